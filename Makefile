@@ -1,0 +1,55 @@
+# Thin front to CMake: every target works from a fresh clone.
+# Build trees are in build/<preset>; the tool is build/release/reusescope.
+SHELL := /bin/bash
+.DEFAULT_GOAL := build
+.PHONY: help build run test test-quick test-san test-live test-long bench fuzz install dist clean bootstrap-run bootstrap-test
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+bootstrap-run:
+	@scripts/bootstrap run
+
+bootstrap-test:
+	@scripts/bootstrap test
+
+build: bootstrap-run ## build the tool and the library
+	@scripts/build release -DRSC_TESTS=OFF
+
+run: build ## make a small trace, analyse it, show the result
+	@scripts/demo build/release/reusescope
+
+test: bootstrap-test ## all tests, about 10 minutes on 2 cores
+	@tests/run-labels quick san live
+
+test-quick: bootstrap-test ## unit, property, command line, includes, documents
+	@tests/run-labels quick
+
+test-san: bootstrap-test ## unit and property tests under ASan+UBSan and TSan
+	@tests/run-labels san
+
+test-live: bootstrap-test ## real programs
+	@tests/run-labels live
+
+test-long: bootstrap-test ## 10,000 random traces per engine, long fuzzing, soaks
+	@tests/run-labels long
+
+bench: bootstrap-test ## measure: engine, trace format, readers
+	@scripts/build release -DRSC_TESTS=ON
+	@bench/run build/release
+
+fuzz: bootstrap-test ## libFuzzer on every reader, FUZZ_SECONDS each (60)
+	@tests/fuzz/run $(FUZZ_SECONDS)
+
+install: build ## install below PREFIX (/usr/local)
+	@cmake --install build/release --prefix $(PREFIX)
+
+dist: ## a source archive of the committed tree
+	@mkdir -p build && version=$$(sed -nE 's/^project\(reusescope VERSION ([0-9.]+).*/\1/p' CMakeLists.txt) && \
+	git archive --prefix=reusescope-$$version/ -o build/reusescope-$$version.tar.gz HEAD && \
+	echo build/reusescope-$$version.tar.gz
+
+clean: ## remove all build trees
+	@rm -rf build

@@ -1,0 +1,43 @@
+# One object library a room, then the library and the tool made of them.
+set(RSC_ROOMS base runtime trace profile distance multicore featherlight simulate loops collect report)
+set(RSC_ROOM_OBJECTS)
+foreach(room IN LISTS RSC_ROOMS)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
+  if(sources)
+    add_library(room_${room} OBJECT ${sources})
+    target_include_directories(room_${room} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(room_${room} PUBLIC PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH
+                                              PkgConfig::JANSSON Threads::Threads m)
+    list(APPEND RSC_ROOM_OBJECTS $<TARGET_OBJECTS:room_${room}>)
+  endif()
+endforeach()
+
+# Files named *_avx2.c and *_avx512.c are the same code for wider machines; which
+# one runs is chosen at run time (src/base/cpu.c).
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  file(GLOB_RECURSE wide CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_avx2.c)
+  set_source_files_properties(${wide} PROPERTIES COMPILE_OPTIONS "-mavx2;-mbmi;-mbmi2;-mpopcnt;-mlzcnt")
+  file(GLOB_RECURSE wide CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_avx512.c)
+  set_source_files_properties(${wide} PROPERTIES COMPILE_OPTIONS
+    "-mavx2;-mbmi;-mbmi2;-mpopcnt;-mlzcnt;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vpopcntdq;-mprefer-vector-width=512")
+endif()
+
+# The same random numbers on every machine: no fused multiply-add where the source has two roundings.
+set_source_files_properties(src/base/rng.c src/base/portable_math.c PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+
+add_library(reusescope_static STATIC ${RSC_ROOM_OBJECTS})
+set_target_properties(reusescope_static PROPERTIES OUTPUT_NAME reusescope)
+target_include_directories(reusescope_static PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(reusescope_static PUBLIC PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH
+                                               PkgConfig::JANSSON Threads::Threads m)
+
+add_library(reusescope_shared SHARED ${RSC_ROOM_OBJECTS})
+set_target_properties(reusescope_shared PROPERTIES OUTPUT_NAME reusescope VERSION ${PROJECT_VERSION}
+                                                   SOVERSION ${PROJECT_VERSION_MAJOR})
+target_include_directories(reusescope_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+target_link_libraries(reusescope_shared PRIVATE PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH
+                                                PkgConfig::JANSSON Threads::Threads m)
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cmd/*.c)
+add_executable(reusescope ${sources})
+target_link_libraries(reusescope PRIVATE reusescope_static)

@@ -1,0 +1,66 @@
+/*
+ * reusescope/engine.h - from references to a profile.
+ *
+ * An engine takes batches and ends in a profile:
+ *
+ *     struct rsc_engine_options options = {.struct_bytes = sizeof options};
+ *     rsc_engine_new(&engine, &options, &error);
+ *     while ((more = rsc_trace_next(trace, &batch, &error)) > 0)
+ *         rsc_engine_push(engine, batch, &error);
+ *     rsc_engine_finish(engine, &profile, &error);
+ *
+ * rsc_analyze_trace() is that loop. An engine belongs to one thread at a time.
+ */
+#ifndef REUSESCOPE_ENGINE_H
+#define REUSESCOPE_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <reusescope/error.h>
+#include <reusescope/profile.h>
+#include <reusescope/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero in any field is the default. */
+struct rsc_engine_options {
+    size_t struct_bytes;       /* sizeof(struct rsc_engine_options) */
+    const char *engine;        /* "exact" (default) or "auto" */
+    const char *model;         /* "single" (default): one stack over all threads */
+    uint32_t line_bytes;       /* power of two, 1 to 4096; default 64 */
+    uint32_t phases;           /* cut the run into this many parts; 0: none */
+    uint64_t max_distance;     /* put RD >= this into one open-ended bin; 0: no cap */
+    uint32_t bins_per_octave;  /* 1 to 64: also keep histograms binned so; 0: none */
+    uint32_t workers;          /* threads of the analysis itself; default 1 */
+    const struct rsc_log *log; /* must outlive the engine */
+};
+
+struct rsc_engine;
+
+/* Creates an engine; *out is to be freed with rsc_engine_free(). options may be NULL. */
+RSC_API int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *options,
+                           struct rsc_error *error);
+
+/*
+ * Takes in a batch, which the caller keeps. After a failure the engine can only
+ * be freed.
+ */
+RSC_API int rsc_engine_push(struct rsc_engine *engine, const struct rsc_batch *batch, struct rsc_error *error);
+
+/* Ends the analysis. *out belongs to the caller: rsc_profile_free(). */
+RSC_API int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struct rsc_error *error);
+
+/* NULL is allowed. */
+RSC_API void rsc_engine_free(struct rsc_engine *engine);
+
+/* Runs a whole trace through a new engine. */
+RSC_API int rsc_analyze_trace(struct rsc_trace *trace, const struct rsc_engine_options *options,
+                              struct rsc_profile **out, struct rsc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

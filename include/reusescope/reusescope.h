@@ -1,0 +1,29 @@
+/*
+ * reusescope/reusescope.h - the whole public interface.
+ *
+ * Link with -lreusescope (pkg-config reusescope). examples/reuse.c is a
+ * complete program.
+ */
+#ifndef REUSESCOPE_H
+#define REUSESCOPE_H
+
+#include <reusescope/engine.h>
+#include <reusescope/error.h>
+#include <reusescope/profile.h>
+#include <reusescope/trace.h>
+
+#define RSC_VERSION_MAJOR 0
+#define RSC_VERSION_MINOR 1
+#define RSC_VERSION_PATCH 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the library that is linked, as "0.1.0". */
+RSC_API const char *rsc_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/*
+ * fail.c - error and log messages: formatted once, control characters made
+ * harmless, so that a hostile file name or symbol can never forge a second line
+ * or drive a terminal.
+ */
+#include "base/fail.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void make_one_line(char *text) {
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if (*c < 0x20 || *c == 0x7f) *c = '?';
+}
+
+static int fail_with(struct rsc_error *error, int code, uint64_t offset, const char *format, va_list arguments) {
+    if (!error) return code;
+    error->code = code;
+    error->line = 0;
+    error->offset = offset;
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    make_one_line(error->message);
+    return code;
+}
+
+int rsc_fail(struct rsc_error *error, int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail_with(error, code, RSC_NO_OFFSET, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int rsc_fail_at(struct rsc_error *error, int code, uint64_t offset, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail_with(error, code, offset, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int rsc_fail_errno(struct rsc_error *error, int errno_value, const char *what) {
+    char room[128];
+    const char *reason = strerror_r(errno_value, room, sizeof room); /* GNU's: may return a constant instead */
+    return rsc_fail(error, errno_value == ENOMEM ? RSC_ENOMEM : RSC_EIO, "%s: %s", what, reason);
+}
+
+int rsc_fail_memory(struct rsc_error *error, const char *what) {
+    return rsc_fail(error, RSC_ENOMEM, "out of memory (%s)", what);
+}
+
+void rsc_log_line(const struct rsc_log *log, enum rsc_log_level level, const char *format, ...) {
+    char line[512];
+    va_list arguments;
+    if (!log || !log->write) return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    make_one_line(line);
+    log->write(log->user, level, line);
+}

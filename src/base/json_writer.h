@@ -1,0 +1,57 @@
+/*
+ * json_writer.h - streaming JSON: calls in document order, text out.
+ *
+ * Commas, indentation and escapes are the writer's business; nesting is the
+ * caller's. Numbers print the same on every machine: integers in full, doubles
+ * with the fewest digits that read back to the same value, NaN and infinities
+ * as null. Strings are written as valid UTF-8 (invalid bytes become U+FFFD), and
+ * `<`, `>` and `&` are escaped so that JSON can stand inside a page.
+ *
+ * Output goes to a growing buffer that the caller takes; running out of memory
+ * is remembered and reported once by rsc_json_finish().
+ */
+#ifndef RSC_BASE_JSON_WRITER_H
+#define RSC_BASE_JSON_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RSC_JSON_DEPTH_MAX 32
+
+struct rsc_json {
+    char *text; /* owned; NUL-terminated after finish */
+    size_t used, room;
+    int failed;
+    int depth;
+    uint8_t has_item[RSC_JSON_DEPTH_MAX]; /* a comma is due before the next item */
+    uint8_t after_key;
+};
+
+void rsc_json_init(struct rsc_json *json);
+void rsc_json_free(struct rsc_json *json);
+
+void rsc_json_object(struct rsc_json *json);
+void rsc_json_object_end(struct rsc_json *json);
+void rsc_json_array(struct rsc_json *json);
+void rsc_json_array_end(struct rsc_json *json);
+void rsc_json_key(struct rsc_json *json, const char *key);
+
+void rsc_json_string(struct rsc_json *json, const char *value); /* NULL prints null */
+void rsc_json_u64(struct rsc_json *json, uint64_t value);
+void rsc_json_hex(struct rsc_json *json, uint64_t value); /* "0x1139" */
+void rsc_json_double(struct rsc_json *json, double value);
+void rsc_json_bool(struct rsc_json *json, int value);
+void rsc_json_null(struct rsc_json *json);
+
+/* A line break before the next item at this depth, for people reading the file. */
+void rsc_json_newline(struct rsc_json *json);
+
+/* key + value in one call. */
+void rsc_json_key_string(struct rsc_json *json, const char *key, const char *value);
+void rsc_json_key_u64(struct rsc_json *json, const char *key, uint64_t value);
+void rsc_json_key_double(struct rsc_json *json, const char *key, double value);
+
+/* Ends the document with a newline. Returns 0, RSC_ENOMEM, or RSC_ELIMIT when nesting went past RSC_JSON_DEPTH_MAX. */
+int rsc_json_finish(struct rsc_json *json);
+
+#endif

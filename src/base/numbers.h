@@ -1,0 +1,19 @@
+/*
+ * numbers.h - numbers as people type them, the same in every locale.
+ *
+ * Texts are given with their length and need no terminator. Nothing around the
+ * number is allowed: no spaces, no sign, no trailing letters but the suffix.
+ */
+#ifndef RSC_BASE_NUMBERS_H
+#define RSC_BASE_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* 123, 0x7f00, 64K, 4M, 1G (powers of two). Returns 0, or -1 for anything else or past 64 bits. */
+int rsc_parse_u64(const char *text, size_t length, uint64_t *value);
+
+/* 1, 0.99, .5: up to 15 digits, so that one division rounds correctly everywhere. Returns 0 or -1. */
+int rsc_parse_fraction(const char *text, size_t length, double *value);
+
+#endif

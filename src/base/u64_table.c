@@ -1,0 +1,57 @@
+/* u64_table.c - building and growing the table of u64_table.h. */
+#include "base/u64_table.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include <reusescope/error.h>
+
+#include "base/pages.h"
+
+#define CAPACITY_MIN 1024u
+
+static int allocate(struct rsc_u64_table *table, uint64_t capacity, uint64_t seed) {
+    memset(table, 0, sizeof *table);
+    if (capacity > 1ull << 48) return RSC_ENOMEM;
+    table->entries = rsc_pages_new(capacity * sizeof *table->entries);
+    if (!table->entries) return RSC_ENOMEM;
+    table->mask = capacity - 1;
+    table->seed = seed;
+    table->grow_at = capacity / 8 * 5;
+    table->shift = 64 - (uint32_t)__builtin_ctzll(capacity / 4);
+    return 0;
+}
+
+int rsc_u64_table_init(struct rsc_u64_table *table, uint64_t expected) {
+    uint64_t capacity = CAPACITY_MIN;
+    while (capacity / 8 * 5 < expected && capacity <= 1ull << 48) capacity *= 2;
+    return allocate(table, capacity, 0);
+}
+
+void rsc_u64_table_free(struct rsc_u64_table *table) {
+    rsc_pages_free(table->entries, rsc_u64_table_bytes(table));
+    memset(table, 0, sizeof *table);
+}
+
+uint64_t rsc_u64_table_bytes(const struct rsc_u64_table *table) {
+    return table->entries ? (table->mask + 1) * sizeof *table->entries : 0;
+}
+
+int rsc_u64_table_rebuild(struct rsc_u64_table *table) {
+    uint64_t capacity = table->mask + 1, seed = table->seed;
+    if (table->used >= table->grow_at) capacity *= 2;
+    if (table->long_probe && getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        seed = seed * 0xD1342543DE82EF95ull + (uint64_t)(uintptr_t)table->entries;
+    struct rsc_u64_table larger;
+    int status = allocate(&larger, capacity, seed);
+    if (status < 0) return status;
+    for (uint64_t i = 0; i <= table->mask; i++) {
+        if (!table->entries[i].value) continue;
+        *rsc_u64_table_find(&larger, table->entries[i].key) = table->entries[i];
+    }
+    larger.used = table->used;
+    larger.long_probe = 0;
+    rsc_u64_table_free(table);
+    *table = larger;
+    return 0;
+}

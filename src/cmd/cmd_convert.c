@@ -1,0 +1,84 @@
+/* cmd_convert.c - `reusescope convert`: from one trace format to another, all of it or what a filter keeps. */
+#include "cmd/write_trace.h"
+#include "trace/filter.h"
+
+enum { OPT_NO_PC = RSC_OPT_WRITE_VERB };
+
+static const struct rsc_option options[] = {
+    {OPT_NO_PC, 0, "no-pc", NULL, "leave pcs out of a native trace", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+static int copy(struct rsc_session *session, struct rsc_write *write, struct rsc_trace *trace,
+                struct rsc_error *error) {
+    const struct rsc_batch *batch;
+    struct rsc_trace_info info;
+    uint64_t done = 0;
+    int status = 0;
+    rsc_trace_get_info(trace, &info);
+    while (!status && (status = rsc_trace_next(trace, &batch, error)) > 0) {
+        status = rsc_write_push(write, batch, error);
+        done += batch->count;
+        rsc_progress(session, done, info.accesses, "accesses");
+    }
+    if (status < 0) return status;
+    rsc_trace_get_info(trace, &info);
+    if (!rsc_filter_is_all(&session->filter) && info.full_accesses != RSC_UNKNOWN)
+        rsc_trace_writer_set_full(write->writer, info.full_accesses, info.full_instructions);
+    return rsc_write_finish(write, session, error);
+}
+
+static int convert(struct rsc_session *session, struct rsc_write *write, const char *path, struct rsc_error *error) {
+    struct rsc_trace *trace;
+    struct rsc_trace_info info;
+    char filter[1024];
+    int status = rsc_session_open(session, &trace, path, 0, error);
+    if (status < 0) return status;
+    rsc_trace_get_info(trace, &info);
+    rsc_filter_text(&session->filter, filter, sizeof filter);
+    write->options.source = info.source && *info.source ? info.source : info.format;
+    write->options.command = info.command;
+    write->options.filter = filter[0] ? filter : info.filter;
+    status = rsc_write_open(write, error);
+    if (!status) status = copy(session, write, trace, error);
+    rsc_trace_writer_close(write->writer);
+    rsc_trace_close(trace);
+    return status;
+}
+
+static int run_convert(const struct rsc_verb *verb, int argc, char **argv) {
+    struct rsc_session session;
+    struct rsc_option_parser parser;
+    struct rsc_write write;
+    struct rsc_error error;
+    const char *path = NULL;
+    int id, leave = -1;
+    rsc_session_start(&session, verb, argv);
+    rsc_write_start(&write);
+    rsc_options_start(&parser, verb, argc, argv);
+    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
+        if (id == OPT_NO_PC) {
+            write.options.pcs = 0;
+        } else if (id == RSC_OPERAND) {
+            if (path) leave = rsc_usage_error(verb, "more than one trace: %.60s", parser.value);
+            path = parser.value;
+        } else {
+            leave = rsc_write_option(&write, &session, &parser, id);
+        }
+    }
+    if (leave >= 0) return leave;
+    if (!path) return rsc_usage_error(verb, "a trace is missing: reusescope convert TRACE -o FILE");
+    if ((leave = rsc_write_check(&write, &session)) >= 0) return leave;
+    return convert(&session, &write, path, &error) < 0 ? rsc_session_fail(&session, &error) : RSC_EXIT_OK;
+}
+
+const struct rsc_verb rsc_verb_convert = {
+    .name = "convert",
+    .operands = "TRACE",
+    .summary = "Turn a trace into native, din or CSV, whole or filtered",
+    .about = "Filters combine; a native trace remembers its filter and the totals of the trace it\n"
+             "was made from. din keeps kinds and addresses only; CSV drops events.",
+    .example = "reusescope convert app.lackey.gz --kind R,W --window 1M+10M -o app.rsct",
+    .groups = {rsc_write_options, options, rsc_trace_options, rsc_common_options},
+    .run = run_convert,
+};

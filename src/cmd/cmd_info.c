@@ -1,0 +1,190 @@
+/*
+ * cmd_info.c - `reusescope info`: what a trace or a profile is. A native trace
+ * answers from its index; others are read to the end to be counted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/json_writer.h"
+#include "base/output_file.h"
+#include "cmd/session.h"
+#include "trace/filter.h"
+
+enum { OPT_FORMAT = RSC_OPT_VERB, OPT_COUNT };
+
+static const struct rsc_option options[] = {
+    {OPT_FORMAT, 0, "format", "FORMAT", "text (default) or json", "text json"},
+    {OPT_COUNT, 0, "count", NULL, "read a native trace to the end too: checks it and counts kinds and threads", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+/* What only reading tells. */
+struct counted {
+    int known;
+    uint64_t accesses, kinds[3], events, threads, instructions;
+    int instructions_known;
+};
+
+static int count_trace(struct rsc_session *session, struct rsc_trace *trace, struct counted *counted,
+                       struct rsc_error *error) {
+    const struct rsc_batch *batch;
+    int status;
+    counted->instructions_known = 1;
+    while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
+        for (uint32_t i = 0; i < batch->count; i++) {
+            uint64_t number = rsc_meta_thread(batch->meta[i]);
+            counted->kinds[rsc_meta_kind(batch->meta[i]) % 3]++;
+            if (number >= counted->threads) counted->threads = number + 1;
+        }
+        counted->accesses += batch->count;
+        counted->events += batch->event_count;
+        if (batch->instructions == RSC_UNKNOWN) counted->instructions_known = 0;
+        else counted->instructions += batch->instructions;
+        rsc_progress(session, counted->accesses, RSC_UNKNOWN, "accesses");
+    }
+    rsc_progress_end(session);
+    counted->known = status == 0;
+    if (!counted->accesses) counted->instructions_known = 0;
+    return status;
+}
+
+static void text_number(const char *name, uint64_t value, const char *unit) {
+    if (value == RSC_UNKNOWN) printf("%-14s not known\n", name);
+    else printf("%-14s %llu %s\n", name, (unsigned long long)value, unit);
+}
+
+static void print_text(const char *path, const struct rsc_trace_info *info, const struct counted *counted) {
+    printf("%-14s %s\n%-14s %s", "file", path, "format", info->format);
+    if (info->version) printf(" version %u", info->version);
+    if (strcmp(info->compression, "none")) printf(", packed with %s", info->compression);
+    putchar('\n');
+    if (info->file_bytes != RSC_UNKNOWN) text_number("size", info->file_bytes, "bytes");
+    if (*info->source) printf("%-14s %s\n", "made by", info->source);
+    if (*info->command) printf("%-14s %s\n", "command", info->command);
+    if (*info->filter) printf("%-14s %s\n", "filter", info->filter);
+    text_number("accesses", info->accesses, "");
+    text_number("instructions", info->instructions, "");
+    if (*info->filter) text_number("unfiltered", info->full_accesses, "accesses");
+    if (info->frames) text_number("frames", info->frames, "");
+    if (info->version) printf("%-14s %s\n", "pcs", info->has_pc ? "yes" : "no");
+    if (info->lost_frames) text_number("lost", info->lost_bytes, "bytes");
+    if (!counted->known) return;
+    printf("%-14s %llu reads, %llu writes, %llu fetches\n", "kinds", (unsigned long long)counted->kinds[0],
+           (unsigned long long)counted->kinds[1], (unsigned long long)counted->kinds[2]);
+    text_number("threads", counted->threads, "");
+    if (counted->events) text_number("events", counted->events, "");
+}
+
+static void json_count(struct rsc_json *json, const char *key, uint64_t value) {
+    rsc_json_key(json, key);
+    if (value == RSC_UNKNOWN) rsc_json_null(json);
+    else rsc_json_u64(json, value);
+}
+
+static int print_json(const char *path, const struct rsc_trace_info *info, const struct counted *counted,
+                      struct rsc_error *error) {
+    struct rsc_json json;
+    rsc_json_init(&json);
+    rsc_json_object(&json);
+    rsc_json_key_string(&json, "schema", "reusescope-trace-info/1");
+    rsc_json_key_string(&json, "file", path);
+    rsc_json_key_string(&json, "format", info->format);
+    rsc_json_key_string(&json, "compression", info->compression);
+    json_count(&json, "bytes", info->file_bytes);
+    rsc_json_key_string(&json, "source", info->source);
+    rsc_json_key_string(&json, "command", info->command);
+    rsc_json_key_string(&json, "filter", info->filter);
+    json_count(&json, "accesses", info->accesses);
+    json_count(&json, "instructions", info->instructions);
+    json_count(&json, "full_accesses", info->full_accesses);
+    json_count(&json, "full_instructions", info->full_instructions);
+    json_count(&json, "frames", info->frames);
+    json_count(&json, "lost_bytes", info->lost_bytes);
+    json_count(&json, "reads", counted->known ? counted->kinds[RSC_READ] : RSC_UNKNOWN);
+    json_count(&json, "writes", counted->known ? counted->kinds[RSC_WRITE] : RSC_UNKNOWN);
+    json_count(&json, "fetches", counted->known ? counted->kinds[RSC_FETCH] : RSC_UNKNOWN);
+    json_count(&json, "threads", counted->known ? counted->threads : RSC_UNKNOWN);
+    rsc_json_object_end(&json);
+    int status = rsc_json_finish(&json);
+    if (!status) status = rsc_output_whole("-", json.text, json.used, 0, error);
+    else rsc_fail_memory(error, "JSON");
+    rsc_json_free(&json);
+    return status;
+}
+
+static int describe(struct rsc_session *session, const char *path, int as_json, int count, struct rsc_error *error) {
+    struct rsc_trace *trace;
+    struct rsc_trace_info info;
+    struct counted counted = {0};
+    int status = rsc_session_open(session, &trace, path, 0, error);
+    if (status < 0) return status;
+    rsc_trace_get_info(trace, &info);
+    if (count || info.accesses == RSC_UNKNOWN || session->salvage) {
+        status = count_trace(session, trace, &counted, error);
+        rsc_trace_get_info(trace, &info);
+    }
+    if (counted.known && info.accesses == RSC_UNKNOWN) {
+        info.accesses = counted.accesses;
+        info.instructions = counted.instructions_known ? counted.instructions : RSC_UNKNOWN;
+    }
+    if (status == 0 && as_json) status = print_json(path, &info, &counted, error);
+    else if (status == 0) print_text(path, &info, &counted);
+    rsc_trace_close(trace);
+    return status;
+}
+
+/* A profile or its JSON: one line that says how it was made. Returns 1 if the file is one. */
+static int describe_profile(const char *path) {
+    struct rsc_profile **profiles;
+    struct rsc_error ignored;
+    size_t count;
+    if (!strcmp(path, "-") || rsc_profiles_load(path, &profiles, &count, &ignored) < 0) return 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct rsc_made *made = &profiles[i]->made;
+        printf("%-14s %s\n%-14s profile, by %s from %s, %s stack, %llu-byte lines\n", "file", path, "format", made->by,
+               made->source, made->model, (unsigned long long)made->line_bytes);
+        text_number("references", profiles[i]->references, "");
+        text_number("distinct", profiles[i]->distinct, "lines");
+        rsc_profile_free(profiles[i]);
+    }
+    free(profiles);
+    return 1;
+}
+
+static int run_info(const struct rsc_verb *verb, int argc, char **argv) {
+    struct rsc_session session;
+    struct rsc_option_parser parser;
+    struct rsc_error error;
+    const char *path = NULL;
+    int id, as_json = 0, count = 0, leave = -1;
+    rsc_session_start(&session, verb, argv);
+    rsc_options_start(&parser, verb, argc, argv);
+    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
+        if (id == OPT_FORMAT) {
+            as_json = !strcmp(parser.value, "json");
+            if (!as_json && strcmp(parser.value, "text")) leave = rsc_option_refuse(&parser, "not one of text, json");
+        } else if (id == OPT_COUNT) {
+            count = 1;
+        } else if (id == RSC_OPERAND) {
+            if (path) leave = rsc_usage_error(verb, "more than one file: %.60s", parser.value);
+            path = parser.value;
+        } else {
+            leave = rsc_session_option(&session, &parser, id);
+        }
+    }
+    if (leave >= 0) return leave;
+    if (!path) return rsc_usage_error(verb, "a file is missing: reusescope info FILE");
+    if (!session.from && !as_json && describe_profile(path)) return RSC_EXIT_OK;
+    return describe(&session, path, as_json, count, &error) < 0 ? rsc_session_fail(&session, &error) : RSC_EXIT_OK;
+}
+
+const struct rsc_verb rsc_verb_info = {
+    .name = "info",
+    .operands = "FILE",
+    .summary = "What a trace or a profile holds",
+    .about = "A native trace answers from its index, at once; any other trace is read to the end.",
+    .example = "reusescope info t.rsct --count",
+    .groups = {options, rsc_trace_options, rsc_common_options},
+    .run = run_info,
+};

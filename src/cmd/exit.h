@@ -1,0 +1,7 @@
+/* exit.h - exit statuses of the tool. */
+#ifndef RSC_CMD_EXIT_H
+#define RSC_CMD_EXIT_H
+
+enum { RSC_EXIT_OK = 0, RSC_EXIT_ERROR = 1, RSC_EXIT_USAGE = 2 };
+
+#endif

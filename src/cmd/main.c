@@ -1,0 +1,42 @@
+/* main.c - finds the verb and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/session.h"
+
+extern const struct rsc_verb rsc_verb_analyze, rsc_verb_report, rsc_verb_info, rsc_verb_gen, rsc_verb_convert,
+    rsc_verb_dump, rsc_verb_help, rsc_verb_version;
+
+const struct rsc_verb *const rsc_verbs[] = {
+    &rsc_verb_analyze, &rsc_verb_report, &rsc_verb_info, &rsc_verb_gen,     &rsc_verb_convert,
+    &rsc_verb_dump,    &rsc_verb_help,   &rsc_verb_version, NULL,
+};
+
+const struct rsc_verb *rsc_verb_named(const char *name) {
+    for (size_t i = 0; rsc_verbs[i]; i++)
+        if (!strcmp(rsc_verbs[i]->name, name)) return rsc_verbs[i];
+    return NULL;
+}
+
+static int unknown_verb(const char *name) {
+    enum { VERBS_MAX = 32 };
+    const char *names[VERBS_MAX];
+    size_t count = 0;
+    for (; rsc_verbs[count] && count < VERBS_MAX; count++) names[count] = rsc_verbs[count]->name;
+    const char *closest = rsc_closest(name, names, count);
+    if (closest) fprintf(stderr, "reusescope: no verb '%.40s' (did you mean %s?)\n", name, closest);
+    else fprintf(stderr, "reusescope: no verb '%.40s' (see: reusescope help)\n", name);
+    return RSC_EXIT_USAGE;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        rsc_print_help(stderr, NULL);
+        return RSC_EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "-h") || !strcmp(name, "--help")) name = "help";
+    if (!strcmp(name, "-V") || !strcmp(name, "--version")) name = "version";
+    const struct rsc_verb *verb = rsc_verb_named(name);
+    return verb ? verb->run(verb, argc, argv) : unknown_verb(argv[1]);
+}

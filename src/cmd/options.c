@@ -1,0 +1,142 @@
+/* options.c - parsing command lines by the tables of options.h, in the manner of getopt_long. */
+#include "cmd/options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/exit.h"
+
+void rsc_options_start(struct rsc_option_parser *parser, const struct rsc_verb *verb, int argc, char **argv) {
+    *parser = (struct rsc_option_parser){.verb = verb, .argc = argc, .argv = argv, .next = 2};
+}
+
+int rsc_usage_error(const struct rsc_verb *verb, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "reusescope %s: ", verb->name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return RSC_EXIT_USAGE;
+}
+
+int rsc_option_refuse(const struct rsc_option_parser *parser, const char *message) {
+    return rsc_usage_error(parser->verb, "--%s %.60s: %s", parser->option->name, parser->value, message);
+}
+
+static const struct rsc_option *find_option(const struct rsc_verb *verb, const char *name, size_t length, char letter) {
+    for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)
+        for (const struct rsc_option *option = verb->groups[g]; option->name; option++) {
+            if (letter ? option->letter == letter : strlen(option->name) == length && !memcmp(option->name, name, length))
+                return option;
+        }
+    return NULL;
+}
+
+/* Edits to turn one short word into another. */
+static unsigned edit_distance(const char *from, const char *to) {
+    enum { LONGEST = 32 };
+    unsigned row[LONGEST + 1];
+    size_t columns = strlen(to), rows = strlen(from);
+    if (columns > LONGEST || rows > LONGEST) return LONGEST;
+    for (size_t c = 0; c <= columns; c++) row[c] = (unsigned)c;
+    for (size_t r = 1; r <= rows; r++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)r;
+        for (size_t c = 1; c <= columns; c++) {
+            unsigned best = diagonal + (from[r - 1] != to[c - 1]);
+            if (row[c] + 1 < best) best = row[c] + 1;
+            if (row[c - 1] + 1 < best) best = row[c - 1] + 1;
+            diagonal = row[c];
+            row[c] = best;
+        }
+    }
+    return row[columns];
+}
+
+const char *rsc_closest(const char *typed, const char *const *names, size_t count) {
+    const char *closest = NULL;
+    unsigned least = 3; /* farther than two edits is another word */
+    for (size_t i = 0; i < count; i++) {
+        unsigned distance = edit_distance(typed, names[i]);
+        if (distance < least && distance < strlen(names[i])) {
+            least = distance;
+            closest = names[i];
+        }
+    }
+    return closest;
+}
+
+static int unknown_option(const struct rsc_verb *verb, const char *typed) {
+    enum { NAMES_MAX = 64 };
+    const char *names[NAMES_MAX], *bare = typed + strspn(typed, "-");
+    char word[32];
+    size_t count = 0;
+    for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)
+        for (const struct rsc_option *option = verb->groups[g]; option->name && count < NAMES_MAX; option++)
+            names[count++] = option->name;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(bare, "="), bare);
+    const char *closest = typed[1] == '-' ? rsc_closest(word, names, count) : NULL;
+    if (closest)
+        rsc_usage_error(verb, "unknown option %.60s (did you mean --%s?)", typed, closest);
+    else
+        rsc_usage_error(verb, "unknown option %.60s (see: reusescope help %s)", typed, verb->name);
+    return RSC_OPTIONS_BAD;
+}
+
+static int take_value(struct rsc_option_parser *parser, const char *attached) {
+    const struct rsc_option *option = parser->option;
+    parser->value = attached;
+    if (!option->value && attached) {
+        rsc_usage_error(parser->verb, "--%s takes no value", option->name);
+        return RSC_OPTIONS_BAD;
+    }
+    if (option->value && !attached) {
+        if (parser->next >= parser->argc) {
+            rsc_usage_error(parser->verb, "--%s needs a value: --%s %s", option->name, option->name, option->value);
+            return RSC_OPTIONS_BAD;
+        }
+        parser->value = parser->argv[parser->next++];
+    }
+    return option->id;
+}
+
+static int next_letter(struct rsc_option_parser *parser) {
+    char letter = *parser->rest_of_letters++;
+    const char *rest = *parser->rest_of_letters ? parser->rest_of_letters : NULL;
+    parser->option = find_option(parser->verb, NULL, 0, letter);
+    if (!parser->option) {
+        char typed[3] = {'-', letter, 0};
+        return unknown_option(parser->verb, typed);
+    }
+    if (!parser->option->value) {
+        parser->rest_of_letters = rest;
+        return take_value(parser, NULL);
+    }
+    parser->rest_of_letters = NULL;
+    return take_value(parser, rest);
+}
+
+int rsc_options_next(struct rsc_option_parser *parser) {
+    if (parser->rest_of_letters) return next_letter(parser);
+    if (parser->next >= parser->argc) return RSC_OPTIONS_END;
+    char *word = parser->argv[parser->next++];
+    if (!parser->only_operands && !strcmp(word, "--")) {
+        parser->only_operands = 1;
+        return rsc_options_next(parser);
+    }
+    if (parser->only_operands || word[0] != '-' || !word[1]) {
+        parser->value = word;
+        return RSC_OPERAND;
+    }
+    if (word[1] != '-') {
+        parser->rest_of_letters = word + 1;
+        return next_letter(parser);
+    }
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
+    parser->option = find_option(parser->verb, word + 2, length, 0);
+    if (!parser->option) return unknown_option(parser->verb, word);
+    return take_value(parser, equals ? equals + 1 : NULL);
+}

@@ -1,0 +1,69 @@
+/*
+ * options.h - the one option table, and parsing by it.
+ *
+ * Each verb lists the groups of options it takes. Help, completions and the test
+ * that compares man pages read the same tables, so an option exists everywhere
+ * or nowhere. An option's `id` is what a verb switches on.
+ */
+#ifndef RSC_CMD_OPTIONS_H
+#define RSC_CMD_OPTIONS_H
+
+#include <stddef.h>
+
+struct rsc_option {
+    int id;
+    char letter;       /* -o; 0: none */
+    const char *name;  /* "output", without dashes */
+    const char *value; /* what to call its value in help; NULL: it takes none */
+    const char *help;
+    const char *words; /* values to complete, separated by spaces; NULL: any */
+};
+
+#define RSC_GROUPS_MAX 5
+
+struct rsc_verb {
+    const char *name;
+    const char *operands; /* "TRACE", "[FILE...]" */
+    const char *summary;  /* one line, no full stop */
+    const char *about;    /* a paragraph or two for help */
+    const char *example;  /* a command line that works */
+    const struct rsc_option *groups[RSC_GROUPS_MAX]; /* each ends with a NULL name */
+    int (*run)(const struct rsc_verb *verb, int argc, char **argv); /* main's */
+};
+
+/* All verbs, ending with NULL; main.c. */
+extern const struct rsc_verb *const rsc_verbs[];
+const struct rsc_verb *rsc_verb_named(const char *name);
+
+struct rsc_option_parser {
+    const struct rsc_verb *verb;
+    int argc;
+    char **argv;
+    int next;        /* index into argv */
+    int only_operands; /* after "--" */
+    const char *rest_of_letters; /* in the middle of -qv */
+    const struct rsc_option *option;
+    const char *value; /* of the option, or the operand itself */
+};
+
+enum { RSC_OPERAND = -1, RSC_OPTIONS_END = -2, RSC_OPTIONS_BAD = -3 };
+
+/* Starts behind the names of tool and verb. */
+void rsc_options_start(struct rsc_option_parser *parser, const struct rsc_verb *verb, int argc, char **argv);
+
+/*
+ * The id of the next option (with parser->value), RSC_OPERAND, RSC_OPTIONS_END,
+ * or RSC_OPTIONS_BAD after printing the usage error.
+ */
+int rsc_options_next(struct rsc_option_parser *parser);
+
+/* Prints "reusescope VERB: --name VALUE: message" and returns the usage exit status. */
+int rsc_option_refuse(const struct rsc_option_parser *parser, const char *message);
+
+/* Prints "reusescope VERB: message" and returns the usage exit status. */
+int rsc_usage_error(const struct rsc_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Closest name by edit distance, or NULL when none is close. */
+const char *rsc_closest(const char *typed, const char *const *names, size_t count);
+
+#endif

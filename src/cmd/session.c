@@ -1,0 +1,187 @@
+/* session.c - the options all verbs share, and errors and log lines for people. */
+#include "cmd/session.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "trace/source.h"
+
+const struct rsc_option rsc_common_options[] = {
+    {RSC_OPT_QUIET, 'q', "quiet", NULL, "only errors, and only results that were asked for", NULL},
+    {RSC_OPT_VERBOSE, 'v', "verbose", NULL, "say what is done and what it takes", NULL},
+    {RSC_OPT_COLOR, 0, "color", "WHEN", "auto (default), always or never; NO_COLOR counts too", "auto always never"},
+    {RSC_OPT_HELP, 'h', "help", NULL, "this text", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct rsc_option rsc_trace_options[] = {
+    {RSC_OPT_FROM, 0, "from", "FORMAT", "read the trace as rsct, din, lackey, csv or raw64 (default: by content)",
+     "rsct din lackey csv raw64"},
+    {RSC_OPT_SALVAGE, 0, "salvage", NULL, "of a damaged .rsct, read the intact frames and say what was lost", NULL},
+    {RSC_OPT_KIND, 0, "kind", "KINDS", "keep only these: R (reads), W (writes), I (fetches), as R,W", "R W I R,W"},
+    {RSC_OPT_TID, 0, "tid", "LIST", "keep only these threads, by operating system thread id", NULL},
+    {RSC_OPT_RANGE, 0, "range", "LOW-HIGH", "keep only addresses in this range, both ends included", NULL},
+    {RSC_OPT_WINDOW, 0, "window", "FIRST[+COUNT]", "keep COUNT accesses from access FIRST on (numbered from 0)", NULL},
+    {RSC_OPT_BITS, 0, "bits", "LO-HI=VALUE", "keep addresses whose bits LO to HI have this value", NULL},
+    {RSC_OPT_EVERY, 0, "every", "N", "of what the rest keeps, keep each Nth", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+const struct rsc_option rsc_output_options[] = {
+    {RSC_OPT_OUTPUT, 'o', "output", "FILE",
+     "write here: .json, .csv, .txt render, anything else is a profile; - is standard output, %p the process id", NULL},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json or csv", "text json csv"},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+static void print_log_line(void *user, enum rsc_log_level level, const char *line) {
+    const struct rsc_session *session = user;
+    if (level == RSC_LOG_WARNING ? session->quiet : !session->verbose) return;
+    fprintf(stderr, "reusescope: %s%s\n", level == RSC_LOG_WARNING ? "warning: " : "", line);
+}
+
+void rsc_session_start(struct rsc_session *session, const struct rsc_verb *verb, char **argv) {
+    const struct rsc_filter everything = RSC_FILTER_ALL;
+    memset(session, 0, sizeof *session);
+    session->verb = verb;
+    session->argv = argv;
+    session->filter = everything;
+    session->filter.tids = session->tids;
+    session->log = (struct rsc_log){print_log_line, session};
+}
+
+/* ---- values ---- */
+
+static int parse_kinds(struct rsc_session *session, const char *text) {
+    uint32_t kinds = 0;
+    for (; *text; text++) {
+        if (*text == ',') continue;
+        const char *letters = "RWI", *found = strchr(letters, *text & ~0x20);
+        if (!found) return -1;
+        kinds |= RSC_KIND_BIT(found - letters);
+    }
+    session->filter.kinds = kinds;
+    return kinds ? 0 : -1;
+}
+
+static int parse_tids(struct rsc_session *session, const char *text) {
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        if (session->filter.tid_count == RSC_TIDS_MAX) return -1;
+        if (rsc_parse_u64(text, length, &session->tids[session->filter.tid_count]) < 0) return -1;
+        session->filter.tid_count++;
+        text += length + (text[length] == ',');
+    }
+    return session->filter.tid_count ? 0 : -1;
+}
+
+/* A and B of "A<separator>B". */
+static int parse_two(const char *text, char separator, uint64_t *a, uint64_t *b) {
+    const char *between = strchr(text, separator);
+    if (!between) return -1;
+    return rsc_parse_u64(text, (size_t)(between - text), a) < 0 ||
+                   rsc_parse_u64(between + 1, strlen(between + 1), b) < 0
+               ? -1
+               : 0;
+}
+
+static int parse_window(struct rsc_session *session, const char *text) {
+    struct rsc_filter *filter = &session->filter;
+    if (strchr(text, '+')) return parse_two(text, '+', &filter->first, &filter->count);
+    return rsc_parse_u64(text, strlen(text), &filter->first);
+}
+
+static int parse_bits(struct rsc_session *session, const char *text) {
+    uint64_t low, high, value;
+    const char *dash = strchr(text, '-');
+    if (!dash || rsc_parse_u64(text, (size_t)(dash - text), &low) < 0 || parse_two(dash + 1, '=', &high, &value) < 0)
+        return -1;
+    if (low > high || high > 63) return -1;
+    uint64_t width = high - low + 1, ones = width == 64 ? UINT64_MAX : (1ull << width) - 1;
+    if (value > ones) return -1;
+    session->filter.bits_mask = ones << low;
+    session->filter.bits_value = value << low;
+    return 0;
+}
+
+static int parse_every(struct rsc_session *session, const char *text) {
+    return rsc_parse_u64(text, strlen(text), &session->filter.every) < 0 || !session->filter.every ? -1 : 0;
+}
+
+static int parse_range(struct rsc_session *session, const char *text) {
+    struct rsc_filter *filter = &session->filter;
+    return parse_two(text, '-', &filter->addr_low, &filter->addr_high) < 0 || filter->addr_low > filter->addr_high ? -1
+                                                                                                                : 0;
+}
+
+static int parse_color(struct rsc_session *session, const char *text) {
+    if (!strcmp(text, "auto")) session->colour = 0;
+    else if (!strcmp(text, "always")) session->colour = 1;
+    else if (!strcmp(text, "never")) session->colour = -1;
+    else return -1;
+    return 0;
+}
+
+/* Options whose value is parsed, and what to say when it cannot be. */
+static const struct {
+    int id;
+    int (*parse)(struct rsc_session *session, const char *text);
+    const char *wanted;
+} valued[] = {
+    {RSC_OPT_COLOR, parse_color, "not one of auto, always, never"},
+    {RSC_OPT_KIND, parse_kinds, "not a list of R, W, I"},
+    {RSC_OPT_TID, parse_tids, "not a list of up to 1024 thread ids"},
+    {RSC_OPT_RANGE, parse_range, "not LOW-HIGH, as 0x1000-0x1fff"},
+    {RSC_OPT_WINDOW, parse_window, "not FIRST or FIRST+COUNT, as 10M+1M"},
+    {RSC_OPT_BITS, parse_bits, "not LO-HI=VALUE with bits from 0 to 63, as 6-9=3"},
+    {RSC_OPT_EVERY, parse_every, "not a number from 1 up"},
+};
+
+int rsc_session_option(struct rsc_session *session, const struct rsc_option_parser *parser, int id) {
+    switch (id) {
+    case RSC_OPTIONS_BAD: return RSC_EXIT_USAGE;
+    case RSC_OPT_HELP: rsc_print_help(stdout, session->verb); return RSC_EXIT_OK;
+    case RSC_OPT_QUIET: session->quiet = 1; return -1;
+    case RSC_OPT_VERBOSE: session->verbose = 1; return -1;
+    case RSC_OPT_FROM: session->from = parser->value; return -1;
+    case RSC_OPT_SALVAGE: session->salvage = 1; return -1;
+    case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
+    case RSC_OPT_FORMAT: session->format = parser->value; return -1;
+    default: break;
+    }
+    for (size_t i = 0; i < sizeof valued / sizeof *valued; i++)
+        if (valued[i].id == id && valued[i].parse(session, parser->value) < 0)
+            return rsc_option_refuse(parser, valued[i].wanted);
+    return -1;
+}
+
+int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error) {
+    rsc_progress_end(session);
+    fprintf(stderr, "reusescope: %s\n", error->message);
+    return error->code == RSC_EINVAL ? RSC_EXIT_USAGE : RSC_EXIT_ERROR;
+}
+
+int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int decode_ahead,
+                     struct rsc_error *error) {
+    struct rsc_trace_options options = {
+        .struct_bytes = sizeof options,
+        .format = session->from,
+        .filter = &session->filter,
+        .log = &session->log,
+        .salvage = session->salvage,
+        .decode_ahead = decode_ahead,
+    };
+    return rsc_trace_open(trace, path, &options, error);
+}
+
+void rsc_hint(const struct rsc_session *session, const char *format, ...) {
+    va_list arguments;
+    if (session->quiet) return;
+    va_start(arguments, format);
+    fputs("next: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}

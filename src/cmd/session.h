@@ -1,0 +1,98 @@
+/*
+ * session.h - what all verbs share: common, trace and output options, errors and
+ * log lines on standard error, progress, results to terminal and files.
+ */
+#ifndef RSC_CMD_SESSION_H
+#define RSC_CMD_SESSION_H
+
+#include <stdio.h>
+#include <time.h>
+
+#include <reusescope/reusescope.h>
+
+#include "cmd/exit.h"
+#include "cmd/options.h"
+#include "profile/profile_model.h"
+
+/* Ids of shared options; verbs number their own from RSC_OPT_VERB on. */
+enum {
+    RSC_OPT_HELP = 1,
+    RSC_OPT_QUIET,
+    RSC_OPT_VERBOSE,
+    RSC_OPT_COLOR,
+    RSC_OPT_FROM,
+    RSC_OPT_SALVAGE,
+    RSC_OPT_KIND,
+    RSC_OPT_TID,
+    RSC_OPT_RANGE,
+    RSC_OPT_WINDOW,
+    RSC_OPT_EVERY,
+    RSC_OPT_BITS,
+    RSC_OPT_OUTPUT,
+    RSC_OPT_FORMAT,
+    RSC_OPT_VERB,
+};
+
+extern const struct rsc_option rsc_common_options[]; /* -h -q -v --color */
+extern const struct rsc_option rsc_trace_options[];  /* --from --salvage and the filters */
+extern const struct rsc_option rsc_output_options[]; /* -o --format, for verbs that yield a profile */
+
+#define RSC_TIDS_MAX 1024
+
+struct rsc_session {
+    const struct rsc_verb *verb;
+    char **argv; /* the whole command line, for `made.command` */
+    int quiet, verbose;
+    int colour; /* -1 never, 0 auto, 1 always */
+    struct rsc_log log;
+
+    struct rsc_filter filter;
+    uint64_t tids[RSC_TIDS_MAX];
+    const char *from;
+    int salvage;
+
+    const char *output, *format;
+
+    struct timespec progress_at; /* when progress was last shown */
+    int progress_shown;
+};
+
+void rsc_session_start(struct rsc_session *session, const struct rsc_verb *verb, char **argv);
+
+/*
+ * Handles an option of the shared groups. Returns -1 to go on, or the exit
+ * status to leave with (help was printed, or the value was refused).
+ */
+int rsc_session_option(struct rsc_session *session, const struct rsc_option_parser *parser, int id);
+
+/* Prints "reusescope: MESSAGE" and returns the exit status for it. */
+int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error);
+
+/* Opens a trace with the session's trace options. */
+int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int decode_ahead,
+                     struct rsc_error *error);
+
+/* Shows how far work has got, on a terminal only, a few times a second. total RSC_UNKNOWN: not known. */
+void rsc_progress(struct rsc_session *session, uint64_t done, uint64_t total, const char *unit);
+void rsc_progress_end(struct rsc_session *session);
+
+/*
+ * Delivers profiles as the output options say: text on standard output and the
+ * default data file, or a rendering, or a container. `keep` is 0 for verbs that
+ * only look at profiles (report): then there is no default data file.
+ */
+int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep);
+
+/* Text for people on standard output, through a pager where it is long and a person is there. */
+int rsc_show_text(struct rsc_session *session, const char *text, size_t bytes);
+
+/* "next: COMMAND" on standard error, unless quiet or nobody is there. */
+void rsc_hint(const struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Default file name of profiles. */
+#define RSC_DATA_FILE "reusescope.data"
+
+/* Help for a verb, or for the tool when verb is NULL. */
+void rsc_print_help(FILE *to, const struct rsc_verb *verb);
+
+#endif

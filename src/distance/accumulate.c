@@ -1,0 +1,246 @@
+/* accumulate.c - counting distances; see accumulate.h for how threads and phases come for free. */
+#include "distance/accumulate.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLD UINT32_MAX
+#define PHASE_LENGTH_FIRST 1u
+#define PHASE_DETAIL 32u
+
+int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t rd_cap, uint32_t bins_per_octave) {
+    memset(sum, 0, sizeof *sum);
+    sum->rd_cap = rd_cap;
+    sum->phases_asked = phases;
+    sum->phase_length = PHASE_LENGTH_FIRST;
+    sum->bins_per_octave = bins_per_octave;
+    int failed = rsc_histogram_init(&sum->rd, RSC_BINS_FINE) < 0 || rsc_histogram_init(&sum->ri, RSC_BINS_FINE) < 0;
+    if (bins_per_octave) {
+        struct rsc_bins bins = rsc_bins_per_octave(bins_per_octave);
+        failed |= rsc_histogram_init(&sum->rd_binned, bins) < 0 || rsc_histogram_init(&sum->ri_binned, bins) < 0;
+    }
+    if (phases) {
+        sum->phase_room = phases * PHASE_DETAIL;
+        /* one more than fills up: the last phase of the trace may be cut short */
+        sum->phases = calloc(sum->phase_room + 1, sizeof *sum->phases);
+        failed |= !sum->phases || rsc_histogram_init(&sum->phase_start, RSC_BINS_FINE) < 0;
+    }
+    if (!failed) return 0;
+    rsc_accumulator_free(sum);
+    return RSC_ENOMEM;
+}
+
+void rsc_accumulator_free(struct rsc_accumulator *sum) {
+    rsc_histogram_free(&sum->rd);
+    rsc_histogram_free(&sum->ri);
+    rsc_histogram_free(&sum->rd_binned);
+    rsc_histogram_free(&sum->ri_binned);
+    rsc_histogram_free(&sum->phase_start);
+    for (uint32_t i = 0; i < sum->thread_count; i++) rsc_histogram_free(&sum->threads[i].rd);
+    for (uint32_t i = 0; i < sum->phase_count; i++) rsc_histogram_free(&sum->phases[i].rd);
+    free(sum->threads);
+    free(sum->phases);
+    memset(sum, 0, sizeof *sum);
+}
+
+/* Rows exist from the second thread on; the first one's history is the totals so far. */
+static int add_threads(struct rsc_accumulator *sum, uint32_t wanted) {
+    if (wanted > RSC_THREAD_ROWS_MAX) wanted = RSC_THREAD_ROWS_MAX;
+    if (wanted > sum->thread_room) {
+        uint32_t room = sum->thread_room ? sum->thread_room : 4;
+        while (room < wanted) room *= 2;
+        struct rsc_thread_counts *threads = realloc(sum->threads, room * sizeof *threads);
+        if (!threads) return RSC_ENOMEM;
+        sum->threads = threads;
+        sum->thread_room = room;
+    }
+    while (sum->thread_count < wanted) {
+        struct rsc_thread_counts *row = &sum->threads[sum->thread_count];
+        *row = (struct rsc_thread_counts){.tid = sum->thread_count};
+        sum->thread_count++;
+        if (sum->thread_count == 1) continue;
+        if (rsc_histogram_init(&row->rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
+        struct rsc_thread_counts *first = &sum->threads[0];
+        if (first->rd.count) continue;
+        if (rsc_histogram_init(&first->rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
+        rsc_histogram_merge(&first->rd, &sum->rd);
+        if (sum->rd_capped) rsc_histogram_add(&first->rd, sum->rd_cap, sum->rd_capped);
+        first->references = sum->references;
+        first->cold = sum->cold;
+    }
+    return 0;
+}
+
+int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch) {
+    uint64_t highest = 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        uint64_t thread = batch->meta[i] >> 40;
+        if (thread > highest) highest = thread;
+    }
+    if (batch->count && highest + 1 > sum->threads_seen) sum->threads_seen = highest + 1;
+    if (sum->threads_seen > sum->thread_count && add_threads(sum, (uint32_t)sum->threads_seen) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < sum->thread_count; i++) {
+        sum->threads[i].pid = batch->threads[i].pid;
+        sum->threads[i].tid = batch->threads[i].tid;
+    }
+    return 0;
+}
+
+static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    uint64_t *rd_count = sum->rd.count, *ri_count = sum->ri.count;
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, cold = 0, capped = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rd[i] == COLD) {
+            cold++;
+            continue;
+        }
+        ri_count[rsc_bin_of_fine(ri[i])]++;
+        if (rd[i] >= cap)
+            capped++;
+        else
+            rd_count[rsc_bin_of_fine(rd[i])]++;
+    }
+    sum->references += count;
+    sum->cold += cold;
+    sum->rd_capped += capped;
+    if (!sum->bins_per_octave) return;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rd[i] == COLD) continue;
+        rsc_histogram_add(&sum->rd_binned, rd[i] < cap ? rd[i] : cap, 1);
+        rsc_histogram_add(&sum->ri_binned, ri[i], 1);
+    }
+}
+
+static void count_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                          const uint32_t *rd, uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = rsc_meta_thread(batch->meta[from[i]]);
+        if (number >= sum->thread_count) continue;
+        struct rsc_thread_counts *row = &sum->threads[number];
+        row->references++;
+        if (rd[i] == COLD)
+            row->cold++;
+        else
+            row->rd.count[rsc_bin_of_coarse(rd[i] < cap ? rd[i] : cap)]++;
+    }
+}
+
+/* Two neighbours become one, so that the table has room and phases are twice as long. */
+static void join_phase_pairs(struct rsc_accumulator *sum) {
+    uint32_t kept = 0;
+    assert(sum->phase_count % 2 == 0);
+    for (uint32_t i = 0; i < sum->phase_count; i += 2) {
+        struct rsc_phase_counts left = sum->phases[i], right = sum->phases[i + 1];
+        left.references += right.references;
+        left.cold += right.cold;
+        rsc_histogram_merge(&left.rd, &right.rd);
+        rsc_histogram_free(&right.rd);
+        sum->phases[kept++] = left;
+    }
+    sum->phase_count = kept;
+    sum->phase_length *= 2;
+}
+
+/* Ends the phase in progress: what the totals grew by since it began. */
+static int cut_phase(struct rsc_accumulator *sum) {
+    struct rsc_phase_counts phase = {
+        .first = sum->phase_start_references,
+        .references = sum->references - sum->phase_start_references,
+        .cold = sum->cold - sum->phase_start_cold,
+    };
+    if (rsc_histogram_init(&phase.rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
+    for (uint32_t bin = 0; bin < sum->rd.bin_count; bin++) {
+        uint64_t grown = sum->rd.count[bin] - sum->phase_start.count[bin];
+        if (grown) rsc_histogram_add(&phase.rd, rsc_bin_lo(RSC_BINS_FINE, bin), grown);
+    }
+    uint64_t capped = sum->rd_capped - sum->phase_start_capped;
+    if (capped) rsc_histogram_add(&phase.rd, sum->rd_cap, capped);
+    sum->phases[sum->phase_count++] = phase;
+    memcpy(sum->phase_start.count, sum->rd.count, sum->rd.bin_count * sizeof *sum->rd.count);
+    sum->phase_start_references = sum->references;
+    sum->phase_start_cold = sum->cold;
+    sum->phase_start_capped = sum->rd_capped;
+    return 0;
+}
+
+int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                   const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    for (uint32_t done = 0; done < count;) {
+        uint32_t part = count - done;
+        if (sum->phases_asked) {
+            uint64_t left = sum->phase_start_references + sum->phase_length - sum->references;
+            if (left < part) part = (uint32_t)left;
+        }
+        count_block(sum, rd + done, ri + done, part);
+        if (sum->thread_count > 1) count_threads(sum, batch, from + done, rd + done, part);
+        done += part;
+        if (!sum->phases_asked || sum->references - sum->phase_start_references < sum->phase_length) continue;
+        if (sum->phase_count == sum->phase_room)
+            join_phase_pairs(sum); /* and the phase in progress goes on to its new length */
+        else if (cut_phase(sum) < 0)
+            return RSC_ENOMEM;
+    }
+    return 0;
+}
+
+/* Joins the fine phases into the number asked for, as even as they allow. */
+static int fill_phases(struct rsc_accumulator *sum, struct rsc_profile *profile) {
+    if (!sum->phases_asked) return 0;
+    if (sum->references > sum->phase_start_references && cut_phase(sum) < 0) return RSC_ENOMEM;
+    uint32_t wanted = sum->phase_count < sum->phases_asked ? sum->phase_count : sum->phases_asked;
+    if (rsc_profile_set_phases(profile, wanted) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; i < sum->phase_count; i++) {
+        const struct rsc_phase_counts *part = &sum->phases[i];
+        uint64_t middle = part->first + part->references / 2;
+        uint64_t target = (uint64_t)((unsigned __int128)middle * wanted / sum->references);
+        /* A row may stay without parts only if there are fewer parts than rows. */
+        if (sum->phase_count == wanted) target = i;
+        struct rsc_phase_row *row = &profile->phases[target];
+        if (!row->references) row->first = part->first;
+        row->references += part->references;
+        row->cold += part->cold;
+        rsc_histogram_merge(&row->rd, &part->rd);
+    }
+    return 0;
+}
+
+static int fill_threads(struct rsc_accumulator *sum, struct rsc_profile *profile) {
+    if (rsc_profile_set_threads(profile, sum->thread_count) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; i < sum->thread_count; i++) {
+        struct rsc_thread_row *row = &profile->threads[i];
+        row->pid = sum->threads[i].pid;
+        row->tid = sum->threads[i].tid;
+        int alone = sum->thread_count == 1;
+        row->references = alone ? sum->references : sum->threads[i].references;
+        row->cold = alone ? sum->cold : sum->threads[i].cold;
+        rsc_histogram_merge(&row->rd, alone ? &sum->rd : &sum->threads[i].rd);
+        if (alone && sum->rd_capped) rsc_histogram_add(&row->rd, sum->rd_cap, sum->rd_capped);
+    }
+    return 0;
+}
+
+struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_t distinct) {
+    struct rsc_profile *profile = rsc_profile_new();
+    if (!profile) return NULL;
+    if (fill_phases(sum, profile) < 0 || fill_threads(sum, profile) < 0 ||
+        rsc_profile_set_bins(profile, sum->bins_per_octave) < 0) {
+        rsc_profile_free(profile);
+        return NULL;
+    }
+    profile->accesses = sum->accesses;
+    profile->references = sum->references;
+    profile->cold = sum->cold;
+    profile->distinct = distinct;
+    profile->rd_cap = sum->rd_cap;
+    profile->rd_capped = sum->rd_capped;
+    rsc_histogram_merge(&profile->rd, &sum->rd);
+    rsc_histogram_merge(&profile->ri, &sum->ri);
+    if (sum->bins_per_octave) {
+        rsc_histogram_merge(&profile->rd_binned, &sum->rd_binned);
+        rsc_histogram_merge(&profile->ri_binned, &sum->ri_binned);
+    }
+    profile->made.threads = sum->threads_seen;
+    return profile;
+}

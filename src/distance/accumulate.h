@@ -1,0 +1,71 @@
+/*
+ * accumulate.h - from distances to a profile: what every engine that yields one
+ * RD and RI per reference has in common.
+ *
+ * Per reference only two histogram counters are touched. Threads and phases are
+ * the difference of the histogram between two moments: a phase is cut, and a
+ * run of one thread closed, by comparing with a copy taken when it began. A trace
+ * of one thread so pays nothing for either. Where threads alternate quickly the
+ * distances are also counted one by one into their rows.
+ */
+#ifndef RSC_DISTANCE_ACCUMULATE_H
+#define RSC_DISTANCE_ACCUMULATE_H
+
+#include <reusescope/trace.h>
+
+#include "profile/profile_model.h"
+
+/* Threads beyond these are counted but get no row of their own. */
+#define RSC_THREAD_ROWS_MAX 4096u
+
+struct rsc_thread_counts {
+    uint64_t references, cold;
+    uint64_t pid, tid;
+    struct rsc_histogram rd; /* RSC_BINS_COARSE; not allocated before the second thread */
+};
+
+struct rsc_phase_counts {
+    uint64_t first, references, cold;
+    struct rsc_histogram rd; /* RSC_BINS_COARSE */
+};
+
+struct rsc_accumulator {
+    struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
+    uint64_t accesses, references, cold;
+    uint64_t rd_cap, rd_capped;
+
+    uint32_t bins_per_octave;
+    struct rsc_histogram rd_binned, ri_binned;
+
+    struct rsc_thread_counts *threads; /* by thread number */
+    uint32_t thread_count, thread_room;
+    uint64_t threads_seen; /* highest number seen, plus 1 */
+
+    /* Phases are kept finer than asked for and joined at the end: `phases_asked`
+     * times 16 to 32 of them, doubling in length as the trace goes on. */
+    uint32_t phases_asked;
+    struct rsc_phase_counts *phases;
+    uint32_t phase_count, phase_room;
+    uint64_t phase_length;            /* references in each complete one */
+    struct rsc_histogram phase_start; /* rd when the current one began */
+    uint64_t phase_start_references, phase_start_cold, phase_start_capped;
+};
+
+/* Returns 0 or RSC_ENOMEM. A zeroed accumulator may always be freed. */
+int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t rd_cap, uint32_t bins_per_octave);
+void rsc_accumulator_free(struct rsc_accumulator *sum);
+
+/* Makes rows for the threads of a batch that are new. Returns 0 or RSC_ENOMEM. */
+int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch);
+
+/*
+ * Counts `count` references: rd[i] (UINT32_MAX: cold) and ri[i], made by access
+ * from[i] of the batch. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                   const uint32_t *rd, const uint64_t *ri, uint32_t count);
+
+/* Moves everything into a new profile, not sealed: `made` is the engine's to fill. NULL: out of memory. */
+struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_t distinct);
+
+#endif

@@ -1,0 +1,140 @@
+/* engine.c - the public engine handle: checks options, finds the engine by name, keeps the clock. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "distance/engine_kind.h"
+#include "profile/profile_model.h"
+
+#define PHASES_MAX 10000u
+
+const struct rsc_engine_kind *const rsc_engine_kinds[] = {&rsc_engine_exact, NULL};
+
+struct rsc_engine {
+    const struct rsc_engine_kind *kind;
+    void *state;
+    struct rsc_engine_options options;
+    struct timespec started;
+    int has_started;
+    int failed;
+};
+
+static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engine_options *given,
+                         struct rsc_error *error) {
+    memset(full, 0, sizeof *full);
+    if (given) {
+        if (given->struct_bytes < offsetof(struct rsc_engine_options, log) ||
+            given->struct_bytes > sizeof *given + 4096)
+            return rsc_fail(error, RSC_EINVAL, "engine options: struct_bytes is not sizeof(struct rsc_engine_options)");
+        memcpy(full, given, given->struct_bytes < sizeof *full ? given->struct_bytes : sizeof *full);
+    }
+    full->struct_bytes = sizeof *full;
+    if (!full->engine || !strcmp(full->engine, "auto")) full->engine = "exact";
+    if (!full->model) full->model = "single";
+    if (!full->line_bytes) full->line_bytes = 64;
+    if (!full->workers) full->workers = 1;
+    if (full->line_bytes > 4096 || (full->line_bytes & (full->line_bytes - 1)))
+        return rsc_fail(error, RSC_EINVAL, "line size %u: not a power of two from 1 to 4096", full->line_bytes);
+    if (full->bins_per_octave > 64)
+        return rsc_fail(error, RSC_EINVAL, "bins %u: not in 1 to 64 per octave", full->bins_per_octave);
+    if (full->phases > PHASES_MAX)
+        return rsc_fail(error, RSC_EINVAL, "phases %u: more than %u", full->phases, PHASES_MAX);
+    if (strcmp(full->model, "single"))
+        return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single", full->model);
+    return 0;
+}
+
+static int find_kind(const struct rsc_engine_kind **kind, const char *name, struct rsc_error *error) {
+    for (size_t i = 0; rsc_engine_kinds[i]; i++) {
+        *kind = rsc_engine_kinds[i];
+        if (!strcmp((*kind)->name, name)) return 0;
+    }
+    char names[160] = "auto";
+    for (size_t i = 0; rsc_engine_kinds[i]; i++) {
+        strncat(names, ", ", sizeof names - strlen(names) - 1);
+        strncat(names, rsc_engine_kinds[i]->name, sizeof names - strlen(names) - 1);
+    }
+    return rsc_fail(error, RSC_EINVAL, "engine '%.40s': not one of %s", name, names);
+}
+
+int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *options, struct rsc_error *error) {
+    *out = NULL;
+    struct rsc_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) return rsc_fail_memory(error, "engine");
+    int status = fill_defaults(&engine->options, options, error);
+    if (!status) status = find_kind(&engine->kind, engine->options.engine, error);
+    if (!status) status = engine->kind->create(&engine->state, &engine->options, error);
+    if (status < 0) {
+        free(engine);
+        return status;
+    }
+    *out = engine;
+    return 0;
+}
+
+static void start_clock(struct rsc_engine *engine) {
+    if (engine->has_started) return;
+    clock_gettime(CLOCK_MONOTONIC, &engine->started);
+    engine->has_started = 1;
+}
+
+int rsc_engine_push(struct rsc_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
+    if (engine->failed) return rsc_fail(error, RSC_EINVAL, "engine: pushed to after a failure");
+    start_clock(engine);
+    int status = engine->kind->push(engine->state, batch, error);
+    if (status < 0) engine->failed = 1;
+    return status;
+}
+
+int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struct rsc_error *error) {
+    struct rsc_profile *profile = NULL;
+    *out = NULL;
+    if (engine->failed) return rsc_fail(error, RSC_EINVAL, "engine: finished after a failure");
+    engine->failed = 1; /* whatever comes, it is used up */
+    start_clock(engine);
+    int status = engine->kind->finish(engine->state, &profile, error);
+    if (status < 0) goto out;
+
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    profile->made.seconds =
+        (double)(now.tv_sec - engine->started.tv_sec) + 1e-9 * (double)(now.tv_nsec - engine->started.tv_nsec);
+    profile->made.line_bytes = engine->options.line_bytes;
+    profile->made.workers = engine->options.workers;
+    profile->made.overhead = NAN;
+    profile->made.coverage = NAN;
+    if (rsc_profile_set_text(&profile->made.source, "api") < 0 || rsc_profile_seal(profile) < 0) {
+        status = rsc_fail_memory(error, "profile");
+        goto out;
+    }
+    *out = profile;
+    profile = NULL;
+out:
+    rsc_profile_free(profile);
+    return status;
+}
+
+void rsc_engine_free(struct rsc_engine *engine) {
+    if (!engine) return;
+    engine->kind->destroy(engine->state);
+    free(engine);
+}
+
+int rsc_analyze_trace(struct rsc_trace *trace, const struct rsc_engine_options *options, struct rsc_profile **out,
+                      struct rsc_error *error) {
+    struct rsc_engine *engine;
+    const struct rsc_batch *batch;
+    *out = NULL;
+    int status = rsc_engine_new(&engine, options, error);
+    if (status < 0) return status;
+    while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
+        status = rsc_engine_push(engine, batch, error);
+        if (status < 0) break;
+    }
+    if (status == 0) status = rsc_engine_finish(engine, out, error);
+    if (status == 0) status = rsc_profile_set_text(&(*out)->made.source, "trace");
+    rsc_engine_free(engine);
+    return status;
+}

@@ -1,0 +1,98 @@
+/*
+ * engine_exact.c - the exact engine, one core: accesses are cut into lines, the
+ * kernel turns lines into distances, the accumulator counts them. Blocks are
+ * small enough for the three arrays between those steps to stay in L1 and L2.
+ */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "distance/accumulate.h"
+#include "distance/engine_kind.h"
+#include "distance/exact_state.h"
+#include "trace/references.h"
+
+#define BLOCK 2048u
+
+struct exact_engine {
+    struct rsc_exact exact;
+    struct rsc_accumulator sum;
+    uint32_t line_shift;
+    const struct rsc_log *log;
+    uint64_t lines[BLOCK];
+    uint64_t ri[BLOCK];
+    uint32_t rd[BLOCK];
+    uint32_t from[BLOCK];
+};
+
+static void exact_destroy(void *state) {
+    struct exact_engine *engine = state;
+    if (!engine) return;
+    rsc_exact_free(&engine->exact);
+    rsc_accumulator_free(&engine->sum);
+    free(engine);
+}
+
+static int exact_create(void **state, const struct rsc_engine_options *options, struct rsc_error *error) {
+    struct exact_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) return rsc_fail_memory(error, "exact engine");
+    engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
+    engine->log = options->log;
+    if (rsc_exact_init(&engine->exact, rsc_simd_best()) < 0 ||
+        rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0) {
+        exact_destroy(engine);
+        return rsc_fail_memory(error, "exact engine");
+    }
+    *state = engine;
+    return 0;
+}
+
+static int explain(const struct exact_engine *engine, int status, struct rsc_error *error) {
+    uint64_t lines = rsc_exact_distinct(&engine->exact);
+    if (status == RSC_ELIMIT)
+        return rsc_fail(error, status, "exact engine: more than %llu distinct lines; take a larger --line",
+                        (unsigned long long)lines);
+    return rsc_fail(error, status, "out of memory (exact engine, %llu distinct lines, %llu MiB)",
+                    (unsigned long long)lines, (unsigned long long)(engine->exact.peak_bytes >> 20));
+}
+
+static int exact_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct exact_engine *engine = state;
+    struct rsc_reference_cursor cursor;
+    uint32_t count;
+    if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
+    engine->sum.accesses += batch->count;
+    rsc_references_start(&cursor, batch, engine->line_shift);
+    while ((count = rsc_references_fill(&cursor, engine->lines, engine->from, BLOCK)) > 0) {
+        int status = rsc_exact_run(&engine->exact, engine->lines, count, engine->rd, engine->ri);
+        if (status < 0) return explain(engine, status, error);
+        if (rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->ri, count) < 0)
+            return rsc_fail_memory(error, "phases");
+    }
+    return 0;
+}
+
+static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    struct exact_engine *engine = state;
+    uint64_t distinct = rsc_exact_distinct(&engine->exact);
+    *out = rsc_accumulator_profile(&engine->sum, distinct);
+    if (!*out || rsc_profile_set_text(&(*out)->made.by, "exact") < 0 ||
+        rsc_profile_set_text(&(*out)->made.model, "single") < 0)
+        return rsc_fail_memory(error, "profile");
+    if (distinct)
+        rsc_log_line(engine->log, RSC_LOG_INFO, "exact engine (%s): %.1f MiB at most, %.1f bytes per distinct line",
+                     rsc_simd_name(rsc_simd_best()), (double)engine->exact.peak_bytes / (1 << 20),
+                     (double)engine->exact.peak_bytes / (double)distinct);
+    if (engine->sum.threads_seen > engine->sum.thread_count)
+        rsc_log_line(engine->log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
+                     (unsigned long long)engine->sum.threads_seen, engine->sum.thread_count);
+    return 0;
+}
+
+const struct rsc_engine_kind rsc_engine_exact = {
+    .name = "exact",
+    .what = "every distance, bit for bit; one core",
+    .create = exact_create,
+    .push = exact_push,
+    .finish = exact_finish,
+    .destroy = exact_destroy,
+};

@@ -1,0 +1,10 @@
+/* exact_avx512.c - exact_kernel.h compiled for AVX512. */
+#if defined(__x86_64__)
+#include "distance/exact_kernel.h"
+
+int rsc_exact_run_avx512(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *rd, uint64_t *ri) {
+    return exact_kernel(exact, lines, count, rd, ri);
+}
+#else
+typedef int rsc_no_avx512; /* an empty file is no C */
+#endif

@@ -1,0 +1,6 @@
+/* exact_plain.c - exact_kernel.h compiled for any machine of this architecture. */
+#include "distance/exact_kernel.h"
+
+int rsc_exact_run_plain(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *rd, uint64_t *ri) {
+    return exact_kernel(exact, lines, count, rd, ri);
+}

@@ -1,0 +1,150 @@
+/*
+ * merge.c - one profile out of two runs that share no memory.
+ *
+ * Counts add, so the merged curve is the mean of the two weighted by their
+ * references; error bars are averaged the same way, which is the widest they
+ * can be (independent errors would partly cancel). Everything that can fail
+ * happens on a copy of what changes, before `into` is touched.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "profile/profile_model.h"
+
+static int same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+static int check_alike(const struct rsc_profile *into, const struct rsc_profile *from, struct rsc_error *error) {
+    uint64_t sum;
+    if (into->made.line_bytes != from->made.line_bytes)
+        return rsc_fail(error, RSC_EINVAL, "cannot merge profiles of %llu and %llu byte lines",
+                        (unsigned long long)into->made.line_bytes, (unsigned long long)from->made.line_bytes);
+    if (!same_text(into->made.model, from->made.model))
+        return rsc_fail(error, RSC_EINVAL, "cannot merge profiles of different models (%s and %s)",
+                        into->made.model ? into->made.model : "none", from->made.model ? from->made.model : "none");
+    if (into->rd_cap != from->rd_cap)
+        return rsc_fail(error, RSC_EINVAL, "cannot merge profiles with different --max-distance");
+    /* No count of a profile is larger than its references, but for these two. */
+    if (__builtin_add_overflow(into->references, from->references, &sum) || sum > INT64_MAX ||
+        __builtin_add_overflow(into->accesses, from->accesses, &sum) || sum > INT64_MAX ||
+        __builtin_add_overflow(into->distinct, from->distinct, &sum) || sum > INT64_MAX)
+        return rsc_fail(error, RSC_ELIMIT, "the merged counts do not fit 63 bits");
+    return 0;
+}
+
+static void copy_thread(struct rsc_thread_row *to, const struct rsc_thread_row *row) {
+    struct rsc_histogram rd = to->rd;
+    *to = *row;
+    to->rd = rd;
+    rsc_histogram_merge(&to->rd, &row->rd);
+}
+
+static void copy_phase(struct rsc_phase_row *to, const struct rsc_phase_row *row, uint64_t shift) {
+    struct rsc_histogram rd = to->rd;
+    *to = *row;
+    to->first += shift;
+    to->rd = rd;
+    rsc_histogram_merge(&to->rd, &row->rd);
+}
+
+/* Rows of both into `merged`. */
+static int join_rows(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
+    int rc;
+    if ((rc = rsc_profile_set_threads(merged, a->thread_count + b->thread_count)) ||
+        (rc = rsc_profile_set_phases(merged, a->phase_count + b->phase_count)))
+        return rc;
+    for (size_t i = 0; i < a->thread_count; i++) copy_thread(&merged->threads[i], &a->threads[i]);
+    for (size_t i = 0; i < b->thread_count; i++) copy_thread(&merged->threads[a->thread_count + i], &b->threads[i]);
+    for (size_t i = 0; i < a->phase_count; i++) copy_phase(&merged->phases[i], &a->phases[i], 0);
+    for (size_t i = 0; i < b->phase_count; i++)
+        copy_phase(&merged->phases[a->phase_count + i], &b->phases[i], a->references);
+    return 0;
+}
+
+static int join_histograms(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
+    rsc_histogram_merge(&merged->rd, &a->rd);
+    rsc_histogram_merge(&merged->rd, &b->rd);
+    rsc_histogram_merge(&merged->ri, &a->ri);
+    rsc_histogram_merge(&merged->ri, &b->ri);
+    if (a->bins_per_octave != b->bins_per_octave || !a->bins_per_octave) return 0;
+    if (rsc_profile_set_bins(merged, a->bins_per_octave)) return RSC_ENOMEM;
+    rsc_histogram_merge(&merged->rd_binned, &a->rd_binned);
+    rsc_histogram_merge(&merged->rd_binned, &b->rd_binned);
+    rsc_histogram_merge(&merged->ri_binned, &a->ri_binned);
+    rsc_histogram_merge(&merged->ri_binned, &b->ri_binned);
+    return 0;
+}
+
+static int join_text(char **to, const char *a, const char *b, const char *otherwise) {
+    return rsc_profile_set_text(to, same_text(a, b) ? a : otherwise);
+}
+
+static int same_command(char *const *a, char *const *b) {
+    if (!a || !b) return a == b;
+    while (*a && *b && !strcmp(*a, *b)) a++, b++;
+    return *a == *b; /* both at the end */
+}
+
+static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const struct rsc_made *b) {
+    struct rsc_made *made = &merged->made;
+    if (join_text(&made->by, a->by, b->by, "mixed") || join_text(&made->source, a->source, b->source, "mixed") ||
+        join_text(&made->model, a->model, b->model, NULL) ||
+        join_text(&made->sampling, a->sampling, b->sampling, "mixed"))
+        return RSC_ENOMEM;
+    if (same_command(a->command, b->command) && rsc_profile_set_command(merged, a->command)) return RSC_ENOMEM;
+    made->line_bytes = a->line_bytes;
+    made->threads = a->threads > UINT64_MAX - b->threads ? UINT64_MAX : a->threads + b->threads;
+    made->workers = a->workers > b->workers ? a->workers : b->workers;
+    made->seconds = a->seconds + b->seconds;
+    made->overhead = a->overhead == b->overhead ? a->overhead : NAN;
+    made->coverage = a->coverage == b->coverage ? a->coverage : NAN;
+    return 0;
+}
+
+static void join_totals(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
+    merged->accesses = a->accesses + b->accesses;
+    merged->references = a->references + b->references;
+    merged->cold = a->cold + b->cold;
+    merged->invalidated = a->invalidated + b->invalidated;
+    merged->distinct = a->distinct + b->distinct;
+    merged->last_touch = a->last_touch + b->last_touch;
+    merged->pruned = a->pruned + b->pruned;
+    merged->censored = a->censored + b->censored;
+    merged->rd_cap = a->rd_cap;
+    merged->rd_capped = a->rd_capped + b->rd_capped;
+}
+
+static void join_error_bars(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
+    double share = merged->references ? (double)a->references / (double)merged->references : 0;
+    for (size_t i = 0; i < merged->mrc_count; i++) {
+        struct rsc_mrc_point *point = &merged->mrc[i];
+        struct rsc_mrc_point at_a = rsc_profile_mrc_at(a, point->lines), at_b = rsc_profile_mrc_at(b, point->lines);
+        double below = share * (at_a.miss_ratio - at_a.low) + (1 - share) * (at_b.miss_ratio - at_b.low);
+        double above = share * (at_a.high - at_a.miss_ratio) + (1 - share) * (at_b.high - at_b.miss_ratio);
+        point->low = fmax(0, point->miss_ratio - fmax(below, 0));
+        point->high = fmin(1, point->miss_ratio + fmax(above, 0));
+    }
+}
+
+int rsc_profile_merge(struct rsc_profile *into, const struct rsc_profile *from, struct rsc_error *error) {
+    int rc = check_alike(into, from, error);
+    if (rc) return rc;
+    struct rsc_profile *merged = rsc_profile_new();
+    if (!merged) return rsc_fail_memory(error, "merged profile");
+    join_totals(merged, into, from);
+    if ((rc = join_made(merged, &into->made, &from->made)) || (rc = join_histograms(merged, into, from)) ||
+        (rc = join_rows(merged, into, from)) || (rc = rsc_profile_derive_mrc(merged)))
+        goto out;
+    join_error_bars(merged, into, from);
+    rc = rsc_profile_seal(merged);
+    if (rc) goto out;
+    struct rsc_profile old = *into;
+    *into = *merged;
+    *merged = old;
+out:
+    rsc_profile_free(merged);
+    if (rc == RSC_ELIMIT)
+        return rsc_fail(error, rc, "the merged profile has more than %u threads or phases", RSC_PROFILE_ROWS_MAX);
+    return rc ? rsc_fail_memory(error, "merged profile") : 0;
+}

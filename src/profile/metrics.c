@@ -1,0 +1,59 @@
+/* metrics.c - overlap, mean absolute error and earth mover's distance of two profiles. */
+#include "profile/metrics.h"
+
+#include <math.h>
+
+static int same_bins(const struct rsc_histogram *a, const struct rsc_histogram *b) {
+    return a->bins.linear == b->bins.linear && a->bins.per_octave == b->bins.per_octave;
+}
+
+/* Overlap of two histograms, each with a further bin of count rest. */
+static double overlap(const struct rsc_histogram *a, double rest_a, const struct rsc_histogram *b, double rest_b) {
+    if (!same_bins(a, b)) return NAN;
+    double total_a = (double)rsc_histogram_total(a) + rest_a, total_b = (double)rsc_histogram_total(b) + rest_b;
+    if (total_a == 0 || total_b == 0) return total_a == total_b;
+    double apart = fabs(rest_a / total_a - rest_b / total_b);
+    for (uint32_t bin = 0; bin < a->bin_count; bin++)
+        apart += fabs((double)a->count[bin] / total_a - (double)b->count[bin] / total_b);
+    return fmax(0, 1 - apart / 2);
+}
+
+double rsc_histogram_overlap(const struct rsc_histogram *a, const struct rsc_histogram *b) {
+    return overlap(a, 0, b, 0);
+}
+
+double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile *b) {
+    double rest_a = (double)a->references - (double)rsc_histogram_total(&a->rd);
+    double rest_b = (double)b->references - (double)rsc_histogram_total(&b->rd);
+    return overlap(&a->rd, fmax(rest_a, 0), &b->rd, fmax(rest_b, 0));
+}
+
+double rsc_profile_mrc_error(const struct rsc_profile *a, const struct rsc_profile *b, size_t *points) {
+    size_t i = 0, j = 0, common = 0;
+    double sum = 0;
+    while (i < a->mrc_count && j < b->mrc_count) {
+        uint64_t left = a->mrc[i].bytes, right = b->mrc[j].bytes;
+        if (left == right) {
+            sum += fabs(a->mrc[i].miss_ratio - b->mrc[j].miss_ratio);
+            common++;
+        }
+        if (left <= right) i++;
+        if (right <= left) j++;
+    }
+    if (points) *points = common;
+    return common ? sum / (double)common : NAN;
+}
+
+double rsc_histogram_emd_octaves(const struct rsc_histogram *a, const struct rsc_histogram *b) {
+    if (!same_bins(a, b)) return NAN;
+    double total_a = (double)rsc_histogram_total(a), total_b = (double)rsc_histogram_total(b);
+    if (total_a == 0 || total_b == 0) return total_a == total_b ? 0 : NAN;
+    /* In one dimension the work is the area between the two cumulative distributions. */
+    double work = 0, ahead = 0;
+    for (uint32_t bin = 0; bin + 1 < a->bin_count; bin++) {
+        ahead += (double)a->count[bin] / total_a - (double)b->count[bin] / total_b;
+        double here = log2(1 + (double)rsc_bin_lo(a->bins, bin)), next = log2(1 + (double)rsc_bin_lo(a->bins, bin + 1));
+        work += fabs(ahead) * (next - here);
+    }
+    return work;
+}

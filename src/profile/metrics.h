@@ -1,0 +1,37 @@
+/*
+ * metrics.h - how far two profiles are apart, in the field's usual measures.
+ *
+ * All are symmetric. Histograms are compared as distributions (each divided by
+ * its own total); both must have the same bins, else the result is NaN.
+ */
+#ifndef RSC_PROFILE_METRICS_H
+#define RSC_PROFILE_METRICS_H
+
+#include <stddef.h>
+
+#include "profile/profile_model.h"
+
+/*
+ * Overlap, "accuracy" in the papers: 1 - (sum of |a_i - b_i|) / 2, from 0
+ * (nothing in common) to 1 (the same). Two empty histograms overlap fully, an
+ * empty and a filled one not at all.
+ */
+double rsc_histogram_overlap(const struct rsc_histogram *a, const struct rsc_histogram *b);
+
+/* The same over the RD of two profiles, references without a distance (cold, invalidated, ...) being one more bin. */
+double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile *b);
+
+/*
+ * Mean absolute error of two curves over the sizes (in bytes) that both have,
+ * each size counting once; *points (may be NULL) receives how many. NaN if none.
+ */
+double rsc_profile_mrc_error(const struct rsc_profile *a, const struct rsc_profile *b, size_t *points);
+
+/*
+ * Earth mover's distance: how many octaves of distance the average reuse must be
+ * moved to turn one histogram into the other, on the scale log2(1 + lo of its
+ * bin). 0 for two empty histograms, NaN if just one is empty.
+ */
+double rsc_histogram_emd_octaves(const struct rsc_histogram *a, const struct rsc_histogram *b);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * mrc.c - the miss ratio curve that follows from a reuse distance histogram.
+ *
+ * In a fully associative LRU cache of c lines a reference hits exactly when its
+ * reuse distance is below c, so
+ *     misses(c) = cold + invalidated + references with RD >= c.
+ * The curve has a point at every size from 1 to 1024 lines, then at the lower
+ * edge of each fine bin (64 an octave), up to the footprint, which is always
+ * the last point; with a cap on distances it ends at the cap, if that is less.
+ * Every size but the last is the lower edge of a bin, so nothing is guessed: the
+ * bins from that edge on are what misses. At the last size the bin it falls
+ * into counts as hits: no exact distance reaches the footprint, and distances
+ * from the cap on are kept outside the histogram.
+ */
+#include <stdlib.h>
+
+#include "profile/profile_model.h"
+
+static uint64_t bytes_of(uint64_t lines, uint64_t line_bytes) {
+    uint64_t bytes;
+    return __builtin_mul_overflow(lines, line_bytes, &bytes) ? UINT64_MAX : bytes;
+}
+
+static uint64_t last_size(const struct rsc_profile *profile) {
+    uint64_t last = profile->distinct ? profile->distinct : 1;
+    return profile->rd_cap && profile->rd_cap < last ? profile->rd_cap : last;
+}
+
+static struct rsc_mrc_point point_at(const struct rsc_profile *profile, uint64_t lines, uint64_t misses) {
+    double ratio = (double)misses / (double)profile->references;
+    return (struct rsc_mrc_point){lines, bytes_of(lines, profile->made.line_bytes), ratio, ratio, ratio};
+}
+
+int rsc_profile_derive_mrc(struct rsc_profile *profile) {
+    free(profile->mrc);
+    profile->mrc = NULL;
+    profile->mrc_count = 0;
+    if (!profile->references) return 0;
+
+    const struct rsc_histogram *rd = &profile->rd;
+    uint64_t last = last_size(profile);
+    uint32_t last_bin = rsc_bin_of(rd->bins, last);
+    int inside = rsc_bin_lo(rd->bins, last_bin) != last;
+    size_t count = last_bin + (size_t)inside; /* the edges of bins 1 to last_bin, and the last size */
+    struct rsc_mrc_point *points = malloc(count * sizeof *points);
+    if (!points) return RSC_ENOMEM;
+
+    uint64_t misses = profile->cold + profile->invalidated + profile->rd_capped;
+    for (uint32_t bin = rd->bin_count - 1; bin > last_bin; bin--) misses += rd->count[bin];
+    if (inside) points[count - 1] = point_at(profile, last, misses);
+    for (uint32_t bin = last_bin; bin > 0; bin--) {
+        misses += rd->count[bin];
+        points[bin - 1] = point_at(profile, rsc_bin_lo(rd->bins, bin), misses);
+    }
+    profile->mrc = points;
+    profile->mrc_count = count;
+    return 0;
+}
+
+/* Index of the last point of at most `lines` lines; there must be one. */
+static size_t find_point(const struct rsc_profile *profile, uint64_t lines) {
+    size_t low = 0, high = profile->mrc_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (profile->mrc[middle].lines <= lines) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+struct rsc_mrc_point rsc_profile_mrc_at(const struct rsc_profile *profile, uint64_t lines) {
+    struct rsc_mrc_point at = {lines, bytes_of(lines, profile->made.line_bytes), 1, 1, 1};
+    if (!lines) return at;
+    if (!profile->mrc_count) at.miss_ratio = at.low = at.high = 0;
+    if (!profile->mrc_count || lines < profile->mrc[0].lines) return at;
+    size_t index = find_point(profile, lines);
+    const struct rsc_mrc_point *left = &profile->mrc[index];
+    at.miss_ratio = left->miss_ratio, at.low = left->low, at.high = left->high;
+    if (left->lines == lines || index + 1 == profile->mrc_count) return at;
+    /* Between two points distances are taken to be spread evenly. */
+    const struct rsc_mrc_point *right = left + 1;
+    double share = (double)(lines - left->lines) / (double)(right->lines - left->lines);
+    at.miss_ratio += share * (right->miss_ratio - left->miss_ratio);
+    at.low += share * (right->low - left->low);
+    at.high += share * (right->high - left->high);
+    return at;
+}
+
+double rsc_profile_miss_ratio(const struct rsc_profile *profile, uint64_t lines) {
+    return rsc_profile_mrc_at(profile, lines).miss_ratio;
+}

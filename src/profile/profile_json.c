@@ -1,0 +1,230 @@
+/*
+ * profile_json.c - a profile as JSON text (docs/schema/profile.schema.json).
+ *
+ * Long arrays have one item a line, everything else is compact: two profiles of
+ * the same program then differ, as text, in the lines that differ in meaning.
+ * Keys always come in the order of this file, so that the same profile is the
+ * same bytes.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/json_writer.h"
+#include "base/output_file.h"
+#include "profile/profile_model.h"
+
+static void key_number_or_null(struct rsc_json *json, const char *key, double value) {
+    rsc_json_key(json, key);
+    if (isnan(value)) rsc_json_null(json);
+    else rsc_json_double(json, value);
+}
+
+static void put_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t count) {
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "lo", lo);
+    rsc_json_key(json, "hi");
+    if (hi == UINT64_MAX) rsc_json_null(json);
+    else rsc_json_u64(json, hi);
+    rsc_json_key_u64(json, "count", count);
+    rsc_json_object_end(json);
+}
+
+/* Ends an array that has its items on lines of their own. */
+static void end_lines(struct rsc_json *json, size_t count) {
+    if (count) rsc_json_newline(json);
+    rsc_json_array_end(json);
+}
+
+static void put_list(struct rsc_json *json, const char *key, const struct rsc_bin *list, size_t count) {
+    rsc_json_newline(json);
+    rsc_json_key(json, key);
+    rsc_json_array(json);
+    for (size_t i = 0; i < count; i++) {
+        rsc_json_newline(json);
+        put_bin(json, list[i].lo, list[i].hi, list[i].count);
+    }
+    end_lines(json, count);
+}
+
+/* A row's histogram, on the row's own line. */
+static void put_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap,
+                          uint64_t capped) {
+    rsc_json_key(json, key);
+    rsc_json_array(json);
+    for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
+        if (!histogram->count[bin]) continue;
+        uint64_t lo = rsc_bin_lo(histogram->bins, bin), hi = rsc_bin_hi(histogram->bins, bin);
+        if (lo < cap && hi >= cap) hi = cap - 1;
+        put_bin(json, lo, hi, histogram->count[bin]);
+    }
+    if (capped) put_bin(json, cap, UINT64_MAX, capped);
+    rsc_json_array_end(json);
+}
+
+static void put_made(struct rsc_json *json, const struct rsc_made *made) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "made");
+    rsc_json_object(json);
+    rsc_json_key_string(json, "by", made->by ? made->by : "");
+    rsc_json_key_string(json, "source", made->source ? made->source : "");
+    rsc_json_key_string(json, "model", made->model ? made->model : "single");
+    rsc_json_key_u64(json, "line", made->line_bytes);
+    rsc_json_key_u64(json, "threads", made->threads);
+    rsc_json_key_u64(json, "workers", made->workers);
+    rsc_json_key_string(json, "sampling", made->sampling);
+    rsc_json_key(json, "command");
+    rsc_json_array(json);
+    for (char **word = made->command; word && *word; word++) rsc_json_string(json, *word);
+    rsc_json_array_end(json);
+    rsc_json_key_double(json, "seconds", made->seconds);
+    key_number_or_null(json, "overhead", made->overhead);
+    key_number_or_null(json, "coverage", made->coverage);
+    rsc_json_object_end(json);
+}
+
+static void put_totals(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key_u64(json, "accesses", profile->accesses);
+    rsc_json_key_u64(json, "references", profile->references);
+    rsc_json_key_u64(json, "cold", profile->cold);
+    rsc_json_key_u64(json, "invalidated", profile->invalidated);
+    rsc_json_key_u64(json, "distinct", profile->distinct);
+    rsc_json_newline(json);
+    rsc_json_key_u64(json, "last_touch", profile->last_touch);
+    rsc_json_key_u64(json, "pruned", profile->pruned);
+    rsc_json_key_u64(json, "censored", profile->censored);
+    if (profile->rd_cap) rsc_json_key_u64(json, "max_distance", profile->rd_cap);
+}
+
+static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "mrc");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->mrc_count; i++) {
+        const struct rsc_mrc_point *point = &profile->mrc[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "lines", point->lines);
+        rsc_json_key_u64(json, "bytes", point->bytes);
+        rsc_json_key_double(json, "miss_ratio", point->miss_ratio);
+        rsc_json_key_double(json, "low", point->low);
+        rsc_json_key_double(json, "high", point->high);
+        rsc_json_object_end(json);
+    }
+    end_lines(json, profile->mrc_count);
+}
+
+static void put_threads(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "threads");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        const struct rsc_thread_row *row = &profile->threads[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "tid", row->tid);
+        rsc_json_key_u64(json, "pid", row->pid);
+        rsc_json_key_u64(json, "references", row->references);
+        rsc_json_key_u64(json, "cold", row->cold);
+        rsc_json_key_u64(json, "invalidated", row->invalidated);
+        put_histogram(json, "rd", &row->rd, profile->rd_cap, row->rd_capped);
+        rsc_json_object_end(json);
+    }
+    end_lines(json, profile->thread_count);
+}
+
+static void put_phases(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "phases");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->phase_count; i++) {
+        const struct rsc_phase_row *row = &profile->phases[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "first", row->first);
+        rsc_json_key_u64(json, "references", row->references);
+        rsc_json_key_u64(json, "cold", row->cold);
+        rsc_json_key_u64(json, "invalidated", row->invalidated);
+        put_histogram(json, "rd", &row->rd, profile->rd_cap, row->rd_capped);
+        rsc_json_object_end(json);
+    }
+    end_lines(json, profile->phase_count);
+}
+
+static void put_empty(struct rsc_json *json, const char *key) {
+    rsc_json_key(json, key);
+    rsc_json_array(json);
+    rsc_json_array_end(json);
+}
+
+static void put_bins(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "bins");
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "per_octave", profile->bins_per_octave);
+    put_histogram(json, "rd", &profile->rd_binned, profile->rd_cap, profile->rd_capped);
+    put_histogram(json, "ri", &profile->ri_binned, 0, 0);
+    rsc_json_object_end(json);
+}
+
+void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *json) {
+    rsc_json_object(json);
+    rsc_json_key_string(json, "schema", "reusescope-profile/1");
+    put_made(json, &profile->made);
+    put_totals(json, profile);
+    put_list(json, "rd", profile->rd_list, profile->rd_list_count);
+    put_list(json, "ri", profile->ri_list, profile->ri_list_count);
+    put_mrc(json, profile);
+    if (profile->bins_per_octave) put_bins(json, profile);
+    /* Attribution comes with the collectors that can name code and data. */
+    rsc_json_newline(json);
+    put_empty(json, "code");
+    put_empty(json, "pairs");
+    put_empty(json, "objects");
+    put_empty(json, "contexts");
+    put_threads(json, profile);
+    put_phases(json, profile);
+    rsc_json_newline(json);
+    put_empty(json, "sharing");
+    put_empty(json, "false_sharing");
+    rsc_json_object_end(json);
+}
+
+int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
+                           struct rsc_error *error) {
+    struct rsc_json json;
+    rsc_json_init(&json);
+    if (count == 1) {
+        rsc_profile_to_json(profiles[0], &json);
+    } else {
+        rsc_json_object(&json);
+        rsc_json_key_string(&json, "schema", "reusescope-profiles/1");
+        rsc_json_key(&json, "profiles");
+        rsc_json_array(&json);
+        for (size_t i = 0; i < count; i++) {
+            rsc_json_newline(&json);
+            rsc_profile_to_json(profiles[i], &json);
+        }
+        end_lines(&json, count);
+        rsc_json_object_end(&json);
+    }
+    if (rsc_json_finish(&json)) {
+        rsc_json_free(&json);
+        return rsc_fail_memory(error, "JSON text of the profile");
+    }
+    *text = json.text; /* ours from here on: free() */
+    *bytes = json.used;
+    return 0;
+}
+
+int rsc_profile_write_json(const struct rsc_profile *profile, const char *path, struct rsc_error *error) {
+    char *text = NULL;
+    size_t bytes = 0;
+    struct rsc_profile *one = (struct rsc_profile *)profile; /* the array's type wants it; nothing is changed */
+    int rc = rsc_profiles_json_text(&one, 1, &text, &bytes, error);
+    if (rc) return rc;
+    rc = rsc_output_whole(path, text, bytes, 0, error);
+    free(text);
+    return rc;
+}

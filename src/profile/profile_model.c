@@ -1,0 +1,230 @@
+/*
+ * profile_model.c - making, filling, sealing and freeing a profile, and the
+ * public getters.
+ *
+ * Until it is sealed a profile is a bundle of histograms that an engine counts
+ * into. Sealing turns the two fine histograms into lists of their non-empty
+ * bins, which is what everything downstream reads, and derives the curve.
+ */
+#include "profile/profile_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+static void drop_threads(struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->thread_count; i++) rsc_histogram_free(&profile->threads[i].rd);
+    free(profile->threads);
+    profile->threads = NULL;
+    profile->thread_count = 0;
+}
+
+static void drop_phases(struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->phase_count; i++) rsc_histogram_free(&profile->phases[i].rd);
+    free(profile->phases);
+    profile->phases = NULL;
+    profile->phase_count = 0;
+}
+
+static void drop_command(struct rsc_profile *profile) {
+    for (char **word = profile->made.command; word && *word; word++) free(*word);
+    free(profile->made.command);
+    profile->made.command = NULL;
+}
+
+struct rsc_profile *rsc_profile_new(void) {
+    struct rsc_profile *profile = calloc(1, sizeof *profile);
+    if (!profile) return NULL;
+    profile->made.line_bytes = 64;
+    profile->made.overhead = NAN;
+    profile->made.coverage = NAN;
+    if (rsc_histogram_init(&profile->rd, RSC_BINS_FINE) || rsc_histogram_init(&profile->ri, RSC_BINS_FINE)) {
+        rsc_profile_free(profile);
+        return NULL;
+    }
+    return profile;
+}
+
+void rsc_profile_free(struct rsc_profile *profile) {
+    if (!profile) return;
+    free(profile->made.by);
+    free(profile->made.source);
+    free(profile->made.model);
+    free(profile->made.sampling);
+    drop_command(profile);
+    rsc_histogram_free(&profile->rd);
+    rsc_histogram_free(&profile->ri);
+    rsc_histogram_free(&profile->rd_binned);
+    rsc_histogram_free(&profile->ri_binned);
+    drop_threads(profile);
+    drop_phases(profile);
+    free(profile->rd_list);
+    free(profile->ri_list);
+    free(profile->mrc);
+    free(profile);
+}
+
+int rsc_profile_set_threads(struct rsc_profile *profile, size_t count) {
+    drop_threads(profile);
+    if (count > RSC_PROFILE_ROWS_MAX) return RSC_ELIMIT;
+    if (!count) return 0;
+    profile->threads = calloc(count, sizeof *profile->threads);
+    if (!profile->threads) return RSC_ENOMEM;
+    for (; profile->thread_count < count; profile->thread_count++)
+        if (rsc_histogram_init(&profile->threads[profile->thread_count].rd, RSC_BINS_COARSE)) goto fail;
+    return 0;
+fail:
+    drop_threads(profile);
+    return RSC_ENOMEM;
+}
+
+int rsc_profile_set_phases(struct rsc_profile *profile, size_t count) {
+    drop_phases(profile);
+    if (count > RSC_PROFILE_ROWS_MAX) return RSC_ELIMIT;
+    if (!count) return 0;
+    profile->phases = calloc(count, sizeof *profile->phases);
+    if (!profile->phases) return RSC_ENOMEM;
+    for (; profile->phase_count < count; profile->phase_count++)
+        if (rsc_histogram_init(&profile->phases[profile->phase_count].rd, RSC_BINS_COARSE)) goto fail;
+    return 0;
+fail:
+    drop_phases(profile);
+    return RSC_ENOMEM;
+}
+
+int rsc_profile_set_bins(struct rsc_profile *profile, uint32_t per_octave) {
+    if (per_octave > 64) return RSC_EINVAL;
+    rsc_histogram_free(&profile->rd_binned);
+    rsc_histogram_free(&profile->ri_binned);
+    profile->bins_per_octave = 0;
+    if (!per_octave) return 0;
+    if (rsc_histogram_init(&profile->rd_binned, rsc_bins_per_octave(per_octave)) ||
+        rsc_histogram_init(&profile->ri_binned, rsc_bins_per_octave(per_octave))) {
+        rsc_histogram_free(&profile->rd_binned);
+        rsc_histogram_free(&profile->ri_binned);
+        return RSC_ENOMEM;
+    }
+    profile->bins_per_octave = per_octave;
+    return 0;
+}
+
+int rsc_profile_set_text(char **field, const char *text) {
+    char *copy = NULL;
+    if (text && !(copy = strdup(text))) return RSC_ENOMEM;
+    free(*field);
+    *field = copy;
+    return 0;
+}
+
+int rsc_profile_set_command(struct rsc_profile *profile, char *const *argv) {
+    drop_command(profile);
+    size_t count = 0;
+    while (argv && argv[count]) count++;
+    if (!count) return 0;
+    profile->made.command = calloc(count + 1, sizeof *profile->made.command);
+    if (!profile->made.command) return RSC_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        profile->made.command[i] = strdup(argv[i]);
+        if (!profile->made.command[i]) {
+            drop_command(profile);
+            return RSC_ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* The list of rsc_histogram_list() with room for one more entry behind it. */
+static int list_bins(const struct rsc_histogram *histogram, uint64_t cap, struct rsc_bin **list, size_t *count) {
+    size_t used = 0;
+    for (uint32_t bin = 0; bin < histogram->bin_count; bin++) used += histogram->count[bin] != 0;
+    struct rsc_bin *bins = malloc((used + 1) * sizeof *bins);
+    if (!bins) return RSC_ENOMEM;
+    used = 0;
+    for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
+        if (!histogram->count[bin]) continue;
+        uint64_t lo = rsc_bin_lo(histogram->bins, bin), hi = rsc_bin_hi(histogram->bins, bin);
+        if (lo < cap && hi >= cap) hi = cap - 1;
+        bins[used++] = (struct rsc_bin){lo, hi, histogram->count[bin]};
+    }
+    *list = bins;
+    *count = used;
+    return 0;
+}
+
+int rsc_histogram_list(const struct rsc_histogram *histogram, uint64_t cap, struct rsc_bin **list, size_t *count) {
+    return list_bins(histogram, cap, list, count);
+}
+
+int rsc_profile_seal(struct rsc_profile *profile) {
+    free(profile->rd_list);
+    free(profile->ri_list);
+    profile->rd_list = profile->ri_list = NULL;
+    profile->rd_list_count = profile->ri_list_count = 0;
+    profile->sealed = 0;
+    if (list_bins(&profile->rd, profile->rd_cap, &profile->rd_list, &profile->rd_list_count)) return RSC_ENOMEM;
+    if (profile->rd_capped)
+        profile->rd_list[profile->rd_list_count++] = (struct rsc_bin){profile->rd_cap, UINT64_MAX, profile->rd_capped};
+    if (list_bins(&profile->ri, 0, &profile->ri_list, &profile->ri_list_count)) return RSC_ENOMEM;
+    if (!profile->mrc && rsc_profile_derive_mrc(profile)) return RSC_ENOMEM;
+    profile->sealed = 1;
+    return 0;
+}
+
+int rsc_profile_check_sum(const struct rsc_profile *profile, const char *name, struct rsc_error *error) {
+    unsigned __int128 sum = (unsigned __int128)profile->rd_capped + profile->cold + profile->invalidated +
+                            profile->last_touch + profile->pruned + profile->censored;
+    for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) sum += profile->rd.count[bin];
+    if (sum == profile->references) return 0;
+    int more = sum > profile->references;
+    unsigned __int128 off = more ? sum - profile->references : profile->references - sum;
+    return rsc_fail(error, RSC_EFORMAT, "%s: rd, cold and what else has no distance sum to %llu %s than references",
+                    name, (unsigned long long)(off > UINT64_MAX ? UINT64_MAX : off), more ? "more" : "fewer");
+}
+
+void rsc_profile_get_totals(const struct rsc_profile *profile, struct rsc_profile_totals *totals) {
+    *totals = (struct rsc_profile_totals){
+        .line_bytes = profile->made.line_bytes,
+        .accesses = profile->accesses,
+        .references = profile->references,
+        .cold = profile->cold,
+        .invalidated = profile->invalidated,
+        .distinct = profile->distinct,
+        .last_touch = profile->last_touch,
+        .pruned = profile->pruned,
+        .censored = profile->censored,
+        .threads = profile->made.threads,
+    };
+}
+
+const struct rsc_bin *rsc_profile_rd(const struct rsc_profile *profile, size_t *count) {
+    *count = profile->rd_list_count;
+    return profile->rd_list;
+}
+
+const struct rsc_bin *rsc_profile_ri(const struct rsc_profile *profile, size_t *count) {
+    *count = profile->ri_list_count;
+    return profile->ri_list;
+}
+
+const struct rsc_mrc_point *rsc_profile_mrc(const struct rsc_profile *profile, size_t *count) {
+    *count = profile->mrc_count;
+    return profile->mrc;
+}
+
+uint64_t rsc_profile_rd_quantile(const struct rsc_profile *profile, double fraction) {
+    uint64_t total = 0, sum = 0;
+    for (size_t i = 0; i < profile->rd_list_count; i++) total += profile->rd_list[i].count;
+    if (!total) return UINT64_MAX;
+    if (!(fraction > 0)) fraction = 0;
+    if (fraction > 1) fraction = 1;
+    /* 0.1 * 10 is a little more than 1 in floating point and still means 1. */
+    long double wanted = (long double)fraction * total;
+    wanted = ceill(wanted - wanted * 1e-15L);
+    for (size_t i = 0; i < profile->rd_list_count; i++) {
+        sum += profile->rd_list[i].count;
+        if ((long double)sum >= wanted) return profile->rd_list[i].hi;
+    }
+    return UINT64_MAX;
+}

@@ -1,0 +1,150 @@
+/*
+ * profile_model.h - the profile from the inside: what engines fill and what
+ * reports read.
+ *
+ * An engine fills totals, `rd`, `ri`, rows and `made`, then calls
+ * rsc_profile_seal(), which derives the lists and the miss ratio curve. A
+ * sealed profile is not changed any more. Every histogram in it counts
+ * references (sampled results are scaled to references before sealing).
+ *
+ * Invariant of a sealed exact profile:
+ *   total(rd) + rd_capped + cold + invalidated = references
+ * and of a sampled one the same with last_touch + pruned + censored added.
+ * A row (thread, phase) obeys total(rd) + rd_capped + cold + invalidated <= its
+ * references, equal in exact profiles.
+ */
+#ifndef RSC_PROFILE_PROFILE_MODEL_H
+#define RSC_PROFILE_PROFILE_MODEL_H
+
+#include <reusescope/profile.h>
+
+#include "base/histogram.h"
+
+/* How a profile was made. Strings are owned; NULL prints as null or "". */
+struct rsc_made {
+    char *by;       /* engine: "exact", "shards:0.01", ... */
+    char *source;   /* "trace", "qemu", "asm", "perf", "api" */
+    char *model;    /* "single", "private", "shared" */
+    char *sampling; /* what was sampled and how; NULL: nothing */
+    char **command; /* argv, NULL-terminated; NULL: none */
+    uint64_t line_bytes;
+    uint64_t threads, workers;
+    double seconds;  /* wall time, first decoded reference to final histogram */
+    double overhead; /* slowdown of the target; NaN: not measured */
+    double coverage; /* share of the target's work seen, 0..1; NaN: not measured */
+};
+
+/* One thread's share of the run. */
+struct rsc_thread_row {
+    uint64_t pid, tid;
+    uint64_t references, cold, invalidated;
+    uint64_t rd_capped;      /* as the profile's */
+    struct rsc_histogram rd; /* RSC_BINS_COARSE */
+};
+
+/* One stretch of the run. */
+struct rsc_phase_row {
+    uint64_t first; /* index of its first reference */
+    uint64_t references, cold, invalidated;
+    uint64_t rd_capped;      /* as the profile's */
+    struct rsc_histogram rd; /* RSC_BINS_COARSE */
+};
+
+struct rsc_profile {
+    struct rsc_made made;
+    uint64_t accesses, references, cold, invalidated, distinct;
+    uint64_t last_touch, pruned, censored;
+
+    struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
+    uint64_t rd_cap;             /* distances >= this are told apart no further; 0: no cap */
+    uint64_t rd_capped;          /* references with RD >= rd_cap, which are NOT in rd */
+
+    uint32_t bins_per_octave; /* 0, or the binning of the two below (without the rd_capped references) */
+    struct rsc_histogram rd_binned, ri_binned;
+
+    struct rsc_thread_row *threads; /* owned */
+    size_t thread_count;
+    struct rsc_phase_row *phases; /* owned */
+    size_t phase_count;
+
+    /* Derived by rsc_profile_seal(); owned. */
+    int sealed;
+    struct rsc_bin *rd_list, *ri_list; /* rd_list ends in {rd_cap, UINT64_MAX, rd_capped} if that is not 0 */
+    size_t rd_list_count, ri_list_count;
+    struct rsc_mrc_point *mrc; /* an engine with error bars derives and edits this before sealing */
+    size_t mrc_count;
+};
+
+/* Rows a profile may have of each sort: what a hostile file can make a reader allocate ends here. */
+#define RSC_PROFILE_ROWS_MAX (1u << 17)
+
+/* A zeroed profile with its histograms allocated; NULL when out of memory. */
+struct rsc_profile *rsc_profile_new(void);
+
+/*
+ * Allocate `count` zeroed rows with histograms. Return 0, RSC_ENOMEM, or
+ * RSC_ELIMIT beyond RSC_PROFILE_ROWS_MAX. What was there before is dropped.
+ */
+int rsc_profile_set_threads(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_phases(struct rsc_profile *profile, size_t count);
+
+/* Allocates rd_binned and ri_binned. per_octave is 0 (drops them) to 64. Returns 0, RSC_ENOMEM or RSC_EINVAL. */
+int rsc_profile_set_bins(struct rsc_profile *profile, uint32_t per_octave);
+
+/* Replaces a string of `made` by a copy (NULL clears). Returns 0 or RSC_ENOMEM. */
+int rsc_profile_set_text(char **field, const char *text);
+int rsc_profile_set_command(struct rsc_profile *profile, char *const *argv);
+
+/* Derives the lists and, unless there is one already, the curve. Returns 0 or RSC_ENOMEM. */
+int rsc_profile_seal(struct rsc_profile *profile);
+
+/*
+ * Replaces `mrc` by the curve that follows from `rd` (mrc.c says which sizes),
+ * with low and high equal to miss_ratio. rsc_profile_seal() calls it; a sampled
+ * engine calls it first, sets low and high, then seals. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_profile_derive_mrc(struct rsc_profile *profile);
+
+/* Where rsc_profile_miss_ratio() looks, with the error bar: sizes between points are interpolated. */
+struct rsc_mrc_point rsc_profile_mrc_at(const struct rsc_profile *profile, uint64_t lines);
+
+/* 0 if the invariant above holds, else RSC_EFORMAT with "NAME: ..." saying by how much it does not. */
+int rsc_profile_check_sum(const struct rsc_profile *profile, const char *name, struct rsc_error *error);
+
+/* Non-empty bins of any histogram as an owned list; the bin that cap (0: none) falls into ends at cap - 1. */
+int rsc_histogram_list(const struct rsc_histogram *histogram, uint64_t cap, struct rsc_bin **list, size_t *count);
+
+/*
+ * Appends every number of one or several profiles as a JSON document: one gives
+ * "reusescope-profile/1", more "reusescope-profiles/1".
+ */
+struct rsc_json;
+void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *json);
+int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
+                           struct rsc_error *error);
+
+/* The container: see docs/profile-container.md. */
+int rsc_profiles_save(struct rsc_profile *const *profiles, size_t count, const char *path, int keep_old,
+                      struct rsc_error *error);
+
+/*
+ * Loads every profile of a container or JSON file ("-": standard input). The
+ * caller frees each and the array.
+ */
+int rsc_profiles_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error);
+
+/* The same for JSON text in memory; `name` stands in messages. */
+int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles,
+                       size_t *count, struct rsc_error *error);
+
+/*
+ * Adds the counts of `from` to `into`, as if the second run had followed the
+ * first with nothing of it left in memory or cache: no line of one is a line of
+ * the other, so distinct adds like everything else (for two runs over the same
+ * data it is an upper bound). Threads and phases are appended. Both must agree
+ * on line size, model and cap. `into` is sealed again. On failure (RSC_EINVAL,
+ * RSC_ELIMIT, RSC_ENOMEM) `into` is as it was.
+ */
+int rsc_profile_merge(struct rsc_profile *into, const struct rsc_profile *from, struct rsc_error *error);
+
+#endif

@@ -1,0 +1,39 @@
+/* report.c - choosing a format and rendering in it. */
+#include "report/report.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+static const struct {
+    const char *name, *suffix;
+    enum rsc_report_format format;
+} formats[] = {
+    {"text", ".txt", RSC_REPORT_TEXT},
+    {"json", ".json", RSC_REPORT_JSON},
+    {"csv", ".csv", RSC_REPORT_CSV},
+};
+
+enum rsc_report_format rsc_report_format_of_path(const char *path) {
+    const char *name = strrchr(path, '/'), *suffix = strrchr(name ? name : path, '.');
+    for (size_t i = 0; suffix && i < sizeof formats / sizeof formats[0]; i++)
+        if (!strcmp(suffix, formats[i].suffix)) return formats[i].format;
+    return RSC_REPORT_NONE;
+}
+
+enum rsc_report_format rsc_report_format_of_name(const char *name) {
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (!strcmp(name, formats[i].name)) return formats[i].format;
+    return RSC_REPORT_NONE;
+}
+
+int rsc_report_render(struct rsc_profile *const *profiles, size_t count, enum rsc_report_format format,
+                      const struct rsc_report_style *style, char **text, size_t *bytes, struct rsc_error *error) {
+    switch (format) {
+    case RSC_REPORT_TEXT: return rsc_report_text(profiles, count, style, text, bytes, error);
+    case RSC_REPORT_JSON: return rsc_profiles_json_text(profiles, count, text, bytes, error);
+    case RSC_REPORT_CSV: return rsc_report_csv(profiles, count, text, bytes, error);
+    case RSC_REPORT_NONE: break;
+    }
+    return rsc_fail(error, RSC_EINVAL, "no such report format");
+}

@@ -1,0 +1,56 @@
+/*
+ * report.h - a profile for people and for other programs: text, JSON, CSV.
+ *
+ * Everything is built in memory and handed over; where it goes (terminal, pager,
+ * file) is the caller's business.
+ */
+#ifndef RSC_REPORT_REPORT_H
+#define RSC_REPORT_REPORT_H
+
+#include "profile/profile_model.h"
+#include "report/machine.h"
+
+enum rsc_report_format {
+    RSC_REPORT_NONE = 0, /* no format goes by that name */
+    RSC_REPORT_TEXT,
+    RSC_REPORT_JSON,
+    RSC_REPORT_CSV,
+};
+
+#define RSC_REPORT_WIDTH_MIN 40
+#define RSC_REPORT_WIDTH_MAX 200
+
+/* How text is drawn. A zeroed style is 80 columns of plain ASCII without cache marks. */
+struct rsc_report_style {
+    unsigned width; /* columns; 0: 80; kept between RSC_REPORT_WIDTH_MIN and _MAX */
+    int unicode;    /* block and braille characters, else only ASCII */
+    int colour;     /* ANSI colours: one for each cache level that would serve a reference */
+    const struct rsc_machine *machine; /* whose caches to mark; NULL: none */
+};
+
+/* By suffix: .txt, .json, .csv; RSC_REPORT_NONE for any other, "-" included. */
+enum rsc_report_format rsc_report_format_of_path(const char *path);
+
+/* By name, as --format takes it: text, json, csv. */
+enum rsc_report_format rsc_report_format_of_name(const char *name);
+
+/*
+ * Renders profiles into *text, NUL-terminated, `*bytes` without the NUL; the
+ * caller frees it. style matters for text only and may be NULL. Profiles must be
+ * sealed. Return 0 or RSC_ENOMEM (RSC_EINVAL for RSC_REPORT_NONE).
+ */
+int rsc_report_render(struct rsc_profile *const *profiles, size_t count, enum rsc_report_format format,
+                      const struct rsc_report_style *style, char **text, size_t *bytes, struct rsc_error *error);
+
+/* The drawn report: totals, histogram, curve, quantiles, what that means in words, phases, threads. */
+int rsc_report_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                    char **text, size_t *bytes, struct rsc_error *error);
+
+/*
+ * One tidy table (csv.c describes the columns):
+ *     profile,model,line_bytes,table,name,lo,hi,count,value,low,high
+ */
+int rsc_report_csv(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
+                   struct rsc_error *error);
+
+#endif

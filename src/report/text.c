@@ -1,0 +1,205 @@
+/*
+ * text.c - the report for a terminal.
+ *
+ * From the whole to the parts: what was measured, the histogram, the curve, the
+ * quantiles, what all that means in words, then phases and threads where there
+ * are any. No line is wider than the style says, and in ASCII no byte is above
+ * 0x7f, whatever a command line or a file contains.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "report/picture.h"
+#include "report/rows.h"
+#include "report/summary.h"
+#include "report/units.h"
+
+#define LABEL 13 /* columns of a fact's name */
+
+static void put_title(struct rsc_text *text, const struct rsc_report_style *style, size_t index, size_t count) {
+    rsc_text_tint(text, RSC_BOLD);
+    rsc_text_either(text, "── ", "-- ");
+    if (count > 1) rsc_text_put(text, "Memory reuse, profile %zu of %zu ", index + 1, count);
+    else rsc_text_put(text, "Memory reuse ");
+    rsc_text_repeat(text, style->unicode ? "─" : "-", style->width > text->column ? style->width - text->column : 0);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_text_put(text, "\n");
+}
+
+static void put_section(struct rsc_text *text, const struct rsc_report_style *style, const char *title,
+                        const char *what) {
+    rsc_text_put(text, "\n ");
+    rsc_text_tint(text, RSC_BOLD);
+    rsc_text_put(text, "%s", title);
+    rsc_text_tint(text, RSC_PLAIN);
+    if (what[0] && text->column + 2 + rsc_text_columns(what) <= style->width) {
+        rsc_text_tint(text, RSC_DIM);
+        rsc_text_put(text, "  %s", what);
+        rsc_text_tint(text, RSC_PLAIN);
+    }
+    rsc_text_put(text, "\n");
+}
+
+static void begin_fact(struct rsc_text *text, const char *name) {
+    rsc_text_put(text, " ");
+    rsc_text_tint(text, RSC_DIM);
+    rsc_text_put(text, "%s", name);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_text_pad_to(text, LABEL);
+}
+
+static void put_command(struct rsc_text *text, const struct rsc_made *made, const struct rsc_report_style *style) {
+    if (!made->command || !made->command[0]) return;
+    begin_fact(text, "command");
+    for (char **word = made->command; *word && text->column + 4 < style->width; word++) {
+        if (word != made->command) rsc_text_put(text, " ");
+        rsc_text_foreign(text, *word, style->width - text->column);
+    }
+    rsc_text_put(text, "\n");
+}
+
+static const char *model_words(const char *model) {
+    if (model && !strcmp(model, "private")) return "a stack for each thread";
+    if (model && !strcmp(model, "shared")) return "one stack shared by all threads";
+    return "one stack over all threads";
+}
+
+static void put_how(struct rsc_text *text, const struct rsc_made *made, const struct rsc_report_style *style) {
+    begin_fact(text, "made by");
+    rsc_text_foreign(text, made->by && made->by[0] ? made->by : "unknown", style->width - text->column);
+    if (made->source && made->source[0] && text->column + 8 < style->width) {
+        rsc_text_put(text, ", from ");
+        rsc_text_foreign(text, made->source, style->width - text->column);
+    }
+    char words[96];
+    snprintf(words, sizeof words, ", %s", model_words(made->model));
+    if (text->column + strlen(words) <= style->width) rsc_text_put(text, "%s", words);
+    snprintf(words, sizeof words, ", %s", rsc_show_seconds(made->seconds).text);
+    if (made->seconds > 0 && text->column + strlen(words) <= style->width) rsc_text_put(text, "%s", words);
+    rsc_text_put(text, "\n");
+    if (!made->sampling) return;
+    begin_fact(text, "sampling");
+    rsc_text_foreign(text, made->sampling, style->width - text->column);
+    rsc_text_put(text, "\n");
+}
+
+/* A fact of words that we chose: broken over lines if it must be. */
+static void put_fact(struct rsc_text *text, const struct rsc_report_style *style, const char *name, const char *words) {
+    begin_fact(text, name);
+    rsc_text_paragraph(text, LABEL, style->width, words);
+}
+
+static void put_headline(struct rsc_text *text, const struct rsc_profile *profile,
+                         const struct rsc_report_style *style) {
+    char words[256];
+    put_command(text, &profile->made, style);
+    put_how(text, &profile->made, style);
+    if (!profile->references) {
+        put_fact(text, style, "accesses", "no accesses");
+        return;
+    }
+    snprintf(words, sizeof words, "%s access%s by %s thread%s", rsc_show_count(profile->accesses).text,
+             profile->accesses == 1 ? "" : "es", rsc_show_count(profile->made.threads).text,
+             profile->made.threads == 1 ? "" : "s");
+    put_fact(text, style, "accesses", words);
+    snprintf(words, sizeof words, "%s reference%s to lines of %s", rsc_show_count(profile->references).text,
+             profile->references == 1 ? "" : "s", rsc_show_bytes(profile->made.line_bytes).text);
+    put_fact(text, style, "references", words);
+    snprintf(words, sizeof words, "%s distinct line%s, %s", rsc_show_count(profile->distinct).text,
+             profile->distinct == 1 ? "" : "s",
+             rsc_show_bytes(rsc_lines_to_bytes(profile->distinct, profile->made.line_bytes)).text);
+    put_fact(text, style, "footprint", words);
+    snprintf(words, sizeof words, "%s first touch%s, %s of references", rsc_show_count(profile->cold).text,
+             profile->cold == 1 ? "" : "es", rsc_show_percent((double)profile->cold / (double)profile->references).text);
+    put_fact(text, style, "cold", words);
+    if (!profile->invalidated) return;
+    snprintf(words, sizeof words, "%s references to lines another thread had written, %s",
+             rsc_show_count(profile->invalidated).text,
+             rsc_show_percent((double)profile->invalidated / (double)profile->references).text);
+    put_fact(text, style, "invalidated", words);
+}
+
+static void show_quantile(const struct rsc_profile *profile, uint64_t distance, int bytes, char *to, size_t room) {
+    if (distance == UINT64_MAX)
+        snprintf(to, room, bytes ? ">= %s" : ">= %s lines",
+                 bytes ? rsc_show_bytes(rsc_lines_to_bytes(profile->rd_cap, profile->made.line_bytes)).text
+                       : rsc_show_short(profile->rd_cap).text);
+    else if (bytes)
+        snprintf(to, room, "%s", rsc_show_bytes(rsc_lines_to_bytes(distance, profile->made.line_bytes)).text);
+    else
+        snprintf(to, room, "%s %s", rsc_show_short(distance).text, distance == 1 ? "line" : "lines");
+}
+
+static void put_quantiles(struct rsc_text *text, const struct rsc_profile *profile,
+                          const struct rsc_report_style *style) {
+    static const unsigned percents[] = {50, 70, 80, 90, 95};
+    char lines[48], bytes[48];
+    put_section(text, style, "Distance that covers", "this share of all reuses");
+    if (style->width >= 76) {
+        for (unsigned row = 0; row < 3; row++) {
+            if (!row) rsc_text_tint(text, RSC_DIM);
+            for (unsigned i = 0; i < 5; i++) {
+                uint64_t distance = rsc_summary_quantile(profile, percents[i] / 100.0);
+                show_quantile(profile, distance, row == 2, lines, sizeof lines);
+                if (!row) snprintf(lines, sizeof lines, "p%u", percents[i]);
+                rsc_text_put(text, "%15s", lines);
+            }
+            if (!row) rsc_text_tint(text, RSC_PLAIN);
+            rsc_text_put(text, "\n");
+        }
+        return;
+    }
+    for (unsigned i = 0; i < 5; i++) {
+        uint64_t distance = rsc_summary_quantile(profile, percents[i] / 100.0);
+        show_quantile(profile, distance, 0, lines, sizeof lines);
+        show_quantile(profile, distance, 1, bytes, sizeof bytes);
+        rsc_text_put(text, "   p%u  %14s%14s\n", percents[i], lines, bytes);
+    }
+}
+
+static int has_reuses(const struct rsc_profile *profile) {
+    return rsc_profile_rd_quantile(profile, 0.5) != UINT64_MAX || profile->rd_capped;
+}
+
+static void put_profile(struct rsc_text *text, const struct rsc_profile *profile,
+                        const struct rsc_report_style *style) {
+    put_headline(text, profile, style);
+    if (!profile->references) return;
+    put_section(text, style, "Reuse distance", "other lines touched between two uses of a line");
+    rsc_draw_histogram(text, profile, style);
+    /* A footprint of a few lines has no curve to speak of. */
+    if (profile->mrc_count >= 4) {
+        put_section(text, style, "Miss ratio", "of a fully associative LRU cache, by its size");
+        rsc_draw_curve(text, profile, style);
+    }
+    if (has_reuses(profile)) put_quantiles(text, profile, style);
+    put_section(text, style, "In words", "");
+    rsc_put_summary(text, profile, style);
+    if (profile->phase_count) {
+        put_section(text, style, "Phases", "of the run, and their miss ratios at two cache sizes");
+        rsc_put_phases(text, profile, style);
+    }
+    if (profile->thread_count > 1) {
+        put_section(text, style, "Threads", "and their miss ratios at two cache sizes");
+        rsc_put_threads(text, profile, style);
+    }
+}
+
+int rsc_report_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                    char **text, size_t *bytes, struct rsc_error *error) {
+    struct rsc_report_style settled = style ? *style : (struct rsc_report_style){0};
+    if (!settled.width) settled.width = 80;
+    if (settled.width < RSC_REPORT_WIDTH_MIN) settled.width = RSC_REPORT_WIDTH_MIN;
+    if (settled.width > RSC_REPORT_WIDTH_MAX) settled.width = RSC_REPORT_WIDTH_MAX;
+    struct rsc_text out;
+    rsc_text_init(&out, settled.unicode, settled.colour);
+    for (size_t i = 0; i < count; i++) {
+        if (i) rsc_text_put(&out, "\n");
+        put_title(&out, &settled, i, count);
+        put_profile(&out, profiles[i], &settled);
+    }
+    return rsc_text_take(&out, text, bytes) ? rsc_fail_memory(error, "text of the report") : 0;
+}

@@ -1,0 +1,196 @@
+/*
+ * filter.c - see filter.h. Columns of a batch are compacted into columns of the
+ * filter's own; events move with the access they stand before.
+ */
+#include "trace/filter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+struct filter_source {
+    struct rsc_source source;
+    struct rsc_source *inner;
+    struct rsc_filter filter; /* tids is owned */
+    uint64_t seen;            /* accesses of the unfiltered trace */
+    uint64_t passed;          /* of those, what the rest of the filter let through */
+    uint64_t full_instructions;
+    int full_known;
+    int totals_at_hand; /* the inner source knows its totals: no need to read past a window */
+    int ended;
+    uint64_t *addr, *meta, *pc;
+    struct rsc_event *events;
+    uint32_t room, event_room;
+};
+
+int rsc_filter_is_all(const struct rsc_filter *filter) {
+    return filter->kinds == RSC_KINDS_ALL && !filter->tid_count && !filter->addr_low &&
+           filter->addr_high == UINT64_MAX && !filter->bits_mask && !filter->first && filter->count == UINT64_MAX &&
+           filter->every <= 1;
+}
+
+/* Appends like snprintf, staying inside the room. */
+static size_t append(char *text, size_t room, size_t used, const char *format, uint64_t a, uint64_t b) {
+    if (used && used + 1 < room) text[used++] = ' ';
+    int wrote = snprintf(text + used, room - used, format, (unsigned long long)a, (unsigned long long)b);
+    used += wrote > 0 ? (size_t)wrote : 0;
+    return used < room ? used : room - 1;
+}
+
+size_t rsc_filter_text(const struct rsc_filter *filter, char *text, size_t room) {
+    size_t used = 0;
+    text[0] = 0;
+    if (filter->kinds != RSC_KINDS_ALL)
+        used = (size_t)snprintf(text, room, "kinds=%s%s%s", filter->kinds & 1 ? "R" : "", filter->kinds & 2 ? "W" : "",
+                                filter->kinds & 4 ? "I" : "");
+    for (uint32_t i = 0; i < filter->tid_count; i++) used = append(text, room, used, "tid=%llu", filter->tids[i], 0);
+    if (filter->addr_low || filter->addr_high != UINT64_MAX)
+        used = append(text, room, used, "range=0x%llx-0x%llx", filter->addr_low, filter->addr_high);
+    if (filter->bits_mask)
+        used = append(text, room, used, "bits=0x%llx=0x%llx", filter->bits_mask, filter->bits_value);
+    if (filter->first || filter->count != UINT64_MAX)
+        used = append(text, room, used, filter->count == UINT64_MAX ? "window=%llu+" : "window=%llu+%llu",
+                      filter->first, filter->count);
+    if (filter->every > 1) used = append(text, room, used, "every=%llu", filter->every, 0);
+    return used;
+}
+
+static int make_room(struct filter_source *filter, const struct rsc_batch *batch) {
+    if (batch->count > filter->room) {
+        free(filter->addr);
+        free(filter->meta);
+        free(filter->pc);
+        filter->addr = malloc(batch->count * sizeof *filter->addr);
+        filter->meta = malloc(batch->count * sizeof *filter->meta);
+        filter->pc = malloc(batch->count * sizeof *filter->pc);
+        filter->room = batch->count;
+    }
+    if (batch->event_count > filter->event_room) {
+        free(filter->events);
+        filter->events = malloc(batch->event_count * sizeof *filter->events);
+        filter->event_room = batch->event_count;
+    }
+    int failed = (filter->room && (!filter->addr || !filter->meta || !filter->pc)) ||
+                 (filter->event_room && !filter->events);
+    if (failed) filter->room = filter->event_room = 0;
+    return failed ? RSC_ENOMEM : 0;
+}
+
+static int thread_kept(const struct filter_source *filter, const struct rsc_batch *batch, uint32_t number) {
+    if (!filter->filter.tid_count) return 1;
+    uint64_t tid = batch->threads && number < batch->thread_count ? batch->threads[number].tid : number;
+    for (uint32_t i = 0; i < filter->filter.tid_count; i++)
+        if (filter->filter.tids[i] == tid) return 1;
+    return 0;
+}
+
+static int access_kept(const struct filter_source *filter, const struct rsc_batch *batch, uint32_t i) {
+    const struct rsc_filter *by = &filter->filter;
+    uint64_t addr = batch->addr[i], meta = batch->meta[i];
+    return (by->kinds >> rsc_meta_kind(meta) & 1) && addr >= by->addr_low && addr <= by->addr_high &&
+           (addr & by->bits_mask) == by->bits_value && thread_kept(filter, batch, rsc_meta_thread(meta));
+}
+
+/* Compacts accesses from..to-1 into the filter's columns and moves the events among them. */
+static void compact(struct filter_source *filter, struct rsc_batch *batch, uint32_t from, uint32_t to) {
+    uint32_t kept = 0, event = 0, events_kept = 0;
+    uint64_t every = filter->filter.every ? filter->filter.every : 1;
+    while (event < batch->event_count && batch->events[event].at < from) event++;
+    for (uint32_t i = from; i < to; i++) {
+        while (event < batch->event_count && batch->events[event].at <= i) {
+            filter->events[events_kept] = batch->events[event++];
+            filter->events[events_kept++].at = kept;
+        }
+        if (!access_kept(filter, batch, i) || filter->passed++ % every) continue;
+        filter->addr[kept] = batch->addr[i];
+        filter->meta[kept] = batch->meta[i];
+        if (batch->pc) filter->pc[kept] = batch->pc[i];
+        kept++;
+    }
+    while (event < batch->event_count && to == batch->count) {
+        filter->events[events_kept] = batch->events[event++];
+        filter->events[events_kept++].at = kept;
+    }
+    batch->count = kept;
+    batch->event_count = events_kept;
+    batch->addr = filter->addr;
+    batch->meta = filter->meta;
+    batch->pc = batch->pc ? filter->pc : NULL;
+    batch->events = filter->events;
+}
+
+static int filter_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
+    struct filter_source *filter = (struct filter_source *)source;
+    if (filter->ended) return 0;
+    int status = filter->inner->ops->next(filter->inner, batch, error);
+    if (status <= 0) return status;
+    if (make_room(filter, batch) < 0) return rsc_fail_memory(error, "filter");
+    if (batch->instructions == RSC_UNKNOWN)
+        filter->full_known = filter->full_known && !batch->count;
+    else
+        filter->full_instructions += batch->instructions;
+
+    uint64_t begin = filter->seen, first = filter->filter.first;
+    uint64_t end = filter->filter.count > UINT64_MAX - first ? UINT64_MAX : first + filter->filter.count;
+    uint32_t from = 0, to = batch->count, all = batch->count;
+    if (begin < first) from = first - begin < to ? (uint32_t)(first - begin) : to;
+    if (end <= begin) to = 0;
+    else if (end - begin < to) to = (uint32_t)(end - begin);
+    if (from > to) from = to;
+    filter->seen += all;
+    filter->ended = filter->totals_at_hand && filter->seen >= end;
+    if (batch->instructions != RSC_UNKNOWN && all && to - from < all)
+        batch->instructions = (uint64_t)((unsigned __int128)batch->instructions * (to - from) / all);
+    compact(filter, batch, from, to);
+    return 1;
+}
+
+static void filter_info(struct rsc_source *source, struct rsc_trace_info *info) {
+    struct filter_source *filter = (struct filter_source *)source;
+    if (filter->inner->ops->info) filter->inner->ops->info(filter->inner, info);
+    if (info->full_accesses == RSC_UNKNOWN) {
+        info->full_accesses = filter->seen;
+        info->full_instructions = filter->full_known ? filter->full_instructions : RSC_UNKNOWN;
+    }
+    info->accesses = RSC_UNKNOWN;
+}
+
+static void filter_close(struct rsc_source *source) {
+    struct filter_source *filter = (struct filter_source *)source;
+    filter->inner->ops->close(filter->inner);
+    free((void *)filter->filter.tids);
+    free(filter->addr);
+    free(filter->meta);
+    free(filter->pc);
+    free(filter->events);
+    free(filter);
+}
+
+static const struct rsc_source_ops filter_ops = {.next = filter_next, .info = filter_info, .close = filter_close};
+
+int rsc_filter_open(struct rsc_source **out, struct rsc_source *inner, const struct rsc_filter *wanted,
+                    struct rsc_error *error) {
+    struct filter_source *filter = calloc(1, sizeof *filter);
+    if (!filter) return rsc_fail_memory(error, "filter");
+    filter->source.ops = &filter_ops;
+    filter->filter = *wanted;
+    filter->filter.tids = NULL;
+    filter->full_known = 1;
+    if (wanted->tid_count) {
+        uint64_t *tids = malloc(wanted->tid_count * sizeof *tids);
+        if (!tids) {
+            free(filter);
+            return rsc_fail_memory(error, "filter");
+        }
+        memcpy(tids, wanted->tids, wanted->tid_count * sizeof *tids);
+        filter->filter.tids = tids;
+    }
+    filter->inner = inner;
+    struct rsc_trace_info info = {.full_accesses = RSC_UNKNOWN};
+    if (inner->ops->info) inner->ops->info(inner, &info);
+    filter->totals_at_hand = info.full_accesses != RSC_UNKNOWN;
+    *out = &filter->source;
+    return 0;
+}

@@ -1,0 +1,32 @@
+/*
+ * references.h - from accesses to references: the lines they touch.
+ *
+ * An access that crosses a line boundary is one reference per line, in address
+ * order. Every engine cuts accesses here, so all agree. A size of 0 counts as 1
+ * byte; an access that would run past the end of the address space ends there.
+ */
+#ifndef RSC_TRACE_REFERENCES_H
+#define RSC_TRACE_REFERENCES_H
+
+#include <reusescope/trace.h>
+
+struct rsc_reference_cursor {
+    const struct rsc_batch *batch;
+    uint32_t line_shift;  /* log2 of the line size in bytes */
+    uint32_t next;        /* access to cut next */
+    uint64_t resume_line; /* of access `next`, when it was cut in the middle */
+    int resuming;
+};
+
+static inline void rsc_references_start(struct rsc_reference_cursor *cursor, const struct rsc_batch *batch,
+                                        uint32_t line_shift) {
+    *cursor = (struct rsc_reference_cursor){.batch = batch, .line_shift = line_shift};
+}
+
+/*
+ * Writes the next references, `room` at most: lines[i] and the access it comes
+ * from, from[i]. Returns how many; 0 when the batch is used up.
+ */
+uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *lines, uint32_t *from, uint32_t room);
+
+#endif

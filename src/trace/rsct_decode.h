@@ -1,0 +1,43 @@
+/*
+ * rsct_decode.h - from a stored frame back to batches.
+ *
+ * A decoder takes one frame (header and stored columns, checksums already
+ * verified) and hands out slices of it. It trusts nothing in the frame: a file
+ * may carry right checksums and hostile numbers.
+ */
+#ifndef RSC_TRACE_RSCT_DECODE_H
+#define RSC_TRACE_RSCT_DECODE_H
+
+#include <reusescope/trace.h>
+
+#include "trace/rsct_format.h"
+
+struct rsct_decoder;
+
+/* Batches stay valid while up to `keeps` more are taken. */
+int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, struct rsc_error *error);
+void rsct_decoder_free(struct rsct_decoder *decoder);
+
+/* Are the numbers of a header within the format's limits? Returns NULL, or what is wrong. */
+const char *rsct_frame_problem(const struct rsct_frame_header *header);
+
+/* Bytes of stored columns behind a header. */
+uint64_t rsct_frame_payload_bytes(const struct rsct_frame_header *header);
+
+/*
+ * Starts a frame. Returns NULL, or what is wrong with it ("out of memory" too).
+ * The payload is not needed after the call.
+ */
+const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_frame_header *header,
+                               const uint8_t *payload);
+
+/*
+ * The next slice, at most RSC_BATCH_ACCESSES accesses. Returns 1, 0 at the end of
+ * the frame, or RSC_EFORMAT with *problem set.
+ */
+int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, const char **problem);
+
+/* Threads seen in all frames so far, by number. */
+const struct rsc_thread *rsct_decoder_threads(const struct rsct_decoder *decoder, uint32_t *count);
+
+#endif

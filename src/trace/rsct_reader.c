@@ -1,0 +1,554 @@
+/*
+ * rsct_reader.c - reading native traces: frames in order, from a file or a pipe,
+ * each verified before it is decoded; the index at the end is verified against
+ * what was read. Seeking uses the index. Salvage looks for the next intact frame
+ * after damage; frames say which accesses they hold, so what was lost is known.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "base/fail.h"
+#include "trace/readers.h"
+#include "trace/rsct_decode.h"
+
+#define KEEPS 4u
+
+struct rsct_reader {
+    struct rsc_source source; /* first: this is a source */
+    struct rsc_input *input;
+    const struct rsc_log *log;
+    int salvage;
+    struct rsct_decoder *decoder;
+
+    char *text; /* source, command and filter, NUL-terminated, one after the other */
+    const char *made_by, *command, *filter;
+    uint32_t version;
+    int has_pc;
+
+    int in_frame;
+    uint64_t frames;   /* started so far */
+    uint64_t expected; /* index of the next access */
+    uint64_t skip;     /* accesses to drop after a seek */
+    uint64_t instructions, events;
+    int instructions_known;
+    uint8_t *payload;
+    size_t payload_room;
+
+    struct rsct_index_row *rows; /* read for seeking, or at the end */
+    uint64_t row_count;
+    struct rsct_totals totals;
+    int totals_known;
+    int sought; /* after a seek the running totals mean nothing */
+
+    uint64_t lost_bytes, lost_frames, lost_accesses;
+    uint64_t scan_budget; /* bytes salvage may still checksum in vain */
+};
+
+/* ---- errors ---- */
+
+/* "FILE: frame 12 at byte 40960: what (the first 11 frames are intact; --salvage reads them)" */
+static int damaged(struct rsct_reader *reader, uint64_t offset, const char *what, struct rsc_error *error) {
+    char advice[96] = "";
+    if (reader->frames)
+        snprintf(advice, sizeof advice, " (the first %llu frames are intact; --salvage reads them)",
+                 (unsigned long long)reader->frames);
+    return rsc_fail_at(error, RSC_EFORMAT, offset, "%s: frame %llu at byte %llu: %s%s", rsc_input_name(reader->input),
+                       (unsigned long long)reader->frames + 1, (unsigned long long)offset, what, advice);
+}
+
+static int header_damaged(struct rsc_input *input, const char *what, struct rsc_error *error) {
+    return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: header at byte 0: %s", rsc_input_name(input), what);
+}
+
+/* Reads exactly `bytes`; a short read is "cut" at the end of the input. */
+static int read_whole(struct rsct_reader *reader, void *to, size_t bytes, const char *part, struct rsc_error *error) {
+    int64_t got = rsc_input_read(reader->input, to, bytes, error);
+    if (got < 0) return (int)got;
+    if ((size_t)got == bytes) return 0;
+    char what[96];
+    snprintf(what, sizeof what, "the file is cut inside %s", part);
+    return damaged(reader, rsc_input_offset(reader->input), what, error);
+}
+
+/* ---- header ---- */
+
+int rsc_rsct_matches(const unsigned char *head, size_t bytes, int whole) {
+    (void)whole;
+    return bytes >= RSCT_MAGIC_BYTES && !memcmp(head, RSCT_MAGIC, RSCT_MAGIC_BYTES);
+}
+
+static uint32_t u32_at(const uint8_t *bytes) {
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+/* The three strings of the header, made C strings. */
+static int read_strings(struct rsct_reader *reader, const uint8_t *header, uint32_t bytes, struct rsc_error *error) {
+    const char **fields[3] = {&reader->made_by, &reader->command, &reader->filter};
+    uint32_t at = RSCT_HEADER_FIXED, end = bytes - 8;
+    char *to = reader->text = malloc(bytes);
+    if (!to) return rsc_fail_memory(error, "trace header");
+    for (int i = 0; i < 3; i++) {
+        if (end - at < 4) return header_damaged(reader->input, "its strings are cut short", error);
+        uint32_t length = u32_at(header + at);
+        at += 4;
+        if (length > end - at) return header_damaged(reader->input, "its strings are cut short", error);
+        *fields[i] = to;
+        memcpy(to, header + at, length);
+        to[length] = 0;
+        to += length + 1;
+        at += length;
+    }
+    return at == end ? 0 : header_damaged(reader->input, "it has the wrong length", error);
+}
+
+static int check_header(struct rsct_reader *reader, const uint8_t *header, uint32_t bytes, struct rsc_error *error) {
+    uint64_t checksum;
+    memcpy(&checksum, header + bytes - 8, 8);
+    if (checksum != XXH3_64bits(header, bytes - 8)) return header_damaged(reader->input, "checksum mismatch", error);
+    reader->version = u32_at(header + 8);
+    reader->has_pc = (u32_at(header + 16) & RSCT_FLAG_PCS) != 0;
+    if (u32_at(header + 24) != 1 || u32_at(header + 28) != 0 || u32_at(header + 16) > RSCT_FLAG_PCS)
+        return header_damaged(reader->input, "it uses features this version does not know", error);
+    return read_strings(reader, header, bytes, error);
+}
+
+static int read_header(struct rsct_reader *reader, struct rsc_error *error) {
+    uint8_t fixed[RSCT_HEADER_FIXED];
+    int64_t got = rsc_input_read(reader->input, fixed, sizeof fixed, error);
+    if (got < 0) return (int)got;
+    if ((size_t)got < sizeof fixed) return header_damaged(reader->input, "the file is cut", error);
+    if (memcmp(fixed, RSCT_MAGIC, RSCT_MAGIC_BYTES))
+        return header_damaged(reader->input, "this is no native trace (.rsct)", error);
+    uint32_t version = u32_at(fixed + 8), bytes = u32_at(fixed + 12);
+    if (version > RSCT_VERSION)
+        return rsc_fail_at(error, RSC_EVERSION, 8, "%s: trace format version %u is newer than this tool (it reads %u)",
+                           rsc_input_name(reader->input), version, RSCT_VERSION);
+    if (!version || bytes < RSCT_HEADER_FIXED + 3 * 4 + 8 || bytes > RSCT_HEADER_MAX)
+        return header_damaged(reader->input, "its length or version is out of range", error);
+    uint8_t *header = malloc(bytes);
+    if (!header) return rsc_fail_memory(error, "trace header");
+    memcpy(header, fixed, sizeof fixed);
+    got = rsc_input_read(reader->input, header + sizeof fixed, bytes - sizeof fixed, error);
+    int status = got < 0 ? (int)got : 0;
+    if (!status && (uint64_t)got < bytes - sizeof fixed)
+        status = header_damaged(reader->input, "the file is cut", error);
+    if (!status) status = check_header(reader, header, bytes, error);
+    free(header);
+    return status;
+}
+
+/* ---- index and trailer ---- */
+
+static const char *index_problem(const uint8_t *index, uint64_t bytes, uint64_t *frames, uint64_t *threads) {
+    const uint64_t after_rows = sizeof(struct rsct_totals) + 8 + 8;
+    uint64_t checksum, left = bytes - RSCT_INDEX_FIXED - after_rows;
+    memcpy(&checksum, index + bytes - 8, 8);
+    memcpy(frames, index + 8, 8);
+    if (checksum != XXH3_64bits(index, bytes - 8)) return "checksum mismatch in the index";
+    if (u32_at(index) != RSCT_INDEX_MAGIC || u32_at(index + 4) || *frames > left / sizeof(struct rsct_index_row))
+        return "the index is out of range";
+    left -= *frames * sizeof(struct rsct_index_row);
+    memcpy(threads, index + RSCT_INDEX_FIXED + *frames * sizeof(struct rsct_index_row) + sizeof(struct rsct_totals), 8);
+    if (*threads > left / sizeof(struct rsc_thread) || *threads * sizeof(struct rsc_thread) != left)
+        return "the index has the wrong length";
+    return NULL;
+}
+
+#define INDEX_BYTES_MIN (RSCT_INDEX_FIXED + sizeof(struct rsct_totals) + 16)
+
+/* Takes rows and totals out of an index image. Returns NULL or what is wrong. */
+static const char *take_index(struct rsct_reader *reader, const uint8_t *index, uint64_t bytes) {
+    uint64_t frames, threads;
+    const char *problem = index_problem(index, bytes, &frames, &threads);
+    if (problem) return problem;
+    free(reader->rows);
+    reader->rows = malloc((frames + 1) * sizeof *reader->rows);
+    reader->row_count = 0;
+    if (!reader->rows) return "out of memory";
+    memcpy(reader->rows, index + RSCT_INDEX_FIXED, frames * sizeof *reader->rows);
+    memcpy(&reader->totals, index + RSCT_INDEX_FIXED + frames * sizeof *reader->rows, sizeof reader->totals);
+    reader->row_count = frames;
+    reader->totals_known = 1;
+    return NULL;
+}
+
+/* The most an index can take: a pipe that never ends must not fill memory. */
+static uint64_t tail_bytes_max(const struct rsct_reader *reader) {
+    if (rsc_input_seekable(reader->input)) return rsc_input_file_bytes(reader->input);
+    return INDEX_BYTES_MIN + RSCT_TRAILER_BYTES + reader->frames * sizeof(struct rsct_index_row) +
+           (uint64_t)RSC_THREADS_MAX * sizeof(struct rsc_thread);
+}
+
+/* Reads the rest of the input, which must be the index and the trailer and nothing else. */
+static int read_end(struct rsct_reader *reader, uint64_t offset, struct rsc_error *error) {
+    size_t room = 1 << 16, used = 0;
+    uint8_t *tail = NULL;
+    int status = 0;
+    const char *problem = NULL;
+    for (;;) {
+        uint8_t *larger = realloc(tail, room);
+        if (!larger) {
+            status = rsc_fail_memory(error, "trace index");
+            goto out;
+        }
+        tail = larger;
+        int64_t got = rsc_input_read(reader->input, tail + used, room - used, error);
+        if (got < 0) {
+            status = (int)got;
+            goto out;
+        }
+        used += (size_t)got;
+        if (used < room) break;
+        if (used > tail_bytes_max(reader)) {
+            problem = "there is more behind it than an index can hold";
+            goto out;
+        }
+        room *= 2;
+    }
+    struct rsct_trailer trailer;
+    uint64_t index_bytes = used - RSCT_TRAILER_BYTES;
+    if (used < INDEX_BYTES_MIN + RSCT_TRAILER_BYTES) {
+        problem = "the file is cut inside the index";
+        goto out;
+    }
+    memcpy(&trailer, tail + index_bytes, sizeof trailer);
+    if (trailer.magic != RSCT_TRAILER_MAGIC || trailer.zero ||
+        trailer.checksum != XXH3_64bits(&trailer, offsetof(struct rsct_trailer, checksum)) ||
+        trailer.index_offset != offset || trailer.index_bytes != index_bytes)
+        problem = "the file is cut or damaged in the index or trailer";
+    if (!problem) problem = take_index(reader, tail, index_bytes);
+    if (!problem && !reader->salvage && !reader->sought &&
+        (reader->row_count != reader->frames || reader->totals.accesses != reader->expected ||
+         reader->totals.events != reader->events))
+        problem = "the index does not agree with the frames";
+out:
+    if (problem)
+        status = rsc_fail_at(error, RSC_EFORMAT, offset,
+                             "%s: index at byte %llu: %s (all %llu frames are intact; --salvage reads them)",
+                             rsc_input_name(reader->input), (unsigned long long)offset, problem,
+                             (unsigned long long)reader->frames);
+    free(tail);
+    return status;
+}
+
+/* ---- frames ---- */
+
+static int reserve_payload(struct rsct_reader *reader, uint64_t bytes, struct rsc_error *error) {
+    if (bytes <= reader->payload_room) return 0;
+    free(reader->payload);
+    reader->payload = malloc(bytes);
+    reader->payload_room = reader->payload ? bytes : 0;
+    return reader->payload ? 0 : rsc_fail_memory(error, "trace frame");
+}
+
+static int read_frame(struct rsct_reader *reader, uint64_t offset, struct rsct_frame_header *header,
+                      struct rsc_error *error) {
+    int status = read_whole(reader, header, sizeof *header, "a frame header", error);
+    if (status < 0) return status;
+    if (header->header_checksum != XXH3_64bits(header, offsetof(struct rsct_frame_header, header_checksum)))
+        return damaged(reader, offset, "checksum mismatch in its header", error);
+    const char *problem = rsct_frame_problem(header);
+    if (problem) return damaged(reader, offset, problem, error);
+    uint64_t bytes = rsct_frame_payload_bytes(header);
+    if ((status = reserve_payload(reader, bytes, error)) < 0) return status;
+    if ((status = read_whole(reader, reader->payload, bytes, "a frame", error)) < 0) return status;
+    if (header->payload_checksum != XXH3_64bits(reader->payload, bytes))
+        return damaged(reader, offset, "checksum mismatch", error);
+    problem = rsct_decoder_start(reader->decoder, header, reader->payload);
+    return problem ? damaged(reader, offset, problem, error) : 0;
+}
+
+static int accept_frame(struct rsct_reader *reader, uint64_t offset, const struct rsct_frame_header *header,
+                        struct rsc_error *error) {
+    if (header->first != reader->expected && !reader->salvage)
+        return damaged(reader, offset, "it does not follow the frame before it", error);
+    if (header->first > reader->expected) reader->lost_accesses += header->first - reader->expected;
+    reader->frames++;
+    reader->expected = header->first + header->accesses;
+    reader->events += header->events;
+    if (header->instructions == RSC_UNKNOWN)
+        reader->instructions_known = 0;
+    else
+        reader->instructions += header->instructions;
+    reader->in_frame = 1;
+    return 0;
+}
+
+/*
+ * Looks for an intact frame from `offset` on and leaves the input there. Returns
+ * 1 when one was found, 0 when there is none. Only the header's checksum is tried
+ * at each candidate; the payload's is when the frame is read.
+ */
+static int find_frame(struct rsct_reader *reader, uint64_t offset, struct rsc_error *error) {
+    const uint32_t magic = RSCT_FRAME_MAGIC;
+    const unsigned char *data;
+    int status = rsc_input_seek(reader->input, offset, error);
+    if (status < 0) return status;
+    for (;;) {
+        int64_t got = rsc_input_peek(reader->input, RSC_INPUT_PEEK_MAX, &data, error);
+        if (got < (int64_t)sizeof(struct rsct_frame_header)) return got < 0 ? (int)got : 0;
+        size_t candidates = (size_t)got - sizeof(struct rsct_frame_header) + 1, at = 0;
+        if (candidates > RSC_INPUT_PEEK_MAX) candidates = RSC_INPUT_PEEK_MAX;
+        for (; at < candidates; at++) {
+            struct rsct_frame_header header;
+            if (memcmp(data + at, &magic, 4)) continue;
+            memcpy(&header, data + at, sizeof header);
+            if (header.header_checksum == XXH3_64bits(&header, offsetof(struct rsct_frame_header, header_checksum)))
+                break;
+        }
+        uint64_t here = rsc_input_offset(reader->input) + at;
+        if ((status = rsc_input_seek(reader->input, here, error)) < 0) return status;
+        if (at < candidates) return 1;
+    }
+}
+
+/* After damage at `offset`: moves on to the next frame that can be read. Returns 1, 0 at the end, or negative. */
+static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsct_frame_header *header,
+                        struct rsc_error *error) {
+    uint64_t search = offset + 1;
+    reader->lost_frames++;
+    for (;;) {
+        int found = find_frame(reader, search, error);
+        if (found < 0) return found;
+        uint64_t here = rsc_input_offset(reader->input);
+        if (!found) {
+            reader->lost_bytes += rsc_input_file_bytes(reader->input) - offset;
+            return 0;
+        }
+        int status = read_frame(reader, here, header, error);
+        if (!status && header->first >= reader->expected) {
+            reader->lost_bytes += here - offset;
+            return 1;
+        }
+        if (status < 0 && status != RSC_EFORMAT) return status;
+        uint64_t tried = rsc_input_offset(reader->input) - here;
+        if (tried > reader->scan_budget)
+            return rsc_fail_at(error, RSC_EFORMAT, here, "%s: too damaged to salvage past byte %llu",
+                               rsc_input_name(reader->input), (unsigned long long)here);
+        reader->scan_budget -= tried;
+        search = here + 1;
+    }
+}
+
+static void say_lost(struct rsct_reader *reader) {
+    if (!reader->lost_bytes && !reader->lost_accesses) return;
+    rsc_log_line(reader->log, RSC_LOG_WARNING,
+                 "%s: salvaged %llu frames; lost %llu bytes in %llu places, with at least %llu accesses",
+                 rsc_input_name(reader->input), (unsigned long long)reader->frames,
+                 (unsigned long long)reader->lost_bytes, (unsigned long long)reader->lost_frames,
+                 (unsigned long long)reader->lost_accesses);
+}
+
+/* The last thing in the file: 0 when all is well. */
+static int finish_reading(struct rsct_reader *reader, uint64_t offset, struct rsc_error *error) {
+    int status = read_end(reader, offset, error);
+    if (reader->salvage && status == RSC_EFORMAT) {
+        reader->lost_bytes += rsc_input_offset(reader->input) - offset;
+        reader->lost_frames++;
+        status = 0;
+    }
+    if (reader->salvage && reader->totals_known && reader->totals.accesses > reader->expected)
+        reader->lost_accesses += reader->totals.accesses - reader->expected;
+    if (reader->salvage && !status) say_lost(reader);
+    return status;
+}
+
+/* Starts the next frame. Returns 1, 0 at the end of the trace, or negative. */
+static int next_frame(struct rsct_reader *reader, struct rsc_error *error) {
+    const unsigned char *data;
+    uint64_t offset = rsc_input_offset(reader->input);
+    struct rsct_frame_header header;
+    int64_t got = rsc_input_peek(reader->input, 4, &data, error);
+    if (got < 0) return (int)got;
+    if (got >= 4 && u32_at(data) == RSCT_INDEX_MAGIC) return finish_reading(reader, offset, error);
+    int status;
+    if (got < 4)
+        status = damaged(reader, offset, "the file is cut before its index", error);
+    else if (u32_at(data) != RSCT_FRAME_MAGIC)
+        status = damaged(reader, offset, "this is no frame", error);
+    else
+        status = read_frame(reader, offset, &header, error);
+    if (status == RSC_EFORMAT && reader->salvage) {
+        if (got < 4) { /* nothing more to find */
+            say_lost(reader);
+            return 0;
+        }
+        status = salvage_from(reader, offset, &header, error);
+        if (status == 0) say_lost(reader);
+        if (status <= 0) return status;
+        status = 0;
+    }
+    if (status < 0) return status;
+    status = accept_frame(reader, offset, &header, error);
+    return status < 0 ? status : 1;
+}
+
+/* ---- the source ---- */
+
+/* Drops the first accesses of a batch, and the events before them. */
+static void drop_front(struct rsc_batch *batch, uint32_t drop) {
+    uint32_t events = 0;
+    while (events < batch->event_count && batch->events[events].at < drop) events++;
+    struct rsc_event *kept = (struct rsc_event *)batch->events + events;
+    for (uint32_t i = 0; i < batch->event_count - events; i++) kept[i].at -= drop;
+    if (batch->instructions != RSC_UNKNOWN && batch->count)
+        batch->instructions -= (uint64_t)((unsigned __int128)batch->instructions * drop / batch->count);
+    batch->events = kept;
+    batch->event_count -= events;
+    batch->addr += drop;
+    batch->meta += drop;
+    if (batch->pc) batch->pc += drop;
+    batch->count -= drop;
+}
+
+static int rsct_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
+    struct rsct_reader *reader = (struct rsct_reader *)source;
+    for (;;) {
+        if (!reader->in_frame) {
+            int status = next_frame(reader, error);
+            if (status <= 0) return status;
+        }
+        const char *problem = NULL;
+        int status = rsct_decoder_next(reader->decoder, batch, &problem);
+        if (status < 0) {
+            reader->frames--; /* it was not intact after all */
+            if (!reader->salvage) return damaged(reader, rsc_input_offset(reader->input), problem, error);
+            reader->lost_frames++;
+            reader->in_frame = 0;
+            continue;
+        }
+        if (status == 0) {
+            reader->in_frame = 0;
+            continue;
+        }
+        if (reader->skip) {
+            uint32_t drop = reader->skip < batch->count ? (uint32_t)reader->skip : batch->count;
+            reader->skip -= drop;
+            if (drop == batch->count) continue;
+            drop_front(batch, drop);
+        }
+        return 1;
+    }
+}
+
+/* Reads trailer and index of a regular file, then goes back to where it was. */
+static int load_index(struct rsct_reader *reader, struct rsc_error *error) {
+    uint64_t file_bytes = rsc_input_file_bytes(reader->input);
+    struct rsct_trailer trailer;
+    int status = RSC_EFORMAT;
+    uint8_t *index = NULL;
+    if (file_bytes < RSCT_TRAILER_BYTES + INDEX_BYTES_MIN) goto out;
+    if ((status = rsc_input_seek(reader->input, file_bytes - RSCT_TRAILER_BYTES, error)) < 0) goto out;
+    if ((status = read_whole(reader, &trailer, sizeof trailer, "the trailer", error)) < 0) goto out;
+    status = RSC_EFORMAT;
+    if (trailer.magic != RSCT_TRAILER_MAGIC ||
+        trailer.checksum != XXH3_64bits(&trailer, offsetof(struct rsct_trailer, checksum)) ||
+        trailer.index_bytes < INDEX_BYTES_MIN || trailer.index_bytes > file_bytes ||
+        trailer.index_offset != file_bytes - RSCT_TRAILER_BYTES - trailer.index_bytes)
+        goto out;
+    index = malloc(trailer.index_bytes);
+    if (!index) {
+        status = rsc_fail_memory(error, "trace index");
+        goto out;
+    }
+    if ((status = rsc_input_seek(reader->input, trailer.index_offset, error)) < 0) goto out;
+    if ((status = read_whole(reader, index, trailer.index_bytes, "the index", error)) < 0) goto out;
+    status = take_index(reader, index, trailer.index_bytes) ? RSC_EFORMAT : 0;
+out:
+    free(index);
+    if (status == RSC_EFORMAT)
+        rsc_fail_at(error, status, file_bytes, "%s: no intact index at the end: the file is cut or damaged",
+                    rsc_input_name(reader->input));
+    return status;
+}
+
+static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error *error) {
+    struct rsct_reader *reader = (struct rsct_reader *)source;
+    int status;
+    if (!rsc_input_seekable(reader->input))
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only an uncompressed file can be sought in",
+                        rsc_input_name(reader->input));
+    if (!reader->totals_known && (status = load_index(reader, error)) < 0) return status;
+    uint64_t low = 0, high = reader->row_count; /* the first row that ends after index */
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (reader->rows[middle].first + reader->rows[middle].accesses <= index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == reader->row_count)
+        return rsc_fail(error, RSC_EINVAL, "%s: access %llu is past the end (%llu accesses)",
+                        rsc_input_name(reader->input), (unsigned long long)index,
+                        (unsigned long long)reader->totals.accesses);
+    if ((status = rsc_input_seek(reader->input, reader->rows[low].offset, error)) < 0) return status;
+    reader->frames = low;
+    reader->expected = reader->rows[low].first;
+    reader->skip = index - reader->rows[low].first;
+    reader->in_frame = 0;
+    reader->sought = 1;
+    return 0;
+}
+
+static void rsct_info(struct rsc_source *source, struct rsc_trace_info *info) {
+    struct rsct_reader *reader = (struct rsct_reader *)source;
+    info->source = reader->made_by;
+    info->command = reader->command;
+    info->filter = reader->filter;
+    info->version = reader->version;
+    info->has_pc = reader->has_pc;
+    info->frames = reader->frames;
+    info->lost_bytes = reader->lost_bytes;
+    info->lost_frames = reader->lost_frames;
+    if (!reader->totals_known) return;
+    info->frames = reader->row_count;
+    info->accesses = reader->totals.accesses;
+    info->instructions = reader->totals.instructions;
+    info->full_accesses = reader->totals.full_accesses;
+    info->full_instructions = reader->totals.full_instructions;
+}
+
+static void rsct_close(struct rsc_source *source) {
+    struct rsct_reader *reader = (struct rsct_reader *)source;
+    rsct_decoder_free(reader->decoder);
+    free(reader->payload);
+    free(reader->rows);
+    free(reader->text);
+    free(reader);
+}
+
+static const struct rsc_source_ops rsct_ops = {rsct_next, rsct_seek, rsct_info, rsct_close};
+
+int rsc_rsct_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
+                  struct rsc_error *error) {
+    struct rsct_reader *reader = calloc(1, sizeof *reader);
+    *out = NULL;
+    if (!reader) return rsc_fail_memory(error, "trace reader");
+    reader->source = (struct rsc_source){&rsct_ops, KEEPS};
+    reader->input = input;
+    reader->log = options->log;
+    reader->salvage = options->salvage;
+    reader->instructions_known = 1;
+    int status = read_header(reader, error);
+    if (!status) status = rsct_decoder_new(&reader->decoder, KEEPS, error);
+    uint64_t first_frame = rsc_input_offset(input);
+    if (!status && rsc_input_seekable(input)) {
+        /* Totals early, for progress and info; damage there is reported when reading gets to it. */
+        struct rsc_error ignored;
+        (void)load_index(reader, &ignored);
+        reader->scan_budget = 8 * rsc_input_file_bytes(input) + (64u << 20);
+        status = rsc_input_seek(input, first_frame, error);
+    } else if (!status && options->salvage) {
+        status = rsc_fail(error, RSC_EUNSUPPORTED, "%s: --salvage needs an uncompressed file, not a pipe",
+                          rsc_input_name(input));
+    }
+    if (status < 0) {
+        rsct_close(&reader->source);
+        return status;
+    }
+    *out = &reader->source;
+    return 0;
+}

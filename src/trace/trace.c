@@ -1,0 +1,149 @@
+/*
+ * trace.c - the public trace handle: input, format, reader, then filter and
+ * decode-ahead as asked for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "trace/ahead.h"
+#include "trace/filter.h"
+#include "trace/source.h"
+
+struct rsc_trace {
+    struct rsc_input *input;
+    const struct rsc_format *format;
+    struct rsc_source *source;
+    struct rsc_batch batch;
+    struct rsc_error error; /* of the failure that ended it */
+    int ended;              /* next said 0 or failed */
+    int status;             /* then: what it said */
+};
+
+static int format_by_name(const struct rsc_format **format, const char *name, struct rsc_error *error) {
+    char names[160] = "";
+    for (*format = rsc_formats; (*format)->name; ++*format) {
+        if (!strcmp((*format)->name, name)) return 0;
+        if (names[0]) strncat(names, ", ", sizeof names - strlen(names) - 1);
+        strncat(names, (*format)->name, sizeof names - strlen(names) - 1);
+    }
+    return rsc_fail(error, RSC_EINVAL, "format '%.40s': not one of %s", name, names);
+}
+
+static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
+    const unsigned char *head;
+    const char *name = rsc_input_name(trace->input);
+    int64_t bytes = rsc_input_peek(trace->input, RSC_INPUT_PEEK_MAX, &head, error);
+    if (bytes < 0) return (int)bytes;
+    if (bytes == 0) return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: the file is empty", name);
+    for (trace->format = rsc_formats; trace->format->name; trace->format++)
+        if (trace->format->matches && trace->format->matches(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX)) return 0;
+    return rsc_fail_at(error, RSC_EFORMAT, 0,
+                       "%s: no trace format recognised (rsct, din, lackey, csv); name it with --from if it is one", name);
+}
+
+/* An empty file is an error by whatever name it is read. */
+static int refuse_empty(struct rsc_trace *trace, struct rsc_error *error) {
+    const unsigned char *head;
+    int64_t bytes = rsc_input_peek(trace->input, 1, &head, error);
+    if (bytes < 0) return (int)bytes;
+    if (bytes > 0) return 0;
+    return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: the file is empty", rsc_input_name(trace->input));
+}
+
+static int add_filter(struct rsc_trace *trace, const struct rsc_filter *filter, struct rsc_error *error) {
+    struct rsc_filter rest = *filter;
+    struct rsc_source *source;
+    if (rsc_filter_is_all(filter)) return 0;
+    /* A window into a seekable trace starts by going there. */
+    if (filter->first && trace->source->ops->seek && rsc_input_seekable(trace->input)) {
+        int status = trace->source->ops->seek(trace->source, filter->first, error);
+        if (status < 0) return status;
+        rest.first = 0;
+    }
+    int status = rsc_filter_open(&source, trace->source, &rest, error);
+    if (!status) trace->source = source;
+    return status;
+}
+
+static int build(struct rsc_trace *trace, const char *path, const struct rsc_trace_options *options,
+                 struct rsc_error *error) {
+    struct rsc_reader_options reader = {options->log, options->salvage};
+    struct rsc_source *source;
+    int status = 0;
+    if (options->format) status = format_by_name(&trace->format, options->format, error);
+    if (!status) status = rsc_input_open(&trace->input, path, error);
+    if (!status) status = options->format ? refuse_empty(trace, error) : format_by_content(trace, error);
+    if (!status) status = trace->format->open(&trace->source, trace->input, &reader, error);
+    if (!status && options->filter) status = add_filter(trace, options->filter, error);
+    if (!status && options->decode_ahead) {
+        status = rsc_ahead_open(&source, trace->source, error);
+        if (!status) trace->source = source;
+    }
+    return status;
+}
+
+int rsc_trace_open(struct rsc_trace **out, const char *path, const struct rsc_trace_options *options,
+                   struct rsc_error *error) {
+    struct rsc_trace_options full = {0};
+    *out = NULL;
+    if (options) {
+        if (options->struct_bytes < offsetof(struct rsc_trace_options, decode_ahead) ||
+            options->struct_bytes > sizeof full + 4096)
+            return rsc_fail(error, RSC_EINVAL, "trace options: struct_bytes is not sizeof(struct rsc_trace_options)");
+        memcpy(&full, options, options->struct_bytes < sizeof full ? options->struct_bytes : sizeof full);
+    }
+    struct rsc_trace *trace = calloc(1, sizeof *trace);
+    if (!trace) return rsc_fail_memory(error, "trace");
+    int status = build(trace, path, &full, error);
+    if (status < 0) {
+        rsc_trace_close(trace);
+        return status;
+    }
+    *out = trace;
+    return 0;
+}
+
+int rsc_trace_next(struct rsc_trace *trace, const struct rsc_batch **batch, struct rsc_error *error) {
+    if (!trace->ended) {
+        trace->status = trace->source->ops->next(trace->source, &trace->batch, &trace->error);
+        trace->ended = trace->status <= 0;
+    }
+    if (trace->ended) {
+        if (trace->status < 0 && error) *error = trace->error;
+        return trace->status;
+    }
+    *batch = &trace->batch;
+    return 1;
+}
+
+int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *error) {
+    if (!trace->source->ops->seek)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: this trace cannot be sought in", rsc_input_name(trace->input));
+    int status = trace->source->ops->seek(trace->source, index, error);
+    if (status == 0) trace->ended = 0;
+    return status;
+}
+
+void rsc_trace_get_info(struct rsc_trace *trace, struct rsc_trace_info *info) {
+    *info = (struct rsc_trace_info){
+        .format = trace->format->name,
+        .compression = rsc_input_compression(trace->input),
+        .source = "",
+        .command = "",
+        .filter = "",
+        .accesses = RSC_UNKNOWN,
+        .instructions = RSC_UNKNOWN,
+        .full_accesses = RSC_UNKNOWN,
+        .full_instructions = RSC_UNKNOWN,
+        .file_bytes = rsc_input_file_bytes(trace->input),
+    };
+    if (trace->source->ops->info) trace->source->ops->info(trace->source, info);
+}
+
+void rsc_trace_close(struct rsc_trace *trace) {
+    if (!trace) return;
+    if (trace->source) trace->source->ops->close(trace->source);
+    rsc_input_close(trace->input);
+    free(trace);
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+"""Checks profiles against the published schema and the rules a schema cannot say.
+
+    schema_check.py SCHEMA FILE...
+
+One line an error on standard output; exit status 1 if there were any. A FILE is
+JSON, "-" standard input.
+"""
+import json
+import sys
+
+import jsonschema
+
+
+def histogram_errors(where, bins, linear, per_octave, cap):
+    """Bins ascend, do not overlap, and are those of the layout."""
+    last = -1
+    for index, entry in enumerate(bins):
+        lo, hi = entry["lo"], entry["hi"]
+        name = f"{where}[{index}]"
+        if lo <= last:
+            yield f"{name}: starts at {lo}, not above {last}"
+        if hi is None:
+            if index + 1 != len(bins) or (cap is not None and lo != cap):
+                yield f"{name}: an open bin that is not the last, at max_distance"
+            return
+        first, end = bin_of(lo, linear, per_octave)
+        if cap is not None and first < cap <= end:
+            end = cap - 1
+        if (lo, hi) != (first, end):
+            yield f"{name}: {lo} to {hi} should be {first} to {end}"
+        last = hi
+
+
+def bin_of(value, linear, per_octave):
+    if value < linear:
+        return value, value
+    octave = value.bit_length() - 1
+    step = ((value - (1 << octave)) * per_octave) >> octave
+
+    def edge(number):
+        return (1 << octave) + -(-(number << octave) // per_octave)
+
+    return edge(step), edge(step + 1) - 1
+
+
+def profile_errors(where, profile):
+    cap = profile.get("max_distance")
+    yield from histogram_errors(where + "rd", profile["rd"], 1024, 64, cap)
+    yield from histogram_errors(where + "ri", profile["ri"], 1024, 64, None)
+    if "bins" in profile:
+        per_octave = profile["bins"]["per_octave"]
+        yield from histogram_errors(where + "bins.rd", profile["bins"]["rd"], 1, per_octave, cap)
+        yield from histogram_errors(where + "bins.ri", profile["bins"]["ri"], 1, per_octave, None)
+    for table in "code", "pairs", "objects", "threads", "phases":
+        for index, row in enumerate(profile[table]):
+            name = f"{where}{table}[{index}]"
+            yield from histogram_errors(name + ".rd", row["rd"], 4, 4, cap)
+            total = sum(b["count"] for b in row["rd"]) + row.get("cold", 0) + row.get("invalidated", 0)
+            if total > row["references"]:
+                yield f"{name}: counts sum to {total}, above its {row['references']} references"
+
+    parts = "cold", "invalidated", "last_touch", "pruned", "censored"
+    total = sum(b["count"] for b in profile["rd"]) + sum(profile[part] for part in parts)
+    if total != profile["references"]:
+        yield f"{where}rd: counts sum to {total}, not to the {profile['references']} references"
+    if profile["references"] and profile["made"]["model"] != "private" and not profile["made"]["sampling"]:
+        if profile["cold"] != profile["distinct"]:
+            yield f"{where}cold: {profile['cold']} is not the {profile['distinct']} distinct lines"
+    yield from curve_errors(where + "mrc", profile)
+
+
+def curve_errors(where, profile):
+    last = 0
+    if bool(profile["mrc"]) != bool(profile["references"]):
+        yield f"{where}: must be empty just where there are no references"
+    for index, point in enumerate(profile["mrc"]):
+        name = f"{where}[{index}]"
+        if point["lines"] <= last:
+            yield f"{name}: {point['lines']} lines is not above {last}"
+        if point["bytes"] != point["lines"] * profile["made"]["line"]:
+            yield f"{name}: bytes is not lines times the line size"
+        if not point["low"] <= point["miss_ratio"] <= point["high"]:
+            yield f"{name}: miss_ratio is not between low and high"
+        if not profile["made"]["sampling"] and point["low"] != point["high"]:
+            yield f"{name}: an exact result has no error bar"
+        last = point["lines"]
+
+
+def document_errors(validator, document):
+    found = [f"{'/'.join(map(str, error.absolute_path)) or 'document'}: {error.message[:200]}"
+             for error in best(validator, document)]
+    if found:
+        return found
+    if "profiles" not in document:
+        return list(profile_errors("", document))
+    return [error for index, profile in enumerate(document["profiles"])
+            for error in profile_errors(f"profiles[{index}].", profile)]
+
+
+def best(validator, document):
+    """The errors of the branch that the document means to be, not 'is valid under none'."""
+    several = isinstance(document, dict) and "profiles" in document
+    name = "profiles" if several else "profile"
+    schema = dict(validator.schema)
+    schema.pop("oneOf")
+    schema["$ref"] = f"#/$defs/{name}"
+    return type(validator)(schema).iter_errors(document)
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with open(arguments[0], encoding="utf-8") as file:
+        schema = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    failed = 0
+    for path in arguments[1:]:
+        try:
+            with sys.stdin if path == "-" else open(path, encoding="utf-8") as file:
+                document = json.load(file)
+        except (OSError, ValueError) as error:
+            print(f"{path}: {error}")
+            failed = 1
+            continue
+        for error in document_errors(validator, document):
+            print(f"{path}: {error}")
+            failed = 1
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

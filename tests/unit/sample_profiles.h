@@ -1,0 +1,107 @@
+/*
+ * sample_profiles.h - small profiles of every sort for the tests of the profile
+ * and report rooms. Include after cmocka.h. Each is sealed and belongs to the
+ * caller.
+ */
+#ifndef RSC_TESTS_SAMPLE_PROFILES_H
+#define RSC_TESTS_SAMPLE_PROFILES_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile_model.h"
+
+static inline struct rsc_profile *sample_empty(void) {
+    struct rsc_profile *profile = rsc_profile_new();
+    assert_non_null(profile);
+    rsc_profile_set_text(&profile->made.by, "exact");
+    rsc_profile_set_text(&profile->made.source, "trace");
+    rsc_profile_set_text(&profile->made.model, "single");
+    profile->made.threads = profile->made.workers = 1;
+    profile->made.seconds = 0.25;
+    return profile;
+}
+
+static inline struct rsc_profile *sample_sealed(struct rsc_profile *profile) {
+    assert_int_equal(rsc_profile_seal(profile), 0);
+    assert_int_equal(rsc_profile_check_sum(profile, "sample", NULL), 0);
+    return profile;
+}
+
+static inline struct rsc_profile *sample_zero(void) { return sample_sealed(sample_empty()); }
+
+/* A cycle over `lines` lines, `rounds` times. */
+static inline struct rsc_profile *sample_cyclic(uint64_t lines, uint64_t rounds) {
+    struct rsc_profile *profile = sample_empty();
+    profile->accesses = profile->references = lines * rounds;
+    profile->cold = profile->distinct = lines;
+    rsc_histogram_add(&profile->rd, lines - 1, lines * (rounds - 1));
+    rsc_histogram_add(&profile->ri, lines, lines * (rounds - 1));
+    return sample_sealed(profile);
+}
+
+/* Some references at every distance below `lines`, fewer the larger it is. */
+static inline struct rsc_profile *sample_spread(uint64_t lines) {
+    struct rsc_profile *profile = sample_empty();
+    for (uint64_t distance = 0; distance < lines; distance++) {
+        rsc_histogram_add(&profile->rd, distance, 1 + lines / (distance + 1));
+        rsc_histogram_add(&profile->ri, distance + 1, 1 + lines / (distance + 1));
+    }
+    profile->cold = profile->distinct = lines;
+    profile->accesses = profile->references = lines + rsc_histogram_total(&profile->rd);
+    char *command[] = {"reusescope", "analyze", "a b<\"\xc3\xa9\">.rsct", NULL};
+    rsc_profile_set_command(profile, command);
+    return sample_sealed(profile);
+}
+
+/* Everything a profile can have at once: cap, extra bins, threads, phases, error bars, an unusual line. */
+static inline struct rsc_profile *sample_rich(void) {
+    struct rsc_profile *profile = sample_empty();
+    assert_int_equal(rsc_profile_set_threads(profile, 3), 0);
+    assert_int_equal(rsc_profile_set_phases(profile, 40), 0);
+    assert_int_equal(rsc_profile_set_bins(profile, 3), 0);
+    rsc_profile_set_text(&profile->made.model, "private");
+    rsc_profile_set_text(&profile->made.sampling, "one in 100");
+    profile->made.line_bytes = 4096;
+    profile->made.overhead = 1.5;
+    profile->made.threads = 3;
+    profile->rd_cap = 1500; /* inside the fine bin 1488..1503 and the coarse 1280..1535 */
+    static const uint64_t distances[] = {0, 1, 7, 700, 1023, 1024, 1490, 1499};
+    for (size_t i = 0; i < 8; i++) {
+        rsc_histogram_add(&profile->rd, distances[i], 100 + i);
+        rsc_histogram_add(&profile->rd_binned, distances[i], 100 + i);
+        rsc_histogram_add(&profile->ri, distances[i] + 1, 100 + i);
+        rsc_histogram_add(&profile->ri_binned, distances[i] + 1, 100 + i);
+        rsc_histogram_add(&profile->threads[i % 3].rd, distances[i], 100 + i);
+        profile->threads[i % 3].references += 100 + i;
+        rsc_histogram_add(&profile->phases[i * 5].rd, distances[i], 100 + i);
+        profile->phases[i * 5].references += 100 + i;
+    }
+    profile->rd_capped = 33;
+    profile->threads[2].rd_capped = 33;
+    profile->threads[2].references += 33;
+    for (uint64_t i = 0; i < 3; i++) profile->threads[i].tid = 10 + i, profile->threads[i].pid = 10;
+    profile->cold = 2000, profile->distinct = 1800, profile->invalidated = 5;
+    profile->last_touch = 4, profile->pruned = 3, profile->censored = 2;
+    profile->references = 828 + 33 + 2000 + 5 + 4 + 3 + 2;
+    profile->accesses = 2870;
+    for (uint64_t i = 0; i < 40; i++) profile->phases[i].first = i * 70;
+    assert_int_equal(rsc_profile_derive_mrc(profile), 0);
+    for (size_t i = 0; i < profile->mrc_count; i++) {
+        profile->mrc[i].low *= 0.9;
+        profile->mrc[i].high += (1 - profile->mrc[i].high) * 0.1;
+    }
+    return sample_sealed(profile);
+}
+
+/* The JSON text of one profile; free() it. Inlined, gcc 12 takes the text for the local variable that points to it. */
+__attribute__((noinline, unused)) static char *sample_json(struct rsc_profile *profile, size_t *bytes) {
+    char *text;
+    size_t length;
+    assert_int_equal(rsc_profiles_json_text(&profile, 1, &text, &length, NULL), 0);
+    assert_int_equal(strlen(text), length);
+    if (bytes) *bytes = length;
+    return text;
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* test_metrics.c - distances between profiles on cases worked out by hand, and merging. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "profile/metrics.h"
+#include "sample_profiles.h"
+
+#define assert_close(a, b) assert_true(fabs((a) - (b)) < 1e-9)
+
+static void overlap_by_hand(void **state) {
+    (void)state;
+    struct rsc_histogram a = {0}, b = {0}, coarse = {0};
+    assert_int_equal(rsc_histogram_init(&a, RSC_BINS_FINE), 0);
+    assert_int_equal(rsc_histogram_init(&b, RSC_BINS_FINE), 0);
+    assert_int_equal(rsc_histogram_init(&coarse, RSC_BINS_COARSE), 0);
+    assert_close(rsc_histogram_overlap(&a, &b), 1);
+    rsc_histogram_add(&a, 3, 10);
+    assert_close(rsc_histogram_overlap(&a, &b), 0);
+    rsc_histogram_add(&b, 3, 1);
+    assert_close(rsc_histogram_overlap(&a, &b), 1);
+    rsc_histogram_add(&b, 4, 3);
+    assert_close(rsc_histogram_overlap(&a, &b), 0.25);
+    assert_close(rsc_histogram_overlap(&b, &a), 0.25);
+    assert_true(isnan(rsc_histogram_overlap(&a, &coarse)));
+    rsc_histogram_free(&a);
+    rsc_histogram_free(&b);
+    rsc_histogram_free(&coarse);
+}
+
+static void cold_references_count_in_a_profiles_overlap(void **state) {
+    (void)state;
+    struct rsc_profile *half = sample_cyclic(4, 2), *tenth = sample_cyclic(4, 10);
+    assert_close(rsc_profile_overlap(half, half), 1);
+    assert_close(rsc_profile_overlap(half, tenth), 1 - 0.4);
+    rsc_profile_free(half);
+    rsc_profile_free(tenth);
+}
+
+static void curves_are_compared_where_both_are(void **state) {
+    (void)state;
+    struct rsc_profile *small = sample_cyclic(2, 2), *large = sample_cyclic(4, 2), *zero = sample_zero();
+    size_t points;
+    /* small: 1, 0.5 at 1 and 2 lines; large: 1, 1, 1, 0.5 */
+    assert_close(rsc_profile_mrc_error(small, large, &points), 0.25);
+    assert_int_equal(points, 2);
+    assert_close(rsc_profile_mrc_error(large, small, NULL), 0.25);
+    assert_close(rsc_profile_mrc_error(large, large, NULL), 0);
+    assert_true(isnan(rsc_profile_mrc_error(large, zero, &points)));
+    assert_int_equal(points, 0);
+    rsc_profile_free(small);
+    rsc_profile_free(large);
+    rsc_profile_free(zero);
+}
+
+static void earth_is_moved_by_octaves(void **state) {
+    (void)state;
+    struct rsc_histogram a = {0}, b = {0};
+    assert_int_equal(rsc_histogram_init(&a, RSC_BINS_FINE), 0);
+    assert_int_equal(rsc_histogram_init(&b, RSC_BINS_FINE), 0);
+    assert_close(rsc_histogram_emd_octaves(&a, &b), 0);
+    rsc_histogram_add(&a, 7, 5); /* at log2(8) = 3 */
+    assert_true(isnan(rsc_histogram_emd_octaves(&a, &b)));
+    rsc_histogram_add(&b, 31, 1); /* at 5 */
+    assert_close(rsc_histogram_emd_octaves(&a, &b), 2);
+    rsc_histogram_add(&b, 7, 3);
+    assert_close(rsc_histogram_emd_octaves(&a, &b), 0.5);
+    assert_close(rsc_histogram_emd_octaves(&b, &a), 0.5);
+    rsc_histogram_free(&a);
+    rsc_histogram_free(&b);
+}
+
+static void merging_adds(void **state) {
+    (void)state;
+    struct rsc_profile *into = sample_cyclic(4, 2), *from = sample_cyclic(10, 3);
+    assert_int_equal(rsc_profile_merge(into, from, NULL), 0);
+    assert_int_equal(into->references, 38);
+    assert_int_equal(into->distinct, 14);
+    assert_int_equal(into->cold, 14);
+    assert_int_equal(rsc_profile_check_sum(into, "merged", NULL), 0);
+    assert_close(rsc_profile_miss_ratio(into, 4), 34.0 / 38);
+    assert_close(rsc_profile_miss_ratio(into, 10), 14.0 / 38);
+    assert_string_equal(into->made.by, "exact");
+    assert_close(into->made.seconds, 0.5);
+    rsc_profile_free(into);
+    rsc_profile_free(from);
+}
+
+static void merging_joins_rows_and_error_bars(void **state) {
+    (void)state;
+    struct rsc_profile *into = sample_rich(), *from = sample_rich();
+    struct rsc_mrc_point before = rsc_profile_mrc_at(into, 7);
+    uint64_t references = into->references;
+    assert_int_equal(rsc_profile_merge(into, from, NULL), 0);
+    assert_int_equal(into->thread_count, 6);
+    assert_int_equal(into->phase_count, 80);
+    assert_int_equal(into->phases[41].first, references + 70);
+    assert_int_equal(into->rd_capped, 66);
+    assert_int_equal(rsc_histogram_total(&into->rd_binned), 2 * 828);
+    struct rsc_mrc_point after = rsc_profile_mrc_at(into, 7);
+    assert_close(before.miss_ratio, after.miss_ratio);
+    assert_close(before.low, after.low);
+    assert_close(before.high, after.high);
+    char *text = sample_json(into, NULL);
+    struct rsc_profile **loaded;
+    size_t count;
+    assert_int_equal(rsc_profiles_parse(text, strlen(text), "x", &loaded, &count, NULL), 0);
+    rsc_profile_free(loaded[0]);
+    free(loaded);
+    free(text);
+    rsc_profile_free(into);
+    rsc_profile_free(from);
+}
+
+static void unlike_profiles_do_not_merge(void **state) {
+    (void)state;
+    struct rsc_profile *into = sample_cyclic(4, 2), *from = sample_cyclic(4, 2);
+    struct rsc_error error;
+    from->made.line_bytes = 128;
+    assert_int_equal(rsc_profile_merge(into, from, &error), RSC_EINVAL);
+    from->made.line_bytes = 64;
+    rsc_profile_set_text(&from->made.model, "shared");
+    assert_int_equal(rsc_profile_merge(into, from, &error), RSC_EINVAL);
+    rsc_profile_set_text(&from->made.model, "single");
+    from->accesses = INT64_MAX;
+    assert_int_equal(rsc_profile_merge(into, from, &error), RSC_ELIMIT);
+    assert_int_equal(into->references, 8);
+    rsc_profile_free(into);
+    rsc_profile_free(from);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overlap_by_hand),
+        cmocka_unit_test(cold_references_count_in_a_profiles_overlap),
+        cmocka_unit_test(curves_are_compared_where_both_are),
+        cmocka_unit_test(earth_is_moved_by_octaves),
+        cmocka_unit_test(merging_adds),
+        cmocka_unit_test(merging_joins_rows_and_error_bars),
+        cmocka_unit_test(unlike_profiles_do_not_merge),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

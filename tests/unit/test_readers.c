@@ -1,0 +1,558 @@
+/*
+ * test_readers.c - the text formats and raw64: what each line becomes, what is
+ * refused and with which words, which file is taken for which format, and that
+ * what the text writers write is read back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include "scratch_folder.h"
+#include "trace/readers.h"
+#include "trace/writer_text.h"
+
+#define KEPT_MAX 200000u
+
+/* A whole trace, as the batches of a reader gave it. */
+static struct kept {
+    uint32_t count, batches;
+    uint64_t addr[KEPT_MAX], meta[KEPT_MAX], pc[KEPT_MAX];
+    uint64_t instructions; /* of the last batch */
+    int has_pc;
+    struct rsc_thread threads[16];
+    uint32_t thread_count;
+    int status;
+    struct rsc_error error;
+    char logged[512];
+} kept;
+
+typedef int opener(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
+                   struct rsc_error *error);
+
+static void keep_log(void *user, enum rsc_log_level level, const char *line) {
+    (void)user;
+    (void)level;
+    assert_string_equal(kept.logged, "");
+    snprintf(kept.logged, sizeof kept.logged, "%s", line);
+}
+
+static void keep_batch(const struct rsc_batch *batch) {
+    assert_in_range(batch->count, 1, RSC_BATCH_ACCESSES);
+    assert_true(kept.count + batch->count <= KEPT_MAX);
+    memcpy(kept.addr + kept.count, batch->addr, batch->count * sizeof *batch->addr);
+    memcpy(kept.meta + kept.count, batch->meta, batch->count * sizeof *batch->meta);
+    if (batch->pc) memcpy(kept.pc + kept.count, batch->pc, batch->count * sizeof *batch->pc);
+    kept.has_pc = batch->pc != NULL;
+    kept.count += batch->count;
+    kept.batches++;
+    kept.instructions = batch->instructions;
+    kept.thread_count = batch->thread_count;
+    assert_true(batch->thread_count <= 16);
+    if (batch->threads) memcpy(kept.threads, batch->threads, batch->thread_count * sizeof *batch->threads);
+}
+
+static void read_file(opener *open, const char *path) {
+    static const struct rsc_log log = {keep_log, NULL};
+    const struct rsc_reader_options options = {.log = &log};
+    struct rsc_source *source;
+    struct rsc_input *input;
+    struct rsc_batch batch;
+    memset(&kept, 0, sizeof kept);
+    assert_int_equal(rsc_input_open(&input, path, &kept.error), 0);
+    kept.status = open(&source, input, &options, &kept.error);
+    if (kept.status == 0) {
+        while ((kept.status = source->ops->next(source, &batch, &kept.error)) == 1) keep_batch(&batch);
+        source->ops->close(source);
+    }
+    rsc_input_close(input);
+}
+
+static void read_bytes(opener *open, const void *bytes, size_t count) {
+    read_file(open, scratch_write("trace", bytes, count));
+}
+
+static void read_text(opener *open, const char *text) { read_bytes(open, text, strlen(text)); }
+
+static void assert_access(uint32_t i, uint64_t addr, uint32_t size, enum rsc_kind kind) {
+    assert_true(i < kept.count);
+    assert_true(kept.addr[i] == addr);
+    assert_int_equal(rsc_meta_size(kept.meta[i]), size);
+    assert_int_equal(rsc_meta_kind(kept.meta[i]), kind);
+}
+
+static void assert_failed(uint32_t line, uint64_t offset, const char *part) {
+    assert_int_equal(kept.status, RSC_EFORMAT);
+    assert_int_equal(kept.error.code, RSC_EFORMAT);
+    assert_int_equal(kept.error.line, line);
+    assert_int_equal(kept.error.offset, offset);
+    if (!strstr(kept.error.message, part)) fail_msg("\"%s\" is not in \"%s\"", part, kept.error.message);
+}
+
+/* ---- din ---- */
+
+static void din_reads_every_spelling(void **state) {
+    (void)state;
+    read_text(rsc_din_open, "# made by hand\n"
+                            "0 7fff1234\n"
+                            "1 0x7FFFDEADBEEF  8 and more\r\n"
+                            "\n"
+                            " \t2\t0\n"
+                            "0 ffffffffffffffff\n"
+                            "2 00000abc");
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, 5);
+    assert_access(0, 0x7fff1234, 1, RSC_READ);
+    assert_access(1, 0x7fffdeadbeef, 1, RSC_WRITE);
+    assert_access(2, 0, 1, RSC_FETCH);
+    assert_access(3, UINT64_MAX, 1, RSC_READ);
+    assert_access(4, 0xabc, 1, RSC_FETCH);
+    assert_int_equal(kept.instructions, 2);
+    assert_int_equal(kept.thread_count, 0);
+    assert_false(kept.has_pc);
+    assert_string_equal(kept.logged, "");
+}
+
+static void din_without_fetches_has_no_instruction_count(void **state) {
+    (void)state;
+    read_text(rsc_din_open, "0 10\n1 20\n");
+    assert_true(kept.instructions == RSC_UNKNOWN);
+}
+
+static void din_escapes_are_counted(void **state) {
+    (void)state;
+    read_text(rsc_din_open, "0 10\n3 0\n4\n4 0 flush\n1 20\n");
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, 2);
+    assert_non_null(strstr(kept.logged, "3 escape or flush lines"));
+}
+
+static void din_refuses_what_is_no_din(void **state) {
+    (void)state;
+    static const char *const bad[] = {"5 10",  "0",      "0 ",   "0 xyz", "0 0x",    "0 12g",
+                                      "00 12", "0,1234", "read", "0 -1",  " L 10,8", "1 12345678123456781"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[64], found[64];
+        snprintf(text, sizeof text, "0 10\n1 20\n%s\n0 30\n", bad[i]);
+        read_text(rsc_din_open, text);
+        assert_failed(3, 10, "trace: line 3 (byte 10): expected \"0|1|2 ADDRESS\" (din)");
+        snprintf(found, sizeof found, "found \"%s\"", bad[i]);
+        assert_non_null(strstr(kept.error.message, found));
+        assert_int_equal(kept.count, 2); /* what came before is handed on */
+    }
+}
+
+static void messages_show_little_of_a_bad_line(void **state) {
+    (void)state;
+    char text[200];
+    memset(text, 'z', sizeof text);
+    read_bytes(rsc_din_open, text, sizeof text);
+    assert_failed(1, 0, "found \"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz...\"");
+}
+
+static void many_lines_cross_blocks_and_batches(void **state) {
+    (void)state;
+    enum { LINES = 150000 };
+    FILE *file = fopen(scratch_path("long.din"), "w");
+    for (uint64_t i = 0; i < LINES; i++) fprintf(file, "%d %" PRIx64 "\n", (int)(i % 3), i * i * i * 977);
+    fputs("6 0\n", file);
+    fclose(file);
+    read_file(rsc_din_open, scratch_path("long.din"));
+    assert_int_equal(kept.count, LINES);
+    assert_int_equal(kept.batches, (LINES + RSC_BATCH_ACCESSES - 1) / RSC_BATCH_ACCESSES);
+    for (uint64_t i = 0; i < LINES; i++) assert_access((uint32_t)i, i * i * i * 977, 1, (enum rsc_kind)(i % 3));
+    assert_int_equal(kept.status, RSC_EFORMAT);
+    assert_int_equal(kept.error.line, LINES + 1);
+}
+
+/* ---- what all text readers share ---- */
+
+static void lines_without_end_are_refused(void **state) {
+    (void)state;
+    static char text[400000];
+    memset(text, ' ', sizeof text);
+    memcpy(text, "0 10\n0 20", 9);
+    read_bytes(rsc_din_open, text, sizeof text);
+    assert_failed(2, 5, "a line of more than 64 KiB");
+    assert_int_equal(kept.count, 1);
+
+    text[80000] = '\n'; /* the same within one block */
+    read_bytes(rsc_din_open, text, 90000);
+    assert_failed(2, 5, "a line of more than 64 KiB");
+    assert_int_equal(kept.count, 1);
+
+    memcpy(text, "addr\n16\n", 8);
+    read_bytes(rsc_csv_open, text, 90000);
+    assert_failed(3, 8, "a line of more than 64 KiB");
+
+    memcpy(text, " L 10,8\n", 8);
+    read_bytes(rsc_lackey_open, text, 90000);
+    assert_failed(2, 8, "a line of more than 64 KiB");
+
+    text[60000] = '\n'; /* long, but not too long */
+    read_bytes(rsc_lackey_open, text, 60001);
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, 1);
+}
+
+static void nul_bytes_are_refused(void **state) {
+    (void)state;
+    read_bytes(rsc_din_open, "0 10\n0 20 \0\n0 30\n", 17);
+    assert_failed(2, 5, "a NUL byte in a line (din)");
+    assert_int_equal(kept.count, 1);
+    read_bytes(rsc_csv_open, "addr\n16\n32\0\n", 12);
+    assert_failed(3, 8, "a NUL byte in a line (csv)");
+    assert_int_equal(kept.count, 1);
+    read_bytes(rsc_lackey_open, "I  10,4\n\0", 9);
+    assert_failed(2, 8, "a NUL byte in a line (lackey)");
+    assert_int_equal(kept.count, 1);
+}
+
+/* ---- lackey ---- */
+
+static void lackey_reads_all_four_kinds(void **state) {
+    (void)state;
+    read_text(rsc_lackey_open, "==123== Lackey, an example Valgrind tool\n"
+                               " L 1fff000600,16\n"
+                               "I  0401ab70,3\n"
+                               " S 1fff000688,8\r\n"
+                               "--123-- a warning\n"
+                               " M 0421ac10,4\n"
+                               "I  0401ab73,15\n"
+                               " L 04,4294967295");
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, 7);
+    assert_access(0, 0x1fff000600, 16, RSC_READ);
+    assert_access(1, 0x401ab70, 3, RSC_FETCH);
+    assert_access(2, 0x1fff000688, 8, RSC_WRITE);
+    assert_access(3, 0x421ac10, 4, RSC_READ);
+    assert_access(4, 0x421ac10, 4, RSC_WRITE);
+    assert_access(5, 0x401ab73, 15, RSC_FETCH);
+    assert_access(6, 4, UINT32_MAX, RSC_READ);
+    static const uint64_t pcs[] = {0, 0x401ab70, 0x401ab70, 0x401ab70, 0x401ab70, 0x401ab73, 0x401ab73};
+    assert_true(kept.has_pc);
+    assert_memory_equal(kept.pc, pcs, sizeof pcs);
+    assert_int_equal(kept.instructions, 2);
+    assert_string_equal(kept.logged, "");
+}
+
+static void lackey_skips_and_counts_the_programs_output(void **state) {
+    (void)state;
+    read_text(rsc_lackey_open, "I  0401ab70,3\nhello, world\n\nI 0401ab70,3\n L 12\n S 12,0\n"
+                               " M 12,99999999999\nL  12,4\n S 12,4x\n S 12345678123456781,1\n S 12,4\n");
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, 2);
+    assert_access(1, 0x12, 4, RSC_WRITE);
+    assert_non_null(strstr(kept.logged, ": 8 lines that are not lackey's were skipped"));
+}
+
+static void lackey_without_accesses_is_an_error(void **state) {
+    (void)state;
+    read_text(rsc_lackey_open, "==1== Lackey\nhello\n0 1234\n");
+    assert_int_equal(kept.status, RSC_EFORMAT);
+    assert_non_null(strstr(kept.error.message, "trace: none of its 3 lines is like"));
+}
+
+static void modifies_never_split_a_batch(void **state) {
+    (void)state;
+    FILE *file = fopen(scratch_path("m.lackey"), "w");
+    fputs("I  0,1\n", file);
+    for (uint64_t i = 1; i <= 40000; i++) fprintf(file, " M %08" PRIx64 ",8\n", i << 20);
+    fclose(file);
+    read_file(rsc_lackey_open, scratch_path("m.lackey"));
+    assert_int_equal(kept.count, 80001);
+    for (uint64_t i = 1; i <= 40000; i++) {
+        assert_access((uint32_t)(2 * i - 1), i << 20, 8, RSC_READ);
+        assert_access((uint32_t)(2 * i), i << 20, 8, RSC_WRITE);
+    }
+}
+
+/* ---- csv ---- */
+
+static void csv_reads_columns_by_name(void **state) {
+    (void)state;
+    read_text(rsc_csv_open, "# a comment\n"
+                            "when, Kind ,tid,\"addr\",note,size,pid,pc\r\n"
+                            "1,R,100,0x7fff1234,\"a,b\",8,7,0x401000\r\n"
+                            "\n"
+                            "2, w ,100, \"4096\" ,,,7,4198400\r\n"
+                            "3,fetch,101,18446744073709551615,\"say \"\"x\"\"\",4294967295,7,\r\n"
+                            "4,,,0XFF,z,0x10,,0");
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, 4);
+    assert_access(0, 0x7fff1234, 8, RSC_READ);
+    assert_access(1, 4096, 1, RSC_WRITE);
+    assert_access(2, UINT64_MAX, UINT32_MAX, RSC_FETCH);
+    assert_access(3, 0xff, 16, RSC_READ);
+    static const uint64_t pcs[] = {0x401000, 0x401000, 0, 0};
+    assert_memory_equal(kept.pc, pcs, sizeof pcs);
+    static const struct rsc_thread threads[] = {{7, 100}, {7, 101}, {0, 0}};
+    assert_int_equal(kept.thread_count, 3);
+    assert_memory_equal(kept.threads, threads, sizeof threads);
+    static const uint32_t numbers[] = {0, 0, 1, 2};
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(rsc_meta_thread(kept.meta[i]), numbers[i]);
+    assert_int_equal(kept.instructions, 1);
+}
+
+static void csv_takes_other_separators(void **state) {
+    (void)state;
+    read_text(rsc_csv_open, "addr;size\n1;2\n");
+    assert_access(0, 1, 2, RSC_READ);
+    assert_false(kept.has_pc);
+    assert_int_equal(kept.thread_count, 0);
+    read_text(rsc_csv_open, "size\taddr\tkind\n\t1\tI\n");
+    assert_int_equal(kept.status, 0);
+    assert_access(0, 1, 1, RSC_FETCH);
+    read_text(rsc_csv_open, "\xef\xbb\xbf" "addr\n12\n");
+    assert_access(0, 12, 1, RSC_READ);
+    read_text(rsc_csv_open, "addr,size");
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, 0);
+}
+
+static void csv_says_what_is_wrong(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *problem;
+    } bad[] = {
+        {"7fff12,1,R", "hexadecimal digits need a leading 0x"},
+        {"ff,1,R", "hexadecimal digits need a leading 0x"},
+        {"0x,1,R", "0x without digits"},
+        {"0x12345678123456781,1,R", "a number of more than 64 bits"},
+        {"18446744073709551616,1,R", "a number of more than 64 bits"},
+        {"-1,1,R", "expected a number"},
+        {",1,R", "no value for addr"},
+        {"1,4294967296,R", "size must be from 1 to 4294967295 bytes"},
+        {"1,0,R", "size must be from 1 to 4294967295 bytes"},
+        {"1,1,X", "expected a kind: R, W or I"},
+        {"1,1,reads", "expected a kind: R, W or I"},
+        {"1,1", "fewer values than the header has names"},
+        {"1,1,R,", "more values than the header has names"},
+        {"1 2,1,R", "a value with something behind it"},
+        {"\"1,1,R", "a value with something behind it"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "addr,size,kind\n1,1,R\n%s\n", bad[i].line);
+        read_text(rsc_csv_open, text);
+        assert_failed(3, 21, bad[i].problem);
+        assert_int_equal(kept.count, 1);
+    }
+    read_text(rsc_csv_open, "address,size\n1,2\n");
+    assert_failed(1, 0, "the first line must name the columns, addr among them (csv)");
+    read_text(rsc_csv_open, "addr,ADDR\n1,2\n");
+    assert_failed(1, 0, "the header names a column twice");
+    read_text(rsc_csv_open, "\n# nothing\n");
+    assert_failed(3, 11, "no header that names the columns");
+}
+
+static void threads_are_numbered_as_they_appear(void **state) {
+    (void)state;
+    struct rsc_thread_table table = {0};
+    for (int round = 0; round < 2; round++)
+        for (uint64_t i = 0; i < 5000; i++) assert_int_equal(rsc_thread_number(&table, i % 7, i * 64), i);
+    assert_int_equal(table.count, 5000);
+    assert_int_equal(table.threads[4999].tid, 4999 * 64);
+    assert_int_equal(table.threads[4999].pid, 4999 % 7);
+    rsc_thread_table_free(&table);
+}
+
+/* ---- raw64 ---- */
+
+static void raw64_is_the_address_column(void **state) {
+    (void)state;
+    enum { COUNT = 40000 };
+    static uint64_t addresses[COUNT];
+    for (uint64_t i = 0; i < COUNT; i++) addresses[i] = i * 0x9e3779b97f4a7c15ull;
+    read_bytes(rsc_raw64_open, addresses, sizeof addresses);
+    assert_int_equal(kept.status, 0);
+    assert_int_equal(kept.count, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) assert_access(i, addresses[i], 1, RSC_READ);
+    assert_true(kept.instructions == RSC_UNKNOWN);
+
+    read_bytes(rsc_raw64_open, addresses, sizeof addresses - 3);
+    assert_int_equal(kept.count, COUNT - 1);
+    assert_failed(0, sizeof addresses - 8, "cut at byte 319992: the last address has 5 of its 8 bytes (raw64)");
+    read_bytes(rsc_raw64_open, addresses, 7);
+    assert_failed(0, 0, "cut at byte 0");
+}
+
+/* ---- which format a file is ---- */
+
+static const char *format_of(const char *head, size_t bytes, int whole) {
+    const char *found = "none";
+    for (const struct rsc_format *format = rsc_formats; format->name; format++)
+        if (format->matches && format->matches((const unsigned char *)head, bytes, whole)) {
+            assert_string_equal(found, "none"); /* never two */
+            found = format->name;
+        }
+    return found;
+}
+
+static void no_file_is_taken_for_another_format(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *format;
+    } files[] = {
+        {"0 1234\n1 0x5678\n2 9abc extra\n", "din"},
+        {"# comment\n\n  0 1234", "din"},
+        {"0 1234\r\n4\r\n", "din"},
+        {"4\n3\n4\n", "none"},
+        {"0 1234\n5 1234\n", "none"},
+        {"0 1234\nhello\n", "none"},
+        {"1 2 3\n", "din"},
+        {"10 20\n30 40\n", "none"},
+        {"I  04001000,3\n L 1fff000680,8\n", "lackey"},
+        {"==1== Lackey\n==1== Command: x\n S 1fff000680,8", "lackey"},
+        {"hello\nI  04001000,3\n", "lackey"},
+        {"An example of a trace:\nI  04001000,3\nis a line that lackey writes.\nIt has a size.\n", "none"},
+        {"==1== Memcheck\n==1== Command: x\n", "none"},
+        {"addr\n1\n", "csv"},
+        {"addr,size\n0x10,8", "csv"},
+        {"pc;ADDR;x\n", "csv"},
+        {"# made by\n\"kind\"\t\"addr\"\n", "csv"},
+        {"address,size\n0x10,8\n", "none"},
+        {"0 addr\n", "none"},
+        {"the addr is\n", "none"},
+        {"hello\n", "none"},
+        {"{\"addr\": 1}\n", "none"},
+        {"\n\n\n", "none"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_string_equal(format_of(files[i].text, strlen(files[i].text), 1), files[i].format);
+    /* a last line that goes on is not looked at */
+    assert_string_equal(format_of("0 1234\n1 56zz", 12, 0), "din");
+    assert_string_equal(format_of("0 1234\n1 56zz", 12, 1), "none");
+    assert_string_equal(format_of("0 1234", 6, 0), "none");
+    assert_string_equal(format_of("0 1234\n\0", 8, 1), "none");
+}
+
+static void random_bytes_match_nothing(void **state) {
+    (void)state;
+    unsigned char head[4096];
+    uint64_t seed = 20250101;
+    for (int round = 0; round < 2000; round++) {
+        for (size_t i = 0; i < sizeof head; i++) {
+            seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+            head[i] = (unsigned char)(seed >> 56);
+        }
+        size_t bytes = round % 2 ? sizeof head : 1 + (size_t)(seed >> 59);
+        assert_string_equal(format_of((const char *)head, bytes, round % 4 < 2), "none");
+    }
+}
+
+/* ---- writing ---- */
+
+static uint64_t made_addr[50000], made_meta[50000], made_pc[50000];
+static const struct rsc_thread made_threads[] = {{1, 10}, {1, 11}, {UINT64_MAX, UINT64_MAX}};
+
+static struct rsc_batch make_batch(void) {
+    uint64_t seed = 7;
+    for (uint32_t i = 0; i < 50000; i++) {
+        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+        made_addr[i] = (seed ^ seed >> 31) >> (seed >> 58); /* of every length */
+        made_pc[i] = seed >> 20;
+        uint32_t size = i % 3 ? 1u << (seed >> 62) : (uint32_t)(seed >> 32) | 1;
+        made_meta[i] = rsc_meta(size, (enum rsc_kind)(seed >> 40 & 1 ? 2 : seed >> 41 & 1), i < 3 ? i : i / 5000 % 3);
+    }
+    made_addr[0] = 0;
+    made_addr[1] = UINT64_MAX;
+    return (struct rsc_batch){.count = 50000, .addr = made_addr, .meta = made_meta, .pc = made_pc,
+                              .threads = made_threads, .thread_count = 3};
+}
+
+/* Writes a batch in two halves and reads it back. Returns the bytes written. */
+static uint64_t write_and_read(enum rsc_text_format format, struct rsc_batch batch, uint64_t limit, opener *open) {
+    struct rsc_output_file file;
+    struct rsc_text_writer *writer;
+    struct rsc_error error;
+    uint32_t half = batch.count / 2;
+    const char *path = scratch_path("written");
+    assert_int_equal(rsc_output_open(&file, path, &error), 0);
+    assert_int_equal(rsc_text_writer_open(&writer, &file, format, &error), 0);
+    rsc_text_writer_limit(writer, limit);
+    batch.count = half;
+    assert_int_equal(rsc_text_writer_push(writer, &batch, &error), 0);
+    batch.addr += half;
+    batch.meta += half;
+    if (batch.pc) batch.pc += half;
+    int full = rsc_text_writer_push(writer, &batch, &error);
+    assert_int_equal(full, limit > 0);
+    assert_int_equal(rsc_text_writer_finish(writer, &error), 0);
+    uint64_t bytes = file.bytes;
+    assert_int_equal(rsc_output_commit(&file, 0, &error), 0);
+    rsc_text_writer_free(writer);
+    read_file(open, path);
+    assert_int_equal(kept.status, 0);
+    return bytes;
+}
+
+static void csv_comes_back_as_written(void **state) {
+    (void)state;
+    struct rsc_batch batch = make_batch();
+    write_and_read(RSC_TEXT_CSV, batch, 0, rsc_csv_open);
+    assert_int_equal(kept.count, batch.count);
+    assert_memory_equal(kept.addr, made_addr, sizeof made_addr);
+    assert_memory_equal(kept.meta, made_meta, sizeof made_meta);
+    assert_memory_equal(kept.pc, made_pc, sizeof made_pc);
+    assert_int_equal(kept.thread_count, 3);
+    assert_memory_equal(kept.threads, made_threads, sizeof made_threads);
+
+    batch.pc = NULL;
+    batch.threads = NULL;
+    write_and_read(RSC_TEXT_CSV, batch, 0, rsc_csv_open);
+    assert_memory_equal(kept.meta, made_meta, sizeof made_meta);
+    assert_false(kept.has_pc);
+    assert_int_equal(kept.threads[2].tid, 2);
+    assert_int_equal(kept.threads[2].pid, 0);
+
+    batch.count = 0;
+    assert_int_equal(write_and_read(RSC_TEXT_CSV, batch, 0, rsc_csv_open), strlen("addr,size,kind,tid,pid\n"));
+}
+
+static void din_comes_back_without_what_it_cannot_hold(void **state) {
+    (void)state;
+    write_and_read(RSC_TEXT_DIN, make_batch(), 0, rsc_din_open);
+    assert_int_equal(kept.count, 50000);
+    assert_memory_equal(kept.addr, made_addr, sizeof made_addr);
+    for (uint32_t i = 0; i < kept.count; i++) assert_access(i, made_addr[i], 1, rsc_meta_kind(made_meta[i]));
+}
+
+static void a_limit_ends_with_a_whole_line(void **state) {
+    (void)state;
+    uint64_t bytes = write_and_read(RSC_TEXT_DIN, make_batch(), 500000, rsc_din_open);
+    assert_in_range(bytes, 500000 - 20, 500000);
+    assert_in_range(kept.count, 25000, 49999);
+    assert_memory_equal(kept.addr, made_addr, kept.count * sizeof *made_addr);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(din_reads_every_spelling),
+        cmocka_unit_test(din_without_fetches_has_no_instruction_count),
+        cmocka_unit_test(din_escapes_are_counted),
+        cmocka_unit_test(din_refuses_what_is_no_din),
+        cmocka_unit_test(messages_show_little_of_a_bad_line),
+        cmocka_unit_test(many_lines_cross_blocks_and_batches),
+        cmocka_unit_test(lines_without_end_are_refused),
+        cmocka_unit_test(nul_bytes_are_refused),
+        cmocka_unit_test(lackey_reads_all_four_kinds),
+        cmocka_unit_test(lackey_skips_and_counts_the_programs_output),
+        cmocka_unit_test(lackey_without_accesses_is_an_error),
+        cmocka_unit_test(modifies_never_split_a_batch),
+        cmocka_unit_test(csv_reads_columns_by_name),
+        cmocka_unit_test(csv_takes_other_separators),
+        cmocka_unit_test(csv_says_what_is_wrong),
+        cmocka_unit_test(threads_are_numbered_as_they_appear),
+        cmocka_unit_test(raw64_is_the_address_column),
+        cmocka_unit_test(no_file_is_taken_for_another_format),
+        cmocka_unit_test(random_bytes_match_nothing),
+        cmocka_unit_test(csv_comes_back_as_written),
+        cmocka_unit_test(din_comes_back_without_what_it_cannot_hold),
+        cmocka_unit_test(a_limit_ends_with_a_whole_line),
+    };
+    return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

@@ -1,0 +1,259 @@
+/* test_report_text.c - reports of all sorts of profiles: never too wide, never beyond ASCII when told so, and true. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "report/report.h"
+#include "report/units.h"
+#include "sample_profiles.h"
+
+static const struct rsc_machine desktop = {
+    .levels = {{"L1d", 1, 48 << 10}, {"L2", 2, 1280 << 10}, {"L3", 3, 48 << 20}},
+    .level_count = 3,
+};
+
+static char *render(struct rsc_profile *profile, struct rsc_report_style style) {
+    char *text;
+    size_t bytes;
+    assert_int_equal(rsc_report_text(&profile, 1, &style, &text, &bytes, NULL), 0);
+    assert_int_equal(strlen(text), bytes);
+    return text;
+}
+
+/* Columns of the widest line, escape sequences not counted. */
+static unsigned widest(const char *text) {
+    unsigned most = 0, columns = 0;
+    for (const char *c = text; *c; c++) {
+        if (*c == '\033') {
+            while (*c != 'm') c++;
+            continue;
+        }
+        if (*c == '\n') columns = 0;
+        else if (((unsigned char)*c & 0xc0) != 0x80) columns++;
+        if (columns > most) most = columns;
+    }
+    return most;
+}
+
+static void expect_in(const char *text, const char *wanted) {
+    if (!strstr(text, wanted)) print_message("not found: '%s' in\n%s\n", wanted, text);
+    assert_non_null(strstr(text, wanted));
+}
+
+static void expect_not_in(const char *text, const char *unwanted) {
+    if (strstr(text, unwanted)) print_message("found: '%s' in\n%s\n", unwanted, text);
+    assert_null(strstr(text, unwanted));
+}
+
+static struct rsc_profile *sample(unsigned which) {
+    switch (which) {
+    case 0: return sample_zero();
+    case 1: return sample_cyclic(1, 1);
+    case 2: return sample_cyclic(1, 1000);
+    case 3: return sample_cyclic(3, 2);
+    case 4: return sample_cyclic(1 << 20, 3000);
+    case 5: return sample_spread(5);
+    case 6: return sample_spread(50000);
+    case 7: return sample_rich();
+    case 8: return sample_cyclic(1ull << 40, 2);
+    default: return NULL;
+    }
+}
+
+static void no_line_is_too_wide(void **state) {
+    (void)state;
+    static const unsigned widths[] = {0, 1, 40, 41, 47, 60, 69, 70, 75, 76, 80, 95, 96, 100, 132, 200, 500};
+    struct rsc_profile *profile;
+    for (unsigned which = 0; (profile = sample(which)); which++) {
+        for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+            for (unsigned look = 0; look < 8; look++) {
+                struct rsc_report_style style = {widths[i], look & 1, look >> 1 & 1, look & 4 ? &desktop : NULL};
+                unsigned width = widths[i] ? widths[i] : 80;
+                char *text = render(profile, style);
+                width = width < RSC_REPORT_WIDTH_MIN ? RSC_REPORT_WIDTH_MIN : width;
+                if (widest(text) > width) print_message("sample %u, width %u:\n%s\n", which, width, text);
+                assert_true(widest(text) <= width);
+                for (const char *c = text; *c && !style.unicode; c++) assert_true((unsigned char)*c < 0x80);
+                if (!style.colour) assert_null(strchr(text, '\033'));
+                free(text);
+            }
+        rsc_profile_free(profile);
+    }
+}
+
+static void zero_profile_says_so(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_zero();
+    char *text = render(profile, (struct rsc_report_style){.machine = &desktop});
+    expect_in(text, "no accesses");
+    expect_not_in(text, "nan");
+    expect_not_in(text, "%");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void a_cliff_is_described(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_cyclic(100000, 100);
+    char *text = render(profile, (struct rsc_report_style){.width = 200, .machine = &desktop});
+    expect_in(text, "10,000,000 references to lines of 64 B");
+    expect_in(text, "100,000 distinct lines, 6.1 MiB");
+    expect_in(text, "100,000 first touches, 1 % of references");
+    expect_in(text, "Half of all reuses come within 99,999 lines (6.1 MiB).");
+    expect_in(text, "In this machine's L1d (48 KiB) 100 % of references miss, in L2 (1.25 MiB) 100 %, in L3 (48 MiB) "
+                    "1 %.");
+    expect_in(text, "falls most steeply between 6.06 MiB and 6.1 MiB: from 100 % to 1 %.");
+    expect_in(text, "All memory touched (6.1 MiB) fits in L3 (48 MiB).");
+    expect_in(text, "A cache of 6.1 MiB comes within 1 percentage point of the least possible, 1 %: the first "
+                    "touches.");
+    expect_in(text, "64K-128K");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void rows_are_marked_with_the_machines_caches(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_spread(50000);
+    char *text = render(profile, (struct rsc_report_style){.width = 100, .unicode = 1, .machine = &desktop});
+    char *row = strstr(text, "512–1023      32–64 KiB");
+    assert_non_null(row);
+    *strchr(row, '\n') = 0;
+    expect_in(row, "◂ L1d 48 KiB");
+    free(text);
+    text = render(profile, (struct rsc_report_style){.width = 100});
+    expect_not_in(text, "L1d");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void reuse_free_runs_make_no_claims(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_cyclic(50, 1);
+    char *text = render(profile, (struct rsc_report_style){.machine = &desktop});
+    expect_in(text, "No line is used twice");
+    expect_not_in(text, "Half of all");
+    expect_not_in(text, "p50");
+    expect_not_in(text, "steeply");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void a_cap_bounds_what_is_said(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_empty();
+    profile->rd_cap = 100;
+    rsc_histogram_add(&profile->rd, 5, 10);
+    profile->rd_capped = 90;
+    profile->cold = profile->distinct = 2000;
+    profile->references = profile->accesses = 2100;
+    sample_sealed(profile);
+    char *text = render(profile, (struct rsc_report_style){.width = 120, .machine = &desktop});
+    expect_in(text, "More than half of all reuses are 100 lines (6.25 KiB) or more apart");
+    expect_in(text, ">=100");
+    expect_not_in(text, "In this machine's");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void long_tables_say_how_many_more(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rich();
+    char *text = render(profile, (struct rsc_report_style){.machine = &desktop});
+    expect_in(text, "... and 24 more phases");
+    expect_in(text, "Threads");
+    expect_in(text, "sampling    one in 100");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void foreign_text_cannot_drive_the_terminal(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_cyclic(3, 2);
+    char *command[] = {"a\033[31mred", "b\nc", "\xff\xfe", "\xe2\x80\xae" "abc", "\xc2\x9b" "1m", NULL};
+    rsc_profile_set_command(profile, command);
+    rsc_profile_set_text(&profile->made.by, "\033]0;x\007");
+    char *text = render(profile, (struct rsc_report_style){.unicode = 1});
+    assert_null(strchr(text, '\033'));
+    assert_null(strchr(text, '\007'));
+    expect_in(text, "a?[31mred b?c ?? ?abc ?1m\n");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void numbers_for_people(void **state) {
+    (void)state;
+    assert_string_equal(rsc_show_bytes(0).text, "0 B");
+    assert_string_equal(rsc_show_bytes(1023).text, "1023 B");
+    assert_string_equal(rsc_show_bytes(1024).text, "1 KiB");
+    assert_string_equal(rsc_show_bytes(1280 << 10).text, "1.25 MiB");
+    assert_string_equal(rsc_show_bytes((1 << 20) - 1).text, "1 MiB");
+    assert_string_equal(rsc_show_bytes(UINT64_MAX).text, "16 EiB");
+    assert_string_equal(rsc_show_count(0).text, "0");
+    assert_string_equal(rsc_show_count(1234567).text, "1,234,567");
+    assert_string_equal(rsc_show_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+    assert_string_equal(rsc_show_short(9999).text, "9,999");
+    assert_string_equal(rsc_show_short(10000).text, "10.0 k");
+    assert_string_equal(rsc_show_short(999999).text, "1.00 M");
+    assert_string_equal(rsc_show_short(UINT64_MAX).text, "18.4 E");
+    assert_string_equal(rsc_show_percent(0).text, "0 %");
+    assert_string_equal(rsc_show_percent(1).text, "100 %");
+    assert_string_equal(rsc_show_percent(0.99999).text, "> 99.9 %");
+    assert_string_equal(rsc_show_percent(1e-9).text, "< 0.001 %");
+    assert_string_equal(rsc_show_percent(0.0312).text, "3.12 %");
+    assert_string_equal(rsc_show_share(0.0001).text, "<0.1 %");
+    assert_string_equal(rsc_show_seconds(0.0125).text, "12.5 ms");
+    assert_string_equal(rsc_show_seconds(125).text, "2 min 5 s");
+}
+
+static void formats_by_suffix_and_name(void **state) {
+    (void)state;
+    assert_int_equal(rsc_report_format_of_path("a.json"), RSC_REPORT_JSON);
+    assert_int_equal(rsc_report_format_of_path("x/a.csv"), RSC_REPORT_CSV);
+    assert_int_equal(rsc_report_format_of_path("a.txt"), RSC_REPORT_TEXT);
+    assert_int_equal(rsc_report_format_of_path("a.json/data"), RSC_REPORT_NONE);
+    assert_int_equal(rsc_report_format_of_path("-"), RSC_REPORT_NONE);
+    assert_int_equal(rsc_report_format_of_name("csv"), RSC_REPORT_CSV);
+    assert_int_equal(rsc_report_format_of_name("pdf"), RSC_REPORT_NONE);
+}
+
+static void csv_is_one_table(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rich();
+    char *text;
+    size_t bytes;
+    assert_int_equal(rsc_report_render(&profile, 1, RSC_REPORT_CSV, NULL, &text, &bytes, NULL), 0);
+    expect_in(text, "0,private,4096,rd,,1500,,33,,,\n");
+    expect_in(text, "0,private,4096,total,cold,,,2000,,,\n");
+    unsigned commas = 0;
+    for (char *c = text; *c; c++) {
+        commas += *c == ',';
+        if (*c != '\n') continue;
+        assert_int_equal(commas, 10);
+        commas = 0;
+    }
+    free(text);
+    assert_int_equal(rsc_report_render(&profile, 1, RSC_REPORT_NONE, NULL, &text, &bytes, NULL), RSC_EINVAL);
+    rsc_profile_free(profile);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_line_is_too_wide),
+        cmocka_unit_test(zero_profile_says_so),
+        cmocka_unit_test(a_cliff_is_described),
+        cmocka_unit_test(rows_are_marked_with_the_machines_caches),
+        cmocka_unit_test(reuse_free_runs_make_no_claims),
+        cmocka_unit_test(a_cap_bounds_what_is_said),
+        cmocka_unit_test(long_tables_say_how_many_more),
+        cmocka_unit_test(foreign_text_cannot_drive_the_terminal),
+        cmocka_unit_test(numbers_for_people),
+        cmocka_unit_test(formats_by_suffix_and_name),
+        cmocka_unit_test(csv_is_one_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

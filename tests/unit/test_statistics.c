@@ -1,0 +1,332 @@
+/*
+ * test_statistics.c - distributions against values computed with 50 digits, and
+ * against GSL over wide ranges where it is there (GSL itself is good to 1e-9 or
+ * so on large arguments); survival curves against ones worked out by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#ifdef RSC_HAVE_GSL
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_randist.h>
+#endif
+
+#include "base/rng.h"
+#include "base/statistics.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static void expect_near(double value, double expected, double relative) {
+    if (value == expected || fabs(value - expected) <= relative * fabs(expected)) return;
+    print_message("%.17g is not near %.17g\n", value, expected);
+    fail();
+}
+
+static void normal(void **state) {
+    (void)state;
+    static const double CDF[][2] = {
+        {-8, 6.22096057427178412e-16}, {-3, 0.00134989803163009453}, {-1, 0.158655253931457051},
+        {0, 0.5},                      {0.5, 0.691462461274013104},  {2.5, 0.993790334674223865},
+    };
+    static const double QUANTILE[][2] = {
+        {1e-300, -37.0470962993611992}, {1e-20, -9.26234008979840758},     {0.025, -1.95996398454005421},
+        {0.3, -0.524400512708040816},   {0.499, -0.00250663089957176623}, {0.5, 0},
+        {0.9, 1.28155156554460059},     {0.975, 1.95996398454005386},
+    };
+    for (size_t i = 0; i < LENGTH(CDF); i++) expect_near(rsc_normal_cdf(CDF[i][0]), CDF[i][1], 1e-13);
+    for (size_t i = 0; i < LENGTH(QUANTILE); i++)
+        expect_near(rsc_normal_quantile(QUANTILE[i][0]), QUANTILE[i][1], 1e-13);
+    for (double p = 1e-9; p < 1; p += 0.00137) expect_near(rsc_normal_cdf(rsc_normal_quantile(p)), p, 1e-13);
+    assert_true(rsc_normal_quantile(0) == -INFINITY);
+    assert_true(rsc_normal_quantile(1) == INFINITY);
+    assert_true(isfinite(rsc_normal_quantile(5e-324)));
+    assert_true(isnan(rsc_normal_quantile(1.5)));
+    assert_true(isnan(rsc_normal_quantile(NAN)));
+}
+
+static void student(void **state) {
+    (void)state;
+    static const double CDF[][3] = {
+        /* t, degrees of freedom, P */
+        {-1, 1, 0.25},
+        {-63.65674116287159, 1, 0.00499999999999999927},
+        {-2.5, 2.5, 0.0522849815390776936},
+        {-30, 5, 3.85932431024802599e-7},
+        {0.001, 7, 0.500384991377500578},
+        {1.5, 30, 0.927967035435676999},
+        {-4, 1000, 0.0000340049596043907888},
+        {-3, 1e6, 0.00134993127071089853},
+    };
+    static const double QUANTILE[][3] = {
+        /* p, degrees of freedom, t */
+        {0.05, 1, -6.31375151467504274},    {0.05, 5, -2.01504837333302419},
+        {0.025, 30, -2.04227245630123828},  {0.05, 2.5, -2.55821861413593655},
+        {0.05, 1e6, -1.64485515072204047},  {0.4999, 3, -0.000272069909110473382},
+        {1e-10, 4, -416.175140329604124},   {0.95, 9, 1.83311293265623661},
+        {0.3, 0.5, -1.00952587860716612},
+    };
+    static const double DF[] = {0.3, 1, 1.5, 2, 7, 100, 12345, 1e6, 1e9, 1e12, 1e14, 1e18, INFINITY};
+    for (size_t i = 0; i < LENGTH(CDF); i++) expect_near(rsc_student_cdf(CDF[i][0], CDF[i][1]), CDF[i][2], 1e-12);
+    for (size_t i = 0; i < LENGTH(QUANTILE); i++)
+        expect_near(rsc_student_quantile(QUANTILE[i][0], QUANTILE[i][1]), QUANTILE[i][2], 1e-12);
+    for (size_t i = 0; i < LENGTH(DF); i++) {
+        for (double p = 1e-9; p < 1; p += 0.0137)
+            expect_near(rsc_student_cdf(rsc_student_quantile(p, DF[i]), DF[i]), p, 1e-11);
+        expect_near(rsc_student_cdf(2, DF[i]) + rsc_student_cdf(-2, DF[i]), 1, 1e-14);
+        assert_true(rsc_student_quantile(0.5, DF[i]) == 0);
+    }
+    expect_near(rsc_student_quantile(0.025, 1e13), rsc_normal_quantile(0.025), 1e-11);
+    assert_true(isnan(rsc_student_cdf(1, 0)));
+    assert_true(isnan(rsc_student_quantile(0.5, -1)));
+}
+
+static void binomial(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t k, n;
+        double p, pmf, cdf;
+    } VALUES[] = {
+        {3, 10, 0.25, 0.25028228759765625, 0.775875091552734375},
+        {0, 1000, 0.001, 0.367695424770964037, 0.367695424770964037},
+        {50, 100, 0.5, 0.0795892373871787615, 0.539794618693589381},
+        {500100, 1000000, 0.5, 0.000782085207967005069, 0.579650706682162606},
+        {1000, 1000000, 0.001, 0.0126209233877678383, 0.508409368220775545},
+        {7, 7, 0.9, 0.478296900000000083, 1},
+    };
+    for (size_t i = 0; i < LENGTH(VALUES); i++) {
+        expect_near(rsc_binomial_pmf(VALUES[i].k, VALUES[i].n, VALUES[i].p), VALUES[i].pmf, 2e-12);
+        expect_near(rsc_binomial_cdf(VALUES[i].k, VALUES[i].n, VALUES[i].p), VALUES[i].cdf, 2e-12);
+    }
+    for (uint64_t n = 0; n < 60; n++) {
+        double sum = 0;
+        for (uint64_t k = 0; k <= n; k++) {
+            sum += rsc_binomial_pmf(k, n, 0.37);
+            expect_near(rsc_binomial_cdf(k, n, 0.37), sum, 1e-12);
+        }
+        expect_near(sum, 1, 1e-12);
+    }
+    assert_true(rsc_binomial_pmf(0, 5, 0) == 1 && rsc_binomial_pmf(5, 5, 1) == 1 && rsc_binomial_pmf(4, 5, 1) == 0);
+    assert_true(rsc_binomial_pmf(6, 5, 0.5) == 0 && rsc_binomial_cdf(6, 5, 0.5) == 1);
+    assert_true(rsc_binomial_cdf(4, 5, 1) == 0 && rsc_binomial_cdf(0, 5, 0) == 1);
+    assert_true(isnan(rsc_binomial_pmf(1, 2, -0.1)));
+    expect_near(rsc_binomial_cdf(500000000, 1000000000, 0.5), 0.5000126156626, 1e-12);
+}
+
+static void negative_binomial(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t k;
+        double r, p, pmf, cdf;
+    } VALUES[] = {
+        {0, 2.5, 0.3, 0.0492950301754649457, 0.0492950301754649457},
+        {7, 2.5, 0.3, 0.0722829190239350232, 0.713505381995656194},
+        {100, 0.1, 0.01, 0.000384576810249788496, 0.976277288105051634},
+        {3000, 1000, 0.25, 0.00364149934067597736, 0.506069480232774953},
+        {0, 1, 1, 1, 1},
+        {1, 1, 1, 0, 1},
+    };
+    for (size_t i = 0; i < LENGTH(VALUES); i++) {
+        expect_near(rsc_negative_binomial_pmf(VALUES[i].k, VALUES[i].r, VALUES[i].p), VALUES[i].pmf, 2e-12);
+        expect_near(rsc_negative_binomial_cdf(VALUES[i].k, VALUES[i].r, VALUES[i].p), VALUES[i].cdf, 2e-12);
+    }
+    assert_true(isnan(rsc_negative_binomial_pmf(1, 1, 0)));
+    assert_true(isnan(rsc_negative_binomial_cdf(1, 0, 0.5)));
+}
+
+static void incomplete_functions(void **state) {
+    (void)state;
+    static const double GAMMA[][4] = {
+        /* a, x, P, Q */
+        {0.5, 0.5, 0.682689492137085897, 0.317310507862914103},
+        {1, 3, 0.950212931632136057, 0.049787068367863943},
+        {10, 3, 0.00110248813011547974, 0.99889751186988452},
+        {100, 130, 0.997249591632693474, 0.00275040836730652628},
+        {1e5, 100500, 0.942896730023971289, 0.0571032699760287114},
+        {0.01, 2, 0.999503335462781473, 0.000496664537218526802},
+    };
+    static const double BETA[][4] = {
+        /* a, b, x, I */
+        {2, 3, 0.25, 0.26171875},
+        {0.5, 0.5, 0.1, 0.204832764699133458},
+        {100, 200, 0.3, 0.108843065644909758},
+        {0.01, 5, 0.5, 0.999889784288554189},
+    };
+    for (size_t i = 0; i < LENGTH(GAMMA); i++) {
+        expect_near(rsc_gamma_lower(GAMMA[i][0], GAMMA[i][1]), GAMMA[i][2], 1e-12);
+        expect_near(rsc_gamma_upper(GAMMA[i][0], GAMMA[i][1]), GAMMA[i][3], 1e-12);
+    }
+    for (size_t i = 0; i < LENGTH(BETA); i++)
+        expect_near(rsc_beta_regularised(BETA[i][0], BETA[i][1], BETA[i][2]), BETA[i][3], 1e-12);
+    assert_true(rsc_gamma_lower(1, 0) == 0 && rsc_gamma_upper(1, 0) == 1 && rsc_gamma_upper(2, INFINITY) == 0);
+    assert_true(rsc_beta_regularised(2, 2, 0) == 0 && rsc_beta_regularised(2, 2, 1) == 1);
+    assert_true(isnan(rsc_gamma_lower(-1, 1)) && isnan(rsc_beta_regularised(0, 1, 0.5)));
+}
+
+#ifdef RSC_HAVE_GSL
+static void agrees_with_gsl(void **state) {
+    (void)state;
+    static const double DF[] = {0.5, 1, 1.5, 3, 10, 30, 300};
+    gsl_set_error_handler_off();
+    for (double x = -10; x < 10; x += 0.11) {
+        expect_near(rsc_normal_cdf(x), gsl_cdf_ugaussian_P(x), 1e-11);
+        for (size_t i = 0; i < LENGTH(DF); i++)
+            expect_near(rsc_student_cdf(x, DF[i]), gsl_cdf_tdist_P(x, DF[i]), 1e-9);
+    }
+    for (double p = 0.003; p < 1; p += 0.017) {
+        expect_near(rsc_normal_quantile(p), gsl_cdf_ugaussian_Pinv(p), 1e-10);
+        for (size_t i = 0; i < LENGTH(DF); i++)
+            expect_near(rsc_student_quantile(p, DF[i]), gsl_cdf_tdist_Pinv(p, DF[i]), 1e-8);
+    }
+    for (unsigned n = 1; n < 3000; n = n * 3 + 1) {
+        for (double p = 0.001; p < 1; p += 0.07) {
+            for (unsigned k = 0; k <= n; k += 1 + n / 50) {
+                double r = 0.37 * n;
+                if (gsl_ran_binomial_pdf(k, p, n) > 1e-250) {
+                    expect_near(rsc_binomial_pmf(k, n, p), gsl_ran_binomial_pdf(k, p, n), 1e-9);
+                    expect_near(rsc_binomial_cdf(k, n, p), gsl_cdf_binomial_P(k, p, n), 1e-9);
+                }
+                if (gsl_ran_negative_binomial_pdf(k, p, r) > 1e-250) {
+                    expect_near(rsc_negative_binomial_pmf(k, r, p), gsl_ran_negative_binomial_pdf(k, p, r), 1e-9);
+                    expect_near(rsc_negative_binomial_cdf(k, r, p), gsl_cdf_negative_binomial_P(k, p, r), 1e-9);
+                }
+            }
+        }
+    }
+    for (double a = 0.02; a < 1e5; a *= 2.3) {
+        for (double f = 0.3; f < 2; f += 0.13) {
+            if (gsl_cdf_gamma_P(a * f, a, 1) > 1e-250)
+                expect_near(rsc_gamma_lower(a, a * f), gsl_cdf_gamma_P(a * f, a, 1), 1e-9);
+            if (gsl_cdf_gamma_Q(a * f, a, 1) > 1e-250)
+                expect_near(rsc_gamma_upper(a, a * f), gsl_cdf_gamma_Q(a * f, a, 1), 1e-9);
+        }
+    }
+}
+#endif
+
+/* Six watched: events at 1, 2, 3 and 5, lost from sight at 2 and 4. */
+static const double TIMES[] = {5, 2, 1, 4, 2, 3};
+static const uint8_t SEEN[] = {1, 0, 1, 0, 1, 1};
+
+static void survival_by_hand(void **state) {
+    (void)state;
+    struct rsc_survival curve;
+    struct rsc_error error;
+    assert_int_equal(rsc_kaplan_meier(&curve, TIMES, SEEN, NULL, 6, &error), 0);
+    static const double EXPECTED[][4] = {
+        /* time, S, variance, at risk */
+        {1, 5.0 / 6, 25.0 / 1080, 6},
+        {2, 2.0 / 3, 1.0 / 27, 5},
+        {3, 4.0 / 9, 4.0 / 81, 3},
+        {5, 0, 0, 1},
+    };
+    assert_int_equal(curve.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(curve.time[i] == EXPECTED[i][0]);
+        expect_near(curve.survival[i], EXPECTED[i][1], 1e-15);
+        expect_near(curve.variance[i], EXPECTED[i][2], 1e-14);
+        assert_true(curve.at_risk[i] == EXPECTED[i][3]);
+    }
+    assert_true(rsc_survival_at(&curve, 0.5) == 1 && rsc_survival_variance_at(&curve, 0.5) == 0);
+    expect_near(rsc_survival_at(&curve, 1), 5.0 / 6, 1e-15);
+    expect_near(rsc_survival_at(&curve, 4.99), 4.0 / 9, 1e-15);
+    expect_near(rsc_survival_variance_at(&curve, 2.5), 1.0 / 27, 1e-14);
+    assert_true(rsc_survival_at(&curve, 100) == 0);
+    assert_true(rsc_survival_quantile(&curve, 0.5) == 3);
+    assert_true(rsc_survival_quantile(&curve, 0) == 5);
+    assert_true(rsc_survival_quantile(&curve, 1) == 1);
+    rsc_survival_free(&curve);
+}
+
+static void survival_without_censoring_is_the_share_left(void **state) {
+    (void)state;
+    double times[200];
+    uint8_t seen[200];
+    struct rsc_rng rng;
+    struct rsc_survival curve;
+    rsc_rng_seed(&rng, 1, 0);
+    for (int i = 0; i < 200; i++) {
+        times[i] = (double)rsc_rng_below(&rng, 50);
+        seen[i] = 1;
+    }
+    assert_int_equal(rsc_kaplan_meier(&curve, times, seen, NULL, 200, NULL), 0);
+    for (double t = -1; t < 51; t += 0.5) {
+        int left = 0;
+        for (int i = 0; i < 200; i++) left += times[i] > t;
+        double share = left / 200.0;
+        assert_true(fabs(rsc_survival_at(&curve, t) - share) < 1e-12);
+        assert_true(fabs(rsc_survival_variance_at(&curve, t) - share * (1 - share) / 200) < 1e-12);
+    }
+    rsc_survival_free(&curve);
+}
+
+static void weights_count_as_copies(void **state) {
+    (void)state;
+    static const double WEIGHTS[] = {1, 2, 3, 1, 0, 2};
+    double times[9];
+    uint8_t seen[9];
+    size_t copies = 0;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < (int)WEIGHTS[i]; j++, copies++) times[copies] = TIMES[i], seen[copies] = SEEN[i];
+    struct rsc_survival weighted, copied;
+    assert_int_equal(rsc_kaplan_meier(&weighted, TIMES, SEEN, WEIGHTS, 6, NULL), 0);
+    assert_int_equal(rsc_kaplan_meier(&copied, times, seen, NULL, copies, NULL), 0);
+    assert_int_equal(weighted.count, copied.count);
+    for (size_t i = 0; i < copied.count; i++) {
+        assert_true(weighted.time[i] == copied.time[i]);
+        expect_near(weighted.survival[i], copied.survival[i], 1e-14);
+        expect_near(weighted.variance[i], copied.variance[i], 1e-14);
+    }
+    rsc_survival_free(&weighted);
+    rsc_survival_free(&copied);
+}
+
+static void survival_corner_cases(void **state) {
+    (void)state;
+    static const double BAD_TIMES[] = {1, NAN}, BAD_WEIGHTS[] = {1, -1}, ODD_WEIGHTS[] = {0.1, 0.2, 0.3};
+    static const uint8_t NONE[] = {0, 0, 0}, ALL[] = {1, 1, 1};
+    struct rsc_survival curve;
+    struct rsc_error error;
+    assert_int_equal(rsc_kaplan_meier(&curve, NULL, NULL, NULL, 0, &error), 0);
+    assert_int_equal(curve.count, 0);
+    assert_true(rsc_survival_at(&curve, 5) == 1);
+    assert_true(rsc_survival_quantile(&curve, 0.5) == INFINITY);
+    rsc_survival_free(&curve);
+    assert_int_equal(rsc_kaplan_meier(&curve, TIMES, NONE, NULL, 3, &error), 0);
+    assert_int_equal(curve.count, 0);
+    rsc_survival_free(&curve);
+    assert_int_equal(rsc_kaplan_meier(&curve, BAD_TIMES, ALL, NULL, 2, &error), RSC_EINVAL);
+    assert_int_equal(rsc_kaplan_meier(&curve, TIMES, ALL, BAD_WEIGHTS, 2, &error), RSC_EINVAL);
+    rsc_survival_free(&curve); /* nothing there, no harm */
+    /* weights that do not add up exactly still end at 0 */
+    static const double SAME[] = {4, 4, 4};
+    assert_int_equal(rsc_kaplan_meier(&curve, SAME, ALL, ODD_WEIGHTS, 3, &error), 0);
+    assert_int_equal(curve.count, 1);
+    assert_true(curve.survival[0] == 0 && curve.variance[0] == 0);
+    rsc_survival_free(&curve);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normal),
+        cmocka_unit_test(student),
+        cmocka_unit_test(binomial),
+        cmocka_unit_test(negative_binomial),
+        cmocka_unit_test(incomplete_functions),
+#ifdef RSC_HAVE_GSL
+        cmocka_unit_test(agrees_with_gsl),
+#endif
+        cmocka_unit_test(survival_by_hand),
+        cmocka_unit_test(survival_without_censoring_is_the_share_left),
+        cmocka_unit_test(weights_count_as_copies),
+        cmocka_unit_test(survival_corner_cases),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
