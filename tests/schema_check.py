@@ -12,21 +12,23 @@ import sys
 import jsonschema
 
 
-def histogram_errors(where, bins, linear, per_octave, cap):
-    """Bins ascend, do not overlap, and are those of the layout."""
+def histogram_errors(where, bins, linear, per_octave, cap, split=False):
+    """Bins ascend, do not overlap, and are those of the layout.
+
+    Distances from a cap on are an open bin of their own that starts there (split),
+    or are in the bin of the cap, which then is open.
+    """
     last = -1
     for index, entry in enumerate(bins):
         lo, hi = entry["lo"], entry["hi"]
         name = f"{where}[{index}]"
-        if lo <= last:
+        if last is None or lo <= last:
             yield f"{name}: starts at {lo}, not above {last}"
-        if hi is None:
-            if index + 1 != len(bins) or (cap is not None and lo != cap):
-                yield f"{name}: an open bin that is not the last, at max_distance"
-            return
         first, end = bin_of(lo, linear, per_octave)
-        if cap is not None and first < cap <= end:
-            end = cap - 1
+        if split and lo == cap:
+            first, end = cap, None
+        elif cap is not None and end >= cap:
+            end = cap - 1 if split else None
         if (lo, hi) != (first, end):
             yield f"{name}: {lo} to {hi} should be {first} to {end}"
         last = hi
@@ -46,7 +48,9 @@ def bin_of(value, linear, per_octave):
 
 def profile_errors(where, profile):
     cap = profile.get("max_distance")
-    yield from histogram_errors(where + "rd", profile["rd"], 1024, 64, cap)
+    if cap is None and profile["rd"] and profile["rd"][-1]["hi"] is None:
+        cap = profile["rd"][-1]["lo"]
+    yield from histogram_errors(where + "rd", profile["rd"], 1024, 64, cap, split=True)
     yield from histogram_errors(where + "ri", profile["ri"], 1024, 64, None)
     if "bins" in profile:
         per_octave = profile["bins"]["per_octave"]

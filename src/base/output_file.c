@@ -105,17 +105,17 @@ static int make_temporary(struct rsc_output_file *file) {
 }
 
 /* Opens a temporary file, without a name if that can be. Returns 0 or a negative errno. */
-static int open_temporary(struct rsc_output_file *file) {
+static int open_temporary(struct rsc_output_file *file, int always_named) {
     char *folder = beside(file->path, ".");
     if (!folder) return -ENOMEM;
-    if (access("/proc/self/fd", X_OK) == 0) file->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (!always_named && access("/proc/self/fd", X_OK) == 0) file->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     free(folder);
     file->unnamed = file->fd >= 0;
     return file->unnamed ? 0 : make_temporary(file);
 }
 
 /* Opens what will be written for file->path, links followed. Returns 0 or a negative errno. */
-static int open_target(struct rsc_output_file *file) {
+static int open_target(struct rsc_output_file *file, int always_named) {
     struct stat old;
     int exists = stat(file->path, &old) == 0;
     if (!exists && errno != ENOENT) return -errno;
@@ -129,13 +129,13 @@ static int open_target(struct rsc_output_file *file) {
     if (file->path[length - 1] == '/') return -EISDIR;
     if (exists && faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) != 0) return -errno;
 
-    int status = open_temporary(file);
+    int status = open_temporary(file, always_named);
     /* open() would have kept the old file's mode: a private file stays private */
     if (status == 0 && exists && fchmod(file->fd, old.st_mode & 0777) != 0) status = -errno;
     return status;
 }
 
-int rsc_output_open(struct rsc_output_file *file, const char *path, struct rsc_error *error) {
+int rsc_output_open_with(struct rsc_output_file *file, const char *path, int always_named, struct rsc_error *error) {
     int status;
     memset(file, 0, sizeof *file);
     file->fd = -1;
@@ -150,11 +150,15 @@ int rsc_output_open(struct rsc_output_file *file, const char *path, struct rsc_e
         path = "standard output";
     } else {
         status = follow_links(file);
-        if (status == 0) status = open_target(file);
+        if (status == 0) status = open_target(file, always_named);
         if (status == 0) return 0;
     }
     rsc_output_abort(file);
     return rsc_fail_errno(error, -status, path);
+}
+
+int rsc_output_open(struct rsc_output_file *file, const char *path, struct rsc_error *error) {
+    return rsc_output_open_with(file, path, 0, error);
 }
 
 static const char *name_for_people(const struct rsc_output_file *file) {

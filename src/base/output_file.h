@@ -25,6 +25,10 @@ struct rsc_output_file {
 };
 
 int rsc_output_open(struct rsc_output_file *file, const char *path, struct rsc_error *error);
+
+/* The same; always_named does without nameless files, as on a file system that has none. */
+int rsc_output_open_with(struct rsc_output_file *file, const char *path, int always_named, struct rsc_error *error);
+
 int rsc_output_write(struct rsc_output_file *file, const void *data, size_t bytes, struct rsc_error *error);
 
 /* Keeps an existing `path` as `path.old` when keep_old, then renames. */

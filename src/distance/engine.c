@@ -41,6 +41,8 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
         return rsc_fail(error, RSC_EINVAL, "bins %u: not in 1 to 64 per octave", full->bins_per_octave);
     if (full->phases > PHASES_MAX)
         return rsc_fail(error, RSC_EINVAL, "phases %u: more than %u", full->phases, PHASES_MAX);
+    if (full->workers > 1)
+        return rsc_fail(error, RSC_EINVAL, "workers %u: the exact engine runs on one core", full->workers);
     if (strcmp(full->model, "single"))
         return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single", full->model);
     return 0;

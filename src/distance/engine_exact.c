@@ -37,7 +37,7 @@ static int exact_create(void **state, const struct rsc_engine_options *options, 
     if (!engine) return rsc_fail_memory(error, "exact engine");
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
     engine->log = options->log;
-    if (rsc_exact_init(&engine->exact, rsc_simd_best()) < 0 ||
+    if (rsc_exact_init(&engine->exact, rsc_simd_best(), 0) < 0 ||
         rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0) {
         exact_destroy(engine);
         return rsc_fail_memory(error, "exact engine");

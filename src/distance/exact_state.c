@@ -15,8 +15,9 @@ static void note_peak(struct rsc_exact *exact, uint64_t extra_bytes) {
     if (bytes + extra_bytes > exact->peak_bytes) exact->peak_bytes = bytes + extra_bytes;
 }
 
-int rsc_exact_init(struct rsc_exact *exact, enum rsc_simd simd) {
+int rsc_exact_init(struct rsc_exact *exact, enum rsc_simd simd, uint64_t places_least) {
     memset(exact, 0, sizeof *exact);
+    exact->places_least = places_least ? places_least : PLACES_MIN;
     exact->run = rsc_exact_run_plain;
 #if defined(__x86_64__)
     if (simd == RSC_SIMD_AVX2) exact->run = rsc_exact_run_avx2;
@@ -24,7 +25,7 @@ int rsc_exact_init(struct rsc_exact *exact, enum rsc_simd simd) {
 #else
     (void)simd;
 #endif
-    if (rsc_u64_table_init(&exact->table, 4096) < 0 || rsc_rank_init(&exact->rank, PLACES_MIN) < 0) {
+    if (rsc_u64_table_init(&exact->table, 4096) < 0 || rsc_rank_init(&exact->rank, exact->places_least) < 0) {
         rsc_exact_free(exact);
         return RSC_ENOMEM;
     }
@@ -64,7 +65,7 @@ static void renumber(struct rsc_exact *exact, uint64_t *new_time) {
 int rsc_exact_compact(struct rsc_exact *exact) {
     uint64_t live = exact->rank.set;
     uint64_t places = live * PLACES_PER_LINE;
-    if (places < PLACES_MIN) places = PLACES_MIN;
+    if (places < exact->places_least) places = exact->places_least;
     uint64_t held = (uint64_t)exact->rank.line_count * RSC_RANK_LINE_SLOTS;
     if (places > RSC_RANK_PLACES_MAX) places = RSC_RANK_PLACES_MAX;
     if (places < live + live / 4) return RSC_ELIMIT;

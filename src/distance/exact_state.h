@@ -39,12 +39,17 @@ struct rsc_exact {
     uint64_t old_time_bytes;
     uint64_t last_line; /* the reference just before, if now > 0 */
     struct rsc_u64_entry *last_entry;
+    uint64_t places_least;
     uint64_t peak_bytes; /* most memory held at once, growth included */
     int (*run)(struct rsc_exact *, const uint64_t *, uint32_t, uint32_t *, uint64_t *);
 };
 
-/* Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
-int rsc_exact_init(struct rsc_exact *exact, enum rsc_simd simd);
+/*
+ * `places_least` is the least size of the bitmap, for tests that want compaction
+ * often; 0 is the default. Returns 0 or RSC_ENOMEM. A zeroed struct may always be
+ * freed.
+ */
+int rsc_exact_init(struct rsc_exact *exact, enum rsc_simd simd, uint64_t places_least);
 void rsc_exact_free(struct rsc_exact *exact);
 
 /*

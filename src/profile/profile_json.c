@@ -47,18 +47,16 @@ static void put_list(struct rsc_json *json, const char *key, const struct rsc_bi
     end_lines(json, count);
 }
 
-/* A row's histogram, on the row's own line. */
-static void put_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap,
-                          uint64_t capped) {
+/* A row's histogram, on the row's own line. The bin of the cap (0: none) has no upper end. */
+static void put_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram,
+                          uint64_t cap) {
     rsc_json_key(json, key);
     rsc_json_array(json);
     for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
         if (!histogram->count[bin]) continue;
         uint64_t lo = rsc_bin_lo(histogram->bins, bin), hi = rsc_bin_hi(histogram->bins, bin);
-        if (lo < cap && hi >= cap) hi = cap - 1;
-        put_bin(json, lo, hi, histogram->count[bin]);
+        put_bin(json, lo, cap && hi >= cap ? UINT64_MAX : hi, histogram->count[bin]);
     }
-    if (capped) put_bin(json, cap, UINT64_MAX, capped);
     rsc_json_array_end(json);
 }
 
@@ -128,7 +126,7 @@ static void put_threads(struct rsc_json *json, const struct rsc_profile *profile
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "cold", row->cold);
         rsc_json_key_u64(json, "invalidated", row->invalidated);
-        put_histogram(json, "rd", &row->rd, profile->rd_cap, row->rd_capped);
+        put_histogram(json, "rd", &row->rd, profile->rd_cap);
         rsc_json_object_end(json);
     }
     end_lines(json, profile->thread_count);
@@ -146,7 +144,7 @@ static void put_phases(struct rsc_json *json, const struct rsc_profile *profile)
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "cold", row->cold);
         rsc_json_key_u64(json, "invalidated", row->invalidated);
-        put_histogram(json, "rd", &row->rd, profile->rd_cap, row->rd_capped);
+        put_histogram(json, "rd", &row->rd, profile->rd_cap);
         rsc_json_object_end(json);
     }
     end_lines(json, profile->phase_count);
@@ -163,8 +161,8 @@ static void put_bins(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_key(json, "bins");
     rsc_json_object(json);
     rsc_json_key_u64(json, "per_octave", profile->bins_per_octave);
-    put_histogram(json, "rd", &profile->rd_binned, profile->rd_cap, profile->rd_capped);
-    put_histogram(json, "ri", &profile->ri_binned, 0, 0);
+    put_histogram(json, "rd", &profile->rd_binned, profile->rd_cap);
+    put_histogram(json, "ri", &profile->ri_binned, 0);
     rsc_json_object_end(json);
 }
 

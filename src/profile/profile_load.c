@@ -129,56 +129,59 @@ static int read_made(struct reader *reader, const json_t *root, struct rsc_profi
 
 /* Histograms and the curve. */
 
-static int read_bin(const struct reader *reader, const json_t *item, uint64_t cap, struct rsc_histogram *histogram,
+/*
+ * What becomes of distances from a cap on. The profile's own list is split at
+ * the cap: the bin it falls into ends below it, and an open bin starts at it.
+ * Other histograms keep them in the bin of the cap, which then is open.
+ */
+struct cap {
+    uint64_t at;      /* 0: there is none */
+    uint64_t *capped; /* receives the count of a split list's open bin; NULL: not split */
+};
+
+static int get_hi(const struct reader *reader, const json_t *item, uint64_t *hi) {
+    *hi = UINT64_MAX;
+    return json_is_null(json_object_get(item, "hi")) ? 0 : get_u64(reader, item, "hi", COUNT_MAX, hi);
+}
+
+static int read_bin(const struct reader *reader, const json_t *item, struct cap cap, struct rsc_histogram *histogram,
                     uint64_t *lo, uint64_t *count) {
     uint64_t hi;
     int rc;
-    if ((rc = get_u64(reader, item, "lo", COUNT_MAX, lo)) || (rc = get_u64(reader, item, "hi", COUNT_MAX, &hi)) ||
+    if ((rc = get_u64(reader, item, "lo", COUNT_MAX, lo)) || (rc = get_hi(reader, item, &hi)) ||
         (rc = get_u64(reader, item, "count", COUNT_MAX, count)))
         return rc;
+    if (!*count) return bad(reader, "count is 0: only bins that hold something are listed");
+    if (cap.capped && cap.at && *lo == cap.at && hi == UINT64_MAX) {
+        *cap.capped = *count;
+        return 0;
+    }
     uint32_t bin = rsc_bin_of(histogram->bins, *lo);
-    uint64_t end = rsc_bin_hi(histogram->bins, bin);
-    if (cap && *lo < cap && end >= cap) end = cap - 1;
-    if (*lo != rsc_bin_lo(histogram->bins, bin) || hi != end || (cap && *lo >= cap))
-        return bad(reader, "%" PRIu64 " to %" PRIu64 " is not a bin of this layout", *lo, hi);
+    uint64_t first = rsc_bin_lo(histogram->bins, bin), end = rsc_bin_hi(histogram->bins, bin);
+    if (cap.at && end >= cap.at) end = cap.capped ? cap.at - 1 : UINT64_MAX;
+    if (*lo != first || hi != end || (cap.at && first >= cap.at && (cap.capped || first > cap.at)))
+        return bad(reader, "not a bin of this layout");
     histogram->count[bin] = *count;
     return 0;
 }
 
-/* A bin without an upper end: allowed once, last, at the cap. */
-static int read_tail(const struct reader *reader, const json_t *item, uint64_t cap, uint64_t *capped) {
-    uint64_t lo;
-    int rc;
-    if ((rc = get_u64(reader, item, "lo", COUNT_MAX, &lo)) || (rc = get_u64(reader, item, "count", COUNT_MAX, capped)))
-        return rc;
-    return lo == cap && lo > 0 ? 0 : bad(reader, "the open bin must start at max_distance");
-}
-
 /*
  * Fills a zeroed histogram from the array `key` of `object`; `lowest` is the
- * smallest value it may hold. capped is NULL where no open bin is allowed.
- * *total receives the sum of all counts.
+ * smallest value it may hold. *total receives the sum of all counts.
  */
-static int read_bins(struct reader *reader, const json_t *object, const char *key, uint64_t lowest, uint64_t cap,
-                     struct rsc_histogram *histogram, uint64_t *capped, unsigned __int128 *total) {
-    const json_t *list, *item;
+static int read_bins(struct reader *reader, const json_t *object, const char *key, uint64_t lowest, struct cap cap,
+                     struct rsc_histogram *histogram, unsigned __int128 *total) {
+    const json_t *list;
     int rc = get_array(reader, object, key, &list);
-    uint64_t next = lowest, count = 0;
+    uint64_t next = lowest;
     size_t prefix = strlen(reader->where);
     *total = 0;
     for (size_t i = 0; !rc && i < json_array_size(list); i++) {
-        item = json_array_get(list, i);
+        uint64_t lo = 0, count = 0;
         snprintf(reader->where + prefix, sizeof reader->where - prefix, "%s[%zu].", key, i);
-        if (capped && json_is_null(json_object_get(item, "hi"))) {
-            rc = i + 1 == json_array_size(list) ? read_tail(reader, item, cap, &count) : bad(reader, "hi is null");
-            *capped = count;
-        } else {
-            uint64_t lo = 0;
-            rc = read_bin(reader, item, cap, histogram, &lo, &count);
-            if (!rc && lo < next) rc = bad(reader, "lo must be at least %" PRIu64 ": bins ascend", next);
-            next = lo + 1;
-        }
-        if (!rc && !count) rc = bad(reader, "count is 0: only bins that hold something are listed");
+        rc = read_bin(reader, json_array_get(list, i), cap, histogram, &lo, &count);
+        if (!rc && lo < next) rc = bad(reader, "lo must be at least %" PRIu64 ": bins ascend", next);
+        next = lo + 1;
         *total += count;
     }
     reader->where[prefix] = 0;
@@ -223,31 +226,32 @@ static int read_mrc(struct reader *reader, const json_t *root, struct rsc_profil
 static int read_extra_bins(struct reader *reader, const json_t *root, struct rsc_profile *profile) {
     const json_t *object = json_object_get(root, "bins");
     if (!object) return 0;
-    uint64_t per_octave, capped = 0;
+    uint64_t per_octave = 0;
     unsigned __int128 total;
     int rc = get_u64(reader, object, "per_octave", 64, &per_octave);
     if (rc) return rc;
     if (!per_octave) return bad(reader, "bins.per_octave must be from 1 to 64");
     if (rsc_profile_set_bins(profile, (uint32_t)per_octave)) return no_memory(reader);
-    if ((rc = read_bins(reader, object, "rd", 0, profile->rd_cap, &profile->rd_binned, &capped, &total))) return rc;
-    if (capped != profile->rd_capped) return bad(reader, "bins.rd and rd differ beyond max_distance");
-    return read_bins(reader, object, "ri", 1, 0, &profile->ri_binned, NULL, &total);
+    struct cap cap = {profile->rd_cap, NULL}, none = {0, NULL};
+    if ((rc = read_bins(reader, object, "rd", 0, cap, &profile->rd_binned, &total))) return rc;
+    return read_bins(reader, object, "ri", 1, none, &profile->ri_binned, &total);
 }
 
 /* Rows. */
 
 struct row {
-    uint64_t *references, *cold, *invalidated, *capped;
+    uint64_t *references, *cold, *invalidated;
     struct rsc_histogram *rd;
 };
 
 static int read_row(struct reader *reader, const json_t *item, const struct rsc_profile *profile, struct row row) {
+    struct cap cap = {profile->rd_cap, NULL};
     unsigned __int128 sum;
     int rc;
     if ((rc = get_u64(reader, item, "references", profile->references, row.references)) ||
         (rc = get_u64(reader, item, "cold", *row.references, row.cold)) ||
         (rc = get_u64(reader, item, "invalidated", *row.references, row.invalidated)) ||
-        (rc = read_bins(reader, item, "rd", 0, profile->rd_cap, row.rd, row.capped, &sum)))
+        (rc = read_bins(reader, item, "rd", 0, cap, row.rd, &sum)))
         return rc;
     if (sum + *row.cold + *row.invalidated > *row.references) return bad(reader, "rd sums to more than references");
     return 0;
@@ -277,7 +281,7 @@ static int read_threads(struct reader *reader, const json_t *root, struct rsc_pr
         if (!(rc = get_u64(reader, item, "tid", COUNT_MAX, &row->tid)) &&
             !(rc = get_u64(reader, item, "pid", COUNT_MAX, &row->pid)))
             rc = read_row(reader, item, profile,
-                          (struct row){&row->references, &row->cold, &row->invalidated, &row->rd_capped, &row->rd});
+                          (struct row){&row->references, &row->cold, &row->invalidated, &row->rd});
     }
     reader->where[prefix] = 0;
     return rc;
@@ -295,7 +299,7 @@ static int read_phases(struct reader *reader, const json_t *root, struct rsc_pro
         snprintf(reader->where + prefix, sizeof reader->where - prefix, "phases[%zu].", i);
         if (!(rc = get_u64(reader, item, "first", profile->references, &row->first)))
             rc = read_row(reader, item, profile,
-                          (struct row){&row->references, &row->cold, &row->invalidated, &row->rd_capped, &row->rd});
+                          (struct row){&row->references, &row->cold, &row->invalidated, &row->rd});
     }
     reader->where[prefix] = 0;
     return rc;
@@ -339,10 +343,11 @@ static int read_profile(struct reader *reader, const json_t *root, struct rsc_pr
     if (rc) return rc;
     struct rsc_profile *profile = rsc_profile_new();
     if (!profile) return no_memory(reader);
-    if ((rc = read_made(reader, root, profile)) || (rc = read_totals(reader, root, profile)) ||
-        (rc = read_bins(reader, root, "rd", 0, profile->rd_cap, &profile->rd, &profile->rd_capped, &total)) ||
+    if ((rc = read_made(reader, root, profile)) || (rc = read_totals(reader, root, profile))) goto fail;
+    struct cap cap = {profile->rd_cap, &profile->rd_capped}, none = {0, NULL};
+    if ((rc = read_bins(reader, root, "rd", 0, cap, &profile->rd, &total)) ||
         (rc = rsc_profile_check_sum(profile, reader->name, reader->error)) ||
-        (rc = read_bins(reader, root, "ri", 1, 0, &profile->ri, NULL, &total)))
+        (rc = read_bins(reader, root, "ri", 1, none, &profile->ri, &total)))
         goto fail;
     if (total > profile->references) {
         rc = bad(reader, "ri sums to more than references");

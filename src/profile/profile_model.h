@@ -10,8 +10,8 @@
  * Invariant of a sealed exact profile:
  *   total(rd) + rd_capped + cold + invalidated = references
  * and of a sampled one the same with last_touch + pruned + censored added.
- * A row (thread, phase) obeys total(rd) + rd_capped + cold + invalidated <= its
- * references, equal in exact profiles.
+ * A row (thread, phase) obeys total(rd) + cold + invalidated <= its references,
+ * equal in exact profiles.
  */
 #ifndef RSC_PROFILE_PROFILE_MODEL_H
 #define RSC_PROFILE_PROFILE_MODEL_H
@@ -38,16 +38,14 @@ struct rsc_made {
 struct rsc_thread_row {
     uint64_t pid, tid;
     uint64_t references, cold, invalidated;
-    uint64_t rd_capped;      /* as the profile's */
-    struct rsc_histogram rd; /* RSC_BINS_COARSE */
+    struct rsc_histogram rd; /* RSC_BINS_COARSE; distances >= rd_cap are in the bin of rd_cap */
 };
 
 /* One stretch of the run. */
 struct rsc_phase_row {
     uint64_t first; /* index of its first reference */
     uint64_t references, cold, invalidated;
-    uint64_t rd_capped;      /* as the profile's */
-    struct rsc_histogram rd; /* RSC_BINS_COARSE */
+    struct rsc_histogram rd; /* RSC_BINS_COARSE; distances >= rd_cap are in the bin of rd_cap */
 };
 
 struct rsc_profile {
@@ -59,8 +57,8 @@ struct rsc_profile {
     uint64_t rd_cap;             /* distances >= this are told apart no further; 0: no cap */
     uint64_t rd_capped;          /* references with RD >= rd_cap, which are NOT in rd */
 
-    uint32_t bins_per_octave; /* 0, or the binning of the two below (without the rd_capped references) */
-    struct rsc_histogram rd_binned, ri_binned;
+    uint32_t bins_per_octave;                  /* 0, or the binning of the two below */
+    struct rsc_histogram rd_binned, ri_binned; /* distances >= rd_cap are in the bin of rd_cap */
 
     struct rsc_thread_row *threads; /* owned */
     size_t thread_count;

@@ -7,6 +7,7 @@
 #include "report/rows.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,11 @@ static uint64_t size_of(const struct rsc_report_style *style, unsigned index) {
     return index < style->machine->level_count ? style->machine->levels[index].size_bytes : 0;
 }
 
-static double ratio_at(const struct rsc_histogram *rd, uint64_t always, uint64_t references, uint64_t lines) {
+/* NaN where a cap on distances leaves it open. */
+static double ratio_at(const struct rsc_profile *profile, const struct rsc_histogram *rd, uint64_t always,
+                       uint64_t references, uint64_t size_bytes) {
+    uint64_t lines = size_bytes / profile->made.line_bytes;
+    if (profile->rd_cap && lines > rsc_bin_lo(rd->bins, rsc_bin_of(rd->bins, profile->rd_cap))) return NAN;
     return references ? (double)(always + rsc_histogram_at_least(rd, lines)) / (double)references : 0;
 }
 
@@ -39,8 +44,8 @@ static struct part phase_part(const struct rsc_profile *profile, const struct rs
     struct part part = {.references = row->references, .cold = row->cold};
     snprintf(part.name, sizeof part.name, "%zu", index + 1);
     for (unsigned i = 0; i < SIZES; i++)
-        part.miss_ratio[i] = ratio_at(&row->rd, row->cold + row->invalidated + row->rd_capped, row->references,
-                                      size_of(style, i) / profile->made.line_bytes);
+        part.miss_ratio[i] =
+            ratio_at(profile, &row->rd, row->cold + row->invalidated, row->references, size_of(style, i));
     return part;
 }
 
@@ -49,8 +54,8 @@ static struct part thread_part(const struct rsc_profile *profile, const struct r
     struct part part = {.references = row->references, .cold = row->cold};
     snprintf(part.name, sizeof part.name, "%" PRIu64, row->tid);
     for (unsigned i = 0; i < SIZES; i++)
-        part.miss_ratio[i] = ratio_at(&row->rd, row->cold + row->invalidated + row->rd_capped, row->references,
-                                      size_of(style, i) / profile->made.line_bytes);
+        part.miss_ratio[i] =
+            ratio_at(profile, &row->rd, row->cold + row->invalidated, row->references, size_of(style, i));
     return part;
 }
 
@@ -71,9 +76,9 @@ static void put_part(struct rsc_text *text, const struct rsc_report_style *style
                  rsc_show_share(part->references ? (double)part->cold / (double)part->references : 0).text);
     for (unsigned i = 0; i < SIZES; i++) {
         if (!size_of(style, i) || style->width < 42 + 12 * i) continue;
-        rsc_text_put(text, "%12s", rsc_show_percent(part->miss_ratio[i]).text);
+        rsc_text_put(text, "%12s", isnan(part->miss_ratio[i]) ? "-" : rsc_show_percent(part->miss_ratio[i]).text);
     }
-    if (style->width >= 76) {
+    if (style->width >= 76 && !isnan(part->miss_ratio[0])) {
         unsigned room = style->width - text->column - 2;
         if (room > 26) room = 26;
         unsigned full = (unsigned)(part->miss_ratio[0] * room + 0.5);
@@ -97,6 +102,7 @@ static void put_strip(struct rsc_text *text, const struct rsc_profile *profile, 
     double highest = 0;
     for (size_t i = 0; i < profile->phase_count; i++) {
         values[i] = phase_part(profile, style, i).miss_ratio[size_index];
+        if (isnan(values[i])) return;
         if (values[i] > highest) highest = values[i];
     }
     for (size_t i = 0; i < profile->phase_count && highest > 0; i++) values[i] /= highest;

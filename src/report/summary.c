@@ -45,7 +45,7 @@ static void say_reuses(const struct rsc_profile *profile, char *to) {
     uint64_t half = rsc_summary_quantile(profile, 0.5), most = rsc_summary_quantile(profile, 0.9);
     uint64_t line = profile->made.line_bytes;
     if (half == UINT64_MAX) {
-        snprintf(to, SENTENCE, "More than half of all reuses are %s lines (%s) or more apart, the most that was told.",
+        snprintf(to, SENTENCE, "More than half of all reuses are %s lines (%s) or more apart: no further was counted.",
                  rsc_show_count(profile->rd_cap).text, rsc_show_bytes(rsc_lines_to_bytes(profile->rd_cap, line)).text);
         return;
     }
@@ -104,6 +104,7 @@ static struct fall find_fall(const struct rsc_profile *profile, uint64_t smalles
 static void say_fall(const struct rsc_profile *profile, char *to) {
     struct fall fall = find_fall(profile, SMALL_BYTES);
     const char *where = "Beyond 4 KiB the";
+    if (profile->rd_capped) return; /* a steeper fall may lie beyond the cap */
     if (fall.depth < STEEP_WORTH) {
         fall = find_fall(profile, 0);
         where = "The";

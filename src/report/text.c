@@ -113,7 +113,8 @@ static void put_headline(struct rsc_text *text, const struct rsc_profile *profil
              rsc_show_bytes(rsc_lines_to_bytes(profile->distinct, profile->made.line_bytes)).text);
     put_fact(text, style, "footprint", words);
     snprintf(words, sizeof words, "%s first touch%s, %s of references", rsc_show_count(profile->cold).text,
-             profile->cold == 1 ? "" : "es", rsc_show_percent((double)profile->cold / (double)profile->references).text);
+             profile->cold == 1 ? "" : "es",
+             rsc_show_percent((double)profile->cold / (double)profile->references).text);
     put_fact(text, style, "cold", words);
     if (!profile->invalidated) return;
     snprintf(words, sizeof words, "%s references to lines another thread had written, %s",
@@ -136,7 +137,7 @@ static void show_quantile(const struct rsc_profile *profile, uint64_t distance, 
 static void put_quantiles(struct rsc_text *text, const struct rsc_profile *profile,
                           const struct rsc_report_style *style) {
     static const unsigned percents[] = {50, 70, 80, 90, 95};
-    char lines[48], bytes[48];
+    char lines[64], bytes[64];
     put_section(text, style, "Distance that covers", "this share of all reuses");
     if (style->width >= 76) {
         for (unsigned row = 0; row < 3; row++) {

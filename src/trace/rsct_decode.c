@@ -364,16 +364,29 @@ static const char *decode_accesses(struct rsct_decoder *decoder, struct slice *s
     return NULL;
 }
 
+/* Ids of one width into pcs; returns the highest id met, looked up as if it were there. */
+#define LOOK_UP(type)                                                      \
+    for (uint32_t i = 0; i < count; i++) {                                 \
+        type id;                                                           \
+        memcpy(&id, at + (size_t)i * sizeof id, sizeof id);                \
+        highest = id > highest ? id : highest;                             \
+        to[i] = pcs[id < limit ? id : 0];                                  \
+    }
+
 static const char *decode_pcs(struct rsct_decoder *decoder, struct slice *slice, uint32_t first, uint32_t count) {
     if (!slice->pc && !(slice->pc = malloc(RSC_BATCH_ACCESSES * sizeof *slice->pc))) return "out of memory";
     const uint8_t *at = decoder->pc_ids + (size_t)first * decoder->pc_width;
-    for (uint32_t i = 0; i < count; i++, at += decoder->pc_width) {
-        uint32_t id = 0;
-        memcpy(&id, at, decoder->pc_width);
-        if (id >= decoder->pc_count) return "a pc is not in the dictionary";
-        slice->pc[i] = decoder->pcs[id];
+    const uint64_t *pcs = decoder->pcs;
+    uint64_t *to = slice->pc;
+    uint32_t limit = decoder->pc_count, highest = 0;
+    if (decoder->pc_width == 1) {
+        LOOK_UP(uint8_t)
+    } else if (decoder->pc_width == 2) {
+        LOOK_UP(uint16_t)
+    } else {
+        LOOK_UP(uint32_t)
     }
-    return NULL;
+    return highest < limit ? NULL : "a pc is not in the dictionary";
 }
 
 static const char *add_event(struct rsct_decoder *decoder, struct slice *slice, uint32_t number, uint32_t at) {
@@ -451,7 +464,7 @@ static const char *check_end(const struct rsct_decoder *decoder) {
     return NULL;
 }
 
-int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, const char **problem) {
+int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uint64_t skip, const char **problem) {
     const struct rsct_frame_header *header = &decoder->header;
     uint32_t first = decoder->done, left = header->accesses - first;
     if (!left && !decoder->events_left) return 0;
@@ -459,7 +472,7 @@ int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, con
     struct slice *slice = &decoder->slices[decoder->slice_next];
     decoder->slice_next = (decoder->slice_next + 1) % decoder->slice_count;
     if ((*problem = decode_accesses(decoder, slice, count)) ||
-        (decoder->pc_count && (*problem = decode_pcs(decoder, slice, first, count))) ||
+        (decoder->pc_count && skip < count && (*problem = decode_pcs(decoder, slice, first, count))) ||
         (*problem = decode_events(decoder, slice, first, count, &event_count)) || (*problem = check_end(decoder)))
         return RSC_EFORMAT;
 

@@ -33,9 +33,10 @@ const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_f
 
 /*
  * The next slice, at most RSC_BATCH_ACCESSES accesses. Returns 1, 0 at the end of
- * the frame, or RSC_EFORMAT with *problem set.
+ * the frame, or RSC_EFORMAT with *problem set. The caller will drop its first
+ * `skip` accesses: where that is all of them, pcs are not worked out.
  */
-int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, const char **problem);
+int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uint64_t skip, const char **problem);
 
 /* Threads seen in all frames so far, by number. */
 const struct rsc_thread *rsct_decoder_threads(const struct rsct_decoder *decoder, uint32_t *count);

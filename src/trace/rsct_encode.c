@@ -16,6 +16,7 @@
 #include "base/u64_table.h"
 #include "trace/varint.h"
 
+#define RECENT_PCS 4096u
 #define SMALL_SIZES 256u /* sizes below this find their code in a table */
 
 /* A thread in the frame being filled. */
@@ -65,8 +66,10 @@ struct rsct_encoder {
     uint64_t *pc_list;
     uint32_t *pc_id;
     uint32_t pc_count, pc_room;
-    uint64_t last_pc;
-    uint32_t last_pc_id;
+    struct {
+        uint64_t pc;
+        uint32_t id, known;
+    } recent[RECENT_PCS]; /* by low bits of the pc: nearly every look-up ends here */
     struct growing pc_bytes;
 };
 
@@ -235,11 +238,13 @@ static int encode_pcs(struct rsct_encoder *encoder, const struct rsc_batch *batc
     uint32_t *ids = encoder->pc_id + (encoder->accesses - (to - from));
     for (uint32_t i = from; i < to; i++) {
         uint64_t pc = batch->pc ? batch->pc[i] : 0;
-        if (!encoder->pc_count || pc != encoder->last_pc) {
-            if (add_pc(encoder, pc, &encoder->last_pc_id) < 0) return RSC_ENOMEM;
-            encoder->last_pc = pc;
+        uint32_t place = (uint32_t)(pc ^ pc >> 12) % RECENT_PCS;
+        if (!encoder->recent[place].known || encoder->recent[place].pc != pc) {
+            if (add_pc(encoder, pc, &encoder->recent[place].id) < 0) return RSC_ENOMEM;
+            encoder->recent[place].pc = pc;
+            encoder->recent[place].known = 1;
         }
-        *ids++ = encoder->last_pc_id;
+        *ids++ = encoder->recent[place].id;
     }
     return 0;
 }
@@ -348,8 +353,13 @@ static int build_pcs(struct rsct_encoder *encoder) {
         put(bytes, rsc_zigzag(encoder->pc_list[i] - last));
         last = encoder->pc_list[i];
     }
-    for (uint32_t i = 0; i < encoder->accesses; i++, bytes->used += width)
-        memcpy(bytes->bytes + bytes->used, &encoder->pc_id[i], width);
+    uint8_t *to = bytes->bytes + bytes->used;
+    for (uint32_t i = 0; i < encoder->accesses; i++) {
+        if (width == 1) to[i] = (uint8_t)encoder->pc_id[i];
+        else if (width == 2) memcpy(to + 2 * (size_t)i, &encoder->pc_id[i], 2);
+        else memcpy(to + 4 * (size_t)i, &encoder->pc_id[i], 4);
+    }
+    bytes->used += (size_t)encoder->accesses * width;
     return 0;
 }
 
@@ -385,6 +395,7 @@ static void start_next_frame(struct rsct_encoder *encoder) {
         memset(encoder->pc_ids.entries, 0, rsc_u64_table_bytes(&encoder->pc_ids));
         encoder->pc_ids.used = 0;
         encoder->pc_count = 0;
+        memset(encoder->recent, 0, sizeof encoder->recent);
     }
 }
 

@@ -412,7 +412,7 @@ static int rsct_next(struct rsc_source *source, struct rsc_batch *batch, struct 
             if (status <= 0) return status;
         }
         const char *problem = NULL;
-        int status = rsct_decoder_next(reader->decoder, batch, &problem);
+        int status = rsct_decoder_next(reader->decoder, batch, reader->skip, &problem);
         if (status < 0) {
             reader->frames--; /* it was not intact after all */
             if (!reader->salvage) return damaged(reader, rsc_input_offset(reader->input), problem, error);

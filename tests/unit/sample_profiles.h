@@ -78,7 +78,8 @@ static inline struct rsc_profile *sample_rich(void) {
         profile->phases[i * 5].references += 100 + i;
     }
     profile->rd_capped = 33;
-    profile->threads[2].rd_capped = 33;
+    rsc_histogram_add(&profile->rd_binned, profile->rd_cap, 33);
+    rsc_histogram_add(&profile->threads[2].rd, profile->rd_cap, 33);
     profile->threads[2].references += 33;
     for (uint64_t i = 0; i < 3; i++) profile->threads[i].tid = 10 + i, profile->threads[i].pid = 10;
     profile->cold = 2000, profile->distinct = 1800, profile->invalidated = 5;

@@ -83,6 +83,7 @@ static void the_cap_is_an_open_bin(void **state) {
     assert_non_null(strstr(text, "{\"lo\":1488,\"hi\":1499,\"count\":213},\n"
                                  "  {\"lo\":1500,\"hi\":null,\"count\":33}\n ]"));
     assert_non_null(strstr(text, "\"max_distance\":1500"));
+    assert_non_null(strstr(text, "{\"lo\":1280,\"hi\":null,\"count\":"));
     free(text);
     rsc_profile_free(profile);
 }
@@ -148,6 +149,8 @@ static void what_makes_no_sense_is_refused(void **state) {
                    RSC_EFORMAT, "rd[1]");
     expect_refused("{\"lo\":2,\"hi\":2,\"count\":3}",
                    "{\"lo\":2,\"hi\":null,\"count\":2},{\"lo\":3,\"hi\":3,\"count\":1}", RSC_EFORMAT, "rd[0]");
+    expect_refused("{\"lo\":2,\"hi\":2,\"count\":3}",
+                   "{\"lo\":2,\"hi\":2,\"count\":2},{\"lo\":1,\"hi\":null,\"count\":1}", RSC_EFORMAT, "rd[0]");
     expect_refused("{\"lo\":2,\"hi\":2,\"count\":3}", "7", RSC_EFORMAT, "rd[0]");
     expect_refused("{\"lo\":3,\"hi\":3,\"count\":3}", "{\"lo\":0,\"hi\":0,\"count\":3}", RSC_EFORMAT, "ri[0]");
     expect_refused("{\"lo\":3,\"hi\":3,\"count\":3}", "{\"lo\":3,\"hi\":3,\"count\":7}", RSC_EFORMAT, "ri sums");

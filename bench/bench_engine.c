@@ -1,0 +1,203 @@
+/*
+ * bench_engine.c - the exact engine beside a plain baseline (hash table and a
+ * Fenwick tree over compacted time), interleaved, best of N rounds.
+ *
+ *   bench_engine [ROUNDS] [TRACE...]
+ *
+ * Without traces: uniform over 1 M lines, zipf 0.99 over 10 M, cyclic over 1 M,
+ * 20 M references each. Every vector width the machine has is run; all must give
+ * the same histogram.
+ */
+#include <reusescope/reusescope.h>
+#include <string.h>
+
+#include "base/histogram.h"
+#include "base/u64_table.h"
+#include "bench/measure.h"
+#include "distance/exact_state.h"
+#include "trace/generate.h"
+#include "trace/references.h"
+
+#define BLOCK 2048u
+#define REFERENCES_MAX 20000000u
+
+static uint64_t *lines;
+static uint32_t line_count;
+
+/* ---- what anybody would write first ---- */
+
+struct baseline {
+    struct rsc_u64_table table; /* line -> slot + 1 */
+    uint32_t *tree;             /* counts of set slots */
+    uint32_t slots, next, live;
+};
+
+static void tree_add(struct baseline *base, uint32_t slot, uint32_t amount) {
+    for (uint32_t k = slot + 1; k <= base->slots; k += k & -k) base->tree[k] += amount;
+}
+
+static int by_slot(const void *left, const void *right) {
+    const struct rsc_u64_entry *a = *(struct rsc_u64_entry *const *)left, *b = *(struct rsc_u64_entry *const *)right;
+    return a->value < b->value ? -1 : a->value > b->value;
+}
+
+/* Lines renumbered by age; the tree is built anew. */
+static void baseline_compact(struct baseline *base) {
+    struct rsc_u64_entry **order = malloc((base->live + 1) * sizeof *order);
+    uint32_t found = 0;
+    for (uint64_t i = 0; i <= base->table.mask; i++)
+        if (base->table.entries[i].value) order[found++] = &base->table.entries[i];
+    qsort(order, found, sizeof *order, by_slot);
+    while (base->slots < 4 * found) base->slots *= 2;
+    free(base->tree);
+    base->tree = calloc((size_t)base->slots + 1, sizeof *base->tree);
+    for (base->next = 0; base->next < found; base->next++) {
+        order[base->next]->value = base->next + 1;
+        tree_add(base, base->next, 1);
+    }
+    free(order);
+}
+
+static uint64_t run_baseline(struct rsc_histogram *rd) {
+    struct baseline base = {.slots = 1 << 18};
+    uint64_t cold = 0;
+    need(rsc_u64_table_init(&base.table, 1024), "table");
+    base.tree = calloc((size_t)base.slots + 1, sizeof *base.tree);
+    for (uint32_t i = 0; i < line_count; i++) {
+        if (base.next == base.slots) baseline_compact(&base);
+        if (rsc_u64_table_needs_rebuild(&base.table)) need(rsc_u64_table_rebuild(&base.table), "table");
+        struct rsc_u64_entry *entry = rsc_u64_table_find(&base.table, lines[i]);
+        if (entry->value) {
+            uint32_t slot = (uint32_t)entry->value - 1, upto = 0;
+            for (uint32_t k = slot + 1; k; k &= k - 1) upto += base.tree[k];
+            rd->count[rsc_bin_of_fine(base.live - upto)]++;
+            tree_add(&base, slot, (uint32_t)-1);
+        } else {
+            entry->key = lines[i];
+            base.table.used++;
+            base.live++;
+            cold++;
+        }
+        entry->value = base.next + 1;
+        tree_add(&base, base.next++, 1);
+    }
+    rsc_u64_table_free(&base.table);
+    free(base.tree);
+    return cold;
+}
+
+/* ---- ours ---- */
+
+static uint64_t run_exact(struct rsc_histogram *rd_sum, enum rsc_simd simd, double *bytes_per_line) {
+    static uint32_t rd[BLOCK];
+    static uint64_t ri[BLOCK];
+    struct rsc_histogram ri_sum;
+    struct rsc_exact exact;
+    uint64_t cold = 0;
+    need(rsc_exact_init(&exact, simd, 0), "engine");
+    need(rsc_histogram_init(&ri_sum, RSC_BINS_FINE), "histogram");
+    for (uint32_t done = 0; done < line_count; done += BLOCK) {
+        uint32_t part = line_count - done < BLOCK ? line_count - done : BLOCK;
+        need(rsc_exact_run(&exact, lines + done, part, rd, ri), "engine");
+        for (uint32_t i = 0; i < part; i++) {
+            if (rd[i] == RSC_RD_COLD) {
+                cold++;
+                continue;
+            }
+            rd_sum->count[rsc_bin_of_fine(rd[i])]++;
+            ri_sum.count[rsc_bin_of_fine(ri[i])]++;
+        }
+    }
+    *bytes_per_line = (double)exact.peak_bytes / (double)rsc_exact_distinct(&exact);
+    rsc_histogram_free(&ri_sum);
+    rsc_exact_free(&exact);
+    return cold;
+}
+
+/* ---- traces ---- */
+
+static void add_batch(const struct rsc_batch *batch) {
+    static uint32_t from[BLOCK];
+    struct rsc_reference_cursor cursor;
+    rsc_references_start(&cursor, batch, 6);
+    for (;;) {
+        uint32_t room = REFERENCES_MAX - line_count < BLOCK ? REFERENCES_MAX - line_count : BLOCK;
+        uint32_t filled = room ? rsc_references_fill(&cursor, lines + line_count, from, room) : 0;
+        if (!filled) return;
+        line_count += filled;
+    }
+}
+
+static void make_trace(const char *spec) {
+    struct rsc_source *source;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    line_count = 0;
+    need(rsc_generator_open(&source, spec, REFERENCES_MAX, 1, &error), spec);
+    while (source->ops->next(source, &batch, &error) > 0) add_batch(&batch);
+    source->ops->close(source);
+}
+
+static void load_trace(const char *path) {
+    const struct rsc_filter data_only = {RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0, 0,
+                                         UINT64_MAX, 1};
+    struct rsc_trace_options options = {.struct_bytes = sizeof options, .filter = &data_only};
+    struct rsc_trace *trace;
+    const struct rsc_batch *batch;
+    struct rsc_error error;
+    line_count = 0;
+    need(rsc_trace_open(&trace, path, &options, &error), path);
+    while (line_count < REFERENCES_MAX && rsc_trace_next(trace, &batch, &error) > 0) add_batch(batch);
+    rsc_trace_close(trace);
+}
+
+static void compare(const char *name, int rounds) {
+    double best[1 + RSC_SIMD_COUNT] = {0}, bytes_per_line = 0;
+    struct rsc_histogram truth, got;
+    uint64_t cold = 0;
+    need(rsc_histogram_init(&truth, RSC_BINS_FINE), "histogram");
+    for (int round = 0; round < rounds; round++) {
+        for (int way = 0; way <= RSC_SIMD_COUNT; way++) {
+            if (way && !rsc_simd_available((enum rsc_simd)(way - 1))) continue;
+            struct rsc_histogram *into = way || round ? &got : &truth;
+            if (into == &got) need(rsc_histogram_init(&got, RSC_BINS_FINE), "histogram");
+            double start = seconds_now();
+            uint64_t found = way ? run_exact(into, (enum rsc_simd)(way - 1), &bytes_per_line) : run_baseline(into);
+            double took = seconds_now() - start;
+            if (!best[way] || took < best[way]) best[way] = took;
+            if (into == &truth) {
+                cold = found;
+                continue;
+            }
+            if (found != cold || memcmp(got.count, truth.count, got.bin_count * sizeof *got.count))
+                need(-1, "agreement with the baseline");
+            rsc_histogram_free(&got);
+        }
+    }
+    printf("%-28s %9u refs %9llu lines  baseline %6.1f M/s", name, line_count, (unsigned long long)cold,
+           line_count / best[0] / 1e6);
+    for (int way = 1; way <= RSC_SIMD_COUNT; way++)
+        if (best[way])
+            printf("  %s %6.1f (%.2fx)", rsc_simd_name((enum rsc_simd)(way - 1)), line_count / best[way] / 1e6,
+                   best[0] / best[way]);
+    printf("  %.1f bytes/line\n", bytes_per_line);
+    rsc_histogram_free(&truth);
+}
+
+int main(int argc, char **argv) {
+    static const char *const specs[] = {"uniform,lines=1000000", "zipf,lines=10000000,skew=0.99", "cyclic,lines=1000000"};
+    int rounds = argc > 1 ? atoi(argv[1]) : 5;
+    lines = malloc((size_t)REFERENCES_MAX * sizeof *lines);
+    if (!lines || rounds < 1) return 1;
+    printf("exact reuse distance and interval, one core, best of %d; baseline: hash + Fenwick tree, distance only\n", rounds);
+    for (size_t i = 0; argc < 3 && i < sizeof specs / sizeof *specs; i++) {
+        make_trace(specs[i]);
+        compare(specs[i], rounds);
+    }
+    for (int i = 2; i < argc; i++) {
+        load_trace(argv[i]);
+        compare(argv[i], rounds);
+    }
+    free(lines);
+    return 0;
+}
