@@ -105,12 +105,28 @@ static void abort_leaves_nothing(void **state) {
     (void)state;
     struct rsc_output_file file;
     struct rsc_error error;
-    assert_int_equal(rsc_output_open(&file, "a", &error), 0);
-    assert_int_equal(rsc_output_write(&file, "x", 1, &error), 0);
-    assert_int_equal(count_files(), 1);
-    rsc_output_abort(&file);
-    assert_int_equal(count_files(), 0);
-    rsc_output_abort(&file);
+    for (int always_named = 0; always_named <= 1; always_named++) {
+        assert_int_equal(rsc_output_open_with(&file, "a", always_named, &error), 0);
+        assert_int_equal(rsc_output_write(&file, "x", 1, &error), 0);
+        assert_int_equal(count_files(), file.unnamed ? 0 : 1);
+        if (always_named) assert_false(file.unnamed);
+        rsc_output_abort(&file);
+        assert_int_equal(count_files(), 0);
+        rsc_output_abort(&file);
+    }
+}
+
+static void named_temporary_files_commit_too(void **state) {
+    (void)state;
+    struct rsc_output_file file;
+    struct rsc_error error;
+    whole("a", "old", 0);
+    assert_int_equal(rsc_output_open_with(&file, "a", 1, &error), 0);
+    assert_int_equal(rsc_output_write(&file, "new", 3, &error), 0);
+    assert_int_equal(rsc_output_commit(&file, 1, &error), 0);
+    expect_content("a", "new");
+    expect_content("a.old", "old");
+    assert_int_equal(count_files(), 2);
 }
 
 static void mode_is_as_open_would_make_it(void **state) {
@@ -347,6 +363,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(appears_on_commit_only),
         IN_SCRATCH(abort_leaves_nothing),
+        IN_SCRATCH(named_temporary_files_commit_too),
         IN_SCRATCH(mode_is_as_open_would_make_it),
         IN_SCRATCH(keeps_the_old_one),
         IN_SCRATCH(old_one_may_be_the_same_file),

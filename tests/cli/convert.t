@@ -1,0 +1,50 @@
+# convert: there and back again.
+$ reusescope gen mix,lines=1K,threads=3,write=0.4 -n 50K -q -o a.rsct
+$ reusescope convert a.rsct -q -o a.csv; reusescope convert a.csv -q -o b.rsct; reusescope convert b.rsct -q -o b.csv
+$ cmp a.csv b.csv
+$ reusescope convert a.rsct -q -o a.din; reusescope convert b.rsct -q -o b.din
+$ cmp a.din b.din
+$ reusescope convert a.din -q -o c.rsct; reusescope convert c.rsct --to din -o - | cmp - a.din
+$ reusescope dump a.rsct | md5sum > a; reusescope dump b.rsct | md5sum | cmp - a
+$ head -3 a.csv
+
+# Sizes, kinds, threads, processes and pcs survive; --no-pc leaves those out.
+$ printf 'pc,addr,size,kind,tid,pid\n0x401000,0x7fffffffe000,8,W,12,10\n0x401004,1,4294967295,R,13,10\n0x401000,0xffffffffffffffff,1,I,12,10\n' > full.csv
+$ reusescope convert full.csv -q -o full.rsct; reusescope convert full.rsct -o - --to csv
+$ reusescope convert full.csv --no-pc -q -o nopc.rsct; reusescope convert nopc.rsct -o - --to csv
+$ reusescope info full.rsct | grep pcs; reusescope info nopc.rsct | grep pcs
+
+# Filters.
+$ printf '0 0\n1 40\n2 1000\n0 80\n1 0\n2 1004\n' > k.din
+$ reusescope convert k.din --kind R,I -o - --to din
+$ reusescope convert k.din --range 0x40-0x80 -o - --to din
+$ reusescope convert k.din --window 4 -o - --to din
+$ reusescope convert k.din --window 1+1 -o - --to din
+$ reusescope convert k.din --bits 6-7=1 -o - --to din
+$ reusescope convert k.din --every 4 -o - --to din
+$ reusescope convert full.csv --tid 13 -o - --to din
+$ reusescope convert k.din --kind I --every 2 --window 3 -q -o f.rsct; reusescope info f.rsct | grep -E 'filter|accesses'
+$ reusescope convert k.din --kind I -q -o i.rsct; reusescope convert i.rsct --every 2 -q -o ii.rsct
+$ reusescope info ii.rsct | grep -E 'filter|accesses'
+
+# A window of a native trace begins anywhere.
+$ reusescope convert a.rsct --window 30000+5 -o - --to din > w; sed -n 30001,30005p a.din | cmp - w
+
+# Onto itself.
+$ cp a.rsct self.rsct; reusescope convert self.rsct -q -o self.rsct; cmp a.rsct self.rsct
+$ reusescope dump self.rsct | md5sum | cmp - a
+
+# What is said.
+$ reusescope convert k.din -o k.rsct
+$ reusescope convert k.din -q -o k.rsct
+$ reusescope convert k.din -o - --to csv 2>&1 >/dev/null
+
+# A limit.
+$ reusescope convert a.rsct --max-size 4K -o cut.csv
+$ tail -1 cut.csv | tr -dc , | wc -c
+
+# Bad input leaves no output.
+$ (head -20 k.din; head -20 k.din;  head -20 k.din; echo oops) > bad.din; reusescope convert bad.din -o bad.rsct
+$ head -c 1000 a.rsct > bad.rsct; reusescope convert bad.rsct -o bad.csv
+$ ls -A | grep -E '^(bad|\.)'
+$ reusescope convert k.din -o missing/k.rsct
