@@ -3,6 +3,8 @@ set(RSC_ROOMS base runtime trace profile distance multicore featherlight simulat
 set(RSC_ROOM_OBJECTS)
 foreach(room IN LISTS RSC_ROOMS)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
+  # What runs inside a watched program is built apart: cmake/collectors.cmake.
+  list(FILTER sources EXCLUDE REGEX "/(qemu_plugin|guest_preload|turns|follow)\\.c$")
   if(sources)
     add_library(room_${room} OBJECT ${sources})
     target_include_directories(room_${room} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -37,6 +39,17 @@ set_target_properties(reusescope_shared PROPERTIES OUTPUT_NAME reusescope VERSIO
 target_include_directories(reusescope_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 target_link_libraries(reusescope_shared PRIVATE PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH
                                                 PkgConfig::JANSSON Threads::Threads m)
+
+# Names of code and data; without libdw that part says so. The C++ demangler is loaded when needed (dlopen).
+if(LIBDW_FOUND)
+  target_compile_definitions(room_collect PRIVATE RSC_HAVE_LIBDW)
+  target_link_libraries(room_collect PUBLIC PkgConfig::LIBDW)
+  target_link_libraries(reusescope_static PUBLIC PkgConfig::LIBDW)
+  target_link_libraries(reusescope_shared PRIVATE PkgConfig::LIBDW)
+  set(RSC_PC_LIBDW "-ldw -lelf")
+endif()
+target_link_libraries(reusescope_static PUBLIC ${CMAKE_DL_LIBS})
+target_link_libraries(reusescope_shared PRIVATE ${CMAKE_DL_LIBS})
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cmd/*.c)
 add_executable(reusescope ${sources})

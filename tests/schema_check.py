@@ -64,6 +64,8 @@ def profile_errors(where, profile):
             if total > row["references"]:
                 yield f"{name}: counts sum to {total}, above its {row['references']} references"
 
+    yield from row_errors(where, profile)
+
     parts = "cold", "invalidated", "last_touch", "pruned", "censored"
     total = sum(b["count"] for b in profile["rd"]) + sum(profile[part] for part in parts)
     if total != profile["references"]:
@@ -72,6 +74,29 @@ def profile_errors(where, profile):
         if profile["cold"] != profile["distinct"]:
             yield f"{where}cold: {profile['cold']} is not the {profile['distinct']} distinct lines"
     yield from curve_errors(where + "mrc", profile)
+
+
+def row_errors(where, profile):
+    """What ties the rows of code, pairs, objects and contexts to the profile and to each other."""
+    for table in "code", "pairs", "objects":
+        rows = profile[table]
+        total = sum(row["references"] for row in rows)
+        if total > profile["references"] and not any(row.get("error") for row in rows):
+            yield f"{where}{table}: {total} references in all rows, above the profile's {profile['references']}"
+        if any(row["references"] < after["references"] for row, after in zip(rows, rows[1:])):
+            yield f"{where}{table}: most references come first"
+        for index, row in enumerate(rows):
+            if row.get("error", 0) > row["references"]:
+                yield f"{where}{table}[{index}]: its error is above its references"
+            for end in (row.get("use"), row.get("reuse"), row):
+                context = end.get("context") if end else None
+                if context is not None and context >= len(profile["contexts"]):
+                    yield f"{where}{table}[{index}]: there is no context {context}"
+    for index, context in enumerate(profile["contexts"]):
+        if context["id"] != index:
+            yield f"{where}contexts[{index}]: its id is {context['id']}"
+        if context["parent"] is not None and context["parent"] >= index:
+            yield f"{where}contexts[{index}]: its parent {context['parent']} does not come before it"
 
 
 def curve_errors(where, profile):

@@ -29,13 +29,14 @@ extern "C" {
 struct rsc_engine_options {
     size_t struct_bytes;       /* sizeof(struct rsc_engine_options) */
     const char *engine;        /* "exact" (default) or "auto" */
-    const char *model;         /* "single" (default): one stack over all threads */
+    const char *model;         /* one stack over all threads: "single" (default), or "shared", which says their order was real */
     uint32_t line_bytes;       /* power of two, 1 to 4096; default 64 */
     uint32_t phases;           /* cut the run into this many parts; 0: none */
     uint64_t max_distance;     /* put RD >= this into one open-ended bin; 0: no cap */
     uint32_t bins_per_octave;  /* 1 to 64: also keep histograms binned so; 0: none */
     uint32_t workers;          /* threads of the analysis itself; default 1 */
     const struct rsc_log *log; /* must outlive the engine */
+    uint32_t attribute;        /* to code, call paths and objects: 0 where batches have pcs (default), 1 always, 2 never */
 };
 
 struct rsc_engine;

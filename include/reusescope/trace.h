@@ -55,6 +55,8 @@ enum rsc_event_type {
     RSC_EVENT_MAP = 7,     /* a: start, b: bytes; data: u64 file offset, u8 build-id length, build id, file name */
     RSC_EVENT_MARKER = 8,  /* a: the program's own number; data: its text */
     RSC_EVENT_TIME = 9,    /* a: nanoseconds since the start of the recording */
+    RSC_EVENT_CALL = 10,   /* a: pc of the call, b: address called */
+    RSC_EVENT_RETURN = 11, /* a: pc returned to */
 };
 
 /* Something that happened just before access `at` of its batch. */
@@ -182,7 +184,11 @@ RSC_API int rsc_trace_writer_push(struct rsc_trace_writer *writer, const struct 
 /* Totals of the unfiltered trace, for a filtered copy; call before finish. */
 RSC_API void rsc_trace_writer_set_full(struct rsc_trace_writer *writer, uint64_t accesses, uint64_t instructions);
 
-/* Completes the file and gives it its name. The writer still needs closing. */
+/*
+ * Completes the file and gives it its name. Returns 0, 1 when not all that was
+ * pushed fitted (the file is a valid trace of what did), or a negative code. The
+ * writer still needs closing.
+ */
 RSC_API int rsc_trace_writer_finish(struct rsc_trace_writer *writer, struct rsc_error *error);
 
 /* Frees the writer; an unfinished file is removed. NULL is allowed. */

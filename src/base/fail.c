@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void make_one_line(char *text) {
+void rsc_make_one_line(char *text) {
     for (unsigned char *c = (unsigned char *)text; *c; c++)
         if (*c < 0x20 || *c == 0x7f) *c = '?';
 }
@@ -21,7 +21,7 @@ static int fail_with(struct rsc_error *error, int code, uint64_t offset, const c
     error->line = 0;
     error->offset = offset;
     vsnprintf(error->message, sizeof error->message, format, arguments);
-    make_one_line(error->message);
+    rsc_make_one_line(error->message);
     return code;
 }
 
@@ -58,6 +58,6 @@ void rsc_log_line(const struct rsc_log *log, enum rsc_log_level level, const cha
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    make_one_line(line);
+    rsc_make_one_line(line);
     log->write(log->user, level, line);
 }

@@ -23,6 +23,9 @@ int rsc_fail_errno(struct rsc_error *error, int errno_value, const char *what);
 /* "out of memory (WHAT)". */
 int rsc_fail_memory(struct rsc_error *error, const char *what);
 
+/* Replaces control characters, so that no name can forge a second line or drive a terminal. */
+void rsc_make_one_line(char *text);
+
 /* Sends a formatted line to a log; log may be NULL. */
 void rsc_log_line(const struct rsc_log *log, enum rsc_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -9,8 +9,8 @@
  * where the file system has that, else one with a random name made with O_EXCL.
  * On commit rename() puts it in its place.
  *
- * Writing to a pipe nobody reads returns an error here only where SIGPIPE is
- * ignored; the program's main sees to that.
+ * Writing to a pipe nobody reads returns an error here only where the program
+ * ignores SIGPIPE; otherwise that signal ends it, as it does other tools.
  */
 #include "base/output_file.h"
 

@@ -31,14 +31,16 @@ static int copy(struct rsc_session *session, struct rsc_write *write, struct rsc
 static int convert(struct rsc_session *session, struct rsc_write *write, const char *path, struct rsc_error *error) {
     struct rsc_trace *trace;
     struct rsc_trace_info info;
-    char filter[1024];
+    char filter[1024], both[4096];
     int status = rsc_session_open(session, &trace, path, 0, error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
     rsc_filter_text(&session->filter, filter, sizeof filter);
     write->options.source = info.source && *info.source ? info.source : info.format;
     write->options.command = info.command;
-    write->options.filter = filter[0] ? filter : info.filter;
+    /* A filtered trace filtered again: what it was made through, one after the other. */
+    snprintf(both, sizeof both, "%s%s%s", info.filter, *info.filter && filter[0] ? ", then " : "", filter);
+    write->options.filter = both;
     status = rsc_write_open(write, error);
     if (!status) status = copy(session, write, trace, error);
     rsc_trace_writer_close(write->writer);

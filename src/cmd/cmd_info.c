@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/json_writer.h"
@@ -51,7 +52,7 @@ static int count_trace(struct rsc_session *session, struct rsc_trace *trace, str
 
 static void text_number(const char *name, uint64_t value, const char *unit) {
     if (value == RSC_UNKNOWN) printf("%-14s not known\n", name);
-    else printf("%-14s %llu %s\n", name, (unsigned long long)value, unit);
+    else printf("%-14s %llu%s%s\n", name, (unsigned long long)value, *unit ? " " : "", unit);
 }
 
 static void print_text(const char *path, const struct rsc_trace_info *info, const struct counted *counted) {
@@ -138,8 +139,11 @@ static int describe(struct rsc_session *session, const char *path, int as_json, 
 static int describe_profile(const char *path) {
     struct rsc_profile **profiles;
     struct rsc_error ignored;
+    struct stat file;
     size_t count;
-    if (!strcmp(path, "-") || rsc_profiles_load(path, &profiles, &count, &ignored) < 0) return 0;
+    /* A pipe can be read only once: it is taken for a trace. */
+    if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
+    if (rsc_profiles_load(path, &profiles, &count, &ignored) < 0) return 0;
     for (size_t i = 0; i < count; i++) {
         const struct rsc_made *made = &profiles[i]->made;
         printf("%-14s %s\n%-14s profile, by %s from %s, %s stack, %llu-byte lines\n", "file", path, "format", made->by,

@@ -6,17 +6,19 @@
  *   -o -                only the rendering (--format, default text) on standard output
  *   --format json       that instead of text
  */
+#include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
-#include "report/report.h"
 
 static unsigned terminal_size(int rows) {
     struct winsize size;
@@ -33,19 +35,17 @@ static int wants_colour(const struct rsc_session *session) {
     return !(none && *none) && isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb");
 }
 
-static int render(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count,
-                  enum rsc_report_format format, int for_terminal, char **text, size_t *bytes,
-                  struct rsc_error *error) {
-    struct rsc_machine machine;
-    rsc_machine_read(&machine, NULL);
+struct rsc_report_style rsc_session_style(const struct rsc_session *session, int for_terminal,
+                                          struct rsc_machine *machine) {
+    rsc_machine_read(machine, NULL);
     setlocale(LC_CTYPE, "");
-    struct rsc_report_style style = {
+    return (struct rsc_report_style){
         .width = terminal_size(0),
         .unicode = !strcmp(nl_langinfo(CODESET), "UTF-8"),
         .colour = for_terminal && wants_colour(session),
-        .machine = &machine,
+        .machine = machine,
+        .at_bytes = session->at_bytes,
     };
-    return rsc_report_render(profiles, count, format, &style, text, bytes, error);
 }
 
 int rsc_show_text(struct rsc_session *session, const char *text, size_t bytes) {
@@ -62,27 +62,24 @@ int rsc_show_text(struct rsc_session *session, const char *text, size_t bytes) {
             if (pclose(pipe) == 0) return 0;
         }
     }
-    if (fwrite(text, 1, bytes, stdout) != bytes || fflush(stdout)) {
-        fprintf(stderr, "reusescope: standard output: cannot be written\n");
-        return RSC_EXIT_ERROR;
-    }
-    return 0;
+    return fwrite(text, 1, bytes, stdout) != bytes || fflush(stdout) ? -errno : 0;
 }
 
-/* %p in a file name is the process id: runs side by side do not collide. Owned by the caller. */
-static char *expand_name(const char *name) {
-    char *expanded = malloc(strlen(name) * 12 + 1), *to = expanded;
-    if (!expanded) return NULL;
-    for (; *name; name++) {
-        if (name[0] == '%' && name[1] == 'p') {
-            to += sprintf(to, "%ld", (long)getpid());
+void rsc_expand_name(const char *name, char *to, size_t room) {
+    size_t used = 0;
+    for (; *name && used + 1 < room; name++) {
+        if (name[0] == '%' && (name[1] == 'p' || name[1] == 'r')) {
+            const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+            if (!rank) rank = getenv("PMI_RANK");
+            int wrote = name[1] == 'p' ? snprintf(to + used, room - used, "%ld", (long)getpid())
+                                       : snprintf(to + used, room - used, "%s", rank ? rank : "0");
+            used = used + (size_t)wrote < room ? used + (size_t)wrote : room - 1;
             name++;
         } else {
-            *to++ = *name;
+            to[used++] = *name;
         }
     }
-    *to = 0;
-    return expanded;
+    to[used] = 0;
 }
 
 static int write_rendering(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count,
@@ -90,10 +87,12 @@ static int write_rendering(struct rsc_session *session, struct rsc_profile *cons
     char *text = NULL;
     size_t bytes;
     int to_terminal = !strcmp(path, "-");
-    int status = render(session, profiles, count, format, to_terminal, &text, &bytes, error);
+    struct rsc_machine machine;
+    struct rsc_report_style style = rsc_session_style(session, to_terminal, &machine);
+    int status = rsc_report_render(profiles, count, format, &style, &text, &bytes, error);
     if (status < 0) return status;
     if (to_terminal && format == RSC_REPORT_TEXT)
-        status = rsc_show_text(session, text, bytes) ? rsc_fail(error, RSC_EIO, "standard output: cannot be written") : 0;
+        status = (status = rsc_show_text(session, text, bytes)) < 0 ? rsc_fail_errno(error, -status, "standard output") : 0;
     else
         status = rsc_output_whole(path, text, bytes, 0, error);
     free(text);
@@ -104,22 +103,33 @@ static int write_rendering(struct rsc_session *session, struct rsc_profile *cons
 static int write_file(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep,
                       enum rsc_report_format format, struct rsc_error *error) {
     if (!session->output) return keep ? rsc_profiles_save(profiles, count, RSC_DATA_FILE, 1, error) : 0;
-    char *path = expand_name(session->output);
-    if (!path) return rsc_fail_memory(error, "file name");
+    char path[PATH_MAX];
+    rsc_expand_name(session->output, path, sizeof path);
     if (!format) format = rsc_report_format_of_path(path);
     int status = format ? write_rendering(session, profiles, count, format, path, error)
                         : rsc_profiles_save(profiles, count, path, 0, error);
-    if (!status) rsc_hint(session, "reusescope report %s", path);
-    free(path);
+    if (!status && (!format || format == RSC_REPORT_JSON)) rsc_hint(session, "reusescope report %s", path);
     return status;
+}
+
+int rsc_session_check_output(struct rsc_session *session) {
+    struct rsc_output_file file;
+    struct rsc_error error;
+    struct stat there;
+    if (session->output && !strcmp(session->output, "-")) return -1;
+    char path[PATH_MAX];
+    rsc_expand_name(session->output ? session->output : RSC_DATA_FILE, path, sizeof path);
+    /* A pipe or device is not opened to try: that could be seen at its other end. */
+    int special = stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
+    int status = special ? 0 : rsc_output_open(&file, path, &error);
+    if (!special && status == 0) rsc_output_abort(&file);
+    return status < 0 ? rsc_session_fail(session, &error) : -1;
 }
 
 int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep) {
     struct rsc_error error;
-    enum rsc_report_format format = RSC_REPORT_NONE;
+    enum rsc_report_format format = session->format ? rsc_report_format_of_name(session->format) : RSC_REPORT_NONE;
     int to_stdout = session->output && !strcmp(session->output, "-"), status = 0;
-    if (session->format && !(format = rsc_report_format_of_name(session->format)))
-        return rsc_usage_error(session->verb, "--format %.40s: not one of text, json, csv", session->format);
     if (to_stdout) {
         status = write_rendering(session, profiles, count, format ? format : RSC_REPORT_TEXT, "-", &error);
         return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;

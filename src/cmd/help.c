@@ -30,7 +30,8 @@ void rsc_print_help(FILE *to, const struct rsc_verb *verb) {
         print_tool_help(to);
         return;
     }
-    fprintf(to, "usage: reusescope %s [options] %s\n\n%s.\n", verb->name, verb->operands, verb->summary);
+    fprintf(to, "usage: reusescope %s [options]%s%s\n\n%s.\n", verb->name, *verb->operands ? " " : "", verb->operands,
+            verb->summary);
     if (verb->about) fprintf(to, "\n%s\n", verb->about);
     fputs("\noptions:\n", to);
     for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)

@@ -1,15 +1,16 @@
 /* main.c - finds the verb and runs it. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/session.h"
 
-extern const struct rsc_verb rsc_verb_analyze, rsc_verb_report, rsc_verb_info, rsc_verb_gen, rsc_verb_convert,
-    rsc_verb_dump, rsc_verb_help, rsc_verb_version;
+extern const struct rsc_verb rsc_verb_run, rsc_verb_analyze, rsc_verb_report, rsc_verb_annotate, rsc_verb_info,
+    rsc_verb_gen, rsc_verb_convert, rsc_verb_dump, rsc_verb_help, rsc_verb_version;
 
 const struct rsc_verb *const rsc_verbs[] = {
-    &rsc_verb_analyze, &rsc_verb_report, &rsc_verb_info, &rsc_verb_gen,     &rsc_verb_convert,
-    &rsc_verb_dump,    &rsc_verb_help,   &rsc_verb_version, NULL,
+    &rsc_verb_run, &rsc_verb_analyze, &rsc_verb_report, &rsc_verb_annotate, &rsc_verb_info,
+    &rsc_verb_gen, &rsc_verb_convert, &rsc_verb_dump, &rsc_verb_help,   &rsc_verb_version, NULL,
 };
 
 const struct rsc_verb *rsc_verb_named(const char *name) {
@@ -24,9 +25,8 @@ static int unknown_verb(const char *name) {
     size_t count = 0;
     for (; rsc_verbs[count] && count < VERBS_MAX; count++) names[count] = rsc_verbs[count]->name;
     const char *closest = rsc_closest(name, names, count);
-    if (closest) fprintf(stderr, "reusescope: no verb '%.40s' (did you mean %s?)\n", name, closest);
-    else fprintf(stderr, "reusescope: no verb '%.40s' (see: reusescope help)\n", name);
-    return RSC_EXIT_USAGE;
+    if (closest) return rsc_usage_error(NULL, "no verb '%.40s' (did you mean %s?)", name, closest);
+    return rsc_usage_error(NULL, "no verb '%.40s' (see: reusescope help)", name);
 }
 
 int main(int argc, char **argv) {
@@ -36,7 +36,15 @@ int main(int argc, char **argv) {
     }
     const char *name = argv[1];
     if (!strcmp(name, "-h") || !strcmp(name, "--help")) name = "help";
+    if (!strcmp(name, "record")) name = "run";
     if (!strcmp(name, "-V") || !strcmp(name, "--version")) name = "version";
     const struct rsc_verb *verb = rsc_verb_named(name);
-    return verb ? verb->run(verb, argc, argv) : unknown_verb(argv[1]);
+    int status = verb ? verb->run(verb, argc, argv) : unknown_verb(argv[1]);
+    /* What was printed may only fail to be written here: a full disk must not pass for success. */
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == RSC_EXIT_OK) {
+        fprintf(stderr, "reusescope: standard output: %s\n", strerror(errno ? errno : EIO));
+        status = RSC_EXIT_ERROR;
+    }
+    return status;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "cmd/exit.h"
 
 void rsc_options_start(struct rsc_option_parser *parser, const struct rsc_verb *verb, int argc, char **argv) {
@@ -12,12 +13,14 @@ void rsc_options_start(struct rsc_option_parser *parser, const struct rsc_verb *
 }
 
 int rsc_usage_error(const struct rsc_verb *verb, const char *format, ...) {
+    char message[512];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "reusescope %s: ", verb->name);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    rsc_make_one_line(message);
+    if (verb) fprintf(stderr, "reusescope %s: %s\n", verb->name, message);
+    else fprintf(stderr, "reusescope: %s\n", message);
     return RSC_EXIT_USAGE;
 }
 

@@ -60,7 +60,7 @@ int rsc_options_next(struct rsc_option_parser *parser);
 /* Prints "reusescope VERB: --name VALUE: message" and returns the usage exit status. */
 int rsc_option_refuse(const struct rsc_option_parser *parser, const char *message);
 
-/* Prints "reusescope VERB: message" and returns the usage exit status. */
+/* Prints "reusescope VERB: message" (without a verb: "reusescope: message") and returns the usage exit status. */
 int rsc_usage_error(const struct rsc_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Closest name by edit distance, or NULL when none is close. */

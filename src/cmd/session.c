@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
-#include "trace/source.h"
+#include "report/report.h"
 
 const struct rsc_option rsc_common_options[] = {
     {RSC_OPT_QUIET, 'q', "quiet", NULL, "only errors, and only results that were asked for", NULL},
@@ -31,8 +31,10 @@ const struct rsc_option rsc_trace_options[] = {
 
 const struct rsc_option rsc_output_options[] = {
     {RSC_OPT_OUTPUT, 'o', "output", "FILE",
-     "write here: .json, .csv, .txt render, anything else is a profile; - is standard output, %p the process id", NULL},
+     "write here: .json, .csv, .txt render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank", NULL},
     {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json or csv", "text json csv"},
+    {RSC_OPT_AT, 0, "at", "SIZE", "rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)",
+     NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -57,10 +59,10 @@ void rsc_session_start(struct rsc_session *session, const struct rsc_verb *verb,
 static int parse_kinds(struct rsc_session *session, const char *text) {
     uint32_t kinds = 0;
     for (; *text; text++) {
+        const char *letters = "RrWwIi", *found = strchr(letters, *text);
         if (*text == ',') continue;
-        const char *letters = "RWI", *found = strchr(letters, *text & ~0x20);
         if (!found) return -1;
-        kinds |= RSC_KIND_BIT(found - letters);
+        kinds |= RSC_KIND_BIT((found - letters) / 2);
     }
     session->filter.kinds = kinds;
     return kinds ? 0 : -1;
@@ -116,6 +118,10 @@ static int parse_range(struct rsc_session *session, const char *text) {
                                                                                                                 : 0;
 }
 
+static int parse_at(struct rsc_session *session, const char *text) {
+    return rsc_parse_u64(text, strlen(text), &session->at_bytes) < 0 || !session->at_bytes ? -1 : 0;
+}
+
 static int parse_color(struct rsc_session *session, const char *text) {
     if (!strcmp(text, "auto")) session->colour = 0;
     else if (!strcmp(text, "always")) session->colour = 1;
@@ -137,6 +143,7 @@ static const struct {
     {RSC_OPT_WINDOW, parse_window, "not FIRST or FIRST+COUNT, as 10M+1M"},
     {RSC_OPT_BITS, parse_bits, "not LO-HI=VALUE with bits from 0 to 63, as 6-9=3"},
     {RSC_OPT_EVERY, parse_every, "not a number from 1 up"},
+    {RSC_OPT_AT, parse_at, "not a size in bytes, as 256K or 32M"},
 };
 
 int rsc_session_option(struct rsc_session *session, const struct rsc_option_parser *parser, int id) {
@@ -148,7 +155,10 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_FROM: session->from = parser->value; return -1;
     case RSC_OPT_SALVAGE: session->salvage = 1; return -1;
     case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
-    case RSC_OPT_FORMAT: session->format = parser->value; return -1;
+    case RSC_OPT_FORMAT:
+        session->format = parser->value;
+        if (!rsc_report_format_of_name(parser->value)) return rsc_option_refuse(parser, "not one of text, json, csv");
+        return -1;
     default: break;
     }
     for (size_t i = 0; i < sizeof valued / sizeof *valued; i++)

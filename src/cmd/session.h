@@ -13,6 +13,7 @@
 #include "cmd/exit.h"
 #include "cmd/options.h"
 #include "profile/profile_model.h"
+#include "report/report.h"
 
 /* Ids of shared options; verbs number their own from RSC_OPT_VERB on. */
 enum {
@@ -30,12 +31,13 @@ enum {
     RSC_OPT_BITS,
     RSC_OPT_OUTPUT,
     RSC_OPT_FORMAT,
+    RSC_OPT_AT,
     RSC_OPT_VERB,
 };
 
 extern const struct rsc_option rsc_common_options[]; /* -h -q -v --color */
 extern const struct rsc_option rsc_trace_options[];  /* --from --salvage and the filters */
-extern const struct rsc_option rsc_output_options[]; /* -o --format, for verbs that yield a profile */
+extern const struct rsc_option rsc_output_options[]; /* -o --format --at, for verbs that yield a profile */
 
 #define RSC_TIDS_MAX 1024
 
@@ -52,6 +54,7 @@ struct rsc_session {
     int salvage;
 
     const char *output, *format;
+    uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the report's choice */
 
     struct timespec progress_at; /* when progress was last shown */
     int progress_shown;
@@ -83,11 +86,24 @@ void rsc_progress_end(struct rsc_session *session);
  */
 int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep);
 
-/* Text for people on standard output, through a pager where it is long and a person is there. */
+/* Before long work: can its result be written? Returns -1, or the exit status to leave with. */
+int rsc_session_check_output(struct rsc_session *session);
+
+/*
+ * How text is drawn, here and now: width, characters, colour (only for_terminal)
+ * and caches. `machine` is filled and must live as long as the style.
+ */
+struct rsc_report_style rsc_session_style(const struct rsc_session *session, int for_terminal,
+                                          struct rsc_machine *machine);
+
+/* Text for people on standard output, through a pager where it is long and a person is there. 0 or a negative errno. */
 int rsc_show_text(struct rsc_session *session, const char *text, size_t bytes);
 
 /* "next: COMMAND" on standard error, unless quiet or nobody is there. */
 void rsc_hint(const struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Copies a file name, %p replaced by the process id and %r by the MPI rank (0 without MPI): runs side by side do not collide. */
+void rsc_expand_name(const char *name, char *to, size_t room);
 
 /* Default file name of profiles. */
 #define RSC_DATA_FILE "reusescope.data"

@@ -41,10 +41,12 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
         return rsc_fail(error, RSC_EINVAL, "bins %u: not in 1 to 64 per octave", full->bins_per_octave);
     if (full->phases > PHASES_MAX)
         return rsc_fail(error, RSC_EINVAL, "phases %u: more than %u", full->phases, PHASES_MAX);
+    if (full->attribute > 2)
+        return rsc_fail(error, RSC_EINVAL, "attribute %u: not 0, 1 or 2", full->attribute);
     if (full->workers > 1)
         return rsc_fail(error, RSC_EINVAL, "workers %u: the exact engine runs on one core", full->workers);
-    if (strcmp(full->model, "single"))
-        return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single", full->model);
+    if (strcmp(full->model, "single") && strcmp(full->model, "shared"))
+        return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, shared", full->model);
     return 0;
 }
 
@@ -107,7 +109,8 @@ int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struc
     profile->made.workers = engine->options.workers;
     profile->made.overhead = NAN;
     profile->made.coverage = NAN;
-    if (rsc_profile_set_text(&profile->made.source, "api") < 0 || rsc_profile_seal(profile) < 0) {
+    if (rsc_profile_set_text(&profile->made.source, "api") < 0 ||
+        rsc_profile_set_text(&profile->made.model, engine->options.model) < 0 || rsc_profile_seal(profile) < 0) {
         status = rsc_fail_memory(error, "profile");
         goto out;
     }

@@ -2,5 +2,10 @@
 #include "distance/exact_kernel.h"
 
 int rsc_exact_run_plain(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *rd, uint64_t *ri) {
-    return exact_kernel(exact, lines, count, rd, ri);
+    return exact_kernel(exact, lines, NULL, count, rd, ri, NULL);
+}
+
+int rsc_exact_run_tagged_plain(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *tags, uint32_t count,
+                               uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
+    return exact_kernel(exact, lines, tags, count, rd, ri, last_tag);
 }

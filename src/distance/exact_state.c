@@ -19,9 +19,16 @@ int rsc_exact_init(struct rsc_exact *exact, enum rsc_simd simd, uint64_t places_
     memset(exact, 0, sizeof *exact);
     exact->places_least = places_least ? places_least : PLACES_MIN;
     exact->run = rsc_exact_run_plain;
+    exact->run_tagged = rsc_exact_run_tagged_plain;
 #if defined(__x86_64__)
-    if (simd == RSC_SIMD_AVX2) exact->run = rsc_exact_run_avx2;
-    if (simd == RSC_SIMD_AVX512) exact->run = rsc_exact_run_avx512;
+    if (simd == RSC_SIMD_AVX2) {
+        exact->run = rsc_exact_run_avx2;
+        exact->run_tagged = rsc_exact_run_tagged_avx2;
+    }
+    if (simd == RSC_SIMD_AVX512) {
+        exact->run = rsc_exact_run_avx512;
+        exact->run_tagged = rsc_exact_run_tagged_avx512;
+    }
 #else
     (void)simd;
 #endif
@@ -50,7 +57,7 @@ int rsc_exact_grow(struct rsc_exact *exact) {
     return 0;
 }
 
-/* Gives every line its new slot and writes the time of its use by new place. */
+/* Gives every line its new slot, beside the tag it keeps, and writes the time of its use by new place. */
 static void renumber(struct rsc_exact *exact, uint64_t *new_time) {
     for (uint64_t i = 0; i <= exact->table.mask; i++) {
         struct rsc_u64_entry *entry = &exact->table.entries[i];
@@ -58,7 +65,7 @@ static void renumber(struct rsc_exact *exact, uint64_t *new_time) {
         uint32_t slot = (uint32_t)(entry->value - 1);
         uint64_t place = rsc_rank_before(&exact->rank, slot);
         new_time[place] = rsc_exact_time(exact, slot);
-        entry->value = (uint64_t)rsc_rank_slot(place) + 1;
+        entry->value = (entry->value >> 32 << 32) | ((uint64_t)rsc_rank_slot(place) + 1);
     }
 }
 

@@ -14,6 +14,10 @@
  *
  * Memory grows with distinct lines only: the table (16 bytes an entry, 5/16 to
  * 5/8 full), 8 bytes a line of old_time, and about 1.3 bytes a line of bitmap.
+ *
+ * A use may carry a 32-bit *tag* (who made it, see attribution.h). Slots fit 32
+ * bits, so the tag of a line's last use shares the table entry with its slot and
+ * costs no memory.
  */
 #ifndef RSC_DISTANCE_EXACT_STATE_H
 #define RSC_DISTANCE_EXACT_STATE_H
@@ -30,7 +34,7 @@
 #define RSC_RD_COLD UINT32_MAX
 
 struct rsc_exact {
-    struct rsc_u64_table table; /* line -> slot of last use + 1 */
+    struct rsc_u64_table table; /* line -> slot of last use + 1, and the tag of that use << 32 */
     struct rsc_rank_bitmap rank;
     uint64_t now;           /* references seen */
     uint64_t compacted;     /* lines there were at the last compaction: places below are old */
@@ -42,6 +46,8 @@ struct rsc_exact {
     uint64_t places_least;
     uint64_t peak_bytes; /* most memory held at once, growth included */
     int (*run)(struct rsc_exact *, const uint64_t *, uint32_t, uint32_t *, uint64_t *);
+    int (*run_tagged)(struct rsc_exact *, const uint64_t *, const uint32_t *, uint32_t, uint32_t *, uint64_t *,
+                      uint32_t *);
 };
 
 /*
@@ -59,6 +65,15 @@ void rsc_exact_free(struct rsc_exact *exact);
 static inline int rsc_exact_run(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *rd,
                                 uint64_t *ri) {
     return exact->run(exact, lines, count, rd, ri);
+}
+
+/*
+ * The same, for uses with tags: last_tag[i] is the tag of the use before (0 for a
+ * first use, and after a use without tag).
+ */
+static inline int rsc_exact_run_tagged(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *tags,
+                                       uint32_t count, uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
+    return exact->run_tagged(exact, lines, tags, count, rd, ri, last_tag);
 }
 
 /* The time (reference number) of the use at `slot`. */
@@ -80,5 +95,11 @@ int rsc_exact_grow(struct rsc_exact *exact);
 int rsc_exact_run_plain(struct rsc_exact *, const uint64_t *, uint32_t, uint32_t *, uint64_t *);
 int rsc_exact_run_avx2(struct rsc_exact *, const uint64_t *, uint32_t, uint32_t *, uint64_t *);
 int rsc_exact_run_avx512(struct rsc_exact *, const uint64_t *, uint32_t, uint32_t *, uint64_t *);
+int rsc_exact_run_tagged_plain(struct rsc_exact *, const uint64_t *, const uint32_t *, uint32_t, uint32_t *,
+                               uint64_t *, uint32_t *);
+int rsc_exact_run_tagged_avx2(struct rsc_exact *, const uint64_t *, const uint32_t *, uint32_t, uint32_t *,
+                              uint64_t *, uint32_t *);
+int rsc_exact_run_tagged_avx512(struct rsc_exact *, const uint64_t *, const uint32_t *, uint32_t, uint32_t *,
+                                uint64_t *, uint32_t *);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "profile/profile_model.h"
+#include "profile/profile_rows.h"
 
 static int same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
@@ -59,7 +59,7 @@ static int join_rows(struct rsc_profile *merged, const struct rsc_profile *a, co
     for (size_t i = 0; i < a->phase_count; i++) copy_phase(&merged->phases[i], &a->phases[i], 0);
     for (size_t i = 0; i < b->phase_count; i++)
         copy_phase(&merged->phases[a->phase_count + i], &b->phases[i], a->references);
-    return 0;
+    return rsc_profile_join_rows(merged, a, b);
 }
 
 static int join_histograms(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
@@ -145,6 +145,6 @@ int rsc_profile_merge(struct rsc_profile *into, const struct rsc_profile *from, 
 out:
     rsc_profile_free(merged);
     if (rc == RSC_ELIMIT)
-        return rsc_fail(error, rc, "the merged profile has more than %u threads or phases", RSC_PROFILE_ROWS_MAX);
+        return rsc_fail(error, rc, "the merged profile has more than %u rows of one sort", RSC_PROFILE_ROWS_MAX);
     return rc ? rsc_fail_memory(error, "merged profile") : 0;
 }

@@ -12,28 +12,12 @@
 #include "base/fail.h"
 #include "base/json_writer.h"
 #include "base/output_file.h"
-#include "profile/profile_model.h"
+#include "profile/profile_rows.h"
 
 static void key_number_or_null(struct rsc_json *json, const char *key, double value) {
     rsc_json_key(json, key);
     if (isnan(value)) rsc_json_null(json);
     else rsc_json_double(json, value);
-}
-
-static void put_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t count) {
-    rsc_json_object(json);
-    rsc_json_key_u64(json, "lo", lo);
-    rsc_json_key(json, "hi");
-    if (hi == UINT64_MAX) rsc_json_null(json);
-    else rsc_json_u64(json, hi);
-    rsc_json_key_u64(json, "count", count);
-    rsc_json_object_end(json);
-}
-
-/* Ends an array that has its items on lines of their own. */
-static void end_lines(struct rsc_json *json, size_t count) {
-    if (count) rsc_json_newline(json);
-    rsc_json_array_end(json);
 }
 
 static void put_list(struct rsc_json *json, const char *key, const struct rsc_bin *list, size_t count) {
@@ -42,22 +26,9 @@ static void put_list(struct rsc_json *json, const char *key, const struct rsc_bi
     rsc_json_array(json);
     for (size_t i = 0; i < count; i++) {
         rsc_json_newline(json);
-        put_bin(json, list[i].lo, list[i].hi, list[i].count);
+        rsc_json_bin(json, list[i].lo, list[i].hi, list[i].count);
     }
-    end_lines(json, count);
-}
-
-/* A row's histogram, on the row's own line. The bin of the cap (0: none) has no upper end. */
-static void put_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram,
-                          uint64_t cap) {
-    rsc_json_key(json, key);
-    rsc_json_array(json);
-    for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
-        if (!histogram->count[bin]) continue;
-        uint64_t lo = rsc_bin_lo(histogram->bins, bin), hi = rsc_bin_hi(histogram->bins, bin);
-        put_bin(json, lo, cap && hi >= cap ? UINT64_MAX : hi, histogram->count[bin]);
-    }
-    rsc_json_array_end(json);
+    rsc_json_end_lines(json, count);
 }
 
 static void put_made(struct rsc_json *json, const struct rsc_made *made) {
@@ -110,44 +81,7 @@ static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {
         rsc_json_key_double(json, "high", point->high);
         rsc_json_object_end(json);
     }
-    end_lines(json, profile->mrc_count);
-}
-
-static void put_threads(struct rsc_json *json, const struct rsc_profile *profile) {
-    rsc_json_newline(json);
-    rsc_json_key(json, "threads");
-    rsc_json_array(json);
-    for (size_t i = 0; i < profile->thread_count; i++) {
-        const struct rsc_thread_row *row = &profile->threads[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
-        rsc_json_key_u64(json, "tid", row->tid);
-        rsc_json_key_u64(json, "pid", row->pid);
-        rsc_json_key_u64(json, "references", row->references);
-        rsc_json_key_u64(json, "cold", row->cold);
-        rsc_json_key_u64(json, "invalidated", row->invalidated);
-        put_histogram(json, "rd", &row->rd, profile->rd_cap);
-        rsc_json_object_end(json);
-    }
-    end_lines(json, profile->thread_count);
-}
-
-static void put_phases(struct rsc_json *json, const struct rsc_profile *profile) {
-    rsc_json_newline(json);
-    rsc_json_key(json, "phases");
-    rsc_json_array(json);
-    for (size_t i = 0; i < profile->phase_count; i++) {
-        const struct rsc_phase_row *row = &profile->phases[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
-        rsc_json_key_u64(json, "first", row->first);
-        rsc_json_key_u64(json, "references", row->references);
-        rsc_json_key_u64(json, "cold", row->cold);
-        rsc_json_key_u64(json, "invalidated", row->invalidated);
-        put_histogram(json, "rd", &row->rd, profile->rd_cap);
-        rsc_json_object_end(json);
-    }
-    end_lines(json, profile->phase_count);
+    rsc_json_end_lines(json, profile->mrc_count);
 }
 
 static void put_empty(struct rsc_json *json, const char *key) {
@@ -161,8 +95,8 @@ static void put_bins(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_key(json, "bins");
     rsc_json_object(json);
     rsc_json_key_u64(json, "per_octave", profile->bins_per_octave);
-    put_histogram(json, "rd", &profile->rd_binned, profile->rd_cap);
-    put_histogram(json, "ri", &profile->ri_binned, 0);
+    rsc_json_histogram(json, "rd", &profile->rd_binned, profile->rd_cap);
+    rsc_json_histogram(json, "ri", &profile->ri_binned, 0);
     rsc_json_object_end(json);
 }
 
@@ -175,14 +109,7 @@ void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *jso
     put_list(json, "ri", profile->ri_list, profile->ri_list_count);
     put_mrc(json, profile);
     if (profile->bins_per_octave) put_bins(json, profile);
-    /* Attribution comes with the collectors that can name code and data. */
-    rsc_json_newline(json);
-    put_empty(json, "code");
-    put_empty(json, "pairs");
-    put_empty(json, "objects");
-    put_empty(json, "contexts");
-    put_threads(json, profile);
-    put_phases(json, profile);
+    rsc_json_rows(json, profile);
     rsc_json_newline(json);
     put_empty(json, "sharing");
     put_empty(json, "false_sharing");
@@ -204,7 +131,7 @@ int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, ch
             rsc_json_newline(&json);
             rsc_profile_to_json(profiles[i], &json);
         }
-        end_lines(&json, count);
+        rsc_json_end_lines(&json, count);
         rsc_json_object_end(&json);
     }
     if (rsc_json_finish(&json)) {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "profile/profile_rows.h"
 
 static void drop_threads(struct rsc_profile *profile) {
     for (size_t i = 0; i < profile->thread_count; i++) rsc_histogram_free(&profile->threads[i].rd);
@@ -60,6 +61,7 @@ void rsc_profile_free(struct rsc_profile *profile) {
     rsc_histogram_free(&profile->ri_binned);
     drop_threads(profile);
     drop_phases(profile);
+    rsc_profile_drop_rows(profile);
     free(profile->rd_list);
     free(profile->ri_list);
     free(profile->mrc);

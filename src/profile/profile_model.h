@@ -48,6 +48,64 @@ struct rsc_phase_row {
     struct rsc_histogram rd; /* RSC_BINS_COARSE; distances >= rd_cap are in the bin of rd_cap */
 };
 
+/* A place in the code. Strings are owned; NULL where nothing is known. */
+struct rsc_place {
+    uint64_t pc;
+    char *function; /* demangled */
+    char *file;
+    uint32_t line; /* 0: not known */
+    char *module;  /* the mapped file pc lies in */
+};
+
+#define RSC_NO_CONTEXT UINT32_MAX
+
+/*
+ * Rows of bounded tables carry `error`: at most so many of their references may
+ * belong to rows that the table had no room for (0: the row is exact).
+ */
+
+/* What one instruction's references did, as the later end (reuse) of each pair. */
+struct rsc_code_row {
+    struct rsc_place place;
+    struct rsc_place *inlined_into; /* owned: callers this was inlined into, innermost first */
+    size_t inlined_count;
+    uint64_t references, cold, invalidated, error;
+    struct rsc_histogram rd; /* RSC_BINS_COARSE */
+};
+
+/* Uses and reuses of a line by two places: where the data was touched, and where again. */
+struct rsc_pair_row {
+    struct rsc_place use, reuse;
+    uint32_t use_context, reuse_context; /* index into contexts, or RSC_NO_CONTEXT */
+    uint64_t references, error;
+    struct rsc_histogram rd;
+};
+
+/* A thing in memory: all heap blocks of one allocation site, a global, a thread's stack, a mapped file. */
+struct rsc_object_row {
+    char *name;       /* "array allocated at solver.c:88", "grid", "stack of thread 17" */
+    const char *kind; /* "heap", "global", "stack", "file" or "other" */
+    uint64_t bytes;   /* most that were live at once, summed over blocks */
+    uint64_t blocks;  /* how many there were */
+    uint32_t context; /* of the allocation, or RSC_NO_CONTEXT */
+    uint64_t references, cold, invalidated, error;
+    struct rsc_histogram rd;
+};
+
+/* A node of the tree of call paths: a call site, and the node of its caller. */
+struct rsc_context_row {
+    uint32_t parent; /* index, less than its own, or RSC_NO_CONTEXT for a root */
+    struct rsc_place place;
+};
+
+/* Memory that a file was mapped to while the profile was made: for naming places. Strings are owned. */
+struct rsc_mapping_row {
+    uint64_t start, bytes, file_offset;
+    char *path;
+    uint8_t build_id[32];
+    uint32_t build_id_bytes; /* 0: not known */
+};
+
 struct rsc_profile {
     struct rsc_made made;
     uint64_t accesses, references, cold, invalidated, distinct;
@@ -64,6 +122,18 @@ struct rsc_profile {
     size_t thread_count;
     struct rsc_phase_row *phases; /* owned */
     size_t phase_count;
+
+    struct rsc_code_row *code; /* all owned; most references first */
+    size_t code_count;
+    struct rsc_pair_row *pairs;
+    size_t pair_count;
+    struct rsc_object_row *objects;
+    size_t object_count;
+    struct rsc_context_row *contexts; /* parents before children */
+    size_t context_count;
+
+    struct rsc_mapping_row *mappings; /* owned; not saved with the profile */
+    size_t mapping_count;
 
     /* Derived by rsc_profile_seal(); owned. */
     int sealed;
@@ -85,6 +155,10 @@ struct rsc_profile *rsc_profile_new(void);
  */
 int rsc_profile_set_threads(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_phases(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_code(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_pairs(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_objects(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count); /* no histograms */
 
 /* Allocates rd_binned and ri_binned. per_octave is 0 (drops them) to 64. Returns 0, RSC_ENOMEM or RSC_EINVAL. */
 int rsc_profile_set_bins(struct rsc_profile *profile, uint32_t per_octave);
@@ -139,8 +213,9 @@ int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct 
  * Adds the counts of `from` to `into`, as if the second run had followed the
  * first with nothing of it left in memory or cache: no line of one is a line of
  * the other, so distinct adds like everything else (for two runs over the same
- * data it is an upper bound). Threads and phases are appended. Both must agree
- * on line size, model and cap. `into` is sealed again. On failure (RSC_EINVAL,
+ * data it is an upper bound). Threads and phases are appended; code, pairs,
+ * objects and contexts join where they mean the same. Both must agree on line
+ * size, model and cap. `into` is sealed again. On failure (RSC_EINVAL,
  * RSC_ELIMIT, RSC_ENOMEM) `into` is as it was.
  */
 int rsc_profile_merge(struct rsc_profile *into, const struct rsc_profile *from, struct rsc_error *error);

@@ -5,13 +5,20 @@
  *     profile     number of the profile in its file, from 0
  *     model       single, private or shared
  *     line_bytes  size of a line
- *     table       total, rd, ri or mrc
- *     name        of a total (accesses, references, cold, ...), else empty
- *     lo, hi      rd, ri: the bin's distances, both included (hi empty: no upper
- *                 end); mrc: the cache size in lines, in both; total: empty
- *     count       rd, ri, total: references (accesses, lines); mrc: empty
- *     value       mrc: the miss ratio; else empty
- *     low, high   mrc: its error bar; else empty
+ *     table       total, rd, ri, mrc, and of code, pairs and objects each: code
+ *                 (references), code_cold, code_invalidated, code_rd (distances at
+ *                 4 bins per octave); pairs have no cold and no invalidated
+ *     name        of a total (accesses, references, cold, ...); of a place in the
+ *                 code ("solver.c:88 relax", else function, pc and module), of a
+ *                 pair ("use -> reuse"), of an object; else empty. The instructions
+ *                 of one line share their name: sum over it
+ *     lo, hi      rd, ri, ..._rd: the bin's distances, both included (hi empty: no
+ *                 upper end); mrc: the cache size in lines, in both; else empty
+ *     count       references (of a total: accesses, lines); mrc: empty
+ *     value       mrc: the miss ratio; objects: the size in bytes; else empty
+ *     low, high   mrc: its error bar; code, pairs, objects: the references that are
+ *                 certain, and count; else empty
+ * Names are quoted; what a terminal should not be sent is '?' in them.
  *
  *     pandas.read_csv("x.csv").query("table == 'mrc'").plot(x="lo", y="value", logx=True)
  */
@@ -29,10 +36,16 @@ struct table {
     size_t index;
 };
 
-static void begin_row(const struct table *table, const char *name, const char *item) {
+/* Up to and with the comma before the name. */
+static void begin_unnamed(const struct table *table, const char *name) {
     const char *model = table->profile->made.model;
-    rsc_text_put(table->text, "%zu,%s,%" PRIu64 ",%s,%s,", table->index, model ? model : "",
-                 table->profile->made.line_bytes, name, item);
+    rsc_text_put(table->text, "%zu,%s,%" PRIu64 ",%s,", table->index, model ? model : "",
+                 table->profile->made.line_bytes, name);
+}
+
+static void begin_row(const struct table *table, const char *name, const char *item) {
+    begin_unnamed(table, name);
+    rsc_text_put(table->text, "%s,", item);
 }
 
 static void put_total(const struct table *table, const char *item, uint64_t count) {
@@ -73,6 +86,84 @@ static void put_mrc(const struct table *table) {
     }
 }
 
+/* ---- code, pairs and objects ---- */
+
+static void put_place(struct rsc_text *text, const struct rsc_place *place) {
+    if (place->file && place->line) {
+        rsc_text_in_quotes(text, place->file);
+        rsc_text_put(text, ":%" PRIu32, place->line);
+        if (place->function) rsc_text_put(text, " ");
+        rsc_text_in_quotes(text, place->function);
+        return;
+    }
+    rsc_text_in_quotes(text, place->function);
+    rsc_text_put(text, "%s0x%" PRIx64, place->function ? " " : "", place->pc);
+    if (place->module) rsc_text_put(text, " ");
+    rsc_text_in_quotes(text, place->module);
+}
+
+/* One row of code, pairs or objects. */
+struct attributed {
+    const char *table;
+    const struct rsc_place *place, *reuse; /* reuse: of a pair, else NULL */
+    const char *name;                      /* of an object, which has no place */
+    uint64_t references, cold, invalidated, error;
+    const struct rsc_histogram *rd;
+    const uint64_t *bytes; /* NULL: it has no size */
+};
+
+static void begin_attributed(const struct table *table, const struct attributed *row, const char *suffix) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%s", row->table, suffix);
+    begin_unnamed(table, name);
+    rsc_text_put(table->text, "\"");
+    if (row->place) put_place(table->text, row->place);
+    else rsc_text_in_quotes(table->text, row->name);
+    if (row->reuse) rsc_text_put(table->text, " -> "), put_place(table->text, row->reuse);
+    rsc_text_put(table->text, "\",");
+}
+
+static void put_attributed(const struct table *table, const struct attributed *row) {
+    begin_attributed(table, row, "");
+    rsc_text_put(table->text, ",,%" PRIu64 ",", row->references);
+    if (row->bytes) rsc_text_put(table->text, "%" PRIu64, *row->bytes);
+    rsc_text_put(table->text, ",%" PRIu64 ",%" PRIu64 "\n", row->references - row->error, row->references);
+    if (!row->reuse) {
+        begin_attributed(table, row, "_cold");
+        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", row->cold);
+        begin_attributed(table, row, "_invalidated");
+        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", row->invalidated);
+    }
+    uint64_t cap = table->profile->rd_cap;
+    for (uint32_t bin = 0; bin < row->rd->bin_count; bin++) {
+        if (!row->rd->count[bin]) continue;
+        uint64_t hi = rsc_bin_hi(row->rd->bins, bin);
+        begin_attributed(table, row, "_rd");
+        rsc_text_put(table->text, "%" PRIu64 ",", rsc_bin_lo(row->rd->bins, bin));
+        if (!(cap && hi >= cap) && hi != UINT64_MAX) rsc_text_put(table->text, "%" PRIu64, hi);
+        rsc_text_put(table->text, ",%" PRIu64 ",,,\n", row->rd->count[bin]);
+    }
+}
+
+static void put_attribution(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    for (size_t i = 0; i < profile->code_count; i++) {
+        const struct rsc_code_row *row = &profile->code[i];
+        put_attributed(table, &(struct attributed){"code", &row->place, NULL, NULL, row->references, row->cold,
+                                                   row->invalidated, row->error, &row->rd, NULL});
+    }
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        const struct rsc_pair_row *row = &profile->pairs[i];
+        put_attributed(table, &(struct attributed){"pairs", &row->use, &row->reuse, NULL, row->references, 0, 0,
+                                                   row->error, &row->rd, NULL});
+    }
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct rsc_object_row *row = &profile->objects[i];
+        put_attributed(table, &(struct attributed){"objects", NULL, NULL, row->name, row->references, row->cold,
+                                                   row->invalidated, row->error, &row->rd, &row->bytes});
+    }
+}
+
 static void put_profile(const struct table *table) {
     const struct rsc_profile *profile = table->profile;
     put_total(table, "accesses", profile->accesses);
@@ -86,12 +177,13 @@ static void put_profile(const struct table *table) {
     put_bins(table, "rd", profile->rd_list, profile->rd_list_count);
     put_bins(table, "ri", profile->ri_list, profile->ri_list_count);
     put_mrc(table);
+    put_attribution(table);
 }
 
 int rsc_report_csv(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
                    struct rsc_error *error) {
     struct rsc_text out;
-    rsc_text_init(&out, 0, 0);
+    rsc_text_init(&out, 1, 0); /* names are UTF-8 */
     rsc_text_put(&out, "profile,model,line_bytes,table,name,lo,hi,count,value,low,high\n");
     for (size_t i = 0; i < count; i++) put_profile(&(struct table){&out, profiles[i], i});
     return rsc_text_take(&out, text, bytes) ? rsc_fail_memory(error, "CSV of the profile") : 0;

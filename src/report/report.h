@@ -26,6 +26,7 @@ struct rsc_report_style {
     int unicode;    /* block and braille characters, else only ASCII */
     int colour;     /* ANSI colours: one for each cache level that would serve a reference */
     const struct rsc_machine *machine; /* whose caches to mark; NULL: none */
+    uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the machine's L2, else 1 MiB */
 };
 
 /* By suffix: .txt, .json, .csv; RSC_REPORT_NONE for any other, "-" included. */
@@ -42,7 +43,10 @@ enum rsc_report_format rsc_report_format_of_name(const char *name);
 int rsc_report_render(struct rsc_profile *const *profiles, size_t count, enum rsc_report_format format,
                       const struct rsc_report_style *style, char **text, size_t *bytes, struct rsc_error *error);
 
-/* The drawn report: totals, histogram, curve, quantiles, what that means in words, phases, threads. */
+/*
+ * The drawn report: totals, histogram, curve, quantiles, what that means in
+ * words, the worst lines, pairs and objects, phases, threads.
+ */
 int rsc_report_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
                     char **text, size_t *bytes, struct rsc_error *error);
 

@@ -2,8 +2,8 @@
  * text.c - the report for a terminal.
  *
  * From the whole to the parts: what was measured, the histogram, the curve, the
- * quantiles, what all that means in words, then phases and threads where there
- * are any. No line is wider than the style says, and in ASCII no byte is above
+ * quantiles, what all that means in words, then the worst lines, pairs and
+ * objects, phases and threads where there are any. No line is wider than the style says, and in ASCII no byte is above
  * 0x7f, whatever a command line or a file contains.
  */
 #include <math.h>
@@ -16,6 +16,7 @@
 #include "report/rows.h"
 #include "report/summary.h"
 #include "report/units.h"
+#include "report/worst.h"
 
 #define LABEL 13 /* columns of a fact's name */
 
@@ -161,6 +162,25 @@ static void put_quantiles(struct rsc_text *text, const struct rsc_profile *profi
     }
 }
 
+static void put_worst(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    static const struct {
+        const char *title;
+        void (*put)(struct rsc_text *, const struct rsc_profile *, const struct rsc_report_style *);
+    } tables[] = {
+        {"Worst lines", rsc_put_worst_lines},
+        {"Worst pairs", rsc_put_worst_pairs},
+        {"Worst objects", rsc_put_worst_objects},
+    };
+    const size_t rows[] = {profile->code_count, profile->pair_count, profile->object_count};
+    struct rsc_rank_size size = rsc_rank_size(profile, style, style->at_bytes);
+    for (size_t i = 0; i < 3; i++) {
+        if (!rows[i]) continue;
+        unsigned room = style->width - 3 - (unsigned)strlen(tables[i].title);
+        put_section(text, style, tables[i].title, rsc_worst_words(&size, room).text);
+        tables[i].put(text, profile, style);
+    }
+}
+
 static int has_reuses(const struct rsc_profile *profile) {
     return rsc_profile_rd_quantile(profile, 0.5) != UINT64_MAX || profile->rd_capped;
 }
@@ -179,6 +199,7 @@ static void put_profile(struct rsc_text *text, const struct rsc_profile *profile
     if (has_reuses(profile)) put_quantiles(text, profile, style);
     put_section(text, style, "In words", "");
     rsc_put_summary(text, profile, style);
+    put_worst(text, profile, style);
     if (profile->phase_count) {
         put_section(text, style, "Phases", "of the run, and their miss ratios at two cache sizes");
         rsc_put_phases(text, profile, style);

@@ -2,6 +2,7 @@
 #include "report/text_buffer.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,30 @@ static int is_harmless(int32_t character, int unicode) {
            !(character >= 0xe000 && character <= 0xf8ff) && character < 0xe0000;
 }
 
+/* Columns the next character of somebody else's text takes (never fewer than a terminal gives it), stepping over it. */
+static unsigned next_width(const struct rsc_text *text, const unsigned char **s) {
+    int32_t character = next_character(s);
+    return is_harmless(character, text->unicode) && character >= 0x1100 ? 2 : 1;
+}
+
+unsigned rsc_text_foreign_columns(const struct rsc_text *text, const char *foreign) {
+    const unsigned char *s = (const unsigned char *)foreign;
+    unsigned columns = 0;
+    while (*s) columns += next_width(text, &s);
+    return columns;
+}
+
+void rsc_text_foreign_end(struct rsc_text *text, const char *foreign, unsigned columns) {
+    const unsigned char *s = (const unsigned char *)foreign;
+    unsigned left = rsc_text_foreign_columns(text, foreign), dots = text->unicode ? 1 : 3;
+    if (left > columns && columns >= dots) {
+        while (left > columns - dots) left -= next_width(text, &s);
+        rsc_text_either(text, "…", "...");
+        columns -= dots;
+    }
+    rsc_text_foreign(text, (const char *)s, columns);
+}
+
 void rsc_text_foreign(struct rsc_text *text, const char *foreign, unsigned columns) {
     const unsigned char *s = (const unsigned char *)foreign;
     const char *dots = text->unicode ? "…" : "...";
@@ -114,6 +139,23 @@ void rsc_text_foreign(struct rsc_text *text, const char *foreign, unsigned colum
     text->column += used;
 }
 
+void rsc_text_in_quotes(struct rsc_text *text, const char *foreign) {
+    while (foreign && *foreign) {
+        size_t length = strcspn(foreign, "\"");
+        char *part = strndup(foreign, length);
+        if (!part) {
+            text->failed = 1;
+            return;
+        }
+        rsc_text_foreign(text, part, UINT_MAX / 2);
+        free(part);
+        foreign += length;
+        if (!*foreign) return;
+        append(text, "\"\"", 2);
+        foreign++;
+    }
+}
+
 void rsc_text_repeat(struct rsc_text *text, const char *character, unsigned count) {
     for (unsigned i = 0; i < count; i++) append(text, character, strlen(character));
     text->column += count;
@@ -139,7 +181,7 @@ void rsc_text_paragraph(struct rsc_text *text, unsigned indent, unsigned width, 
             size_t with_unit = length + 1 + strcspn(words + length + 1, " ");
             if (indent + with_unit <= width) length = with_unit;
         }
-        char word[128];
+        char word[256];
         snprintf(word, sizeof word, "%.*s", (int)length, words);
         unsigned columns = rsc_text_columns(word);
         if (text->column > indent && text->column + 1 + columns > width) {

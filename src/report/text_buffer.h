@@ -36,6 +36,15 @@ void rsc_text_either(struct rsc_text *text, const char *unicode, const char *asc
  */
 void rsc_text_foreign(struct rsc_text *text, const char *foreign, unsigned columns);
 
+/* The same, but what is cut is the beginning: for paths, whose end says most. */
+void rsc_text_foreign_end(struct rsc_text *text, const char *foreign, unsigned columns);
+
+/* Columns that text from outside takes where there is room for all of it. */
+unsigned rsc_text_foreign_columns(const struct rsc_text *text, const char *foreign);
+
+/* All of it, for a field of a CSV file between quotes that the caller writes: quotes in it are doubled. */
+void rsc_text_in_quotes(struct rsc_text *text, const char *foreign);
+
 /* Spaces up to a column; nothing if it is passed already. */
 void rsc_text_pad_to(struct rsc_text *text, unsigned column);
 

@@ -27,8 +27,8 @@ struct filter_source {
 
 int rsc_filter_is_all(const struct rsc_filter *filter) {
     return filter->kinds == RSC_KINDS_ALL && !filter->tid_count && !filter->addr_low &&
-           filter->addr_high == UINT64_MAX && !filter->bits_mask && !filter->first && filter->count == UINT64_MAX &&
-           filter->every <= 1;
+           filter->addr_high == UINT64_MAX && !filter->bits_mask && !filter->bits_value && !filter->first &&
+           filter->count == UINT64_MAX && filter->every <= 1;
 }
 
 /* Appends like snprintf, staying inside the room. */
@@ -41,14 +41,16 @@ static size_t append(char *text, size_t room, size_t used, const char *format, u
 
 size_t rsc_filter_text(const struct rsc_filter *filter, char *text, size_t room) {
     size_t used = 0;
+    if (!room) return 0;
     text[0] = 0;
     if (filter->kinds != RSC_KINDS_ALL)
         used = (size_t)snprintf(text, room, "kinds=%s%s%s", filter->kinds & 1 ? "R" : "", filter->kinds & 2 ? "W" : "",
                                 filter->kinds & 4 ? "I" : "");
+    if (used >= room) used = room - 1;
     for (uint32_t i = 0; i < filter->tid_count; i++) used = append(text, room, used, "tid=%llu", filter->tids[i], 0);
     if (filter->addr_low || filter->addr_high != UINT64_MAX)
         used = append(text, room, used, "range=0x%llx-0x%llx", filter->addr_low, filter->addr_high);
-    if (filter->bits_mask)
+    if (filter->bits_mask || filter->bits_value)
         used = append(text, room, used, "bits=0x%llx=0x%llx", filter->bits_mask, filter->bits_value);
     if (filter->first || filter->count != UINT64_MAX)
         used = append(text, room, used, filter->count == UINT64_MAX ? "window=%llu+" : "window=%llu+%llu",
@@ -93,12 +95,17 @@ static int access_kept(const struct filter_source *filter, const struct rsc_batc
            (addr & by->bits_mask) == by->bits_value && thread_kept(filter, batch, rsc_meta_thread(meta));
 }
 
-/* Compacts accesses from..to-1 into the filter's columns and moves the events among them. */
-static void compact(struct filter_source *filter, struct rsc_batch *batch, uint32_t from, uint32_t to) {
-    uint32_t kept = 0, event = 0, events_kept = 0;
+static uint32_t at_most(uint64_t value, uint32_t most) { return value < most ? (uint32_t)value : most; }
+
+/*
+ * Compacts accesses low..high-1 (which may lie behind the batch) into the filter's columns and moves
+ * the events among them: an event belongs to the access it stands before, even one of the next batch.
+ */
+static void compact(struct filter_source *filter, struct rsc_batch *batch, uint64_t low, uint64_t high) {
+    uint32_t kept = 0, event = 0, events_kept = 0, to = at_most(high, batch->count);
     uint64_t every = filter->filter.every ? filter->filter.every : 1;
-    while (event < batch->event_count && batch->events[event].at < from) event++;
-    for (uint32_t i = from; i < to; i++) {
+    while (event < batch->event_count && batch->events[event].at < low) event++;
+    for (uint32_t i = at_most(low, batch->count); i < to; i++) {
         while (event < batch->event_count && batch->events[event].at <= i) {
             filter->events[events_kept] = batch->events[event++];
             filter->events[events_kept++].at = kept;
@@ -109,7 +116,7 @@ static void compact(struct filter_source *filter, struct rsc_batch *batch, uint3
         if (batch->pc) filter->pc[kept] = batch->pc[i];
         kept++;
     }
-    while (event < batch->event_count && to == batch->count) {
+    while (event < batch->event_count && batch->events[event].at < high) {
         filter->events[events_kept] = batch->events[event++];
         filter->events[events_kept++].at = kept;
     }
@@ -119,6 +126,14 @@ static void compact(struct filter_source *filter, struct rsc_batch *batch, uint3
     batch->meta = filter->meta;
     batch->pc = batch->pc ? filter->pc : NULL;
     batch->events = filter->events;
+}
+
+/* The part of a batch's instructions that its accesses low..high-1 stand for; parts of a batch add up. */
+static uint64_t window_instructions(const struct rsc_batch *batch, uint64_t low, uint64_t high) {
+    const unsigned __int128 all = batch->instructions;
+    if (batch->instructions == RSC_UNKNOWN || (!low && high >= batch->count && high)) return batch->instructions;
+    if (low >= high || low >= batch->count) return 0;
+    return (uint64_t)(all * at_most(high, batch->count) / batch->count - all * low / batch->count);
 }
 
 static int filter_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
@@ -134,17 +149,23 @@ static int filter_next(struct rsc_source *source, struct rsc_batch *batch, struc
 
     uint64_t begin = filter->seen, first = filter->filter.first;
     uint64_t end = filter->filter.count > UINT64_MAX - first ? UINT64_MAX : first + filter->filter.count;
-    uint32_t from = 0, to = batch->count, all = batch->count;
-    if (begin < first) from = first - begin < to ? (uint32_t)(first - begin) : to;
-    if (end <= begin) to = 0;
-    else if (end - begin < to) to = (uint32_t)(end - begin);
-    if (from > to) from = to;
-    filter->seen += all;
+    uint64_t low = first > begin ? first - begin : 0, high = end > begin ? end - begin : 0;
+    filter->seen += batch->count;
     filter->ended = filter->totals_at_hand && filter->seen >= end;
-    if (batch->instructions != RSC_UNKNOWN && all && to - from < all)
-        batch->instructions = (uint64_t)((unsigned __int128)batch->instructions * (to - from) / all);
-    compact(filter, batch, from, to);
+    batch->instructions = window_instructions(batch, low, high);
+    compact(filter, batch, low, high);
     return 1;
+}
+
+static int filter_seek(struct rsc_source *source, uint64_t index, struct rsc_error *error) {
+    struct filter_source *filter = (struct filter_source *)source;
+    if (!filter->inner->ops->seek) return rsc_fail(error, RSC_EUNSUPPORTED, "this trace cannot be sought in");
+    int status = filter->inner->ops->seek(filter->inner, index, error);
+    if (status < 0) return status;
+    filter->seen = index;
+    filter->passed = 0;
+    filter->ended = 0;
+    return 0;
 }
 
 static void filter_info(struct rsc_source *source, struct rsc_trace_info *info) {
@@ -155,6 +176,7 @@ static void filter_info(struct rsc_source *source, struct rsc_trace_info *info) 
         info->full_instructions = filter->full_known ? filter->full_instructions : RSC_UNKNOWN;
     }
     info->accesses = RSC_UNKNOWN;
+    if (filter->filter.first || filter->filter.count != UINT64_MAX) info->instructions = RSC_UNKNOWN;
 }
 
 static void filter_close(struct rsc_source *source) {
@@ -168,7 +190,8 @@ static void filter_close(struct rsc_source *source) {
     free(filter);
 }
 
-static const struct rsc_source_ops filter_ops = {.next = filter_next, .info = filter_info, .close = filter_close};
+static const struct rsc_source_ops filter_ops = {
+    .next = filter_next, .seek = filter_seek, .info = filter_info, .close = filter_close};
 
 int rsc_filter_open(struct rsc_source **out, struct rsc_source *inner, const struct rsc_filter *wanted,
                     struct rsc_error *error) {

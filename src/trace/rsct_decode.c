@@ -51,6 +51,7 @@ struct rsct_decoder {
     struct code_row code[256];
     int explicit_sizes;
     uint32_t done; /* accesses handed out */
+    int begun;     /* a slice was handed out: even a frame without accesses has one, for its events and instructions */
     const uint8_t *delta_at;
     const uint32_t *size_at, *size_end;
 
@@ -67,6 +68,7 @@ struct rsct_decoder {
     uint32_t events_left;
     int event_pending;
     uint32_t event_at; /* of the next event */
+    struct rsct_event_before event_before;
 
     struct slice *slices;
     uint32_t slice_count, slice_next;
@@ -125,12 +127,13 @@ const char *rsct_frame_problem(const struct rsct_frame_header *header) {
     if (accesses > RSCT_FRAME_ACCESSES_MAX) return "too many accesses";
     if (header->events > RSCT_EVENTS_MAX) return "too many events";
     if (header->codes > RSCT_CODES_DIRECT) return "too many codes";
-    if (header->threads > accesses || header->runs > accesses) return "more threads or runs than accesses";
+    if (header->runs > accesses) return "more runs of threads than accesses";
+    if (header->threads > accesses + header->events) return "more threads than accesses and events";
     if (header->first + accesses < header->first) return "access index out of range";
     const uint64_t most[RSCT_COLUMNS] = {
         [RSCT_CODES] = accesses,
         [RSCT_DELTAS] = accesses * 8,
-        [RSCT_TABLES] = (2ull * RSCT_CODES_DIRECT + 5 * accesses) * RSC_VARINT_MAX,
+        [RSCT_TABLES] = (2ull * RSCT_CODES_DIRECT + 5 * accesses + 3ull * header->events) * RSC_VARINT_MAX,
         [RSCT_SIZES] = accesses * 4,
         [RSCT_PCS] = (accesses + 1) * RSC_VARINT_MAX + accesses * 4,
         [RSCT_EVENTS] = RSCT_EVENT_BYTES_MAX,
@@ -268,6 +271,7 @@ static void start_events(struct rsct_decoder *decoder) {
     decoder->events_left = decoder->header.events;
     decoder->event_at = 0;
     decoder->event_pending = 0;
+    memset(&decoder->event_before, 0, sizeof decoder->event_before);
 }
 
 const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_frame_header *header,
@@ -284,6 +288,7 @@ const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_f
     decoder->runs_left = header->runs;
     decoder->run_left = 0;
     decoder->done = 0;
+    decoder->begun = 0;
     decoder->delta_at = decoder->raw[RSCT_DELTAS];
     decoder->size_at = (const uint32_t *)(const void *)decoder->raw[RSCT_SIZES];
     decoder->size_end = decoder->size_at + header->column[RSCT_SIZES].raw_bytes / 4;
@@ -398,9 +403,12 @@ static const char *add_event(struct rsct_decoder *decoder, struct slice *slice, 
         slice->event_room = room;
     }
     struct rsc_event *event = &slice->events[number];
-    uint64_t type = rsc_varint_get(&decoder->events), thread = rsc_varint_get(&decoder->events);
-    uint64_t a = rsc_varint_get(&decoder->events), b = rsc_varint_get(&decoder->events);
-    uint64_t bytes = rsc_varint_get(&decoder->events);
+    struct rsct_event_before *before = &decoder->event_before;
+    uint64_t head = rsc_varint_get(&decoder->events), type = head / 4;
+    uint64_t thread = head & RSCT_EVENT_THREAD ? rsc_varint_get(&decoder->events) : before->thread;
+    uint64_t a = before->a[type % RSCT_EVENT_TYPES] + rsc_unzigzag(rsc_varint_get(&decoder->events));
+    uint64_t b = before->b[type % RSCT_EVENT_TYPES] + rsc_unzigzag(rsc_varint_get(&decoder->events));
+    uint64_t bytes = head & RSCT_EVENT_DATA ? rsc_varint_get(&decoder->events) : 0;
     if (decoder->events.overrun || type > UINT16_MAX || thread >= RSC_THREADS_MAX || bytes > UINT16_MAX ||
         bytes > (uint64_t)(decoder->events.end - decoder->events.at))
         return "an event is out of range";
@@ -408,6 +416,9 @@ static const char *add_event(struct rsct_decoder *decoder, struct slice *slice, 
                                 .thread = (uint32_t)thread, .a = a, .b = b};
     if (bytes) event->data = decoder->events.at;
     decoder->events.at += bytes;
+    before->a[type % RSCT_EVENT_TYPES] = a;
+    before->b[type % RSCT_EVENT_TYPES] = b;
+    before->thread = (uint32_t)thread;
     return NULL;
 }
 
@@ -467,14 +478,16 @@ static const char *check_end(const struct rsct_decoder *decoder) {
 int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uint64_t skip, const char **problem) {
     const struct rsct_frame_header *header = &decoder->header;
     uint32_t first = decoder->done, left = header->accesses - first;
-    if (!left && !decoder->events_left) return 0;
+    if (!left && decoder->begun) return 0;
     uint32_t count = left < RSC_BATCH_ACCESSES ? left : RSC_BATCH_ACCESSES, event_count = 0;
     struct slice *slice = &decoder->slices[decoder->slice_next];
-    decoder->slice_next = (decoder->slice_next + 1) % decoder->slice_count;
     if ((*problem = decode_accesses(decoder, slice, count)) ||
         (decoder->pc_count && skip < count && (*problem = decode_pcs(decoder, slice, first, count))) ||
         (*problem = decode_events(decoder, slice, first, count, &event_count)) || (*problem = check_end(decoder)))
         return RSC_EFORMAT;
+    /* only now: slices handed out are still being read, so a failure must not use one up */
+    decoder->slice_next = (decoder->slice_next + 1) % decoder->slice_count;
+    decoder->begun = 1;
 
     *batch = (struct rsc_batch){.count = count, .event_count = event_count, .addr = slice->addr, .meta = slice->meta,
                                 .pc = decoder->pc_count ? slice->pc : NULL, .events = slice->events,

@@ -61,6 +61,7 @@ struct rsct_encoder {
     uint32_t runs;
     struct growing run_bytes, event_bytes, packed, tables;
     uint32_t last_event_at;
+    struct rsct_event_before event_before;
 
     struct rsc_u64_table pc_ids;
     uint64_t *pc_list;
@@ -162,8 +163,8 @@ static int end_run(struct rsct_encoder *encoder) {
     return 0;
 }
 
-static int switch_thread(struct rsct_encoder *encoder, uint32_t number, const struct rsc_batch *batch) {
-    if (end_run(encoder) < 0) return RSC_ENOMEM;
+/* Gives a thread a row in the frame's table, if it has none yet. */
+static int know_thread(struct rsct_encoder *encoder, uint32_t number, const struct rsc_batch *batch) {
     if (number >= encoder->local_room) {
         uint32_t room = encoder->local_room ? encoder->local_room : 64;
         while (room <= number) room *= 2;
@@ -173,7 +174,11 @@ static int switch_thread(struct rsct_encoder *encoder, uint32_t number, const st
         encoder->local_of = local_of;
         encoder->local_room = room;
     }
-    if (!encoder->local_of[number] && add_thread(encoder, number, batch) < 0) return RSC_ENOMEM;
+    return encoder->local_of[number] ? 0 : add_thread(encoder, number, batch);
+}
+
+static int switch_thread(struct rsct_encoder *encoder, uint32_t number, const struct rsc_batch *batch) {
+    if (end_run(encoder) < 0 || know_thread(encoder, number, batch) < 0) return RSC_ENOMEM;
     encoder->current = encoder->local_of[number] - 1;
     return 0;
 }
@@ -254,7 +259,7 @@ static int encode_accesses(struct rsct_encoder *encoder, const struct rsc_batch 
     while (from < to) {
         uint32_t number = rsc_meta_thread(batch->meta[from]), end = from + 1;
         while (end < to && rsc_meta_thread(batch->meta[end]) == number) end++;
-        int same = encoder->thread_count && encoder->threads[encoder->current].number == number;
+        int same = encoder->accesses && encoder->threads[encoder->current].number == number;
         if (!same && switch_thread(encoder, number, batch) < 0) return RSC_ENOMEM;
         encode_stretch(encoder, batch, from, end);
         if (encoder->pcs && encode_pcs(encoder, batch, from, end) < 0) return RSC_ENOMEM;
@@ -263,17 +268,26 @@ static int encode_accesses(struct rsct_encoder *encoder, const struct rsc_batch 
     return 0;
 }
 
-static int encode_event(struct rsct_encoder *encoder, const struct rsc_event *event) {
+static int encode_event(struct rsct_encoder *encoder, const struct rsc_batch *batch, const struct rsc_event *event) {
     struct growing *bytes = &encoder->event_bytes;
+    struct rsct_event_before *before = &encoder->event_before;
+    uint32_t like = event->type % RSCT_EVENT_TYPES;
+    if (know_thread(encoder, event->thread, batch) < 0) return RSC_ENOMEM; /* it may have no access in this frame */
     if (reserve(bytes, 6 * RSC_VARINT_MAX + event->data_bytes) < 0) return RSC_ENOMEM;
+    uint32_t other_thread = event->thread != before->thread ? RSCT_EVENT_THREAD : 0;
     put(bytes, encoder->accesses - encoder->last_event_at);
-    put(bytes, event->type);
-    put(bytes, event->thread);
-    put(bytes, event->a);
-    put(bytes, event->b);
-    put(bytes, event->data_bytes);
-    if (event->data_bytes) memcpy(bytes->bytes + bytes->used, event->data, event->data_bytes);
-    bytes->used += event->data_bytes;
+    put(bytes, event->type * 4u + other_thread + (event->data_bytes ? RSCT_EVENT_DATA : 0));
+    if (other_thread) put(bytes, event->thread);
+    put(bytes, rsc_zigzag(event->a - before->a[like]));
+    put(bytes, rsc_zigzag(event->b - before->b[like]));
+    if (event->data_bytes) {
+        put(bytes, event->data_bytes);
+        memcpy(bytes->bytes + bytes->used, event->data, event->data_bytes);
+        bytes->used += event->data_bytes;
+    }
+    before->a[like] = event->a;
+    before->b[like] = event->b;
+    before->thread = event->thread;
     encoder->last_event_at = encoder->accesses;
     encoder->events++;
     return 0;
@@ -281,7 +295,7 @@ static int encode_event(struct rsct_encoder *encoder, const struct rsc_event *ev
 
 /* The share of a batch's instructions that belongs to its first `upto` accesses. */
 static uint64_t instructions_until(const struct rsc_batch *batch, uint32_t upto) {
-    if (upto >= batch->count) return batch->count ? batch->instructions : 0;
+    if (upto >= batch->count) return batch->instructions;
     return (uint64_t)((unsigned __int128)batch->instructions * upto / batch->count);
 }
 
@@ -299,6 +313,10 @@ static int frame_is_full(const struct rsct_encoder *encoder) {
 
 int rsct_encoder_add(struct rsct_encoder *encoder, const struct rsc_batch *batch, struct rsct_position *position,
                      struct rsc_error *error) {
+    uint32_t begun_at = position->access;
+    int status;
+    /* a filter may have kept none of a batch's accesses: its instructions still count */
+    if (!batch->count && !position->event) add_instructions(encoder, batch, 0, 0);
     for (;;) {
         uint32_t from = position->access, to = batch->count;
         if (position->event < batch->event_count && batch->events[position->event].at < to)
@@ -306,17 +324,22 @@ int rsct_encoder_add(struct rsct_encoder *encoder, const struct rsc_batch *batch
         if (to < from) to = from; /* an event out of order: it comes late */
         if (to - from > encoder->frame_accesses - encoder->accesses)
             to = from + (encoder->frame_accesses - encoder->accesses);
-        add_instructions(encoder, batch, from, to);
-        if (encode_accesses(encoder, batch, from, to) < 0) return rsc_fail_memory(error, "trace encoder");
+        if (from < to && encode_accesses(encoder, batch, from, to) < 0) return rsc_fail_memory(error, "trace encoder");
         position->access = to;
-        if (frame_is_full(encoder)) return 1;
-        if (position->event == batch->event_count) return 0;
-        if (encode_event(encoder, &batch->events[position->event++]) < 0)
+        status = frame_is_full(encoder);
+        if (status || position->event == batch->event_count) break;
+        if (encode_event(encoder, batch, &batch->events[position->event++]) < 0)
             return rsc_fail_memory(error, "trace encoder");
     }
+    if (begun_at < position->access) add_instructions(encoder, batch, begun_at, position->access);
+    return status;
 }
 
-int rsct_encoder_pending(const struct rsct_encoder *encoder) { return encoder->accesses || encoder->events; }
+int rsct_encoder_pending(const struct rsct_encoder *encoder) {
+    return encoder->accesses || encoder->events || encoder->instructions;
+}
+
+void rsct_encoder_drop_pcs(struct rsct_encoder *encoder) { encoder->pcs = 0; }
 
 /* ---- packing ---- */
 
@@ -391,6 +414,7 @@ static void start_next_frame(struct rsct_encoder *encoder) {
     encoder->thread_count = encoder->run_from = encoder->runs = 0;
     encoder->run_bytes.used = encoder->event_bytes.used = 0;
     encoder->last_event_at = 0;
+    memset(&encoder->event_before, 0, sizeof encoder->event_before);
     if (encoder->pcs && encoder->pc_count) {
         memset(encoder->pc_ids.entries, 0, rsc_u64_table_bytes(&encoder->pc_ids));
         encoder->pc_ids.used = 0;

@@ -29,6 +29,9 @@ struct rsct_position {
 int rsct_encoder_add(struct rsct_encoder *encoder, const struct rsc_batch *batch, struct rsct_position *position,
                      struct rsc_error *error);
 
+/* No pcs in what follows: what comes has none. Only before the first access. */
+void rsct_encoder_drop_pcs(struct rsct_encoder *encoder);
+
 /* Whether anything was added since the last pack. */
 int rsct_encoder_pending(const struct rsct_encoder *encoder);
 

@@ -97,6 +97,20 @@ static inline uint32_t rsct_class_of(uint64_t zigzag) {
 }
 
 /*
+ * An event: accesses since the one before it, then type * 4 + 1 if the thread
+ * changes + 2 if there is data; the thread if it changes; a and b as zigzag of the
+ * difference to the last event of the same type (modulo 16) in the frame; bytes of
+ * data and the data if there is any. All numbers as base-128 varints.
+ */
+#define RSCT_EVENT_TYPES 16u
+#define RSCT_EVENT_THREAD 1u
+#define RSCT_EVENT_DATA 2u
+struct rsct_event_before {
+    uint64_t a[RSCT_EVENT_TYPES], b[RSCT_EVENT_TYPES];
+    uint32_t thread;
+};
+
+/*
  * Addresses are predicted per thread and kind: the next fetch follows the last
  * one, the next read or write is near the last of its kind.
  */

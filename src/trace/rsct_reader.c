@@ -14,6 +14,9 @@
 
 #define KEEPS 4u
 
+/* What a fruitless attempt to read a frame costs salvage beyond the bytes it read. */
+#define ATTEMPT_BYTES (16u << 10)
+
 struct rsct_reader {
     struct rsc_source source; /* first: this is a source */
     struct rsc_input *input;
@@ -25,18 +28,21 @@ struct rsct_reader {
     const char *made_by, *command, *filter;
     uint32_t version;
     int has_pc;
+    int recognised; /* it began as a native trace does */
 
     int in_frame;
-    uint64_t frames;   /* started so far */
-    uint64_t expected; /* index of the next access */
-    uint64_t skip;     /* accesses to drop after a seek */
-    uint64_t instructions, events;
-    int instructions_known;
+    uint64_t frame_offset; /* of the frame being read */
+    uint32_t frame_left;   /* its accesses not yet handed out */
+    uint64_t frames;       /* started so far */
+    uint64_t frames_hash;  /* of what the index must say of them */
+    uint64_t expected;     /* index of the next access */
+    uint64_t skip;         /* accesses to drop after a seek */
+    uint64_t events;
     uint8_t *payload;
     size_t payload_room;
 
     struct rsct_index_row *rows; /* read for seeking, or at the end */
-    uint64_t row_count;
+    uint64_t row_count, index_offset;
     struct rsct_totals totals;
     int totals_known;
     int sought; /* after a seek the running totals mean nothing */
@@ -122,6 +128,7 @@ static int read_header(struct rsct_reader *reader, struct rsc_error *error) {
     if ((size_t)got < sizeof fixed) return header_damaged(reader->input, "the file is cut", error);
     if (memcmp(fixed, RSCT_MAGIC, RSCT_MAGIC_BYTES))
         return header_damaged(reader->input, "this is no native trace (.rsct)", error);
+    reader->recognised = 1;
     uint32_t version = u32_at(fixed + 8), bytes = u32_at(fixed + 12);
     if (version > RSCT_VERSION)
         return rsc_fail_at(error, RSC_EVERSION, 8, "%s: trace format version %u is newer than this tool (it reads %u)",
@@ -159,6 +166,16 @@ static const char *index_problem(const uint8_t *index, uint64_t bytes, uint64_t 
 
 #define INDEX_BYTES_MIN (RSCT_INDEX_FIXED + sizeof(struct rsct_totals) + 16)
 
+/* Do the frames follow one another, in the file and in the trace, and add up? Seeking relies on it. */
+static int rows_add_up(const struct rsct_index_row *rows, uint64_t count, const struct rsct_totals *totals) {
+    uint64_t next = 0;
+    for (uint64_t i = 0; i < count; next += rows[i++].accesses)
+        if (rows[i].first != next || rows[i].accesses > RSCT_FRAME_ACCESSES_MAX || rows[i].zero ||
+            (i && rows[i].offset <= rows[i - 1].offset))
+            return 0;
+    return totals->accesses == next;
+}
+
 /* Takes rows and totals out of an index image. Returns NULL or what is wrong. */
 static const char *take_index(struct rsct_reader *reader, const uint8_t *index, uint64_t bytes) {
     uint64_t frames, threads;
@@ -167,19 +184,33 @@ static const char *take_index(struct rsct_reader *reader, const uint8_t *index, 
     free(reader->rows);
     reader->rows = malloc((frames + 1) * sizeof *reader->rows);
     reader->row_count = 0;
+    reader->totals_known = 0;
     if (!reader->rows) return "out of memory";
     memcpy(reader->rows, index + RSCT_INDEX_FIXED, frames * sizeof *reader->rows);
     memcpy(&reader->totals, index + RSCT_INDEX_FIXED + frames * sizeof *reader->rows, sizeof reader->totals);
+    if (!rows_add_up(reader->rows, frames, &reader->totals)) return "its rows do not add up";
     reader->row_count = frames;
     reader->totals_known = 1;
     return NULL;
 }
 
-/* The most an index can take: a pipe that never ends must not fill memory. */
+/* The most that index and trailer can take: neither a pipe that never ends nor a hostile file must fill memory. */
 static uint64_t tail_bytes_max(const struct rsct_reader *reader) {
-    if (rsc_input_seekable(reader->input)) return rsc_input_file_bytes(reader->input);
-    return INDEX_BYTES_MIN + RSCT_TRAILER_BYTES + reader->frames * sizeof(struct rsct_index_row) +
+    uint64_t frames = reader->frames;
+    if (rsc_input_seekable(reader->input)) frames = rsc_input_file_bytes(reader->input) / RSCT_FRAME_HEADER_BYTES;
+    return INDEX_BYTES_MIN + RSCT_TRAILER_BYTES + frames * sizeof(struct rsct_index_row) +
            (uint64_t)RSC_THREADS_MAX * sizeof(struct rsc_thread);
+}
+
+/* The hash of a frame's row in the index, chained to that of the frames before it. */
+static uint64_t chain_row(uint64_t hash, const struct rsct_index_row *row) {
+    return XXH3_64bits_withSeed(row, sizeof *row, hash);
+}
+
+static uint64_t chain_rows(const struct rsct_index_row *rows, uint64_t count) {
+    uint64_t hash = 0;
+    for (uint64_t i = 0; i < count; i++) hash = chain_row(hash, &rows[i]);
+    return hash;
 }
 
 /* Reads the rest of the input, which must be the index and the trailer and nothing else. */
@@ -220,9 +251,9 @@ static int read_end(struct rsct_reader *reader, uint64_t offset, struct rsc_erro
         trailer.index_offset != offset || trailer.index_bytes != index_bytes)
         problem = "the file is cut or damaged in the index or trailer";
     if (!problem) problem = take_index(reader, tail, index_bytes);
-    if (!problem && !reader->salvage && !reader->sought &&
-        (reader->row_count != reader->frames || reader->totals.accesses != reader->expected ||
-         reader->totals.events != reader->events))
+    if (!problem && !reader->salvage &&
+        (reader->row_count != reader->frames || chain_rows(reader->rows, reader->row_count) != reader->frames_hash ||
+         (!reader->sought && reader->totals.events != reader->events)))
         problem = "the index does not agree with the frames";
 out:
     if (problem)
@@ -237,7 +268,8 @@ out:
 /* ---- frames ---- */
 
 static int reserve_payload(struct rsct_reader *reader, uint64_t bytes, struct rsc_error *error) {
-    if (bytes <= reader->payload_room) return 0;
+    if (bytes <= reader->payload_room && reader->payload) return 0;
+    bytes += !bytes; /* a frame without payload has a place for it all the same */
     free(reader->payload);
     reader->payload = malloc(bytes);
     reader->payload_room = reader->payload ? bytes : 0;
@@ -246,6 +278,7 @@ static int reserve_payload(struct rsct_reader *reader, uint64_t bytes, struct rs
 
 static int read_frame(struct rsct_reader *reader, uint64_t offset, struct rsct_frame_header *header,
                       struct rsc_error *error) {
+    reader->frame_offset = offset;
     int status = read_whole(reader, header, sizeof *header, "a frame header", error);
     if (status < 0) return status;
     if (header->header_checksum != XXH3_64bits(header, offsetof(struct rsct_frame_header, header_checksum)))
@@ -261,20 +294,29 @@ static int read_frame(struct rsct_reader *reader, uint64_t offset, struct rsct_f
     return problem ? damaged(reader, offset, problem, error) : 0;
 }
 
-static int accept_frame(struct rsct_reader *reader, uint64_t offset, const struct rsct_frame_header *header,
-                        struct rsc_error *error) {
-    if (header->first != reader->expected && !reader->salvage)
-        return damaged(reader, offset, "it does not follow the frame before it", error);
-    if (header->first > reader->expected) reader->lost_accesses += header->first - reader->expected;
+/* Does it belong here? Salvage lets frames be missing before it, but never goes back. */
+static int check_order(struct rsct_reader *reader, const struct rsct_frame_header *header, struct rsc_error *error) {
+    if (header->first == reader->expected || (reader->salvage && header->first > reader->expected)) return 0;
+    return damaged(reader, reader->frame_offset, "it does not follow the frame before it", error);
+}
+
+static void accept_frame(struct rsct_reader *reader, const struct rsct_frame_header *header) {
+    struct rsct_index_row row = {.offset = reader->frame_offset, .first = header->first,
+                                 .instructions = header->instructions, .accesses = header->accesses};
+    reader->lost_accesses += header->first - reader->expected;
     reader->frames++;
+    reader->frames_hash = chain_row(reader->frames_hash, &row);
     reader->expected = header->first + header->accesses;
     reader->events += header->events;
-    if (header->instructions == RSC_UNKNOWN)
-        reader->instructions_known = 0;
-    else
-        reader->instructions += header->instructions;
+    reader->frame_left = header->accesses;
     reader->in_frame = 1;
-    return 0;
+}
+
+/* Could this be the header of a frame that lies whole in the file? */
+static int plausible_frame(const struct rsct_reader *reader, const struct rsct_frame_header *header, uint64_t offset) {
+    uint64_t behind = rsc_input_file_bytes(reader->input) - offset - sizeof *header;
+    return header->header_checksum == XXH3_64bits(header, offsetof(struct rsct_frame_header, header_checksum)) &&
+           !rsct_frame_problem(header) && rsct_frame_payload_bytes(header) <= behind;
 }
 
 /*
@@ -291,13 +333,11 @@ static int find_frame(struct rsct_reader *reader, uint64_t offset, struct rsc_er
         int64_t got = rsc_input_peek(reader->input, RSC_INPUT_PEEK_MAX, &data, error);
         if (got < (int64_t)sizeof(struct rsct_frame_header)) return got < 0 ? (int)got : 0;
         size_t candidates = (size_t)got - sizeof(struct rsct_frame_header) + 1, at = 0;
-        if (candidates > RSC_INPUT_PEEK_MAX) candidates = RSC_INPUT_PEEK_MAX;
         for (; at < candidates; at++) {
             struct rsct_frame_header header;
             if (memcmp(data + at, &magic, 4)) continue;
             memcpy(&header, data + at, sizeof header);
-            if (header.header_checksum == XXH3_64bits(&header, offsetof(struct rsct_frame_header, header_checksum)))
-                break;
+            if (plausible_frame(reader, &header, rsc_input_offset(reader->input) + at)) break;
         }
         uint64_t here = rsc_input_offset(reader->input) + at;
         if ((status = rsc_input_seek(reader->input, here, error)) < 0) return status;
@@ -315,16 +355,19 @@ static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsct
         if (found < 0) return found;
         uint64_t here = rsc_input_offset(reader->input);
         if (!found) {
-            reader->lost_bytes += rsc_input_file_bytes(reader->input) - offset;
+            int index_intact = reader->totals_known && reader->index_offset >= offset;
+            uint64_t end = index_intact ? reader->index_offset : rsc_input_file_bytes(reader->input);
+            reader->lost_bytes += end - offset;
             return 0;
         }
         int status = read_frame(reader, here, header, error);
-        if (!status && header->first >= reader->expected) {
+        if (!status) status = check_order(reader, header, error);
+        if (!status) {
             reader->lost_bytes += here - offset;
             return 1;
         }
-        if (status < 0 && status != RSC_EFORMAT) return status;
-        uint64_t tried = rsc_input_offset(reader->input) - here;
+        if (status != RSC_EFORMAT) return status;
+        uint64_t tried = rsc_input_offset(reader->input) - here + ATTEMPT_BYTES;
         if (tried > reader->scan_budget)
             return rsc_fail_at(error, RSC_EFORMAT, here, "%s: too damaged to salvage past byte %llu",
                                rsc_input_name(reader->input), (unsigned long long)here);
@@ -333,27 +376,16 @@ static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsct
     }
 }
 
+/* At the end of a salvaged trace. */
 static void say_lost(struct rsct_reader *reader) {
-    if (!reader->lost_bytes && !reader->lost_accesses) return;
+    if (reader->totals_known && reader->totals.accesses > reader->expected)
+        reader->lost_accesses += reader->totals.accesses - reader->expected;
+    if (!reader->lost_bytes && !reader->lost_accesses && !reader->lost_frames) return;
     rsc_log_line(reader->log, RSC_LOG_WARNING,
                  "%s: salvaged %llu frames; lost %llu bytes in %llu places, with at least %llu accesses",
                  rsc_input_name(reader->input), (unsigned long long)reader->frames,
                  (unsigned long long)reader->lost_bytes, (unsigned long long)reader->lost_frames,
                  (unsigned long long)reader->lost_accesses);
-}
-
-/* The last thing in the file: 0 when all is well. */
-static int finish_reading(struct rsct_reader *reader, uint64_t offset, struct rsc_error *error) {
-    int status = read_end(reader, offset, error);
-    if (reader->salvage && status == RSC_EFORMAT) {
-        reader->lost_bytes += rsc_input_offset(reader->input) - offset;
-        reader->lost_frames++;
-        status = 0;
-    }
-    if (reader->salvage && reader->totals_known && reader->totals.accesses > reader->expected)
-        reader->lost_accesses += reader->totals.accesses - reader->expected;
-    if (reader->salvage && !status) say_lost(reader);
-    return status;
 }
 
 /* Starts the next frame. Returns 1, 0 at the end of the trace, or negative. */
@@ -363,27 +395,29 @@ static int next_frame(struct rsct_reader *reader, struct rsc_error *error) {
     struct rsct_frame_header header;
     int64_t got = rsc_input_peek(reader->input, 4, &data, error);
     if (got < 0) return (int)got;
-    if (got >= 4 && u32_at(data) == RSCT_INDEX_MAGIC) return finish_reading(reader, offset, error);
-    int status;
-    if (got < 4)
+    int status, ended = got >= 4 && u32_at(data) == RSCT_INDEX_MAGIC;
+    if (ended) {
+        status = read_end(reader, offset, error);
+    } else if (got < 4) {
         status = damaged(reader, offset, "the file is cut before its index", error);
-    else if (u32_at(data) != RSCT_FRAME_MAGIC)
+    } else if (u32_at(data) != RSCT_FRAME_MAGIC) {
         status = damaged(reader, offset, "this is no frame", error);
-    else
+    } else {
         status = read_frame(reader, offset, &header, error);
+        if (!status) status = check_order(reader, &header, error);
+        if (!status && header.first > reader->expected) reader->lost_frames++;
+    }
     if (status == RSC_EFORMAT && reader->salvage) {
-        if (got < 4) { /* nothing more to find */
-            say_lost(reader);
-            return 0;
-        }
         status = salvage_from(reader, offset, &header, error);
-        if (status == 0) say_lost(reader);
-        if (status <= 0) return status;
-        status = 0;
+        ended = !status;
     }
     if (status < 0) return status;
-    status = accept_frame(reader, offset, &header, error);
-    return status < 0 ? status : 1;
+    if (ended) {
+        if (reader->salvage) say_lost(reader);
+        return 0;
+    }
+    accept_frame(reader, &header);
+    return 1;
 }
 
 /* ---- the source ---- */
@@ -392,12 +426,12 @@ static int next_frame(struct rsct_reader *reader, struct rsc_error *error) {
 static void drop_front(struct rsc_batch *batch, uint32_t drop) {
     uint32_t events = 0;
     while (events < batch->event_count && batch->events[events].at < drop) events++;
-    struct rsc_event *kept = (struct rsc_event *)batch->events + events;
-    for (uint32_t i = 0; i < batch->event_count - events; i++) kept[i].at -= drop;
+    if (events) batch->events += events;
+    batch->event_count -= events;
+    struct rsc_event *kept = (struct rsc_event *)batch->events;
+    for (uint32_t i = 0; i < batch->event_count; i++) kept[i].at -= drop;
     if (batch->instructions != RSC_UNKNOWN && batch->count)
         batch->instructions -= (uint64_t)((unsigned __int128)batch->instructions * drop / batch->count);
-    batch->events = kept;
-    batch->event_count -= events;
     batch->addr += drop;
     batch->meta += drop;
     if (batch->pc) batch->pc += drop;
@@ -415,8 +449,10 @@ static int rsct_next(struct rsc_source *source, struct rsc_batch *batch, struct 
         int status = rsct_decoder_next(reader->decoder, batch, reader->skip, &problem);
         if (status < 0) {
             reader->frames--; /* it was not intact after all */
-            if (!reader->salvage) return damaged(reader, rsc_input_offset(reader->input), problem, error);
+            if (!reader->salvage) return damaged(reader, reader->frame_offset, problem, error);
             reader->lost_frames++;
+            reader->lost_accesses += reader->frame_left;
+            reader->lost_bytes += rsc_input_offset(reader->input) - reader->frame_offset;
             reader->in_frame = 0;
             continue;
         }
@@ -424,10 +460,11 @@ static int rsct_next(struct rsc_source *source, struct rsc_batch *batch, struct 
             reader->in_frame = 0;
             continue;
         }
+        reader->frame_left -= batch->count;
         if (reader->skip) {
             uint32_t drop = reader->skip < batch->count ? (uint32_t)reader->skip : batch->count;
             reader->skip -= drop;
-            if (drop == batch->count) continue;
+            if (drop == batch->count) continue; /* with a batch of events alone, which come before what is sought */
             drop_front(batch, drop);
         }
         return 1;
@@ -436,7 +473,7 @@ static int rsct_next(struct rsc_source *source, struct rsc_batch *batch, struct 
 
 /* Reads trailer and index of a regular file, then goes back to where it was. */
 static int load_index(struct rsct_reader *reader, struct rsc_error *error) {
-    uint64_t file_bytes = rsc_input_file_bytes(reader->input);
+    uint64_t file_bytes = rsc_input_file_bytes(reader->input), before = rsc_input_offset(reader->input);
     struct rsct_trailer trailer;
     int status = RSC_EFORMAT;
     uint8_t *index = NULL;
@@ -447,6 +484,7 @@ static int load_index(struct rsct_reader *reader, struct rsc_error *error) {
     if (trailer.magic != RSCT_TRAILER_MAGIC ||
         trailer.checksum != XXH3_64bits(&trailer, offsetof(struct rsct_trailer, checksum)) ||
         trailer.index_bytes < INDEX_BYTES_MIN || trailer.index_bytes > file_bytes ||
+        trailer.index_bytes > tail_bytes_max(reader) ||
         trailer.index_offset != file_bytes - RSCT_TRAILER_BYTES - trailer.index_bytes)
         goto out;
     index = malloc(trailer.index_bytes);
@@ -457,12 +495,14 @@ static int load_index(struct rsct_reader *reader, struct rsc_error *error) {
     if ((status = rsc_input_seek(reader->input, trailer.index_offset, error)) < 0) goto out;
     if ((status = read_whole(reader, index, trailer.index_bytes, "the index", error)) < 0) goto out;
     status = take_index(reader, index, trailer.index_bytes) ? RSC_EFORMAT : 0;
+    reader->index_offset = trailer.index_offset;
 out:
     free(index);
     if (status == RSC_EFORMAT)
-        rsc_fail_at(error, status, file_bytes, "%s: no intact index at the end: the file is cut or damaged",
-                    rsc_input_name(reader->input));
-    return status;
+        rsc_fail_at(error, status, file_bytes, "%s: no intact index at the end (byte %llu): the file is cut or damaged",
+                    rsc_input_name(reader->input), (unsigned long long)file_bytes);
+    int back = rsc_input_seek(reader->input, before, status < 0 ? NULL : error);
+    return status < 0 ? status : back;
 }
 
 static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error *error) {
@@ -484,8 +524,11 @@ static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error
         return rsc_fail(error, RSC_EINVAL, "%s: access %llu is past the end (%llu accesses)",
                         rsc_input_name(reader->input), (unsigned long long)index,
                         (unsigned long long)reader->totals.accesses);
+    /* Frames of events alone stand before the access too. */
+    while (low && index == reader->rows[low].first && !reader->rows[low - 1].accesses) low--;
     if ((status = rsc_input_seek(reader->input, reader->rows[low].offset, error)) < 0) return status;
     reader->frames = low;
+    reader->frames_hash = chain_rows(reader->rows, low);
     reader->expected = reader->rows[low].first;
     reader->skip = index - reader->rows[low].first;
     reader->in_frame = 0;
@@ -522,6 +565,13 @@ static void rsct_close(struct rsc_source *source) {
 
 static const struct rsc_source_ops rsct_ops = {rsct_next, rsct_seek, rsct_info, rsct_close};
 
+/* Salvage without a header: what it said is lost, and reading starts by looking for a frame. */
+static int lose_header(struct rsct_reader *reader, struct rsc_error *error) {
+    reader->made_by = reader->command = reader->filter = "";
+    reader->version = RSCT_VERSION;
+    return rsc_input_seek(reader->input, 0, error);
+}
+
 int rsc_rsct_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                   struct rsc_error *error) {
     struct rsct_reader *reader = calloc(1, sizeof *reader);
@@ -531,16 +581,14 @@ int rsc_rsct_open(struct rsc_source **out, struct rsc_input *input, const struct
     reader->input = input;
     reader->log = options->log;
     reader->salvage = options->salvage;
-    reader->instructions_known = 1;
-    int status = read_header(reader, error);
+    int status = read_header(reader, error), seekable = rsc_input_seekable(input);
+    if (status == RSC_EFORMAT && options->salvage && seekable && reader->recognised) status = lose_header(reader, error);
     if (!status) status = rsct_decoder_new(&reader->decoder, KEEPS, error);
-    uint64_t first_frame = rsc_input_offset(input);
-    if (!status && rsc_input_seekable(input)) {
+    if (!status && seekable) {
         /* Totals early, for progress and info; damage there is reported when reading gets to it. */
-        struct rsc_error ignored;
-        (void)load_index(reader, &ignored);
         reader->scan_budget = 8 * rsc_input_file_bytes(input) + (64u << 20);
-        status = rsc_input_seek(input, first_frame, error);
+        int loaded = load_index(reader, error);
+        if (loaded == RSC_EIO) status = loaded;
     } else if (!status && options->salvage) {
         status = rsc_fail(error, RSC_EUNSUPPORTED, "%s: --salvage needs an uncompressed file, not a pipe",
                           rsc_input_name(input));

@@ -15,11 +15,18 @@
 #include "base/fail.h"
 #include "trace/rsct_encode.h"
 
+/* The least accesses in a frame that is made smaller to fit a limit. */
+#define SMALL_FRAME 256u
+
 struct rsct_writer {
     struct rsc_output_file *file;
     struct rsc_trace_writer_options options; /* its strings are owned */
-    struct rsct_encoder *encoder; /* made with the header, at the first batch: that shows whether there are pcs */
-    int full; /* nothing more is taken */
+    struct rsct_encoder *encoder;
+    int pcs;          /* are kept */
+    int pcs_settled;  /* the first accesses were seen: they show whether there are pcs */
+    int header_there; /* is written with the first frame, when pcs are settled */
+    int full;         /* nothing more is taken */
+    struct rsc_error failure; /* code 0: none. The file may end in half a frame: nothing more is written */
 
     struct rsct_index_row *rows;
     uint32_t *events; /* in each frame */
@@ -29,11 +36,19 @@ struct rsct_writer {
 
     struct rsc_thread *threads; /* by number */
     uint32_t thread_count, thread_room;
+    uint32_t indexed_threads; /* known when the last frame was written: there is room for these in the index */
 };
 
 static void put_u32(uint8_t *to, uint32_t value) { memcpy(to, &value, sizeof value); }
 
-static int write_header(struct rsct_writer *writer, int pcs, struct rsc_error *error) {
+static uint64_t index_bytes(uint64_t rows, uint64_t threads) {
+    return RSCT_INDEX_FIXED + rows * sizeof(struct rsct_index_row) + sizeof(struct rsct_totals) + 8 +
+           threads * sizeof(struct rsc_thread) + 8;
+}
+
+/* The header, if it is not there yet. */
+static int write_header(struct rsct_writer *writer, struct rsc_error *error) {
+    if (writer->header_there) return 0;
     const struct rsc_trace_writer_options *options = &writer->options;
     const char *text[3] = {options->source, options->command, options->filter};
     size_t length[3], bytes = RSCT_HEADER_FIXED + 3 * 4 + 8;
@@ -42,12 +57,15 @@ static int write_header(struct rsct_writer *writer, int pcs, struct rsc_error *e
         if (length[i] > RSCT_HEADER_MAX / 4) length[i] = RSCT_HEADER_MAX / 4; /* a command line can be long */
         bytes += length[i];
     }
+    if (options->max_bytes && bytes + index_bytes(0, 0) + RSCT_TRAILER_BYTES > options->max_bytes)
+        return rsc_fail(error, RSC_ELIMIT, "%s: the limit of %llu bytes has no room for a trace", writer->file->path,
+                        (unsigned long long)options->max_bytes);
     uint8_t *header = calloc(1, bytes), *to = header + RSCT_HEADER_FIXED;
     if (!header) return rsc_fail_memory(error, "trace header");
     memcpy(header, RSCT_MAGIC, RSCT_MAGIC_BYTES);
     put_u32(header + 8, RSCT_VERSION);
     put_u32(header + 12, (uint32_t)bytes);
-    put_u32(header + 16, pcs ? RSCT_FLAG_PCS : 0);
+    put_u32(header + 16, writer->pcs ? RSCT_FLAG_PCS : 0);
     put_u32(header + 20, options->frame_accesses);
     put_u32(header + 24, 1);
     for (int i = 0; i < 3; i++) {
@@ -59,13 +77,14 @@ static int write_header(struct rsct_writer *writer, int pcs, struct rsc_error *e
     memcpy(header + bytes - 8, &checksum, 8);
     int status = rsc_output_write(writer->file, header, bytes, error);
     free(header);
+    writer->header_there = !status;
     return status;
 }
 
-/* Header and encoder, once it is known whether there will be pcs. */
-static int begin(struct rsct_writer *writer, int pcs, struct rsc_error *error) {
-    int status = rsct_encoder_new(&writer->encoder, writer->options.frame_accesses, writer->options.level, pcs, error);
-    return status < 0 ? status : write_header(writer, pcs, error);
+/* Accesses in a frame where nobody says: a million, but few enough that several frames fit a limit. */
+static uint32_t usual_frame(uint64_t max_bytes) {
+    if (!max_bytes || max_bytes / 64 >= RSCT_FRAME_ACCESSES) return RSCT_FRAME_ACCESSES;
+    return max_bytes / 64 > SMALL_FRAME ? (uint32_t)(max_bytes / 64) : SMALL_FRAME;
 }
 
 int rsct_writer_open(struct rsct_writer **out, struct rsc_output_file *file,
@@ -81,11 +100,18 @@ int rsct_writer_open(struct rsct_writer **out, struct rsc_output_file *file,
     writer->options.source = strdup(options->source ? options->source : "");
     writer->options.command = strdup(options->command ? options->command : "");
     writer->options.filter = strdup(options->filter ? options->filter : "");
-    if (!writer->options.frame_accesses) writer->options.frame_accesses = RSCT_FRAME_ACCESSES;
+    if (!writer->options.frame_accesses) writer->options.frame_accesses = usual_frame(options->max_bytes);
     if (!writer->options.level) writer->options.level = 3;
-    if (!writer->options.source || !writer->options.command || !writer->options.filter) {
+    writer->pcs = options->pcs != 0;
+    int status = 0;
+    if (!writer->options.source || !writer->options.command || !writer->options.filter)
+        status = rsc_fail_memory(error, "trace writer");
+    if (!status)
+        status = rsct_encoder_new(&writer->encoder, writer->options.frame_accesses, writer->options.level, writer->pcs,
+                                  error);
+    if (status < 0) {
         rsct_writer_free(writer);
-        return rsc_fail_memory(error, "trace writer");
+        return status;
     }
     *out = writer;
     return 0;
@@ -101,11 +127,6 @@ void rsct_writer_free(struct rsct_writer *writer) {
     free(writer->events);
     free(writer->threads);
     free(writer);
-}
-
-static uint64_t index_bytes(const struct rsct_writer *writer, uint64_t rows) {
-    return RSCT_INDEX_FIXED + rows * sizeof(struct rsct_index_row) + sizeof(struct rsct_totals) + 8 +
-           writer->thread_count * sizeof(struct rsc_thread) + 8;
 }
 
 static int reserve_row(struct rsct_writer *writer, struct rsc_error *error) {
@@ -138,11 +159,12 @@ static int write_frame(struct rsct_writer *writer, struct rsc_error *error) {
     struct rsct_frame_header header;
     const uint8_t *data;
     size_t bytes;
+    int status = write_header(writer, error);
     uint64_t offset = writer->file->bytes;
-    int status = reserve_row(writer, error);
+    if (!status) status = reserve_row(writer, error);
     if (!status) status = rsct_encoder_pack(writer->encoder, &header, &data, &bytes, error);
     if (status < 0) return status;
-    uint64_t end = offset + bytes + index_bytes(writer, writer->row_count + 1) + RSCT_TRAILER_BYTES;
+    uint64_t end = offset + bytes + index_bytes(writer->row_count + 1, writer->thread_count) + RSCT_TRAILER_BYTES;
     if (writer->options.max_bytes && end > writer->options.max_bytes) return 1;
     errno = 0;
     status = rsc_output_write(writer->file, data, bytes, error);
@@ -150,6 +172,7 @@ static int write_frame(struct rsct_writer *writer, struct rsc_error *error) {
     writer->events[writer->row_count] = header.events;
     writer->rows[writer->row_count++] = (struct rsct_index_row){
         .offset = offset, .first = header.first, .instructions = header.instructions, .accesses = header.accesses};
+    writer->indexed_threads = writer->thread_count;
     return 0;
 }
 
@@ -157,7 +180,9 @@ static int note_threads(struct rsct_writer *writer, const struct rsc_batch *batc
     uint64_t highest = 0;
     for (uint32_t i = 0; i < batch->count; i++)
         if (batch->meta[i] > highest) highest = batch->meta[i];
-    uint32_t count = batch->count ? rsc_meta_thread(highest) + 1 : 0;
+    uint64_t count = batch->count ? rsc_meta_thread(highest) + 1 : 0;
+    for (uint32_t i = 0; i < batch->event_count; i++)
+        if (batch->events[i].thread >= count) count = (uint64_t)batch->events[i].thread + 1;
     if (batch->thread_count > count) count = batch->thread_count;
     if (count > RSC_THREADS_MAX)
         return rsc_fail(error, RSC_ELIMIT, "trace: more than %u threads", RSC_THREADS_MAX);
@@ -165,20 +190,23 @@ static int note_threads(struct rsct_writer *writer, const struct rsc_batch *batc
         struct rsc_thread *threads = realloc(writer->threads, 2 * (size_t)count * sizeof *threads);
         if (!threads) return rsc_fail_memory(error, "trace threads");
         writer->threads = threads;
-        writer->thread_room = 2 * count;
+        writer->thread_room = 2 * (uint32_t)count;
     }
     for (uint32_t i = writer->thread_count; i < count; i++) writer->threads[i] = (struct rsc_thread){0, i};
-    if (count > writer->thread_count) writer->thread_count = count;
+    if (count > writer->thread_count) writer->thread_count = (uint32_t)count;
     for (uint32_t i = 0; batch->threads && i < batch->thread_count; i++) writer->threads[i] = batch->threads[i];
     return 0;
 }
 
-int rsct_writer_push(struct rsct_writer *writer, const struct rsc_batch *batch, struct rsc_error *error) {
+static int push(struct rsct_writer *writer, const struct rsc_batch *batch, struct rsc_error *error) {
     struct rsct_position position = {0};
-    if (writer->full) return 1;
-    int status = writer->encoder ? 0 : begin(writer, writer->options.pcs && batch->pc, error);
-    if (!status) status = note_threads(writer, batch, error);
+    int status = note_threads(writer, batch, error);
     if (status < 0) return status;
+    if (!writer->pcs_settled && batch->count) {
+        writer->pcs_settled = 1;
+        writer->pcs = writer->pcs && batch->pc;
+        if (!writer->pcs) rsct_encoder_drop_pcs(writer->encoder);
+    }
     while ((status = rsct_encoder_add(writer->encoder, batch, &position, error)) > 0) {
         status = write_frame(writer, error);
         if (status < 0) return status;
@@ -188,6 +216,20 @@ int rsct_writer_push(struct rsct_writer *writer, const struct rsc_batch *batch, 
         }
     }
     return status;
+}
+
+/* Tells of the failure that ended the writer, now and whenever more is asked of it. */
+static int tell_failure(struct rsct_writer *writer, int status, struct rsc_error *error) {
+    if (error) *error = writer->failure;
+    return status;
+}
+
+int rsct_writer_push(struct rsct_writer *writer, const struct rsc_batch *batch, struct rsc_error *error) {
+    if (writer->failure.code) return tell_failure(writer, writer->failure.code, error);
+    if (writer->full) return 1;
+    int status = push(writer, batch, &writer->failure);
+    if (status >= 0) writer->failure.code = 0; /* a full disk is no failure */
+    return status < 0 ? tell_failure(writer, status, error) : status;
 }
 
 void rsct_writer_set_full(struct rsct_writer *writer, uint64_t accesses, uint64_t instructions) {
@@ -214,7 +256,8 @@ static struct rsct_totals totals_of(const struct rsct_writer *writer) {
 
 /* Index and trailer in one write. */
 static int write_end(struct rsct_writer *writer, struct rsc_error *error) {
-    uint64_t bytes = index_bytes(writer, writer->row_count), count = writer->thread_count, zero_magic = RSCT_INDEX_MAGIC;
+    uint64_t count = writer->indexed_threads, bytes = index_bytes(writer->row_count, count);
+    uint64_t zero_magic = RSCT_INDEX_MAGIC;
     struct rsct_totals totals = totals_of(writer);
     struct rsct_trailer trailer = {.magic = RSCT_TRAILER_MAGIC, .index_offset = writer->file->bytes, .index_bytes = bytes};
     trailer.checksum = XXH3_64bits(&trailer, offsetof(struct rsct_trailer, checksum));
@@ -239,14 +282,15 @@ static int write_end(struct rsct_writer *writer, struct rsc_error *error) {
     return full ? 1 : status;
 }
 
-int rsct_writer_finish(struct rsct_writer *writer, struct rsc_error *error) {
-    int status = writer->encoder ? 0 : begin(writer, 0, error);
-    if (status < 0) return status;
+static int finish(struct rsct_writer *writer, struct rsc_error *error) {
+    int status = 0;
+    if (!writer->pcs_settled && !writer->header_there) writer->pcs = 0; /* no accesses, no pcs */
     if (!writer->full && rsct_encoder_pending(writer->encoder)) {
         status = write_frame(writer, error);
         if (status < 0) return status;
         if (status > 0) writer->full = 1;
     }
+    if ((status = write_header(writer, error)) < 0) return status;
     uint64_t end = writer->file->bytes;
     while ((status = write_end(writer, error)) > 0) {
         /* The disk is full: give up the last frame and put the index in its place. */
@@ -256,4 +300,11 @@ int rsct_writer_finish(struct rsct_writer *writer, struct rsc_error *error) {
         writer->full = 1;
     }
     return status;
+}
+
+int rsct_writer_finish(struct rsct_writer *writer, struct rsc_error *error) {
+    if (writer->failure.code) return tell_failure(writer, writer->failure.code, error);
+    int status = finish(writer, &writer->failure);
+    if (status >= 0) writer->failure.code = 0;
+    return status < 0 ? tell_failure(writer, status, error) : writer->full;
 }

@@ -18,6 +18,8 @@ struct rsc_trace {
     struct rsc_error error; /* of the failure that ended it */
     int ended;              /* next said 0 or failed */
     int status;             /* then: what it said */
+    int sought;             /* not everything was read: the counts below say nothing */
+    uint64_t accesses, instructions; /* read so far */
 };
 
 static int format_by_name(const struct rsc_format **format, const char *name, struct rsc_error *error) {
@@ -52,18 +54,18 @@ static int refuse_empty(struct rsc_trace *trace, struct rsc_error *error) {
 }
 
 static int add_filter(struct rsc_trace *trace, const struct rsc_filter *filter, struct rsc_error *error) {
-    struct rsc_filter rest = *filter;
     struct rsc_source *source;
+    struct rsc_error ignored;
     if (rsc_filter_is_all(filter)) return 0;
-    /* A window into a seekable trace starts by going there. */
-    if (filter->first && trace->source->ops->seek && rsc_input_seekable(trace->input)) {
-        int status = trace->source->ops->seek(trace->source, filter->first, error);
-        if (status < 0) return status;
-        rest.first = 0;
-    }
-    int status = rsc_filter_open(&source, trace->source, &rest, error);
-    if (!status) trace->source = source;
-    return status;
+    int status = rsc_filter_open(&source, trace->source, filter, error);
+    if (status < 0) return status;
+    trace->source = source;
+    /*
+     * A window into a seekable trace starts by going there. Where that cannot be (it lies past the
+     * end, the index is damaged) reading from the start finds the same, or says what is wrong.
+     */
+    if (filter->first && rsc_input_seekable(trace->input)) source->ops->seek(source, filter->first, &ignored);
+    return 0;
 }
 
 static int build(struct rsc_trace *trace, const char *path, const struct rsc_trace_options *options,
@@ -113,6 +115,11 @@ int rsc_trace_next(struct rsc_trace *trace, const struct rsc_batch **batch, stru
         if (trace->status < 0 && error) *error = trace->error;
         return trace->status;
     }
+    trace->accesses += trace->batch.count;
+    if (trace->instructions != RSC_UNKNOWN && trace->batch.instructions != RSC_UNKNOWN)
+        trace->instructions += trace->batch.instructions;
+    else if (trace->batch.count)
+        trace->instructions = RSC_UNKNOWN;
     *batch = &trace->batch;
     return 1;
 }
@@ -121,7 +128,10 @@ int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *er
     if (!trace->source->ops->seek)
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: this trace cannot be sought in", rsc_input_name(trace->input));
     int status = trace->source->ops->seek(trace->source, index, error);
-    if (status == 0) trace->ended = 0;
+    if (status == 0) {
+        trace->ended = 0;
+        trace->sought = 1;
+    }
     return status;
 }
 
@@ -139,6 +149,13 @@ void rsc_trace_get_info(struct rsc_trace *trace, struct rsc_trace_info *info) {
         .file_bytes = rsc_input_file_bytes(trace->input),
     };
     if (trace->source->ops->info) trace->source->ops->info(trace->source, info);
+    if (!trace->ended || trace->status < 0 || trace->sought) return;
+    if (info->accesses == RSC_UNKNOWN) info->accesses = trace->accesses;
+    if (info->instructions == RSC_UNKNOWN && trace->accesses) info->instructions = trace->instructions;
+    if (info->full_accesses == RSC_UNKNOWN) {
+        info->full_accesses = info->accesses;
+        info->full_instructions = info->instructions;
+    }
 }
 
 void rsc_trace_close(struct rsc_trace *trace) {

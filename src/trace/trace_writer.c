@@ -60,7 +60,9 @@ void rsc_trace_writer_set_full(struct rsc_trace_writer *writer, uint64_t accesse
 
 int rsc_trace_writer_finish(struct rsc_trace_writer *writer, struct rsc_error *error) {
     int status = writer->native ? rsct_writer_finish(writer->native, error) : rsc_text_writer_finish(writer->text, error);
-    return status < 0 ? status : rsc_output_commit(&writer->file, 0, error);
+    if (status < 0) return status;
+    int committed = rsc_output_commit(&writer->file, 0, error);
+    return committed < 0 ? committed : status;
 }
 
 void rsc_trace_writer_close(struct rsc_trace_writer *writer) {

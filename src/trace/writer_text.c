@@ -121,7 +121,7 @@ static char *put_csv(struct rsc_text_writer *writer, char *to, const struct rsc_
     memcpy(to, "0x", 2);
     to = put_hex(to + 2, batch->addr[i]);
     *to++ = ',';
-    to = put_decimal(to, rsc_meta_size(meta));
+    to = put_decimal(to, rsc_meta_size(meta) ? rsc_meta_size(meta) : 1); /* a size of 0 counts as 1 */
     *to++ = ',';
     *to++ = "RWI?"[rsc_meta_kind(meta) & 3];
     memcpy(to, writer->thread_text, sizeof writer->thread_text);

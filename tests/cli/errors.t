@@ -1,118 +1,310 @@
 # Usage errors: one line on standard error, exit status 2.
 $ printf '0 100\n0 100\n' > a.din
 $ reusescope foo
+reusescope: no verb 'foo' (see: reusescope help)
+[2]
 $ reusescope analyse a.din
+reusescope: no verb 'analyse' (did you mean analyze?)
+[2]
 $ reusescope repotr
+reusescope: no verb 'repotr' (did you mean report?)
+[2]
 $ reusescope -q
+reusescope: no verb '-q' (see: reusescope help)
+[2]
 $ reusescope analyze
+reusescope analyze: a trace is missing: reusescope analyze TRACE (- is standard input)
+[2]
 $ reusescope analyze a.din a.din
+reusescope analyze: more than one trace: a.din
+[2]
 $ reusescope analyze --lines 64 a.din
+reusescope analyze: unknown option --lines (did you mean --line?)
+[2]
 $ reusescope analyze --salvge a.din
+reusescope analyze: unknown option --salvge (did you mean --salvage?)
+[2]
 $ reusescope analyze --nothing-like-it a.din
+reusescope analyze: unknown option --nothing-like-it (see: reusescope help analyze)
+[2]
 $ reusescope analyze -x a.din
+reusescope analyze: unknown option -x (see: reusescope help analyze)
+[2]
 $ reusescope analyze -qx a.din
+reusescope analyze: unknown option -x (see: reusescope help analyze)
+[2]
 $ reusescope analyze a.din --line
+reusescope analyze: --line needs a value: --line BYTES,...
+[2]
 $ reusescope analyze a.din -o
+reusescope analyze: --output needs a value: --output FILE
+[2]
 $ reusescope analyze --quiet=1 a.din
+reusescope analyze: --quiet takes no value
+[2]
 $ reusescope analyze --line 63 a.din
+reusescope analyze: --line 63: not a list of powers of two from 1 to 4096
+[2]
 $ reusescope analyze --line 0 a.din
+reusescope analyze: --line 0: not a list of powers of two from 1 to 4096
+[2]
 $ reusescope analyze --line 8192 a.din
+reusescope analyze: --line 8192: not a list of powers of two from 1 to 4096
+[2]
 $ reusescope analyze --line 64, a.din
+reusescope analyze: --line 64,: not a list of powers of two from 1 to 4096
+[2]
 $ reusescope analyze --line=abc a.din
+reusescope analyze: --line abc: not a list of powers of two from 1 to 4096
+[2]
 $ reusescope analyze --engine nope a.din
+reusescope: engine 'nope': not one of auto, exact
+[2]
 $ reusescope analyze --model nope a.din
+reusescope: model 'nope': not one of single
+[2]
 $ reusescope analyze --from nope a.din
+reusescope: format 'nope': not one of rsct, din, lackey, csv, raw64
+[2]
 $ reusescope analyze --format xml a.din
+reusescope analyze: --format xml: not one of text, json, csv
+[2]
 $ reusescope analyze --threads 0 a.din
+reusescope analyze: --threads 0: not a number from 1 to 1024
+[2]
 $ reusescope analyze --threads 1025 a.din
+reusescope analyze: --threads 1025: not a number from 1 to 1024
+[2]
 $ reusescope analyze --phases 0 a.din
+reusescope analyze: --phases 0: not a number from 1 to 10000
+[2]
 $ reusescope analyze --phases 10001 a.din
+reusescope analyze: --phases 10001: not a number from 1 to 10000
+[2]
 $ reusescope analyze --bins 0 a.din
+reusescope analyze: --bins 0: not a number from 1 to 64
+[2]
 $ reusescope analyze --bins 65 a.din
+reusescope analyze: --bins 65: not a number from 1 to 64
+[2]
 $ reusescope analyze --max-distance 0 a.din
+reusescope analyze: --max-distance 0: not a number of lines from 1 up
+[2]
 $ reusescope analyze --max-distance 99999999999999999999 a.din
+reusescope analyze: --max-distance 99999999999999999999: not a number of lines from 1 up
+[2]
 $ reusescope analyze --kind X a.din
+reusescope analyze: --kind X: not a list of R, W, I
+[2]
 $ reusescope analyze --kind '' a.din
+reusescope analyze: --kind : not a list of R, W, I
+[2]
 $ reusescope analyze --tid x a.din
+reusescope analyze: --tid x: not a list of up to 1024 thread ids
+[2]
 $ reusescope analyze --tid '' a.din
+reusescope analyze: --tid : not a list of up to 1024 thread ids
+[2]
 $ reusescope analyze --range 5 a.din
+reusescope analyze: --range 5: not LOW-HIGH, as 0x1000-0x1fff
+[2]
 $ reusescope analyze --range 5-4 a.din
+reusescope analyze: --range 5-4: not LOW-HIGH, as 0x1000-0x1fff
+[2]
 $ reusescope analyze --window x a.din
+reusescope analyze: --window x: not FIRST or FIRST+COUNT, as 10M+1M
+[2]
 $ reusescope analyze --window 1+ a.din
+reusescope analyze: --window 1+: not FIRST or FIRST+COUNT, as 10M+1M
+[2]
 $ reusescope analyze --window -1 a.din
+reusescope analyze: --window -1: not FIRST or FIRST+COUNT, as 10M+1M
+[2]
 $ reusescope analyze --bits 6-9 a.din
+reusescope analyze: --bits 6-9: not LO-HI=VALUE with bits from 0 to 63, as 6-9=3
+[2]
 $ reusescope analyze --bits 9-6=0 a.din
+reusescope analyze: --bits 9-6=0: not LO-HI=VALUE with bits from 0 to 63, as 6-9=3
+[2]
 $ reusescope analyze --bits 6-64=0 a.din
+reusescope analyze: --bits 6-64=0: not LO-HI=VALUE with bits from 0 to 63, as 6-9=3
+[2]
 $ reusescope analyze --bits 6-7=4 a.din
+reusescope analyze: --bits 6-7=4: not LO-HI=VALUE with bits from 0 to 63, as 6-9=3
+[2]
 $ reusescope analyze --every 0 a.din
+reusescope analyze: --every 0: not a number from 1 up
+[2]
 $ reusescope analyze --color maybe a.din
+reusescope analyze: --color maybe: not one of auto, always, never
+[2]
 $ reusescope info
+reusescope info: a file is missing: reusescope info FILE
+[2]
 $ reusescope info a.din a.din
+reusescope info: more than one file: a.din
+[2]
 $ reusescope info a.din --format csv
+reusescope info: --format csv: not one of text, json
+[2]
 $ reusescope dump
+reusescope dump: a trace is missing: reusescope dump TRACE
+[2]
 $ reusescope dump a.din -n 0
+reusescope dump: --count 0: not a number from 1 up
+[2]
 $ reusescope convert -o x.rsct
+reusescope convert: a trace is missing: reusescope convert TRACE -o FILE
+[2]
 $ reusescope convert a.din
+reusescope convert: an output file is missing: -o FILE (- is standard output)
+[2]
 $ reusescope convert a.din -o x.rsct --to xml
+reusescope convert: --to xml: not one of rsct, din, csv
+[2]
 $ reusescope report --format xml
+reusescope report: --format xml: not one of text, json, csv
+[2]
 
 # A blank is no kind.
-$ reusescope analyze --kind ' ' a.din
-$ reusescope analyze --kind 'R W' a.din
+$ reusescope analyze --kind ' ' a.din -o -
+reusescope analyze: --kind  : not a list of R, W, I
+[2]
+$ reusescope analyze --kind 'R W' a.din -o -
+reusescope analyze: --kind R W: not a list of R, W, I
+[2]
 
 # What is wrong with a command line is said before a long analysis, not after it.
 $ reusescope analyze missing.din --format xml
+reusescope analyze: --format xml: not one of text, json, csv
+[2]
 
 # Errors stay on one line whatever the argument holds.
 $ reusescope "$(printf 'a\nb')" 2>&1 | wc -l
+1
 $ reusescope analyze "--$(printf 'a\nb')" 2>&1 | wc -l
+1
 $ reusescope analyze --line "$(printf '1\n2')" a.din 2>&1 | wc -l
+1
 $ reusescope analyze "$(printf 'a\nb')" 2>&1 | wc -l
+1
 $ reusescope gen "$(printf 'a\nb')" -n 1 -o x 2>&1 | wc -l
+1
 
 # "--" ends the options.
 $ reusescope analyze -- --line
+reusescope: --line: No such file or directory
+[1]
 $ reusescope analyze -- -
+reusescope: standard input: the file is empty
+[1]
 
 # Input errors: one line, exit status 1.
 $ reusescope analyze missing.din
+reusescope: missing.din: No such file or directory
+[1]
 $ reusescope info missing.din
+reusescope: missing.din: No such file or directory
+[1]
 $ reusescope dump missing.din
+reusescope: missing.din: No such file or directory
+[1]
 $ reusescope convert missing.din -o x.rsct
+reusescope: missing.din: No such file or directory
+[1]
 $ reusescope report missing.data
+reusescope: missing.data: No such file or directory
+[1]
 $ reusescope report
+reusescope: reusescope.data: No such file or directory
+[1]
 $ reusescope analyze .
+reusescope: .: Is a directory
+[1]
 $ reusescope report .
+reusescope: .: Is a directory
+[1]
 $ reusescope info .
+reusescope: .: Is a directory
+[1]
 $ : > empty
 $ reusescope analyze empty
+reusescope: empty: the file is empty
+[1]
 $ reusescope info empty
+reusescope: empty: the file is empty
+[1]
 $ reusescope dump empty
+reusescope: empty: the file is empty
+[1]
 $ reusescope convert empty -o x.rsct
+reusescope: empty: the file is empty
+[1]
 $ reusescope report empty
+reusescope: empty: the file is empty
+[1]
 $ reusescope analyze empty --from raw64
+reusescope: empty: the file is empty
+[1]
 $ reusescope analyze empty --from din
+reusescope: empty: the file is empty
+[1]
 $ echo hello > junk
 $ reusescope analyze junk
+reusescope: junk: no trace format recognised (rsct, din, lackey, csv); name it with --from if it is one
+[1]
 $ reusescope info junk
+reusescope: junk: no trace format recognised (rsct, din, lackey, csv); name it with --from if it is one
+[1]
 $ reusescope dump junk
+reusescope: junk: no trace format recognised (rsct, din, lackey, csv); name it with --from if it is one
+[1]
 $ reusescope convert junk -o x.rsct
+reusescope: junk: no trace format recognised (rsct, din, lackey, csv); name it with --from if it is one
+[1]
 $ reusescope report junk
+reusescope: junk: neither a reusescope profile nor JSON
+[1]
 $ reusescope analyze junk --from din
+reusescope: junk: line 1 (byte 0): expected "0|1|2 ADDRESS" (din), found "hello"
+[1]
 $ reusescope analyze junk --from lackey
+reusescope: junk: none of its 1 lines is like "I  ADDRESS,SIZE" (lackey)
+[1]
 $ reusescope analyze junk --from csv
+reusescope: junk: line 1 (byte 0): the first line must name the columns, addr among them (csv), found "hello"
+[1]
 $ reusescope analyze junk --from raw64
+reusescope: junk: cut at byte 0: the last address has 6 of its 8 bytes (raw64)
+[1]
 $ reusescope analyze junk --from rsct
+reusescope: junk: header at byte 0: the file is cut
+[1]
 $ mkdir closed; : > closed/a.din; chmod 000 closed
-$ [ "$(id -u)" = 0 ] || reusescope analyze closed/a.din | grep -v denied; chmod 755 closed; rm -r closed
+$ [ "$(id -u)" = 0 ] || reusescope analyze closed/a.din 2>&1 | grep -v denied; chmod 755 closed; rm -r closed
 
 # A bad line is named.
 $ (for i in $(seq 20); do echo 0 100; done; echo zzz) | reusescope analyze -
+reusescope: standard input: line 21 (byte 120): expected "0|1|2 ADDRESS" (din), found "zzz"
+[1]
 $ printf 'addr\nff\n' | reusescope analyze -
+reusescope: standard input: line 2 (byte 5): hexadecimal digits need a leading 0x (csv), found "ff"
+[1]
 $ printf 'addr,size\n1,0\n' | reusescope analyze -
+reusescope: standard input: line 2 (byte 10): size must be from 1 to 4294967295 bytes (csv), found "1,0"
+[1]
 $ printf 'addr,size\n1\n' | reusescope analyze -
+reusescope: standard input: line 2 (byte 10): fewer values than the header has names (csv), found "1"
+[1]
 $ printf 'addr,kind\n1,Q\n' | reusescope analyze -
+reusescope: standard input: line 2 (byte 10): expected a kind: R, W or I (csv), found "1,Q"
+[1]
 $ printf 'addr,addr\n1,1\n' | reusescope analyze -
+reusescope: standard input: line 1 (byte 0): the header names a column twice (csv), found "addr,addr"
+[1]
 
 # Nothing was left behind.
 $ ls -A
+a.din
+empty
+junk

@@ -2,8 +2,19 @@
 $ acc() { reusescope info "$@" | grep -E '^(format|accesses|kinds)'; }
 $ printf '# Dinero\n0 10\n1 0x20 what follows is ignored\n\n2 7fff0000\n' > t.din
 $ acc t.din
+format         din
+accesses       3
+kinds          1 reads, 1 writes, 1 fetches
 $ reusescope dump t.din
+      access       tid  k         address   bytes
+           0         0  R  0x000000000010       1
+           1         0  W  0x000000000020       1
+           2         0  I  0x00007fff0000       1
 $ printf '0 10\n3 0\n4 0\n1 20\n' | reusescope dump -
+reusescope: warning: standard input: 2 escape or flush lines (labels 3 and 4) were ignored
+      access       tid  k         address   bytes
+           0         0  R  0x000000000010       1
+           1         0  W  0x000000000020       1
 
 # lackey: M is a read and a write; the pc is the last fetch; other output is skipped and said so.
 $ cat > t.lackey <<'END'
@@ -16,53 +27,135 @@ $ cat > t.lackey <<'END'
 > ==4711== done
 > END
 $ reusescope dump t.lackey
+      access       tid  k         address   bytes              pc
+           0         0  I  0x000004001000       3  0x000004001000
+           1         0  R  0x001fff000680       8  0x000004001000
+           2         0  I  0x000004001003       5  0x000004001003
+           3         0  W  0x001fff000678       8  0x000004001003
+           4         0  R  0x00000421ac10       4  0x000004001003
+           5         0  W  0x00000421ac10       4  0x000004001003
 $ acc t.lackey
+format         lackey
+accesses       6
+kinds          2 reads, 2 writes, 2 fetches
 $ (cat t.lackey; echo 'hello from the program') | reusescope info - | grep accesses
+reusescope: warning: standard input: 1 lines that are not lackey's were skipped (the program's own output?)
+accesses       6
 $ (cat t.lackey; echo 'hello from the program') | reusescope info - -q | grep accesses
+accesses       6
 
 # CSV: columns by name, in any order; comma, semicolon or tab; missing is 1 byte, R, thread 0.
 $ printf 'Addr\n16\n0x10\n' | reusescope dump -
+      access       tid  k         address   bytes
+           0         0  R  0x000000000010       1
+           1         0  R  0x000000000010       1
 $ printf 'kind;note;addr;size\nwrite;"a;b";0x40;4\nI;;64;\n' | reusescope dump -
+      access       tid  k         address   bytes
+           0         0  W  0x000000000040       4
+           1         0  I  0x000000000040       1
 $ printf 'tid\taddr\tpid\n8\t1\t2\n9\t2\t2\n' | reusescope dump -
+      access       tid  k         address   bytes
+           0         8  R  0x000000000001       1
+           1         9  R  0x000000000002       1
 
 # A text without its last newline is whole.
 $ printf '0 10\n0 20' | reusescope info - | grep accesses
+accesses       2
 
 # raw64 is never guessed.
 $ /usr/bin/python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<3Q", 0, 64, 2**64 - 1))' > t.raw64
 $ reusescope analyze t.raw64
+reusescope: t.raw64: no trace format recognised (rsct, din, lackey, csv); name it with --from if it is one
+[1]
 $ reusescope dump t.raw64 --from raw64
+      access       tid  k         address   bytes
+           0         0  R  0x000000000000       1
+           1         0  R  0x000000000040       1
+           2         0  R  0xffffffffffffffff       1
 $ head -c 20 t.raw64 > cut.raw64; reusescope analyze cut.raw64 --from raw64
+reusescope: cut.raw64: cut at byte 16: the last address has 4 of its 8 bytes (raw64)
+[1]
 
 # Packed: gzip, xz, zstd; by content, not by name; through pipes; member after member.
 $ for tool in gzip xz zstd; do $tool -c -q t.lackey > t.$tool; acc t.$tool; done
+format         lackey, packed with gzip
+accesses       6
+kinds          2 reads, 2 writes, 2 fetches
+format         lackey, packed with xz
+accesses       6
+kinds          2 reads, 2 writes, 2 fetches
+format         lackey, packed with zstd
+accesses       6
+kinds          2 reads, 2 writes, 2 fetches
 $ for tool in gzip xz zstd; do reusescope analyze - -q --format json -o - < t.$tool | sed -n 3p; done | uniq | wc -l
+1
 $ (gzip -c t.din; gzip -c t.din) | acc -
+format         din, packed with gzip
+accesses       6
+kinds          2 reads, 2 writes, 2 fetches
 $ reusescope convert t.lackey -q -o t.rsct; zstd -q t.rsct -o t.rsct.zst; acc t.rsct.zst
+format         rsct version 1, packed with zstd
+accesses       6
+kinds          2 reads, 2 writes, 2 fetches
 $ for tool in gzip xz zstd; do head -c 50 t.$tool > cut; reusescope analyze cut; done
+reusescope: cut: gzip data is cut at byte 50 of the file
+reusescope: cut: xz data is cut at byte 50 of the file
+reusescope: cut: zstd data is cut at byte 50 of the file
+[1]
 $ (cat t.gzip; echo junk) > tail.gz; reusescope analyze tail.gz
+reusescope: tail.gz: gzip data is damaged near byte * of the file (incorrect header check) (glob)
+[1]
 
 # Native traces: cut, damaged, newer.
 $ reusescope gen uniform,lines=1K -n 3M -q -o n.rsct
 $ reusescope analyze n.rsct -q --format json -o - | sed -n 3p
+ "accesses":3145728,"references":3145728,"cold":1024,"invalidated":0,"distinct":1024,
 $ flip() { cp "$1" bad.rsct; printf '\125' | dd of=bad.rsct bs=1 seek=$2 conv=notrunc status=none; }
 $ size=$(stat -c %s n.rsct)
 $ head -c $((size / 2)) n.rsct > bad.rsct; reusescope analyze bad.rsct
+reusescope: bad.rsct: frame 2 at byte *: the file is cut inside a frame (the first 1 frames are intact; --salvage reads them) (glob)
+[1]
 $ reusescope analyze bad.rsct --salvage -q --format json -o - | sed -n 3p
+ "accesses":1048576,"references":1048576,"cold":1024,"invalidated":0,"distinct":1024,
 $ reusescope analyze bad.rsct --salvage --format json -o - | sed -n 3p
+reusescope: warning: bad.rsct: salvaged 1 frames; lost * bytes in 1 places, with at least 0 accesses (glob)
+ "accesses":1048576,"references":1048576,"cold":1024,"invalidated":0,"distinct":1024,
 $ flip n.rsct $((size / 2)); reusescope analyze bad.rsct
+reusescope: bad.rsct: frame 2 at byte *: checksum mismatch (the first 1 frames are intact; --salvage reads them) (glob)
+[1]
 $ reusescope analyze bad.rsct --salvage --format json -o - | sed -n 3p
+reusescope: warning: bad.rsct: salvaged 2 frames; lost * bytes in 1 places, with at least 1048576 accesses (glob)
+ "accesses":2097152,"references":2097152,"cold":1024,"invalidated":0,"distinct":1024,
 $ reusescope info bad.rsct --salvage -q | grep -E '^(lost|kinds)'
+lost           * bytes (glob)
+kinds          2097152 reads, 0 writes, 0 fetches
 $ reusescope convert bad.rsct --salvage -q -o good.rsct; reusescope info good.rsct --count | grep kinds
+kinds          2097152 reads, 0 writes, 0 fetches
 $ reusescope dump bad.rsct --salvage -q --window 1 | wc -l
+2097152
 $ flip n.rsct 40; reusescope analyze bad.rsct
+reusescope: bad.rsct: header at byte 0: checksum mismatch
+[1]
 $ flip n.rsct $((size - 10)); reusescope analyze bad.rsct
+reusescope: bad.rsct: index at byte *: the file is cut or damaged in the index or trailer (all 3 frames are intact; --salvage reads them) (glob)
+[1]
 $ reusescope analyze bad.rsct --salvage -q --format json -o - | sed -n 3p
+ "accesses":3145728,"references":3145728,"cold":1024,"invalidated":0,"distinct":1024,
 $ flip n.rsct 8; reusescope analyze bad.rsct
+reusescope: bad.rsct: trace format version 85 is newer than this tool (it reads 1)
+[1]
 $ (cat n.rsct; echo) > bad.rsct; reusescope analyze bad.rsct
+reusescope: bad.rsct: index at byte *: the file is cut or damaged in the index or trailer (all 3 frames are intact; --salvage reads them) (glob)
+[1]
 $ head -c 20 n.rsct > bad.rsct; reusescope analyze bad.rsct
+reusescope: bad.rsct: header at byte 0: the file is cut
+[1]
 $ cat n.rsct | reusescope analyze - --salvage
+reusescope: standard input: --salvage needs an uncompressed file, not a pipe
+[1]
 $ cat n.rsct | head -c $((size / 2)) | reusescope analyze -
+reusescope: standard input: frame 2 at byte *: the file is cut inside a frame (the first 1 frames are intact; --salvage reads them) (glob)
+[1]
 
 # Every way to cut or flip a small one is an error of one line.
 $ reusescope gen cyclic,lines=4 -n 10 -q -o s.rsct
@@ -95,3 +188,4 @@ $ /usr/bin/python3 salvage.py
 
 # An intact index tells how many accesses a damaged frame had.
 $ flip s.rsct 220; reusescope info bad.rsct --salvage 2>&1 | grep -o 'with .*'
+with at least 10 accesses

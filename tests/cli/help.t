@@ -1,34 +1,134 @@
 # The list of verbs.
 $ reusescope help
+reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it
+\
+usage: reusescope VERB [options] ...
+\
+verbs:
+  analyze    Reuse distances and miss ratio curve of a trace
+  report     Show profiles: histogram, miss ratio curve, what they mean
+  annotate   Source text with the references and misses of each line
+  info       What a trace or a profile holds
+  gen        Make a trace: uniform, zipf, cyclic, stride, stencil, chase or mix
+  convert    Turn a trace into native, din or CSV, whole or filtered
+  dump       Print the accesses and events of a trace
+  help       Help for a verb, or this list
+  version    The version of this tool
+\
+start with:
+  reusescope gen zipf,lines=64K -n 1M -o t.rsct    make a trace
+  reusescope analyze t.rsct                        its distances and miss ratio curve
+  reusescope help analyze                          all about a verb
 $ reusescope --help | head -1
+reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it
 $ reusescope -h | head -1
+reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it
 
 # Without a verb: the same on standard error, and a usage error.
 $ reusescope 2>&1 >/dev/null | head -1
+reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it
 $ reusescope >/dev/null 2>&1
+[2]
 
 # A verb's help, by any road.
 $ reusescope help analyze > a; reusescope analyze --help > b; reusescope analyze -h > c; reusescope -h analyze > d
 $ cmp a b && cmp a c && cmp a d && cat a
-$ for verb in report info gen convert dump help version; do reusescope help $verb | sed -n 1p; done
+usage: reusescope analyze [options] TRACE
+\
+Reuse distances and miss ratio curve of a trace.
+\
+TRACE is a file in any format reusescope reads, plain or packed with gzip, xz or
+zstd, or - for standard input. The result is drawn on the terminal and kept in
+reusescope.data (the one before it in reusescope.data.old).
+\
+options:
+      --engine ENGINE         exact, or auto (default), which picks it
+      --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
+      --model MODEL           single (default): one stack over all threads, in trace order
+      --max-distance LINES    count distances from here on in one open-ended bin
+      --phases N              also cut the run into N parts of equal length
+      --bins N                also keep histograms with N bins per octave, 1 to 64
+      --threads N             threads to use: 2 or more decode ahead and share out line sizes (default: one a core)
+      --from FORMAT           read the trace as rsct, din, lackey, csv or raw64 (default: by content)
+      --salvage               of a damaged .rsct, read the intact frames and say what was lost
+      --kind KINDS            keep only these: R (reads), W (writes), I (fetches), as R,W
+      --tid LIST              keep only these threads, by operating system thread id
+      --range LOW-HIGH        keep only addresses in this range, both ends included
+      --window FIRST[+COUNT]  keep COUNT accesses from access FIRST on (numbered from 0)
+      --bits LO-HI=VALUE      keep addresses whose bits LO to HI have this value
+      --every N               of what the rest keeps, keep each Nth
+  -o, --output FILE           write here: .json, .csv, .txt render, anything else is a profile; - is standard output, %p the process id
+      --format FORMAT         text, json or csv
+      --at SIZE               rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)
+  -q, --quiet                 only errors, and only results that were asked for
+  -v, --verbose               say what is done and what it takes
+      --color WHEN            auto (default), always or never; NO_COLOR counts too
+  -h, --help                  this text
+\
+example:
+  valgrind --tool=lackey --trace-mem=yes ls 2>&1 >/dev/null | reusescope analyze -
+\
+more: man reusescope-analyze
+$ for verb in report annotate info gen convert dump help version; do reusescope help $verb | sed -n 1p; done
+usage: reusescope report [options] [FILE...]
+usage: reusescope annotate [options] [PROFILE]
+usage: reusescope info [options] FILE
+usage: reusescope gen [options] KIND[,key=value...]
+usage: reusescope convert [options] TRACE
+usage: reusescope dump [options] TRACE
+usage: reusescope help [options] [VERB]
+usage: reusescope version [options]
 
 # Every example of the help names a verb that there is.
-$ for verb in analyze report info gen convert dump help version; do
+$ for verb in analyze report annotate info gen convert dump help version; do
 >     reusescope help $verb | grep -A1 '^example:' | grep -o 'reusescope [a-z]*'
 > done
+reusescope analyze
+reusescope report
+reusescope annotate
+reusescope info
+reusescope gen
+reusescope convert
+reusescope dump
+reusescope help
+reusescope version
 $ reusescope help gen | sed -n '/^options/,/^$/p'
+options:
+  -n, --count N               accesses to make (K, M, G are powers of two)
+      --seed S                start of the random numbers (default 1)
+  -o, --output FILE           write here (.rsct, .din, .csv choose the format); - is standard output
+      --to FORMAT             rsct (default), din or csv
+      --level N               zstd level of .rsct, 1 to 19 (default 3)
+      --max-size BYTES        end the file cleanly before it grows past this
+  -q, --quiet                 only errors, and only results that were asked for
+  -v, --verbose               say what is done and what it takes
+      --color WHEN            auto (default), always or never; NO_COLOR counts too
+  -h, --help                  this text
+\
 $ reusescope help nope
+reusescope help: no verb 'nope' (see: reusescope help)
+[2]
 $ reusescope help --completion tcsh
+reusescope help: --completion tcsh: not one of bash, zsh, fish
+[2]
 
 # Completions.
 $ reusescope help --completion bash > c.bash && bash -n c.bash && grep -c reusescope c.bash
+3
 $ . ./c.bash
 $ complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _reusescope; echo ${COMPREPLY[*]}; }
 $ complete_line reusescope an
+analyze annotate
 $ complete_line reusescope analyze --ph
+--phases
 $ complete_line reusescope analyze --engine ex
+exact
 $ complete_line reusescope convert --n
+--no-pc
 $ reusescope help --completion zsh | head -2
+\#compdef reusescope
+\# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
+9
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi

@@ -4,77 +4,163 @@ $ check() { /usr/bin/python3 $SOURCE/tests/schema_check.py $SOURCE/docs/schema/p
 
 # Text, and the profile in reusescope.data; the one before it in .old.
 $ reusescope analyze t.din > text; head -2 text; ls -A
+next: reusescope report --format json -o -   (this result again, from reusescope.data)
+-- Memory reuse ----------------------------------------------------------------
+ command     reusescope analyze t.din
+reusescope.data
+t.din
+text
 $ cp reusescope.data first; reusescope analyze t.din --line 128 -q; cmp reusescope.data.old first; ls -A
+first
+reusescope.data
+reusescope.data.old
+t.din
+text
 $ reusescope analyze t.din -q; reusescope report reusescope.data.old --format json | grep -o '"line":[0-9]*'
+"line":128
 $ rm reusescope.data* first text
 
 # With -o there is no default file; the suffix says what is written.
 $ reusescope analyze t.din -q -o t.json; check t.json; reusescope analyze t.din -q -o t.csv; head -1 t.csv
+profile,model,line_bytes,table,name,lo,hi,count,value,low,high
 $ reusescope analyze t.din -q -o t.txt; head -1 t.txt; reusescope analyze t.din -q -o t.data; head -c 7 t.data; echo
+-- Memory reuse ----------------------------------------------------------------
+RSCPROF
 $ reusescope analyze t.din -q -o other; head -c 7 other; echo
+RSCPROF
 $ reusescope analyze t.din -q --line 64,128 -o two.json; check two.json; head -1 two.json
+{"schema":"reusescope-profiles/1","profiles":[
 $ ls -A
+other
+t.csv
+t.data
+t.din
+t.json
+t.txt
+two.json
 $ rm t.csv t.txt t.data other two.json t.json
 
 # The text is printed beside a file, and the next command works.
 $ reusescope analyze t.din -o t.json | sed -n 1p
+next: reusescope report t.json
+-- Memory reuse ----------------------------------------------------------------
 $ reusescope analyze t.din -o t.json 2>&1 >/dev/null
+next: reusescope report t.json
 $ $(reusescope analyze t.din -o t.json 2>&1 >/dev/null | sed 's/^next: //') | head -1
+-- Memory reuse ----------------------------------------------------------------
 $ $(reusescope analyze t.din -o t.data 2>&1 >/dev/null | sed 's/^next: //') | head -1
+-- Memory reuse ----------------------------------------------------------------
 
 # After a rendering that report cannot read, no command is offered that would fail.
-$ reusescope analyze t.din -o t.csv 2>&1 >/dev/null
-$ reusescope analyze t.din -o t.txt 2>&1 >/dev/null
-$ reusescope analyze t.din -q; reusescope report -o t.csv
+$ reusescope analyze t.din -o t.csv 2>&1 >/dev/null | grep 'report t.csv'
+[1]
+$ reusescope analyze t.din -o t.txt 2>&1 >/dev/null | grep 'report t.txt'
+[1]
+$ reusescope analyze t.din -q; reusescope report -o t.csv 2>&1 | grep 'report t.csv'
+[1]
 $ rm t.json t.data t.csv t.txt reusescope.data
 
 # --format beats the suffix.
 $ reusescope analyze t.din -q --format csv -o t.json; head -1 t.json; rm t.json
+profile,model,line_bytes,table,name,lo,hi,count,value,low,high
 
 # On standard output: just the rendering, and nothing on standard error.
 $ reusescope analyze t.din --format json -o - > t.json; check t.json; rm t.json
 $ reusescope analyze t.din --format csv -o -
+profile,model,line_bytes,table,name,lo,hi,count,value,low,high
+0,single,64,total,accesses,,,3,,,
+0,single,64,total,references,,,3,,,
+0,single,64,total,cold,,,2,,,
+0,single,64,total,invalidated,,,0,,,
+0,single,64,total,distinct,,,2,,,
+0,single,64,total,last_touch,,,0,,,
+0,single,64,total,pruned,,,0,,,
+0,single,64,total,censored,,,0,,,
+0,single,64,rd,,1,1,1,,,
+0,single,64,ri,,2,2,1,,,
+0,single,64,mrc,,1,1,,1,1,1
+0,single,64,mrc,,2,2,,0.6666666666666666,0.6666666666666666,0.6666666666666666
 $ reusescope analyze t.din -o - | head -1
+-- Memory reuse ----------------------------------------------------------------
 $ ls -A
+t.din
 
 # --format alone: that on standard output, and the data file as ever.
 $ reusescope analyze t.din --format csv | head -1; ls -A; rm reusescope.data
+profile,model,line_bytes,table,name,lo,hi,count,value,low,high
+reusescope.data
+t.din
 
 # -q: nothing but what was asked for.
 $ reusescope analyze t.din -q; ls -A; rm reusescope.data
+reusescope.data
+t.din
 $ reusescope analyze t.din -q -o - | head -1
+-- Memory reuse ----------------------------------------------------------------
 
 # %p is the process id.
 $ reusescope analyze t.din -q -o run-%p.json; ls | grep -c '^run-[1-9][0-9]*\.json$'; rm run-*
+1
 
 # JSON is the same from run to run but for made.seconds and made.command.
 $ for i in 1 2; do reusescope analyze t.din -q --format json -o - | sed 's/"seconds":[^,]*//' | md5sum; done | uniq | wc -l
+1
 
 # A link is followed, a device written in place, an existing file replaced whole.
 $ echo old > target; ln -s target link; reusescope analyze t.din -q -o link --format csv; readlink link; head -1 target
+target
+profile,model,line_bytes,table,name,lo,hi,count,value,low,high
 $ reusescope analyze t.din -q --format csv -o /dev/stdout | head -1
+profile,model,line_bytes,table,name,lo,hi,count,value,low,high
 $ reusescope analyze t.din -q -o /dev/null
 $ rm link target
 
 # What cannot be written is an error, and leaves nothing.
 $ reusescope analyze t.din -q -o missing/t.json
+reusescope: missing/t.json: No such file or directory
+[1]
 $ reusescope analyze t.din -q -o .
+reusescope: .: Is a directory
+[1]
 $ reusescope analyze t.din -q --format json -o /dev/full
+reusescope: /dev/full: No space left on device
+[1]
 $ reusescope report t.din -o x.json
+reusescope: t.din: neither a reusescope profile nor JSON
+[1]
 $ mkdir readonly; chmod 555 readonly
 $ [ "$(id -u)" = 0 ] || ! reusescope analyze t.din -q -o readonly/t.json 2>/dev/null && ls -A readonly
 $ rmdir readonly; ls -A
+t.din
 
 # A full standard output is an error of one line in every verb.
 $ reusescope analyze t.din --format json -o - > /dev/full
+reusescope: standard output: * (glob)
+[1]
 $ reusescope analyze t.din -o - > /dev/full
+reusescope: standard output: * (glob)
+[1]
 $ reusescope convert t.din --to din -o - > /dev/full
+reusescope: standard output: * (glob)
+[1]
 $ reusescope gen cyclic -n 10 -o - > /dev/full
+reusescope: standard output: * (glob)
+[1]
 $ reusescope dump t.din > /dev/full
+reusescope: standard output: * (glob)
+[1]
 $ reusescope info t.din > /dev/full
+reusescope: standard output: * (glob)
+[1]
 $ reusescope help > /dev/full
+reusescope: standard output: * (glob)
+[1]
 $ reusescope help --completion bash > /dev/full
+reusescope: standard output: * (glob)
+[1]
 $ reusescope version > /dev/full
+reusescope: standard output: * (glob)
+[1]
 
 # Names that are no UTF-8 still give JSON.
 $ cp t.din "$(printf 'n\377.din')"; reusescope analyze "$(printf 'n\377.din')" -q --format json -o - | check -

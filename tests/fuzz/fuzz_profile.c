@@ -2,7 +2,7 @@
  * fuzz_profile.c - any bytes as a profile, container or JSON.
  *
  * Loading must end in an error that says something or in profiles that can be
- * written, read again to the same bytes, drawn, compared and merged. The
+ * written, read again to the same bytes, drawn, annotated, compared and merged. The
  * fuzzer cannot guess a checksum, so input that starts with a container's magic
  * is also tried with its sizes and checksum put right.
  */
@@ -17,7 +17,7 @@
 
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
-#include "report/report.h"
+#include "report/annotate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -41,9 +41,15 @@ static void use_profiles(struct rsc_profile **profiles, size_t count) {
     free(text);
     free(again);
     for (int look = 0; look < 3; look++) {
-        struct rsc_report_style style = {40 + 40 * (unsigned)look, look & 1, look >> 1, look ? &machine : NULL};
+        struct rsc_report_style style = {.width = 40 + 40 * (unsigned)look,
+                                         .unicode = look & 1,
+                                         .colour = look >> 1,
+                                         .machine = look ? &machine : NULL,
+                                         .at_bytes = look & 1 ? 4096 : 0};
         CHECK(rsc_report_render(profiles, count, RSC_REPORT_TEXT, &style, &text, &bytes, NULL) == 0);
         free(text);
+        struct rsc_annotate_options annotate = {.all_files = look & 1, .nearby = look >> 1, .nearby_lines = 3};
+        if (!rsc_annotate_text(profiles, count, "fuzz", &annotate, &style, &text, &bytes, NULL)) free(text);
     }
     CHECK(rsc_report_render(profiles, count, RSC_REPORT_CSV, NULL, &text, &bytes, NULL) == 0);
     free(text);

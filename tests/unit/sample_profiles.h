@@ -95,6 +95,82 @@ static inline struct rsc_profile *sample_rich(void) {
     return sample_sealed(profile);
 }
 
+static inline struct rsc_place sample_place(uint64_t pc, const char *function, const char *file, uint32_t line,
+                                            const char *module) {
+    struct rsc_place place = {.pc = pc, .line = line};
+    rsc_profile_set_text(&place.function, function);
+    rsc_profile_set_text(&place.file, file);
+    rsc_profile_set_text(&place.module, module);
+    return place;
+}
+
+/* One code row, and the same references in the profile's own counts. Distances: `count` of `distance`, the rest 0. */
+static inline void sample_code(struct rsc_profile *profile, size_t index, struct rsc_place place, uint64_t references,
+                               uint64_t cold, uint64_t distance, uint64_t count) {
+    struct rsc_code_row *row = &profile->code[index];
+    row->place = place;
+    row->references = references;
+    row->cold = cold;
+    rsc_histogram_add(&row->rd, distance, count);
+    rsc_histogram_add(&row->rd, 0, references - cold - count);
+    rsc_histogram_add(&profile->rd, distance, count);
+    rsc_histogram_add(&profile->rd, 0, references - cold - count);
+    profile->references += references;
+    profile->accesses += references;
+    profile->cold += cold;
+    profile->distinct += cold;
+}
+
+static inline void sample_pairs_objects_contexts(struct rsc_profile *profile) {
+    struct rsc_pair_row *pairs = profile->pairs;
+    pairs[0].use = sample_place(0x1210, "sweep", "/home/u/wave/src/solver.c", 71, "/usr/bin/wave");
+    pairs[0].reuse = sample_place(0x1300, "relax", "/home/u/wave/src/solver.c", 88, "/usr/bin/wave");
+    pairs[0].use_context = 1, pairs[0].reuse_context = 2, pairs[0].references = 1800;
+    rsc_histogram_add(&pairs[0].rd, 40000, 1800);
+    pairs[1].use = sample_place(0x1400, "copy", "mem.c", 10, "/usr/bin/wave");
+    pairs[1].reuse = sample_place(0x1400, "copy", "mem.c", 10, "/usr/bin/wave");
+    pairs[1].references = 400, pairs[1].error = 7;
+    rsc_histogram_add(&pairs[1].rd, 60000, 393);
+    struct rsc_object_row *objects = profile->objects;
+    rsc_profile_set_text(&objects[0].name, "grid");
+    objects[0].kind = "global", objects[0].bytes = 70000 * 64, objects[0].blocks = 1;
+    objects[0].references = objects[0].cold = 70000;
+    rsc_profile_set_text(&objects[1].name, "array allocated at solver.c:12");
+    objects[1].kind = "heap", objects[1].bytes = 1 << 20, objects[1].blocks = 64, objects[1].context = 1;
+    objects[1].references = 1800, objects[1].error = 3;
+    rsc_histogram_add(&objects[1].rd, 40000, 1797);
+    struct rsc_context_row *contexts = profile->contexts;
+    contexts[0].place = sample_place(0x1100, "main", "main.c", 5, "/usr/bin/wave");
+    contexts[1].parent = 0, contexts[1].place = sample_place(0x1180, "solve", "solver.c", 20, "/usr/bin/wave");
+    contexts[2].parent = 1, contexts[2].place = sample_place(0x1190, "solve", "solver.c", 21, "/usr/bin/wave");
+    contexts[3].place = sample_place(UINT64_MAX, NULL, NULL, 0, NULL);
+}
+
+/* Code, pairs, objects and contexts: a line that streams, one that comes back too late, one that mostly hits. */
+static inline struct rsc_profile *sample_rows(void) {
+    struct rsc_profile *profile = sample_empty();
+    const char *solver = "/home/u/wave/src/solver.c", *wave = "/usr/bin/wave";
+    assert_int_equal(rsc_profile_set_code(profile, 6), 0);
+    assert_int_equal(rsc_profile_set_pairs(profile, 2), 0);
+    assert_int_equal(rsc_profile_set_objects(profile, 2), 0);
+    assert_int_equal(rsc_profile_set_contexts(profile, 4), 0);
+    sample_code(profile, 0, sample_place(0x1210, "sweep", solver, 71, wave), 70000, 70000, 0, 0);
+    sample_code(profile, 1, sample_place(0x1400, "copy", "mem.c", 10, wave), 5000, 0, 60000, 400);
+    sample_code(profile, 2, sample_place(0x1300, "relax", solver, 88, wave), 1000, 0, 40000, 900);
+    sample_code(profile, 3, sample_place(0x1308, "relax", solver, 88, wave), 1000, 0, 40000, 900);
+    sample_code(profile, 4, sample_place(0x99, "memcpy", NULL, 0, "/lib/libc.so.6"), 50, 0, 0, 0);
+    sample_code(profile, 5, sample_place(0, NULL, NULL, 0, NULL), 10, 0, 0, 0);
+    struct rsc_code_row *row = &profile->code[2];
+    row->inlined_into = calloc(2, sizeof *row->inlined_into);
+    assert_non_null(row->inlined_into);
+    row->inlined_count = 2;
+    row->inlined_into[0] = sample_place(0x1300, "step", "solver.c", 30, NULL);
+    row->inlined_into[1] = sample_place(0x1300, NULL, NULL, 0, NULL);
+    profile->code[1].error = 7;
+    sample_pairs_objects_contexts(profile);
+    return sample_sealed(profile);
+}
+
 /* The JSON text of one profile; free() it. Inlined, gcc 12 takes the text for the local variable that points to it. */
 __attribute__((noinline, unused)) static char *sample_json(struct rsc_profile *profile, size_t *bytes) {
     char *text;

@@ -51,6 +51,26 @@ static void expect_not_in(const char *text, const char *unwanted) {
     assert_null(strstr(text, unwanted));
 }
 
+/* Names far wider than any report, of characters that are wide, or that a terminal must not see. */
+static struct rsc_profile *sample_long_names(void) {
+    struct rsc_profile *profile = sample_rows();
+    char longest[2000];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    rsc_profile_set_text(&profile->code[0].place.function, longest);
+    rsc_profile_set_text(&profile->pairs[0].use.function, longest);
+    rsc_profile_set_text(&profile->code[4].place.module, longest);
+    rsc_profile_set_text(&profile->objects[0].name, longest);
+    for (size_t i = 0; i < sizeof longest - 1; i++) longest[i] = "/ab \033"[i % 5];
+    rsc_profile_set_text(&profile->code[2].place.file, longest);
+    rsc_profile_set_text(&profile->code[3].place.file, longest);
+    rsc_profile_set_text(&profile->pairs[0].reuse.file, longest);
+    for (size_t i = 0; i < 1998; i += 2) memcpy(longest + i, "\xc3\xa9", 2);
+    rsc_profile_set_text(&profile->code[1].place.file, longest);
+    rsc_profile_set_text(&profile->objects[1].name, longest);
+    return profile;
+}
+
 static struct rsc_profile *sample(unsigned which) {
     switch (which) {
     case 0: return sample_zero();
@@ -62,6 +82,8 @@ static struct rsc_profile *sample(unsigned which) {
     case 6: return sample_spread(50000);
     case 7: return sample_rich();
     case 8: return sample_cyclic(1ull << 40, 2);
+    case 9: return sample_rows();
+    case 10: return sample_long_names();
     default: return NULL;
     }
 }
@@ -73,7 +95,10 @@ static void no_line_is_too_wide(void **state) {
     for (unsigned which = 0; (profile = sample(which)); which++) {
         for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
             for (unsigned look = 0; look < 8; look++) {
-                struct rsc_report_style style = {widths[i], look & 1, look >> 1 & 1, look & 4 ? &desktop : NULL};
+                struct rsc_report_style style = {.width = widths[i],
+                                                 .unicode = look & 1,
+                                                 .colour = look >> 1 & 1,
+                                                 .machine = look & 4 ? &desktop : NULL};
                 unsigned width = widths[i] ? widths[i] : 80;
                 char *text = render(profile, style);
                 width = width < RSC_REPORT_WIDTH_MIN ? RSC_REPORT_WIDTH_MIN : width;
@@ -172,6 +197,92 @@ static void long_tables_say_how_many_more(void **state) {
     rsc_profile_free(profile);
 }
 
+static void worst_lines_are_ranked_and_explained(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    char *text = render(profile, (struct rsc_report_style){.width = 120, .machine = &desktop});
+    expect_in(text, " Worst lines  by misses in L2 (1.25 MiB)\n");
+    expect_in(text, "    70.0 k   97.0 %  100.0 %    70.0 k  /home/u/wave/src/solver.c:71 sweep\n");
+    /* two instructions, one line; 32768..40959 is above 20480 lines */
+    expect_in(text, "     1,800    2.5 %   90.0 %     2,000  /home/u/wave/src/solver.c:88 relax\n");
+    expect_in(text, "       400    0.6 %    8.0 %     5,000  mem.c:10 copy\n");
+    expect_in(text, "+-7 (row 3): references that may belong to rows there was no room for.");
+    expect_in(text, " - solver.c:71: all its misses are first touches: streaming through new memory.\n");
+    expect_in(text, " - solver.c:88: its data is touched again only after a median of 36.4 k other lines (2.22 MiB): "
+                    "more than L2 holds; most");
+    expect_in(text, "most\n   often last touched at solver.c:71.\n");
+    expect_in(text, " - mem.c:10: 8 % of its references return to a line after more than L2 holds, a median of 61.4 k "
+                    "other lines (3.75");
+    expect_in(text, "most often last touched by this same line.\n");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void worst_pairs_and_objects_are_ranked(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    char *text = render(profile, (struct rsc_report_style){.width = 100, .unicode = 1, .machine = &desktop});
+    expect_in(text, "   36.9 k  2.25 MiB  /home/u/wave/src/solver.c:71 sweep\n");
+    expect_in(text, "→  /home/u/wave/src/solver.c:88 relax\n");
+    expect_in(text, "±7 (row 2)");
+    expect_in(text, "    70.0 k   97.0 %   4.27 MiB  global  grid\n");
+    expect_in(text, "     1,797    2.5 %      1 MiB  heap    array allocated at solver.c:12\n");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void ranking_follows_the_size_asked_for(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    char *text = render(profile, (struct rsc_report_style){.width = 100, .at_bytes = 64 << 20, .machine = &desktop});
+    expect_in(text, "by misses in a cache of 64 MiB");
+    expect_not_in(text, "solver.c:88"); /* all of it fits */
+    expect_in(text, "Nothing misses at this size.");
+    free(text);
+    text = render(profile, (struct rsc_report_style){.width = 40});
+    expect_in(text, "Worst lines  at 1 MiB\n");
+    free(text);
+    text = render(profile, (struct rsc_report_style){.width = 70});
+    expect_in(text, " - solver.c:88: its data is touched again only after a median of");
+    expect_in(text, "more than 1 MiB can");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void a_cap_lowers_the_size_ranked_at(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    struct rsc_histogram *rd = &profile->rd;
+    profile->rd_cap = 1500;
+    profile->rd_capped = 2200;
+    rd->count[rsc_bin_of(rd->bins, 40000)] = rd->count[rsc_bin_of(rd->bins, 60000)] = 0;
+    for (size_t i = 0; i < profile->code_count; i++) {
+        struct rsc_histogram *row = &profile->code[i].rd;
+        uint64_t far = rsc_histogram_at_least(row, 1500);
+        row->count[rsc_bin_of(row->bins, 40000)] = row->count[rsc_bin_of(row->bins, 60000)] = 0;
+        rsc_histogram_add(row, 1500, far);
+    }
+    sample_sealed(profile);
+    char *text = render(profile, (struct rsc_report_style){.width = 100, .machine = &desktop});
+    expect_in(text, "by misses in a cache of 80 KiB"); /* 1280 lines */
+    expect_in(text, "Ranked at this size because no larger distances were told apart (--max-distance).");
+    expect_in(text, "a median of at least 1,280 other lines");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void paths_lose_their_beginning(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    char *text = render(profile, (struct rsc_report_style){.width = 64});
+    expect_in(text, "  ...src/solver.c:71 sweep\n");
+    free(text);
+    text = render(profile, (struct rsc_report_style){.width = 64, .unicode = 1});
+    expect_in(text, "  …e/src/solver.c:71 sweep\n");
+    free(text);
+    rsc_profile_free(profile);
+}
+
 static void foreign_text_cannot_drive_the_terminal(void **state) {
     (void)state;
     struct rsc_profile *profile = sample_cyclic(3, 2);
@@ -242,6 +353,31 @@ static void csv_is_one_table(void **state) {
     rsc_profile_free(profile);
 }
 
+static void rows_of_csv_are_quoted(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    char *text;
+    size_t bytes;
+    rsc_profile_set_text(&profile->objects[0].name, "a,\"b\"\n\xc3\xa9");
+    assert_int_equal(rsc_report_render(&profile, 1, RSC_REPORT_CSV, NULL, &text, &bytes, NULL), 0);
+    expect_in(text, "0,single,64,code,\"mem.c:10 copy\",,,5000,,4993,5000\n");
+    expect_in(text, "0,single,64,code_rd,\"mem.c:10 copy\",57344,65535,400,,,\n");
+    expect_in(text, "0,single,64,code_cold,\"/home/u/wave/src/solver.c:71 sweep\",,,70000,,,\n");
+    expect_in(text, "0,single,64,code,\"memcpy 0x99 /lib/libc.so.6\",,,50,,50,50\n");
+    expect_in(text, "0,single,64,pairs,\"mem.c:10 copy -> mem.c:10 copy\",,,400,,393,400\n");
+    expect_in(text, "0,single,64,objects,\"a,\"\"b\"\"?\xc3\xa9\",,,70000,4480000,70000,70000\n");
+    unsigned commas = 0, quoted = 0; /* commas outside quotes */
+    for (char *c = text; *c; c++) {
+        if (*c == '"') quoted = !quoted;
+        commas += *c == ',' && !quoted;
+        if (*c != '\n') continue;
+        assert_int_equal(commas, 10);
+        commas = 0;
+    }
+    free(text);
+    rsc_profile_free(profile);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_line_is_too_wide),
@@ -251,10 +387,16 @@ int main(void) {
         cmocka_unit_test(reuse_free_runs_make_no_claims),
         cmocka_unit_test(a_cap_bounds_what_is_said),
         cmocka_unit_test(long_tables_say_how_many_more),
+        cmocka_unit_test(worst_lines_are_ranked_and_explained),
+        cmocka_unit_test(worst_pairs_and_objects_are_ranked),
+        cmocka_unit_test(ranking_follows_the_size_asked_for),
+        cmocka_unit_test(a_cap_lowers_the_size_ranked_at),
+        cmocka_unit_test(paths_lose_their_beginning),
         cmocka_unit_test(foreign_text_cannot_drive_the_terminal),
         cmocka_unit_test(numbers_for_people),
         cmocka_unit_test(formats_by_suffix_and_name),
         cmocka_unit_test(csv_is_one_table),
+        cmocka_unit_test(rows_of_csv_are_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

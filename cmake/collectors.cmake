@@ -1,0 +1,28 @@
+# What runs inside a watched program: the QEMU plugin, and the library that is
+# preloaded into the guest (for x86-64 and, with a cross compiler, AArch64). They
+# stand beside the tool in the build tree and in LIBDIR/reusescope when installed.
+add_library(reusescope_qemu MODULE src/collect/qemu_plugin.c src/collect/guest_code.c src/collect/turns.c
+                                   src/collect/follow.c src/collect/target.c src/runtime/ring_writer.c src/base/fail.c)
+set_target_properties(reusescope_qemu PROPERTIES OUTPUT_NAME reusescope-qemu)
+target_include_directories(reusescope_qemu PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(reusescope_qemu PRIVATE -ftls-model=initial-exec -fno-sanitize=all)
+target_link_options(reusescope_qemu PRIVATE -fno-sanitize=all)
+target_link_libraries(reusescope_qemu PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+install(TARGETS reusescope_qemu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope)
+
+set(guest_flags -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -Wall -Wextra
+    -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
+set(guest_source ${PROJECT_SOURCE_DIR}/src/collect/guest_preload.c)
+find_program(RSC_CC_X86_64 NAMES x86_64-linux-gnu-gcc gcc)
+find_program(RSC_CC_AARCH64 NAMES aarch64-linux-gnu-gcc)
+foreach(guest x86_64 aarch64)
+  string(TOUPPER ${guest} name)
+  if(RSC_CC_${name})
+    set(library ${PROJECT_BINARY_DIR}/libreusescope-guest-${guest}.so)
+    add_custom_command(OUTPUT ${library}
+      COMMAND ${RSC_CC_${name}} ${guest_flags} ${guest_source} -o ${library}
+      DEPENDS ${guest_source} ${PROJECT_SOURCE_DIR}/src/collect/guest_calls.h VERBATIM)
+    add_custom_target(guest_${guest} ALL DEPENDS ${library})
+    install(FILES ${library} DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope)
+  endif()
+endforeach()

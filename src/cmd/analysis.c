@@ -1,0 +1,136 @@
+/* analysis.c - see analysis.h. */
+#include "cmd/analysis.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+
+const struct rsc_option rsc_analysis_options[] = {
+    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, or auto (default), which picks it", "auto exact"},
+    {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
+    {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
+    {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
+    {RSC_OPT_PHASES, 0, "phases", "N", "also cut the run into N parts of equal length", NULL},
+    {RSC_OPT_BINS, 0, "bins", "N", "also keep histograms with N bins per octave, 1 to 64", NULL},
+    {RSC_OPT_NO_CODE, 0, "no-code", NULL, "do not count by code, pair and object (faster)", NULL},
+    {RSC_OPT_THREADS, 0, "threads", "N",
+     "threads to use: 2 or more decode ahead and share out line sizes (default: one a core)", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+void rsc_analysis_start(struct rsc_analysis *analysis, struct rsc_session *session) {
+    memset(analysis, 0, sizeof *analysis);
+    analysis->session = session;
+    analysis->line_bytes[0] = 64;
+    analysis->line_count = 1;
+    analysis->threads = rsc_pool_cpu_count();
+}
+
+/* ---- options ---- */
+
+static int parse_lines(struct rsc_analysis *analysis, const char *text) {
+    analysis->line_count = 0;
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        uint64_t bytes;
+        if (analysis->line_count == RSC_LINE_SIZES_MAX || rsc_parse_u64(text, length, &bytes) < 0) return -1;
+        if (!bytes || bytes > 4096 || (bytes & (bytes - 1))) return -1;
+        int twice = 0;
+        for (size_t i = 0; i < analysis->line_count; i++) twice |= analysis->line_bytes[i] == bytes;
+        if (!twice) analysis->line_bytes[analysis->line_count++] = (uint32_t)bytes;
+        if (!text[length]) return 0;
+        text += length + 1;
+    }
+}
+
+/* A number from `low` to `high`; 0 or -1. */
+static int parse_bounded(const char *text, uint64_t low, uint64_t high, uint64_t *value) {
+    return rsc_parse_u64(text, strlen(text), value) < 0 || *value < low || *value > high ? -1 : 0;
+}
+
+int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_parser *parser, int id) {
+    uint64_t number;
+    switch (id) {
+    case RSC_OPT_ENGINE: analysis->engine.engine = parser->value; return -1;
+    case RSC_OPT_MODEL: analysis->engine.model = parser->value; return -1;
+    case RSC_OPT_LINE:
+        if (parse_lines(analysis, parser->value) < 0)
+            return rsc_option_refuse(parser, "not a list of powers of two from 1 to 4096");
+        return -1;
+    case RSC_OPT_MAX_DISTANCE:
+        if (parse_bounded(parser->value, 1, UINT64_MAX, &analysis->engine.max_distance) < 0)
+            return rsc_option_refuse(parser, "not a number of lines from 1 up");
+        return -1;
+    case RSC_OPT_PHASES:
+        if (parse_bounded(parser->value, 1, 10000, &number) < 0)
+            return rsc_option_refuse(parser, "not a number from 1 to 10000");
+        analysis->engine.phases = (uint32_t)number;
+        return -1;
+    case RSC_OPT_BINS:
+        if (parse_bounded(parser->value, 1, 64, &number) < 0)
+            return rsc_option_refuse(parser, "not a number from 1 to 64");
+        analysis->engine.bins_per_octave = (uint32_t)number;
+        return -1;
+    case RSC_OPT_THREADS:
+        if (parse_bounded(parser->value, 1, 1024, &number) < 0)
+            return rsc_option_refuse(parser, "not a number from 1 to 1024");
+        analysis->threads = (unsigned)number;
+        return -1;
+    case RSC_OPT_NO_CODE: analysis->engine.attribute = 2; return -1;
+    default: return rsc_session_option(analysis->session, parser, id);
+    }
+}
+
+/* ---- engines ---- */
+
+static void push_one(void *argument, size_t index) {
+    struct rsc_analysis *analysis = argument;
+    analysis->status[index] = rsc_engine_push(analysis->engines[index], analysis->batch, &analysis->errors[index]);
+}
+
+int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch, struct rsc_error *error) {
+    analysis->batch = batch;
+    if (analysis->pool)
+        rsc_pool_for(analysis->pool, analysis->line_count, push_one, analysis);
+    else
+        for (size_t i = 0; i < analysis->line_count; i++) push_one(analysis, i);
+    for (size_t i = 0; i < analysis->line_count; i++) {
+        if (analysis->status[i] == 0) continue;
+        *error = analysis->errors[i];
+        return analysis->status[i];
+    }
+    return 0;
+}
+
+int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
+    analysis->engine.struct_bytes = sizeof analysis->engine;
+    analysis->engine.log = &analysis->session->log;
+    for (size_t i = 0; i < analysis->line_count; i++) {
+        analysis->engine.line_bytes = analysis->line_bytes[i];
+        int status = rsc_engine_new(&analysis->engines[i], &analysis->engine, error);
+        if (status < 0) return status;
+    }
+    if (analysis->threads > 1 && analysis->line_count > 1)
+        return rsc_pool_new(&analysis->pool, analysis->threads, error);
+    return 0;
+}
+
+int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
+    for (size_t i = 0; i < analysis->line_count; i++) {
+        int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
+        if (status < 0) return status;
+        if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
+            rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
+            return rsc_fail_memory(error, "profile");
+    }
+    return 0;
+}
+
+void rsc_analysis_close(struct rsc_analysis *analysis) {
+    rsc_pool_free(analysis->pool);
+    for (size_t i = 0; i < RSC_LINE_SIZES_MAX; i++) {
+        rsc_engine_free(analysis->engines[i]);
+        rsc_profile_free(analysis->profiles[i]);
+    }
+}

@@ -1,0 +1,56 @@
+/*
+ * analysis.h - what `analyze` and `run` share: options of the analysis, and one
+ * engine per line size fed with the same batches.
+ */
+#ifndef RSC_CMD_ANALYSIS_H
+#define RSC_CMD_ANALYSIS_H
+
+#include "base/pool.h"
+#include "cmd/session.h"
+
+#define RSC_LINE_SIZES_MAX 13 /* 1 byte to 4 KiB */
+
+enum {
+    RSC_OPT_ENGINE = RSC_OPT_VERB,
+    RSC_OPT_LINE,
+    RSC_OPT_MODEL,
+    RSC_OPT_THREADS,
+    RSC_OPT_MAX_DISTANCE,
+    RSC_OPT_PHASES,
+    RSC_OPT_BINS,
+    RSC_OPT_NO_CODE,
+    RSC_OPT_ANALYSIS_VERB,
+};
+
+extern const struct rsc_option rsc_analysis_options[];
+
+struct rsc_analysis {
+    struct rsc_session *session;
+    struct rsc_engine_options engine;
+    uint32_t line_bytes[RSC_LINE_SIZES_MAX];
+    size_t line_count;
+    unsigned threads;
+
+    struct rsc_pool *pool; /* NULL: one line size after the other */
+    struct rsc_engine *engines[RSC_LINE_SIZES_MAX];
+    struct rsc_profile *profiles[RSC_LINE_SIZES_MAX];
+    /* One push, shared out: */
+    const struct rsc_batch *batch;
+    int status[RSC_LINE_SIZES_MAX];
+    struct rsc_error errors[RSC_LINE_SIZES_MAX];
+};
+
+void rsc_analysis_start(struct rsc_analysis *analysis, struct rsc_session *session);
+
+/* Handles an option of rsc_analysis_options, else passes it on to rsc_session_option(). */
+int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_parser *parser, int id);
+
+/* Makes the engines; call after the options. */
+int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error);
+int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch, struct rsc_error *error);
+
+/* Ends the engines; profiles[0..line_count-1] then say `source` and the command line. */
+int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
+void rsc_analysis_close(struct rsc_analysis *analysis);
+
+#endif

@@ -1,0 +1,162 @@
+/* cmd_annotate.c - `reusescope annotate`: source text with the references and misses of each line. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "base/output_file.h"
+#include "cmd/session.h"
+#include "report/annotate.h"
+
+#define SOURCE_PATHS_MAX 32
+
+enum {
+    OPT_AT = RSC_OPT_VERB,
+    OPT_FILE,
+    OPT_FUNCTION,
+    OPT_CONTEXT,
+    OPT_SOURCE_PATH,
+    OPT_ALL,
+    OPT_FORMAT,
+};
+
+static const struct rsc_option options[] = {
+    {OPT_AT, 0, "at", "SIZE,...", "cache sizes to show misses at, files by the first (default: this machine's caches)",
+     NULL},
+    {OPT_FILE, 0, "file", "SUBSTRING", "only source files with this in their name", NULL},
+    {OPT_FUNCTION, 0, "function", "NAME", "only the lines of this function", NULL},
+    {OPT_CONTEXT, 0, "context", "N", "only lines with references and N lines around them (default: whole files)", NULL},
+    {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source here first, by ever shorter ends of its name", NULL},
+    {OPT_ALL, 0, "all", NULL, "all files, not just the three with most misses", NULL},
+    {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here (.csv: as CSV); - is standard output", NULL},
+    {OPT_FORMAT, 0, "format", "FORMAT", "text (default) or csv", "text csv"},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+struct annotation {
+    struct rsc_session session;
+    struct rsc_annotate_options options;
+    const char *source_paths[SOURCE_PATHS_MAX];
+    const char *path; /* of the profile */
+    enum rsc_report_format format;
+};
+
+static int parse_sizes(struct rsc_annotate_options *annotate, const char *text) {
+    annotate->size_count = 0;
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        uint64_t bytes;
+        if (annotate->size_count == RSC_ANNOTATE_SIZES_MAX) return -1;
+        if (rsc_parse_u64(text, length, &bytes) < 0 || !bytes) return -1;
+        annotate->size_bytes[annotate->size_count++] = bytes;
+        if (!text[length]) return 0;
+        text += length + 1;
+    }
+}
+
+static int take_option(struct annotation *annotation, const struct rsc_option_parser *parser, int id) {
+    struct rsc_annotate_options *annotate = &annotation->options;
+    uint64_t number;
+    switch (id) {
+    case OPT_AT:
+        if (parse_sizes(annotate, parser->value) < 0)
+            return rsc_option_refuse(parser, "not a list of up to 8 sizes in bytes, as 32K,1M");
+        return -1;
+    case OPT_FILE: annotate->file_contains = parser->value; return -1;
+    case OPT_FUNCTION: annotate->function = parser->value; return -1;
+    case OPT_CONTEXT:
+        if (rsc_parse_u64(parser->value, strlen(parser->value), &number) < 0 || number > 1000000)
+            return rsc_option_refuse(parser, "not a number of lines from 0 to 1000000");
+        annotate->nearby = 1;
+        annotate->nearby_lines = (uint32_t)number;
+        return -1;
+    case OPT_SOURCE_PATH:
+        if (annotate->source_folder_count == SOURCE_PATHS_MAX) return rsc_option_refuse(parser, "too many folders");
+        annotation->source_paths[annotate->source_folder_count++] = parser->value;
+        return -1;
+    case OPT_ALL: annotate->all_files = 1; return -1;
+    case OPT_FORMAT:
+        annotation->format = rsc_report_format_of_name(parser->value);
+        if (annotation->format != RSC_REPORT_TEXT && annotation->format != RSC_REPORT_CSV)
+            return rsc_option_refuse(parser, "not one of text, csv");
+        return -1;
+    default: return rsc_session_option(&annotation->session, parser, id);
+    }
+}
+
+static int take_options(struct annotation *annotation, const struct rsc_verb *verb, int argc, char **argv) {
+    struct rsc_option_parser parser;
+    int id;
+    rsc_options_start(&parser, verb, argc, argv);
+    while ((id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
+        if (id == RSC_OPERAND) {
+            if (annotation->path) return rsc_usage_error(verb, "more than one profile: %.60s", parser.value);
+            annotation->path = parser.value;
+            continue;
+        }
+        int leave = take_option(annotation, &parser, id);
+        if (leave >= 0) return leave;
+    }
+    annotation->options.source_folders = annotation->source_paths;
+    if (!annotation->path) annotation->path = RSC_DATA_FILE;
+    return -1;
+}
+
+/* Renders, and writes to the file or the terminal. */
+static int deliver(struct annotation *annotation, struct rsc_profile *const *profiles, size_t count,
+                   struct rsc_error *error) {
+    struct rsc_session *session = &annotation->session;
+    struct rsc_machine machine;
+    char file[PATH_MAX] = "-", *text;
+    size_t bytes;
+    if (session->output) rsc_expand_name(session->output, file, sizeof file);
+    enum rsc_report_format format = annotation->format ? annotation->format : rsc_report_format_of_path(file);
+    int to_stdout = !strcmp(file, "-"), as_csv = format == RSC_REPORT_CSV;
+    struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
+    /* Where nobody's window is the limit, source is not cut to 80 columns. */
+    if (!getenv("COLUMNS") && !(to_stdout && isatty(STDOUT_FILENO))) style.width = RSC_REPORT_WIDTH_MAX;
+    int status = (as_csv ? rsc_annotate_csv : rsc_annotate_text)(profiles, count, annotation->path,
+                                                                &annotation->options, &style, &text, &bytes, error);
+    if (status < 0) return status;
+    if (to_stdout && !as_csv) {
+        status = rsc_show_text(session, text, bytes);
+        if (status < 0) status = rsc_fail_errno(error, -status, "standard output");
+    } else {
+        status = rsc_output_whole(file, text, bytes, 0, error);
+    }
+    free(text);
+    return status;
+}
+
+static int run_annotate(const struct rsc_verb *verb, int argc, char **argv) {
+    struct annotation *annotation = calloc(1, sizeof *annotation);
+    struct rsc_profile **profiles = NULL;
+    struct rsc_error error;
+    size_t count = 0;
+    if (!annotation) return RSC_EXIT_ERROR;
+    rsc_session_start(&annotation->session, verb, argv);
+    int leave = take_options(annotation, verb, argc, argv);
+    if (leave < 0) {
+        int status = rsc_profiles_load(annotation->path, &profiles, &count, &error);
+        if (!status) status = deliver(annotation, profiles, count, &error);
+        leave = status < 0 ? rsc_session_fail(&annotation->session, &error) : RSC_EXIT_OK;
+    }
+    for (size_t i = 0; i < count; i++) rsc_profile_free(profiles[i]);
+    free(profiles);
+    free(annotation);
+    return leave;
+}
+
+const struct rsc_verb rsc_verb_annotate = {
+    .name = "annotate",
+    .operands = "[PROFILE]",
+    .summary = "Source text with the references and misses of each line",
+    .about = "PROFILE is a profile or its JSON (default: reusescope.data), made with program\n"
+             "counters and debug information. Source files are looked for under the names the\n"
+             "compiler knew them by, and only read.",
+    .example = "reusescope annotate --at 1M --function relax",
+    .groups = {options, rsc_common_options},
+    .run = run_annotate,
+};

@@ -1,0 +1,275 @@
+/*
+ * cmd_run.c - `reusescope run`: a program under the collector, analysed while it
+ * runs; ends as the program ends.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "cmd/analysis.h"
+#include "collect/drain.h"
+#include "collect/launch.h"
+#include "collect/symbols.h"
+
+enum {
+    OPT_WITH = RSC_OPT_ANALYSIS_VERB,
+    OPT_TRACE,
+    OPT_NO_ANALYSIS,
+    OPT_ROI,
+    OPT_SKIP,
+    OPT_FOR,
+    OPT_FOLLOW,
+    OPT_ORDER,
+    OPT_SEED,
+    OPT_SYSROOT,
+    OPT_DEBUGINFOD,
+};
+
+static const struct rsc_option options[] = {
+    {OPT_WITH, 0, "with", "COLLECTOR", "qemu, or auto (default), which picks it", "auto qemu"},
+    {OPT_TRACE, 0, "trace", "FILE", "record a native trace as well (%p: process id)", NULL},
+    {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
+    {OPT_ROI, 0, "roi", "FUNCTION", "only while FUNCTION runs; 'marked': between reusescope_begin() and _end()", NULL},
+    {OPT_SKIP, 0, "skip", "N", "do not record the first N instructions", NULL},
+    {OPT_FOR, 0, "for", "N", "record N instructions, then let the program run on", NULL},
+    {OPT_FOLLOW, 0, "follow", NULL, "watch forked children and programs it starts too", NULL},
+    {OPT_ORDER, 0, "order", "ORDER", "of threads: time (default), or strict: one at a time, in turns", "time strict"},
+    {OPT_SEED, 0, "seed", "S", "the program's random bytes start from this (default 1): runs can be repeated", NULL},
+    {OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
+    {OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+struct run {
+    struct rsc_session session;
+    struct rsc_analysis analysis;
+    struct rsc_launch_options launch_options;
+    struct rsc_target target;
+    struct rsc_launch launch;
+    struct rsc_drain *drain;
+    const char *trace_path;
+    char trace_name[4096];
+    struct rsc_trace_writer *writer;
+    int only_record, debuginfod;
+    int trace_full;
+    char **command; /* the program and its arguments */
+};
+
+/* ---- options ---- */
+
+static int parse_count(const struct rsc_option_parser *parser, uint64_t *value) {
+    if (rsc_parse_u64(parser->value, strlen(parser->value), value) < 0) return rsc_option_refuse(parser, "not a number");
+    return -1;
+}
+
+static int take_option(struct run *run, const struct rsc_option_parser *parser, int id) {
+    struct rsc_launch_options *launch = &run->launch_options;
+    switch (id) {
+    case OPT_WITH:
+        if (strcmp(parser->value, "auto") && strcmp(parser->value, "qemu"))
+            return rsc_option_refuse(parser, "not one of auto, qemu");
+        return -1;
+    case OPT_TRACE: run->trace_path = parser->value; return -1;
+    case OPT_NO_ANALYSIS: run->only_record = 1; return -1;
+    case OPT_ROI: launch->roi = parser->value; return -1;
+    case OPT_SKIP: return parse_count(parser, &launch->skip);
+    case OPT_FOR: return parse_count(parser, &launch->length);
+    case OPT_FOLLOW: launch->follow = 1; return -1;
+    case OPT_ORDER:
+        launch->strict = !strcmp(parser->value, "strict");
+        if (!launch->strict && strcmp(parser->value, "time")) return rsc_option_refuse(parser, "not one of time, strict");
+        return -1;
+    case OPT_SEED: return parse_count(parser, &launch->seed);
+    case OPT_SYSROOT: launch->sysroot = parser->value; return -1;
+    case OPT_DEBUGINFOD: run->debuginfod = 1; return -1;
+    default: return rsc_analysis_option(&run->analysis, parser, id);
+    }
+}
+
+/* Options up to "--" or the first operand; the rest is the program's. */
+static int take_options(struct run *run, int argc, char **argv) {
+    const struct rsc_verb *verb = run->session.verb;
+    struct rsc_option_parser parser;
+    int id;
+    rsc_options_start(&parser, verb, argc, argv);
+    while ((id = rsc_options_next(&parser)) != RSC_OPTIONS_END && id != RSC_OPERAND) {
+        int leave = take_option(run, &parser, id);
+        if (leave >= 0) return leave;
+    }
+    if (id != RSC_OPERAND) return rsc_usage_error(verb, "a program is missing: reusescope run -- ./app");
+    run->command = argv + parser.next - 1;
+    if (run->only_record && !run->trace_path) return rsc_usage_error(verb, "--no-analysis needs --trace FILE");
+    if (run->launch_options.roi && (run->launch_options.skip || run->launch_options.length))
+        return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
+    return run->only_record ? -1 : rsc_session_check_output(&run->session);
+}
+
+/* ---- while it runs ---- */
+
+static int open_trace(struct run *run, struct rsc_error *error) {
+    struct rsc_trace_writer_options writer = {.struct_bytes = sizeof writer, .source = "reusescope run (qemu)", .pcs = 1};
+    char command[8192];
+    size_t used = 0;
+    if (!run->trace_path) return 0;
+    for (char **word = run->command; *word && used < sizeof command; word++)
+        used += (size_t)snprintf(command + used, sizeof command - used, "%s%s", word == run->command ? "" : " ", *word);
+    writer.command = command;
+    rsc_expand_name(run->trace_path, run->trace_name, sizeof run->trace_name);
+    return rsc_trace_writer_open(&run->writer, run->trace_name, &writer, error);
+}
+
+static int deliver_batch(struct run *run, const struct rsc_batch *batch, struct rsc_error *error) {
+    if (run->writer && !run->trace_full) {
+        int status = rsc_trace_writer_push(run->writer, batch, error);
+        if (status < 0) return status;
+        run->trace_full = status > 0;
+    }
+    return run->only_record ? 0 : rsc_analysis_push(&run->analysis, batch, error);
+}
+
+/* Takes what the program does until it has ended and all of it is taken. */
+static int watch(struct run *run, struct rsc_error *error) {
+    struct rsc_batch batch;
+    int status, ended = 0;
+    for (;;) {
+        while ((status = rsc_drain_next(run->drain, ended, &batch, error)) > 0)
+            if ((status = deliver_batch(run, &batch, error)) < 0) return status;
+        if (status < 0) return status;
+        if (ended) return 0;
+        ended = rsc_launch_poll(&run->launch);
+        if (!ended) rsc_drain_wait(run->drain, 20);
+    }
+}
+
+/* ---- afterwards ---- */
+
+static int name_code(struct run *run, struct rsc_error *error) {
+    struct rsc_symbols_options wanted = {run->launch_options.sysroot, run->debuginfod, &run->session.log};
+    struct rsc_symbols *symbols;
+    struct rsc_error missing;
+    int status = rsc_symbols_new(&symbols, &wanted, &missing);
+    if (status < 0) {
+        rsc_log_line(&run->session.log, RSC_LOG_WARNING, "%s", missing.message);
+        return 0;
+    }
+    for (size_t i = 0; !status && i < run->analysis.line_count; i++) {
+        struct rsc_profile *profile = run->analysis.profiles[i];
+        for (size_t m = 0; !status && i == 0 && m < profile->mapping_count; m++) {
+            const struct rsc_mapping_row *map = &profile->mappings[m];
+            status = rsc_symbols_add(symbols, map->start, map->bytes, map->file_offset, map->path, map->build_id,
+                                     map->build_id_bytes, error);
+        }
+        if (!status) status = rsc_symbols_name_profile(symbols, profile, error);
+    }
+    rsc_symbols_free(symbols);
+    return status;
+}
+
+static double cpu_seconds(const struct timeval *time) { return (double)time->tv_sec + 1e-6 * (double)time->tv_usec; }
+
+static void say_how_it_went(struct run *run) {
+    struct rsc_drain_stats stats;
+    const struct rsc_launch *launch = &run->launch;
+    double user = cpu_seconds(&launch->usage.ru_utime), kernel = cpu_seconds(&launch->usage.ru_stime);
+    rsc_drain_get_stats(run->drain, &stats);
+    uint64_t all = stats.instructions + stats.unrecorded_instructions;
+    double seen = all ? (double)stats.instructions / (double)all : 1;
+    for (size_t i = 0; i < run->analysis.line_count; i++)
+        if (run->analysis.profiles[i]) run->analysis.profiles[i]->made.coverage = seen;
+    if (run->session.quiet) return;
+    fprintf(stderr, "reusescope: %.1f s, %.1f million accesses by %llu threads in %.1f million instructions, %.1f M accesses/s\n",
+            launch->seconds, (double)stats.accesses / 1e6, (unsigned long long)stats.threads,
+            (double)stats.instructions / 1e6, (double)stats.accesses / launch->seconds / 1e6);
+    fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)\n",
+            1e-9 * (double)stats.waited_ns, 100 * (1 - seen), user + kernel > 0 ? 100 * kernel / (user + kernel) : 0);
+    if (stats.late)
+        fprintf(stderr, "reusescope: %llu of %llu blocks came out of order (threads more than 20 ms apart)\n",
+                (unsigned long long)stats.late, (unsigned long long)stats.blocks);
+    if (launch->ring->execs || (launch->ring->forks && !run->launch_options.follow))
+        fprintf(stderr, "reusescope: warning: not watched: %llu forked children, %llu programs it started (--follow watches them)\n",
+                (unsigned long long)(run->launch_options.follow ? 0 : launch->ring->forks),
+                (unsigned long long)launch->ring->execs);
+    if (run->trace_full) fprintf(stderr, "reusescope: warning: %s: ended early: the disk is full\n", run->trace_name);
+}
+
+/* How the program ended is how we end: its status, or 128 + its signal. */
+static int exit_status(struct run *run) {
+    int status = run->launch.status;
+    if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+    int number = WTERMSIG(status);
+    fprintf(stderr, "reusescope: %s: ended by signal %d (%s)\n", run->command[0], number, strsignal(number));
+    if (number == SIGILL)
+        fprintf(stderr, "reusescope: QEMU 7.2 knows no AVX-512: if the program chooses its code by what the processor "
+                        "has, that is not it; else build it for x86-64-v3 or less\n");
+    return 128 + number;
+}
+
+static int finish(struct run *run, struct rsc_error *error) {
+    int status = 0;
+    if (run->writer) status = rsc_trace_writer_finish(run->writer, error);
+    if (status > 0) run->trace_full = 1;
+    if (status > 0) status = 0;
+    if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, "qemu", error);
+    if (!status && !run->only_record) status = name_code(run, error);
+    return status;
+}
+
+static int run_program(struct run *run) {
+    struct rsc_error error;
+    int leave = RSC_EXIT_OK;
+    int status = rsc_target_find(&run->target, run->command[0], &error);
+    if (!status) status = rsc_launch_check(run->target.guest, &error);
+    if (!status) status = rsc_analysis_open(&run->analysis, &error);
+    if (!status) status = open_trace(run, &error);
+    run->launch.ring_fd = -1;
+    if (!status) status = rsc_launch_start(&run->launch, &run->target, run->command, &run->launch_options, &error);
+    if (!status) status = rsc_drain_new(&run->drain, run->launch.ring, &error);
+    if (!status) status = watch(run, &error);
+    if (!status) status = finish(run, &error);
+    if (status < 0) {
+        leave = rsc_session_fail(&run->session, &error);
+        leave = leave == RSC_EXIT_USAGE && error.code != RSC_EINVAL ? RSC_EXIT_ERROR : leave;
+    } else {
+        say_how_it_went(run);
+        if (!run->only_record)
+            leave = rsc_session_deliver(&run->session, run->analysis.profiles, run->analysis.line_count, 1);
+        else
+            rsc_hint(&run->session, "reusescope analyze %s", run->trace_name);
+        if (leave == RSC_EXIT_OK) leave = exit_status(run);
+    }
+    rsc_drain_free(run->drain);
+    rsc_launch_close(&run->launch);
+    rsc_trace_writer_close(run->writer);
+    return leave;
+}
+
+static int run_run(const struct rsc_verb *verb, int argc, char **argv) {
+    struct run *run = calloc(1, sizeof *run);
+    if (!run) return RSC_EXIT_ERROR;
+    rsc_session_start(&run->session, verb, argv);
+    rsc_analysis_start(&run->analysis, &run->session);
+    run->analysis.engine.model = "shared";
+    run->launch_options = (struct rsc_launch_options){.contexts = 1, .objects = 1, .seed = 1};
+    int leave = take_options(run, argc, argv);
+    if (leave < 0) leave = run_program(run);
+    rsc_analysis_close(&run->analysis);
+    free(run);
+    return leave;
+}
+
+const struct rsc_verb rsc_verb_run = {
+    .name = "run",
+    .operands = "[--] PROGRAM [ARGUMENTS]",
+    .summary = "Watch a program and show how it reuses memory",
+    .about = "The program is run by QEMU's user-mode emulator, unmodified, its threads in parallel;\n"
+             "every access to memory is analysed while it runs. Programs for x86-64 and AArch64.\n"
+             "The exit status is the program's own, or 128 plus the signal that ended it.",
+    .example = "reusescope run -- ./solver --size 512",
+    .groups = {options, rsc_analysis_options, rsc_output_options, rsc_common_options},
+    .run = run_run,
+};

@@ -1,0 +1,377 @@
+/* drain.c - see drain.h for the order in which blocks are taken. */
+#include "collect/drain.h"
+
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "collect/guest_maps.h"
+#include "trace/source.h"
+
+#define LATE_AFTER_NS 20000000ull
+#define NEVER UINT64_MAX
+#define PROCESSES_MAX 4096u
+
+/* What the parent knows of a slot. */
+struct cursor {
+    uint32_t generation; /* of the thread whose number this is; 0: none yet */
+    uint32_t number;     /* thread number */
+    uint64_t tid;        /* the ordinal it goes by */
+    uint64_t space;      /* set in its addresses: which process they are of */
+    uint32_t at;         /* record in the block being taken */
+    uint32_t count;      /* its records; 0: no block is being taken */
+    int stack_known;
+    uint64_t start_ns, step_ns_256; /* time of record i is start + i * step / 256 */
+    uint64_t last_addr, last_word;  /* the record before */
+};
+
+struct rsc_drain {
+    struct rsc_ring *ring;
+    struct cursor cursors[RSC_RING_SLOTS];
+    struct rsc_thread_table threads;
+    uint32_t processes[PROCESSES_MAX]; /* their system ids */
+    uint32_t process_count;
+    struct rsc_guest_maps *maps;
+    struct rsc_drain_stats stats;
+    uint64_t held_since_ns; /* waiting for a slower thread; 0: not */
+    uint64_t taken_until_ns;
+    uint32_t signal_seen; /* when looking for blocks began: what was published since wakes the parent */
+    /* The batch being filled: */
+    uint64_t *addr, *meta, *pc;
+    uint32_t count;
+    struct rsc_event *events;
+    uint32_t event_count, event_room;
+    struct rsc_arena event_data;
+    uint64_t instructions;
+    char *note_text;
+};
+
+int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error) {
+    struct rsc_drain *drain = calloc(1, sizeof *drain);
+    *out = NULL;
+    if (!drain) return rsc_fail_memory(error, "collector");
+    drain->ring = ring;
+    drain->addr = malloc(RSC_BATCH_ACCESSES * sizeof *drain->addr);
+    drain->meta = malloc(RSC_BATCH_ACCESSES * sizeof *drain->meta);
+    drain->pc = malloc(RSC_BATCH_ACCESSES * sizeof *drain->pc);
+    drain->note_text = malloc(RSC_NOTES_BYTES);
+    drain->maps = rsc_guest_maps_new();
+    rsc_arena_init(&drain->event_data);
+    if (!drain->addr || !drain->meta || !drain->pc || !drain->maps || !drain->note_text) {
+        rsc_drain_free(drain);
+        return rsc_fail_memory(error, "collector");
+    }
+    *out = drain;
+    return 0;
+}
+
+void rsc_drain_free(struct rsc_drain *drain) {
+    if (!drain) return;
+    rsc_guest_maps_free(drain->maps);
+    rsc_thread_table_free(&drain->threads);
+    rsc_arena_free(&drain->event_data);
+    free(drain->addr);
+    free(drain->meta);
+    free(drain->pc);
+    free(drain->events);
+    free(drain->note_text);
+    free(drain);
+}
+
+/* ---- events ---- */
+
+static int add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread, uint64_t a, uint64_t b, const void *data,
+                     uint32_t data_bytes) {
+    if (drain->event_count == drain->event_room) {
+        uint32_t room = drain->event_room ? drain->event_room * 2 : 1024;
+        struct rsc_event *events = realloc(drain->events, room * sizeof *events);
+        if (!events) return RSC_ENOMEM;
+        drain->events = events;
+        drain->event_room = room;
+    }
+    void *copy = NULL;
+    if (data_bytes) {
+        copy = rsc_arena_alloc(&drain->event_data, data_bytes);
+        if (!copy) return RSC_ENOMEM;
+        memcpy(copy, data, data_bytes);
+    }
+    drain->events[drain->event_count++] = (struct rsc_event){
+        .at = drain->count, .type = type, .data_bytes = (uint16_t)data_bytes, .thread = thread, .a = a, .b = b, .data = copy};
+    return 0;
+}
+
+/* Processes are numbered from 1 as they appear. */
+static uint32_t process_number(struct rsc_drain *drain, uint32_t pid) {
+    for (uint32_t i = 0; i < drain->process_count; i++)
+        if (drain->processes[i] == pid) return i + 1;
+    if (drain->process_count < PROCESSES_MAX) drain->processes[drain->process_count++] = pid;
+    return drain->process_count;
+}
+
+/* Each process has addresses of its own: all but the first's get its number in the top 16 bits. */
+static uint64_t space_of(struct rsc_drain *drain, uint32_t pid) {
+    return (uint64_t)(process_number(drain, pid) - 1) << 48;
+}
+
+static int add_maps(struct rsc_drain *drain) {
+    const struct rsc_guest_map *map;
+    while ((map = rsc_guest_maps_next(drain->maps)))
+        if (add_event(drain, RSC_EVENT_MAP, 0, map->start | space_of(drain, (uint32_t)map->pid), map->bytes, map->data,
+                      map->data_bytes) < 0)
+            return RSC_ENOMEM;
+    return 0;
+}
+
+/* Takes what lies in the notes ring. */
+static int read_notes(struct rsc_drain *drain) {
+    struct rsc_ring *ring = drain->ring;
+    uint64_t head = __atomic_load_n(&ring->notes_head, __ATOMIC_ACQUIRE), tail = ring->notes_tail;
+    while (tail < head) {
+        struct rsc_note note;
+        for (size_t i = 0; i < sizeof note; i++) ((uint8_t *)&note)[i] = ring->notes[(tail + i) % RSC_NOTES_BYTES];
+        uint64_t whole = sizeof note + ((note.bytes + 7ull) & ~7ull);
+        if (whole > head - tail) break; /* a writer that was killed while writing */
+        for (uint32_t i = 0; i < note.bytes; i++)
+            drain->note_text[i] = (char)ring->notes[(tail + sizeof note + i) % RSC_NOTES_BYTES];
+        tail += whole;
+        if (note.type == RSC_NOTE_MAPS && rsc_guest_maps_text(drain->maps, note.pid, drain->note_text, note.bytes) < 0)
+            return RSC_ENOMEM;
+    }
+    __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
+    return add_maps(drain);
+}
+
+/* ---- records ---- */
+
+/* Anything but a read or a write. */
+static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot,
+                             const struct rsc_record *record) {
+    uint64_t pc = rsc_record_pc(record->word), space = cursor->space, addr = record->addr | space;
+    switch (rsc_record_type(record->word)) {
+    case RSC_RECORD_CALL:
+        drain->stats.calls++;
+        /* On x86-64 the call has just pushed its return address: that is where the stack is. */
+        if (!cursor->stack_known && rsc_record_pc(cursor->last_word) == pc &&
+            rsc_record_type(cursor->last_word) == RSC_RECORD_WRITE) {
+            cursor->stack_known = 1;
+            if (rsc_guest_maps_stack(drain->maps, slot->pid, cursor->tid, cursor->last_addr) < 0 || add_maps(drain) < 0)
+                return RSC_ENOMEM;
+        }
+        return add_event(drain, RSC_EVENT_CALL, cursor->number, pc | space, addr, NULL, 0);
+    case RSC_RECORD_RETURN: return add_event(drain, RSC_EVENT_RETURN, cursor->number, addr, 0, NULL, 0);
+    case RSC_RECORD_ALLOC: return add_event(drain, RSC_EVENT_ALLOC, cursor->number, addr, pc, NULL, 0);
+    case RSC_RECORD_FREE: return add_event(drain, RSC_EVENT_FREE, cursor->number, addr, 0, NULL, 0);
+    case RSC_RECORD_MARKER:
+        return add_event(drain, RSC_EVENT_MARKER, cursor->number, pc, 0, pc ? "begin" : "end", pc ? 5 : 3);
+    default: return 0; /* not written by us: skipped */
+    }
+}
+
+/* Up to `most` records of the block being taken into the batch. */
+static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
+    const struct rsc_record *records = slot->blocks[slot->consumed % RSC_RING_BLOCKS].records;
+    uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
+    const uint64_t thread_bits = (uint64_t)cursor->number << 40, space = cursor->space;
+    uint32_t at = cursor->at, filled = drain->count;
+    for (; at < end && filled < RSC_BATCH_ACCESSES; at++) {
+        struct rsc_record record = records[at];
+        uint32_t type = rsc_record_type(record.word);
+        if (__builtin_expect(type == RSC_RECORD_READ || type == RSC_RECORD_WRITE, 1)) {
+            drain->addr[filled] = record.addr | space;
+            drain->meta[filled] = rsc_record_size(record.word) | (uint64_t)(type == RSC_RECORD_WRITE) << 32 | thread_bits;
+            drain->pc[filled] = rsc_record_pc(record.word) | space;
+            filled++;
+        } else {
+            drain->count = filled;
+            if (take_event_record(drain, cursor, slot, &record) < 0) return RSC_ENOMEM;
+        }
+        cursor->last_addr = record.addr;
+        cursor->last_word = record.word;
+    }
+    drain->stats.accesses += filled - drain->count;
+    drain->count = filled;
+    cursor->at = at;
+    return 0;
+}
+
+/* Gives a taken block back, cleared. */
+static void free_block(struct rsc_slot *slot, struct rsc_block *block, uint32_t count) {
+    memset(block->records, 0, count * sizeof *block->records);
+    block->count = 0;
+    __atomic_store_n(&slot->consumed, slot->consumed + 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &slot->consumed_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* ---- which block next ---- */
+
+/*
+ * Threads and processes go by ordinals, not by the system's ids: two runs of the
+ * same program then give the same trace.
+ */
+static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
+    uint64_t pid = process_number(drain, slot->pid), tid = ++drain->stats.threads;
+    int64_t number = rsc_thread_number(&drain->threads, pid, tid);
+    if (number < 0) return (int)number;
+    *cursor = (struct cursor){.generation = slot->generation, .number = (uint32_t)number, .tid = tid,
+                              .space = (pid - 1) << 48};
+    return add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
+}
+
+/* Begins the slot's next block, if there is one. `ended`: one that was never published counts too. */
+static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, int ended) {
+    uint64_t published = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE);
+    struct rsc_block *block = &slot->blocks[slot->consumed % RSC_RING_BLOCKS];
+    uint32_t count = 0;
+    uint64_t start_ns, end_ns;
+    if (published > slot->consumed) {
+        count = __atomic_load_n(&block->count, __ATOMIC_ACQUIRE);
+        start_ns = block->start_ns;
+        end_ns = block->end_ns;
+        drain->instructions += block->instructions;
+        drain->stats.instructions += block->instructions;
+    } else if (ended) {
+        while (count < RSC_BLOCK_RECORDS && block->records[count].word) count++;
+        start_ns = end_ns = slot->open_since_ns;
+    }
+    if (!count) return 0;
+    if (count > RSC_BLOCK_RECORDS) count = RSC_BLOCK_RECORDS;
+    if (cursor->generation != slot->generation) {
+        int status = start_thread(drain, cursor, slot);
+        if (status < 0) return status;
+    }
+    if (start_ns < drain->taken_until_ns) drain->stats.late++;
+    cursor->at = 0;
+    cursor->count = count;
+    cursor->start_ns = start_ns;
+    cursor->step_ns_256 = (end_ns > start_ns ? end_ns - start_ns : 0) * 256 / count;
+    drain->stats.blocks++;
+    return 0;
+}
+
+/* A thread that ended and whose blocks are all taken: its slot is free again. */
+static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
+    if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED || cursor->count ||
+        __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > slot->consumed)
+        return 0;
+    int status = 0;
+    if (cursor->generation == slot->generation && cursor->generation)
+        status = add_event(drain, RSC_EVENT_THREAD_END, cursor->number, 0, 0, NULL, 0);
+    drain->stats.waits += slot->waits;
+    drain->stats.waited_ns += slot->waited_ns;
+    drain->stats.unrecorded_instructions += slot->unrecorded_instructions;
+    slot->waits = slot->waited_ns = slot->unrecorded_instructions = 0;
+    __atomic_store_n(&slot->state, RSC_SLOT_FREE, __ATOMIC_RELEASE);
+    return status;
+}
+
+struct choice {
+    uint32_t slot;    /* with the oldest record; RSC_RING_SLOTS: none */
+    uint64_t time_ns; /* of that record */
+    uint64_t until_ns; /* oldest record of any other, published or not */
+    uint64_t guard_ns; /* oldest of those not published */
+};
+
+static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
+    *choice = (struct choice){RSC_RING_SLOTS, NEVER, NEVER, NEVER};
+    uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
+        struct rsc_slot *slot = &drain->ring->slots[i];
+        struct cursor *cursor = &drain->cursors[i];
+        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_FREE) continue;
+        /* Read before looking for a block: a block published in between is found. */
+        uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
+        int status = cursor->count ? 0 : begin_block(drain, cursor, slot, ended);
+        if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;
+        if (!cursor->count) {
+            if (open_ns && open_ns < choice->guard_ns && !ended) choice->guard_ns = open_ns;
+            continue;
+        }
+        uint64_t time_ns = cursor->start_ns + cursor->at * cursor->step_ns_256 / 256;
+        if (time_ns < choice->time_ns) {
+            choice->until_ns = choice->time_ns;
+            choice->time_ns = time_ns;
+            choice->slot = i;
+        } else if (time_ns < choice->until_ns) {
+            choice->until_ns = time_ns;
+        }
+    }
+    if (choice->guard_ns < choice->until_ns) choice->until_ns = choice->guard_ns;
+    return 0;
+}
+
+/* May the oldest record be taken though a running thread could still publish an older one? */
+static int held_back(struct rsc_drain *drain, const struct choice *choice) {
+    if (choice->time_ns <= choice->guard_ns) {
+        drain->held_since_ns = 0;
+        return 0;
+    }
+    uint64_t now = rsc_ring_now_ns();
+    if (!drain->held_since_ns) drain->held_since_ns = now;
+    return now - drain->held_since_ns < LATE_AFTER_NS;
+}
+
+static int take_some(struct rsc_drain *drain, const struct choice *choice) {
+    struct cursor *cursor = &drain->cursors[choice->slot];
+    struct rsc_slot *slot = &drain->ring->slots[choice->slot];
+    uint32_t most = RSC_DRAIN_STEP;
+    if (choice->until_ns == NEVER || !cursor->step_ns_256) {
+        most = cursor->count;
+    } else if (choice->until_ns > choice->time_ns) {
+        uint64_t more = (choice->until_ns - choice->time_ns) * 256 / cursor->step_ns_256;
+        most = more > cursor->count ? cursor->count : (uint32_t)more + RSC_DRAIN_STEP;
+    }
+    int status = take_records(drain, cursor, slot, most);
+    if (status < 0) return status;
+    drain->taken_until_ns = choice->time_ns;
+    if (cursor->at < cursor->count) return 0;
+    free_block(slot, &slot->blocks[slot->consumed % RSC_RING_BLOCKS], cursor->count);
+    cursor->count = 0;
+    return 0;
+}
+
+int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error) {
+    int status;
+    drain->signal_seen = __atomic_load_n(&drain->ring->published_signal, __ATOMIC_ACQUIRE);
+    drain->count = drain->event_count = 0;
+    drain->instructions = 0;
+    rsc_arena_free(&drain->event_data);
+    rsc_arena_init(&drain->event_data);
+    if (read_notes(drain) < 0) return rsc_fail_memory(error, "collector");
+    while (drain->count < RSC_BATCH_ACCESSES && drain->event_count < RSC_BATCH_ACCESSES) {
+        struct choice choice;
+        if ((status = choose(drain, ended, &choice)) < 0) return rsc_fail_memory(error, "collector");
+        if (choice.slot == RSC_RING_SLOTS || (!ended && held_back(drain, &choice))) break;
+        if ((status = take_some(drain, &choice)) < 0) return rsc_fail_memory(error, "collector");
+    }
+    if (!drain->count && !drain->event_count) return 0;
+    *batch = (struct rsc_batch){.count = drain->count, .event_count = drain->event_count, .addr = drain->addr,
+                                .meta = drain->meta, .pc = drain->pc, .events = drain->events,
+                                .threads = drain->threads.threads, .thread_count = drain->threads.count,
+                                .instructions = drain->instructions};
+    return 1;
+}
+
+void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
+    struct rsc_ring *ring = drain->ring;
+    struct timespec limit = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+    __atomic_store_n(&ring->parent_sleeps, 1, __ATOMIC_SEQ_CST);
+    if (drain->signal_seen == __atomic_load_n(&ring->published_signal, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &ring->published_signal, FUTEX_WAIT, drain->signal_seen, &limit, NULL, 0);
+    __atomic_store_n(&ring->parent_sleeps, 0, __ATOMIC_RELAXED);
+}
+
+void rsc_drain_get_stats(const struct rsc_drain *drain, struct rsc_drain_stats *stats) {
+    *stats = drain->stats;
+    stats->notes_lost = drain->ring->notes_lost;
+    for (uint32_t i = 0; i < drain->ring->slots_used && i < RSC_RING_SLOTS; i++) {
+        stats->waits += drain->ring->slots[i].waits;
+        stats->waited_ns += drain->ring->slots[i].waited_ns;
+        stats->unrecorded_instructions += drain->ring->slots[i].unrecorded_instructions;
+    }
+}

@@ -1,0 +1,44 @@
+/*
+ * drain.h - the parent's side of the ring: blocks of all threads become batches in
+ * one order.
+ *
+ * Threads are merged by time. Each block says when it began and ended; in between,
+ * records are taken to be evenly spread, and blocks that overlap are interleaved
+ * in steps of 64 records. A block waits until no running thread can still publish
+ * an older one, but at most 20 ms (counted as `late`).
+ */
+#ifndef RSC_COLLECT_DRAIN_H
+#define RSC_COLLECT_DRAIN_H
+
+#include <reusescope/trace.h>
+
+#include "runtime/ring.h"
+
+#define RSC_DRAIN_STEP 64u
+
+struct rsc_drain_stats {
+    uint64_t accesses, calls, blocks, instructions, unrecorded_instructions;
+    uint64_t waits, waited_ns; /* of the program for us */
+    uint64_t late;             /* blocks that came after a later one had been taken */
+    uint64_t threads;
+    uint64_t notes_lost;
+};
+
+struct rsc_drain;
+
+int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error);
+void rsc_drain_free(struct rsc_drain *drain);
+
+/*
+ * The next batch of what is there. `ended` says that nobody writes any more: then
+ * everything left is taken, blocks never published too. Returns 1 and a batch
+ * (valid until the next call), 0 when nothing can be taken now, or negative.
+ */
+int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error);
+
+/* Sleeps until something is published, at most so long. */
+void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds);
+
+void rsc_drain_get_stats(const struct rsc_drain *drain, struct rsc_drain_stats *stats);
+
+#endif

@@ -1,0 +1,248 @@
+/* launch.c - see launch.h. */
+#include "collect/launch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+#define RING_FD_LEAST 200 /* out of the way of programs that count on small descriptors */
+#define ARGUMENTS_EXTRA 24
+
+/* ---- what is needed, and where it is ---- */
+
+static const char *first_that_exists(const char *const *paths) {
+    for (; *paths; paths++)
+        if (access(*paths, R_OK) == 0) return *paths;
+    return NULL;
+}
+
+/* A file of ours: beside the tool (a build tree) or in the library folder of its prefix. */
+static const char *own_file(const char *name, char *path) {
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0) return NULL;
+    self[length] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash) *slash = 0;
+    static const char *const places[] = {"%s/%s", "%s/../lib/reusescope/%s", "%s/../" RSC_LIBDIR "/reusescope/%s"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        int wrote = snprintf(path, PATH_MAX, places[i], self, name);
+#pragma GCC diagnostic pop
+        if (wrote < PATH_MAX && access(path, R_OK) == 0) return path;
+    }
+    return NULL;
+}
+
+const char *rsc_launch_plugin_path(void) {
+    static char path[PATH_MAX];
+    return own_file("libreusescope-qemu.so", path);
+}
+
+const char *rsc_launch_preload_path(enum rsc_guest guest) {
+    static char path[PATH_MAX];
+    return own_file(guest == RSC_GUEST_AARCH64 ? "libreusescope-guest-aarch64.so" : "libreusescope-guest-x86_64.so", path);
+}
+
+const char *rsc_launch_qemu_path(enum rsc_guest guest) {
+    static const char *const x86_64[] = {"/usr/bin/qemu-x86_64", "/usr/local/bin/qemu-x86_64", NULL};
+    static const char *const aarch64[] = {"/usr/bin/qemu-aarch64", "/usr/local/bin/qemu-aarch64", NULL};
+    return first_that_exists(guest == RSC_GUEST_AARCH64 ? aarch64 : x86_64);
+}
+
+int rsc_launch_check(enum rsc_guest guest, struct rsc_error *error) {
+    if (!rsc_launch_qemu_path(guest))
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s is missing: apt-get install qemu-user",
+                        guest == RSC_GUEST_AARCH64 ? "qemu-aarch64" : "qemu-x86_64");
+    if (!rsc_launch_plugin_path())
+        return rsc_fail(error, RSC_EUNSUPPORTED, "libreusescope-qemu.so is missing beside the tool: build it again (make)");
+    return 0;
+}
+
+/* ---- the ring ---- */
+
+static int make_ring(struct rsc_launch *launch, struct rsc_error *error) {
+    int fd = memfd_create("reusescope", MFD_CLOEXEC);
+    if (fd < 0) return rsc_fail_errno(error, errno, "shared memory");
+    /* Inherited on purpose: the copy above RING_FD_LEAST is without close-on-exec. */
+    launch->ring_fd = fcntl(fd, F_DUPFD, RING_FD_LEAST);
+    close(fd);
+    if (launch->ring_fd < 0 || fchmod(launch->ring_fd, 0600) != 0 ||
+        ftruncate(launch->ring_fd, (off_t)sizeof(struct rsc_ring)) != 0)
+        return rsc_fail_errno(error, errno, "shared memory");
+    launch->ring = mmap(NULL, sizeof(struct rsc_ring), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                        launch->ring_fd, 0);
+    if (launch->ring == MAP_FAILED) {
+        launch->ring = NULL;
+        return rsc_fail_errno(error, errno, "shared memory");
+    }
+    launch->ring->magic = RSC_RING_MAGIC;
+    launch->ring->parent_pid = (uint32_t)getpid();
+    return 0;
+}
+
+/* ---- signals ---- */
+
+static volatile pid_t forward_to;
+
+static void pass_on(int number) {
+    if (forward_to > 0) kill(forward_to, number);
+}
+
+/* Keys reach the program's group by themselves: those we ignore. The rest is passed on. */
+static void set_signals(void) {
+    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+        sigaction(passed[i], &action, NULL);
+    }
+}
+
+static void reset_signals(void) {
+    static const int all[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) signal(all[i], SIG_DFL);
+}
+
+/* ---- the command line ---- */
+
+struct command {
+    char **words;
+    size_t count;
+    char plugin[PATH_MAX + 512];
+    char preload[PATH_MAX + 64];
+    char seed[32];
+};
+
+static void word(struct command *command, const char *text) { command->words[command->count++] = (char *)text; }
+
+static int build_command(struct command *command, const struct rsc_launch *launch, const struct rsc_target *target,
+                         char *const *argv, const struct rsc_launch_options *options, struct rsc_error *error) {
+    size_t given = 0, used;
+    while (argv[given]) given++;
+    command->words = calloc(given + ARGUMENTS_EXTRA, sizeof *command->words);
+    if (!command->words) return rsc_fail_memory(error, "command line");
+    int marked = options->roi && !strcmp(options->roi, "marked");
+    used = (size_t)snprintf(command->plugin, sizeof command->plugin,
+                            "%s,ring=%d,contexts=%d,follow=%d,strict=%d,skip=%llu,for=%llu,marked=%d",
+                            rsc_launch_plugin_path(), launch->ring_fd, options->contexts, options->follow,
+                            options->strict, (unsigned long long)options->skip, (unsigned long long)options->length,
+                            marked);
+    if (options->roi && !marked) {
+        if (strpbrk(options->roi, ",="))
+            return rsc_fail(error, RSC_EINVAL, "--roi %.60s: not the name of a function", options->roi);
+        used += (size_t)snprintf(command->plugin + used, sizeof command->plugin - used, ",roi=%s", options->roi);
+    }
+    if (used >= sizeof command->plugin) return rsc_fail(error, RSC_EINVAL, "--roi: the name is too long");
+    snprintf(command->seed, sizeof command->seed, "%llu", (unsigned long long)options->seed);
+    word(command, rsc_launch_qemu_path(target->guest));
+    word(command, "-cpu");
+    word(command, "max");
+    word(command, "-seed");
+    word(command, command->seed);
+    const char *sysroot = options->sysroot;
+    if (!sysroot && target->guest == RSC_GUEST_AARCH64 && access("/usr/aarch64-linux-gnu/lib", X_OK) == 0)
+        sysroot = "/usr/aarch64-linux-gnu";
+    if (sysroot) {
+        word(command, "-L");
+        word(command, sysroot);
+    }
+    word(command, "-plugin");
+    word(command, command->plugin);
+    const char *preload = options->objects || options->follow ? rsc_launch_preload_path(target->guest) : NULL;
+    if (preload && target->dynamic) {
+        snprintf(command->preload, sizeof command->preload, "LD_PRELOAD=%s", preload);
+        word(command, "-E");
+        word(command, command->preload);
+    }
+    word(command, "-0");
+    word(command, target->script[0] ? target->interpreter : argv[0]);
+    word(command, target->path);
+    if (target->script_argument[0]) word(command, target->script_argument);
+    if (target->script[0]) word(command, target->script);
+    for (size_t i = 1; i < given; i++) word(command, argv[i]);
+    return 0;
+}
+
+static void become(const struct command *command, int report_fd) {
+    reset_signals();
+    personality(ADDR_NO_RANDOMIZE); /* the same addresses every time, where the kernel lets us */
+    execv(command->words[0], command->words);
+    int reason = errno;
+    ssize_t ignored = write(report_fd, &reason, sizeof reason);
+    (void)ignored;
+    _exit(127);
+}
+
+int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target, char *const *argv,
+                     const struct rsc_launch_options *options, struct rsc_error *error) {
+    struct command *command = calloc(1, sizeof *command);
+    int report[2] = {-1, -1}, reason = 0, status;
+    memset(launch, 0, sizeof *launch);
+    launch->ring_fd = -1;
+    if (!command) return rsc_fail_memory(error, "command line");
+    if ((status = make_ring(launch, error)) < 0) goto out;
+    if ((status = build_command(command, launch, target, argv, options, error)) < 0) goto out;
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        status = rsc_fail_errno(error, errno, "pipe");
+        goto out;
+    }
+    fflush(NULL);
+    launch->started_ns = rsc_ring_now_ns();
+    launch->pid = fork();
+    if (launch->pid == 0) become(command, report[1]);
+    if (launch->pid < 0) {
+        status = rsc_fail_errno(error, errno, "fork");
+        goto out;
+    }
+    forward_to = launch->pid;
+    set_signals();
+    close(report[1]);
+    report[1] = -1;
+    if (read(report[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
+        waitpid(launch->pid, NULL, 0);
+        status = rsc_fail_errno(error, reason, command->words[0]);
+        goto out;
+    }
+    launch->running = 1;
+out:
+    if (report[0] >= 0) close(report[0]);
+    if (report[1] >= 0) close(report[1]);
+    free(command->words);
+    free(command);
+    return status;
+}
+
+int rsc_launch_poll(struct rsc_launch *launch) {
+    if (!launch->running) return 1;
+    pid_t got = wait4(launch->pid, &launch->status, WNOHANG, &launch->usage);
+    if (got == 0 || (got < 0 && errno == EINTR)) return 0;
+    launch->running = 0;
+    forward_to = 0;
+    launch->seconds = 1e-9 * (double)(rsc_ring_now_ns() - launch->started_ns);
+    return 1;
+}
+
+void rsc_launch_close(struct rsc_launch *launch) {
+    if (launch->ring) {
+        __atomic_store_n(&launch->ring->detached, 1, __ATOMIC_RELEASE);
+        munmap(launch->ring, sizeof(struct rsc_ring));
+    }
+    if (launch->ring_fd >= 0) close(launch->ring_fd);
+    launch->ring = NULL;
+    launch->ring_fd = -1;
+    reset_signals();
+}

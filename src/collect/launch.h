@@ -1,0 +1,56 @@
+/*
+ * launch.h - starting a program under QEMU with the collector inside, and seeing
+ * it through to its end.
+ *
+ * The program runs in our process group with our terminal, input and output. Keys
+ * that send signals (Ctrl-C) reach it directly; signals sent to us alone are passed
+ * on. Its end is ours: rsc_launch_finish() tells how it exited.
+ */
+#ifndef RSC_COLLECT_LAUNCH_H
+#define RSC_COLLECT_LAUNCH_H
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <reusescope/error.h>
+
+#include "collect/target.h"
+#include "runtime/ring.h"
+
+struct rsc_launch_options {
+    int contexts, follow, strict, objects;
+    const char *roi;       /* function, or "marked"; NULL: all of it */
+    uint64_t skip, length; /* instructions; length 0: to the end */
+    uint64_t seed;
+    const char *sysroot; /* QEMU's -L; NULL: chosen for the guest */
+};
+
+struct rsc_launch {
+    struct rsc_ring *ring; /* mapped; the memory has no name */
+    int ring_fd;
+    pid_t pid;
+    int running;
+    int status; /* of waitpid() */
+    struct rusage usage;
+    double seconds; /* wall */
+    uint64_t started_ns;
+};
+
+/* What is missing to launch anything, as one line with the fix; 0 when nothing is. */
+int rsc_launch_check(enum rsc_guest guest, struct rsc_error *error);
+
+/* Absolute path of the plugin, or of the guest's preload library; NULL when not found. Static storage. */
+const char *rsc_launch_plugin_path(void);
+const char *rsc_launch_preload_path(enum rsc_guest guest);
+const char *rsc_launch_qemu_path(enum rsc_guest guest);
+
+int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target, char *const *argv,
+                     const struct rsc_launch_options *options, struct rsc_error *error);
+
+/* Has the program ended? Fills status and usage when it has. */
+int rsc_launch_poll(struct rsc_launch *launch);
+
+/* Unmaps the ring and restores signal handling. */
+void rsc_launch_close(struct rsc_launch *launch);
+
+#endif

@@ -1,0 +1,454 @@
+/*
+ * qemu_plugin.c - runs inside qemu-user and writes what the guest does into the
+ * ring (runtime/ring.h).
+ *
+ * Two modes. *Recording*: every memory access is a record; a callback at the
+ * start of each translation block counts instructions and, because a block runs
+ * straight through, tells one execution of an instruction from the next. *Fast*:
+ * only the count. Going from one to the other resets the plugin, which makes QEMU
+ * translate everything anew.
+ *
+ * QEMU reports a 16-byte access as two of 8, a 32-byte one as four, and rep
+ * strings byte by byte. Pieces of one execution of one instruction that lie end
+ * to end are joined here; rep strings are joined up to line boundaries.
+ *
+ * Calls and returns are known when the block they end has run and the next one
+ * begins: that gives call sites and targets without reading registers.
+ *
+ * One copy is loaded per process; a forked child takes a slot of its own when
+ * children are followed, else it stops recording.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collect/follow.h"
+#include "collect/guest_calls.h"
+#include "collect/guest_code.h"
+#include "collect/qemu_api.h"
+#include "collect/turns.h"
+#include "runtime/ring.h"
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT int qemu_plugin_version = 1;
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
+
+/* An instruction that touches memory, as known at translation. */
+struct insn {
+    uint64_t pc;
+    uint32_t is_rep;
+};
+
+/* A translation block. */
+struct block {
+    uint64_t start;
+    uint64_t end_pc; /* of its last instruction */
+    uint64_t after;  /* address after it */
+    uint32_t instructions;
+    uint8_t ends; /* enum rsc_guest_insn of the last instruction */
+    uint8_t enters_roi;
+};
+
+enum region { REGION_NONE, REGION_FUNCTION, REGION_MARKED };
+
+static struct {
+    qemu_plugin_id_t id;
+    struct rsc_ring *ring;
+    enum rsc_guest guest;
+    int contexts, follow, strict;
+    enum region region;
+    char roi[256];
+    int ring_fd;
+    uint64_t guest_base;   /* host address of the guest's address 0 */
+    uint64_t skip, length; /* instructions before and while recording; length 0: to the end */
+    /* While running: */
+    int recording; /* mode of what is translated now */
+    int switching; /* a reset is under way */
+    int in_region;
+    int maps_noted; /* what is loaded at the start */
+    uint64_t passed; /* instructions counted towards skip or length */
+    uint64_t roi_return;
+} plugin;
+
+static __thread struct {
+    struct rsc_ring_writer writer;
+    int attached, closed;
+    /* The record that may still grow, and what it belongs to: */
+    struct rsc_record *last;
+    const struct insn *last_insn;
+    uint64_t last_sequence;
+    struct rsc_record *rep[2]; /* open read and write of a rep string */
+    uint64_t sequence;         /* block executions */
+    const struct block *before; /* the block that just ran */
+    uint64_t uncounted;        /* instructions not yet added to plugin.passed */
+    int64_t mmap_fd;           /* of the mmap under way; -1: none that matters */
+} thread;
+
+static pthread_key_t thread_end_key;
+
+/* ---- threads and processes ---- */
+
+/* A copy of /proc/self/maps for the parent: what is loaded where. */
+static void note_maps(void) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char text[1 << 19];
+    size_t used = 0;
+    ssize_t got = 0;
+    pthread_mutex_lock(&lock);
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && used < sizeof text && (got = read(fd, text + used, sizeof text - used)) > 0) used += (size_t)got;
+    if (fd >= 0) close(fd);
+    if (used) rsc_ring_note(plugin.ring, RSC_NOTE_MAPS, (uint64_t)getpid(), text, (uint32_t)used);
+    pthread_mutex_unlock(&lock);
+}
+
+static void forget_open_records(void) {
+    thread.last = NULL;
+    thread.rep[0] = thread.rep[1] = NULL;
+}
+
+static int publish(void) {
+    forget_open_records();
+    return rsc_ring_publish(&thread.writer);
+}
+
+static void attach(void) {
+    if (thread.closed) return;
+    thread.attached = 1;
+    thread.mmap_fd = -1;
+    if (rsc_ring_attach(&thread.writer, plugin.ring, (uint32_t)getpid(), (uint32_t)syscall(SYS_gettid)) < 0)
+        thread.closed = 1;
+    pthread_setspecific(thread_end_key, &thread);
+    if (!__atomic_exchange_n(&plugin.maps_noted, 1, __ATOMIC_RELAXED)) note_maps();
+    if (plugin.strict) rsc_turn_take();
+}
+
+static void thread_ended(void *ignored) {
+    (void)ignored;
+    if (plugin.strict) rsc_turn_give();
+    forget_open_records();
+    rsc_ring_detach(&thread.writer);
+    thread.closed = 1;
+}
+
+/* In a new process only this thread is left, and the slot belongs to the old one. */
+static void after_fork_in_child(void) {
+    memset(&thread.writer, 0, sizeof thread.writer);
+    forget_open_records();
+    thread.attached = 0;
+    thread.closed = !plugin.follow;
+    plugin.maps_noted = 0;
+    rsc_turn_reset();
+    __atomic_fetch_add(&plugin.ring->forks, 1, __ATOMIC_RELAXED);
+}
+
+static void switch_mode(void);
+
+/* ---- records ---- */
+
+/* A full or fresh block, or a thread's first record. Returns 0, or -1 when nothing is to be recorded. */
+static __attribute__((noinline, cold)) int make_room(void) {
+    if (!thread.attached) attach();
+    forget_open_records();
+    if (thread.closed) return -1;
+    if (rsc_ring_make_room(&thread.writer) == 0) return 0;
+    /* The parent is gone: the program runs on, no slower than it must. */
+    thread.closed = 1;
+    plugin.skip = plugin.length = 0;
+    plugin.region = REGION_NONE;
+    if (plugin.recording) switch_mode();
+    return -1;
+}
+
+static inline struct rsc_record *put(uint64_t addr, uint64_t word) {
+    struct rsc_record *record = thread.writer.next;
+    if (__builtin_expect(record == thread.writer.end, 0)) {
+        if (make_room() < 0) return NULL;
+        record = thread.writer.next;
+    }
+    *record = (struct rsc_record){addr, word};
+    thread.writer.next = record + 1;
+    return record;
+}
+
+/* Pieces of a rep string grow their record within a line; reads and writes alternate. */
+static void put_rep(uint64_t addr, uint32_t size, enum rsc_record_type type, uint64_t pc) {
+    struct rsc_record *open = thread.rep[type == RSC_RECORD_WRITE];
+    if (open && rsc_record_pc(open->word) == pc && thread.last_insn) {
+        uint64_t low = open->addr, high = open->addr + rsc_record_size(open->word);
+        if (addr == high && addr >> 6 == low >> 6) {
+            open->word += (uint64_t)size << 48;
+            return;
+        }
+        if (addr + size == low && addr >> 6 == low >> 6) { /* downwards */
+            open->addr = addr;
+            open->word += (uint64_t)size << 48;
+            return;
+        }
+    }
+    struct rsc_record *made = put(addr, rsc_record_word(type, size, pc));
+    thread.rep[type == RSC_RECORD_WRITE] = made;
+}
+
+static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    const struct insn *insn = user;
+    (void)vcpu;
+    uint32_t rw = info >> 16 & 3, size = 1u << (info >> 4 & 7);
+    if (__builtin_expect(insn->is_rep, 0)) {
+        if (rw & QEMU_MEM_R) put_rep(addr, size, RSC_RECORD_READ, insn->pc);
+        if (rw & QEMU_MEM_W) put_rep(addr, size, RSC_RECORD_WRITE, insn->pc);
+        thread.last_insn = insn;
+        thread.last = NULL;
+        return;
+    }
+    enum rsc_record_type type = rw & QEMU_MEM_R ? RSC_RECORD_READ : RSC_RECORD_WRITE;
+    struct rsc_record *last = thread.last;
+    if (insn == thread.last_insn && thread.last_sequence == thread.sequence && last &&
+        rsc_record_type(last->word) == type && addr == last->addr + rsc_record_size(last->word) &&
+        rsc_record_size(last->word) < 128) {
+        last->word += (uint64_t)size << 48;
+        return;
+    }
+    last = put(addr, rsc_record_word(type, size, insn->pc));
+    if (rw == QEMU_MEM_RW) last = put(addr, rsc_record_word(RSC_RECORD_WRITE, size, insn->pc));
+    thread.last = last;
+    thread.last_insn = insn;
+    thread.last_sequence = thread.sequence;
+}
+
+/* ---- modes ---- */
+
+static void register_all(qemu_plugin_id_t id);
+
+static void after_reset(qemu_plugin_id_t id) {
+    plugin.recording = !plugin.recording;
+    plugin.passed = 0;
+    __atomic_store_n(&plugin.switching, 0, __ATOMIC_RELEASE);
+    register_all(id);
+}
+
+static void switch_mode(void) {
+    if (!__atomic_exchange_n(&plugin.switching, 1, __ATOMIC_ACQ_REL)) qemu_plugin_reset(plugin.id, after_reset);
+}
+
+/* Counts towards --skip and --for; threads add up every few thousand instructions. */
+static void count_towards_switch(uint32_t instructions) {
+    uint64_t limit = plugin.recording ? plugin.length : plugin.skip;
+    if (!limit || plugin.region != REGION_NONE) return;
+    thread.uncounted += instructions;
+    if (thread.uncounted < 1024 && thread.uncounted < limit) return;
+    uint64_t passed = __atomic_add_fetch(&plugin.passed, thread.uncounted, __ATOMIC_RELAXED);
+    thread.uncounted = 0;
+    if (passed < limit) return;
+    if (plugin.recording) plugin.skip = 0; /* the window is over: fast to the end */
+    switch_mode();
+}
+
+static void region_begin(uint64_t return_to) {
+    if (plugin.in_region) return;
+    plugin.in_region = 1;
+    plugin.roi_return = return_to;
+    if (!plugin.recording) switch_mode();
+}
+
+static void region_end(void) {
+    if (!plugin.in_region) return;
+    plugin.in_region = 0;
+    plugin.roi_return = 0;
+    if (plugin.recording) switch_mode();
+}
+
+/* The jump that ended the block before, now that its target is known. */
+static inline void after_jump(const struct block *before, const struct block *now) {
+    if (before->ends == RSC_GUEST_CALL) {
+        if (plugin.contexts && plugin.recording)
+            put(now->start, rsc_record_word(RSC_RECORD_CALL, 1, before->end_pc));
+        if (now->enters_roi && plugin.region == REGION_FUNCTION) region_begin(before->after);
+    } else if (before->ends == RSC_GUEST_RETURN) {
+        if (plugin.contexts && plugin.recording) put(now->start, rsc_record_word(RSC_RECORD_RETURN, 1, 0));
+        if (plugin.roi_return && now->start == plugin.roi_return) region_end();
+    }
+}
+
+static void on_block(unsigned vcpu, void *user) {
+    const struct block *block = user;
+    (void)vcpu;
+    if (__builtin_expect(!thread.attached, 0)) attach();
+    if (thread.before && thread.before->ends) after_jump(thread.before, block);
+    thread.before = block;
+    thread.sequence++;
+    if (plugin.recording) thread.writer.instructions += block->instructions;
+    else if (thread.writer.slot) thread.writer.slot->unrecorded_instructions += block->instructions;
+    count_towards_switch(block->instructions);
+    if (__builtin_expect(plugin.strict, 0) && rsc_turn_is_over(block->instructions)) {
+        publish();
+        rsc_turn_give();
+        rsc_turn_take();
+    }
+}
+
+static void on_marker(unsigned vcpu, void *user) {
+    int begins = (int)(intptr_t)user;
+    (void)vcpu;
+    if (plugin.recording) put(1, rsc_record_word(RSC_RECORD_MARKER, 1, (uint64_t)begins));
+    if (plugin.region != REGION_MARKED) return;
+    if (begins) region_begin(0);
+    else region_end();
+}
+
+/* ---- translation ---- */
+
+static int starts_roi(const struct qemu_plugin_insn *insn) {
+    const char *symbol = plugin.region == REGION_FUNCTION ? qemu_plugin_insn_symbol(insn) : NULL;
+    return symbol && !strcmp(symbol, plugin.roi);
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
+    size_t count = qemu_plugin_tb_n_insns(tb);
+    /* Kept for good: QEMU gives no word when a translation is dropped. */
+    struct block *block = calloc(1, sizeof *block);
+    struct insn *insns = plugin.recording ? calloc(count, sizeof *insns) : NULL;
+    (void)id;
+    if (!block || (plugin.recording && !insns)) return;
+    if (count) {
+        struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+        uint64_t host = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(first);
+        if (host) plugin.guest_base = host - qemu_plugin_insn_vaddr(first);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        size_t bytes = qemu_plugin_insn_size(insn);
+        uint64_t pc = qemu_plugin_insn_vaddr(insn);
+        enum rsc_guest_insn sort = rsc_guest_classify(plugin.guest, qemu_plugin_insn_data(insn), bytes);
+        if (i == 0) block->enters_roi = (uint8_t)starts_roi(insn);
+        if (i == count - 1) {
+            block->ends = sort == RSC_GUEST_CALL || sort == RSC_GUEST_RETURN ? (uint8_t)sort : 0;
+            block->end_pc = pc;
+            block->after = pc + bytes;
+        }
+        if (sort == RSC_GUEST_BEGIN || sort == RSC_GUEST_END)
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker, QEMU_NO_REGS,
+                                                   (void *)(intptr_t)(sort == RSC_GUEST_BEGIN));
+        if (!plugin.recording) continue;
+        insns[i] = (struct insn){pc, sort == RSC_GUEST_REP};
+        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_NO_REGS, QEMU_MEM_RW, &insns[i]);
+    }
+    block->start = qemu_plugin_tb_vaddr(tb);
+    block->instructions = (uint32_t)count;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_NO_REGS, block);
+}
+
+/* ---- system calls ---- */
+
+/*
+ * The guest starts another program. When children are followed, that is started
+ * here, under QEMU again; if it cannot be, QEMU goes on and lets the kernel do it.
+ */
+static void start_program(uint64_t path, uint64_t argv, uint64_t envp) {
+    struct rsc_follow follow = {
+        .guest = plugin.guest,
+        .path = (const char *)(uintptr_t)(path + plugin.guest_base),
+        .argv = (char *const *)(uintptr_t)(argv + plugin.guest_base),
+        .envp = (char *const *)(uintptr_t)(envp + plugin.guest_base),
+        .guest_base = plugin.guest_base,
+        .ring_fd = plugin.ring_fd,
+        .contexts = plugin.contexts,
+        .strict = plugin.strict,
+    };
+    if (plugin.follow && path && argv && !thread.closed) {
+        publish();
+        rsc_ring_detach(&thread.writer);
+        rsc_follow_exec(&follow);
+        thread.attached = 0; /* it failed: this program goes on */
+    }
+    __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
+}
+
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
+    const struct rsc_guest_syscalls *calls = rsc_guest_syscalls(plugin.guest);
+    (void)id, (void)vcpu, (void)a6, (void)a7, (void)a8;
+    if (!thread.attached) attach();
+    if (number == calls->getpid && a1 == RSC_GUEST_CALL_MAGIC) {
+        if (!plugin.recording) return;
+        if (a2 == RSC_GUEST_ALLOC) put(a3, rsc_record_word(RSC_RECORD_ALLOC, 1, a4));
+        if (a2 == RSC_GUEST_FREE) put(a3, rsc_record_word(RSC_RECORD_FREE, 1, 0));
+        return;
+    }
+    thread.mmap_fd = number == calls->mmap && (a3 & 4) ? (int64_t)(int32_t)a5 : -1;
+    if (number == calls->execve) start_program(a1, a2, a3);
+    if (number == calls->execve || number == calls->exit_group || number == calls->exit ||
+        plugin.ring->slots_used > 1 || rsc_guest_may_block(calls, number))
+        publish();
+    if (plugin.strict) rsc_turn_give();
+}
+
+static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {
+    (void)id, (void)vcpu, (void)number;
+    if (plugin.strict && thread.attached && !thread.closed) rsc_turn_take();
+    if (thread.mmap_fd < 0) return;
+    thread.mmap_fd = -1;
+    if (result >= 0 || result < -4095) note_maps();
+}
+
+static void at_exit(qemu_plugin_id_t id, void *user) {
+    (void)id, (void)user;
+    if (thread.attached && !thread.closed) thread_ended(NULL);
+}
+
+static void register_all(qemu_plugin_id_t id) {
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+    qemu_plugin_register_atexit_cb(id, at_exit, NULL);
+}
+
+/* ---- loading ---- */
+
+static int map_ring(int fd) {
+    struct stat file;
+    if (fstat(fd, &file) != 0 || (size_t)file.st_size < sizeof(struct rsc_ring)) return -1;
+    void *ring = mmap(NULL, sizeof(struct rsc_ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (ring == MAP_FAILED || ((struct rsc_ring *)ring)->magic != RSC_RING_MAGIC) return -1;
+    plugin.ring = ring;
+    plugin.ring_fd = fd;
+    return 0;
+}
+
+static int take_argument(const char *text) {
+    const char *value = strchr(text, '=');
+    if (!value) return -1;
+    size_t length = (size_t)(value++ - text);
+    uint64_t number = strtoull(value, NULL, 0);
+    if (!strncmp(text, "ring", length)) return map_ring((int)number);
+    if (!strncmp(text, "contexts", length)) plugin.contexts = number != 0;
+    else if (!strncmp(text, "follow", length)) plugin.follow = number != 0;
+    else if (!strncmp(text, "strict", length)) plugin.strict = number != 0;
+    else if (!strncmp(text, "skip", length)) plugin.skip = number;
+    else if (!strncmp(text, "for", length)) plugin.length = number;
+    else if (!strncmp(text, "marked", length)) plugin.region = number ? REGION_MARKED : plugin.region;
+    else if (!strncmp(text, "roi", length) && strlen(value) < sizeof plugin.roi) {
+        strcpy(plugin.roi, value);
+        plugin.region = REGION_FUNCTION;
+    } else return -1;
+    return 0;
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+    plugin.id = id;
+    for (int i = 0; i < argc; i++)
+        if (take_argument(argv[i]) < 0) return -1;
+    plugin.guest = rsc_guest_named(info->target_name);
+    if (!plugin.ring || plugin.guest == RSC_GUEST_UNKNOWN || info->system_emulation) return -1;
+    if (pthread_key_create(&thread_end_key, thread_ended) != 0) return -1;
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+    plugin.recording = plugin.region == REGION_NONE && plugin.skip == 0;
+    register_all(id);
+    return 0;
+}

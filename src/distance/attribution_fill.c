@@ -1,0 +1,209 @@
+/* attribution_fill.c - from the tables of attribution_state.h to the rows of a profile, most references first. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "distance/attribution_state.h"
+
+/* A row of a table and what it is sorted by. */
+struct ranked {
+    uint64_t references;
+    uint64_t key; /* unique: the order is the same from run to run */
+    uint32_t row;
+};
+
+static int compare_ranked(const void *left, const void *right) {
+    const struct ranked *l = left, *r = right;
+    if (l->references != r->references) return l->references < r->references ? 1 : -1;
+    return l->key < r->key ? -1 : l->key > r->key;
+}
+
+/* ---- code ---- */
+
+static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
+    struct ranked *list = malloc(a->code_count * sizeof *list);
+    uint64_t cold, other = rsc_tally_read(&a->code, RSC_CODE_OTHER, &cold, NULL);
+    uint32_t count = 0, nameless = UINT32_MAX;
+    if (!list) return RSC_ENOMEM;
+    /* references without a pc share the row of those without a place */
+    for (uint32_t row = 0; row < a->code_count; row++) {
+        uint64_t references = rsc_tally_read(&a->code, row, &cold, NULL);
+        if (row != RSC_CODE_OTHER && a->code_pc[row] == 0 && other) {
+            nameless = row;
+            list[0].references += references;
+        } else if (references) {
+            list[count++] = (struct ranked){references, a->code_pc[row], row};
+        }
+    }
+    qsort(list, count, sizeof *list, compare_ranked);
+    int status = rsc_profile_set_code(profile, count);
+    for (uint32_t i = 0; status == 0 && i < count; i++) {
+        struct rsc_code_row *row = &profile->code[i];
+        row->place.pc = list[i].key;
+        row->references = list[i].references;
+        rsc_tally_read(&a->code, list[i].row, &row->cold, &row->rd);
+        if (list[i].row != RSC_CODE_OTHER) continue;
+        row->error = other;
+        if (nameless == UINT32_MAX) continue;
+        rsc_tally_read(&a->code, nameless, &cold, &row->rd);
+        row->cold += cold;
+    }
+    free(list);
+    return status;
+}
+
+/* ---- pairs and objects ---- */
+
+static struct ranked *rank_rows(const struct rsc_space_saving *table) {
+    struct ranked *list = malloc((table->used + 1ull) * sizeof *list);
+    if (!list) return NULL;
+    for (uint32_t row = 0; row < table->used; row++)
+        list[row] = (struct ranked){table->rows[row].count, table->rows[row].key, row};
+    qsort(list, table->used, sizeof *list, compare_ranked);
+    return list;
+}
+
+/* Contexts are call-path nodes until fill_contexts() gives them their numbers. */
+static int fill_pairs(struct rsc_attribution *a, struct rsc_profile *profile) {
+    struct ranked *list = rank_rows(&a->pairs);
+    if (!list) return RSC_ENOMEM;
+    int status = rsc_profile_set_pairs(profile, a->pairs.used);
+    for (uint32_t i = 0; status == 0 && i < a->pairs.used; i++) {
+        const struct tag_place *use = &a->place[list[i].key >> 32], *reuse = &a->place[(uint32_t)list[i].key];
+        struct rsc_pair_row *row = &profile->pairs[i];
+        uint64_t cold;
+        row->use.pc = use->pc;
+        row->use_context = use->node;
+        row->reuse.pc = reuse->pc;
+        row->reuse_context = reuse->node;
+        row->references = list[i].references;
+        row->error = a->pairs.error[list[i].row];
+        rsc_tally_read(&a->pairs.tally, list[i].row, &cold, &row->rd);
+    }
+    free(list);
+    return status;
+}
+
+static int name_object(const struct rsc_attribution *a, uint64_t key, struct rsc_object_row *row) {
+    char text[64] = "unknown memory";
+    const char *name = text;
+    uint64_t number = rsc_object_number(key);
+    row->kind = "other";
+    row->context = RSC_CALL_ROOT;
+    switch (rsc_object_sort(key)) {
+    case RSC_OBJECT_GLOBAL:
+        row->kind = "global";
+        row->bytes = 64;
+        row->blocks = 1;
+        snprintf(text, sizeof text, "0x%" PRIx64, number << 6);
+        break;
+    case RSC_OBJECT_HEAP:
+        row->kind = "heap";
+        row->context = (uint32_t)number;
+        row->bytes = a->objects.sites[number].peak_bytes;
+        row->blocks = a->objects.sites[number].blocks;
+        snprintf(text, sizeof text, "heap");
+        if (number) snprintf(text, sizeof text, "allocated at 0x%" PRIx64, a->paths.nodes[number].pc);
+        break;
+    case RSC_OBJECT_MAPPED: {
+        const struct rsc_mapped_name *mapped = &a->objects.names[number];
+        row->kind = mapped->kind;
+        row->bytes = mapped->bytes;
+        row->blocks = mapped->mappings;
+        name = mapped->name[0] ? mapped->name : "memory without a name";
+        if (!strcmp(name, "[stack]")) name = "stack";
+        size_t length = strlen(name);
+        if (!strncmp(name, "[stack:", 7) && length < sizeof text - 16) {
+            snprintf(text, sizeof text, "stack of thread %.*s", (int)(length - 8), name + 7);
+            name = text;
+        }
+        break;
+    }
+    case RSC_OBJECT_UNKNOWN: break;
+    }
+    return rsc_profile_set_text(&row->name, name);
+}
+
+static int fill_objects(struct rsc_attribution *a, struct rsc_profile *profile) {
+    struct ranked *list = rank_rows(&a->things);
+    if (!list) return RSC_ENOMEM;
+    int status = rsc_profile_set_objects(profile, a->things.used);
+    for (uint32_t i = 0; status == 0 && i < a->things.used; i++) {
+        struct rsc_object_row *row = &profile->objects[i];
+        status = name_object(a, list[i].key, row);
+        row->references = list[i].references;
+        row->error = a->things.error[list[i].row];
+        rsc_tally_read(&a->things.tally, list[i].row, &row->cold, &row->rd);
+    }
+    free(list);
+    return status;
+}
+
+/* ---- contexts ---- */
+
+/* Every context of a row. */
+static void for_each_context(struct rsc_profile *profile, void (*visit)(uint32_t *context, uint32_t *by_node),
+                             uint32_t *by_node) {
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        visit(&profile->pairs[i].use_context, by_node);
+        visit(&profile->pairs[i].reuse_context, by_node);
+    }
+    for (size_t i = 0; i < profile->object_count; i++) visit(&profile->objects[i].context, by_node);
+}
+
+static void mark(uint32_t *context, uint32_t *by_node) { by_node[*context] = 1; }
+static void renumber(uint32_t *context, uint32_t *by_node) { *context = by_node[*context]; }
+
+/* Keeps the nodes that rows name, and their callers. */
+static int fill_contexts(struct rsc_attribution *a, struct rsc_profile *profile) {
+    const struct rsc_call_node *nodes = a->paths.nodes;
+    uint32_t *by_node = calloc(a->paths.node_count, sizeof *by_node), count = 0;
+    if (!by_node) return RSC_ENOMEM;
+    for_each_context(profile, mark, by_node);
+    for (uint32_t node = a->paths.node_count - 1; node > RSC_CALL_ROOT; node--) {
+        if (!by_node[node]) continue;
+        by_node[nodes[node].parent] = 1;
+        count++;
+    }
+    int status = rsc_profile_set_contexts(profile, count);
+    by_node[RSC_CALL_ROOT] = RSC_NO_CONTEXT;
+    count = 0;
+    for (uint32_t node = RSC_CALL_ROOT + 1; status == 0 && node < a->paths.node_count; node++) {
+        if (!by_node[node]) continue;
+        profile->contexts[count].parent = by_node[nodes[node].parent];
+        profile->contexts[count].place.pc = nodes[node].pc;
+        by_node[node] = count++;
+    }
+    if (status == 0) for_each_context(profile, renumber, by_node);
+    free(by_node);
+    return status;
+}
+
+static int fill_mappings(struct rsc_attribution *a, struct rsc_profile *profile) {
+    uint32_t count = a->objects.mapping_count;
+    if (!count) return 0;
+    profile->mappings = calloc(count, sizeof *profile->mappings);
+    if (!profile->mappings) return RSC_ENOMEM;
+    profile->mapping_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rsc_mapping *mapping = &a->objects.mappings[i];
+        struct rsc_mapping_row *row = &profile->mappings[i];
+        row->start = mapping->start;
+        row->bytes = mapping->bytes;
+        row->file_offset = mapping->file_offset;
+        row->build_id_bytes = mapping->build_id_bytes;
+        memcpy(row->build_id, mapping->build_id, mapping->build_id_bytes);
+        if (rsc_profile_set_text(&row->path, mapping->path) < 0) return RSC_ENOMEM;
+    }
+    return 0;
+}
+
+int rsc_attribution_fill(struct rsc_attribution *a, struct rsc_profile *profile) {
+    rsc_attribution_end(a);
+    if (a->code.failed) return RSC_ENOMEM;
+    if (rsc_attribution_make_changes(a, UINT32_MAX) < 0 || fill_code(a, profile) < 0 || fill_pairs(a, profile) < 0 ||
+        fill_objects(a, profile) < 0 || fill_contexts(a, profile) < 0 || fill_mappings(a, profile) < 0)
+        return RSC_ENOMEM;
+    return 0;
+}

@@ -1,0 +1,203 @@
+/*
+ * rows_json.c - the rows of a profile as JSON: one row a line.
+ *
+ * What is not known of a place is null rather than absent, so that every row of
+ * a table has the same keys; only `inlined` is left out where there is nothing.
+ */
+#include "profile/profile_rows.h"
+
+void rsc_json_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t count) {
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "lo", lo);
+    rsc_json_key(json, "hi");
+    if (hi == UINT64_MAX) rsc_json_null(json);
+    else rsc_json_u64(json, hi);
+    rsc_json_key_u64(json, "count", count);
+    rsc_json_object_end(json);
+}
+
+void rsc_json_end_lines(struct rsc_json *json, size_t count) {
+    if (count) rsc_json_newline(json);
+    rsc_json_array_end(json);
+}
+
+void rsc_json_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap) {
+    rsc_json_key(json, key);
+    rsc_json_array(json);
+    for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
+        if (!histogram->count[bin]) continue;
+        uint64_t lo = rsc_bin_lo(histogram->bins, bin), hi = rsc_bin_hi(histogram->bins, bin);
+        rsc_json_bin(json, lo, cap && hi >= cap ? UINT64_MAX : hi, histogram->count[bin]);
+    }
+    rsc_json_array_end(json);
+}
+
+/* ---- places ---- */
+
+static void put_line(struct rsc_json *json, uint32_t line) {
+    rsc_json_key(json, "line");
+    if (line) rsc_json_u64(json, line);
+    else rsc_json_null(json);
+}
+
+/* The keys of a place, into the object that is open. */
+static void put_place(struct rsc_json *json, const struct rsc_place *place) {
+    rsc_json_key(json, "pc");
+    rsc_json_hex(json, place->pc);
+    rsc_json_key_string(json, "function", place->function);
+    rsc_json_key_string(json, "file", place->file);
+    put_line(json, place->line);
+    rsc_json_key_string(json, "module", place->module);
+}
+
+static void put_context_id(struct rsc_json *json, const char *key, uint32_t context) {
+    rsc_json_key(json, key);
+    if (context == RSC_NO_CONTEXT) rsc_json_null(json);
+    else rsc_json_u64(json, context);
+}
+
+static void put_end(struct rsc_json *json, const char *key, const struct rsc_place *place, uint32_t context) {
+    rsc_json_key(json, key);
+    rsc_json_object(json);
+    put_place(json, place);
+    put_context_id(json, "context", context);
+    rsc_json_object_end(json);
+}
+
+static void put_inlined(struct rsc_json *json, const struct rsc_code_row *row) {
+    rsc_json_key(json, "inlined");
+    rsc_json_array(json);
+    for (size_t i = 0; i < row->inlined_count; i++) {
+        rsc_json_object(json);
+        rsc_json_key_string(json, "function", row->inlined_into[i].function);
+        rsc_json_key_string(json, "file", row->inlined_into[i].file);
+        put_line(json, row->inlined_into[i].line);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
+/* ---- tables ---- */
+
+static void put_code(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_key(json, "code");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->code_count; i++) {
+        const struct rsc_code_row *row = &profile->code[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        put_place(json, &row->place);
+        rsc_json_key_u64(json, "references", row->references);
+        rsc_json_key_u64(json, "cold", row->cold);
+        rsc_json_key_u64(json, "invalidated", row->invalidated);
+        rsc_json_key_u64(json, "error", row->error);
+        rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        if (row->inlined_count) put_inlined(json, row);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->code_count);
+}
+
+static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_key(json, "pairs");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        const struct rsc_pair_row *row = &profile->pairs[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        put_end(json, "use", &row->use, row->use_context);
+        put_end(json, "reuse", &row->reuse, row->reuse_context);
+        rsc_json_key_u64(json, "references", row->references);
+        rsc_json_key_u64(json, "error", row->error);
+        rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->pair_count);
+}
+
+static void put_objects(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_key(json, "objects");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct rsc_object_row *row = &profile->objects[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_string(json, "name", row->name ? row->name : "");
+        rsc_json_key_string(json, "kind", row->kind ? row->kind : "other");
+        rsc_json_key_u64(json, "bytes", row->bytes);
+        rsc_json_key_u64(json, "blocks", row->blocks);
+        put_context_id(json, "context", row->context);
+        rsc_json_key_u64(json, "references", row->references);
+        rsc_json_key_u64(json, "cold", row->cold);
+        rsc_json_key_u64(json, "invalidated", row->invalidated);
+        rsc_json_key_u64(json, "error", row->error);
+        rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->object_count);
+}
+
+static void put_contexts(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_key(json, "contexts");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->context_count; i++) {
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "id", i);
+        put_context_id(json, "parent", profile->contexts[i].parent);
+        put_place(json, &profile->contexts[i].place);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->context_count);
+}
+
+static void put_threads(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_key(json, "threads");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        const struct rsc_thread_row *row = &profile->threads[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "tid", row->tid);
+        rsc_json_key_u64(json, "pid", row->pid);
+        rsc_json_key_u64(json, "references", row->references);
+        rsc_json_key_u64(json, "cold", row->cold);
+        rsc_json_key_u64(json, "invalidated", row->invalidated);
+        rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->thread_count);
+}
+
+static void put_phases(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_key(json, "phases");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->phase_count; i++) {
+        const struct rsc_phase_row *row = &profile->phases[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "first", row->first);
+        rsc_json_key_u64(json, "references", row->references);
+        rsc_json_key_u64(json, "cold", row->cold);
+        rsc_json_key_u64(json, "invalidated", row->invalidated);
+        rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->phase_count);
+}
+
+void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile) {
+    int any = profile->code_count || profile->pair_count || profile->object_count || profile->context_count;
+    rsc_json_newline(json);
+    put_code(json, profile);
+    if (any) rsc_json_newline(json);
+    put_pairs(json, profile);
+    if (any) rsc_json_newline(json);
+    put_objects(json, profile);
+    if (any) rsc_json_newline(json);
+    put_contexts(json, profile);
+    rsc_json_newline(json);
+    put_threads(json, profile);
+    rsc_json_newline(json);
+    put_phases(json, profile);
+}

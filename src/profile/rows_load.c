@@ -1,0 +1,301 @@
+/*
+ * rows_load.c - the rows of a profile out of JSON, believing none of it.
+ *
+ * Contexts come first: they form a tree because each names a parent before
+ * itself, and other rows name them by index, so both are checked here once and
+ * nobody who follows a context later needs to. The references of a table's rows
+ * sum to at most the profile's (what a bounded table may count twice, `error`,
+ * set aside), so that sums over rows cannot overflow later either.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "profile/load_fields.h"
+#include "profile/profile_rows.h"
+
+/* ---- what rows have in common ---- */
+
+struct counts {
+    uint64_t *references;
+    uint64_t *cold, *invalidated; /* NULL: the table has no such column */
+    uint64_t *error;              /* the same */
+    struct rsc_histogram *rd;
+};
+
+/* A count that older or other writers leave out; then it is 0. */
+static int load_optional(const struct rsc_loader *loader, const json_t *item, const char *key, uint64_t max,
+                         uint64_t *out) {
+    return out && json_object_get(item, key) ? rsc_load_u64(loader, item, key, max, out) : 0;
+}
+
+static int load_counts(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
+                       struct counts counts) {
+    struct rsc_load_cap cap = {profile->rd_cap, NULL};
+    unsigned __int128 sum;
+    int rc;
+    if ((rc = rsc_load_u64(loader, item, "references", profile->references, counts.references)) ||
+        (counts.cold && (rc = rsc_load_u64(loader, item, "cold", *counts.references, counts.cold))) ||
+        (rc = load_optional(loader, item, "invalidated", *counts.references, counts.invalidated)) ||
+        (rc = load_optional(loader, item, "error", *counts.references, counts.error)) ||
+        (rc = rsc_load_bins(loader, item, "rd", 0, cap, counts.rd, &sum)))
+        return rc;
+    if (counts.cold) sum += *counts.cold;
+    if (counts.invalidated) sum += *counts.invalidated;
+    return sum > *counts.references ? rsc_load_bad(loader, "rd sums to more than references") : 0;
+}
+
+/* The references of a table so far. */
+struct table_sum {
+    uint64_t all, certain; /* certain: without what rows state as their error */
+};
+
+static int add_to_sum(const struct rsc_loader *loader, const struct rsc_profile *profile, struct table_sum *sum,
+                      uint64_t references, uint64_t error) {
+    sum->all += references; /* both at most 2^63 - 1, so neither wraps before it is refused */
+    sum->certain += references - error;
+    if (sum->all > RSC_LOAD_COUNT_MAX || sum->certain > profile->references)
+        return rsc_load_bad(loader, "the rows up to this one have more references than the profile");
+    return 0;
+}
+
+static int row_array(struct rsc_loader *loader, const json_t *root, const char *key, int with_histogram,
+                     const json_t **list, size_t *count) {
+    int rc = rsc_load_array(loader, root, key, list);
+    if (rc) return rc;
+    *count = json_array_size(*list);
+    if (*count > RSC_PROFILE_ROWS_MAX || (with_histogram && *count > loader->rows_left))
+        return rsc_fail(loader->error, RSC_ELIMIT, "%s: %s%s has %zu rows, more than can be read", loader->name,
+                        loader->where, key, *count);
+    if (with_histogram) loader->rows_left -= *count;
+    return 0;
+}
+
+/* Names the row being read in messages, behind the `prefix` bytes that name the profile. */
+static void name_row(struct rsc_loader *loader, size_t prefix, const char *key, size_t index) {
+    snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s[%zu].", key, index);
+}
+
+/* ---- places ---- */
+
+/* "0x" and 1 to 16 lower-case digits. */
+static int load_pc(const struct rsc_loader *loader, const json_t *object, uint64_t *pc) {
+    const char *text = json_string_value(json_object_get(object, "pc"));
+    size_t digits = text && !strncmp(text, "0x", 2) ? strspn(text + 2, "0123456789abcdef") : 0;
+    if (digits < 1 || digits > 16 || text[2 + digits])
+        return rsc_load_bad(loader, "pc must be a string like \"0x1139\", up to 16 digits");
+    *pc = strtoull(text + 2, NULL, 16);
+    return 0;
+}
+
+static int load_line(const struct rsc_loader *loader, const json_t *object, uint32_t *line) {
+    uint64_t number = 0;
+    const json_t *value = json_object_get(object, "line");
+    if (json_is_null(value)) return 0;
+    int rc = rsc_load_u64(loader, object, "line", UINT32_MAX, &number);
+    if (rc) return rc;
+    if (!number) return rsc_load_bad(loader, "line must be from 1 up, or null");
+    *line = (uint32_t)number;
+    return 0;
+}
+
+/* Function, file and line. */
+static int load_source(const struct rsc_loader *loader, const json_t *object, struct rsc_place *place) {
+    int rc;
+    if ((rc = rsc_load_text(loader, object, "function", 1, &place->function)) ||
+        (rc = rsc_load_text(loader, object, "file", 1, &place->file)))
+        return rc;
+    return load_line(loader, object, &place->line);
+}
+
+static int load_place(const struct rsc_loader *loader, const json_t *object, struct rsc_place *place) {
+    int rc;
+    if ((rc = load_pc(loader, object, &place->pc)) || (rc = load_source(loader, object, place))) return rc;
+    return json_object_get(object, "module") ? rsc_load_text(loader, object, "module", 1, &place->module) : 0;
+}
+
+/* An index below `end`, or null; absent is null. */
+static int load_context(const struct rsc_loader *loader, const json_t *object, const char *key, size_t end,
+                        uint32_t *context) {
+    const json_t *value = json_object_get(object, key);
+    uint64_t index;
+    *context = RSC_NO_CONTEXT;
+    if (!value || json_is_null(value)) return 0;
+    if (!end) return rsc_load_bad(loader, "%s must be null: there is no context it could name", key);
+    int rc = rsc_load_u64(loader, object, key, end - 1, &index);
+    if (!rc) *context = (uint32_t)index;
+    return rc;
+}
+
+/* ---- tables ---- */
+
+static int load_contexts(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    int rc = row_array(loader, root, "contexts", 0, &list, &count);
+    if (rc) return rc;
+    if (rsc_profile_set_contexts(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const json_t *item = json_array_get(list, i);
+        uint64_t id = 0;
+        name_row(loader, prefix, "contexts", i);
+        if ((rc = rsc_load_u64(loader, item, "id", RSC_PROFILE_ROWS_MAX, &id))) continue;
+        if (id != i) rc = rsc_load_bad(loader, "id must be %zu: contexts are numbered from 0", i);
+        else if (!(rc = load_context(loader, item, "parent", i, &profile->contexts[i].parent)))
+            rc = load_place(loader, item, &profile->contexts[i].place);
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_inlined(struct rsc_loader *loader, const json_t *item, struct rsc_code_row *row) {
+    const json_t *list;
+    if (!json_object_get(item, "inlined")) return 0;
+    int rc = rsc_load_array(loader, item, "inlined", &list);
+    if (rc || !json_array_size(list)) return rc;
+    row->inlined_into = calloc(json_array_size(list), sizeof *row->inlined_into);
+    if (!row->inlined_into) return rsc_load_no_memory(loader);
+    row->inlined_count = json_array_size(list);
+    size_t prefix = strlen(loader->where);
+    for (size_t i = 0; i < row->inlined_count && !rc; i++) {
+        name_row(loader, prefix, "inlined", i);
+        row->inlined_into[i].pc = row->place.pc;
+        rc = load_source(loader, json_array_get(list, i), &row->inlined_into[i]);
+    }
+    if (!rc) loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_code(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    struct table_sum sum = {0};
+    int rc = row_array(loader, root, "code", 1, &list, &count);
+    if (rc) return rc;
+    if (rsc_profile_set_code(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const json_t *item = json_array_get(list, i);
+        struct rsc_code_row *row = &profile->code[i];
+        name_row(loader, prefix, "code", i);
+        if ((rc = load_place(loader, item, &row->place)) || (rc = load_inlined(loader, item, row)) ||
+            (rc = load_counts(loader, item, profile,
+                              (struct counts){&row->references, &row->cold, &row->invalidated, &row->error, &row->rd})))
+            continue;
+        rc = add_to_sum(loader, profile, &sum, row->references, row->error);
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_end(struct rsc_loader *loader, const json_t *item, const char *key, const struct rsc_profile *profile,
+                    struct rsc_place *place, uint32_t *context) {
+    const json_t *end = json_object_get(item, key);
+    size_t prefix = strlen(loader->where);
+    if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or no object", key);
+    snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s.", key);
+    int rc = load_place(loader, end, place);
+    if (!rc) rc = load_context(loader, end, "context", profile->context_count, context);
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_pairs(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    struct table_sum sum = {0};
+    int rc = row_array(loader, root, "pairs", 1, &list, &count);
+    if (rc) return rc;
+    if (rsc_profile_set_pairs(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const json_t *item = json_array_get(list, i);
+        struct rsc_pair_row *row = &profile->pairs[i];
+        name_row(loader, prefix, "pairs", i);
+        if ((rc = load_end(loader, item, "use", profile, &row->use, &row->use_context)) ||
+            (rc = load_end(loader, item, "reuse", profile, &row->reuse, &row->reuse_context)) ||
+            (rc = load_counts(loader, item, profile,
+                              (struct counts){&row->references, NULL, NULL, &row->error, &row->rd})))
+            continue;
+        rc = add_to_sum(loader, profile, &sum, row->references, row->error);
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_object(struct rsc_loader *loader, const json_t *item, struct rsc_profile *profile,
+                       struct rsc_object_row *row) {
+    int rc;
+    if ((rc = rsc_load_text(loader, item, "name", 0, &row->name)) ||
+        (rc = rsc_load_u64(loader, item, "bytes", RSC_LOAD_COUNT_MAX, &row->bytes)) ||
+        (rc = load_optional(loader, item, "blocks", RSC_LOAD_COUNT_MAX, &row->blocks)) ||
+        (rc = load_context(loader, item, "context", profile->context_count, &row->context)))
+        return rc;
+    row->kind = rsc_object_kind(json_string_value(json_object_get(item, "kind")));
+    if (!row->kind) return rsc_load_bad(loader, "kind must be heap, global, stack, file or other");
+    return load_counts(loader, item, profile,
+                       (struct counts){&row->references, &row->cold, &row->invalidated, &row->error, &row->rd});
+}
+
+static int load_objects(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    struct table_sum sum = {0};
+    int rc = row_array(loader, root, "objects", 1, &list, &count);
+    if (rc) return rc;
+    if (rsc_profile_set_objects(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        struct rsc_object_row *row = &profile->objects[i];
+        name_row(loader, prefix, "objects", i);
+        if (!(rc = load_object(loader, json_array_get(list, i), profile, row)))
+            rc = add_to_sum(loader, profile, &sum, row->references, row->error);
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_threads(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    int rc = row_array(loader, root, "threads", 1, &list, &count);
+    if (rc) return rc;
+    if (rsc_profile_set_threads(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const json_t *item = json_array_get(list, i);
+        struct rsc_thread_row *row = &profile->threads[i];
+        name_row(loader, prefix, "threads", i);
+        if (!(rc = rsc_load_u64(loader, item, "tid", RSC_LOAD_COUNT_MAX, &row->tid)) &&
+            !(rc = rsc_load_u64(loader, item, "pid", RSC_LOAD_COUNT_MAX, &row->pid)))
+            rc = load_counts(loader, item, profile,
+                             (struct counts){&row->references, &row->cold, &row->invalidated, NULL, &row->rd});
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_phases(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    int rc = row_array(loader, root, "phases", 1, &list, &count);
+    if (rc) return rc;
+    if (rsc_profile_set_phases(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const json_t *item = json_array_get(list, i);
+        struct rsc_phase_row *row = &profile->phases[i];
+        name_row(loader, prefix, "phases", i);
+        if (!(rc = rsc_load_u64(loader, item, "first", profile->references, &row->first)))
+            rc = load_counts(loader, item, profile,
+                             (struct counts){&row->references, &row->cold, &row->invalidated, NULL, &row->rd});
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    int rc;
+    if ((rc = load_contexts(loader, root, profile)) || (rc = load_code(loader, root, profile)) ||
+        (rc = load_pairs(loader, root, profile)) || (rc = load_objects(loader, root, profile)) ||
+        (rc = load_threads(loader, root, profile)))
+        return rc;
+    return load_phases(loader, root, profile);
+}

@@ -1,0 +1,222 @@
+/*
+ * ranking.c - grouping rows and ordering the groups.
+ *
+ * Pointers to the rows are sorted by what makes rows one thing, so that each
+ * group is a stretch of them; then the groups are sorted by their misses. Only
+ * pointers and sums are kept: histograms stay where they are and are added up
+ * when a median is asked for.
+ */
+#include "report/ranking.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/units.h"
+
+#define COARSE_BINS (4 + 62 * 4) /* of RSC_BINS_COARSE */
+
+/* ---- rows of any sort ---- */
+
+struct row {
+    uint64_t references, cold, invalidated, error;
+    const struct rsc_histogram *rd;
+};
+
+static struct row row_of(enum rsc_ranked what, const void *pointer) {
+    if (what == RSC_RANK_PAIRS) {
+        const struct rsc_pair_row *row = pointer;
+        return (struct row){row->references, 0, 0, row->error, &row->rd};
+    }
+    if (what == RSC_RANK_OBJECTS) {
+        const struct rsc_object_row *row = pointer;
+        return (struct row){row->references, row->cold, row->invalidated, row->error, &row->rd};
+    }
+    const struct rsc_code_row *row = pointer;
+    return (struct row){row->references, row->cold, row->invalidated, row->error, &row->rd};
+}
+
+static uint64_t misses_of(const struct row *row, uint64_t size_lines) {
+    return row->cold + row->invalidated + rsc_histogram_at_least(row->rd, size_lines);
+}
+
+/* ---- what makes rows one ---- */
+
+static int compare_text(const char *a, const char *b) { return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b); }
+
+int rsc_place_has_line(const struct rsc_place *place) { return place->file && place->line; }
+
+static int compare_source(const struct rsc_place *a, const struct rsc_place *b) {
+    int order = compare_text(a->file, b->file);
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+int rsc_place_compare(const struct rsc_place *a, const struct rsc_place *b) {
+    int known = rsc_place_has_line(a), order = known - rsc_place_has_line(b);
+    if (!order) order = compare_text(a->function, b->function);
+    if (order) return order;
+    if (known) return compare_source(a, b);
+    order = compare_text(a->module, b->module);
+    return order ? order : (a->pc > b->pc) - (a->pc < b->pc);
+}
+
+static int by_line(const void *left, const void *right) {
+    const struct rsc_code_row *a = *(const void *const *)left, *b = *(const void *const *)right;
+    return rsc_place_compare(&a->place, &b->place);
+}
+
+static int by_source(const void *left, const void *right) {
+    const struct rsc_code_row *a = *(const void *const *)left, *b = *(const void *const *)right;
+    return compare_source(&a->place, &b->place);
+}
+
+static int by_ends(const void *left, const void *right) {
+    const struct rsc_pair_row *a = *(const void *const *)left, *b = *(const void *const *)right;
+    int order = rsc_place_compare(&a->use, &b->use);
+    return order ? order : rsc_place_compare(&a->reuse, &b->reuse);
+}
+
+static int by_name(const void *left, const void *right) {
+    const struct rsc_object_row *a = *(const void *const *)left, *b = *(const void *const *)right;
+    int order = compare_text(a->kind, b->kind);
+    return order ? order : compare_text(a->name, b->name);
+}
+
+static int (*order_of(enum rsc_ranked what))(const void *, const void *) {
+    switch (what) {
+    case RSC_RANK_SOURCE: return by_source;
+    case RSC_RANK_PAIRS: return by_ends;
+    case RSC_RANK_OBJECTS: return by_name;
+    case RSC_RANK_LINES: break;
+    }
+    return by_line;
+}
+
+/* ---- rankings ---- */
+
+static size_t collect_rows(struct rsc_ranking *ranking) {
+    const struct rsc_profile *profile = ranking->profile;
+    size_t count = 0;
+    if (ranking->what == RSC_RANK_PAIRS)
+        for (size_t i = 0; i < profile->pair_count; i++) ranking->rows[count++] = &profile->pairs[i];
+    else if (ranking->what == RSC_RANK_OBJECTS)
+        for (size_t i = 0; i < profile->object_count; i++) ranking->rows[count++] = &profile->objects[i];
+    else
+        for (size_t i = 0; i < profile->code_count; i++)
+            if (ranking->what == RSC_RANK_LINES || rsc_place_has_line(&profile->code[i].place))
+                ranking->rows[count++] = &profile->code[i];
+    return count;
+}
+
+static int more_misses(const void *left, const void *right) {
+    const struct rsc_rank *a = left, *b = right;
+    if (a->misses != b->misses) return a->misses < b->misses ? 1 : -1;
+    if (a->references != b->references) return a->references < b->references ? 1 : -1;
+    return a->rows < b->rows ? -1 : a->rows > b->rows;
+}
+
+int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *profile, enum rsc_ranked what,
+                     uint64_t size_lines) {
+    int (*order)(const void *, const void *) = order_of(what);
+    size_t most = profile->code_count;
+    if (what == RSC_RANK_PAIRS) most = profile->pair_count;
+    if (what == RSC_RANK_OBJECTS) most = profile->object_count;
+    *ranking = (struct rsc_ranking){.profile = profile, .what = what, .size_lines = size_lines};
+    ranking->rows = calloc(most + 1, sizeof *ranking->rows);
+    ranking->ranks = calloc(most + 1, sizeof *ranking->ranks);
+    if (!ranking->rows || !ranking->ranks) {
+        rsc_ranking_free(ranking);
+        return RSC_ENOMEM;
+    }
+    size_t count = collect_rows(ranking);
+    qsort(ranking->rows, count, sizeof *ranking->rows, order);
+    for (size_t i = 0; i < count; i++) {
+        if (!i || order(&ranking->rows[i - 1], &ranking->rows[i]))
+            ranking->ranks[ranking->count++].rows = (const void *const *)&ranking->rows[i];
+        struct rsc_rank *rank = &ranking->ranks[ranking->count - 1];
+        struct row row = row_of(what, ranking->rows[i]);
+        rank->row_count++;
+        rank->references += row.references;
+        rank->cold += row.cold;
+        rank->invalidated += row.invalidated;
+        rank->error += row.error;
+        rank->misses += misses_of(&row, size_lines);
+    }
+    qsort(ranking->ranks, ranking->count, sizeof *ranking->ranks, more_misses);
+    return 0;
+}
+
+void rsc_ranking_free(struct rsc_ranking *ranking) {
+    free(ranking->rows);
+    free(ranking->ranks);
+    *ranking = (struct rsc_ranking){0};
+}
+
+uint64_t rsc_rank_misses(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t size_lines) {
+    uint64_t misses = 0;
+    for (size_t i = 0; i < rank->row_count; i++) {
+        struct row row = row_of(ranking->what, rank->rows[i]);
+        misses += misses_of(&row, size_lines);
+    }
+    return misses;
+}
+
+uint64_t rsc_rows_told_apart(const struct rsc_profile *profile) {
+    if (!profile->rd_cap) return UINT64_MAX;
+    return rsc_bin_lo(RSC_BINS_COARSE, rsc_bin_of(RSC_BINS_COARSE, profile->rd_cap));
+}
+
+/* Not beyond what a distance can be, nor into the open bin that a cap leaves. */
+static uint64_t within_bounds(const struct rsc_profile *profile, uint64_t distance) {
+    uint64_t known = rsc_rows_told_apart(profile);
+    if (distance >= known) return known;
+    if (profile->made.sampling || !profile->distinct || distance < profile->distinct) return distance;
+    return profile->distinct - 1;
+}
+
+uint64_t rsc_rank_median(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from) {
+    uint64_t counts[COARSE_BINS] = {0};
+    struct rsc_histogram sum = {RSC_BINS_COARSE, COARSE_BINS, counts};
+    for (size_t i = 0; i < rank->row_count; i++)
+        rsc_histogram_merge(&sum, row_of(ranking->what, rank->rows[i]).rd);
+    long double half = (long double)rsc_histogram_at_least(&sum, from) / 2, above = 0;
+    if (half <= 0) return UINT64_MAX;
+    for (uint32_t bin = COARSE_BINS; bin-- > 0;) {
+        if (above + counts[bin] < half || !counts[bin]) {
+            above += counts[bin];
+            continue;
+        }
+        uint64_t lo = rsc_bin_lo(sum.bins, bin), hi = rsc_bin_hi(sum.bins, bin);
+        long double width = (long double)(hi - lo), into = (half - above) / counts[bin];
+        uint64_t median = hi - (uint64_t)(width * (into < 1 ? into : 1));
+        return within_bounds(ranking->profile, median > from ? median : from);
+    }
+    return UINT64_MAX;
+}
+
+uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines) {
+    uint64_t counts[COARSE_BINS] = {0};
+    struct rsc_histogram coarse = {RSC_BINS_COARSE, COARSE_BINS, counts};
+    rsc_histogram_merge(&coarse, &profile->rd); /* fine bins lie within coarse ones */
+    if (profile->rd_capped) rsc_histogram_add(&coarse, profile->rd_cap, profile->rd_capped);
+    return profile->cold + profile->invalidated + rsc_histogram_at_least(&coarse, size_lines);
+}
+
+struct rsc_rank_size rsc_rank_size(const struct rsc_profile *profile, const struct rsc_report_style *style,
+                                   uint64_t bytes) {
+    const struct rsc_machine *machine = style->machine;
+    struct rsc_rank_size size = {.bytes = bytes};
+    for (size_t i = 0; machine && i < machine->level_count && !size.bytes; i++)
+        if (machine->levels[i].level == 2) size.bytes = machine->levels[i].size_bytes;
+    if (!size.bytes) size.bytes = 1 << 20;
+    size.lines = size.bytes / profile->made.line_bytes;
+    if (!size.lines) size.lines = 1, size.bytes = profile->made.line_bytes;
+    uint64_t known = rsc_rows_told_apart(profile); /* misses at larger sizes are not known */
+    if (size.lines > known) {
+        size.lowered = 1;
+        size.lines = known;
+        size.bytes = rsc_lines_to_bytes(known, profile->made.line_bytes);
+    }
+    for (size_t i = 0; machine && i < machine->level_count; i++)
+        if (machine->levels[i].size_bytes == size.bytes) size.level = &machine->levels[i];
+    return size;
+}

@@ -1,0 +1,247 @@
+/*
+ * worst.c - tables of the worst lines, pairs and objects.
+ *
+ * Names come from the profiled program: they go through the text buffer's
+ * foreign functions and are cut to the width. A sentence is only said of a line
+ * where its own counts bear it out.
+ */
+#include "report/worst.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/place_text.h"
+#include "report/units.h"
+
+#define LINES_SHOWN 10
+#define LINES_EXPLAINED 3
+#define PAIRS_SHOWN 5
+#define OBJECTS_SHOWN 8
+#define SENTENCE 768
+
+/* What all three tables need. */
+struct worst {
+    struct rsc_text *text;
+    const struct rsc_profile *profile;
+    const struct rsc_report_style *style;
+    struct rsc_rank_size size;
+    uint64_t all_misses;
+    struct rsc_ranking ranking;
+    size_t shown;
+};
+
+struct rsc_worst_words rsc_worst_words(const struct rsc_rank_size *size, unsigned columns) {
+    struct rsc_worst_words words;
+    struct rsc_shown bytes = rsc_show_bytes(size->bytes);
+    if (size->level) snprintf(words.text, sizeof words.text, "by misses in %s (%s)", size->level->name, bytes.text);
+    else snprintf(words.text, sizeof words.text, "by misses in a cache of %s", bytes.text);
+    if (strlen(words.text) > columns) snprintf(words.text, sizeof words.text, "at %s", bytes.text);
+    return words;
+}
+
+static int begin(struct worst *worst, enum rsc_ranked what, size_t most) {
+    worst->size = rsc_rank_size(worst->profile, worst->style, worst->style->at_bytes);
+    worst->all_misses = rsc_profile_coarse_misses(worst->profile, worst->size.lines);
+    if (rsc_ranking_make(&worst->ranking, worst->profile, what, worst->size.lines)) {
+        worst->text->failed = 1;
+        return -1;
+    }
+    while (worst->shown < worst->ranking.count && worst->shown < most && worst->ranking.ranks[worst->shown].misses)
+        worst->shown++;
+    if (worst->shown) return 0;
+    rsc_text_paragraph(worst->text, 3, worst->style->width, "Nothing misses at this size.");
+    rsc_ranking_free(&worst->ranking);
+    return -1;
+}
+
+static void put_numbers(struct worst *worst, const struct rsc_rank *rank) {
+    double share = worst->all_misses ? (double)rank->misses / (double)worst->all_misses : 0;
+    rsc_text_put(worst->text, "%10s%9s", rsc_show_short(rank->misses).text, rsc_show_share(share).text);
+}
+
+/* References that may be others', row by row; and what a cap on distances did to the size. */
+static void put_notes(struct worst *worst) {
+    char note[SENTENCE];
+    size_t used = 0;
+    const char *sign = worst->style->unicode ? "±" : "+-";
+    for (size_t i = 0; i < worst->shown && used < SENTENCE - 160; i++) {
+        if (!worst->ranking.ranks[i].error) continue;
+        used += (size_t)snprintf(note + used, sizeof note - used, used ? ", %s%s (row %zu)" : "%s%s (row %zu)", sign,
+                                 rsc_show_short(worst->ranking.ranks[i].error).text, i + 1);
+    }
+    if (used) {
+        snprintf(note + used, sizeof note - used, ": references that may belong to rows there was no room for.");
+        rsc_text_paragraph(worst->text, 3, worst->style->width, note);
+    }
+    if (worst->size.lowered && worst->ranking.what == RSC_RANK_LINES)
+        rsc_text_paragraph(worst->text, 3, worst->style->width,
+                           "Ranked at this size because no larger distances were told apart (--max-distance).");
+}
+
+static void begin_heading(struct worst *worst, const char *more) {
+    rsc_text_tint(worst->text, RSC_DIM);
+    rsc_text_put(worst->text, "%10s%9s%s", "misses", "share", more);
+}
+
+static void end_heading(struct worst *worst) {
+    rsc_text_tint(worst->text, RSC_PLAIN);
+    rsc_text_put(worst->text, "\n");
+}
+
+/* ---- lines ---- */
+
+/* The pair with most misses that ends in this line; NULL if none is known. */
+static const struct rsc_rank *worst_pair_to(const struct rsc_ranking *pairs, const struct rsc_place *place) {
+    for (size_t i = 0; i < pairs->count && pairs->ranks[i].misses; i++) {
+        const struct rsc_pair_row *pair = pairs->ranks[i].rows[0];
+        if (!rsc_place_compare(&pair->reuse, place)) return &pairs->ranks[i];
+    }
+    return NULL;
+}
+
+static void show_distance(const struct worst *worst, uint64_t lines, char *to, size_t room) {
+    uint64_t bytes = rsc_lines_to_bytes(lines, worst->profile->made.line_bytes);
+    int open = lines >= rsc_rows_told_apart(worst->profile);
+    snprintf(to, room, "%s%s other line%s (%s)", open ? "at least " : "", rsc_show_short(lines).text,
+             lines == 1 ? "" : "s", rsc_show_bytes(bytes).text);
+}
+
+/* "; most often last touched at solver.c:71". */
+static void say_use(const struct worst *worst, const struct rsc_ranking *pairs, const struct rsc_place *place, char *to,
+                    size_t room) {
+    const struct rsc_rank *pair = worst_pair_to(pairs, place);
+    to[0] = 0;
+    if (!pair) return;
+    const struct rsc_place *use = &((const struct rsc_pair_row *)pair->rows[0])->use;
+    if (!rsc_place_compare(use, place)) snprintf(to, room, "; most often last touched by this same line");
+    else
+        snprintf(to, room, "; most often last touched at %s", rsc_place_in_short(use, worst->style->unicode).text);
+}
+
+/* Why this line misses: the largest of its three causes. */
+static void explain(const struct worst *worst, const struct rsc_rank *rank, const struct rsc_ranking *pairs, char *to) {
+    const struct rsc_place *place = &((const struct rsc_code_row *)rank->rows[0])->place;
+    uint64_t far = rank->misses - rank->cold - rank->invalidated;
+    struct rsc_place_short name = rsc_place_in_short(place, worst->style->unicode);
+    char cache[64], distance[128], use[192];
+    if (worst->size.level) snprintf(cache, sizeof cache, "%s holds", worst->size.level->name);
+    else snprintf(cache, sizeof cache, "%s can hold", rsc_show_bytes(worst->size.bytes).text);
+    if (rank->cold >= far && rank->cold >= rank->invalidated) {
+        snprintf(to, SENTENCE, "%s: %s first touches: streaming through new memory.", name.text,
+                 rank->cold == rank->misses ? "all its misses are" : "mostly");
+        return;
+    }
+    if (rank->invalidated >= far) {
+        snprintf(to, SENTENCE, "%s: mostly lines that another thread had written in between.", name.text);
+        return;
+    }
+    say_use(worst, pairs, place, use, sizeof use);
+    uint64_t median = rsc_rank_median(&worst->ranking, rank, 0);
+    if (median >= worst->size.lines) {
+        show_distance(worst, median, distance, sizeof distance);
+        snprintf(to, SENTENCE, "%s: its data is touched again only after a median of %s: more than %s%s.", name.text,
+                 distance, cache, use);
+        return;
+    }
+    show_distance(worst, rsc_rank_median(&worst->ranking, rank, worst->size.lines), distance, sizeof distance);
+    snprintf(to, SENTENCE, "%s: %s of its references return to a line after more than %s, a median of %s%s.",
+             name.text, rsc_show_percent((double)far / (double)rank->references).text, cache, distance, use);
+}
+
+static void explain_lines(struct worst *worst) {
+    struct rsc_ranking pairs;
+    char sentence[SENTENCE];
+    if (rsc_ranking_make(&pairs, worst->profile, RSC_RANK_PAIRS, worst->size.lines)) {
+        worst->text->failed = 1;
+        return;
+    }
+    for (size_t i = 0; i < worst->shown && i < LINES_EXPLAINED; i++) {
+        explain(worst, &worst->ranking.ranks[i], &pairs, sentence);
+        rsc_text_either(worst->text, " • ", " - ");
+        rsc_text_paragraph(worst->text, 3, worst->style->width, sentence);
+    }
+    rsc_ranking_free(&pairs);
+}
+
+void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profile,
+                         const struct rsc_report_style *style) {
+    struct worst worst = {.text = text, .profile = profile, .style = style};
+    int wide = style->width >= 64;
+    if (begin(&worst, RSC_RANK_LINES, LINES_SHOWN)) return;
+    begin_heading(&worst, wide ? "    ratio      refs  where" : "  where");
+    end_heading(&worst);
+    for (size_t i = 0; i < worst.shown; i++) {
+        const struct rsc_rank *rank = &worst.ranking.ranks[i];
+        put_numbers(&worst, rank);
+        if (wide)
+            rsc_text_put(text, "%9s%10s", rsc_show_share((double)rank->misses / (double)rank->references).text,
+                         rsc_show_short(rank->references).text);
+        rsc_text_put(text, "  ");
+        rsc_put_place(text, &((const struct rsc_code_row *)rank->rows[0])->place, style->width - text->column);
+        rsc_text_put(text, "\n");
+    }
+    put_notes(&worst);
+    explain_lines(&worst);
+    rsc_ranking_free(&worst.ranking);
+}
+
+/* ---- pairs ---- */
+
+void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profile,
+                         const struct rsc_report_style *style) {
+    struct worst worst = {.text = text, .profile = profile, .style = style};
+    int wide = style->width >= 64;
+    if (begin(&worst, RSC_RANK_PAIRS, PAIRS_SHOWN)) return;
+    begin_heading(&worst, wide ? "    median distance  used, then used again" : "  used, then again");
+    end_heading(&worst);
+    for (size_t i = 0; i < worst.shown; i++) {
+        const struct rsc_rank *rank = &worst.ranking.ranks[i];
+        const struct rsc_pair_row *pair = rank->rows[0];
+        uint64_t median = rsc_rank_median(&worst.ranking, rank, 0);
+        put_numbers(&worst, rank);
+        if (wide) {
+            char lines[48];
+            int open = median >= rsc_rows_told_apart(profile);
+            snprintf(lines, sizeof lines, "%s%s", open ? ">=" : "", rsc_show_short(median).text);
+            rsc_text_put(text, "%9s%10s", lines,
+                         rsc_show_bytes(rsc_lines_to_bytes(median, profile->made.line_bytes)).text);
+        }
+        rsc_text_put(text, "  ");
+        unsigned from = text->column, room = style->width - from;
+        rsc_put_place(text, &pair->use, room);
+        rsc_text_put(text, "\n");
+        rsc_text_pad_to(text, from - 3);
+        rsc_text_either(text, "→  ", "-> ");
+        rsc_put_place(text, &pair->reuse, room);
+        rsc_text_put(text, "\n");
+    }
+    put_notes(&worst);
+    rsc_ranking_free(&worst.ranking);
+}
+
+/* ---- objects ---- */
+
+void rsc_put_worst_objects(struct rsc_text *text, const struct rsc_profile *profile,
+                           const struct rsc_report_style *style) {
+    struct worst worst = {.text = text, .profile = profile, .style = style};
+    int wide = style->width >= 64;
+    if (begin(&worst, RSC_RANK_OBJECTS, OBJECTS_SHOWN)) return;
+    begin_heading(&worst, wide ? "       size  kind    name" : "  name");
+    end_heading(&worst);
+    for (size_t i = 0; i < worst.shown; i++) {
+        const struct rsc_rank *rank = &worst.ranking.ranks[i];
+        const struct rsc_object_row *object = rank->rows[0];
+        uint64_t bytes = 0;
+        for (size_t k = 0; k < rank->row_count; k++) {
+            uint64_t more = ((const struct rsc_object_row *)rank->rows[k])->bytes;
+            bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
+        }
+        put_numbers(&worst, rank);
+        if (wide) rsc_text_put(text, "%11s  %-6s", bytes ? rsc_show_bytes(bytes).text : "-", object->kind);
+        rsc_text_put(text, "  ");
+        rsc_text_foreign(text, object->name && object->name[0] ? object->name : "?", style->width - text->column);
+        rsc_text_put(text, "\n");
+    }
+    put_notes(&worst);
+    rsc_ranking_free(&worst.ranking);
+}

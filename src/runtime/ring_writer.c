@@ -1,0 +1,155 @@
+/*
+ * ring_writer.c - the watched program's side of ring.h: no allocation, no stdio,
+ * only system calls for waiting.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/ring.h"
+
+#define WAIT_MS 50 /* between looks at whether the parent still lives */
+
+uint64_t rsc_ring_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static void futex_wait(uint32_t *word, uint32_t value, long milliseconds) {
+    struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
+}
+
+static void signal_parent(struct rsc_ring *ring) {
+    __atomic_fetch_add(&ring->published_signal, 1, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&ring->parent_sleeps, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &ring->published_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static int parent_is_gone(struct rsc_ring *ring) {
+    if (__atomic_load_n(&ring->detached, __ATOMIC_RELAXED)) return 1;
+    if (kill((pid_t)ring->parent_pid, 0) == 0 || errno != ESRCH) return 0;
+    __atomic_store_n(&ring->detached, 1, __ATOMIC_RELAXED);
+    return 1;
+}
+
+/* Waits until the ring has a free block. Returns 0, or -1 when the parent is gone. */
+static int wait_for_room(struct rsc_ring_writer *writer) {
+    struct rsc_slot *slot = writer->slot;
+    uint64_t began = 0;
+    for (;;) {
+        uint32_t signal_seen = __atomic_load_n(&slot->consumed_signal, __ATOMIC_ACQUIRE);
+        if (slot->published - __atomic_load_n(&slot->consumed, __ATOMIC_ACQUIRE) < RSC_RING_BLOCKS) break;
+        if (!began) {
+            began = rsc_ring_now_ns();
+            slot->waits++;
+        }
+        if (parent_is_gone(writer->ring)) return -1;
+        futex_wait(&slot->consumed_signal, signal_seen, WAIT_MS);
+    }
+    if (began) slot->waited_ns += rsc_ring_now_ns() - began;
+    return 0;
+}
+
+/* Takes the next free block. Nothing is in it yet, so nobody waits for it. */
+static int take_block(struct rsc_ring_writer *writer) {
+    if (wait_for_room(writer) < 0) {
+        writer->next = writer->end = NULL;
+        return -1;
+    }
+    writer->block = &writer->slot->blocks[writer->slot->published % RSC_RING_BLOCKS];
+    writer->next = writer->block->records;
+    writer->end = writer->next;
+    writer->instructions = 0;
+    return 0;
+}
+
+int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
+    memset(writer, 0, sizeof *writer);
+    if (__atomic_load_n(&ring->detached, __ATOMIC_RELAXED)) return -1;
+    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) {
+        struct rsc_slot *slot = &ring->slots[i];
+        uint32_t unused = RSC_SLOT_FREE;
+        if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) != RSC_SLOT_FREE) continue;
+        /* The parent reads pid and tid only with a published block, which comes later. */
+        if (!__atomic_compare_exchange_n(&slot->state, &unused, RSC_SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
+        slot->pid = pid;
+        slot->tid = tid;
+        __atomic_fetch_add(&slot->generation, 1, __ATOMIC_RELEASE);
+        uint32_t used = __atomic_load_n(&ring->slots_used, __ATOMIC_RELAXED);
+        while (used < i + 1 &&
+               !__atomic_compare_exchange_n(&ring->slots_used, &used, i + 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+        }
+        writer->ring = ring;
+        writer->slot = slot;
+        return take_block(writer);
+    }
+    return -1;
+}
+
+int rsc_ring_publish(struct rsc_ring_writer *writer) {
+    if (!writer->slot) return -1;
+    struct rsc_slot *slot = writer->slot;
+    struct rsc_block *block = writer->block;
+    if (!writer->next) return -1;
+    if (writer->next == block->records) return 0;
+    block->start_ns = slot->open_since_ns;
+    block->end_ns = rsc_ring_now_ns();
+    block->instructions = writer->instructions;
+    __atomic_store_n(&block->count, (uint32_t)(writer->next - block->records), __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->published, slot->published + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->open_since_ns, 0, __ATOMIC_RELEASE);
+    signal_parent(writer->ring);
+    return take_block(writer);
+}
+
+int rsc_ring_make_room(struct rsc_ring_writer *writer) {
+    if (!writer->next) return -1;
+    if (writer->next != writer->block->records && rsc_ring_publish(writer) < 0) return -1;
+    __atomic_store_n(&writer->slot->open_since_ns, rsc_ring_now_ns(), __ATOMIC_RELEASE);
+    writer->end = writer->next + RSC_BLOCK_RECORDS;
+    return 0;
+}
+
+void rsc_ring_detach(struct rsc_ring_writer *writer) {
+    if (!writer->slot) return;
+    rsc_ring_publish(writer);
+    __atomic_store_n(&writer->slot->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
+    signal_parent(writer->ring);
+    memset(writer, 0, sizeof *writer);
+}
+
+void rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t pid, const void *data, uint32_t bytes) {
+    struct rsc_note note = {bytes, type, pid};
+    uint32_t unlocked = 0, whole = (uint32_t)sizeof note + ((bytes + 7) & ~7u);
+    /* Held for a copy of some kilobytes; a holder that was killed must not stop the others for good. */
+    for (int tries = 0; !__atomic_compare_exchange_n(&ring->notes_lock, &unlocked, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+         tries++, unlocked = 0) {
+        if (tries == 200) {
+            __atomic_fetch_add(&ring->notes_lost, 1, __ATOMIC_RELAXED);
+            return;
+        }
+        struct timespec moment = {0, 100000};
+        nanosleep(&moment, NULL);
+    }
+    uint64_t head = ring->notes_head, tail = __atomic_load_n(&ring->notes_tail, __ATOMIC_ACQUIRE);
+    if (head - tail + whole > RSC_NOTES_BYTES) {
+        __atomic_fetch_add(&ring->notes_lost, 1, __ATOMIC_RELAXED);
+    } else {
+        const uint8_t *parts[2] = {(const uint8_t *)&note, data};
+        uint32_t lengths[2] = {(uint32_t)sizeof note, bytes};
+        uint64_t at = head;
+        for (int p = 0; p < 2; p++)
+            for (uint32_t i = 0; i < lengths[p]; i++) ring->notes[at++ % RSC_NOTES_BYTES] = parts[p][i];
+        __atomic_store_n(&ring->notes_head, head + whole, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&ring->notes_lock, 0, __ATOMIC_RELEASE);
+    signal_parent(ring);
+}

@@ -1,0 +1,332 @@
+/* test_rows.c - code, pairs, objects and contexts: to JSON and back, merged, and JSON that is not to be believed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "sample_profiles.h"
+
+static int parse(const char *text, struct rsc_error *error) {
+    struct rsc_profile **profiles;
+    size_t count;
+    int rc = rsc_profiles_parse(text, strlen(text), "x.json", &profiles, &count, error);
+    if (rc) return rc;
+    for (size_t i = 0; i < count; i++) rsc_profile_free(profiles[i]);
+    free(profiles);
+    return 0;
+}
+
+static struct rsc_profile *load_back(const char *text) {
+    struct rsc_profile **profiles;
+    struct rsc_error error;
+    size_t count;
+    int rc = rsc_profiles_parse(text, strlen(text), "x.json", &profiles, &count, &error);
+    if (rc) print_message("%s\n", error.message);
+    assert_int_equal(rc, 0);
+    struct rsc_profile *profile = profiles[0];
+    free(profiles);
+    return profile;
+}
+
+static void expect_in(const char *text, const char *wanted) {
+    if (!strstr(text, wanted)) print_message("not found: '%s' in\n%s\n", wanted, text);
+    assert_non_null(strstr(text, wanted));
+}
+
+static void rows_come_back_the_same(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    char *text = sample_json(profile, NULL);
+    struct rsc_profile *loaded = load_back(text);
+    char *again = sample_json(loaded, NULL);
+    assert_string_equal(text, again);
+    assert_int_equal(loaded->code_count, 6);
+    assert_int_equal(loaded->pair_count, 2);
+    assert_int_equal(loaded->object_count, 2);
+    assert_int_equal(loaded->context_count, 4);
+    assert_int_equal(loaded->code[2].inlined_count, 2);
+    assert_string_equal(loaded->code[2].inlined_into[0].function, "step");
+    assert_int_equal(loaded->pairs[0].reuse_context, 2);
+    assert_int_equal(loaded->pairs[1].use_context, RSC_NO_CONTEXT);
+    assert_string_equal(loaded->objects[0].kind, "global");
+    assert_int_equal(loaded->contexts[3].place.pc, UINT64_MAX);
+    free(text);
+    free(again);
+    rsc_profile_free(profile);
+    rsc_profile_free(loaded);
+}
+
+static void the_layout_is_that_of_the_contract(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    char *text = sample_json(profile, NULL);
+    expect_in(text, "\n \"code\":[\n  {\"pc\":\"0x1210\",\"function\":\"sweep\",\"file\":\"/home/u/wave/src/solver.c\","
+                    "\"line\":71,\"module\":\"/usr/bin/wave\",\"references\":70000,\"cold\":70000,\"invalidated\":0,"
+                    "\"error\":0,\"rd\":[]},\n");
+    expect_in(text, "\"inlined\":[{\"function\":\"step\",\"file\":\"solver.c\",\"line\":30},"
+                    "{\"function\":null,\"file\":null,\"line\":null}]}");
+    expect_in(text, "{\"pc\":\"0x0\",\"function\":null,\"file\":null,\"line\":null,\"module\":null,\"references\":10,");
+    expect_in(text, "\"module\":\"/usr/bin/wave\",\"context\":2},\"references\":1800,\"error\":0,"
+                    "\"rd\":[{\"lo\":32768,\"hi\":40959,\"count\":1800}]}");
+    expect_in(text, "{\"name\":\"array allocated at solver.c:12\",\"kind\":\"heap\",\"bytes\":1048576,\"blocks\":64,"
+                    "\"context\":1,\"references\":1800,\"cold\":0,\"invalidated\":0,\"error\":3,\"rd\":[");
+    expect_in(text, "{\"id\":0,\"parent\":null,\"pc\":\"0x1100\",\"function\":\"main\",\"file\":\"main.c\",\"line\":5,"
+                    "\"module\":\"/usr/bin/wave\"},\n");
+    expect_in(text, "{\"id\":3,\"parent\":null,\"pc\":\"0xffffffffffffffff\",\"function\":null");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void capped_rows_end_in_an_open_bin(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_empty();
+    assert_int_equal(rsc_profile_set_code(profile, 1), 0);
+    profile->rd_cap = 1500, profile->rd_capped = 9;
+    profile->references = profile->code[0].references = 9;
+    rsc_histogram_add(&profile->code[0].rd, 1500, 9);
+    sample_sealed(profile);
+    char *text = sample_json(profile, NULL);
+    expect_in(text, "\"rd\":[{\"lo\":1280,\"hi\":null,\"count\":9}]");
+    rsc_profile_free(load_back(text));
+    free(text);
+    rsc_profile_free(profile);
+}
+
+/* The document of sample_rows() with the first `from` behind `after` replaced by `to`. */
+static void expect_loads(const char *after, const char *from, const char *to, int code, const char *says) {
+    struct rsc_profile *profile = sample_rows();
+    struct rsc_error error = {0};
+    char *text = sample_json(profile, NULL), *changed, *start = strstr(text, after);
+    assert_non_null(start);
+    char *at = strstr(start, from);
+    assert_non_null(at);
+    assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) > 0);
+    int rc = parse(changed, &error);
+    if (rc != code || (code && !strstr(error.message, says))) print_message("%s -> %s: %s\n", from, to, error.message);
+    assert_int_equal(rc, code);
+    if (code) assert_non_null(strstr(error.message, says));
+    free(changed);
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void places_are_checked(void **state) {
+    (void)state;
+    static const char *const bad[] = {"\"\"",      "\"1139\"",  "\"0x\"",   "\"0X12\"", "\"0xABC\"", "\"0x12 \"", "12",
+                                      "\"-0x12\"", "\"0x1g\"",  "null",     "\"0x0x1\"", "\"0x11112222333344445\""};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        expect_loads("\"code\":[", "\"0x1210\"", bad[i], RSC_EFORMAT, "code[0].pc must be");
+        expect_loads("\"pairs\":[", "\"0x1300\"", bad[i], RSC_EFORMAT, "pairs[0].reuse.pc must be");
+        expect_loads("\"contexts\":[", "\"0x1180\"", bad[i], RSC_EFORMAT, "contexts[1].pc must be");
+    }
+    expect_loads("\"code\":[", "\"0x1210\"", "\"0xffffffffffffffff\"", 0, "");
+    expect_loads("\"code\":[", "\"line\":71", "\"line\":0", RSC_EFORMAT, "code[0].line must be");
+    expect_loads("\"code\":[", "\"line\":71", "\"line\":-1", RSC_EFORMAT, "code[0].line must be");
+    expect_loads("\"code\":[", "\"line\":71", "\"line\":4294967296", RSC_EFORMAT, "code[0].line must be");
+    expect_loads("\"code\":[", "\"line\":71", "\"line\":4294967295", 0, "");
+    expect_loads("\"code\":[", "\"line\":71", "\"line\":\"71\"", RSC_EFORMAT, "code[0].line must be");
+    expect_loads("\"code\":[", "\"function\":\"sweep\",", "", RSC_EFORMAT, "code[0].function is missing");
+    expect_loads("\"code\":[", "\"function\":\"sweep\"", "\"function\":7", RSC_EFORMAT, "code[0].function must be");
+    expect_loads("\"code\":[", "\"module\":\"/usr/bin/wave\",", "", 0, "");
+    expect_loads("\"inlined\":[", "\"line\":30", "\"line\":0", RSC_EFORMAT, "code[2].inlined[0].line must be");
+    expect_loads("\"inlined\":[", "{\"function\":null,\"file\":null,\"line\":null}", "7", RSC_EFORMAT, "inlined[1]");
+    expect_loads("\"code\":[", "\"inlined\":[", "\"inlined\":7,\"x\":[", RSC_EFORMAT, "inlined must be an array");
+    expect_loads("\"pairs\":[", "\"use\":{", "\"use\":7,\"y\":{", RSC_EFORMAT, "pairs[0].use is missing or no object");
+}
+
+static void contexts_are_a_tree_and_ids_are_in_it(void **state) {
+    (void)state;
+    expect_loads("{\"id\":1,", "\"parent\":0", "\"parent\":1", RSC_EFORMAT, "contexts[1].parent must be");
+    expect_loads("{\"id\":1,", "\"parent\":0", "\"parent\":3", RSC_EFORMAT, "contexts[1].parent must be");
+    expect_loads("{\"id\":1,", "\"parent\":0", "\"parent\":-1", RSC_EFORMAT, "contexts[1].parent must be");
+    expect_loads("{\"id\":1,", "\"parent\":0", "\"parent\":null", 0, "");
+    expect_loads("{\"id\":0,", "\"parent\":null", "\"parent\":0", RSC_EFORMAT, "contexts[0].parent must be null");
+    expect_loads("{\"id\":2,", "\"id\":2", "\"id\":3", RSC_EFORMAT, "contexts[2].id must be 2");
+    expect_loads("{\"id\":2,", "\"id\":2", "\"id\":-2", RSC_EFORMAT, "contexts[2].id must be");
+    expect_loads("\"pairs\":[", "\"context\":1", "\"context\":4", RSC_EFORMAT, "pairs[0].use.context must be");
+    expect_loads("\"pairs\":[", "\"context\":2", "\"context\":4294967295", RSC_EFORMAT, "pairs[0].reuse.context");
+    expect_loads("\"pairs\":[", "\"context\":1", "\"context\":3", 0, "");
+    expect_loads("\"objects\":[", "\"context\":1", "\"context\":4", RSC_EFORMAT, "objects[1].context must be");
+    expect_loads("\"objects\":[", "\"context\":1", "\"context\":1.0", RSC_EFORMAT, "objects[1].context must be");
+}
+
+static void counts_are_checked(void **state) {
+    (void)state;
+    expect_loads("\"code\":[", "\"references\":70000", "\"references\":70007", 0, ""); /* 7 are uncertain */
+    expect_loads("\"code\":[", "\"references\":70000", "\"references\":70008", RSC_EFORMAT, "more references than the");
+    expect_loads("\"code\":[", "\"references\":70000", "\"references\":69999", RSC_EFORMAT, "code[0].cold must be");
+    expect_loads("\"code\":[", "\"error\":0", "\"error\":70001", RSC_EFORMAT, "code[0].error must be");
+    expect_loads("\"code\":[", "\"error\":0", "\"error\":70000", 0, "");
+    expect_loads("\"code\":[", "\"references\":10,", "\"references\":9,", RSC_EFORMAT, "code[5].rd sums to more");
+    expect_loads("\"pairs\":[", "\"references\":1800", "\"references\":1799", RSC_EFORMAT, "pairs[0].rd sums to more");
+    expect_loads("\"pairs\":[", "\"lo\":32768", "\"lo\":32769", RSC_EFORMAT, "pairs[0].rd[0].");
+    expect_loads("\"objects\":[", "\"kind\":\"heap\"", "\"kind\":\"hoop\"", RSC_EFORMAT, "objects[1].kind must be");
+    expect_loads("\"objects\":[", "\"name\":\"grid\"", "\"name\":null", RSC_EFORMAT, "objects[0].name must be");
+    expect_loads("\"objects\":[", "\"blocks\":1", "\"blocks\":-1", RSC_EFORMAT, "objects[0].blocks must be");
+    expect_loads("\"objects\":[", "\"references\":1800", "\"references\":77060", RSC_EFORMAT, "more references than the");
+}
+
+static void row_counts_are_limited(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_cyclic(3, 2);
+    char *text = sample_json(profile, NULL), *at = strstr(text, "\"contexts\":[]");
+    struct rsc_error error;
+    size_t rows = RSC_PROFILE_ROWS_MAX + 1, room = strlen(text) + rows * 3 + 64;
+    char *changed = malloc(room);
+    assert_non_null(changed);
+    size_t used = (size_t)snprintf(changed, room, "%.*s\"contexts\":[", (int)(at - text), text);
+    for (size_t i = 0; i < rows; i++) used += (size_t)snprintf(changed + used, room - used, i ? ",{}" : "{}");
+    snprintf(changed + used, room - used, "%s", at + strlen("\"contexts\":["));
+    assert_int_equal(parse(changed, &error), RSC_ELIMIT);
+    expect_in(error.message, "contexts has 131073 rows");
+    free(changed);
+    free(text);
+    assert_int_equal(rsc_profile_set_code(profile, RSC_PROFILE_ROWS_MAX + 1), RSC_ELIMIT);
+    assert_int_equal(rsc_profile_set_pairs(profile, RSC_PROFILE_ROWS_MAX + 1), RSC_ELIMIT);
+    assert_int_equal(rsc_profile_set_objects(profile, RSC_PROFILE_ROWS_MAX + 1), RSC_ELIMIT);
+    assert_int_equal(rsc_profile_set_contexts(profile, RSC_PROFILE_ROWS_MAX + 1), RSC_ELIMIT);
+    assert_int_equal(rsc_profile_set_contexts(profile, 2), 0);
+    assert_int_equal(rsc_profile_set_contexts(profile, 1), 0);
+    assert_int_equal(profile->context_count, 1);
+    assert_int_equal(rsc_profile_set_contexts(profile, 0), 0);
+    rsc_profile_free(profile);
+}
+
+static void every_prefix_is_refused(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows(), **loaded;
+    size_t bytes, count;
+    char *text = sample_json(profile, &bytes), *rows = strstr(text, "\"code\":[");
+    for (size_t cut = (size_t)(rows - text); cut < bytes - 1; cut++)
+        assert_int_equal(rsc_profiles_parse(text, cut, "x", &loaded, &count, NULL), RSC_EFORMAT);
+    free(text);
+    rsc_profile_free(profile);
+}
+
+/* ---- merging ---- */
+
+static void merging_with_itself_doubles_every_row(void **state) {
+    (void)state;
+    struct rsc_profile *into = sample_rows(), *from = sample_rows();
+    assert_int_equal(rsc_profile_merge(into, from, NULL), 0);
+    /* relax has two instructions on one line, but only one of them was inlined: they stay apart. */
+    assert_int_equal(into->code_count, 6);
+    assert_int_equal(into->pair_count, 2);
+    assert_int_equal(into->object_count, 2);
+    assert_int_equal(into->context_count, 4);
+    for (size_t i = 0; i < 6; i++) assert_int_equal(into->code[i].references, 2 * from->code[i].references);
+    assert_int_equal(into->pairs[0].references, 3600);
+    assert_int_equal(rsc_histogram_total(&into->pairs[0].rd), 3600);
+    assert_int_equal(into->objects[1].bytes, 1 << 20);
+    assert_int_equal(into->objects[1].blocks, 128);
+    assert_int_equal(into->objects[1].error, 6);
+    for (size_t i = 0; i < 4; i++) assert_int_equal(into->contexts[i].parent, from->contexts[i].parent);
+    char *text = sample_json(into, NULL);
+    rsc_profile_free(load_back(text));
+    free(text);
+    rsc_profile_free(into);
+    rsc_profile_free(from);
+}
+
+/* Two contexts, root and child; an object that names the child. */
+static struct rsc_profile *with_path(const char *root, const char *child, int turned) {
+    struct rsc_profile *profile = sample_empty();
+    assert_int_equal(rsc_profile_set_contexts(profile, 3), 0);
+    assert_int_equal(rsc_profile_set_objects(profile, 1), 0);
+    /* An unrelated root before or after shifts the ids. */
+    size_t at = turned ? 1 : 0;
+    profile->contexts[turned ? 0 : 2].place = sample_place(0x10, "idle", "idle.c", 1, "m");
+    profile->contexts[at].place = sample_place(0x20, root, "a.c", 2, "m");
+    profile->contexts[at + 1].place = sample_place(0x30 + at, child, "a.c", 3, "m");
+    profile->contexts[at + 1].parent = (uint32_t)at;
+    rsc_profile_set_text(&profile->objects[0].name, "block");
+    profile->objects[0].kind = "heap";
+    profile->objects[0].context = (uint32_t)at + 1;
+    profile->references = profile->cold = profile->distinct = 5;
+    profile->objects[0].references = profile->objects[0].cold = 5;
+    return sample_sealed(profile);
+}
+
+static const char *path_of(const struct rsc_profile *profile, uint32_t context, char to[64]) {
+    to[0] = 0;
+    for (; context != RSC_NO_CONTEXT; context = profile->contexts[context].parent) {
+        strcat(to, profile->contexts[context].place.function);
+        strcat(to, "<");
+    }
+    return to;
+}
+
+static void merged_rows_keep_their_call_paths(void **state) {
+    (void)state;
+    char path[64];
+    struct rsc_profile *into = with_path("main", "load", 0), *same = with_path("main", "load", 1);
+    struct rsc_profile *other = with_path("start", "load", 1);
+    assert_int_equal(rsc_profile_merge(into, same, NULL), 0);
+    assert_int_equal(into->context_count, 3); /* at other indices, but the same */
+    assert_int_equal(into->object_count, 1);
+    assert_int_equal(into->objects[0].references, 10);
+    assert_string_equal(path_of(into, into->objects[0].context, path), "load<main<");
+    assert_int_equal(rsc_profile_merge(into, other, NULL), 0);
+    assert_int_equal(into->context_count, 5);
+    assert_int_equal(into->object_count, 2);
+    assert_string_equal(path_of(into, into->objects[0].context, path), "load<main<");
+    assert_string_equal(path_of(into, into->objects[1].context, path), "load<start<");
+    for (size_t i = 0; i < into->context_count; i++)
+        assert_true(into->contexts[i].parent == RSC_NO_CONTEXT || into->contexts[i].parent < i);
+    rsc_profile_free(into);
+    rsc_profile_free(same);
+    rsc_profile_free(other);
+}
+
+static void lines_join_across_builds_and_pcs_do_not(void **state) {
+    (void)state;
+    struct rsc_profile *into = sample_rows(), *from = sample_rows();
+    from->code[1].place.pc = 0x9999; /* mem.c:10, elsewhere in another build: the same line */
+    from->code[4].place.pc = 0x98;   /* memcpy has no line, so this is another instruction */
+    assert_int_equal(rsc_profile_merge(into, from, NULL), 0);
+    assert_int_equal(into->code_count, 7);
+    assert_int_equal(into->code[1].references, 10000);
+    rsc_profile_free(into);
+    rsc_profile_free(from);
+}
+
+/* Rows that all claim all references: joined they would have more than there are. */
+static void rows_never_grow_past_the_profile(void **state) {
+    (void)state;
+    struct rsc_profile *into = sample_cyclic(3, 2), *from = sample_cyclic(3, 2);
+    assert_int_equal(rsc_profile_set_objects(into, 5), 0);
+    for (size_t i = 0; i < 5; i++) {
+        rsc_profile_set_text(&into->objects[i].name, "all");
+        into->objects[i].references = into->objects[i].error = into->objects[i].cold = 6;
+    }
+    assert_int_equal(rsc_profile_merge(into, from, NULL), 0);
+    assert_int_equal(into->object_count, 3); /* two, two and one of them in rows of at most 12 */
+    for (size_t i = 0; i < 3; i++) assert_true(into->objects[i].references <= into->references);
+    char *text = sample_json(into, NULL);
+    rsc_profile_free(load_back(text));
+    free(text);
+    rsc_profile_free(into);
+    rsc_profile_free(from);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_come_back_the_same),
+        cmocka_unit_test(the_layout_is_that_of_the_contract),
+        cmocka_unit_test(capped_rows_end_in_an_open_bin),
+        cmocka_unit_test(places_are_checked),
+        cmocka_unit_test(contexts_are_a_tree_and_ids_are_in_it),
+        cmocka_unit_test(counts_are_checked),
+        cmocka_unit_test(row_counts_are_limited),
+        cmocka_unit_test(every_prefix_is_refused),
+        cmocka_unit_test(merging_with_itself_doubles_every_row),
+        cmocka_unit_test(merged_rows_keep_their_call_paths),
+        cmocka_unit_test(lines_join_across_builds_and_pcs_do_not),
+        cmocka_unit_test(rows_never_grow_past_the_profile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
