@@ -36,7 +36,7 @@ struct rsc_engine_options {
     uint32_t bins_per_octave;  /* 1 to 64: also keep histograms binned so; 0: none */
     uint32_t workers;          /* threads of the analysis itself; default 1 */
     const struct rsc_log *log; /* must outlive the engine */
-    uint32_t attribute;        /* to code, call paths and objects: 0 where batches have pcs (default), 1 always, 2 never */
+    uint32_t attribute;        /* to code and data: 0 where batches have pcs (default), 1 always, 2 never */
 };
 
 struct rsc_engine;

@@ -28,6 +28,7 @@ enum {
     OPT_SEED,
     OPT_SYSROOT,
     OPT_DEBUGINFOD,
+    OPT_NATIVE,
 };
 
 static const struct rsc_option options[] = {
@@ -42,6 +43,8 @@ static const struct rsc_option options[] = {
     {OPT_SEED, 0, "seed", "S", "the program's random bytes start from this (default 1): runs can be repeated", NULL},
     {OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
+    {OPT_NATIVE, 0, "native", NULL, "run the program once without us first (no input or output), to measure the slowdown",
+     NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -57,6 +60,8 @@ struct run {
     struct rsc_trace_writer *writer;
     int only_record, debuginfod;
     int trace_full;
+    int measure_native;
+    double native_seconds; /* processor time without us; 0: not measured */
     char **command; /* the program and its arguments */
 };
 
@@ -87,6 +92,7 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
     case OPT_SEED: return parse_count(parser, &launch->seed);
     case OPT_SYSROOT: launch->sysroot = parser->value; return -1;
     case OPT_DEBUGINFOD: run->debuginfod = 1; return -1;
+    case OPT_NATIVE: run->measure_native = 1; return -1;
     default: return rsc_analysis_option(&run->analysis, parser, id);
     }
 }
@@ -179,9 +185,18 @@ static void say_how_it_went(struct run *run) {
     rsc_drain_get_stats(run->drain, &stats);
     uint64_t all = stats.instructions + stats.unrecorded_instructions;
     double seen = all ? (double)stats.instructions / (double)all : 1;
-    for (size_t i = 0; i < run->analysis.line_count; i++)
-        if (run->analysis.profiles[i]) run->analysis.profiles[i]->made.coverage = seen;
+    double slowdown = run->native_seconds > 0 ? (user + kernel) / run->native_seconds : NAN;
+    for (size_t i = 0; i < run->analysis.line_count; i++) {
+        if (!run->analysis.profiles[i]) continue;
+        run->analysis.profiles[i]->made.coverage = seen;
+        run->analysis.profiles[i]->made.overhead = slowdown;
+    }
     if (run->session.quiet) return;
+    if (isnan(slowdown))
+        fprintf(stderr, "reusescope: slowdown not measured (--native runs the program once more, without us)\n");
+    else
+        fprintf(stderr, "reusescope: slowdown %.1fx in processor time (%.2f s, without us %.2f s)\n", slowdown,
+                user + kernel, run->native_seconds);
     fprintf(stderr, "reusescope: %.1f s, %.1f million accesses by %llu threads in %.1f million instructions, %.1f M accesses/s\n",
             launch->seconds, (double)stats.accesses / 1e6, (unsigned long long)stats.threads,
             (double)stats.instructions / 1e6, (double)stats.accesses / launch->seconds / 1e6);
@@ -227,6 +242,8 @@ static int run_program(struct run *run) {
     if (!status) status = rsc_analysis_open(&run->analysis, &error);
     if (!status) status = open_trace(run, &error);
     run->launch.ring_fd = -1;
+    if (!status && run->measure_native)
+        status = rsc_launch_native_seconds(&run->target, run->command, &run->native_seconds, &error);
     if (!status) status = rsc_launch_start(&run->launch, &run->target, run->command, &run->launch_options, &error);
     if (!status) status = rsc_drain_new(&run->drain, run->launch.ring, &error);
     if (!status) status = watch(run, &error);

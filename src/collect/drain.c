@@ -177,7 +177,8 @@ static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct r
     const struct rsc_record *records = slot->blocks[slot->consumed % RSC_RING_BLOCKS].records;
     uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
     const uint64_t thread_bits = (uint64_t)cursor->number << 40, space = cursor->space;
-    uint32_t at = cursor->at, filled = drain->count;
+    const uint32_t filled_before = drain->count;
+    uint32_t at = cursor->at, filled = filled_before;
     for (; at < end && filled < RSC_BATCH_ACCESSES; at++) {
         struct rsc_record record = records[at];
         uint32_t type = rsc_record_type(record.word);
@@ -193,7 +194,7 @@ static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct r
         cursor->last_addr = record.addr;
         cursor->last_word = record.word;
     }
-    drain->stats.accesses += filled - drain->count;
+    drain->stats.accesses += filled - filled_before;
     drain->count = filled;
     cursor->at = at;
     return 0;

@@ -40,7 +40,14 @@ static enum rsc_guest_insn classify_x86(const uint8_t *code, size_t bytes) {
     case 0xc2: case 0xc3: case 0xca: case 0xcb: return RSC_GUEST_RETURN;
     case 0xa4: case 0xa5: case 0xa6: case 0xa7: case 0xaa: case 0xab: case 0xac: case 0xad: case 0xae: case 0xaf:
         return repeat ? RSC_GUEST_REP : RSC_GUEST_PLAIN;
-    case 0x0f: return at == 0 ? x86_marker(code, bytes) : RSC_GUEST_PLAIN;
+    case 0x0f: { /* two-byte opcodes: most of them are vector code */
+        enum rsc_guest_insn marker = at == 0 ? x86_marker(code, bytes) : RSC_GUEST_PLAIN;
+        return marker != RSC_GUEST_PLAIN ? marker : RSC_GUEST_WIDE;
+    }
+    case 0xc4: case 0xc5: case 0x62: /* VEX, EVEX */
+    case 0xd8: case 0xd9: case 0xda: case 0xdb: case 0xdc: case 0xdd: case 0xde: case 0xdf: /* x87 */
+    case 0xc8: case 0xc9: case 0xcf: /* enter, leave, iret */
+        return RSC_GUEST_WIDE;
     default: return RSC_GUEST_PLAIN;
     }
 }
@@ -56,7 +63,9 @@ static enum rsc_guest_insn classify_aarch64(const void *code, size_t bytes) {
     if (word == 0xd65f0bffu || word == 0xd65f0fffu) return RSC_GUEST_RETURN; /* RETAA, RETAB */
     if (word == RSC_MARKER_BEGIN_AARCH64) return RSC_GUEST_BEGIN;
     if (word == RSC_MARKER_END_AARCH64) return RSC_GUEST_END;
-    return RSC_GUEST_PLAIN;
+    /* Plain loads and stores of one register are the common case: size 111 00/01 with the vector bit clear. */
+    if ((word & 0x3e000000u) == 0x38000000u && (word & 0x04000000u) == 0) return RSC_GUEST_PLAIN;
+    return RSC_GUEST_WIDE;
 }
 
 enum rsc_guest_insn rsc_guest_classify(enum rsc_guest guest, const void *code, size_t bytes) {

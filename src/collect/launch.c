@@ -35,7 +35,7 @@ static const char *own_file(const char *name, char *path) {
     self[length] = 0;
     char *slash = strrchr(self, '/');
     if (slash) *slash = 0;
-    static const char *const places[] = {"%s/%s", "%s/../lib/reusescope/%s", "%s/../" RSC_LIBDIR "/reusescope/%s"};
+    static const char *const places[] = {"%s/%s", "%s/../%s", "%s/../lib/reusescope/%s", "%s/../" RSC_LIBDIR "/reusescope/%s"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -224,6 +224,35 @@ out:
     free(command->words);
     free(command);
     return status;
+}
+
+int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv, double *seconds,
+                              struct rsc_error *error) {
+#if defined(__x86_64__)
+    const enum rsc_guest host = RSC_GUEST_X86_64;
+#elif defined(__aarch64__)
+    const enum rsc_guest host = RSC_GUEST_AARCH64;
+#else
+    const enum rsc_guest host = RSC_GUEST_UNKNOWN;
+#endif
+    if (target->guest != host)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "--native: %s is a program for another machine", target->path);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid < 0) return rsc_fail_errno(error, errno, "fork");
+    if (pid == 0) {
+        int nothing = open("/dev/null", O_RDWR);
+        for (int fd = 0; fd < 3; fd++) dup2(nothing, fd);
+        execv(target->script[0] ? target->script : target->path, argv);
+        _exit(127);
+    }
+    struct rusage usage;
+    int status;
+    while (wait4(pid, &status, 0, &usage) < 0)
+        if (errno != EINTR) return rsc_fail_errno(error, errno, "wait");
+    *seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+               1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    return 0;
 }
 
 int rsc_launch_poll(struct rsc_launch *launch) {

@@ -47,6 +47,13 @@ const char *rsc_launch_qemu_path(enum rsc_guest guest);
 int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target, char *const *argv,
                      const struct rsc_launch_options *options, struct rsc_error *error);
 
+/*
+ * Runs the program once without QEMU, its input and output cut off, and measures
+ * its processor time in seconds. RSC_EUNSUPPORTED for another machine's program.
+ */
+int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv, double *seconds,
+                              struct rsc_error *error);
+
 /* Has the program ended? Fills status and usage when it has. */
 int rsc_launch_poll(struct rsc_launch *launch);
 

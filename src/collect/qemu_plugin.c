@@ -196,6 +196,21 @@ static void put_rep(uint64_t addr, uint32_t size, enum rsc_record_type type, uin
     thread.rep[type == RSC_RECORD_WRITE] = made;
 }
 
+/* Size and type of a record by QEMU's access info: bits 4-6 are log2 of the size, bits 16-17 read and write. */
+#define TAG(rw, shift) ((uint64_t)(1u << (shift)) << 48 | (uint64_t)((rw)&1 ? RSC_RECORD_READ : RSC_RECORD_WRITE) << 56)
+#define TAGS(rw) {TAG(rw, 0), TAG(rw, 1), TAG(rw, 2), TAG(rw, 3), TAG(rw, 4), TAG(rw, 5), TAG(rw, 6), TAG(rw, 6)}
+static const uint64_t record_tags[4][8] = {TAGS(1), TAGS(1), TAGS(2), TAGS(3)};
+
+/* An instruction that accesses one place of up to 8 bytes: nearly all of them. */
+static void on_plain_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    uint64_t pc = (uint64_t)(uintptr_t)user & 0xffffffffffffull;
+    (void)vcpu;
+    put(addr, pc | record_tags[info >> 16 & 3][info >> 4 & 7]);
+    if (__builtin_expect((info >> 16 & 3) == QEMU_MEM_RW, 0))
+        put(addr, pc | record_tags[QEMU_MEM_W][info >> 4 & 7]);
+}
+
+/* One whose pieces may have to be joined. */
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
     const struct insn *insn = user;
     (void)vcpu;
@@ -276,6 +291,16 @@ static inline void after_jump(const struct block *before, const struct block *no
     }
 }
 
+/* The usual case: recording, threads as they come, to the end of the program. */
+static void on_recorded_block(unsigned vcpu, void *user) {
+    const struct block *block = user, *before = thread.before;
+    (void)vcpu;
+    if (before && before->ends) after_jump(before, block);
+    thread.before = block;
+    thread.sequence++;
+    thread.writer.instructions += block->instructions;
+}
+
 static void on_block(unsigned vcpu, void *user) {
     const struct block *block = user;
     (void)vcpu;
@@ -336,12 +361,17 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker, QEMU_NO_REGS,
                                                    (void *)(intptr_t)(sort == RSC_GUEST_BEGIN));
         if (!plugin.recording) continue;
+        if (sort != RSC_GUEST_REP && sort != RSC_GUEST_WIDE) {
+            qemu_plugin_register_vcpu_mem_cb(insn, on_plain_access, QEMU_NO_REGS, QEMU_MEM_RW, (void *)(uintptr_t)pc);
+            continue;
+        }
         insns[i] = (struct insn){pc, sort == RSC_GUEST_REP};
         qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_NO_REGS, QEMU_MEM_RW, &insns[i]);
     }
     block->start = qemu_plugin_tb_vaddr(tb);
     block->instructions = (uint32_t)count;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_NO_REGS, block);
+    int usual = plugin.recording && !plugin.strict && !plugin.length;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, usual ? on_recorded_block : on_block, QEMU_NO_REGS, block);
 }
 
 /* ---- system calls ---- */

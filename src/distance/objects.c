@@ -159,8 +159,9 @@ int rsc_objects_add_block(struct rsc_objects *objects, uint64_t start, uint64_t 
     if (at->live_bytes > at->peak_bytes) at->peak_bytes = at->live_bytes;
     /* any numbers in no order do for priorities */
     uint64_t mixed = (start ^ (at->blocks << 40) ^ block) * 0x9E3779B97F4A7C15ull;
-    objects->blocks[block] = (struct rsc_heap_block){
-        .start = start, .end = end, .site = site, .priority = (uint32_t)((mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9ull >> 32)};
+    mixed = (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9ull;
+    objects->blocks[block] =
+        (struct rsc_heap_block){.start = start, .end = end, .site = site, .priority = (uint32_t)(mixed >> 32)};
     tree_insert(objects, block);
     forget(objects, start, end);
     objects->known = 1;

@@ -56,7 +56,7 @@ int rsc_place_compare(const struct rsc_place *a, const struct rsc_place *b) {
     if (order) return order;
     if (known) return compare_source(a, b);
     order = compare_text(a->module, b->module);
-    return order ? order : (a->pc > b->pc) - (a->pc < b->pc);
+    return order || a->function ? order : (a->pc > b->pc) - (a->pc < b->pc);
 }
 
 static int by_line(const void *left, const void *right) {

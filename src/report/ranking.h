@@ -13,9 +13,9 @@
 #include "report/report.h"
 
 enum rsc_ranked {
-    RSC_RANK_LINES,   /* code by function, file and line; by pc where the line is not known */
+    RSC_RANK_LINES,   /* code by function, file and line; where no line is known by function, else by pc */
     RSC_RANK_SOURCE,  /* code by file and line, whatever the function; only where both are known */
-    RSC_RANK_PAIRS,   /* pairs by both ends' function, file and line */
+    RSC_RANK_PAIRS,   /* pairs by both ends, each in the same way */
     RSC_RANK_OBJECTS, /* objects by kind and name */
 };
 
@@ -55,8 +55,9 @@ uint64_t rsc_rows_told_apart(const struct rsc_profile *profile);
 /* All misses of the profile at a size, by the same rule: what shares are shares of. */
 uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines);
 
-/* The source line of code, or its module, function and pc where that is not known; the same place or not. */
 int rsc_place_has_line(const struct rsc_place *place);
+
+/* An order of places in which those that are one rank are equal. */
 int rsc_place_compare(const struct rsc_place *a, const struct rsc_place *b);
 
 /* The size of cache to rank at. */

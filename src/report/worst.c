@@ -113,7 +113,8 @@ static void say_use(const struct worst *worst, const struct rsc_ranking *pairs, 
     to[0] = 0;
     if (!pair) return;
     const struct rsc_place *use = &((const struct rsc_pair_row *)pair->rows[0])->use;
-    if (!rsc_place_compare(use, place)) snprintf(to, room, "; most often last touched by this same line");
+    const char *what = rsc_place_has_line(place) ? "line" : place->function ? "function" : "instruction";
+    if (!rsc_place_compare(use, place)) snprintf(to, room, "; most often last touched by this same %s", what);
     else
         snprintf(to, room, "; most often last touched at %s", rsc_place_in_short(use, worst->style->unicode).text);
 }

@@ -271,6 +271,24 @@ static void a_cap_lowers_the_size_ranked_at(void **state) {
     rsc_profile_free(profile);
 }
 
+static void code_without_lines_is_ranked_by_function(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    rsc_profile_set_text(&profile->code[5].place.function, "memcpy");
+    rsc_profile_set_text(&profile->code[5].place.module, "/lib/libc.so.6");
+    profile->code[4].cold = 50, profile->code[5].cold = 10;
+    char *text = render(profile, (struct rsc_report_style){.width = 100});
+    expect_in(text, "        60    0.1 %  100.0 %        60  memcpy in /lib/libc.so.6\n");
+    free(text);
+    rsc_profile_set_text(&profile->code[4].place.function, NULL);
+    rsc_profile_set_text(&profile->code[5].place.function, NULL);
+    text = render(profile, (struct rsc_report_style){.width = 100});
+    expect_in(text, "  0x99 in /lib/libc.so.6\n");
+    expect_in(text, "  0x0 in /lib/libc.so.6\n");
+    free(text);
+    rsc_profile_free(profile);
+}
+
 static void paths_lose_their_beginning(void **state) {
     (void)state;
     struct rsc_profile *profile = sample_rows();
@@ -391,6 +409,7 @@ int main(void) {
         cmocka_unit_test(worst_pairs_and_objects_are_ranked),
         cmocka_unit_test(ranking_follows_the_size_asked_for),
         cmocka_unit_test(a_cap_lowers_the_size_ranked_at),
+        cmocka_unit_test(code_without_lines_is_ranked_by_function),
         cmocka_unit_test(paths_lose_their_beginning),
         cmocka_unit_test(foreign_text_cannot_drive_the_terminal),
         cmocka_unit_test(numbers_for_people),

@@ -157,7 +157,7 @@ static void contexts_are_a_tree_and_ids_are_in_it(void **state) {
 static void counts_are_checked(void **state) {
     (void)state;
     expect_loads("\"code\":[", "\"references\":70000", "\"references\":70007", 0, ""); /* 7 are uncertain */
-    expect_loads("\"code\":[", "\"references\":70000", "\"references\":70008", RSC_EFORMAT, "more references than the");
+    expect_loads("\"code\":[", "\"references\":70000", "\"references\":70008", RSC_EFORMAT, "more references");
     expect_loads("\"code\":[", "\"references\":70000", "\"references\":69999", RSC_EFORMAT, "code[0].cold must be");
     expect_loads("\"code\":[", "\"error\":0", "\"error\":70001", RSC_EFORMAT, "code[0].error must be");
     expect_loads("\"code\":[", "\"error\":0", "\"error\":70000", 0, "");
@@ -167,7 +167,7 @@ static void counts_are_checked(void **state) {
     expect_loads("\"objects\":[", "\"kind\":\"heap\"", "\"kind\":\"hoop\"", RSC_EFORMAT, "objects[1].kind must be");
     expect_loads("\"objects\":[", "\"name\":\"grid\"", "\"name\":null", RSC_EFORMAT, "objects[0].name must be");
     expect_loads("\"objects\":[", "\"blocks\":1", "\"blocks\":-1", RSC_EFORMAT, "objects[0].blocks must be");
-    expect_loads("\"objects\":[", "\"references\":1800", "\"references\":77060", RSC_EFORMAT, "more references than the");
+    expect_loads("\"objects\":[", "\"references\":1800", "\"references\":77060", RSC_EFORMAT, "more references");
 }
 
 static void row_counts_are_limited(void **state) {

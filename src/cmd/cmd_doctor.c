@@ -1,0 +1,153 @@
+/*
+ * cmd_doctor.c - `reusescope doctor`: what this machine and build can do, and for
+ * what they cannot the exact fix. Everything is tried, nothing is assumed.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/pool.h"
+#include "cmd/session.h"
+#include "collect/launch.h"
+#include "collect/symbols.h"
+#include "report/machine.h"
+
+/* One finding: "ok", "--" (not here, and only that part is missing) or "no", with the fix. */
+struct checkup {
+    int failed; /* something that `run` needs is missing */
+};
+
+static void say(const char *mark, const char *what, const char *detail) { printf("%-3s %-26s %s\n", mark, what, detail); }
+
+static void need(struct checkup *checkup, int there, const char *what, const char *detail, const char *fix) {
+    say(there ? "ok" : "no", what, there ? detail : fix);
+    if (!there) checkup->failed = 1;
+}
+
+static void optional(int there, const char *what, const char *detail, const char *fix) {
+    say(there ? "ok" : "--", what, there ? detail : fix);
+}
+
+/* What a command prints first, or "" when it cannot be run. */
+static void first_line(const char *path, const char *argument, char *line, size_t room) {
+    int ends[2];
+    line[0] = 0;
+    if (!path || pipe2(ends, O_CLOEXEC) != 0) return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        execl(path, path, argument, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    size_t used = 0;
+    ssize_t got;
+    while (pid > 0 && used < room - 1 && (got = read(ends[0], line + used, room - 1 - used)) > 0) used += (size_t)got;
+    line[used] = 0;
+    line[strcspn(line, "\n")] = 0;
+    close(ends[0]);
+    if (pid > 0) waitpid(pid, NULL, 0);
+}
+
+/* Does a program really run under QEMU with the plugin, and does it write into the ring? */
+static int try_collector(char *detail, size_t room) {
+    struct rsc_target target;
+    struct rsc_launch launch;
+    struct rsc_error error;
+    struct rsc_launch_options options = {.seed = 1};
+    char *argv[] = {(char *)"/bin/true", NULL};
+    if (rsc_target_find(&target, argv[0], &error) < 0 || rsc_launch_check(target.guest, &error) < 0 ||
+        rsc_launch_start(&launch, &target, argv, &options, &error) < 0) {
+        snprintf(detail, room, "%s", error.message);
+        return 0;
+    }
+    /* /bin/true stays far below what one ring holds: nothing needs to be taken meanwhile. */
+    while (!rsc_launch_poll(&launch)) usleep(1000);
+    uint64_t blocks = launch.ring->slots[0].published;
+    int well = WIFEXITED(launch.status) && WEXITSTATUS(launch.status) == 0 && blocks > 0;
+    snprintf(detail, room, well ? "/bin/true was watched" : "/bin/true under QEMU ended with status 0x%x and %llu blocks",
+             (unsigned)launch.status, (unsigned long long)blocks);
+    rsc_launch_close(&launch);
+    return well;
+}
+
+static void look_at_qemu(struct checkup *checkup) {
+    char line[256], detail[512];
+    const char *qemu = rsc_launch_qemu_path(RSC_GUEST_X86_64);
+    first_line(qemu, "--version", line, sizeof line);
+    need(checkup, qemu != NULL, "qemu-x86_64", line, "apt-get install qemu-user");
+    optional(rsc_launch_qemu_path(RSC_GUEST_AARCH64) != NULL, "qemu-aarch64", "AArch64 programs can be watched",
+             "apt-get install qemu-user");
+    optional(access("/usr/aarch64-linux-gnu/lib", X_OK) == 0, "AArch64 libraries", "/usr/aarch64-linux-gnu",
+             "for dynamic AArch64 programs: apt-get install libc6-arm64-cross, or --sysroot DIR");
+    need(checkup, rsc_launch_plugin_path() != NULL, "plugin", rsc_launch_plugin_path(), "build it: make");
+    optional(rsc_launch_preload_path(RSC_GUEST_X86_64) != NULL, "heap blocks by name",
+             rsc_launch_preload_path(RSC_GUEST_X86_64), "libreusescope-guest-x86_64.so is missing: make");
+    if (!checkup->failed) {
+        int works = try_collector(detail, sizeof detail);
+        need(checkup, works, "watching a program", detail, detail);
+    }
+}
+
+static void look_at_symbols(void) {
+    struct rsc_symbols *symbols;
+    struct rsc_error error;
+    int works = rsc_symbols_new(&symbols, NULL, &error) == 0;
+    optional(works, "source lines", "libdw", "rebuild with libdw-dev: apt-get install libdw-dev libelf-dev && make");
+    if (works) rsc_symbols_free(symbols);
+    optional(getenv("DEBUGINFOD_URLS") != NULL, "debuginfod", "asked with run --debuginfod",
+             "DEBUGINFOD_URLS is not set: debug files come from this machine only");
+}
+
+static void look_at_machine(void) {
+    struct rsc_machine machine;
+    char text[160] = "";
+    rsc_machine_read(&machine, NULL);
+    for (size_t i = 0; i < machine.level_count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s %llu KiB", i ? ", " : "", machine.levels[i].name,
+                 (unsigned long long)(machine.levels[i].size_bytes >> 10));
+    }
+    optional(machine.level_count > 0, "caches of this machine", text, "sysfs does not tell them: pictures have no cache marks");
+    snprintf(text, sizeof text, "%u processors, loops for %s", rsc_pool_cpu_count(), rsc_simd_name(rsc_simd_best()));
+    say("ok", "processors", text);
+    int fd = memfd_create("reusescope-doctor", MFD_CLOEXEC);
+    optional(fd >= 0, "shared memory", "memfd", "the kernel gives no memfd: run cannot work");
+    if (fd >= 0) close(fd);
+}
+
+static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
+    struct rsc_session session;
+    struct rsc_option_parser parser;
+    struct checkup checkup = {0};
+    int id;
+    rsc_session_start(&session, verb, argv);
+    rsc_options_start(&parser, verb, argc, argv);
+    while ((id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
+        if (id == RSC_OPERAND) return rsc_usage_error(verb, "takes no operand: %.60s", parser.value);
+        int leave = rsc_session_option(&session, &parser, id);
+        if (leave >= 0) return leave;
+    }
+    printf("reusescope %s\n", rsc_version());
+    look_at_machine();
+    look_at_qemu(&checkup);
+    look_at_symbols();
+    if (checkup.failed) printf("\n`reusescope run` cannot work yet: see the lines marked 'no'.\n");
+    return checkup.failed ? RSC_EXIT_ERROR : RSC_EXIT_OK;
+}
+
+const struct rsc_verb rsc_verb_doctor = {
+    .name = "doctor",
+    .operands = "",
+    .summary = "What this machine can do, and how to mend what it cannot",
+    .about = "Tries what `run` needs, on a real program. Lines marked ok work, -- are optional parts\n"
+             "that are not here, no is missing and needed; each says what to do.",
+    .example = "reusescope doctor",
+    .groups = {rsc_common_options},
+    .run = run_doctor,
+};
