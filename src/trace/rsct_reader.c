@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "trace/readers.h"
 #include "trace/rsct_decode.h"
+#include "trace/rsct_index.h"
 
 #define KEEPS 4u
 
@@ -41,10 +42,8 @@ struct rsct_reader {
     uint8_t *payload;
     size_t payload_room;
 
-    struct rsct_index_row *rows; /* read for seeking, or at the end */
-    uint64_t row_count, index_offset;
-    struct rsct_totals totals;
-    int totals_known;
+    struct rsct_index index; /* read for seeking, or at the end */
+    uint64_t index_offset;
     int sought; /* after a seek the running totals mean nothing */
 
     uint64_t lost_bytes, lost_frames, lost_accesses;
@@ -149,68 +148,12 @@ static int read_header(struct rsct_reader *reader, struct rsc_error *error) {
 
 /* ---- index and trailer ---- */
 
-static const char *index_problem(const uint8_t *index, uint64_t bytes, uint64_t *frames, uint64_t *threads) {
-    const uint64_t after_rows = sizeof(struct rsct_totals) + 8 + 8;
-    uint64_t checksum, left = bytes - RSCT_INDEX_FIXED - after_rows;
-    memcpy(&checksum, index + bytes - 8, 8);
-    memcpy(frames, index + 8, 8);
-    if (checksum != XXH3_64bits(index, bytes - 8)) return "checksum mismatch in the index";
-    if (u32_at(index) != RSCT_INDEX_MAGIC || u32_at(index + 4) || *frames > left / sizeof(struct rsct_index_row))
-        return "the index is out of range";
-    left -= *frames * sizeof(struct rsct_index_row);
-    memcpy(threads, index + RSCT_INDEX_FIXED + *frames * sizeof(struct rsct_index_row) + sizeof(struct rsct_totals), 8);
-    if (*threads > left / sizeof(struct rsc_thread) || *threads * sizeof(struct rsc_thread) != left)
-        return "the index has the wrong length";
-    return NULL;
-}
-
-#define INDEX_BYTES_MIN (RSCT_INDEX_FIXED + sizeof(struct rsct_totals) + 16)
-
-/* Do the frames follow one another, in the file and in the trace, and add up? Seeking relies on it. */
-static int rows_add_up(const struct rsct_index_row *rows, uint64_t count, const struct rsct_totals *totals) {
-    uint64_t next = 0;
-    for (uint64_t i = 0; i < count; next += rows[i++].accesses)
-        if (rows[i].first != next || rows[i].accesses > RSCT_FRAME_ACCESSES_MAX || rows[i].zero ||
-            (i && rows[i].offset <= rows[i - 1].offset))
-            return 0;
-    return totals->accesses == next;
-}
-
-/* Takes rows and totals out of an index image. Returns NULL or what is wrong. */
-static const char *take_index(struct rsct_reader *reader, const uint8_t *index, uint64_t bytes) {
-    uint64_t frames, threads;
-    const char *problem = index_problem(index, bytes, &frames, &threads);
-    if (problem) return problem;
-    free(reader->rows);
-    reader->rows = malloc((frames + 1) * sizeof *reader->rows);
-    reader->row_count = 0;
-    reader->totals_known = 0;
-    if (!reader->rows) return "out of memory";
-    memcpy(reader->rows, index + RSCT_INDEX_FIXED, frames * sizeof *reader->rows);
-    memcpy(&reader->totals, index + RSCT_INDEX_FIXED + frames * sizeof *reader->rows, sizeof reader->totals);
-    if (!rows_add_up(reader->rows, frames, &reader->totals)) return "its rows do not add up";
-    reader->row_count = frames;
-    reader->totals_known = 1;
-    return NULL;
-}
-
 /* The most that index and trailer can take: neither a pipe that never ends nor a hostile file must fill memory. */
 static uint64_t tail_bytes_max(const struct rsct_reader *reader) {
     uint64_t frames = reader->frames;
     if (rsc_input_seekable(reader->input)) frames = rsc_input_file_bytes(reader->input) / RSCT_FRAME_HEADER_BYTES;
-    return INDEX_BYTES_MIN + RSCT_TRAILER_BYTES + frames * sizeof(struct rsct_index_row) +
+    return RSCT_INDEX_BYTES_MIN + RSCT_TRAILER_BYTES + frames * sizeof(struct rsct_index_row) +
            (uint64_t)RSC_THREADS_MAX * sizeof(struct rsc_thread);
-}
-
-/* The hash of a frame's row in the index, chained to that of the frames before it. */
-static uint64_t chain_row(uint64_t hash, const struct rsct_index_row *row) {
-    return XXH3_64bits_withSeed(row, sizeof *row, hash);
-}
-
-static uint64_t chain_rows(const struct rsct_index_row *rows, uint64_t count) {
-    uint64_t hash = 0;
-    for (uint64_t i = 0; i < count; i++) hash = chain_row(hash, &rows[i]);
-    return hash;
 }
 
 /* Reads the rest of the input, which must be the index and the trailer and nothing else. */
@@ -241,19 +184,17 @@ static int read_end(struct rsct_reader *reader, uint64_t offset, struct rsc_erro
     }
     struct rsct_trailer trailer;
     uint64_t index_bytes = used - RSCT_TRAILER_BYTES;
-    if (used < INDEX_BYTES_MIN + RSCT_TRAILER_BYTES) {
+    if (used < RSCT_INDEX_BYTES_MIN + RSCT_TRAILER_BYTES) {
         problem = "the file is cut inside the index";
         goto out;
     }
     memcpy(&trailer, tail + index_bytes, sizeof trailer);
-    if (trailer.magic != RSCT_TRAILER_MAGIC || trailer.zero ||
-        trailer.checksum != XXH3_64bits(&trailer, offsetof(struct rsct_trailer, checksum)) ||
-        trailer.index_offset != offset || trailer.index_bytes != index_bytes)
+    if (!rsct_trailer_is_right(&trailer, offset, index_bytes))
         problem = "the file is cut or damaged in the index or trailer";
-    if (!problem) problem = take_index(reader, tail, index_bytes);
+    if (!problem) problem = rsct_index_take(&reader->index, tail, index_bytes);
     if (!problem && !reader->salvage &&
-        (reader->row_count != reader->frames || chain_rows(reader->rows, reader->row_count) != reader->frames_hash ||
-         (!reader->sought && reader->totals.events != reader->events)))
+        (reader->index.count != reader->frames || rsct_index_chain_all(&reader->index) != reader->frames_hash ||
+         (!reader->sought && reader->index.totals.events != reader->events)))
         problem = "the index does not agree with the frames";
 out:
     if (problem)
@@ -305,7 +246,7 @@ static void accept_frame(struct rsct_reader *reader, const struct rsct_frame_hea
                                  .instructions = header->instructions, .accesses = header->accesses};
     reader->lost_accesses += header->first - reader->expected;
     reader->frames++;
-    reader->frames_hash = chain_row(reader->frames_hash, &row);
+    reader->frames_hash = rsct_index_chain(reader->frames_hash, &row);
     reader->expected = header->first + header->accesses;
     reader->events += header->events;
     reader->frame_left = header->accesses;
@@ -355,7 +296,7 @@ static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsct
         if (found < 0) return found;
         uint64_t here = rsc_input_offset(reader->input);
         if (!found) {
-            int index_intact = reader->totals_known && reader->index_offset >= offset;
+            int index_intact = reader->index.known && reader->index_offset >= offset;
             uint64_t end = index_intact ? reader->index_offset : rsc_input_file_bytes(reader->input);
             reader->lost_bytes += end - offset;
             return 0;
@@ -378,8 +319,8 @@ static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsct
 
 /* At the end of a salvaged trace. */
 static void say_lost(struct rsct_reader *reader) {
-    if (reader->totals_known && reader->totals.accesses > reader->expected)
-        reader->lost_accesses += reader->totals.accesses - reader->expected;
+    if (reader->index.known && reader->index.totals.accesses > reader->expected)
+        reader->lost_accesses += reader->index.totals.accesses - reader->expected;
     if (!reader->lost_bytes && !reader->lost_accesses && !reader->lost_frames) return;
     rsc_log_line(reader->log, RSC_LOG_WARNING,
                  "%s: salvaged %llu frames; lost %llu bytes in %llu places, with at least %llu accesses",
@@ -476,28 +417,26 @@ static int load_index(struct rsct_reader *reader, struct rsc_error *error) {
     uint64_t file_bytes = rsc_input_file_bytes(reader->input), before = rsc_input_offset(reader->input);
     struct rsct_trailer trailer;
     int status = RSC_EFORMAT;
-    uint8_t *index = NULL;
-    if (file_bytes < RSCT_TRAILER_BYTES + INDEX_BYTES_MIN) goto out;
+    uint8_t *image = NULL;
+    if (file_bytes < RSCT_TRAILER_BYTES + RSCT_INDEX_BYTES_MIN) goto out;
     if ((status = rsc_input_seek(reader->input, file_bytes - RSCT_TRAILER_BYTES, error)) < 0) goto out;
     if ((status = read_whole(reader, &trailer, sizeof trailer, "the trailer", error)) < 0) goto out;
     status = RSC_EFORMAT;
-    if (trailer.magic != RSCT_TRAILER_MAGIC ||
-        trailer.checksum != XXH3_64bits(&trailer, offsetof(struct rsct_trailer, checksum)) ||
-        trailer.index_bytes < INDEX_BYTES_MIN || trailer.index_bytes > file_bytes ||
-        trailer.index_bytes > tail_bytes_max(reader) ||
-        trailer.index_offset != file_bytes - RSCT_TRAILER_BYTES - trailer.index_bytes)
+    if (!rsct_trailer_is_right(&trailer, file_bytes - RSCT_TRAILER_BYTES - trailer.index_bytes, trailer.index_bytes) ||
+        trailer.index_bytes < RSCT_INDEX_BYTES_MIN || trailer.index_bytes > file_bytes ||
+        trailer.index_bytes > tail_bytes_max(reader))
         goto out;
-    index = malloc(trailer.index_bytes);
-    if (!index) {
+    image = malloc(trailer.index_bytes);
+    if (!image) {
         status = rsc_fail_memory(error, "trace index");
         goto out;
     }
     if ((status = rsc_input_seek(reader->input, trailer.index_offset, error)) < 0) goto out;
-    if ((status = read_whole(reader, index, trailer.index_bytes, "the index", error)) < 0) goto out;
-    status = take_index(reader, index, trailer.index_bytes) ? RSC_EFORMAT : 0;
+    if ((status = read_whole(reader, image, trailer.index_bytes, "the index", error)) < 0) goto out;
+    status = rsct_index_take(&reader->index, image, trailer.index_bytes) ? RSC_EFORMAT : 0;
     reader->index_offset = trailer.index_offset;
 out:
-    free(index);
+    free(image);
     if (status == RSC_EFORMAT)
         rsc_fail_at(error, status, file_bytes, "%s: no intact index at the end (byte %llu): the file is cut or damaged",
                     rsc_input_name(reader->input), (unsigned long long)file_bytes);
@@ -511,26 +450,19 @@ static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error
     if (!rsc_input_seekable(reader->input))
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only an uncompressed file can be sought in",
                         rsc_input_name(reader->input));
-    if (!reader->totals_known && (status = load_index(reader, error)) < 0) return status;
-    uint64_t low = 0, high = reader->row_count; /* the first row that ends after index */
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (reader->rows[middle].first + reader->rows[middle].accesses <= index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == reader->row_count)
+    if (!reader->index.known && (status = load_index(reader, error)) < 0) return status;
+    uint64_t low = rsct_index_find(&reader->index, index);
+    if (low == reader->index.count)
         return rsc_fail(error, RSC_EINVAL, "%s: access %llu is past the end (%llu accesses)",
                         rsc_input_name(reader->input), (unsigned long long)index,
-                        (unsigned long long)reader->totals.accesses);
+                        (unsigned long long)reader->index.totals.accesses);
     /* Frames of events alone stand before the access too. */
-    while (low && index == reader->rows[low].first && !reader->rows[low - 1].accesses) low--;
-    if ((status = rsc_input_seek(reader->input, reader->rows[low].offset, error)) < 0) return status;
+    while (low && index == reader->index.rows[low].first && !reader->index.rows[low - 1].accesses) low--;
+    if ((status = rsc_input_seek(reader->input, reader->index.rows[low].offset, error)) < 0) return status;
     reader->frames = low;
-    reader->frames_hash = chain_rows(reader->rows, low);
-    reader->expected = reader->rows[low].first;
-    reader->skip = index - reader->rows[low].first;
+    reader->frames_hash = rsct_index_chain_all(&(struct rsct_index){.rows = reader->index.rows, .count = low});
+    reader->expected = reader->index.rows[low].first;
+    reader->skip = index - reader->index.rows[low].first;
     reader->in_frame = 0;
     reader->sought = 1;
     return 0;
@@ -546,19 +478,19 @@ static void rsct_info(struct rsc_source *source, struct rsc_trace_info *info) {
     info->frames = reader->frames;
     info->lost_bytes = reader->lost_bytes;
     info->lost_frames = reader->lost_frames;
-    if (!reader->totals_known) return;
-    info->frames = reader->row_count;
-    info->accesses = reader->totals.accesses;
-    info->instructions = reader->totals.instructions;
-    info->full_accesses = reader->totals.full_accesses;
-    info->full_instructions = reader->totals.full_instructions;
+    if (!reader->index.known) return;
+    info->frames = reader->index.count;
+    info->accesses = reader->index.totals.accesses;
+    info->instructions = reader->index.totals.instructions;
+    info->full_accesses = reader->index.totals.full_accesses;
+    info->full_instructions = reader->index.totals.full_instructions;
 }
 
 static void rsct_close(struct rsc_source *source) {
     struct rsct_reader *reader = (struct rsct_reader *)source;
     rsct_decoder_free(reader->decoder);
     free(reader->payload);
-    free(reader->rows);
+    rsct_index_free(&reader->index);
     free(reader->text);
     free(reader);
 }

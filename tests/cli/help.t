@@ -48,6 +48,7 @@ options:
       --max-distance LINES    count distances from here on in one open-ended bin
       --phases N              also cut the run into N parts of equal length
       --bins N                also keep histograms with N bins per octave, 1 to 64
+      --no-code               do not count by code, pair and object (faster)
       --threads N             threads to use: 2 or more decode ahead and share out line sizes (default: one a core)
       --from FORMAT           read the trace as rsct, din, lackey, csv or raw64 (default: by content)
       --salvage               of a damaged .rsct, read the intact frames and say what was lost
