@@ -209,6 +209,13 @@ static void say_how_it_went(struct run *run) {
         fprintf(stderr, "reusescope: warning: not watched: %llu forked children, %llu programs it started (--follow watches them)\n",
                 (unsigned long long)(run->launch_options.follow ? 0 : launch->ring->forks),
                 (unsigned long long)launch->ring->execs);
+    if (launch->ring->crowded_out)
+        fprintf(stderr, "reusescope: warning: %u threads were not seen: more than %u at a time\n", launch->ring->crowded_out,
+                RSC_RING_SLOTS);
+    if (run->launch_options.roi && !stats.accesses)
+        fprintf(stderr, "reusescope: warning: nothing seen: %s%s\n", run->launch_options.roi,
+                strcmp(run->launch_options.roi, "marked") ? " was not called, was inlined, or is not a function of the program itself"
+                                                          : ": reusescope_begin() was not called");
     if (run->trace_full) fprintf(stderr, "reusescope: warning: %s: ended early: the disk is full\n", run->trace_name);
 }
 
@@ -247,6 +254,8 @@ static int run_program(struct run *run) {
     if (!status) status = rsc_launch_start(&run->launch, &run->target, run->command, &run->launch_options, &error);
     if (!status) status = rsc_drain_new(&run->drain, run->launch.ring, &error);
     if (!status) status = watch(run, &error);
+    if (!status && !run->launch.ring->images) /* QEMU has said why */
+        status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: QEMU did not start the collector", run->target.path);
     if (!status) status = finish(run, &error);
     if (status < 0) {
         leave = rsc_session_fail(&run->session, &error);

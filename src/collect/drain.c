@@ -34,7 +34,7 @@ struct rsc_drain {
     struct rsc_ring *ring;
     struct cursor cursors[RSC_RING_SLOTS];
     struct rsc_thread_table threads;
-    uint32_t processes[PROCESSES_MAX]; /* their system ids */
+    uint64_t processes[PROCESSES_MAX]; /* rsc_process_id() of each */
     uint32_t process_count;
     struct rsc_guest_maps *maps;
     struct rsc_drain_stats stats;
@@ -106,22 +106,22 @@ static int add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread, ui
 }
 
 /* Processes are numbered from 1 as they appear. */
-static uint32_t process_number(struct rsc_drain *drain, uint32_t pid) {
+static uint32_t process_number(struct rsc_drain *drain, uint64_t process) {
     for (uint32_t i = 0; i < drain->process_count; i++)
-        if (drain->processes[i] == pid) return i + 1;
-    if (drain->process_count < PROCESSES_MAX) drain->processes[drain->process_count++] = pid;
+        if (drain->processes[i] == process) return i + 1;
+    if (drain->process_count < PROCESSES_MAX) drain->processes[drain->process_count++] = process;
     return drain->process_count;
 }
 
 /* Each process has addresses of its own: all but the first's get its number in the top 16 bits. */
-static uint64_t space_of(struct rsc_drain *drain, uint32_t pid) {
-    return (uint64_t)(process_number(drain, pid) - 1) << 48;
+static uint64_t space_of(struct rsc_drain *drain, uint64_t process) {
+    return (uint64_t)(process_number(drain, process) - 1) << 48;
 }
 
 static int add_maps(struct rsc_drain *drain) {
     const struct rsc_guest_map *map;
     while ((map = rsc_guest_maps_next(drain->maps)))
-        if (add_event(drain, RSC_EVENT_MAP, 0, map->start | space_of(drain, (uint32_t)map->pid), map->bytes, map->data,
+        if (add_event(drain, RSC_EVENT_MAP, 0, map->start | space_of(drain, map->process), map->bytes, map->data,
                       map->data_bytes) < 0)
             return RSC_ENOMEM;
     return 0;
@@ -135,11 +135,11 @@ static int read_notes(struct rsc_drain *drain) {
         struct rsc_note note;
         for (size_t i = 0; i < sizeof note; i++) ((uint8_t *)&note)[i] = ring->notes[(tail + i) % RSC_NOTES_BYTES];
         uint64_t whole = sizeof note + ((note.bytes + 7ull) & ~7ull);
-        if (whole > head - tail) break; /* a writer that was killed while writing */
+        if (whole > head - tail || note.bytes > RSC_NOTES_BYTES) break; /* a writer that was killed while writing */
         for (uint32_t i = 0; i < note.bytes; i++)
             drain->note_text[i] = (char)ring->notes[(tail + sizeof note + i) % RSC_NOTES_BYTES];
         tail += whole;
-        if (note.type == RSC_NOTE_MAPS && rsc_guest_maps_text(drain->maps, note.pid, drain->note_text, note.bytes) < 0)
+        if (note.type == RSC_NOTE_MAPS && rsc_guest_maps_text(drain->maps, note.process, drain->note_text, note.bytes) < 0)
             return RSC_ENOMEM;
     }
     __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
@@ -159,7 +159,8 @@ static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, str
         if (!cursor->stack_known && rsc_record_pc(cursor->last_word) == pc &&
             rsc_record_type(cursor->last_word) == RSC_RECORD_WRITE) {
             cursor->stack_known = 1;
-            if (rsc_guest_maps_stack(drain->maps, slot->pid, cursor->tid, cursor->last_addr) < 0 || add_maps(drain) < 0)
+            uint64_t process = rsc_process_id(slot->image, slot->pid);
+            if (rsc_guest_maps_stack(drain->maps, process, cursor->tid, cursor->last_addr) < 0 || add_maps(drain) < 0)
                 return RSC_ENOMEM;
         }
         return add_event(drain, RSC_EVENT_CALL, cursor->number, pc | space, addr, NULL, 0);
@@ -216,7 +217,7 @@ static void free_block(struct rsc_slot *slot, struct rsc_block *block, uint32_t 
  * same program then give the same trace.
  */
 static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
-    uint64_t pid = process_number(drain, slot->pid), tid = ++drain->stats.threads;
+    uint64_t pid = process_number(drain, rsc_process_id(slot->image, slot->pid)), tid = ++drain->stats.threads;
     int64_t number = rsc_thread_number(&drain->threads, pid, tid);
     if (number < 0) return (int)number;
     *cursor = (struct cursor){.generation = slot->generation, .number = (uint32_t)number, .tid = tid,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "collect/guest_code.h"
+#include "collect/target.h"
 
 struct rsc_follow {
     enum rsc_guest guest;
@@ -15,11 +16,14 @@ struct rsc_follow {
     char *const *argv;
     char *const *envp;
     uint64_t guest_base; /* to be added to the pointers inside argv and envp */
-    int ring_fd;
-    int contexts, strict;
+    int ring_fd;         /* the guest may have closed it meanwhile */
+    uint32_t parent_pid; /* who has it too */
 };
 
-/* Replaces the process, or returns when it cannot: not a program for this guest, set-user-id, no memory. */
-void rsc_follow_exec(const struct rsc_follow *follow);
+/* Can the program be followed? Not when it is not there, for another guest, set-user-id. */
+int rsc_follow_find(const struct rsc_follow *follow, struct rsc_target *target);
+
+/* Replaces the process, or returns when it cannot. */
+void rsc_follow_exec(const struct rsc_follow *follow, struct rsc_target *target);
 
 #endif

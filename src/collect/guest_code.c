@@ -25,7 +25,8 @@ static enum rsc_guest_insn classify_x86(const uint8_t *code, size_t bytes) {
     size_t at = 0;
     int repeat = 0;
     while (at < bytes && (code[at] == 0xf2 || code[at] == 0xf3 || code[at] == 0x66 || code[at] == 0x67 ||
-                          code[at] == 0x2e || code[at] == 0x3e || code[at] == 0x64 || code[at] == 0x65)) {
+                          code[at] == 0x26 || code[at] == 0x2e || code[at] == 0x36 || code[at] == 0x3e ||
+                          code[at] == 0x64 || code[at] == 0x65 || code[at] == 0xf0)) {
         repeat |= code[at] == 0xf2 || code[at] == 0xf3;
         at++;
     }

@@ -22,7 +22,7 @@
 #define REGIONS_MAX 65536u
 
 struct region {
-    uint64_t pid, start, end, file_offset;
+    uint64_t process, start, end, file_offset;
     char *path; /* "" for anonymous ones, which are only kept to find stacks */
     int queued;
 };
@@ -45,7 +45,7 @@ void rsc_guest_maps_free(struct rsc_guest_maps *maps) {
 static int known(const struct rsc_guest_maps *maps, const struct region *region) {
     for (size_t i = maps->count; i-- > 0;) {
         const struct region *old = &maps->regions[i];
-        if (old->pid == region->pid && old->start == region->start && old->end == region->end &&
+        if (old->process == region->process && old->start == region->start && old->end == region->end &&
             !strcmp(old->path, region->path))
             return 1;
     }
@@ -84,7 +84,7 @@ static int parse_line(const char *line, struct region *region, char *permissions
     return region->start < region->end;
 }
 
-int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t pid, const char *text, size_t bytes) {
+int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, const char *text, size_t bytes) {
     char line[4096 + 128], path[4096], owner[4096] = "";
     struct region before = {0};
     while (bytes) {
@@ -95,7 +95,7 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t pid, const char *t
         line[kept] = 0;
         text += length + (length < bytes);
         bytes -= length + (length < bytes);
-        struct region region = {.pid = pid};
+        struct region region = {.process = process};
         char permissions[8];
         if (!parse_line(line, &region, permissions, path, sizeof path) || region.end > GUEST_END) continue;
         if (path[0] != '/' && path[0]) path[0] = 0; /* "[heap]" and so on are QEMU's */
@@ -112,14 +112,14 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t pid, const char *t
     return 0;
 }
 
-int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t pid, uint64_t tid, uint64_t stack_pointer) {
+int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer) {
     char name[64], line[4096 + 128], path[4096], permissions[8];
-    snprintf(name, sizeof name, "/proc/%" PRIu64 "/maps", pid);
+    snprintf(name, sizeof name, "/proc/%" PRIu32 "/maps", (uint32_t)process); /* the pid */
     FILE *file = fopen(name, "re");
     if (!file) return 0;
     int status = 0;
     while (fgets(line, sizeof line, file)) {
-        struct region region = {.pid = pid};
+        struct region region = {.process = process};
         if (!parse_line(line, &region, permissions, path, sizeof path)) continue;
         if (stack_pointer < region.start || stack_pointer >= region.end || path[0] == '/') continue;
         snprintf(name, sizeof name, "[stack:%" PRIu64 "]", tid);
@@ -174,7 +174,7 @@ const struct rsc_guest_map *rsc_guest_maps_next(struct rsc_guest_maps *maps) {
     uint8_t id[64], *to = maps->out.data;
     uint32_t id_bytes = region->path[0] == '/' ? build_id_of(region->path, id, sizeof id) : 0;
     size_t name = strlen(region->path);
-    maps->out.pid = region->pid;
+    maps->out.process = region->process;
     maps->out.start = region->start;
     maps->out.bytes = region->end - region->start;
     memcpy(to, &region->file_offset, 8);

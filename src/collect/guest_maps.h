@@ -12,7 +12,7 @@
 #define RSC_MAP_DATA_MAX (8 + 1 + 64 + 4096)
 
 struct rsc_guest_map {
-    uint64_t pid; /* the system's */
+    uint64_t process; /* rsc_process_id() */
     uint64_t start, bytes;
     uint32_t data_bytes;
     uint8_t data[RSC_MAP_DATA_MAX];
@@ -23,10 +23,10 @@ struct rsc_guest_maps *rsc_guest_maps_new(void);
 void rsc_guest_maps_free(struct rsc_guest_maps *maps);
 
 /* Takes in the text of a maps file. Regions not seen before are queued. Returns 0 or RSC_ENOMEM. */
-int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t pid, const char *text, size_t bytes);
+int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, const char *text, size_t bytes);
 
 /* A thread's stack pointer: its region is queued as "[stack:TID]", found in /proc/PID/maps while the process lives. */
-int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t pid, uint64_t tid, uint64_t stack_pointer);
+int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer);
 
 /* The next queued region, or NULL. Valid until the next call. */
 const struct rsc_guest_map *rsc_guest_maps_next(struct rsc_guest_maps *maps);

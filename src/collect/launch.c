@@ -86,7 +86,8 @@ static int make_ring(struct rsc_launch *launch, struct rsc_error *error) {
                         launch->ring_fd, 0);
     if (launch->ring == MAP_FAILED) {
         launch->ring = NULL;
-        return rsc_fail_errno(error, errno, "shared memory");
+        return rsc_fail(error, RSC_ENOMEM, "shared memory of %zu MiB: %s (ulimit -v may be too small)",
+                        sizeof(struct rsc_ring) >> 20, strerror(errno));
     }
     launch->ring->magic = RSC_RING_MAGIC;
     launch->ring->parent_pid = (uint32_t)getpid();
@@ -95,26 +96,28 @@ static int make_ring(struct rsc_launch *launch, struct rsc_error *error) {
 
 /* ---- signals ---- */
 
+static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+#define PASSED_ON (sizeof passed_on / sizeof *passed_on)
+static struct sigaction before_us[PASSED_ON];
 static volatile pid_t forward_to;
 
-static void pass_on(int number) {
-    if (forward_to > 0) kill(forward_to, number);
+/* The terminal's own signals (Ctrl-C) come from the kernel and reach the program's group by themselves. */
+static void pass_on(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (forward_to > 0 && info->si_code <= 0) kill(forward_to, number);
 }
 
-/* Keys reach the program's group by themselves: those we ignore. The rest is passed on. */
+/* What is ignored (nohup, background jobs) stays so, here and in the program. */
 static void set_signals(void) {
-    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
-        struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-        sigaction(passed[i], &action, NULL);
+    for (size_t i = 0; i < PASSED_ON; i++) {
+        struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
+        sigaction(passed_on[i], NULL, &before_us[i]);
+        if (before_us[i].sa_handler != SIG_IGN) sigaction(passed_on[i], &action, NULL);
     }
 }
 
 static void reset_signals(void) {
-    static const int all[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) signal(all[i], SIG_DFL);
+    for (size_t i = 0; i < PASSED_ON; i++) sigaction(passed_on[i], &before_us[i], NULL);
 }
 
 /* ---- the command line ---- */
@@ -122,12 +125,44 @@ static void reset_signals(void) {
 struct command {
     char **words;
     size_t count;
-    char plugin[PATH_MAX + 512];
-    char preload[PATH_MAX + 64];
+    char plugin[2 * PATH_MAX + 512];
+    char preload[2 * PATH_MAX + 64];
     char seed[32];
 };
 
 static void word(struct command *command, const char *text) { command->words[command->count++] = (char *)text; }
+
+/* QEMU's options are lists with commas: one in a value is doubled. */
+static size_t double_commas(char *to, const char *text) {
+    size_t used = 0;
+    for (; *text; text++) {
+        to[used++] = *text;
+        if (*text == ',') to[used++] = ',';
+    }
+    to[used] = 0;
+    return used;
+}
+
+/*
+ * LD_PRELOAD for the guest, the user's own after ours. Neither ld.so's list nor
+ * QEMU's -E can quote: a path they would split goes by a descriptor.
+ */
+static void preload_word(struct command *command, const char *path) {
+    char name[64];
+    const char *given = getenv("LD_PRELOAD");
+    if (strpbrk(path, ",: ")) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC), kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD, RING_FD_LEAST);
+        if (fd >= 0) close(fd);
+        if (kept < 0) return;
+        snprintf(name, sizeof name, "/proc/self/fd/%d", kept);
+        path = name;
+    }
+    int ours_only = !given || !*given || strchr(given, ',');
+    snprintf(command->preload, sizeof command->preload, "LD_PRELOAD=%s%s%.*s", path, ours_only ? "" : ":",
+             ours_only ? 0 : PATH_MAX, ours_only ? "" : given);
+    word(command, "-E");
+    word(command, command->preload);
+}
 
 static int build_command(struct command *command, const struct rsc_launch *launch, const struct rsc_target *target,
                          char *const *argv, const struct rsc_launch_options *options, struct rsc_error *error) {
@@ -136,11 +171,12 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     command->words = calloc(given + ARGUMENTS_EXTRA, sizeof *command->words);
     if (!command->words) return rsc_fail_memory(error, "command line");
     int marked = options->roi && !strcmp(options->roi, "marked");
-    used = (size_t)snprintf(command->plugin, sizeof command->plugin,
-                            "%s,ring=%d,contexts=%d,follow=%d,strict=%d,skip=%llu,for=%llu,marked=%d",
-                            rsc_launch_plugin_path(), launch->ring_fd, options->contexts, options->follow,
-                            options->strict, (unsigned long long)options->skip, (unsigned long long)options->length,
-                            marked);
+    strcpy(command->plugin, "file=");
+    used = 5 + double_commas(command->plugin + 5, rsc_launch_plugin_path());
+    used += (size_t)snprintf(command->plugin + used, sizeof command->plugin - used,
+                             ",ring=%d,contexts=%d,follow=%d,strict=%d,skip=%llu,for=%llu,marked=%d", launch->ring_fd,
+                             options->contexts, options->follow, options->strict, (unsigned long long)options->skip,
+                             (unsigned long long)options->length, marked);
     if (options->roi && !marked) {
         if (strpbrk(options->roi, ",="))
             return rsc_fail(error, RSC_EINVAL, "--roi %.60s: not the name of a function", options->roi);
@@ -163,11 +199,7 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     word(command, "-plugin");
     word(command, command->plugin);
     const char *preload = options->objects || options->follow ? rsc_launch_preload_path(target->guest) : NULL;
-    if (preload && target->dynamic) {
-        snprintf(command->preload, sizeof command->preload, "LD_PRELOAD=%s", preload);
-        word(command, "-E");
-        word(command, command->preload);
-    }
+    if (preload && target->dynamic) preload_word(command, preload);
     word(command, "-0");
     word(command, target->script[0] ? target->interpreter : argv[0]);
     word(command, target->path);
@@ -178,7 +210,7 @@ static int build_command(struct command *command, const struct rsc_launch *launc
 }
 
 static void become(const struct command *command, int report_fd) {
-    reset_signals();
+    unsetenv("LD_PRELOAD"); /* the guest gets it by -E, QEMU does not */
     personality(ADDR_NO_RANDOMIZE); /* the same addresses every time, where the kernel lets us */
     execv(command->words[0], command->words);
     int reason = errno;
@@ -202,14 +234,15 @@ int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target,
     }
     fflush(NULL);
     launch->started_ns = rsc_ring_now_ns();
+    set_signals();
     launch->pid = fork();
+    if (launch->pid == 0) reset_signals();
     if (launch->pid == 0) become(command, report[1]);
     if (launch->pid < 0) {
         status = rsc_fail_errno(error, errno, "fork");
         goto out;
     }
     forward_to = launch->pid;
-    set_signals();
     close(report[1]);
     report[1] = -1;
     if (read(report[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
@@ -257,10 +290,16 @@ int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv
 
 int rsc_launch_poll(struct rsc_launch *launch) {
     if (!launch->running) return 1;
-    pid_t got = wait4(launch->pid, &launch->status, WNOHANG, &launch->usage);
+    pid_t got = wait4(launch->pid, &launch->status, WNOHANG | WUNTRACED, &launch->usage);
     if (got == 0 || (got < 0 && errno == EINTR)) return 0;
+    if (got > 0 && WIFSTOPPED(launch->status)) { /* our shell is to see it: stopped with it, and on with it */
+        raise(SIGSTOP);
+        kill(launch->pid, SIGCONT);
+        return 0;
+    }
     launch->running = 0;
     forward_to = 0;
+    reset_signals(); /* a second Ctrl-C ends us too */
     launch->seconds = 1e-9 * (double)(rsc_ring_now_ns() - launch->started_ns);
     return 1;
 }
@@ -273,5 +312,5 @@ void rsc_launch_close(struct rsc_launch *launch) {
     if (launch->ring_fd >= 0) close(launch->ring_fd);
     launch->ring = NULL;
     launch->ring_fd = -1;
-    reset_signals();
+    if (launch->pid) reset_signals();
 }

@@ -10,7 +10,8 @@
  *
  * QEMU reports a 16-byte access as two of 8, a 32-byte one as four, and rep
  * strings byte by byte. Pieces of one execution of one instruction that lie end
- * to end are joined here; rep strings are joined up to line boundaries.
+ * to end are joined here; rep strings, one block an iteration, are joined up to
+ * line boundaries and count as one instruction.
  *
  * Calls and returns are known when the block they end has run and the next one
  * begins: that gives call sites and targets without reading registers.
@@ -51,9 +52,11 @@ struct block {
     uint64_t end_pc; /* of its last instruction */
     uint64_t after;  /* address after it */
     uint32_t instructions;
-    uint8_t ends; /* enum rsc_guest_insn of the last instruction */
-    uint8_t enters_roi;
+    uint8_t ends; /* the last instruction: call, return, rep string, or 0 */
+    uint8_t in_roi;
 };
+
+#define CALLS_MAX 256u /* deeper calls overwrite the outermost */
 
 enum region { REGION_NONE, REGION_FUNCTION, REGION_MARKED };
 
@@ -65,6 +68,7 @@ static struct {
     enum region region;
     char roi[256];
     int ring_fd;
+    uint32_t image;        /* rsc_slot.image of this process's threads */
     uint64_t guest_base;   /* host address of the guest's address 0 */
     uint64_t skip, length; /* instructions before and while recording; length 0: to the end */
     /* While running: */
@@ -72,6 +76,7 @@ static struct {
     int switching; /* a reset is under way */
     int in_region;
     int maps_noted; /* what is loaded at the start */
+    int unwatched;  /* a child that is not followed */
     uint64_t passed; /* instructions counted towards skip or length */
     uint64_t roi_return;
 } plugin;
@@ -83,11 +88,14 @@ static __thread struct {
     struct rsc_record *last;
     const struct insn *last_insn;
     uint64_t last_sequence;
-    struct rsc_record *rep[2]; /* open read and write of a rep string */
+    struct rsc_record *rep[3]; /* open reads (cmps has two) and write of a rep string */
+    uint64_t rep_pc, rep_sequence;
     uint64_t sequence;         /* block executions */
     const struct block *before; /* the block that just ran */
     uint64_t uncounted;        /* instructions not yet added to plugin.passed */
     int64_t mmap_fd;           /* of the mmap under way; -1: none that matters */
+    uint64_t *returns;         /* [CALLS_MAX]: return addresses of open calls, while waiting for the region's function */
+    uint32_t calls;
 } thread;
 
 static pthread_key_t thread_end_key;
@@ -104,26 +112,34 @@ static void note_maps(void) {
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && used < sizeof text && (got = read(fd, text + used, sizeof text - used)) > 0) used += (size_t)got;
     if (fd >= 0) close(fd);
-    if (used) rsc_ring_note(plugin.ring, RSC_NOTE_MAPS, (uint64_t)getpid(), text, (uint32_t)used);
+    if (used)
+        rsc_ring_note(plugin.ring, RSC_NOTE_MAPS, rsc_process_id(plugin.image, (uint32_t)getpid()), text, (uint32_t)used);
     pthread_mutex_unlock(&lock);
 }
 
 static void forget_open_records(void) {
     thread.last = NULL;
-    thread.rep[0] = thread.rep[1] = NULL;
+    thread.rep_pc = 0;
 }
 
 static int publish(void) {
     forget_open_records();
-    return rsc_ring_publish(&thread.writer);
+    if (plugin.strict) rsc_turn_keep(1);
+    int status = rsc_ring_publish(&thread.writer);
+    if (plugin.strict) rsc_turn_keep(0);
+    return status;
 }
 
 static void attach(void) {
+    uint64_t counted = thread.writer.instructions; /* before the first access */
     if (thread.closed) return;
     thread.attached = 1;
     thread.mmap_fd = -1;
     if (rsc_ring_attach(&thread.writer, plugin.ring, (uint32_t)getpid(), (uint32_t)syscall(SYS_gettid)) < 0)
         thread.closed = 1;
+    else
+        thread.writer.slot->image = plugin.image;
+    thread.writer.instructions = counted;
     pthread_setspecific(thread_end_key, &thread);
     if (!__atomic_exchange_n(&plugin.maps_noted, 1, __ATOMIC_RELAXED)) note_maps();
     if (plugin.strict) rsc_turn_take();
@@ -135,6 +151,8 @@ static void thread_ended(void *ignored) {
     forget_open_records();
     rsc_ring_detach(&thread.writer);
     thread.closed = 1;
+    free(thread.returns);
+    thread.returns = NULL;
 }
 
 /* In a new process only this thread is left, and the slot belongs to the old one. */
@@ -142,13 +160,21 @@ static void after_fork_in_child(void) {
     memset(&thread.writer, 0, sizeof thread.writer);
     forget_open_records();
     thread.attached = 0;
-    thread.closed = !plugin.follow;
+    thread.closed = plugin.unwatched = !plugin.follow;
     plugin.maps_noted = 0;
+    plugin.image = __atomic_add_fetch(&plugin.ring->images, 1, __ATOMIC_RELAXED);
     rsc_turn_reset();
     __atomic_fetch_add(&plugin.ring->forks, 1, __ATOMIC_RELAXED);
 }
 
 static void switch_mode(void);
+
+/* Nobody wants to know any more: the program runs on, no slower than it must. */
+static void stop_recording(void) {
+    plugin.skip = plugin.length = 0;
+    plugin.region = REGION_NONE;
+    if (plugin.recording) switch_mode();
+}
 
 /* ---- records ---- */
 
@@ -156,13 +182,15 @@ static void switch_mode(void);
 static __attribute__((noinline, cold)) int make_room(void) {
     if (!thread.attached) attach();
     forget_open_records();
-    if (thread.closed) return -1;
-    if (rsc_ring_make_room(&thread.writer) == 0) return 0;
-    /* The parent is gone: the program runs on, no slower than it must. */
-    thread.closed = 1;
-    plugin.skip = plugin.length = 0;
-    plugin.region = REGION_NONE;
-    if (plugin.recording) switch_mode();
+    if (!thread.closed) {
+        if (plugin.strict) rsc_turn_keep(1);
+        int status = rsc_ring_make_room(&thread.writer);
+        if (plugin.strict) rsc_turn_keep(0);
+        if (status == 0) return 0;
+        thread.closed = 1;
+    }
+    /* A child that is not followed, or the parent is gone. Else this thread found no slot, and others go on. */
+    if (plugin.unwatched || plugin.ring->detached) stop_recording();
     return -1;
 }
 
@@ -177,23 +205,34 @@ static inline struct rsc_record *put(uint64_t addr, uint64_t word) {
     return record;
 }
 
-/* Pieces of a rep string grow their record within a line; reads and writes alternate. */
+/* Is this another iteration of the rep string before? Each but the first is a block of its own. */
+static int same_rep(uint64_t pc) {
+    return thread.rep_pc == pc && (thread.sequence == thread.rep_sequence ||
+                                   (thread.sequence == thread.rep_sequence + 1 && thread.before && thread.before->start == pc));
+}
+
+/* Pieces of a rep string grow their record within a line, upwards or downwards. */
 static void put_rep(uint64_t addr, uint32_t size, enum rsc_record_type type, uint64_t pc) {
-    struct rsc_record *open = thread.rep[type == RSC_RECORD_WRITE];
-    if (open && rsc_record_pc(open->word) == pc && thread.last_insn) {
-        uint64_t low = open->addr, high = open->addr + rsc_record_size(open->word);
-        if (addr == high && addr >> 6 == low >> 6) {
-            open->word += (uint64_t)size << 48;
-            return;
-        }
-        if (addr + size == low && addr >> 6 == low >> 6) { /* downwards */
-            open->addr = addr;
-            open->word += (uint64_t)size << 48;
-            return;
-        }
+    if (!same_rep(pc)) memset(thread.rep, 0, sizeof thread.rep);
+    thread.rep_pc = pc;
+    thread.rep_sequence = thread.sequence;
+    for (int i = 0; i < 3; i++) {
+        struct rsc_record *open = thread.rep[i];
+        if (!open || rsc_record_type(open->word) != type || open->addr >> 6 != addr >> 6) continue;
+        if (addr != open->addr + rsc_record_size(open->word) && addr + size != open->addr) continue;
+        if (addr < open->addr) open->addr = addr;
+        open->word += (uint64_t)size << 48;
+        return;
     }
     struct rsc_record *made = put(addr, rsc_record_word(type, size, pc));
-    thread.rep[type == RSC_RECORD_WRITE] = made;
+    if (thread.rep_pc != pc) memset(thread.rep, 0, sizeof thread.rep); /* a new block: those before are gone */
+    thread.rep_pc = pc;
+    if (type == RSC_RECORD_WRITE) {
+        thread.rep[2] = made;
+    } else {
+        thread.rep[0] = thread.rep[1];
+        thread.rep[1] = made;
+    }
 }
 
 /* Size and type of a record by QEMU's access info: bits 4-6 are log2 of the size, bits 16-17 read and write. */
@@ -279,38 +318,57 @@ static void region_end(void) {
     if (plugin.recording) switch_mode();
 }
 
-/* The jump that ended the block before, now that its target is known. */
-static inline void after_jump(const struct block *before, const struct block *now) {
+/* While waiting for the region's function: where it will return to, also when it is entered by a jump (a tail call). */
+static void follow_calls(const struct block *before, const struct block *now) {
+    if (!thread.returns && !(thread.returns = calloc(CALLS_MAX, sizeof *thread.returns))) return;
+    if (before->ends == RSC_GUEST_CALL) {
+        thread.returns[thread.calls++ % CALLS_MAX] = before->after;
+    } else if (before->ends == RSC_GUEST_RETURN) {
+        uint32_t calls = thread.calls, least = calls > CALLS_MAX ? calls - CALLS_MAX : 0;
+        while (calls > least && thread.returns[(calls - 1) % CALLS_MAX] != now->start) calls--;
+        if (calls > least) thread.calls = calls - 1;
+        return;
+    }
+    if (now->in_roi && !before->in_roi && thread.calls) region_begin(thread.returns[(thread.calls - 1) % CALLS_MAX]);
+}
+
+/* The jump that ended the block before, now that its target is known. Returns the instructions that now begin. */
+static inline uint32_t after_jump(const struct block *before, const struct block *now) {
     if (before->ends == RSC_GUEST_CALL) {
         if (plugin.contexts && plugin.recording)
             put(now->start, rsc_record_word(RSC_RECORD_CALL, 1, before->end_pc));
-        if (now->enters_roi && plugin.region == REGION_FUNCTION) region_begin(before->after);
     } else if (before->ends == RSC_GUEST_RETURN) {
         if (plugin.contexts && plugin.recording) put(now->start, rsc_record_word(RSC_RECORD_RETURN, 1, 0));
         if (plugin.roi_return && now->start == plugin.roi_return) region_end();
+    } else if (before->ends == RSC_GUEST_REP && now->start == before->end_pc) {
+        return 0; /* the same instruction goes on */
     }
+    return now->instructions;
 }
 
 /* The usual case: recording, threads as they come, to the end of the program. */
 static void on_recorded_block(unsigned vcpu, void *user) {
     const struct block *block = user, *before = thread.before;
+    uint32_t instructions = block->instructions;
     (void)vcpu;
-    if (before && before->ends) after_jump(before, block);
+    if (before && before->ends) instructions = after_jump(before, block);
     thread.before = block;
     thread.sequence++;
-    thread.writer.instructions += block->instructions;
+    thread.writer.instructions += instructions;
 }
 
 static void on_block(unsigned vcpu, void *user) {
-    const struct block *block = user;
+    const struct block *block = user, *before = thread.before;
+    uint32_t instructions = block->instructions;
     (void)vcpu;
     if (__builtin_expect(!thread.attached, 0)) attach();
-    if (thread.before && thread.before->ends) after_jump(thread.before, block);
+    if (before && plugin.region == REGION_FUNCTION && !plugin.in_region) follow_calls(before, block);
+    if (before && before->ends) instructions = after_jump(before, block);
     thread.before = block;
     thread.sequence++;
-    if (plugin.recording) thread.writer.instructions += block->instructions;
-    else if (thread.writer.slot) thread.writer.slot->unrecorded_instructions += block->instructions;
-    count_towards_switch(block->instructions);
+    if (plugin.recording) thread.writer.instructions += instructions;
+    else if (thread.writer.slot) thread.writer.slot->unrecorded_instructions += instructions;
+    count_towards_switch(instructions);
     if (__builtin_expect(plugin.strict, 0) && rsc_turn_is_over(block->instructions)) {
         publish();
         rsc_turn_give();
@@ -329,9 +387,11 @@ static void on_marker(unsigned vcpu, void *user) {
 
 /* ---- translation ---- */
 
-static int starts_roi(const struct qemu_plugin_insn *insn) {
+/* Also under the names compilers give to copies of a function: f.constprop.0, f.isra.0, f._omp_fn.0. */
+static int is_roi(const struct qemu_plugin_insn *insn) {
     const char *symbol = plugin.region == REGION_FUNCTION ? qemu_plugin_insn_symbol(insn) : NULL;
-    return symbol && !strcmp(symbol, plugin.roi);
+    size_t length = strlen(plugin.roi);
+    return symbol && !strncmp(symbol, plugin.roi, length) && (!symbol[length] || symbol[length] == '.');
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
@@ -351,9 +411,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         size_t bytes = qemu_plugin_insn_size(insn);
         uint64_t pc = qemu_plugin_insn_vaddr(insn);
         enum rsc_guest_insn sort = rsc_guest_classify(plugin.guest, qemu_plugin_insn_data(insn), bytes);
-        if (i == 0) block->enters_roi = (uint8_t)starts_roi(insn);
+        if (i == 0) block->in_roi = (uint8_t)is_roi(insn);
         if (i == count - 1) {
-            block->ends = sort == RSC_GUEST_CALL || sort == RSC_GUEST_RETURN ? (uint8_t)sort : 0;
+            block->ends = sort == RSC_GUEST_CALL || sort == RSC_GUEST_RETURN || sort == RSC_GUEST_REP ? (uint8_t)sort : 0;
             block->end_pc = pc;
             block->after = pc + bytes;
         }
@@ -388,13 +448,13 @@ static void start_program(uint64_t path, uint64_t argv, uint64_t envp) {
         .envp = (char *const *)(uintptr_t)(envp + plugin.guest_base),
         .guest_base = plugin.guest_base,
         .ring_fd = plugin.ring_fd,
-        .contexts = plugin.contexts,
-        .strict = plugin.strict,
+        .parent_pid = plugin.ring->parent_pid,
     };
-    if (plugin.follow && path && argv && !thread.closed) {
-        publish();
+    struct rsc_target target;
+    if (plugin.follow && path && argv && !thread.closed && rsc_follow_find(&follow, &target)) {
+        forget_open_records();
         rsc_ring_detach(&thread.writer);
-        rsc_follow_exec(&follow);
+        rsc_follow_exec(&follow, &target);
         thread.attached = 0; /* it failed: this program goes on */
     }
     __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
@@ -420,7 +480,9 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {
-    (void)id, (void)vcpu, (void)number;
+    (void)id, (void)vcpu;
+    if (number == rsc_guest_syscalls(plugin.guest)->execve) /* it failed: nothing was started */
+        __atomic_fetch_sub(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
     if (plugin.strict && thread.attached && !thread.closed) rsc_turn_take();
     if (thread.mmap_fd < 0) return;
     thread.mmap_fd = -1;
@@ -476,6 +538,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
         if (take_argument(argv[i]) < 0) return -1;
     plugin.guest = rsc_guest_named(info->target_name);
     if (!plugin.ring || plugin.guest == RSC_GUEST_UNKNOWN || info->system_emulation) return -1;
+    plugin.image = __atomic_add_fetch(&plugin.ring->images, 1, __ATOMIC_RELAXED);
     if (pthread_key_create(&thread_end_key, thread_ended) != 0) return -1;
     pthread_atfork(NULL, NULL, after_fork_in_child);
     plugin.recording = plugin.region == REGION_NONE && plugin.skip == 0;

@@ -19,7 +19,25 @@ static int compare_ranked(const void *left, const void *right) {
     return l->key < r->key ? -1 : l->key > r->key;
 }
 
+/* Rows a profile gets at most: what is rarer is told in one row. More would be more than anybody reads. */
+#define CODE_KEPT 8192u
+#define PAIRS_KEPT 4096u
+#define OBJECTS_KEPT 1024u
+
 /* ---- code ---- */
+
+/* The last row kept stands for all from there on: its pc is 0, and its references may be any of theirs. */
+static void fold_rest(struct rsc_attribution *a, struct rsc_profile *profile, const struct ranked *list, uint32_t kept,
+                      uint32_t count) {
+    struct rsc_code_row *rest = &profile->code[kept - 1];
+    for (uint32_t i = kept - 1; i < count; i++) {
+        uint64_t cold;
+        rest->references += list[i].references;
+        rsc_tally_read(&a->code, list[i].row, &cold, &rest->rd);
+        rest->cold += cold;
+    }
+    rest->error = rest->references;
+}
 
 static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
     struct ranked *list = malloc(a->code_count * sizeof *list);
@@ -37,8 +55,10 @@ static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
         }
     }
     qsort(list, count, sizeof *list, compare_ranked);
-    int status = rsc_profile_set_code(profile, count);
-    for (uint32_t i = 0; status == 0 && i < count; i++) {
+    uint32_t kept = count <= CODE_KEPT ? count : CODE_KEPT;
+    int status = rsc_profile_set_code(profile, kept);
+    if (status == 0 && kept < count) fold_rest(a, profile, list, kept, count);
+    for (uint32_t i = 0; status == 0 && i < kept - (kept < count); i++) {
         struct rsc_code_row *row = &profile->code[i];
         row->place.pc = list[i].key;
         row->references = list[i].references;
@@ -68,8 +88,9 @@ static struct ranked *rank_rows(const struct rsc_space_saving *table) {
 static int fill_pairs(struct rsc_attribution *a, struct rsc_profile *profile) {
     struct ranked *list = rank_rows(&a->pairs);
     if (!list) return RSC_ENOMEM;
-    int status = rsc_profile_set_pairs(profile, a->pairs.used);
-    for (uint32_t i = 0; status == 0 && i < a->pairs.used; i++) {
+    uint32_t kept = a->pairs.used < PAIRS_KEPT ? a->pairs.used : PAIRS_KEPT;
+    int status = rsc_profile_set_pairs(profile, kept);
+    for (uint32_t i = 0; status == 0 && i < kept; i++) {
         const struct tag_place *use = &a->place[list[i].key >> 32], *reuse = &a->place[(uint32_t)list[i].key];
         struct rsc_pair_row *row = &profile->pairs[i];
         uint64_t cold;
@@ -128,8 +149,9 @@ static int name_object(const struct rsc_attribution *a, uint64_t key, struct rsc
 static int fill_objects(struct rsc_attribution *a, struct rsc_profile *profile) {
     struct ranked *list = rank_rows(&a->things);
     if (!list) return RSC_ENOMEM;
-    int status = rsc_profile_set_objects(profile, a->things.used);
-    for (uint32_t i = 0; status == 0 && i < a->things.used; i++) {
+    uint32_t kept = a->things.used < OBJECTS_KEPT ? a->things.used : OBJECTS_KEPT;
+    int status = rsc_profile_set_objects(profile, kept);
+    for (uint32_t i = 0; status == 0 && i < kept; i++) {
         struct rsc_object_row *row = &profile->objects[i];
         status = name_object(a, list[i].key, row);
         row->references = list[i].references;

@@ -18,6 +18,7 @@
 #ifndef RSC_RUNTIME_RING_H
 #define RSC_RUNTIME_RING_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define RSC_RING_MAGIC 0x315247525f435352ull /* "RSC_RGR1" */
@@ -71,7 +72,8 @@ struct rsc_slot {
     uint64_t open_since_ns;  /* first record of the open block; 0: it is empty */
     uint64_t waited_ns, waits;
     uint64_t unrecorded_instructions; /* executed while not recording */
-    uint8_t pad1[64 - 56];
+    uint32_t image;                   /* which address space: a fork or exec starts another */
+    uint8_t pad1[64 - 60];
     /* Written by the parent: */
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
@@ -83,10 +85,13 @@ _Static_assert(sizeof(struct rsc_slot) == 4096 + 65536 * RSC_RING_BLOCKS, "a pag
 
 enum rsc_note_type { RSC_NOTE_MAPS = 1 };
 
-/* In the notes ring: u32 bytes of data, u32 type, u64 pid, data, padded to 8. */
+/* A process's memory: the system reuses pids, and exec keeps them. */
+static inline uint64_t rsc_process_id(uint32_t image, uint32_t pid) { return (uint64_t)image << 32 | pid; }
+
+/* In the notes ring: u32 bytes of data, u32 type, u64 process, data, padded to 8. */
 struct rsc_note {
     uint32_t bytes, type;
-    uint64_t pid;
+    uint64_t process; /* rsc_process_id() */
 };
 
 struct rsc_ring {
@@ -100,10 +105,13 @@ struct rsc_ring {
     uint64_t notes_head, notes_tail; /* bytes written and read */
     uint64_t notes_lost;
     uint64_t forks, execs; /* children seen, programs started that are not watched */
+    uint32_t images;       /* address spaces numbered so far */
+    uint32_t crowded_out;  /* threads that found all slots taken */
     uint8_t pad[4096 - 80];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
 };
+_Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page");
 
 /* ---- the writing side (inside the program); writer.c ---- */
 
@@ -141,6 +149,6 @@ static inline int rsc_ring_put(struct rsc_ring_writer *writer, uint64_t addr, ui
 }
 
 /* Leaves a text for the parent; dropped and counted when there is no room. */
-void rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t pid, const void *data, uint32_t bytes);
+void rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data, uint32_t bytes);
 
 #endif

@@ -3,6 +3,7 @@
  * only system calls for waiting.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
@@ -32,9 +33,26 @@ static void signal_parent(struct rsc_ring *ring) {
         syscall(SYS_futex, &ring->published_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+/* A process that has ended but whose own parent has not looked yet. */
+static int is_zombie(uint32_t pid) {
+    char name[32] = "/proc/", text[256], digits[12];
+    size_t at = sizeof "/proc/" - 1, digit = 0;
+    do digits[digit++] = (char)('0' + pid % 10);
+    while (pid /= 10);
+    while (digit) name[at++] = digits[--digit];
+    memcpy(name + at, "/stat", sizeof "/stat");
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = 0;
+    const char *state = strrchr(text, ')'); /* "PID (NAME) STATE ..." */
+    return state && state[1] == ' ' && state[2] == 'Z';
+}
+
 static int parent_is_gone(struct rsc_ring *ring) {
     if (__atomic_load_n(&ring->detached, __ATOMIC_RELAXED)) return 1;
-    if (kill((pid_t)ring->parent_pid, 0) == 0 || errno != ESRCH) return 0;
+    if ((kill((pid_t)ring->parent_pid, 0) == 0 || errno != ESRCH) && !is_zombie(ring->parent_pid)) return 0;
     __atomic_store_n(&ring->detached, 1, __ATOMIC_RELAXED);
     return 1;
 }
@@ -91,6 +109,7 @@ int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint3
         writer->slot = slot;
         return take_block(writer);
     }
+    __atomic_fetch_add(&ring->crowded_out, 1, __ATOMIC_RELAXED);
     return -1;
 }
 
@@ -126,8 +145,8 @@ void rsc_ring_detach(struct rsc_ring_writer *writer) {
     memset(writer, 0, sizeof *writer);
 }
 
-void rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t pid, const void *data, uint32_t bytes) {
-    struct rsc_note note = {bytes, type, pid};
+void rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data, uint32_t bytes) {
+    struct rsc_note note = {bytes, type, process};
     uint32_t unlocked = 0, whole = (uint32_t)sizeof note + ((bytes + 7) & ~7u);
     /* Held for a copy of some kilobytes; a holder that was killed must not stop the others for good. */
     for (int tries = 0; !__atomic_compare_exchange_n(&ring->notes_lock, &unlocked, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);

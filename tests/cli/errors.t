@@ -9,6 +9,12 @@ reusescope: no verb 'analyse' (did you mean analyze?)
 $ reusescope repotr
 reusescope: no verb 'repotr' (did you mean report?)
 [2]
+$ reusescope anotate
+reusescope: no verb 'anotate' (did you mean annotate?)
+[2]
+$ reusescope docter
+reusescope: no verb 'docter' (did you mean doctor?)
+[2]
 $ reusescope -q
 reusescope: no verb '-q' (see: reusescope help)
 [2]
@@ -61,7 +67,7 @@ $ reusescope analyze --engine nope a.din
 reusescope: engine 'nope': not one of auto, exact
 [2]
 $ reusescope analyze --model nope a.din
-reusescope: model 'nope': not one of single
+reusescope: model 'nope': not one of single, shared
 [2]
 $ reusescope analyze --from nope a.din
 reusescope: format 'nope': not one of rsct, din, lackey, csv, raw64
@@ -134,6 +140,15 @@ reusescope analyze: --bits 6-7=4: not LO-HI=VALUE with bits from 0 to 63, as 6-9
 [2]
 $ reusescope analyze --every 0 a.din
 reusescope analyze: --every 0: not a number from 1 up
+[2]
+$ reusescope analyze --at 0 a.din
+reusescope analyze: --at 0: not a size in bytes, as 256K or 32M
+[2]
+$ reusescope analyze --at L2 a.din
+reusescope analyze: --at L2: not a size in bytes, as 256K or 32M
+[2]
+$ reusescope analyze --no-code=1 a.din
+reusescope analyze: --no-code takes no value
 [2]
 $ reusescope analyze --color maybe a.din
 reusescope analyze: --color maybe: not one of auto, always, never

@@ -5,6 +5,7 @@ reusescope: how a program, a trace or a loop reuses memory, and what every cache
 usage: reusescope VERB [options] ...
 \
 verbs:
+  run        Watch a program and show how it reuses memory
   analyze    Reuse distances and miss ratio curve of a trace
   report     Show profiles: histogram, miss ratio curve, what they mean
   annotate   Source text with the references and misses of each line
@@ -12,6 +13,7 @@ verbs:
   gen        Make a trace: uniform, zipf, cyclic, stride, stencil, chase or mix
   convert    Turn a trace into native, din or CSV, whole or filtered
   dump       Print the accesses and events of a trace
+  doctor     What this machine can do, and how to mend what it cannot
   help       Help for a verb, or this list
   version    The version of this tool
 \
@@ -44,7 +46,7 @@ reusescope.data (the one before it in reusescope.data.old).
 options:
       --engine ENGINE         exact, or auto (default), which picks it
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
-      --model MODEL           single (default): one stack over all threads, in trace order
+      --model MODEL           single (default for traces) or shared: one stack over all threads
       --max-distance LINES    count distances from here on in one open-ended bin
       --phases N              also cut the run into N parts of equal length
       --bins N                also keep histograms with N bins per octave, 1 to 64
@@ -58,7 +60,7 @@ options:
       --window FIRST[+COUNT]  keep COUNT accesses from access FIRST on (numbered from 0)
       --bits LO-HI=VALUE      keep addresses whose bits LO to HI have this value
       --every N               of what the rest keeps, keep each Nth
-  -o, --output FILE           write here: .json, .csv, .txt render, anything else is a profile; - is standard output, %p the process id
+  -o, --output FILE           write here: .json, .csv, .txt render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank
       --format FORMAT         text, json or csv
       --at SIZE               rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)
   -q, --quiet                 only errors, and only results that were asked for
@@ -70,20 +72,23 @@ example:
   valgrind --tool=lackey --trace-mem=yes ls 2>&1 >/dev/null | reusescope analyze -
 \
 more: man reusescope-analyze
-$ for verb in report annotate info gen convert dump help version; do reusescope help $verb | sed -n 1p; done
+$ for verb in run report annotate info gen convert dump doctor help version; do reusescope help $verb | sed -n 1p; done
+usage: reusescope run [options] [--] PROGRAM [ARGUMENTS]
 usage: reusescope report [options] [FILE...]
 usage: reusescope annotate [options] [PROFILE]
 usage: reusescope info [options] FILE
 usage: reusescope gen [options] KIND[,key=value...]
 usage: reusescope convert [options] TRACE
 usage: reusescope dump [options] TRACE
+usage: reusescope doctor [options]
 usage: reusescope help [options] [VERB]
 usage: reusescope version [options]
 
 # Every example of the help names a verb that there is.
-$ for verb in analyze report annotate info gen convert dump help version; do
+$ for verb in run analyze report annotate info gen convert dump doctor help version; do
 >     reusescope help $verb | grep -A1 '^example:' | grep -o 'reusescope [a-z]*'
 > done
+reusescope run
 reusescope analyze
 reusescope report
 reusescope annotate
@@ -91,6 +96,7 @@ reusescope info
 reusescope gen
 reusescope convert
 reusescope dump
+reusescope doctor
 reusescope help
 reusescope version
 $ reusescope help gen | sed -n '/^options/,/^$/p'
@@ -131,5 +137,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-9
+11
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi

@@ -44,7 +44,7 @@ first:
         lea     768(%rbx), %rdi
         lea     512(%rbx), %rsi
         mov     $24, %ecx
-        repe cmpsb                          # R 768 24, R 512 24, either first
+        repe cmpsb                          # R 768 24, R 512 24
         std
         lea     900(%rbx), %rdi
         mov     $8, %ecx

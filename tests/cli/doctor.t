@@ -1,0 +1,43 @@
+# doctor: what this machine can do. What it finds differs; how it says so does not.
+$ reusescope doctor > found; echo $? > status; head -1 found
+reusescope *.*.*  (glob)
+
+# Every line is a mark, a thing and what was found or what to do about it.
+$ sed 1d found | sed '/^$/,$d' | grep -vcE '^(ok|--|no) {1,2}[^ ].{25} [^ ]'
+0
+[1]
+$ cut -c5-30 found | grep -oE '^(caches of this machine|processors|shared memory|qemu-x86_64|plugin|source lines)'
+caches of this machine
+processors
+shared memory
+qemu-x86_64
+plugin
+source lines
+
+# It fails exactly if something needed is missing, and then says that at the end too.
+$ [ "$(cat status)" = "$(grep -c '^no ' found | sed 's/^[1-9].*/1/')" ] && echo agrees
+agrees
+$ [ "$(cat status)" = "$(tail -1 found | grep -c 'cannot work yet')" ] && echo agrees
+agrees
+
+# A copy of the tool alone lacks its plugin.
+$ cp "$(readlink -f "$(command -v reusescope)")" alone && ./alone doctor | grep '^no  plugin'
+no  plugin                     build it: make
+$ ./alone doctor | tail -1
+`reusescope run` cannot work yet: see the lines marked 'no'.
+$ ./alone doctor > /dev/null
+[1]
+$ ./alone run -q -- true
+reusescope: libreusescope-qemu.so is missing beside the tool: build it again (make)
+[1]
+
+$ reusescope doctor now
+reusescope doctor: takes no operand: now
+[2]
+$ reusescope doctor --fix
+reusescope doctor: unknown option --fix (see: reusescope help doctor)
+[2]
+$ ls
+alone
+found
+status
