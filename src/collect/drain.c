@@ -118,8 +118,10 @@ static uint64_t space_of(struct rsc_drain *drain, uint64_t process) {
     return (uint64_t)(process_number(drain, process) - 1) << 48;
 }
 
+/* Not before the first thread is known: events are a thread's. */
 static int add_maps(struct rsc_drain *drain) {
     const struct rsc_guest_map *map;
+    if (!drain->threads.count) return 0;
     while ((map = rsc_guest_maps_next(drain->maps)))
         if (add_event(drain, RSC_EVENT_MAP, 0, map->start | space_of(drain, map->process), map->bytes, map->data,
                       map->data_bytes) < 0)
@@ -222,6 +224,7 @@ static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct r
     if (number < 0) return (int)number;
     *cursor = (struct cursor){.generation = slot->generation, .number = (uint32_t)number, .tid = tid,
                               .space = (pid - 1) << 48};
+    if (add_maps(drain) < 0) return RSC_ENOMEM;
     return add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
 }
 

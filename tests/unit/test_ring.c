@@ -1,0 +1,232 @@
+/*
+ * test_ring.c - the ring between program and parent, both sides in one process:
+ * nothing lost, nothing twice, each thread's records in order; threads merged by
+ * time; a full ring makes its thread wait; what was never published is found;
+ * slots are used again; a dead parent is noticed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collect/drain.h"
+#include "runtime/ring.h"
+
+static struct rsc_ring *new_ring(void) {
+    struct rsc_ring *ring = mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(ring != MAP_FAILED);
+    ring->magic = RSC_RING_MAGIC;
+    ring->parent_pid = (uint32_t)getpid();
+    return ring;
+}
+
+static void free_ring(struct rsc_ring *ring) { munmap(ring, sizeof *ring); }
+
+struct job {
+    struct rsc_ring *ring;
+    uint32_t tid;
+    uint64_t records;
+    pthread_t thread;
+};
+
+/* Addresses 1, 2, 3...: every record shows whether one is missing. */
+static void *write_records(void *argument) {
+    struct job *job = argument;
+    struct rsc_ring_writer writer;
+    if (rsc_ring_attach(&writer, job->ring, 77, job->tid) < 0) return job;
+    for (uint64_t i = 1; i <= job->records; i++) {
+        if (rsc_ring_put(&writer, i, rsc_record_word(i % 3 ? RSC_RECORD_READ : RSC_RECORD_WRITE, 8, i)) < 0) return job;
+        if (i % 5000 == 0) rsc_ring_publish(&writer);
+    }
+    rsc_ring_detach(&writer);
+    return NULL;
+}
+
+struct seen {
+    uint64_t next[64]; /* by thread number */
+    uint64_t accesses, starts, ends;
+};
+
+static void check_batch(struct seen *seen, const struct rsc_batch *batch) {
+    for (uint32_t i = 0; i < batch->count; i++) {
+        uint32_t thread = rsc_meta_thread(batch->meta[i]);
+        assert_true(thread < batch->thread_count);
+        assert_int_equal(batch->addr[i], ++seen->next[thread % 64]);
+        assert_int_equal(batch->pc[i], batch->addr[i]);
+        assert_int_equal(rsc_meta_kind(batch->meta[i]), batch->addr[i] % 3 ? RSC_READ : RSC_WRITE);
+        assert_int_equal(rsc_meta_size(batch->meta[i]), 8);
+    }
+    for (uint32_t i = 0; i < batch->event_count; i++) {
+        seen->starts += batch->events[i].type == RSC_EVENT_THREAD_START;
+        seen->ends += batch->events[i].type == RSC_EVENT_THREAD_END;
+    }
+    seen->accesses += batch->count;
+}
+
+/* Takes until so many accesses have come and all threads have ended. */
+static void take(struct rsc_drain *drain, struct seen *seen, uint64_t accesses, uint64_t ends) {
+    struct rsc_batch batch;
+    struct rsc_error error;
+    while (seen->accesses < accesses || seen->ends < ends) {
+        int status = rsc_drain_next(drain, 0, &batch, &error);
+        assert_true(status >= 0);
+        if (status) check_batch(seen, &batch);
+        else rsc_drain_wait(drain, 5);
+    }
+    assert_int_equal(seen->accesses, accesses);
+}
+
+static void threads_side_by_side(void **state) {
+    enum { THREADS = 5 };
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_drain_stats stats;
+    struct job jobs[THREADS];
+    struct seen seen = {0};
+    uint64_t all = 0;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        jobs[t] = (struct job){ring, 100 + t, 200000 + 12345 * t, 0};
+        all += jobs[t].records;
+        pthread_create(&jobs[t].thread, NULL, write_records, &jobs[t]);
+    }
+    take(drain, &seen, all, THREADS);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        void *failed;
+        pthread_join(jobs[t].thread, &failed);
+        assert_null(failed);
+    }
+    assert_int_equal(seen.starts, THREADS);
+    rsc_drain_get_stats(drain, &stats);
+    assert_int_equal(stats.accesses, all);
+    assert_int_equal(stats.threads, THREADS);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
+static void a_full_ring_makes_its_thread_wait(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_drain_stats stats;
+    const uint64_t records = 3ull * RSC_RING_BLOCKS * RSC_BLOCK_RECORDS;
+    struct job job = {ring, 1, records, 0};
+    struct seen seen = {0};
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    pthread_create(&job.thread, NULL, write_records, &job);
+    /* It cannot end before something is taken: the ring holds a third of it. */
+    while (__atomic_load_n(&ring->slots[0].published, __ATOMIC_ACQUIRE) < RSC_RING_BLOCKS) usleep(100);
+    take(drain, &seen, records, 1);
+    pthread_join(job.thread, NULL);
+    rsc_drain_get_stats(drain, &stats);
+    assert_true(stats.waits > 0);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
+static void what_was_never_published_is_found(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    struct seen seen = {0};
+    struct rsc_ring_writer writer;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    assert_int_equal(rsc_ring_attach(&writer, ring, 1, 1), 0);
+    for (uint64_t i = 1; i <= RSC_BLOCK_RECORDS + 100; i++)
+        rsc_ring_put(&writer, i, rsc_record_word(i % 3 ? RSC_RECORD_READ : RSC_RECORD_WRITE, 8, i));
+    /* killed here: no detach */
+    while (rsc_drain_next(drain, 1, &batch, &error) > 0) check_batch(&seen, &batch);
+    assert_int_equal(seen.accesses, RSC_BLOCK_RECORDS + 100);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
+static void slots_are_used_again(void **state) {
+    enum { THREADS = 3000 };
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    uint64_t accesses = 0, starts = 0;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        struct job job = {ring, t, 3, 0};
+        assert_null(write_records(&job));
+        while (rsc_drain_next(drain, 0, &batch, &error) > 0) {
+            accesses += batch.count;
+            for (uint32_t i = 0; i < batch.event_count; i++) starts += batch.events[i].type == RSC_EVENT_THREAD_START;
+        }
+    }
+    assert_int_equal(accesses, 3 * THREADS);
+    assert_int_equal(starts, THREADS);
+    assert_true(ring->slots_used < 4);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
+/* Two threads taking turns by hand: the merged order is the order in time. */
+static void merged_by_time(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    struct rsc_ring_writer one, two;
+    uint64_t count = 0;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    assert_int_equal(rsc_ring_attach(&one, ring, 1, 1), 0);
+    assert_int_equal(rsc_ring_attach(&two, ring, 1, 2), 0);
+    for (uint64_t turn = 0; turn < 12; turn++) { /* blocks of both fit their rings */
+        struct rsc_ring_writer *writer = turn % 2 ? &two : &one;
+        for (uint64_t i = 0; i < 50; i++)
+            rsc_ring_put(writer, turn * 50 + i + 1, rsc_record_word(RSC_RECORD_READ, 8, 1));
+        rsc_ring_publish(writer);
+        uint64_t now = rsc_ring_now_ns();
+        while (rsc_ring_now_ns() == now) {
+        }
+    }
+    while (rsc_drain_next(drain, 1, &batch, &error) > 0)
+        for (uint32_t i = 0; i < batch.count; i++) assert_int_equal(batch.addr[i], ++count);
+    assert_int_equal(count, 600);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
+static void a_dead_parent_is_noticed(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_ring_writer writer;
+    uint64_t written = 0;
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, NULL, 0);
+    ring->parent_pid = (uint32_t)child; /* gone for good */
+    assert_int_equal(rsc_ring_attach(&writer, ring, 1, 1), 0);
+    while (rsc_ring_put(&writer, written + 1, rsc_record_word(RSC_RECORD_READ, 8, 1)) == 0) written++;
+    assert_true(written >= (RSC_RING_BLOCKS - 1) * RSC_BLOCK_RECORDS);
+    assert_int_equal(ring->detached, 1);
+    free_ring(ring);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_side_by_side),
+        cmocka_unit_test(a_full_ring_makes_its_thread_wait),
+        cmocka_unit_test(what_was_never_published_is_found),
+        cmocka_unit_test(slots_are_used_again),
+        cmocka_unit_test(merged_by_time),
+        cmocka_unit_test(a_dead_parent_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
