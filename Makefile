@@ -18,7 +18,7 @@ bootstrap-test:
 build: bootstrap-run ## build the tool and the library
 	@scripts/build release -DRSC_TESTS=OFF
 
-run: build ## make a small trace, analyse it, show the result
+run: build ## watch a small program, show which lines miss and why
 	@scripts/demo build/release/reusescope
 
 test: bootstrap-test ## all tests, about 10 minutes on 2 cores
