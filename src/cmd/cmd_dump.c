@@ -13,7 +13,7 @@ static const struct rsc_option options[] = {
 };
 
 static const char *const event_names[] = {"?", "thread-start", "thread-end", "barrier", "lock",
-                                          "alloc", "free", "map", "marker", "time"};
+                                          "alloc", "free", "map", "marker", "time", "call", "return"};
 
 static void print_event(const struct rsc_event *event) {
     const char *name = event->type < sizeof event_names / sizeof *event_names ? event_names[event->type] : "?";

@@ -197,8 +197,8 @@ static void say_how_it_went(struct run *run) {
     else
         fprintf(stderr, "reusescope: slowdown %.1fx in processor time (%.2f s, without us %.2f s)\n", slowdown,
                 user + kernel, run->native_seconds);
-    fprintf(stderr, "reusescope: %.1f s, %.1f million accesses by %llu threads in %.1f million instructions, %.1f M accesses/s\n",
-            launch->seconds, (double)stats.accesses / 1e6, (unsigned long long)stats.threads,
+    fprintf(stderr, "reusescope: %.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s\n",
+            launch->seconds, (double)stats.accesses / 1e6, (unsigned long long)stats.threads, stats.threads == 1 ? "" : "s",
             (double)stats.instructions / 1e6, (double)stats.accesses / launch->seconds / 1e6);
     fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)\n",
             1e-9 * (double)stats.waited_ns, 100 * (1 - seen), user + kernel > 0 ? 100 * kernel / (user + kernel) : 0);

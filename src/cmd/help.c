@@ -20,6 +20,7 @@ static void print_tool_help(FILE *to) {
           "usage: reusescope VERB [options] ...\n\nverbs:\n", to);
     for (size_t i = 0; rsc_verbs[i]; i++) fprintf(to, "  %-10s %s\n", rsc_verbs[i]->name, rsc_verbs[i]->summary);
     fputs("\nstart with:\n"
+          "  reusescope run -- ./app                          watch a program\n"
           "  reusescope gen zipf,lines=64K -n 1M -o t.rsct    make a trace\n"
           "  reusescope analyze t.rsct                        its distances and miss ratio curve\n"
           "  reusescope help analyze                          all about a verb\n", to);

@@ -21,7 +21,7 @@ const struct rsc_option rsc_trace_options[] = {
      "rsct din lackey csv raw64"},
     {RSC_OPT_SALVAGE, 0, "salvage", NULL, "of a damaged .rsct, read the intact frames and say what was lost", NULL},
     {RSC_OPT_KIND, 0, "kind", "KINDS", "keep only these: R (reads), W (writes), I (fetches), as R,W", "R W I R,W"},
-    {RSC_OPT_TID, 0, "tid", "LIST", "keep only these threads, by operating system thread id", NULL},
+    {RSC_OPT_TID, 0, "tid", "LIST", "keep only these threads, by thread id (run numbers them from 1)", NULL},
     {RSC_OPT_RANGE, 0, "range", "LOW-HIGH", "keep only addresses in this range, both ends included", NULL},
     {RSC_OPT_WINDOW, 0, "window", "FIRST[+COUNT]", "keep COUNT accesses from access FIRST on (numbered from 0)", NULL},
     {RSC_OPT_BITS, 0, "bits", "LO-HI=VALUE", "keep addresses whose bits LO to HI have this value", NULL},

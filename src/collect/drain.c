@@ -48,6 +48,7 @@ struct rsc_drain {
     uint32_t event_count, event_room;
     struct rsc_arena event_data;
     uint64_t instructions;
+    int handed_out; /* it was: the next call starts another */
     char *note_text;
 };
 
@@ -129,10 +130,11 @@ static int add_maps(struct rsc_drain *drain) {
     return 0;
 }
 
-/* Takes what lies in the notes ring. */
-static int read_notes(struct rsc_drain *drain) {
+/* Takes what lies in the notes ring up to `end`. */
+static int read_notes(struct rsc_drain *drain, uint64_t end) {
     struct rsc_ring *ring = drain->ring;
     uint64_t head = __atomic_load_n(&ring->notes_head, __ATOMIC_ACQUIRE), tail = ring->notes_tail;
+    if (end < head) head = end;
     while (tail < head) {
         struct rsc_note note;
         for (size_t i = 0; i < sizeof note; i++) ((uint8_t *)&note)[i] = ring->notes[(tail + i) % RSC_NOTES_BYTES];
@@ -144,7 +146,7 @@ static int read_notes(struct rsc_drain *drain) {
         if (note.type == RSC_NOTE_MAPS && rsc_guest_maps_text(drain->maps, note.process, drain->note_text, note.bytes) < 0)
             return RSC_ENOMEM;
     }
-    __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
+    if (head > ring->notes_tail) __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
     return add_maps(drain);
 }
 
@@ -171,6 +173,7 @@ static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, str
     case RSC_RECORD_FREE: return add_event(drain, RSC_EVENT_FREE, cursor->number, addr, 0, NULL, 0);
     case RSC_RECORD_MARKER:
         return add_event(drain, RSC_EVENT_MARKER, cursor->number, pc, 0, pc ? "begin" : "end", pc ? 5 : 3);
+    case RSC_RECORD_NOTE: return read_notes(drain, pc);
     default: return 0; /* not written by us: skipped */
     }
 }
@@ -340,21 +343,38 @@ static int take_some(struct rsc_drain *drain, const struct choice *choice) {
     return 0;
 }
 
-int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error) {
-    int status;
-    drain->signal_seen = __atomic_load_n(&drain->ring->published_signal, __ATOMIC_ACQUIRE);
+static void start_batch(struct rsc_drain *drain) {
     drain->count = drain->event_count = 0;
     drain->instructions = 0;
+    drain->handed_out = 0;
     rsc_arena_free(&drain->event_data);
     rsc_arena_init(&drain->event_data);
-    if (read_notes(drain) < 0) return rsc_fail_memory(error, "collector");
-    while (drain->count < RSC_BATCH_ACCESSES && drain->event_count < RSC_BATCH_ACCESSES) {
+}
+
+static int batch_is_full(const struct rsc_drain *drain) {
+    return drain->count >= RSC_BATCH_ACCESSES || drain->event_count >= RSC_BATCH_ACCESSES;
+}
+
+/*
+ * A batch is handed out when it is full, or at the end: where batches are cut must
+ * not depend on how fast anybody was.
+ */
+int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error) {
+    drain->signal_seen = __atomic_load_n(&drain->ring->published_signal, __ATOMIC_ACQUIRE);
+    if (drain->handed_out) start_batch(drain);
+    while (!batch_is_full(drain)) {
         struct choice choice;
-        if ((status = choose(drain, ended, &choice)) < 0) return rsc_fail_memory(error, "collector");
-        if (choice.slot == RSC_RING_SLOTS || (!ended && held_back(drain, &choice))) break;
-        if ((status = take_some(drain, &choice)) < 0) return rsc_fail_memory(error, "collector");
+        int status = choose(drain, ended, &choice);
+        if (!status && (choice.slot == RSC_RING_SLOTS || (!ended && held_back(drain, &choice)))) break;
+        if (!status) status = take_some(drain, &choice);
+        if (status < 0) return rsc_fail_memory(error, "collector");
     }
-    if (!drain->count && !drain->event_count) return 0;
+    if (!batch_is_full(drain)) {
+        if (!ended) return 0;
+        if (read_notes(drain, UINT64_MAX) < 0) return rsc_fail_memory(error, "collector");
+        if (!drain->count && !drain->event_count) return 0;
+    }
+    drain->handed_out = 1;
     *batch = (struct rsc_batch){.count = drain->count, .event_count = drain->event_count, .addr = drain->addr,
                                 .meta = drain->meta, .pc = drain->pc, .events = drain->events,
                                 .threads = drain->threads.threads, .thread_count = drain->threads.count,

@@ -1,7 +1,6 @@
 /*
  * guest_preload.c - loaded into the watched program (LD_PRELOAD inside the guest):
- * tells the collector of heap blocks and, when children are followed, starts
- * other programs under QEMU too.
+ * tells the collector of heap blocks.
  *
  * It speaks through getpid() with arguments that only the collector looks at
  * (guest_calls.h). Allocation goes on to libc's own functions by their internal

@@ -112,9 +112,10 @@ static void note_maps(void) {
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && used < sizeof text && (got = read(fd, text + used, sizeof text - used)) > 0) used += (size_t)got;
     if (fd >= 0) close(fd);
-    if (used)
-        rsc_ring_note(plugin.ring, RSC_NOTE_MAPS, rsc_process_id(plugin.image, (uint32_t)getpid()), text, (uint32_t)used);
+    uint64_t process = rsc_process_id(plugin.image, (uint32_t)getpid()), end = 0;
+    if (used) end = rsc_ring_note(plugin.ring, RSC_NOTE_MAPS, process, text, (uint32_t)used);
     pthread_mutex_unlock(&lock);
+    if (end && !thread.closed) rsc_ring_put(&thread.writer, 1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
 }
 
 static void forget_open_records(void) {
@@ -249,6 +250,10 @@ static void on_plain_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t 
         put(addr, pc | record_tags[QEMU_MEM_W][info >> 4 & 7]);
 }
 
+static void on_nothing(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    (void)vcpu, (void)info, (void)addr, (void)user;
+}
+
 /* One whose pieces may have to be joined. */
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
     const struct insn *insn = user;
@@ -371,8 +376,7 @@ static void on_block(unsigned vcpu, void *user) {
     count_towards_switch(instructions);
     if (__builtin_expect(plugin.strict, 0) && rsc_turn_is_over(block->instructions)) {
         publish();
-        rsc_turn_give();
-        rsc_turn_take();
+        rsc_turn_pass();
     }
 }
 
@@ -420,7 +424,14 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         if (sort == RSC_GUEST_BEGIN || sort == RSC_GUEST_END)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker, QEMU_NO_REGS,
                                                    (void *)(intptr_t)(sort == RSC_GUEST_BEGIN));
-        if (!plugin.recording) continue;
+        if (sort == RSC_GUEST_TRAP) continue; /* QEMU leaves it without forgetting what is registered, see below */
+        if (!plugin.recording) {
+            /* QEMU's helpers (for xsave, say) call what was registered last, even if that was before a reset: an
+             * instruction that may use one must have something registered. */
+            if (sort == RSC_GUEST_REP || sort == RSC_GUEST_WIDE)
+                qemu_plugin_register_vcpu_mem_cb(insn, on_nothing, QEMU_NO_REGS, QEMU_MEM_RW, NULL);
+            continue;
+        }
         if (sort != RSC_GUEST_REP && sort != RSC_GUEST_WIDE) {
             qemu_plugin_register_vcpu_mem_cb(insn, on_plain_access, QEMU_NO_REGS, QEMU_MEM_RW, (void *)(uintptr_t)pc);
             continue;

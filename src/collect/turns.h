@@ -17,6 +17,9 @@ void rsc_turn_take(void);
 /* Lets the next one run; harmless without the turn. Before anything that may block. */
 void rsc_turn_give(void);
 
+/* Lets all who wait run and has its own next turn after them: in line before the turn is given, so as not to miss one. */
+void rsc_turn_pass(void);
+
 /* Between 1 and 0 the turn is not lost however long it takes: waiting for the parent. */
 void rsc_turn_keep(int keep);
 

@@ -43,6 +43,7 @@ enum rsc_record_type {
     RSC_RECORD_ALLOC = 5,  /* addr: block, payload: bytes */
     RSC_RECORD_FREE = 6,   /* addr: block */
     RSC_RECORD_MARKER = 7, /* payload: the program's number */
+    RSC_RECORD_NOTE = 8,   /* payload: end of the note that was left here, as rsc_ring_note() returned it */
 };
 
 static inline uint64_t rsc_record_word(enum rsc_record_type type, uint32_t size, uint64_t pc) {
@@ -148,7 +149,11 @@ static inline int rsc_ring_put(struct rsc_ring_writer *writer, uint64_t addr, ui
     return 0;
 }
 
-/* Leaves a text for the parent; dropped and counted when there is no room. */
-void rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data, uint32_t bytes);
+/*
+ * Leaves a text for the parent; dropped and counted when there is no room. A
+ * record with the number returned (0: dropped) says where among the thread's
+ * records it belongs.
+ */
+uint64_t rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data, uint32_t bytes);
 
 #endif

@@ -145,7 +145,7 @@ void rsc_ring_detach(struct rsc_ring_writer *writer) {
     memset(writer, 0, sizeof *writer);
 }
 
-void rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data, uint32_t bytes) {
+uint64_t rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data, uint32_t bytes) {
     struct rsc_note note = {bytes, type, process};
     uint32_t unlocked = 0, whole = (uint32_t)sizeof note + ((bytes + 7) & ~7u);
     /* Held for a copy of some kilobytes; a holder that was killed must not stop the others for good. */
@@ -153,12 +153,12 @@ void rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t proc
          tries++, unlocked = 0) {
         if (tries == 200) {
             __atomic_fetch_add(&ring->notes_lost, 1, __ATOMIC_RELAXED);
-            return;
+            return 0;
         }
         struct timespec moment = {0, 100000};
         nanosleep(&moment, NULL);
     }
-    uint64_t head = ring->notes_head, tail = __atomic_load_n(&ring->notes_tail, __ATOMIC_ACQUIRE);
+    uint64_t end = 0, head = ring->notes_head, tail = __atomic_load_n(&ring->notes_tail, __ATOMIC_ACQUIRE);
     if (head - tail + whole > RSC_NOTES_BYTES) {
         __atomic_fetch_add(&ring->notes_lost, 1, __ATOMIC_RELAXED);
     } else {
@@ -167,8 +167,10 @@ void rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t proc
         uint64_t at = head;
         for (int p = 0; p < 2; p++)
             for (uint32_t i = 0; i < lengths[p]; i++) ring->notes[at++ % RSC_NOTES_BYTES] = parts[p][i];
-        __atomic_store_n(&ring->notes_head, head + whole, __ATOMIC_RELEASE);
+        end = head + whole;
+        __atomic_store_n(&ring->notes_head, end, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&ring->notes_lock, 0, __ATOMIC_RELEASE);
     signal_parent(ring);
+    return end;
 }

@@ -36,6 +36,8 @@ struct job {
     pthread_t thread;
 };
 
+static uint32_t threads_done;
+
 /* Addresses 1, 2, 3...: every record shows whether one is missing. */
 static void *write_records(void *argument) {
     struct job *job = argument;
@@ -46,6 +48,7 @@ static void *write_records(void *argument) {
         if (i % 5000 == 0) rsc_ring_publish(&writer);
     }
     rsc_ring_detach(&writer);
+    __atomic_fetch_add(&threads_done, 1, __ATOMIC_RELEASE);
     return NULL;
 }
 
@@ -70,17 +73,20 @@ static void check_batch(struct seen *seen, const struct rsc_batch *batch) {
     seen->accesses += batch->count;
 }
 
-/* Takes until so many accesses have come and all threads have ended. */
-static void take(struct rsc_drain *drain, struct seen *seen, uint64_t accesses, uint64_t ends) {
+/* Takes everything that so many threads write until they are done. */
+static void take(struct rsc_drain *drain, struct seen *seen, uint64_t accesses, uint32_t threads) {
     struct rsc_batch batch;
     struct rsc_error error;
-    while (seen->accesses < accesses || seen->ends < ends) {
-        int status = rsc_drain_next(drain, 0, &batch, &error);
+    for (;;) {
+        int ended = __atomic_load_n(&threads_done, __ATOMIC_ACQUIRE) == threads;
+        int status = rsc_drain_next(drain, ended, &batch, &error);
         assert_true(status >= 0);
         if (status) check_batch(seen, &batch);
+        else if (ended) break;
         else rsc_drain_wait(drain, 5);
     }
     assert_int_equal(seen->accesses, accesses);
+    assert_int_equal(seen->ends, threads);
 }
 
 static void threads_side_by_side(void **state) {
@@ -92,6 +98,7 @@ static void threads_side_by_side(void **state) {
     struct seen seen = {0};
     uint64_t all = 0;
     (void)state;
+    threads_done = 0;
     assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
     for (uint32_t t = 0; t < THREADS; t++) {
         jobs[t] = (struct job){ring, 100 + t, 200000 + 12345 * t, 0};
@@ -120,6 +127,7 @@ static void a_full_ring_makes_its_thread_wait(void **state) {
     struct job job = {ring, 1, records, 0};
     struct seen seen = {0};
     (void)state;
+    threads_done = 0;
     assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
     pthread_create(&job.thread, NULL, write_records, &job);
     /* It cannot end before something is taken: the ring holds a third of it. */
@@ -152,7 +160,7 @@ static void what_was_never_published_is_found(void **state) {
 }
 
 static void slots_are_used_again(void **state) {
-    enum { THREADS = 3000 };
+    enum { THREADS = 20000 };
     struct rsc_ring *ring = new_ring();
     struct rsc_drain *drain;
     struct rsc_batch batch;
@@ -163,7 +171,7 @@ static void slots_are_used_again(void **state) {
     for (uint32_t t = 0; t < THREADS; t++) {
         struct job job = {ring, t, 3, 0};
         assert_null(write_records(&job));
-        while (rsc_drain_next(drain, 0, &batch, &error) > 0) {
+        while (rsc_drain_next(drain, t == THREADS - 1, &batch, &error) > 0) {
             accesses += batch.count;
             for (uint32_t i = 0; i < batch.event_count; i++) starts += batch.events[i].type == RSC_EVENT_THREAD_START;
         }
