@@ -19,11 +19,6 @@ static int compare_ranked(const void *left, const void *right) {
     return l->key < r->key ? -1 : l->key > r->key;
 }
 
-/* Rows a profile gets at most: what is rarer is told in one row. More would be more than anybody reads. */
-#define CODE_KEPT 8192u
-#define PAIRS_KEPT 4096u
-#define OBJECTS_KEPT 1024u
-
 /* ---- code ---- */
 
 /* The last row kept stands for all from there on: its pc is 0, and its references may be any of theirs. */
@@ -55,7 +50,7 @@ static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
         }
     }
     qsort(list, count, sizeof *list, compare_ranked);
-    uint32_t kept = count <= CODE_KEPT ? count : CODE_KEPT;
+    uint32_t kept = count <= RSC_CODE_KEPT ? count : RSC_CODE_KEPT;
     int status = rsc_profile_set_code(profile, kept);
     if (status == 0 && kept < count) fold_rest(a, profile, list, kept, count);
     for (uint32_t i = 0; status == 0 && i < kept - (kept < count); i++) {
@@ -88,7 +83,7 @@ static struct ranked *rank_rows(const struct rsc_space_saving *table) {
 static int fill_pairs(struct rsc_attribution *a, struct rsc_profile *profile) {
     struct ranked *list = rank_rows(&a->pairs);
     if (!list) return RSC_ENOMEM;
-    uint32_t kept = a->pairs.used < PAIRS_KEPT ? a->pairs.used : PAIRS_KEPT;
+    uint32_t kept = a->pairs.used < RSC_PAIRS_KEPT ? a->pairs.used : RSC_PAIRS_KEPT;
     int status = rsc_profile_set_pairs(profile, kept);
     for (uint32_t i = 0; status == 0 && i < kept; i++) {
         const struct tag_place *use = &a->place[list[i].key >> 32], *reuse = &a->place[(uint32_t)list[i].key];
@@ -149,7 +144,7 @@ static int name_object(const struct rsc_attribution *a, uint64_t key, struct rsc
 static int fill_objects(struct rsc_attribution *a, struct rsc_profile *profile) {
     struct ranked *list = rank_rows(&a->things);
     if (!list) return RSC_ENOMEM;
-    uint32_t kept = a->things.used < OBJECTS_KEPT ? a->things.used : OBJECTS_KEPT;
+    uint32_t kept = a->things.used < RSC_OBJECTS_KEPT ? a->things.used : RSC_OBJECTS_KEPT;
     int status = rsc_profile_set_objects(profile, kept);
     for (uint32_t i = 0; status == 0 && i < kept; i++) {
         struct rsc_object_row *row = &profile->objects[i];

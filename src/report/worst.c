@@ -198,7 +198,7 @@ void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profil
     for (size_t i = 0; i < worst.shown; i++) {
         const struct rsc_rank *rank = &worst.ranking.ranks[i];
         const struct rsc_pair_row *pair = rank->rows[0];
-        uint64_t median = rsc_rank_median(&worst.ranking, rank, 0);
+        uint64_t median = rsc_rank_median(&worst.ranking, rank, worst.size.lines);
         put_numbers(&worst, rank);
         if (wide) {
             char lines[48];

@@ -18,6 +18,7 @@ verbs:
   version    The version of this tool
 \
 start with:
+  reusescope run -- ./app                          watch a program
   reusescope gen zipf,lines=64K -n 1M -o t.rsct    make a trace
   reusescope analyze t.rsct                        its distances and miss ratio curve
   reusescope help analyze                          all about a verb
@@ -55,7 +56,7 @@ options:
       --from FORMAT           read the trace as rsct, din, lackey, csv or raw64 (default: by content)
       --salvage               of a damaged .rsct, read the intact frames and say what was lost
       --kind KINDS            keep only these: R (reads), W (writes), I (fetches), as R,W
-      --tid LIST              keep only these threads, by operating system thread id
+      --tid LIST              keep only these threads, by thread id (run numbers them from 1)
       --range LOW-HIGH        keep only addresses in this range, both ends included
       --window FIRST[+COUNT]  keep COUNT accesses from access FIRST on (numbered from 0)
       --bits LO-HI=VALUE      keep addresses whose bits LO to HI have this value

@@ -118,7 +118,7 @@ $ reusescope report --format json -o - | grep -oE '"by":"exact","source":"qemu",
 # What is said at the end.
 $ reusescope run -o t.json -- true 2>&1 >/dev/null
 reusescope: * (glob)
-reusescope: * s, * million accesses by 1 threads in * million instructions, * M accesses/s (glob)
+reusescope: * s, * million accesses by 1 thread in * million instructions, * M accesses/s (glob)
 reusescope: it waited * s for the analysis; unseen: 0.0 % of its instructions, and its time in the kernel (*) (glob)
 next: reusescope report t.json
 $ reusescope run -o t.json -- sh -c '/bin/true; /bin/true; exit 0' 2>&1 >/dev/null | grep warning
