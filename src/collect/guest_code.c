@@ -23,15 +23,17 @@ static enum rsc_guest_insn x86_marker(const uint8_t *code, size_t bytes) {
 
 static enum rsc_guest_insn classify_x86(const uint8_t *code, size_t bytes) {
     size_t at = 0;
-    int repeat = 0;
+    int repeat = 0, locked = 0;
     while (at < bytes && (code[at] == 0xf2 || code[at] == 0xf3 || code[at] == 0x66 || code[at] == 0x67 ||
                           code[at] == 0x26 || code[at] == 0x2e || code[at] == 0x36 || code[at] == 0x3e ||
                           code[at] == 0x64 || code[at] == 0x65 || code[at] == 0xf0)) {
         repeat |= code[at] == 0xf2 || code[at] == 0xf3;
+        locked |= code[at] == 0xf0;
         at++;
     }
     if (at < bytes && (code[at] & 0xf0) == 0x40) at++; /* REX */
     if (at >= bytes) return RSC_GUEST_PLAIN;
+    if (locked) return RSC_GUEST_WIDE;
     switch (code[at]) {
     case 0xe8: return RSC_GUEST_CALL;
     case 0xff: {
@@ -41,16 +43,13 @@ static enum rsc_guest_insn classify_x86(const uint8_t *code, size_t bytes) {
     case 0xc2: case 0xc3: case 0xca: case 0xcb: return RSC_GUEST_RETURN;
     case 0xa4: case 0xa5: case 0xa6: case 0xa7: case 0xaa: case 0xab: case 0xac: case 0xad: case 0xae: case 0xaf:
         return repeat ? RSC_GUEST_REP : RSC_GUEST_PLAIN;
-    case 0x90: return repeat ? RSC_GUEST_TRAP : RSC_GUEST_PLAIN; /* pause */
-    case 0xcc: case 0xcd: case 0xf1: case 0xf4: return RSC_GUEST_TRAP; /* int3, int, int1, hlt */
     case 0x0f: { /* two-byte opcodes: most of them are vector code */
-        if (at + 1 < bytes && (code[at + 1] == 0x05 || code[at + 1] == 0x0b || code[at + 1] == 0x34))
-            return RSC_GUEST_TRAP; /* syscall, ud2, sysenter */
         enum rsc_guest_insn marker = at == 0 ? x86_marker(code, bytes) : RSC_GUEST_PLAIN;
         return marker != RSC_GUEST_PLAIN ? marker : RSC_GUEST_WIDE;
     }
     case 0xc4: case 0xc5: case 0x62: /* VEX, EVEX */
     case 0xd8: case 0xd9: case 0xda: case 0xdb: case 0xdc: case 0xdd: case 0xde: case 0xdf: /* x87 */
+    case 0x86: case 0x87: case 0x8e: /* xchg, segment registers */
     case 0xc8: case 0xc9: case 0xcf: /* enter, leave, iret */
         return RSC_GUEST_WIDE;
     default: return RSC_GUEST_PLAIN;
@@ -66,12 +65,11 @@ static enum rsc_guest_insn classify_aarch64(const void *code, size_t bytes) {
     if ((word & 0xfffffc1fu) == 0xd63f0000u) return RSC_GUEST_CALL;   /* BLR */
     if ((word & 0xfffffc1fu) == 0xd65f0000u) return RSC_GUEST_RETURN; /* RET */
     if (word == 0xd65f0bffu || word == 0xd65f0fffu) return RSC_GUEST_RETURN; /* RETAA, RETAB */
-    if ((word & 0xff000000u) == 0xd4000000u || word >> 16 == 0 || (word & 0xfffff01fu) == 0xd503201fu)
-        return RSC_GUEST_TRAP; /* SVC, BRK and kin; UDF; YIELD and other hints */
     if (word == RSC_MARKER_BEGIN_AARCH64) return RSC_GUEST_BEGIN;
     if (word == RSC_MARKER_END_AARCH64) return RSC_GUEST_END;
     /* Plain loads and stores of one register are the common case: size 111 00/01 with the vector bit clear. */
-    if ((word & 0x3e000000u) == 0x38000000u && (word & 0x04000000u) == 0) return RSC_GUEST_PLAIN;
+    int atomic = (word & 0x3b200c00u) == 0x38200000u; /* LDADD, SWP and kin */
+    if ((word & 0x3e000000u) == 0x38000000u && (word & 0x04000000u) == 0 && !atomic) return RSC_GUEST_PLAIN;
     return RSC_GUEST_WIDE;
 }
 

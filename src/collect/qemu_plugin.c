@@ -424,9 +424,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         if (sort == RSC_GUEST_BEGIN || sort == RSC_GUEST_END)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker, QEMU_NO_REGS,
                                                    (void *)(intptr_t)(sort == RSC_GUEST_BEGIN));
-        if (sort == RSC_GUEST_TRAP) continue; /* QEMU leaves it without forgetting what is registered, see below */
         if (!plugin.recording) {
-            /* QEMU's helpers (for xsave, say) call what was registered last, even if that was before a reset: an
+            /* QEMU's helpers (for xsave or atomics, say) call what was registered last, even if that was before a reset: an
              * instruction that may use one must have something registered. */
             if (sort == RSC_GUEST_REP || sort == RSC_GUEST_WIDE)
                 qemu_plugin_register_vcpu_mem_cb(insn, on_nothing, QEMU_NO_REGS, QEMU_MEM_RW, NULL);

@@ -55,6 +55,15 @@ int rsc_attribution_count(struct rsc_attribution *attribution, const struct rsc_
                           const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag, uint32_t count);
 
 /*
+ * Rows a profile gets at most, those with most references first; more would be
+ * more than anybody reads. The instructions left out share the last row, with pc
+ * 0; pairs and objects left out are just not told.
+ */
+#define RSC_CODE_KEPT 4096u
+#define RSC_PAIRS_KEPT 1024u
+#define RSC_OBJECTS_KEPT 512u
+
+/*
  * Fills code, pairs, objects, contexts and mappings of a profile, places with pcs
  * only. Nothing may be counted after that. Returns 0 or RSC_ENOMEM.
  */
