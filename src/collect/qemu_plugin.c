@@ -81,6 +81,9 @@ static struct {
     uint64_t roi_return;
 } plugin;
 
+/* What a thread ran before its first block. */
+static const struct block no_block;
+
 static __thread struct {
     struct rsc_ring_writer writer;
     int attached, closed;
@@ -96,7 +99,7 @@ static __thread struct {
     int64_t mmap_fd;           /* of the mmap under way; -1: none that matters */
     uint64_t *returns;         /* [CALLS_MAX]: return addresses of open calls, while waiting for the region's function */
     uint32_t calls;
-} thread;
+} thread = {.before = &no_block};
 
 static pthread_key_t thread_end_key;
 
@@ -209,7 +212,7 @@ static inline struct rsc_record *put(uint64_t addr, uint64_t word) {
 /* Is this another iteration of the rep string before? Each but the first is a block of its own. */
 static int same_rep(uint64_t pc) {
     return thread.rep_pc == pc && (thread.sequence == thread.rep_sequence ||
-                                   (thread.sequence == thread.rep_sequence + 1 && thread.before && thread.before->start == pc));
+                                   (thread.sequence == thread.rep_sequence + 1 && thread.before->start == pc));
 }
 
 /* Pieces of a rep string grow their record within a line, upwards or downwards. */
@@ -241,13 +244,23 @@ static void put_rep(uint64_t addr, uint32_t size, enum rsc_record_type type, uin
 #define TAGS(rw) {TAG(rw, 0), TAG(rw, 1), TAG(rw, 2), TAG(rw, 3), TAG(rw, 4), TAG(rw, 5), TAG(rw, 6), TAG(rw, 6)}
 static const uint64_t record_tags[4][8] = {TAGS(1), TAGS(1), TAGS(2), TAGS(3)};
 
+/* Off the path of on_plain_access(), so that that needs no stack: a full block, or a read and a write in one. */
+static __attribute__((noinline)) void put_slowly(qemu_plugin_meminfo_t info, uint64_t addr, uint64_t pc) {
+    put(addr, pc | record_tags[info >> 16 & 3][info >> 4 & 7]);
+    if ((info >> 16 & 3) == QEMU_MEM_RW) put(addr, pc | record_tags[QEMU_MEM_W][info >> 4 & 7]);
+}
+
 /* An instruction that accesses one place of up to 8 bytes: nearly all of them. */
 static void on_plain_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
-    uint64_t pc = (uint64_t)(uintptr_t)user & 0xffffffffffffull;
+    struct rsc_record *record = thread.writer.next;
     (void)vcpu;
-    put(addr, pc | record_tags[info >> 16 & 3][info >> 4 & 7]);
-    if (__builtin_expect((info >> 16 & 3) == QEMU_MEM_RW, 0))
-        put(addr, pc | record_tags[QEMU_MEM_W][info >> 4 & 7]);
+    if (__builtin_expect(record == thread.writer.end || (info >> 16 & 3) == QEMU_MEM_RW, 0)) {
+        put_slowly(info, addr, (uint64_t)(uintptr_t)user);
+        return;
+    }
+    record->addr = addr;
+    record->word = (uint64_t)(uintptr_t)user | record_tags[info >> 16 & 3][info >> 4 & 7];
+    thread.writer.next = record + 1;
 }
 
 static void on_nothing(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
@@ -352,14 +365,23 @@ static inline uint32_t after_jump(const struct block *before, const struct block
 }
 
 /* The usual case: recording, threads as they come, to the end of the program. */
-static void on_recorded_block(unsigned vcpu, void *user) {
-    const struct block *block = user, *before = thread.before;
-    uint32_t instructions = block->instructions;
-    (void)vcpu;
-    if (before && before->ends) instructions = after_jump(before, block);
+static __attribute__((noinline)) void on_block_after_jump(const struct block *block) {
+    uint32_t instructions = after_jump(thread.before, block);
     thread.before = block;
     thread.sequence++;
     thread.writer.instructions += instructions;
+}
+
+static void on_recorded_block(unsigned vcpu, void *user) {
+    const struct block *block = user;
+    (void)vcpu;
+    if (thread.before->ends) {
+        on_block_after_jump(block);
+        return;
+    }
+    thread.before = block;
+    thread.sequence++;
+    thread.writer.instructions += block->instructions;
 }
 
 static void on_block(unsigned vcpu, void *user) {
@@ -368,7 +390,7 @@ static void on_block(unsigned vcpu, void *user) {
     (void)vcpu;
     if (__builtin_expect(!thread.attached, 0)) attach();
     if (before && plugin.region == REGION_FUNCTION && !plugin.in_region) follow_calls(before, block);
-    if (before && before->ends) instructions = after_jump(before, block);
+    if (before->ends) instructions = after_jump(before, block);
     thread.before = block;
     thread.sequence++;
     if (plugin.recording) thread.writer.instructions += instructions;
@@ -432,7 +454,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
             continue;
         }
         if (sort != RSC_GUEST_REP && sort != RSC_GUEST_WIDE) {
-            qemu_plugin_register_vcpu_mem_cb(insn, on_plain_access, QEMU_NO_REGS, QEMU_MEM_RW, (void *)(uintptr_t)pc);
+            qemu_plugin_register_vcpu_mem_cb(insn, on_plain_access, QEMU_NO_REGS, QEMU_MEM_RW,
+                                             (void *)(uintptr_t)(pc & 0xffffffffffffull));
             continue;
         }
         insns[i] = (struct insn){pc, sort == RSC_GUEST_REP};
