@@ -18,6 +18,7 @@
 
 #define RING_FD_LEAST 200 /* out of the way of programs that count on small descriptors */
 #define ARGUMENTS_EXTRA 24
+#define STOPPED_NS 100000000ull
 
 /* ---- what is needed, and where it is ---- */
 
@@ -288,13 +289,25 @@ int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv
     return 0;
 }
 
+/*
+ * A program that stopped itself: our shell is to see it, so we stop with it and go
+ * on with it. Keys stop and continue us both, not at quite the same moment: that
+ * is waited out.
+ */
+static void stop_with(struct rsc_launch *launch) {
+    if (!launch->stopped_ns || rsc_ring_now_ns() - launch->stopped_ns < STOPPED_NS) return;
+    launch->stopped_ns = 0;
+    raise(SIGSTOP);
+    kill(launch->pid, SIGCONT);
+}
+
 int rsc_launch_poll(struct rsc_launch *launch) {
     if (!launch->running) return 1;
-    pid_t got = wait4(launch->pid, &launch->status, WNOHANG | WUNTRACED, &launch->usage);
+    pid_t got = wait4(launch->pid, &launch->status, WNOHANG | WUNTRACED | WCONTINUED, &launch->usage);
+    if (got == 0) stop_with(launch);
     if (got == 0 || (got < 0 && errno == EINTR)) return 0;
-    if (got > 0 && WIFSTOPPED(launch->status)) { /* our shell is to see it: stopped with it, and on with it */
-        raise(SIGSTOP);
-        kill(launch->pid, SIGCONT);
+    if (got > 0 && (WIFSTOPPED(launch->status) || WIFCONTINUED(launch->status))) {
+        launch->stopped_ns = WIFSTOPPED(launch->status) ? rsc_ring_now_ns() : 0;
         return 0;
     }
     launch->running = 0;

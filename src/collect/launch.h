@@ -33,7 +33,7 @@ struct rsc_launch {
     int status; /* of waitpid() */
     struct rusage usage;
     double seconds; /* wall */
-    uint64_t started_ns;
+    uint64_t started_ns, stopped_ns; /* stopped_ns: 0 while it is not */
 };
 
 /* What is missing to launch anything, as one line with the fix; 0 when nothing is. */

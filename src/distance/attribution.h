@@ -56,8 +56,8 @@ int rsc_attribution_count(struct rsc_attribution *attribution, const struct rsc_
 
 /*
  * Rows a profile gets at most, those with most references first; more would be
- * more than anybody reads. The instructions left out share the last row, with pc
- * 0; pairs and objects left out are just not told.
+ * more than anybody reads. The instructions left out share one row, with pc 0;
+ * pairs and objects left out are just not told.
  */
 #define RSC_CODE_KEPT 4096u
 #define RSC_PAIRS_KEPT 1024u

@@ -64,6 +64,12 @@ static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
         rsc_tally_read(&a->code, nameless, &cold, &row->rd);
         row->cold += cold;
     }
+    /* The folded row is made last and may belong far ahead. */
+    for (uint32_t i = kept; status == 0 && i-- > 1 && profile->code[i].references > profile->code[i - 1].references;) {
+        struct rsc_code_row ahead = profile->code[i - 1];
+        profile->code[i - 1] = profile->code[i];
+        profile->code[i] = ahead;
+    }
     free(list);
     return status;
 }
