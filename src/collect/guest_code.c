@@ -67,6 +67,8 @@ static enum rsc_guest_insn classify_aarch64(const void *code, size_t bytes) {
     if (word == 0xd65f0bffu || word == 0xd65f0fffu) return RSC_GUEST_RETURN; /* RETAA, RETAB */
     if (word == RSC_MARKER_BEGIN_AARCH64) return RSC_GUEST_BEGIN;
     if (word == RSC_MARKER_END_AARCH64) return RSC_GUEST_END;
+    /* STXR, STLXR, STXP, STLXP; not CASP, which differs in the size's upper bit */
+    if ((word & 0x3fc00000u) == 0x08000000u && ((word & 0x00200000u) == 0 || word >> 31)) return RSC_GUEST_STORE;
     /* Plain loads and stores of one register are the common case: size 111 00/01 with the vector bit clear. */
     int atomic = (word & 0x3b200c00u) == 0x38200000u; /* LDADD, SWP and kin */
     if ((word & 0x3e000000u) == 0x38000000u && (word & 0x04000000u) == 0 && !atomic) return RSC_GUEST_PLAIN;

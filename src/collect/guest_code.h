@@ -20,6 +20,7 @@ enum rsc_guest_insn {
     RSC_GUEST_RETURN,
     RSC_GUEST_REP,   /* a string instruction with a repeat prefix */
     RSC_GUEST_WIDE,  /* may access more than 8 bytes or several places, or be atomic: done by a helper of QEMU's */
+    RSC_GUEST_STORE, /* an exclusive store: QEMU reads too, to compare and swap; the guest does not */
     RSC_GUEST_BEGIN, /* reusescope_begin() */
     RSC_GUEST_END,   /* reusescope_end() */
 };

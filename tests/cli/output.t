@@ -165,3 +165,14 @@ reusescope: standard output: * (glob)
 # Names that are no UTF-8 still give JSON.
 $ cp t.din "$(printf 'n\377.din')"; reusescope analyze "$(printf 'n\377.din')" -q --format json -o - | check -
 $ cp t.din 'a"b\c.din'; reusescope analyze 'a"b\c.din' -q --format json -o - | check -
+
+# %r is the MPI rank, as Open MPI or another launcher tells it, and 0 without one.
+$ mkdir ranks && cd ranks && printf '0 10\n0 10\n' > t.din
+$ OMPI_COMM_WORLD_RANK=3 reusescope analyze t.din -q -o rank-%r.json
+$ PMI_RANK=12 reusescope analyze t.din -q -o rank-%r.json
+$ reusescope analyze t.din -q -o rank-%r.json
+$ ls
+rank-0.json
+rank-12.json
+rank-3.json
+t.din
