@@ -9,6 +9,8 @@ foreach(page IN LISTS pages)
   string(REGEX REPLACE ".*\\.([0-9])$" "\\1" section ${page})
   install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
+# The .pc file finds its prefix by itself: the tree may be installed anywhere and moved.
+file(RELATIVE_PATH RSC_PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/reusescope.pc.in reusescope.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/reusescope.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(EXPORT reusescopeTargets NAMESPACE reusescope:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/reusescope

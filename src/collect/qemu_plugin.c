@@ -43,7 +43,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 /* An instruction that touches memory, as known at translation. */
 struct insn {
     uint64_t pc;
-    uint32_t is_rep;
+    uint8_t is_rep, only_writes;
 };
 
 /* A translation block. */
@@ -272,6 +272,7 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, 
     const struct insn *insn = user;
     (void)vcpu;
     uint32_t rw = info >> 16 & 3, size = 1u << (info >> 4 & 7);
+    if (__builtin_expect(insn->only_writes, 0) && !(rw &= QEMU_MEM_W)) return;
     if (__builtin_expect(insn->is_rep, 0)) {
         if (rw & QEMU_MEM_R) put_rep(addr, size, RSC_RECORD_READ, insn->pc);
         if (rw & QEMU_MEM_W) put_rep(addr, size, RSC_RECORD_WRITE, insn->pc);
@@ -437,6 +438,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         size_t bytes = qemu_plugin_insn_size(insn);
         uint64_t pc = qemu_plugin_insn_vaddr(insn);
         enum rsc_guest_insn sort = rsc_guest_classify(plugin.guest, qemu_plugin_insn_data(insn), bytes);
+        int plain = sort != RSC_GUEST_REP && sort != RSC_GUEST_WIDE && sort != RSC_GUEST_STORE;
         if (i == 0) block->in_roi = (uint8_t)is_roi(insn);
         if (i == count - 1) {
             block->ends = sort == RSC_GUEST_CALL || sort == RSC_GUEST_RETURN || sort == RSC_GUEST_REP ? (uint8_t)sort : 0;
@@ -449,16 +451,16 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         if (!plugin.recording) {
             /* QEMU's helpers (for xsave or atomics, say) call what was registered last, even if that was before a reset: an
              * instruction that may use one must have something registered. */
-            if (sort == RSC_GUEST_REP || sort == RSC_GUEST_WIDE)
+            if (!plain)
                 qemu_plugin_register_vcpu_mem_cb(insn, on_nothing, QEMU_NO_REGS, QEMU_MEM_RW, NULL);
             continue;
         }
-        if (sort != RSC_GUEST_REP && sort != RSC_GUEST_WIDE) {
+        if (plain) {
             qemu_plugin_register_vcpu_mem_cb(insn, on_plain_access, QEMU_NO_REGS, QEMU_MEM_RW,
                                              (void *)(uintptr_t)(pc & 0xffffffffffffull));
             continue;
         }
-        insns[i] = (struct insn){pc, sort == RSC_GUEST_REP};
+        insns[i] = (struct insn){pc, sort == RSC_GUEST_REP, sort == RSC_GUEST_STORE};
         qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_NO_REGS, QEMU_MEM_RW, &insns[i]);
     }
     block->start = qemu_plugin_tb_vaddr(tb);

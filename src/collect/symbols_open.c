@@ -167,7 +167,7 @@ static int find_by_server(struct symbols_shared *shared, struct elf_image *image
     if (!shared->debuginfod_library) {
         shared->debuginfod_library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (!shared->debuginfod_library) {
-            rsc_log_line(&shared->log, RSC_LOG_WARNING, "debuginfod: libdebuginfod.so.1 is not there");
+            rsc_log_line(&shared->log, RSC_LOG_WARNING, "debuginfod: libdebuginfod.so.1 is missing: apt-get install libdebuginfod1");
             shared->debuginfod = 0;
             return 0;
         }

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -424,6 +425,7 @@ static void debug_files_below_a_sysroot(void **state) {
 static void servers_only_when_asked(void **state) {
     (void)state;
     char url[PATH_MAX + 16];
+    void *client = dlopen("libdebuginfod.so.1", RTLD_NOW);
     const char *id = build_with_id("served");
     assert_int_equal(run("mkdir -p server/buildid/%s && objcopy --only-keep-debug served server/buildid/%s/debuginfo && "
                          "cp served remote && strip remote", id, id), 0);
@@ -438,7 +440,7 @@ static void servers_only_when_asked(void **state) {
         uint64_t bias = add_file(symbols, "remote", scratch_path("remote"), NULL, 0);
         struct rsc_place place = {.pc = address_of("served", "outer") + bias};
         assert_int_equal(rsc_symbols_place(symbols, &place, NULL, NULL), 0);
-        if (asked && strstr(lines.last, "libdebuginfod"))
+        if (asked && !client)
             print_message("no libdebuginfod here, left out\n");
         else
             assert_true((place.line != 0) == asked);
@@ -449,6 +451,7 @@ static void servers_only_when_asked(void **state) {
     unsetenv("DEBUGINFOD_URLS");
     unsetenv("DEBUGINFOD_CACHE_PATH");
     assert_int_equal(run("rm -rf server cache"), 0);
+    if (client) dlclose(client);
 }
 
 static void without_debug_information(void **state) {
