@@ -225,7 +225,7 @@ static int exit_status(struct run *run) {
     if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
     int number = WTERMSIG(status);
     fprintf(stderr, "reusescope: %s: ended by signal %d (%s)\n", run->command[0], number, strsignal(number));
-    if (number == SIGILL)
+    if (number == SIGILL && run->target.guest == RSC_GUEST_X86_64)
         fprintf(stderr, "reusescope: QEMU 7.2 knows no AVX-512: if the program chooses its code by what the processor "
                         "has, that is not it; else build it for x86-64-v3 or less\n");
     return 128 + number;

@@ -194,8 +194,10 @@ static int reserve_tag(struct rsc_attribution *a) {
 
 /* A tag for a place that has none. Returns 0 or RSC_ENOMEM. */
 static int new_tag(struct rsc_attribution *a, uint64_t key, uint64_t pc, uint32_t node, uint32_t *tag) {
+    /* Call paths fill the table up to its limit; beyond it there is a place for each instruction without one. */
+    uint64_t limit = a->tag_limit + (node == RSC_CALL_ROOT ? (uint64_t)a->code_limit : 0);
     *tag = RSC_TAG_NONE;
-    if (key == RSC_CALL_KEY_NONE || a->tag_count > a->tag_limit) return 0;
+    if (key == RSC_CALL_KEY_NONE || a->tag_count > limit) return 0;
     struct tag_counts counts = {.row = RSC_CODE_OTHER, .use = NO_USE};
     if (code_row(a, pc, &counts.row) < 0 || reserve_tag(a) < 0) return RSC_ENOMEM;
     struct rsc_u64_entry *entry = table_add(&a->tag_of, key);
@@ -211,6 +213,11 @@ static int new_tag(struct rsc_attribution *a, uint64_t key, uint64_t pc, uint32_
 static int look_up_tag(struct rsc_attribution *a, uint64_t pc, uint32_t node, uint32_t *tag) {
     uint64_t key = rsc_call_paths_key(&a->paths, node, pc);
     const struct rsc_u64_entry *entry = rsc_u64_table_find(&a->tag_of, key);
+    if (__builtin_expect(!entry->value && a->tag_count > a->tag_limit, 0)) {
+        node = RSC_CALL_ROOT;
+        key = rsc_call_paths_key(&a->paths, node, pc);
+        entry = rsc_u64_table_find(&a->tag_of, key);
+    }
     *tag = (uint32_t)entry->value;
     return __builtin_expect(!entry->value, 0) ? new_tag(a, key, pc, node, tag) : 0;
 }

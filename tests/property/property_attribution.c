@@ -228,14 +228,18 @@ static struct rsc_profile *by_hand(const struct traced *traced, const struct rsc
     return profile;
 }
 
-/* Few rows for code, few tags: what has no room is in the row of pc 0, and nothing is lost. */
+/*
+ * Few rows for code: what has no room is in the row of pc 0, and nothing is lost.
+ * Few tags: call paths go, code rows stay exact.
+ */
 static void check_overflow(const struct traced *traced, const struct truth *truth, uint32_t line_bytes,
-                           struct rsc_rng *rng) {
-    struct rsc_attribution_options options = {0};
+                           uint64_t rd_cap, struct rsc_rng *rng) {
+    struct rsc_attribution_options options = {.rd_cap = rd_cap};
     *(rsc_rng_below(rng, 2) ? &options.code_rows : &options.tags) = 1 + (uint32_t)rsc_rng_below(rng, 5);
     struct rsc_profile *profile = by_hand(traced, &options, line_bytes, RSC_SIMD_PLAIN, rng);
     uint64_t sum = 0;
-    assert_true(profile->code_count <= options.code_rows + options.tags + 1);
+    if (options.tags) check_code(profile, truth);
+    else assert_true(profile->code_count <= options.code_rows + 1);
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];
         sum += row->references;
@@ -276,7 +280,7 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
         check_bounded_pairs(profile, truth, pair_rows);
         rsc_profile_free(profile);
     }
-    check_overflow(&traced, truth, options.line_bytes, rng);
+    check_overflow(&traced, truth, options.line_bytes, options.max_distance, rng);
     free(truth);
     traced_free(&traced);
 }

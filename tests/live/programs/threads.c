@@ -1,14 +1,17 @@
-/* threads N ROUNDS [TIMES]: N threads at a time, so often; each adds TIMES (1024) in its own cell. */
+/* threads N ROUNDS [TIMES [spin]]: N threads at a time, so often; each adds TIMES (1024) in its own cell. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static volatile long cells[2048][8];
 static pthread_barrier_t all_there;
-static int times = 1024;
+static int times = 1024, spinning_for;
+static volatile int spinning;
 
 static void *add(void *cell) {
     pthread_barrier_wait(&all_there);
+    __atomic_fetch_add(&spinning, 1, __ATOMIC_SEQ_CST);
+    while (spinning < spinning_for) {} /* asleep, one could miss all of the other's work */
     for (int i = 0; i < times; i++) ((volatile long *)cell)[0]++;
     return NULL;
 }
@@ -19,6 +22,7 @@ int main(int argc, char **argv) {
     pthread_attr_t small;
     long sum = 0;
     if (argc > 3) times = atoi(argv[3]);
+    if (argc > 4) spinning_for = count;
     if (!threads || count > 2048) return 1;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 65536);
