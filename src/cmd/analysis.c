@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "collect/symbols.h"
 
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, or auto (default), which picks it", "auto exact"},
@@ -14,6 +15,8 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_PHASES, 0, "phases", "N", "also cut the run into N parts of equal length", NULL},
     {RSC_OPT_BINS, 0, "bins", "N", "also keep histograms with N bins per octave, 1 to 64", NULL},
     {RSC_OPT_NO_CODE, 0, "no-code", NULL, "do not count by code, pair and object (faster)", NULL},
+    {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
+    {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: 2 or more decode ahead and share out line sizes (default: one a core)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -77,6 +80,8 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
             return rsc_option_refuse(parser, "not a number from 1 to 1024");
         analysis->threads = (unsigned)number;
         return -1;
+    case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
+    case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;
     case RSC_OPT_NO_CODE: analysis->engine.attribute = 2; return -1;
     default: return rsc_session_option(analysis->session, parser, id);
     }
@@ -116,6 +121,30 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     return 0;
 }
 
+/* Without debug information, or without libdw, places stay addresses: no reason to fail. */
+static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
+    struct rsc_symbols_options wanted = {analysis->sysroot, analysis->debuginfod, &analysis->session->log};
+    struct rsc_symbols *symbols;
+    struct rsc_error missing;
+    if (!analysis->profiles[0]->mapping_count) return 0;
+    int status = rsc_symbols_new(&symbols, &wanted, &missing);
+    if (status < 0) {
+        rsc_log_line(&analysis->session->log, RSC_LOG_WARNING, "%s", missing.message);
+        return 0;
+    }
+    for (size_t i = 0; !status && i < analysis->line_count; i++) {
+        struct rsc_profile *profile = analysis->profiles[i];
+        for (size_t m = 0; !status && i == 0 && m < profile->mapping_count; m++) {
+            const struct rsc_mapping_row *map = &profile->mappings[m];
+            status = rsc_symbols_add(symbols, map->start, map->bytes, map->file_offset, map->path, map->build_id,
+                                     map->build_id_bytes, error);
+        }
+        if (!status) status = rsc_symbols_name_profile(symbols, profile, error);
+    }
+    rsc_symbols_free(symbols);
+    return status;
+}
+
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
     for (size_t i = 0; i < analysis->line_count; i++) {
         int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
@@ -124,7 +153,7 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
     }
-    return 0;
+    return name_places(analysis, error);
 }
 
 void rsc_analysis_close(struct rsc_analysis *analysis) {

@@ -19,6 +19,8 @@ enum {
     RSC_OPT_PHASES,
     RSC_OPT_BINS,
     RSC_OPT_NO_CODE,
+    RSC_OPT_SYSROOT,
+    RSC_OPT_DEBUGINFOD,
     RSC_OPT_ANALYSIS_VERB,
 };
 
@@ -30,6 +32,8 @@ struct rsc_analysis {
     uint32_t line_bytes[RSC_LINE_SIZES_MAX];
     size_t line_count;
     unsigned threads;
+    const char *sysroot; /* for names of code and data; NULL: none */
+    int debuginfod;
 
     struct rsc_pool *pool; /* NULL: one line size after the other */
     struct rsc_engine *engines[RSC_LINE_SIZES_MAX];
@@ -49,7 +53,10 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error);
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch, struct rsc_error *error);
 
-/* Ends the engines; profiles[0..line_count-1] then say `source` and the command line. */
+/*
+ * Ends the engines; profiles[0..line_count-1] then say `source` and the command
+ * line, and name code and data where it is known what was loaded where.
+ */
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
 void rsc_analysis_close(struct rsc_analysis *analysis);
 

@@ -14,7 +14,6 @@
 #include "cmd/analysis.h"
 #include "collect/drain.h"
 #include "collect/launch.h"
-#include "collect/symbols.h"
 
 enum {
     OPT_WITH = RSC_OPT_ANALYSIS_VERB,
@@ -26,8 +25,6 @@ enum {
     OPT_FOLLOW,
     OPT_ORDER,
     OPT_SEED,
-    OPT_SYSROOT,
-    OPT_DEBUGINFOD,
     OPT_NATIVE,
 };
 
@@ -41,8 +38,6 @@ static const struct rsc_option options[] = {
     {OPT_FOLLOW, 0, "follow", NULL, "watch forked children and programs it starts too", NULL},
     {OPT_ORDER, 0, "order", "ORDER", "of threads: time (default), or strict: one at a time, in turns", "time strict"},
     {OPT_SEED, 0, "seed", "S", "the program's random bytes start from this (default 1): runs can be repeated", NULL},
-    {OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
-    {OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {OPT_NATIVE, 0, "native", NULL, "run the program once without us first (no input or output), to measure the slowdown",
      NULL},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -58,7 +53,7 @@ struct run {
     const char *trace_path;
     char trace_name[4096];
     struct rsc_trace_writer *writer;
-    int only_record, debuginfod;
+    int only_record;
     int trace_full;
     int measure_native;
     double native_seconds; /* processor time without us; 0: not measured */
@@ -90,8 +85,6 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
         if (!launch->strict && strcmp(parser->value, "time")) return rsc_option_refuse(parser, "not one of time, strict");
         return -1;
     case OPT_SEED: return parse_count(parser, &launch->seed);
-    case OPT_SYSROOT: launch->sysroot = parser->value; return -1;
-    case OPT_DEBUGINFOD: run->debuginfod = 1; return -1;
     case OPT_NATIVE: run->measure_native = 1; return -1;
     default: return rsc_analysis_option(&run->analysis, parser, id);
     }
@@ -109,6 +102,7 @@ static int take_options(struct run *run, int argc, char **argv) {
     }
     if (id != RSC_OPERAND) return rsc_usage_error(verb, "a program is missing: reusescope run -- ./app");
     run->command = argv + parser.next - 1;
+    run->launch_options.sysroot = run->analysis.sysroot;
     if (run->only_record && !run->trace_path) return rsc_usage_error(verb, "--no-analysis needs --trace FILE");
     if (run->launch_options.roi && (run->launch_options.skip || run->launch_options.length))
         return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
@@ -153,28 +147,6 @@ static int watch(struct run *run, struct rsc_error *error) {
 }
 
 /* ---- afterwards ---- */
-
-static int name_code(struct run *run, struct rsc_error *error) {
-    struct rsc_symbols_options wanted = {run->launch_options.sysroot, run->debuginfod, &run->session.log};
-    struct rsc_symbols *symbols;
-    struct rsc_error missing;
-    int status = rsc_symbols_new(&symbols, &wanted, &missing);
-    if (status < 0) {
-        rsc_log_line(&run->session.log, RSC_LOG_WARNING, "%s", missing.message);
-        return 0;
-    }
-    for (size_t i = 0; !status && i < run->analysis.line_count; i++) {
-        struct rsc_profile *profile = run->analysis.profiles[i];
-        for (size_t m = 0; !status && i == 0 && m < profile->mapping_count; m++) {
-            const struct rsc_mapping_row *map = &profile->mappings[m];
-            status = rsc_symbols_add(symbols, map->start, map->bytes, map->file_offset, map->path, map->build_id,
-                                     map->build_id_bytes, error);
-        }
-        if (!status) status = rsc_symbols_name_profile(symbols, profile, error);
-    }
-    rsc_symbols_free(symbols);
-    return status;
-}
 
 static double cpu_seconds(const struct timeval *time) { return (double)time->tv_sec + 1e-6 * (double)time->tv_usec; }
 
@@ -237,7 +209,6 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (status > 0) run->trace_full = 1;
     if (status > 0) status = 0;
     if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, "qemu", error);
-    if (!status && !run->only_record) status = name_code(run, error);
     return status;
 }
 
