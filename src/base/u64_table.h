@@ -7,8 +7,8 @@
  * of the table. A value of 0 marks an empty entry, so zeroed pages are an empty
  * table and a new entry shows itself by its value.
  *
- * Keys of a hostile file could be chosen to collide: when a probe gets long
- * although the table is not full, the table is rebuilt under a random seed.
+ * Keys of a hostile file could be chosen to collide: when a probe gets long, the
+ * table is rebuilt under a random seed, and larger if it was more than 3/8 full.
  * Nothing a caller sees depends on the order of entries.
  */
 #ifndef RSC_BASE_U64_TABLE_H

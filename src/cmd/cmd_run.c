@@ -78,7 +78,10 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
     case OPT_NO_ANALYSIS: run->only_record = 1; return -1;
     case OPT_ROI: launch->roi = parser->value; return -1;
     case OPT_SKIP: return parse_count(parser, &launch->skip);
-    case OPT_FOR: return parse_count(parser, &launch->length);
+    case OPT_FOR: {
+        int leave = parse_count(parser, &launch->length);
+        return leave < 0 && !launch->length ? rsc_option_refuse(parser, "not a number from 1 up") : leave;
+    }
     case OPT_FOLLOW: launch->follow = 1; return -1;
     case OPT_ORDER:
         launch->strict = !strcmp(parser->value, "strict");
@@ -104,6 +107,10 @@ static int take_options(struct run *run, int argc, char **argv) {
     run->command = argv + parser.next - 1;
     run->launch_options.sysroot = run->analysis.sysroot;
     if (run->only_record && !run->trace_path) return rsc_usage_error(verb, "--no-analysis needs --trace FILE");
+    if (run->trace_path && !strcmp(run->trace_path, "-"))
+        return rsc_usage_error(verb, "--trace -: standard output is the program's; name a file");
+    if (run->launch_options.roi && !*run->launch_options.roi)
+        return rsc_usage_error(verb, "--roi: the name of a function is missing");
     if (run->launch_options.roi && (run->launch_options.skip || run->launch_options.length))
         return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
     return run->only_record ? -1 : rsc_session_check_output(&run->session);
@@ -142,6 +149,8 @@ static int watch(struct run *run, struct rsc_error *error) {
         if (status < 0) return status;
         if (ended) return 0;
         ended = rsc_launch_poll(&run->launch);
+        /* Children that are watched may outlive the program. */
+        if (ended && run->launch_options.follow && rsc_drain_living(run->drain)) ended = 0;
         if (!ended) rsc_drain_wait(run->drain, 20);
     }
 }
@@ -212,6 +221,13 @@ static int finish(struct run *run, struct rsc_error *error) {
     return status;
 }
 
+/* We cannot go on, but the program can: it is not left behind on the terminal. */
+static void let_it_finish(struct run *run) {
+    if (!run->launch.running) return;
+    __atomic_store_n(&run->launch.ring->detached, 1, __ATOMIC_RELEASE);
+    while (!rsc_launch_poll(&run->launch)) usleep(2000);
+}
+
 static int run_program(struct run *run) {
     struct rsc_error error;
     int leave = RSC_EXIT_OK;
@@ -229,6 +245,7 @@ static int run_program(struct run *run) {
         status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: QEMU did not start the collector", run->target.path);
     if (!status) status = finish(run, &error);
     if (status < 0) {
+        let_it_finish(run);
         leave = rsc_session_fail(&run->session, &error);
         leave = leave == RSC_EXIT_USAGE && error.code != RSC_EINVAL ? RSC_EXIT_ERROR : leave;
     } else {

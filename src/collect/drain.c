@@ -1,7 +1,9 @@
 /* drain.c - see drain.h for the order in which blocks are taken. */
 #include "collect/drain.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,11 +17,12 @@
 
 #define LATE_AFTER_NS 20000000ull
 #define NEVER UINT64_MAX
-#define PROCESSES_MAX 4096u
+#define PROCESSES_MAX 65535u /* as many as 16 bits of an address can tell apart */
 
 /* What the parent knows of a slot. */
 struct cursor {
     uint32_t generation; /* of the thread whose number this is; 0: none yet */
+    uint32_t dead_generation; /* of a thread that ended without a word */
     uint32_t number;     /* thread number */
     uint64_t tid;        /* the ordinal it goes by */
     uint64_t space;      /* set in its addresses: which process they are of */
@@ -39,6 +42,7 @@ struct rsc_drain {
     struct rsc_guest_maps *maps;
     struct rsc_drain_stats stats;
     uint64_t held_since_ns; /* waiting for a slower thread; 0: not */
+    uint64_t looked_ns;     /* when it was last seen who still lives */
     uint64_t taken_until_ns;
     uint32_t signal_seen; /* when looking for blocks began: what was published since wakes the parent */
     /* The batch being filled: */
@@ -48,6 +52,7 @@ struct rsc_drain {
     uint32_t event_count, event_room;
     struct rsc_arena event_data;
     uint64_t instructions;
+    uint64_t notes_tail; /* bytes of notes read */
     int handed_out; /* it was: the next call starts another */
     char *note_text;
 };
@@ -133,20 +138,22 @@ static int add_maps(struct rsc_drain *drain) {
 /* Takes what lies in the notes ring up to `end`. */
 static int read_notes(struct rsc_drain *drain, uint64_t end) {
     struct rsc_ring *ring = drain->ring;
-    uint64_t head = __atomic_load_n(&ring->notes_head, __ATOMIC_ACQUIRE), tail = ring->notes_tail;
+    uint64_t head = __atomic_load_n(&ring->notes_head, __ATOMIC_ACQUIRE), tail = drain->notes_tail;
     if (end < head) head = end;
+    if (head < tail || head - tail > RSC_NOTES_BYTES) head = tail; /* nothing that was written as it should be */
     while (tail < head) {
         struct rsc_note note;
         for (size_t i = 0; i < sizeof note; i++) ((uint8_t *)&note)[i] = ring->notes[(tail + i) % RSC_NOTES_BYTES];
         uint64_t whole = sizeof note + ((note.bytes + 7ull) & ~7ull);
-        if (whole > head - tail || note.bytes > RSC_NOTES_BYTES) break; /* a writer that was killed while writing */
+        if (whole > head - tail) break; /* a writer that was killed while writing */
         for (uint32_t i = 0; i < note.bytes; i++)
             drain->note_text[i] = (char)ring->notes[(tail + sizeof note + i) % RSC_NOTES_BYTES];
         tail += whole;
         if (note.type == RSC_NOTE_MAPS && rsc_guest_maps_text(drain->maps, note.process, drain->note_text, note.bytes) < 0)
             return RSC_ENOMEM;
     }
-    if (head > ring->notes_tail) __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
+    drain->notes_tail = head;
+    __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
     return add_maps(drain);
 }
 
@@ -225,10 +232,42 @@ static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct r
     uint64_t pid = process_number(drain, rsc_process_id(slot->image, slot->pid)), tid = ++drain->stats.threads;
     int64_t number = rsc_thread_number(&drain->threads, pid, tid);
     if (number < 0) return (int)number;
-    *cursor = (struct cursor){.generation = slot->generation, .number = (uint32_t)number, .tid = tid,
+    *cursor = (struct cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
+                               .number = (uint32_t)number, .tid = tid,
                               .space = (pid - 1) << 48};
     if (add_maps(drain) < 0) return RSC_ENOMEM;
     return add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
+}
+
+static int is_dead(const struct cursor *cursor, const struct rsc_slot *slot) {
+    return cursor->dead_generation && cursor->dead_generation == slot->generation;
+}
+
+/* Does the thread still run? One that was killed, or whose process ended or became another program, does not. */
+static int thread_lives(const struct rsc_slot *slot) {
+    char name[64], text[512];
+    snprintf(name, sizeof name, "/proc/%u/task/%u/stat", slot->pid, slot->tid);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = 0;
+    const char *state = strrchr(text, ')');
+    return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
+}
+
+unsigned rsc_drain_living(struct rsc_drain *drain) {
+    uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
+    unsigned living = 0;
+    for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
+        struct rsc_slot *slot = &drain->ring->slots[i];
+        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_LIVE) continue;
+        /* Its ids are there once it has written something. */
+        int wrote = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE) || drain->cursors[i].generation == slot->generation;
+        if (!wrote || thread_lives(slot)) living++;
+        else drain->cursors[i].dead_generation = slot->generation;
+    }
+    return living;
 }
 
 /* Begins the slot's next block, if there is one. `ended`: one that was never published counts too. */
@@ -241,6 +280,10 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
         count = __atomic_load_n(&block->count, __ATOMIC_ACQUIRE);
         start_ns = block->start_ns;
         end_ns = block->end_ns;
+        if (!count) { /* nothing of ours publishes that */
+            free_block(slot, block, 0);
+            return 0;
+        }
         drain->instructions += block->instructions;
         drain->stats.instructions += block->instructions;
     } else if (ended) {
@@ -264,10 +307,15 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
 
 /* A thread that ended and whose blocks are all taken: its slot is free again. */
 static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
-    if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED || cursor->count ||
+    int dead = is_dead(cursor, slot);
+    if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED && !dead) || cursor->count ||
         __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > slot->consumed)
         return 0;
     int status = 0;
+    if (dead) { /* what it never published was taken all the same: the next one starts from there */
+        slot->published = slot->consumed;
+        slot->open_since_ns = 0;
+    }
     if (cursor->generation == slot->generation && cursor->generation)
         status = add_event(drain, RSC_EVENT_THREAD_END, cursor->number, 0, 0, NULL, 0);
     drain->stats.waits += slot->waits;
@@ -294,7 +342,7 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
         if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_FREE) continue;
         /* Read before looking for a block: a block published in between is found. */
         uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
-        int status = cursor->count ? 0 : begin_block(drain, cursor, slot, ended);
+        int status = cursor->count ? 0 : begin_block(drain, cursor, slot, ended || is_dead(cursor, slot));
         if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;
         if (!cursor->count) {
             if (open_ns && open_ns < choice->guard_ns && !ended) choice->guard_ns = open_ns;
@@ -321,7 +369,13 @@ static int held_back(struct rsc_drain *drain, const struct choice *choice) {
     }
     uint64_t now = rsc_ring_now_ns();
     if (!drain->held_since_ns) drain->held_since_ns = now;
-    return now - drain->held_since_ns < LATE_AFTER_NS;
+    if (now - drain->held_since_ns < LATE_AFTER_NS) return 1;
+    /* Whoever we wait for may be dead: then there is no need to. */
+    if (now - drain->looked_ns > LATE_AFTER_NS) {
+        drain->looked_ns = now;
+        rsc_drain_living(drain);
+    }
+    return 0;
 }
 
 static int take_some(struct rsc_drain *drain, const struct choice *choice) {

@@ -36,6 +36,13 @@ void rsc_drain_free(struct rsc_drain *drain);
  */
 int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error);
 
+/*
+ * How many threads that were being recorded still run. Those that ended without a
+ * word (killed, or their process replaced) are known from then on: what they left
+ * is taken and their slots are freed.
+ */
+unsigned rsc_drain_living(struct rsc_drain *drain);
+
 /* Sleeps until something is published, at most so long. */
 void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds);
 

@@ -42,12 +42,12 @@ void rsc_guest_maps_free(struct rsc_guest_maps *maps) {
     free(maps);
 }
 
+/* Is it what was last seen at that place? A file may come back after another had its place. */
 static int known(const struct rsc_guest_maps *maps, const struct region *region) {
     for (size_t i = maps->count; i-- > 0;) {
         const struct region *old = &maps->regions[i];
-        if (old->process == region->process && old->start == region->start && old->end == region->end &&
-            !strcmp(old->path, region->path))
-            return 1;
+        if (old->process != region->process || old->end <= region->start || old->start >= region->end) continue;
+        return old->start == region->start && old->end == region->end && !strcmp(old->path, region->path);
     }
     return 0;
 }

@@ -75,13 +75,15 @@ int rsc_launch_check(enum rsc_guest guest, struct rsc_error *error) {
 /* ---- the ring ---- */
 
 static int make_ring(struct rsc_launch *launch, struct rsc_error *error) {
-    int fd = memfd_create("reusescope", MFD_CLOEXEC);
+    int fd = memfd_create("reusescope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return rsc_fail_errno(error, errno, "shared memory");
     /* Inherited on purpose: the copy above RING_FD_LEAST is without close-on-exec. */
     launch->ring_fd = fcntl(fd, F_DUPFD, RING_FD_LEAST);
     close(fd);
     if (launch->ring_fd < 0 || fchmod(launch->ring_fd, 0600) != 0 ||
-        ftruncate(launch->ring_fd, (off_t)sizeof(struct rsc_ring)) != 0)
+        ftruncate(launch->ring_fd, (off_t)sizeof(struct rsc_ring)) != 0 ||
+        /* the program inherits it: it must not be able to cut it off under us */
+        fcntl(launch->ring_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         return rsc_fail_errno(error, errno, "shared memory");
     launch->ring = mmap(NULL, sizeof(struct rsc_ring), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                         launch->ring_fd, 0);
@@ -108,8 +110,17 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     if (forward_to > 0 && info->si_code <= 0) kill(forward_to, number);
 }
 
+/* Where SIGCHLD is ignored the kernel takes the child's status away: here it must not be. */
+static struct sigaction child_before_us;
+static void keep_children(void) {
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &usual, &child_before_us);
+}
+static void restore_children(void) { sigaction(SIGCHLD, &child_before_us, NULL); }
+
 /* What is ignored (nohup, background jobs) stays so, here and in the program. */
 static void set_signals(void) {
+    keep_children();
     for (size_t i = 0; i < PASSED_ON; i++) {
         struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
         sigaction(passed_on[i], NULL, &before_us[i]);
@@ -119,6 +130,7 @@ static void set_signals(void) {
 
 static void reset_signals(void) {
     for (size_t i = 0; i < PASSED_ON; i++) sigaction(passed_on[i], &before_us[i], NULL);
+    restore_children();
 }
 
 /* ---- the command line ---- */
@@ -272,9 +284,11 @@ int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv
     if (target->guest != host)
         return rsc_fail(error, RSC_EUNSUPPORTED, "--native: %s is a program for another machine", target->path);
     fflush(NULL);
+    keep_children();
     pid_t pid = fork();
     if (pid < 0) return rsc_fail_errno(error, errno, "fork");
     if (pid == 0) {
+        restore_children();
         int nothing = open("/dev/null", O_RDWR);
         for (int fd = 0; fd < 3; fd++) dup2(nothing, fd);
         execv(target->script[0] ? target->script : target->path, argv);
@@ -284,6 +298,7 @@ int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv
     int status;
     while (wait4(pid, &status, 0, &usage) < 0)
         if (errno != EINTR) return rsc_fail_errno(error, errno, "wait");
+    restore_children();
     *seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     return 0;

@@ -106,18 +106,18 @@ static pthread_key_t thread_end_key;
 /* ---- threads and processes ---- */
 
 /* A copy of /proc/self/maps for the parent: what is loaded where. */
+static pthread_mutex_t maps_lock = PTHREAD_MUTEX_INITIALIZER;
 static void note_maps(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static char text[1 << 19];
     size_t used = 0;
     ssize_t got = 0;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&maps_lock);
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && used < sizeof text && (got = read(fd, text + used, sizeof text - used)) > 0) used += (size_t)got;
     if (fd >= 0) close(fd);
     uint64_t process = rsc_process_id(plugin.image, (uint32_t)getpid()), end = 0;
     if (used) end = rsc_ring_note(plugin.ring, RSC_NOTE_MAPS, process, text, (uint32_t)used);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&maps_lock);
     if (end && !thread.closed) rsc_ring_put(&thread.writer, 1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
 }
 
@@ -161,6 +161,7 @@ static void thread_ended(void *ignored) {
 
 /* In a new process only this thread is left, and the slot belongs to the old one. */
 static void after_fork_in_child(void) {
+    pthread_mutex_init(&maps_lock, NULL); /* its holder may not have come along */
     memset(&thread.writer, 0, sizeof thread.writer);
     forget_open_records();
     thread.attached = 0;
@@ -295,12 +296,25 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, 
     thread.last_sequence = thread.sequence;
 }
 
+/*
+ * With a region, a block may begin outside of it and end inside, or the other way
+ * round: what it does counts while the region lasts.
+ */
+static void on_region_plain_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (plugin.in_region) on_plain_access(vcpu, info, addr, user);
+}
+
+static void on_region_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (plugin.in_region) on_access(vcpu, info, addr, user);
+}
+
 /* ---- modes ---- */
 
 static void register_all(qemu_plugin_id_t id);
 
 static void after_reset(qemu_plugin_id_t id) {
-    plugin.recording = !plugin.recording;
+    /* A region may have begun or ended again since the reset was asked for. */
+    plugin.recording = plugin.region == REGION_NONE ? !plugin.recording : plugin.in_region;
     plugin.passed = 0;
     __atomic_store_n(&plugin.switching, 0, __ATOMIC_RELEASE);
     register_all(id);
@@ -421,13 +435,28 @@ static int is_roi(const struct qemu_plugin_insn *insn) {
     return symbol && !strncmp(symbol, plugin.roi, length) && (!symbol[length] || symbol[length] == '.');
 }
 
+/* Could the region begin in this block? The mode changes only after it: its accesses are watched beforehand. */
+static int may_enter_region(const struct qemu_plugin_tb *tb) {
+    size_t count = qemu_plugin_tb_n_insns(tb);
+    if (plugin.region == REGION_FUNCTION) return count && is_roi(qemu_plugin_tb_get_insn(tb, 0));
+    for (size_t i = 0; plugin.region == REGION_MARKED && i < count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        if (rsc_guest_classify(plugin.guest, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)) == RSC_GUEST_BEGIN)
+            return 1;
+    }
+    return 0;
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     size_t count = qemu_plugin_tb_n_insns(tb);
     /* Kept for good: QEMU gives no word when a translation is dropped. */
     struct block *block = calloc(1, sizeof *block);
-    struct insn *insns = plugin.recording ? calloc(count, sizeof *insns) : NULL;
+    int recorded = plugin.recording || may_enter_region(tb);
+    struct insn *insns = recorded ? calloc(count, sizeof *insns) : NULL;
+    qemu_mem_cb plain_cb = plugin.region == REGION_NONE ? on_plain_access : on_region_plain_access;
+    qemu_mem_cb other_cb = plugin.region == REGION_NONE ? on_access : on_region_access;
     (void)id;
-    if (!block || (plugin.recording && !insns)) return;
+    if (!block || (recorded && !insns)) return;
     if (count) {
         struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
         uint64_t host = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(first);
@@ -448,7 +477,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         if (sort == RSC_GUEST_BEGIN || sort == RSC_GUEST_END)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker, QEMU_NO_REGS,
                                                    (void *)(intptr_t)(sort == RSC_GUEST_BEGIN));
-        if (!plugin.recording) {
+        if (!recorded) {
             /* QEMU's helpers (for xsave or atomics, say) call what was registered last, even if that was before a reset: an
              * instruction that may use one must have something registered. */
             if (!plain)
@@ -456,12 +485,12 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
             continue;
         }
         if (plain) {
-            qemu_plugin_register_vcpu_mem_cb(insn, on_plain_access, QEMU_NO_REGS, QEMU_MEM_RW,
+            qemu_plugin_register_vcpu_mem_cb(insn, plain_cb, QEMU_NO_REGS, QEMU_MEM_RW,
                                              (void *)(uintptr_t)(pc & 0xffffffffffffull));
             continue;
         }
         insns[i] = (struct insn){pc, sort == RSC_GUEST_REP, sort == RSC_GUEST_STORE};
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_NO_REGS, QEMU_MEM_RW, &insns[i]);
+        qemu_plugin_register_vcpu_mem_cb(insn, other_cb, QEMU_NO_REGS, QEMU_MEM_RW, &insns[i]);
     }
     block->start = qemu_plugin_tb_vaddr(tb);
     block->instructions = (uint32_t)count;

@@ -7,7 +7,8 @@
 
 #define COLD UINT32_MAX
 #define PHASE_LENGTH_FIRST 1u
-#define PHASE_DETAIL 32u
+#define PHASE_DETAIL 32u       /* fine phases per phase asked for... */
+#define PHASES_FINE_MAX 65536u /* ...but no more than this in all: each holds 2 KiB */
 
 int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t rd_cap, uint32_t bins_per_octave) {
     memset(sum, 0, sizeof *sum);
@@ -21,7 +22,8 @@ int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t 
         failed |= rsc_histogram_init(&sum->rd_binned, bins) < 0 || rsc_histogram_init(&sum->ri_binned, bins) < 0;
     }
     if (phases) {
-        sum->phase_room = phases * PHASE_DETAIL;
+        uint32_t detail = PHASES_FINE_MAX / phases / 2 * 2;
+        sum->phase_room = phases * (detail > PHASE_DETAIL ? PHASE_DETAIL : detail < 2 ? 2 : detail);
         /* one more than fills up: the last phase of the trace may be cut short */
         sum->phases = calloc(sum->phase_room + 1, sizeof *sum->phases);
         failed |= !sum->phases || rsc_histogram_init(&sum->phase_start, RSC_BINS_FINE) < 0;

@@ -23,12 +23,15 @@ static int compare_ranked(const void *left, const void *right) {
 
 /* The last row kept stands for all from there on: its pc is 0, and its references may be any of theirs. */
 static void fold_rest(struct rsc_attribution *a, struct rsc_profile *profile, const struct ranked *list, uint32_t kept,
-                      uint32_t count) {
+                      uint32_t count, uint32_t nameless) {
     struct rsc_code_row *rest = &profile->code[kept - 1];
     for (uint32_t i = kept - 1; i < count; i++) {
         uint64_t cold;
         rest->references += list[i].references;
         rsc_tally_read(&a->code, list[i].row, &cold, &rest->rd);
+        rest->cold += cold;
+        if (list[i].row != RSC_CODE_OTHER || nameless == UINT32_MAX) continue;
+        rsc_tally_read(&a->code, nameless, &cold, &rest->rd);
         rest->cold += cold;
     }
     rest->error = rest->references;
@@ -52,7 +55,7 @@ static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
     qsort(list, count, sizeof *list, compare_ranked);
     uint32_t kept = count <= RSC_CODE_KEPT ? count : RSC_CODE_KEPT;
     int status = rsc_profile_set_code(profile, kept);
-    if (status == 0 && kept < count) fold_rest(a, profile, list, kept, count);
+    if (status == 0 && kept < count) fold_rest(a, profile, list, kept, count, nameless);
     for (uint32_t i = 0; status == 0 && i < kept - (kept < count); i++) {
         struct rsc_code_row *row = &profile->code[i];
         row->place.pc = list[i].key;

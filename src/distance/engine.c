@@ -25,8 +25,9 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
                          struct rsc_error *error) {
     memset(full, 0, sizeof *full);
     if (given) {
-        if (given->struct_bytes < offsetof(struct rsc_engine_options, log) ||
-            given->struct_bytes > sizeof *given + 4096)
+        /* as it is now, or as it was before `attribute` was added */
+        if (given->struct_bytes != sizeof *given &&
+            given->struct_bytes != offsetof(struct rsc_engine_options, attribute))
             return rsc_fail(error, RSC_EINVAL, "engine options: struct_bytes is not sizeof(struct rsc_engine_options)");
         memcpy(full, given, given->struct_bytes < sizeof *full ? given->struct_bytes : sizeof *full);
     }
@@ -45,7 +46,10 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
         return rsc_fail(error, RSC_EINVAL, "attribute %u: not 0, 1 or 2", full->attribute);
     if (full->workers > 1)
         return rsc_fail(error, RSC_EINVAL, "workers %u: the exact engine runs on one core", full->workers);
-    if (strcmp(full->model, "single") && strcmp(full->model, "shared"))
+    /* the caller's string may be gone by the time it is needed */
+    if (!strcmp(full->model, "single")) full->model = "single";
+    else if (!strcmp(full->model, "shared")) full->model = "shared";
+    else
         return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, shared", full->model);
     return 0;
 }
@@ -139,7 +143,11 @@ int rsc_analyze_trace(struct rsc_trace *trace, const struct rsc_engine_options *
         if (status < 0) break;
     }
     if (status == 0) status = rsc_engine_finish(engine, out, error);
-    if (status == 0) status = rsc_profile_set_text(&(*out)->made.source, "trace");
+    if (status == 0 && rsc_profile_set_text(&(*out)->made.source, "trace") < 0) {
+        rsc_profile_free(*out);
+        *out = NULL;
+        status = rsc_fail_memory(error, "profile");
+    }
     rsc_engine_free(engine);
     return status;
 }
