@@ -197,6 +197,9 @@ static void say_how_it_went(struct run *run) {
         fprintf(stderr, "reusescope: warning: nothing seen: %s%s\n", run->launch_options.roi,
                 strcmp(run->launch_options.roi, "marked") ? " was not called, was inlined, or is not a function of the program itself"
                                                           : ": reusescope_begin() was not called");
+    if (stats.left)
+        fprintf(stderr, "reusescope: warning: %llu threads of children with a session of their own run on, unwatched\n",
+                (unsigned long long)stats.left);
     if (run->trace_full) fprintf(stderr, "reusescope: warning: %s: ended early: the disk is full\n", run->trace_name);
 }
 

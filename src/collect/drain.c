@@ -23,6 +23,7 @@
 struct cursor {
     uint32_t generation; /* of the thread whose number this is; 0: none yet */
     uint32_t dead_generation; /* of a thread that ended without a word */
+    uint32_t left_generation; /* of one that lives on in a session of its own */
     uint32_t number;     /* thread number */
     uint64_t tid;        /* the ordinal it goes by */
     uint64_t space;      /* set in its addresses: which process they are of */
@@ -233,6 +234,7 @@ static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct r
     int64_t number = rsc_thread_number(&drain->threads, pid, tid);
     if (number < 0) return (int)number;
     *cursor = (struct cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
+                              .left_generation = cursor->left_generation,
                                .number = (uint32_t)number, .tid = tid,
                               .space = (pid - 1) << 48};
     if (add_maps(drain) < 0) return RSC_ENOMEM;
@@ -264,8 +266,9 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
         if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_LIVE) continue;
         /* Its ids are there once it has written something. */
         int wrote = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE) || drain->cursors[i].generation == slot->generation;
-        if (!wrote || thread_lives(slot)) living++;
-        else drain->cursors[i].dead_generation = slot->generation;
+        if (wrote && !thread_lives(slot)) drain->cursors[i].dead_generation = slot->generation;
+        else if (wrote && getsid((pid_t)slot->pid) != getsid(0)) drain->cursors[i].left_generation = slot->generation;
+        else living++;
     }
     return living;
 }
@@ -342,7 +345,9 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
         if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_FREE) continue;
         /* Read before looking for a block: a block published in between is found. */
         uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
-        int status = cursor->count ? 0 : begin_block(drain, cursor, slot, ended || is_dead(cursor, slot));
+        int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
+        int gone = (ended && !left) || is_dead(cursor, slot);
+        int status = cursor->count ? 0 : begin_block(drain, cursor, slot, gone);
         if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;
         if (!cursor->count) {
             if (open_ns && open_ns < choice->guard_ns && !ended) choice->guard_ns = open_ns;
@@ -448,6 +453,8 @@ void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
 void rsc_drain_get_stats(const struct rsc_drain *drain, struct rsc_drain_stats *stats) {
     *stats = drain->stats;
     stats->notes_lost = drain->ring->notes_lost;
+    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++)
+        stats->left += drain->cursors[i].left_generation && drain->cursors[i].left_generation == drain->ring->slots[i].generation;
     for (uint32_t i = 0; i < drain->ring->slots_used && i < RSC_RING_SLOTS; i++) {
         stats->waits += drain->ring->slots[i].waits;
         stats->waited_ns += drain->ring->slots[i].waited_ns;

@@ -22,6 +22,7 @@ struct rsc_drain_stats {
     uint64_t late;             /* blocks that came after a later one had been taken */
     uint64_t threads;
     uint64_t notes_lost;
+    uint64_t left; /* threads of children in sessions of their own, still running */
 };
 
 struct rsc_drain;
@@ -37,9 +38,10 @@ void rsc_drain_free(struct rsc_drain *drain);
 int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error);
 
 /*
- * How many threads that were being recorded still run. Those that ended without a
- * word (killed, or their process replaced) are known from then on: what they left
- * is taken and their slots are freed.
+ * How many threads that were being recorded still run, in our session: daemons,
+ * which have one of their own, are not waited for. Those that ended without a word
+ * (killed, or their process replaced) are known from then on: what they left is
+ * taken and their slots are freed.
  */
 unsigned rsc_drain_living(struct rsc_drain *drain);
 
