@@ -1,7 +1,7 @@
 /*
  * pages.h - big zeroed blocks straight from the kernel, on huge pages where it
- * gives them: random access over tables of many megabytes is bound by address
- * translation otherwise (2 MiB pages made the hash pass 1.3x faster on 1 M lines).
+ * gives them: random access over tables of many megabytes is otherwise slowed by
+ * address translation.
  */
 #ifndef RSC_BASE_PAGES_H
 #define RSC_BASE_PAGES_H

@@ -361,8 +361,3 @@ int rsc_attribution_count(struct rsc_attribution *a, const struct rsc_batch *bat
     }
     return a->code.failed || a->pairs.tally.failed || a->things.tally.failed ? RSC_ENOMEM : 0;
 }
-
-const struct rsc_mapping *rsc_attribution_mappings(const struct rsc_attribution *a, size_t *count) {
-    *count = a->objects.mapping_count;
-    return a->objects.mappings;
-}

@@ -70,8 +70,8 @@ int rsc_attribution_count(struct rsc_attribution *attribution, const struct rsc_
 int rsc_attribution_fill(struct rsc_attribution *attribution, struct rsc_profile *profile);
 
 /*
- * Memory mapped from files, as MAP events told: for symbols. *count entries, valid
- * as long as the attribution.
+ * Memory mapped from files, as MAP events told; rsc_attribution_fill() copies it into
+ * the profile, for symbols.
  */
 struct rsc_mapping {
     uint64_t start, bytes, file_offset;
@@ -79,6 +79,5 @@ struct rsc_mapping {
     const uint8_t *build_id;
     uint32_t build_id_bytes;
 };
-const struct rsc_mapping *rsc_attribution_mappings(const struct rsc_attribution *attribution, size_t *count);
 
 #endif

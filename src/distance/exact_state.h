@@ -13,7 +13,7 @@
  * only lines not used since then need one remembered (`old_time`, by place).
  *
  * Memory grows with distinct lines only: the table (16 bytes an entry, 5/16 to
- * 5/8 full), 8 bytes a line of old_time, and about 1.3 bytes a line of bitmap.
+ * 5/8 full), 8 bytes a line of old_time, and 1.2 to 1.8 bytes a line of bitmap.
  *
  * A use may carry a 32-bit *tag* (who made it, see attribution.h). Slots fit 32
  * bits, so the tag of a line's last use shares the table entry with its slot and
