@@ -28,7 +28,7 @@ extern "C" {
 /* Zero in any field is the default. */
 struct rsc_engine_options {
     size_t struct_bytes;       /* sizeof(struct rsc_engine_options) */
-    const char *engine;        /* "exact" (default) or "auto" */
+    const char *engine;        /* "exact", ..., or "NAME:PARAMETER"; default "auto" */
     const char *model;         /* one stack over all threads: "single" (default), or "shared", which says their order was real */
     uint32_t line_bytes;       /* power of two, 1 to 4096; default 64 */
     uint32_t phases;           /* cut the run into this many parts; 0: none */
@@ -37,6 +37,14 @@ struct rsc_engine_options {
     uint32_t workers;          /* threads of the analysis itself; default 1 */
     const struct rsc_log *log; /* must outlive the engine */
     uint32_t attribute;        /* to code and data: 0 where batches have pcs (default), 1 always, 2 never */
+    uint32_t no_ri;            /* 1: leave reuse intervals out (less memory) */
+    uint64_t seed;             /* of engines that draw at random; 0 is a seed like any other */
+    double error;              /* "auto": mean absolute error of the curve that is good enough; 0: exact */
+    double confidence;         /* of error bars, in percent; default 90 */
+    uint32_t local;            /* "hp-rda": references in a local trace; default 2048 */
+    uint32_t no_adjust;        /* "hp-rda": 1 leaves the effective factor out */
+    uint32_t device;           /* "gpu": number of the device */
+    uint32_t reserved;
 };
 
 struct rsc_engine;

@@ -25,9 +25,10 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
                          struct rsc_error *error) {
     memset(full, 0, sizeof *full);
     if (given) {
-        /* as it is now, or as it was before `attribute` was added */
+        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, was added */
         if (given->struct_bytes != sizeof *given &&
-            given->struct_bytes != offsetof(struct rsc_engine_options, attribute))
+            given->struct_bytes != offsetof(struct rsc_engine_options, attribute) &&
+            given->struct_bytes != (offsetof(struct rsc_engine_options, no_ri) + 7) / 8 * 8)
             return rsc_fail(error, RSC_EINVAL, "engine options: struct_bytes is not sizeof(struct rsc_engine_options)");
         memcpy(full, given, given->struct_bytes < sizeof *full ? given->struct_bytes : sizeof *full);
     }
@@ -44,8 +45,11 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
         return rsc_fail(error, RSC_EINVAL, "phases %u: more than %u", full->phases, PHASES_MAX);
     if (full->attribute > 2)
         return rsc_fail(error, RSC_EINVAL, "attribute %u: not 0, 1 or 2", full->attribute);
-    if (full->workers > 1)
-        return rsc_fail(error, RSC_EINVAL, "workers %u: the exact engine runs on one core", full->workers);
+    if (full->confidence == 0) full->confidence = 90;
+    if (!(full->confidence > 0 && full->confidence < 100))
+        return rsc_fail(error, RSC_EINVAL, "confidence %g: not between 0 and 100 percent", full->confidence);
+    if (!(full->error >= 0 && full->error < 1))
+        return rsc_fail(error, RSC_EINVAL, "error %g: not from 0 to less than 1", full->error);
     /* the caller's string may be gone by the time it is needed */
     if (!strcmp(full->model, "single")) full->model = "single";
     else if (!strcmp(full->model, "shared")) full->model = "shared";
@@ -54,26 +58,58 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
     return 0;
 }
 
-static int find_kind(const struct rsc_engine_kind **kind, const char *name, struct rsc_error *error) {
+/* Finds the engine of "NAME" or "NAME:PARAMETER". */
+static int find_kind(const struct rsc_engine_kind **kind, const char **parameter, const char *wanted,
+                     struct rsc_error *error) {
+    size_t length = strcspn(wanted, ":");
+    *parameter = wanted[length] ? wanted + length + 1 : NULL;
     for (size_t i = 0; rsc_engine_kinds[i]; i++) {
         *kind = rsc_engine_kinds[i];
-        if (!strcmp((*kind)->name, name)) return 0;
+        if (strlen((*kind)->name) != length || memcmp((*kind)->name, wanted, length)) continue;
+        if (*parameter && !(*kind)->parameter)
+            return rsc_fail(error, RSC_EINVAL, "engine '%.40s': %s takes no parameter", wanted, (*kind)->name);
+        return 0;
     }
-    char names[160] = "auto";
+    char names[400] = "auto";
     for (size_t i = 0; rsc_engine_kinds[i]; i++) {
-        strncat(names, ", ", sizeof names - strlen(names) - 1);
-        strncat(names, rsc_engine_kinds[i]->name, sizeof names - strlen(names) - 1);
+        const char *parts[] = {", ", rsc_engine_kinds[i]->name, rsc_engine_kinds[i]->parameter ? ":" : "",
+                               rsc_engine_kinds[i]->parameter ? rsc_engine_kinds[i]->parameter : ""};
+        for (size_t part = 0; part < 4; part++) strncat(names, parts[part], sizeof names - strlen(names) - 1);
     }
-    return rsc_fail(error, RSC_EINVAL, "engine '%.40s': not one of %s", name, names);
+    return rsc_fail(error, RSC_EINVAL, "engine '%.40s': not one of %s", wanted, names);
+}
+
+/* One clear line for what the engine found cannot do. */
+static int check_abilities(const struct rsc_engine_kind *kind, struct rsc_engine_options *options,
+                           struct rsc_error *error) {
+    const struct {
+        unsigned ability;
+        int asked;
+        const char *name;
+    } wishes[] = {
+        {RSC_CAN_PHASES, options->phases != 0, "phases"},
+        {RSC_CAN_CAP, options->max_distance != 0, "a largest distance"},
+        {RSC_CAN_BINS, options->bins_per_octave != 0, "a second binning"},
+        {RSC_CAN_ATTRIBUTE, options->attribute == 1, "attribution to code"},
+        {RSC_CAN_WORKERS, options->workers > 1, "several workers"},
+        {RSC_CAN_NO_RI, options->no_ri != 0, "leaving reuse intervals out"},
+    };
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
+        if (wishes[i].asked && !(kind->can & wishes[i].ability))
+            return rsc_fail(error, RSC_EINVAL, "the %s engine cannot do %s", kind->name, wishes[i].name);
+    if (!(kind->can & RSC_CAN_ATTRIBUTE)) options->attribute = 2;
+    return 0;
 }
 
 int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *options, struct rsc_error *error) {
     *out = NULL;
+    const char *parameter = NULL;
     struct rsc_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "engine");
     int status = fill_defaults(&engine->options, options, error);
-    if (!status) status = find_kind(&engine->kind, engine->options.engine, error);
-    if (!status) status = engine->kind->create(&engine->state, &engine->options, error);
+    if (!status) status = find_kind(&engine->kind, &parameter, engine->options.engine, error);
+    if (!status) status = check_abilities(engine->kind, &engine->options, error);
+    if (!status) status = engine->kind->create(&engine->state, &engine->options, parameter, error);
     if (status < 0) {
         free(engine);
         return status;

@@ -46,7 +46,9 @@ static void exact_destroy(void *state) {
     free(engine);
 }
 
-static int exact_create(void **state, const struct rsc_engine_options *options, struct rsc_error *error) {
+static int exact_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+                        struct rsc_error *error) {
+    (void)parameter;
     struct exact_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "exact engine");
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
@@ -143,6 +145,7 @@ static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error 
 const struct rsc_engine_kind rsc_engine_exact = {
     .name = "exact",
     .what = "every distance, bit for bit; one core",
+    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE,
     .create = exact_create,
     .push = exact_push,
     .finish = exact_finish,

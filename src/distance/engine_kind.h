@@ -10,10 +10,24 @@
 
 #include <reusescope/engine.h>
 
+/* What an engine can do beyond the histograms; engine.c refuses to be asked for the rest. */
+enum {
+    RSC_CAN_PHASES = 1,
+    RSC_CAN_CAP = 2,       /* max_distance */
+    RSC_CAN_BINS = 4,      /* bins_per_octave */
+    RSC_CAN_ATTRIBUTE = 8, /* attribute = 1; without it 0 means never */
+    RSC_CAN_WORKERS = 16,  /* workers > 1 */
+    RSC_CAN_NO_RI = 32,
+};
+
 struct rsc_engine_kind {
     const char *name;
-    const char *what; /* one line for help */
-    int (*create)(void **state, const struct rsc_engine_options *options, struct rsc_error *error);
+    const char *parameter; /* what stands behind "NAME:" in help, such as "RATE"; NULL: nothing may */
+    const char *what;      /* one line for help */
+    unsigned can;          /* RSC_CAN_... */
+    /* `parameter` is what the caller wrote behind "NAME:", NULL where there was none. */
+    int (*create)(void **state, const struct rsc_engine_options *options, const char *parameter,
+                  struct rsc_error *error);
     int (*push)(void *state, const struct rsc_batch *batch, struct rsc_error *error);
     /* *out is not sealed. */
     int (*finish)(void *state, struct rsc_profile **out, struct rsc_error *error);

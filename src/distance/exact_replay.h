@@ -1,0 +1,55 @@
+/*
+ * exact_replay.h - taking an exact state apart and putting states together:
+ * what splitting a trace in time needs.
+ *
+ * Cut a trace into chunks and analyse each with a state of its own. Only the
+ * first touches of a chunk are then wrong (they look cold). They are put right
+ * by *replaying* them, in order, into the final state of the chunk before: a
+ * line held there has
+ *     RD = first touches before it in its chunk + lines still held above it,
+ * and leaves that state, since a later chunk has it now. What is not held goes
+ * on to the chunk before that one, carrying what lies above it so far:
+ *     above += lines still held by the state just asked.
+ * A state must have seen the first touches of its nearest successor before those
+ * of later ones. Whatever no state holds is cold.
+ */
+#ifndef RSC_DISTANCE_EXACT_REPLAY_H
+#define RSC_DISTANCE_EXACT_REPLAY_H
+
+#include "distance/exact_state.h"
+
+/* What a state said about a line it was asked for. */
+struct rsc_replayed {
+    uint64_t time;  /* reference number of its last use in that state; RSC_NOT_HELD: not held */
+    uint32_t above; /* held: lines above it in the stack; not held: all lines still held */
+    uint32_t tag;   /* of that use */
+};
+#define RSC_NOT_HELD UINT64_MAX
+
+/*
+ * Takes `count` lines out of the state, in order, and says where each stood. Lines
+ * taken out are as if never used: distinct counts fall, and a later use would be
+ * cold.
+ */
+void rsc_exact_take_out(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, struct rsc_replayed *replayed);
+
+/* A line held by a state, with its last use. */
+struct rsc_held_line {
+    uint64_t line, time;
+    uint32_t tag;
+};
+
+/* Lines held: what rsc_exact_list() writes. */
+uint64_t rsc_exact_held(const struct rsc_exact *exact);
+
+/* Writes every line held to list, least recently used first. */
+void rsc_exact_list(struct rsc_exact *exact, struct rsc_held_line *list);
+
+/*
+ * Puts lines that the state does not hold on top of its stack, in order, with
+ * their times, which rise from those held. Then sets the time of the next
+ * reference to `now`. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
+ */
+int rsc_exact_put(struct rsc_exact *exact, const struct rsc_held_line *list, uint64_t count, uint64_t now);
+
+#endif
