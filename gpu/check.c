@@ -1,0 +1,178 @@
+/*
+ * check.c - the plugin against the exact engine of the CPU, bit for bit, on random
+ * traces of awkward sizes. Built with nvcc it checks a device; built with
+ * emulated.cc it checks the same kernels on machines without one.
+ *
+ *     gpu_check [TRACES [SEED [LONGEST]]]
+ *
+ * Sizes cluster around tiles and chunks; shapes are all equal, all distinct,
+ * cycles, chains of ever older previous uses, hot lines, far apart regions.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/histogram.h"
+#include "base/rng.h"
+#include "distance/exact_state.h"
+#include "distance/gpu_plugin.h"
+
+extern const struct rsc_gpu_plugin *rsc_gpu_plugin(void);
+
+struct wanted {
+    uint64_t references, distinct, capped;
+    uint64_t rd[RSC_GPU_BINS], ri[RSC_GPU_BINS];
+};
+
+static void *need(void *memory) {
+    if (memory) return memory;
+    fprintf(stderr, "gpu_check: out of memory\n");
+    exit(1);
+}
+
+static void on_the_cpu(struct wanted *wanted, const uint64_t *words, uint64_t count, uint32_t shift, uint64_t cap) {
+    struct rsc_exact exact;
+    uint64_t lines[1024], ri[1024];
+    uint32_t rd[1024];
+    memset(wanted, 0, sizeof *wanted);
+    if (rsc_exact_init(&exact, rsc_simd_best(), 0) < 0) need(NULL);
+    for (uint64_t done = 0; done < count;) {
+        uint32_t part = count - done < 1024 ? (uint32_t)(count - done) : 1024;
+        for (uint32_t i = 0; i < part; i++) lines[i] = words[done + i] >> shift;
+        if (rsc_exact_run(&exact, lines, part, rd, ri) < 0) need(NULL);
+        for (uint32_t i = 0; i < part; i++) {
+            if (rd[i] == RSC_RD_COLD) continue;
+            wanted->ri[rsc_bin_of_fine(ri[i])]++;
+            if (cap && rd[i] >= cap) wanted->capped++;
+            else wanted->rd[rsc_bin_of_fine(rd[i])]++;
+        }
+        done += part;
+    }
+    wanted->references = count;
+    wanted->distinct = rsc_exact_distinct(&exact);
+    rsc_exact_free(&exact);
+}
+
+static uint64_t awkward_size(struct rsc_rng *rng, uint64_t tile, uint64_t chunk, uint64_t most) {
+    static const int off[] = {-1, 0, 1};
+    uint64_t by = (uint64_t)(int64_t)off[rsc_rng_below(rng, 3)], size;
+    switch (rsc_rng_below(rng, 10)) {
+    case 0: size = rsc_rng_below(rng, 3); break;
+    case 1: size = tile + by; break;
+    case 2: size = 2 * tile + by; break;
+    case 3: size = chunk + by; break;
+    case 4: size = 2 * chunk - 1; break;
+    case 5: size = 3 * chunk + by; break;
+    case 6: size = 32 * (1 + rsc_rng_below(rng, 8)) + by; break;
+    default: size = rsc_rng_below(rng, most + 1);
+    }
+    return size > most ? most : size;
+}
+
+static void fill(struct rsc_rng *rng, uint64_t *words, uint64_t count, uint32_t shift) {
+    unsigned shape = (unsigned)rsc_rng_below(rng, 11);
+    uint64_t lines = 1 + rsc_rng_below(rng, 2 * count + 2), at = 0;
+    uint64_t base = rsc_rng_below(rng, 3) ? 0 : rsc_rng_u64(rng) >> (rsc_rng_below(rng, 2) ? 8 : 16);
+    if (rsc_rng_below(rng, 2)) lines = 1 + rsc_rng_below(rng, 1 + lines / 8);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t line;
+        switch (shape) {
+        case 0: line = 7; break;                                            /* all equal */
+        case 1: line = i; break;                                            /* all distinct */
+        case 2: line = i % lines; break;                                    /* cycle */
+        case 3: line = i % (2 * lines) < lines ? i % lines : lines - 1 - i % lines; break; /* there and back: chains */
+        case 4: line = rsc_rng_below(rng, lines) * rsc_rng_below(rng, lines) / lines; break; /* hot lines */
+        case 5: line = rsc_rng_below(rng, 8) ? 3 : rsc_rng_below(rng, lines); break;
+        case 6: line = rsc_rng_below(rng, lines) << 16 << rsc_rng_below(rng, 3); break; /* a region each */
+        case 7: line = rsc_rng_u64(rng) % 5 << 40 | rsc_rng_below(rng, lines); break;  /* far apart */
+        case 8: line = (at += rsc_rng_below(rng, 3)); break;                /* slowly on */
+        case 9: line = count - i; break;
+        default: line = rsc_rng_below(rng, lines); break;
+        }
+        words[i] = base + (line << shift) + (shift ? rsc_rng_below(rng, 1u << shift) : 0);
+    }
+}
+
+static int differ(const char *what, uint64_t got, uint64_t wanted) {
+    if (got == wanted) return 0;
+    fprintf(stderr, "gpu_check: %s: %" PRIu64 ", should be %" PRIu64 "\n", what, got, wanted);
+    return 1;
+}
+
+static int compare(const struct rsc_gpu_result *got, const struct wanted *wanted) {
+    int wrong = differ("references", got->references, wanted->references) |
+                differ("distinct", got->distinct, wanted->distinct) | differ("capped", got->rd_capped, wanted->capped);
+    for (uint32_t bin = 0; bin < RSC_GPU_BINS && !wrong; bin++) {
+        char name[32];
+        snprintf(name, sizeof name, "rd bin %u", bin);
+        wrong |= differ(name, got->rd[bin], wanted->rd[bin]);
+        snprintf(name, sizeof name, "ri bin %u", bin);
+        wrong |= differ(name, got->ri[bin], wanted->ri[bin]);
+    }
+    return wrong;
+}
+
+/* The words through the plugin in parts of any size; exits on failure. */
+static void on_the_device(struct rsc_gpu_result *results, const struct rsc_gpu_options *options, const uint64_t *words,
+                          uint64_t count, struct rsc_rng *rng) {
+    const struct rsc_gpu_plugin *plugin = rsc_gpu_plugin();
+    char message[RSC_GPU_MESSAGE_BYTES];
+    void *session;
+    int status = plugin->open(&session, options, message);
+    for (uint64_t done = 0; !status && done < count;) {
+        uint64_t *buffer;
+        size_t room;
+        status = plugin->buffer(session, &buffer, &room, message);
+        if (status) break;
+        size_t part = 1 + (size_t)rsc_rng_below(rng, room);
+        if (part > count - done) part = (size_t)(count - done);
+        memcpy(buffer, words + done, part * sizeof *buffer);
+        status = plugin->commit(session, part, message);
+        done += part;
+    }
+    if (!status) status = plugin->finish(session, results, message);
+    if (status) {
+        fprintf(stderr, "gpu_check: %s\n", message);
+        exit(1);
+    }
+    plugin->close(session);
+}
+
+int main(int count, char **arguments) {
+    unsigned long traces = count > 1 ? strtoul(arguments[1], NULL, 10) : 1000;
+    uint64_t seed = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
+    uint64_t longest = count > 3 ? strtoull(arguments[3], NULL, 10) : 3000;
+    uint64_t tile = getenv("RSC_GPU_CHECK_TILE") ? strtoull(getenv("RSC_GPU_CHECK_TILE"), NULL, 10) : 256;
+    struct wanted *wanted = need(malloc(sizeof *wanted));
+    struct rsc_gpu_result *results = need(malloc(RSC_GPU_LINE_SIZES_MAX * sizeof *results));
+    uint64_t *words = need(malloc((longest + 1) * sizeof *words)), references = 0;
+    for (unsigned long t = 0; t < traces; t++) {
+        struct rsc_rng rng;
+        rsc_rng_seed(&rng, seed, t);
+        struct rsc_gpu_options options = {.struct_bytes = sizeof options, .line_count = 1, .line_shifts = {6}};
+        options.chunk_words = 1 + rsc_rng_below(&rng, longest / (1 + rsc_rng_below(&rng, 8)) + 1);
+        if (!rsc_rng_below(&rng, 4)) options.chunk_words = tile * (1 + rsc_rng_below(&rng, 3));
+        if (!rsc_rng_below(&rng, 5)) options.rd_cap = 1 + rsc_rng_below(&rng, 500);
+        if (!rsc_rng_below(&rng, 8)) options.line_shifts[0] = (uint32_t)rsc_rng_below(&rng, 13);
+        if (!rsc_rng_below(&rng, 4)) options.line_shifts[options.line_count++] = 12;
+        if (!rsc_rng_below(&rng, 8)) options.line_shifts[options.line_count++] = 0;
+        uint64_t length = awkward_size(&rng, tile, options.chunk_words, longest);
+        fill(&rng, words, length, 6);
+        on_the_device(results, &options, words, length, &rng);
+        for (uint32_t line = 0; line < options.line_count; line++) {
+            on_the_cpu(wanted, words, length, options.line_shifts[line], options.rd_cap);
+            if (compare(&results[line], wanted)) {
+                fprintf(stderr, "gpu_check: seed %" PRIu64 ", trace %lu: %" PRIu64 " words in chunks of %" PRIu64 ", line %u\n",
+                        seed, t, length, options.chunk_words, 1u << options.line_shifts[line]);
+                return 1;
+            }
+        }
+        references += length * options.line_count;
+    }
+    printf("%lu traces, %" PRIu64 " references: identical\n", traces, references);
+    free(wanted);
+    free(results);
+    free(words);
+    return 0;
+}
