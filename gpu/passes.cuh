@@ -77,7 +77,7 @@ struct PassArguments {
 };
 
 template <u32 BITS, bool FIRST>
-__global__ void __launch_bounds__(THREADS) count_pass(PassArguments a) {
+__global__ void __launch_bounds__(THREADS, 2) count_pass(PassArguments a) {
     constexpr u32 DIGITS = 1u << BITS;
     RSC_SHARED_MEMORY(shared);
     __shared__ u32 partial[THREADS > DIGITS / 2 ? THREADS : DIGITS / 2], totals[DIGITS], before[DIGITS];
@@ -197,7 +197,7 @@ struct LastArguments {
     unsigned long long *capped;
 };
 
-__global__ void __launch_bounds__(THREADS) count_last(LastArguments a) {
+__global__ void __launch_bounds__(THREADS, 2) count_last(LastArguments a) {
     constexpr u32 DIGITS = 1u << LAST_BITS;
     RSC_SHARED_MEMORY(shared);
     __shared__ u32 partial[THREADS > DIGITS / 2 ? THREADS : DIGITS / 2], totals[DIGITS], capped;

@@ -28,6 +28,9 @@ static int open_session(void **session, const rsc_gpu_options *options, char *me
     }
     return guarded(message, [&] { *session = new Session(*options); });
 }
+static int reserve(void *session, uint64_t words, uint64_t lines, char *message) {
+    return guarded(message, [&] { ((Session *)session)->reserve(words, lines); });
+}
 static int get_buffer(void *session, uint64_t **words, size_t *room, char *message) {
     return guarded(message, [&] { ((Session *)session)->buffer(words, room); });
 }
@@ -51,7 +54,7 @@ static void close_session(void *session) { delete (Session *)session; }
 extern "C" __attribute__((visibility("default"))) const rsc_gpu_plugin *rsc_gpu_plugin(void);
 extern "C" const struct rsc_gpu_plugin *rsc_gpu_plugin(void) {
     static const struct rsc_gpu_plugin plugin = {
-        RSC_GPU_PLUGIN_VERSION, sizeof plugin, open_session, get_buffer, commit, push, push_device, finish, timing, close_session,
+        RSC_GPU_PLUGIN_VERSION, sizeof plugin, open_session, reserve, get_buffer, commit, push, push_device, finish, timing, close_session,
     };
     return &plugin;
 }

@@ -8,7 +8,38 @@
 
 #include <reusescope/error.h>
 
+#include "lines.cuh"
+#include "pairs.cuh"
 #include "sort.cuh"
+
+/* One line size: what lasts from chunk to chunk. */
+struct Stack {
+    LineRule rule;
+    bool wide = false; /* 64-bit ids */
+    DeviceArray<unsigned long long> slots, regions, histograms; /* rd, then ri, then capped */
+    DeviceArray<u32> region_counts;                             /* numbered, seen */
+    u32 region_count = 0;
+    DeviceArray<unsigned char> carry_ids; /* u32 or u64 */
+    DeviceArray<u64> carry_times, next_times;
+    u32 carried = 0;
+    u64 time = 0; /* references so far */
+
+    RegionTable table() const {
+        return RegionTable{slots.at(), regions.at(), region_counts.at(), region_counts.at() + 1};
+    }
+};
+
+/* Work space for `room` positions; shared by the line sizes. */
+struct Work {
+    u32 room = 0;
+    bool wide = false;
+    DeviceArray<unsigned char> ids, sorted_ids, temporary; /* sorted_ids later holds prev, temporary pairs and elements */
+    DeviceArray<u32> positions, sorted_positions;
+    DeviceArray<uint2> elements, ranks;
+    DeviceArray<u32> counts, before, status, small;
+    DeviceArray<unsigned char> sum_space;
+    size_t sort_bytes = 0, sum_bytes = 0;
+};
 
 static const u64 CHUNK_WORDS_MOST = 64ull << 20;
 static const u32 POSITIONS_MOST = 0x3ffffff0; /* PREV_NONE and the look-back words have 30 bits */
@@ -56,18 +87,27 @@ static u32 blocks_for(u64 n, u32 threads, u32 per_thread = 1) {
 /* ---- opening ---- */
 
 Session::Session(const rsc_gpu_options &options) : options_(options) {
-    open_device();
-    choose_chunk();
-    make_stacks();
+    try {
+        work_ = new Work;
+        open_device();
+        choose_chunk();
+        make_stacks();
+    } catch (...) {
+        release();
+        throw;
+    }
 }
 
-Session::~Session() {
+Session::~Session() { release(); }
+
+void Session::release() {
     if (streams_made_) {
         (void)cudaStreamSynchronize(copy_stream_);
         (void)cudaStreamSynchronize(look_stream_);
         (void)cudaStreamSynchronize(compute_stream_);
     }
     for (Stack *stack : stacks_) delete stack;
+    delete work_;
     for (Piece &piece : pieces_)
         if (piece.words) (void)cudaFreeHost(piece.words);
     if (host_counts_) (void)cudaFreeHost(host_counts_);
@@ -160,11 +200,26 @@ void Session::make_stacks() {
         check(cudaMemsetAsync(stack->histograms.at(), 0, (2 * RSC_GPU_BINS + 1) * sizeof(unsigned long long), compute_stream_),
               "clearing");
     }
-    work_.small.allocate(64 + BUCKETS, "counters");
+    work_->small.allocate(64 + BUCKETS, "counters");
     check(cudaStreamSynchronize(compute_stream_), "clearing");
 }
 
 /* ---- words in ---- */
+
+void Session::reserve(u64 words, u64 lines) {
+    words = std::min(words, chunk_words_);
+    lines = std::min<u64>(lines, POSITIONS_MOST / 2);
+    for (Chunk &chunk : chunks_)
+        if (!chunk.words.room()) chunk.words.allocate(chunk_words_, "chunk");
+    if ((words + lines) * bytes_per_position(false) < budget_ / 2) ensure_work((u32)(words + lines), false);
+    for (Stack *stack : stacks_) {
+        if (stack->carried || lines * bytes_per_line(false) > budget_ / 8) continue;
+        stack->carry_ids.allocate(lines * sizeof(u32), "carried lines");
+        stack->carry_times.allocate(lines, "carried lines");
+        stack->next_times.allocate(lines, "carried lines");
+    }
+    check(cudaStreamSynchronize(compute_stream_), "positions");
+}
 
 void Session::buffer(u64 **words, size_t *room) {
     Piece &piece = pieces_[next_piece_];
@@ -291,7 +346,7 @@ u64 Session::round_words(const Stack &stack, u64 wanted) {
 }
 
 void Session::ensure_work(u32 total, bool wide) {
-    Work &work = work_;
+    Work &work = *work_;
     if (total <= work.room && (work.wide || !wide)) return;
     u64 room = work.wide || !wide ? (u64)total + total / 4 : total;
     room = std::min<u64>(std::max<u64>(room, 1024), POSITIONS_MOST);
@@ -346,7 +401,7 @@ void Session::widen(Stack &stack) {
 template <class Id> void Session::compute_round(Stack &stack, const u64 *words, u32 count, cudaEvent_t consumed) {
     u32 carried = stack.carried, total = carried + count;
     ensure_work(total, sizeof(Id) == 8);
-    Work &work = work_;
+    Work &work = *work_;
     cudaStream_t stream = compute_stream_;
     Id *ids = (Id *)work.ids.at(), *sorted_ids = (Id *)work.sorted_ids.at();
     u32 *small = work.small.at(), *prev = (u32 *)work.sorted_ids.at();
@@ -421,7 +476,7 @@ template <u32 BITS> void Session::launch_pass(bool first, PassArguments &argumen
 
 /* The passes over the values' digits; positions first..total-1 are the chunk's own. */
 void Session::count_distances(Stack &stack, u32 first, u32 total) {
-    Work &work = work_;
+    Work &work = *work_;
     u32 *small = work.small.at();
     u32 tiles = blocks_for(total - first, THREADS, ITEMS);
     u32 bits = std::max(bits_for(total), TILE_BITS + 1), above = bits - TILE_BITS;

@@ -1,6 +1,6 @@
 /*
  * session.h - a stream of words through the device: memory, chunks, and the order
- * in which kernels run. Plugin.cu makes the C interface of it.
+ * in which kernels run. plugin.cu makes the C interface of it.
  *
  * Words are copied into one of two chunk buffers while the chunk in the other is
  * computed. A chunk is computed for each line size in turn (a Stack each): lines
@@ -14,9 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "device.cuh"
 #include "distance/gpu_plugin.h"
-#include "lines.cuh"
-#include "pairs.cuh"
 
 /* What went wrong, in one line; code is an RSC_E... */
 struct Failure {
@@ -45,39 +44,15 @@ template <class T> class DeviceArray {
     size_t room_ = 0;
 };
 
-/* One line size: what lasts from chunk to chunk. */
-struct Stack {
-    LineRule rule;
-    bool wide = false; /* 64-bit ids */
-    DeviceArray<unsigned long long> slots, regions, histograms; /* rd, then ri, then capped */
-    DeviceArray<u32> region_counts;                             /* numbered, seen */
-    u32 region_count = 0;
-    DeviceArray<unsigned char> carry_ids; /* u32 or u64 */
-    DeviceArray<u64> carry_times, next_times;
-    u32 carried = 0;
-    u64 time = 0; /* references so far */
-
-    RegionTable table() const {
-        return RegionTable{slots.at(), regions.at(), region_counts.at(), region_counts.at() + 1};
-    }
-};
-
-/* Work space for `room` positions; shared by the line sizes. */
-struct Work {
-    u32 room = 0;
-    bool wide = false;
-    DeviceArray<unsigned char> ids, sorted_ids, temporary; /* sorted_ids later holds prev, temporary pairs and elements */
-    DeviceArray<u32> positions, sorted_positions;
-    DeviceArray<uint2> elements, ranks;
-    DeviceArray<u32> counts, before, status, small;
-    DeviceArray<unsigned char> sum_space;
-    size_t sort_bytes = 0, sum_bytes = 0;
-};
+struct Stack;         /* one line size: what lasts from chunk to chunk */
+struct Work;          /* work space of the kernels, shared by the line sizes */
+struct PassArguments;
 
 class Session {
   public:
     explicit Session(const rsc_gpu_options &options);
     ~Session();
+    void reserve(u64 words, u64 lines);
     void buffer(u64 **words, size_t *room);
     void commit(size_t count);
     void push(const u64 *words, u64 count);
@@ -98,6 +73,7 @@ class Session {
         cudaEvent_t copied;
     };
 
+    void release();
     void open_device();
     void choose_chunk();
     void make_stacks();
@@ -126,7 +102,7 @@ class Session {
     Piece pieces_[PIECES];
     u32 filling_ = 0, next_piece_ = 0;
     std::vector<Stack *> stacks_;
-    Work work_;
+    Work *work_ = nullptr;
     u32 *host_counts_ = nullptr; /* page-locked: last uses, reuses; regions of each stack */
     std::vector<cudaEvent_t> marks_; /* timing: phase events in order */
     std::vector<u32> mark_phases_;

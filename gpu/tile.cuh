@@ -84,19 +84,12 @@ template <u32 BITS> __device__ __forceinline__ void add_down_columns(u32 *words,
 template <u32 BITS> __device__ __forceinline__ void add_along_row(u16 *row) {
     constexpr u32 PER_LANE = (1u << BITS) / WARP;
     u32 lane = lane_number(), value[PER_LANE], sum = 0;
-    if (PER_LANE == 1) {
-        value[0] = row[lane];
-        sum = value[0];
-    } else {
-        const u32 *words = (const u32 *)row + lane * (PER_LANE / 2);
+    /* as one load and one store of 2 to 16 bytes */
+    struct __align__(PER_LANE * 2) Digits {
+        u16 count[PER_LANE];
+    } digits = ((const Digits *)row)[lane];
 #pragma unroll
-        for (u32 i = 0; i < PER_LANE / 2; i++) {
-            u32 word = words[i];
-            value[2 * i] = word & 0xffff;
-            value[(2 * i + 1) % PER_LANE] = word >> 16;
-            sum += (word & 0xffff) + (word >> 16);
-        }
-    }
+    for (u32 i = 0; i < PER_LANE; i++) sum += value[i] = digits.count[i];
     u32 right = sum;
 #pragma unroll
     for (u32 by = 1; by < WARP; by *= 2) {
@@ -109,13 +102,9 @@ template <u32 BITS> __device__ __forceinline__ void add_along_row(u16 *row) {
         right += value[i];
         value[i] = right;
     }
-    if (PER_LANE == 1) {
-        row[lane] = (u16)value[0];
-    } else {
-        u32 *words = (u32 *)row + lane * (PER_LANE / 2);
 #pragma unroll
-        for (u32 i = 0; i < PER_LANE / 2; i++) words[i] = value[2 * i] | value[(2 * i + 1) % PER_LANE] << 16;
-    }
+    for (u32 i = 0; i < PER_LANE; i++) digits.count[i] = (u16)value[i];
+    ((Digits *)row)[lane] = digits;
 }
 
 /*

@@ -63,6 +63,9 @@ struct rsc_gpu_plugin {
     /* Fails with RSC_EUNSUPPORTED and says what is missing: the driver, or a device. */
     int (*open)(void **session, const struct rsc_gpu_options *options, char *message);
 
+    /* Takes the memory for chunks of `words` words and `lines` lines now rather than when they come. */
+    int (*reserve)(void *session, uint64_t words, uint64_t lines, char *message);
+
     /* Room for the caller's next words, in memory the device can copy from; *room is at least 1. */
     int (*buffer)(void *session, uint64_t **words, size_t *room, char *message);
     /* The first `count` words of the buffer are filled. */
