@@ -6,7 +6,9 @@
  *     gpu_check [TRACES [SEED [LONGEST]]]
  *
  * Sizes cluster around tiles and chunks; shapes are all equal, all distinct,
- * cycles, chains of ever older previous uses, hot lines, far apart regions.
+ * cycles, chains of ever older previous uses, hot lines, far apart regions. Chunks
+ * are of a fixed length or grow by themselves. Stacks have several line sizes,
+ * samples of lines, or are kept per thread.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,33 +27,52 @@ struct wanted {
     uint64_t rd[RSC_GPU_BINS], ri[RSC_GPU_BINS];
 };
 
+#define THREADS 5u
+static uint64_t thread_at(uint64_t number) { return number * number * 4095; } /* up to 16 bits */
+
 static void *need(void *memory) {
     if (memory) return memory;
     fprintf(stderr, "gpu_check: out of memory\n");
     exit(1);
 }
 
-static void on_the_cpu(struct wanted *wanted, const uint64_t *words, uint64_t count, uint32_t shift, uint64_t cap) {
+/* Counts `count` lines, which came at `times`, as one stack's. */
+static void count_stack(struct wanted *wanted, const uint64_t *lines, const uint64_t *times, uint64_t count, uint64_t cap) {
     struct rsc_exact exact;
-    uint64_t lines[1024], ri[1024];
-    uint32_t rd[1024];
-    memset(wanted, 0, sizeof *wanted);
-    if (rsc_exact_init(&exact, rsc_simd_best(), 0) < 0) need(NULL);
-    for (uint64_t done = 0; done < count;) {
-        uint32_t part = count - done < 1024 ? (uint32_t)(count - done) : 1024;
-        for (uint32_t i = 0; i < part; i++) lines[i] = words[done + i] >> shift;
-        if (rsc_exact_run(&exact, lines, part, rd, ri) < 0) need(NULL);
-        for (uint32_t i = 0; i < part; i++) {
-            if (rd[i] == RSC_RD_COLD) continue;
-            wanted->ri[rsc_bin_of_fine(ri[i])]++;
-            if (cap && rd[i] >= cap) wanted->capped++;
-            else wanted->rd[rsc_bin_of_fine(rd[i])]++;
-        }
-        done += part;
+    uint64_t *ri = need(malloc((count + 1) * sizeof *ri));
+    uint32_t *rd = need(malloc((count + 1) * sizeof *rd));
+    if (rsc_exact_init(&exact, rsc_simd_best(), 0) < 0 || rsc_exact_run(&exact, lines, (uint32_t)count, rd, ri) < 0) need(NULL);
+    for (uint64_t i = 0; i < count; i++) {
+        if (rd[i] == RSC_RD_COLD) continue;
+        wanted->ri[rsc_bin_of_fine(times[i] - times[i - ri[i]])]++;
+        if (cap && rd[i] >= cap) wanted->capped++;
+        else wanted->rd[rsc_bin_of_fine(rd[i])]++;
     }
-    wanted->references = count;
-    wanted->distinct = rsc_exact_distinct(&exact);
+    wanted->references += count;
+    wanted->distinct += rsc_exact_distinct(&exact);
     rsc_exact_free(&exact);
+    free(ri);
+    free(rd);
+}
+
+static void on_the_cpu(struct wanted *wanted, const uint64_t *words, uint64_t count, const struct rsc_gpu_options *options,
+                       const struct rsc_gpu_stack *stack) {
+    uint64_t *lines = need(malloc((count + 1) * sizeof *lines)), *times = need(malloc((count + 1) * sizeof *times));
+    memset(wanted, 0, sizeof *wanted);
+    for (uint64_t thread = 0; thread < (options->per_thread ? THREADS : 1); thread++) {
+        uint64_t kept = 0, time = 0;
+        for (uint64_t i = 0; i < count; i++) {
+            if (options->per_thread && thread_at(thread) != words[i] >> 48) continue;
+            uint64_t line = (options->per_thread ? words[i] << 16 >> 16 : words[i]) >> stack->line_shift;
+            uint64_t hash = rsc_gpu_line_hash(line, stack->sample_seed), now = time++;
+            if (stack->sampled && (hash < stack->sample_low || hash > stack->sample_high)) continue;
+            lines[kept] = line;
+            times[kept++] = now;
+        }
+        count_stack(wanted, lines, times, kept, options->rd_cap);
+    }
+    free(lines);
+    free(times);
 }
 
 static uint64_t awkward_size(struct rsc_rng *rng, uint64_t tile, uint64_t chunk, uint64_t most) {
@@ -94,6 +115,27 @@ static void fill(struct rsc_rng *rng, uint64_t *words, uint64_t count, uint32_t 
     }
 }
 
+/* Of every six traces one is sampled, and one has a thread in each word. */
+static void choose_lines(struct rsc_rng *rng, struct rsc_gpu_options *options, uint64_t *words, uint64_t count) {
+    unsigned draw = (unsigned)rsc_rng_below(rng, 6);
+    if (draw == 0) {
+        uint64_t share = rsc_rng_below(rng, 4) ? UINT64_MAX / 8 : UINT64_MAX / 2;
+        for (uint32_t i = 0; i < options->stack_count; i++) {
+            uint64_t low = rsc_rng_below(rng, 2) ? 0 : share + i;
+            struct rsc_gpu_stack sample = {options->stacks[i].line_shift, 1, low, low + share - 1, rsc_rng_u64(rng)};
+            options->stacks[i] = sample;
+        }
+        if (rsc_rng_below(rng, 2)) options->stacks[options->stack_count - 1].sampled = 0;
+    } else if (draw == 1) {
+        uint64_t thread = 0;
+        options->per_thread = 1;
+        for (uint64_t i = 0; i < count; i++) {
+            if (!rsc_rng_below(rng, 3)) thread = thread_at(rsc_rng_below(rng, THREADS));
+            words[i] = words[i] << 16 >> 16 | thread << 48;
+        }
+    }
+}
+
 static int differ(const char *what, uint64_t got, uint64_t wanted) {
     if (got == wanted) return 0;
     fprintf(stderr, "gpu_check: %s: %" PRIu64 ", should be %" PRIu64 "\n", what, got, wanted);
@@ -120,6 +162,10 @@ static void on_the_device(struct rsc_gpu_result *results, const struct rsc_gpu_o
     char message[RSC_GPU_MESSAGE_BYTES];
     void *session;
     int status = plugin->open(&session, options, message);
+    if (!status && !rsc_rng_below(rng, 4)) { /* all at once: chunks shrink towards the end */
+        status = plugin->push(session, words, count, message);
+        count = 0;
+    }
     for (uint64_t done = 0; !status && done < count;) {
         uint64_t *buffer;
         size_t room;
@@ -145,30 +191,32 @@ int main(int count, char **arguments) {
     uint64_t longest = count > 3 ? strtoull(arguments[3], NULL, 10) : 3000;
     uint64_t tile = getenv("RSC_GPU_CHECK_TILE") ? strtoull(getenv("RSC_GPU_CHECK_TILE"), NULL, 10) : 256;
     struct wanted *wanted = need(malloc(sizeof *wanted));
-    struct rsc_gpu_result *results = need(malloc(RSC_GPU_LINE_SIZES_MAX * sizeof *results));
+    struct rsc_gpu_result *results = need(malloc(RSC_GPU_STACKS_MAX * sizeof *results));
     uint64_t *words = need(malloc((longest + 1) * sizeof *words)), references = 0;
     for (unsigned long t = 0; t < traces; t++) {
         struct rsc_rng rng;
         rsc_rng_seed(&rng, seed, t);
-        struct rsc_gpu_options options = {.struct_bytes = sizeof options, .line_count = 1, .line_shifts = {6}};
-        options.chunk_words = 1 + rsc_rng_below(&rng, longest / (1 + rsc_rng_below(&rng, 8)) + 1);
+        struct rsc_gpu_options options = {.struct_bytes = sizeof options, .stack_count = 1, .stacks = {{.line_shift = 6}}};
+        if (rsc_rng_below(&rng, 3)) options.chunk_words = 1 + rsc_rng_below(&rng, longest / (1 + rsc_rng_below(&rng, 8)) + 1);
         if (!rsc_rng_below(&rng, 4)) options.chunk_words = tile * (1 + rsc_rng_below(&rng, 3));
         if (!rsc_rng_below(&rng, 5)) options.rd_cap = 1 + rsc_rng_below(&rng, 500);
-        if (!rsc_rng_below(&rng, 8)) options.line_shifts[0] = (uint32_t)rsc_rng_below(&rng, 13);
-        if (!rsc_rng_below(&rng, 4)) options.line_shifts[options.line_count++] = 12;
-        if (!rsc_rng_below(&rng, 8)) options.line_shifts[options.line_count++] = 0;
-        uint64_t length = awkward_size(&rng, tile, options.chunk_words, longest);
+        if (!rsc_rng_below(&rng, 8)) options.stacks[0].line_shift = (uint32_t)rsc_rng_below(&rng, 13);
+        if (!rsc_rng_below(&rng, 4)) options.stacks[options.stack_count++].line_shift = 12;
+        if (!rsc_rng_below(&rng, 8)) options.stacks[options.stack_count++].line_shift = 0;
+        uint64_t length = awkward_size(&rng, tile, options.chunk_words ? options.chunk_words : 4 * tile, longest);
         fill(&rng, words, length, 6);
+        choose_lines(&rng, &options, words, length);
         on_the_device(results, &options, words, length, &rng);
-        for (uint32_t line = 0; line < options.line_count; line++) {
-            on_the_cpu(wanted, words, length, options.line_shifts[line], options.rd_cap);
-            if (compare(&results[line], wanted)) {
-                fprintf(stderr, "gpu_check: seed %" PRIu64 ", trace %lu: %" PRIu64 " words in chunks of %" PRIu64 ", line %u\n",
-                        seed, t, length, options.chunk_words, 1u << options.line_shifts[line]);
+        for (uint32_t i = 0; i < options.stack_count; i++) {
+            on_the_cpu(wanted, words, length, &options, &options.stacks[i]);
+            if (compare(&results[i], wanted)) {
+                fprintf(stderr, "gpu_check: seed %" PRIu64 ", trace %lu: %" PRIu64 " words in chunks of %" PRIu64 ", line %u%s%s\n",
+                        seed, t, length, options.chunk_words, 1u << options.stacks[i].line_shift,
+                        options.stacks[i].sampled ? ", sampled" : "", options.per_thread ? ", per thread" : "");
                 return 1;
             }
         }
-        references += length * options.line_count;
+        references += length * options.stack_count;
     }
     printf("%lu traces, %" PRIu64 " references: identical\n", traces, references);
     free(wanted);

@@ -21,6 +21,8 @@
 /* Shared memory whose size the launch gives. */
 #define RSC_SHARED_MEMORY(name) extern __shared__ __align__(16) unsigned char name[]
 #define RSC_PAUSE() __nanosleep(20)
+/* The emulation has one device with one stream. */
+#define RSC_ONE_AT_A_TIME() (void)0
 #endif
 
 typedef uint32_t u32;

@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <vector>
 #if !defined(__x86_64__)
 #include <ucontext.h>
@@ -66,9 +68,10 @@ inline unsigned alive, at_barrier;
 inline uint64_t barriers, progress, seen_progress;
 inline unsigned idle_rounds;
 inline Warp warps[THREADS_MAX / WARP_LANES];
-inline std::vector<unsigned char *> stacks;
+inline std::vector<std::unique_ptr<unsigned char[]>> stacks;
 alignas(16) inline unsigned char shared[SHARED_BYTES_MAX];
 inline const std::function<void()> *body;
+inline std::mutex device_lock;
 
 inline void jump(Context *from, Context *to) {
 #if defined(__x86_64__)
@@ -141,7 +144,7 @@ inline void launch(unsigned grid, unsigned threads, size_t shared_bytes, const s
         fprintf(stderr, "emulated kernel: %u threads, %zu bytes\n", threads, shared_bytes);
         abort();
     }
-    while (stacks.size() < threads) stacks.push_back((unsigned char *)malloc(STACK_BYTES));
+    while (stacks.size() < threads) stacks.emplace_back(new unsigned char[STACK_BYTES]);
     body = &kernel;
     block_size.x = threads;
     grid_size.x = grid;
@@ -155,7 +158,7 @@ inline void launch(unsigned grid, unsigned threads, size_t shared_bytes, const s
         for (unsigned t = 0; t < threads; t++) {
             done[t] = false;
 #if defined(__x86_64__)
-            uint64_t top = ((uint64_t)(stacks[t] + STACK_BYTES) & ~15ull) - 8;
+            uint64_t top = ((uint64_t)(stacks[t].get() + STACK_BYTES) & ~15ull) - 8;
             uint64_t *frame = (uint64_t *)top;
             *frame-- = 0;
             *frame-- = (uint64_t)fiber_main;
@@ -163,7 +166,7 @@ inline void launch(unsigned grid, unsigned threads, size_t shared_bytes, const s
             fibers[t] = frame + 1;
 #else
             getcontext(&fibers[t]);
-            fibers[t].uc_stack.ss_sp = stacks[t];
+            fibers[t].uc_stack.ss_sp = stacks[t].get();
             fibers[t].uc_stack.ss_size = STACK_BYTES;
             fibers[t].uc_link = nullptr;
             makecontext(&fibers[t], fiber_main, 0);
@@ -173,11 +176,6 @@ inline void launch(unsigned grid, unsigned threads, size_t shared_bytes, const s
         jump(&scheduler, &fibers[0]);
     }
     body = nullptr;
-}
-
-inline void release_stacks() {
-    for (unsigned char *stack : stacks) free(stack);
-    stacks.clear();
 }
 
 } // namespace emulated
@@ -190,6 +188,7 @@ inline void release_stacks() {
     emulated::launch((grid), (threads), (shared_bytes), [&] { kernel(__VA_ARGS__); })
 #define RSC_SHARED_MEMORY(name) unsigned char *const name = emulated::shared
 #define RSC_PAUSE() emulated::yield_from(threadIdx.x)
+#define RSC_ONE_AT_A_TIME() std::lock_guard<std::mutex> turn(emulated::device_lock)
 
 static inline void __syncthreads() { emulated::sync_threads(); }
 static inline void __syncwarp() { emulated::vote(0); }
@@ -238,8 +237,14 @@ struct cudaDeviceProp { char name[64]; int multiProcessorCount; int major, minor
 
 namespace emulated {
 inline size_t memory_bytes = (size_t)1 << 30, memory_used; /* a test may make it small */
-inline long fail_after = -1;                               /* calls until one fails; -1: none does */
-inline cudaError_t call() { return fail_after >= 0 && fail_after-- == 0 ? 719 : cudaSuccess; }
+inline long fail_after = -1; /* calls until one fails, and all after it, as a lost device's do; -1: none does */
+inline int devices = 1;      /* -1: no driver */
+inline long calls;
+inline cudaError_t call() {
+    calls++;
+    if (fail_after > 0) fail_after--;
+    return fail_after == 0 ? 719 : cudaSuccess;
+}
 } // namespace emulated
 
 static inline const char *cudaGetErrorString(cudaError_t e) {
@@ -251,9 +256,14 @@ template <class T> static inline cudaError_t cudaMalloc(T **out, size_t bytes) {
     if (!block) return cudaErrorMemoryAllocation;
     block[0] = bytes;
     memset(block + 4, 0xa5, bytes);
+    cudaError_t status = emulated::call();
+    if (status) {
+        free(block);
+        return status;
+    }
     emulated::memory_used += bytes;
     *out = (T *)(block + 4);
-    return emulated::call();
+    return cudaSuccess;
 }
 static inline cudaError_t cudaFree(void *at) {
     if (!at) return cudaSuccess;
@@ -263,8 +273,9 @@ static inline cudaError_t cudaFree(void *at) {
     return cudaSuccess;
 }
 template <class T> static inline cudaError_t cudaHostAlloc(T **out, size_t bytes, unsigned) {
-    *out = (T *)malloc(bytes + 1);
-    return *out ? emulated::call() : (cudaError_t)cudaErrorMemoryAllocation;
+    cudaError_t status = emulated::call();
+    if (!status) *out = (T *)malloc(bytes + 1);
+    return status ? status : *out ? cudaSuccess : (cudaError_t)cudaErrorMemoryAllocation;
 }
 static inline cudaError_t cudaFreeHost(void *at) { free(at); return cudaSuccess; }
 static inline cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
@@ -290,12 +301,16 @@ static inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return em
 static inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return emulated::call(); }
 static inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) { *ms = 0; return cudaSuccess; }
 static inline cudaError_t cudaGetLastError() { return emulated::call(); }
-static inline cudaError_t cudaSetDevice(int device) { return device ? 101 : cudaSuccess; }
-static inline cudaError_t cudaGetDeviceCount(int *count) { *count = 1; return cudaSuccess; }
+static inline cudaError_t cudaSetDevice(int device) { return device < emulated::devices ? emulated::call() : 101; }
+static inline cudaError_t cudaGetDeviceCount(int *count) {
+    if (emulated::devices < 0) return cudaErrorInsufficientDriver;
+    *count = emulated::devices;
+    return emulated::devices ? emulated::call() : (cudaError_t)cudaErrorNoDevice;
+}
 static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
     *properties = cudaDeviceProp{"the CPU, emulating", 2, 0, 0};
     return cudaSuccess;
 }
-template <class F> static inline cudaError_t cudaFuncSetAttribute(F *, int, int) { return cudaSuccess; }
+template <class F> static inline cudaError_t cudaFuncSetAttribute(F *, int, int) { return emulated::call(); }
 
 #endif

@@ -17,11 +17,17 @@
 
 #include "device.cuh"
 
-constexpr u32 REGION_BITS = 16, REGIONS_MOST = 65534, REGION_PENDING = 0xffff;
-constexpr u32 REGION_SLOTS = 1u << 17;
+#ifndef RSC_GPU_REGION_SLOT_BITS
+#define RSC_GPU_REGION_SLOT_BITS 17
+#endif
+constexpr u32 REGION_BITS = 16, REGION_SLOT_BITS = RSC_GPU_REGION_SLOT_BITS, REGION_SLOTS = 1u << REGION_SLOT_BITS;
+constexpr u32 REGIONS_MOST = REGION_SLOTS / 2 - 2;
+/* No number, and not all ones: the topmost region without a number must differ from an empty slot. */
+constexpr u32 REGION_PENDING = 0xfffe;
+static_assert(REGIONS_MOST <= REGION_PENDING, "numbers");
 #define REGION_EMPTY (~(unsigned long long)0)
 
-/* How words become lines. Private stacks have the thread in the 16 uppermost bits, and keep it there. */
+/* How words become lines. With stacks per thread, the 16 uppermost bits are the thread, and stay where they are. */
 struct LineRule {
     u32 shift;
     u32 thread_bits; /* 0 or 16 */
@@ -39,7 +45,7 @@ struct RegionTable {
 };
 
 __device__ __forceinline__ u32 region_slot(u64 region) {
-    return (u32)((region * 0x9e3779b97f4a7c15ull) >> 47); /* 17 bits */
+    return (u32)((region * 0x9e3779b97f4a7c15ull) >> (64 - REGION_SLOT_BITS));
 }
 
 __global__ void see_regions(const u64 *words, u64 count, LineRule rule, RegionTable table) {

@@ -17,13 +17,15 @@
 
 constexpr u32 BUCKET_BITS = 8, BUCKETS = 1u << BUCKET_BITS;
 
-/* When positions happened. Positions below `carried` have times of their own. */
+/* When positions happened. Positions below `carried` have times of their own, or (select.cuh) all have. */
 struct Clock {
     const u64 *carried_times;
     u32 carried;
-    u64 start; /* time of position `carried` */
+    u64 start;        /* time of position `carried` */
+    const u64 *times; /* by position; NULL: the above */
 };
 __device__ __forceinline__ u64 time_of(const Clock &clock, u32 position) {
+    if (clock.times) return clock.times[position];
     return position < clock.carried ? clock.carried_times[position] : clock.start + (position - clock.carried);
 }
 
@@ -74,8 +76,9 @@ template <class Id> __global__ void __launch_bounds__(THREADS) pair_up(PairArgum
             }
             u32 prev = word[k] & PREV_NONE;
             if (a.intervals && exists && prev != PREV_NONE) {
-                u64 interval = prev >= a.clock.carried ? position[k] - prev
-                                                       : time_of(a.clock, position[k]) - time_of(a.clock, prev);
+                u64 interval = prev >= a.clock.carried && !a.clock.times
+                                   ? position[k] - prev
+                                   : time_of(a.clock, position[k]) - time_of(a.clock, prev);
                 atomicAdd(&bins[fine_bin(interval)], 1u);
             }
         }

@@ -8,6 +8,7 @@
 #include "session.h"
 
 template <class Work> static int guarded(char *message, Work work) {
+    RSC_ONE_AT_A_TIME();
     try {
         work();
         return 0;
@@ -22,34 +23,46 @@ template <class Work> static int guarded(char *message, Work work) {
 
 static int open_session(void **session, const rsc_gpu_options *options, char *message) {
     *session = nullptr;
-    if (options->struct_bytes != sizeof *options || !options->line_count || options->line_count > RSC_GPU_LINE_SIZES_MAX) {
-        snprintf(message, RSC_GPU_MESSAGE_BYTES, "gpu: options that are not of this plugin's version");
+    if (options->struct_bytes != sizeof *options || !options->stack_count || options->stack_count > RSC_GPU_STACKS_MAX) {
+        snprintf(message, RSC_GPU_MESSAGE_BYTES, "gpu engine: options that are not of this plugin's version");
         return RSC_EINVAL;
     }
+    for (uint32_t i = 0; i < options->stack_count; i++)
+        if (options->stacks[i].line_shift > 12 || (options->stacks[i].sampled && options->per_thread)) {
+            snprintf(message, RSC_GPU_MESSAGE_BYTES, "gpu engine: lines of more than 4096 bytes, or a sample of threads' own stacks");
+            return RSC_EINVAL;
+        }
     return guarded(message, [&] { *session = new Session(*options); });
 }
+static Session *in_use(void *session) {
+    ((Session *)session)->use();
+    return (Session *)session;
+}
 static int reserve(void *session, uint64_t words, uint64_t lines, char *message) {
-    return guarded(message, [&] { ((Session *)session)->reserve(words, lines); });
+    return guarded(message, [&] { in_use(session)->reserve(words, lines); });
 }
 static int get_buffer(void *session, uint64_t **words, size_t *room, char *message) {
-    return guarded(message, [&] { ((Session *)session)->buffer(words, room); });
+    return guarded(message, [&] { in_use(session)->buffer(words, room); });
 }
 static int commit(void *session, size_t count, char *message) {
-    return guarded(message, [&] { ((Session *)session)->commit(count); });
+    return guarded(message, [&] { in_use(session)->commit(count); });
 }
 static int push(void *session, const uint64_t *words, uint64_t count, char *message) {
-    return guarded(message, [&] { ((Session *)session)->push(words, count); });
+    return guarded(message, [&] { in_use(session)->push(words, count); });
 }
 static int push_device(void *session, const uint64_t *words, uint64_t count, char *message) {
-    return guarded(message, [&] { ((Session *)session)->push_device(words, count); });
+    return guarded(message, [&] { in_use(session)->push_device(words, count); });
 }
 static int finish(void *session, rsc_gpu_result *results, char *message) {
-    return guarded(message, [&] { ((Session *)session)->finish(results); });
+    return guarded(message, [&] { in_use(session)->finish(results); });
 }
 static int timing(void *session, rsc_gpu_timing *timing, char *message) {
-    return guarded(message, [&] { *timing = ((Session *)session)->timing(); });
+    return guarded(message, [&] { *timing = in_use(session)->timing(); });
 }
-static void close_session(void *session) { delete (Session *)session; }
+static void close_session(void *session) {
+    RSC_ONE_AT_A_TIME();
+    delete (Session *)session;
+}
 
 extern "C" __attribute__((visibility("default"))) const rsc_gpu_plugin *rsc_gpu_plugin(void);
 extern "C" const struct rsc_gpu_plugin *rsc_gpu_plugin(void) {

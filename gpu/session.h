@@ -3,10 +3,14 @@
  * in which kernels run. plugin.cu makes the C interface of it.
  *
  * Words are copied into one of two chunk buffers while the chunk in the other is
- * computed. A chunk is computed for each line size in turn (a Stack each): lines
- * carried from before, in order of last use, stand in front of the chunk's own
- * references, so that distances across the cut come out as all others; only the
- * chunk's own are counted.
+ * computed (session.cu). A chunk is computed for each stack in turn (compute.cu):
+ * lines carried from before, in order of last use, stand in front of the chunk's
+ * own references, so that distances across the cut come out as all others; only
+ * the chunk's own are counted.
+ *
+ * Nothing of a chunk is computed before all of it has been copied, and the last
+ * chunk's work overlaps with nothing. So chunks begin small, grow while there is
+ * more to come, and shrink towards an end that is known.
  */
 #ifndef RSC_GPU_SESSION_H
 #define RSC_GPU_SESSION_H
@@ -22,16 +26,30 @@ struct Failure {
     int code;
     std::string message;
 };
+[[noreturn]] void fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void check(cudaError_t status, const char *doing);
+static inline void check_launch(const char *kernel) { check(cudaGetLastError(), kernel); }
 
-/* Device memory that is freed with its owner. Counts itself into *used. */
+/* Device memory that is freed with its owner. */
 template <class T> class DeviceArray {
   public:
     DeviceArray() = default;
     DeviceArray(const DeviceArray &) = delete;
     DeviceArray &operator=(const DeviceArray &) = delete;
     ~DeviceArray() { release(); }
-    void allocate(size_t elements, const char *what);
-    void release();
+    void allocate(size_t elements, const char *what) {
+        release();
+        check(cudaMalloc(&at_, (elements ? elements : 1) * sizeof(T)), what);
+        room_ = elements;
+    }
+    void ensure(size_t elements, const char *what) {
+        if (room_ < elements) allocate(elements, what);
+    }
+    void release() {
+        if (at_) (void)cudaFree(at_);
+        at_ = nullptr;
+        room_ = 0;
+    }
     void swap(DeviceArray &other) {
         std::swap(at_, other.at_);
         std::swap(room_, other.room_);
@@ -44,14 +62,16 @@ template <class T> class DeviceArray {
     size_t room_ = 0;
 };
 
-struct Stack;         /* one line size: what lasts from chunk to chunk */
-struct Work;          /* work space of the kernels, shared by the line sizes */
+struct Stack; /* what lasts from chunk to chunk; session_state.h */
+struct Work;  /* work space of the kernels, shared by the stacks */
 struct PassArguments;
+struct Clock;
 
 class Session {
   public:
     explicit Session(const rsc_gpu_options &options);
     ~Session();
+    void use() const; /* the device, for the calling thread; before anything else */
     void reserve(u64 words, u64 lines);
     void buffer(u64 **words, size_t *room);
     void commit(size_t count);
@@ -61,10 +81,10 @@ class Session {
     rsc_gpu_timing timing();
 
   private:
-    static const u32 PIECES = 4, CHUNKS = 2, PHASES = 8;
+    static const u32 PIECES = 4, CHUNKS = 2;
     struct Chunk {
         DeviceArray<u64> words;
-        u64 filled = 0;
+        u64 filled = 0, target = 0;
         cudaEvent_t copied, ready, consumed;
         bool waiting = false; /* copied, not yet computed */
     };
@@ -73,41 +93,52 @@ class Session {
         cudaEvent_t copied;
     };
 
+    /* session.cu */
     void release();
     void open_device();
-    void choose_chunk();
-    void make_stacks();
-    void copy_words(const u64 *words, u64 count);
+    void begin();
+    u64 next_target(u64 coming) const;
+    void make_room(Chunk &chunk);
+    void copy_words(const u64 *words, u64 count, bool all_there);
     void chunk_is_full();
-    void look_for_regions(const u64 *words, u64 count);
     void compute_waiting(Chunk &chunk);
+    void phase(u32 number);
+
+    /* compute.cu */
+    void prepare_kernels();
+    void make_stacks();
+    void look_for_regions(const u64 *words, u64 count);
     void compute(const u64 *words, u64 count, cudaEvent_t consumed);
+    bool stacks_with_samples() const;
+    u64 bytes_per_position(bool wide) const;
     u64 round_words(const Stack &stack, u64 wanted);
     void ensure_work(u32 total, bool wide);
     void widen(Stack &stack);
-    template <class Id> void compute_round(Stack &stack, const u64 *words, u32 count, cudaEvent_t consumed);
+    u32 keep_sample(Stack &stack, const u64 *words, u32 count);
+    template <class Id> void order_by_thread(Stack &stack, u32 total, Id *ids);
+    template <class Id> void compute_round(Stack &stack, const u64 *words, const u64 *times, u32 count, cudaEvent_t consumed);
+    void find_previous(u32 total);
     void count_distances(Stack &stack, u32 first, u32 total);
     template <u32 BITS> void launch_pass(bool first, PassArguments &arguments);
-    void phase(u32 number);
 
     rsc_gpu_options options_;
     std::string device_name_;
     u32 processors_ = 1;
+    bool begun_ = false;
     size_t budget_ = 0; /* bytes of device memory we may use */
-    u64 chunk_words_ = 0, piece_words_ = 0;
+    u64 chunk_words_ = 0, piece_words_ = 0, chunks_begun_ = 0;
     cudaStream_t copy_stream_, look_stream_, compute_stream_;
     std::vector<cudaEvent_t> events_; /* all, to destroy */
-    bool streams_made_ = false;
+    std::vector<cudaStream_t> streams_;
     Chunk chunks_[CHUNKS];
     Piece pieces_[PIECES];
     u32 filling_ = 0, next_piece_ = 0;
     std::vector<Stack *> stacks_;
     Work *work_ = nullptr;
-    u32 *host_counts_ = nullptr; /* page-locked: last uses, reuses; regions of each stack */
+    u32 *host_counts_ = nullptr; /* page-locked: last uses, reuses, kept; regions of each stack */
     std::vector<cudaEvent_t> marks_; /* timing: phase events in order */
     std::vector<u32> mark_phases_;
     rsc_gpu_timing timing_{};
-    u64 copies_timed_ = 0;
 };
 
 #endif

@@ -2,8 +2,11 @@
  * gpu_plugin.h - the interface between the tool and libreusescope-cuda.so.
  *
  * The plugin exports one function, rsc_gpu_plugin(), which returns the table
- * below. A session computes, for each of its line sizes, the exact distances of
- * one stream of words; a word is an address (its line is word >> shift).
+ * below. A session takes one stream of words, which are addresses, and computes
+ * exact distances for each of its stacks. A stack has a line size (the line of a
+ * word is word >> line_shift) and may take only the lines of a sample: then
+ * distances are those among the sample's lines, intervals those of the whole
+ * stream.
  *
  * Every function that can fail returns 0 or a negative RSC_E... code and fills
  * `message` with one line. After a failure a session can only be closed. A session
@@ -22,33 +25,47 @@ extern "C" {
 #define RSC_GPU_PLUGIN_VERSION 1u
 #define RSC_GPU_PLUGIN_FILE "libreusescope-cuda.so"
 #define RSC_GPU_PLUGIN_SYMBOL "rsc_gpu_plugin"
-#define RSC_GPU_LINE_SIZES_MAX 13u
+#define RSC_GPU_STACKS_MAX 16u
 #define RSC_GPU_BINS 4480u /* RSC_BINS_FINE */
 #define RSC_GPU_MESSAGE_BYTES 400u
+
+struct rsc_gpu_stack {
+    uint32_t line_shift; /* log2 of the line size, 0 to 12 */
+    uint32_t sampled;    /* 1: only lines with sample_low <= rsc_gpu_line_hash(line, sample_seed) <= sample_high */
+    uint64_t sample_low, sample_high, sample_seed;
+};
+
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+/* Which lines a sample has. Two rounds of multiplication: every bit of the line reaches the upper ones, which are compared. */
+static inline uint64_t rsc_gpu_line_hash(uint64_t line, uint64_t seed) {
+    uint64_t mixed = (line + seed) * 0x9E3779B97F4A7C15ull;
+    return (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93ull;
+}
 
 struct rsc_gpu_options {
     uint32_t struct_bytes;
     uint32_t device;
-    uint32_t line_shifts[RSC_GPU_LINE_SIZES_MAX]; /* log2 of the line sizes, 0 to 12 */
-    uint32_t line_count;
-    uint32_t private_stacks; /* 1: one stack a thread, words have the thread in bits 48 to 63 */
+    struct rsc_gpu_stack stacks[RSC_GPU_STACKS_MAX];
+    uint32_t stack_count;
+    uint32_t per_thread;   /* 1: words have a thread in bits 48 to 63; each thread has stacks and a time of its own */
     uint32_t no_ri;
-    uint32_t timing;         /* 1: keep rsc_gpu_timing */
-    uint64_t rd_cap;         /* distances from here on are counted in rd_capped; 0: none */
-    uint64_t sample_below;   /* 0: all; else only lines whose 64-bit hash is below this (SHARDS) */
-    uint64_t chunk_words;    /* words of a chunk; 0: from free memory */
-    uint64_t memory_bytes;   /* of the device, at most; 0: what is free */
+    uint32_t timing;       /* 1: keep rsc_gpu_timing */
+    uint64_t rd_cap;       /* distances from here on are counted in rd_capped; 0: none */
+    uint64_t chunk_words;  /* words of every chunk; 0: chosen from free memory, the lines met, and what is still to come */
+    uint64_t memory_bytes; /* of the device, at most; 0: what is free, shared with the other sessions of the process */
 };
 
-/* Of one line size. */
+/* Of one stack. */
 struct rsc_gpu_result {
-    uint64_t references; /* that passed the filter */
+    uint64_t references; /* to lines of the sample */
     uint64_t distinct;   /* lines, or (thread, line) pairs; each had one cold reference */
     uint64_t rd_capped;
     uint64_t rd[RSC_GPU_BINS], ri[RSC_GPU_BINS];
 };
 
-/* Milliseconds of device time, summed over chunks and line sizes. */
+/* Milliseconds of device time, summed over chunks and stacks. `ids` includes sampling and ordering by thread. */
 struct rsc_gpu_timing {
     double copy, ids, sort, pairs, rank, count, last, carry;
     uint64_t chunks;
@@ -71,12 +88,12 @@ struct rsc_gpu_plugin {
     /* The first `count` words of the buffer are filled. */
     int (*commit)(void *session, size_t count, char *message);
 
-    /* Words in page-locked memory of the caller's, who keeps them until finish() or wait() returns. */
+    /* Words in page-locked memory of the caller's, who keeps them until finish() returns. */
     int (*push)(void *session, const uint64_t *words, uint64_t count, char *message);
     /* Words that are in the device's memory already. */
     int (*push_device)(void *session, const uint64_t *words, uint64_t count, char *message);
 
-    /* results[line_count], in the order of line_shifts. */
+    /* results[stack_count]. */
     int (*finish)(void *session, struct rsc_gpu_result *results, char *message);
     int (*timing)(void *session, struct rsc_gpu_timing *timing, char *message);
     void (*close)(void *session); /* NULL is allowed */
