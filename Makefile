@@ -2,7 +2,7 @@
 # Build trees are in build/<preset>; the tool is build/release/reusescope.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-quick test-san test-live test-long bench fuzz install dist clean bootstrap-run bootstrap-test
+.PHONY: help build run test test-quick test-san test-live test-long bench fuzz gpu install dist clean bootstrap-run bootstrap-test
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
@@ -39,6 +39,10 @@ test-long: bootstrap-test ## 10,000 random traces per engine, long fuzzing, soak
 bench: bootstrap-test ## measure: engine, trace format, readers
 	@scripts/build release -DRSC_TESTS=ON
 	@bench/run build/release
+
+gpu: bootstrap-run ## build the plugin of --engine gpu (needs CUDA 12 or newer; minutes)
+	@scripts/build release
+	@cmake --build build/release --target gpu
 
 fuzz: bootstrap-test ## libFuzzer on every reader, FUZZ_SECONDS each (60)
 	@tests/fuzz/run $(FUZZ_SECONDS)

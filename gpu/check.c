@@ -186,7 +186,8 @@ static void on_the_device(struct rsc_gpu_result *results, const struct rsc_gpu_o
 }
 
 int main(int count, char **arguments) {
-    unsigned long traces = count > 1 ? strtoul(arguments[1], NULL, 10) : 1000;
+    const char *wished = getenv("RSC_PROPERTY_TRACES");
+    unsigned long traces = count > 1 ? strtoul(arguments[1], NULL, 10) : wished ? strtoul(wished, NULL, 10) : 1000;
     uint64_t seed = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
     uint64_t longest = count > 3 ? strtoull(arguments[3], NULL, 10) : 3000;
     uint64_t tile = getenv("RSC_GPU_CHECK_TILE") ? strtoull(getenv("RSC_GPU_CHECK_TILE"), NULL, 10) : 256;

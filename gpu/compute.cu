@@ -71,7 +71,8 @@ bool Session::stacks_with_samples() const {
 /* Device bytes per position of the work space, and per carried line of a stack; upper bounds. */
 u64 Session::bytes_per_position(bool wide) const {
     u64 id = wide ? 8 : 4;
-    u64 bytes = 2 * id + std::max<u64>(id + 4, 8) + 8 + 8 + 2; /* ids, temporary, positions, elements; ranks, status */
+    u64 bytes = 2 * id + std::max<u64>(id + 4, 8) + 8 + 8; /* ids, temporary, positions, elements */
+    bytes += 2 + (sizeof(u32) << DIGIT_BITS_MOST) / TILE;       /* ranks, status */
     bool sampled = stacks_with_samples();
     if (sampled || options_.per_thread) bytes += 8; /* times */
     if (sampled) bytes += 17;                       /* kept words and times, marks */
@@ -92,10 +93,10 @@ u64 Session::round_words(const Stack &stack, u64 wanted) {
     u64 fits = positions > stack.carried ? (positions - stack.carried) / 2 : 0;
     if (fits < least)
         fail(RSC_ELIMIT,
-             "gpu engine: too many distinct lines for the device: %u so far, %llu bytes each, and %llu for every reference "
-             "of a chunk do not fit %zu MiB; take a larger --line, or another engine",
+             "gpu engine: too many distinct lines for the device: %u so far, at %llu bytes each, and a chunk, at %llu bytes "
+             "a reference, do not fit %.1f MiB; take a larger --line, or another engine",
              stack.carried, (unsigned long long)(bytes_per_line(stack.wide) * 5 / 4 + bytes_per_position(stack.wide)),
-             (unsigned long long)(2 * sizeof(u64) + 2 * bytes_per_position(stack.wide)), budget_ >> 20);
+             (unsigned long long)(2 * sizeof(u64) + 2 * bytes_per_position(stack.wide)), (double)budget_ / (1 << 20));
     return std::min(wanted, fits);
 }
 

@@ -112,8 +112,8 @@ void Session::begin() {
     u64 per_word = 2 * sizeof(u64) + bytes_per_position(true);
     chunk_words_ = options_.chunk_words ? options_.chunk_words : std::min<u64>(CHUNK_MOST, budget_ / per_word / 4);
     if (chunk_words_ < 1 || chunk_words_ > POSITIONS_MOST / 2 || chunk_words_ > budget_ / per_word)
-        fail(RSC_ENOMEM, "gpu engine: %zu MiB of device memory do not hold a chunk of %llu references, %llu bytes each",
-             budget_ >> 20, (unsigned long long)std::max<u64>(1, chunk_words_), (unsigned long long)per_word);
+        fail(RSC_ENOMEM, "gpu engine: %.1f MiB of device memory do not hold a chunk of %llu references, %llu bytes each",
+             (double)budget_ / (1 << 20), (unsigned long long)std::max<u64>(1, chunk_words_), (unsigned long long)per_word);
     piece_words_ = std::min(PIECE_WORDS_MOST, chunk_words_);
     begun_ = true;
 }

@@ -8,7 +8,7 @@
 #include "collect/symbols.h"
 
 const struct rsc_option rsc_analysis_options[] = {
-    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, or auto (default), which picks it", "auto exact"},
+    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, gpu (the same on a GPU), or auto (default: exact)", "auto exact gpu"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
@@ -17,6 +17,7 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_NO_CODE, 0, "no-code", NULL, "do not count by code, pair and object (faster)", NULL},
     {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
+    {RSC_OPT_DEVICE, 0, "device", "N", "gpu: number of the GPU to use (default 0)", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: 2 or more decode ahead and share out line sizes (default: one a core)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -80,6 +81,12 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
             return rsc_option_refuse(parser, "not a number from 1 to 1024");
         analysis->threads = (unsigned)number;
         return -1;
+    case RSC_OPT_DEVICE:
+        if (parse_bounded(parser->value, 0, 1023, &number) < 0)
+            return rsc_option_refuse(parser, "not a number from 0 to 1023");
+        analysis->engine.device = (uint32_t)number;
+        analysis->device_given = 1;
+        return -1;
     case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
     case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;
     case RSC_OPT_NO_CODE: analysis->engine.attribute = 2; return -1;
@@ -109,6 +116,8 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
 }
 
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
+    if (analysis->device_given && (!analysis->engine.engine || strcmp(analysis->engine.engine, "gpu")))
+        return rsc_fail(error, RSC_EINVAL, "--device: only --engine gpu takes it");
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
     for (size_t i = 0; i < analysis->line_count; i++) {

@@ -21,6 +21,7 @@ enum {
     RSC_OPT_NO_CODE,
     RSC_OPT_SYSROOT,
     RSC_OPT_DEBUGINFOD,
+    RSC_OPT_DEVICE,
     RSC_OPT_ANALYSIS_VERB,
 };
 
@@ -34,6 +35,7 @@ struct rsc_analysis {
     unsigned threads;
     const char *sysroot; /* for names of code and data; NULL: none */
     int debuginfod;
+    int device_given;
 
     struct rsc_pool *pool; /* NULL: one line size after the other */
     struct rsc_engine *engines[RSC_LINE_SIZES_MAX];

@@ -1,0 +1,69 @@
+# --engine gpu, on the plugin whose device is emulated; the numbers are those of the exact engine.
+$ tool=$(readlink -f $(command -v reusescope)); emulated=$(dirname $tool)/libreusescope-cuda-emulated.so
+$ gpu() { REUSESCOPE_GPU_PLUGIN=$emulated reusescope analyze --engine gpu "$@"; }
+$ same() { grep -v '"made"' "$1" > one; grep -v '"made"' "$2" > two; cmp one two && echo the same; }
+$ reusescope gen zipf,lines=3K,write=0.3 -n 20000 --seed 5 -o zipf.rsct -q
+$ gpu zipf.rsct -q -o gpu.json; reusescope analyze zipf.rsct --no-code -q -o exact.json; same gpu.json exact.json
+the same
+$ grep -o '"by":"[a-z]*"' gpu.json
+"by":"gpu"
+$ gpu zipf.rsct -q -o gpu.json --device 0 --max-distance 100 --line 128; reusescope analyze zipf.rsct --no-code -q -o exact.json --max-distance 100 --line 128; same gpu.json exact.json
+the same
+
+# Several line sizes, each with a session of its own.
+$ gpu zipf.rsct -q -o gpu.json --line 64,4096,8 --threads 2; reusescope analyze zipf.rsct --no-code -q -o exact.json --line 64,4096,8; same gpu.json exact.json
+the same
+
+# No accesses; and a profile that is drawn.
+$ gpu zipf.rsct --range 0-1 -q --format json -o - | grep references
+ "accesses":0,"references":0,"cold":0,"invalidated":0,"distinct":0,
+$ printf '0 100\n0 100\n0 200\n0 100\n' > small.din; gpu small.din -q --format text -o - | grep -o "made by *gpu, from trace"
+made by     gpu, from trace
+
+# A running program.
+$ REUSESCOPE_GPU_PLUGIN=$emulated reusescope run --engine gpu -q -o run.json -- /bin/true; grep -o '"by":"gpu","source":"qemu"' run.json
+"by":"gpu","source":"qemu"
+
+# What is missing is named, and nothing is written.
+$ mkdir lonely && cp $tool lonely/reusescope && env -u REUSESCOPE_GPU_PLUGIN lonely/reusescope analyze --engine gpu zipf.rsct -o not.json
+reusescope: gpu engine: the plugin libreusescope-cuda.so is missing: build it where there is CUDA 12 or newer (make gpu)
+[1]
+$ RSC_EMULATED_DEVICES=-1 gpu zipf.rsct -o not.json
+reusescope: gpu engine: the NVIDIA driver is missing, or older than this plugin needs
+[1]
+$ RSC_EMULATED_DEVICES=0 gpu zipf.rsct -o not.json
+reusescope: gpu engine: no CUDA device on this machine
+[1]
+$ gpu zipf.rsct --device 2 -o not.json
+reusescope: gpu engine: no device 2; this machine has 1, numbered from 0
+[1]
+$ RSC_EMULATED_MEMORY=90000 gpu zipf.rsct -o not.json
+reusescope: gpu engine: too many distinct lines for the device: 152 so far, at 63 bytes each, and a chunk, at 92 bytes a reference, do not fit 0.0 MiB; take a larger --line, or another engine
+[1]
+$ RSC_EMULATED_FAIL_AFTER=150 gpu zipf.rsct -o not.json
+reusescope: gpu engine: the device failed (counting): unspecified launch failure
+[1]
+$ ls not.json* reusescope.data*
+ls: cannot access 'not.json*': No such file or directory
+ls: cannot access 'reusescope.data*': No such file or directory
+[2]
+
+# What the device does not count is refused; what others do not take as well.
+$ gpu zipf.rsct --phases 4
+reusescope: the gpu engine cannot do phases
+[2]
+$ gpu zipf.rsct --bins 4
+reusescope: the gpu engine cannot do a second binning
+[2]
+$ reusescope analyze --engine gpu:0.1 zipf.rsct
+reusescope: engine 'gpu:0.1': gpu takes no parameter
+[2]
+$ reusescope analyze --device 0 zipf.rsct
+reusescope: --device: only --engine gpu takes it
+[2]
+$ reusescope analyze --engine exact --device 1 zipf.rsct
+reusescope: --device: only --engine gpu takes it
+[2]
+$ reusescope analyze --engine gpu --device x zipf.rsct
+reusescope analyze: --device x: not a number from 0 to 1023
+[2]
