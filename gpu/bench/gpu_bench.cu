@@ -2,13 +2,15 @@
  * gpu_bench.cu - how fast the plugin is, where the time goes, and how far that is
  * from what the memory and the bus allow.
  *
- *     gpu_bench [-n MEBIWORDS] [-c CPU_MEBIWORDS] [RAW64_FILE...]
+ *     gpu_bench [-n MEBIWORDS] [-c CPU_MEBIWORDS] [-k CHUNK_MEBIWORDS]... [RAW64_FILE...]
  *
  * Made-up traces: uniform over 1 Mi lines, zipf over 10 Mi (skew 1), cyclic over
  * 1 Mi; 8-byte addresses. `device`: the words are in device memory already.
  * `end to end`: from page-locked host memory to histograms on the host, best of
  * three. The CPU's engines run the first CPU_MEBIWORDS of the same words, and
- * their histograms are compared with the device's.
+ * their histograms are compared with the device's. A file shorter than MEBIWORDS is
+ * measured as it is, then repeated to that length. -k adds end to end rates with
+ * chunks of a fixed length.
  */
 #include <algorithm>
 #include <chrono>
@@ -103,14 +105,15 @@ static double memory_rate(void *device, size_t bytes) {
 
 /* ---- runs ---- */
 
-static double run_plugin(const uint64_t *words, uint64_t count, bool on_device, bool timed, rsc_gpu_result *result,
-                         rsc_gpu_timing *timing) {
+static double run_plugin(const uint64_t *words, uint64_t count, bool on_device, bool timed, uint64_t chunk_words,
+                         rsc_gpu_result *result, rsc_gpu_timing *timing) {
     const struct rsc_gpu_plugin *plugin = rsc_gpu_plugin();
     char message[RSC_GPU_MESSAGE_BYTES];
     rsc_gpu_options options = {};
     options.struct_bytes = sizeof options;
-    options.line_shifts[0] = 6;
-    options.line_count = 1;
+    options.stacks[0].line_shift = 6;
+    options.stack_count = 1;
+    options.chunk_words = chunk_words;
     options.timing = timed;
     void *session;
     int status = plugin->open(&session, &options, message);
@@ -169,31 +172,37 @@ static double run_engine(const char *name, unsigned workers, const uint64_t *wor
 }
 
 static double memory_peak, bus_peak;
+static std::vector<uint64_t> fixed_chunks;
 
 static void measure(const char *name, const uint64_t *words, uint64_t count, uint64_t cpu_count) {
     rsc_gpu_result *result = new rsc_gpu_result, *part = new rsc_gpu_result;
-    rsc_gpu_timing timing = {}, unused;
+    rsc_gpu_timing timing = {}, timed = {}, unused;
     uint64_t *device;
     check(cudaMalloc(&device, count * sizeof *device), "device memory");
     check(cudaMemcpy(device, words, count * sizeof *device, cudaMemcpyHostToDevice), "copy");
     double on_device = 1e9, end_to_end = 1e9;
     for (int i = 0; i < 3; i++) {
-        double seconds = run_plugin(device, count, true, true, result, &unused);
+        double seconds = run_plugin(device, count, true, true, 0, result, &unused);
         if (seconds < on_device) {
             on_device = seconds;
             timing = unused;
         }
     }
     check(cudaFree(device), "device memory");
-    for (int i = 0; i < 3; i++) end_to_end = std::min(end_to_end, run_plugin(words, count, false, false, part, &unused));
+    for (int i = 0; i < 3; i++) end_to_end = std::min(end_to_end, run_plugin(words, count, false, true, 0, part, &timed));
     double work = timing.ids + timing.sort + timing.pairs + timing.rank + timing.count + timing.last + timing.carry;
     double scale = 64.0 * (1 << 20) / count;
-    printf("%s: %.0f Mi references, %.2f M distinct lines, %llu chunks\n", name, count / 1048576.0, result->distinct / 1e6,
-           (unsigned long long)timing.chunks);
+    printf("%s: %.0f Mi references, %.2f M distinct lines; %llu chunks, end to end %llu\n", name, count / 1048576.0,
+           result->distinct / 1e6, (unsigned long long)timing.chunks, (unsigned long long)timed.chunks);
     printf("    device      %6.2f G refs/s (kernels alone %.2f)\n", count / on_device / 1e9, count / work / 1e6);
     printf("    end to end  %6.2f G refs/s, %.0f%% of the bus (%.1f GB/s: %.2f G)%s\n", count / end_to_end / 1e9,
            100 * count * 8 / end_to_end / bus_peak, bus_peak / 1e9, bus_peak / 8e9,
            memcmp(result, part, sizeof *result) ? "  DIFFERENT RESULT" : "");
+    for (uint64_t words_k : fixed_chunks) {
+        double best = 1e9;
+        for (int i = 0; i < 3; i++) best = std::min(best, run_plugin(words, count, false, false, words_k, part, &unused));
+        printf("        chunks of %3llu Mi: %.2f G refs/s\n", (unsigned long long)(words_k >> 20), count / best / 1e9);
+    }
     printf("    ms per 64 Mi: ids %.2f, sort %.2f, pairs %.2f, rank %.2f, count %.2f, last and histogram %.2f, carry %.2f;"
            " kernels %.2f, wall %.2f\n", timing.ids * scale, timing.sort * scale, timing.pairs * scale, timing.rank * scale,
            timing.count * scale, timing.last * scale, timing.carry * scale, work * scale, on_device * 1e3 * scale);
@@ -203,7 +212,7 @@ static void measure(const char *name, const uint64_t *words, uint64_t count, uin
            100 * bytes * count / (work * 1e-3) / memory_peak, memory_peak / 1e12, timing.device_bytes / 1073741824.0);
     if (cpu_count > count) cpu_count = count;
     if (cpu_count) {
-        run_plugin(words, cpu_count, false, false, part, &unused);
+        run_plugin(words, cpu_count, false, false, 0, part, &unused);
         unsigned cores = std::thread::hardware_concurrency();
         double one = run_engine("exact", 1, words, cpu_count, part);
         double all = run_engine("parallel", cores, words, cpu_count, part);
@@ -225,6 +234,7 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-n") && i + 1 < argc) count = strtoull(argv[++i], NULL, 10) << 20;
         else if (!strcmp(argv[i], "-c") && i + 1 < argc) cpu_count = strtoull(argv[++i], NULL, 10) << 20;
+        else if (!strcmp(argv[i], "-k") && i + 1 < argc) fixed_chunks.push_back(strtoull(argv[++i], NULL, 10) << 20);
         else files.push_back(argv[i]);
     }
     uint64_t *words;
@@ -252,7 +262,14 @@ int main(int argc, char **argv) {
         }
         uint64_t got = fread(words, sizeof *words, count, in);
         fclose(in);
+        if (!got) {
+            fprintf(stderr, "gpu_bench: %s is empty\n", file);
+            return 1;
+        }
         measure(file, words, got, cpu_count);
+        if (got >= count) continue;
+        for (uint64_t at = got; at < count; at++) words[at] = words[at - got];
+        measure((std::string(file) + ", repeated").c_str(), words, count, 0);
     }
     check(cudaFreeHost(words), "page-locked memory");
     return 0;
