@@ -26,7 +26,7 @@ static double now(void) {
 static uint64_t addr[BATCH], meta[BATCH];
 
 /* NULL where this build has no such engine, or it fails. */
-static struct rsc_profile *analyse(const char *path, const char *name, uint32_t workers, double *seconds) {
+static struct rsc_profile *analyse(const char *path, const char *name, uint32_t workers, double *opening, double *seconds) {
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .workers = workers, .attribute = 2};
     struct rsc_engine *engine;
     struct rsc_profile *profile = NULL;
@@ -36,8 +36,10 @@ static struct rsc_profile *analyse(const char *path, const char *name, uint32_t 
         perror(path);
         exit(1);
     }
-    int status = rsc_engine_new(&engine, &options, &error);
     double start = now();
+    int status = rsc_engine_new(&engine, &options, &error);
+    *opening = now() - start;
+    start = now();
     if (status == 0) {
         struct rsc_batch batch = {.addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
         while (status == 0 && (batch.count = (uint32_t)fread(addr, sizeof *addr, BATCH, file)) > 0)
@@ -69,12 +71,12 @@ int main(int count, char **arguments) {
     int wrong = 0;
     printf("%s, through the library\n", arguments[1]);
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
-        double seconds = 0;
-        struct rsc_profile *profile = analyse(arguments[1], engines[i].name, engines[i].workers, &seconds);
+        double opening = 0, seconds = 0;
+        struct rsc_profile *profile = analyse(arguments[1], engines[i].name, engines[i].workers, &opening, &seconds);
         if (!profile) continue;
         int differs = truth && !same(truth, profile);
-        printf("    %-9s %u workers: %8.1f M refs/s%s\n", engines[i].name, engines[i].workers,
-               (double)profile->references / seconds / 1e6, !truth ? "" : differs ? "  DIFFERENT" : ", the same profile");
+        printf("    %-9s %u workers: %8.1f M refs/s, opened in %.3f s%s\n", engines[i].name, engines[i].workers,
+               (double)profile->references / seconds / 1e6, opening, !truth ? "" : differs ? "  DIFFERENT" : ", the same profile");
         wrong |= differs;
         if (truth) rsc_profile_free(profile);
         else truth = profile;

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <reusescope/engine.h>
+
 #include "base/cpu.h"
 #include "base/pool.h"
 #include "cmd/session.h"
@@ -121,6 +123,17 @@ static void look_at_machine(void) {
     if (fd >= 0) close(fd);
 }
 
+static void look_at_gpu(void) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "gpu"};
+    struct rsc_engine *engine;
+    struct rsc_error error;
+    int works = rsc_engine_new(&engine, &options, &error) == 0;
+    /* the message names the engine first, the line does too */
+    const char *why = works ? "" : strstr(error.message, ": ");
+    optional(works, "engine gpu", "a session was opened on device 0", why ? why + 2 : error.message);
+    rsc_engine_free(engine);
+}
+
 static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_session session;
     struct rsc_option_parser parser;
@@ -137,6 +150,7 @@ static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
     look_at_machine();
     look_at_qemu(&checkup);
     look_at_symbols();
+    look_at_gpu();
     if (checkup.failed) printf("\n`reusescope run` cannot work yet: see the lines marked 'no'.\n");
     return checkup.failed ? RSC_EXIT_ERROR : RSC_EXIT_OK;
 }

@@ -31,6 +31,10 @@ $ ./alone run -q -- true
 reusescope: libreusescope-qemu.so is missing beside the tool: build it again (make)
 [1]
 
+# A GPU is tried as well.
+$ REUSESCOPE_GPU_PLUGIN=/nowhere ./alone doctor | grep 'engine gpu'
+--  engine gpu                 the plugin cannot be loaded: /nowhere: cannot open shared object file: No such file or directory
+
 $ reusescope doctor now
 reusescope doctor: takes no operand: now
 [2]
