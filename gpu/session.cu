@@ -122,9 +122,10 @@ void Session::begin() {
 
 void Session::reserve(u64 words, u64 lines) {
     begin();
-    words = std::min(words, options_.chunk_words ? chunk_words_ : std::min(chunk_words_, std::max(CHUNK_STEADY, 4 * lines)));
+    words = std::min(words, chunk_words_);
     lines = std::min<u64>(lines, POSITIONS_MOST / 2);
-    for (Chunk &chunk : chunks_) chunk.words.ensure(words, "chunk");
+    u64 copied = options_.chunk_words ? words : std::min(words, std::max(CHUNK_STEADY, 4 * lines));
+    for (Chunk &chunk : chunks_) chunk.words.ensure(copied, "chunk");
     if ((words + lines) * bytes_per_position(false) < budget_ / 2) ensure_work((u32)(words + lines), false);
     for (Stack *stack : stacks_) {
         if (stack->carried || lines > budget_ / 8 / 20) continue;

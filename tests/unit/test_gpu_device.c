@@ -18,7 +18,7 @@
 #include "distance/gpu_load.h"
 
 #ifndef RSC_EMULATED_PLUGIN
-int main(void) { return 77; } /* no C++ compiler */
+int main(void) { return 77; } /* no C++ compiler, or a sanitizer that does not know fibers */
 #else
 #include "emulated.h"
 
