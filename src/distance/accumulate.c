@@ -97,7 +97,7 @@ static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const u
             cold++;
             continue;
         }
-        ri_count[rsc_bin_of_fine(ri[i])]++;
+        if (ri) ri_count[rsc_bin_of_fine(ri[i])]++;
         if (rd[i] >= cap)
             capped++;
         else
@@ -110,7 +110,7 @@ static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const u
     for (uint32_t i = 0; i < count; i++) {
         if (rd[i] == COLD) continue;
         rsc_histogram_add(&sum->rd_binned, rd[i] < cap ? rd[i] : cap, 1);
-        rsc_histogram_add(&sum->ri_binned, ri[i], 1);
+        if (ri) rsc_histogram_add(&sum->ri_binned, ri[i], 1);
     }
 }
 
@@ -175,7 +175,7 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
             uint64_t left = sum->phase_start_references + sum->phase_length - sum->references;
             if (left < part) part = (uint32_t)left;
         }
-        count_block(sum, rd + done, ri + done, part);
+        count_block(sum, rd + done, ri ? ri + done : NULL, part);
         if (sum->thread_count > 1) count_threads(sum, batch, from + done, rd + done, part);
         done += part;
         if (!sum->phases_asked || sum->references - sum->phase_start_references < sum->phase_length) continue;

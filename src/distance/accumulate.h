@@ -59,8 +59,8 @@ void rsc_accumulator_free(struct rsc_accumulator *sum);
 int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch);
 
 /*
- * Counts `count` references: rd[i] (UINT32_MAX: cold) and ri[i], made by access
- * from[i] of the batch. Returns 0 or RSC_ENOMEM.
+ * Counts `count` references: rd[i] (UINT32_MAX: cold) and ri[i] (`ri` may be NULL:
+ * not wanted), made by access from[i] of the batch. Returns 0 or RSC_ENOMEM.
  */
 int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                    const uint32_t *rd, const uint64_t *ri, uint32_t count);

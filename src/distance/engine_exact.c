@@ -26,6 +26,7 @@ struct exact_engine {
     uint32_t attribute; /* as in the options; 1 or 2 once decided */
     struct rsc_attribution *attribution;
     uint64_t rd_cap;
+    int no_ri;
     uint32_t *tags; /* by access of the batch */
     uint32_t tag_room;
     uint64_t lines[BLOCK];
@@ -55,11 +56,13 @@ static int exact_create(void **state, const struct rsc_engine_options *options, 
     engine->log = options->log;
     engine->attribute = options->attribute;
     engine->rd_cap = options->max_distance;
+    engine->no_ri = options->no_ri != 0;
     if (rsc_exact_init(&engine->exact, rsc_simd_best(), 0) < 0 ||
         rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0) {
         exact_destroy(engine);
         return rsc_fail_memory(error, "exact engine");
     }
+    if (engine->no_ri) rsc_exact_leave_out_ri(&engine->exact);
     *state = engine;
     return 0;
 }
@@ -115,7 +118,7 @@ static int exact_push(void *state, const struct rsc_batch *batch, struct rsc_err
         status = engine->attribution ? run_tagged(engine, count)
                                      : rsc_exact_run(&engine->exact, engine->lines, count, engine->rd, engine->ri);
         if (status < 0) return explain(engine, status, error);
-        if (rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->ri, count) < 0)
+        if (rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->no_ri ? NULL : engine->ri, count) < 0)
             return rsc_fail_memory(error, "phases");
         if (engine->attribution && rsc_attribution_count(engine->attribution, batch, engine->from, engine->tags,
                                                          engine->rd, engine->last_tag, count) < 0)
@@ -145,7 +148,7 @@ static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error 
 const struct rsc_engine_kind rsc_engine_exact = {
     .name = "exact",
     .what = "every distance, bit for bit; one core",
-    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE,
+    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_NO_RI,
     .create = exact_create,
     .push = exact_push,
     .finish = exact_finish,

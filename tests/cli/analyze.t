@@ -53,6 +53,17 @@ $ body abcabb.din
  "phases":[],
  "sharing":[],"false_sharing":[]}
 
+# Without reuse intervals everything else is the same.
+$ body abcabb.din > with.txt; body --no-ri abcabb.din > without.txt; diff with.txt without.txt
+8,11c8
+<  "ri":[
+<   {"lo":1,"hi":1,"count":1},
+<   {"lo":3,"hi":3,"count":2}
+<  ],
+---
+\>  "ri":[],
+[1]
+
 # Both words of a line are one line; at 8 bytes they are two.
 $ printf '0 0\n0 8\n0 0\n' > words.din
 $ body words.din | sed -n '2,10p'

@@ -52,6 +52,7 @@ options:
       --phases N              also cut the run into N parts of equal length
       --bins N                also keep histograms with N bins per octave, 1 to 64
       --no-code               do not count by code, pair and object (faster)
+      --no-ri                 leave reuse intervals out (faster, a third of the memory)
       --sysroot DIR           where the program's libraries and their debug files are
       --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
       --threads N             threads to use: 2 or more decode ahead and share out line sizes (default: one a core)
