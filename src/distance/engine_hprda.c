@@ -134,7 +134,7 @@ static void log_parts(const struct hprda_engine *engine, int64_t outside, size_t
     for (int i = 0; i < RSC_HPRDA_SECONDS_COUNT; i++) all += seconds[i];
     if (all <= 0) return;
     rsc_log_line(engine->log, RSC_LOG_INFO,
-                 "hp-rda engine: %.3f thread seconds: local analysis %.1f%%, merging thread results %.1f%%, "
+                 "hp-rda engine: %.3f processor seconds: local analysis %.1f%%, merging thread results %.1f%%, "
                  "merging block results %.1f%%, adjustment %.1f%%",
                  all, 100 * seconds[0] / all, 100 * seconds[1] / all, 100 * seconds[2] / all, 100 * seconds[3] / all);
     if (outside)

@@ -39,7 +39,7 @@ struct rsc_hprda_options {
     int no_adjust;
 };
 
-/* The four parts of the paper's breakdown (its figure 15), in seconds of all threads together. */
+/* The four parts of the paper's breakdown (its figure 15), in processor seconds of all threads together. */
 enum {
     RSC_HPRDA_SECONDS_LOCAL,
     RSC_HPRDA_SECONDS_MERGE_LOCALS,
