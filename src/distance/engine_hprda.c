@@ -122,7 +122,8 @@ static int64_t derive_curve(struct rsc_profile *profile, const struct rsc_hprda_
 static int say_how(struct rsc_profile *profile, const struct rsc_hprda *hprda) {
     char text[200];
     uint32_t fragments = hprda->fragment_counts.count;
-    snprintf(text, sizeof text, "local traces of %u references, %s, %u fragment%s of up to %u; low and high bound the truth",
+    snprintf(text, sizeof text,
+             "local traces of %u references, %s, %u fragment%s of up to %u; low and high bound the truth",
              hprda->options.local, hprda->options.no_adjust ? "not adjusted" : "adjusted beyond M", fragments,
              fragments == 1 ? "" : "s", hprda->options.fragment);
     return rsc_profile_set_text(&profile->made.sampling, text);

@@ -120,7 +120,8 @@ static int analyse_blocks(struct rsc_hprda *hprda, uint32_t blocks) {
 }
 
 static struct rsc_hprda_place place_of(const struct rsc_hprda *hprda, uint32_t first_block, uint64_t in_fragment) {
-    struct rsc_hprda_place place = {&hprda->block_counts, &hprda->fragment_counts, first_block, {in_fragment, hprda->distinct}};
+    struct rsc_hprda_place place = {
+        &hprda->block_counts, &hprda->fragment_counts, first_block, {in_fragment, hprda->distinct}};
     if (hprda->options.no_adjust) place.known[RSC_HPRDA_BLOCKS] = place.known[RSC_HPRDA_FRAGMENTS] = UINT64_MAX;
     return place;
 }
