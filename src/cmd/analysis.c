@@ -6,9 +6,10 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "collect/symbols.h"
+#include "distance/hprda.h"
 
 const struct rsc_option rsc_analysis_options[] = {
-    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, or auto (default), which picks it", "auto exact"},
+    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, hp-rda (approximate), or auto (default): exact", "auto exact hp-rda"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
@@ -16,6 +17,8 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_BINS, 0, "bins", "N", "also keep histograms with N bins per octave, 1 to 64", NULL},
     {RSC_OPT_NO_CODE, 0, "no-code", NULL, "do not count by code, pair and object (faster)", NULL},
     {RSC_OPT_NO_RI, 0, "no-ri", NULL, "leave reuse intervals out (faster, a third of the memory)", NULL},
+    {RSC_OPT_LOCAL, 0, "local", "REFERENCES", "hp-rda: length of a local trace, 2 to 65536 (default 2048)", NULL},
+    {RSC_OPT_NO_ADJUST, 0, "no-adjust", NULL, "hp-rda: leave the effective factor out", NULL},
     {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
@@ -81,6 +84,12 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
             return rsc_option_refuse(parser, "not a number from 1 to 1024");
         analysis->threads = (unsigned)number;
         return -1;
+    case RSC_OPT_LOCAL:
+        if (parse_bounded(parser->value, RSC_HPRDA_LOCAL_MIN, RSC_HPRDA_LOCAL_MAX, &number) < 0)
+            return rsc_option_refuse(parser, "not a number of references from 2 to 65536");
+        analysis->engine.local = (uint32_t)number;
+        return -1;
+    case RSC_OPT_NO_ADJUST: analysis->engine.no_adjust = 1; return -1;
     case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
     case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;
     case RSC_OPT_NO_CODE: analysis->engine.attribute = 2; return -1;
@@ -110,7 +119,21 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
     return 0;
 }
 
+/* What only hp-rda takes is refused by its option's name, before the engine would refuse it by its own words. */
+static int set_up_hprda(struct rsc_analysis *analysis, struct rsc_error *error) {
+    if (analysis->engine.engine && !strcmp(analysis->engine.engine, "hp-rda")) {
+        unsigned share = analysis->threads / (unsigned)analysis->line_count;
+        analysis->engine.workers = share ? share : 1;
+        return 0;
+    }
+    if (analysis->engine.local) return rsc_fail(error, RSC_EINVAL, "--local: only --engine hp-rda takes it");
+    if (analysis->engine.no_adjust) return rsc_fail(error, RSC_EINVAL, "--no-adjust: only --engine hp-rda takes it");
+    return 0;
+}
+
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
+    int refused = set_up_hprda(analysis, error);
+    if (refused < 0) return refused;
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
     for (size_t i = 0; i < analysis->line_count; i++) {

@@ -10,7 +10,7 @@
 
 #define PHASES_MAX 10000u
 
-const struct rsc_engine_kind *const rsc_engine_kinds[] = {&rsc_engine_exact, NULL};
+const struct rsc_engine_kind *const rsc_engine_kinds[] = {&rsc_engine_exact, &rsc_engine_hprda, NULL};
 
 struct rsc_engine {
     const struct rsc_engine_kind *kind;
@@ -93,6 +93,8 @@ static int check_abilities(const struct rsc_engine_kind *kind, struct rsc_engine
         {RSC_CAN_ATTRIBUTE, options->attribute == 1, "attribution to code"},
         {RSC_CAN_WORKERS, options->workers > 1, "several workers"},
         {RSC_CAN_NO_RI, options->no_ri != 0, "leaving reuse intervals out"},
+        {RSC_CAN_LOCAL, options->local != 0, "local traces"},
+        {RSC_CAN_LOCAL, options->no_adjust != 0, "leaving an effective factor out"},
     };
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
         if (wishes[i].asked && !(kind->can & wishes[i].ability))

@@ -18,6 +18,7 @@ enum {
     RSC_CAN_ATTRIBUTE = 8, /* attribute = 1; without it 0 means never */
     RSC_CAN_WORKERS = 16,  /* workers > 1 */
     RSC_CAN_NO_RI = 32,
+    RSC_CAN_LOCAL = 1 << 16, /* local and no_adjust */
 };
 
 struct rsc_engine_kind {
@@ -35,6 +36,7 @@ struct rsc_engine_kind {
 };
 
 extern const struct rsc_engine_kind rsc_engine_exact;
+extern const struct rsc_engine_kind rsc_engine_hprda;
 
 /* All engines, ending with NULL; engine.c. */
 extern const struct rsc_engine_kind *const rsc_engine_kinds[];

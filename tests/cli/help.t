@@ -45,7 +45,7 @@ zstd, or - for standard input. The result is drawn on the terminal and kept in
 reusescope.data (the one before it in reusescope.data.old).
 \
 options:
-      --engine ENGINE         exact, or auto (default), which picks it
+      --engine ENGINE         exact, hp-rda (approximate), or auto (default): exact
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
       --max-distance LINES    count distances from here on in one open-ended bin
@@ -53,6 +53,8 @@ options:
       --bins N                also keep histograms with N bins per octave, 1 to 64
       --no-code               do not count by code, pair and object (faster)
       --no-ri                 leave reuse intervals out (faster, a third of the memory)
+      --local REFERENCES      hp-rda: length of a local trace, 2 to 65536 (default 2048)
+      --no-adjust             hp-rda: leave the effective factor out
       --sysroot DIR           where the program's libraries and their debug files are
       --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
       --threads N             threads to use: 2 or more decode ahead and share out line sizes (default: one a core)

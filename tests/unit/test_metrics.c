@@ -42,6 +42,29 @@ static void cold_references_count_in_a_profiles_overlap(void **state) {
     rsc_profile_free(tenth);
 }
 
+static void error_rate_by_hand(void **state) {
+    (void)state;
+    /* 4 lines twice: half cold, half at 3; ten times: a tenth cold, nine tenths at 3. */
+    struct rsc_profile *half = sample_cyclic(4, 2), *tenth = sample_cyclic(4, 10), *zero = sample_zero();
+    uint32_t used = 0;
+    /* bins 0, 1, 2-3 and the one without a distance: (|0.5 - 0.9| + |0.5 - 0.1|) / 4 */
+    assert_close(rsc_profile_error_rate(half, tenth, rsc_bins_per_octave(1), &used), 0.8 / 4);
+    assert_int_equal(used, 4);
+    /* bins 0, 1, 2, 3 and that one: the same difference, a smaller rate */
+    assert_close(rsc_profile_error_rate(tenth, half, RSC_BINS_FINE, &used), 0.8 / 5);
+    assert_int_equal(used, 5);
+    assert_close(rsc_profile_error_rate(tenth, half, RSC_BINS_FINE, NULL),
+                 2 * (1 - rsc_profile_overlap(half, tenth)) / used);
+    assert_close(rsc_profile_error_rate(half, half, RSC_BINS_COARSE, &used), 0);
+    /* nothing against half cold, half at 3: 1 in 4 bins */
+    assert_close(rsc_profile_error_rate(zero, half, rsc_bins_per_octave(1), &used), 1.0 / 4);
+    assert_close(rsc_profile_error_rate(zero, zero, rsc_bins_per_octave(1), &used), 0);
+    assert_int_equal(used, 1);
+    rsc_profile_free(half);
+    rsc_profile_free(tenth);
+    rsc_profile_free(zero);
+}
+
 static void curves_are_compared_where_both_are(void **state) {
     (void)state;
     struct rsc_profile *small = sample_cyclic(2, 2), *large = sample_cyclic(4, 2), *zero = sample_zero();
@@ -138,6 +161,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overlap_by_hand),
         cmocka_unit_test(cold_references_count_in_a_profiles_overlap),
+        cmocka_unit_test(error_rate_by_hand),
         cmocka_unit_test(curves_are_compared_where_both_are),
         cmocka_unit_test(earth_is_moved_by_octaves),
         cmocka_unit_test(merging_adds),
