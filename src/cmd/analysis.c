@@ -8,7 +8,7 @@
 #include "collect/symbols.h"
 
 const struct rsc_option rsc_analysis_options[] = {
-    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, or auto (default), which picks it", "auto exact"},
+    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, parallel (exact on several cores), or auto (default: exact)", "auto exact parallel"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
@@ -18,7 +18,7 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
-     "threads to use: 2 or more decode ahead and share out line sizes (default: one a core)", NULL},
+     "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -111,6 +111,10 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
+    if (analysis->engine.engine && !strcmp(analysis->engine.engine, "parallel")) {
+        size_t share = analysis->threads / analysis->line_count; /* each line size has workers of its own */
+        analysis->engine.workers = share ? (uint32_t)share : 1;
+    }
     for (size_t i = 0; i < analysis->line_count; i++) {
         analysis->engine.line_bytes = analysis->line_bytes[i];
         int status = rsc_engine_new(&analysis->engines[i], &analysis->engine, error);
