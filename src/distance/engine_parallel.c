@@ -21,9 +21,9 @@
  * The cost beside running is replaying, about one look-up for each line of a chunk,
  * and what the window no longer holds going through the carried state, one chunk
  * after the other. Both are small when a chunk is several times as long as its lines
- * are many: chunks grow until they are. They are also no longer than an even share
- * of what waits in the ring, or a share of what is done, so that short traces and
- * the ends of long ones are spread over all workers.
+ * are many: chunks grow until they are, but to no more than an even share of what
+ * waits in the ring or of what is done, so that short traces and the ends of long
+ * ones are spread over all workers.
  */
 #include "distance/engine_parallel.h"
 
@@ -38,17 +38,29 @@
 #include "distance/split.h"
 #include "trace/references.h"
 
-/* References. A chunk of 64 K takes some 2 ms: much more than handing it out does. */
-#define CHUNK_LEAST 65536u
-/* Chunks need not be longer than this times their distinct lines: replaying is then at most a quarter as many
- * look-ups as running. */
-#define CHUNK_LINES 4u
-/* The ring: 64 MiB a worker, 2 GiB at most. With attribution every access is kept beside it, at 24 bytes and more. */
-#define RING_EACH (8ull << 20)
-#define RING_MOST (256ull << 20)
+/*
+ * References in a chunk, at least. Short chunks share few lines with the ones before them, and most of their lines
+ * then go through the carried state, one chunk at a time. Once the end is known, only spreading what is left matters;
+ * 64 K take some 2 ms, much more than handing them out does.
+ *
+ * These numbers, CHUNK_LINES and the growth in chunk_length() were chosen by simulating this file's schedule for
+ * uniform references to 1 M lines, 20 to 400 references a line, 2 and 16 workers, at 25 ns to run a reference, 8 to 14
+ * to replay one, 18 and 35 to take from and put to the carried state, 0.8 to 1.5 to push: of the values tried
+ * (64 K to 1 M; 4, 6, 8; 1, 1.5, 2 and 4 times) they came within about a tenth of the best everywhere.
+ */
+#define CHUNK_LEAST (512u << 10)
+#define CHUNK_LEAST_AT_END (64u << 10)
+/* Nothing is taken before so many wait, plus as many times CHUNK_LEAST_AT_END as there are workers: a trace that is
+ * shorter is shared out evenly when its end is known. */
+#define START_AT (1u << 20)
+/* Chunks need not be longer than this times their distinct lines. */
+#define CHUNK_LINES 6u
+/* The ring: 128 MiB a worker, 1 GiB at most. With attribution every access is kept beside it, at 24 bytes and more. */
+#define RING_EACH (16ull << 20)
+#define RING_MOST (128ull << 20)
 #define RING_EACH_ATTRIBUTED (1ull << 20)
 #define RING_MOST_ATTRIBUTED (32ull << 20)
-/* References pushed before workers are told. */
+/* References pushed, or attributed, before the other side is told. */
 #define PUBLISH 16384u
 
 struct slot {
@@ -124,16 +136,28 @@ static void fail(struct parallel_engine *engine, int status) {
 static uint64_t chunk_length(const struct parallel_engine *engine) {
     if (engine->fixed_chunk) return engine->fixed_chunk < engine->longest ? engine->fixed_chunk : engine->longest;
     uint64_t length = (engine->filled - engine->taken) / engine->workers;
-    uint64_t grown = engine->taken * 2 / engine->workers;
+    uint64_t grown = engine->taken / engine->workers, least = engine->ended ? CHUNK_LEAST_AT_END : CHUNK_LEAST;
     if (!engine->ended && grown > length) length = grown;
     if (length > engine->enough) length = engine->enough;
-    if (length > engine->longest) length = engine->longest;
-    return length < CHUNK_LEAST ? CHUNK_LEAST : length;
+    if (length < least) length = least;
+    return length < engine->longest ? length : engine->longest;
 }
 
 static int can_take(const struct parallel_engine *engine) {
     uint64_t waiting = engine->filled - engine->taken;
-    return !atomic_load(&engine->stop) && waiting && (engine->ended || waiting >= chunk_length(engine));
+    if (atomic_load(&engine->stop) || !waiting) return 0;
+    if (engine->ended) return 1;
+    if (!engine->taken && !engine->fixed_chunk) {
+        uint64_t start = START_AT + (uint64_t)engine->workers * CHUNK_LEAST_AT_END;
+        if (waiting < start && waiting <= engine->columns.mask / 2) return 0;
+    }
+    return waiting >= chunk_length(engine);
+}
+
+/* A chunk much longer than its lines are many says how long is long enough; a shorter one only that more may do. */
+static void learn_length(struct parallel_engine *engine, const struct rsc_chunk *chunk, uint64_t distinct) {
+    uint64_t enough = distinct * CHUNK_LINES;
+    if (enough < chunk->end - chunk->begin || enough > engine->enough) engine->enough = enough;
 }
 
 /* Whether the caller is to start another worker; it counts as running then. */
@@ -178,7 +202,7 @@ static int wait_for(struct parallel_engine *engine, uint64_t number, uint32_t pr
 static void chunk_was_run(struct parallel_engine *engine, uint64_t number, uint64_t distinct) {
     pthread_mutex_lock(&engine->lock);
     slot_of(engine, number)->progress = 1;
-    if (distinct * CHUNK_LINES > engine->enough) engine->enough = distinct * CHUNK_LINES;
+    learn_length(engine, &slot_of(engine, number)->chunk, distinct);
     while (engine->chunks_run < engine->chunks && slot_of(engine, engine->chunks_run)->progress > 0) {
         if (!engine->late) engine->done = slot_of(engine, engine->chunks_run)->chunk.end;
         engine->chunks_run++;
@@ -225,7 +249,7 @@ static int attribute_completed(struct parallel_engine *engine) {
     while (engine->done < engine->completed && !status) {
         uint64_t index = engine->done & engine->columns.mask, part = engine->completed - engine->done;
         if (part > engine->columns.mask + 1 - index) part = engine->columns.mask + 1 - index;
-        if (part > CHUNK_LEAST) part = CHUNK_LEAST;
+        if (part > PUBLISH) part = PUBLISH;
         const uint64_t *outcomes = engine->columns.line + index;
         pthread_mutex_unlock(&engine->lock);
         if (!atomic_load(&engine->stop)) status = rsc_late_attribution_count(engine->late, outcomes, part);
@@ -340,7 +364,7 @@ static int parallel_create(void **state, const struct rsc_engine_options *option
     engine->log = options->log;
     engine->attribute = options->attribute;
     engine->rd_cap = options->max_distance;
-    engine->enough = CHUNK_LINES * CHUNK_LEAST;
+    engine->enough = UINT64_MAX; /* not known yet */
     int status = rsc_pool_new(&engine->pool, options->workers, error);
     if (!status) {
         engine->workers = rsc_pool_workers(engine->pool);
