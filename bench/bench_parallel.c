@@ -2,7 +2,7 @@
  * bench_parallel.c - the parallel engine beside the serial one, whole engines from
  * batches to profile, interleaved, best of N rounds.
  *
- *   bench_parallel [ROUNDS [WORKERS,...|- [MILLIONS [TRACE...]]]]
+ *   bench_parallel [ROUNDS [WORKERS,...|- [MILLIONS [TRACE|KIND,lines=...]...]]]
  *
  * Workers are 1, 2, 4, 8, 16 up to the cores there are. Without traces: uniform
  * and cyclic over 1/20, 1/100 and 1/1000 of the references, and zipf. All must give
@@ -164,7 +164,8 @@ int main(int argc, char **argv) {
         compare(spec, rounds);
     }
     for (int i = 4; i < argc; i++) {
-        load_trace(argv[i]);
+        if (strstr(argv[i], ",lines=")) make_trace(argv[i]);
+        else load_trace(argv[i]);
         compare(argv[i], rounds);
     }
     free(addresses);

@@ -40,13 +40,13 @@
 
 /*
  * References in a chunk, at least. Short chunks share few lines with the ones before them, and most of their lines
- * then go through the carried state, one chunk at a time. Once the end is known, only spreading what is left matters;
- * 64 K take some 2 ms, much more than handing them out does.
+ * then go through the carried state, one chunk at a time. Once the end is known, what is left is shared out evenly; 64 K
+ * take some 2 ms, much more than handing them out does.
  *
  * These numbers, CHUNK_LINES and the growth in chunk_length() were chosen by simulating this file's schedule for
- * uniform references to 1 M lines, 20 to 400 references a line, 2 and 16 workers, at 25 ns to run a reference, 8 to 14
+ * uniform references to 1 M lines, 20 to 400 references a line, 2, 8 and 16 workers, at 25 ns to run a reference, 8 to 14
  * to replay one, 18 and 35 to take from and put to the carried state, 0.8 to 1.5 to push: of the values tried
- * (64 K to 1 M; 4, 6, 8; 1, 1.5, 2 and 4 times) they came within about a tenth of the best everywhere.
+ * (64 K to 1 M; 4, 6, 8; 1, 1.5, 2 and 4 times) they came within about a tenth of the best nearly everywhere.
  */
 #define CHUNK_LEAST (512u << 10)
 #define CHUNK_LEAST_AT_END (64u << 10)
@@ -55,8 +55,10 @@
 #define START_AT (1u << 20)
 /* Chunks need not be longer than this times their distinct lines. */
 #define CHUNK_LINES 6u
-/* The ring: 128 MiB a worker, 1 GiB at most. With attribution every access is kept beside it, at 24 bytes and more. */
-#define RING_EACH (16ull << 20)
+/* The ring: 64 MiB a worker, from 256 MiB to 1 GiB, in references. With attribution every access is kept beside it, at
+ * 24 bytes and more. */
+#define RING_EACH (8ull << 20)
+#define RING_LEAST (32ull << 20)
 #define RING_MOST (128ull << 20)
 #define RING_EACH_ATTRIBUTED (1ull << 20)
 #define RING_MOST_ATTRIBUTED (32ull << 20)
@@ -106,6 +108,7 @@ struct parallel_engine {
     uint32_t running;                  /* workers at work */
     uint32_t *idle;                    /* the others: numbers of idle_count workers */
     uint32_t idle_count;
+    uint64_t left_at_end;              /* references that waited when the end came */
     int ended, attributing;
     struct rsc_error error; /* the first; valid if status < 0 */
     int status;
@@ -135,9 +138,12 @@ static void fail(struct parallel_engine *engine, int status) {
 
 static uint64_t chunk_length(const struct parallel_engine *engine) {
     if (engine->fixed_chunk) return engine->fixed_chunk < engine->longest ? engine->fixed_chunk : engine->longest;
-    uint64_t length = (engine->filled - engine->taken) / engine->workers;
-    uint64_t grown = engine->taken / engine->workers, least = engine->ended ? CHUNK_LEAST_AT_END : CHUNK_LEAST;
-    if (!engine->ended && grown > length) length = grown;
+    uint64_t length = (engine->filled - engine->taken) / engine->workers, least = CHUNK_LEAST;
+    if (length < engine->taken / engine->workers) length = engine->taken / engine->workers;
+    if (engine->ended) {
+        length = (engine->left_at_end + engine->workers - 1) / engine->workers;
+        least = CHUNK_LEAST_AT_END;
+    }
     if (length > engine->enough) length = engine->enough;
     if (length < least) length = least;
     return length < engine->longest ? length : engine->longest;
@@ -389,9 +395,11 @@ void rsc_parallel_set_chunk(void *state, uint32_t references) {
 /* The columns that are needed now. */
 static int make_columns(struct parallel_engine *engine) {
     struct rsc_split_columns columns = engine->columns; /* only this thread changes them */
-    uint64_t each = engine->late ? RING_EACH_ATTRIBUTED : RING_EACH;
-    uint64_t most = engine->late ? RING_MOST_ATTRIBUTED : RING_MOST, room = 1;
-    while (room < (engine->fixed_chunk ? 2 * engine->fixed_chunk : each) * engine->workers && room < most) room *= 2;
+    uint64_t each = engine->late ? RING_EACH_ATTRIBUTED : RING_EACH, least = engine->late ? 0 : RING_LEAST;
+    uint64_t most = engine->late ? RING_MOST_ATTRIBUTED : RING_MOST, wanted = each * engine->workers, room = 1;
+    if (wanted < least) wanted = least;
+    if (engine->fixed_chunk) wanted = 2 * engine->fixed_chunk * engine->workers;
+    while (room < wanted && room < most) room *= 2;
     if (!columns.line) {
         columns.mask = room - 1;
         columns.line = rsc_pages_new(room * sizeof *columns.line);
@@ -495,6 +503,7 @@ static int parallel_push(void *state, const struct rsc_batch *batch, struct rsc_
 static int wait_for_end(struct parallel_engine *engine, struct rsc_error *error) {
     pthread_mutex_lock(&engine->lock);
     engine->ended = 1;
+    engine->left_at_end = engine->filled - engine->taken;
     int start = wants_worker(engine);
     pthread_mutex_unlock(&engine->lock);
     if (start) submit_worker(engine);
