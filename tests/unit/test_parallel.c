@@ -66,7 +66,7 @@ static void by_its_name(void **state) {
 /* In a process that may not grow: an error with its reason, then a clean end. */
 static int end_without_memory(void) {
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "parallel", .workers = 2};
-    struct rlimit limit = {500u << 20, 500u << 20};
+    struct rlimit limit = {800u << 20, 800u << 20};
     struct rsc_engine *engine;
     struct rsc_profile *profile = NULL;
     struct rsc_error error = {0};
