@@ -202,15 +202,16 @@ void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *thread, co
     for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) count_in_row(sum, thread[i], rd[i], cap);
 }
 
-void rsc_accumulator_not_cold(struct rsc_accumulator *sum, uint32_t thread, uint32_t rd, uint64_t ri) {
-    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
-    sum->references--;
-    sum->cold--;
-    count_block(sum, &rd, &ri, 1);
-    if (sum->thread_count <= 1 || thread >= sum->thread_count) return;
-    sum->threads[thread].references--;
-    sum->threads[thread].cold--;
-    count_in_row(sum, thread, rd, cap);
+void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd,
+                             const uint64_t *ri, uint32_t count) {
+    sum->references -= count;
+    sum->cold -= count;
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) {
+        if (thread[i] >= sum->thread_count) continue;
+        sum->threads[thread[i]].references--;
+        sum->threads[thread[i]].cold--;
+    }
+    rsc_accumulate_part(sum, thread, rd, ri, count);
 }
 
 int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from) {

@@ -79,8 +79,9 @@ int rsc_accumulator_need_threads(struct rsc_accumulator *sum, uint64_t threads);
 void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd, const uint64_t *ri,
                          uint32_t count);
 
-/* A reference of `thread` counted as cold has a distance after all. */
-void rsc_accumulator_not_cold(struct rsc_accumulator *sum, uint32_t thread, uint32_t rd, uint64_t ri);
+/* References counted as cold have a distance after all. */
+void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd,
+                             const uint64_t *ri, uint32_t count);
 
 /* Adds the counts of `from`, which has no phases. Returns 0 or RSC_ENOMEM. */
 int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from);

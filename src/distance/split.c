@@ -84,11 +84,14 @@ int rsc_split_run(struct rsc_split_worker *worker, struct rsc_chunk *chunk, cons
 
 /* ---- replaying ---- */
 
-static void found(struct rsc_split_worker *worker, struct rsc_chunk *chunk, const struct rsc_first_use *use,
-                  const struct rsc_replayed *last, uint64_t origin) {
+/* Found: number `found` of its block. */
+static void note_found(struct rsc_split_worker *worker, struct rsc_chunk *chunk, const struct rsc_first_use *use,
+                       const struct rsc_replayed *last, uint64_t origin, uint32_t found) {
     uint32_t rd = use->above + last->above;
     uint64_t number = chunk->begin + use->at;
-    rsc_accumulator_not_cold(&worker->sum, use->thread, rd, number - (origin + last->time));
+    worker->rd[found] = rd;
+    worker->ri[found] = number - (origin + last->time);
+    worker->thread[found] = use->thread;
     if (worker->phases.cells) rsc_phase_part_not_cold(&worker->phases, number, rd, worker->cap);
     if (chunk->columns.tag) chunk->columns.line[number & chunk->columns.mask] = rsc_outcome(rd, last->tag);
 }
@@ -98,18 +101,20 @@ void rsc_split_replay(struct rsc_split_worker *worker, struct rsc_chunk *chunk, 
     uint32_t left = 0;
     for (uint32_t done = 0; done < worker->first_count;) {
         uint32_t part = worker->first_count - done < RSC_SPLIT_BLOCK ? worker->first_count - done : RSC_SPLIT_BLOCK;
+        uint32_t found = 0;
         rsc_exact_take_out(older, worker->first_line + done, part, worker->replayed);
         for (uint32_t i = 0; i < part; i++) {
             const struct rsc_replayed *last = &worker->replayed[i];
             struct rsc_first_use use = worker->first[done + i];
             if (last->time != RSC_NOT_HELD) {
-                found(worker, chunk, &use, last, origin);
+                note_found(worker, chunk, &use, last, origin, found++);
                 continue;
             }
             use.above += last->above;
             worker->first_line[left] = worker->first_line[done + i];
             worker->first[left++] = use;
         }
+        rsc_accumulate_not_cold(&worker->sum, worker->thread, worker->rd, worker->ri, found);
         done += part;
     }
     worker->first_count = left;

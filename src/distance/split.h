@@ -53,7 +53,7 @@ struct rsc_split_worker {
     uint32_t first_count, first_room;
     struct rsc_held_line *held; /* lines of a chunk that goes into the carried state; owned */
     uint64_t held_count, held_room;
-    uint32_t rd[RSC_SPLIT_BLOCK], last_tag[RSC_SPLIT_BLOCK];
+    uint32_t rd[RSC_SPLIT_BLOCK], last_tag[RSC_SPLIT_BLOCK], thread[RSC_SPLIT_BLOCK];
     uint64_t ri[RSC_SPLIT_BLOCK];
     struct rsc_replayed replayed[RSC_SPLIT_BLOCK];
 };
