@@ -268,6 +268,32 @@ static void small_traces(void **state) {
     printf("%lu traces\n", traces);
 }
 
+/* Lengths at which the serial engine's table of phases is just full: 32 for each one asked for, and one in progress. */
+static void phases_where_they_double(void **state) {
+    (void)state;
+    for (uint32_t phases = 2; phases < 6; phases++)
+        for (uint32_t i = 0; i < 9; i++) {
+            struct rsc_rng rng;
+            struct traced traced = {.trace = {.count = ((32 * phases + 1) << i / 3) + i % 3 - 1, .threads = 1}};
+            struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .phases = phases, .workers = 1};
+            rsc_rng_seed(&rng, phases, i);
+            traced.trace.addr = malloc(traced.trace.count * sizeof *traced.trace.addr);
+            traced.trace.meta = malloc(traced.trace.count * sizeof *traced.trace.meta);
+            for (uint32_t k = 0; k < traced.trace.count; k++) {
+                traced.trace.addr[k] = 64 * rsc_rng_below(&rng, 1 + k);
+                traced.trace.meta[k] = rsc_meta(1, RSC_READ, 0);
+            }
+            struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, &rng);
+            options.workers = 1 + i % 4;
+            uint32_t chunk = i % 2 ? 1 + traced.trace.count / 7 : traced.trace.count;
+            struct rsc_profile *parallel = analyse(&rsc_engine_parallel, &options, chunk, &traced, &rng);
+            check_same(serial, parallel);
+            rsc_profile_free(serial);
+            rsc_profile_free(parallel);
+            traced_free(&traced);
+        }
+}
+
 /* Long enough for chunks to be chosen by the engine, to grow, and for the ring to come round with attribution. */
 static void long_traces_in_chunks_that_grow(void **state) {
     static const char *const specs[] = {"uniform,lines=20000", "zipf,lines=300000,skew=0.9", "cyclic,lines=70000",
@@ -303,6 +329,7 @@ static void long_traces_in_chunks_that_grow(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_traces),
+        cmocka_unit_test(phases_where_they_double),
         cmocka_unit_test(long_traces_in_chunks_that_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
