@@ -14,7 +14,7 @@
 #define UNITS_MAX (1ull << 32)
 /* Address space taken for units at first. Memory follows as they are used; blocks that never move keep huge pages. */
 #define UNITS_RESERVED (1ull << 30)
-#define UNITS_RESERVED_LEAST 4096u
+#define UNITS_LEAST 4096u
 
 static uint64_t entries_before_growth(uint64_t buckets) { return buckets * RSC_BUCKET_ENTRIES * 7 / 8; }
 
@@ -28,10 +28,12 @@ int rsc_line_map_init(struct rsc_line_map *map) {
     map->bucket_count = BUCKETS_MIN;
     map->grow_at = entries_before_growth(BUCKETS_MIN);
     map->unit_room = UNITS_RESERVED;
-    while (!(map->units = rsc_pages_reserve(map->unit_room * sizeof *map->units))) {
-        map->unit_room /= 2;
-        if (map->unit_room < UNITS_RESERVED_LEAST) goto no_memory;
+    map->units = rsc_pages_reserve(map->unit_room * sizeof *map->units);
+    if (!map->units) { /* address space is limited: take little, and grow */
+        map->unit_room = UNITS_LEAST;
+        map->units = rsc_pages_new(map->unit_room * sizeof *map->units);
     }
+    if (!map->units) goto no_memory;
     map->unit_count = 16; /* unit 0 is no unit */
     return 0;
 
@@ -47,8 +49,25 @@ void rsc_line_map_free(struct rsc_line_map *map) {
     memset(map, 0, sizeof *map);
 }
 
+void rsc_line_map_empty(struct rsc_line_map *map) {
+    memset(map->buckets, 0, map->bucket_count * sizeof *map->buckets);
+    memset(map->units, 0, map->unit_count * sizeof *map->units);
+    if (map->extra) memset(map->extra, 0, map->unit_count * sizeof *map->extra);
+    map->used = 0;
+    map->unit_count = 16;
+    map->free_single = map->free_trio = 0;
+}
+
 int rsc_line_map_add_extra(struct rsc_line_map *map) {
     map->extra = rsc_pages_reserve(map->unit_room * sizeof *map->extra);
+    if (map->extra) return 0;
+    /* address space is limited: make do with what is in use */
+    uint64_t room = map->unit_count > UNITS_LEAST ? (map->unit_count + 15) / 16 * 16 : UNITS_LEAST;
+    uint32_t *units = rsc_pages_grow(map->units, map->unit_room * sizeof *units, room * sizeof *units);
+    if (!units) return RSC_ENOMEM;
+    map->units = units;
+    map->unit_room = room;
+    map->extra = rsc_pages_new(room * sizeof *map->extra);
     return map->extra ? 0 : RSC_ENOMEM;
 }
 

@@ -9,7 +9,8 @@
 #include "distance/hprda.h"
 
 const struct rsc_option rsc_analysis_options[] = {
-    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, hp-rda (approximate), or auto (default): exact", "auto exact hp-rda"},
+    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, parallel (the same on several cores), hp-rda (approximate), or auto (default)",
+     "auto exact parallel hp-rda"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
@@ -22,7 +23,7 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
-     "threads to use: 2 or more decode ahead and share out line sizes (default: one a core)", NULL},
+     "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -121,11 +122,7 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
 
 /* What only hp-rda takes is refused by its option's name, before the engine would refuse it by its own words. */
 static int set_up_hprda(struct rsc_analysis *analysis, struct rsc_error *error) {
-    if (analysis->engine.engine && !strcmp(analysis->engine.engine, "hp-rda")) {
-        unsigned share = analysis->threads / (unsigned)analysis->line_count;
-        analysis->engine.workers = share ? share : 1;
-        return 0;
-    }
+    if (analysis->engine.engine && !strcmp(analysis->engine.engine, "hp-rda")) return 0;
     if (analysis->engine.local) return rsc_fail(error, RSC_EINVAL, "--local: only --engine hp-rda takes it");
     if (analysis->engine.no_adjust) return rsc_fail(error, RSC_EINVAL, "--no-adjust: only --engine hp-rda takes it");
     return 0;
@@ -136,6 +133,11 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (refused < 0) return refused;
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
+    if (analysis->engine.engine &&
+        (!strcmp(analysis->engine.engine, "parallel") || !strcmp(analysis->engine.engine, "hp-rda"))) {
+        size_t share = analysis->threads / analysis->line_count; /* each line size has workers of its own */
+        analysis->engine.workers = share ? (uint32_t)share : 1;
+    }
     for (size_t i = 0; i < analysis->line_count; i++) {
         analysis->engine.line_bytes = analysis->line_bytes[i];
         int status = rsc_engine_new(&analysis->engines[i], &analysis->engine, error);

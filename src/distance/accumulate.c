@@ -114,19 +114,20 @@ static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const u
     }
 }
 
+static inline void count_in_row(struct rsc_accumulator *sum, uint32_t thread, uint32_t rd, uint64_t cap) {
+    if (thread >= sum->thread_count) return;
+    struct rsc_thread_counts *row = &sum->threads[thread];
+    row->references++;
+    if (rd == COLD)
+        row->cold++;
+    else
+        row->rd.count[rsc_bin_of_coarse(rd < cap ? rd : cap)]++;
+}
+
 static void count_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                           const uint32_t *rd, uint32_t count) {
     uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t number = rsc_meta_thread(batch->meta[from[i]]);
-        if (number >= sum->thread_count) continue;
-        struct rsc_thread_counts *row = &sum->threads[number];
-        row->references++;
-        if (rd[i] == COLD)
-            row->cold++;
-        else
-            row->rd.count[rsc_bin_of_coarse(rd[i] < cap ? rd[i] : cap)]++;
-    }
+    for (uint32_t i = 0; i < count; i++) count_in_row(sum, rsc_meta_thread(batch->meta[from[i]]), rd[i], cap);
 }
 
 /* Two neighbours become one, so that the table has room and phases are twice as long. */
@@ -186,6 +187,61 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
     }
     return 0;
 }
+
+/* ---- in parts ---- */
+
+int rsc_accumulator_need_threads(struct rsc_accumulator *sum, uint64_t threads) {
+    if (threads > sum->threads_seen) sum->threads_seen = threads;
+    return threads > sum->thread_count ? add_threads(sum, (uint32_t)threads) : 0;
+}
+
+void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd, const uint64_t *ri,
+                         uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
+    count_block(sum, rd, ri, count);
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) count_in_row(sum, thread[i], rd[i], cap);
+}
+
+void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd,
+                             const uint64_t *ri, uint32_t count) {
+    sum->references -= count;
+    sum->cold -= count;
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) {
+        if (thread[i] >= sum->thread_count) continue;
+        sum->threads[thread[i]].references--;
+        sum->threads[thread[i]].cold--;
+    }
+    rsc_accumulate_part(sum, thread, rd, ri, count);
+}
+
+int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from) {
+    assert(!from->phases_asked && into->rd_cap == from->rd_cap && into->bins_per_octave == from->bins_per_octave);
+    if (rsc_accumulator_need_threads(into, from->threads_seen) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; into->thread_count > 1 && i < into->thread_count; i++) {
+        struct rsc_thread_counts *row = &into->threads[i];
+        if (from->thread_count > 1 && i < from->thread_count) {
+            row->references += from->threads[i].references;
+            row->cold += from->threads[i].cold;
+            rsc_histogram_merge(&row->rd, &from->threads[i].rd);
+        } else if (i == 0) {
+            row->references += from->references;
+            row->cold += from->cold;
+            rsc_histogram_merge(&row->rd, &from->rd);
+            if (from->rd_capped) rsc_histogram_add(&row->rd, from->rd_cap, from->rd_capped);
+        }
+    }
+    into->references += from->references;
+    into->cold += from->cold;
+    into->rd_capped += from->rd_capped;
+    rsc_histogram_merge(&into->rd, &from->rd);
+    rsc_histogram_merge(&into->ri, &from->ri);
+    if (!into->bins_per_octave) return 0;
+    rsc_histogram_merge(&into->rd_binned, &from->rd_binned);
+    rsc_histogram_merge(&into->ri_binned, &from->ri_binned);
+    return 0;
+}
+
+/* ---- into a profile ---- */
 
 /* Joins the fine phases into the number asked for, as even as they allow. */
 static int fill_phases(struct rsc_accumulator *sum, struct rsc_profile *profile) {

@@ -65,6 +65,27 @@ int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_ba
 int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                    const uint32_t *rd, const uint64_t *ri, uint32_t count);
 
+/*
+ * For engines that cut a trace in time: each worker has an accumulator of its own,
+ * without phases (see phase_grid.h), and counts the first use of a line in its
+ * part as cold. Where the line turns out to have been used before, that is put
+ * right. In the end all are added up, in any order.
+ */
+
+/* Rows for `threads` threads in all; those counted before are taken for thread 0's. Returns 0 or RSC_ENOMEM. */
+int rsc_accumulator_need_threads(struct rsc_accumulator *sum, uint64_t threads);
+
+/* Counts references made by thread[i], which may be NULL where there are no rows for more than one thread. */
+void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd, const uint64_t *ri,
+                         uint32_t count);
+
+/* References counted as cold have a distance after all. */
+void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd,
+                             const uint64_t *ri, uint32_t count);
+
+/* Adds the counts of `from`, which has no phases. Returns 0 or RSC_ENOMEM. */
+int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from);
+
 /* Moves everything into a new profile, not sealed: `made` is the engine's to fill. NULL: out of memory. */
 struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_t distinct);
 

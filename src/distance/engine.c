@@ -10,7 +10,12 @@
 
 #define PHASES_MAX 10000u
 
-const struct rsc_engine_kind *const rsc_engine_kinds[] = {&rsc_engine_exact, &rsc_engine_hprda, NULL};
+const struct rsc_engine_kind *const rsc_engine_kinds[] = {
+    &rsc_engine_exact,
+    &rsc_engine_parallel,
+    &rsc_engine_hprda,
+    NULL,
+};
 
 struct rsc_engine {
     const struct rsc_engine_kind *kind;

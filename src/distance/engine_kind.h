@@ -37,6 +37,7 @@ struct rsc_engine_kind {
 
 extern const struct rsc_engine_kind rsc_engine_exact;
 extern const struct rsc_engine_kind rsc_engine_hprda;
+extern const struct rsc_engine_kind rsc_engine_parallel;
 
 /* All engines, ending with NULL; engine.c. */
 extern const struct rsc_engine_kind *const rsc_engine_kinds[];

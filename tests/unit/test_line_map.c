@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/line_map.h"
@@ -101,10 +104,33 @@ static void memory(void **state) {
     }
 }
 
+/* In a process that may not take address space by the gigabyte. */
+static void limited_address_space(void **state) {
+    int status;
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip();
+#endif
+    for (rlim_t mebibytes = 300; mebibytes <= 6000; mebibytes *= 20) { /* not even one reservation; one but not two */
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            struct rlimit limit = {mebibytes << 20, mebibytes << 20};
+            if (setrlimit(RLIMIT_AS, &limit)) _exit(1);
+            follow(dense, LINES_MAX, 1, 1);
+            follow(any, LINES_MAX, 1, 2);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes),
         cmocka_unit_test(memory),
+        cmocka_unit_test(limited_address_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
