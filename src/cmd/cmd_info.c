@@ -149,7 +149,7 @@ static int describe_profile(const char *path) {
         printf("%-14s %s\n%-14s profile, by %s from %s, %s stack, %llu-byte lines\n", "file", path, "format", made->by,
                made->source, made->model, (unsigned long long)made->line_bytes);
         text_number("references", profiles[i]->references, "");
-        text_number("distinct", profiles[i]->distinct, "lines");
+        text_number("distinct", profiles[i]->distinct, rsc_profile_is_requests(profiles[i]) ? "objects" : "lines");
         rsc_profile_free(profiles[i]);
     }
     free(profiles);

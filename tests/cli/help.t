@@ -9,6 +9,7 @@ verbs:
   analyze    Reuse distances and miss ratio curve of a trace
   report     Show profiles: histogram, miss ratio curve, what they mean
   annotate   Source text with the references and misses of each line
+  merge      One profile out of those of several ranks or runs
   info       What a trace or a profile holds
   gen        Make a trace: uniform, zipf, cyclic, stride, stencil, chase or mix
   convert    Turn a trace into native, din or CSV, whole or filtered
@@ -45,6 +46,7 @@ zstd, or - for standard input. The result is drawn on the terminal and kept in
 reusescope.data (the one before it in reusescope.data.old).
 \
 options:
+      --requests              each access is a request for a whole object: distances and cache sizes in bytes
       --engine ENGINE         exact, or auto (default), which picks it
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
@@ -52,6 +54,7 @@ options:
       --phases N              also cut the run into N parts of equal length
       --bins N                also keep histograms with N bins per octave, 1 to 64
       --no-code               do not count by code, pair and object (faster)
+      --top-lines N[,SIZE]    also tell the N cache lines that miss most at SIZE (default 32K)
       --sysroot DIR           where the program's libraries and their debug files are
       --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
       --threads N             threads to use: 2 or more decode ahead and share out line sizes (default: one a core)
@@ -140,5 +143,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-11
+12
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi
