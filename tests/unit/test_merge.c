@@ -217,24 +217,9 @@ static void the_worst_lines_of_both_stay(void **state) {
     rsc_profile_free(into);
 }
 
-static struct rsc_profile *of_requests(uint64_t size, uint64_t again) {
-    struct rsc_profile *profile = sample_empty();
-    rsc_profile_set_text(&profile->made.model, "requests");
-    profile->made.line_bytes = 1;
-    assert_int_equal(rsc_profile_set_requests(profile), 0);
-    profile->accesses = profile->references = 1 + again;
-    profile->cold = profile->distinct = 1;
-    profile->requests.requested = size * (1 + again);
-    profile->requests.cold = profile->requests.footprint = size;
-    rsc_histogram_add(&profile->rd, size - 1, again);
-    rsc_histogram_add(&profile->ri, 1, again);
-    rsc_histogram_add(&profile->requests.rd, size - 1, size * again);
-    return sample_sealed(profile);
-}
-
 static void requests_join(void **state) {
     (void)state;
-    struct rsc_profile *into = of_requests(100, 1), *from = of_requests(5000000000, 3);
+    struct rsc_profile *into = sample_requests(100, 1), *from = sample_requests(5000000000, 3);
     size_t count;
     check_round_trip(into);
     merge(into, from);
@@ -277,7 +262,7 @@ static void expect_refused(struct rsc_profile *profile, const char *old, const c
 static void parts_are_checked(void **state) {
     (void)state;
     struct rsc_profile *kinds = with_kinds(10, 20, "write"), *lines = with_lines(9, 4096);
-    struct rsc_profile *requests = of_requests(100, 3);
+    struct rsc_profile *requests = sample_requests(100, 3);
     expect_refused(kinds, "\"kind\":\"write\"", "\"kind\":\"read\"", "kinds[1].kind must be read, write or fetch");
     expect_refused(kinds, "\"kind\":\"write\"", "\"kind\":7", "kinds[1].kind must be");
     expect_refused(kinds, "\"kinds\":[", "\"kinds\":[1,2,", "more than 3 rows");
