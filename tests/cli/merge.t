@@ -121,7 +121,7 @@ $ reusescope merge a.data a.din
 reusescope: a.din: neither a reusescope profile nor JSON
 [1]
 $ head -c 100 a.data > cut.data; reusescope merge a.data cut.data
-reusescope: cut.data: cut at byte 100: 364 bytes are missing
+reusescope: cut.data: cut at byte 100: * bytes are missing (glob)
 [1]
 $ reusescope merge a.data a.data -o /nowhere/x.data -q
 reusescope: /nowhere/x.data: No such file or directory
