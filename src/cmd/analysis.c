@@ -20,6 +20,7 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_NO_RI, 0, "no-ri", NULL, "leave reuse intervals out (faster, a third of the memory)", NULL},
     {RSC_OPT_LOCAL, 0, "local", "REFERENCES", "hp-rda: length of a local trace, 2 to 65536 (default 2048)", NULL},
     {RSC_OPT_NO_ADJUST, 0, "no-adjust", NULL, "hp-rda: leave the effective factor out", NULL},
+    {RSC_OPT_TOP_LINES, 0, "top-lines", "N[,SIZE]", "also tell the N cache lines that miss most at SIZE (default 32K)", NULL},
     {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
@@ -52,6 +53,17 @@ static int parse_lines(struct rsc_analysis *analysis, const char *text) {
     }
 }
 
+/* N or N,SIZE. */
+static int parse_top_lines(struct rsc_analysis *analysis, const char *text) {
+    size_t length = strcspn(text, ",");
+    uint64_t lines, bytes = 0;
+    if (rsc_parse_u64(text, length, &lines) < 0 || lines < 1 || lines > 1024) return -1;
+    if (text[length] && (rsc_parse_u64(text + length + 1, strlen(text + length + 1), &bytes) < 0 || !bytes)) return -1;
+    analysis->engine.top_lines = (uint32_t)lines;
+    analysis->engine.top_lines_bytes = bytes;
+    return 0;
+}
+
 /* A number from `low` to `high`; 0 or -1. */
 static int parse_bounded(const char *text, uint64_t low, uint64_t high, uint64_t *value) {
     return rsc_parse_u64(text, strlen(text), value) < 0 || *value < low || *value > high ? -1 : 0;
@@ -65,6 +77,7 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
     case RSC_OPT_LINE:
         if (parse_lines(analysis, parser->value) < 0)
             return rsc_option_refuse(parser, "not a list of powers of two from 1 to 4096");
+        analysis->lines_given = 1;
         return -1;
     case RSC_OPT_MAX_DISTANCE:
         if (parse_bounded(parser->value, 1, UINT64_MAX, &analysis->engine.max_distance) < 0)
@@ -91,6 +104,10 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
         analysis->engine.local = (uint32_t)number;
         return -1;
     case RSC_OPT_NO_ADJUST: analysis->engine.no_adjust = 1; return -1;
+    case RSC_OPT_TOP_LINES:
+        if (parse_top_lines(analysis, parser->value) < 0)
+            return rsc_option_refuse(parser, "not a number of lines from 1 to 1024, or that and a size, as 10,1M");
+        return -1;
     case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
     case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;
     case RSC_OPT_NO_CODE: analysis->engine.attribute = 2; return -1;
@@ -121,15 +138,30 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
 }
 
 /* What only hp-rda takes is refused by its option's name, before the engine would refuse it by its own words. */
-static int set_up_hprda(struct rsc_analysis *analysis, struct rsc_error *error) {
+static int refuse_hprda_options(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (analysis->engine.engine && !strcmp(analysis->engine.engine, "hp-rda")) return 0;
     if (analysis->engine.local) return rsc_fail(error, RSC_EINVAL, "--local: only --engine hp-rda takes it");
     if (analysis->engine.no_adjust) return rsc_fail(error, RSC_EINVAL, "--no-adjust: only --engine hp-rda takes it");
     return 0;
 }
 
+/* Requests are no lines: what is said of lines, or of another engine, contradicts them. */
+static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *error) {
+    const char *engine = analysis->engine.engine;
+    int named = engine && !strcmp(engine, "requests");
+    if (!analysis->requests && !named) return 0;
+    if (!named && engine && strcmp(engine, "auto"))
+        return rsc_fail(error, RSC_EINVAL, "--requests has an exact engine of its own: --engine %.40s is not it", engine);
+    if (analysis->lines_given)
+        return rsc_fail(error, RSC_EINVAL, "--requests counts whole objects: there are no lines to give --line for");
+    analysis->engine.engine = "requests";
+    analysis->line_bytes[0] = 1;
+    return 0;
+}
+
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
-    int refused = set_up_hprda(analysis, error);
+    int refused = refuse_hprda_options(analysis, error);
+    if (!refused) refused = settle_requests(analysis, error);
     if (refused < 0) return refused;
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;

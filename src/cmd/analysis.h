@@ -20,6 +20,7 @@ enum {
     RSC_OPT_BINS,
     RSC_OPT_NO_CODE,
     RSC_OPT_NO_RI,
+    RSC_OPT_TOP_LINES,
     RSC_OPT_SYSROOT,
     RSC_OPT_DEBUGINFOD,
     RSC_OPT_LOCAL,
@@ -34,6 +35,8 @@ struct rsc_analysis {
     struct rsc_engine_options engine;
     uint32_t line_bytes[RSC_LINE_SIZES_MAX];
     size_t line_count;
+    int lines_given; /* --line was */
+    int requests;    /* whole objects: an engine and a line size of their own */
     unsigned threads;
     const char *sysroot; /* for names of code and data; NULL: none */
     int debuginfod;

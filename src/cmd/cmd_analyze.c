@@ -3,6 +3,14 @@
 
 #include "cmd/analysis.h"
 
+enum { OPT_REQUESTS = RSC_OPT_ANALYSIS_VERB };
+
+static const struct rsc_option options[] = {
+    {OPT_REQUESTS, 0, "requests", NULL, "each access is a request for a whole object: distances and cache sizes in bytes",
+     NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
 static int take_options(struct rsc_analysis *analysis, const char **path, int argc, char **argv) {
     const struct rsc_verb *verb = analysis->session->verb;
     struct rsc_option_parser parser;
@@ -12,6 +20,10 @@ static int take_options(struct rsc_analysis *analysis, const char **path, int ar
         if (id == RSC_OPERAND) {
             if (*path) return rsc_usage_error(verb, "more than one trace: %.60s", parser.value);
             *path = parser.value;
+            continue;
+        }
+        if (id == OPT_REQUESTS) {
+            analysis->requests = 1;
             continue;
         }
         int leave = rsc_analysis_option(analysis, &parser, id);
@@ -69,6 +81,6 @@ const struct rsc_verb rsc_verb_analyze = {
              "zstd, or - for standard input. The result is drawn on the terminal and kept in\n"
              "reusescope.data (the one before it in reusescope.data.old).",
     .example = "valgrind --tool=lackey --trace-mem=yes ls 2>&1 >/dev/null | reusescope analyze -",
-    .groups = {rsc_analysis_options, rsc_trace_options, rsc_output_options, rsc_common_options},
+    .groups = {options, rsc_analysis_options, rsc_trace_options, rsc_output_options, rsc_common_options},
     .run = run_analyze,
 };

@@ -18,7 +18,9 @@ enum {
     RSC_CAN_ATTRIBUTE = 8, /* attribute = 1; without it 0 means never */
     RSC_CAN_WORKERS = 16,  /* workers > 1 */
     RSC_CAN_NO_RI = 32,
-    RSC_CAN_LOCAL = 1 << 16, /* local and no_adjust */
+    RSC_CAN_TOP_LINES = 64,
+    RSC_CAN_LOCAL = 128,      /* local and no_adjust */
+    RSC_TAKES_REQUESTS = 256, /* whole objects instead of lines: line size 1, model "requests" */
 };
 
 struct rsc_engine_kind {
@@ -38,6 +40,7 @@ struct rsc_engine_kind {
 extern const struct rsc_engine_kind rsc_engine_exact;
 extern const struct rsc_engine_kind rsc_engine_hprda;
 extern const struct rsc_engine_kind rsc_engine_parallel;
+extern const struct rsc_engine_kind rsc_engine_requests;
 
 /* All engines, ending with NULL; engine.c. */
 extern const struct rsc_engine_kind *const rsc_engine_kinds[];

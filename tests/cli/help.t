@@ -9,6 +9,7 @@ verbs:
   analyze    Reuse distances and miss ratio curve of a trace
   report     Show profiles: histogram, miss ratio curve, what they mean
   annotate   Source text with the references and misses of each line
+  merge      One profile out of those of several ranks or runs
   info       What a trace or a profile holds
   gen        Make a trace: uniform, zipf, cyclic, stride, stencil, chase or mix
   convert    Turn a trace into native, din or CSV, whole or filtered
@@ -45,6 +46,7 @@ zstd, or - for standard input. The result is drawn on the terminal and kept in
 reusescope.data (the one before it in reusescope.data.old).
 \
 options:
+      --requests              each access is a request for a whole object: distances and cache sizes in bytes
       --engine ENGINE         exact, parallel (the same on several cores), hp-rda (approximate), or auto (default)
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
@@ -55,6 +57,7 @@ options:
       --no-ri                 leave reuse intervals out (faster, a third of the memory)
       --local REFERENCES      hp-rda: length of a local trace, 2 to 65536 (default 2048)
       --no-adjust             hp-rda: leave the effective factor out
+      --top-lines N[,SIZE]    also tell the N cache lines that miss most at SIZE (default 32K)
       --sysroot DIR           where the program's libraries and their debug files are
       --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
       --threads N             threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)
@@ -143,5 +146,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-11
+12
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi
