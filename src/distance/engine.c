@@ -10,7 +10,11 @@
 
 #define PHASES_MAX 10000u
 
-const struct rsc_engine_kind *const rsc_engine_kinds[] = {&rsc_engine_exact, NULL};
+const struct rsc_engine_kind *const rsc_engine_kinds[] = {
+    &rsc_engine_exact,
+    &rsc_engine_statstack, &rsc_engine_aet, &rsc_engine_hotl, &rsc_engine_shen,
+    NULL,
+};
 
 struct rsc_engine {
     const struct rsc_engine_kind *kind;
