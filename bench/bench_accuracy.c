@@ -1,7 +1,7 @@
 /*
  * bench_accuracy.c - how far approximate engines are from the exact one.
  *
- *   bench_accuracy [-e ENGINE,...] [-n REFERENCES] [-s SEEDS] [TRACE...]
+ *   bench_accuracy [-v] [-e ENGINE,...] [-n REFERENCES] [-s SEEDS] [TRACE...]
  *
  * A TRACE is a file (data references only), a generator's spec such as
  * "zipf,lines=100000,skew=0.9", or one of the patterns below; without any, all
@@ -14,6 +14,7 @@
  * and how wide that is on average (all means over the seeds); speed of the best
  * run in references per second of CPU time, decoding not counted; peak memory beyond what was held before. Sizes at
  * which low = high = truth are left out of the coverage: there is nothing to cover.
+ * -v also prints for every size: truth, mean estimate, mean low and high, coverage.
  */
 #include <math.h>
 #include <reusescope/reusescope.h>
@@ -185,6 +186,13 @@ static struct rsc_profile *run(const char *name, uint64_t seed, double *seconds,
 
 /* ---- comparison ---- */
 
+#define SIZES_MAX 512
+static int each_size;
+static struct {
+    double truth, estimate, low, high, covered;
+    uint64_t lines;
+} by_size[SIZES_MAX];
+
 struct score {
     double mae, worst, overlap, emd, covered, width, seconds, mib;
 };
@@ -198,6 +206,14 @@ static void add_score(struct score *sum, const struct rsc_profile *truth, const 
         double ratio = rsc_profile_miss_ratio(truth, lines), slack = 1e-9;
         worst = fmax(worst, fabs(ratio - point.miss_ratio));
         width += point.high - point.low;
+        if (points < SIZES_MAX) {
+            by_size[points].lines = lines;
+            by_size[points].truth += ratio;
+            by_size[points].estimate += point.miss_ratio;
+            by_size[points].low += point.low;
+            by_size[points].high += point.high;
+            by_size[points].covered += ratio >= point.low - slack && ratio <= point.high + slack;
+        }
         points++;
         if (point.high - point.low < slack && fabs(ratio - point.miss_ratio) < slack) continue;
         covered += ratio >= point.low - slack && ratio <= point.high + slack;
@@ -231,6 +247,11 @@ static void compare(const char *trace, char *const *engines, size_t engine_count
         printf("  %-16s MAE %.5f  worst %.4f  overlap %.4f  EMD %.4f  covered %.3f  width %.5f  %6.1f M/s  %.1f MiB\n",
                engines[i], sum.mae / n, sum.worst / n, sum.overlap / n, sum.emd / n, sum.covered / n, sum.width / n,
                (double)truth->references / sum.seconds / 1e6, sum.mib);
+        for (size_t size = 0; each_size && size < SIZES_MAX && by_size[size].lines; size++)
+            printf("    %10llu lines  %.5f  estimate %.5f  %.5f to %.5f  covered %.2f\n",
+                   (unsigned long long)by_size[size].lines, by_size[size].truth / n, by_size[size].estimate / n,
+                   by_size[size].low / n, by_size[size].high / n, by_size[size].covered / n);
+        memset(by_size, 0, sizeof by_size);
         fflush(stdout);
     }
     rsc_profile_free(truth);
@@ -241,8 +262,9 @@ int main(int argc, char **argv) {
     uint64_t seeds = 1;
     size_t engine_count = 0;
     int option;
-    while ((option = getopt(argc, argv, "e:n:s:")) != -1) {
+    while ((option = getopt(argc, argv, "ve:n:s:")) != -1) {
         if (option == 'e') list = optarg;
+        else if (option == 'v') each_size = 1;
         else if (option == 'n') access_most = strtoull(optarg, NULL, 10);
         else if (option == 's') seeds = strtoull(optarg, NULL, 10);
         else return 2;

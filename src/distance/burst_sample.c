@@ -8,11 +8,11 @@
 
 #include "base/histogram.h"
 
-#define COUNT_LEAST 1024u  /* references a burst counts */
+#define COUNT_LEAST 1024u  /* references a burst counts ... */
+#define COUNT_TIMES 2u     /* ... and per reference of its warm-up */
 #define WARM_MOST 16u      /* references per line wanted, before a burst counts anyway */
 #define PERIOD_FIRST 2u    /* references per reference of a burst: first ... */
-#define PERIOD_LAST 24u    /* ... and later */
-#define PERIOD_SLOWLY 4u   /* bursts for one step from the first to the later */
+#define PERIOD_LAST 80u    /* ... and later; one more for each burst that was */
 
 int rsc_burst_sample_init(struct rsc_burst_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
@@ -40,7 +40,7 @@ void rsc_burst_sample_free(struct rsc_burst_sample *sample) {
 }
 
 static void wait_for_next(struct rsc_burst_sample *sample, uint64_t burst_length) {
-    uint64_t times = PERIOD_FIRST + sample->bursts / PERIOD_SLOWLY;
+    uint64_t times = PERIOD_FIRST + sample->bursts;
     double mean = (double)burst_length * (double)((times < PERIOD_LAST ? times : PERIOD_LAST) - 1);
     sample->left = 1 + (uint64_t)(mean * (0.5 + rsc_rng_double(&sample->rng)));
     sample->state = RSC_BURST_WAITS;
@@ -51,6 +51,7 @@ static void wait_for_next(struct rsc_burst_sample *sample, uint64_t burst_length
 static void end_burst(struct rsc_burst_sample *sample) {
     uint32_t part = sample->bursts % RSC_SAMPLE_PARTS;
     double weight = (double)sample->period / (double)sample->taken;
+    if (weight > sample->heaviest) sample->heaviest = weight;
     double *ri = sample->part_ri + (size_t)part * sample->bin_count, *rd = sample->part_rd + (size_t)part * sample->bin_count;
     for (uint32_t bin = 0; bin < sample->bin_count; bin++) {
         ri[bin] += weight * (double)sample->ri[bin];
@@ -62,7 +63,7 @@ static void end_burst(struct rsc_burst_sample *sample) {
     sample->beyond = 0;
     sample->bursts++;
     sample->period = 0;
-    wait_for_next(sample, 2 * sample->taken);
+    wait_for_next(sample, sample->taken + sample->taken / COUNT_TIMES);
 }
 
 static void count_burst(struct rsc_burst_sample *sample, const uint64_t *ri, uint32_t count, uint64_t *ri_sum,
@@ -105,7 +106,7 @@ int rsc_burst_sample_take(struct rsc_burst_sample *sample, const uint64_t *lines
             break;
         case RSC_BURST_WARMS:
             sample->state = RSC_BURST_COUNTS;
-            sample->left = sample->taken > COUNT_LEAST ? sample->taken : COUNT_LEAST;
+            sample->left = COUNT_TIMES * sample->taken > COUNT_LEAST ? COUNT_TIMES * sample->taken : COUNT_LEAST;
             break;
         case RSC_BURST_COUNTS: end_burst(sample); break;
         }

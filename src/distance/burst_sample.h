@@ -3,10 +3,10 @@
  *
  * A burst first warms up: an exact analysis starts from nothing and runs until it
  * has seen `wanted` lines (or long enough to show that there are hardly so many).
- * Then as many references again are counted. One whose line the burst has not seen
+ * Then twice as many references are counted. One whose line the burst has not seen
  * has a distance of `wanted` or more. A burst stands for the time since the last
  * one ended: its counts weigh that much over what it counted. Bursts come often
- * in the beginning and take 4% of the trace later on.
+ * in the beginning and take an 80th of the trace later on.
  *
  * The first 65,536 references are counted apart from the start: they are known
  * entirely.
@@ -39,6 +39,7 @@ struct rsc_burst_sample {
     uint64_t beyond;               /* of the burst in progress: line not seen before in it, though used before it */
     double *part_ri, *part_rd;     /* [part][fine bin]: of bursts that ended, weighted; burst i is of part i % parts */
     double part_beyond[RSC_SAMPLE_PARTS], part_references[RSC_SAMPLE_PARTS];
+    double heaviest;               /* weight of a reference, in any burst */
     uint32_t rd_found[RSC_LAST_USE_RUN];
     uint64_t ri_found[RSC_LAST_USE_RUN];
 };

@@ -145,12 +145,14 @@ static int fill_threads(struct time_engine *engine, const struct rsc_ri_model *m
 
 /* ---- the pass ---- */
 
-static void count_intervals(struct time_engine *engine, uint64_t before, uint32_t count) {
+/* First uses have interval 0, which is none: they are counted in its bin, so that there is no branch. */
+static void count_intervals(struct time_engine *engine, uint64_t before, uint32_t count, int has_first) {
     uint64_t *ri = engine->ri.count, *first = engine->first.count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (engine->intervals[i]) ri[rsc_bin_of_fine(engine->intervals[i])]++;
-        else first[rsc_bin_of_fine(before + i + 1)]++;
-    }
+    for (uint32_t i = 0; i < count; i++) ri[rsc_bin_of_fine_any(engine->intervals[i])]++;
+    ri[0] = 0;
+    if (!has_first) return;
+    for (uint32_t i = 0; i < count; i++)
+        if (!engine->intervals[i]) first[rsc_bin_of_fine(before + i + 1)]++;
 }
 
 static int time_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
@@ -169,7 +171,7 @@ static int time_push(void *state, const struct rsc_batch *batch, struct rsc_erro
         if (status < 0)
             return rsc_fail(error, status, "out of memory (%s engine, %llu distinct lines)",
                             rsc_ri_model_name(engine->kind), (unsigned long long)engine->last.distinct);
-        count_intervals(engine, before, count);
+        count_intervals(engine, before, count, engine->last.distinct != distinct_before);
         if (engine->thread_count > 1) count_threads(engine, batch, count);
     }
     return 0;

@@ -76,10 +76,16 @@ void rsc_last_use_sample_less(struct rsc_last_use *last, uint32_t rate_shift) {
     }
 }
 
+/* Probes are short in a table that is nearly empty, and it is small beside the leaves. */
+static void grow_early(struct rsc_u64_table *table) { table->grow_at = (table->mask + 1) / 8 * 3; }
+
 /* A block not seen before gets an empty leaf. Returns its entry's value, or 0 with *status set. */
 static __attribute__((noinline)) uint64_t add_block(struct rsc_last_use *last, uint64_t block, int *status) {
     if (last->leaf_count == last->leaf_room && (*status = more_leaves(last)) < 0) return 0;
-    if (rsc_u64_table_needs_rebuild(&last->blocks) && (*status = rsc_u64_table_rebuild(&last->blocks)) < 0) return 0;
+    if (rsc_u64_table_needs_rebuild(&last->blocks)) {
+        if ((*status = rsc_u64_table_rebuild(&last->blocks)) < 0) return 0;
+        grow_early(&last->blocks);
+    }
     struct rsc_u64_entry *entry = rsc_u64_table_find(&last->blocks, block);
     entry->key = block;
     entry->value = sampled_lines(last, block) | ++last->leaf_count;

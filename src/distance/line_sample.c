@@ -9,9 +9,9 @@
 #include "base/histogram.h"
 
 #define NO_PART RSC_SAMPLE_PARTS
-/* Counting one distance costs as much as some ten references of the pass: at most so many, and one in so many. */
-#define MOVES_FREE 65536u
-#define MOVES_SHARE 64u
+/* Counting one distance costs as much as some tens of references of the pass: so many are free, then one in so many. */
+#define MOVES_FREE 32768u
+#define MOVES_SHARE 128u
 #define RATE_SHIFT_MAX 40u
 
 int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed) {

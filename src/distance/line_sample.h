@@ -2,7 +2,7 @@
  * line_sample.h - true distances between the uses of some lines, counted in those
  * lines (SHARDS), and how far chance may have moved them.
  *
- * Lines are taken by hash at the rate 1/2^k of last_use.h, at most 8192 of them,
+ * Lines are taken by hash at the rate 1/2^k of last_use.h, at most 4096 of them,
  * in 16 random parts. A Fenwick tree over the order of last uses holds vectors of
  * 16 counts, so that one descent gives a distance in lines of each part; from
  * those follow 16 distances that each leave a part out (for the jackknife), and
@@ -19,7 +19,7 @@
 #include "distance/last_use.h"
 
 #define RSC_SAMPLE_PARTS 16u
-#define RSC_SAMPLE_LINES 8192u
+#define RSC_SAMPLE_LINES 4096u
 #define RSC_SAMPLE_PLACES (2 * RSC_SAMPLE_LINES)
 
 /* How many of each part: one vector. Counts stay below 2^16. */

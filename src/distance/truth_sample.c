@@ -72,6 +72,7 @@ static double tail_weighted(const double *sums, struct cut cut) {
 
 struct estimate {
     double value, error; /* references; error NaN: nothing is known */
+    double least;        /* what one sampled reference stands for */
     double freedom;
 };
 
@@ -89,16 +90,17 @@ static struct estimate residual_by_lines(const struct rsc_line_sample *line, str
     }
     for (uint32_t part = 0; part < PARTS; part++) squares += pow(without[part] - sum / PARTS, 2);
     double missed = 1 - 1 / (double)(1ull << line->rate_shift); /* nothing is left to chance when all are sampled */
-    return (struct estimate){value, sqrt(squares * (PARTS - 1) / PARTS * missed), PARTS - 1};
+    double least = line->rate_shift ? (double)(1ull << line->rate_shift) : 0;
+    return (struct estimate){value, sqrt(squares * (PARTS - 1) / PARTS * missed), least, PARTS - 1};
 }
 
 /* The same by the bursts, for a trace of so many references. */
 static struct estimate residual_by_bursts(const struct rsc_burst_sample *burst, struct cut rd, struct cut ri,
                                           uint64_t references) {
     double first = tail(burst->first_ri, ri) - tail(burst->first_rd, rd);
-    if (burst->state == RSC_BURST_BEGINS) return (struct estimate){first, 0, PARTS - 1};
+    if (burst->state == RSC_BURST_BEGINS) return (struct estimate){first, 0, 0, PARTS - 1};
     uint32_t parts = burst->bursts < PARTS ? burst->bursts : PARTS;
-    if (parts < 3) return (struct estimate){0, NAN, 1};
+    if (parts < 3) return (struct estimate){0, NAN, 0, 1};
     double residual = 0, of = 0, by_part[PARTS], without[PARTS], sum = 0, squares = 0;
     for (uint32_t part = 0; part < parts; part++) {
         by_part[part] = tail_weighted(burst->part_ri + (size_t)part * burst->bin_count, ri) -
@@ -110,7 +112,7 @@ static struct estimate residual_by_bursts(const struct rsc_burst_sample *burst, 
     for (uint32_t part = 0; part < parts; part++)
         sum += without[part] = rest * (residual - by_part[part]) / (of - burst->part_references[part]);
     for (uint32_t part = 0; part < parts; part++) squares += pow(without[part] - sum / parts, 2);
-    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), parts - 1.0};
+    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), burst->heaviest, parts - 1.0};
 }
 
 /*
@@ -166,6 +168,9 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
         struct estimate truth = by_bursts ? residual_by_bursts(burst, rd, ri, profile->references)
                                           : residual_by_lines(line, rd, ri);
         truth.value = predicted - truth.value;
+        /* That no sampled reference was predicted wrongly does not mean that none is: the next one might be. A
+         * distance of 0 or not is told by the interval alone, so there nothing can be wrong. */
+        if (point->lines > 1) truth.error = hypot(truth.error, truth.least);
         double low = cold, high = references;
         if (!isnan(truth.error)) stretch(point->miss_ratio * references, truth, confidence / 100, &low, &high);
         point->low = fmin(fmax(low, cold) / references, point->miss_ratio);
