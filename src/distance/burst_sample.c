@@ -12,7 +12,8 @@
 #define COUNT_TIMES 2u     /* ... and per reference of its warm-up */
 #define WARM_MOST 16u      /* references per line wanted, before a burst counts anyway */
 #define PERIOD_FIRST 2u    /* references per reference of a burst: first ... */
-#define PERIOD_LAST 80u    /* ... and later; one more for each burst that was */
+#define PERIOD_LAST 48u    /* ... and later; one more for each burst that was, or at once when ... */
+#define SPENT_FREE 131072u /* ... so many were spent */
 
 int rsc_burst_sample_init(struct rsc_burst_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
@@ -41,7 +42,9 @@ void rsc_burst_sample_free(struct rsc_burst_sample *sample) {
 
 static void wait_for_next(struct rsc_burst_sample *sample, uint64_t burst_length) {
     uint64_t times = PERIOD_FIRST + sample->bursts;
-    double mean = (double)burst_length * (double)((times < PERIOD_LAST ? times : PERIOD_LAST) - 1);
+    sample->spent += burst_length;
+    if (times > PERIOD_LAST || sample->spent > SPENT_FREE) times = PERIOD_LAST;
+    double mean = (double)burst_length * (double)(times - 1);
     sample->left = 1 + (uint64_t)(mean * (0.5 + rsc_rng_double(&sample->rng)));
     sample->state = RSC_BURST_WAITS;
     rsc_exact_free(&sample->exact);

@@ -6,7 +6,7 @@
  * Then twice as many references are counted. One whose line the burst has not seen
  * has a distance of `wanted` or more. A burst stands for the time since the last
  * one ended: its counts weigh that much over what it counted. Bursts come often
- * in the beginning and take an 80th of the trace later on.
+ * in the beginning and take a 48th of the trace later on.
  *
  * The first 65,536 references are counted apart from the start: they are known
  * entirely.
@@ -30,6 +30,7 @@ struct rsc_burst_sample {
     uint64_t left;         /* references until the state ends, at the latest */
     uint64_t taken;        /* references in this state so far */
     uint64_t wanted;       /* lines to have seen when warm */
+    uint64_t spent;        /* references in bursts, without the first */
     uint64_t period;       /* references since the last burst ended */
     uint32_t bursts;       /* that have ended, without the first */
     uint32_t bin_count;

@@ -76,6 +76,7 @@ static void renumber(struct rsc_line_sample *sample) {
         kept++;
     }
     sample->next = sample->count = kept;
+    sample->scaled_for = 0;
     for (uint32_t k = 1; k <= RSC_SAMPLE_PLACES; k++)
         if (k + (k & -k) <= RSC_SAMPLE_PLACES) sample->tree[k + (k & -k)] += sample->tree[k];
 }
@@ -88,30 +89,30 @@ static void sample_less(struct rsc_line_sample *sample, struct rsc_last_use *las
 
 /* ---- counting ---- */
 
+static void set_shares(struct rsc_line_sample *sample) {
+    for (uint32_t part = 0; part <= RSC_SAMPLE_PARTS; part++) {
+        double of = (double)sample->count - 1 - (part < RSC_SAMPLE_PARTS ? (*sample->live)[part] : 0);
+        sample->share[part] = of > 0 ? 1 / of : 0;
+    }
+    sample->scaled_for = sample->count;
+}
+
 /* Distances with all parts, and without each; scaled to `distinct` lines. */
 static void count_distance(struct rsc_line_sample *sample, rsc_part_counts apart, uint32_t own, double distinct) {
     uint64_t weight = 1ull << sample->rate_shift;
-    double all = 0, others = (double)sample->count - 1, dither = 0;
+    double dither = 0;
+    uint32_t all = 0;
+    if (sample->scaled_for != sample->count) set_shares(sample);
     for (uint32_t part = 0; part < RSC_SAMPLE_PARTS; part++) all += apart[part];
     /* A count of sampled lines stands for a range: without this, the curve would have steps of 2^k lines. */
     if (sample->rate_shift) dither = rsc_rng_double(&sample->rng) - 0.5;
     for (uint32_t part = 0; part <= RSC_SAMPLE_PARTS; part++) {
         if (part == own) continue;
-        double seen = part < RSC_SAMPLE_PARTS ? all - apart[part] : all;
-        double of = part < RSC_SAMPLE_PARTS ? others - (*sample->live)[part] : others;
-        double scale = sample->rate_shift && of > 0 ? (distinct - 1) / of
-                       : part < RSC_SAMPLE_PARTS    ? 16.0 / 15
-                                                    : 1;
-        double distance = seen > 0 ? (seen + dither) * scale + 0.5 : 0;
+        uint32_t seen = part < RSC_SAMPLE_PARTS ? all - apart[part] : all;
+        double distance = seen ? (seen + dither) * (distinct - 1) * sample->share[part] + 0.5 : 0;
         if (distance > distinct - 1) distance = distinct - 1;
         sample->rd[(size_t)part * sample->bin_count + rsc_bin_of_fine((uint64_t)distance)] += weight;
     }
-}
-
-static void count_zero(struct rsc_line_sample *sample, uint32_t own) {
-    uint64_t weight = 1ull << sample->rate_shift;
-    for (uint32_t part = 0; part <= RSC_SAMPLE_PARTS; part++)
-        if (part != own) sample->rd[(size_t)part * sample->bin_count] += weight;
 }
 
 int rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
@@ -123,8 +124,10 @@ int rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *la
         struct rsc_u64_entry *entry = rsc_u64_table_find(&sample->lines, line);
         if (!entry->value) {
             uint64_t hash = rsc_sample_hash(line, sample->seed);
-            while (sample->count == RSC_SAMPLE_LINES && sample->rate_shift < RATE_SHIFT_MAX) sample_less(sample, last);
-            /* an earlier one of this call may have lowered the rate */
+            /* the rate may be lower than when these references were picked */
+            while (rsc_sample_has(hash, sample->rate_shift) && sample->count == RSC_SAMPLE_LINES &&
+                   sample->rate_shift < RATE_SHIFT_MAX)
+                sample_less(sample, last);
             if (!rsc_sample_has(hash, sample->rate_shift) || sample->count == RSC_SAMPLE_LINES) continue;
             if (sample->next == RSC_SAMPLE_PLACES) renumber(sample);
             uint32_t part = (uint32_t)(hash % RSC_SAMPLE_PARTS);
@@ -136,13 +139,11 @@ int rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *la
         }
         uint32_t place = (uint32_t)entry->value - 1, part = sample->part_at[place];
         sample->ri[(size_t)part * sample->bin_count + rsc_bin_of_fine(interval)] += 1ull << sample->rate_shift;
-        if (place + 1 == sample->next) {
-            count_zero(sample, part);
-            continue;
-        }
+        if (place + 1 == sample->next) continue; /* distance 0: misses nowhere */
         rsc_part_counts upto = {0};
         for (uint32_t k = place + 1; k; k &= k - 1) upto += sample->tree[k];
         double distinct = (double)distinct_before + new_lines * (sampled[s] + 1) / count;
+        if (!sample->rate_shift) distinct = sample->count; /* all are in the sample */
         count_distance(sample, *sample->live - upto, part, distinct);
         tree_add(sample, place, part, (uint16_t)-1);
         sample->part_at[place] = NO_PART;

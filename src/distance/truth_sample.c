@@ -7,7 +7,7 @@
 #include "base/statistics.h"
 
 #define PARTS RSC_SAMPLE_PARTS
-#define LINES_SEEN_LEAST 16u /* sampled lines in a distance, for lines to judge it */
+#define LINES_SEEN_LEAST 8u /* sampled lines in a distance, for lines to judge it */
 #define BURST_LINES_MOST (1u << 18)
 #define BURST_LINES_LEAST 512u
 

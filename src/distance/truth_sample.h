@@ -6,7 +6,7 @@
  * cannot be told from the intervals it is made from. So some distances are
  * measured: of some lines (line_sample.h), which is good for distances of many
  * sampled lines, and in some stretches of time (burst_sample.h), which is good for
- * short ones. With lines sampled at the rate 1/2^k, caches of up to 16 * 2^k lines
+ * short ones. With lines sampled at the rate 1/2^k, caches of up to 8 * 2^k lines
  * are judged by bursts and larger ones by lines.
  *
  * What is estimated is not the miss ratio itself but the residual of a prediction

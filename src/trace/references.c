@@ -6,14 +6,14 @@
 /* Cuts GROUP accesses if each lies in one line; else returns 0. Without branches, so that it becomes vector code. */
 static int fill_group(const struct rsc_batch *batch, uint32_t first, uint32_t shift, uint64_t *lines, uint32_t *from) {
     const uint64_t *addr = batch->addr + first, *meta = batch->meta + first;
-    uint64_t crossing = 0;
+    uint64_t line_bytes = 1ull << shift, crossing = 0;
     for (uint32_t k = 0; k < GROUP; k++) {
-        uint64_t size = meta[k] & UINT32_MAX;
         lines[k] = addr[k] >> shift;
-        from[k] = first + k;
-        crossing |= addr[k] ^ (addr[k] + size - (size != 0));
+        /* negative, so with the top bit set, when the access ends behind its line */
+        crossing |= line_bytes - (addr[k] & (line_bytes - 1)) - (meta[k] & UINT32_MAX);
     }
-    return crossing >> shift == 0;
+    for (uint32_t k = 0; k < GROUP; k++) from[k] = first + k;
+    return crossing >> 63 == 0;
 }
 
 uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *lines, uint32_t *from, uint32_t room) {

@@ -45,7 +45,7 @@ zstd, or - for standard input. The result is drawn on the terminal and kept in
 reusescope.data (the one before it in reusescope.data.old).
 \
 options:
-      --engine ENGINE         exact, or auto (default), which picks it
+      --engine ENGINE         exact, or auto (default), which picks it; from intervals: statstack, aet, hotl, shen
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
       --max-distance LINES    count distances from here on in one open-ended bin
