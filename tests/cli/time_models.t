@@ -59,9 +59,9 @@ $ for e in statstack aet hotl shen; do json cycle.rsct --engine $e | grep -A3 '"
  "ri":[
 
 # No accesses, one, and nothing but first uses.
-$ reusescope gen uniform,lines=4 -n 0 -o none.rsct -q && json none.rsct --engine aet | grep -e '"accesses"' -e '"mrc"'
-reusescope gen: a count is missing: -n COUNT, 1 or more
-[2]
+$ json abcabb.din --kind W --engine aet | grep -e '"accesses"' -e '"mrc"'
+ "accesses":0,"references":0,"cold":0,"invalidated":0,"distinct":0,
+ "mrc":[],
 $ printf '0 0\n' > one.din; for e in statstack aet hotl shen; do json one.din --engine $e | grep -A2 -e '"mrc"'; done | sort | uniq -c
       4   {"lines":1,"bytes":64,"miss_ratio":1,"low":1,"high":1}
       4  "mrc":[
