@@ -63,6 +63,8 @@ static inline uint64_t rsc_sample_hash(uint64_t line, uint64_t seed) {
     x = (x ^ x >> 27) * 0x94D049BB133111EBull;
     return x ^ x >> 31;
 }
-static inline int rsc_sample_has(uint64_t hash, uint32_t rate_shift) { return rate_shift == 0 || hash >> (64 - rate_shift) == 0; }
+static inline int rsc_sample_has(uint64_t hash, uint32_t rate_shift) {
+    return rate_shift == 0 || hash >> (64 - rate_shift) == 0;
+}
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/histogram.h"
 
 #define NO_PART RSC_SAMPLE_PARTS
-/* Counting one distance costs as much as some tens of references of the pass: so many are free, then one in so many. */
+/* Counting a distance costs much more than a reference of the pass: so many are free, then one in so many. */
 #define MOVES_FREE 32768u
 #define MOVES_SHARE 128u
 #define RATE_SHIFT_MAX 40u

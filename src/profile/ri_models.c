@@ -213,9 +213,9 @@ static void counts_from_misses(struct rsc_histogram *rd, const double *misses, u
     }
 }
 
-/* Steps of a binomial that are summed one by one; wider ones are taken for normal, whose error at that width is
- * less than a count in a thousand. */
-#define STEPS_MAX 10000.0
+/* Binomials up to this variance are summed term by term, wider ones taken for normal: the leading term of that
+ * error, |1 - 2p| / (6 sd sqrt(2 pi)), is then below a thousandth of the count. */
+#define VARIANCE_SUMMED 10000.0
 
 static double normal_below(double x, double mean, double sd) { return 0.5 * erfc((mean - x) / (sd * M_SQRT2)); }
 
@@ -229,7 +229,7 @@ static void add_binomial(double *mass, struct rsc_bins layout, uint32_t bins, do
     double reach = 8 * sqrt(variance) + 8;
     uint64_t low = mean > reach ? (uint64_t)(mean - reach) : 0;
     uint64_t high = mean + reach < (double)trials ? (uint64_t)(mean + reach) : trials;
-    if (variance > STEPS_MAX) {
+    if (variance > VARIANCE_SUMMED) {
         double sd = sqrt(variance), below = 0;
         uint32_t first = rsc_bin_of(layout, low), last = rsc_bin_of(layout, high);
         for (uint32_t bin = first; bin <= last; bin++) {
