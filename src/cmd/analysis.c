@@ -9,8 +9,9 @@
 #include "distance/hprda.h"
 
 const struct rsc_option rsc_analysis_options[] = {
-    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, parallel (the same on several cores), hp-rda (approximate), or auto (default)",
-     "auto exact parallel hp-rda"},
+    {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
+     "exact, parallel (the same on several cores), or an approximation: hotl, aet, statstack, shen, hp-rda; auto (default)",
+     "auto exact parallel hotl aet statstack shen hp-rda"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},

@@ -14,6 +14,10 @@
 const struct rsc_engine_kind *const rsc_engine_kinds[] = {
     &rsc_engine_exact,
     &rsc_engine_parallel,
+    &rsc_engine_hotl,
+    &rsc_engine_aet,
+    &rsc_engine_statstack,
+    &rsc_engine_shen,
     &rsc_engine_hprda,
     &rsc_engine_requests,
     NULL,

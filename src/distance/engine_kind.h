@@ -41,6 +41,7 @@ extern const struct rsc_engine_kind rsc_engine_exact;
 extern const struct rsc_engine_kind rsc_engine_hprda;
 extern const struct rsc_engine_kind rsc_engine_parallel;
 extern const struct rsc_engine_kind rsc_engine_requests;
+extern const struct rsc_engine_kind rsc_engine_statstack, rsc_engine_aet, rsc_engine_hotl, rsc_engine_shen;
 
 /* All engines, ending with NULL; engine.c. */
 extern const struct rsc_engine_kind *const rsc_engine_kinds[];

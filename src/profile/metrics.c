@@ -69,6 +69,28 @@ double rsc_profile_mrc_error(const struct rsc_profile *a, const struct rsc_profi
     return common ? sum / (double)common : NAN;
 }
 
+uint64_t rsc_grid_next(uint64_t lines, uint32_t per_octave) {
+    if (!lines) return 1;
+    double step = floor(log2((double)lines) * per_octave);
+    for (;; step++) {
+        uint64_t next = (uint64_t)(exp2(step / per_octave) + 0.5);
+        if (next > lines) return next;
+    }
+}
+
+double rsc_profile_mrc_error_octaves(const struct rsc_profile *a, const struct rsc_profile *b, uint32_t per_octave,
+                                     size_t *points) {
+    double sum = 0;
+    size_t count = 0;
+    if (points) *points = 0;
+    if (!a->mrc_count || !b->mrc_count) return NAN;
+    uint64_t last = a->distinct > b->distinct ? a->distinct : b->distinct;
+    for (uint64_t lines = 1; lines <= last; lines = rsc_grid_next(lines, per_octave), count++)
+        sum += fabs(rsc_profile_miss_ratio(a, lines) - rsc_profile_miss_ratio(b, lines));
+    if (points) *points = count;
+    return count ? sum / (double)count : NAN;
+}
+
 double rsc_histogram_emd_octaves(const struct rsc_histogram *a, const struct rsc_histogram *b) {
     if (!same_bins(a, b)) return NAN;
     double total_a = (double)rsc_histogram_total(a), total_b = (double)rsc_histogram_total(b);

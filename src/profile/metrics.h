@@ -40,6 +40,17 @@ double rsc_profile_error_rate(const struct rsc_profile *a, const struct rsc_prof
 double rsc_profile_mrc_error(const struct rsc_profile *a, const struct rsc_profile *b, size_t *points);
 
 /*
+ * The same over a grid of sizes that does not favour any: the whole numbers of
+ * lines nearest to 2^(i / per_octave), each once, from 1 to the larger footprint
+ * (where a curve has ended, it stays at its last value). NaN if either has none.
+ */
+double rsc_profile_mrc_error_octaves(const struct rsc_profile *a, const struct rsc_profile *b, uint32_t per_octave,
+                                     size_t *points);
+
+/* That grid: the size after `lines` (0: the first). */
+uint64_t rsc_grid_next(uint64_t lines, uint32_t per_octave);
+
+/*
  * Earth mover's distance: how many octaves of distance the average reuse must be
  * moved to turn one histogram into the other, on the scale log2(1 + lo of its
  * bin). 0 for two empty histograms, NaN if just one is empty.

@@ -47,7 +47,7 @@ reusescope.data (the one before it in reusescope.data.old).
 \
 options:
       --requests              each access is a request for a whole object: distances and cache sizes in bytes
-      --engine ENGINE         exact, parallel (the same on several cores), hp-rda (approximate), or auto (default)
+      --engine ENGINE         exact, parallel (the same on several cores), or an approximation: hotl, aet, statstack, shen, hp-rda; auto (default)
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
       --max-distance LINES    count distances from here on in one open-ended bin

@@ -65,6 +65,24 @@ static void error_rate_by_hand(void **state) {
     rsc_profile_free(zero);
 }
 
+static void curves_on_a_grid_of_octaves(void **state) {
+    (void)state;
+    struct rsc_profile *small = sample_cyclic(2, 2), *large = sample_cyclic(4, 2), *zero = sample_zero();
+    size_t points;
+    /* sizes 1, 2, 4 at one an octave; small: 1, 0.5 and on; large: 1, 1, 0.5 */
+    assert_close(rsc_profile_mrc_error_octaves(small, large, 1, &points), 0.5 / 3);
+    assert_int_equal(points, 3);
+    assert_close(rsc_profile_mrc_error_octaves(large, small, 8, &points), 1.0 / 4); /* 1, 2, 3, 4: each once */
+    assert_int_equal(points, 4);
+    assert_true(isnan(rsc_profile_mrc_error_octaves(large, zero, 8, &points)));
+    assert_int_equal(rsc_grid_next(0, 8), 1);
+    assert_int_equal(rsc_grid_next(1024, 8), 1117);
+    assert_int_equal(rsc_grid_next(1023, 1), 1024);
+    rsc_profile_free(small);
+    rsc_profile_free(large);
+    rsc_profile_free(zero);
+}
+
 static void curves_are_compared_where_both_are(void **state) {
     (void)state;
     struct rsc_profile *small = sample_cyclic(2, 2), *large = sample_cyclic(4, 2), *zero = sample_zero();
@@ -164,6 +182,7 @@ int main(void) {
         cmocka_unit_test(cold_references_count_in_a_profiles_overlap),
         cmocka_unit_test(error_rate_by_hand),
         cmocka_unit_test(curves_are_compared_where_both_are),
+        cmocka_unit_test(curves_on_a_grid_of_octaves),
         cmocka_unit_test(earth_is_moved_by_octaves),
         cmocka_unit_test(merging_adds),
         cmocka_unit_test(merging_joins_rows_and_error_bars),
