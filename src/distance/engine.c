@@ -10,7 +10,7 @@
 
 #define PHASES_MAX 10000u
 
-const struct rsc_engine_kind *const rsc_engine_kinds[] = {&rsc_engine_exact, NULL};
+const struct rsc_engine_kind *const rsc_engine_kinds[] = {&rsc_engine_exact, &rsc_engine_shards, &rsc_engine_shards_max, NULL};
 
 struct rsc_engine {
     const struct rsc_engine_kind *kind;
