@@ -15,6 +15,7 @@ void rsc_line_filter_init(struct rsc_line_filter *filter, enum rsc_simd simd, ui
     filter->offset = rsc_rng_u64(&rng);
     filter->line_shift = line_shift;
     filter->limit = limit;
+    filter->meta_all = UINT64_MAX;
     filter->run = rsc_line_filter_run_plain;
 #if defined(__x86_64__)
     if (simd == RSC_SIMD_AVX2) filter->run = rsc_line_filter_run_avx2;
@@ -32,6 +33,8 @@ int rsc_line_filter_access(struct rsc_line_filter *filter, uint64_t addr, uint64
     uint64_t last = end >> filter->line_shift;
     uint64_t line = filter->inside ? filter->next_line : addr >> filter->line_shift;
     filter->inside = 0;
+    filter->meta_any |= meta;
+    filter->meta_all &= meta;
     for (;; line++) {
         if (kept->count == kept->room) {
             filter->inside = 1;

@@ -35,6 +35,7 @@ struct rsc_line_filter {
     uint32_t line_shift; /* log2 of the line size */
     uint32_t inside;     /* the access in which the last run stopped has its first lines done */
     uint64_t next_line;  /* and goes on here */
+    uint64_t meta_any, meta_all; /* all meta seen since the caller set these to 0 and ~0, ored and anded */
     uint32_t (*run)(struct rsc_line_filter *, const uint64_t *, const uint64_t *, uint32_t, uint32_t,
                     struct rsc_kept *);
 };

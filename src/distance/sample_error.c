@@ -32,6 +32,8 @@
 
 #define GROUPS RSC_STACK_GROUPS
 #define DIRECTIONS 24
+#define STEP_WIDTH 1.5 /* standard deviations of a distance, to each side, that hold a step */
+#define FEW_KEPT 10.0  /* kept lines up to which the sample says too little about what it lacks */
 
 /* The curve as a function of any size. */
 struct curve {
@@ -54,9 +56,10 @@ static double miss_ratio_at(const struct curve *curve, double size) {
     return tail_at(curve, curve->misses, size) / (double)curve->profile->references;
 }
 
-/* Standard deviations at one size: of the miss ratio, of the size axis, and their correlation. */
+/* At one size: standard deviations of the miss ratio and of the size axis, and their correlation. */
 struct spread {
     double up, across, correlation;
+    double lacking; /* misses among the references that the kept ones fall short of all by, if lines were alike */
 };
 
 /* Misses of each group at a size, from the edges of its bins. */
@@ -79,55 +82,80 @@ static const struct rsc_sample_audit *audit_near(const struct rsc_sample_sum *su
 
 static struct spread spread_at(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole,
                                const double (*tails)[GROUPS], double size) {
-    double misses[GROUPS], share[GROUPS], total = 0, above = 0, up = 0, across = 0, both = 0;
+    double misses[GROUPS], misses_sum = 0, references_sum = 0, above_sum = 0;
+    double up = 0, across = 0, both = 0, rr = 0, rm = 0;
     const struct rsc_sample_audit *audit = audit_near(sum, size);
     group_misses(tails, size, misses);
     for (uint32_t g = 0; g < GROUPS; g++) {
-        share[g] = audit ? audit->above[g] : 0;
-        total += misses[g];
-        above += share[g];
+        misses_sum += misses[g];
+        references_sum += tails[0][g];
+        above_sum += audit ? audit->above[g] : 0;
     }
     for (uint32_t g = 0; g < GROUPS; g++) {
-        double t = (misses[g] - total / GROUPS) / (double)whole->references;
-        double f = above > 0 ? share[g] / above - 1.0 / GROUPS : 0;
+        double t = (misses[g] - misses_sum / GROUPS) / (double)whole->references;
+        double f = above_sum > 0 ? audit->above[g] / above_sum - 1.0 / GROUPS : 0;
+        double r = (tails[0][g] - references_sum / GROUPS) / (double)whole->references;
+        rr += r * r;
+        rm += r * t;
         up += t * t;
         across += f * f;
         both += t * f;
     }
     double factor = (1 - whole->rate) * GROUPS / (GROUPS - 1);
     double correlation = up > 0 && across > 0 ? both / sqrt(up * across) : 0;
-    return (struct spread){sqrt(up * factor), size * sqrt(across * factor), correlation};
+    double slope = rr > 0 ? fmin(1, fmax(0, rm / rr)) : 0, lacking = slope * (1 - references_sum / (double)whole->references);
+    return (struct spread){sqrt(up * factor), size * sqrt(across * factor), correlation, lacking};
 }
 
 /* What the curve reaches at `size`, moved along the ellipse of `times` standard deviations. */
 static void move_curve(const struct curve *curve, double size, const struct spread *sd, double times, double *low,
                        double *high) {
-    double rest = sqrt(fmax(0, 1 - sd->correlation * sd->correlation));
+    double rest = sqrt(fmax(0, 1 - sd->correlation * sd->correlation)), centre = miss_ratio_at(curve, size);
     for (int i = 0; i < DIRECTIONS; i++) {
         double angle = 2 * M_PI * i / DIRECTIONS, x = times * cos(angle), y = times * sin(angle);
-        double moved = miss_ratio_at(curve, size - sd->across * x) + sd->up * (sd->correlation * x + rest * y);
+        double up = sd->up * (sd->correlation * x + rest * y), moved = miss_ratio_at(curve, size - sd->across * x);
+        /* A sum over few lines is skewed, and looks surest when it is too small: the bar is the same factor up and
+         * down, not the same amount. */
+        moved = centre > 0 ? moved * exp(up / centre) : moved + up;
         *low = fmin(*low, moved);
         *high = fmax(*high, moved);
     }
 }
 
+/* 1 up to FEW_KEPT kept lines, falling to 0 at twice that. */
+static double few_kept(double kept) { return fmin(1, fmax(0, 2 - kept / FEW_KEPT)); }
+
+/*
+ * Each distance alone is off by `blur`: a step of the true curve is seen as a
+ * slope so wide. Where the curve falls faster within a blur or so than around
+ * it, it may be such a step, and the truth anything from its top to its foot.
+ * With few kept lines the blur is as wide as the surroundings, which then tell
+ * nothing: it must always be allowed for.
+ */
+static void allow_for_step(const struct curve *curve, double size, double rate, double *low, double *high) {
+    double blur = STEP_WIDTH * sqrt(size * (1 - rate) / rate), at = miss_ratio_at(curve, size);
+    double left = miss_ratio_at(curve, size - blur), right = miss_ratio_at(curve, size + blur);
+    double around = miss_ratio_at(curve, size - 3 * blur) - left + right - miss_ratio_at(curve, size + 3 * blur);
+    double fall = left - right, sudden = fall - around / 2;
+    double part = fall > 0 && sudden > 0 ? fmin(1, 2 * sudden / fall) : 0;
+    part = fmax(part, few_kept(size * rate));
+    if (part <= 0) return;
+    /* no distance reaches its interval: what is reused in time is a hit for sure */
+    double late = tail_at(curve, curve->late, size + 1) / (double)curve->profile->references;
+    *high += fmax(0, part * (fmin(left, late) - at));
+    *low -= part * (at - right);
+}
+
 static void bar(const struct curve *curve, const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole,
                 const double (*tails)[GROUPS], double times, struct rsc_mrc_point *point) {
-    double size = (double)point->lines, ratio = miss_ratio_at(curve, size), low = ratio, high = ratio;
+    double size = (double)point->lines, low = INFINITY, high = 0;
     struct spread sd = spread_at(sum, whole, tails, size);
     move_curve(curve, size, &sd, times, &low, &high);
-    /* Each distance alone is off by this much: what bends more tightly is smoothed away, and looks like the middle
-     * of its surroundings. */
-    double blur = sqrt(size * (1 - whole->rate) / whole->rate);
-    double bias = (miss_ratio_at(curve, size + blur) + miss_ratio_at(curve, fmax(0, size - blur))) / 2 - ratio;
-    if (bias > 0) low -= bias;
-    else high -= bias;
-    /* Below one kept line the sample sees nothing but intervals: only what is certain is said. */
-    double cell = 1 / whole->rate;
-    if (size < cell) {
-        low = fmin(low, miss_ratio_at(curve, cell) - times * sd.up);
-        high = fmax(high, tail_at(curve, curve->late, size + 1) / (double)whole->references + times * sd.up);
-    }
+    allow_for_step(curve, size, whole->rate, &low, &high);
+    /* A few hot lines make most references of many a trace, and small caches miss them too. Whether the sample has
+     * its share of them is known from the number of references; SHARDS-adj takes what it lacks for hits. */
+    if (sd.lacking > 0) high += sd.lacking * few_kept(size * whole->rate);
+    else low += sd.lacking * few_kept(size * whole->rate);
     point->low = fmin(point->miss_ratio, fmax(0, low));
     point->high = fmax(point->miss_ratio, fmin(1, high));
 }

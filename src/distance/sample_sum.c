@@ -7,9 +7,9 @@
 
 #include "distance/accumulate.h"
 
-/* Blocks of 32 group counts that audits may add up: at first in each band of distance, and then for each reuse. */
-#define AUDIT_CREDIT_FIRST 4096
-#define AUDIT_CREDIT 4
+/* What audits may cost: at first in each band of distance, and then for each reuse. */
+#define AUDIT_CREDIT_FIRST 16384
+#define AUDIT_CREDIT 2
 
 int rsc_sample_sum_init(struct rsc_sample_sum *sum, uint64_t rd_cap, uint64_t seed) {
     uint32_t fine = rsc_bins_count(RSC_BINS_FINE);

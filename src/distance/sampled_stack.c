@@ -7,14 +7,13 @@
 
 #include <reusescope/error.h>
 
-#define BLOCK_BITS 9u
-#define SUPER_BITS 15u
 #define CAPACITY_MIN (1u << 13)
 #define LINES_MAX (1u << 29)
 #define SLOTS_PER_LINE 4u
+#define CHAIN_BITS 11u /* at first; two chains a node from then on */
 
 static uint64_t slot_bytes(uint32_t capacity) {
-    uint64_t blocks = capacity >> BLOCK_BITS, supers = (capacity >> SUPER_BITS) + 1;
+    uint64_t blocks = capacity >> RSC_STACK_BLOCK_BITS, supers = (capacity >> RSC_STACK_SUPER_BITS) + 1;
     return capacity * 4ull + capacity / 8 + blocks * (2 + 2 * RSC_STACK_GROUPS) + supers * 4;
 }
 
@@ -33,11 +32,11 @@ static void free_slots(struct rsc_sampled_stack *stack) {
 }
 
 static int allocate_slots(struct rsc_sampled_stack *stack, uint32_t capacity) {
-    uint32_t blocks = capacity >> BLOCK_BITS;
+    uint32_t blocks = capacity >> RSC_STACK_BLOCK_BITS;
     stack->node_of = malloc(capacity * sizeof *stack->node_of);
     stack->bits = calloc(capacity / 64, sizeof *stack->bits);
     stack->block_lines = calloc(blocks, sizeof *stack->block_lines);
-    stack->super_lines = calloc((capacity >> SUPER_BITS) + 1, sizeof *stack->super_lines);
+    stack->super_lines = calloc((capacity >> RSC_STACK_SUPER_BITS) + 1, sizeof *stack->super_lines);
     stack->block_groups = calloc(blocks, sizeof *stack->block_groups);
     stack->capacity = capacity;
     if (stack->node_of && stack->bits && stack->block_lines && stack->super_lines && stack->block_groups) return 0;
@@ -48,17 +47,17 @@ static int allocate_slots(struct rsc_sampled_stack *stack, uint32_t capacity) {
 int rsc_sampled_stack_init(struct rsc_sampled_stack *stack) {
     memset(stack, 0, sizeof *stack);
     stack->free_node = RSC_NO_NODE;
-    stack->node_room = 1024;
-    stack->chain_shift = 64 - 10;
+    stack->node_room = 1u << (CHAIN_BITS - 1);
+    stack->chain_shift = 64 - CHAIN_BITS;
     stack->nodes = malloc(stack->node_room * sizeof *stack->nodes);
-    stack->chains = malloc(sizeof *stack->chains << 10);
+    stack->chains = malloc(sizeof *stack->chains << CHAIN_BITS);
     if (!stack->nodes || !stack->chains || allocate_slots(stack, CAPACITY_MIN) < 0) {
         free(stack->nodes);
         free(stack->chains);
         memset(stack, 0, sizeof *stack);
         return RSC_ENOMEM;
     }
-    memset(stack->chains, 0xff, sizeof *stack->chains << 10);
+    memset(stack->chains, 0xff, sizeof *stack->chains << CHAIN_BITS);
     note_peak(stack, 0);
     return 0;
 }
@@ -72,54 +71,27 @@ void rsc_sampled_stack_free(struct rsc_sampled_stack *stack) {
 
 /* ---- what stands above ---- */
 
-uint32_t rsc_sampled_stack_above(const struct rsc_sampled_stack *stack, uint32_t node) {
-    uint32_t slot = stack->nodes[node].slot, block = slot >> BLOCK_BITS, super = slot >> SUPER_BITS;
-    uint32_t last_block = (stack->top - 1) >> BLOCK_BITS, last_super = (stack->top - 1) >> SUPER_BITS;
-    uint32_t word = slot >> 6, word_end = (block + 1) << (BLOCK_BITS - 6);
-    uint32_t above = (uint32_t)__builtin_popcountll(stack->bits[word] & (~1ull << (slot & 63)));
-    while (++word < word_end) above += (uint32_t)__builtin_popcountll(stack->bits[word]);
-    uint32_t block_end = super == last_super ? last_block + 1 : (super + 1) << (SUPER_BITS - BLOCK_BITS);
-    for (uint32_t b = block + 1; b < block_end; b++) above += stack->block_lines[b];
-    for (uint32_t s = super + 1; s <= last_super; s++) above += stack->super_lines[s];
-    return above;
-}
-
 uint32_t rsc_sampled_stack_groups_above(const struct rsc_sampled_stack *stack, uint32_t node,
                                         uint32_t above[RSC_STACK_GROUPS]) {
-    uint32_t slot = stack->nodes[node].slot, block = slot >> BLOCK_BITS;
-    uint32_t last_block = (stack->top - 1) >> BLOCK_BITS;
+    uint32_t slot = stack->nodes[node].slot, block = slot >> RSC_STACK_BLOCK_BITS;
+    uint32_t last_block = (stack->top - 1) >> RSC_STACK_BLOCK_BITS;
     uint64_t mask = ~1ull << (slot & 63);
+    uint32_t cost = 8;
     memset(above, 0, RSC_STACK_GROUPS * sizeof *above);
-    for (uint32_t word = slot >> 6; word >> (BLOCK_BITS - 6) == block; word++, mask = ~0ull)
+    for (uint32_t word = slot >> 6; word >> (RSC_STACK_BLOCK_BITS - 6) == block; word++, mask = ~0ull)
         for (uint64_t left = stack->bits[word] & mask; left; left &= left - 1) {
             uint32_t other = stack->node_of[word << 6 | (uint32_t)__builtin_ctzll(left)];
             above[rsc_hash_group(stack->nodes[other].hash, RSC_STACK_GROUPS)]++;
+            cost++;
         }
     for (uint32_t b = block + 1; b <= last_block; b++)
         for (uint32_t g = 0; g < RSC_STACK_GROUPS; g++) above[g] += stack->block_groups[b][g];
-    return last_block - block + 16; /* the block in part is dearer */
+    return cost + last_block - block;
 }
 
 /* ---- slots ---- */
 
-static void clear_slot(struct rsc_sampled_stack *stack, uint32_t slot, uint64_t hash) {
-    stack->bits[slot >> 6] &= ~(1ull << (slot & 63));
-    stack->block_lines[slot >> BLOCK_BITS]--;
-    stack->super_lines[slot >> SUPER_BITS]--;
-    stack->block_groups[slot >> BLOCK_BITS][rsc_hash_group(hash, RSC_STACK_GROUPS)]--;
-}
-
-static void set_slot(struct rsc_sampled_stack *stack, uint32_t slot, uint32_t node) {
-    stack->bits[slot >> 6] |= 1ull << (slot & 63);
-    stack->block_lines[slot >> BLOCK_BITS]++;
-    stack->super_lines[slot >> SUPER_BITS]++;
-    stack->block_groups[slot >> BLOCK_BITS][rsc_hash_group(stack->nodes[node].hash, RSC_STACK_GROUPS)]++;
-    stack->node_of[slot] = node;
-    stack->nodes[node].slot = slot;
-}
-
-/* Renumbers the lines by age into new slots, as many as leave room for three uses of each. */
-static int renumber(struct rsc_sampled_stack *stack) {
+int rsc_sampled_stack_renumber(struct rsc_sampled_stack *stack) {
     struct rsc_sampled_stack old = *stack;
     uint32_t capacity = CAPACITY_MIN, held = 0;
     if (stack->lines > LINES_MAX) return RSC_ELIMIT;
@@ -131,22 +103,9 @@ static int renumber(struct rsc_sampled_stack *stack) {
     note_peak(stack, slot_bytes(old.capacity));
     for (uint32_t word = 0; word < old.capacity / 64; word++)
         for (uint64_t left = old.bits[word]; left; left &= left - 1)
-            set_slot(stack, held++, old.node_of[word << 6 | (uint32_t)__builtin_ctzll(left)]);
+            rsc_stack_set_slot(stack, held++, old.node_of[word << 6 | (uint32_t)__builtin_ctzll(left)]);
     stack->top = held;
     free_slots(&old);
-    return 0;
-}
-
-int rsc_sampled_stack_use(struct rsc_sampled_stack *stack, uint32_t node, uint64_t time) {
-    struct rsc_stack_node *held = &stack->nodes[node];
-    held->time = time;
-    if (held->slot + 1 == stack->top) return 0;
-    if (stack->top == stack->capacity) {
-        int status = renumber(stack);
-        if (status < 0) return status;
-    }
-    clear_slot(stack, held->slot, held->hash);
-    set_slot(stack, stack->top++, node);
     return 0;
 }
 
@@ -182,7 +141,7 @@ int rsc_sampled_stack_add(struct rsc_sampled_stack *stack, uint64_t line, uint64
                           uint32_t *out) {
     int status = 0;
     if (stack->free_node == RSC_NO_NODE && stack->node_used == stack->node_room) status = grow_nodes(stack);
-    if (!status && stack->top == stack->capacity) status = renumber(stack);
+    if (!status && stack->top == stack->capacity) status = rsc_sampled_stack_renumber(stack);
     if (status < 0) return status;
     uint32_t node = stack->free_node;
     if (node != RSC_NO_NODE) stack->free_node = stack->nodes[node].next;
@@ -190,7 +149,7 @@ int rsc_sampled_stack_add(struct rsc_sampled_stack *stack, uint64_t line, uint64
     uint32_t *head = &stack->chains[rsc_stack_chain(stack, hash)];
     stack->nodes[node] = (struct rsc_stack_node){.line = line, .hash = hash, .time = time, .next = *head};
     *head = node;
-    set_slot(stack, stack->top++, node);
+    rsc_stack_set_slot(stack, stack->top++, node);
     stack->lines++;
     *out = node;
     return 0;
@@ -204,7 +163,7 @@ void rsc_sampled_stack_remove(struct rsc_sampled_stack *stack, uint32_t node) {
         link = &stack->nodes[*link].next;
     }
     *link = gone->next;
-    clear_slot(stack, gone->slot, gone->hash);
+    rsc_stack_clear_slot(stack, gone->slot, gone->hash);
     gone->next = stack->free_node;
     stack->free_node = node;
     stack->lines--;

@@ -11,7 +11,7 @@
  * Lines fall into RSC_STACK_GROUPS groups by their hash; each block also counts
  * its lines by group, which is where the error bars come from (sample_error.h).
  *
- * Memory: 32 bytes a node, 4 to 8 of hash chains, and 18 to 37 of slots a line.
+ * Memory: 32 bytes a node, 8 to 16 of hash chains, and 18 to 37 of slots a line.
  */
 #ifndef RSC_DISTANCE_SAMPLED_STACK_H
 #define RSC_DISTANCE_SAMPLED_STACK_H
@@ -22,6 +22,8 @@
 
 #define RSC_STACK_GROUPS 32u
 #define RSC_NO_NODE UINT32_MAX
+#define RSC_STACK_BLOCK_BITS 9u
+#define RSC_STACK_SUPER_BITS 15u
 
 struct rsc_stack_node {
     uint64_t line, hash;
@@ -36,7 +38,7 @@ struct rsc_sampled_stack {
     uint32_t free_node;            /* list of those given back */
     uint32_t lines;                /* held now */
 
-    uint32_t *chains; /* heads; a power of two, 1 to 2 a node at least */
+    uint32_t *chains; /* heads; a power of two */
     uint32_t chain_shift;
 
     uint32_t capacity, top;        /* slots, and the next to hand out */
@@ -68,14 +70,54 @@ static inline uint32_t rsc_sampled_stack_find(const struct rsc_sampled_stack *st
 }
 
 /* Lines used since the last use of a line held. */
-uint32_t rsc_sampled_stack_above(const struct rsc_sampled_stack *stack, uint32_t node);
+static inline uint32_t rsc_sampled_stack_above(const struct rsc_sampled_stack *stack, uint32_t node) {
+    uint32_t slot = stack->nodes[node].slot, block = slot >> RSC_STACK_BLOCK_BITS, super = slot >> RSC_STACK_SUPER_BITS;
+    uint32_t last_block = (stack->top - 1) >> RSC_STACK_BLOCK_BITS, last_super = (stack->top - 1) >> RSC_STACK_SUPER_BITS;
+    uint32_t word = slot >> 6, word_end = (block + 1) << (RSC_STACK_BLOCK_BITS - 6);
+    uint32_t above = (uint32_t)__builtin_popcountll(stack->bits[word] & (~1ull << (slot & 63)));
+    while (++word < word_end) above += (uint32_t)__builtin_popcountll(stack->bits[word]);
+    uint32_t block_end = super == last_super ? last_block + 1 : (super + 1) << (RSC_STACK_SUPER_BITS - RSC_STACK_BLOCK_BITS);
+    for (uint32_t b = block + 1; b < block_end; b++) above += stack->block_lines[b];
+    for (uint32_t s = super + 1; s <= last_super; s++) above += stack->super_lines[s];
+    return above;
+}
 
-/* The same by group. Returns the blocks it had to add up: what it cost. */
+/* The same by group. Returns what it cost: about the blocks and lines it had to add up. */
 uint32_t rsc_sampled_stack_groups_above(const struct rsc_sampled_stack *stack, uint32_t node,
                                         uint32_t above[RSC_STACK_GROUPS]);
 
+/* Renumbers the lines by age into new slots, as many as leave room for three uses of each. Returns as below. */
+int rsc_sampled_stack_renumber(struct rsc_sampled_stack *stack);
+
+static inline void rsc_stack_clear_slot(struct rsc_sampled_stack *stack, uint32_t slot, uint64_t hash) {
+    stack->bits[slot >> 6] &= ~(1ull << (slot & 63));
+    stack->block_lines[slot >> RSC_STACK_BLOCK_BITS]--;
+    stack->super_lines[slot >> RSC_STACK_SUPER_BITS]--;
+    stack->block_groups[slot >> RSC_STACK_BLOCK_BITS][rsc_hash_group(hash, RSC_STACK_GROUPS)]--;
+}
+
+static inline void rsc_stack_set_slot(struct rsc_sampled_stack *stack, uint32_t slot, uint32_t node) {
+    stack->bits[slot >> 6] |= 1ull << (slot & 63);
+    stack->block_lines[slot >> RSC_STACK_BLOCK_BITS]++;
+    stack->super_lines[slot >> RSC_STACK_SUPER_BITS]++;
+    stack->block_groups[slot >> RSC_STACK_BLOCK_BITS][rsc_hash_group(stack->nodes[node].hash, RSC_STACK_GROUPS)]++;
+    stack->node_of[slot] = node;
+    stack->nodes[node].slot = slot;
+}
+
 /* Brings a line held to the top, with the time of this use. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
-int rsc_sampled_stack_use(struct rsc_sampled_stack *stack, uint32_t node, uint64_t time);
+static inline int rsc_sampled_stack_use(struct rsc_sampled_stack *stack, uint32_t node, uint64_t time) {
+    struct rsc_stack_node *held = &stack->nodes[node];
+    held->time = time;
+    if (held->slot + 1 == stack->top) return 0;
+    if (stack->top == stack->capacity) {
+        int status = rsc_sampled_stack_renumber(stack);
+        if (status < 0) return status;
+    }
+    rsc_stack_clear_slot(stack, held->slot, held->hash);
+    rsc_stack_set_slot(stack, stack->top++, node);
+    return 0;
+}
 
 /* Puts a line not held on top and sets *node. Nodes keep their number until removed. Returns as above. */
 int rsc_sampled_stack_add(struct rsc_sampled_stack *stack, uint64_t line, uint64_t hash, uint64_t time,
