@@ -8,7 +8,8 @@
 #include "collect/symbols.h"
 
 const struct rsc_option rsc_analysis_options[] = {
-    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, or auto (default), which picks it", "auto exact"},
+    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, or auto (default), which picks it; shards:RATE, shards-max:LINES",
+     "auto exact shards: shards-max:"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
@@ -19,6 +20,13 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: 2 or more decode ahead and share out line sizes (default: one a core)", NULL},
+    {RSC_OPT_CONFIDENCE, 0, "confidence", "PERCENT", "how often error bars should hold the truth (default 90)", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+/* Not for `run`, whose own --seed is the program's. */
+const struct rsc_option rsc_analysis_seed_option[] = {
+    {RSC_OPT_SEED, 0, "seed", "N", "of engines that sample: another one draws another sample (default 0)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -79,6 +87,15 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
         if (parse_bounded(parser->value, 1, 1024, &number) < 0)
             return rsc_option_refuse(parser, "not a number from 1 to 1024");
         analysis->threads = (unsigned)number;
+        return -1;
+    case RSC_OPT_SEED:
+        if (parse_bounded(parser->value, 0, UINT64_MAX, &analysis->engine.seed) < 0)
+            return rsc_option_refuse(parser, "not a number from 0 up");
+        return -1;
+    case RSC_OPT_CONFIDENCE:
+        if (rsc_parse_fraction(parser->value, strlen(parser->value), &analysis->engine.confidence) < 0 ||
+            !(analysis->engine.confidence > 0 && analysis->engine.confidence < 100))
+            return rsc_option_refuse(parser, "not a percentage above 0 and below 100");
         return -1;
     case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
     case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;

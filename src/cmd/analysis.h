@@ -21,10 +21,12 @@ enum {
     RSC_OPT_NO_CODE,
     RSC_OPT_SYSROOT,
     RSC_OPT_DEBUGINFOD,
+    RSC_OPT_SEED,
+    RSC_OPT_CONFIDENCE,
     RSC_OPT_ANALYSIS_VERB,
 };
 
-extern const struct rsc_option rsc_analysis_options[];
+extern const struct rsc_option rsc_analysis_options[], rsc_analysis_seed_option[];
 
 struct rsc_analysis {
     struct rsc_session *session;

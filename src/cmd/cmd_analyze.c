@@ -69,6 +69,6 @@ const struct rsc_verb rsc_verb_analyze = {
              "zstd, or - for standard input. The result is drawn on the terminal and kept in\n"
              "reusescope.data (the one before it in reusescope.data.old).",
     .example = "valgrind --tool=lackey --trace-mem=yes ls 2>&1 >/dev/null | reusescope analyze -",
-    .groups = {rsc_analysis_options, rsc_trace_options, rsc_output_options, rsc_common_options},
+    .groups = {rsc_analysis_options, rsc_analysis_seed_option, rsc_trace_options, rsc_output_options, rsc_common_options},
     .run = run_analyze,
 };

@@ -188,16 +188,15 @@ static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_er
 
 /* ---- the end ---- */
 
-/* "lines by hash, ..." with what is uncertain about the number of lines. */
+/* What was sampled, and what is uncertain about the number of lines: references of a line do not matter there. */
 static void describe(const struct shards_engine *engine, const struct rsc_profile *profile, char *text, size_t room) {
-    double lines = engine->shards.stack.lines, spread = 0;
-    if (lines > 0)
-        spread = rsc_normal_quantile(0.5 + engine->options.confidence / 200) * (double)profile->distinct *
-                 sqrt((1 - engine->shards.rate) / lines);
-    double low = (double)profile->distinct - spread, high = (double)profile->distinct + spread;
-    snprintf(text, room, "lines by hash, rate %.6g%s, seed %llu: %u lines kept, distinct and cold %.0f to %.0f, bars %g %%",
-             engine->shards.rate, engine->shards.lines_most ? " at the end" : "", (unsigned long long)engine->options.seed,
-             engine->shards.stack.lines, low > lines ? low : lines, high, engine->options.confidence);
+    double kept = engine->shards.stack.lines, distinct = (double)profile->distinct, spread = 0;
+    if (kept > 0)
+        spread = rsc_normal_quantile(0.5 + engine->options.confidence / 200) * distinct *
+                 sqrt((1 - engine->shards.rate) / kept);
+    snprintf(text, room, "lines by hash, rate %.6g, seed %llu, %.0f kept; %g %% bars; distinct %.0f to %.0f",
+             engine->shards.rate, (unsigned long long)engine->options.seed, kept, engine->options.confidence,
+             fmax(kept, distinct - spread), distinct + spread);
 }
 
 static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
