@@ -45,7 +45,7 @@ zstd, or - for standard input. The result is drawn on the terminal and kept in
 reusescope.data (the one before it in reusescope.data.old).
 \
 options:
-      --engine ENGINE         exact, or auto (default), which picks it
+      --engine ENGINE         exact, or auto (default), which picks it; shards:RATE, shards-max:LINES
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
       --max-distance LINES    count distances from here on in one open-ended bin
@@ -55,6 +55,8 @@ options:
       --sysroot DIR           where the program's libraries and their debug files are
       --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
       --threads N             threads to use: 2 or more decode ahead and share out line sizes (default: one a core)
+      --confidence PERCENT    how often error bars should hold the truth (default 90)
+      --seed N                of engines that sample: another one draws another sample (default 0)
       --from FORMAT           read the trace as rsct, din, lackey, csv or raw64 (default: by content)
       --salvage               of a damaged .rsct, read the intact frames and say what was lost
       --kind KINDS            keep only these: R (reads), W (writes), I (fetches), as R,W
