@@ -73,9 +73,13 @@ static inline uint32_t rsc_sampled_stack_find(const struct rsc_sampled_stack *st
 static inline uint32_t rsc_sampled_stack_above(const struct rsc_sampled_stack *stack, uint32_t node) {
     uint32_t slot = stack->nodes[node].slot, block = slot >> RSC_STACK_BLOCK_BITS, super = slot >> RSC_STACK_SUPER_BITS;
     uint32_t last_block = (stack->top - 1) >> RSC_STACK_BLOCK_BITS, last_super = (stack->top - 1) >> RSC_STACK_SUPER_BITS;
-    uint32_t word = slot >> 6, word_end = (block + 1) << (RSC_STACK_BLOCK_BITS - 6);
-    uint32_t above = (uint32_t)__builtin_popcountll(stack->bits[word] & (~1ull << (slot & 63)));
-    while (++word < word_end) above += (uint32_t)__builtin_popcountll(stack->bits[word]);
+    const uint64_t *words = stack->bits + ((uint64_t)block << (RSC_STACK_BLOCK_BITS - 6));
+    uint32_t word = slot >> 6 & 7, above = 0;
+    /* all eight, without a branch */
+    for (uint32_t w = 0; w < 8; w++) {
+        uint64_t after = w > word ? UINT64_MAX : w == word ? ~1ull << (slot & 63) : 0;
+        above += (uint32_t)__builtin_popcountll(words[w] & after);
+    }
     uint32_t block_end = super == last_super ? last_block + 1 : (super + 1) << (RSC_STACK_SUPER_BITS - RSC_STACK_BLOCK_BITS);
     for (uint32_t b = block + 1; b < block_end; b++) above += stack->block_lines[b];
     for (uint32_t s = super + 1; s <= last_super; s++) above += stack->super_lines[s];

@@ -143,16 +143,16 @@ static void show_quantile(const struct rsc_profile *profile, uint64_t distance, 
 }
 
 /* The curve's error bars, where it has any: at sizes four octaves apart that it reaches, from 32 KiB. */
-static void put_bars(struct rsc_text *text, const struct rsc_profile *profile) {
+static void put_bars(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     unsigned shown = 0;
     for (uint64_t bytes = 32 << 10; bytes < 1ull << 50 && shown < 4; bytes <<= 4, shown++) {
         uint64_t lines = bytes / profile->made.line_bytes;
         if (lines > profile->mrc[profile->mrc_count - 1].lines) break;
         struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
         if (!(at.high > at.low)) continue;
-        rsc_text_put(text, "   at %-8s %8s  (%s to %s)\n", rsc_show_bytes(bytes).text,
-                     rsc_show_percent(at.miss_ratio).text, rsc_show_percent(at.low).text,
-                     rsc_show_percent(at.high).text);
+        rsc_text_put(text, "   at %-8s %8s", rsc_show_bytes(bytes).text, rsc_show_percent(at.miss_ratio).text);
+        rsc_text_put(text, style->width < 50 ? "\n        (%s to %s)\n" : "  (%s to %s)\n",
+                     rsc_show_percent(at.low).text, rsc_show_percent(at.high).text);
     }
 }
 
@@ -216,7 +216,7 @@ static void put_profile(struct rsc_text *text, const struct rsc_profile *profile
     if (profile->mrc_count >= 4) {
         put_section(text, style, "Miss ratio", "of a fully associative LRU cache, by its size");
         rsc_draw_curve(text, profile, style);
-        put_bars(text, profile);
+        put_bars(text, profile, style);
     }
     if (has_reuses(profile)) put_quantiles(text, profile, style);
     put_section(text, style, "In words", "");
