@@ -10,8 +10,9 @@
 
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
-     "exact, parallel (the same on several cores), or an approximation: hotl, aet, statstack, shen, hp-rda; auto (default)",
-     "auto exact parallel hotl aet statstack shen hp-rda"},
+     "exact, parallel (the same on several cores), or approximate: shards:RATE, shards-max:LINES, hotl, aet, statstack, "
+     "shen, hp-rda; auto (default)",
+     "auto exact parallel shards: shards-max: hotl aet statstack shen hp-rda"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
@@ -26,6 +27,7 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
+    {RSC_OPT_CONFIDENCE, 0, "confidence", "PERCENT", "how often error bars should hold the truth (default 90)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -108,6 +110,15 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
     case RSC_OPT_TOP_LINES:
         if (parse_top_lines(analysis, parser->value) < 0)
             return rsc_option_refuse(parser, "not a number of lines from 1 to 1024, or that and a size, as 10,1M");
+        return -1;
+    case RSC_OPT_SEED:
+        if (parse_bounded(parser->value, 0, UINT64_MAX, &analysis->engine.seed) < 0)
+            return rsc_option_refuse(parser, "not a number from 0 up");
+        return -1;
+    case RSC_OPT_CONFIDENCE:
+        if (rsc_parse_fraction(parser->value, strlen(parser->value), &analysis->engine.confidence) < 0 ||
+            !(analysis->engine.confidence > 0 && analysis->engine.confidence < 100))
+            return rsc_option_refuse(parser, "not a percentage above 0 and below 100");
         return -1;
     case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
     case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;

@@ -8,6 +8,8 @@ enum { OPT_REQUESTS = RSC_OPT_ANALYSIS_VERB };
 static const struct rsc_option options[] = {
     {OPT_REQUESTS, 0, "requests", NULL, "each access is a request for a whole object: distances and cache sizes in bytes",
      NULL},
+    /* not for `run`, whose own --seed is the program's */
+    {RSC_OPT_SEED, 0, "seed", "N", "of engines that sample: another one draws another sample (default 0)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 

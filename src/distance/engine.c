@@ -14,6 +14,8 @@
 const struct rsc_engine_kind *const rsc_engine_kinds[] = {
     &rsc_engine_exact,
     &rsc_engine_parallel,
+    &rsc_engine_shards,
+    &rsc_engine_shards_max,
     &rsc_engine_hotl,
     &rsc_engine_aet,
     &rsc_engine_statstack,

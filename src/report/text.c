@@ -85,6 +85,13 @@ static void put_how(struct rsc_text *text, const struct rsc_made *made, const st
     rsc_text_put(text, "\n");
     if (!made->sampling) return;
     begin_fact(text, "sampling");
+    /* it may come from a file: whatever is not plain text is shown on one line, made harmless */
+    int plain = strlen(made->sampling) < 250;
+    for (const char *s = made->sampling; *s; s++) plain &= *s >= ' ' && *s <= '~';
+    if (plain) {
+        rsc_text_paragraph(text, LABEL, style->width, made->sampling);
+        return;
+    }
     rsc_text_foreign(text, made->sampling, style->width - text->column);
     rsc_text_put(text, "\n");
 }
@@ -179,6 +186,20 @@ static void show_quantile(const struct rsc_profile *profile, uint64_t distance, 
         snprintf(to, room, "%s", rsc_show_bytes(rsc_lines_to_bytes(distance, profile->made.line_bytes)).text);
     else
         snprintf(to, room, "%s %s", rsc_show_short(distance).text, distance == 1 ? "line" : "lines");
+}
+
+/* The curve's error bars, where it has any: at sizes four octaves apart that it reaches, from 32 KiB. */
+static void put_bars(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    unsigned shown = 0;
+    for (uint64_t bytes = 32 << 10; bytes < 1ull << 50 && shown < 4; bytes <<= 4, shown++) {
+        uint64_t lines = bytes / profile->made.line_bytes;
+        if (lines > profile->mrc[profile->mrc_count - 1].lines) break;
+        struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
+        if (!(at.high > at.low)) continue;
+        rsc_text_put(text, "   at %-8s %8s", rsc_show_bytes(bytes).text, rsc_show_percent(at.miss_ratio).text);
+        rsc_text_put(text, style->width < 50 ? "\n        (%s to %s)\n" : "  (%s to %s)\n",
+                     rsc_show_percent(at.low).text, rsc_show_percent(at.high).text);
+    }
 }
 
 static void put_quantiles(struct rsc_text *text, const struct rsc_profile *profile,
@@ -283,6 +304,7 @@ static void put_profile(struct rsc_text *text, const struct rsc_profile *profile
     if (profile->mrc_count >= 4) {
         put_section(text, style, "Miss ratio", "of a fully associative LRU cache, by its size");
         rsc_draw_curve(text, profile, style);
+        put_bars(text, profile, style);
     }
     if (has_reuses(profile)) put_quantiles(text, profile, style);
     put_section(text, style, "In words", "");

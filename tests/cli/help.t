@@ -47,7 +47,8 @@ reusescope.data (the one before it in reusescope.data.old).
 \
 options:
       --requests              each access is a request for a whole object: distances and cache sizes in bytes
-      --engine ENGINE         exact, parallel (the same on several cores), or an approximation: hotl, aet, statstack, shen, hp-rda; auto (default)
+      --seed N                of engines that sample: another one draws another sample (default 0)
+      --engine ENGINE         exact, parallel (the same on several cores), or approximate: shards:RATE, shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
       --max-distance LINES    count distances from here on in one open-ended bin
@@ -61,6 +62,7 @@ options:
       --sysroot DIR           where the program's libraries and their debug files are
       --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
       --threads N             threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)
+      --confidence PERCENT    how often error bars should hold the truth (default 90)
       --from FORMAT           read the trace as rsct, din, lackey, csv or raw64 (default: by content)
       --salvage               of a damaged .rsct, read the intact frames and say what was lost
       --kind KINDS            keep only these: R (reads), W (writes), I (fetches), as R,W
