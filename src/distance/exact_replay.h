@@ -28,8 +28,9 @@ struct rsc_replayed {
 
 /*
  * Takes `count` lines out of the state, in order, and says where each stood. Lines
- * taken out are as if never used: distinct counts fall, and a later use would be
- * cold.
+ * taken out are as if never used: asked for again they are not held, and what is
+ * held falls (rsc_exact_distinct() is not told). After this nothing may be run
+ * through the state until it is emptied; it may be put to.
  */
 void rsc_exact_take_out(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, struct rsc_replayed *replayed);
 
@@ -47,9 +48,12 @@ void rsc_exact_list(struct rsc_exact *exact, struct rsc_held_line *list);
 
 /*
  * Puts lines that the state does not hold on top of its stack, in order, with
- * their times, which rise from those held. Then sets the time of the next
- * reference to `now`. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
+ * their times, which rise from those held. After this, too, nothing may be run
+ * through the state until it is emptied. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
  */
-int rsc_exact_put(struct rsc_exact *exact, const struct rsc_held_line *list, uint64_t count, uint64_t now);
+int rsc_exact_put(struct rsc_exact *exact, const struct rsc_held_line *list, uint64_t count);
+
+/* As new, but with the memory it has grown to: for the next chunk. */
+void rsc_exact_empty(struct rsc_exact *exact);
 
 #endif
