@@ -35,6 +35,7 @@ struct rsc_engine_kind {
 };
 
 extern const struct rsc_engine_kind rsc_engine_exact;
+extern const struct rsc_engine_kind rsc_engine_mpi;
 
 /* All engines, ending with NULL; engine.c. */
 extern const struct rsc_engine_kind *const rsc_engine_kinds[];
