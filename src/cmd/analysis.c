@@ -8,7 +8,7 @@
 #include "collect/symbols.h"
 
 const struct rsc_option rsc_analysis_options[] = {
-    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, mpi (see the manual), or auto (default), which picks exact", "auto exact mpi"},
+    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, or auto (default), which picks it; analyze also has mpi: many processes", "auto exact mpi"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},

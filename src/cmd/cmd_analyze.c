@@ -71,7 +71,8 @@ const struct rsc_verb rsc_verb_analyze = {
     .summary = "Reuse distances and miss ratio curve of a trace",
     .about = "TRACE is a file in any format reusescope reads, plain or packed with gzip, xz or\n"
              "zstd, or - for standard input. The result is drawn on the terminal and kept in\n"
-             "reusescope.data (the one before it in reusescope.data.old).",
+             "reusescope.data (the one before it in reusescope.data.old). With --engine mpi there\n"
+             "may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ...",
     .example = "valgrind --tool=lackey --trace-mem=yes ls 2>&1 >/dev/null | reusescope analyze -",
     .groups = {rsc_analysis_options, rsc_trace_options, rsc_output_options, rsc_common_options},
     .run = run_analyze,

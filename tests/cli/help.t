@@ -42,10 +42,11 @@ Reuse distances and miss ratio curve of a trace.
 \
 TRACE is a file in any format reusescope reads, plain or packed with gzip, xz or
 zstd, or - for standard input. The result is drawn on the terminal and kept in
-reusescope.data (the one before it in reusescope.data.old).
+reusescope.data (the one before it in reusescope.data.old). With --engine mpi there
+may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ...
 \
 options:
-      --engine ENGINE         exact, or auto (default), which picks it
+      --engine ENGINE         exact, or auto (default), which picks it; analyze also has mpi: many processes
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
       --max-distance LINES    count distances from here on in one open-ended bin
