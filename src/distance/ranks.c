@@ -67,10 +67,10 @@ struct standing {
     struct rsc_error error;
 };
 
-int rsc_ranks_agree(struct rsc_ranks *ranks, int status, struct rsc_error *error) {
-    struct standing own = {.status = status}, other;
+int rsc_ranks_agree(struct rsc_ranks *ranks, int *status, struct rsc_error *error) {
+    struct standing own = {.status = *status}, other;
     int failed = 0;
-    if (status < 0) {
+    if (*status < 0) {
         own.error = *error;
         rsc_ranks_name_rank(ranks, &own.error);
     }
@@ -86,5 +86,6 @@ int rsc_ranks_agree(struct rsc_ranks *ranks, int status, struct rsc_error *error
         failed = rsc_ranks_send(ranks, to, &own, sizeof own, error);
     if (failed < 0) return failed;
     if (own.status < 0) *error = own.error;
-    return own.status;
+    *status = own.status;
+    return 0;
 }

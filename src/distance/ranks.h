@@ -39,9 +39,20 @@ struct rsc_ranks {
     /*
      * Waits until one of the messages whose tickets are bits of `tickets` is through,
      * and returns its ticket, which is free again, or a negative code. *bytes is the
-     * length of what was received.
+     * length of what was received. On rank 0 it may also return the failure of another
+     * rank, as `check` does.
      */
     int (*wait_any)(struct rsc_ranks *ranks, uint32_t tickets, size_t *bytes, struct rsc_error *error);
+    /*
+     * Several ranks may fail at once, and one shall speak. `fail` tells rank 0 of a failure
+     * here and waits to be ended; when it returns nothing has come of that in some seconds
+     * and it is for the caller to speak. On rank 0 it returns at once. `check` is for rank
+     * 0 to call from time to time: 0, or the code and error of a rank that has failed, which
+     * the message names, and is_told is set. Only for the thread that may call MPI.
+     */
+    void (*fail)(struct rsc_ranks *ranks, const struct rsc_error *error);
+    int (*check)(struct rsc_ranks *ranks, struct rsc_error *error);
+    int is_told;
     /* Ends all ranks, which leave with `status`. MPI's does not return. */
     void (*abort)(struct rsc_ranks *ranks, int status);
 };
@@ -58,11 +69,13 @@ int rsc_ranks_receive_sized(struct rsc_ranks *ranks, uint32_t from, void **data,
                             struct rsc_error *error);
 
 /*
- * All ranks call it with how things stand with them: 0, or a negative code and its
- * error. All get the same answer: 0, or the code and error of the lowest rank that
- * has one, which the message then names.
+ * All ranks call it with how things stand with them: *status 0, or a negative code and
+ * its error. Then all have the same in *status: 0, or the code and error of the lowest
+ * rank that has one, which the message then names. Returns 0, or a negative code and
+ * error where that failed itself, or a rank that was already through has failed since:
+ * then all must be ended.
  */
-int rsc_ranks_agree(struct rsc_ranks *ranks, int status, struct rsc_error *error);
+int rsc_ranks_agree(struct rsc_ranks *ranks, int *status, struct rsc_error *error);
 
 /* Puts "rank 2 of 5: " before the message, where there are several ranks. */
 void rsc_ranks_name_rank(const struct rsc_ranks *ranks, struct rsc_error *error);

@@ -4,7 +4,7 @@ $ mkdir alone; cp "$(command -v reusescope)" alone/
 $ alone/reusescope analyze --engine mpi t.din -o out.json
 reusescope: engine mpi: libreusescope-mpi.so is missing: apt-get install libopenmpi-dev openmpi-bin, then build again (make)
 [1]
-$ OMPI_COMM_WORLD_RANK=1 alone/reusescope analyze --engine mpi t.din -o out.json
+$ OMPI_COMM_WORLD_LOCAL_RANK=1 alone/reusescope analyze --engine mpi t.din -o out.json
 [1]
 $ echo nonsense > alone/libreusescope-mpi.so
 $ alone/reusescope analyze --engine mpi t.din -o out.json 2>&1 | sed 's/loaded: .*/loaded: WHY/'

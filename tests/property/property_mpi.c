@@ -324,8 +324,8 @@ struct agreement {
 
 static void agree(void *arg, uint32_t number) {
     struct agreement *agreement = arg;
-    agreement->status[number] =
-        rsc_ranks_agree(&agreement->world.rank[number].ranks, agreement->status[number], &agreement->errors[number]);
+    if (rsc_ranks_agree(&agreement->world.rank[number].ranks, &agreement->status[number], &agreement->errors[number]) < 0)
+        agreement->status[number] = 1;
 }
 
 static void all_hear_of_the_first_failure(void **state) {
