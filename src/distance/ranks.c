@@ -55,10 +55,8 @@ void rsc_ranks_name_rank(const struct rsc_ranks *ranks, struct rsc_error *error)
     char message[sizeof error->message];
     if (ranks->size < 2 || !error) return;
     memcpy(message, error->message, sizeof message);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-truncation" /* a long message loses its end */
-    snprintf(error->message, sizeof error->message, "rank %u of %u: %s", ranks->rank, ranks->size, message);
-#pragma GCC diagnostic pop
+    int used = snprintf(error->message, sizeof error->message, "rank %u of %u: ", ranks->rank, ranks->size);
+    strncat(error->message, message, sizeof error->message - (size_t)used - 1); /* a long one loses its end */
 }
 
 /* How a rank stands: what goes round. All ranks run the same program, so its layout is theirs. */
