@@ -13,6 +13,7 @@ rsc_part("threads of the hp-rda engine" "${OpenMP_C_FOUND}" "OpenMP ${OpenMP_C_V
 find_program(RSC_QEMU qemu-x86_64)
 rsc_part("run: watching programs" "${RSC_QEMU}" "qemu-user at run time (qemu-user)")
 rsc_part("heap blocks of AArch64 programs" "${RSC_CC_AARCH64}" "a cross compiler (gcc-aarch64-linux-gnu)")
+rsc_part("analyze --engine mpi" "${MPI_C_FOUND}" "MPI ${MPI_C_VERSION} (libopenmpi-dev, openmpi-bin)")
 rsc_part("tests" "${RSC_TESTS}" "cmocka ${CMOCKA_VERSION}")
 rsc_part("statistics against GSL" "${GSL_FOUND}" "tests only (libgsl-dev)")
 rsc_part("fuzz targets" "${RSC_FUZZ}" "clang with libFuzzer (make fuzz)")

@@ -10,9 +10,9 @@
 
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
-     "exact, parallel (the same on several cores), or approximate: shards:RATE, shards-max:LINES, hotl, aet, statstack, "
-     "shen, hp-rda; auto (default)",
-     "auto exact parallel shards: shards-max: hotl aet statstack shen hp-rda"},
+     "exact, parallel (the same on several cores), mpi (on several machines; analyze only), or approximate: shards:RATE, "
+     "shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)",
+     "auto exact parallel mpi shards: shards-max: hotl aet statstack shen hp-rda"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
@@ -169,6 +169,22 @@ static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *erro
     analysis->engine.engine = "requests";
     analysis->line_bytes[0] = 1;
     return 0;
+}
+
+int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {
+    struct rsc_trace_info info;
+    const struct rsc_batch *batch;
+    uint64_t done = 0;
+    int status;
+    rsc_trace_get_info(trace, &info);
+    while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
+        status = rsc_analysis_push(analysis, batch, error);
+        if (status < 0) return status;
+        done += batch->count;
+        rsc_progress(analysis->session, done, info.accesses, "accesses");
+    }
+    rsc_progress_end(analysis->session);
+    return status;
 }
 
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {

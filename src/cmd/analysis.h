@@ -61,11 +61,20 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error);
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch, struct rsc_error *error);
 
+/* Pushes all of a trace, and shows how far it has got. */
+int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error);
+
 /*
  * Ends the engines; profiles[0..line_count-1] then say `source` and the command
  * line, and name code and data where it is known what was loaded where.
  */
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
 void rsc_analysis_close(struct rsc_analysis *analysis);
+
+/*
+ * All of it for a process of an MPI job (--engine mpi): the traces, one after the other,
+ * are shared out. Call after the options; returns the exit status. analyze_ranks.c.
+ */
+int rsc_analyze_ranks(struct rsc_analysis *analysis, const char *const *paths, size_t path_count);
 
 #endif

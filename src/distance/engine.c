@@ -14,6 +14,7 @@
 const struct rsc_engine_kind *const rsc_engine_kinds[] = {
     &rsc_engine_exact,
     &rsc_engine_parallel,
+    &rsc_engine_mpi,
     &rsc_engine_shards,
     &rsc_engine_shards_max,
     &rsc_engine_hotl,
@@ -180,7 +181,7 @@ int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struc
     profile->made.seconds =
         (double)(now.tv_sec - engine->started.tv_sec) + 1e-9 * (double)(now.tv_nsec - engine->started.tv_nsec);
     profile->made.line_bytes = engine->options.line_bytes;
-    profile->made.workers = engine->options.workers;
+    if (!profile->made.workers) profile->made.workers = engine->options.workers;
     profile->made.overhead = NAN;
     profile->made.coverage = NAN;
     if (rsc_profile_set_text(&profile->made.source, "api") < 0 ||

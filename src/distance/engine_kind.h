@@ -43,6 +43,7 @@ extern const struct rsc_engine_kind rsc_engine_parallel;
 extern const struct rsc_engine_kind rsc_engine_requests;
 extern const struct rsc_engine_kind rsc_engine_statstack, rsc_engine_aet, rsc_engine_hotl, rsc_engine_shen;
 extern const struct rsc_engine_kind rsc_engine_shards, rsc_engine_shards_max;
+extern const struct rsc_engine_kind rsc_engine_mpi;
 
 /* All engines, ending with NULL; engine.c. */
 extern const struct rsc_engine_kind *const rsc_engine_kinds[];
