@@ -13,6 +13,13 @@ static inline double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Of this thread, on a processor: for work of one thread on a machine that others use too. */
+static inline double cpu_seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* Most memory the process has held, in MiB. */
 static inline double peak_mib(void) {
     struct rusage usage;

@@ -8,6 +8,12 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(LIBDW IMPORTED_TARGET libdw libelf)
 
+# HP-RDA's threads. ThreadSanitizer does not know libgomp's barriers and reports
+# races that are none: that build has the engine on one thread.
+if(NOT RSC_SANITIZE MATCHES "thread")
+  find_package(OpenMP COMPONENTS C)
+endif()
+
 if(RSC_TESTS)
   pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
   pkg_check_modules(GSL IMPORTED_TARGET gsl)

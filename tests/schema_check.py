@@ -64,6 +64,12 @@ def profile_errors(where, profile):
             if total > row["references"]:
                 yield f"{name}: counts sum to {total}, above its {row['references']} references"
 
+    for index, row in enumerate(profile.get("kinds", [])):
+        yield from kind_errors(f"{where}kinds[{index}]", row, cap)
+    if sum(row["references"] for row in profile.get("kinds", [])) > profile["references"]:
+        yield f"{where}kinds: more references in all rows than in the profile"
+    yield from line_errors(where, profile, cap)
+    yield from request_errors(where, profile)
     yield from row_errors(where, profile)
 
     parts = "cold", "invalidated", "last_touch", "pruned", "censored"
@@ -74,6 +80,50 @@ def profile_errors(where, profile):
         if profile["cold"] != profile["distinct"]:
             yield f"{where}cold: {profile['cold']} is not the {profile['distinct']} distinct lines"
     yield from curve_errors(where + "mrc", profile)
+
+
+def kind_errors(name, row, cap):
+    yield from histogram_errors(name + ".rd", row["rd"], 4, 4, cap)
+    yield from histogram_errors(name + ".rd_fine", row["rd_fine"], 1024, 64, cap)
+    total = sum(b["count"] for b in row["rd"])
+    if total != sum(b["count"] for b in row["rd_fine"]):
+        yield f"{name}: rd and rd_fine differ"
+    if total + row["cold"] + row["invalidated"] > row["references"]:
+        yield f"{name}: counts sum to more than its references"
+
+
+def line_errors(where, profile, cap):
+    rows = profile.get("lines", [])
+    if len(rows) > profile.get("lines_asked", 0):
+        yield f"{where}lines: more rows than were asked for"
+    certain = [row["misses"] - row.get("error", 0) for row in rows]
+    if certain != sorted(certain, reverse=True):
+        yield f"{where}lines: most certain misses come first"
+    for index, row in enumerate(rows):
+        name = f"{where}lines[{index}]"
+        yield from histogram_errors(name + ".rd", row["rd"], 4, 4, cap)
+        if sum(b["count"] for b in row["rd"]) + row["cold"] != row["references"]:
+            yield f"{name}: counts do not sum to its references"
+        if certain[index] < 0 or certain[index] > row["references"] or certain[index] < row["cold"]:
+            yield f"{name}: its misses do not fit its other counts"
+
+
+def request_errors(where, profile):
+    requests, is_requests = profile.get("requests"), profile["made"]["model"] == "requests"
+    if is_requests != (requests is not None):
+        yield f"{where}requests: must be there just where the model is requests"
+    for index, point in enumerate(profile["mrc"]):
+        if ("byte_miss_ratio" in point) != is_requests:
+            yield f"{where}mrc[{index}]: byte_miss_ratio belongs to the model requests"
+    if not requests:
+        return
+    yield from histogram_errors(where + "requests.rd_bytes", requests["rd_bytes"], 1024, 64, None)
+    if [b["lo"] for b in requests["rd_bytes"]] != [b["lo"] for b in profile["rd"]]:
+        yield f"{where}requests.rd_bytes: not the bins of rd"
+    if sum(b["count"] for b in requests["rd_bytes"]) + requests["cold_bytes"] != requests["bytes"]:
+        yield f"{where}requests: counts do not sum to its bytes"
+    if profile["mrc"] and profile["mrc"][-1]["bytes"] != requests["footprint_bytes"]:
+        yield f"{where}mrc: does not end at the footprint"
 
 
 def row_errors(where, profile):

@@ -29,8 +29,8 @@ extern "C" {
 struct rsc_engine_options {
     size_t struct_bytes;       /* sizeof(struct rsc_engine_options) */
     const char *engine;        /* "exact", ..., or "NAME:PARAMETER"; default "auto" */
-    const char *model;         /* one stack over all threads: "single" (default), or "shared", which says their order was real */
-    uint32_t line_bytes;       /* power of two, 1 to 4096; default 64 */
+    const char *model;         /* one stack over all threads: "single" (default), or "shared", which says their order was real; "requests" has one */
+    uint32_t line_bytes;       /* power of two, 1 to 4096; default 64; 1 for "requests" */
     uint32_t phases;           /* cut the run into this many parts; 0: none */
     uint64_t max_distance;     /* put RD >= this into one open-ended bin; 0: no cap */
     uint32_t bins_per_octave;  /* 1 to 64: also keep histograms binned so; 0: none */
@@ -44,7 +44,8 @@ struct rsc_engine_options {
     uint32_t local;            /* "hp-rda": references in a local trace; default 2048 */
     uint32_t no_adjust;        /* "hp-rda": 1 leaves the effective factor out */
     uint32_t device;           /* "gpu": number of the device */
-    uint32_t reserved;
+    uint32_t top_lines;        /* also tell this many lines that miss most, up to 1024; 0: none */
+    uint64_t top_lines_bytes;  /* in a cache of this size; default 32 KiB */
 };
 
 struct rsc_engine;

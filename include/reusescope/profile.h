@@ -48,6 +48,12 @@ RSC_API const struct rsc_bin *rsc_profile_ri(const struct rsc_profile *profile, 
 /* Points in ascending size; empty for a profile without references. */
 RSC_API const struct rsc_mrc_point *rsc_profile_mrc(const struct rsc_profile *profile, size_t *count);
 
+/*
+ * Of a profile of requests: bytes missed / bytes requested at each point of the
+ * curve, *count of them. NULL, and *count 0, for any other profile.
+ */
+RSC_API const double *rsc_profile_byte_miss_ratio(const struct rsc_profile *profile, size_t *count);
+
 /* Miss ratio of a cache of `lines` lines (0 lines: 1.0), from the curve. */
 RSC_API double rsc_profile_miss_ratio(const struct rsc_profile *profile, uint64_t lines);
 

@@ -48,6 +48,12 @@ static inline uint32_t rsc_bin_of_fine(uint64_t value) {
     uint32_t octave = 63 - (uint32_t)__builtin_clzll(value);
     return 1024 + (octave - 10) * 64 + (uint32_t)(value >> (octave - 6) & 63);
 }
+/* The same without a branch, for values of which it cannot be foreseen on which side of 1024 they are. */
+static inline uint32_t rsc_bin_of_fine_any(uint64_t value) {
+    uint32_t octave = 63 - (uint32_t)__builtin_clzll(value | 1024);
+    uint32_t above = 1024 + (octave - 10) * 64 + (uint32_t)(value >> (octave - 6) & 63);
+    return value < 1024 ? (uint32_t)value : above;
+}
 static inline uint32_t rsc_bin_of_coarse(uint64_t value) {
     if (value < 4) return (uint32_t)value;
     uint32_t octave = 63 - (uint32_t)__builtin_clzll(value);

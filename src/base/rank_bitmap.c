@@ -1,5 +1,5 @@
 /*
- * rank_bitmap.c - the parts of rank_bitmap.h that run once per line (448 appends)
+ * rank_bitmap.c - the parts of rank_bitmap.h that run once per word (64 places)
  * or less, and its constant tables.
  */
 #include "base/rank_bitmap.h"
@@ -51,6 +51,28 @@ static uint64_t level_entries(uint32_t line_count, uint32_t level) {
     return (entries + 15) / 16 * 16;
 }
 
+/* Writes the counts of a line, group and nodes that filling has just reached. */
+static void enter_line(struct rsc_rank_bitmap *rank, uint32_t line) {
+    uint64_t *words = rank->lines + (uint64_t)line * 8;
+    words[7] = 0;
+    if (line & 31) {
+        rank->group[line] = (uint16_t)(rank->group[line - 1] + rsc_rank_line_total(words - 8));
+        return;
+    }
+    rank->group[line] = 0;
+    uint32_t node = line >> 5;
+    /* Bits below the sibling just left, at the level looked at. */
+    uint32_t left = line ? rank->group[line - 1] + rsc_rank_line_total(words - 8) : 0;
+    for (uint32_t k = 0; k < rank->level_count; k++, node >>= 4) {
+        if (node & 15) {
+            rank->level[k][node] = rank->level[k][node - 1] + left;
+            return;
+        }
+        if (node) left += rank->level[k][node - 1];
+        rank->level[k][node] = 0;
+    }
+}
+
 int rsc_rank_init(struct rsc_rank_bitmap *rank, uint64_t places) {
     memset(rank, 0, sizeof *rank);
     if (places > RSC_RANK_PLACES_MAX) return RSC_ELIMIT;
@@ -66,6 +88,7 @@ int rsc_rank_init(struct rsc_rank_bitmap *rank, uint64_t places) {
         rank->level_count++;
         if (nodes <= 16) break;
     }
+    enter_line(rank, 0);
     return 0;
 
 no_memory:
@@ -88,39 +111,36 @@ uint64_t rsc_rank_bytes(const struct rsc_rank_bitmap *rank) {
     return bytes;
 }
 
-void rsc_rank_enter_line(struct rsc_rank_bitmap *rank, uint32_t line) {
-    uint64_t *words = rank->lines + (uint64_t)line * 8;
-    words[7] = 0;
-    if (line & 31) {
-        rank->group[line] = (uint16_t)(rank->group[line - 1] + rsc_rank_line_total(words - 8));
-        return;
-    }
-    rank->group[line] = 0;
-    uint32_t node = line >> 5;
-    /* Bits below the sibling just left, at the level looked at. */
-    uint32_t left = line ? rank->group[line - 1] + rsc_rank_line_total(words - 8) : 0;
-    for (uint32_t k = 0; k < rank->level_count; k++, node >>= 4) {
-        if (node & 15) {
-            rank->level[k][node] = rank->level[k][node - 1] + left;
-            return;
+void rsc_rank_enter(struct rsc_rank_bitmap *rank, uint32_t word) {
+    while (rank->word != word) {
+        rank->word++;
+        uint64_t *line = rank->lines + (rank->word & ~7u);
+        uint32_t place = rank->word & 7;
+        if (place == 7) continue; /* the counts themselves */
+        if (place == 0) {
+            enter_line(rank, rank->word >> 3);
+            continue;
         }
-        if (node) left += rank->level[k][node - 1];
-        rank->level[k][node] = 0;
+        uint64_t before = (line[7] >> 9 * (place - 1) & 511) + (uint64_t)__builtin_popcountll(line[place - 1]);
+        line[7] = (line[7] & ((1ull << 9 * place) - 1)) | before << 9 * place;
     }
 }
 
 void rsc_rank_fill(struct rsc_rank_bitmap *rank, uint64_t set) {
     memset(rank->lines, 0, (uint64_t)rank->line_count * 64);
-    rank->top = 0;
-    rank->set = 0;
+    enter_line(rank, 0);
+    rank->word = 0;
+    rank->set = set;
     uint64_t whole = set / RSC_RANK_LINE_SLOTS;
     for (uint32_t line = 0; line < whole; line++) {
         uint64_t *words = rank->lines + (uint64_t)line * 8;
-        rsc_rank_enter_line(rank, line);
+        if (line) enter_line(rank, line);
         memset(words, 0xff, 56);
         for (uint32_t word = 0; word < 7; word++) words[7] |= (uint64_t)word * 64 << 9 * word;
+        rank->word = line << 3 | 6;
     }
-    rank->top = (uint32_t)whole << 9;
-    rank->set = whole * RSC_RANK_LINE_SLOTS;
-    while (rank->set < set) rsc_rank_append(rank);
+    for (uint64_t place = whole * RSC_RANK_LINE_SLOTS; place < set; place++) {
+        rsc_rank_set(rank, rsc_rank_slot(place));
+        rank->set--;
+    }
 }

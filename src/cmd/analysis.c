@@ -6,20 +6,29 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "collect/symbols.h"
+#include "distance/hprda.h"
 
 const struct rsc_option rsc_analysis_options[] = {
-    {RSC_OPT_ENGINE, 0, "engine", "ENGINE", "exact, gpu (the same on a GPU), or auto (default: exact)", "auto exact gpu"},
+    {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
+     "exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, "
+     "shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)",
+     "auto exact parallel gpu mpi shards: shards-max: hotl aet statstack shen hp-rda"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
     {RSC_OPT_PHASES, 0, "phases", "N", "also cut the run into N parts of equal length", NULL},
     {RSC_OPT_BINS, 0, "bins", "N", "also keep histograms with N bins per octave, 1 to 64", NULL},
     {RSC_OPT_NO_CODE, 0, "no-code", NULL, "do not count by code, pair and object (faster)", NULL},
+    {RSC_OPT_NO_RI, 0, "no-ri", NULL, "leave reuse intervals out (faster, a third of the memory)", NULL},
+    {RSC_OPT_LOCAL, 0, "local", "REFERENCES", "hp-rda: length of a local trace, 2 to 65536 (default 2048)", NULL},
+    {RSC_OPT_NO_ADJUST, 0, "no-adjust", NULL, "hp-rda: leave the effective factor out", NULL},
+    {RSC_OPT_TOP_LINES, 0, "top-lines", "N[,SIZE]", "also tell the N cache lines that miss most at SIZE (default 32K)", NULL},
     {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {RSC_OPT_DEVICE, 0, "device", "N", "gpu: number of the GPU to use (default 0)", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
-     "threads to use: 2 or more decode ahead and share out line sizes (default: one a core)", NULL},
+     "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
+    {RSC_OPT_CONFIDENCE, 0, "confidence", "PERCENT", "how often error bars should hold the truth (default 90)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -48,6 +57,17 @@ static int parse_lines(struct rsc_analysis *analysis, const char *text) {
     }
 }
 
+/* N or N,SIZE. */
+static int parse_top_lines(struct rsc_analysis *analysis, const char *text) {
+    size_t length = strcspn(text, ",");
+    uint64_t lines, bytes = 0;
+    if (rsc_parse_u64(text, length, &lines) < 0 || lines < 1 || lines > 1024) return -1;
+    if (text[length] && (rsc_parse_u64(text + length + 1, strlen(text + length + 1), &bytes) < 0 || !bytes)) return -1;
+    analysis->engine.top_lines = (uint32_t)lines;
+    analysis->engine.top_lines_bytes = bytes;
+    return 0;
+}
+
 /* A number from `low` to `high`; 0 or -1. */
 static int parse_bounded(const char *text, uint64_t low, uint64_t high, uint64_t *value) {
     return rsc_parse_u64(text, strlen(text), value) < 0 || *value < low || *value > high ? -1 : 0;
@@ -61,6 +81,7 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
     case RSC_OPT_LINE:
         if (parse_lines(analysis, parser->value) < 0)
             return rsc_option_refuse(parser, "not a list of powers of two from 1 to 4096");
+        analysis->lines_given = 1;
         return -1;
     case RSC_OPT_MAX_DISTANCE:
         if (parse_bounded(parser->value, 1, UINT64_MAX, &analysis->engine.max_distance) < 0)
@@ -87,9 +108,29 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
         analysis->engine.device = (uint32_t)number;
         analysis->device_given = 1;
         return -1;
+    case RSC_OPT_LOCAL:
+        if (parse_bounded(parser->value, RSC_HPRDA_LOCAL_MIN, RSC_HPRDA_LOCAL_MAX, &number) < 0)
+            return rsc_option_refuse(parser, "not a number of references from 2 to 65536");
+        analysis->engine.local = (uint32_t)number;
+        return -1;
+    case RSC_OPT_NO_ADJUST: analysis->engine.no_adjust = 1; return -1;
+    case RSC_OPT_TOP_LINES:
+        if (parse_top_lines(analysis, parser->value) < 0)
+            return rsc_option_refuse(parser, "not a number of lines from 1 to 1024, or that and a size, as 10,1M");
+        return -1;
+    case RSC_OPT_SEED:
+        if (parse_bounded(parser->value, 0, UINT64_MAX, &analysis->engine.seed) < 0)
+            return rsc_option_refuse(parser, "not a number from 0 up");
+        return -1;
+    case RSC_OPT_CONFIDENCE:
+        if (rsc_parse_fraction(parser->value, strlen(parser->value), &analysis->engine.confidence) < 0 ||
+            !(analysis->engine.confidence > 0 && analysis->engine.confidence < 100))
+            return rsc_option_refuse(parser, "not a percentage above 0 and below 100");
+        return -1;
     case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
     case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;
     case RSC_OPT_NO_CODE: analysis->engine.attribute = 2; return -1;
+    case RSC_OPT_NO_RI: analysis->engine.no_ri = 1; return -1;
     default: return rsc_session_option(analysis->session, parser, id);
     }
 }
@@ -115,11 +156,57 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
     return 0;
 }
 
+/* What only hp-rda takes is refused by its option's name, before the engine would refuse it by its own words. */
+static int refuse_hprda_options(struct rsc_analysis *analysis, struct rsc_error *error) {
+    if (analysis->engine.engine && !strcmp(analysis->engine.engine, "hp-rda")) return 0;
+    if (analysis->engine.local) return rsc_fail(error, RSC_EINVAL, "--local: only --engine hp-rda takes it");
+    if (analysis->engine.no_adjust) return rsc_fail(error, RSC_EINVAL, "--no-adjust: only --engine hp-rda takes it");
+    return 0;
+}
+
+/* Requests are no lines: what is said of lines, or of another engine, contradicts them. */
+static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *error) {
+    const char *engine = analysis->engine.engine;
+    int named = engine && !strcmp(engine, "requests");
+    if (!analysis->requests && !named) return 0;
+    if (!named && engine && strcmp(engine, "auto"))
+        return rsc_fail(error, RSC_EINVAL, "--requests has an exact engine of its own: --engine %.40s is not it", engine);
+    if (analysis->lines_given)
+        return rsc_fail(error, RSC_EINVAL, "--requests counts whole objects: there are no lines to give --line for");
+    analysis->engine.engine = "requests";
+    analysis->line_bytes[0] = 1;
+    return 0;
+}
+
+int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {
+    struct rsc_trace_info info;
+    const struct rsc_batch *batch;
+    uint64_t done = 0;
+    int status;
+    rsc_trace_get_info(trace, &info);
+    while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
+        status = rsc_analysis_push(analysis, batch, error);
+        if (status < 0) return status;
+        done += batch->count;
+        rsc_progress(analysis->session, done, info.accesses, "accesses");
+    }
+    rsc_progress_end(analysis->session);
+    return status;
+}
+
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
+    int refused = refuse_hprda_options(analysis, error);
+    if (!refused) refused = settle_requests(analysis, error);
+    if (refused < 0) return refused;
     if (analysis->device_given && (!analysis->engine.engine || strcmp(analysis->engine.engine, "gpu")))
         return rsc_fail(error, RSC_EINVAL, "--device: only --engine gpu takes it");
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
+    if (analysis->engine.engine &&
+        (!strcmp(analysis->engine.engine, "parallel") || !strcmp(analysis->engine.engine, "hp-rda"))) {
+        size_t share = analysis->threads / analysis->line_count; /* each line size has workers of its own */
+        analysis->engine.workers = share ? (uint32_t)share : 1;
+    }
     for (size_t i = 0; i < analysis->line_count; i++) {
         analysis->engine.line_bytes = analysis->line_bytes[i];
         int status = rsc_engine_new(&analysis->engines[i], &analysis->engine, error);

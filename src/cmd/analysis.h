@@ -19,9 +19,15 @@ enum {
     RSC_OPT_PHASES,
     RSC_OPT_BINS,
     RSC_OPT_NO_CODE,
+    RSC_OPT_NO_RI,
+    RSC_OPT_TOP_LINES,
     RSC_OPT_SYSROOT,
     RSC_OPT_DEBUGINFOD,
     RSC_OPT_DEVICE,
+    RSC_OPT_LOCAL,
+    RSC_OPT_NO_ADJUST,
+    RSC_OPT_SEED,
+    RSC_OPT_CONFIDENCE,
     RSC_OPT_ANALYSIS_VERB,
 };
 
@@ -32,6 +38,8 @@ struct rsc_analysis {
     struct rsc_engine_options engine;
     uint32_t line_bytes[RSC_LINE_SIZES_MAX];
     size_t line_count;
+    int lines_given; /* --line was */
+    int requests;    /* whole objects: an engine and a line size of their own */
     unsigned threads;
     const char *sysroot; /* for names of code and data; NULL: none */
     int debuginfod;
@@ -55,11 +63,20 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error);
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch, struct rsc_error *error);
 
+/* Pushes all of a trace, and shows how far it has got. */
+int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error);
+
 /*
  * Ends the engines; profiles[0..line_count-1] then say `source` and the command
  * line, and name code and data where it is known what was loaded where.
  */
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
 void rsc_analysis_close(struct rsc_analysis *analysis);
+
+/*
+ * All of it for a process of an MPI job (--engine mpi): the traces, one after the other,
+ * are shared out. Call after the options; returns the exit status. analyze_ranks.c.
+ */
+int rsc_analyze_ranks(struct rsc_analysis *analysis, const char *const *paths, size_t path_count);
 
 #endif

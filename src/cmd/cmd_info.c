@@ -146,10 +146,11 @@ static int describe_profile(const char *path) {
     if (rsc_profiles_load(path, &profiles, &count, &ignored) < 0) return 0;
     for (size_t i = 0; i < count; i++) {
         const struct rsc_made *made = &profiles[i]->made;
-        printf("%-14s %s\n%-14s profile, by %s from %s, %s stack, %llu-byte lines\n", "file", path, "format", made->by,
-               made->source, made->model, (unsigned long long)made->line_bytes);
+        printf("%-14s %s\n%-14s profile, by %s from %s, ", "file", path, "format", made->by, made->source);
+        if (rsc_profile_is_requests(profiles[i])) printf("whole objects\n");
+        else printf("%s stack, %llu-byte lines\n", made->model, (unsigned long long)made->line_bytes);
         text_number("references", profiles[i]->references, "");
-        text_number("distinct", profiles[i]->distinct, "lines");
+        text_number("distinct", profiles[i]->distinct, rsc_profile_is_requests(profiles[i]) ? "objects" : "lines");
         rsc_profile_free(profiles[i]);
     }
     free(profiles);

@@ -106,6 +106,8 @@ static int take_options(struct run *run, int argc, char **argv) {
     if (id != RSC_OPERAND) return rsc_usage_error(verb, "a program is missing: reusescope run -- ./app");
     run->command = argv + parser.next - 1;
     run->launch_options.sysroot = run->analysis.sysroot;
+    if (run->analysis.engine.engine && !strcmp(run->analysis.engine.engine, "mpi"))
+        return rsc_usage_error(verb, "--engine mpi is for traces: record them (--trace), then reusescope analyze --engine mpi");
     if (run->only_record && !run->trace_path) return rsc_usage_error(verb, "--no-analysis needs --trace FILE");
     if (run->trace_path && !strcmp(run->trace_path, "-"))
         return rsc_usage_error(verb, "--trace -: standard output is the program's; name a file");

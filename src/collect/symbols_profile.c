@@ -106,6 +106,20 @@ static int name_global(struct rsc_symbols *symbols, struct rsc_object_row *row) 
     return rsc_profile_set_text(&row->name, text);
 }
 
+static int name_object(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_object_row *row) {
+    if (row->kind && !strcmp(row->kind, "global")) return name_global(symbols, row);
+    if (row->kind && !strcmp(row->kind, "heap")) return name_heap(symbols, profile, row);
+    return 0;
+}
+
+/* What a line lies in is named as that object is. */
+static int name_line(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_line_row *line) {
+    struct rsc_object_row row = {.name = line->object, .kind = line->object_kind, .context = line->context};
+    int rc = line->object ? name_object(symbols, profile, &row) : 0;
+    line->object = row.name;
+    return rc;
+}
+
 static int name_code(struct rsc_symbols *symbols, struct rsc_code_row *row) {
     struct rsc_place *inlined;
     size_t count;
@@ -126,11 +140,8 @@ int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *pr
     }
     for (size_t i = 0; !rc && i < profile->context_count; i++)
         rc = rsc_symbols_place(symbols, &profile->contexts[i].place, NULL, NULL);
-    for (size_t i = 0; !rc && i < profile->object_count; i++) {
-        struct rsc_object_row *row = &profile->objects[i];
-        if (row->kind && !strcmp(row->kind, "global")) rc = name_global(symbols, row);
-        if (row->kind && !strcmp(row->kind, "heap")) rc = name_heap(symbols, profile, row);
-    }
+    for (size_t i = 0; !rc && i < profile->object_count; i++) rc = name_object(symbols, profile, &profile->objects[i]);
+    for (size_t i = 0; !rc && i < profile->line_count; i++) rc = name_line(symbols, profile, &profile->lines[i]);
     return rc ? rsc_fail_memory(error, "names of a profile") : 0;
 }
 

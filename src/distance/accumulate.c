@@ -41,6 +41,7 @@ void rsc_accumulator_free(struct rsc_accumulator *sum) {
     rsc_histogram_free(&sum->phase_start);
     for (uint32_t i = 0; i < sum->thread_count; i++) rsc_histogram_free(&sum->threads[i].rd);
     for (uint32_t i = 0; i < sum->phase_count; i++) rsc_histogram_free(&sum->phases[i].rd);
+    for (uint32_t i = 0; i < RSC_KIND_SLOTS; i++) rsc_histogram_free(&sum->kinds[i].rd);
     free(sum->threads);
     free(sum->phases);
     memset(sum, 0, sizeof *sum);
@@ -74,12 +75,43 @@ static int add_threads(struct rsc_accumulator *sum, uint32_t wanted) {
     return 0;
 }
 
+static uint32_t kind_slot(uint64_t meta) {
+    uint32_t kind = (uint32_t)(meta >> 32 & 0xff);
+    return kind < RSC_KIND_SLOTS ? kind : RSC_KIND_SLOTS - 1;
+}
+
+/* Rows exist from the second kind on; the first one's history is the totals so far. */
+static int add_kinds(struct rsc_accumulator *sum, uint32_t seen) {
+    int first_split = (sum->kinds_seen & (sum->kinds_seen - 1)) == 0 && (seen & (seen - 1)) != 0;
+    for (uint32_t k = 0; k < RSC_KIND_SLOTS && (seen & (seen - 1)); k++) {
+        struct rsc_kind_counts *row = &sum->kinds[k];
+        if (!(seen >> k & 1) || row->rd.count) continue;
+        if (rsc_histogram_init(&row->rd, RSC_BINS_FINE) < 0) return RSC_ENOMEM;
+        if (!first_split || !(sum->kinds_seen >> k & 1)) continue;
+        rsc_histogram_merge(&row->rd, &sum->rd);
+        if (sum->rd_capped) rsc_histogram_add(&row->rd, sum->rd_cap, sum->rd_capped);
+        row->cold = sum->cold;
+    }
+    sum->kinds_seen = seen;
+    return 0;
+}
+
+static int see_kinds(struct rsc_accumulator *sum, const struct rsc_batch *batch) {
+    uint32_t seen = sum->kinds_seen;
+    for (uint32_t i = 0; i < batch->count; i++) seen |= 1u << kind_slot(batch->meta[i]);
+    return seen == sum->kinds_seen ? 0 : add_kinds(sum, seen);
+}
+
 int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch) {
-    uint64_t highest = 0;
+    uint64_t highest = 0, differ = 0, first = batch->count ? batch->meta[0] : 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         uint64_t thread = batch->meta[i] >> 40;
         if (thread > highest) highest = thread;
+        differ |= batch->meta[i] ^ first;
     }
+    /* a batch of the one kind seen so far needs no closer look */
+    if (batch->count && ((differ >> 32 & 0xff) || sum->kinds_seen != 1u << kind_slot(first)) && see_kinds(sum, batch) < 0)
+        return RSC_ENOMEM;
     if (batch->count && highest + 1 > sum->threads_seen) sum->threads_seen = highest + 1;
     if (sum->threads_seen > sum->thread_count && add_threads(sum, (uint32_t)sum->threads_seen) < 0) return RSC_ENOMEM;
     for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < sum->thread_count; i++) {
@@ -97,7 +129,7 @@ static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const u
             cold++;
             continue;
         }
-        ri_count[rsc_bin_of_fine(ri[i])]++;
+        if (ri) ri_count[rsc_bin_of_fine(ri[i])]++;
         if (rd[i] >= cap)
             capped++;
         else
@@ -110,22 +142,35 @@ static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const u
     for (uint32_t i = 0; i < count; i++) {
         if (rd[i] == COLD) continue;
         rsc_histogram_add(&sum->rd_binned, rd[i] < cap ? rd[i] : cap, 1);
-        rsc_histogram_add(&sum->ri_binned, ri[i], 1);
+        if (ri) rsc_histogram_add(&sum->ri_binned, ri[i], 1);
     }
+}
+
+static inline void count_in_row(struct rsc_accumulator *sum, uint32_t thread, uint32_t rd, uint64_t cap) {
+    if (thread >= sum->thread_count) return;
+    struct rsc_thread_counts *row = &sum->threads[thread];
+    row->references++;
+    if (rd == COLD)
+        row->cold++;
+    else
+        row->rd.count[rsc_bin_of_coarse(rd < cap ? rd : cap)]++;
 }
 
 static void count_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                           const uint32_t *rd, uint32_t count) {
     uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) count_in_row(sum, rsc_meta_thread(batch->meta[from[i]]), rd[i], cap);
+}
+
+static void count_kinds(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                        const uint32_t *rd, uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t number = rsc_meta_thread(batch->meta[from[i]]);
-        if (number >= sum->thread_count) continue;
-        struct rsc_thread_counts *row = &sum->threads[number];
-        row->references++;
+        struct rsc_kind_counts *row = &sum->kinds[kind_slot(batch->meta[from[i]])];
         if (rd[i] == COLD)
             row->cold++;
         else
-            row->rd.count[rsc_bin_of_coarse(rd[i] < cap ? rd[i] : cap)]++;
+            row->rd.count[rsc_bin_of_fine(rd[i] < cap ? rd[i] : cap)]++;
     }
 }
 
@@ -175,8 +220,9 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
             uint64_t left = sum->phase_start_references + sum->phase_length - sum->references;
             if (left < part) part = (uint32_t)left;
         }
-        count_block(sum, rd + done, ri + done, part);
+        count_block(sum, rd + done, ri ? ri + done : NULL, part);
         if (sum->thread_count > 1) count_threads(sum, batch, from + done, rd + done, part);
+        if (sum->kinds_seen & (sum->kinds_seen - 1)) count_kinds(sum, batch, from + done, rd + done, part);
         done += part;
         if (!sum->phases_asked || sum->references - sum->phase_start_references < sum->phase_length) continue;
         if (sum->phase_count == sum->phase_room)
@@ -186,6 +232,61 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
     }
     return 0;
 }
+
+/* ---- in parts ---- */
+
+int rsc_accumulator_need_threads(struct rsc_accumulator *sum, uint64_t threads) {
+    if (threads > sum->threads_seen) sum->threads_seen = threads;
+    return threads > sum->thread_count ? add_threads(sum, (uint32_t)threads) : 0;
+}
+
+void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd, const uint64_t *ri,
+                         uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
+    count_block(sum, rd, ri, count);
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) count_in_row(sum, thread[i], rd[i], cap);
+}
+
+void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd,
+                             const uint64_t *ri, uint32_t count) {
+    sum->references -= count;
+    sum->cold -= count;
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) {
+        if (thread[i] >= sum->thread_count) continue;
+        sum->threads[thread[i]].references--;
+        sum->threads[thread[i]].cold--;
+    }
+    rsc_accumulate_part(sum, thread, rd, ri, count);
+}
+
+int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from) {
+    assert(!from->phases_asked && into->rd_cap == from->rd_cap && into->bins_per_octave == from->bins_per_octave);
+    if (rsc_accumulator_need_threads(into, from->threads_seen) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; into->thread_count > 1 && i < into->thread_count; i++) {
+        struct rsc_thread_counts *row = &into->threads[i];
+        if (from->thread_count > 1 && i < from->thread_count) {
+            row->references += from->threads[i].references;
+            row->cold += from->threads[i].cold;
+            rsc_histogram_merge(&row->rd, &from->threads[i].rd);
+        } else if (i == 0) {
+            row->references += from->references;
+            row->cold += from->cold;
+            rsc_histogram_merge(&row->rd, &from->rd);
+            if (from->rd_capped) rsc_histogram_add(&row->rd, from->rd_cap, from->rd_capped);
+        }
+    }
+    into->references += from->references;
+    into->cold += from->cold;
+    into->rd_capped += from->rd_capped;
+    rsc_histogram_merge(&into->rd, &from->rd);
+    rsc_histogram_merge(&into->ri, &from->ri);
+    if (!into->bins_per_octave) return 0;
+    rsc_histogram_merge(&into->rd_binned, &from->rd_binned);
+    rsc_histogram_merge(&into->ri_binned, &from->ri_binned);
+    return 0;
+}
+
+/* ---- into a profile ---- */
 
 /* Joins the fine phases into the number asked for, as even as they allow. */
 static int fill_phases(struct rsc_accumulator *sum, struct rsc_profile *profile) {
@@ -223,10 +324,33 @@ static int fill_threads(struct rsc_accumulator *sum, struct rsc_profile *profile
     return 0;
 }
 
+static int fill_kinds(struct rsc_accumulator *sum, struct rsc_profile *profile) {
+    uint64_t references[RSC_KIND_NAMES] = {0};
+    size_t count = 0;
+    if (!(sum->kinds_seen & (sum->kinds_seen - 1))) return 0;
+    for (uint32_t k = 0; k < RSC_KIND_NAMES; k++) {
+        if (!(sum->kinds_seen >> k & 1)) continue;
+        references[k] = sum->kinds[k].cold + rsc_histogram_total(&sum->kinds[k].rd);
+        count += references[k] != 0;
+    }
+    if (count < 2) return 0;
+    if (rsc_profile_set_kinds(profile, count) < 0) return RSC_ENOMEM;
+    for (uint32_t k = count = 0; k < RSC_KIND_NAMES; k++) {
+        if (!references[k]) continue;
+        struct rsc_kind_row *row = &profile->kinds[count++];
+        row->kind = rsc_kind_names[k];
+        row->references = references[k];
+        row->cold = sum->kinds[k].cold;
+        rsc_histogram_merge(&row->rd, &sum->kinds[k].rd);
+        rsc_histogram_merge(&row->rd_fine, &sum->kinds[k].rd);
+    }
+    return 0;
+}
+
 struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_t distinct) {
     struct rsc_profile *profile = rsc_profile_new();
     if (!profile) return NULL;
-    if (fill_phases(sum, profile) < 0 || fill_threads(sum, profile) < 0 ||
+    if (fill_phases(sum, profile) < 0 || fill_threads(sum, profile) < 0 || fill_kinds(sum, profile) < 0 ||
         rsc_profile_set_bins(profile, sum->bins_per_octave) < 0) {
         rsc_profile_free(profile);
         return NULL;

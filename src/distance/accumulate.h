@@ -6,7 +6,8 @@
  * the difference of the histogram between two moments: a phase is cut, and a
  * run of one thread closed, by comparing with a copy taken when it began. A trace
  * of one thread so pays nothing for either. Where threads alternate quickly the
- * distances are also counted one by one into their rows.
+ * distances are also counted one by one into their rows, and so they are by kind
+ * of access from the second kind on.
  */
 #ifndef RSC_DISTANCE_ACCUMULATE_H
 #define RSC_DISTANCE_ACCUMULATE_H
@@ -22,6 +23,14 @@ struct rsc_thread_counts {
     uint64_t references, cold;
     uint64_t pid, tid;
     struct rsc_histogram rd; /* RSC_BINS_COARSE; not allocated before the second thread */
+};
+
+/* Reads, writes, fetches; and kinds that have no name, which get no row. */
+#define RSC_KIND_SLOTS 4u
+
+struct rsc_kind_counts {
+    uint64_t cold; /* its references are these and the distances */
+    struct rsc_histogram rd; /* RSC_BINS_FINE; not allocated before the second kind, nor for kinds not seen */
 };
 
 struct rsc_phase_counts {
@@ -41,6 +50,9 @@ struct rsc_accumulator {
     uint32_t thread_count, thread_room;
     uint64_t threads_seen; /* highest number seen, plus 1 */
 
+    uint32_t kinds_seen; /* bit k: kind k; while it is just one bit, nothing is counted by kind */
+    struct rsc_kind_counts kinds[RSC_KIND_SLOTS];
+
     /* Phases are kept finer than asked for and joined at the end: `phases_asked`
      * times 16 to 32 of them, doubling in length as the trace goes on. */
     uint32_t phases_asked;
@@ -55,15 +67,36 @@ struct rsc_accumulator {
 int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t rd_cap, uint32_t bins_per_octave);
 void rsc_accumulator_free(struct rsc_accumulator *sum);
 
-/* Makes rows for the threads of a batch that are new. Returns 0 or RSC_ENOMEM. */
+/* Makes rows for the threads and kinds of a batch that are new. Returns 0 or RSC_ENOMEM. */
 int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch);
 
 /*
- * Counts `count` references: rd[i] (UINT32_MAX: cold) and ri[i], made by access
- * from[i] of the batch. Returns 0 or RSC_ENOMEM.
+ * Counts `count` references: rd[i] (UINT32_MAX: cold) and ri[i] (`ri` may be NULL:
+ * not wanted), made by access from[i] of the batch. Returns 0 or RSC_ENOMEM.
  */
 int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                    const uint32_t *rd, const uint64_t *ri, uint32_t count);
+
+/*
+ * For engines that cut a trace in time: each worker has an accumulator of its own,
+ * without phases (see phase_grid.h), and counts the first use of a line in its
+ * part as cold. Where the line turns out to have been used before, that is put
+ * right. In the end all are added up, in any order.
+ */
+
+/* Rows for `threads` threads in all; those counted before are taken for thread 0's. Returns 0 or RSC_ENOMEM. */
+int rsc_accumulator_need_threads(struct rsc_accumulator *sum, uint64_t threads);
+
+/* Counts references made by thread[i], which may be NULL where there are no rows for more than one thread. */
+void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd, const uint64_t *ri,
+                         uint32_t count);
+
+/* References counted as cold have a distance after all. */
+void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd,
+                             const uint64_t *ri, uint32_t count);
+
+/* Adds the counts of `from`, which has no phases. Returns 0 or RSC_ENOMEM. */
+int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from);
 
 /* Moves everything into a new profile, not sealed: `made` is the engine's to fill. NULL: out of memory. */
 struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_t distinct);

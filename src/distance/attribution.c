@@ -281,23 +281,28 @@ struct chunk {
     uint8_t changed[CHUNK];   /* references whose tag had another use before it last time */
 };
 
+void rsc_attribution_keep_objects(struct rsc_attribution *a, uint64_t *objects) { a->kept_objects = objects; }
+
 static void count_objects(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
-                          const uint8_t *bin, uint32_t count) {
+                          const uint8_t *bin, uint32_t count, uint64_t *kept) {
     for (uint32_t i = 0; i < count; i++) {
         int is_fetch = rsc_meta_kind(batch->meta[from[i]]) == RSC_FETCH;
-        rsc_space_saving_count(&a->things, rsc_objects_find(&a->objects, batch->addr[from[i]], is_fetch), bin[i]);
+        uint64_t key = rsc_objects_find(&a->objects, batch->addr[from[i]], is_fetch);
+        rsc_space_saving_count(&a->things, key, bin[i]);
+        if (kept) kept[i] = key;
     }
 }
 
 /* Counts objects as of each reference's place among the changes. */
 static int count_among_changes(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
-                               const uint8_t *bin, uint32_t count) {
+                               const uint8_t *bin, uint32_t count, uint64_t *kept) {
     for (uint32_t done = 0; done < count;) {
         uint32_t part = done;
         if (rsc_attribution_make_changes(a, from[done]) < 0) return RSC_ENOMEM;
         uint32_t until = a->change_next < a->change_count ? a->changes[a->change_next].at : UINT32_MAX;
         while (part < count && from[part] < until) part++;
-        if (a->objects.known) count_objects(a, batch, from + done, bin + done, part - done);
+        if (a->objects.known)
+            count_objects(a, batch, from + done, bin + done, part - done, kept ? kept + done : NULL);
         done = part;
     }
     return 0;
@@ -355,8 +360,10 @@ int rsc_attribution_count(struct rsc_attribution *a, const struct rsc_batch *bat
         uint32_t part = count - done < CHUNK ? count - done : CHUNK;
         look_up(a, &chunk, from + done, tags, rd + done, last_tag + done, part);
         count_chunk(a, &chunk, part);
+        uint64_t *kept = a->kept_objects ? a->kept_objects + done : NULL;
+        if (kept) memset(kept, 0, part * sizeof *kept);
         if ((a->objects.known || a->change_next < a->change_count) &&
-            count_among_changes(a, batch, from + done, chunk.bin, part) < 0)
+            count_among_changes(a, batch, from + done, chunk.bin, part, kept) < 0)
             return RSC_ENOMEM;
     }
     return a->code.failed || a->pairs.tally.failed || a->things.tally.failed ? RSC_ENOMEM : 0;

@@ -55,6 +55,17 @@ int rsc_attribution_count(struct rsc_attribution *attribution, const struct rsc_
                           const uint32_t *tags, const uint32_t *rd, const uint32_t *last_tag, uint32_t count);
 
 /*
+ * From now on rsc_attribution_count() also writes what each reference lies in to
+ * objects[0..count-1], as objects.h numbers it; 0 where that is not known. NULL:
+ * no more.
+ */
+void rsc_attribution_keep_objects(struct rsc_attribution *attribution, uint64_t *objects);
+
+/* Names the lines of a profile, each by the number kept for it; before rsc_attribution_fill(). Returns 0 or RSC_ENOMEM. */
+int rsc_attribution_name_lines(const struct rsc_attribution *attribution, struct rsc_profile *profile,
+                               const uint64_t *objects);
+
+/*
  * Rows a profile gets at most, those with most references first; more would be
  * more than anybody reads. The instructions left out share one row, with pc 0;
  * pairs and objects left out are just not told.

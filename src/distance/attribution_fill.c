@@ -166,6 +166,20 @@ static int fill_objects(struct rsc_attribution *a, struct rsc_profile *profile) 
     return status;
 }
 
+int rsc_attribution_name_lines(const struct rsc_attribution *a, struct rsc_profile *profile, const uint64_t *objects) {
+    for (size_t i = 0; i < profile->line_count; i++) {
+        struct rsc_line_row *line = &profile->lines[i];
+        struct rsc_object_row thing = {0};
+        if (rsc_object_sort(objects[i]) == RSC_OBJECT_UNKNOWN) continue;
+        if (name_object(a, objects[i], &thing) < 0) return RSC_ENOMEM;
+        free(line->object);
+        line->object = thing.name;
+        line->object_kind = thing.kind;
+        line->context = thing.context;
+    }
+    return 0;
+}
+
 /* ---- contexts ---- */
 
 /* Every context of a row. */
@@ -176,6 +190,8 @@ static void for_each_context(struct rsc_profile *profile, void (*visit)(uint32_t
         visit(&profile->pairs[i].reuse_context, by_node);
     }
     for (size_t i = 0; i < profile->object_count; i++) visit(&profile->objects[i].context, by_node);
+    for (size_t i = 0; i < profile->line_count; i++)
+        if (profile->lines[i].context != RSC_NO_CONTEXT) visit(&profile->lines[i].context, by_node);
 }
 
 static void mark(uint32_t *context, uint32_t *by_node) { by_node[*context] = 1; }

@@ -57,6 +57,7 @@ struct rsc_attribution {
     struct object_change *changes; /* of the batch being counted, in order; owned */
     uint32_t change_count, change_room, change_next;
     struct rsc_objects objects;
+    uint64_t *kept_objects; /* the caller's, by reference of a call; NULL: not wanted */
 };
 
 /* Ends counting. */

@@ -6,11 +6,26 @@
 
 #include "base/fail.h"
 #include "distance/engine_kind.h"
+#include "distance/top_lines.h"
 #include "profile/profile_model.h"
 
 #define PHASES_MAX 10000u
 
-const struct rsc_engine_kind *const rsc_engine_kinds[] = {&rsc_engine_exact, &rsc_engine_gpu, NULL};
+const struct rsc_engine_kind *const rsc_engine_kinds[] = {
+    &rsc_engine_exact,
+    &rsc_engine_parallel,
+    &rsc_engine_gpu,
+    &rsc_engine_mpi,
+    &rsc_engine_shards,
+    &rsc_engine_shards_max,
+    &rsc_engine_hotl,
+    &rsc_engine_aet,
+    &rsc_engine_statstack,
+    &rsc_engine_shen,
+    &rsc_engine_hprda,
+    &rsc_engine_requests,
+    NULL,
+};
 
 struct rsc_engine {
     const struct rsc_engine_kind *kind;
@@ -25,18 +40,20 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
                          struct rsc_error *error) {
     memset(full, 0, sizeof *full);
     if (given) {
-        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, was added */
+        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or the last field, was added */
         if (given->struct_bytes != sizeof *given &&
             given->struct_bytes != offsetof(struct rsc_engine_options, attribute) &&
-            given->struct_bytes != (offsetof(struct rsc_engine_options, no_ri) + 7) / 8 * 8)
+            given->struct_bytes != (offsetof(struct rsc_engine_options, no_ri) + 7) / 8 * 8 &&
+            given->struct_bytes != offsetof(struct rsc_engine_options, top_lines_bytes))
             return rsc_fail(error, RSC_EINVAL, "engine options: struct_bytes is not sizeof(struct rsc_engine_options)");
         memcpy(full, given, given->struct_bytes < sizeof *full ? given->struct_bytes : sizeof *full);
     }
     full->struct_bytes = sizeof *full;
     if (!full->engine || !strcmp(full->engine, "auto")) full->engine = "exact";
-    if (!full->model) full->model = "single";
-    if (!full->line_bytes) full->line_bytes = 64;
     if (!full->workers) full->workers = 1;
+    if (!full->top_lines_bytes) full->top_lines_bytes = 32 << 10;
+    if (full->top_lines > RSC_TOP_LINES_MAX)
+        return rsc_fail(error, RSC_EINVAL, "top lines %u: more than %u", full->top_lines, RSC_TOP_LINES_MAX);
     if (full->line_bytes > 4096 || (full->line_bytes & (full->line_bytes - 1)))
         return rsc_fail(error, RSC_EINVAL, "line size %u: not a power of two from 1 to 4096", full->line_bytes);
     if (full->bins_per_octave > 64)
@@ -50,11 +67,26 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
         return rsc_fail(error, RSC_EINVAL, "confidence %g: not between 0 and 100 percent", full->confidence);
     if (!(full->error >= 0 && full->error < 1))
         return rsc_fail(error, RSC_EINVAL, "error %g: not from 0 to less than 1", full->error);
+    return 0;
+}
+
+/* Lines and model, whose defaults are the engine's. */
+static int settle_model(const struct rsc_engine_kind *kind, struct rsc_engine_options *options,
+                        struct rsc_error *error) {
+    int requests = (kind->can & RSC_TAKES_REQUESTS) != 0;
+    if (!options->line_bytes) options->line_bytes = requests ? 1 : 64;
+    if (requests && options->line_bytes != 1)
+        return rsc_fail(error, RSC_EINVAL, "the %s engine has no lines: line size %u is not 1", kind->name,
+                        options->line_bytes);
+    if (requests && options->model && strcmp(options->model, "requests"))
+        return rsc_fail(error, RSC_EINVAL, "the %s engine has one model: '%.40s' is not requests", kind->name,
+                        options->model);
     /* the caller's string may be gone by the time it is needed */
-    if (!strcmp(full->model, "single")) full->model = "single";
-    else if (!strcmp(full->model, "shared")) full->model = "shared";
+    if (requests) options->model = "requests";
+    else if (!options->model || !strcmp(options->model, "single")) options->model = "single";
+    else if (!strcmp(options->model, "shared")) options->model = "shared";
     else
-        return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, shared", full->model);
+        return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, shared", options->model);
     return 0;
 }
 
@@ -93,6 +125,9 @@ static int check_abilities(const struct rsc_engine_kind *kind, struct rsc_engine
         {RSC_CAN_ATTRIBUTE, options->attribute == 1, "attribution to code"},
         {RSC_CAN_WORKERS, options->workers > 1, "several workers"},
         {RSC_CAN_NO_RI, options->no_ri != 0, "leaving reuse intervals out"},
+        {RSC_CAN_LOCAL, options->local != 0, "local traces"},
+        {RSC_CAN_LOCAL, options->no_adjust != 0, "leaving an effective factor out"},
+        {RSC_CAN_TOP_LINES, options->top_lines != 0, "top lines"},
         {RSC_CAN_DEVICE, options->device != 0, "a device"},
     };
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
@@ -109,6 +144,7 @@ int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *opt
     if (!engine) return rsc_fail_memory(error, "engine");
     int status = fill_defaults(&engine->options, options, error);
     if (!status) status = find_kind(&engine->kind, &parameter, engine->options.engine, error);
+    if (!status) status = settle_model(engine->kind, &engine->options, error);
     if (!status) status = check_abilities(engine->kind, &engine->options, error);
     if (!status) status = engine->kind->create(&engine->state, &engine->options, parameter, error);
     if (status < 0) {
@@ -147,7 +183,7 @@ int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struc
     profile->made.seconds =
         (double)(now.tv_sec - engine->started.tv_sec) + 1e-9 * (double)(now.tv_nsec - engine->started.tv_nsec);
     profile->made.line_bytes = engine->options.line_bytes;
-    profile->made.workers = engine->options.workers;
+    if (!profile->made.workers) profile->made.workers = engine->options.workers;
     profile->made.overhead = NAN;
     profile->made.coverage = NAN;
     if (rsc_profile_set_text(&profile->made.source, "api") < 0 ||

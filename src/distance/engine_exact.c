@@ -14,6 +14,7 @@
 #include "distance/attribution.h"
 #include "distance/engine_kind.h"
 #include "distance/exact_state.h"
+#include "distance/top_lines.h"
 #include "trace/references.h"
 
 #define BLOCK 2048u
@@ -25,7 +26,9 @@ struct exact_engine {
     const struct rsc_log *log;
     uint32_t attribute; /* as in the options; 1 or 2 once decided */
     struct rsc_attribution *attribution;
+    struct rsc_top_lines top; /* wanted 0: none */
     uint64_t rd_cap;
+    int no_ri;
     uint32_t *tags; /* by access of the batch */
     uint32_t tag_room;
     uint64_t lines[BLOCK];
@@ -34,6 +37,7 @@ struct exact_engine {
     uint32_t from[BLOCK];
     uint32_t line_tags[BLOCK];
     uint32_t last_tag[BLOCK];
+    uint64_t objects[BLOCK]; /* what each reference lies in, for top lines */
 };
 
 static void exact_destroy(void *state) {
@@ -42,6 +46,7 @@ static void exact_destroy(void *state) {
     rsc_exact_free(&engine->exact);
     rsc_accumulator_free(&engine->sum);
     rsc_attribution_free(engine->attribution);
+    rsc_top_lines_free(&engine->top);
     free(engine->tags);
     free(engine);
 }
@@ -55,11 +60,15 @@ static int exact_create(void **state, const struct rsc_engine_options *options, 
     engine->log = options->log;
     engine->attribute = options->attribute;
     engine->rd_cap = options->max_distance;
+    engine->no_ri = options->no_ri != 0;
     if (rsc_exact_init(&engine->exact, rsc_simd_best(), 0) < 0 ||
-        rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0) {
+        rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0 ||
+        (options->top_lines && rsc_top_lines_init(&engine->top, options->top_lines, options->top_lines_bytes,
+                                                  engine->line_shift, options->max_distance) < 0)) {
         exact_destroy(engine);
         return rsc_fail_memory(error, "exact engine");
     }
+    if (engine->no_ri) rsc_exact_leave_out_ri(&engine->exact);
     *state = engine;
     return 0;
 }
@@ -85,6 +94,7 @@ static int attribute(struct exact_engine *engine, const struct rsc_batch *batch,
         struct rsc_attribution_options options = {.rd_cap = engine->rd_cap};
         int status = rsc_attribution_new(&engine->attribution, &options, error);
         if (status < 0) return status;
+        if (engine->top.wanted) rsc_attribution_keep_objects(engine->attribution, engine->objects);
     }
     if (batch->count > engine->tag_room) {
         free(engine->tags);
@@ -115,13 +125,23 @@ static int exact_push(void *state, const struct rsc_batch *batch, struct rsc_err
         status = engine->attribution ? run_tagged(engine, count)
                                      : rsc_exact_run(&engine->exact, engine->lines, count, engine->rd, engine->ri);
         if (status < 0) return explain(engine, status, error);
-        if (rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->ri, count) < 0)
+        if (rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->no_ri ? NULL : engine->ri, count) < 0)
             return rsc_fail_memory(error, "phases");
         if (engine->attribution && rsc_attribution_count(engine->attribution, batch, engine->from, engine->tags,
                                                          engine->rd, engine->last_tag, count) < 0)
             return rsc_fail_memory(error, "attribution");
+        if (engine->top.wanted)
+            rsc_top_lines_count(&engine->top, engine->lines, engine->rd, engine->attribution ? engine->objects : NULL,
+                                count);
     }
     return 0;
+}
+
+static int fill_lines(struct exact_engine *engine, struct rsc_profile *profile) {
+    uint64_t objects[RSC_TOP_LINES_MAX];
+    if (!engine->top.wanted) return 0;
+    int status = rsc_top_lines_fill(&engine->top, profile, objects);
+    return status || !engine->attribution ? status : rsc_attribution_name_lines(engine->attribution, profile, objects);
 }
 
 static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
@@ -129,7 +149,7 @@ static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error 
     uint64_t distinct = rsc_exact_distinct(&engine->exact);
     *out = rsc_accumulator_profile(&engine->sum, distinct);
     if (!*out || rsc_profile_set_text(&(*out)->made.by, "exact") < 0 ||
-        rsc_profile_set_text(&(*out)->made.model, "single") < 0 ||
+        rsc_profile_set_text(&(*out)->made.model, "single") < 0 || fill_lines(engine, *out) < 0 ||
         (engine->attribution && rsc_attribution_fill(engine->attribution, *out) < 0))
         return rsc_fail_memory(error, "profile");
     if (distinct)
@@ -145,7 +165,7 @@ static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error 
 const struct rsc_engine_kind rsc_engine_exact = {
     .name = "exact",
     .what = "every distance, bit for bit; one core",
-    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE,
+    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_NO_RI | RSC_CAN_TOP_LINES,
     .create = exact_create,
     .push = exact_push,
     .finish = exact_finish,

@@ -5,7 +5,7 @@
  *
  * The device counts one stack over all threads and keeps no more than histograms.
  * So a profile has a row for its thread where there is one; with several, only
- * their number.
+ * their number. Kinds of access are not told apart.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,10 @@ enum {
     RSC_CAN_ATTRIBUTE = 8, /* attribute = 1; without it 0 means never */
     RSC_CAN_WORKERS = 16,  /* workers > 1 */
     RSC_CAN_NO_RI = 32,
-    RSC_CAN_DEVICE = 64, /* a device other than 0 */
+    RSC_CAN_TOP_LINES = 64,
+    RSC_CAN_LOCAL = 128,      /* local and no_adjust */
+    RSC_TAKES_REQUESTS = 256, /* whole objects instead of lines: line size 1, model "requests" */
+    RSC_CAN_DEVICE = 512, /* a device other than 0 */
 };
 
 struct rsc_engine_kind {
@@ -36,6 +39,12 @@ struct rsc_engine_kind {
 };
 
 extern const struct rsc_engine_kind rsc_engine_exact;
+extern const struct rsc_engine_kind rsc_engine_hprda;
+extern const struct rsc_engine_kind rsc_engine_parallel;
+extern const struct rsc_engine_kind rsc_engine_requests;
+extern const struct rsc_engine_kind rsc_engine_statstack, rsc_engine_aet, rsc_engine_hotl, rsc_engine_shen;
+extern const struct rsc_engine_kind rsc_engine_shards, rsc_engine_shards_max;
+extern const struct rsc_engine_kind rsc_engine_mpi;
 extern const struct rsc_engine_kind rsc_engine_gpu;
 
 /* All engines, ending with NULL; engine.c. */

@@ -2,13 +2,9 @@
 #if defined(__x86_64__)
 #include "distance/exact_kernel.h"
 
-int rsc_exact_run_avx512(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *rd, uint64_t *ri) {
-    return exact_kernel(exact, lines, NULL, count, rd, ri, NULL);
-}
-
-int rsc_exact_run_tagged_avx512(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *tags, uint32_t count,
-                                uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
-    return exact_kernel(exact, lines, tags, count, rd, ri, last_tag);
+int rsc_exact_run_avx512(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *tags, uint32_t count, uint32_t *rd,
+                         uint64_t *ri, uint32_t *last_tag) {
+    return exact_kernel_for(exact, lines, tags, count, rd, ri, last_tag);
 }
 #else
 typedef int rsc_no_avx512; /* an empty file is no C */

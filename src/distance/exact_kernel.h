@@ -1,72 +1,175 @@
 /*
  * exact_kernel.h - the loop of the exact engine; included once per vector width.
  *
- * Two prefetches hide the two cache misses of a reference: the table entry
- * FAR references ahead, and, when that has arrived, the bitmap line it points to
- * NEAR ahead. A repeat of the line just used needs neither.
+ * A block goes through the recent filter first. What that leaves unanswered needs
+ * three memory accesses that hang on each other: bucket, unit, bitmap line. Each
+ * is prefetched for a reference further ahead while an earlier one is worked on.
  *
  * `tags` and `last_tag` are both NULL or both not, and constants where this is
- * inlined: the loop without tags has nothing of them left.
+ * inlined, like with_ri: a loop without them has nothing of them left.
  */
 #ifndef RSC_DISTANCE_EXACT_KERNEL_H
 #define RSC_DISTANCE_EXACT_KERNEL_H
 
-#include "distance/exact_state.h"
+#include "distance/recent.h"
 
-/* Far enough to hide a miss to memory at some 20 ns a reference; not tuned further. */
-#define PREFETCH_FAR 32u
-#define PREFETCH_NEAR 12u
+/* How far ahead: the bucket, the unit, the bit. Two thirds of this and 5/3 of it were within the noise of it. */
+#define AHEAD_BUCKET RSC_EXACT_AHEAD
+#define AHEAD_UNIT 14u
+#define AHEAD_BIT 7u
+
+/* The filter is given up where it answers less than 1/8 of a block beyond repeats, and tried again after so many blocks. */
+#define RECENT_PAYS(deep, count) ((deep) >= (count) / 8)
+#define RECENT_REST 64u
+
+/* always_inline, here and below: gcc drops calls of functions that only prefetch. */
+static inline __attribute__((always_inline)) void find_bucket(struct rsc_exact *exact, uint32_t k) {
+    uint32_t home = rsc_line_map_home(&exact->map, exact->unanswered.line[k]);
+    exact->unanswered.unit[k] = home;
+    __builtin_prefetch(exact->map.buckets + home);
+}
+
+static inline __attribute__((always_inline)) void find_unit(struct rsc_exact *exact, uint32_t k) {
+    uint64_t line = exact->unanswered.line[k];
+    uint32_t where = rsc_line_map_where(&exact->map, line, exact->unanswered.unit[k]);
+    uint32_t first = where << 4, unit = first + (uint32_t)(line & 15);
+    if (__builtin_expect(where >> 30 != RSC_UNITS_FULL, 0)) {
+        first = rsc_line_map_first_unit(where);
+        unit = where >> 30 == RSC_UNITS_SINGLE ? first : 0;
+    }
+    exact->unanswered.unit[k] = unit;
+    __builtin_prefetch(exact->map.units + first, 1);
+}
+
+static inline __attribute__((always_inline)) void find_bit(struct rsc_exact *exact, uint32_t k, int with_ri) {
+    uint32_t unit = exact->unanswered.unit[k];
+    if (__builtin_expect(!unit, 0)) { /* one of a trio, whose header has come by now, or new */
+        uint64_t line = exact->unanswered.line[k];
+        uint32_t where = rsc_line_map_where(&exact->map, line, rsc_line_map_home(&exact->map, line));
+        exact->unanswered.unit[k] = unit = rsc_line_map_unit(&exact->map, line, where);
+    }
+    uint32_t slot = exact->map.units[unit] - 1;
+    if (slot >= RSC_UNIT_OTHER - 1) return;
+    rsc_rank_prefetch(&exact->rank, slot);
+    if (with_ri && slot < exact->compacted_slot) __builtin_prefetch(exact->old_time + rsc_rank_place(slot));
+}
+
+/* The line with that unit, last used at `time`, leaves the filter for the bitmap. */
+static inline __attribute__((always_inline)) int leave_recent(struct rsc_exact *exact, uint32_t unit, uint64_t time,
+                                                              uint32_t tag, int tagged) {
+    uint64_t place = time - exact->time_of_place;
+    if (__builtin_expect(place >= exact->places, 0)) {
+        int status = rsc_exact_compact(exact, time);
+        if (status < 0) return status;
+        place = exact->compacted;
+    }
+    uint32_t slot = rsc_rank_slot((uint32_t)place);
+    rsc_rank_set(&exact->rank, slot);
+    exact->map.units[unit] = slot + 1;
+    if (tagged) exact->map.extra[unit] = tag;
+    return 0;
+}
+
+/* One reference that the filter did not answer, `above` lines being in it. Returns its unit in *unit. */
+static inline __attribute__((always_inline)) int answer(struct rsc_exact *exact, uint32_t k, uint64_t time,
+                                                        uint32_t above, uint32_t *rd, uint64_t *ri,
+                                                        uint32_t *last_tag, uint32_t *unit_out) {
+    uint32_t unit = exact->unanswered.unit[k];
+    if (__builtin_expect(!unit, 0)) {
+        int status;
+        unit = rsc_exact_add(exact, k, AHEAD_UNIT, &status);
+        if (!unit) return status;
+    }
+    *unit_out = unit;
+    uint32_t held = exact->map.units[unit];
+    exact->map.units[unit] = RSC_UNIT_OTHER;
+    if (__builtin_expect(held == 0, 0)) {
+        exact->distinct++;
+        *rd = RSC_RD_COLD;
+        if (ri) *ri = 0;
+        if (last_tag) *last_tag = 0;
+        return 0;
+    }
+    if (ri) *ri = time - rsc_exact_time(exact, held - 1);
+    if (last_tag) *last_tag = exact->map.extra[unit];
+    uint32_t before = rsc_rank_take(&exact->rank, held - 1);
+    *rd = above + (uint32_t)exact->rank.set - before;
+    return 0;
+}
+
+static inline __attribute__((always_inline)) int exact_block(struct rsc_exact *exact, const uint64_t *lines,
+                                                             const uint32_t *tags, uint32_t count, uint32_t *rd,
+                                                             uint64_t *ri, uint32_t *last_tag, int with_ri, int single) {
+    struct rsc_unanswered *rest = &exact->unanswered;
+    struct rsc_recent *recent = &exact->recent;
+    uint32_t n = rest->count;
+    int status = 0;
+    for (uint32_t k = n; n && k < n + RSC_EXACT_AHEAD; k++) rest->line[k] = rest->line[n - 1];
+    for (uint32_t k = 0; n && k < AHEAD_BUCKET; k++) find_bucket(exact, k);
+    for (uint32_t k = 0; n && k < AHEAD_UNIT; k++) find_unit(exact, k);
+    for (uint32_t k = 0; k < n; k++) {
+        find_bucket(exact, k + AHEAD_BUCKET);
+        find_unit(exact, k + AHEAD_UNIT);
+        find_bit(exact, k + AHEAD_BIT, with_ri);
+        uint32_t i = rest->index[k], unit = 0;
+        uint32_t above = single ? recent->count : rest->above[k];
+        status = answer(exact, k, exact->now + i, above, &rd[i], with_ri ? &ri[i] : NULL, tags ? &last_tag[i] : NULL,
+                        &unit);
+        if (status < 0) return status;
+        if (single) {
+            if (__builtin_expect(recent->count, 1))
+                status = leave_recent(exact, recent->unit[0], exact->now + i - 1,
+                                      !tags ? 0 : i ? tags[i - 1] : recent->tag[0], tags != NULL);
+            recent->unit[0] = unit;
+            recent->count = 1;
+        } else {
+            uint32_t lane = rest->lane[k];
+            if (rest->leaves[k])
+                status = leave_recent(exact, recent->unit[lane], rest->left_time[k], tags ? rest->left_tag[k] : 0,
+                                      tags != NULL);
+            recent->unit[lane] = unit;
+        }
+        if (status < 0) return status;
+    }
+    if (single) {
+        recent->line[0] = lines[count - 1];
+        recent->time[0] = exact->now + count - 1;
+        recent->order[0] = 1;
+        if (tags) recent->tag[0] = tags[count - 1];
+    }
+    exact->now += count;
+    return 0;
+}
 
 static inline __attribute__((always_inline)) int exact_kernel(struct rsc_exact *exact, const uint64_t *lines,
                                                               const uint32_t *tags, uint32_t count, uint32_t *rd,
-                                                              uint64_t *ri, uint32_t *last_tag) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (__builtin_expect(rsc_rank_full(&exact->rank), 0)) {
-            int status = rsc_exact_compact(exact);
-            if (status < 0) return status;
-        }
-        uint64_t line = lines[i];
-        if (i + PREFETCH_FAR < count) rsc_u64_table_prefetch(&exact->table, lines[i + PREFETCH_FAR]);
-        if (i + PREFETCH_NEAR < count) {
-            const struct rsc_u64_entry *soon = rsc_u64_table_home(&exact->table, lines[i + PREFETCH_NEAR]);
-            if (soon->value) rsc_rank_prefetch(&exact->rank, (uint32_t)(soon->value - 1));
-        }
-        if (line == exact->last_line && exact->now) {
-            rsc_rank_take_last(&exact->rank, (uint32_t)(exact->last_entry->value - 1));
-            rd[i] = 0;
-            ri[i] = 1;
-            if (tags) last_tag[i] = (uint32_t)(exact->last_entry->value >> 32);
-            exact->last_entry->value = (uint64_t)rsc_rank_append(&exact->rank) + 1;
-            if (tags) exact->last_entry->value |= (uint64_t)tags[i] << 32;
-            exact->now++;
-            continue;
-        }
-        struct rsc_u64_entry *entry = rsc_u64_table_find(&exact->table, line);
-        if (__builtin_expect(entry->value != 0, 1)) {
-            uint32_t slot = (uint32_t)(entry->value - 1);
-            rd[i] = (uint32_t)(exact->rank.set - 1 - rsc_rank_before(&exact->rank, slot));
-            ri[i] = exact->now - rsc_exact_time(exact, slot);
-            if (tags) last_tag[i] = (uint32_t)(entry->value >> 32);
-            rsc_rank_take(&exact->rank, slot);
-        } else {
-            if (__builtin_expect(rsc_u64_table_needs_rebuild(&exact->table), 0)) {
-                int status = rsc_exact_grow(exact);
-                if (status < 0) return status;
-                entry = rsc_u64_table_find(&exact->table, line);
-            }
-            entry->key = line;
-            exact->table.used++;
-            rd[i] = RSC_RD_COLD;
-            ri[i] = 0;
-            if (tags) last_tag[i] = 0;
-        }
-        entry->value = (uint64_t)rsc_rank_append(&exact->rank) + 1;
-        if (tags) entry->value |= (uint64_t)tags[i] << 32;
-        exact->last_line = line;
-        exact->last_entry = entry;
-        exact->now++;
+                                                              uint64_t *ri, uint32_t *last_tag, int with_ri) {
+    struct rsc_recent *recent = &exact->recent;
+    if (RECENT_WIDTH == 1 || recent->one) {
+        recent_repeats(exact, lines, tags, count, rd, ri, last_tag, with_ri);
+        int status = exact_block(exact, lines, tags, count, rd, ri, last_tag, with_ri, 1);
+        if (RECENT_WIDTH > 1 && recent->rest-- == 0) recent->one = 0;
+        return status;
     }
-    return 0;
+#if defined(__AVX2__)
+    uint32_t deep = recent_answer(exact, lines, tags, count, rd, ri, last_tag, with_ri);
+    int status = exact_block(exact, lines, tags, count, rd, ri, last_tag, with_ri, 0);
+    if (status < 0 || RECENT_PAYS(deep, count)) return status;
+    recent->one = 1;
+    recent->rest = RECENT_REST;
+    return rsc_exact_shrink_recent(exact, 1);
+#endif
+}
+
+/* The four kinds of run. */
+static inline __attribute__((always_inline)) int exact_kernel_for(struct rsc_exact *exact, const uint64_t *lines,
+                                                                  const uint32_t *tags, uint32_t count, uint32_t *rd,
+                                                                  uint64_t *ri, uint32_t *last_tag) {
+    if (exact->no_ri)
+        return tags ? exact_kernel(exact, lines, tags, count, rd, NULL, last_tag, 0)
+                    : exact_kernel(exact, lines, NULL, count, rd, NULL, NULL, 0);
+    return tags ? exact_kernel(exact, lines, tags, count, rd, ri, last_tag, 1)
+                : exact_kernel(exact, lines, NULL, count, rd, ri, NULL, 1);
 }
 
 #endif

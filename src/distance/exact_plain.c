@@ -1,11 +1,7 @@
-/* exact_plain.c - exact_kernel.h compiled for any machine of this architecture. */
+/* exact_plain.c - exact_kernel.h compiled for the plain machine. */
 #include "distance/exact_kernel.h"
 
-int rsc_exact_run_plain(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *rd, uint64_t *ri) {
-    return exact_kernel(exact, lines, NULL, count, rd, ri, NULL);
-}
-
-int rsc_exact_run_tagged_plain(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *tags, uint32_t count,
-                               uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
-    return exact_kernel(exact, lines, tags, count, rd, ri, last_tag);
+int rsc_exact_run_plain(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *tags, uint32_t count, uint32_t *rd,
+                        uint64_t *ri, uint32_t *last_tag) {
+    return exact_kernel_for(exact, lines, tags, count, rd, ri, last_tag);
 }

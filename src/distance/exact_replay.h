@@ -18,6 +18,13 @@
 
 #include "distance/exact_state.h"
 
+/*
+ * Ends the running of references through a state: after this it may be taken out
+ * of, listed and put to, and nothing may be run through it until it is emptied.
+ * Returns 0, RSC_ENOMEM or RSC_ELIMIT.
+ */
+int rsc_exact_settle(struct rsc_exact *exact);
+
 /* What a state said about a line it was asked for. */
 struct rsc_replayed {
     uint64_t time;  /* reference number of its last use in that state; RSC_NOT_HELD: not held */
@@ -27,9 +34,9 @@ struct rsc_replayed {
 #define RSC_NOT_HELD UINT64_MAX
 
 /*
- * Takes `count` lines out of the state, in order, and says where each stood. Lines
- * taken out are as if never used: distinct counts fall, and a later use would be
- * cold.
+ * Takes `count` lines out of a settled state, in order, and says where each stood.
+ * Lines taken out are as if never used: asked for again they are not held, and
+ * what is held falls (rsc_exact_distinct() is not told).
  */
 void rsc_exact_take_out(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, struct rsc_replayed *replayed);
 
@@ -42,14 +49,17 @@ struct rsc_held_line {
 /* Lines held: what rsc_exact_list() writes. */
 uint64_t rsc_exact_held(const struct rsc_exact *exact);
 
-/* Writes every line held to list, least recently used first. */
+/* Writes every line held by a settled state to list, least recently used first. */
 void rsc_exact_list(struct rsc_exact *exact, struct rsc_held_line *list);
 
 /*
  * Puts lines that the state does not hold on top of its stack, in order, with
- * their times, which rise from those held. Then sets the time of the next
- * reference to `now`. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
+ * their times, which rise from those held. The state is settled by this. Returns
+ * 0, RSC_ENOMEM or RSC_ELIMIT.
  */
-int rsc_exact_put(struct rsc_exact *exact, const struct rsc_held_line *list, uint64_t count, uint64_t now);
+int rsc_exact_put(struct rsc_exact *exact, const struct rsc_held_line *list, uint64_t count);
+
+/* As new, but with the memory it has grown to: for the next chunk. */
+void rsc_exact_empty(struct rsc_exact *exact);
 
 #endif

@@ -51,7 +51,14 @@ struct rsc_load_cap {
 int rsc_load_bins(struct rsc_loader *loader, const json_t *object, const char *key, uint64_t lowest,
                   struct rsc_load_cap cap, struct rsc_histogram *histogram, unsigned __int128 *total);
 
-/* All rows: contexts, code, pairs, objects, threads, phases. The profile's totals are read already. */
+/* What may be left out, and then is 0; no range is checked in that case. */
+int rsc_load_optional(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t max,
+                      uint64_t *out);
+
+/* The key requests and byte_miss_ratio of each point, if the model is requests. Totals, rd and mrc are read already. */
+int rsc_load_requests(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
+
+/* All rows: contexts, code, pairs, objects, threads, phases, kinds, lines. The profile's totals are read already. */
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
 
 #endif

@@ -2,11 +2,15 @@
  * merge.c - one profile out of two runs that share no memory.
  *
  * Counts add, so the merged curve is the mean of the two weighted by their
- * references; error bars are averaged the same way, which is the widest they
- * can be (independent errors would partly cancel). Everything that can fail
- * happens on a copy of what changes, before `into` is touched.
+ * references. A sampled curve need not be what its histogram would give, so there
+ * the mean is taken of the curves themselves. If the errors of the two are
+ * independent, their bars, weighted so too, add by their squares:
+ *     half^2 = (w_a half_a)^2 + (w_b half_b)^2,  w_a + w_b = 1.
+ * Everything that can fail happens on a copy of what changes, before `into` is
+ * touched.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,10 +29,15 @@ static int check_alike(const struct rsc_profile *into, const struct rsc_profile 
                         into->made.model ? into->made.model : "none", from->made.model ? from->made.model : "none");
     if (into->rd_cap != from->rd_cap)
         return rsc_fail(error, RSC_EINVAL, "cannot merge profiles with different --max-distance");
-    /* No count of a profile is larger than its references, but for these two. */
+    if (into->lines_at_bytes && from->lines_at_bytes && into->lines_at_bytes != from->lines_at_bytes)
+        return rsc_fail(error, RSC_EINVAL, "cannot merge profiles whose --top-lines miss at %llu and at %llu bytes",
+                        (unsigned long long)into->lines_at_bytes, (unsigned long long)from->lines_at_bytes);
+    /* No count of a profile is larger than its references, but for these. */
     if (__builtin_add_overflow(into->references, from->references, &sum) || sum > INT64_MAX ||
         __builtin_add_overflow(into->accesses, from->accesses, &sum) || sum > INT64_MAX ||
-        __builtin_add_overflow(into->distinct, from->distinct, &sum) || sum > INT64_MAX)
+        __builtin_add_overflow(into->distinct, from->distinct, &sum) || sum > INT64_MAX ||
+        __builtin_add_overflow(into->requests.requested, from->requests.requested, &sum) || sum > INT64_MAX ||
+        __builtin_add_overflow(into->requests.footprint, from->requests.footprint, &sum) || sum > INT64_MAX)
         return rsc_fail(error, RSC_ELIMIT, "the merged counts do not fit 63 bits");
     return 0;
 }
@@ -59,6 +68,9 @@ static int join_rows(struct rsc_profile *merged, const struct rsc_profile *a, co
     for (size_t i = 0; i < a->phase_count; i++) copy_phase(&merged->phases[i], &a->phases[i], 0);
     for (size_t i = 0; i < b->phase_count; i++)
         copy_phase(&merged->phases[a->phase_count + i], &b->phases[i], a->references);
+    if ((rc = rsc_kinds_join(merged, a, b)) || (rc = rsc_lines_join(merged, a, b)) ||
+        (rc = rsc_requests_join(merged, a, b)))
+        return rc;
     return rsc_profile_join_rows(merged, a, b);
 }
 
@@ -80,6 +92,47 @@ static int join_text(char **to, const char *a, const char *b, const char *otherw
     return rsc_profile_set_text(to, same_text(a, b) ? a : otherwise);
 }
 
+/* Is `part` one of the parts of a text? */
+static int has_part(const char *text, const char *part, size_t length, const char *between) {
+    for (;;) {
+        const char *end = strstr(text, between);
+        size_t here = end ? (size_t)(end - text) : strlen(text);
+        if (here == length && !memcmp(text, part, length)) return 1;
+        if (!end) return 0;
+        text = end + strlen(between);
+    }
+}
+
+/* The parts of a and then those that only b has, `between` them; "mixed" where that gets too long to read. */
+static int join_parts(char **to, const char *a, const char *b, const char *between) {
+    enum { READABLE = 256 };
+    char joined[READABLE];
+    if (!a || !*a || !b || !*b) return rsc_profile_set_text(to, a && *a ? a : b);
+    if (strlen(a) >= READABLE) return rsc_profile_set_text(to, "mixed");
+    strcpy(joined, a);
+    for (const char *part = b; part;) {
+        const char *end = strstr(part, between);
+        size_t length = end ? (size_t)(end - part) : strlen(part), used = strlen(joined);
+        if (!has_part(joined, part, length, between)) {
+            if (used + strlen(between) + length >= READABLE) return rsc_profile_set_text(to, "mixed");
+            snprintf(joined + used, READABLE - used, "%s%.*s", between, (int)length, part);
+        }
+        part = end ? end + strlen(between) : NULL;
+    }
+    return rsc_profile_set_text(to, joined);
+}
+
+/* What was sampled in either, and how the error bars were put together. */
+static int join_sampling(char **to, const char *a, const char *b) {
+    static const char note[] = "merged, errors taken as independent";
+    char *joined = NULL;
+    int rc = 0;
+    if (!a && !b) return rsc_profile_set_text(to, NULL);
+    if (join_parts(&joined, a, b, "; ") || join_parts(to, joined, note, "; ")) rc = RSC_ENOMEM;
+    free(joined);
+    return rc;
+}
+
 static int same_command(char *const *a, char *const *b) {
     if (!a || !b) return a == b;
     while (*a && *b && !strcmp(*a, *b)) a++, b++;
@@ -88,9 +141,8 @@ static int same_command(char *const *a, char *const *b) {
 
 static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const struct rsc_made *b) {
     struct rsc_made *made = &merged->made;
-    if (join_text(&made->by, a->by, b->by, "mixed") || join_text(&made->source, a->source, b->source, "mixed") ||
-        join_text(&made->model, a->model, b->model, NULL) ||
-        join_text(&made->sampling, a->sampling, b->sampling, "mixed"))
+    if (join_parts(&made->by, a->by, b->by, "+") || join_parts(&made->source, a->source, b->source, "+") ||
+        join_text(&made->model, a->model, b->model, NULL) || join_sampling(&made->sampling, a->sampling, b->sampling))
         return RSC_ENOMEM;
     if (same_command(a->command, b->command) && rsc_profile_set_command(merged, a->command)) return RSC_ENOMEM;
     made->line_bytes = a->line_bytes;
@@ -115,15 +167,22 @@ static void join_totals(struct rsc_profile *merged, const struct rsc_profile *a,
     merged->rd_capped = a->rd_capped + b->rd_capped;
 }
 
-static void join_error_bars(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
-    double share = merged->references ? (double)a->references / (double)merged->references : 0;
+static int has_error_bars(const struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->mrc_count; i++)
+        if (profile->mrc[i].low < profile->mrc[i].high) return 1;
+    return 0;
+}
+
+static void join_curves(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
+    double share = merged->references ? (double)a->references / (double)merged->references : 0, rest = 1 - share;
     for (size_t i = 0; i < merged->mrc_count; i++) {
         struct rsc_mrc_point *point = &merged->mrc[i];
         struct rsc_mrc_point at_a = rsc_profile_mrc_at(a, point->lines), at_b = rsc_profile_mrc_at(b, point->lines);
-        double below = share * (at_a.miss_ratio - at_a.low) + (1 - share) * (at_b.miss_ratio - at_b.low);
-        double above = share * (at_a.high - at_a.miss_ratio) + (1 - share) * (at_b.high - at_b.miss_ratio);
-        point->low = fmax(0, point->miss_ratio - fmax(below, 0));
-        point->high = fmin(1, point->miss_ratio + fmax(above, 0));
+        point->miss_ratio = fmin(1, share * at_a.miss_ratio + rest * at_b.miss_ratio);
+        double below = hypot(share * (at_a.miss_ratio - at_a.low), rest * (at_b.miss_ratio - at_b.low));
+        double above = hypot(share * (at_a.high - at_a.miss_ratio), rest * (at_b.high - at_b.miss_ratio));
+        point->low = fmax(0, point->miss_ratio - below);
+        point->high = fmin(1, point->miss_ratio + above);
     }
 }
 
@@ -136,7 +195,7 @@ int rsc_profile_merge(struct rsc_profile *into, const struct rsc_profile *from, 
     if ((rc = join_made(merged, &into->made, &from->made)) || (rc = join_histograms(merged, into, from)) ||
         (rc = join_rows(merged, into, from)) || (rc = rsc_profile_derive_mrc(merged)))
         goto out;
-    join_error_bars(merged, into, from);
+    if (merged->made.sampling || has_error_bars(into) || has_error_bars(from)) join_curves(merged, into, from);
     rc = rsc_profile_seal(merged);
     if (rc) goto out;
     struct rsc_profile old = *into;

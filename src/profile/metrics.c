@@ -28,6 +28,31 @@ double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile
     return overlap(&a->rd, fmax(rest_a, 0), &b->rd, fmax(rest_b, 0));
 }
 
+static double share(uint64_t count, const struct rsc_profile *profile) {
+    return profile->references ? (double)count / (double)profile->references : 0;
+}
+
+double rsc_profile_error_rate(const struct rsc_profile *a, const struct rsc_profile *b, struct rsc_bins bins,
+                              uint32_t *used) {
+    struct rsc_histogram left = {0}, right = {0};
+    double apart = NAN;
+    uint32_t highest = 0; /* bins that have a distance */
+    if (rsc_histogram_init(&left, bins) < 0 || rsc_histogram_init(&right, bins) < 0) goto out;
+    rsc_histogram_merge(&left, &a->rd);
+    rsc_histogram_merge(&right, &b->rd);
+    apart = fabs(share(a->references - rsc_histogram_total(&left), a) -
+                 share(b->references - rsc_histogram_total(&right), b));
+    for (uint32_t bin = 0; bin < left.bin_count; bin++) {
+        if (left.count[bin] || right.count[bin]) highest = bin + 1;
+        apart += fabs(share(left.count[bin], a) - share(right.count[bin], b));
+    }
+out:
+    if (used) *used = highest + 1;
+    rsc_histogram_free(&left);
+    rsc_histogram_free(&right);
+    return apart / (highest + 1);
+}
+
 double rsc_profile_mrc_error(const struct rsc_profile *a, const struct rsc_profile *b, size_t *points) {
     size_t i = 0, j = 0, common = 0;
     double sum = 0;
@@ -42,6 +67,28 @@ double rsc_profile_mrc_error(const struct rsc_profile *a, const struct rsc_profi
     }
     if (points) *points = common;
     return common ? sum / (double)common : NAN;
+}
+
+uint64_t rsc_grid_next(uint64_t lines, uint32_t per_octave) {
+    if (!lines) return 1;
+    double step = floor(log2((double)lines) * per_octave);
+    for (;; step++) {
+        uint64_t next = (uint64_t)(exp2(step / per_octave) + 0.5);
+        if (next > lines) return next;
+    }
+}
+
+double rsc_profile_mrc_error_octaves(const struct rsc_profile *a, const struct rsc_profile *b, uint32_t per_octave,
+                                     size_t *points) {
+    double sum = 0;
+    size_t count = 0;
+    if (points) *points = 0;
+    if (!a->mrc_count || !b->mrc_count) return NAN;
+    uint64_t last = a->distinct > b->distinct ? a->distinct : b->distinct;
+    for (uint64_t lines = 1; lines <= last; lines = rsc_grid_next(lines, per_octave), count++)
+        sum += fabs(rsc_profile_miss_ratio(a, lines) - rsc_profile_miss_ratio(b, lines));
+    if (points) *points = count;
+    return count ? sum / (double)count : NAN;
 }
 
 double rsc_histogram_emd_octaves(const struct rsc_histogram *a, const struct rsc_histogram *b) {

@@ -22,10 +22,33 @@ double rsc_histogram_overlap(const struct rsc_histogram *a, const struct rsc_his
 double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile *b);
 
 /*
+ * The error rate e of paper 002: the mean over H bins of |a_i - b_i|, a_i being
+ * the share of references in bin i. The RD is put into `bins`, which must be no
+ * finer than the profiles' own (RSC_BINS_FINE) nor cut across its bins; H counts
+ * the bins up to the last that either profile uses, and one more for references
+ * without a distance. *used (may be NULL) receives H: e is 2 (1 - overlap) / H, so
+ * it shrinks as bins are added and says nothing without it. An empty profile has
+ * nothing in any bin. NaN when out of memory.
+ */
+double rsc_profile_error_rate(const struct rsc_profile *a, const struct rsc_profile *b, struct rsc_bins bins,
+                              uint32_t *used);
+
+/*
  * Mean absolute error of two curves over the sizes (in bytes) that both have,
  * each size counting once; *points (may be NULL) receives how many. NaN if none.
  */
 double rsc_profile_mrc_error(const struct rsc_profile *a, const struct rsc_profile *b, size_t *points);
+
+/*
+ * The same over a grid of sizes that does not favour any: the whole numbers of
+ * lines nearest to 2^(i / per_octave), each once, from 1 to the larger footprint
+ * (where a curve has ended, it stays at its last value). NaN if either has none.
+ */
+double rsc_profile_mrc_error_octaves(const struct rsc_profile *a, const struct rsc_profile *b, uint32_t per_octave,
+                                     size_t *points);
+
+/* That grid: the size after `lines` (0: the first). */
+uint64_t rsc_grid_next(uint64_t lines, uint32_t per_octave);
 
 /*
  * Earth mover's distance: how many octaves of distance the average reuse must be

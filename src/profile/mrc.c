@@ -22,7 +22,7 @@ static uint64_t bytes_of(uint64_t lines, uint64_t line_bytes) {
 }
 
 static uint64_t last_size(const struct rsc_profile *profile) {
-    uint64_t last = profile->distinct ? profile->distinct : 1;
+    uint64_t footprint = rsc_profile_footprint(profile), last = footprint ? footprint : 1;
     return profile->rd_cap && profile->rd_cap < last ? profile->rd_cap : last;
 }
 
@@ -33,7 +33,9 @@ static struct rsc_mrc_point point_at(const struct rsc_profile *profile, uint64_t
 
 int rsc_profile_derive_mrc(struct rsc_profile *profile) {
     free(profile->mrc);
+    free(profile->requests.miss_ratio);
     profile->mrc = NULL;
+    profile->requests.miss_ratio = NULL;
     profile->mrc_count = 0;
     if (!profile->references) return 0;
 

@@ -79,6 +79,8 @@ static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {
         rsc_json_key_double(json, "miss_ratio", point->miss_ratio);
         rsc_json_key_double(json, "low", point->low);
         rsc_json_key_double(json, "high", point->high);
+        if (profile->requests.miss_ratio)
+            rsc_json_key_double(json, "byte_miss_ratio", profile->requests.miss_ratio[i]);
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->mrc_count);
@@ -108,6 +110,7 @@ void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *jso
     put_list(json, "rd", profile->rd_list, profile->rd_list_count);
     put_list(json, "ri", profile->ri_list, profile->ri_list_count);
     put_mrc(json, profile);
+    if (rsc_profile_is_requests(profile)) rsc_json_requests(json, profile);
     if (profile->bins_per_octave) put_bins(json, profile);
     rsc_json_rows(json, profile);
     rsc_json_newline(json);

@@ -58,8 +58,9 @@ static int read_made(struct rsc_loader *loader, const json_t *root, struct rsc_p
         (rc = rsc_load_double_or_null(loader, object, "coverage", 1, &made->coverage)) ||
         (rc = read_command(loader, object, profile)))
         return rc;
-    if (strcmp(made->model, "single") && strcmp(made->model, "private") && strcmp(made->model, "shared"))
-        return rsc_load_bad(loader, "made.model must be single, private or shared");
+    if (strcmp(made->model, "single") && strcmp(made->model, "private") && strcmp(made->model, "shared") &&
+        strcmp(made->model, "requests"))
+        return rsc_load_bad(loader, "made.model must be single, private, shared or requests");
     if (!made->line_bytes || made->line_bytes & (made->line_bytes - 1))
         return rsc_load_bad(loader, "made.line must be a power of two");
     return 0;
@@ -164,8 +165,8 @@ static int read_profile(struct rsc_loader *loader, const json_t *root, struct rs
         rc = rsc_load_bad(loader, "ri sums to more than references");
         goto fail;
     }
-    if ((rc = read_mrc(loader, root, profile)) || (rc = read_extra_bins(loader, root, profile)) ||
-        (rc = rsc_load_rows(loader, root, profile)))
+    if ((rc = read_mrc(loader, root, profile)) || (rc = rsc_load_requests(loader, root, profile)) ||
+        (rc = read_extra_bins(loader, root, profile)) || (rc = rsc_load_rows(loader, root, profile)))
         goto fail;
     if (rsc_profile_seal(profile)) {
         rc = rsc_load_no_memory(loader);

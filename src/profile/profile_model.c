@@ -65,6 +65,8 @@ void rsc_profile_free(struct rsc_profile *profile) {
     free(profile->rd_list);
     free(profile->ri_list);
     free(profile->mrc);
+    rsc_histogram_free(&profile->requests.rd);
+    free(profile->requests.miss_ratio);
     free(profile);
 }
 
@@ -170,6 +172,8 @@ int rsc_profile_seal(struct rsc_profile *profile) {
         profile->rd_list[profile->rd_list_count++] = (struct rsc_bin){profile->rd_cap, UINT64_MAX, profile->rd_capped};
     if (list_bins(&profile->ri, 0, &profile->ri_list, &profile->ri_list_count)) return RSC_ENOMEM;
     if (!profile->mrc && rsc_profile_derive_mrc(profile)) return RSC_ENOMEM;
+    if (rsc_profile_is_requests(profile) && !profile->requests.miss_ratio && rsc_requests_derive(profile))
+        return RSC_ENOMEM;
     profile->sealed = 1;
     return 0;
 }

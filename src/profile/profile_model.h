@@ -24,7 +24,7 @@
 struct rsc_made {
     char *by;       /* engine: "exact", "shards:0.01", ... */
     char *source;   /* "trace", "qemu", "asm", "perf", "api" */
-    char *model;    /* "single", "private", "shared" */
+    char *model;    /* "single", "private", "shared", "requests" */
     char *sampling; /* what was sampled and how; NULL: nothing */
     char **command; /* argv, NULL-terminated; NULL: none */
     uint64_t line_bytes;
@@ -46,6 +46,18 @@ struct rsc_phase_row {
     uint64_t first; /* index of its first reference */
     uint64_t references, cold, invalidated;
     struct rsc_histogram rd; /* RSC_BINS_COARSE; distances >= rd_cap are in the bin of rd_cap */
+};
+
+/*
+ * What one kind of access did in the stack that all kinds share. There are rows
+ * only where there is more than one kind. Of exact profiles without kinds that
+ * have no name, their rd_fine sum to the profile's rd.
+ */
+struct rsc_kind_row {
+    const char *kind; /* "read", "write" or "fetch" */
+    uint64_t references, cold, invalidated;
+    struct rsc_histogram rd;      /* RSC_BINS_COARSE, as in every row */
+    struct rsc_histogram rd_fine; /* RSC_BINS_FINE; in both, distances >= rd_cap are in the bin of rd_cap */
 };
 
 /* A place in the code. Strings are owned; NULL where nothing is known. */
@@ -92,6 +104,36 @@ struct rsc_object_row {
     struct rsc_histogram rd;
 };
 
+/*
+ * One of the cache lines that miss most in a cache of `lines_at_bytes`. Here
+ * `error` is about misses: at least misses - error are the line's own. A row
+ * with an error has references, cold and rd only from when the table had room
+ * for it.
+ */
+struct rsc_line_row {
+    uint64_t address;
+    char *object;            /* what lay there when it last missed; NULL: not known. Owned */
+    const char *object_kind; /* as in rsc_object_row; NULL: not known */
+    uint32_t context;        /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
+    uint64_t misses, error;
+    uint64_t references, cold;
+    struct rsc_histogram rd; /* RSC_BINS_COARSE */
+};
+
+/*
+ * What a profile of requests for whole objects has beyond others. Its lines are
+ * bytes: a request's RD is the bytes of distinct other objects since the object's
+ * last request, plus its own size, less 1, so that as everywhere a reference
+ * hits in a cache of c just if RD < c.
+ */
+struct rsc_request_bytes {
+    uint64_t requested; /* sum of the sizes of all requests: total(rd) + cold */
+    uint64_t cold;      /* of first requests */
+    uint64_t footprint; /* most bytes that all objects had together */
+    struct rsc_histogram rd; /* RSC_BINS_FINE; bytes requested by RD. Not allocated: no profile of requests */
+    double *miss_ratio;      /* [mrc_count], beside mrc: bytes missed / bytes requested; derived. Owned */
+};
+
 /* A node of the tree of call paths: a call site, and the node of its caller. */
 struct rsc_context_row {
     uint32_t parent; /* index, less than its own, or RSC_NO_CONTEXT for a root */
@@ -122,6 +164,16 @@ struct rsc_profile {
     size_t thread_count;
     struct rsc_phase_row *phases; /* owned */
     size_t phase_count;
+
+    struct rsc_kind_row *kinds; /* owned; read, write, fetch as far as they occur */
+    size_t kind_count;
+
+    uint64_t lines_at_bytes; /* cache size of the rows below; 0: not asked for */
+    uint64_t lines_asked;    /* how many rows were wanted */
+    struct rsc_line_row *lines; /* owned; most certain misses (misses - error) first */
+    size_t line_count;
+
+    struct rsc_request_bytes requests; /* of model "requests" only */
 
     struct rsc_code_row *code; /* all owned; most references first */
     size_t code_count;
@@ -155,10 +207,25 @@ struct rsc_profile *rsc_profile_new(void);
  */
 int rsc_profile_set_threads(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_phases(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_kinds(struct rsc_profile *profile, size_t count); /* count <= RSC_KIND_NAMES */
+int rsc_profile_set_lines(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_code(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_pairs(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_objects(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count); /* no histograms */
+
+/* The kinds a row can have, in the order of enum rsc_kind. */
+#define RSC_KIND_NAMES 3u
+extern const char *const rsc_kind_names[RSC_KIND_NAMES];
+
+/* Makes it a profile of requests: allocates requests.rd. Returns 0 or RSC_ENOMEM. */
+int rsc_profile_set_requests(struct rsc_profile *profile);
+static inline int rsc_profile_is_requests(const struct rsc_profile *profile) { return profile->requests.rd.count != NULL; }
+
+/* The largest cache that makes a difference, in lines: one more than the largest distance there can be. */
+static inline uint64_t rsc_profile_footprint(const struct rsc_profile *profile) {
+    return rsc_profile_is_requests(profile) ? profile->requests.footprint : profile->distinct;
+}
 
 /* Allocates rd_binned and ri_binned. per_octave is 0 (drops them) to 64. Returns 0, RSC_ENOMEM or RSC_EINVAL. */
 int rsc_profile_set_bins(struct rsc_profile *profile, uint32_t per_octave);
@@ -213,11 +280,23 @@ int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct 
  * Adds the counts of `from` to `into`, as if the second run had followed the
  * first with nothing of it left in memory or cache: no line of one is a line of
  * the other, so distinct adds like everything else (for two runs over the same
- * data it is an upper bound). Threads and phases are appended; code, pairs,
- * objects and contexts join where they mean the same. Both must agree on line
- * size, model and cap. `into` is sealed again. On failure (RSC_EINVAL,
- * RSC_ELIMIT, RSC_ENOMEM) `into` is as it was.
+ * data it is an upper bound). Threads and phases are appended; kinds, code, pairs,
+ * objects and contexts join where they mean the same; of the lines of both, those
+ * that miss most stay. Extra bins, kinds and lines are left out unless both have
+ * them (rsc_profile_merge_loses()). Both must agree on line size, model, cap and
+ * the size that lines were taken at.
+ *
+ * Where one is sampled, the curve is the mean of the two weighted by references,
+ * and the halves of the error bars, weighted so, add as independent errors do: by
+ * their squares. `made.sampling` says so. Runs that sample the same addresses by
+ * the same hash are not independent: give them different seeds.
+ *
+ * `into` is sealed again. On failure (RSC_EINVAL, RSC_ELIMIT, RSC_ENOMEM) it is
+ * as it was.
  */
 int rsc_profile_merge(struct rsc_profile *into, const struct rsc_profile *from, struct rsc_error *error);
+
+/* What a merge leaves out because only one of the two has it, in words ("kinds and lines"); NULL: nothing. */
+const char *rsc_profile_merge_loses(const struct rsc_profile *a, const struct rsc_profile *b);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * profile_rows.c - making and freeing the rows that say whose references and
- * whose data: code, pairs, objects and contexts.
+ * whose data: kinds, lines, code, pairs, objects and contexts.
  */
 #include "profile/profile_rows.h"
 
@@ -45,6 +45,28 @@ const char *rsc_object_kind(const char *name) {
     for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(name, kinds[i])) return kinds[i];
     return NULL;
+}
+
+const char *const rsc_kind_names[RSC_KIND_NAMES] = {"read", "write", "fetch"};
+
+static void drop_kinds(struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->kind_count; i++) {
+        rsc_histogram_free(&profile->kinds[i].rd);
+        rsc_histogram_free(&profile->kinds[i].rd_fine);
+    }
+    free(profile->kinds);
+    profile->kinds = NULL;
+    profile->kind_count = 0;
+}
+
+static void drop_lines(struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->line_count; i++) {
+        free(profile->lines[i].object);
+        rsc_histogram_free(&profile->lines[i].rd);
+    }
+    free(profile->lines);
+    profile->lines = NULL;
+    profile->line_count = 0;
 }
 
 static void drop_code(struct rsc_profile *profile) {
@@ -96,11 +118,51 @@ static void drop_mappings(struct rsc_profile *profile) {
 }
 
 void rsc_profile_drop_rows(struct rsc_profile *profile) {
+    drop_kinds(profile);
+    drop_lines(profile);
     drop_code(profile);
     drop_pairs(profile);
     drop_objects(profile);
     drop_contexts(profile);
     drop_mappings(profile);
+}
+
+int rsc_profile_set_kinds(struct rsc_profile *profile, size_t count) {
+    drop_kinds(profile);
+    if (count > RSC_KIND_NAMES) return RSC_ELIMIT;
+    if (!count) return 0;
+    profile->kinds = calloc(count, sizeof *profile->kinds);
+    if (!profile->kinds) return RSC_ENOMEM;
+    for (; profile->kind_count < count; profile->kind_count++) {
+        struct rsc_kind_row *row = &profile->kinds[profile->kind_count];
+        row->kind = rsc_kind_names[profile->kind_count];
+        if (rsc_histogram_init(&row->rd, RSC_BINS_COARSE)) goto fail;
+        if (rsc_histogram_init(&row->rd_fine, RSC_BINS_FINE)) {
+            rsc_histogram_free(&row->rd);
+            goto fail;
+        }
+    }
+    return 0;
+fail:
+    drop_kinds(profile);
+    return RSC_ENOMEM;
+}
+
+int rsc_profile_set_lines(struct rsc_profile *profile, size_t count) {
+    drop_lines(profile);
+    if (count > RSC_PROFILE_ROWS_MAX) return RSC_ELIMIT;
+    if (!count) return 0;
+    profile->lines = calloc(count, sizeof *profile->lines);
+    if (!profile->lines) return RSC_ENOMEM;
+    for (; profile->line_count < count; profile->line_count++) {
+        struct rsc_line_row *row = &profile->lines[profile->line_count];
+        row->context = RSC_NO_CONTEXT;
+        if (rsc_histogram_init(&row->rd, RSC_BINS_COARSE)) goto fail;
+    }
+    return 0;
+fail:
+    drop_lines(profile);
+    return RSC_ENOMEM;
 }
 
 int rsc_profile_set_code(struct rsc_profile *profile, size_t count) {

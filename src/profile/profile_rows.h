@@ -20,7 +20,7 @@ int rsc_code_row_copy(struct rsc_code_row *to, const struct rsc_code_row *from);
 /* The name of an object's kind as a constant; NULL if there is no such kind. */
 const char *rsc_object_kind(const char *name);
 
-/* Rows of all four sorts, gone. */
+/* All rows but threads and phases, gone. */
 void rsc_profile_drop_rows(struct rsc_profile *profile);
 
 /* Rows of both, joined where they mean the same, in the empty rows of `merged`, whose totals are set. */
@@ -32,7 +32,17 @@ void rsc_json_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t coun
 void rsc_json_end_lines(struct rsc_json *json, size_t count);
 /* A row's histogram, on the row's own line. The bin of the cap (0: none) has no upper end. */
 void rsc_json_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap);
-/* The keys code, pairs, objects, contexts, threads and phases. */
+/* The keys code, pairs, objects, contexts, threads, phases and, where there are any, kinds and lines. */
 void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile);
+/* The key requests. */
+void rsc_json_requests(struct rsc_json *json, const struct rsc_profile *profile);
+
+/* Derives requests.miss_ratio at the sizes of mrc. Returns 0 or RSC_ENOMEM. */
+int rsc_requests_derive(struct rsc_profile *profile);
+/* The bytes of both, in the empty `merged`. Returns 0 or RSC_ENOMEM. */
+int rsc_requests_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
+/* Kinds and lines of both, the same. */
+int rsc_kinds_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
+int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 
 #endif

@@ -186,6 +186,49 @@ static void put_phases(struct rsc_json *json, const struct rsc_profile *profile)
     rsc_json_end_lines(json, profile->phase_count);
 }
 
+static void put_kinds(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "kinds");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->kind_count; i++) {
+        const struct rsc_kind_row *row = &profile->kinds[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_string(json, "kind", row->kind);
+        rsc_json_key_u64(json, "references", row->references);
+        rsc_json_key_u64(json, "cold", row->cold);
+        rsc_json_key_u64(json, "invalidated", row->invalidated);
+        rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        rsc_json_histogram(json, "rd_fine", &row->rd_fine, profile->rd_cap);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->kind_count);
+}
+
+static void put_lines(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key_u64(json, "lines_at", profile->lines_at_bytes);
+    rsc_json_key_u64(json, "lines_asked", profile->lines_asked);
+    rsc_json_key(json, "lines");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->line_count; i++) {
+        const struct rsc_line_row *row = &profile->lines[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key(json, "address");
+        rsc_json_hex(json, row->address);
+        rsc_json_key_string(json, "object", row->object);
+        rsc_json_key_string(json, "kind", row->object_kind);
+        rsc_json_key_u64(json, "misses", row->misses);
+        rsc_json_key_u64(json, "error", row->error);
+        rsc_json_key_u64(json, "references", row->references);
+        rsc_json_key_u64(json, "cold", row->cold);
+        rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->line_count);
+}
+
 void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile) {
     int any = profile->code_count || profile->pair_count || profile->object_count || profile->context_count;
     rsc_json_newline(json);
@@ -200,4 +243,6 @@ void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile) {
     put_threads(json, profile);
     rsc_json_newline(json);
     put_phases(json, profile);
+    if (profile->kind_count) put_kinds(json, profile);
+    if (profile->lines_at_bytes) put_lines(json, profile);
 }

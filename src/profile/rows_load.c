@@ -25,10 +25,10 @@ struct counts {
     struct rsc_histogram *rd;
 };
 
-/* A count that older or other writers leave out; then it is 0. */
+/* A count that older or other writers leave out, or that the table does not have. */
 static int load_optional(const struct rsc_loader *loader, const json_t *item, const char *key, uint64_t max,
                          uint64_t *out) {
-    return out && json_object_get(item, key) ? rsc_load_u64(loader, item, key, max, out) : 0;
+    return out ? rsc_load_optional(loader, item, key, max, out) : 0;
 }
 
 static int load_counts(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
@@ -81,12 +81,12 @@ static void name_row(struct rsc_loader *loader, size_t prefix, const char *key, 
 /* ---- places ---- */
 
 /* "0x" and 1 to 16 lower-case digits. */
-static int load_pc(const struct rsc_loader *loader, const json_t *object, uint64_t *pc) {
-    const char *text = json_string_value(json_object_get(object, "pc"));
+static int load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address) {
+    const char *text = json_string_value(json_object_get(object, key));
     size_t digits = text && !strncmp(text, "0x", 2) ? strspn(text + 2, "0123456789abcdef") : 0;
     if (digits < 1 || digits > 16 || text[2 + digits])
-        return rsc_load_bad(loader, "pc must be a string like \"0x1139\", up to 16 digits");
-    *pc = strtoull(text + 2, NULL, 16);
+        return rsc_load_bad(loader, "%s must be a string like \"0x1139\", up to 16 digits", key);
+    *address = strtoull(text + 2, NULL, 16);
     return 0;
 }
 
@@ -112,7 +112,7 @@ static int load_source(const struct rsc_loader *loader, const json_t *object, st
 
 static int load_place(const struct rsc_loader *loader, const json_t *object, struct rsc_place *place) {
     int rc;
-    if ((rc = load_pc(loader, object, &place->pc)) || (rc = load_source(loader, object, place))) return rc;
+    if ((rc = load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
     return json_object_get(object, "module") ? rsc_load_text(loader, object, "module", 1, &place->module) : 0;
 }
 
@@ -291,11 +291,102 @@ static int load_phases(struct rsc_loader *loader, const json_t *root, struct rsc
     return rc;
 }
 
+/* Adds a kind's fine histogram, of which `rd` must be the coarse view. */
+static int load_fine(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
+                     struct rsc_kind_row *row) {
+    struct rsc_load_cap cap = {profile->rd_cap, NULL};
+    struct rsc_histogram coarse;
+    unsigned __int128 sum;
+    int rc = rsc_load_bins(loader, item, "rd_fine", 0, cap, &row->rd_fine, &sum);
+    if (rc) return rc;
+    if (sum > row->references) return rsc_load_bad(loader, "rd_fine sums to more than references");
+    if (rsc_histogram_init(&coarse, RSC_BINS_COARSE)) return rsc_load_no_memory(loader);
+    rsc_histogram_merge(&coarse, &row->rd_fine);
+    if (memcmp(coarse.count, row->rd.count, coarse.bin_count * sizeof *coarse.count))
+        rc = rsc_load_bad(loader, "rd and rd_fine do not agree");
+    rsc_histogram_free(&coarse);
+    return rc;
+}
+
+static int load_kinds(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    struct table_sum sum = {0};
+    unsigned next = 0;
+    if (!json_object_get(root, "kinds")) return 0;
+    int rc = row_array(loader, root, "kinds", 1, &list, &count);
+    if (rc) return rc;
+    if (count > RSC_KIND_NAMES) return rsc_load_bad(loader, "kinds has more than %u rows", RSC_KIND_NAMES);
+    if (rsc_profile_set_kinds(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const json_t *item = json_array_get(list, i);
+        struct rsc_kind_row *row = &profile->kinds[i];
+        const char *name = json_string_value(json_object_get(item, "kind"));
+        name_row(loader, prefix, "kinds", i);
+        while (name && next < RSC_KIND_NAMES && strcmp(rsc_kind_names[next], name)) next++;
+        if (!name || next == RSC_KIND_NAMES) {
+            rc = rsc_load_bad(loader, "kind must be read, write or fetch, in that order");
+            continue;
+        }
+        row->kind = rsc_kind_names[next++];
+        if ((rc = load_counts(loader, item, profile,
+                              (struct counts){&row->references, &row->cold, &row->invalidated, NULL, &row->rd})) ||
+            (rc = load_fine(loader, item, profile, row)))
+            continue;
+        rc = add_to_sum(loader, profile, &sum, row->references, 0);
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_line_row(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
+                         struct rsc_line_row *row) {
+    const char *kind = json_string_value(json_object_get(item, "kind"));
+    int rc;
+    if ((rc = load_address(loader, item, "address", &row->address)) ||
+        (rc = rsc_load_text(loader, item, "object", 1, &row->object)) ||
+        (rc = rsc_load_u64(loader, item, "misses", profile->references, &row->misses)) ||
+        (rc = rsc_load_optional(loader, item, "error", row->misses, &row->error)) ||
+        (rc = load_counts(loader, item, profile, (struct counts){&row->references, &row->cold, NULL, NULL, &row->rd})))
+        return rc;
+    row->object_kind = rsc_object_kind(kind);
+    if (!row->object_kind && !json_is_null(json_object_get(item, "kind")))
+        return rsc_load_bad(loader, "kind must be heap, global, stack, file, other or null");
+    return 0;
+}
+
+static int load_lines(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    struct table_sum sum = {0};
+    if (!json_object_get(root, "lines")) return 0;
+    int rc = row_array(loader, root, "lines", 1, &list, &count);
+    if (rc || (rc = rsc_load_u64(loader, root, "lines_at", RSC_LOAD_COUNT_MAX, &profile->lines_at_bytes)) ||
+        (rc = rsc_load_u64(loader, root, "lines_asked", RSC_PROFILE_ROWS_MAX, &profile->lines_asked)))
+        return rc;
+    if (!profile->lines_at_bytes) return rsc_load_bad(loader, "lines_at must be from 1 up");
+    if (count > profile->lines_asked) return rsc_load_bad(loader, "lines has more rows than lines_asked");
+    if (rsc_profile_set_lines(profile, count)) return rsc_load_no_memory(loader);
+    uint64_t most = profile->references;
+    for (size_t i = 0; i < count && !rc; i++) {
+        struct rsc_line_row *row = &profile->lines[i];
+        name_row(loader, prefix, "lines", i);
+        if ((rc = load_line_row(loader, json_array_get(list, i), profile, row))) continue;
+        if (row->misses - row->error > most) rc = rsc_load_bad(loader, "misses less error must descend");
+        if (rc) continue;
+        most = row->misses - row->error;
+        rc = add_to_sum(loader, profile, &sum, row->misses - row->error, 0);
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     int rc;
     if ((rc = load_contexts(loader, root, profile)) || (rc = load_code(loader, root, profile)) ||
         (rc = load_pairs(loader, root, profile)) || (rc = load_objects(loader, root, profile)) ||
-        (rc = load_threads(loader, root, profile)))
+        (rc = load_threads(loader, root, profile)) || (rc = load_phases(loader, root, profile)) ||
+        (rc = load_kinds(loader, root, profile)))
         return rc;
-    return load_phases(loader, root, profile);
+    return load_lines(loader, root, profile);
 }

@@ -3,21 +3,26 @@
  *
  * Columns:
  *     profile     number of the profile in its file, from 0
- *     model       single, private or shared
+ *     model       single, private, shared or requests
  *     line_bytes  size of a line
  *     table       total, rd, ri, mrc, and of code, pairs and objects each: code
  *                 (references), code_cold, code_invalidated, code_rd (distances at
- *                 4 bins per octave); pairs have no cold and no invalidated
+ *                 4 bins per octave); pairs have no cold and no invalidated; kinds
+ *                 in the same way, with kinds_rd in the bins of rd; lines (misses),
+ *                 lines_references, lines_cold, lines_rd; of requests, rd_bytes and
+ *                 mrc_bytes
  *     name        of a total (accesses, references, cold, ...); of a place in the
  *                 code ("solver.c:88 relax", else function, pc and module), of a
- *                 pair ("use -> reuse"), of an object; else empty. The instructions
+ *                 pair ("use -> reuse"), of an object, of a kind; of a cache line its
+ *                 address and what it lies in; else empty. The instructions
  *                 of one line share their name: sum over it
  *     lo, hi      rd, ri, ..._rd: the bin's distances, both included (hi empty: no
  *                 upper end); mrc: the cache size in lines, in both; else empty
- *     count       references (of a total: accesses, lines); mrc: empty
- *     value       mrc: the miss ratio; objects: the size in bytes; else empty
- *     low, high   mrc: its error bar; code, pairs, objects: the references that are
- *                 certain, and count; else empty
+ *     count       references (of a total: accesses, lines); rd_bytes: bytes; mrc: empty
+ *     value       mrc: the miss ratio, mrc_bytes: that of bytes; objects: the size in
+ *                 bytes; lines: the cache size in bytes that they miss in; else empty
+ *     low, high   mrc: its error bar; code, pairs, objects, kinds: the references that
+ *                 are certain, and count; lines: the same of misses; else empty
  * Names are quoted; what a terminal should not be sent is '?' in them.
  *
  *     pandas.read_csv("x.csv").query("table == 'mrc'").plot(x="lo", y="value", logx=True)
@@ -123,6 +128,18 @@ static void begin_attributed(const struct table *table, const struct attributed 
     rsc_text_put(table->text, "\",");
 }
 
+static void put_row_bins(const struct table *table, const struct attributed *row) {
+    uint64_t cap = table->profile->rd_cap;
+    for (uint32_t bin = 0; bin < row->rd->bin_count; bin++) {
+        if (!row->rd->count[bin]) continue;
+        uint64_t hi = rsc_bin_hi(row->rd->bins, bin);
+        begin_attributed(table, row, "_rd");
+        rsc_text_put(table->text, "%" PRIu64 ",", rsc_bin_lo(row->rd->bins, bin));
+        if (!(cap && hi >= cap) && hi != UINT64_MAX) rsc_text_put(table->text, "%" PRIu64, hi);
+        rsc_text_put(table->text, ",%" PRIu64 ",,,\n", row->rd->count[bin]);
+    }
+}
+
 static void put_attributed(const struct table *table, const struct attributed *row) {
     begin_attributed(table, row, "");
     rsc_text_put(table->text, ",,%" PRIu64 ",", row->references);
@@ -134,15 +151,20 @@ static void put_attributed(const struct table *table, const struct attributed *r
         begin_attributed(table, row, "_invalidated");
         rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", row->invalidated);
     }
-    uint64_t cap = table->profile->rd_cap;
-    for (uint32_t bin = 0; bin < row->rd->bin_count; bin++) {
-        if (!row->rd->count[bin]) continue;
-        uint64_t hi = rsc_bin_hi(row->rd->bins, bin);
-        begin_attributed(table, row, "_rd");
-        rsc_text_put(table->text, "%" PRIu64 ",", rsc_bin_lo(row->rd->bins, bin));
-        if (!(cap && hi >= cap) && hi != UINT64_MAX) rsc_text_put(table->text, "%" PRIu64, hi);
-        rsc_text_put(table->text, ",%" PRIu64 ",,,\n", row->rd->count[bin]);
-    }
+    put_row_bins(table, row);
+}
+
+static void put_line(const struct table *table, const struct rsc_line_row *line) {
+    struct rsc_place place = {.pc = line->address, .module = line->object};
+    struct attributed row = {.table = "lines", .place = &place, .rd = &line->rd};
+    begin_attributed(table, &row, "");
+    rsc_text_put(table->text, ",,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", line->misses,
+                 table->profile->lines_at_bytes, line->misses - line->error, line->misses);
+    begin_attributed(table, &row, "_references");
+    rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->references);
+    begin_attributed(table, &row, "_cold");
+    rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->cold);
+    put_row_bins(table, &row);
 }
 
 static void put_attribution(const struct table *table) {
@@ -164,6 +186,33 @@ static void put_attribution(const struct table *table) {
     }
 }
 
+static void put_kinds_and_lines(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    for (size_t i = 0; i < profile->kind_count; i++) {
+        const struct rsc_kind_row *row = &profile->kinds[i];
+        put_attributed(table, &(struct attributed){"kinds", NULL, NULL, row->kind, row->references, row->cold,
+                                                   row->invalidated, 0, &row->rd_fine, NULL});
+    }
+    for (size_t i = 0; i < profile->line_count; i++) put_line(table, &profile->lines[i]);
+}
+
+static void put_requests(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    const struct rsc_request_bytes *bytes = &profile->requests;
+    put_total(table, "bytes", bytes->requested);
+    put_total(table, "cold_bytes", bytes->cold);
+    put_total(table, "footprint_bytes", bytes->footprint);
+    for (uint32_t bin = 0; bin < bytes->rd.bin_count; bin++) {
+        struct rsc_bin one = {rsc_bin_lo(bytes->rd.bins, bin), rsc_bin_hi(bytes->rd.bins, bin), bytes->rd.count[bin]};
+        if (one.count) put_bins(table, "rd_bytes", &one, 1);
+    }
+    for (size_t i = 0; i < profile->mrc_count; i++) {
+        begin_row(table, "mrc_bytes", "");
+        rsc_text_put(table->text, "%" PRIu64 ",%" PRIu64 ",,", profile->mrc[i].lines, profile->mrc[i].lines);
+        put_ratio(table->text, bytes->miss_ratio[i], ",,\n");
+    }
+}
+
 static void put_profile(const struct table *table) {
     const struct rsc_profile *profile = table->profile;
     put_total(table, "accesses", profile->accesses);
@@ -178,6 +227,8 @@ static void put_profile(const struct table *table) {
     put_bins(table, "ri", profile->ri_list, profile->ri_list_count);
     put_mrc(table);
     put_attribution(table);
+    put_kinds_and_lines(table);
+    if (rsc_profile_is_requests(profile)) put_requests(table);
 }
 
 int rsc_report_csv(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,

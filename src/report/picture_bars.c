@@ -195,8 +195,10 @@ void rsc_draw_histogram(struct rsc_text *text, const struct rsc_profile *profile
         last = octave;
     }
     rsc_text_tint(text, RSC_DIM);
-    put_right(text, at.lines, "lines");
-    if (at.bytes > at.lines) put_right(text, at.bytes, "bytes");
+    /* where lines are bytes, one of the two columns says it all */
+    int twice = at.bytes > at.lines, in_bytes = rsc_profile_is_requests(profile);
+    if (!twice || !in_bytes) put_right(text, at.lines, in_bytes ? "bytes" : "lines");
+    if (twice) put_right(text, at.bytes, "bytes");
     put_right(text, at.count, "refs");
     put_right(text, at.share, "share");
     rsc_text_tint(text, RSC_PLAIN);
@@ -204,9 +206,9 @@ void rsc_draw_histogram(struct rsc_text *text, const struct rsc_profile *profile
     for (unsigned octave = first; octave <= last && first < OCTAVES; octave++) {
         char label[96];
         label_lines(octave, dash, label, sizeof label);
-        put_right(text, at.lines, label);
+        if (!twice || !in_bytes) put_right(text, at.lines, label);
         label_bytes(octave, profile->made.line_bytes, dash, label, sizeof label);
-        if (at.bytes > at.lines) put_right(text, at.bytes, label);
+        if (twice) put_right(text, at.bytes, label);
         put_row(text, &at, &rows[octave], profile->references, most, style);
         put_marks(text, &at, octave, profile->made.line_bytes, style);
         rsc_text_put(text, "\n");

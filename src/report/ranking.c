@@ -169,8 +169,9 @@ uint64_t rsc_rows_told_apart(const struct rsc_profile *profile) {
 static uint64_t within_bounds(const struct rsc_profile *profile, uint64_t distance) {
     uint64_t known = rsc_rows_told_apart(profile);
     if (distance >= known) return known;
-    if (profile->made.sampling || !profile->distinct || distance < profile->distinct) return distance;
-    return profile->distinct - 1;
+    uint64_t footprint = rsc_profile_footprint(profile);
+    if (profile->made.sampling || !footprint || distance < footprint) return distance;
+    return footprint - 1;
 }
 
 uint64_t rsc_rank_median(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from) {

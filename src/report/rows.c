@@ -1,5 +1,5 @@
 /*
- * rows.c - phases and threads as tables.
+ * rows.c - phases, threads, kinds of access and cache lines as tables.
  *
  * Rows have coarse histograms (four bins an octave), so a miss ratio here is
  * exact at sizes that are such bins' edges and interpolated at others.
@@ -13,12 +13,13 @@
 #include <string.h>
 
 #include "report/picture.h"
+#include "report/ranking.h"
 #include "report/units.h"
 
 #define ROWS_SHOWN 16
 #define SIZES 2
 
-/* What phases and threads have in common. */
+/* What phases, threads and kinds have in common. */
 struct part {
     char name[48];
     uint64_t references, cold;
@@ -56,6 +57,16 @@ static struct part thread_part(const struct rsc_profile *profile, const struct r
     for (unsigned i = 0; i < SIZES; i++)
         part.miss_ratio[i] =
             ratio_at(profile, &row->rd, row->cold + row->invalidated, row->references, size_of(style, i));
+    return part;
+}
+
+static struct part kind_part(const struct rsc_profile *profile, const struct rsc_report_style *style, size_t index) {
+    const struct rsc_kind_row *row = &profile->kinds[index];
+    struct part part = {.references = row->references, .cold = row->cold};
+    snprintf(part.name, sizeof part.name, "%s", row->kind);
+    for (unsigned i = 0; i < SIZES; i++)
+        part.miss_ratio[i] =
+            ratio_at(profile, &row->rd_fine, row->cold + row->invalidated, row->references, size_of(style, i));
     return part;
 }
 
@@ -142,4 +153,47 @@ void rsc_put_threads(struct rsc_text *text, const struct rsc_profile *profile, c
         put_part(text, style, &part);
     }
     put_rest(text, profile->thread_count, "threads");
+}
+
+void rsc_put_kinds(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    put_heading(text, style, "kind");
+    for (size_t i = 0; i < profile->kind_count; i++) {
+        struct part part = kind_part(profile, style, i);
+        put_part(text, style, &part);
+    }
+}
+
+/* ---- cache lines ---- */
+
+void rsc_put_lines(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    uint64_t size_lines = profile->lines_at_bytes / profile->made.line_bytes, uncertain = 0;
+    uint64_t all = rsc_profile_coarse_misses(profile, size_lines ? size_lines : 1);
+    int wide = style->width >= 64;
+    if (!profile->line_count) {
+        rsc_text_paragraph(text, 3, style->width, "No line was touched.");
+        return;
+    }
+    rsc_text_tint(text, RSC_DIM);
+    rsc_text_put(text, "%10s%9s%s  %18s%s\n", "misses", "share", wide ? "      refs" : "", "address", wide ? "  in" : "");
+    rsc_text_tint(text, RSC_PLAIN);
+    for (size_t i = 0; i < profile->line_count; i++) {
+        const struct rsc_line_row *row = &profile->lines[i];
+        char address[24];
+        if (row->error > uncertain) uncertain = row->error;
+        rsc_text_put(text, "%10s%9s", rsc_show_short(row->misses).text,
+                     rsc_show_share(all ? fmin(1, (double)row->misses / (double)all) : 0).text);
+        if (wide) rsc_text_put(text, "%10s", rsc_show_short(row->references).text);
+        snprintf(address, sizeof address, "0x%" PRIx64, row->address);
+        rsc_text_put(text, "  %18s", address);
+        if (wide && row->object) {
+            rsc_text_put(text, "  ");
+            rsc_text_foreign(text, row->object, style->width - text->column);
+        }
+        rsc_text_put(text, "\n");
+    }
+    if (!uncertain) return;
+    char note[160];
+    snprintf(note, sizeof note, "Up to %s of a row's misses may be other lines', which there was no room for.",
+             rsc_show_short(uncertain).text);
+    rsc_text_paragraph(text, 3, style->width, note);
 }

@@ -1,5 +1,6 @@
 /*
- * rows.h - tables of the parts of a run: phases and threads.
+ * rows.h - tables of the parts of a run: phases, threads, kinds of access, cache
+ * lines.
  *
  * Miss ratios are those at the machine's first two cache levels, or at 32 KiB
  * and 1 MiB where no machine is known. At most 16 rows of a table are printed.
@@ -15,5 +16,11 @@ void rsc_put_phases(struct rsc_text *text, const struct rsc_profile *profile, co
 
 /* A row a thread. */
 void rsc_put_threads(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style);
+
+/* A row a kind of access. */
+void rsc_put_kinds(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style);
+
+/* All cache lines that were asked for. */
+void rsc_put_lines(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style);
 
 #endif

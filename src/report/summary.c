@@ -32,8 +32,9 @@ static uint64_t reuses_of(const struct rsc_profile *profile) {
 
 uint64_t rsc_summary_quantile(const struct rsc_profile *profile, double fraction) {
     uint64_t distance = rsc_profile_rd_quantile(profile, fraction);
-    if (distance == UINT64_MAX || profile->made.sampling || !profile->distinct) return distance;
-    return distance < profile->distinct ? distance : profile->distinct - 1;
+    uint64_t footprint = rsc_profile_footprint(profile);
+    if (distance == UINT64_MAX || profile->made.sampling || !footprint) return distance;
+    return distance < footprint ? distance : footprint - 1;
 }
 
 static void say_reuses(const struct rsc_profile *profile, char *to) {
@@ -152,8 +153,47 @@ static void say_floor(const struct rsc_profile *profile, char *to) {
                  rsc_show_bytes(profile->mrc[enough].bytes).text, floor.text, cause);
 }
 
+/* ---- requests for whole objects ---- */
+
+static void say_requests(const struct rsc_profile *profile, char *to) {
+    if (!reuses_of(profile)) {
+        snprintf(to, SENTENCE, "No object is requested twice.");
+        return;
+    }
+    /* RD is a byte less than what a cache needs */
+    uint64_t half = rsc_summary_quantile(profile, 0.5) + 1, most = rsc_summary_quantile(profile, 0.9) + 1;
+    snprintf(to, SENTENCE, "Half of all repeated requests hit in a cache of %s, nine in ten in one of %s.",
+             rsc_show_bytes(half).text, rsc_show_bytes(most).text);
+}
+
+static void say_request_floor(const struct rsc_profile *profile, char *to) {
+    size_t last = profile->mrc_count - 1, enough = 0;
+    if (!reuses_of(profile)) return;
+    while (profile->mrc[enough].miss_ratio > profile->mrc[last].miss_ratio + 0.01) enough++;
+    snprintf(to, SENTENCE,
+             "A cache of %s comes within 1 percentage point of the least possible: %s of requests and %s of bytes are "
+             "first requests.",
+             rsc_show_bytes(profile->mrc[enough].bytes).text, rsc_show_percent(profile->mrc[last].miss_ratio).text,
+             rsc_show_percent(profile->requests.miss_ratio[last]).text);
+}
+
+static void put_request_summary(struct rsc_text *text, const struct rsc_profile *profile,
+                                const struct rsc_report_style *style) {
+    char sentence[SENTENCE] = "";
+    say_requests(profile, sentence);
+    say(text, style, sentence);
+    say_fall(profile, (sentence[0] = 0, sentence));
+    say(text, style, sentence);
+    say_request_floor(profile, (sentence[0] = 0, sentence));
+    say(text, style, sentence);
+}
+
 void rsc_put_summary(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     char sentence[SENTENCE] = "";
+    if (rsc_profile_is_requests(profile)) {
+        put_request_summary(text, profile, style);
+        return;
+    }
     say_reuses(profile, sentence);
     say(text, style, sentence);
     say_levels(profile, style, (sentence[0] = 0, sentence));

@@ -3,7 +3,8 @@
  *
  * From the whole to the parts: what was measured, the histogram, the curve, the
  * quantiles, what all that means in words, then the worst lines, pairs and
- * objects, phases and threads where there are any. No line is wider than the style says, and in ASCII no byte is above
+ * objects, cache lines, phases, threads and kinds where there are any. Requests for
+ * whole objects have a second curve, by bytes, and no caches of this machine. No line is wider than the style says, and in ASCII no byte is above
  * 0x7f, whatever a command line or a file contains.
  */
 #include <math.h>
@@ -65,6 +66,7 @@ static void put_command(struct rsc_text *text, const struct rsc_made *made, cons
 static const char *model_words(const char *model) {
     if (model && !strcmp(model, "private")) return "a stack for each thread";
     if (model && !strcmp(model, "shared")) return "one stack shared by all threads";
+    if (model && !strcmp(model, "requests")) return "whole objects";
     return "one stack over all threads";
 }
 
@@ -83,6 +85,13 @@ static void put_how(struct rsc_text *text, const struct rsc_made *made, const st
     rsc_text_put(text, "\n");
     if (!made->sampling) return;
     begin_fact(text, "sampling");
+    /* it may come from a file: whatever is not plain text is shown on one line, made harmless */
+    int plain = strlen(made->sampling) < 250;
+    for (const char *s = made->sampling; *s; s++) plain &= *s >= ' ' && *s <= '~';
+    if (plain) {
+        rsc_text_paragraph(text, LABEL, style->width, made->sampling);
+        return;
+    }
     rsc_text_foreign(text, made->sampling, style->width - text->column);
     rsc_text_put(text, "\n");
 }
@@ -91,6 +100,45 @@ static void put_how(struct rsc_text *text, const struct rsc_made *made, const st
 static void put_fact(struct rsc_text *text, const struct rsc_report_style *style, const char *name, const char *words) {
     begin_fact(text, name);
     rsc_text_paragraph(text, LABEL, style->width, words);
+}
+
+static void put_request_facts(struct rsc_text *text, const struct rsc_profile *profile,
+                              const struct rsc_report_style *style) {
+    const struct rsc_request_bytes *bytes = &profile->requests;
+    char words[256];
+    snprintf(words, sizeof words, "%s by %s thread%s, %s", rsc_show_count(profile->references).text,
+             rsc_show_count(profile->made.threads).text, profile->made.threads == 1 ? "" : "s",
+             rsc_show_bytes(bytes->requested).text);
+    put_fact(text, style, "requests", words);
+    snprintf(words, sizeof words, "%s object%s, %s at most", rsc_show_count(profile->distinct).text,
+             profile->distinct == 1 ? "" : "s", rsc_show_bytes(bytes->footprint).text);
+    put_fact(text, style, "footprint", words);
+    snprintf(words, sizeof words, "%s first request%s, %s of requests and %s of bytes",
+             rsc_show_count(profile->cold).text, profile->cold == 1 ? "" : "s",
+             rsc_show_percent((double)profile->cold / (double)profile->references).text,
+             rsc_show_percent(bytes->requested ? (double)bytes->cold / (double)bytes->requested : 0).text);
+    put_fact(text, style, "cold", words);
+}
+
+/* "620 fetches, 200 reads, 90 writes": the most first. */
+static void put_kind_fact(struct rsc_text *text, const struct rsc_profile *profile,
+                          const struct rsc_report_style *style) {
+    char words[256];
+    size_t used = 0;
+    unsigned char said[RSC_KIND_NAMES] = {0};
+    if (!profile->kind_count) return;
+    for (size_t n = 0; n < profile->kind_count; n++) {
+        size_t most = RSC_KIND_NAMES;
+        for (size_t i = 0; i < profile->kind_count; i++)
+            if (!said[i] && (most == RSC_KIND_NAMES || profile->kinds[i].references > profile->kinds[most].references))
+                most = i;
+        const struct rsc_kind_row *row = &profile->kinds[most];
+        said[most] = 1;
+        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s %s%s", n ? ", " : "",
+                                 rsc_show_count(row->references).text, row->kind,
+                                 row->references == 1 ? "" : !strcmp(row->kind, "fetch") ? "es" : "s");
+    }
+    put_fact(text, style, "kinds", words);
 }
 
 static void put_headline(struct rsc_text *text, const struct rsc_profile *profile,
@@ -102,6 +150,10 @@ static void put_headline(struct rsc_text *text, const struct rsc_profile *profil
         put_fact(text, style, "accesses", "no accesses");
         return;
     }
+    if (rsc_profile_is_requests(profile)) {
+        put_request_facts(text, profile, style);
+        return;
+    }
     snprintf(words, sizeof words, "%s access%s by %s thread%s", rsc_show_count(profile->accesses).text,
              profile->accesses == 1 ? "" : "es", rsc_show_count(profile->made.threads).text,
              profile->made.threads == 1 ? "" : "s");
@@ -109,6 +161,7 @@ static void put_headline(struct rsc_text *text, const struct rsc_profile *profil
     snprintf(words, sizeof words, "%s reference%s to lines of %s", rsc_show_count(profile->references).text,
              profile->references == 1 ? "" : "s", rsc_show_bytes(profile->made.line_bytes).text);
     put_fact(text, style, "references", words);
+    put_kind_fact(text, profile, style);
     snprintf(words, sizeof words, "%s distinct line%s, %s", rsc_show_count(profile->distinct).text,
              profile->distinct == 1 ? "" : "s",
              rsc_show_bytes(rsc_lines_to_bytes(profile->distinct, profile->made.line_bytes)).text);
@@ -135,13 +188,29 @@ static void show_quantile(const struct rsc_profile *profile, uint64_t distance, 
         snprintf(to, room, "%s %s", rsc_show_short(distance).text, distance == 1 ? "line" : "lines");
 }
 
+/* The curve's error bars, where it has any: at sizes four octaves apart that it reaches, from 32 KiB. */
+static void put_bars(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    unsigned shown = 0;
+    for (uint64_t bytes = 32 << 10; bytes < 1ull << 50 && shown < 4; bytes <<= 4, shown++) {
+        uint64_t lines = bytes / profile->made.line_bytes;
+        if (lines > profile->mrc[profile->mrc_count - 1].lines) break;
+        struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
+        if (!(at.high > at.low)) continue;
+        rsc_text_put(text, "   at %-8s %8s", rsc_show_bytes(bytes).text, rsc_show_percent(at.miss_ratio).text);
+        rsc_text_put(text, style->width < 50 ? "\n        (%s to %s)\n" : "  (%s to %s)\n",
+                     rsc_show_percent(at.low).text, rsc_show_percent(at.high).text);
+    }
+}
+
 static void put_quantiles(struct rsc_text *text, const struct rsc_profile *profile,
                           const struct rsc_report_style *style) {
     static const unsigned percents[] = {50, 70, 80, 90, 95};
     char lines[64], bytes[64];
-    put_section(text, style, "Distance that covers", "this share of all reuses");
+    int in_bytes = rsc_profile_is_requests(profile);
+    put_section(text, style, "Distance that covers", in_bytes ? "this share of all repeated requests" : "this share of all reuses");
     if (style->width >= 76) {
         for (unsigned row = 0; row < 3; row++) {
+            if (row == 1 && in_bytes) continue;
             if (!row) rsc_text_tint(text, RSC_DIM);
             for (unsigned i = 0; i < 5; i++) {
                 uint64_t distance = rsc_summary_quantile(profile, percents[i] / 100.0);
@@ -158,7 +227,7 @@ static void put_quantiles(struct rsc_text *text, const struct rsc_profile *profi
         uint64_t distance = rsc_summary_quantile(profile, percents[i] / 100.0);
         show_quantile(profile, distance, 0, lines, sizeof lines);
         show_quantile(profile, distance, 1, bytes, sizeof bytes);
-        rsc_text_put(text, "   p%u  %14s%14s\n", percents[i], lines, bytes);
+        rsc_text_put(text, "   p%u  %14s%14s\n", percents[i], in_bytes ? "" : lines, bytes);
     }
 }
 
@@ -185,8 +254,48 @@ static int has_reuses(const struct rsc_profile *profile) {
     return rsc_profile_rd_quantile(profile, 0.5) != UINT64_MAX || profile->rd_capped;
 }
 
+/* The curve of bytes, drawn like the other. */
+static void draw_byte_curve(struct rsc_text *text, const struct rsc_profile *profile,
+                            const struct rsc_report_style *style) {
+    struct rsc_profile view = *profile;
+    view.mrc = malloc(profile->mrc_count * sizeof *view.mrc);
+    if (!view.mrc) {
+        text->failed = 1;
+        return;
+    }
+    for (size_t i = 0; i < profile->mrc_count; i++) {
+        double ratio = profile->requests.miss_ratio[i];
+        view.mrc[i] = (struct rsc_mrc_point){profile->mrc[i].lines, profile->mrc[i].bytes, ratio, ratio, ratio};
+    }
+    rsc_draw_curve(text, &view, style);
+    free(view.mrc);
+}
+
+static void put_requests(struct rsc_text *text, const struct rsc_profile *profile,
+                         const struct rsc_report_style *given) {
+    struct rsc_report_style without = *given, *style = &without;
+    without.machine = NULL; /* a processor's caches hold no such objects */
+    put_headline(text, profile, style);
+    if (!profile->references) return;
+    put_section(text, style, "Reuse distance", "bytes of other objects requested since, and its own");
+    rsc_draw_histogram(text, profile, style);
+    if (profile->mrc_count >= 4) {
+        put_section(text, style, "Miss ratio", "of requests, in an LRU cache of whole objects, by its size");
+        rsc_draw_curve(text, profile, style);
+        put_section(text, style, "Byte miss ratio", "of the bytes requested, in the same cache");
+        draw_byte_curve(text, profile, style);
+    }
+    if (has_reuses(profile)) put_quantiles(text, profile, style);
+    put_section(text, style, "In words", "");
+    rsc_put_summary(text, profile, style);
+}
+
 static void put_profile(struct rsc_text *text, const struct rsc_profile *profile,
                         const struct rsc_report_style *style) {
+    if (rsc_profile_is_requests(profile)) {
+        put_requests(text, profile, style);
+        return;
+    }
     put_headline(text, profile, style);
     if (!profile->references) return;
     put_section(text, style, "Reuse distance", "other lines touched between two uses of a line");
@@ -195,11 +304,18 @@ static void put_profile(struct rsc_text *text, const struct rsc_profile *profile
     if (profile->mrc_count >= 4) {
         put_section(text, style, "Miss ratio", "of a fully associative LRU cache, by its size");
         rsc_draw_curve(text, profile, style);
+        put_bars(text, profile, style);
     }
     if (has_reuses(profile)) put_quantiles(text, profile, style);
     put_section(text, style, "In words", "");
     rsc_put_summary(text, profile, style);
     put_worst(text, profile, style);
+    if (profile->lines_at_bytes) {
+        char what[96];
+        snprintf(what, sizeof what, "by misses in a cache of %s", rsc_show_bytes(profile->lines_at_bytes).text);
+        put_section(text, style, "Worst cache lines", what);
+        rsc_put_lines(text, profile, style);
+    }
     if (profile->phase_count) {
         put_section(text, style, "Phases", "of the run, and their miss ratios at two cache sizes");
         rsc_put_phases(text, profile, style);
@@ -207,6 +323,10 @@ static void put_profile(struct rsc_text *text, const struct rsc_profile *profile
     if (profile->thread_count > 1) {
         put_section(text, style, "Threads", "and their miss ratios at two cache sizes");
         rsc_put_threads(text, profile, style);
+    }
+    if (profile->kind_count) {
+        put_section(text, style, "Kinds", "of access in one cache, and their miss ratios at two sizes");
+        rsc_put_kinds(text, profile, style);
     }
 }
 

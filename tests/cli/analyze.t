@@ -53,6 +53,17 @@ $ body abcabb.din
  "phases":[],
  "sharing":[],"false_sharing":[]}
 
+# Without reuse intervals everything else is the same.
+$ body abcabb.din > with.txt; body --no-ri abcabb.din > without.txt; diff with.txt without.txt
+8,11c8
+<  "ri":[
+<   {"lo":1,"hi":1,"count":1},
+<   {"lo":3,"hi":3,"count":2}
+<  ],
+---
+\>  "ri":[],
+[1]
+
 # Both words of a line are one line; at 8 bytes they are two.
 $ printf '0 0\n0 8\n0 0\n' > words.din
 $ body words.din | sed -n '2,10p'
@@ -400,4 +411,27 @@ $ body aa.din --engine auto | sed -n 2p
  "accesses":2,"references":2,"cold":1,"invalidated":0,"distinct":1,
 $ ls -A *.data* 2>&1
 ls: cannot access '*.data*': No such file or directory
+[2]
+
+# The parallel engine says the same, whatever it was given; it only signs its name.
+$ reusescope gen mix,lines=5000,threads=3 -n 300000 --seed 3 -q -o mix.rsct
+$ body mix.rsct --phases 5 --bins 4 --max-distance 3000 > serial
+$ body mix.rsct --phases 5 --bins 4 --max-distance 3000 --engine parallel > same && cmp serial same
+$ body mix.rsct --phases 5 --bins 4 --max-distance 3000 --engine parallel --threads 5 > same && cmp serial same
+$ json mix.rsct --engine parallel --threads 2 | grep -o '"by":[^,]*\|"workers":[^,]*'
+"by":"parallel"
+"workers":2
+$ json mix.rsct --engine parallel --threads 5 --line 64,4096 | grep -o '"by":[^,]*\|"workers":[^,]*'
+"by":"parallel"
+"workers":2
+"by":"parallel"
+"workers":2
+$ body none.csv --engine parallel --phases 3 | sed -n 2p
+ "accesses":0,"references":0,"cold":0,"invalidated":0,"distinct":0,
+$ body aa.din --engine parallel --threads 1 | sed -n 2p
+ "accesses":2,"references":2,"cold":1,"invalidated":0,"distinct":1,
+$ reusescope analyze mix.rsct --engine parallel --threads 2 -v -q -o out.json 2>&1 | grep parallel
+reusescope: parallel engine (*): 2 workers, * references on average (glob)
+$ reusescope analyze mix.rsct --engine parallel:3 -o out.json
+reusescope: engine 'parallel:3': parallel takes no parameter
 [2]

@@ -9,6 +9,7 @@ verbs:
   analyze    Reuse distances and miss ratio curve of a trace
   report     Show profiles: histogram, miss ratio curve, what they mean
   annotate   Source text with the references and misses of each line
+  merge      One profile out of those of several ranks or runs
   info       What a trace or a profile holds
   gen        Make a trace: uniform, zipf, cyclic, stride, stencil, chase or mix
   convert    Turn a trace into native, din or CSV, whole or filtered
@@ -42,20 +43,28 @@ Reuse distances and miss ratio curve of a trace.
 \
 TRACE is a file in any format reusescope reads, plain or packed with gzip, xz or
 zstd, or - for standard input. The result is drawn on the terminal and kept in
-reusescope.data (the one before it in reusescope.data.old).
+reusescope.data (the one before it in reusescope.data.old). With --engine mpi there
+may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ...
 \
 options:
-      --engine ENGINE         exact, gpu (the same on a GPU), or auto (default: exact)
+      --requests              each access is a request for a whole object: distances and cache sizes in bytes
+      --seed N                of engines that sample: another one draws another sample (default 0)
+      --engine ENGINE         exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
       --max-distance LINES    count distances from here on in one open-ended bin
       --phases N              also cut the run into N parts of equal length
       --bins N                also keep histograms with N bins per octave, 1 to 64
       --no-code               do not count by code, pair and object (faster)
+      --no-ri                 leave reuse intervals out (faster, a third of the memory)
+      --local REFERENCES      hp-rda: length of a local trace, 2 to 65536 (default 2048)
+      --no-adjust             hp-rda: leave the effective factor out
+      --top-lines N[,SIZE]    also tell the N cache lines that miss most at SIZE (default 32K)
       --sysroot DIR           where the program's libraries and their debug files are
       --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
       --device N              gpu: number of the GPU to use (default 0)
-      --threads N             threads to use: 2 or more decode ahead and share out line sizes (default: one a core)
+      --threads N             threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)
+      --confidence PERCENT    how often error bars should hold the truth (default 90)
       --from FORMAT           read the trace as rsct, din, lackey, csv or raw64 (default: by content)
       --salvage               of a damaged .rsct, read the intact frames and say what was lost
       --kind KINDS            keep only these: R (reads), W (writes), I (fetches), as R,W
@@ -141,5 +150,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-11
+12
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi

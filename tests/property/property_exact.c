@@ -26,6 +26,7 @@
 struct reference {
     uint64_t line;
     uint32_t thread;
+    uint32_t kind;
     uint32_t rd; /* RSC_RD_COLD: first use */
     uint64_t ri;
 };
@@ -44,7 +45,8 @@ static struct reference_list cut_into_lines(const struct random_trace *trace, ui
         uint64_t end = trace->addr[i] > UINT64_MAX - (size - 1) ? UINT64_MAX : trace->addr[i] + size - 1;
         for (uint64_t line = trace->addr[i] / line_bytes;; line++) {
             if (list.count == room) list.items = realloc(list.items, (room *= 2) * sizeof *list.items);
-            list.items[list.count++] = (struct reference){line, rsc_meta_thread(trace->meta[i]), 0, 0};
+            list.items[list.count++] = (struct reference){
+                .line = line, .thread = rsc_meta_thread(trace->meta[i]), .kind = rsc_meta_kind(trace->meta[i])};
             if (line == end / line_bytes) break;
         }
     }
@@ -185,6 +187,43 @@ static void check_threads(const struct rsc_profile *profile, struct reference_li
     assert_int_equal(cold + reuses, references);
 }
 
+/* A row for each kind that made a reference, if there are two or more. */
+static void check_kinds(const struct rsc_profile *profile, struct reference_list truth, uint64_t cap) {
+    size_t rows = 0, kinds = 0;
+    for (uint32_t kind = 0; kind < RSC_KIND_NAMES; kind++) {
+        size_t made = 0;
+        for (size_t i = 0; i < truth.count; i++) made += truth.items[i].kind == kind;
+        kinds += made != 0;
+    }
+    assert_int_equal(profile->kind_count, kinds > 1 ? kinds : 0);
+    for (uint32_t kind = 0; kinds > 1 && kind < RSC_KIND_NAMES; kind++) {
+        struct rsc_histogram coarse, fine;
+        uint64_t references = 0, cold = 0;
+        assert_int_equal(rsc_histogram_init(&coarse, RSC_BINS_COARSE), 0);
+        assert_int_equal(rsc_histogram_init(&fine, RSC_BINS_FINE), 0);
+        for (size_t i = 0; i < truth.count; i++) {
+            if (truth.items[i].kind != kind) continue;
+            references++;
+            if (truth.items[i].rd == RSC_RD_COLD) {
+                cold++;
+                continue;
+            }
+            rsc_histogram_add(&coarse, truth.items[i].rd < cap ? truth.items[i].rd : cap, 1);
+            rsc_histogram_add(&fine, truth.items[i].rd < cap ? truth.items[i].rd : cap, 1);
+        }
+        if (references) {
+            const struct rsc_kind_row *row = &profile->kinds[rows++];
+            assert_string_equal(row->kind, rsc_kind_names[kind]);
+            assert_int_equal(row->references, references);
+            assert_int_equal(row->cold, cold);
+            assert_memory_equal(coarse.count, row->rd.count, coarse.bin_count * sizeof *coarse.count);
+            assert_memory_equal(fine.count, row->rd_fine.count, fine.bin_count * sizeof *fine.count);
+        }
+        rsc_histogram_free(&coarse);
+        rsc_histogram_free(&fine);
+    }
+}
+
 static void check_phases(const struct rsc_profile *profile, struct reference_list truth, uint32_t asked, uint64_t cap) {
     uint64_t next = 0;
     assert_int_equal(profile->phase_count, truth.count < asked ? truth.count : asked);
@@ -227,10 +266,19 @@ static void check_curve(const struct rsc_profile *profile, struct reference_list
     if (count) assert_int_equal(mrc[count - 1].lines, distinct < cap ? distinct : cap);
 }
 
+/* Random traces have all kinds from the start: some get one kind, or one kind up to a point, or kinds without a name. */
+static void change_kinds(struct random_trace *trace, struct rsc_rng *rng) {
+    uint64_t kind = rsc_rng_below(rng, 4) ? rsc_rng_below(rng, 3) : 9;
+    uint32_t until = rsc_rng_below(rng, 2) ? trace->count : (uint32_t)rsc_rng_below(rng, trace->count + 1);
+    if (rsc_rng_below(rng, 2)) return;
+    for (uint32_t i = 0; i < until; i++) trace->meta[i] = (trace->meta[i] & ~(0xffull << 32)) | kind << 32;
+}
+
 static void one_trace(struct rsc_rng *rng, uint32_t most) {
     static const uint32_t line_sizes[] = {1, 8, 64, 64, 64, 4096};
     struct random_trace trace;
     random_trace_make(&trace, rng, most);
+    change_kinds(&trace, rng);
     struct rsc_engine_options options = {
         .struct_bytes = sizeof options,
         .line_bytes = line_sizes[rsc_rng_below(rng, 6)],
@@ -259,6 +307,7 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     if (options.bins_per_octave) check_histogram(&profile->ri_binned, truth, 1, cap);
     if (options.bins_per_octave && !options.max_distance) check_histogram(&profile->rd_binned, truth, 0, cap);
     check_threads(profile, truth, cap);
+    check_kinds(profile, truth, cap);
     if (options.phases) check_phases(profile, truth, options.phases, cap);
     check_curve(profile, truth, distinct, cap);
     kernels_agree(truth, 1, rng);

@@ -171,6 +171,49 @@ static inline struct rsc_profile *sample_rows(void) {
     return sample_sealed(profile);
 }
 
+/* One object of `size` bytes, requested 1 + `again` times. */
+static inline struct rsc_profile *sample_requests(uint64_t size, uint64_t again) {
+    struct rsc_profile *profile = sample_empty();
+    rsc_profile_set_text(&profile->made.model, "requests");
+    profile->made.line_bytes = 1;
+    assert_int_equal(rsc_profile_set_requests(profile), 0);
+    profile->accesses = profile->references = 1 + again;
+    profile->cold = profile->distinct = 1;
+    profile->requests.requested = size * (1 + again);
+    profile->requests.cold = profile->requests.footprint = size;
+    rsc_histogram_add(&profile->rd, size - 1, again);
+    rsc_histogram_add(&profile->ri, 1, again);
+    rsc_histogram_add(&profile->requests.rd, size - 1, size * again);
+    return sample_sealed(profile);
+}
+
+/* Rows of all kinds of access, and two cache lines, one of them in an object with a long name. */
+static inline struct rsc_profile *sample_kinds_and_lines(void) {
+    struct rsc_profile *profile = sample_spread(50000);
+    assert_int_equal(rsc_profile_set_kinds(profile, 3), 0);
+    assert_int_equal(rsc_profile_set_lines(profile, 2), 0);
+    profile->lines_at_bytes = 4096, profile->lines_asked = 2;
+    for (size_t i = 0; i < 3; i++) {
+        struct rsc_kind_row *row = &profile->kinds[i];
+        row->cold = 10 * i;
+        row->references = row->cold + 1000;
+        rsc_histogram_add(&row->rd, 700, 1000);
+        rsc_histogram_add(&row->rd_fine, 700, 1000);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        struct rsc_line_row *row = &profile->lines[i];
+        row->address = UINT64_MAX - 63;
+        row->misses = 500 - i, row->error = 3 * i, row->cold = 1, row->references = 601;
+        rsc_histogram_add(&row->rd, 700, 600);
+    }
+    char name[300];
+    memset(name, 'x', sizeof name);
+    name[299] = 0;
+    rsc_profile_set_text(&profile->lines[1].object, name);
+    profile->lines[1].object_kind = "heap";
+    return profile;
+}
+
 /* The JSON text of one profile; free() it. Inlined, gcc 12 takes the text for the local variable that points to it. */
 __attribute__((noinline, unused)) static char *sample_json(struct rsc_profile *profile, size_t *bytes) {
     char *text;

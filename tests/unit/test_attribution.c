@@ -79,9 +79,12 @@ static void map(uint64_t start, uint64_t bytes, uint64_t offset, const char *bui
     attach(event_by(0, RSC_EVENT_MAP, start, bytes), data, 9 + id + length);
 }
 
+static uint32_t top_lines; /* asked for, 0 in most scenes */
+
 /* The scene's profile, its batches `step` accesses long. */
 static struct rsc_profile *play_in_steps(uint32_t step) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .attribute = 1};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .attribute = 1, .top_lines = top_lines, .top_lines_bytes = 64};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -122,6 +125,12 @@ static struct rsc_profile *play(void) {
         for (size_t i = 0; i < whole->object_count; i++) {
             assert_string_equal(cut->objects[i].name, whole->objects[i].name);
             assert_int_equal(cut->objects[i].references, whole->objects[i].references);
+        }
+        assert_int_equal(cut->line_count, whole->line_count);
+        for (size_t i = 0; i < whole->line_count; i++) {
+            assert_int_equal(cut->lines[i].address, whole->lines[i].address);
+            assert_int_equal(cut->lines[i].object == NULL, whole->lines[i].object == NULL);
+            if (cut->lines[i].object) assert_string_equal(cut->lines[i].object, whole->lines[i].object);
         }
         rsc_profile_free(cut);
     }
@@ -418,6 +427,48 @@ static void mapped_files_and_stacks(void **state) {
     rsc_profile_free(profile);
 }
 
+/* A line is named after what lay there when it last missed. */
+static void lines_lie_in_objects(void **state) {
+    (void)state;
+    scene_start();
+    map(0x400000, 0x1000, 0, "0123456789abcdefghij", "/bin/app");
+    map(0x500000, 0x1000, 0x1000, "0123456789abcdefghij", "/bin/app");
+    fetch_at(0x400010);
+    call(0x100);
+    allocate(0x10000, 64);
+    back_to(0x101);
+    for (int i = 0; i < 5; i++) access_at(0x400014, 0x10000), access_at(0x400014, 0x500048);
+    release(0x10000);
+    access_at(0x400014, 0x20000); /* nobody's */
+    call(0x200);
+    allocate(0x30000, 64);
+    back_to(0x201);
+    for (int i = 0; i < 3; i++) access_at(0x400014, 0x30000), access_at(0x400014, 0x20000);
+    access_at(0x400014, 0x30000);
+    access_at(0x400014, 0x30008); /* a hit: says nothing new */
+    top_lines = 4;
+    struct rsc_profile *profile = play();
+    top_lines = 0;
+    assert_int_equal(profile->line_count, 4);
+    assert_int_equal(profile->lines_at_bytes, 64);
+    assert_int_equal(profile->lines[0].address, 0x10000);
+    assert_int_equal(profile->lines[0].misses, 5);
+    assert_string_equal(profile->lines[0].object, "allocated at 0x100");
+    assert_string_equal(profile->lines[0].object_kind, "heap");
+    assert_string_equal(path_of(profile, profile->lines[0].context), "100");
+    assert_int_equal(profile->lines[1].address, 0x500040);
+    assert_string_equal(profile->lines[1].object, "0x500040");
+    assert_string_equal(profile->lines[1].object_kind, "global");
+    assert_int_equal(profile->lines[2].address, 0x20000);
+    assert_int_equal(profile->lines[2].misses, 4);
+    assert_null(profile->lines[2].object);
+    assert_int_equal(profile->lines[3].address, 0x30000);
+    assert_int_equal(profile->lines[3].misses, 4);
+    assert_int_equal(profile->lines[3].references, 5);
+    assert_string_equal(profile->lines[3].object, "allocated at 0x200");
+    rsc_profile_free(profile);
+}
+
 static void code_shows_what_is_a_program(void **state) {
     (void)state;
     scene_start();
@@ -519,6 +570,7 @@ int main(void) {
         cmocka_unit_test(an_address_used_by_two_sites),
         cmocka_unit_test(peak_is_of_live_bytes),
         cmocka_unit_test(mapped_files_and_stacks),
+        cmocka_unit_test(lines_lie_in_objects),
         cmocka_unit_test(code_shows_what_is_a_program),
         cmocka_unit_test(random_blocks),
         cmocka_unit_test(wanted_or_not),

@@ -42,6 +42,47 @@ static void cold_references_count_in_a_profiles_overlap(void **state) {
     rsc_profile_free(tenth);
 }
 
+static void error_rate_by_hand(void **state) {
+    (void)state;
+    /* 4 lines twice: half cold, half at 3; ten times: a tenth cold, nine tenths at 3. */
+    struct rsc_profile *half = sample_cyclic(4, 2), *tenth = sample_cyclic(4, 10), *zero = sample_zero();
+    uint32_t used = 0;
+    /* bins 0, 1, 2-3 and the one without a distance: (|0.5 - 0.9| + |0.5 - 0.1|) / 4 */
+    assert_close(rsc_profile_error_rate(half, tenth, rsc_bins_per_octave(1), &used), 0.8 / 4);
+    assert_int_equal(used, 4);
+    /* bins 0, 1, 2, 3 and that one: the same difference, a smaller rate */
+    assert_close(rsc_profile_error_rate(tenth, half, RSC_BINS_FINE, &used), 0.8 / 5);
+    assert_int_equal(used, 5);
+    assert_close(rsc_profile_error_rate(tenth, half, RSC_BINS_FINE, NULL),
+                 2 * (1 - rsc_profile_overlap(half, tenth)) / used);
+    assert_close(rsc_profile_error_rate(half, half, RSC_BINS_COARSE, &used), 0);
+    /* nothing against half cold, half at 3: 1 in 4 bins */
+    assert_close(rsc_profile_error_rate(zero, half, rsc_bins_per_octave(1), &used), 1.0 / 4);
+    assert_close(rsc_profile_error_rate(zero, zero, rsc_bins_per_octave(1), &used), 0);
+    assert_int_equal(used, 1);
+    rsc_profile_free(half);
+    rsc_profile_free(tenth);
+    rsc_profile_free(zero);
+}
+
+static void curves_on_a_grid_of_octaves(void **state) {
+    (void)state;
+    struct rsc_profile *small = sample_cyclic(2, 2), *large = sample_cyclic(4, 2), *zero = sample_zero();
+    size_t points;
+    /* sizes 1, 2, 4 at one an octave; small: 1, 0.5 and on; large: 1, 1, 0.5 */
+    assert_close(rsc_profile_mrc_error_octaves(small, large, 1, &points), 0.5 / 3);
+    assert_int_equal(points, 3);
+    assert_close(rsc_profile_mrc_error_octaves(large, small, 8, &points), 1.0 / 4); /* 1, 2, 3, 4: each once */
+    assert_int_equal(points, 4);
+    assert_true(isnan(rsc_profile_mrc_error_octaves(large, zero, 8, &points)));
+    assert_int_equal(rsc_grid_next(0, 8), 1);
+    assert_int_equal(rsc_grid_next(1024, 8), 1117);
+    assert_int_equal(rsc_grid_next(1023, 1), 1024);
+    rsc_profile_free(small);
+    rsc_profile_free(large);
+    rsc_profile_free(zero);
+}
+
 static void curves_are_compared_where_both_are(void **state) {
     (void)state;
     struct rsc_profile *small = sample_cyclic(2, 2), *large = sample_cyclic(4, 2), *zero = sample_zero();
@@ -104,8 +145,9 @@ static void merging_joins_rows_and_error_bars(void **state) {
     assert_int_equal(rsc_histogram_total(&into->rd_binned), 2 * (828 + 33));
     struct rsc_mrc_point after = rsc_profile_mrc_at(into, 7);
     assert_close(before.miss_ratio, after.miss_ratio);
-    assert_close(before.low, after.low);
-    assert_close(before.high, after.high);
+    /* the errors of two equal runs, taken as independent: the bar is 1 / sqrt(2) of theirs */
+    assert_close(before.miss_ratio - before.low, (after.miss_ratio - after.low) * sqrt(2));
+    assert_close(before.high - before.miss_ratio, (after.high - after.miss_ratio) * sqrt(2));
     char *text = sample_json(into, NULL);
     struct rsc_profile **loaded;
     size_t count;
@@ -138,7 +180,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overlap_by_hand),
         cmocka_unit_test(cold_references_count_in_a_profiles_overlap),
+        cmocka_unit_test(error_rate_by_hand),
         cmocka_unit_test(curves_are_compared_where_both_are),
+        cmocka_unit_test(curves_on_a_grid_of_octaves),
         cmocka_unit_test(earth_is_moved_by_octaves),
         cmocka_unit_test(merging_adds),
         cmocka_unit_test(merging_joins_rows_and_error_bars),

@@ -17,8 +17,9 @@ static void compare(const struct rsc_rank_bitmap *rank, const uint8_t *bits, uin
     assert_int_equal(rank->set, before);
 }
 
-/* Appends everything, taking random set bits away in between, then empties it. */
-static void follow(uint64_t places, uint64_t filled, unsigned take_percent, uint64_t seed) {
+/* Sets every place but those skipped, taking random set bits away in between, then empties it. */
+static void follow(uint64_t places, uint64_t filled, unsigned take_percent, uint64_t seed, unsigned skip_percent,
+                   unsigned skip_most) {
     struct rsc_rank_bitmap rank;
     struct rsc_rng rng;
     uint8_t *bits = calloc(places + 1, 1);
@@ -29,8 +30,11 @@ static void follow(uint64_t places, uint64_t filled, unsigned take_percent, uint
     compare(&rank, bits, filled);
     uint64_t check_at = places / 7 + 1;
     for (uint64_t place = filled; place < places; place++) {
-        assert_false(rsc_rank_full(&rank));
-        assert_int_equal(rsc_rank_place(rsc_rank_append(&rank)), place);
+        if (rsc_rng_below(&rng, 100) < skip_percent) {
+            place += rsc_rng_below(&rng, skip_most);
+            if (place >= places) break;
+        }
+        rsc_rank_set(&rank, rsc_rank_slot(place));
         bits[place] = 1;
         if (rsc_rng_below(&rng, 100) < take_percent) {
             uint64_t victim = rsc_rng_below(&rng, place + 1);
@@ -53,31 +57,27 @@ static void follow(uint64_t places, uint64_t filled, unsigned take_percent, uint
 
 static void small_ones(void **state) {
     (void)state;
-    for (uint64_t places = 1; places < 1000; places += 37) follow(places, 0, 50, places);
+    for (uint64_t places = 1; places < 1000; places += 37) follow(places, 0, 50, places, 0, 1);
 }
 
 static void across_groups_and_levels(void **state) {
     (void)state;
-    follow(20000, 0, 90, 1);          /* two groups */
-    follow(300000, 0, 60, 2);         /* two levels */
-    follow(4000000, 0, 95, 3);        /* three levels */
-    follow(300000, 299999, 50, 4);    /* nearly full from the start */
-    follow(300000, 448 * 32, 50, 5);  /* filled to a group's end */
-    follow(300000, 448 * 512, 50, 6); /* filled to a node's end */
+    follow(20000, 0, 90, 1, 0, 1);          /* two groups */
+    follow(300000, 0, 60, 2, 0, 1);         /* two levels */
+    follow(4000000, 0, 95, 3, 0, 1);        /* three levels */
+    follow(300000, 299999, 50, 4, 0, 1);    /* nearly full from the start */
+    follow(300000, 448 * 32, 50, 5, 0, 1);  /* filled to a group's end */
+    follow(300000, 448 * 512, 50, 6, 0, 1); /* filled to a node's end */
 }
 
-static void the_last_one(void **state) {
-    struct rsc_rank_bitmap rank;
+/* Places that are never set: a few, whole words, lines, groups. */
+static void jumps(void **state) {
     (void)state;
-    assert_int_equal(rsc_rank_init(&rank, 100000), 0);
-    uint32_t keep = rsc_rank_append(&rank), last = rsc_rank_append(&rank);
-    for (int i = 0; i < 90000; i++) {
-        rsc_rank_take_last(&rank, last);
-        last = rsc_rank_append(&rank);
-        assert_int_equal(rank.set - 1 - rsc_rank_before(&rank, keep), 1);
-        assert_int_equal(rsc_rank_before(&rank, last), 1);
-    }
-    rsc_rank_free(&rank);
+    for (uint64_t places = 1; places < 1000; places += 37) follow(places, 0, 50, places, 50, 9);
+    follow(300000, 0, 60, 7, 20, 70);
+    follow(300000, 1000, 60, 8, 10, 1000);
+    follow(4000000, 0, 90, 9, 5, 20000);
+    follow(4000000, 448 * 512, 50, 10, 1, 300000);
 }
 
 static void limits(void **state) {
@@ -85,14 +85,14 @@ static void limits(void **state) {
     (void)state;
     assert_int_equal(rsc_rank_init(&rank, RSC_RANK_PLACES_MAX + 1), -7);
     rsc_rank_free(&rank);
-    assert_int_equal(rsc_rank_slot(RSC_RANK_PLACES_MAX) >> 9, RSC_RANK_PLACES_MAX / RSC_RANK_LINE_SLOTS);
+    assert_true(rsc_rank_slot(RSC_RANK_PLACES_MAX + 32 * RSC_RANK_LINE_SLOTS) < INT32_MAX);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_ones),
         cmocka_unit_test(across_groups_and_levels),
-        cmocka_unit_test(the_last_one),
+        cmocka_unit_test(jumps),
         cmocka_unit_test(limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

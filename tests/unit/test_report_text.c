@@ -84,6 +84,10 @@ static struct rsc_profile *sample(unsigned which) {
     case 8: return sample_cyclic(1ull << 40, 2);
     case 9: return sample_rows();
     case 10: return sample_long_names();
+    case 11: return sample_kinds_and_lines();
+    case 12: return sample_requests(1, 1);
+    case 13: return sample_requests(5000, 7);
+    case 14: return sample_requests(1ull << 60, 1);
     default: return NULL;
     }
 }
@@ -271,6 +275,34 @@ static void a_cap_lowers_the_size_ranked_at(void **state) {
     rsc_profile_free(profile);
 }
 
+static void kinds_and_cache_lines_are_told(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_kinds_and_lines();
+    char *text = render(profile, (struct rsc_report_style){.width = 100});
+    expect_in(text, "kinds       1,020 fetches, 1,010 writes, 1,000 reads");
+    expect_in(text, "Worst cache lines  by misses in a cache of 4 KiB");
+    expect_in(text, "0xffffffffffffffc0  xxx");
+    expect_in(text, "Up to 3 of a row's misses may be other lines'");
+    expect_in(text, "    fetch     1,020    2.0 %");
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void requests_have_two_curves_and_no_machine(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_requests(5000, 7);
+    char *text = render(profile, (struct rsc_report_style){.width = 100, .machine = &desktop});
+    expect_in(text, "8 by 1 thread, 39.1 KiB");
+    expect_in(text, "1 object, 4.88 KiB at most");
+    expect_in(text, "Miss ratio  of requests");
+    expect_in(text, "Byte miss ratio  of the bytes");
+    expect_in(text, "A cache of 4.88 KiB comes within 1 percentage point");
+    expect_not_in(text, "L1");
+    expect_not_in(text, "lines");
+    free(text);
+    rsc_profile_free(profile);
+}
+
 static void code_without_lines_is_ranked_by_function(void **state) {
     (void)state;
     struct rsc_profile *profile = sample_rows();
@@ -409,6 +441,8 @@ int main(void) {
         cmocka_unit_test(worst_pairs_and_objects_are_ranked),
         cmocka_unit_test(ranking_follows_the_size_asked_for),
         cmocka_unit_test(a_cap_lowers_the_size_ranked_at),
+        cmocka_unit_test(kinds_and_cache_lines_are_told),
+        cmocka_unit_test(requests_have_two_curves_and_no_machine),
         cmocka_unit_test(code_without_lines_is_ranked_by_function),
         cmocka_unit_test(paths_lose_their_beginning),
         cmocka_unit_test(foreign_text_cannot_drive_the_terminal),

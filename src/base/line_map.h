@@ -1,0 +1,145 @@
+/*
+ * line_map.h - from line addresses to small numbers ("units"), made for the way
+ * programs use memory: where a line is used, its neighbours are too.
+ *
+ * A unit is a u32 that belongs to one line; what it holds is the caller's
+ * business (the exact engine keeps the slot of the line's last use there). 0 is
+ * what a new one holds. Units whose top bit is set are none of a line's, or busy
+ * by the caller's word: a caller can so go through the units alone, by number. Lines are hashed in *blocks* of 16 neighbours. A
+ * block's entry says where its units are:
+ *   single  one line of the block: one unit
+ *   trio    two or three lines: a header unit (their offsets) and three units
+ *   full    four lines or more: 16 units, one cache line, by offset
+ * so that a dense range costs 4 bytes a line plus 1/16 of an entry, and is scanned
+ * in the table as it is in memory, while far-off lines cost an entry (12.8 bytes)
+ * and a unit each.
+ *
+ * Entries lie five to a bucket of 64 bytes; a full bucket runs over into the next.
+ * The table is in order of hash, give or take runs, whatever its size, and grows
+ * by a quarter when 7/8 full: the old one is read and the new one written from
+ * front to back, and the old one's pages are given back on the way, so that growth
+ * needs no memory of its own. The hash is drawn at random, so no file can be made
+ * to collide; nothing a caller sees depends on it. Entries are never taken
+ * away.
+ */
+#ifndef RSC_BASE_LINE_MAP_H
+#define RSC_BASE_LINE_MAP_H
+
+#include <stdint.h>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+#define RSC_BUCKET_ENTRIES 5u
+
+struct rsc_line_bucket {
+    uint64_t key[RSC_BUCKET_ENTRIES];   /* single: the line; else its block * 16 */
+    uint32_t where[RSC_BUCKET_ENTRIES]; /* kind << 30 | index of its units in units of that kind; 0: empty */
+    uint32_t used;                      /* entries in use, from the first */
+};
+
+#define RSC_UNIT_OTHER 0x80000000u
+
+enum { RSC_UNITS_SINGLE = 1, RSC_UNITS_TRIO = 2, RSC_UNITS_FULL = 3 };
+
+struct rsc_line_map {
+    struct rsc_line_bucket *buckets;
+    uint64_t bucket_count;
+    uint64_t used, grow_at; /* entries */
+    uint64_t multiplier; /* odd, drawn at random: multiply-shift hashing, universal for any keys */
+    uint32_t *units;
+    uint32_t *extra;     /* a second u32 per unit, or NULL: see rsc_line_map_add_extra() */
+    uint64_t unit_count; /* handed out so far */
+    uint64_t unit_room;
+    uint32_t free_single, free_trio; /* heads of lists through the units; 0: empty */
+    uint32_t moved_from[3], moved_to[3], moved_count; /* by the last rsc_line_map_add() */
+};
+
+/* Returns 0 or RSC_ENOMEM. A zeroed map may always be freed. */
+int rsc_line_map_init(struct rsc_line_map *map);
+void rsc_line_map_free(struct rsc_line_map *map);
+
+/* Forgets every line, and keeps the memory. */
+void rsc_line_map_empty(struct rsc_line_map *map);
+
+/* Gives every unit a second number, `extra`, 0 at first. Returns 0 or RSC_ENOMEM. */
+int rsc_line_map_add_extra(struct rsc_line_map *map);
+
+uint64_t rsc_line_map_bytes(const struct rsc_line_map *map);
+
+/*
+ * The unit of `line`, made (holding 0) if there is none yet. Units of up to three
+ * other lines of the block may move: moved_from and moved_to say how. Returns the
+ * unit, or 0 when out of memory or numbers (*status: RSC_ENOMEM or RSC_ELIMIT).
+ */
+uint32_t rsc_line_map_add(struct rsc_line_map *map, uint64_t line, int *status);
+
+/*
+ * Calls visit(context, line, unit) for the unit of every line added. Full blocks
+ * are visited whole: lines that were never added have units holding 0.
+ */
+void rsc_line_map_visit(const struct rsc_line_map *map, void (*visit)(void *context, uint64_t line, uint32_t unit),
+                        void *context);
+
+/* ---- looking up, in three steps, so that a caller can prefetch between them ---- */
+
+/* The number of the bucket that a line's block belongs into. */
+static inline uint32_t rsc_line_map_home(const struct rsc_line_map *map, uint64_t line) {
+    return (uint32_t)(((line >> 4) * map->multiplier >> 32) * map->bucket_count >> 32);
+}
+
+/* Which entry of the bucket is that of the line's block; RSC_BUCKET_ENTRIES: none. */
+static inline uint32_t rsc_line_bucket_match(const struct rsc_line_bucket *bucket, uint64_t line) {
+#if defined(__AVX512F__)
+    __m512i apart = _mm512_xor_si512(_mm512_load_si512(bucket), _mm512_set1_epi64((long long)line));
+    uint32_t match = _mm512_mask_cmplt_epu64_mask((__mmask8)((1u << bucket->used) - 1), apart, _mm512_set1_epi64(16));
+    return match ? (uint32_t)__builtin_ctz(match) : RSC_BUCKET_ENTRIES;
+#else
+    for (uint32_t k = 0; k < bucket->used; k++)
+        if ((bucket->key[k] ^ line) < 16) return k;
+    return RSC_BUCKET_ENTRIES;
+#endif
+}
+
+/* The bucket and entry of the line's block, looked for from its home on. Returns 0 where there is none. */
+static inline int rsc_line_map_find(const struct rsc_line_map *map, uint64_t line, uint32_t home,
+                                    struct rsc_line_bucket **found, uint32_t *entry) {
+    struct rsc_line_bucket *bucket = map->buckets + home;
+    for (;;) {
+        *entry = rsc_line_bucket_match(bucket, line);
+        *found = bucket;
+        if (*entry < RSC_BUCKET_ENTRIES) return 1;
+        if (bucket->used < RSC_BUCKET_ENTRIES) return 0;
+        if (++bucket == map->buckets + map->bucket_count) bucket = map->buckets;
+    }
+}
+
+/*
+ * What the block's entry says of the line's units; 0: nothing known of it. A home
+ * from before the table grew is allowed: it may lead to 0, never to another line.
+ */
+static inline uint32_t rsc_line_map_where(const struct rsc_line_map *map, uint64_t line, uint32_t home) {
+    struct rsc_line_bucket *bucket;
+    uint32_t entry;
+    if (!rsc_line_map_find(map, line, home, &bucket, &entry)) return 0;
+    uint32_t where = bucket->where[entry];
+    return where >> 30 == RSC_UNITS_SINGLE && bucket->key[entry] != line ? 0 : where;
+}
+
+static inline uint32_t rsc_line_map_first_unit(uint32_t where) {
+    return (where & 0x3fffffff) << (where >> 30 == RSC_UNITS_FULL ? 4 : where >> 30 == RSC_UNITS_TRIO ? 2 : 0);
+}
+
+/* The line's unit, from what rsc_line_map_where() said; 0: none. */
+static inline uint32_t rsc_line_map_unit(const struct rsc_line_map *map, uint64_t line, uint32_t where) {
+    uint32_t first = rsc_line_map_first_unit(where);
+    if (where >> 30 == RSC_UNITS_FULL) return first + (uint32_t)(line & 15);
+    if (where >> 30 != RSC_UNITS_TRIO) return first;
+    uint32_t header = map->units[first];
+    for (uint32_t k = 0; k < (header >> 12 & 3); k++)
+        if ((header >> 4 * k & 15) == (line & 15)) return first + 1 + k;
+    return 0;
+}
+
+#endif

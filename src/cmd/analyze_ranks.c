@@ -1,0 +1,109 @@
+/*
+ * analyze_ranks.c - `reusescope analyze --engine mpi`: what one process of an MPI job
+ * does. Each reads its share of the traces; rank 0 alone says anything and writes files.
+ *
+ * What can be known to fail before the work begins is agreed on, so that it is said once
+ * and all end by themselves. A rank that fails later tells rank 0, which says so and ends
+ * the job: the others may have hours to go.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "cmd/analysis.h"
+#include "cmd/shares.h"
+
+/*
+ * Our number among the processes on this machine, as the launcher says, where MPI itself
+ * cannot be asked; NULL: nobody launched us. The first of each machine speaks: what is
+ * missing may be missing on one machine only.
+ */
+static const char *launched_as(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "PMI_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i])) return getenv(names[i]);
+    return NULL;
+}
+
+/* Launchers give their processes a terminal as standard output, and pass on what they write: nobody sits there. */
+static void expect_nobody(struct rsc_session *session) {
+    if (!session->colour) session->colour = -1;
+    setenv("PAGER", "", 1);
+}
+
+/* Up to where all agree on *status. Returns as rsc_ranks_agree() does. */
+static int prepare(struct rsc_analysis *analysis, struct rsc_ranks *ranks, struct rsc_shares *shares,
+                   const char *const *paths, size_t path_count, int *status, int *leave, struct rsc_error *error) {
+    *status = rsc_analysis_open(analysis, error);
+    if (!*status) *status = rsc_shares_plan(shares, analysis->session, ranks, paths, path_count, error);
+    if (!*status && !ranks->rank) *leave = rsc_session_check_output(analysis->session);
+    if (!*status && *leave >= 0) *status = rsc_fail(error, RSC_EIO, "the result could not be written");
+    return rsc_ranks_agree(ranks, status, error);
+}
+
+/* Like rsc_analysis_read(), but rank 0 also listens to whether another has failed. */
+static int read_share(struct rsc_analysis *analysis, struct rsc_ranks *ranks, struct rsc_trace *trace,
+                      struct rsc_error *error) {
+    const struct rsc_batch *batch;
+    uint64_t done = 0;
+    int status;
+    while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
+        status = rsc_analysis_push(analysis, batch, error);
+        if (!status) status = ranks->check(ranks, error);
+        if (status < 0) break;
+        done += batch->count;
+        rsc_progress(analysis->session, done, RSC_UNKNOWN, "accesses of the first rank");
+    }
+    rsc_progress_end(analysis->session);
+    return status;
+}
+
+static int work(struct rsc_analysis *analysis, struct rsc_ranks *ranks, const struct rsc_shares *shares,
+                struct rsc_error *error) {
+    struct rsc_session *session = analysis->session;
+    int status = 0;
+    for (size_t i = 0; !status && i < shares->count; i++) {
+        struct rsc_trace *trace = NULL;
+        session->filter.first = shares->items[i].first;
+        session->filter.count = shares->items[i].count;
+        status = rsc_session_open(session, &trace, shares->items[i].path, analysis->threads > 1, error);
+        if (!status) status = read_share(analysis, ranks, trace, error);
+        rsc_trace_close(trace);
+    }
+    if (!status) status = rsc_analysis_finish(analysis, "trace", error);
+    return status;
+}
+
+int rsc_analyze_ranks(struct rsc_analysis *analysis, const char *const *paths, size_t path_count) {
+    struct rsc_session *session = analysis->session;
+    struct rsc_shares shares = {0};
+    struct rsc_ranks *ranks;
+    struct rsc_error error;
+    int leave = -1;
+    int status = rsc_ranks_of_mpi(&ranks, &error);
+    if (status < 0 && launched_as() && strcmp(launched_as(), "0")) return RSC_EXIT_ERROR;
+    if (status < 0) return rsc_session_fail(session, &error);
+    if (launched_as()) expect_nobody(session);
+    if (ranks->rank) {
+        session->quiet = 1;
+        session->verbose = 0;
+    }
+    int failed = prepare(analysis, ranks, &shares, paths, path_count, &status, &leave, &error);
+    if (!failed && status < 0) {
+        /* Said by rank 0; the launcher ends with the status of whoever ends first, so all have the same. */
+        if (leave < 0 && !ranks->rank) leave = rsc_session_fail(session, &error);
+        if (leave < 0) leave = error.code == RSC_EINVAL ? RSC_EXIT_USAGE : RSC_EXIT_ERROR;
+        rsc_shares_free(&shares);
+        return leave;
+    }
+    if (!failed) failed = work(analysis, ranks, &shares, &error);
+    rsc_shares_free(&shares);
+    if (failed < 0) {
+        if (!ranks->is_told) rsc_ranks_name_rank(ranks, &error);
+        ranks->fail(ranks, &error);
+        leave = rsc_session_fail(session, &error);
+        ranks->abort(ranks, leave);
+        return leave;
+    }
+    return ranks->rank ? RSC_EXIT_OK : rsc_session_deliver(session, analysis->profiles, analysis->line_count, 1);
+}

@@ -1,0 +1,548 @@
+/*
+ * engine_parallel.c - the exact engine on several cores: the trace is cut in time.
+ *
+ * push() cuts accesses into lines and appends them to a ring. A worker that is free
+ * takes the next stretch of it, a *chunk*, and
+ *   runs    it through a state of its own (split.h),
+ *   replays its first uses into the states of the `window` chunks before it, step
+ *           by step, and at last into the *carried* state, which stands for
+ *           everything older,
+ *   carries what the oldest chunk of the window still holds over into that state,
+ *           since the window moves on.
+ * Chunk k may do step t when chunk k - 1 has done step t - 1, so that a state sees
+ * its nearest successor first. Chunks are taken in order and take about the same
+ * time, so there is little waiting. Nothing is ever done for all chunks at once,
+ * and nothing but the carried state is passed from chunk to chunk.
+ *
+ * Only `workers` chunks are in work, and they are completed in order. So when chunk
+ * k is taken, chunk k - workers is complete, and the state of the chunk that left
+ * the window with it is free: workers + window states are enough.
+ *
+ * The cost beside running is replaying, about one look-up for each line of a chunk,
+ * and what the window no longer holds going through the carried state, one chunk
+ * after the other. Both are small when a chunk is several times as long as its lines
+ * are many: chunks grow until they are, but to no more than an even share of what
+ * waits in the ring or of what is done, so that short traces and the ends of long
+ * ones are spread over all workers.
+ */
+#include "distance/engine_parallel.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/pages.h"
+#include "base/pool.h"
+#include "distance/engine_kind.h"
+#include "distance/late_attribution.h"
+#include "distance/split.h"
+#include "trace/references.h"
+
+/*
+ * References in a chunk, at least. Short chunks share few lines with the ones before them, and most of their lines
+ * then go through the carried state, one chunk at a time. Once the end is known, what is left is shared out evenly; 64 K
+ * take some 2 ms, much more than handing them out does.
+ *
+ * These numbers, CHUNK_LINES and the growth in chunk_length() were chosen by simulating this file's schedule for
+ * uniform references to 1 M lines, 20 to 400 references a line, 2, 8 and 16 workers, at 25 ns to run a reference, 8 to 14
+ * to replay one, 18 and 35 to take from and put to the carried state, 0.8 to 1.5 to push: of the values tried
+ * (64 K to 1 M; 4, 6, 8; 1, 1.5, 2 and 4 times) they came within about a tenth of the best nearly everywhere.
+ */
+#define CHUNK_LEAST (512u << 10)
+#define CHUNK_LEAST_AT_END (64u << 10)
+/* Nothing is taken before so many wait, plus as many times CHUNK_LEAST_AT_END as there are workers: a trace that is
+ * shorter is shared out evenly when its end is known. */
+#define START_AT (1u << 20)
+/* Chunks need not be longer than this times their distinct lines. */
+#define CHUNK_LINES 6u
+/* The ring: 64 MiB a worker, from 256 MiB to 1 GiB, in references. With attribution every access is kept beside it, at
+ * 24 bytes and more. */
+#define RING_EACH (8ull << 20)
+#define RING_LEAST (32ull << 20)
+#define RING_MOST (128ull << 20)
+#define RING_EACH_ATTRIBUTED (1ull << 20)
+#define RING_MOST_ATTRIBUTED (32ull << 20)
+/* References pushed, or attributed, before the other side is told. */
+#define PUBLISH 16384u
+
+struct slot {
+    struct rsc_chunk chunk;
+    uint32_t progress; /* 1: run, 1 + t: replayed into t states, window + 2: complete */
+    int used;          /* the state must be emptied first */
+};
+
+struct parallel_engine {
+    uint32_t line_shift;
+    const struct rsc_log *log;
+    uint32_t attribute; /* as in the options; 1 or 2 once decided */
+    uint64_t rd_cap;
+    uint32_t workers, window;
+    uint64_t fixed_chunk; /* 0: chunks adapt */
+    struct rsc_pool *pool;
+    struct rsc_split_worker *worker; /* `workers` of them */
+    struct slot *slot;               /* workers + window; chunk k is in slot k modulo that */
+
+    /* the pushing thread's own */
+    struct rsc_accumulator sum; /* accesses and names of threads; everything at the end */
+    uint64_t pushed, space;     /* references written, and room left for more without looking */
+    uint32_t *tags;             /* by access of the batch */
+    uint32_t tag_room;
+    uint32_t from[RSC_SPLIT_BLOCK];
+
+    /* whose turn it is in the order of chunks: that worker's own */
+    struct rsc_exact carried;
+    struct rsc_phase_grid grid;
+
+    struct rsc_late_attribution *late; /* NULL: none */
+    atomic_int stop;                   /* failed, or being destroyed */
+
+    pthread_mutex_t lock; /* for all that follows, and each slot's progress */
+    pthread_cond_t progressed;
+    pthread_cond_t freed; /* room in the ring, or a worker ended */
+    struct rsc_split_columns columns;
+    uint64_t threads;                  /* seen so far */
+    uint64_t filled, taken, completed; /* references; pushed >= filled >= taken >= completed */
+    uint64_t done;                     /* references whose place in the ring is free again */
+    uint64_t chunks, chunks_run;       /* taken; run, all before them too */
+    uint64_t longest, enough;          /* a chunk may be; see chunk_length() */
+    uint32_t running;                  /* workers at work */
+    uint32_t *idle;                    /* the others: numbers of idle_count workers */
+    uint32_t idle_count;
+    uint64_t left_at_end;              /* references that waited when the end came */
+    int ended, attributing;
+    struct rsc_error error; /* the first; valid if status < 0 */
+    int status;
+};
+
+static struct slot *slot_of(struct parallel_engine *engine, uint64_t chunk) {
+    return &engine->slot[chunk % (engine->workers + engine->window)];
+}
+
+static void fail(struct parallel_engine *engine, int status) {
+    pthread_mutex_lock(&engine->lock);
+    if (!engine->status) {
+        engine->status = status;
+        if (status == RSC_ELIMIT)
+            rsc_fail(&engine->error, status, "parallel engine: too many distinct lines; take a larger --line");
+        else
+            rsc_fail(&engine->error, status, "out of memory (parallel engine, %u workers, chunks of up to %llu references)",
+                     engine->workers, (unsigned long long)engine->longest);
+    }
+    atomic_store(&engine->stop, 1);
+    pthread_cond_broadcast(&engine->progressed);
+    pthread_cond_broadcast(&engine->freed);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* ---- chunks; the lock is held ---- */
+
+static uint64_t chunk_length(const struct parallel_engine *engine) {
+    if (engine->fixed_chunk) return engine->fixed_chunk < engine->longest ? engine->fixed_chunk : engine->longest;
+    uint64_t length = (engine->filled - engine->taken) / engine->workers, least = CHUNK_LEAST;
+    if (length < engine->taken / engine->workers) length = engine->taken / engine->workers;
+    if (engine->ended) {
+        length = (engine->left_at_end + engine->workers - 1) / engine->workers;
+        least = CHUNK_LEAST_AT_END;
+    }
+    if (length > engine->enough) length = engine->enough;
+    if (length < least) length = least;
+    return length < engine->longest ? length : engine->longest;
+}
+
+static int can_take(const struct parallel_engine *engine) {
+    uint64_t waiting = engine->filled - engine->taken;
+    if (atomic_load(&engine->stop) || !waiting) return 0;
+    if (engine->ended) return 1;
+    if (!engine->taken && !engine->fixed_chunk) {
+        uint64_t start = START_AT + (uint64_t)engine->workers * CHUNK_LEAST_AT_END;
+        if (waiting < start && waiting <= engine->columns.mask / 2) return 0;
+    }
+    return waiting >= chunk_length(engine);
+}
+
+/* A chunk much longer than its lines are many says how long is long enough; a shorter one only that more may do. */
+static void learn_length(struct parallel_engine *engine, const struct rsc_chunk *chunk, uint64_t distinct) {
+    uint64_t enough = distinct * CHUNK_LINES;
+    if (enough < chunk->end - chunk->begin || enough > engine->enough) engine->enough = enough;
+}
+
+/* Whether the caller is to start another worker; it counts as running then. */
+static int wants_worker(struct parallel_engine *engine) {
+    if (engine->running == engine->workers || !can_take(engine)) return 0;
+    engine->running++;
+    return 1;
+}
+
+static uint64_t take_chunk(struct parallel_engine *engine) {
+    uint64_t number = engine->chunks++, length = chunk_length(engine), waiting = engine->filled - engine->taken;
+    struct slot *slot = slot_of(engine, number);
+    slot->progress = 0;
+    slot->chunk.begin = engine->taken;
+    slot->chunk.end = engine->taken += waiting < length ? waiting : length;
+    slot->chunk.columns = engine->columns;
+    slot->chunk.threads = engine->threads;
+    return number;
+}
+
+/* ---- one chunk, step by step ---- */
+
+static void advance(struct parallel_engine *engine, uint64_t number, uint32_t progress) {
+    pthread_mutex_lock(&engine->lock);
+    slot_of(engine, number)->progress = progress;
+    pthread_cond_broadcast(&engine->progressed);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* Waits for the chunk before `number`. Returns 0 when all is to stop. */
+static int wait_for(struct parallel_engine *engine, uint64_t number, uint32_t progress) {
+    if (number == 0) return !atomic_load(&engine->stop);
+    const struct slot *before = slot_of(engine, number - 1);
+    pthread_mutex_lock(&engine->lock);
+    while (before->progress < progress && !atomic_load(&engine->stop))
+        pthread_cond_wait(&engine->progressed, &engine->lock);
+    pthread_mutex_unlock(&engine->lock);
+    return !atomic_load(&engine->stop);
+}
+
+/* The chunk has been run: others may replay into it, and its place in the ring is free unless outcomes stand there. */
+static void chunk_was_run(struct parallel_engine *engine, uint64_t number, uint64_t distinct) {
+    pthread_mutex_lock(&engine->lock);
+    slot_of(engine, number)->progress = 1;
+    learn_length(engine, &slot_of(engine, number)->chunk, distinct);
+    while (engine->chunks_run < engine->chunks && slot_of(engine, engine->chunks_run)->progress > 0) {
+        if (!engine->late) engine->done = slot_of(engine, engine->chunks_run)->chunk.end;
+        engine->chunks_run++;
+    }
+    pthread_cond_broadcast(&engine->progressed);
+    pthread_cond_broadcast(&engine->freed);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static int run_chunk(struct parallel_engine *engine, struct rsc_split_worker *worker, uint64_t number) {
+    struct slot *slot = slot_of(engine, number);
+    if (slot->used) rsc_exact_empty(&slot->chunk.state);
+    slot->used = 1;
+    int status = rsc_split_run(worker, &slot->chunk, engine->grid.cells ? &engine->grid : NULL, &engine->stop);
+    if (status == 0 && !atomic_load(&engine->stop)) chunk_was_run(engine, number, worker->first_count);
+    return status;
+}
+
+/* Replays through the window, then, when the chunk's turn has come, into the carried state. */
+static int replay_chunk(struct parallel_engine *engine, struct rsc_split_worker *worker, uint64_t number) {
+    struct rsc_chunk *chunk = &slot_of(engine, number)->chunk, *leaving = NULL;
+    for (uint32_t step = 1; step <= engine->window && step <= number; step++) {
+        struct rsc_chunk *older = &slot_of(engine, number - step)->chunk;
+        if (!wait_for(engine, number, step)) return 0;
+        rsc_split_replay(worker, chunk, &older->state, older->begin);
+        advance(engine, number, step + 1);
+        leaving = step == engine->window ? older : NULL;
+    }
+    advance(engine, number, engine->window + 1);
+
+    int status = leaving ? rsc_split_list(worker, leaving) : 0;
+    if (status < 0 || !wait_for(engine, number, engine->window + 2)) return status;
+    rsc_split_replay(worker, chunk, &engine->carried, 0);
+    if (leaving) status = rsc_exact_put(&engine->carried, worker->held, worker->held_count);
+    if (engine->grid.cells) rsc_phase_grid_add(&engine->grid, &worker->phases);
+    return status;
+}
+
+/* Attributes what is complete, one worker at a time; the lock is held before and after, not meanwhile. */
+static int attribute_completed(struct parallel_engine *engine) {
+    int status = 0;
+    if (engine->attributing) return 0;
+    engine->attributing = 1;
+    while (engine->done < engine->completed && !status) {
+        uint64_t index = engine->done & engine->columns.mask, part = engine->completed - engine->done;
+        if (part > engine->columns.mask + 1 - index) part = engine->columns.mask + 1 - index;
+        if (part > PUBLISH) part = PUBLISH;
+        const uint64_t *outcomes = engine->columns.line + index;
+        pthread_mutex_unlock(&engine->lock);
+        if (!atomic_load(&engine->stop)) status = rsc_late_attribution_count(engine->late, outcomes, part);
+        pthread_mutex_lock(&engine->lock);
+        engine->done += part;
+        pthread_cond_broadcast(&engine->freed);
+    }
+    engine->attributing = 0;
+    return status;
+}
+
+static int complete_chunk(struct parallel_engine *engine, uint64_t number) {
+    int status = 0;
+    pthread_mutex_lock(&engine->lock);
+    slot_of(engine, number)->progress = engine->window + 2;
+    engine->completed = slot_of(engine, number)->chunk.end;
+    pthread_cond_broadcast(&engine->progressed);
+    if (engine->late) status = attribute_completed(engine);
+    pthread_mutex_unlock(&engine->lock);
+    return status;
+}
+
+static void submit_worker(struct parallel_engine *engine);
+
+/* A worker: chunk after chunk while there are any. */
+static void work(void *argument) {
+    struct parallel_engine *engine = argument;
+    pthread_mutex_lock(&engine->lock);
+    uint32_t self = engine->idle[--engine->idle_count];
+    while (can_take(engine)) {
+        uint64_t number = take_chunk(engine);
+        int more = wants_worker(engine);
+        pthread_mutex_unlock(&engine->lock);
+        if (more) submit_worker(engine);
+        int status = run_chunk(engine, &engine->worker[self], number);
+        if (!status && !atomic_load(&engine->stop)) status = replay_chunk(engine, &engine->worker[self], number);
+        if (!status && !atomic_load(&engine->stop)) status = complete_chunk(engine, number);
+        if (status < 0) fail(engine, status);
+        pthread_mutex_lock(&engine->lock);
+    }
+    engine->idle[engine->idle_count++] = self;
+    engine->running--;
+    pthread_cond_broadcast(&engine->freed);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static void submit_worker(struct parallel_engine *engine) { rsc_pool_submit(engine->pool, work, engine); }
+
+/* ---- the engine ---- */
+
+static void free_columns(struct parallel_engine *engine) {
+    uint64_t room = engine->columns.mask + 1;
+    rsc_pages_free(engine->columns.line, room * sizeof *engine->columns.line);
+    rsc_pages_free(engine->columns.tag, room * sizeof *engine->columns.tag);
+    rsc_pages_free(engine->columns.thread, room * sizeof *engine->columns.thread);
+}
+
+static void parallel_destroy(void *state) {
+    struct parallel_engine *engine = state;
+    if (!engine) return;
+    pthread_mutex_lock(&engine->lock);
+    atomic_store(&engine->stop, 1);
+    pthread_cond_broadcast(&engine->progressed);
+    pthread_mutex_unlock(&engine->lock);
+    rsc_pool_free(engine->pool); /* waits for the workers */
+    for (uint32_t i = 0; engine->worker && i < engine->workers; i++) rsc_split_worker_free(&engine->worker[i]);
+    for (uint32_t i = 0; engine->slot && i < engine->workers + engine->window; i++)
+        rsc_exact_free(&engine->slot[i].chunk.state);
+    free(engine->worker);
+    free(engine->slot);
+    free(engine->idle);
+    free(engine->tags);
+    rsc_exact_free(&engine->carried);
+    rsc_accumulator_free(&engine->sum);
+    rsc_phase_grid_free(&engine->grid);
+    rsc_late_attribution_free(engine->late);
+    free_columns(engine);
+    pthread_cond_destroy(&engine->freed);
+    pthread_cond_destroy(&engine->progressed);
+    pthread_mutex_destroy(&engine->lock);
+    free(engine);
+}
+
+static int make_workers(struct parallel_engine *engine, const struct rsc_engine_options *options) {
+    uint32_t slots = engine->workers + engine->window;
+    engine->worker = calloc(engine->workers, sizeof *engine->worker);
+    engine->slot = calloc(slots, sizeof *engine->slot);
+    engine->idle = calloc(engine->workers, sizeof *engine->idle);
+    if (!engine->worker || !engine->slot || !engine->idle || rsc_exact_init(&engine->carried, rsc_simd_best(), 0) < 0 ||
+        rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0 ||
+        rsc_phase_grid_init(&engine->grid, &engine->sum) < 0)
+        return RSC_ENOMEM;
+    for (uint32_t i = 0; i < slots; i++)
+        if (rsc_exact_init(&engine->slot[i].chunk.state, rsc_simd_best(), 0) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; i < engine->workers; i++) {
+        if (rsc_split_worker_init(&engine->worker[i], options->max_distance, options->bins_per_octave) < 0)
+            return RSC_ENOMEM;
+        engine->idle[engine->idle_count++] = i;
+    }
+    return 0;
+}
+
+static int parallel_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+                           struct rsc_error *error) {
+    (void)parameter;
+    struct parallel_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) return rsc_fail_memory(error, "parallel engine");
+    pthread_mutex_init(&engine->lock, NULL);
+    pthread_cond_init(&engine->progressed, NULL);
+    pthread_cond_init(&engine->freed, NULL);
+    engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
+    engine->log = options->log;
+    engine->attribute = options->attribute;
+    engine->rd_cap = options->max_distance;
+    engine->enough = UINT64_MAX; /* not known yet */
+    int status = rsc_pool_new(&engine->pool, options->workers, error);
+    if (!status) {
+        engine->workers = rsc_pool_workers(engine->pool);
+        engine->window = engine->workers / 2 + 1;
+        if (make_workers(engine, options) < 0) status = rsc_fail_memory(error, "parallel engine");
+    }
+    if (status < 0) {
+        parallel_destroy(engine);
+        return status;
+    }
+    *state = engine;
+    return 0;
+}
+
+void rsc_parallel_set_chunk(void *state, uint32_t references) {
+    struct parallel_engine *engine = state;
+    engine->fixed_chunk = references;
+}
+
+/* ---- pushing ---- */
+
+/* The columns that are needed now. */
+static int make_columns(struct parallel_engine *engine) {
+    struct rsc_split_columns columns = engine->columns; /* only this thread changes them */
+    uint64_t each = engine->late ? RING_EACH_ATTRIBUTED : RING_EACH, least = engine->late ? 0 : RING_LEAST;
+    uint64_t most = engine->late ? RING_MOST_ATTRIBUTED : RING_MOST, wanted = each * engine->workers, room = 1;
+    if (wanted < least) wanted = least;
+    if (engine->fixed_chunk) wanted = 2 * engine->fixed_chunk * engine->workers;
+    while (room < wanted && room < most) room *= 2;
+    if (!columns.line) {
+        columns.mask = room - 1;
+        columns.line = rsc_pages_new(room * sizeof *columns.line);
+        engine->space = room;
+    }
+    room = columns.mask + 1;
+    if (!columns.tag && engine->late) columns.tag = rsc_pages_new(room * sizeof *columns.tag);
+    if (!columns.thread && engine->sum.thread_count > 1)
+        columns.thread = rsc_pages_new(room * sizeof *columns.thread);
+    pthread_mutex_lock(&engine->lock);
+    engine->columns = columns;
+    engine->longest = room / (2 * engine->workers);
+    engine->threads = engine->sum.threads_seen;
+    pthread_mutex_unlock(&engine->lock);
+    return !columns.line || (!columns.tag && engine->late) || (!columns.thread && engine->sum.thread_count > 1)
+               ? RSC_ENOMEM
+               : 0;
+}
+
+/* Tells the workers of what was pushed. */
+static void publish(struct parallel_engine *engine) {
+    pthread_mutex_lock(&engine->lock);
+    engine->filled = engine->pushed;
+    int start = wants_worker(engine);
+    pthread_mutex_unlock(&engine->lock);
+    if (start) submit_worker(engine);
+}
+
+/* Waits until the ring has room. Returns 0 when all is to stop. */
+static int wait_for_space(struct parallel_engine *engine) {
+    publish(engine);
+    pthread_mutex_lock(&engine->lock);
+    while (engine->pushed - engine->done > engine->columns.mask && !atomic_load(&engine->stop))
+        pthread_cond_wait(&engine->freed, &engine->lock);
+    engine->space = engine->columns.mask + 1 - (engine->pushed - engine->done);
+    pthread_mutex_unlock(&engine->lock);
+    return !atomic_load(&engine->stop);
+}
+
+/* Makes or drops the attribution, as wanted, and gives the batch's accesses their tags. */
+static int give_tags(struct parallel_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
+    if (engine->attribute == 0 && batch->count) engine->attribute = batch->pc ? 1 : 2;
+    if (engine->attribute == 2) {
+        if (!engine->pushed) { /* no worker has seen it */
+            rsc_late_attribution_free(engine->late);
+            engine->late = NULL;
+        }
+        return 0;
+    }
+    if (!engine->late) {
+        int status = rsc_late_attribution_new(&engine->late, engine->rd_cap, engine->line_shift, error);
+        if (status < 0) return status;
+    }
+    if (batch->count > engine->tag_room) {
+        free(engine->tags);
+        engine->tags = malloc(batch->count * sizeof *engine->tags);
+        engine->tag_room = engine->tags ? batch->count : 0;
+        if (!engine->tags) return rsc_fail_memory(error, "tags");
+    }
+    if (rsc_late_attribution_tags(engine->late, batch, engine->tags) < 0) return rsc_fail_memory(error, "tags");
+    return 0;
+}
+
+static void fill_columns(struct parallel_engine *engine, const struct rsc_batch *batch, uint64_t index,
+                         uint32_t count) {
+    const struct rsc_split_columns *columns = &engine->columns;
+    for (uint32_t i = 0; columns->tag && i < count; i++) columns->tag[index + i] = engine->tags[engine->from[i]];
+    for (uint32_t i = 0; columns->thread && i < count; i++)
+        columns->thread[index + i] = rsc_meta_thread(batch->meta[engine->from[i]]);
+}
+
+static int parallel_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct parallel_engine *engine = state;
+    struct rsc_reference_cursor cursor;
+    int status = give_tags(engine, batch, error);
+    if (status < 0) return status;
+    if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
+    engine->sum.accesses += batch->count;
+    if (batch->count && make_columns(engine) < 0) return rsc_fail_memory(error, "references");
+    rsc_references_start(&cursor, batch, engine->line_shift);
+    while (cursor.next < batch->count) {
+        if (!engine->space && !wait_for_space(engine)) break;
+        uint64_t index = engine->pushed & engine->columns.mask, room = engine->columns.mask + 1 - index;
+        if (room > engine->space) room = engine->space;
+        if (room > RSC_SPLIT_BLOCK) room = RSC_SPLIT_BLOCK;
+        uint32_t count = rsc_references_fill(&cursor, engine->columns.line + index, engine->from, (uint32_t)room);
+        fill_columns(engine, batch, index, count);
+        engine->pushed += count;
+        engine->space -= count;
+        if (engine->pushed % PUBLISH < count) publish(engine);
+    }
+    publish(engine);
+    if (!atomic_load(&engine->stop)) return 0;
+    pthread_mutex_lock(&engine->lock);
+    if (error) *error = engine->error;
+    status = engine->status;
+    pthread_mutex_unlock(&engine->lock);
+    return status;
+}
+
+static int wait_for_end(struct parallel_engine *engine, struct rsc_error *error) {
+    pthread_mutex_lock(&engine->lock);
+    engine->ended = 1;
+    engine->left_at_end = engine->filled - engine->taken;
+    int start = wants_worker(engine);
+    pthread_mutex_unlock(&engine->lock);
+    if (start) submit_worker(engine);
+    pthread_mutex_lock(&engine->lock);
+    while (engine->running) pthread_cond_wait(&engine->freed, &engine->lock);
+    int status = engine->status;
+    if (status < 0 && error) *error = engine->error;
+    pthread_mutex_unlock(&engine->lock);
+    return status;
+}
+
+static int parallel_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    struct parallel_engine *engine = state;
+    struct rsc_accumulator *sum = &engine->sum;
+    int status = wait_for_end(engine, error);
+    if (status < 0) return status;
+    for (uint32_t i = 0; i < engine->workers; i++)
+        if (rsc_accumulator_merge(sum, &engine->worker[i].sum) < 0) return rsc_fail_memory(error, "profile");
+    if (rsc_phase_grid_end(&engine->grid, sum) < 0) return rsc_fail_memory(error, "phases");
+    *out = rsc_accumulator_profile(sum, sum->cold);
+    if (!*out || rsc_profile_set_text(&(*out)->made.by, "parallel") < 0 ||
+        rsc_profile_set_text(&(*out)->made.model, "single") < 0 ||
+        (engine->late && rsc_late_attribution_fill(engine->late, *out) < 0))
+        return rsc_fail_memory(error, "profile");
+    rsc_log_line(engine->log, RSC_LOG_INFO, "parallel engine (%s): %u workers, %llu chunks of %llu references on average",
+                 rsc_simd_name(rsc_simd_best()), engine->workers, (unsigned long long)engine->chunks,
+                 (unsigned long long)(engine->chunks ? engine->taken / engine->chunks : 0));
+    if (sum->threads_seen > sum->thread_count)
+        rsc_log_line(engine->log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
+                     (unsigned long long)sum->threads_seen, sum->thread_count);
+    return 0;
+}
+
+const struct rsc_engine_kind rsc_engine_parallel = {
+    .name = "parallel",
+    .what = "every distance, bit for bit; several cores",
+    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_WORKERS,
+    .create = parallel_create,
+    .push = parallel_push,
+    .finish = parallel_finish,
+    .destroy = parallel_destroy,
+};

@@ -1,0 +1,55 @@
+/* line_filter.c - set-up and slow path of line_filter.h. */
+#include "distance/line_filter.h"
+
+#include <string.h>
+
+#include <reusescope/trace.h>
+
+#include "base/rng.h"
+
+void rsc_line_filter_init(struct rsc_line_filter *filter, enum rsc_simd simd, uint32_t line_shift, uint64_t seed,
+                          uint64_t limit) {
+    struct rsc_rng rng;
+    memset(filter, 0, sizeof *filter);
+    rsc_rng_seed(&rng, seed, 0);
+    filter->offset = rsc_rng_u64(&rng);
+    filter->line_shift = line_shift;
+    filter->limit = limit;
+    filter->meta_all = UINT64_MAX;
+    filter->run = rsc_line_filter_run_plain;
+#if defined(__x86_64__)
+    if (simd == RSC_SIMD_AVX2) filter->run = rsc_line_filter_run_avx2;
+    if (simd == RSC_SIMD_AVX512) filter->run = rsc_line_filter_run_avx512;
+#else
+    (void)simd;
+#endif
+}
+
+int rsc_line_filter_access(struct rsc_line_filter *filter, uint64_t addr, uint64_t meta, uint32_t from,
+                           struct rsc_kept *kept) {
+    uint32_t size = rsc_meta_size(meta);
+    uint64_t end = addr + (size ? size - 1 : 0);
+    if (end < addr) end = UINT64_MAX;
+    uint64_t last = end >> filter->line_shift;
+    uint64_t line = filter->inside ? filter->next_line : addr >> filter->line_shift;
+    filter->inside = 0;
+    filter->meta_any |= meta;
+    filter->meta_all &= meta;
+    for (;; line++) {
+        if (kept->count == kept->room) {
+            filter->inside = 1;
+            filter->next_line = line;
+            return 0;
+        }
+        uint64_t hash = rsc_line_hash(line, filter->offset);
+        if (hash <= filter->limit) {
+            uint32_t at = kept->count++;
+            kept->line[at] = line;
+            kept->hash[at] = hash;
+            kept->time[at] = filter->references;
+            kept->from[at] = from;
+        }
+        filter->references++;
+        if (line == last) return 1;
+    }
+}

@@ -1,0 +1,179 @@
+/* truth_sample.c - see truth_sample.h. */
+#include "distance/truth_sample.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/statistics.h"
+
+#define PARTS RSC_SAMPLE_PARTS
+#define LINES_SEEN_LEAST 8u /* sampled lines in a distance, for lines to judge it */
+#define BURST_LINES_MOST (1u << 18)
+#define BURST_LINES_LEAST 512u
+
+int rsc_truth_sample_init(struct rsc_truth_sample *sample, uint64_t seed) {
+    memset(sample, 0, sizeof *sample);
+    int status = rsc_line_sample_init(&sample->line, seed);
+    if (status == 0) status = rsc_burst_sample_init(&sample->burst, seed);
+    if (status < 0) rsc_truth_sample_free(sample);
+    return status;
+}
+
+void rsc_truth_sample_free(struct rsc_truth_sample *sample) {
+    rsc_line_sample_free(&sample->line);
+    rsc_burst_sample_free(&sample->burst);
+}
+
+/* Sizes up to this are judged by bursts. */
+static uint64_t burst_lines(const struct rsc_truth_sample *sample) {
+    return (uint64_t)LINES_SEEN_LEAST << sample->line.rate_shift;
+}
+
+int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
+                          const uint64_t *lines, const uint64_t *ri, uint32_t count, const uint32_t *sampled,
+                          uint32_t sampled_count) {
+    int status = rsc_line_sample_take(&sample->line, last, distinct_before, lines, ri, count, sampled, sampled_count);
+    uint64_t wanted = burst_lines(sample);
+    if (wanted < BURST_LINES_LEAST) wanted = BURST_LINES_LEAST;
+    if (wanted > BURST_LINES_MOST) wanted = BURST_LINES_MOST;
+    if (status == 0) status = rsc_burst_sample_take(&sample->burst, lines, ri, count, wanted);
+    return status;
+}
+
+/* ---- estimates ---- */
+
+/* From counts to counts of this bin and all above. */
+static void sum_up(uint64_t *count, uint32_t bins) {
+    for (uint32_t bin = bins - 1; bin-- > 0;) count[bin] += count[bin + 1];
+}
+static void sum_up_weighted(double *count, uint32_t bins) {
+    for (uint32_t bin = bins - 1; bin-- > 0;) count[bin] += count[bin + 1];
+}
+
+/* A place in a histogram of tails: values >= some value, which falls into `bin` at `share` of its upper part. */
+struct cut {
+    uint32_t bin;
+    double share;
+};
+
+static struct cut cut_at(uint64_t value) {
+    uint32_t bin = rsc_bin_of_fine(value);
+    uint64_t lo = rsc_bin_lo(RSC_BINS_FINE, bin), hi = rsc_bin_hi(RSC_BINS_FINE, bin);
+    return (struct cut){bin, ((double)(hi - value) + 1) / ((double)(hi - lo) + 1)};
+}
+
+static double tail(const uint64_t *sums, struct cut cut) {
+    double above = (double)sums[cut.bin + 1];
+    return above + cut.share * ((double)sums[cut.bin] - above);
+}
+static double tail_weighted(const double *sums, struct cut cut) {
+    return sums[cut.bin + 1] + cut.share * (sums[cut.bin] - sums[cut.bin + 1]);
+}
+
+struct estimate {
+    double value, error; /* references; error NaN: nothing is known */
+    double least;        /* what one sampled reference stands for */
+    double freedom;
+};
+
+/* How many more of the trace's references their intervals say miss than do, by the lines. */
+static struct estimate residual_by_lines(const struct rsc_line_sample *line, struct cut rd, struct cut ri) {
+    double predicted = 0, by_part[PARTS], sum = 0, squares = 0;
+    for (uint32_t part = 0; part < PARTS; part++)
+        predicted += by_part[part] = tail(line->ri + (size_t)part * line->bin_count, ri);
+    double value = predicted - tail(line->rd + (size_t)PARTS * line->bin_count, rd);
+    double without[PARTS];
+    for (uint32_t part = 0; part < PARTS; part++) {
+        double true_misses = tail(line->rd + (size_t)part * line->bin_count, rd);
+        without[part] = (predicted - by_part[part] - true_misses) * PARTS / (PARTS - 1);
+        sum += without[part];
+    }
+    for (uint32_t part = 0; part < PARTS; part++) squares += pow(without[part] - sum / PARTS, 2);
+    double missed = 1 - 1 / (double)(1ull << line->rate_shift); /* nothing is left to chance when all are sampled */
+    double least = line->rate_shift ? (double)(1ull << line->rate_shift) : 0;
+    return (struct estimate){value, sqrt(squares * (PARTS - 1) / PARTS * missed), least, PARTS - 1};
+}
+
+/* The same by the bursts, for a trace of so many references. */
+static struct estimate residual_by_bursts(const struct rsc_burst_sample *burst, struct cut rd, struct cut ri,
+                                          uint64_t references) {
+    double first = tail(burst->first_ri, ri) - tail(burst->first_rd, rd);
+    if (burst->state == RSC_BURST_BEGINS) return (struct estimate){first, 0, 0, PARTS - 1};
+    uint32_t parts = burst->bursts < PARTS ? burst->bursts : PARTS;
+    if (parts < 3) return (struct estimate){0, NAN, 0, 1};
+    double residual = 0, of = 0, by_part[PARTS], without[PARTS], sum = 0, squares = 0;
+    for (uint32_t part = 0; part < parts; part++) {
+        by_part[part] = tail_weighted(burst->part_ri + (size_t)part * burst->bin_count, ri) -
+                        tail_weighted(burst->part_rd + (size_t)part * burst->bin_count, rd) - burst->part_beyond[part];
+        residual += by_part[part];
+        of += burst->part_references[part];
+    }
+    double rest = (double)(references - burst->first);
+    for (uint32_t part = 0; part < parts; part++)
+        sum += without[part] = rest * (residual - by_part[part]) / (of - burst->part_references[part]);
+    for (uint32_t part = 0; part < parts; part++) squares += pow(without[part] - sum / parts, 2);
+    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), burst->heaviest, parts - 1.0};
+}
+
+/*
+ * The interval around value that holds the truth with `confidence` (0 to 1), and
+ * point too. If point is further off than the interval's end, the interval is
+ * stretched to it, and its other end placed so that what lies between still has
+ * that probability.
+ */
+static void stretch(double point, struct estimate truth, double confidence, double *low, double *high) {
+    double reach = rsc_student_quantile(0.5 + confidence / 2, truth.freedom);
+    if (!(truth.error > 0)) {
+        *low = fmin(point, truth.value);
+        *high = fmax(point, truth.value);
+        return;
+    }
+    double off = (point - truth.value) / truth.error, below = reach, above = reach;
+    if (fabs(off) > reach) {
+        /* covered: from the point (far, on one side) to -x on the other */
+        double other = -rsc_student_quantile(rsc_student_cdf(fabs(off), truth.freedom) - confidence, truth.freedom);
+        below = off < 0 ? -off : other;
+        above = off < 0 ? other : off;
+    }
+    *low = truth.value - below * truth.error;
+    *high = truth.value + above * truth.error;
+}
+
+void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model, double confidence,
+                            struct rsc_profile *profile) {
+    struct rsc_line_sample *line = &sample->line;
+    struct rsc_burst_sample *burst = &sample->burst;
+    uint32_t bins = line->bin_count;
+    for (uint32_t part = 0; part <= PARTS; part++) {
+        sum_up(line->rd + (size_t)part * bins, bins);
+        if (part == PARTS) break;
+        sum_up(line->ri + (size_t)part * bins, bins);
+        sum_up_weighted(burst->part_ri + (size_t)part * bins, bins);
+        sum_up_weighted(burst->part_rd + (size_t)part * bins, bins);
+    }
+    sum_up(burst->first_ri, bins);
+    sum_up(burst->first_rd, bins);
+
+    double references = (double)profile->references, cold = (double)profile->cold;
+    struct rsc_histogram whole = *model->counts.ri;
+    uint64_t suffix = 0; /* intervals of all references: walked down with the sizes, which ascend */
+    uint32_t at = whole.bin_count;
+    for (size_t i = profile->mrc_count; i-- > 0;) {
+        struct rsc_mrc_point *point = &profile->mrc[i];
+        if (point->lines >= profile->distinct) continue; /* cold ones only: known */
+        struct cut rd = cut_at(point->lines), ri = cut_at(rsc_ri_model_threshold(model, point->lines));
+        while (at > ri.bin + 1) suffix += whole.count[--at];
+        double predicted = cold + (double)suffix + ri.share * (double)whole.count[ri.bin];
+        int by_bursts = burst->state == RSC_BURST_BEGINS || point->lines <= burst_lines(sample);
+        struct estimate truth = by_bursts ? residual_by_bursts(burst, rd, ri, profile->references)
+                                          : residual_by_lines(line, rd, ri);
+        truth.value = predicted - truth.value;
+        /* That no sampled reference was predicted wrongly does not mean that none is: the next one might be. A
+         * distance of 0 or not is told by the interval alone, so there nothing can be wrong. */
+        if (point->lines > 1) truth.error = hypot(truth.error, truth.least);
+        double low = cold, high = references;
+        if (!isnan(truth.error)) stretch(point->miss_ratio * references, truth, confidence / 100, &low, &high);
+        point->low = fmin(fmax(low, cold) / references, point->miss_ratio);
+        point->high = fmax(fmin(high, references) / references, point->miss_ratio);
+    }
+}

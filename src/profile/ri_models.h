@@ -1,0 +1,112 @@
+/*
+ * ri_models.h - reuse distances from reuse intervals alone: StatStack, AET, HOTL
+ * and Shen's model.
+ *
+ * A reuse interval (RI) is had from one table of last uses; a reuse distance (RD)
+ * is not. The models guess the second from the histogram of the first. With
+ *     P(k) = (references with RI > k, cold ones counted as infinite) / references
+ *     S(r) = P(1) + ... + P(r-1)
+ * a reuse of interval r has r-1 references between its ends, and the k-th before
+ * its later end is the last one to its line with probability P(k), so that S(r)
+ * lines are expected in between. The four, as published:
+ *   StatStack (Eklov and Hagersten, ISPASS 2010): RD = S(RI), rounded here.
+ *   AET (Hu et al., ATC 2016): a cache of c lines has the eviction time A with
+ *       P(0) + ... + P(A-1) = c, and misses what has RI > A. That is RD = S(RI)
+ *       rounded up, so RI 2 is never RD 0.
+ *   HOTL (Xiang et al., ASPLOS 2013): fp(w), the mean number of distinct lines in
+ *       all windows of w references, is exact given also when lines were first
+ *       and last used. A warm cache of c = fp(w) lines misses fp(w+1) - fp(w) of
+ *       its references. A cache that starts empty has c misses while it fills,
+ *       which takes about w references, and that rate after:
+ *       misses(c) = fp(w) + (n-w) (fp(w+1) - fp(w)), the tangent of fp at w read
+ *       at the trace's end (this last step is ours: without it cold references
+ *       would be missing from the curve). Without first and last uses fp(w) is
+ *       taken to be P(0) + ... + P(w-1), and the model becomes AET's.
+ *   Shen (Shen et al., POPL 2007): each of the other N-1 lines is among the r-1
+ *       references with probability p3(r-1), independently:
+ *       RD ~ Binomial(N-1, p3), p3(d) = sum of P'(k) for k <= d, over N-1, where
+ *       P' is of reuses only; p3 can pass 1 and is clipped. Counting places
+ *       strictly between makes RI 1 give RD 0, as RDs are counted here.
+ * In a long steady trace the first three are one integral. They differ in rounding
+ * and in what the trace's ends do: StatStack and AET take each line's last use as
+ * one with RI > everything; HOTL weighs windows that reach over the ends less.
+ *
+ * All assume that the intervals of neighbouring references are independent, and
+ * that every part of the trace is like the whole. Neither is so in programs:
+ * docs/approximate.md shows by how much they fail.
+ *
+ * Values of RI within a bin are taken to be spread evenly, so answers are as fine
+ * as the bins. For HOTL that is not enough: an error of a few tenths of a percent
+ * in all intervals would be thousands of lines of footprint. There the mean within
+ * bins is moved (in all by the same share of the width) so that the intervals, first
+ * and last uses of all lines add up to the trace's length for each line, as they do.
+ * Words, lines and pages are all the same here. Building a model is
+ * O(bins), a whole histogram O(bins log(longest RI)); Shen's costs up to some
+ * thousand steps more per bin.
+ */
+#ifndef RSC_PROFILE_RI_MODELS_H
+#define RSC_PROFILE_RI_MODELS_H
+
+#include "base/histogram.h"
+
+enum rsc_ri_model_kind { RSC_RI_STATSTACK, RSC_RI_AET, RSC_RI_HOTL, RSC_RI_SHEN };
+
+/* What is known of a trace. Histograms stay the caller's and must outlive the model. */
+struct rsc_ri_counts {
+    const struct rsc_histogram *ri; /* any bins */
+    uint64_t cold;                  /* references without RI; references = these + total(ri) */
+    uint64_t distinct;              /* lines; bounds the distances. N of Shen's model */
+    /* Used by HOTL, both or none: by line, the number of its first use, counted from 1, and of its last use,
+     * counted from 1 backwards from the end. */
+    const struct rsc_histogram *first, *last;
+};
+
+/* Tails of a histogram: how many values are above w, and by how much in all. */
+struct rsc_tails {
+    const struct rsc_histogram *histogram;
+    uint32_t bins;  /* up to and with the highest that is not empty */
+    double lean;    /* values within a bin exceed its lo by this times what even spread gives; 1 unless known better */
+    double *above;  /* [bin]: values in higher bins; owned, the other two columns behind it */
+    double *excess; /* [bin]: sum of (value - hi of this bin) over higher bins */
+    double *within; /* [bin]: sum over k >= 1, k < lo of this bin, of values above k */
+};
+
+struct rsc_ri_model {
+    enum rsc_ri_model_kind kind;
+    struct rsc_ri_counts counts;
+    uint64_t references, longest; /* longest: no RI is longer */
+    struct rsc_tails ri, first, last;
+};
+
+/* Returns 0 or RSC_ENOMEM. A zeroed model may always be freed. */
+int rsc_ri_model_init(struct rsc_ri_model *model, enum rsc_ri_model_kind kind, const struct rsc_ri_counts *counts);
+void rsc_ri_model_free(struct rsc_ri_model *model);
+
+/* "statstack", ... */
+const char *rsc_ri_model_name(enum rsc_ri_model_kind kind);
+
+/* S(interval): other lines expected within an interval. */
+double rsc_ri_model_lines_within(const struct rsc_ri_model *model, uint64_t interval);
+
+/* HOTL's fp(window), window from 0 to references; needs first and last uses. */
+double rsc_ri_model_footprint(const struct rsc_ri_model *model, uint64_t window);
+
+/*
+ * The least RI that a cache of `lines` lines misses: AET's as published, for the
+ * other kinds that of StatStack's rounding. More than `longest`: it misses none.
+ */
+uint64_t rsc_ri_model_threshold(const struct rsc_ri_model *model, uint64_t lines);
+
+/*
+ * Fills rd (made by the caller, any bins; what it held is lost) so that
+ * total(rd) = total(ri). No distance reaches `distinct`. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_ri_model_rd(const struct rsc_ri_model *model, struct rsc_histogram *rd);
+
+/*
+ * The same for a part of the trace's reuses, such as those of one thread, in the
+ * surroundings that the model describes. HOTL then takes the threshold above.
+ */
+int rsc_ri_model_rd_of(const struct rsc_ri_model *model, const struct rsc_histogram *part, struct rsc_histogram *rd);
+
+#endif

@@ -1,0 +1,110 @@
+/* test_parallel.c - the parallel engine given up in the middle, out of memory, and asked for from outside. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <reusescope/reusescope.h>
+
+#include "distance/engine_kind.h"
+#include "distance/engine_parallel.h"
+#include "profile/profile_model.h"
+
+#define BATCH 4000u
+
+static uint64_t addr[BATCH], meta[BATCH], pc[BATCH];
+
+static struct rsc_batch distinct_lines(uint64_t first) {
+    for (uint32_t i = 0; i < BATCH; i++) {
+        addr[i] = (first + i) * 64;
+        meta[i] = rsc_meta(1, RSC_READ, 0);
+        pc[i] = 0x1000 + i % 64;
+    }
+    return (struct rsc_batch){.count = BATCH, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
+}
+
+static void destroyed_at_any_moment(void **state) {
+    (void)state;
+    for (uint32_t pushes = 0; pushes < 12; pushes++) {
+        struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .workers = 1 + pushes % 4};
+        void *engine;
+        assert_int_equal(rsc_engine_parallel.create(&engine, &options, NULL, NULL), 0);
+        rsc_parallel_set_chunk(engine, 1 + 700 * (pushes % 3));
+        for (uint32_t i = 0; i < pushes; i++) {
+            struct rsc_batch batch = distinct_lines(i * BATCH / 2);
+            if (pushes % 2) batch.pc = pc;
+            assert_int_equal(rsc_engine_parallel.push(engine, &batch, NULL), 0);
+        }
+        rsc_engine_parallel.destroy(engine); /* workers are busy */
+    }
+    rsc_engine_parallel.destroy(NULL);
+}
+
+static void by_its_name(void **state) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "parallel", .workers = 3, .phases = 2};
+    struct rsc_engine *engine;
+    struct rsc_profile *profile;
+    struct rsc_error error;
+    (void)state;
+    assert_int_equal(rsc_engine_new(&engine, &options, &error), 0);
+    assert_int_equal(rsc_engine_finish(engine, &profile, &error), 0); /* nothing was pushed */
+    assert_int_equal(profile->references, 0);
+    assert_string_equal(profile->made.by, "parallel");
+    assert_int_equal(profile->made.workers, 3);
+    rsc_profile_free(profile);
+    rsc_engine_free(engine);
+    options.engine = "parallel:4";
+    assert_int_equal(rsc_engine_new(&engine, &options, &error), RSC_EINVAL);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* In a process that may not grow: an error with its reason, then a clean end. */
+static int end_without_memory(void) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "parallel", .workers = 2};
+    struct rlimit limit = {800u << 20, 800u << 20};
+    struct rsc_engine *engine;
+    struct rsc_profile *profile = NULL;
+    struct rsc_error error = {0};
+    if (setrlimit(RLIMIT_AS, &limit) || rsc_engine_new(&engine, &options, &error) < 0) return 10;
+    int status = 0;
+    for (uint64_t i = 0; i < 5000 && !status; i++) {
+        struct rsc_batch batch = distinct_lines(i * BATCH);
+        status = rsc_engine_push(engine, &batch, &error);
+    }
+    if (!status) status = rsc_engine_finish(engine, &profile, &error);
+    rsc_profile_free(profile);
+    rsc_engine_free(engine);
+    if (status != RSC_ENOMEM) return 11;
+    return strstr(error.message, "out of memory (parallel engine, 2 workers") ? 0 : 12;
+}
+
+static void out_of_memory(void **state) {
+    int status;
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(end_without_memory());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+#else
+static void out_of_memory(void **state) {
+    (void)state;
+    skip(); /* sanitizers need the address space */
+}
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(destroyed_at_any_moment),
+        cmocka_unit_test(by_its_name),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
