@@ -2,7 +2,8 @@
  * engine_bench.c - the library's engines on a file of addresses, from opening it to
  * the profile: the exact engine, the parallel one where this build has it, and the
  * gpu one (with REUSESCOPE_GPU_PLUGIN the path of the plugin). All profiles must be
- * the same.
+ * the same. At the end two engines of each kind take the file side by side, for lines
+ * of 64 and of 4096 bytes: they share the device.
  *
  *     engine_bench RAW64_FILE [WORKERS]
  */
@@ -60,6 +61,39 @@ static int same(const struct rsc_profile *a, const struct rsc_profile *b) {
            !memcmp(a->ri_list, b->ri_list, a->ri_list_count * sizeof *a->ri_list);
 }
 
+/* Two engines at once, as `analyze --line 64,4096` has them. Returns 0, or -1 where there is no such engine. */
+static int analyse_two(const char *path, const char *name, struct rsc_profile *profiles[2]) {
+    struct rsc_engine *engines[2] = {NULL, NULL};
+    struct rsc_batch batch = {.addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
+    struct rsc_error error;
+    FILE *file = fopen(path, "rb");
+    int status = file ? 0 : -1;
+    profiles[0] = profiles[1] = NULL;
+    for (int i = 0; status == 0 && i < 2; i++) {
+        struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .attribute = 2,
+                                             .line_bytes = i ? 4096 : 64};
+        status = rsc_engine_new(&engines[i], &options, &error);
+    }
+    while (status == 0 && (batch.count = (uint32_t)fread(addr, sizeof *addr, BATCH, file)) > 0)
+        for (int i = 0; status == 0 && i < 2; i++) status = rsc_engine_push(engines[i], &batch, &error);
+    for (int i = 0; status == 0 && i < 2; i++) status = rsc_engine_finish(engines[i], &profiles[i], &error);
+    for (int i = 0; i < 2; i++) rsc_engine_free(engines[i]);
+    if (file) fclose(file);
+    return status;
+}
+
+static int two_line_sizes(const char *path) {
+    struct rsc_profile *exact[2], *gpu[2];
+    int wrong = 0;
+    if (analyse_two(path, "exact", exact) == 0 && analyse_two(path, "gpu", gpu) == 0) {
+        wrong = !same(exact[0], gpu[0]) || !same(exact[1], gpu[1]);
+        printf("    lines of 64 and 4096 bytes side by side: %s\n", wrong ? "DIFFERENT" : "the same profiles");
+        for (int i = 0; i < 2; i++) rsc_profile_free(gpu[i]);
+    }
+    for (int i = 0; i < 2; i++) rsc_profile_free(exact[i]);
+    return wrong;
+}
+
 int main(int count, char **arguments) {
     if (count < 2) {
         fprintf(stderr, "usage: engine_bench RAW64_FILE [WORKERS]\n");
@@ -82,5 +116,5 @@ int main(int count, char **arguments) {
         else truth = profile;
     }
     rsc_profile_free(truth);
-    return wrong;
+    return wrong | two_line_sizes(arguments[1]);
 }
