@@ -68,7 +68,6 @@ static int analyse_two(const char *path, const char *name, struct rsc_profile *p
     struct rsc_error error;
     FILE *file = fopen(path, "rb");
     int status = file ? 0 : -1;
-    profiles[0] = profiles[1] = NULL;
     for (int i = 0; status == 0 && i < 2; i++) {
         struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .attribute = 2,
                                              .line_bytes = i ? 4096 : 64};
@@ -83,14 +82,16 @@ static int analyse_two(const char *path, const char *name, struct rsc_profile *p
 }
 
 static int two_line_sizes(const char *path) {
-    struct rsc_profile *exact[2], *gpu[2];
+    struct rsc_profile *exact[2] = {NULL, NULL}, *gpu[2] = {NULL, NULL};
     int wrong = 0;
     if (analyse_two(path, "exact", exact) == 0 && analyse_two(path, "gpu", gpu) == 0) {
         wrong = !same(exact[0], gpu[0]) || !same(exact[1], gpu[1]);
         printf("    lines of 64 and 4096 bytes side by side: %s\n", wrong ? "DIFFERENT" : "the same profiles");
-        for (int i = 0; i < 2; i++) rsc_profile_free(gpu[i]);
     }
-    for (int i = 0; i < 2; i++) rsc_profile_free(exact[i]);
+    for (int i = 0; i < 2; i++) {
+        rsc_profile_free(exact[i]);
+        rsc_profile_free(gpu[i]);
+    }
     return wrong;
 }
 
