@@ -72,7 +72,7 @@ bool Session::stacks_with_samples() const {
 u64 Session::bytes_per_position(bool wide) const {
     u64 id = wide ? 8 : 4;
     u64 bytes = 2 * id + std::max<u64>(id + 4, 8) + 8 + 8; /* ids, temporary, positions, elements */
-    bytes += 2 + (sizeof(u32) << DIGIT_BITS_MOST) / TILE;       /* ranks, status */
+    bytes += 2 + (sizeof(u32) << DIGIT_BITS_MOST) / TILE;  /* ranks, status */
     bool sampled = stacks_with_samples();
     if (sampled || options_.per_thread) bytes += 8; /* times */
     if (sampled) bytes += 17;                       /* kept words and times, marks */
@@ -87,7 +87,7 @@ u64 Session::round_words(const Stack &stack, u64 wanted) {
     for (Stack *other : stacks_) lines += other->carried * bytes_per_line(other->wide);
     lines += stack.carried * bytes_per_line(stack.wide) / 4; /* room to grow */
     u64 left = budget_ > fixed + lines ? budget_ - fixed - lines : 0;
-    u64 positions = std::min<u64>(left / bytes_per_position(stack.wide), POSITIONS_MOST);
+    u64 positions = std::min<u64>(left / bytes_per_position(stack.wide || work_->wide), POSITIONS_MOST);
     u64 least = std::min(wanted, std::max<u64>(1, chunk_words_ / 64));
     /* each new word may be a new line, to be carried as well */
     u64 fits = positions > stack.carried ? (positions - stack.carried) / 2 : 0;
@@ -95,8 +95,8 @@ u64 Session::round_words(const Stack &stack, u64 wanted) {
         fail(RSC_ELIMIT,
              "gpu engine: too many distinct lines for the device: %u so far, at %llu bytes each, and a chunk, at %llu bytes "
              "a reference, do not fit %.1f MiB; take a larger --line, or another engine",
-             stack.carried, (unsigned long long)(bytes_per_line(stack.wide) * 5 / 4 + bytes_per_position(stack.wide)),
-             (unsigned long long)(2 * sizeof(u64) + 2 * bytes_per_position(stack.wide)), (double)budget_ / (1 << 20));
+             stack.carried, (unsigned long long)(bytes_per_line(stack.wide) * 5 / 4 + bytes_per_position(stack.wide || work_->wide)),
+             (unsigned long long)(2 * sizeof(u64) + 2 * bytes_per_position(stack.wide || work_->wide)), (double)budget_ / (1 << 20));
     return std::min(wanted, fits);
 }
 

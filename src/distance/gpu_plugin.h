@@ -88,7 +88,7 @@ struct rsc_gpu_plugin {
     /* The first `count` words of the buffer are filled. */
     int (*commit)(void *session, size_t count, char *message);
 
-    /* Words in page-locked memory of the caller's, who keeps them until finish() returns. */
+    /* Words of the caller's, who keeps them until finish() returns. Only from page-locked memory does the copy overlap. */
     int (*push)(void *session, const uint64_t *words, uint64_t count, char *message);
     /* Words that are in the device's memory already. */
     int (*push_device)(void *session, const uint64_t *words, uint64_t count, char *message);
