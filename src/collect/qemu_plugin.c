@@ -547,24 +547,23 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
  * The guest starts another program. When children are followed, that is started
  * here, under QEMU again; if it cannot be, QEMU goes on and lets the kernel do it.
  */
-static void start_program(uint64_t path, uint64_t argv, uint64_t envp) {
-    struct rsc_follow follow = {
-        .guest = plugin.guest,
-        .path = (const char *)(uintptr_t)(path + plugin.guest_base),
-        .argv = (char *const *)(uintptr_t)(argv + plugin.guest_base),
-        .envp = (char *const *)(uintptr_t)(envp + plugin.guest_base),
-        .guest_base = plugin.guest_base,
-        .ring_fd = plugin.ring_fd,
-        .parent_pid = plugin.ring->parent_pid,
-    };
+static void start_program(const struct rsc_follow_call *call) {
+    struct rsc_follow follow = {.guest = plugin.guest,
+                                .guest_base = plugin.guest_base,
+                                .ring_fd = plugin.ring_fd,
+                                .parent_pid = plugin.ring->parent_pid};
     struct rsc_target target;
-    if (plugin.follow && path && argv && !thread.closed && rsc_follow_find(&follow, &target)) {
+    __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
+    if (!plugin.follow || thread.closed) return;
+    if (rsc_follow_read(&follow, call) == 0 && rsc_follow_find(&follow, &target)) {
         thread.current = sink;
         rsc_ring_detach(&thread.writer);
+        __atomic_fetch_sub(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
         rsc_follow_exec(&follow, &target);
+        __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
         thread.attached = 0; /* it failed: this program goes on */
     }
-    __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
+    rsc_follow_free(&follow);
 }
 
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
@@ -579,8 +578,10 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         return;
     }
     thread.mmap_fd = number == calls->mmap && (a3 & 4) ? (int64_t)(int32_t)a5 : -1;
-    if (number == calls->execve) start_program(a1, a2, a3);
-    if (number == calls->execve || number == calls->exit_group || number == calls->exit ||
+    const int starts_program = number == calls->execve || number == calls->execveat;
+    if (number == calls->execve) start_program(&(struct rsc_follow_call){AT_FDCWD, a1, a2, a3, 0});
+    if (number == calls->execveat) start_program(&(struct rsc_follow_call){(int)a1, a2, a3, a4, (int)a5});
+    if (starts_program || number == calls->exit_group || number == calls->exit ||
         plugin.ring->slots_used > 1 || rsc_guest_may_block(calls, number))
         publish();
     if (plugin.strict) rsc_turn_give();
@@ -588,7 +589,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {
     (void)id, (void)vcpu;
-    if (number == rsc_guest_syscalls(plugin.guest)->execve) /* it failed: nothing was started */
+    const struct rsc_guest_syscalls *calls = rsc_guest_syscalls(plugin.guest);
+    if (number == calls->execve || number == calls->execveat) /* it failed: nothing was started */
         __atomic_fetch_sub(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
     if (plugin.strict && thread.attached && !thread.closed) rsc_turn_take();
     if (thread.mmap_fd < 0) return;
