@@ -12,11 +12,13 @@
 
 #include "base/arena.h"
 #include "base/fail.h"
+#include "collect/expand.h"
 #include "collect/guest_maps.h"
 #include "trace/source.h"
 
 #define LATE_AFTER_NS 20000000ull
 #define NEVER UINT64_MAX
+#define RECORDS_MAX (2 * RSC_BLOCK_WORDS + RSC_EXPANSION_HELD) /* of a block */
 #define PROCESSES_MAX 65535u /* as many as 16 bits of an address can tell apart */
 
 /* What the parent knows of a slot. */
@@ -27,6 +29,9 @@ struct cursor {
     uint32_t number;     /* thread number */
     uint64_t tid;        /* the ordinal it goes by */
     uint64_t space;      /* set in its addresses: which process they are of */
+    uint64_t consumed;   /* blocks; what the ring says of it can be anything */
+    struct rsc_record *records; /* of the block being taken; kept for the slot's next thread */
+    struct rsc_expansion expansion;
     uint32_t at;         /* record in the block being taken */
     uint32_t count;      /* its records; 0: no block is being taken */
     int stack_known;
@@ -79,6 +84,7 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
 
 void rsc_drain_free(struct rsc_drain *drain) {
     if (!drain) return;
+    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) free(drain->cursors[i].records);
     rsc_guest_maps_free(drain->maps);
     rsc_thread_table_free(&drain->threads);
     rsc_arena_free(&drain->event_data);
@@ -188,13 +194,12 @@ static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, str
 
 /* Up to `most` records of the block being taken into the batch. */
 static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
-    const struct rsc_record *records = slot->blocks[slot->consumed % RSC_RING_BLOCKS].records;
     uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
     const uint64_t thread_bits = (uint64_t)cursor->number << 40, space = cursor->space;
     const uint32_t filled_before = drain->count;
     uint32_t at = cursor->at, filled = filled_before;
     for (; at < end && filled < RSC_BATCH_ACCESSES; at++) {
-        struct rsc_record record = records[at];
+        struct rsc_record record = cursor->records[at];
         uint32_t type = rsc_record_type(record.word);
         if (__builtin_expect(type == RSC_RECORD_READ || type == RSC_RECORD_WRITE, 1)) {
             drain->addr[filled] = record.addr | space;
@@ -214,13 +219,14 @@ static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct r
     return 0;
 }
 
-/* Gives a taken block back, cleared. */
-static void free_block(struct rsc_slot *slot, struct rsc_block *block, uint32_t count) {
-    memset(block->records, 0, count * sizeof *block->records);
-    block->count = 0;
-    __atomic_store_n(&slot->consumed, slot->consumed + 1, __ATOMIC_RELEASE);
+/* Gives a taken block back. */
+static void free_block(struct cursor *cursor, struct rsc_slot *slot) {
+    slot->blocks[cursor->consumed % RSC_RING_BLOCKS].count = 0; /* taken once, whatever `published` says */
+    __atomic_store_n(&slot->consumed, ++cursor->consumed, __ATOMIC_RELEASE);
     __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &slot->consumed_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
+    /* A thread that found its ring full goes on when half of it is free, and not for one block at a time. */
+    if (__atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) - cursor->consumed == RSC_RING_SOME)
+        syscall(SYS_futex, &slot->consumed_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 /* ---- which block next ---- */
@@ -234,9 +240,8 @@ static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct r
     int64_t number = rsc_thread_number(&drain->threads, pid, tid);
     if (number < 0) return (int)number;
     *cursor = (struct cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
-                              .left_generation = cursor->left_generation,
-                               .number = (uint32_t)number, .tid = tid,
-                              .space = (pid - 1) << 48};
+                              .left_generation = cursor->left_generation, .number = (uint32_t)number, .tid = tid,
+                              .space = (pid - 1) << 48, .consumed = cursor->consumed, .records = cursor->records};
     if (add_maps(drain) < 0) return RSC_ENOMEM;
     return add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
 }
@@ -273,50 +278,86 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
     return living;
 }
 
-/* Begins the slot's next block, if there is one. `ended`: one that was never published counts too. */
+/* Words of the open block that were never published: up to the last that is not zero. */
+static uint32_t count_unpublished(const struct rsc_slot *slot) {
+    uint32_t count = RSC_BLOCK_WORDS;
+    if (slot->cleared != slot->published) return 0; /* killed between publishing and clearing */
+    while (count && !slot->open[count - 1]) count--;
+    return count;
+}
+
+/*
+ * Begins the slot's next block, if there is one: it is expanded and given back. `ended`: one
+ * that was never published counts too. Returns 1 when there was one, even if nothing was in it, 0, or negative.
+ */
 static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, int ended) {
-    uint64_t published = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE);
-    struct rsc_block *block = &slot->blocks[slot->consumed % RSC_RING_BLOCKS];
-    uint32_t count = 0;
-    uint64_t start_ns, end_ns;
-    if (published > slot->consumed) {
-        count = __atomic_load_n(&block->count, __ATOMIC_ACQUIRE);
+    /* In this order: what is published before it ends is found. */
+    int thread_ended = ended || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_ENDED;
+    uint64_t published = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE), instructions = 0;
+    struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
+    const uint64_t *from = block->words;
+    uint32_t words = 0;
+    uint64_t start_ns = 0, end_ns = 0;
+    if (published > cursor->consumed) {
+        words = __atomic_load_n(&block->count, __ATOMIC_ACQUIRE);
         start_ns = block->start_ns;
         end_ns = block->end_ns;
-        if (!count) { /* nothing of ours publishes that */
-            free_block(slot, block, 0);
-            return 0;
+        instructions = block->instructions;
+        if (!words) { /* nothing of ours publishes that */
+            free_block(cursor, slot);
+            return 1;
         }
-        drain->instructions += block->instructions;
-        drain->stats.instructions += block->instructions;
     } else if (ended) {
-        while (count < RSC_BLOCK_RECORDS && block->records[count].word) count++;
+        words = count_unpublished(slot);
         start_ns = end_ns = slot->open_since_ns;
+        from = slot->open;
     }
-    if (!count) return 0;
-    if (count > RSC_BLOCK_RECORDS) count = RSC_BLOCK_RECORDS;
+    if (!words && thread_ended && cursor->generation == slot->generation && cursor->expansion.held_count) {
+        cursor->at = 0;
+        cursor->count = rsc_expand_held(&cursor->expansion, cursor->records);
+        cursor->start_ns = drain->taken_until_ns;
+        cursor->step_ns_256 = 0;
+        return 1;
+    }
+    if (!words) return 0;
+    if (words > RSC_BLOCK_WORDS) words = RSC_BLOCK_WORDS;
     if (cursor->generation != slot->generation) {
         int status = start_thread(drain, cursor, slot);
         if (status < 0) return status;
     }
-    if (start_ns < drain->taken_until_ns) drain->stats.late++;
+    if (!cursor->records && !(cursor->records = malloc(RECORDS_MAX * sizeof *cursor->records))) return RSC_ENOMEM;
     cursor->at = 0;
-    cursor->count = count;
-    cursor->start_ns = start_ns;
-    cursor->step_ns_256 = (end_ns > start_ns ? end_ns - start_ns : 0) * 256 / count;
+    cursor->count = rsc_expand(&cursor->expansion, from, words, drain->ring->plans, cursor->records, &instructions);
+    if (from == slot->open) memset(slot->open, 0, sizeof slot->open);
+    else free_block(cursor, slot);
+    drain->instructions += instructions;
+    drain->stats.instructions += instructions;
     drain->stats.blocks++;
-    return 0;
+    if (!cursor->count) return 1;
+    if (start_ns < drain->taken_until_ns) drain->stats.late++;
+    cursor->start_ns = start_ns;
+    cursor->step_ns_256 = (end_ns > start_ns ? end_ns - start_ns : 0) * 256 / cursor->count;
+    return 1;
+}
+
+/* Begins blocks up to one that has records. As many as a ring can hold: no program can keep us here. */
+static int begin_some_block(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, int ended) {
+    int status = 1;
+    for (uint32_t i = 0; i <= RSC_RING_BLOCKS && !cursor->count && status > 0; i++)
+        status = begin_block(drain, cursor, slot, ended);
+    return status < 0 ? status : 0;
 }
 
 /* A thread that ended and whose blocks are all taken: its slot is free again. */
 static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
     int dead = is_dead(cursor, slot);
     if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED && !dead) || cursor->count ||
-        __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > slot->consumed)
+        __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)
         return 0;
     int status = 0;
     if (dead) { /* what it never published was taken all the same: the next one starts from there */
-        slot->published = slot->consumed;
+        memset(slot->open, 0, sizeof slot->open);
+        slot->cleared = slot->published = cursor->consumed;
         slot->open_since_ns = 0;
     }
     if (cursor->generation == slot->generation && cursor->generation)
@@ -347,7 +388,7 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
         uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
         int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
         int gone = (ended && !left) || is_dead(cursor, slot);
-        int status = cursor->count ? 0 : begin_block(drain, cursor, slot, gone);
+        int status = begin_some_block(drain, cursor, slot, gone);
         if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;
         if (!cursor->count) {
             if (open_ns && open_ns < choice->guard_ns && !ended) choice->guard_ns = open_ns;
@@ -396,9 +437,7 @@ static int take_some(struct rsc_drain *drain, const struct choice *choice) {
     int status = take_records(drain, cursor, slot, most);
     if (status < 0) return status;
     drain->taken_until_ns = choice->time_ns;
-    if (cursor->at < cursor->count) return 0;
-    free_block(slot, &slot->blocks[slot->consumed % RSC_RING_BLOCKS], cursor->count);
-    cursor->count = 0;
+    if (cursor->at >= cursor->count) cursor->count = 0;
     return 0;
 }
 
@@ -426,6 +465,7 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
         int status = choose(drain, ended, &choice);
         if (!status && (choice.slot == RSC_RING_SLOTS || (!ended && held_back(drain, &choice)))) break;
         if (!status) status = take_some(drain, &choice);
+        if (status == RSC_ELIMIT) return rsc_fail(error, RSC_ELIMIT, "more than %u threads", RSC_THREADS_MAX);
         if (status < 0) return rsc_fail_memory(error, "collector");
     }
     if (!batch_is_full(drain)) {
@@ -444,10 +484,12 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
 void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
     struct rsc_ring *ring = drain->ring;
     struct timespec limit = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
-    __atomic_store_n(&ring->parent_sleeps, 1, __ATOMIC_SEQ_CST);
+    /* Held back for one thread: whatever that publishes is waited for, while others may be waiting for us. */
+    uint32_t sleeps = drain->held_since_ns ? RSC_PARENT_WAITS_FOR_ANY : RSC_PARENT_WAITS_FOR_SOME;
+    __atomic_store_n(&ring->parent_sleeps, sleeps, __ATOMIC_SEQ_CST);
     if (drain->signal_seen == __atomic_load_n(&ring->published_signal, __ATOMIC_SEQ_CST))
         syscall(SYS_futex, &ring->published_signal, FUTEX_WAIT, drain->signal_seen, &limit, NULL, 0);
-    __atomic_store_n(&ring->parent_sleeps, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&ring->parent_sleeps, RSC_PARENT_AWAKE, __ATOMIC_RELAXED);
 }
 
 void rsc_drain_get_stats(const struct rsc_drain *drain, struct rsc_drain_stats *stats) {

@@ -83,11 +83,11 @@ enum rsc_guest_insn rsc_guest_classify(enum rsc_guest guest, const void *code, s
 
 /* Waiting for a lock, a child, time, input. */
 static const struct rsc_guest_syscalls x86_64_calls = {
-    .getpid = 39, .mmap = 9, .execve = 59, .exit = 60, .exit_group = 231,
+    .getpid = 39, .mmap = 9, .execve = 59, .execveat = 322, .exit = 60, .exit_group = 231,
     .blocking = {202, 0, 7, 23, 35, 34, 61, 43, 45, 47, 56, 57, 58, 230, 232, 247, 270, 271, 281, 288, 449, -1},
 };
 static const struct rsc_guest_syscalls aarch64_calls = {
-    .getpid = 172, .mmap = 222, .execve = 221, .exit = 93, .exit_group = 94,
+    .getpid = 172, .mmap = 222, .execve = 221, .execveat = 281, .exit = 93, .exit_group = 94,
     .blocking = {98, 63, 73, 72, 101, 115, 260, 202, 207, 212, 220, 22, 95, 242, 449, -1},
 };
 

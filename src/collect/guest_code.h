@@ -28,7 +28,7 @@ enum rsc_guest_insn {
 enum rsc_guest_insn rsc_guest_classify(enum rsc_guest guest, const void *code, size_t bytes);
 
 struct rsc_guest_syscalls {
-    int64_t getpid, mmap, execve, exit, exit_group;
+    int64_t getpid, mmap, execve, execveat, exit, exit_group;
     int64_t blocking[24]; /* ends with -1 */
 };
 

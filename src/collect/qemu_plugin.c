@@ -2,19 +2,24 @@
  * qemu_plugin.c - runs inside qemu-user and writes what the guest does into the
  * ring (runtime/ring.h).
  *
- * Two modes. *Recording*: every memory access is a record; a callback at the
- * start of each translation block counts instructions and, because a block runs
- * straight through, tells one execution of an instruction from the next. *Fast*:
- * only the count. Going from one to the other resets the plugin, which makes QEMU
+ * Two modes. *Recording*: every memory access is a word. *Fast*: only instructions
+ * are counted. Going from one to the other resets the plugin, which makes QEMU
  * translate everything anew.
  *
- * QEMU reports a 16-byte access as two of 8, a 32-byte one as four, and rep
- * strings byte by byte. Pieces of one execution of one instruction that lie end
- * to end are joined here; rep strings, one block an iteration, are joined up to
- * line boundaries and count as one instruction.
+ * What counts while recording is how little each access costs. When a block is
+ * translated, its plan tells the parent what every word of it will mean. Most
+ * accesses are certain from the code (guest_accesses.h): each has its place behind
+ * the block's start, and storing it depends on nothing but where the block began.
+ * (A pointer moved on by each access would be a chain through memory: 3 ns an
+ * access against 1.) And where the first thing a block does to memory is certain,
+ * that access writes the start as well, so that no callback is needed for the
+ * block itself.
  *
- * Calls and returns are known when the block they end has run and the next one
- * begins: that gives call sites and targets without reading registers.
+ * Everything else, such as joining what QEMU reports in pieces, telling calls and
+ * returns and counting instructions, is the parent's work (expand.h).
+ *
+ * With regions, --for and --order strict, each block has its callback and all its
+ * accesses are loose words, in the order they happen.
  *
  * One copy is loaded per process; a forked child takes a slot of its own when
  * children are followed, else it stops recording.
@@ -29,6 +34,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collect/code_plan.h"
 #include "collect/follow.h"
 #include "collect/guest_calls.h"
 #include "collect/guest_code.h"
@@ -40,19 +46,16 @@
 EXPORT int qemu_plugin_version = 1;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
 
-/* An instruction that touches memory, as known at translation. */
-struct insn {
-    uint64_t pc;
-    uint8_t is_rep, only_writes;
-};
-
-/* A translation block. */
+/* A translation block, for callbacks that need more than its start. */
 struct block {
+    uint64_t start_word; /* RSC_START...; 0: its accesses are not recorded */
+    const uint64_t *plan; /* for a start with RSC_START_INLINE */
+    uint32_t plan_words;
     uint64_t start;
     uint64_t end_pc; /* of its last instruction */
     uint64_t after;  /* address after it */
     uint32_t instructions;
-    uint8_t ends; /* the last instruction: call, return, rep string, or 0 */
+    uint8_t ends; /* enum rsc_plan_end */
     uint8_t in_roi;
 };
 
@@ -84,22 +87,19 @@ static struct {
 /* What a thread ran before its first block. */
 static const struct block no_block;
 
+/* Where words go that nobody wants. Its first stays zero: no start. */
+static uint64_t sink[1 + RSC_START_FIXED_MAX];
+
 static __thread struct {
     struct rsc_ring_writer writer;
+    uint64_t *current; /* the start of the block that runs, its fixed words behind it; or the sink */
     int attached, closed;
-    /* The record that may still grow, and what it belongs to: */
-    struct rsc_record *last;
-    const struct insn *last_insn;
-    uint64_t last_sequence;
-    struct rsc_record *rep[3]; /* open reads (cmps has two) and write of a rep string */
-    uint64_t rep_pc, rep_sequence;
-    uint64_t sequence;         /* block executions */
-    const struct block *before; /* the block that just ran */
+    const struct block *before; /* the block that just ran; not kept up where blocks have no callback */
     uint64_t uncounted;        /* instructions not yet added to plugin.passed */
     int64_t mmap_fd;           /* of the mmap under way; -1: none that matters */
     uint64_t *returns;         /* [CALLS_MAX]: return addresses of open calls, while waiting for the region's function */
     uint32_t calls;
-} thread = {.before = &no_block};
+} thread = {.current = sink, .before = &no_block};
 
 static pthread_key_t thread_end_key;
 
@@ -118,16 +118,14 @@ static void note_maps(void) {
     uint64_t process = rsc_process_id(plugin.image, (uint32_t)getpid()), end = 0;
     if (used) end = rsc_ring_note(plugin.ring, RSC_NOTE_MAPS, process, text, (uint32_t)used);
     pthread_mutex_unlock(&maps_lock);
+    thread.current = sink;
     if (end && !thread.closed) rsc_ring_put(&thread.writer, 1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
 }
 
-static void forget_open_records(void) {
-    thread.last = NULL;
-    thread.rep_pc = 0;
-}
-
+/* Only between blocks: what a block goes on to write would be lost. */
 static int publish(void) {
-    forget_open_records();
+    thread.current = sink;
+    if (thread.closed) return -1;
     if (plugin.strict) rsc_turn_keep(1);
     int status = rsc_ring_publish(&thread.writer);
     if (plugin.strict) rsc_turn_keep(0);
@@ -152,7 +150,7 @@ static void attach(void) {
 static void thread_ended(void *ignored) {
     (void)ignored;
     if (plugin.strict) rsc_turn_give();
-    forget_open_records();
+    thread.current = sink;
     rsc_ring_detach(&thread.writer);
     thread.closed = 1;
     free(thread.returns);
@@ -163,7 +161,7 @@ static void thread_ended(void *ignored) {
 static void after_fork_in_child(void) {
     pthread_mutex_init(&maps_lock, NULL); /* its holder may not have come along */
     memset(&thread.writer, 0, sizeof thread.writer);
-    forget_open_records();
+    thread.current = sink;
     thread.attached = 0;
     thread.closed = plugin.unwatched = !plugin.follow;
     plugin.maps_noted = 0;
@@ -181,12 +179,12 @@ static void stop_recording(void) {
     if (plugin.recording) switch_mode();
 }
 
-/* ---- records ---- */
+/* ---- words ---- */
 
-/* A full or fresh block, or a thread's first record. Returns 0, or -1 when nothing is to be recorded. */
-static __attribute__((noinline, cold)) int make_room(void) {
+/* A full or fresh block of the ring, or a thread's first word. Returns 0, or -1 when nothing is to be recorded. */
+static int make_room(void) {
+    thread.current = sink;
     if (!thread.attached) attach();
-    forget_open_records();
     if (!thread.closed) {
         if (plugin.strict) rsc_turn_keep(1);
         int status = rsc_ring_make_room(&thread.writer);
@@ -199,113 +197,131 @@ static __attribute__((noinline, cold)) int make_room(void) {
     return -1;
 }
 
-static inline struct rsc_record *put(uint64_t addr, uint64_t word) {
-    struct rsc_record *record = thread.writer.next;
-    if (__builtin_expect(record == thread.writer.end, 0)) {
-        if (make_room() < 0) return NULL;
-        record = thread.writer.next;
+/* The same in the middle of a block, which goes on in the ring's next. */
+static int make_room_within(void) {
+    uint64_t start[1 + RSC_PLAN_MAX] = {*thread.current & RSC_START ? *thread.current | RSC_START_RESUMED : 0};
+    uint32_t words = rsc_start_length(*start);
+    if (*start & RSC_START_INLINE) {
+        words = 3 + rsc_plan_entries(thread.current[2]);
+        memcpy(start + 1, thread.current + 1, (words - 1) * sizeof *start);
     }
-    *record = (struct rsc_record){addr, word};
-    thread.writer.next = record + 1;
-    return record;
+    if (make_room() < 0) return -1;
+    if (!*start) return 0;
+    memcpy(thread.writer.next, start, words * sizeof *start);
+    thread.current = thread.writer.next;
+    thread.writer.next += words;
+    return 0;
 }
 
-/* Is this another iteration of the rep string before? Each but the first is a block of its own. */
-static int same_rep(uint64_t pc) {
-    return thread.rep_pc == pc && (thread.sequence == thread.rep_sequence ||
-                                   (thread.sequence == thread.rep_sequence + 1 && thread.before->start == pc));
+static __attribute__((noinline)) void put(uint64_t addr, uint64_t word) {
+    if (thread.writer.next >= thread.writer.end && make_room_within() < 0) return;
+    rsc_ring_put(&thread.writer, addr, word);
 }
 
-/* Pieces of a rep string grow their record within a line, upwards or downwards. */
-static void put_rep(uint64_t addr, uint32_t size, enum rsc_record_type type, uint64_t pc) {
-    if (!same_rep(pc)) memset(thread.rep, 0, sizeof thread.rep);
-    thread.rep_pc = pc;
-    thread.rep_sequence = thread.sequence;
-    for (int i = 0; i < 3; i++) {
-        struct rsc_record *open = thread.rep[i];
-        if (!open || rsc_record_type(open->word) != type || open->addr >> 6 != addr >> 6) continue;
-        if (addr != open->addr + rsc_record_size(open->word) && addr + size != open->addr) continue;
-        if (addr < open->addr) open->addr = addr;
-        open->word += (uint64_t)size << 48;
-        return;
-    }
-    struct rsc_record *made = put(addr, rsc_record_word(type, size, pc));
-    if (thread.rep_pc != pc) memset(thread.rep, 0, sizeof thread.rep); /* a new block: those before are gone */
-    thread.rep_pc = pc;
-    if (type == RSC_RECORD_WRITE) {
-        thread.rep[2] = made;
-    } else {
-        thread.rep[0] = thread.rep[1];
-        thread.rep[1] = made;
-    }
+/* ---- blocks and accesses ---- */
+
+static inline void start_at(uint64_t *at, uint64_t word) {
+    *at = word;
+    thread.current = at;
+    thread.writer.next = at + rsc_start_length(word);
 }
 
-/* Size and type of a record by QEMU's access info: bits 4-6 are log2 of the size, bits 16-17 read and write. */
-#define TAG(rw, shift) ((uint64_t)(1u << (shift)) << 48 | (uint64_t)((rw)&1 ? RSC_RECORD_READ : RSC_RECORD_WRITE) << 56)
-#define TAGS(rw) {TAG(rw, 0), TAG(rw, 1), TAG(rw, 2), TAG(rw, 3), TAG(rw, 4), TAG(rw, 5), TAG(rw, 6), TAG(rw, 6)}
-static const uint64_t record_tags[4][8] = {TAGS(1), TAGS(1), TAGS(2), TAGS(3)};
-
-/* Off the path of on_plain_access(), so that that needs no stack: a full block, or a read and a write in one. */
-static __attribute__((noinline)) void put_slowly(qemu_plugin_meminfo_t info, uint64_t addr, uint64_t pc) {
-    put(addr, pc | record_tags[info >> 16 & 3][info >> 4 & 7]);
-    if ((info >> 16 & 3) == QEMU_MEM_RW) put(addr, pc | record_tags[QEMU_MEM_W][info >> 4 & 7]);
+static __attribute__((noinline, cold)) void start_slowly(uint64_t word) {
+    if (make_room() == 0) start_at(thread.writer.next, word);
 }
 
-/* An instruction that accesses one place of up to 8 bytes: nearly all of them. */
-static void on_plain_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
-    struct rsc_record *record = thread.writer.next;
+static void on_start(unsigned vcpu, void *user) {
+    uint64_t *at = thread.writer.next;
     (void)vcpu;
-    if (__builtin_expect(record == thread.writer.end || (info >> 16 & 3) == QEMU_MEM_RW, 0)) {
-        put_slowly(info, addr, (uint64_t)(uintptr_t)user);
-        return;
-    }
-    record->addr = addr;
-    record->word = (uint64_t)(uintptr_t)user | record_tags[info >> 16 & 3][info >> 4 & 7];
-    thread.writer.next = record + 1;
+    if (__builtin_expect(at >= thread.writer.end, 0)) start_slowly((uint64_t)(uintptr_t)user);
+    else start_at(at, (uint64_t)(uintptr_t)user);
 }
 
-static void on_nothing(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
-    (void)vcpu, (void)info, (void)addr, (void)user;
+/* A block whose plan found no room in the ring: it is written out every time. */
+static void start_inline(const struct block *block) {
+    if (thread.writer.next >= thread.writer.end && make_room() < 0) return;
+    uint64_t *at = thread.writer.next;
+    *at = block->start_word;
+    memcpy(at + 1, block->plan, block->plan_words * sizeof *at);
+    thread.current = at;
+    thread.writer.next = at + 1 + block->plan_words;
 }
 
-/* One whose pieces may have to be joined. */
-static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
-    const struct insn *insn = user;
+/* As ring.h has fixed words. QEMU's info: bits 4-6 are log2 of the size, bits 16-17 read and write. */
+static inline uint64_t fixed_word(qemu_plugin_meminfo_t info, uint64_t addr) {
+    return addr | (uint64_t)(info >> 4 | 0x8000) << 48;
+}
+
+/* One certain access; in pieces, the last stays. user: its place. */
+static void on_fixed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
     (void)vcpu;
-    uint32_t rw = info >> 16 & 3, size = 1u << (info >> 4 & 7);
-    if (__builtin_expect(insn->only_writes, 0) && !(rw &= QEMU_MEM_W)) return;
-    if (__builtin_expect(insn->is_rep, 0)) {
-        if (rw & QEMU_MEM_R) put_rep(addr, size, RSC_RECORD_READ, insn->pc);
-        if (rw & QEMU_MEM_W) put_rep(addr, size, RSC_RECORD_WRITE, insn->pc);
-        thread.last_insn = insn;
-        thread.last = NULL;
+    thread.current[(uintptr_t)user] = fixed_word(info, addr);
+}
+
+/* A read and then a write: QEMU 7.2 cannot be asked for reads alone (it takes reads for writes and writes for both). */
+static void on_fixed_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    (void)vcpu;
+    thread.current[(uintptr_t)user + (info >> 17 & 1)] = fixed_word(info, addr);
+}
+
+static __attribute__((noinline, cold)) void lead_slowly(qemu_plugin_meminfo_t info, uint64_t addr, uint64_t word) {
+    start_slowly(word);
+    thread.current[1] = fixed_word(info, addr);
+}
+
+/* The first access of a block, of one piece. user: the block's start. */
+static void on_leading(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    uint64_t *at = thread.writer.next, word = (uint64_t)(uintptr_t)user;
+    (void)vcpu;
+    if (__builtin_expect(at >= thread.writer.end, 0)) {
+        lead_slowly(info, addr, word);
         return;
     }
-    enum rsc_record_type type = rw & QEMU_MEM_R ? RSC_RECORD_READ : RSC_RECORD_WRITE;
-    struct rsc_record *last = thread.last;
-    if (insn == thread.last_insn && thread.last_sequence == thread.sequence && last &&
-        rsc_record_type(last->word) == type && addr == last->addr + rsc_record_size(last->word) &&
-        rsc_record_size(last->word) < 128) {
-        last->word += (uint64_t)size << 48;
+    at[1] = fixed_word(info, addr);
+    start_at(at, word);
+}
+
+static void on_leading_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (info >> 17 & 1) thread.current[2] = fixed_word(info, addr);
+    else on_leading(vcpu, info, addr, user);
+}
+
+static inline uint64_t loose_word(qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    return (uint64_t)(uintptr_t)user | (addr & 0xffffffffffffull) | (uint64_t)(info >> 4 & 7) << 48 |
+           (uint64_t)(info >> 16 & 3) << 51;
+}
+
+/* Pieces of one access stay together while there is room for that. */
+static __attribute__((noinline, cold)) void put_loose_slowly(uint64_t word) {
+    struct rsc_ring_writer *writer = &thread.writer;
+    int continues = writer->next && writer->next != writer->slot->open && writer->next[-1] >> 51 == word >> 51 &&
+                    writer->next < writer->end + RSC_BLOCK_SPARE / 2;
+    if (!continues && make_room_within() < 0) return;
+    *writer->next++ = word;
+}
+
+/* Any other access. user: rsc_loose_user(). */
+static void on_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    uint64_t *at = thread.writer.next;
+    (void)vcpu;
+    if (__builtin_expect(at >= thread.writer.end, 0)) {
+        put_loose_slowly(loose_word(info, addr, user));
         return;
     }
-    last = put(addr, rsc_record_word(type, size, insn->pc));
-    if (rw == QEMU_MEM_RW) last = put(addr, rsc_record_word(RSC_RECORD_WRITE, size, insn->pc));
-    thread.last = last;
-    thread.last_insn = insn;
-    thread.last_sequence = thread.sequence;
+    *at = loose_word(info, addr, user);
+    thread.writer.next = at + 1;
 }
 
 /*
  * With a region, a block may begin outside of it and end inside, or the other way
  * round: what it does counts while the region lasts.
  */
-static void on_region_plain_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
-    if (plugin.in_region) on_plain_access(vcpu, info, addr, user);
+static void on_region_loose(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    if (plugin.in_region) on_loose(vcpu, info, addr, user);
 }
 
-static void on_region_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
-    if (plugin.in_region) on_access(vcpu, info, addr, user);
+static void on_nothing(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
+    (void)vcpu, (void)info, (void)addr, (void)user;
 }
 
 /* ---- modes ---- */
@@ -354,9 +370,9 @@ static void region_end(void) {
 /* While waiting for the region's function: where it will return to, also when it is entered by a jump (a tail call). */
 static void follow_calls(const struct block *before, const struct block *now) {
     if (!thread.returns && !(thread.returns = calloc(CALLS_MAX, sizeof *thread.returns))) return;
-    if (before->ends == RSC_GUEST_CALL) {
+    if (before->ends == RSC_PLAN_ENDS_CALL) {
         thread.returns[thread.calls++ % CALLS_MAX] = before->after;
-    } else if (before->ends == RSC_GUEST_RETURN) {
+    } else if (before->ends == RSC_PLAN_ENDS_RETURN) {
         uint32_t calls = thread.calls, least = calls > CALLS_MAX ? calls - CALLS_MAX : 0;
         while (calls > least && thread.returns[(calls - 1) % CALLS_MAX] != now->start) calls--;
         if (calls > least) thread.calls = calls - 1;
@@ -367,54 +383,40 @@ static void follow_calls(const struct block *before, const struct block *now) {
 
 /* The jump that ended the block before, now that its target is known. Returns the instructions that now begin. */
 static inline uint32_t after_jump(const struct block *before, const struct block *now) {
-    if (before->ends == RSC_GUEST_CALL) {
+    if (before->ends == RSC_PLAN_ENDS_CALL) {
         if (plugin.contexts && plugin.recording)
             put(now->start, rsc_record_word(RSC_RECORD_CALL, 1, before->end_pc));
-    } else if (before->ends == RSC_GUEST_RETURN) {
+    } else if (before->ends == RSC_PLAN_ENDS_RETURN) {
         if (plugin.contexts && plugin.recording) put(now->start, rsc_record_word(RSC_RECORD_RETURN, 1, 0));
         if (plugin.roi_return && now->start == plugin.roi_return) region_end();
-    } else if (before->ends == RSC_GUEST_REP && now->start == before->end_pc) {
+    } else if (before->ends == RSC_PLAN_ENDS_REP && now->start == before->end_pc) {
         return 0; /* the same instruction goes on */
     }
     return now->instructions;
 }
 
-/* The usual case: recording, threads as they come, to the end of the program. */
-static __attribute__((noinline)) void on_block_after_jump(const struct block *block) {
-    uint32_t instructions = after_jump(thread.before, block);
-    thread.before = block;
-    thread.sequence++;
-    thread.writer.instructions += instructions;
-}
-
-static void on_recorded_block(unsigned vcpu, void *user) {
-    const struct block *block = user;
+static void on_inline_block(unsigned vcpu, void *user) {
     (void)vcpu;
-    if (thread.before->ends) {
-        on_block_after_jump(block);
-        return;
-    }
-    thread.before = block;
-    thread.sequence++;
-    thread.writer.instructions += block->instructions;
+    start_inline(user);
 }
 
+/* A block where more has to be done than to record it. */
 static void on_block(unsigned vcpu, void *user) {
     const struct block *block = user, *before = thread.before;
     uint32_t instructions = block->instructions;
-    (void)vcpu;
     if (__builtin_expect(!thread.attached, 0)) attach();
-    if (before && plugin.region == REGION_FUNCTION && !plugin.in_region) follow_calls(before, block);
-    if (before->ends) instructions = after_jump(before, block);
-    thread.before = block;
-    thread.sequence++;
-    if (plugin.recording) thread.writer.instructions += instructions;
-    else if (thread.writer.slot) thread.writer.slot->unrecorded_instructions += instructions;
-    count_towards_switch(instructions);
     if (__builtin_expect(plugin.strict, 0) && rsc_turn_is_over(block->instructions)) {
         publish();
         rsc_turn_pass();
     }
+    if (before && plugin.region == REGION_FUNCTION && !plugin.in_region) follow_calls(before, block);
+    if (before->ends) instructions = after_jump(before, block);
+    thread.before = block;
+    if (plugin.recording) thread.writer.instructions += instructions;
+    else if (thread.writer.slot) thread.writer.slot->unrecorded_instructions += instructions;
+    count_towards_switch(instructions);
+    if (block->start_word & RSC_START_INLINE) start_inline(block);
+    else if (block->start_word) on_start(vcpu, (void *)(uintptr_t)block->start_word);
 }
 
 static void on_marker(unsigned vcpu, void *user) {
@@ -447,55 +449,96 @@ static int may_enter_region(const struct qemu_plugin_tb *tb) {
     return 0;
 }
 
+/* Callbacks for the accesses of a recorded block. */
+static void watch_accesses(const struct rsc_survey *survey, const struct qemu_plugin_tb *tb, uint64_t start_word) {
+    uint32_t place = 1;
+    for (uint32_t i = 0; i < survey->count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        struct rsc_guest_accesses accesses = survey->insns[i].accesses;
+        if (!survey->insns[i].is_fixed) {
+            qemu_plugin_register_vcpu_mem_cb(insn, plugin.region == REGION_NONE ? on_loose : on_region_loose, QEMU_NO_REGS,
+                                             QEMU_MEM_RW, (void *)(uintptr_t)rsc_loose_user(survey->fixed + i));
+            continue;
+        }
+        int both = accesses.reads && accesses.writes;
+        if (i == survey->leading)
+            qemu_plugin_register_vcpu_mem_cb(insn, both ? on_leading_update : on_leading, QEMU_NO_REGS, QEMU_MEM_RW,
+                                             (void *)(uintptr_t)start_word);
+        else
+            qemu_plugin_register_vcpu_mem_cb(insn, both ? on_fixed_update : on_fixed, QEMU_NO_REGS, QEMU_MEM_RW,
+                                             (void *)(uintptr_t)place);
+        place += both ? 2 : 1;
+    }
+}
+
+/*
+ * QEMU's helpers (for xsave or atomics, say) call what was registered last, even if
+ * that was before a reset: an instruction that may use one must have something
+ * registered.
+ */
+static void watch_nothing(const struct rsc_survey *survey, const struct qemu_plugin_tb *tb) {
+    for (size_t i = 0; i < survey->count; i++) {
+        enum rsc_guest_insn sort = survey->insns[i].sort;
+        if (sort == RSC_GUEST_REP || sort == RSC_GUEST_WIDE || sort == RSC_GUEST_STORE)
+            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_nothing, QEMU_NO_REGS, QEMU_MEM_RW, NULL);
+    }
+}
+
+/* Plan and callbacks of a block whose accesses are recorded. */
+static void record_block(struct block *block, struct rsc_survey *survey, const struct qemu_plugin_tb *tb, int usual) {
+    const uint64_t flags = usual ? RSC_START_COUNTED | (plugin.contexts ? RSC_START_CALLS : 0) : 0;
+    rsc_survey_block(survey, plugin.guest, tb, usual);
+    uint64_t *plan = rsc_ring_plan(plugin.ring, rsc_survey_plan_words(survey));
+    if (plan) {
+        block->start_word = RSC_START | flags | (uint64_t)(plan - plugin.ring->plans) | (uint64_t)(1 + survey->fixed) << 32;
+    } else { /* no room in the ring: nothing is fixed, and the plan is written out every time */
+        rsc_survey_block(survey, plugin.guest, tb, 0);
+        if (!(plan = calloc(rsc_survey_plan_words(survey), sizeof *plan))) return;
+        block->start_word = RSC_START | RSC_START_INLINE | flags;
+        block->plan = plan;
+        block->plan_words = rsc_survey_plan_words(survey);
+    }
+    rsc_survey_plan(survey, plan);
+    watch_accesses(survey, tb, block->start_word);
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
-    size_t count = qemu_plugin_tb_n_insns(tb);
+    struct rsc_survey survey;
+    const size_t count = qemu_plugin_tb_n_insns(tb);
     /* Kept for good: QEMU gives no word when a translation is dropped. */
     struct block *block = calloc(1, sizeof *block);
-    int recorded = plugin.recording || may_enter_region(tb);
-    struct insn *insns = recorded ? calloc(count, sizeof *insns) : NULL;
-    qemu_mem_cb plain_cb = plugin.region == REGION_NONE ? on_plain_access : on_region_plain_access;
-    qemu_mem_cb other_cb = plugin.region == REGION_NONE ? on_access : on_region_access;
+    /* Recording, threads as they come, to the end of the program. */
+    const int usual = plugin.recording && !plugin.strict && !plugin.length && plugin.region == REGION_NONE;
     (void)id;
-    if (!block || (recorded && !insns)) return;
-    if (count) {
-        struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
-        uint64_t host = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(first);
-        if (host) plugin.guest_base = host - qemu_plugin_insn_vaddr(first);
+    if (!block || !count || count > RSC_SURVEY_INSNS) {
+        free(block);
+        return;
     }
+    struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0), *last = qemu_plugin_tb_get_insn(tb, count - 1);
+    uint64_t host = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(first);
+    if (host) plugin.guest_base = host - qemu_plugin_insn_vaddr(first);
+    rsc_survey_block(&survey, plugin.guest, tb, 0);
     for (size_t i = 0; i < count; i++) {
-        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        size_t bytes = qemu_plugin_insn_size(insn);
-        uint64_t pc = qemu_plugin_insn_vaddr(insn);
-        enum rsc_guest_insn sort = rsc_guest_classify(plugin.guest, qemu_plugin_insn_data(insn), bytes);
-        int plain = sort != RSC_GUEST_REP && sort != RSC_GUEST_WIDE && sort != RSC_GUEST_STORE;
-        if (i == 0) block->in_roi = (uint8_t)is_roi(insn);
-        if (i == count - 1) {
-            block->ends = sort == RSC_GUEST_CALL || sort == RSC_GUEST_RETURN || sort == RSC_GUEST_REP ? (uint8_t)sort : 0;
-            block->end_pc = pc;
-            block->after = pc + bytes;
-        }
+        enum rsc_guest_insn sort = survey.insns[i].sort;
         if (sort == RSC_GUEST_BEGIN || sort == RSC_GUEST_END)
-            qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker, QEMU_NO_REGS,
+            qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i), on_marker, QEMU_NO_REGS,
                                                    (void *)(intptr_t)(sort == RSC_GUEST_BEGIN));
-        if (!recorded) {
-            /* QEMU's helpers (for xsave or atomics, say) call what was registered last, even if that was before a reset: an
-             * instruction that may use one must have something registered. */
-            if (!plain)
-                qemu_plugin_register_vcpu_mem_cb(insn, on_nothing, QEMU_NO_REGS, QEMU_MEM_RW, NULL);
-            continue;
-        }
-        if (plain) {
-            qemu_plugin_register_vcpu_mem_cb(insn, plain_cb, QEMU_NO_REGS, QEMU_MEM_RW,
-                                             (void *)(uintptr_t)(pc & 0xffffffffffffull));
-            continue;
-        }
-        insns[i] = (struct insn){pc, sort == RSC_GUEST_REP, sort == RSC_GUEST_STORE};
-        qemu_plugin_register_vcpu_mem_cb(insn, other_cb, QEMU_NO_REGS, QEMU_MEM_RW, &insns[i]);
     }
-    block->start = qemu_plugin_tb_vaddr(tb);
+    block->ends = survey.ends;
+    block->start = survey.start;
+    block->end_pc = survey.end_pc;
+    block->after = block->end_pc + qemu_plugin_insn_size(last);
     block->instructions = (uint32_t)count;
-    int usual = plugin.recording && !plugin.strict && !plugin.length;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, usual ? on_recorded_block : on_block, QEMU_NO_REGS, block);
+    block->in_roi = (uint8_t)is_roi(first);
+    if (plugin.recording || may_enter_region(tb)) record_block(block, &survey, tb, usual);
+    else watch_nothing(&survey, tb);
+    if (!usual)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_NO_REGS, block);
+    else if (block->start_word & RSC_START_INLINE)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_inline_block, QEMU_NO_REGS, block);
+    else if (block->start_word && survey.leading == count)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_start, QEMU_NO_REGS, (void *)(uintptr_t)block->start_word);
+    if (usual && !(block->start_word & RSC_START_INLINE)) free(block);
 }
 
 /* ---- system calls ---- */
@@ -504,24 +547,23 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
  * The guest starts another program. When children are followed, that is started
  * here, under QEMU again; if it cannot be, QEMU goes on and lets the kernel do it.
  */
-static void start_program(uint64_t path, uint64_t argv, uint64_t envp) {
-    struct rsc_follow follow = {
-        .guest = plugin.guest,
-        .path = (const char *)(uintptr_t)(path + plugin.guest_base),
-        .argv = (char *const *)(uintptr_t)(argv + plugin.guest_base),
-        .envp = (char *const *)(uintptr_t)(envp + plugin.guest_base),
-        .guest_base = plugin.guest_base,
-        .ring_fd = plugin.ring_fd,
-        .parent_pid = plugin.ring->parent_pid,
-    };
+static void start_program(const struct rsc_follow_call *call) {
+    struct rsc_follow follow = {.guest = plugin.guest,
+                                .guest_base = plugin.guest_base,
+                                .ring_fd = plugin.ring_fd,
+                                .parent_pid = plugin.ring->parent_pid};
     struct rsc_target target;
-    if (plugin.follow && path && argv && !thread.closed && rsc_follow_find(&follow, &target)) {
-        forget_open_records();
+    __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
+    if (!plugin.follow || thread.closed) return;
+    if (rsc_follow_read(&follow, call) == 0 && rsc_follow_find(&follow, &target)) {
+        thread.current = sink;
         rsc_ring_detach(&thread.writer);
+        __atomic_fetch_sub(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
         rsc_follow_exec(&follow, &target);
+        __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
         thread.attached = 0; /* it failed: this program goes on */
     }
-    __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
+    rsc_follow_free(&follow);
 }
 
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
@@ -536,8 +578,10 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         return;
     }
     thread.mmap_fd = number == calls->mmap && (a3 & 4) ? (int64_t)(int32_t)a5 : -1;
-    if (number == calls->execve) start_program(a1, a2, a3);
-    if (number == calls->execve || number == calls->exit_group || number == calls->exit ||
+    const int starts_program = number == calls->execve || number == calls->execveat;
+    if (number == calls->execve) start_program(&(struct rsc_follow_call){AT_FDCWD, a1, a2, a3, 0});
+    if (number == calls->execveat) start_program(&(struct rsc_follow_call){(int)a1, a2, a3, a4, (int)a5});
+    if (starts_program || number == calls->exit_group || number == calls->exit ||
         plugin.ring->slots_used > 1 || rsc_guest_may_block(calls, number))
         publish();
     if (plugin.strict) rsc_turn_give();
@@ -545,7 +589,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {
     (void)id, (void)vcpu;
-    if (number == rsc_guest_syscalls(plugin.guest)->execve) /* it failed: nothing was started */
+    const struct rsc_guest_syscalls *calls = rsc_guest_syscalls(plugin.guest);
+    if (number == calls->execve || number == calls->execveat) /* it failed: nothing was started */
         __atomic_fetch_sub(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
     if (plugin.strict && thread.attached && !thread.closed) rsc_turn_take();
     if (thread.mmap_fd < 0) return;

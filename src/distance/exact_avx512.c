@@ -6,6 +6,8 @@ int rsc_exact_run_avx512(struct rsc_exact *exact, const uint64_t *lines, const u
                          uint64_t *ri, uint32_t *last_tag) {
     return exact_kernel_for(exact, lines, tags, count, rd, ri, last_tag);
 }
+
+void rsc_exact_renumber_avx512(struct rsc_exact *exact, uint64_t *new_time) { exact_renumber(exact, new_time); }
 #else
 typedef int rsc_no_avx512; /* an empty file is no C */
 #endif

@@ -18,9 +18,11 @@
 #define AHEAD_UNIT 14u
 #define AHEAD_BIT 7u
 
-/* The filter is given up where it answers less than 1/8 of a block beyond repeats, and tried again after so many blocks. */
-#define RECENT_PAYS(deep, count) ((deep) >= (count) / 8)
+/* The filter is given up where it answers less than 1/8 of a block beside repeats, and tried again after so many blocks. */
+#define RECENT_PAYS(answered, count) ((answered) >= (count) / 8)
 #define RECENT_REST 64u
+
+#define UNIT_ABSENT UINT32_MAX
 
 /* always_inline, here and below: gcc drops calls of functions that only prefetch. */
 static inline __attribute__((always_inline)) void find_bucket(struct rsc_exact *exact, uint32_t k) {
@@ -35,7 +37,7 @@ static inline __attribute__((always_inline)) void find_unit(struct rsc_exact *ex
     uint32_t first = where << 4, unit = first + (uint32_t)(line & 15);
     if (__builtin_expect(where >> 30 != RSC_UNITS_FULL, 0)) {
         first = rsc_line_map_first_unit(where);
-        unit = where >> 30 == RSC_UNITS_SINGLE ? first : 0;
+        unit = where >> 30 == RSC_UNITS_SINGLE ? first : where ? 0 : UNIT_ABSENT;
     }
     exact->unanswered.unit[k] = unit;
     __builtin_prefetch(exact->map.units + first, 1);
@@ -43,10 +45,13 @@ static inline __attribute__((always_inline)) void find_unit(struct rsc_exact *ex
 
 static inline __attribute__((always_inline)) void find_bit(struct rsc_exact *exact, uint32_t k, int with_ri) {
     uint32_t unit = exact->unanswered.unit[k];
-    if (__builtin_expect(!unit, 0)) { /* one of a trio, whose header has come by now, or new */
+    if (__builtin_expect(unit == UNIT_ABSENT, 0)) return;
+    if (__builtin_expect(!unit, 0)) { /* one of a trio, whose header has come by now */
         uint64_t line = exact->unanswered.line[k];
         uint32_t where = rsc_line_map_where(&exact->map, line, rsc_line_map_home(&exact->map, line));
-        exact->unanswered.unit[k] = unit = rsc_line_map_unit(&exact->map, line, where);
+        unit = where ? rsc_line_map_unit(&exact->map, line, where) : 0;
+        exact->unanswered.unit[k] = unit ? unit : UNIT_ABSENT;
+        if (!unit) return;
     }
     uint32_t slot = exact->map.units[unit] - 1;
     if (slot >= RSC_UNIT_OTHER - 1) return;
@@ -75,7 +80,7 @@ static inline __attribute__((always_inline)) int answer(struct rsc_exact *exact,
                                                         uint32_t above, uint32_t *rd, uint64_t *ri,
                                                         uint32_t *last_tag, uint32_t *unit_out) {
     uint32_t unit = exact->unanswered.unit[k];
-    if (__builtin_expect(!unit, 0)) {
+    if (__builtin_expect(unit == UNIT_ABSENT, 0)) {
         int status;
         unit = rsc_exact_add(exact, k, AHEAD_UNIT, &status);
         if (!unit) return status;
@@ -107,6 +112,7 @@ static inline __attribute__((always_inline)) int exact_block(struct rsc_exact *e
     for (uint32_t k = n; n && k < n + RSC_EXACT_AHEAD; k++) rest->line[k] = rest->line[n - 1];
     for (uint32_t k = 0; n && k < AHEAD_BUCKET; k++) find_bucket(exact, k);
     for (uint32_t k = 0; n && k < AHEAD_UNIT; k++) find_unit(exact, k);
+    for (uint32_t k = 0; n && k < AHEAD_BIT; k++) find_bit(exact, k, with_ri);
     for (uint32_t k = 0; k < n; k++) {
         find_bucket(exact, k + AHEAD_BUCKET);
         find_unit(exact, k + AHEAD_UNIT);
@@ -135,6 +141,7 @@ static inline __attribute__((always_inline)) int exact_block(struct rsc_exact *e
         recent->line[0] = lines[count - 1];
         recent->time[0] = exact->now + count - 1;
         recent->order[0] = 1;
+        recent->last = 0;
         if (tags) recent->tag[0] = tags[count - 1];
     }
     exact->now += count;
@@ -145,20 +152,34 @@ static inline __attribute__((always_inline)) int exact_kernel(struct rsc_exact *
                                                               const uint32_t *tags, uint32_t count, uint32_t *rd,
                                                               uint64_t *ri, uint32_t *last_tag, int with_ri) {
     struct rsc_recent *recent = &exact->recent;
+    recent_repeats(exact, lines, tags, count, rd, ri, last_tag, with_ri);
     if (RECENT_WIDTH == 1 || recent->one) {
-        recent_repeats(exact, lines, tags, count, rd, ri, last_tag, with_ri);
         int status = exact_block(exact, lines, tags, count, rd, ri, last_tag, with_ri, 1);
         if (RECENT_WIDTH > 1 && recent->rest-- == 0) recent->one = 0;
         return status;
     }
 #if defined(__AVX2__)
-    uint32_t deep = recent_answer(exact, lines, tags, count, rd, ri, last_tag, with_ri);
+    uint32_t answered = recent_answer(exact, tags, rd, ri, last_tag, with_ri);
     int status = exact_block(exact, lines, tags, count, rd, ri, last_tag, with_ri, 0);
-    if (status < 0 || RECENT_PAYS(deep, count)) return status;
+    if (status < 0 || RECENT_PAYS(answered, count)) return status;
     recent->one = 1;
     recent->rest = RECENT_REST;
     return rsc_exact_shrink_recent(exact, 1);
 #endif
+}
+
+/* Units in the order of their numbers, their bits prefetched: the kernel's other half, for compaction. */
+static inline __attribute__((always_inline)) void exact_renumber(struct rsc_exact *exact, uint64_t *new_time) {
+    uint32_t *units = exact->map.units;
+    uint64_t count = exact->map.unit_count;
+    for (uint64_t unit = 0; unit < count; unit++) {
+        uint32_t soon = unit + AHEAD_UNIT < count ? units[unit + AHEAD_UNIT] - 1 : UINT32_MAX, slot = units[unit] - 1;
+        if (soon < RSC_UNIT_OTHER - 1) rsc_rank_prefetch(&exact->rank, soon);
+        if (slot >= RSC_UNIT_OTHER - 1) continue;
+        uint32_t place = rsc_rank_before(&exact->rank, slot);
+        if (new_time) new_time[place] = rsc_exact_time(exact, slot);
+        units[unit] = rsc_rank_slot(place) + 1;
+    }
 }
 
 /* The four kinds of run. */

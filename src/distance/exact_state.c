@@ -19,9 +19,16 @@ int rsc_exact_init(struct rsc_exact *exact, enum rsc_simd simd, uint64_t places_
     memset(exact, 0, sizeof *exact);
     exact->places_least = places_least ? places_least : PLACES_MIN;
     exact->run_block = rsc_exact_run_plain;
+    exact->renumber = rsc_exact_renumber_plain;
 #if defined(__x86_64__)
-    if (simd == RSC_SIMD_AVX2) exact->run_block = rsc_exact_run_avx2;
-    if (simd == RSC_SIMD_AVX512) exact->run_block = rsc_exact_run_avx512;
+    if (simd == RSC_SIMD_AVX2) {
+        exact->run_block = rsc_exact_run_avx2;
+        exact->renumber = rsc_exact_renumber_avx2;
+    }
+    if (simd == RSC_SIMD_AVX512) {
+        exact->run_block = rsc_exact_run_avx512;
+        exact->renumber = rsc_exact_renumber_avx512;
+    }
 #else
     (void)simd;
 #endif
@@ -107,21 +114,10 @@ int rsc_exact_shrink_recent(struct rsc_exact *exact, uint32_t keep) {
         recent->tag[oldest] = recent->tag[last];
         recent->unit[oldest] = recent->unit[last];
         recent->order[last] = 0;
+        if (recent->last == last) recent->last = oldest;
         recent->count--;
     }
     return 0;
-}
-
-/* Gives every line its new slot, and writes the time of its use by new place. */
-static void renumber(struct rsc_exact *exact, uint64_t *new_time) {
-    uint32_t *units = exact->map.units;
-    for (uint64_t unit = 0; unit < exact->map.unit_count; unit++) {
-        uint32_t slot = units[unit] - 1;
-        if (slot >= RSC_UNIT_OTHER - 1) continue;
-        uint32_t place = rsc_rank_before(&exact->rank, slot);
-        if (new_time) new_time[place] = rsc_exact_time(exact, slot);
-        units[unit] = rsc_rank_slot(place) + 1;
-    }
 }
 
 int rsc_exact_compact(struct rsc_exact *exact, uint64_t time) {
@@ -143,7 +139,7 @@ int rsc_exact_compact(struct rsc_exact *exact, uint64_t time) {
         }
     }
     note_peak(exact, time_bytes + rsc_rank_bytes(&larger));
-    renumber(exact, new_time);
+    exact->renumber(exact, new_time);
     if (larger.lines) {
         rsc_rank_free(&exact->rank);
         exact->rank = larger;

@@ -52,6 +52,7 @@ struct rsc_recent {
     uint32_t tag[RSC_RECENT_LANES];
     uint32_t unit[RSC_RECENT_LANES];
     uint32_t count; /* lanes in use, from the first */
+    uint32_t last;  /* the lane used last */
     int one;       /* holds no more than one line */
     uint32_t rest; /* then: blocks until more are tried again */
 };
@@ -64,7 +65,7 @@ struct rsc_unanswered {
     uint64_t line[RSC_EXACT_BLOCK + RSC_EXACT_AHEAD]; /* the last one repeated at the end, to be looked up in vain */
     uint64_t left_time[RSC_EXACT_BLOCK]; /* last use of the line that left the filter for it */
     uint32_t left_tag[RSC_EXACT_BLOCK];
-    uint32_t index[RSC_EXACT_BLOCK]; /* in the block */
+    uint32_t index[RSC_EXACT_BLOCK + 1]; /* in the block */
     /* Looked up ahead of time: first its bucket, then its unit, 0 if that is not known yet. */
     uint32_t unit[RSC_EXACT_BLOCK + RSC_EXACT_AHEAD];
     uint8_t lane[RSC_EXACT_BLOCK];   /* where it went in the filter */
@@ -74,6 +75,7 @@ struct rsc_unanswered {
 };
 
 struct rsc_exact;
+typedef void rsc_exact_renumber_fn(struct rsc_exact *, uint64_t *new_time);
 typedef int rsc_exact_run_fn(struct rsc_exact *, const uint64_t *lines, const uint32_t *tags, uint32_t count,
                              uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
 
@@ -92,6 +94,7 @@ struct rsc_exact {
     uint64_t places_least;
     uint64_t peak_bytes; /* most memory held at once, growth included */
     rsc_exact_run_fn *run_block;
+    rsc_exact_renumber_fn *renumber;
     struct rsc_recent recent;
     struct rsc_unanswered unanswered;
 };
@@ -142,7 +145,8 @@ int rsc_exact_shrink_recent(struct rsc_exact *exact, uint32_t keep);
 int rsc_exact_compact(struct rsc_exact *exact, uint64_t time);
 uint32_t rsc_exact_add(struct rsc_exact *exact, uint32_t k, uint32_t ahead, int *status);
 
-/* The kernel, compiled for each width. */
+/* The kernel, compiled for each width. renumber: every line's new slot, and the time of its use by new place. */
 rsc_exact_run_fn rsc_exact_run_plain, rsc_exact_run_avx2, rsc_exact_run_avx512;
+rsc_exact_renumber_fn rsc_exact_renumber_plain, rsc_exact_renumber_avx2, rsc_exact_renumber_avx512;
 
 #endif

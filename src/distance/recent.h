@@ -7,8 +7,9 @@
  * hits do not wait for each other. Only a miss looks for the lowest order, to
  * replace that line.
  *
- * Order is 1..count at the beginning of a block and RSC_RECENT_LANES + 1 + i for a
- * use by reference i of it: 16 bits do. `time` of a lane is brought up to date at
+ * Repeats of the line just used, of which programs have many, are answered before
+ * that. Order is 1..count at the beginning of a block and RSC_RECENT_LANES + 1 + i
+ * for a use by reference i of it: 16 bits do. `time` of a lane is brought up to date at
  * the end of the block.
  *
  * Without vector compares, the filter holds one line: a repeat has RD 0.
@@ -26,9 +27,12 @@
 
 #define ORDER_OF_BLOCK (RSC_RECENT_LANES + 1)
 
-/* ---- one line ---- */
+/* ---- repeats ---- */
 
-/* Repeats are answered, the rest listed. */
+/*
+ * Answers repeats of the line just used, in one go; lists the rest. The last line
+ * used is that of lane `last` when the block begins.
+ */
 static inline __attribute__((always_inline)) void recent_repeats(struct rsc_exact *exact, const uint64_t *lines,
                                                                  const uint32_t *tags, uint32_t count, uint32_t *rd,
                                                                  uint64_t *ri, uint32_t *last_tag, int with_ri) {
@@ -37,7 +41,7 @@ static inline __attribute__((always_inline)) void recent_repeats(struct rsc_exac
     uint32_t listed = 0, i = 1;
     rest->line[0] = lines[0];
     rest->index[0] = 0;
-    listed += !recent->count || lines[0] != recent->line[0];
+    listed += !recent->count || lines[0] != recent->line[recent->last];
 #if defined(__AVX512F__)
     for (; i + 8 <= count; i += 8) {
         __m512i here = _mm512_loadu_si512(lines + i), before = _mm512_loadu_si512(lines + i - 1);
@@ -57,10 +61,11 @@ static inline __attribute__((always_inline)) void recent_repeats(struct rsc_exac
     if (with_ri)
         for (i = 0; i < count; i++) ri[i] = 1;
     if (tags) {
-        last_tag[0] = recent->tag[0];
+        last_tag[0] = recent->tag[recent->last];
         memcpy(last_tag + 1, tags, (count - 1) * sizeof *tags);
     }
     rest->count = listed;
+    rest->index[listed] = count; /* a use lasts until the next one begins */
 }
 
 #if defined(__AVX2__)
@@ -79,9 +84,11 @@ static inline __attribute__((always_inline)) void recent_load(struct recent_lane
 /* Bit of the lane that holds the line. Lanes not in use have order 0 and are masked by the caller. */
 static inline __attribute__((always_inline)) uint32_t recent_match(const struct recent_lanes *lanes, uint64_t line) {
     __m512i wanted = _mm512_set1_epi64((long long)line);
-    uint32_t low = _mm512_cmpeq_epi64_mask(lanes->line[0], wanted) | (uint32_t)_mm512_cmpeq_epi64_mask(lanes->line[1], wanted) << 8;
-    uint32_t high = _mm512_cmpeq_epi64_mask(lanes->line[2], wanted) | (uint32_t)_mm512_cmpeq_epi64_mask(lanes->line[3], wanted) << 8;
-    return low | high << 16;
+    __mmask16 low = _mm512_kunpackb(_mm512_cmpeq_epi64_mask(lanes->line[1], wanted),
+                                    _mm512_cmpeq_epi64_mask(lanes->line[0], wanted));
+    __mmask16 high = _mm512_kunpackb(_mm512_cmpeq_epi64_mask(lanes->line[3], wanted),
+                                     _mm512_cmpeq_epi64_mask(lanes->line[2], wanted));
+    return _mm512_kunpackw(high, low);
 }
 static inline __attribute__((always_inline)) uint32_t recent_newer(const struct recent_lanes *lanes, uint16_t order) {
     return (uint32_t)__builtin_popcount(_mm512_cmpgt_epu16_mask(lanes->order, _mm512_set1_epi16((short)order)));
@@ -158,25 +165,30 @@ static inline __attribute__((always_inline)) uint64_t recent_time(const struct r
     return order >= ORDER_OF_BLOCK ? start + (order - ORDER_OF_BLOCK) : recent->time[lane];
 }
 
-/* Answers what it can of a block, lists the rest. Returns how many answers were not repeats. */
-static inline __attribute__((always_inline)) uint32_t recent_answer(struct rsc_exact *exact, const uint64_t *lines,
-                                                                    const uint32_t *tags, uint32_t count, uint32_t *rd,
-                                                                    uint64_t *ri, uint32_t *last_tag, int with_ri) {
+/* Answers what it can of what recent_repeats() listed, and lists the rest. Returns how many it answered. */
+static inline __attribute__((always_inline)) uint32_t recent_answer(struct rsc_exact *exact, const uint32_t *tags,
+                                                                    uint32_t *rd, uint64_t *ri, uint32_t *last_tag,
+                                                                    int with_ri) {
     struct rsc_recent *recent = &exact->recent;
     struct rsc_unanswered *rest = &exact->unanswered;
     struct recent_lanes lanes;
-    uint32_t listed = 0, deep = 0, in_use = recent->count;
+    uint32_t listed = 0, in_use = recent->count, lane = recent->last, n = rest->count;
     uint32_t used = in_use >= 32 ? ~0u : (1u << in_use) - 1;
     uint64_t start = exact->now;
     recent_begin(recent);
+    if (rest->index[0]) { /* the block begins with repeats of the line before */
+        recent->order[lane] = (uint16_t)(ORDER_OF_BLOCK + rest->index[0] - 1);
+        if (tags) recent->tag[lane] = tags[rest->index[0] - 1];
+    }
     recent_load(&lanes, recent);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t match = recent_match(&lanes, lines[i]) & used, lane;
-        uint16_t order = (uint16_t)(ORDER_OF_BLOCK + i);
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t line = rest->line[k];
+        uint32_t i = rest->index[k], end = rest->index[k + 1] - 1; /* of the run of repeats that begins here */
+        uint32_t match = recent_match(&lanes, line) & used;
+        uint16_t order = (uint16_t)(ORDER_OF_BLOCK + end);
         if (match) {
             lane = (uint32_t)__builtin_ctz(match);
             rd[i] = recent_newer(&lanes, recent->order[lane]);
-            deep += rd[i] != 0;
             if (with_ri) ri[i] = start + i - recent_time(recent, lane, start);
             if (tags) last_tag[i] = recent->tag[lane];
         } else {
@@ -190,20 +202,21 @@ static inline __attribute__((always_inline)) uint32_t recent_answer(struct rsc_e
                 lane = in_use++;
                 used = used << 1 | 1;
             }
-            recent_set_line(&lanes, lane, lines[i]);
-            recent->line[lane] = lines[i];
-            rest->line[listed] = lines[i];
+            recent_set_line(&lanes, lane, line);
+            recent->line[lane] = line;
+            rest->line[listed] = line;
             rest->index[listed] = i;
             rest->lane[listed++] = (uint8_t)lane;
         }
         recent_set_order(&lanes, lane, order);
         recent->order[lane] = order;
-        if (tags) recent->tag[lane] = tags[i];
+        if (tags) recent->tag[lane] = tags[end];
     }
-    for (uint32_t lane = 0; lane < in_use; lane++) recent->time[lane] = recent_time(recent, lane, start);
+    for (uint32_t k = 0; k < in_use; k++) recent->time[k] = recent_time(recent, k, start);
+    recent->last = lane;
     recent->count = in_use;
     rest->count = listed;
-    return deep;
+    return n - listed;
 }
 #else
 #define RECENT_WIDTH 1u

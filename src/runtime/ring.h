@@ -5,13 +5,23 @@
  *
  *   header   who the parent is, modes, and what is going on
  *   notes    a byte ring for rare texts (memory maps)
- *   slots    one per running thread: a ring of blocks of records
+ *   slots    one per running thread: a ring of blocks of words
+ *   plans    what is known of a piece of code when it is translated
  *
- * A thread fills its open block and *publishes* it when full, or before a system
- * call that may block. The parent consumes blocks and clears them; a record is
- * never all zeros, so that after a killed program the parent also finds the
- * records of blocks that were never published. A full ring makes the thread wait
- * (counted in the slot), never lose; a dead parent makes it stop recording.
+ * A thread fills its open block, always the same memory, which so stays in its own
+ * caches, and *publishes* it when full, or before a system call that may block:
+ * copies it to the ring and clears it. After a killed program the parent finds
+ * there what was never published. A full ring makes the thread wait (counted in
+ * the slot), never lose; a dead parent makes it stop recording.
+ *
+ * Words. Little is written while the program runs; the parent puts it together
+ * again with the plans (collect/expand.h). In a block there are
+ *
+ *   starts       an execution of a piece of straight code: its plan, and behind it
+ *                the fixed words, one for each access that the plan knows of. One
+ *                that is zero was not made (the instruction before faulted);
+ *   loose words  accesses that no plan could know of, of the execution before;
+ *   records      of two words, anything else.
  *
  * No libc beyond memory and atomics is needed on the writing side.
  */
@@ -21,15 +31,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RSC_RING_MAGIC 0x315247525f435352ull /* "RSC_RGR1" */
+#define RSC_RING_MAGIC 0x325247525f435352ull /* "RSC_RGR2" */
 #define RSC_RING_SLOTS 1024u
 #define RSC_RING_BLOCKS 16u /* a slot's ring: 1 MiB, touched as used */
-#define RSC_BLOCK_RECORDS 4092u
+#define RSC_BLOCK_WORDS 8184u
+#define RSC_BLOCK_SPARE 1024u /* words at its end that one execution may still need when it began before them */
 #define RSC_NOTES_BYTES (4u << 20)
+#define RSC_PLAN_WORDS (32u << 20) /* 256 MiB, touched as used: some five million pieces of code */
 
-/*
- * A record. word: bits 0-47 pc (or payload), 48-55 size in bytes, 56-63 type.
- */
+/* A record: two words, this and an address. Bits 0-47 pc (or payload), 48-55 size in bytes, 56-61 type, 62-63 zero. */
 struct rsc_record {
     uint64_t addr;
     uint64_t word;
@@ -53,14 +63,54 @@ static inline uint64_t rsc_record_pc(uint64_t word) { return word & 0xffffffffff
 static inline uint32_t rsc_record_size(uint64_t word) { return (uint32_t)(word >> 48 & 0xff); }
 static inline uint32_t rsc_record_type(uint64_t word) { return (uint32_t)(word >> 56); }
 
+/*
+ * A start: bit 62, not 63. Bits 0-31 where the plan begins in ring.plans, 32-41
+ * its own length in words: itself and the fixed words. With RSC_START_INLINE the
+ * plan itself comes behind it, and no fixed words.
+ */
+#define RSC_START (1ull << 62)
+#define RSC_START_COUNTED (1ull << 61) /* its instructions are to be counted */
+#define RSC_START_CALLS (1ull << 60)   /* calls and returns are to be told from it and the start before */
+#define RSC_START_RESUMED (1ull << 59) /* no new execution: the one before goes on in another block */
+#define RSC_START_INLINE (1ull << 58)
+#define RSC_START_FIXED_MAX 127u
+static inline uint32_t rsc_start_length(uint64_t word) { return (uint32_t)(word >> 32 & 0x3ff); }
+
+/*
+ * An access. Bits 0-47 address, 48-50 log2 of the size. Loose: bit 63, 51-52 read
+ * and write, 53-62 its entry in the plan. Fixed: bit 63, 60-61 read and write, the
+ * others mean nothing.
+ */
+#define RSC_LOOSE (1ull << 63)
+static inline uint64_t rsc_loose_user(uint32_t entry) { return RSC_LOOSE | (uint64_t)entry << 53; }
+
+/*
+ * A plan: two words and its entries, those of the fixed words first. Word 0: bits
+ * 0-47 pc of the first instruction, 48-57 instructions, 58-61 what the last one is
+ * (enum rsc_plan_end). Word 1: bits 0-47 pc of the last instruction, 48-57 entries.
+ */
+enum rsc_plan_end { RSC_PLAN_ENDS = 0, RSC_PLAN_ENDS_CALL, RSC_PLAN_ENDS_RETURN, RSC_PLAN_ENDS_REP };
+#define RSC_PLAN_ENTRIES_MAX 640u
+#define RSC_PLAN_MAX (2u + RSC_PLAN_ENTRIES_MAX) /* words */
+static inline uint32_t rsc_plan_entries(uint64_t word1) { return (uint32_t)(word1 >> 48 & 0x3ff); }
+
+/* An entry: bits 0-47 pc, 48-57 which instruction of the piece, 58-59 pieces of an access less one, then flags. */
+#define RSC_ENTRY_REP (1ull << 60)
+#define RSC_ENTRY_ONLY_WRITES (1ull << 61) /* reads that are reported are not the guest's */
+static inline uint64_t rsc_entry(uint64_t pc, uint32_t order, uint32_t pieces) {
+    return (pc & 0xffffffffffffull) | (uint64_t)order << 48 | (uint64_t)(pieces - 1) << 58;
+}
+static inline uint32_t rsc_entry_order(uint64_t entry) { return (uint32_t)(entry >> 48 & 0x3ff); }
+static inline uint32_t rsc_entry_pieces(uint64_t entry) { return (uint32_t)(entry >> 58 & 3) + 1; }
+
 struct rsc_block {
-    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC of its first and last record */
-    uint64_t instructions;     /* executed while it was open */
-    uint32_t count;            /* records; 0 until published */
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC of its first and last word */
+    uint64_t instructions;     /* executed while it was open, beyond those of counted starts */
+    uint32_t count;            /* words; 0 until published */
     uint32_t zero[9];
-    struct rsc_record records[RSC_BLOCK_RECORDS];
+    uint64_t words[RSC_BLOCK_WORDS];
 };
-_Static_assert(sizeof(struct rsc_block) == 64 + 16 * RSC_BLOCK_RECORDS, "blocks are 64 KiB");
+_Static_assert(sizeof(struct rsc_block) == 64 + 8 * RSC_BLOCK_WORDS, "blocks are 64 KiB");
 
 enum rsc_slot_state { RSC_SLOT_FREE = 0, RSC_SLOT_LIVE = 1, RSC_SLOT_ENDED = 2 };
 
@@ -70,19 +120,22 @@ struct rsc_slot {
     uint32_t pid, tid;
     uint32_t generation;     /* how often the slot was taken */
     uint64_t published;      /* blocks; the next goes to blocks[published % RSC_RING_BLOCKS] */
-    uint64_t open_since_ns;  /* first record of the open block; 0: it is empty */
+    uint64_t open_since_ns;  /* first word of the open block; 0: it is empty */
     uint64_t waited_ns, waits;
     uint64_t unrecorded_instructions; /* executed while not recording */
     uint32_t image;                   /* which address space: a fork or exec starts another */
-    uint8_t pad1[64 - 60];
+    uint8_t pad0[4];
+    uint64_t cleared; /* == published: what is in the open block was not published yet */
+    uint8_t pad1[128 - 72];
     /* Written by the parent: */
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
     uint8_t pad2[64 - 12];
-    uint8_t pad3[4096 - 128];
+    uint8_t pad3[4096 - 192];
     struct rsc_block blocks[RSC_RING_BLOCKS];
+    uint64_t open[RSC_BLOCK_WORDS + 8]; /* the open block's words */
 };
-_Static_assert(sizeof(struct rsc_slot) == 4096 + 65536 * RSC_RING_BLOCKS, "a page, then blocks");
+_Static_assert(sizeof(struct rsc_slot) == 4096 + 65536 * (RSC_RING_BLOCKS + 1), "a page, then blocks");
 
 enum rsc_note_type { RSC_NOTE_MAPS = 1 };
 
@@ -95,11 +148,15 @@ struct rsc_note {
     uint64_t process; /* rsc_process_id() */
 };
 
+/* How much must be there for a sleeping parent to be woken: each time costs the program a system call. */
+enum rsc_parent_sleeps { RSC_PARENT_AWAKE = 0, RSC_PARENT_WAITS_FOR_SOME = 1, RSC_PARENT_WAITS_FOR_ANY = 2 };
+#define RSC_RING_SOME (RSC_RING_BLOCKS / 2) /* blocks of one thread */
+
 struct rsc_ring {
     uint64_t magic;
     uint32_t parent_pid;
     uint32_t published_signal; /* futex: something is there for the parent */
-    uint32_t parent_sleeps;    /* the parent waits on it */
+    uint32_t parent_sleeps;    /* enum rsc_parent_sleeps: the parent waits on it */
     uint32_t slots_used;       /* slots below this have been taken at some time */
     uint32_t detached;         /* the parent is gone: nobody records any more */
     uint32_t notes_lock;
@@ -108,9 +165,11 @@ struct rsc_ring {
     uint64_t forks, execs; /* children seen, programs started that are not watched */
     uint32_t images;       /* address spaces numbered so far */
     uint32_t crowded_out;  /* threads that found all slots taken */
-    uint8_t pad[4096 - 80];
+    uint64_t plan_words; /* given out; may grow beyond RSC_PLAN_WORDS, where nothing is */
+    uint8_t pad[4096 - 88];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
+    uint64_t plans[RSC_PLAN_WORDS];
 };
 _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page");
 
@@ -118,11 +177,12 @@ _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page"
 
 /*
  * A thread's place in the ring. All zeros: not attached. A fresh block has next ==
- * end too: its first record takes the slow path, which notes the time.
+ * end too: its first word takes the slow path, which notes the time. Behind `end`
+ * there is room for RSC_BLOCK_SPARE words more, so that an execution that began
+ * before it need not look again.
  */
 struct rsc_ring_writer {
-    struct rsc_record *next, *end; /* next == end: rsc_ring_make_room() before the next record */
-    struct rsc_block *block;
+    uint64_t *next, *end; /* next >= end: rsc_ring_make_room() before anything new */
     struct rsc_slot *slot;
     struct rsc_ring *ring;
     uint64_t instructions; /* since the open block began */
@@ -144,10 +204,15 @@ void rsc_ring_detach(struct rsc_ring_writer *writer);
 
 /* Appends a record; -1 when nobody listens any more. */
 static inline int rsc_ring_put(struct rsc_ring_writer *writer, uint64_t addr, uint64_t word) {
-    if (__builtin_expect(writer->next == writer->end, 0) && rsc_ring_make_room(writer) < 0) return -1;
-    *writer->next++ = (struct rsc_record){addr, word};
+    if (__builtin_expect(writer->next >= writer->end, 0) && rsc_ring_make_room(writer) < 0) return -1;
+    writer->next[0] = word;
+    writer->next[1] = addr;
+    writer->next += 2;
     return 0;
 }
+
+/* Room for a plan of so many words in ring.plans; NULL when it is used up. */
+uint64_t *rsc_ring_plan(struct rsc_ring *ring, uint32_t words);
 
 /*
  * Leaves a text for the parent; dropped and counted when there is no room. A

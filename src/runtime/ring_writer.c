@@ -27,9 +27,11 @@ static void futex_wait(uint32_t *word, uint32_t value, long milliseconds) {
     syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
 }
 
-static void signal_parent(struct rsc_ring *ring) {
-    __atomic_fetch_add(&ring->published_signal, 1, __ATOMIC_RELEASE);
-    if (__atomic_load_n(&ring->parent_sleeps, __ATOMIC_SEQ_CST))
+/* `pending`: blocks of this thread's that nobody has taken; RSC_RING_BLOCKS for what must not wait. */
+static void signal_parent(struct rsc_ring *ring, uint64_t pending) {
+    __atomic_fetch_add(&ring->published_signal, 1, __ATOMIC_SEQ_CST);
+    uint32_t sleeps = __atomic_load_n(&ring->parent_sleeps, __ATOMIC_SEQ_CST);
+    if (sleeps == RSC_PARENT_WAITS_FOR_ANY || (sleeps == RSC_PARENT_WAITS_FOR_SOME && pending >= RSC_RING_SOME))
         syscall(SYS_futex, &ring->published_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
@@ -67,6 +69,7 @@ static int wait_for_room(struct rsc_ring_writer *writer) {
         if (!began) {
             began = rsc_ring_now_ns();
             slot->waits++;
+            signal_parent(writer->ring, RSC_RING_BLOCKS);
         }
         if (parent_is_gone(writer->ring)) return -1;
         futex_wait(&slot->consumed_signal, signal_seen, WAIT_MS);
@@ -75,15 +78,13 @@ static int wait_for_room(struct rsc_ring_writer *writer) {
     return 0;
 }
 
-/* Takes the next free block. Nothing is in it yet, so nobody waits for it. */
-static int take_block(struct rsc_ring_writer *writer) {
+/* Begins with an empty open block. Nothing is in it yet, so nobody waits for it. */
+static int open_block(struct rsc_ring_writer *writer) {
     if (wait_for_room(writer) < 0) {
         writer->next = writer->end = NULL;
         return -1;
     }
-    writer->block = &writer->slot->blocks[writer->slot->published % RSC_RING_BLOCKS];
-    writer->next = writer->block->records;
-    writer->end = writer->next;
+    writer->next = writer->end = writer->slot->open;
     writer->instructions = 0;
     return 0;
 }
@@ -107,7 +108,7 @@ int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint3
         }
         writer->ring = ring;
         writer->slot = slot;
-        return take_block(writer);
+        return open_block(writer);
     }
     __atomic_fetch_add(&ring->crowded_out, 1, __ATOMIC_RELAXED);
     return -1;
@@ -116,24 +117,28 @@ int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint3
 int rsc_ring_publish(struct rsc_ring_writer *writer) {
     if (!writer->slot) return -1;
     struct rsc_slot *slot = writer->slot;
-    struct rsc_block *block = writer->block;
     if (!writer->next) return -1;
-    if (writer->next == block->records) return 0;
+    if (writer->next == slot->open) return 0;
+    struct rsc_block *block = &slot->blocks[slot->published % RSC_RING_BLOCKS];
+    const uint32_t count = (uint32_t)(writer->next - slot->open);
+    memcpy(block->words, slot->open, count * sizeof *slot->open);
     block->start_ns = slot->open_since_ns;
     block->end_ns = rsc_ring_now_ns();
     block->instructions = writer->instructions;
-    __atomic_store_n(&block->count, (uint32_t)(writer->next - block->records), __ATOMIC_RELEASE);
+    __atomic_store_n(&block->count, count, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->published, slot->published + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->open_since_ns, 0, __ATOMIC_RELEASE);
-    signal_parent(writer->ring);
-    return take_block(writer);
+    signal_parent(writer->ring, slot->published - __atomic_load_n(&slot->consumed, __ATOMIC_RELAXED));
+    memset(slot->open, 0, count * sizeof *slot->open);
+    __atomic_store_n(&slot->cleared, slot->published, __ATOMIC_RELEASE);
+    return open_block(writer);
 }
 
 int rsc_ring_make_room(struct rsc_ring_writer *writer) {
     if (!writer->next) return -1;
-    if (writer->next != writer->block->records && rsc_ring_publish(writer) < 0) return -1;
+    if (writer->next != writer->slot->open && rsc_ring_publish(writer) < 0) return -1;
     __atomic_store_n(&writer->slot->open_since_ns, rsc_ring_now_ns(), __ATOMIC_RELEASE);
-    writer->end = writer->next + RSC_BLOCK_RECORDS;
+    writer->end = writer->next + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;
     return 0;
 }
 
@@ -141,8 +146,14 @@ void rsc_ring_detach(struct rsc_ring_writer *writer) {
     if (!writer->slot) return;
     rsc_ring_publish(writer);
     __atomic_store_n(&writer->slot->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
-    signal_parent(writer->ring);
+    signal_parent(writer->ring, RSC_RING_BLOCKS);
     memset(writer, 0, sizeof *writer);
+}
+
+uint64_t *rsc_ring_plan(struct rsc_ring *ring, uint32_t words) {
+    if (__atomic_load_n(&ring->plan_words, __ATOMIC_RELAXED) > RSC_PLAN_WORDS - words) return NULL;
+    uint64_t at = __atomic_fetch_add(&ring->plan_words, words, __ATOMIC_RELAXED);
+    return at <= RSC_PLAN_WORDS - words ? &ring->plans[at] : NULL;
 }
 
 uint64_t rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data, uint32_t bytes) {
@@ -171,6 +182,6 @@ uint64_t rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t 
         __atomic_store_n(&ring->notes_head, end, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&ring->notes_lock, 0, __ATOMIC_RELEASE);
-    signal_parent(ring);
+    signal_parent(ring, RSC_RING_BLOCKS);
     return end;
 }

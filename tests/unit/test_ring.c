@@ -16,8 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/rng.h"
 #include "collect/drain.h"
 #include "runtime/ring.h"
+
+#define BLOCK_RECORDS ((RSC_BLOCK_WORDS - RSC_BLOCK_SPARE) / 2) /* as rsc_ring_put() fills a block */
 
 static struct rsc_ring *new_ring(void) {
     struct rsc_ring *ring = mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -123,7 +126,7 @@ static void a_full_ring_makes_its_thread_wait(void **state) {
     struct rsc_ring *ring = new_ring();
     struct rsc_drain *drain;
     struct rsc_drain_stats stats;
-    const uint64_t records = 3ull * RSC_RING_BLOCKS * RSC_BLOCK_RECORDS;
+    const uint64_t records = 3ull * RSC_RING_BLOCKS * BLOCK_RECORDS;
     struct job job = {ring, 1, records, 0};
     struct seen seen = {0};
     (void)state;
@@ -150,13 +153,75 @@ static void what_was_never_published_is_found(void **state) {
     (void)state;
     assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
     assert_int_equal(rsc_ring_attach(&writer, ring, 1, 1), 0);
-    for (uint64_t i = 1; i <= RSC_BLOCK_RECORDS + 100; i++)
+    for (uint64_t i = 1; i <= BLOCK_RECORDS + 100; i++)
         rsc_ring_put(&writer, i, rsc_record_word(i % 3 ? RSC_RECORD_READ : RSC_RECORD_WRITE, 8, i));
     /* killed here: no detach */
     while (rsc_drain_next(drain, 1, &batch, &error) > 0) check_batch(&seen, &batch);
-    assert_int_equal(seen.accesses, RSC_BLOCK_RECORDS + 100);
+    assert_int_equal(seen.accesses, BLOCK_RECORDS + 100);
     rsc_drain_free(drain);
     free_ring(ring);
+}
+
+/* Killed between publishing its block and clearing it: nothing comes twice. */
+static void killed_while_publishing(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    struct seen seen = {0};
+    struct rsc_ring_writer writer;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    assert_int_equal(rsc_ring_attach(&writer, ring, 1, 1), 0);
+    for (uint64_t i = 1; i <= 100; i++)
+        rsc_ring_put(&writer, i, rsc_record_word(i % 3 ? RSC_RECORD_READ : RSC_RECORD_WRITE, 8, i));
+    uint64_t *before = malloc(200 * sizeof *before);
+    memcpy(before, writer.slot->open, 200 * sizeof *before);
+    rsc_ring_publish(&writer);
+    memcpy(writer.slot->open, before, 200 * sizeof *before);
+    writer.slot->cleared = 0;
+    while (rsc_drain_next(drain, 1, &batch, &error) > 0) check_batch(&seen, &batch);
+    assert_int_equal(seen.accesses, 100);
+    free(before);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
+/* Whatever a program leaves there, the parent ends, and reads nothing that is not the ring's. */
+static void anything_may_be_in_there(void **state) {
+    struct rsc_rng rng;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct rsc_ring *ring = new_ring();
+        struct rsc_drain *drain;
+        struct rsc_batch batch;
+        struct rsc_error error;
+        struct rsc_ring_writer writer;
+        uint64_t batches = 0;
+        rsc_rng_seed(&rng, seed, 0);
+        assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+        assert_int_equal(rsc_ring_attach(&writer, ring, 1, 1), 0);
+        struct rsc_slot *slot = writer.slot;
+        for (uint32_t b = 0; b < RSC_RING_BLOCKS; b++) {
+            for (uint32_t i = 0; i < RSC_BLOCK_WORDS; i++) {
+                uint64_t word = rsc_rng_u64(&rng);
+                if (seed % 2 && i % 4 == 0) word = RSC_START | (word & 0x7ff000001ffull) | (word >> 8 & RSC_START_INLINE);
+                slot->blocks[b].words[i] = slot->open[i] = word;
+            }
+            slot->blocks[b].count = seed % 3 ? RSC_BLOCK_WORDS : (uint32_t)rsc_rng_u64(&rng);
+            slot->blocks[b].start_ns = rsc_rng_u64(&rng);
+            slot->blocks[b].end_ns = rsc_rng_u64(&rng);
+        }
+        for (uint32_t i = 0; i < 1024; i++) ring->plans[i] = rsc_rng_u64(&rng);
+        for (uint32_t i = RSC_PLAN_WORDS - 1024; i < RSC_PLAN_WORDS; i++) ring->plans[i] = rsc_rng_u64(&rng);
+        slot->published = seed % 5 ? RSC_RING_BLOCKS : UINT64_MAX;
+        slot->cleared = slot->published;
+        slot->consumed = rsc_rng_u64(&rng); /* ours: what the program makes of it does not matter */
+        while (rsc_drain_next(drain, 1, &batch, &error) > 0 && batches < 100000) batches++;
+        assert_true(batches > 0 && batches < 100000);
+        rsc_drain_free(drain);
+        free_ring(ring);
+    }
 }
 
 static void slots_are_used_again(void **state) {
@@ -222,7 +287,7 @@ static void a_dead_parent_is_noticed(void **state) {
     ring->parent_pid = (uint32_t)child; /* gone for good */
     assert_int_equal(rsc_ring_attach(&writer, ring, 1, 1), 0);
     while (rsc_ring_put(&writer, written + 1, rsc_record_word(RSC_RECORD_READ, 8, 1)) == 0) written++;
-    assert_true(written >= (RSC_RING_BLOCKS - 1) * RSC_BLOCK_RECORDS);
+    assert_true(written >= (RSC_RING_BLOCKS - 1) * BLOCK_RECORDS);
     assert_int_equal(ring->detached, 1);
     free_ring(ring);
 }
@@ -232,6 +297,8 @@ int main(void) {
         cmocka_unit_test(threads_side_by_side),
         cmocka_unit_test(a_full_ring_makes_its_thread_wait),
         cmocka_unit_test(what_was_never_published_is_found),
+        cmocka_unit_test(killed_while_publishing),
+        cmocka_unit_test(anything_may_be_in_there),
         cmocka_unit_test(slots_are_used_again),
         cmocka_unit_test(merged_by_time),
         cmocka_unit_test(a_dead_parent_is_noticed),

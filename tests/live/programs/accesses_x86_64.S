@@ -65,6 +65,47 @@ again:  mov     1280(%rbx), %rax            # R 1280 8, twice: not joined
         dec     %ecx
         jnz     again
         mov     1288(%rbx), %rax            # R 1288 8: end to end, but another instruction
+        # In one piece of straight code: what is certain of an instruction and what is not, mixed.
+        cmpq    $0, 1344(%rbx)              # R 1344 8
+        setne   1352(%rbx)                  # W 1352 1
+        cmove   1356(%rbx), %eax            # R 1356 4, taken or not
+        cmovne  1356(%rbx), %eax            # R 1356 4
+        notl    1360(%rbx)                  # R 1360 4, W 1360 4
+        negw    1364(%rbx)                  # R 1364 2, W 1364 2
+        shlq    $3, 1368(%rbx)              # R 1368 8, W 1368 8
+        rcrl    %cl, 1376(%rbx)             # R 1376 4, W 1376 4
+        btl     $1, 1380(%rbx)              # R 1380 4
+        imul    1384(%rbx), %rax            # R 1384 8
+        testb   $1, 1392(%rbx)              # R 1392 1
+        incw    1394(%rbx)                  # R 1394 2, W 1394 2
+        xorps   %xmm0, %xmm0
+        movaps  1408(%rbx), %xmm2           # R 1408 16
+        paddd   1424(%rbx), %xmm2           # R 1424 16
+        movaps  %xmm2, 1440(%rbx)           # W 1440 16
+        movsd   1456(%rbx), %xmm3           # R 1456 8
+        addss   1464(%rbx), %xmm3           # R 1464 4
+        movss   %xmm3, 1468(%rbx)           # W 1468 4
+        movq    %xmm3, 1472(%rbx)           # W 1472 8
+        movd    1480(%rbx), %xmm4           # R 1480 4
+        movlps  %xmm4, 1488(%rbx)           # W 1488 8
+        movsbl  1496(%rbx), %eax            # R 1496 1
+        movslq  1500(%rbx), %rax            # R 1500 4
+        nopw    1504(%rbx)                  # nothing
+        lea     1504(%rbx), %rax            # nothing
+        prefetcht0 1504(%rbx)               # nothing
+        movbe   1504(%rbx), %rax            # R 1504 8
+        movsq                               # R 511 8, W 1153 8
+        push    $7                          # W 2040 8
+        mov     %rsp, %rbp
+        leave                               # R 2040 8
+        lea     cells+2048(%rip), %rsp
+        lea     leaf(%rip), %rax
+        mov     %rax, 1536(%rbx)            # W 1536 8
+        call    *1536(%rbx)                 # R 1536 8, W 2040 8; ret: R 2040 8
+        call    *%rax                       # W 2040 8; ret: R 2040 8
+        lea     last(%rip), %rax
+        mov     %rax, 1536(%rbx)            # W 1536 8
+        jmp     *1536(%rbx)                 # R 1536 8
 last:
         mov     $60, %eax
         xor     %edi, %edi
