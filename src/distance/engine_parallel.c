@@ -76,6 +76,7 @@ struct parallel_engine {
     const struct rsc_log *log;
     uint32_t attribute; /* as in the options; 1 or 2 once decided */
     uint64_t rd_cap;
+    int no_ri;
     uint32_t workers, window;
     uint64_t fixed_chunk; /* 0: chunks adapt */
     struct rsc_pool *pool;
@@ -100,7 +101,8 @@ struct parallel_engine {
     pthread_cond_t progressed;
     pthread_cond_t freed; /* room in the ring, or a worker ended */
     struct rsc_split_columns columns;
-    uint64_t threads;                  /* seen so far */
+    uint64_t threads;                  /* seen so far... */
+    uint32_t kinds;                    /* ...and kinds, by bits */
     uint64_t filled, taken, completed; /* references; pushed >= filled >= taken >= completed */
     uint64_t done;                     /* references whose place in the ring is free again */
     uint64_t chunks, chunks_run;       /* taken; run, all before them too */
@@ -181,6 +183,7 @@ static uint64_t take_chunk(struct parallel_engine *engine) {
     slot->chunk.end = engine->taken += waiting < length ? waiting : length;
     slot->chunk.columns = engine->columns;
     slot->chunk.threads = engine->threads;
+    slot->chunk.kinds = engine->kinds;
     return number;
 }
 
@@ -310,7 +313,7 @@ static void free_columns(struct parallel_engine *engine) {
     uint64_t room = engine->columns.mask + 1;
     rsc_pages_free(engine->columns.line, room * sizeof *engine->columns.line);
     rsc_pages_free(engine->columns.tag, room * sizeof *engine->columns.tag);
-    rsc_pages_free(engine->columns.thread, room * sizeof *engine->columns.thread);
+    rsc_pages_free(engine->columns.who, room * sizeof *engine->columns.who);
 }
 
 static void parallel_destroy(void *state) {
@@ -348,8 +351,11 @@ static int make_workers(struct parallel_engine *engine, const struct rsc_engine_
         rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0 ||
         rsc_phase_grid_init(&engine->grid, &engine->sum) < 0)
         return RSC_ENOMEM;
-    for (uint32_t i = 0; i < slots; i++)
+    if (engine->no_ri) rsc_exact_leave_out_ri(&engine->carried);
+    for (uint32_t i = 0; i < slots; i++) {
         if (rsc_exact_init(&engine->slot[i].chunk.state, rsc_simd_best(), 0) < 0) return RSC_ENOMEM;
+        if (engine->no_ri) rsc_exact_leave_out_ri(&engine->slot[i].chunk.state);
+    }
     for (uint32_t i = 0; i < engine->workers; i++) {
         if (rsc_split_worker_init(&engine->worker[i], options->max_distance, options->bins_per_octave) < 0)
             return RSC_ENOMEM;
@@ -370,6 +376,7 @@ static int parallel_create(void **state, const struct rsc_engine_options *option
     engine->log = options->log;
     engine->attribute = options->attribute;
     engine->rd_cap = options->max_distance;
+    engine->no_ri = options->no_ri != 0;
     engine->enough = UINT64_MAX; /* not known yet */
     int status = rsc_pool_new(&engine->pool, options->workers, error);
     if (!status) {
@@ -392,6 +399,16 @@ void rsc_parallel_set_chunk(void *state, uint32_t references) {
 
 /* ---- pushing ---- */
 
+/* Who made each reference is known of all from here on; those in the ring were all thread 0's and of one kind. */
+static uint32_t *make_who(struct parallel_engine *engine, const struct rsc_split_columns *columns) {
+    uint32_t *who = rsc_pages_new((columns->mask + 1) * sizeof *who);
+    pthread_mutex_lock(&engine->lock);
+    uint32_t kind = engine->kinds ? (uint32_t)__builtin_ctz(engine->kinds) : 0;
+    for (uint64_t at = engine->done; who && at < engine->pushed; at++) who[at & columns->mask] = kind;
+    pthread_mutex_unlock(&engine->lock);
+    return who;
+}
+
 /* The columns that are needed now. */
 static int make_columns(struct parallel_engine *engine) {
     struct rsc_split_columns columns = engine->columns; /* only this thread changes them */
@@ -407,16 +424,15 @@ static int make_columns(struct parallel_engine *engine) {
     }
     room = columns.mask + 1;
     if (!columns.tag && engine->late) columns.tag = rsc_pages_new(room * sizeof *columns.tag);
-    if (!columns.thread && engine->sum.thread_count > 1)
-        columns.thread = rsc_pages_new(room * sizeof *columns.thread);
+    int need_who = engine->sum.thread_count > 1 || rsc_accumulator_by_kind(&engine->sum);
+    if (!columns.who && need_who && columns.line) columns.who = make_who(engine, &columns);
     pthread_mutex_lock(&engine->lock);
     engine->columns = columns;
     engine->longest = room / (2 * engine->workers);
     engine->threads = engine->sum.threads_seen;
+    engine->kinds = engine->sum.kinds_seen;
     pthread_mutex_unlock(&engine->lock);
-    return !columns.line || (!columns.tag && engine->late) || (!columns.thread && engine->sum.thread_count > 1)
-               ? RSC_ENOMEM
-               : 0;
+    return !columns.line || (!columns.tag && engine->late) || (!columns.who && need_who) ? RSC_ENOMEM : 0;
 }
 
 /* Tells the workers of what was pushed. */
@@ -467,8 +483,8 @@ static void fill_columns(struct parallel_engine *engine, const struct rsc_batch 
                          uint32_t count) {
     const struct rsc_split_columns *columns = &engine->columns;
     for (uint32_t i = 0; columns->tag && i < count; i++) columns->tag[index + i] = engine->tags[engine->from[i]];
-    for (uint32_t i = 0; columns->thread && i < count; i++)
-        columns->thread[index + i] = rsc_meta_thread(batch->meta[engine->from[i]]);
+    for (uint32_t i = 0; columns->who && i < count; i++)
+        columns->who[index + i] = rsc_meta_who(batch->meta[engine->from[i]]);
 }
 
 static int parallel_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
@@ -540,7 +556,7 @@ static int parallel_finish(void *state, struct rsc_profile **out, struct rsc_err
 const struct rsc_engine_kind rsc_engine_parallel = {
     .name = "parallel",
     .what = "every distance, bit for bit; several cores",
-    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_WORKERS,
+    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_WORKERS | RSC_CAN_NO_RI,
     .create = parallel_create,
     .push = parallel_push,
     .finish = parallel_finish,

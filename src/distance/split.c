@@ -33,14 +33,14 @@ static int reserve_first(struct rsc_split_worker *worker) {
     return 0;
 }
 
-static void note_first(struct rsc_split_worker *worker, const uint64_t *lines, const uint32_t *thread, uint32_t at,
+static void note_first(struct rsc_split_worker *worker, const uint64_t *lines, const uint32_t *who, uint32_t at,
                        uint32_t count) {
     uint32_t found = worker->first_count;
     for (uint32_t i = 0; i < count; i++) {
         if (worker->rd[i] != RSC_RD_COLD) continue;
         worker->first_line[found] = lines[i];
         /* the first uses before it in this chunk lie between */
-        worker->first[found] = (struct rsc_first_use){.above = found, .at = at + i, .thread = thread ? thread[i] : 0};
+        worker->first[found] = (struct rsc_first_use){.above = found, .at = at + i, .who = who ? who[i] : 0};
         found++;
     }
     worker->first_count = found;
@@ -48,7 +48,7 @@ static void note_first(struct rsc_split_worker *worker, const uint64_t *lines, c
 
 static int run_block(struct rsc_split_worker *worker, struct rsc_chunk *chunk, uint64_t first, uint32_t count) {
     uint64_t index = first & chunk->columns.mask, *lines = chunk->columns.line + index;
-    const uint32_t *thread = chunk->columns.thread ? chunk->columns.thread + index : NULL;
+    const uint32_t *who = chunk->columns.who ? chunk->columns.who + index : NULL;
     int status = reserve_first(worker);
     if (status < 0) return status;
     if (chunk->columns.tag)
@@ -57,8 +57,8 @@ static int run_block(struct rsc_split_worker *worker, struct rsc_chunk *chunk, u
     else
         status = rsc_exact_run(&chunk->state, lines, count, worker->rd, worker->ri);
     if (status < 0) return status;
-    note_first(worker, lines, thread, (uint32_t)(first - chunk->begin), count);
-    rsc_accumulate_part(&worker->sum, thread, worker->rd, worker->ri, count);
+    note_first(worker, lines, who, (uint32_t)(first - chunk->begin), count);
+    rsc_accumulate_part(&worker->sum, who, worker->rd, chunk->state.no_ri ? NULL : worker->ri, count);
     for (uint32_t i = 0; chunk->columns.tag && i < count; i++)
         lines[i] = rsc_outcome(worker->rd[i], worker->last_tag[i]);
     return 0;
@@ -67,7 +67,7 @@ static int run_block(struct rsc_split_worker *worker, struct rsc_chunk *chunk, u
 int rsc_split_run(struct rsc_split_worker *worker, struct rsc_chunk *chunk, const struct rsc_phase_grid *grid,
                   const atomic_int *stop) {
     worker->first_count = 0;
-    if (rsc_accumulator_need_threads(&worker->sum, chunk->threads) < 0) return RSC_ENOMEM;
+    if (rsc_accumulator_need_rows(&worker->sum, chunk->threads, chunk->kinds) < 0) return RSC_ENOMEM;
     if (grid && rsc_phase_part_start(&worker->phases, grid, chunk->begin, chunk->end) < 0) return RSC_ENOMEM;
     for (uint64_t at = chunk->begin; at < chunk->end;) {
         uint64_t part = chunk->end - at, to_wrap = chunk->columns.mask + 1 - (at & chunk->columns.mask);
@@ -91,7 +91,7 @@ static void note_found(struct rsc_split_worker *worker, struct rsc_chunk *chunk,
     uint64_t number = chunk->begin + use->at;
     worker->rd[found] = rd;
     worker->ri[found] = number - (origin + last->time);
-    worker->thread[found] = use->thread;
+    worker->who[found] = use->who;
     if (worker->phases.cells) rsc_phase_part_not_cold(&worker->phases, number, rd, worker->cap);
     if (chunk->columns.tag) chunk->columns.line[number & chunk->columns.mask] = rsc_outcome(rd, last->tag);
 }
@@ -114,7 +114,7 @@ void rsc_split_replay(struct rsc_split_worker *worker, struct rsc_chunk *chunk, 
             worker->first_line[left] = worker->first_line[done + i];
             worker->first[left++] = use;
         }
-        rsc_accumulate_not_cold(&worker->sum, worker->thread, worker->rd, worker->ri, found);
+        rsc_accumulate_not_cold(&worker->sum, worker->who, worker->rd, older->no_ri ? NULL : worker->ri, found);
         done += part;
     }
     worker->first_count = left;

@@ -25,7 +25,7 @@ struct rsc_split_columns {
     uint64_t mask;
     uint64_t *line;   /* once run: its outcome (late_attribution.h), where there are tags */
     uint32_t *tag;    /* NULL: no attribution */
-    uint32_t *thread; /* NULL: all of thread 0 */
+    uint32_t *who;    /* rsc_meta_who(); NULL: all of thread 0 and one kind */
 };
 
 /* A stretch of the trace, and the state it leaves. */
@@ -33,14 +33,15 @@ struct rsc_chunk {
     struct rsc_exact state;
     uint64_t begin, end; /* reference numbers */
     struct rsc_split_columns columns;
-    uint64_t threads; /* seen so far */
+    uint64_t threads; /* seen so far... */
+    uint32_t kinds;   /* ...and kinds, by bits */
 };
 
 /* A first use of its chunk; the lines stand apart, as rsc_exact_take_out() wants them. */
 struct rsc_first_use {
     uint32_t above; /* distinct lines between it and the state to be asked next */
     uint32_t at;    /* reference number, from the chunk's begin */
-    uint32_t thread;
+    uint32_t who;   /* 0 where the chunk has no such column */
 };
 
 /* What a worker counts in and works with, chunk after chunk. */
@@ -53,7 +54,7 @@ struct rsc_split_worker {
     uint32_t first_count, first_room;
     struct rsc_held_line *held; /* lines of a chunk that goes into the carried state; owned */
     uint64_t held_count, held_room;
-    uint32_t rd[RSC_SPLIT_BLOCK], last_tag[RSC_SPLIT_BLOCK], thread[RSC_SPLIT_BLOCK];
+    uint32_t rd[RSC_SPLIT_BLOCK], last_tag[RSC_SPLIT_BLOCK], who[RSC_SPLIT_BLOCK];
     uint64_t ri[RSC_SPLIT_BLOCK];
     struct rsc_replayed replayed[RSC_SPLIT_BLOCK];
 };
