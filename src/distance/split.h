@@ -17,24 +17,18 @@
 #include "distance/accumulate.h"
 #include "distance/exact_replay.h"
 #include "distance/phase_grid.h"
+#include "distance/reference_ring.h"
 
 #define RSC_SPLIT_BLOCK 2048u
-
-/* References waiting to be analysed: number n is at n & mask of each column. */
-struct rsc_split_columns {
-    uint64_t mask;
-    uint64_t *line;   /* once run: its outcome (late_attribution.h), where there are tags */
-    uint32_t *tag;    /* NULL: no attribution */
-    uint32_t *who;    /* rsc_meta_who(); NULL: all of thread 0 and one kind */
-};
 
 /* A stretch of the trace, and the state it leaves. */
 struct rsc_chunk {
     struct rsc_exact state;
     uint64_t begin, end; /* reference numbers */
-    struct rsc_split_columns columns;
+    struct rsc_reference_ring *ring;
     uint64_t threads; /* seen so far... */
     uint32_t kinds;   /* ...and kinds, by bits */
+    int by_who;       /* more than one of either: ring->who is there */
 };
 
 /* A first use of its chunk; the lines stand apart, as rsc_exact_take_out() wants them. */
@@ -64,11 +58,14 @@ int rsc_split_worker_init(struct rsc_split_worker *worker, uint64_t rd_cap, uint
 void rsc_split_worker_free(struct rsc_split_worker *worker);
 
 /*
- * Runs the chunk through its state, which is empty. `grid` is NULL where no phases
- * are asked for. Ends early when *stop is set. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
+ * Runs the chunk through its state, which is empty. Where the ring has tags, the
+ * outcome of each reference (late_attribution.h) takes the place of its line; where
+ * not, references are done with, and release(user, n) is called when
+ * rsc_ring_release(n) is due. `grid` is NULL where no phases are asked for. Ends early when
+ * *stop is set. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
  */
 int rsc_split_run(struct rsc_split_worker *worker, struct rsc_chunk *chunk, const struct rsc_phase_grid *grid,
-                  const atomic_int *stop);
+                  void (*release)(void *user, uint64_t n), void *user, const atomic_int *stop);
 
 /* Replays what is left of the chunk's first uses into an older state, whose times count from reference `origin`. */
 void rsc_split_replay(struct rsc_split_worker *worker, struct rsc_chunk *chunk, struct rsc_exact *older,
