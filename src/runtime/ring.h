@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RSC_RING_MAGIC 0x325247525f435352ull /* "RSC_RGR2" */
+#define RSC_RING_MAGIC 0x335247525f435352ull /* "RSC_RGR3" */
 #define RSC_RING_SLOTS 1024u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 8184u
