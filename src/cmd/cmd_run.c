@@ -195,6 +195,8 @@ static void say_how_it_went(struct run *run) {
     if (launch->ring->crowded_out)
         fprintf(stderr, "reusescope: warning: %u threads were not seen: more than %u at a time\n", launch->ring->crowded_out,
                 RSC_RING_SLOTS);
+    if (stats.processes_mixed)
+        fprintf(stderr, "reusescope: warning: more than 65535 processes: the memory of those after the first 65534 is counted as one\n");
     if (run->launch_options.roi && !stats.accesses)
         fprintf(stderr, "reusescope: warning: nothing seen: %s%s\n", run->launch_options.roi,
                 strcmp(run->launch_options.roi, "marked") ? " was not called, was inlined, or is not a function of the program itself"
