@@ -72,7 +72,8 @@ uint64_t rsc_memory_available(void) {
 
 /* ---- what it takes ---- */
 
-/* Bytes per distinct line, growth included, at most: each engine's own opening comment says why. */
+/* Bytes per distinct line, growth included. Exact: the most there can be (exact_state.h). The others are assumptions that
+ * were not measured; lines far from all others take the time models more. rsc_memory_check() is behind them. */
 static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
     const char *engine = analysis->engine.engine ? analysis->engine.engine : "auto";
     uint64_t exact = analysis->engine.no_ri ? 24 : 40;
