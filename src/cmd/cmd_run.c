@@ -14,6 +14,7 @@
 #include "cmd/analysis.h"
 #include "collect/drain.h"
 #include "collect/launch.h"
+#include "distance/engine_auto.h"
 
 enum {
     OPT_WITH = RSC_OPT_ANALYSIS_VERB,
@@ -225,6 +226,10 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (status > 0) run->trace_full = 1;
     if (status > 0) status = 0;
     if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, "qemu", error);
+    for (size_t i = 0; !status && !run->only_record && i < run->analysis.line_count; i++)
+        if (run->analysis.engine.error > 0 && !rsc_auto_kept_word(run->analysis.profiles[i], run->analysis.engine.error))
+            rsc_log_line(&run->session.log, RSC_LOG_WARNING, "the error bars are wider than --error %g allows",
+                         run->analysis.engine.error);
     return status;
 }
 
