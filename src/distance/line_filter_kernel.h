@@ -163,6 +163,21 @@ static inline void keep_block(struct rsc_line_filter *filter, const uint64_t *ad
     filter->references += RSC_FILTER_BLOCK + (uint32_t)__builtin_popcountll(crossing);
 }
 
+/*
+ * Accesses ahead whose columns are asked for. The processor's own prefetch ends at
+ * pages: with this, shards:0.01 takes in 1.14 times as much; 128 and 1024 accesses
+ * gained about half of that.
+ */
+#define AHEAD 512u
+
+/* always_inline: gcc drops calls of functions that only prefetch. */
+static inline __attribute__((always_inline)) void fetch_ahead(const uint64_t *addr, const uint64_t *meta) {
+    for (uint32_t i = 0; i < RSC_FILTER_BLOCK; i += 8) {
+        __builtin_prefetch(addr + AHEAD + i);
+        __builtin_prefetch(meta + AHEAD + i);
+    }
+}
+
 static inline uint32_t filter_kernel(struct rsc_line_filter *filter, const uint64_t *addr, const uint64_t *meta,
                                      uint32_t first, uint32_t count, struct rsc_kept *kept) {
     uint32_t i = first;
@@ -170,6 +185,7 @@ static inline uint32_t filter_kernel(struct rsc_line_filter *filter, const uint6
         if (kept->room - kept->count < RSC_KEPT_ROOM_LEAST) return i;
         if (count - i >= RSC_FILTER_BLOCK && !filter->inside) {
             struct block_masks masks = first_masks(filter, addr + i, meta + i);
+            fetch_ahead(addr + i, meta + i);
             if (masks.spans <= 1) {
                 keep_block(filter, addr + i, &masks, i, kept);
                 filter->meta_any |= masks.meta_any;
