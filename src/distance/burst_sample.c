@@ -12,7 +12,7 @@
 #define COUNT_TIMES 2u     /* ... and per reference of its warm-up */
 #define WARM_MOST 16u      /* references per line wanted, before a burst counts anyway */
 #define PERIOD_FIRST 2u    /* references per reference of a burst: first ... */
-#define PERIOD_LAST 48u    /* ... and later; one more for each burst that was, or at once when ... */
+#define PERIOD_LAST 192u   /* ... and later; one more for each burst that was, or at once when ... */
 #define SPENT_FREE 131072u /* ... so many were spent */
 
 int rsc_burst_sample_init(struct rsc_burst_sample *sample, uint64_t seed) {

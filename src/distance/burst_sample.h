@@ -6,7 +6,7 @@
  * Then twice as many references are counted. One whose line the burst has not seen
  * has a distance of `wanted` or more. A burst stands for the time since the last
  * one ended: its counts weigh that much over what it counted. Bursts come often
- * in the beginning and take a 48th of the trace later on.
+ * in the beginning and take a 192nd of the trace later on.
  *
  * The first 65,536 references are counted apart from the start: they are known
  * entirely.

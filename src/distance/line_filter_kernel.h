@@ -23,12 +23,6 @@ struct block_masks {
 
 #if defined(__AVX512DQ__)
 
-static inline __m512i hash_8(__m512i line, __m512i offset) {
-    __m512i mixed = _mm512_mullo_epi64(_mm512_add_epi64(line, offset), _mm512_set1_epi64((int64_t)0x9E3779B97F4A7C15ull));
-    mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64(mixed, 32));
-    return _mm512_mullo_epi64(mixed, _mm512_set1_epi64((int64_t)0xD6E8FEB86659FD93ull));
-}
-
 static inline __m512i last_8(__m512i start, __m512i meta, __m128i shift) {
     __m512i size = _mm512_and_si512(meta, _mm512_set1_epi64(0xffffffff));
     __m512i end = _mm512_add_epi64(start, _mm512_mask_sub_epi64(size, _mm512_test_epi64_mask(size, size), size,
@@ -50,7 +44,7 @@ static inline struct block_masks first_masks(const struct rsc_line_filter *filte
         all = _mm512_and_si512(all, packed);
         spans = _mm512_or_si512(spans, span);
         masks.crossing |= (uint64_t)_mm512_test_epi64_mask(span, span) << i;
-        masks.kept |= (uint64_t)_mm512_cmple_epu64_mask(hash_8(line, offset), limit) << i;
+        masks.kept |= (uint64_t)_mm512_cmple_epu64_mask(rsc_line_hash_8(line, offset), limit) << i;
     }
     masks.spans = (uint64_t)_mm512_reduce_or_epi64(spans);
     masks.meta_any = (uint64_t)_mm512_reduce_or_epi64(any);

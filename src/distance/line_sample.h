@@ -27,7 +27,6 @@ typedef uint16_t rsc_part_counts __attribute__((vector_size(2 * RSC_SAMPLE_PARTS
 
 struct rsc_line_sample {
     struct rsc_rng rng;
-    uint64_t seed;
     struct rsc_u64_table lines; /* line -> place of its last use + 1 */
     rsc_part_counts *tree;      /* [place + 1]; owned */
     rsc_part_counts *live;      /* one: lines of each part; owned */
@@ -49,12 +48,11 @@ int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed);
 void rsc_line_sample_free(struct rsc_line_sample *sample);
 
 /*
- * Takes the sampled ones of `count` references that rsc_last_use_run() was given;
- * there were `distinct_before` lines before those. Lowers the rate, in `last` too,
- * when lines or work are too many. Returns 0 or RSC_ENOMEM.
+ * Takes the sampled ones of the lines that rsc_last_use_run() was given, and what
+ * it found; there were `distinct_before` lines before those. Lowers the rate, in
+ * `last` too, when lines or work are too many.
  */
-int rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
-                         const uint64_t *lines, const uint64_t *ri, uint32_t count, const uint32_t *sampled,
-                         uint32_t sampled_count);
+void rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
+                          const uint64_t *lines, const struct rsc_intervals *found);
 
 #endif

@@ -30,14 +30,12 @@ static uint64_t burst_lines(const struct rsc_truth_sample *sample) {
 }
 
 int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
-                          const uint64_t *lines, const uint64_t *ri, uint32_t count, const uint32_t *sampled,
-                          uint32_t sampled_count) {
-    int status = rsc_line_sample_take(&sample->line, last, distinct_before, lines, ri, count, sampled, sampled_count);
+                          const uint64_t *lines, const struct rsc_intervals *found) {
+    rsc_line_sample_take(&sample->line, last, distinct_before, lines, found);
     uint64_t wanted = burst_lines(sample);
     if (wanted < BURST_LINES_LEAST) wanted = BURST_LINES_LEAST;
     if (wanted > BURST_LINES_MOST) wanted = BURST_LINES_MOST;
-    if (status == 0) status = rsc_burst_sample_take(&sample->burst, lines, ri, count, wanted);
-    return status;
+    return rsc_burst_sample_take(&sample->burst, lines, found->ri, found->count, wanted);
 }
 
 /* ---- estimates ---- */

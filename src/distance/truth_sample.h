@@ -33,13 +33,9 @@ struct rsc_truth_sample {
 int rsc_truth_sample_init(struct rsc_truth_sample *sample, uint64_t seed);
 void rsc_truth_sample_free(struct rsc_truth_sample *sample);
 
-/*
- * Takes what rsc_last_use_run() did with `count` lines, when there were
- * `distinct_before`. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
- */
+/* Takes what rsc_last_use_run() found, when there were `distinct_before` lines. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
 int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
-                          const uint64_t *lines, const uint64_t *ri, uint32_t count, const uint32_t *sampled,
-                          uint32_t sampled_count);
+                          const uint64_t *lines, const struct rsc_intervals *found);
 
 /*
  * Sets low and high of every point of the profile's curve: an interval that holds
