@@ -12,6 +12,7 @@
 /* Counting a distance costs much more than a reference of the pass: so many are free, then one in so many. */
 #define MOVES_FREE 65536u
 #define MOVES_SHARE 512u
+#define REPEATS_PER_MOVE 16u /* that cost about as much */
 #define RATE_SHIFT_MAX 40u
 
 int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed) {
@@ -137,7 +138,10 @@ void rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *l
         }
         uint32_t place = (uint32_t)entry->value - 1, part = sample->part_at[place];
         sample->ri[(size_t)part * sample->bin_count + rsc_bin_of_fine(interval)] += 1ull << sample->rate_shift;
-        if (place + 1 == sample->next) continue; /* distance 0: misses nowhere */
+        if (place + 1 == sample->next) { /* distance 0: misses nowhere */
+            sample->repeats++;
+            continue;
+        }
         rsc_part_counts upto = {0};
         for (uint32_t k = place + 1; k; k &= k - 1) upto += sample->tree[k];
         double distinct = (double)distinct_before + new_lines * (found->sampled[s] + 1) / found->count;
@@ -156,9 +160,11 @@ void rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *l
         append(sample, line, part);
         sample->moves++;
     }
-    if (sample->moves > MOVES_FREE + last->now / MOVES_SHARE && sample->rate_shift < RATE_SHIFT_MAX) {
+    if (sample->moves + sample->repeats / REPEATS_PER_MOVE > MOVES_FREE + last->now / MOVES_SHARE &&
+        sample->rate_shift < RATE_SHIFT_MAX) {
         /* what was spent so far is spent: the new rate is judged by what it costs from now on */
         sample->moves -= sample->moves / 2;
+        sample->repeats -= sample->repeats / 2;
         sample_less(sample, last);
     }
 }

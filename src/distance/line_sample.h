@@ -37,6 +37,7 @@ struct rsc_line_sample {
     uint32_t scaled_for;        /* the count for which `share` holds; 0: none */
     double share[RSC_SAMPLE_PARTS + 1]; /* 1 / (lines other than one's own, without that part; with all) */
     uint64_t moves;             /* references that had a distance to be counted */
+    uint64_t repeats;           /* and those that had none */
     uint32_t bin_count;
     uint64_t *ri; /* [part][fine bin]: intervals of the part's lines; a reference counts 2^k. Owned */
     uint64_t *rd; /* [part][fine bin]: distances without that part; [RSC_SAMPLE_PARTS]: with all; not those that

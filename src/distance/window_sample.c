@@ -76,6 +76,22 @@ static int lengthen(struct rsc_window_sample *sample, uint64_t window) {
     return 0;
 }
 
+static void keep_intervals(struct rsc_window_sample *sample, uint64_t from, const uint64_t *ri, uint32_t count) {
+    while (count) {
+        uint64_t at = from & (sample->window - 1);
+        uint32_t part = sample->window - at < count ? (uint32_t)(sample->window - at) : count;
+        int32_t *interval = sample->interval + at;
+        /* interval 0, of a first use, becomes the greatest; others need no compare while none can be as long */
+        if (from + count <= INT32_MAX)
+            for (uint32_t i = 0; i < part; i++) interval[i] = (int32_t)((uint32_t)(ri[i] - 1) & INT32_MAX);
+        else
+            for (uint32_t i = 0; i < part; i++) interval[i] = ri[i] - 1 < INT32_MAX ? (int32_t)(ri[i] - 1) : INT32_MAX;
+        from += part;
+        ri += part;
+        count -= part;
+    }
+}
+
 /* How many of the `length` references after `start` have no use of their line in between. */
 static uint64_t first_uses_after(struct rsc_window_sample *sample, uint64_t start, uint64_t length) {
     uint64_t found = 0, done = 0;
@@ -84,7 +100,7 @@ static uint64_t first_uses_after(struct rsc_window_sample *sample, uint64_t star
         uint64_t at = (start + 1 + done) & (sample->window - 1), part = sample->window - at;
         if (part > length - done) part = length - done;
         const int32_t *interval = sample->interval + at;
-        const int32_t from = (int32_t)done + 1;
+        const int32_t from = (int32_t)done;
         int32_t sum = 0;
         for (int32_t k = 0; k < (int32_t)part; k++) sum += interval[k] >= from + k;
         found += (uint64_t)sum;
@@ -147,9 +163,8 @@ int rsc_window_sample_take(struct rsc_window_sample *sample, const uint64_t *lin
         uint64_t event = sample->sample_at >= here ? sample->sample_at : sample->stretch_end;
         if (here < RSC_SAMPLE_FIRST) event = RSC_SAMPLE_FIRST;
         uint32_t stop = event - here < count - done ? done + (uint32_t)(event - here) : count;
-        for (; done < stop; done++)
-            sample->interval[(sample->now + done) & (sample->window - 1)] =
-                ri[done] - 1 < INT32_MAX ? (int32_t)ri[done] : INT32_MAX;
+        keep_intervals(sample, sample->now + done, ri + done, stop - done);
+        done = stop;
         if (done < count && sample->now + done == sample->sample_at) {
             take_sample(sample, sample->sample_at, ri[done]);
             sample->sample_at = 0; /* past; the next one when the stretch ends */

@@ -34,7 +34,7 @@ struct rsc_window_sample {
     struct rsc_exact exact; /* of the first references */
     uint64_t now;           /* references taken */
     uint64_t first;         /* of those, at the beginning, all known */
-    int32_t *interval;      /* [window], by number % window: INT32_MAX for first uses and whatever is longer; owned */
+    int32_t *interval;      /* [window], by number % window, less 1; INT32_MAX: a first use, or longer; owned */
     uint64_t window;        /* a power of two */
     uint64_t held_from;     /* first reference whose interval is in the ring, if it has not been written over */
     uint64_t gap;           /* references a sample stands for */
