@@ -196,7 +196,7 @@ static void count_last_use(void *context, uint64_t time) {
 static int fill_profile(struct time_engine *engine, struct rsc_profile *profile, struct last_uses *uses,
                         struct rsc_ri_model *model, struct rsc_ri_model *predictor) {
     static const char *const papers[] = {"StatStack", "AET", "HOTL", "Shen"};
-    char how[120];
+    char how[200];
     struct rsc_ri_counts counts = {&engine->ri, engine->last.distinct, engine->last.distinct, &engine->first, &uses->back};
     uses->now = engine->last.now;
     if (rsc_histogram_init(&uses->back, RSC_BINS_FINE) < 0) return RSC_ENOMEM;
@@ -210,7 +210,9 @@ static int fill_profile(struct time_engine *engine, struct rsc_profile *profile,
     profile->made.threads = engine->threads_seen;
     profile->made.line_bytes = 1ull << engine->line_shift;
     rsc_histogram_merge(&profile->ri, &engine->ri);
-    snprintf(how, sizeof how, "none; RD modelled from RI (%s)", papers[engine->kind]);
+    snprintf(how, sizeof how, "none; RD modelled from RI (%s); %g %% bars by true distances of %llu references and %u lines, stretched to the model",
+             papers[engine->kind], engine->confidence,
+             (unsigned long long)(engine->sample.window.first + engine->sample.window.samples), engine->sample.line.count);
     if (rsc_profile_set_text(&profile->made.by, rsc_ri_model_name(engine->kind)) < 0 ||
         rsc_profile_set_text(&profile->made.sampling, how) < 0 || fill_threads(engine, model, profile) < 0 ||
         rsc_profile_derive_mrc(profile) < 0)
