@@ -1,23 +1,28 @@
 /*
  * bench_coverage.c - how often stated intervals hold the truth.
  *
- *   bench_coverage ENGINE SEEDS TRACE...
+ *   bench_coverage ENGINES SEEDS TRACE...
  *
- * ENGINE is one that draws lines by hash (shards:0.01, shards-max:4K). A TRACE is
- * a file, of which data accesses are taken, or SPEC@COUNT for a generated one
- * (zipf,lines=100K,skew=0.9@5M). At most the first 12 M accesses count.
+ * ENGINES are any that print bars, divided by commas (shards:0.01,hotl). A TRACE
+ * is a file, of which data accesses are taken, or SPEC@COUNT for a generated one
+ * (zipf,lines=100K,skew=0.9@5M). The first 12 M accesses count, or what follows
+ * the @ behind the name of a file (app.rsct@4M).
  *
- * For each trace: the exact curve once, then the engine with seeds 1 to SEEDS. A
- * point is a size of 8 an octave from 1 line to the footprint at which the
- * true miss ratio is neither 0 nor 1. Printed by band of lines kept (size * rate):
- * the share of (seed, point) pairs whose interval holds the truth, how the rest
- * divides, and, relative to the true miss ratio, bias, root mean square error and
- * mean half width.
+ * For each trace: the exact curve once, then each engine with seeds 1 to SEEDS, on
+ * all processors. A point is a size of 8 an octave from 1 line to the footprint at
+ * which the true miss ratio is neither 0 nor 1. Printed by band of lines kept
+ * (size * rate; of lines where the engine names no rate): the share of (seed,
+ * point) pairs whose interval holds the truth, how the rest divides, and, relative
+ * to the true miss ratio, bias, root mean square error and mean half width.
+ *
+ * CONFIDENCE=95 in the environment asks for other bars than those of 90 %.
  */
 #include <math.h>
 #include <reusescope/reusescope.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/pool.h"
 #include "bench/measure.h"
 #include "profile/profile_model.h"
 #include "trace/generate.h"
@@ -30,25 +35,30 @@
 static uint64_t *addr, *meta;
 static uint32_t access_count;
 static double confidence = 90;
+static struct rsc_pool *pool;
 
 struct band {
     double points, held, below, above, bias, square, width;
 };
 
-static void generate(const char *text) {
-    const char *at = strchr(text, '@');
-    char spec[256];
-    struct rsc_generator *generator;
-    struct rsc_error error;
-    double count = atof(at + 1) * (at[strlen(at) - 1] == 'M' ? 1e6 : 1);
-    snprintf(spec, sizeof spec, "%.*s", (int)(at - text), text);
-    access_count = count < ACCESSES_MAX ? (uint32_t)count : ACCESSES_MAX;
-    need(rsc_generator_new(&generator, spec, 1, &error), spec);
-    rsc_generator_fill(generator, addr, meta, access_count);
-    rsc_generator_free(generator);
+/* COUNT of NAME@COUNT, or the most there may be; `name` is set to what stands before. */
+static uint32_t wanted(const char *text, char *name, size_t room) {
+    const char *at = strrchr(text, '@');
+    double count = at ? atof(at + 1) * (at[strlen(at) - 1] == 'M' ? 1e6 : 1) : ACCESSES_MAX;
+    snprintf(name, room, "%.*s", at ? (int)(at - text) : (int)strlen(text), text);
+    return count < ACCESSES_MAX ? (uint32_t)count : ACCESSES_MAX;
 }
 
-static void load(const char *path) {
+static void generate(const char *spec, uint32_t count) {
+    struct rsc_generator *generator;
+    struct rsc_error error;
+    need(rsc_generator_new(&generator, spec, 1, &error), spec);
+    rsc_generator_fill(generator, addr, meta, count);
+    rsc_generator_free(generator);
+    access_count = count;
+}
+
+static void load(const char *path, uint32_t most) {
     const struct rsc_filter data_only = {RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0,
                                          0, UINT64_MAX, 1};
     struct rsc_trace_options options = {.struct_bytes = sizeof options, .filter = &data_only};
@@ -57,8 +67,8 @@ static void load(const char *path) {
     struct rsc_error error;
     access_count = 0;
     need(rsc_trace_open(&trace, path, &options, &error), path);
-    while (access_count < ACCESSES_MAX && rsc_trace_next(trace, &batch, &error) > 0) {
-        uint32_t part = ACCESSES_MAX - access_count < batch->count ? ACCESSES_MAX - access_count : batch->count;
+    while (access_count < most && rsc_trace_next(trace, &batch, &error) > 0) {
+        uint32_t part = most - access_count < batch->count ? most - access_count : batch->count;
         memcpy(addr + access_count, batch->addr, part * sizeof *addr);
         for (uint32_t i = 0; i < part; i++) meta[access_count + i] = (uint32_t)batch->meta[i];
         access_count += part;
@@ -116,66 +126,100 @@ static void add_band(struct band *into, const struct band *from) {
     into->width += from->width;
 }
 
-static double covered(const char *engine, uint64_t seeds, const char *name) {
-    static const char *const names[BANDS] = {"under 1 line kept", "1 to 10", "10 to 100", "100 to 1000", "1000 to 10^4", "10^4 up"};
-    struct band bands[BANDS] = {{0}}, resolved = {0};
+/* Of one trace and engine; seeds share nothing but this, and each writes its own bands. */
+struct trial {
+    const char *engine;
     uint64_t sizes[POINTS_MAX];
-    double truths[POINTS_MAX], rate = 0;
-    uint32_t points = 0;
-    double start = seconds_now();
-    struct rsc_profile *exact = analyse("exact", 0);
+    double truths[POINTS_MAX];
+    uint32_t points;
+    struct band (*bands)[BANDS]; /* by seed - 1 */
+    double *rate;
+};
+
+static void try_seed(void *arg, size_t index) {
+    struct trial *trial = arg;
+    struct rsc_profile *profile = analyse(trial->engine, index + 1);
+    const char *said = profile->made.sampling ? strstr(profile->made.sampling, "rate ") : NULL;
+    trial->rate[index] = said ? atof(said + 5) : 1;
+    for (uint32_t i = 0; i < trial->points; i++) {
+        double kept = (double)trial->sizes[i] * trial->rate[index];
+        int band = kept < 1 ? 0 : (int)(1 + floor(log10(kept)));
+        note(&trial->bands[index][band < BANDS ? band : BANDS - 1], rsc_profile_mrc_at(profile, trial->sizes[i]),
+             trial->truths[i]);
+    }
+    rsc_profile_free(profile);
+}
+
+static void find_points(struct trial *trial, const struct rsc_profile *exact) {
     for (uint32_t step = 0; step < POINTS_MAX; step++) {
         uint64_t size = (uint64_t)floor(exp2(step / 8.0));
         double truth = rsc_profile_mrc_at(exact, size).miss_ratio;
-        if (size > exact->distinct || (points && sizes[points - 1] == size) || truth <= 0 || truth >= 1) continue;
-        sizes[points] = size;
-        truths[points++] = truth;
+        if (size > exact->distinct || (trial->points && trial->sizes[trial->points - 1] == size)) continue;
+        if (truth <= 0 || truth >= 1) continue;
+        trial->sizes[trial->points] = size;
+        trial->truths[trial->points++] = truth;
     }
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct rsc_profile *profile = analyse(engine, seed);
-        const char *said = profile->made.sampling ? strstr(profile->made.sampling, "rate ") : NULL;
-        rate = said ? atof(said + 5) : 1;
-        for (uint32_t i = 0; i < points; i++) {
-            double kept = (double)sizes[i] * rate;
-            int band = kept < 1 ? 0 : (int)(1 + floor(log10(kept)));
-            note(&bands[band < BANDS ? band : BANDS - 1], rsc_profile_mrc_at(profile, sizes[i]), truths[i]);
-        }
-        rsc_profile_free(profile);
-    }
-    printf("%s: %u accesses, %llu references, %llu lines, %u points; %s (last rate %g), %.0f s\n", name, access_count,
-           (unsigned long long)exact->references, (unsigned long long)exact->distinct, points, engine, rate,
-           seconds_now() - start);
+}
+
+/* Returns the share held from 10 lines on. */
+static double covered(const char *engine, size_t seeds, const char *name, const struct rsc_profile *exact) {
+    static const char *const names[BANDS] = {"under 1 line kept", "1 to 10", "10 to 100", "100 to 1000", "1000 to 10^4", "10^4 up"};
+    struct trial trial = {.engine = engine};
+    struct band total[BANDS] = {{0}}, resolved = {0};
+    double start = seconds_now();
+    trial.bands = calloc(seeds, sizeof *trial.bands);
+    trial.rate = calloc(seeds, sizeof *trial.rate);
+    if (!trial.bands || !trial.rate) exit(1);
+    find_points(&trial, exact);
+    rsc_pool_for(pool, seeds, try_seed, &trial);
+    printf("%s: %u accesses, %llu references, %llu lines, %u points; %s (a rate %g), %.0f s\n", name, access_count,
+           (unsigned long long)exact->references, (unsigned long long)exact->distinct, trial.points, engine,
+           trial.rate[0], seconds_now() - start);
     for (int i = 0; i < BANDS; i++) {
-        print_band(names[i], &bands[i]);
-        if (i >= 2) add_band(&resolved, &bands[i]);
+        for (size_t seed = 0; seed < seeds; seed++) add_band(&total[i], &trial.bands[seed][i]);
+        print_band(names[i], &total[i]);
+        if (i >= 2) add_band(&resolved, &total[i]);
     }
     print_band("all from 10 lines kept", &resolved);
     fflush(stdout);
-    rsc_profile_free(exact);
+    free(trial.bands);
+    free(trial.rate);
     return resolved.points ? resolved.held / resolved.points : NAN;
 }
 
 int main(int argc, char **argv) {
+    char *engines[16], name[256];
+    double sum[16] = {0};
+    int engine_count = 0, count[16] = {0};
+    struct rsc_error error;
     if (argc < 4) {
-        fprintf(stderr, "usage: bench_coverage ENGINE SEEDS TRACE... (a file, or SPEC@COUNT)\n");
+        fprintf(stderr, "usage: bench_coverage ENGINES SEEDS TRACE... (a file, or SPEC@COUNT)\n");
         return 2;
     }
     addr = malloc(ACCESSES_MAX * sizeof *addr);
     meta = malloc(ACCESSES_MAX * sizeof *meta);
     if (!addr || !meta) return 1;
+    need(rsc_pool_new(&pool, 0, &error), "pool");
     if (getenv("CONFIDENCE")) confidence = atof(getenv("CONFIDENCE"));
-    double sum = 0;
-    int count = 0;
+    for (char *part = strtok(argv[1], ","); part && engine_count < 16; part = strtok(NULL, ",")) engines[engine_count++] = part;
+    size_t seeds = strtoull(argv[2], NULL, 10);
     for (int i = 3; i < argc; i++) {
-        if (strchr(argv[i], '@')) generate(argv[i]);
-        else load(argv[i]);
-        double share = covered(argv[1], strtoull(argv[2], NULL, 10), argv[i]);
-        if (isnan(share)) continue;
-        sum += share;
-        count++;
+        uint32_t most = wanted(argv[i], name, sizeof name);
+        if (access(name, F_OK) == 0) load(name, most);
+        else generate(name, most);
+        struct rsc_profile *exact = analyse("exact", 0);
+        for (int e = 0; e < engine_count; e++) {
+            double share = covered(engines[e], seeds, argv[i], exact);
+            if (isnan(share)) continue;
+            sum[e] += share;
+            count[e]++;
+        }
+        rsc_profile_free(exact);
     }
-    printf("mean over %d traces, sizes from 10 lines kept: %.1f%% held at a stated %g%%\n", count, 100 * sum / count,
-           confidence);
+    for (int e = 0; e < engine_count; e++)
+        printf("%s: mean over %d traces, sizes from 10 lines kept: %.1f%% held at a stated %g%%\n", engines[e], count[e],
+               100 * sum[e] / count[e], confidence);
+    rsc_pool_free(pool);
     free(addr);
     free(meta);
     return 0;

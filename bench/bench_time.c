@@ -61,22 +61,21 @@ static void make_trace(const char *name, int is_file) {
 static void run_pass(int level) {
     static struct rsc_last_use last;
     static struct rsc_truth_sample sample;
-    static uint64_t lines[BLOCK], ri[BLOCK];
-    static uint32_t sampled[BLOCK];
+    static struct rsc_intervals found;
+    static uint64_t lines[BLOCK];
     struct rsc_histogram sum;
-    uint32_t found;
-    need(rsc_last_use_init(&last, 1, 0), "table");
+    need(rsc_last_use_init(&last, rsc_simd_best(), 1, 0), "table");
     need(rsc_truth_sample_init(&sample, 1), "sample");
     need(rsc_histogram_init(&sum, RSC_BINS_FINE), "histogram");
     for (uint64_t done = 0; done < count; done += BLOCK) {
         uint32_t part = count - done < BLOCK ? (uint32_t)(count - done) : BLOCK;
         for (uint32_t i = 0; i < part; i++) lines[i] = addresses[done + i] >> 6;
         uint64_t before = last.distinct;
-        need(rsc_last_use_run(&last, lines, part, ri, sampled, &found), "table");
+        need(rsc_last_use_run(&last, lines, part, &found), "table");
         if (level >= 1)
-            for (uint32_t i = 0; i < part; i++) sum.count[rsc_bin_of_fine_any(ri[i])]++;
+            for (uint32_t k = 0; k < found.listed_count; k++) sum.count[rsc_bin_of_fine_any(found.listed_ri[k])]++;
         if (level >= 2)
-            need(rsc_truth_sample_take(&sample, &last, before, lines, ri, part, sampled, found), "sample");
+            need(rsc_truth_sample_take(&sample, &last, before, lines, &found), "sample");
     }
     rsc_last_use_free(&last);
     rsc_truth_sample_free(&sample);

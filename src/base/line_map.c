@@ -170,10 +170,14 @@ static int grow_buckets(struct rsc_line_map *map) {
 
 static uint32_t add_entry(struct rsc_line_map *map, uint64_t line, int *status) {
     if (map->used >= map->grow_at && (*status = grow_buckets(map)) < 0) return 0;
-    uint32_t unit = listed_units(map, &map->free_single, 1, status);
+    uint32_t unit = map->whole_blocks ? fresh_units(map, status) : listed_units(map, &map->free_single, 1, status);
     if (!unit) return 0;
-    put_entry(map, line, (uint32_t)RSC_UNITS_SINGLE << 30 | unit);
     map->used++;
+    if (map->whole_blocks) {
+        put_entry(map, line & ~15ull, (uint32_t)RSC_UNITS_FULL << 30 | unit >> 4);
+        return unit + (uint32_t)(line & 15);
+    }
+    put_entry(map, line, (uint32_t)RSC_UNITS_SINGLE << 30 | unit);
     return unit;
 }
 

@@ -52,6 +52,7 @@ struct rsc_line_map {
     uint32_t *extra;     /* a second u32 per unit, or NULL: see rsc_line_map_add_extra() */
     uint64_t unit_count; /* handed out so far */
     uint64_t unit_room;
+    int whole_blocks; /* set before the first line is added: every block is full from the start, and no unit ever moves */
     uint32_t free_single, free_trio; /* heads of lists through the units; 0: empty */
     uint32_t moved_from[3], moved_to[3], moved_count; /* by the last rsc_line_map_add() */
 };

@@ -40,8 +40,9 @@ struct time_engine {
     struct thread_intervals *threads; /* by thread number */
     uint32_t thread_count, thread_room;
     uint64_t threads_seen; /* highest number seen, plus 1 */
-    uint64_t lines[BLOCK], intervals[BLOCK];
-    uint32_t from[BLOCK], sampled[BLOCK];
+    uint64_t lines[BLOCK];
+    uint32_t from[BLOCK];
+    struct rsc_intervals found;
 };
 
 static void time_destroy(void *state) {
@@ -64,7 +65,7 @@ static int time_create(enum rsc_ri_model_kind kind, void **state, const struct r
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
     engine->log = options->log;
     engine->confidence = options->confidence;
-    if (rsc_last_use_init(&engine->last, options->seed, 0) < 0 ||
+    if (rsc_last_use_init(&engine->last, rsc_simd_best(), options->seed, 0) < 0 ||
         rsc_truth_sample_init(&engine->sample, options->seed) < 0 ||
         rsc_histogram_init(&engine->ri, RSC_BINS_FINE) < 0 || rsc_histogram_init(&engine->first, RSC_BINS_FINE) < 0) {
         time_destroy(engine);
@@ -104,7 +105,9 @@ static int add_threads(struct time_engine *engine, uint64_t wanted) {
 
 static int see_threads(struct time_engine *engine, const struct rsc_batch *batch) {
     uint64_t highest = 0;
-    for (uint32_t i = 0; i < batch->count; i++) {
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < batch->count; i++) any |= batch->meta[i];
+    for (uint32_t i = 0; any >> 40 && i < batch->count; i++) {
         uint64_t thread = batch->meta[i] >> 40;
         if (thread > highest) highest = thread;
     }
@@ -123,7 +126,7 @@ static void count_threads(struct time_engine *engine, const struct rsc_batch *ba
         if (number >= engine->thread_count) continue;
         struct thread_intervals *row = &engine->threads[number];
         row->references++;
-        if (engine->intervals[i]) rsc_histogram_add(&row->ri, engine->intervals[i], 1);
+        if (engine->found.ri[i]) rsc_histogram_add(&row->ri, engine->found.ri[i], 1);
         else row->cold++;
     }
 }
@@ -146,32 +149,33 @@ static int fill_threads(struct time_engine *engine, const struct rsc_ri_model *m
 /* ---- the pass ---- */
 
 /* First uses have interval 0, which is none: they are counted in its bin, so that there is no branch. */
-static void count_intervals(struct time_engine *engine, uint64_t before, uint32_t count, int has_first) {
+static void count_intervals(struct time_engine *engine, uint64_t before, int has_first) {
+    const struct rsc_intervals *found = &engine->found;
     uint64_t *ri = engine->ri.count, *first = engine->first.count;
-    for (uint32_t i = 0; i < count; i++) ri[rsc_bin_of_fine_any(engine->intervals[i])]++;
+    for (uint32_t k = 0; k < found->listed_count; k++) ri[rsc_bin_of_fine_any(found->listed_ri[k])]++;
     ri[0] = 0;
+    ri[1] += found->count - found->listed_count;
     if (!has_first) return;
-    for (uint32_t i = 0; i < count; i++)
-        if (!engine->intervals[i]) first[rsc_bin_of_fine(before + i + 1)]++;
+    for (uint32_t k = 0; k < found->listed_count; k++)
+        if (!found->listed_ri[k]) first[rsc_bin_of_fine(before + found->index[k] + 1)]++;
 }
 
 static int time_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct time_engine *engine = state;
     struct rsc_reference_cursor cursor;
-    uint32_t count, sampled;
+    uint32_t count;
     if (see_threads(engine, batch) < 0) return rsc_fail_memory(error, "thread rows");
     engine->accesses += batch->count;
     rsc_references_start(&cursor, batch, engine->line_shift);
     while ((count = rsc_references_fill(&cursor, engine->lines, engine->from, BLOCK)) > 0) {
         uint64_t before = engine->last.now, distinct_before = engine->last.distinct;
-        int status = rsc_last_use_run(&engine->last, engine->lines, count, engine->intervals, engine->sampled, &sampled);
+        int status = rsc_last_use_run(&engine->last, engine->lines, count, &engine->found);
         if (status == 0)
-            status = rsc_truth_sample_take(&engine->sample, &engine->last, distinct_before, engine->lines,
-                                           engine->intervals, count, engine->sampled, sampled);
+            status = rsc_truth_sample_take(&engine->sample, &engine->last, distinct_before, engine->lines, &engine->found);
         if (status < 0)
             return rsc_fail(error, status, "out of memory (%s engine, %llu distinct lines)",
                             rsc_ri_model_name(engine->kind), (unsigned long long)engine->last.distinct);
-        count_intervals(engine, before, count, engine->last.distinct != distinct_before);
+        count_intervals(engine, before, engine->last.distinct != distinct_before);
         if (engine->thread_count > 1) count_threads(engine, batch, count);
     }
     return 0;
@@ -192,7 +196,7 @@ static void count_last_use(void *context, uint64_t time) {
 static int fill_profile(struct time_engine *engine, struct rsc_profile *profile, struct last_uses *uses,
                         struct rsc_ri_model *model, struct rsc_ri_model *predictor) {
     static const char *const papers[] = {"StatStack", "AET", "HOTL", "Shen"};
-    char how[120];
+    char how[200];
     struct rsc_ri_counts counts = {&engine->ri, engine->last.distinct, engine->last.distinct, &engine->first, &uses->back};
     uses->now = engine->last.now;
     if (rsc_histogram_init(&uses->back, RSC_BINS_FINE) < 0) return RSC_ENOMEM;
@@ -206,7 +210,9 @@ static int fill_profile(struct time_engine *engine, struct rsc_profile *profile,
     profile->made.threads = engine->threads_seen;
     profile->made.line_bytes = 1ull << engine->line_shift;
     rsc_histogram_merge(&profile->ri, &engine->ri);
-    snprintf(how, sizeof how, "none; RD modelled from RI (%s)", papers[engine->kind]);
+    snprintf(how, sizeof how, "none; RD modelled from RI (%s); %g %% bars by true distances of %llu references and %u lines, stretched to the model",
+             papers[engine->kind], engine->confidence,
+             (unsigned long long)(engine->sample.window.first + engine->sample.window.samples), engine->sample.line.count);
     if (rsc_profile_set_text(&profile->made.by, rsc_ri_model_name(engine->kind)) < 0 ||
         rsc_profile_set_text(&profile->made.sampling, how) < 0 || fill_threads(engine, model, profile) < 0 ||
         rsc_profile_derive_mrc(profile) < 0)

@@ -7,12 +7,16 @@
 
 #include "base/rng.h"
 
+uint64_t rsc_line_offset(uint64_t seed) {
+    struct rsc_rng rng;
+    rsc_rng_seed(&rng, seed, 0);
+    return rsc_rng_u64(&rng);
+}
+
 void rsc_line_filter_init(struct rsc_line_filter *filter, enum rsc_simd simd, uint32_t line_shift, uint64_t seed,
                           uint64_t limit) {
-    struct rsc_rng rng;
     memset(filter, 0, sizeof *filter);
-    rsc_rng_seed(&rng, seed, 0);
-    filter->offset = rsc_rng_u64(&rng);
+    filter->offset = rsc_line_offset(seed);
     filter->line_shift = line_shift;
     filter->limit = limit;
     filter->meta_all = UINT64_MAX;

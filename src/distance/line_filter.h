@@ -16,6 +16,10 @@
 
 #include <stdint.h>
 
+#if defined(__AVX512DQ__)
+#include <immintrin.h>
+#endif
+
 #include "base/cpu.h"
 
 #define RSC_FILTER_BLOCK 64u
@@ -46,6 +50,18 @@ static inline uint64_t rsc_line_hash(uint64_t line, uint64_t offset) {
     mixed ^= mixed >> 32;
     return mixed * 0xD6E8FEB86659FD93ull;
 }
+
+#if defined(__AVX512DQ__)
+/* Of eight lines; all of `offset` alike. */
+static inline __m512i rsc_line_hash_8(__m512i line, __m512i offset) {
+    __m512i mixed = _mm512_mullo_epi64(_mm512_add_epi64(line, offset), _mm512_set1_epi64((int64_t)0x9E3779B97F4A7C15ull));
+    mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64(mixed, 32));
+    return _mm512_mullo_epi64(mixed, _mm512_set1_epi64((int64_t)0xD6E8FEB86659FD93ull));
+}
+#endif
+
+/* The offset that makes the hash that of a seed. */
+uint64_t rsc_line_offset(uint64_t seed);
 
 /* Bits of a hash that are independent of whether it is small; count is a power of two, 2 to 2^32. */
 static inline uint32_t rsc_hash_group(uint64_t hash, uint32_t count) {

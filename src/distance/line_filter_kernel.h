@@ -23,12 +23,6 @@ struct block_masks {
 
 #if defined(__AVX512DQ__)
 
-static inline __m512i hash_8(__m512i line, __m512i offset) {
-    __m512i mixed = _mm512_mullo_epi64(_mm512_add_epi64(line, offset), _mm512_set1_epi64((int64_t)0x9E3779B97F4A7C15ull));
-    mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64(mixed, 32));
-    return _mm512_mullo_epi64(mixed, _mm512_set1_epi64((int64_t)0xD6E8FEB86659FD93ull));
-}
-
 static inline __m512i last_8(__m512i start, __m512i meta, __m128i shift) {
     __m512i size = _mm512_and_si512(meta, _mm512_set1_epi64(0xffffffff));
     __m512i end = _mm512_add_epi64(start, _mm512_mask_sub_epi64(size, _mm512_test_epi64_mask(size, size), size,
@@ -50,7 +44,7 @@ static inline struct block_masks first_masks(const struct rsc_line_filter *filte
         all = _mm512_and_si512(all, packed);
         spans = _mm512_or_si512(spans, span);
         masks.crossing |= (uint64_t)_mm512_test_epi64_mask(span, span) << i;
-        masks.kept |= (uint64_t)_mm512_cmple_epu64_mask(hash_8(line, offset), limit) << i;
+        masks.kept |= (uint64_t)_mm512_cmple_epu64_mask(rsc_line_hash_8(line, offset), limit) << i;
     }
     masks.spans = (uint64_t)_mm512_reduce_or_epi64(spans);
     masks.meta_any = (uint64_t)_mm512_reduce_or_epi64(any);
@@ -163,6 +157,21 @@ static inline void keep_block(struct rsc_line_filter *filter, const uint64_t *ad
     filter->references += RSC_FILTER_BLOCK + (uint32_t)__builtin_popcountll(crossing);
 }
 
+/*
+ * Accesses ahead whose columns are asked for. The processor's own prefetch ends at
+ * pages: with this, shards:0.01 takes in 1.14 times as much; 128 and 1024 accesses
+ * gained about half of that.
+ */
+#define AHEAD 512u
+
+/* always_inline: gcc drops calls of functions that only prefetch. */
+static inline __attribute__((always_inline)) void fetch_ahead(const uint64_t *addr, const uint64_t *meta) {
+    for (uint32_t i = 0; i < RSC_FILTER_BLOCK; i += 8) {
+        __builtin_prefetch(addr + AHEAD + i);
+        __builtin_prefetch(meta + AHEAD + i);
+    }
+}
+
 static inline uint32_t filter_kernel(struct rsc_line_filter *filter, const uint64_t *addr, const uint64_t *meta,
                                      uint32_t first, uint32_t count, struct rsc_kept *kept) {
     uint32_t i = first;
@@ -170,6 +179,7 @@ static inline uint32_t filter_kernel(struct rsc_line_filter *filter, const uint6
         if (kept->room - kept->count < RSC_KEPT_ROOM_LEAST) return i;
         if (count - i >= RSC_FILTER_BLOCK && !filter->inside) {
             struct block_masks masks = first_masks(filter, addr + i, meta + i);
+            fetch_ahead(addr + i, meta + i);
             if (masks.spans <= 1) {
                 keep_block(filter, addr + i, &masks, i, kept);
                 filter->meta_any |= masks.meta_any;

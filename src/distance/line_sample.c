@@ -10,13 +10,13 @@
 
 #define NO_PART RSC_SAMPLE_PARTS
 /* Counting a distance costs much more than a reference of the pass: so many are free, then one in so many. */
-#define MOVES_FREE 32768u
-#define MOVES_SHARE 128u
+#define MOVES_FREE 65536u
+#define MOVES_SHARE 512u
+#define REPEATS_PER_MOVE 16u /* that cost about as much */
 #define RATE_SHIFT_MAX 40u
 
 int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
-    sample->seed = seed;
     rsc_rng_seed(&sample->rng, seed, 1);
     sample->bin_count = rsc_bins_count(RSC_BINS_FINE);
     sample->tree = aligned_alloc(sizeof *sample->tree, (RSC_SAMPLE_PLACES + 1) * sizeof *sample->tree);
@@ -59,7 +59,7 @@ static void append(struct rsc_line_sample *sample, uint64_t line, uint32_t part)
 }
 
 /* Renumbers the lines, leaving out those that the rate no longer takes. */
-static void renumber(struct rsc_line_sample *sample) {
+static void renumber(struct rsc_line_sample *sample, uint64_t offset) {
     uint32_t places = sample->next, kept = 0;
     memset(sample->tree, 0, (RSC_SAMPLE_PLACES + 1) * sizeof *sample->tree);
     memset(sample->live, 0, sizeof *sample->live);
@@ -67,7 +67,7 @@ static void renumber(struct rsc_line_sample *sample) {
     for (uint32_t place = 0; place < places; place++) {
         uint64_t line = sample->line_at[place];
         uint32_t part = sample->part_at[place];
-        if (part == NO_PART || !rsc_sample_has(rsc_sample_hash(line, sample->seed), sample->rate_shift)) continue;
+        if (part == NO_PART || !rsc_sample_has(rsc_line_hash(line, offset), sample->rate_shift)) continue;
         *rsc_u64_table_find(&sample->lines, line) = (struct rsc_u64_entry){line, kept + 1};
         sample->line_at[kept] = line;
         sample->part_at[kept] = (uint8_t)part;
@@ -83,8 +83,8 @@ static void renumber(struct rsc_line_sample *sample) {
 
 static void sample_less(struct rsc_line_sample *sample, struct rsc_last_use *last) {
     sample->rate_shift++;
-    renumber(sample);
-    rsc_last_use_sample_less(last, sample->rate_shift);
+    renumber(sample, last->offset);
+    last->rate_shift = sample->rate_shift;
 }
 
 /* ---- counting ---- */
@@ -115,22 +115,21 @@ static void count_distance(struct rsc_line_sample *sample, rsc_part_counts apart
     }
 }
 
-int rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
-                         const uint64_t *lines, const uint64_t *ri, uint32_t count, const uint32_t *sampled,
-                         uint32_t sampled_count) {
+void rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
+                          const uint64_t *lines, const struct rsc_intervals *found) {
     double new_lines = (double)(last->distinct - distinct_before);
-    for (uint32_t s = 0; s < sampled_count; s++) {
-        uint64_t line = lines[sampled[s]], interval = ri[sampled[s]];
+    for (uint32_t s = 0; s < found->sampled_count; s++) {
+        uint64_t line = lines[found->sampled[s]], interval = found->ri[found->sampled[s]];
         struct rsc_u64_entry *entry = rsc_u64_table_find(&sample->lines, line);
         if (!entry->value) {
-            uint64_t hash = rsc_sample_hash(line, sample->seed);
+            uint64_t hash = rsc_line_hash(line, last->offset);
             /* the rate may be lower than when these references were picked */
             while (rsc_sample_has(hash, sample->rate_shift) && sample->count == RSC_SAMPLE_LINES &&
                    sample->rate_shift < RATE_SHIFT_MAX)
                 sample_less(sample, last);
             if (!rsc_sample_has(hash, sample->rate_shift) || sample->count == RSC_SAMPLE_LINES) continue;
-            if (sample->next == RSC_SAMPLE_PLACES) renumber(sample);
-            uint32_t part = (uint32_t)(hash % RSC_SAMPLE_PARTS);
+            if (sample->next == RSC_SAMPLE_PLACES) renumber(sample, last->offset);
+            uint32_t part = rsc_hash_group(hash, RSC_SAMPLE_PARTS);
             *rsc_u64_table_find(&sample->lines, line) = (struct rsc_u64_entry){line, sample->next + 1};
             append(sample, line, part);
             (*sample->live)[part]++;
@@ -139,16 +138,19 @@ int rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *la
         }
         uint32_t place = (uint32_t)entry->value - 1, part = sample->part_at[place];
         sample->ri[(size_t)part * sample->bin_count + rsc_bin_of_fine(interval)] += 1ull << sample->rate_shift;
-        if (place + 1 == sample->next) continue; /* distance 0: misses nowhere */
+        if (place + 1 == sample->next) { /* distance 0: misses nowhere */
+            sample->repeats++;
+            continue;
+        }
         rsc_part_counts upto = {0};
         for (uint32_t k = place + 1; k; k &= k - 1) upto += sample->tree[k];
-        double distinct = (double)distinct_before + new_lines * (sampled[s] + 1) / count;
+        double distinct = (double)distinct_before + new_lines * (found->sampled[s] + 1) / found->count;
         if (!sample->rate_shift) distinct = sample->count; /* all are in the sample */
         count_distance(sample, *sample->live - upto, part, distinct);
         tree_add(sample, place, part, (uint16_t)-1);
         sample->part_at[place] = NO_PART;
         if (sample->next == RSC_SAMPLE_PLACES) {
-            renumber(sample); /* leaves the line out for a moment */
+            renumber(sample, last->offset); /* leaves the line out for a moment */
             entry = rsc_u64_table_find(&sample->lines, line);
             entry->key = line;
             (*sample->live)[part]++;
@@ -158,10 +160,11 @@ int rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *la
         append(sample, line, part);
         sample->moves++;
     }
-    if (sample->moves > MOVES_FREE + last->now / MOVES_SHARE && sample->rate_shift < RATE_SHIFT_MAX) {
+    if (sample->moves + sample->repeats / REPEATS_PER_MOVE > MOVES_FREE + last->now / MOVES_SHARE &&
+        sample->rate_shift < RATE_SHIFT_MAX) {
         /* what was spent so far is spent: the new rate is judged by what it costs from now on */
         sample->moves -= sample->moves / 2;
+        sample->repeats -= sample->repeats / 2;
         sample_less(sample, last);
     }
-    return 0;
 }

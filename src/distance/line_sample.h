@@ -27,7 +27,6 @@ typedef uint16_t rsc_part_counts __attribute__((vector_size(2 * RSC_SAMPLE_PARTS
 
 struct rsc_line_sample {
     struct rsc_rng rng;
-    uint64_t seed;
     struct rsc_u64_table lines; /* line -> place of its last use + 1 */
     rsc_part_counts *tree;      /* [place + 1]; owned */
     rsc_part_counts *live;      /* one: lines of each part; owned */
@@ -38,6 +37,7 @@ struct rsc_line_sample {
     uint32_t scaled_for;        /* the count for which `share` holds; 0: none */
     double share[RSC_SAMPLE_PARTS + 1]; /* 1 / (lines other than one's own, without that part; with all) */
     uint64_t moves;             /* references that had a distance to be counted */
+    uint64_t repeats;           /* and those that had none */
     uint32_t bin_count;
     uint64_t *ri; /* [part][fine bin]: intervals of the part's lines; a reference counts 2^k. Owned */
     uint64_t *rd; /* [part][fine bin]: distances without that part; [RSC_SAMPLE_PARTS]: with all; not those that
@@ -49,12 +49,11 @@ int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed);
 void rsc_line_sample_free(struct rsc_line_sample *sample);
 
 /*
- * Takes the sampled ones of `count` references that rsc_last_use_run() was given;
- * there were `distinct_before` lines before those. Lowers the rate, in `last` too,
- * when lines or work are too many. Returns 0 or RSC_ENOMEM.
+ * Takes the sampled ones of the lines that rsc_last_use_run() was given, and what
+ * it found; there were `distinct_before` lines before those. Lowers the rate, in
+ * `last` too, when lines or work are too many.
  */
-int rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
-                         const uint64_t *lines, const uint64_t *ri, uint32_t count, const uint32_t *sampled,
-                         uint32_t sampled_count);
+void rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
+                          const uint64_t *lines, const struct rsc_intervals *found);
 
 #endif

@@ -58,10 +58,6 @@ static inline uint32_t rsc_stack_chain(const struct rsc_sampled_stack *stack, ui
     return (uint32_t)(hash * 0x9E3779B97F4A7C15ull >> stack->chain_shift);
 }
 
-static inline void rsc_sampled_stack_prefetch(const struct rsc_sampled_stack *stack, uint64_t hash) {
-    __builtin_prefetch(&stack->chains[rsc_stack_chain(stack, hash)]);
-}
-
 /* The node of a line, or RSC_NO_NODE. */
 static inline uint32_t rsc_sampled_stack_find(const struct rsc_sampled_stack *stack, uint64_t line, uint64_t hash) {
     uint32_t node = stack->chains[rsc_stack_chain(stack, hash)];

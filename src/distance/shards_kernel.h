@@ -11,7 +11,8 @@
 #define AHEAD_NODE 8u
 #define AHEAD_SLOT 4u
 
-static inline void prefetch(const struct rsc_sampled_stack *stack, const struct rsc_kept *kept, uint32_t i) {
+/* always_inline: gcc drops calls of functions that only prefetch. */
+static inline __attribute__((always_inline)) void prefetch(const struct rsc_sampled_stack *stack, const struct rsc_kept *kept, uint32_t i) {
     if (i + AHEAD_CHAIN >= kept->count) return; /* the last few wait */
     __builtin_prefetch(&stack->chains[rsc_stack_chain(stack, kept->hash[i + AHEAD_CHAIN])]);
     uint32_t node = stack->chains[rsc_stack_chain(stack, kept->hash[i + AHEAD_NODE])];

@@ -63,7 +63,8 @@ static inline uint32_t rsc_space_saving_home(const struct rsc_space_saving *tabl
     return (uint32_t)(((uint64_t)product ^ (uint64_t)(product >> 64)) >> table->slot_shift);
 }
 
-static inline void rsc_space_saving_prefetch(const struct rsc_space_saving *table, uint64_t key) {
+/* always_inline: gcc drops calls of functions that only prefetch. */
+static inline __attribute__((always_inline)) void rsc_space_saving_prefetch(const struct rsc_space_saving *table, uint64_t key) {
     __builtin_prefetch(&table->slots[rsc_space_saving_home(table, key)]);
 }
 

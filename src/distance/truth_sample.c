@@ -8,36 +8,29 @@
 
 #define PARTS RSC_SAMPLE_PARTS
 #define LINES_SEEN_LEAST 8u /* sampled lines in a distance, for lines to judge it */
-#define BURST_LINES_MOST (1u << 18)
-#define BURST_LINES_LEAST 512u
 
 int rsc_truth_sample_init(struct rsc_truth_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
     int status = rsc_line_sample_init(&sample->line, seed);
-    if (status == 0) status = rsc_burst_sample_init(&sample->burst, seed);
+    if (status == 0) status = rsc_window_sample_init(&sample->window, seed);
     if (status < 0) rsc_truth_sample_free(sample);
     return status;
 }
 
 void rsc_truth_sample_free(struct rsc_truth_sample *sample) {
     rsc_line_sample_free(&sample->line);
-    rsc_burst_sample_free(&sample->burst);
+    rsc_window_sample_free(&sample->window);
 }
 
-/* Sizes up to this are judged by bursts. */
-static uint64_t burst_lines(const struct rsc_truth_sample *sample) {
+/* Sizes up to this are judged by random references. */
+static uint64_t window_lines(const struct rsc_truth_sample *sample) {
     return (uint64_t)LINES_SEEN_LEAST << sample->line.rate_shift;
 }
 
 int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
-                          const uint64_t *lines, const uint64_t *ri, uint32_t count, const uint32_t *sampled,
-                          uint32_t sampled_count) {
-    int status = rsc_line_sample_take(&sample->line, last, distinct_before, lines, ri, count, sampled, sampled_count);
-    uint64_t wanted = burst_lines(sample);
-    if (wanted < BURST_LINES_LEAST) wanted = BURST_LINES_LEAST;
-    if (wanted > BURST_LINES_MOST) wanted = BURST_LINES_MOST;
-    if (status == 0) status = rsc_burst_sample_take(&sample->burst, lines, ri, count, wanted);
-    return status;
+                          const uint64_t *lines, const struct rsc_intervals *found) {
+    rsc_line_sample_take(&sample->line, last, distinct_before, lines, found);
+    return rsc_window_sample_take(&sample->window, lines, found->ri, found->count, window_lines(sample));
 }
 
 /* ---- estimates ---- */
@@ -94,25 +87,25 @@ static struct estimate residual_by_lines(const struct rsc_line_sample *line, str
     return (struct estimate){value, sqrt(squares * (PARTS - 1) / PARTS * missed), least, PARTS - 1};
 }
 
-/* The same by the bursts, for a trace of so many references. */
-static struct estimate residual_by_bursts(const struct rsc_burst_sample *burst, struct cut rd, struct cut ri,
-                                          uint64_t references) {
-    double first = tail(burst->first_ri, ri) - tail(burst->first_rd, rd);
-    if (burst->state == RSC_BURST_BEGINS) return (struct estimate){first, 0, 0, PARTS - 1};
-    uint32_t parts = burst->bursts < PARTS ? burst->bursts : PARTS;
+/* The same by random references, for a trace of so many. */
+static struct estimate residual_by_windows(const struct rsc_window_sample *window, struct cut rd, struct cut ri,
+                                           uint64_t references) {
+    double first = tail(window->first_ri, ri) - tail(window->first_rd, rd);
+    if (window->first == references) return (struct estimate){first, 0, 0, PARTS - 1};
+    uint32_t parts = window->samples < PARTS ? (uint32_t)window->samples : PARTS;
     if (parts < 3) return (struct estimate){0, NAN, 0, 1};
     double residual = 0, of = 0, by_part[PARTS], without[PARTS], sum = 0, squares = 0;
     for (uint32_t part = 0; part < parts; part++) {
-        by_part[part] = tail_weighted(burst->part_ri + (size_t)part * burst->bin_count, ri) -
-                        tail_weighted(burst->part_rd + (size_t)part * burst->bin_count, rd) - burst->part_beyond[part];
+        by_part[part] = tail_weighted(window->part_ri + (size_t)part * window->bin_count, ri) -
+                        tail_weighted(window->part_rd + (size_t)part * window->bin_count, rd);
         residual += by_part[part];
-        of += burst->part_references[part];
+        of += window->part_references[part];
     }
-    double rest = (double)(references - burst->first);
+    double rest = (double)(references - window->first);
     for (uint32_t part = 0; part < parts; part++)
-        sum += without[part] = rest * (residual - by_part[part]) / (of - burst->part_references[part]);
+        sum += without[part] = rest * (residual - by_part[part]) / (of - window->part_references[part]);
     for (uint32_t part = 0; part < parts; part++) squares += pow(without[part] - sum / parts, 2);
-    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), burst->heaviest, parts - 1.0};
+    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), window->heaviest, parts - 1.0};
 }
 
 /*
@@ -142,17 +135,17 @@ static void stretch(double point, struct estimate truth, double confidence, doub
 void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model, double confidence,
                             struct rsc_profile *profile) {
     struct rsc_line_sample *line = &sample->line;
-    struct rsc_burst_sample *burst = &sample->burst;
+    struct rsc_window_sample *window = &sample->window;
     uint32_t bins = line->bin_count;
     for (uint32_t part = 0; part <= PARTS; part++) {
         sum_up(line->rd + (size_t)part * bins, bins);
         if (part == PARTS) break;
         sum_up(line->ri + (size_t)part * bins, bins);
-        sum_up_weighted(burst->part_ri + (size_t)part * bins, bins);
-        sum_up_weighted(burst->part_rd + (size_t)part * bins, bins);
+        sum_up_weighted(window->part_ri + (size_t)part * bins, bins);
+        sum_up_weighted(window->part_rd + (size_t)part * bins, bins);
     }
-    sum_up(burst->first_ri, bins);
-    sum_up(burst->first_rd, bins);
+    sum_up(window->first_ri, bins);
+    sum_up(window->first_rd, bins);
 
     double references = (double)profile->references, cold = (double)profile->cold;
     struct rsc_histogram whole = *model->counts.ri;
@@ -164,9 +157,9 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
         struct cut rd = cut_at(point->lines), ri = cut_at(rsc_ri_model_threshold(model, point->lines));
         while (at > ri.bin + 1) suffix += whole.count[--at];
         double predicted = cold + (double)suffix + ri.share * (double)whole.count[ri.bin];
-        int by_bursts = burst->state == RSC_BURST_BEGINS || point->lines <= burst_lines(sample);
-        struct estimate truth = by_bursts ? residual_by_bursts(burst, rd, ri, profile->references)
-                                          : residual_by_lines(line, rd, ri);
+        int by_windows = window->first == profile->references || point->lines <= window_lines(sample);
+        struct estimate truth = by_windows ? residual_by_windows(window, rd, ri, profile->references)
+                                           : residual_by_lines(line, rd, ri);
         truth.value = predicted - truth.value;
         /* That no sampled reference was predicted wrongly does not mean that none is: the next one might be. A
          * distance of 0 or not is told by the interval alone, so there nothing can be wrong. */

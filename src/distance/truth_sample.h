@@ -5,9 +5,9 @@
  * A model of distances is wrong by a bias that no amount of data removes, and that
  * cannot be told from the intervals it is made from. So some distances are
  * measured: of some lines (line_sample.h), which is good for distances of many
- * sampled lines, and in some stretches of time (burst_sample.h), which is good for
- * short ones. With lines sampled at the rate 1/2^k, caches of up to 8 * 2^k lines
- * are judged by bursts and larger ones by lines.
+ * sampled lines, and of references at random times (window_sample.h), which is good
+ * for short ones. With lines sampled at the rate 1/2^k, caches of up to 8 * 2^k
+ * lines are judged by random references and larger ones by lines.
  *
  * What is estimated is not the miss ratio itself but the residual of a prediction
  * from intervals, those of all references being known: by how much the sampled
@@ -19,27 +19,23 @@
 #ifndef RSC_DISTANCE_TRUTH_SAMPLE_H
 #define RSC_DISTANCE_TRUTH_SAMPLE_H
 
-#include "distance/burst_sample.h"
 #include "distance/line_sample.h"
+#include "distance/window_sample.h"
 #include "profile/profile_model.h"
 #include "profile/ri_models.h"
 
 struct rsc_truth_sample {
     struct rsc_line_sample line;
-    struct rsc_burst_sample burst;
+    struct rsc_window_sample window;
 };
 
 /* Returns 0 or RSC_ENOMEM. A zeroed sample may always be freed. */
 int rsc_truth_sample_init(struct rsc_truth_sample *sample, uint64_t seed);
 void rsc_truth_sample_free(struct rsc_truth_sample *sample);
 
-/*
- * Takes what rsc_last_use_run() did with `count` lines, when there were
- * `distinct_before`. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
- */
+/* Takes what rsc_last_use_run() found, when there were `distinct_before` lines. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
 int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
-                          const uint64_t *lines, const uint64_t *ri, uint32_t count, const uint32_t *sampled,
-                          uint32_t sampled_count);
+                          const uint64_t *lines, const struct rsc_intervals *found);
 
 /*
  * Sets low and high of every point of the profile's curve: an interval that holds

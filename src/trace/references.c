@@ -2,19 +2,25 @@
 #include "trace/references.h"
 
 #define GROUP 32u
+#define AHEAD 512u /* accesses whose columns are asked for ahead: the processor's own prefetch ends at pages */
 
 /* Cuts GROUP accesses from i on, if none of them crosses a line; else returns 0 and has written nothing that counts. */
 static inline int fill_group(const struct rsc_batch *batch, uint32_t shift, uint32_t i, uint64_t *lines,
                              uint32_t *from) {
+    const uint64_t within = (1ull << shift) - 1;
     uint64_t crossing = 0;
     for (uint32_t k = 0; k < GROUP; k++) {
         uint64_t addr = batch->addr[i + k], size = (uint32_t)batch->meta[i + k];
-        /* an end past the address space differs in its upper bits too */
-        crossing |= (addr ^ (addr + size - (size != 0))) >> shift;
+        /* at least twice the line if the access ends past its line, less if not (even for a size of 0) */
+        crossing |= (addr & within) + size + within;
         lines[k] = addr >> shift;
         from[k] = i + k;
     }
-    return crossing == 0;
+    for (uint32_t k = 0; k < GROUP; k += 8) {
+        __builtin_prefetch(batch->addr + i + AHEAD + k);
+        __builtin_prefetch(batch->meta + i + AHEAD + k);
+    }
+    return crossing >> shift >> 1 == 0;
 }
 
 uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *lines, uint32_t *from, uint32_t room) {

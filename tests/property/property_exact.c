@@ -387,7 +387,7 @@ static void refused(void **state) {
         {.struct_bytes = sizeof bad[0], .engine = "magic"},
         {.struct_bytes = sizeof bad[0], .model = "quantum"},
         {.struct_bytes = sizeof bad[0], .bins_per_octave = 65},
-        {.struct_bytes = sizeof bad[0], .workers = 2},
+        {.struct_bytes = sizeof bad[0], .engine = "exact", .workers = 2},
         {.struct_bytes = 3},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -28,38 +28,45 @@ static uint64_t line_of(uint64_t key, int spread) {
     return UINT64_MAX - key * 37;
 }
 
-static void against_an_array(uint64_t narrow_most, int spread) {
+static void against_an_array(enum rsc_simd simd, uint32_t time_bits, int spread) {
     struct rsc_last_use *last = malloc(sizeof *last);
     uint64_t *then = calloc(KEYS, sizeof *then), now = 0, distinct = 0, expected_sum = 0;
-    uint64_t lines[RSC_LAST_USE_RUN], keys[RSC_LAST_USE_RUN], ri[RSC_LAST_USE_RUN];
-    uint32_t sampled[RSC_LAST_USE_RUN], found;
+    uint64_t lines[RSC_LAST_USE_RUN], keys[RSC_LAST_USE_RUN];
+    static struct rsc_intervals found;
     struct rsc_rng rng;
-    rsc_rng_seed(&rng, 11 + (uint64_t)spread, narrow_most);
-    assert_int_equal(rsc_last_use_init(last, 5, narrow_most), 0);
-    for (int block = 0; block < 300; block++) {
+    rsc_rng_seed(&rng, 11 + (uint64_t)spread, time_bits);
+    assert_int_equal(rsc_last_use_init(last, simd, 5, time_bits), 0);
+    for (int block = 0; block < 100; block++) {
         uint32_t count = (uint32_t)rsc_rng_below(&rng, RSC_LAST_USE_RUN + 1);
-        if (block == 100) rsc_last_use_sample_less(last, 2);
-        if (block == 200) rsc_last_use_sample_less(last, 5);
+        if (block == 33) last->rate_shift = 2;
+        if (block == 66) last->rate_shift = 5;
         for (uint32_t i = 0; i < count; i++) {
-            keys[i] = rsc_rng_below(&rng, 1 + KEYS * (uint64_t)(block + 1) / 300);
+            keys[i] = rsc_rng_below(&rng, 1 + KEYS * (uint64_t)(block + 1) / 100);
             if (rsc_rng_below(&rng, 3) == 0) keys[i] %= 20;
+            if (i && rsc_rng_below(&rng, 3) == 0) keys[i] = keys[i - 1];
             lines[i] = line_of(keys[i], spread);
         }
-        assert_int_equal(rsc_last_use_run(last, lines, count, ri, sampled, &found), 0);
-        for (uint32_t i = 0, s = 0; i < count; i++) {
-            assert_int_equal(ri[i], then[keys[i]] ? now + 1 - then[keys[i]] : 0);
+        assert_int_equal(rsc_last_use_run(last, lines, count, &found), 0);
+        assert_int_equal(found.count, count);
+        for (uint32_t i = 0, s = 0, listed = 0; i < count; i++) {
+            assert_int_equal(found.ri[i], then[keys[i]] ? now + 1 - then[keys[i]] : 0);
+            if (!i || lines[i] != lines[i - 1]) {
+                assert_int_equal(found.index[listed], i);
+                assert_int_equal(found.listed_ri[listed++], found.ri[i]);
+            }
+            if (i + 1 == count) assert_int_equal(found.listed_count, listed);
             distinct += !then[keys[i]];
             then[keys[i]] = ++now;
-            int wanted = rsc_sample_has(rsc_sample_hash(lines[i], 5), last->rate_shift);
-            if (wanted) assert_int_equal(sampled[s], i);
+            int wanted = rsc_sample_has(rsc_line_hash(lines[i], last->offset), last->rate_shift);
+            if (wanted) assert_int_equal(found.sampled[s], i);
             s += (uint32_t)wanted;
-            if (i + 1 == count) assert_int_equal(found, s);
+            if (i + 1 == count) assert_int_equal(found.sampled_count, s);
         }
         assert_int_equal(last->now, now);
         assert_int_equal(last->distinct, distinct);
     }
-    if (narrow_most) assert_null(last->narrow);
-    else assert_non_null(last->narrow);
+    if (time_bits) assert_non_null(last->map.extra);
+    else assert_null(last->map.extra);
     sum_of_times = lines_visited = 0;
     for (uint32_t key = 0; key < KEYS; key++) expected_sum += then[key];
     rsc_last_use_visit(last, visit, NULL);
@@ -74,11 +81,12 @@ static void against_an_array(uint64_t narrow_most, int spread) {
 
 static void intervals(void **state) {
     (void)state;
-    for (int spread = 0; spread < 3; spread++) {
-        against_an_array(0, spread);
-        against_an_array(1, spread);
-        against_an_array(70000, spread);
-    }
+    for (int simd = 0; simd < RSC_SIMD_COUNT; simd++)
+        for (int spread = 0; rsc_simd_available((enum rsc_simd)simd) && spread < 3; spread++) {
+            against_an_array((enum rsc_simd)simd, 0, spread);
+            against_an_array((enum rsc_simd)simd, 1, spread);
+            against_an_array((enum rsc_simd)simd, 14, spread);
+        }
 }
 
 int main(void) {

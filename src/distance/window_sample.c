@@ -1,0 +1,175 @@
+/* window_sample.c - see window_sample.h. */
+#include "distance/window_sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <reusescope/error.h>
+
+#include "base/histogram.h"
+
+#define WINDOW_FIRST 8192u
+#define WINDOW_MOST (1u << 20)
+#define WINDOW_TIMES 16u /* references in the window, for each line wanted */
+#define GAP_FIRST 64u
+#define GAP_LAST 512u /* once there are ... */
+#define SAMPLES_FREE 16384u /* ... so many */
+/* Compares take about half a cycle each: so many are free, then so many for each reference. */
+#define COMPARED_FREE (1u << 23)
+#define COMPARED_SHARE 4u
+
+int rsc_window_sample_init(struct rsc_window_sample *sample, uint64_t seed) {
+    memset(sample, 0, sizeof *sample);
+    rsc_rng_seed(&sample->rng, seed, 2);
+    uint32_t bins = sample->bin_count = rsc_bins_count(RSC_BINS_FINE);
+    sample->window = WINDOW_FIRST;
+    sample->gap = GAP_FIRST;
+    sample->stretch_end = RSC_SAMPLE_FIRST;
+    sample->sample_at = UINT64_MAX;
+    sample->interval = malloc(WINDOW_FIRST * sizeof *sample->interval);
+    sample->first_ri = calloc(2 * (size_t)bins, sizeof *sample->first_ri);
+    sample->part_ri = calloc(2 * RSC_SAMPLE_PARTS * (size_t)bins, sizeof *sample->part_ri);
+    if (!sample->interval || !sample->first_ri || !sample->part_ri ||
+        rsc_exact_init(&sample->exact, rsc_simd_best(), 0) < 0) {
+        rsc_window_sample_free(sample);
+        return RSC_ENOMEM;
+    }
+    sample->first_rd = sample->first_ri + bins;
+    sample->part_rd = sample->part_ri + RSC_SAMPLE_PARTS * (size_t)bins;
+    return 0;
+}
+
+void rsc_window_sample_free(struct rsc_window_sample *sample) {
+    rsc_exact_free(&sample->exact);
+    free(sample->interval);
+    free(sample->first_ri);
+    free(sample->part_ri);
+    memset(sample, 0, sizeof *sample);
+}
+
+/* ---- the beginning ---- */
+
+static int take_first(struct rsc_window_sample *sample, const uint64_t *lines, const uint64_t *ri, uint32_t count) {
+    int status = rsc_exact_run(&sample->exact, lines, count, sample->rd_found, sample->ri_found);
+    for (uint32_t i = 0; status == 0 && i < count; i++) {
+        if (!ri[i]) continue;
+        sample->first_ri[rsc_bin_of_fine(ri[i])]++;
+        sample->first_rd[rsc_bin_of_fine(sample->rd_found[i])]++;
+    }
+    sample->first += count;
+    if (sample->first == RSC_SAMPLE_FIRST) rsc_exact_free(&sample->exact);
+    return status;
+}
+
+/* ---- the window ---- */
+
+static int lengthen(struct rsc_window_sample *sample, uint64_t window) {
+    int32_t *longer = malloc(window * sizeof *longer);
+    if (!longer) return RSC_ENOMEM;
+    uint64_t from = sample->now > sample->window ? sample->now - sample->window : 0;
+    if (from < sample->held_from) from = sample->held_from;
+    for (uint64_t j = from; j < sample->now; j++) longer[j & (window - 1)] = sample->interval[j & (sample->window - 1)];
+    free(sample->interval);
+    sample->interval = longer;
+    sample->window = window;
+    sample->held_from = from;
+    return 0;
+}
+
+static void keep_intervals(struct rsc_window_sample *sample, uint64_t from, const uint64_t *ri, uint32_t count) {
+    while (count) {
+        uint64_t at = from & (sample->window - 1);
+        uint32_t part = sample->window - at < count ? (uint32_t)(sample->window - at) : count;
+        int32_t *interval = sample->interval + at;
+        /* interval 0, of a first use, becomes the greatest; others need no compare while none can be as long */
+        if (from + count <= INT32_MAX)
+            for (uint32_t i = 0; i < part; i++) interval[i] = (int32_t)((uint32_t)(ri[i] - 1) & INT32_MAX);
+        else
+            for (uint32_t i = 0; i < part; i++) interval[i] = ri[i] - 1 < INT32_MAX ? (int32_t)(ri[i] - 1) : INT32_MAX;
+        from += part;
+        ri += part;
+        count -= part;
+    }
+}
+
+/* How many of the `length` references after `start` have no use of their line in between. */
+static uint64_t first_uses_after(struct rsc_window_sample *sample, uint64_t start, uint64_t length) {
+    uint64_t found = 0, done = 0;
+    sample->compared += length;
+    while (done < length) { /* a stretch that does not wrap around */
+        uint64_t at = (start + 1 + done) & (sample->window - 1), part = sample->window - at;
+        if (part > length - done) part = length - done;
+        const int32_t *interval = sample->interval + at;
+        const int32_t from = (int32_t)done;
+        int32_t sum = 0;
+        for (int32_t k = 0; k < (int32_t)part; k++) sum += interval[k] >= from + k;
+        found += (uint64_t)sum;
+        done += part;
+    }
+    return found;
+}
+
+/* The distance of reference `at`, all before it being in the ring; with an interval beyond that, what it is at least. */
+static uint64_t distance_of(struct rsc_window_sample *sample, uint64_t at, uint64_t ri) {
+    uint64_t oldest = at > sample->window ? at - sample->window : 0;
+    if (oldest < sample->held_from) oldest = sample->held_from;
+    if (ri <= at - oldest) return first_uses_after(sample, at - ri, ri - 1);
+    if (!sample->lines_at || at - sample->lines_at > (at - oldest) / 8) {
+        sample->lines_in_window = first_uses_after(sample, oldest, at - oldest - 1);
+        sample->lines_at = at;
+    }
+    return sample->lines_in_window;
+}
+
+/* ---- samples ---- */
+
+static void next_stretch(struct rsc_window_sample *sample) {
+    if (sample->samples >= SAMPLES_FREE && sample->gap < GAP_LAST) sample->gap = GAP_LAST;
+    /* what was compared is past: longer stretches are judged by what they cost from now on */
+    if (sample->compared > COMPARED_FREE + COMPARED_SHARE * sample->now) {
+        sample->compared -= sample->compared / 2;
+        sample->gap *= 2;
+    }
+    sample->sample_at = sample->stretch_end + rsc_rng_below(&sample->rng, sample->gap);
+    sample->stretch_end += sample->gap;
+}
+
+static void take_sample(struct rsc_window_sample *sample, uint64_t at, uint64_t ri) {
+    uint32_t part = (uint32_t)(sample->samples++ % RSC_SAMPLE_PARTS);
+    double weight = (double)sample->gap;
+    sample->part_references[part] += weight;
+    if (weight > sample->heaviest) sample->heaviest = weight;
+    if (!ri) return;
+    size_t bins = (size_t)part * sample->bin_count;
+    sample->part_ri[bins + rsc_bin_of_fine(ri)] += weight;
+    sample->part_rd[bins + rsc_bin_of_fine(distance_of(sample, at, ri))] += weight;
+}
+
+int rsc_window_sample_take(struct rsc_window_sample *sample, const uint64_t *lines, const uint64_t *ri, uint32_t count,
+                           uint64_t wanted) {
+    uint64_t window = sample->window;
+    int status = 0;
+    while (window < WINDOW_TIMES * wanted && window < WINDOW_MOST) window *= 2;
+    if (window > sample->window) status = lengthen(sample, window);
+    if (status == 0 && sample->now < RSC_SAMPLE_FIRST) {
+        uint32_t part = RSC_SAMPLE_FIRST - sample->now < count ? (uint32_t)(RSC_SAMPLE_FIRST - sample->now) : count;
+        status = take_first(sample, lines, ri, part);
+    }
+    if (status < 0) return status;
+    for (uint32_t done = 0; done < count;) {
+        uint64_t here = sample->now + done;
+        if (here >= RSC_SAMPLE_FIRST && here == sample->stretch_end) sample->sample_at = UINT64_MAX;
+        if (here >= RSC_SAMPLE_FIRST && sample->sample_at == UINT64_MAX) next_stretch(sample);
+        uint64_t event = sample->sample_at >= here ? sample->sample_at : sample->stretch_end;
+        if (here < RSC_SAMPLE_FIRST) event = RSC_SAMPLE_FIRST;
+        uint32_t stop = event - here < count - done ? done + (uint32_t)(event - here) : count;
+        keep_intervals(sample, sample->now + done, ri + done, stop - done);
+        done = stop;
+        if (done < count && sample->now + done == sample->sample_at) {
+            take_sample(sample, sample->sample_at, ri[done]);
+            sample->sample_at = 0; /* past; the next one when the stretch ends */
+        }
+    }
+    sample->now += count;
+    return 0;
+}
