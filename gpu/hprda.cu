@@ -6,6 +6,7 @@
 
 #include <reusescope/error.h>
 
+#include "hprda.cuh"
 #include "session_state.h"
 #include "sort.cuh"
 

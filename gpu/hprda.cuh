@@ -17,23 +17,9 @@
 #define RSC_GPU_HPRDA_CUH
 
 #include "bins.cuh"
-#include "distance/gpu_plugin.h"
-
-#ifndef RSC_GPU_MERGE_THREADS
-#define RSC_GPU_MERGE_THREADS 512
-#endif
-constexpr u32 BLOCK_TRACES = 64, MERGE_THREADS = RSC_GPU_MERGE_THREADS;
-constexpr u32 LOCAL_BINS = 1024 + 6 * 64; /* every 16-bit value */
-constexpr u32 TRACE_LEVELS = 7;           /* spans of up to 64 traces */
-
-typedef unsigned long long Counter;
+#include "hprda_types.cuh"
 
 /* ---- preprocessing: of a run of one line the first stays ---- */
-
-struct LastLine {
-    u64 line;
-    u32 known;
-};
 
 __global__ void mark_changes(const u64 *words, u32 count, u32 shift, const LastLine *last, u32 *marks, u32 *counts) {
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -157,12 +143,6 @@ __device__ __forceinline__ u32 number_of_line(u32 *slots, u32 slot_bits, Entry *
     }
 }
 
-/* Sums and largest ones of spans of consecutive counts, as rsc_hprda_spans has them; most[level * stride + piece]. */
-struct Spans {
-    const u64 *total;
-    const u32 *most;
-    u32 stride;
-};
 __device__ __forceinline__ u64 span_sum(const Spans &spans, u32 first, u32 end) {
     return first < end ? spans.total[end] - spans.total[first] : 0;
 }
@@ -177,13 +157,6 @@ __device__ __forceinline__ u32 larger(u32 a, u32 b) { return a > b ? a : b; }
 __device__ __forceinline__ u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
 /* ---- merging the local traces of a block ---- */
-
-/* A line in a block; `trace` is 1 + the last local trace that has it. */
-struct Node {
-    u64 line;
-    u32 first, latest, first_low, latest_low;
-    u32 trace, unused;
-};
 
 struct MergeArguments {
     const u64 *lines;
@@ -266,15 +239,6 @@ __global__ void __launch_bounds__(MERGE_THREADS) merge_locals(MergeArguments a) 
 }
 
 /* ---- merging blocks and fragments ---- */
-
-/* Where a line was seen last. When a fragment ends, latest and latest_low become those of the fragment. */
-struct LineState {
-    u64 line;
-    u32 fragment, block, latest, latest_low;
-};
-
-/* Counters the host reads between groups. */
-enum { HPRDA_LINES, HPRDA_IN_FRAGMENT, HPRDA_WAITING_BLOCKS, HPRDA_WAITING_FRAGMENTS, HPRDA_KEPT, HPRDA_COUNTERS };
 
 struct JoinArguments {
     const Node *nodes;

@@ -9,7 +9,7 @@
 #ifndef RSC_GPU_HPRDA_H
 #define RSC_GPU_HPRDA_H
 
-#include "hprda.cuh"
+#include "hprda_types.cuh"
 #include "session.h"
 
 /* The host's side of a Spans, which it mirrors on the device. */
