@@ -88,13 +88,14 @@ static uint64_t run_baseline(struct rsc_histogram *rd) {
 
 /* ---- ours ---- */
 
-static uint64_t run_exact(struct rsc_histogram *rd_sum, enum rsc_simd simd, double *bytes_per_line) {
+static uint64_t run_exact(struct rsc_histogram *rd_sum, enum rsc_simd simd, int with_ri, double *bytes_per_line) {
     static uint32_t rd[BLOCK];
     static uint64_t ri[BLOCK];
     struct rsc_histogram ri_sum;
     struct rsc_exact exact;
     uint64_t cold = 0;
     need(rsc_exact_init(&exact, simd, 0), "engine");
+    if (!with_ri) rsc_exact_leave_out_ri(&exact);
     need(rsc_histogram_init(&ri_sum, RSC_BINS_FINE), "histogram");
     for (uint32_t done = 0; done < line_count; done += BLOCK) {
         uint32_t part = line_count - done < BLOCK ? line_count - done : BLOCK;
@@ -105,7 +106,7 @@ static uint64_t run_exact(struct rsc_histogram *rd_sum, enum rsc_simd simd, doub
                 continue;
             }
             rd_sum->count[rsc_bin_of_fine(rd[i])]++;
-            ri_sum.count[rsc_bin_of_fine(ri[i])]++;
+            if (with_ri) ri_sum.count[rsc_bin_of_fine(ri[i])]++;
         }
     }
     *bytes_per_line = (double)exact.peak_bytes / (double)rsc_exact_distinct(&exact);
@@ -152,17 +153,19 @@ static void load_trace(const char *path) {
 }
 
 static void compare(const char *name, int rounds) {
-    double best[1 + RSC_SIMD_COUNT] = {0}, bytes_per_line = 0;
+    double best[1 + 2 * RSC_SIMD_COUNT] = {0}, bytes_per_line[2] = {0}; /* baseline; each width without RI, with RI */
     struct rsc_histogram truth, got;
     uint64_t cold = 0;
     need(rsc_histogram_init(&truth, RSC_BINS_FINE), "histogram");
     for (int round = 0; round < rounds; round++) {
-        for (int way = 0; way <= RSC_SIMD_COUNT; way++) {
-            if (way && !rsc_simd_available((enum rsc_simd)(way - 1))) continue;
+        for (int way = 0; way <= 2 * RSC_SIMD_COUNT; way++) {
+            enum rsc_simd simd = (enum rsc_simd)(way ? (way - 1) / 2 : 0);
+            int with_ri = way ? (way - 1) % 2 : 0;
+            if (!rsc_simd_available(simd)) continue;
             struct rsc_histogram *into = way || round ? &got : &truth;
             if (into == &got) need(rsc_histogram_init(&got, RSC_BINS_FINE), "histogram");
             double start = seconds_now();
-            uint64_t found = way ? run_exact(into, (enum rsc_simd)(way - 1), &bytes_per_line) : run_baseline(into);
+            uint64_t found = way ? run_exact(into, simd, with_ri, &bytes_per_line[with_ri]) : run_baseline(into);
             double took = seconds_now() - start;
             if (!best[way] || took < best[way]) best[way] = took;
             if (into == &truth) {
@@ -176,11 +179,13 @@ static void compare(const char *name, int rounds) {
     }
     printf("%-28s %9u refs %9llu lines  baseline %6.1f M/s", name, line_count, (unsigned long long)cold,
            line_count / best[0] / 1e6);
-    for (int way = 1; way <= RSC_SIMD_COUNT; way++)
-        if (best[way])
-            printf("  %s %6.1f (%.2fx)", rsc_simd_name((enum rsc_simd)(way - 1)), line_count / best[way] / 1e6,
-                   best[0] / best[way]);
-    printf("  %.1f bytes/line\n", bytes_per_line);
+    for (int simd = 0; simd < RSC_SIMD_COUNT; simd++) {
+        const double *took = best + 1 + 2 * simd;
+        if (took[0])
+            printf("  %s %6.1f (%.2fx), with RI %6.1f (%.2fx)", rsc_simd_name((enum rsc_simd)simd),
+                   line_count / took[0] / 1e6, best[0] / took[0], line_count / took[1] / 1e6, best[0] / took[1]);
+    }
+    printf("  %.1f bytes/line, with RI %.1f\n", bytes_per_line[0], bytes_per_line[1]);
     rsc_histogram_free(&truth);
 }
 
@@ -189,7 +194,7 @@ int main(int argc, char **argv) {
     int rounds = argc > 1 ? atoi(argv[1]) : 5;
     lines = malloc((size_t)REFERENCES_MAX * sizeof *lines);
     if (!lines || rounds < 1) return 1;
-    printf("exact reuse distance and interval, one core, best of %d; baseline: hash + Fenwick tree, distance only\n", rounds);
+    printf("exact reuse distance, one core, best of %d; baseline: hash + Fenwick tree; M references/s\n", rounds);
     for (size_t i = 0; argc < 3 && i < sizeof specs / sizeof *specs; i++) {
         make_trace(specs[i]);
         compare(specs[i], rounds);

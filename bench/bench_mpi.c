@@ -97,8 +97,8 @@ static int ready_wait(struct rsc_ranks *ranks, uint32_t tickets, size_t *bytes, 
     return __builtin_ctz(tickets);
 }
 
-static int settle(void *user, uint32_t thread, uint64_t rd, uint64_t ri) {
-    return rd == RSC_RD_UNKNOWN ? rsc_sums_add_cold(user, thread) : rsc_sums_add_reuse(user, thread, rd, ri);
+static int settle(void *user, uint32_t thread, uint32_t kind, uint64_t rd, uint64_t ri) {
+    return rd == RSC_RD_UNKNOWN ? rsc_sums_add_cold(user, thread, kind) : rsc_sums_add_reuse(user, thread, kind, rd, ri);
 }
 
 static void shuffle(uint64_t *lines, uint32_t count, struct rsc_rng *rng) {

@@ -1,7 +1,9 @@
 /* pages.c - see pages.h. */
 #include "base/pages.h"
 
+#include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HUGE_PAGE (2u << 20)
 
@@ -24,6 +26,17 @@ void *rsc_pages_grow(void *pages, size_t bytes, size_t new_bytes) {
     if (grown == MAP_FAILED) return NULL;
     if (new_bytes >= HUGE_PAGE) madvise(grown, new_bytes, MADV_HUGEPAGE);
     return grown;
+}
+
+void rsc_pages_populate(void *pages, size_t bytes) {
+#if defined(MADV_POPULATE_WRITE)
+    /* Where the kernel knows no such thing (before 5.14), pages come when they are touched. */
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1, begin = ((uintptr_t)pages + page) & ~page;
+    uintptr_t end = ((uintptr_t)pages + bytes) & ~page;
+    if (begin < end) madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+#else
+    (void)pages, (void)bytes;
+#endif
 }
 
 void rsc_pages_free(void *pages, size_t bytes) {

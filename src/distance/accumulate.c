@@ -75,14 +75,11 @@ static int add_threads(struct rsc_accumulator *sum, uint32_t wanted) {
     return 0;
 }
 
-static uint32_t kind_slot(uint64_t meta) {
-    uint32_t kind = (uint32_t)(meta >> 32 & 0xff);
-    return kind < RSC_KIND_SLOTS ? kind : RSC_KIND_SLOTS - 1;
-}
+static uint32_t kind_slot(uint64_t meta) { return rsc_who_kind_slot(rsc_meta_who(meta)); }
 
 /* Rows exist from the second kind on; the first one's history is the totals so far. */
 static int add_kinds(struct rsc_accumulator *sum, uint32_t seen) {
-    int first_split = (sum->kinds_seen & (sum->kinds_seen - 1)) == 0 && (seen & (seen - 1)) != 0;
+    int first_split = !rsc_accumulator_by_kind(sum) && (seen & (seen - 1)) != 0;
     for (uint32_t k = 0; k < RSC_KIND_SLOTS && (seen & (seen - 1)); k++) {
         struct rsc_kind_counts *row = &sum->kinds[k];
         if (!(seen >> k & 1) || row->rd.count) continue;
@@ -162,16 +159,17 @@ static void count_threads(struct rsc_accumulator *sum, const struct rsc_batch *b
     for (uint32_t i = 0; i < count; i++) count_in_row(sum, rsc_meta_thread(batch->meta[from[i]]), rd[i], cap);
 }
 
+static inline void count_in_kind(struct rsc_kind_counts *row, uint32_t rd, uint64_t cap) {
+    if (rd == COLD)
+        row->cold++;
+    else
+        row->rd.count[rsc_bin_of_fine(rd < cap ? rd : cap)]++;
+}
+
 static void count_kinds(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                         const uint32_t *rd, uint32_t count) {
     uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        struct rsc_kind_counts *row = &sum->kinds[kind_slot(batch->meta[from[i]])];
-        if (rd[i] == COLD)
-            row->cold++;
-        else
-            row->rd.count[rsc_bin_of_fine(rd[i] < cap ? rd[i] : cap)]++;
-    }
+    for (uint32_t i = 0; i < count; i++) count_in_kind(&sum->kinds[kind_slot(batch->meta[from[i]])], rd[i], cap);
 }
 
 /* Two neighbours become one, so that the table has room and phases are twice as long. */
@@ -222,7 +220,7 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
         }
         count_block(sum, rd + done, ri ? ri + done : NULL, part);
         if (sum->thread_count > 1) count_threads(sum, batch, from + done, rd + done, part);
-        if (sum->kinds_seen & (sum->kinds_seen - 1)) count_kinds(sum, batch, from + done, rd + done, part);
+        if (rsc_accumulator_by_kind(sum)) count_kinds(sum, batch, from + done, rd + done, part);
         done += part;
         if (!sum->phases_asked || sum->references - sum->phase_start_references < sum->phase_length) continue;
         if (sum->phase_count == sum->phase_room)
@@ -235,33 +233,51 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
 
 /* ---- in parts ---- */
 
-int rsc_accumulator_need_threads(struct rsc_accumulator *sum, uint64_t threads) {
+int rsc_accumulator_need_rows(struct rsc_accumulator *sum, uint64_t threads, uint32_t kinds) {
     if (threads > sum->threads_seen) sum->threads_seen = threads;
-    return threads > sum->thread_count ? add_threads(sum, (uint32_t)threads) : 0;
+    if (threads > sum->thread_count && add_threads(sum, (uint32_t)threads) < 0) return RSC_ENOMEM;
+    return kinds & ~sum->kinds_seen ? add_kinds(sum, sum->kinds_seen | kinds) : 0;
 }
 
-void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd, const uint64_t *ri,
+void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
                          uint32_t count) {
     uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
     count_block(sum, rd, ri, count);
-    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) count_in_row(sum, thread[i], rd[i], cap);
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) count_in_row(sum, rsc_who_thread(who[i]), rd[i], cap);
+    for (uint32_t i = 0; rsc_accumulator_by_kind(sum) && i < count; i++)
+        count_in_kind(&sum->kinds[rsc_who_kind_slot(who[i])], rd[i], cap);
 }
 
-void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd,
-                             const uint64_t *ri, uint32_t count) {
+void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
+                             uint32_t count) {
     sum->references -= count;
     sum->cold -= count;
     for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) {
-        if (thread[i] >= sum->thread_count) continue;
-        sum->threads[thread[i]].references--;
-        sum->threads[thread[i]].cold--;
+        uint32_t thread = rsc_who_thread(who[i]);
+        if (thread >= sum->thread_count) continue;
+        sum->threads[thread].references--;
+        sum->threads[thread].cold--;
     }
-    rsc_accumulate_part(sum, thread, rd, ri, count);
+    for (uint32_t i = 0; rsc_accumulator_by_kind(sum) && i < count; i++) sum->kinds[rsc_who_kind_slot(who[i])].cold--;
+    rsc_accumulate_part(sum, who, rd, ri, count);
+}
+
+/* Adds the rows by kind of `from`, whose totals are its one kind's where it has no rows. */
+static void merge_kinds(struct rsc_accumulator *into, const struct rsc_accumulator *from) {
+    for (uint32_t k = 0; rsc_accumulator_by_kind(into) && k < RSC_KIND_SLOTS; k++) {
+        struct rsc_kind_counts *row = &into->kinds[k];
+        if (!(from->kinds_seen >> k & 1)) continue;
+        int alone = !rsc_accumulator_by_kind(from);
+        row->cold += alone ? from->cold : from->kinds[k].cold;
+        rsc_histogram_merge(&row->rd, alone ? &from->rd : &from->kinds[k].rd);
+        if (alone && from->rd_capped) rsc_histogram_add(&row->rd, from->rd_cap, from->rd_capped);
+    }
 }
 
 int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from) {
     assert(!from->phases_asked && into->rd_cap == from->rd_cap && into->bins_per_octave == from->bins_per_octave);
-    if (rsc_accumulator_need_threads(into, from->threads_seen) < 0) return RSC_ENOMEM;
+    if (rsc_accumulator_need_rows(into, from->threads_seen, from->kinds_seen) < 0) return RSC_ENOMEM;
+    merge_kinds(into, from);
     for (uint32_t i = 0; into->thread_count > 1 && i < into->thread_count; i++) {
         struct rsc_thread_counts *row = &into->threads[i];
         if (from->thread_count > 1 && i < from->thread_count) {
@@ -327,7 +343,7 @@ static int fill_threads(struct rsc_accumulator *sum, struct rsc_profile *profile
 static int fill_kinds(struct rsc_accumulator *sum, struct rsc_profile *profile) {
     uint64_t references[RSC_KIND_NAMES] = {0};
     size_t count = 0;
-    if (!(sum->kinds_seen & (sum->kinds_seen - 1))) return 0;
+    if (!rsc_accumulator_by_kind(sum)) return 0;
     for (uint32_t k = 0; k < RSC_KIND_NAMES; k++) {
         if (!(sum->kinds_seen >> k & 1)) continue;
         references[k] = sum->kinds[k].cold + rsc_histogram_total(&sum->kinds[k].rd);

@@ -84,16 +84,33 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
  * right. In the end all are added up, in any order.
  */
 
-/* Rows for `threads` threads in all; those counted before are taken for thread 0's. Returns 0 or RSC_ENOMEM. */
-int rsc_accumulator_need_threads(struct rsc_accumulator *sum, uint64_t threads);
+/* Who made a reference: the upper half of its access's meta, kind and thread. */
+static inline uint32_t rsc_meta_who(uint64_t meta) { return (uint32_t)(meta >> 32); }
+static inline uint32_t rsc_who_thread(uint32_t who) { return who >> 8; }
+static inline uint32_t rsc_who_kind_slot(uint32_t who) {
+    uint32_t kind = who & 0xff;
+    return kind < RSC_KIND_SLOTS ? kind : RSC_KIND_SLOTS - 1;
+}
 
-/* Counts references made by thread[i], which may be NULL where there are no rows for more than one thread. */
-void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd, const uint64_t *ri,
+/* Whether anything is counted by kind. */
+static inline int rsc_accumulator_by_kind(const struct rsc_accumulator *sum) {
+    return (sum->kinds_seen & (sum->kinds_seen - 1)) != 0;
+}
+
+/*
+ * Rows for `threads` threads in all, and for the kinds whose bits are in `kinds` if
+ * that makes more than one. What was counted before is taken for thread 0's, and for
+ * that of the one kind seen before. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_accumulator_need_rows(struct rsc_accumulator *sum, uint64_t threads, uint32_t kinds);
+
+/* Counts references made by who[i], which may be NULL where there are no rows for more than one thread or kind. */
+void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
                          uint32_t count);
 
 /* References counted as cold have a distance after all. */
-void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *thread, const uint32_t *rd,
-                             const uint64_t *ri, uint32_t count);
+void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
+                             uint32_t count);
 
 /* Adds the counts of `from`, which has no phases. Returns 0 or RSC_ENOMEM. */
 int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from);

@@ -31,6 +31,7 @@ struct ranked_engine {
     struct rsc_touch_queue touches; /* not on rank 0: there they are cold */
     struct rsc_exchange exchange;
     uint32_t line_shift;
+    int no_ri;
     const struct rsc_log *log;
     struct timespec started;
     int has_started;
@@ -76,6 +77,8 @@ int rsc_ranked_create(void **state, const struct rsc_engine_options *options, st
         rsc_ranked_destroy(engine);
         return rsc_fail_memory(error, "mpi engine");
     }
+    engine->no_ri = options->no_ri != 0;
+    if (engine->no_ri) rsc_exact_leave_out_ri(&engine->exact);
     *state = engine;
     return 0;
 }
@@ -171,8 +174,9 @@ static int keep_touches(struct ranked_engine *engine, const struct rsc_batch *ba
                         uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (engine->rd[i] != RSC_RD_COLD) continue;
-        uint64_t thread = rsc_meta_thread(batch->meta[engine->from[i]]);
-        struct rsc_touch touch = {engine->lines[i], first + i, above++ | thread << RSC_TOUCH_THREAD_SHIFT};
+        uint32_t who = rsc_meta_who(batch->meta[engine->from[i]]);
+        struct rsc_touch touch = {engine->lines[i], first + i,
+                                  above++ | rsc_touch_who(rsc_who_thread(who), rsc_who_kind_slot(who))};
         if (rsc_touch_queue_add(&engine->touches, touch) < 0) return RSC_ENOMEM;
     }
     return 0;
@@ -194,7 +198,8 @@ int rsc_ranked_push(void *state, const struct rsc_batch *given, struct rsc_error
         uint64_t first = engine->sum.references, cold = engine->sum.cold;
         status = rsc_exact_run(&engine->exact, engine->lines, count, engine->rd, engine->ri);
         if (status < 0) return explain(engine, status, error);
-        if (rsc_accumulate(&engine->sum, &batch, engine->from, engine->rd, engine->ri, count) < 0)
+        if (rsc_accumulate(&engine->sum, &batch, engine->from, engine->rd, engine->no_ri ? NULL : engine->ri,
+                           count) < 0)
             return rsc_fail_memory(error, "counts");
         if (engine->ranks->rank && engine->sum.cold != cold && keep_touches(engine, &batch, first, cold, count) < 0)
             return rsc_fail_memory(error, "first touches");
@@ -204,9 +209,10 @@ int rsc_ranked_push(void *state, const struct rsc_batch *given, struct rsc_error
 
 /* ---- all parts together ---- */
 
-static int settle(void *user, uint32_t thread, uint64_t rd, uint64_t ri) {
-    struct rsc_accumulator *sum = user;
-    return rd == RSC_RD_UNKNOWN ? rsc_sums_add_cold(sum, thread) : rsc_sums_add_reuse(sum, thread, rd, ri);
+static int settle(void *user, uint32_t thread, uint32_t kind, uint64_t rd, uint64_t ri) {
+    struct ranked_engine *engine = user;
+    if (rd == RSC_RD_UNKNOWN) return rsc_sums_add_cold(&engine->sum, thread, kind);
+    return rsc_sums_add_reuse(&engine->sum, thread, kind, rd, engine->no_ri ? 0 : ri);
 }
 
 static int common_threads(struct ranked_engine *engine, struct rsc_error *error) {
@@ -228,13 +234,14 @@ static int exchange(struct ranked_engine *engine, struct rsc_rank_costs *costs, 
     if (engine->ranks->rank) {
         engine->sum.cold = 0;
         for (uint32_t i = 0; i < engine->sum.thread_count; i++) engine->sum.threads[i].cold = 0;
+        for (uint32_t k = 0; k < RSC_KIND_SLOTS; k++) engine->sum.kinds[k].cold = 0;
     }
     engine->exchange = (struct rsc_exchange){.ranks = engine->ranks,
                                              .exact = &engine->exact,
                                              .references = engine->sum.references,
                                              .queue = &engine->touches,
                                              .settle = settle,
-                                             .user = &engine->sum};
+                                             .user = engine};
     int status = rsc_exact_settle(&engine->exact);
     if (status < 0) return explain(engine, status, error);
     status = rsc_exchange_run(&engine->exchange, error);
@@ -288,7 +295,7 @@ static int mpi_create(void **state, const struct rsc_engine_options *options, co
 const struct rsc_engine_kind rsc_engine_mpi = {
     .name = "mpi",
     .what = "exact, by the processes of an MPI job, each with a part of the trace (mpirun)",
-    .can = RSC_CAN_CAP | RSC_CAN_BINS,
+    .can = RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_NO_RI,
     .create = mpi_create,
     .push = rsc_ranked_push,
     .finish = rsc_ranked_finish,

@@ -1,7 +1,7 @@
 /*
  * engine_parallel.c - the exact engine on several cores: the trace is cut in time.
  *
- * push() cuts accesses into lines and appends them to a ring. A worker that is free
+ * push() cuts accesses into lines and appends them to a ring (reference_ring.h). A worker that is free
  * takes the next stretch of it, a *chunk*, and
  *   runs    it through a state of its own (split.h),
  *   replays its first uses into the states of the `window` chunks before it, step
@@ -55,13 +55,18 @@
 #define START_AT (1u << 20)
 /* Chunks need not be longer than this times their distinct lines. */
 #define CHUNK_LINES 6u
-/* The ring: 64 MiB a worker, from 256 MiB to 1 GiB, in references. With attribution every access is kept beside it, at
- * 24 bytes and more. */
+/* The ring at most: 64 MiB a worker, from 256 MiB to 1 GiB, in references; chunks may be as long as half of it is for
+ * all workers. How much of it is used is for in_flight() to say. With attribution every access is kept beside it, at
+ * 24 bytes and more. A segment is a huge page of lines. */
 #define RING_EACH (8ull << 20)
 #define RING_LEAST (32ull << 20)
 #define RING_MOST (128ull << 20)
 #define RING_EACH_ATTRIBUTED (1ull << 20)
 #define RING_MOST_ATTRIBUTED (32ull << 20)
+#define SEGMENT_SHIFT 18u
+/* Segments that get their memory from idle workers before they are used, and in one go. */
+#define PREPARE_AHEAD 16u
+#define PREPARE_ONCE 8u
 /* References pushed, or attributed, before the other side is told. */
 #define PUBLISH 16384u
 
@@ -76,6 +81,7 @@ struct parallel_engine {
     const struct rsc_log *log;
     uint32_t attribute; /* as in the options; 1 or 2 once decided */
     uint64_t rd_cap;
+    int no_ri;
     uint32_t workers, window;
     uint64_t fixed_chunk; /* 0: chunks adapt */
     struct rsc_pool *pool;
@@ -84,7 +90,7 @@ struct parallel_engine {
 
     /* the pushing thread's own */
     struct rsc_accumulator sum; /* accesses and names of threads; everything at the end */
-    uint64_t pushed, space;     /* references written, and room left for more without looking */
+    uint64_t pushed;            /* references written */
     uint32_t *tags;             /* by access of the batch */
     uint32_t tag_room;
     uint32_t from[RSC_SPLIT_BLOCK];
@@ -99,13 +105,16 @@ struct parallel_engine {
     pthread_mutex_t lock; /* for all that follows, and each slot's progress */
     pthread_cond_t progressed;
     pthread_cond_t freed; /* room in the ring, or a worker ended */
-    struct rsc_split_columns columns;
-    uint64_t threads;                  /* seen so far */
+    struct rsc_reference_ring ring;
+    uint64_t threads;                  /* seen so far... */
+    uint32_t kinds;                    /* ...and kinds, by bits */
+    int by_who;                        /* more than one of either: ring.who is there and filled */
     uint64_t filled, taken, completed; /* references; pushed >= filled >= taken >= completed */
-    uint64_t done;                     /* references whose place in the ring is free again */
-    uint64_t chunks, chunks_run;       /* taken; run, all before them too */
+    uint64_t attributed;               /* references; <= completed */
+    uint64_t chunks;                   /* taken */
     uint64_t longest, enough;          /* a chunk may be; see chunk_length() */
-    uint32_t running;                  /* workers at work */
+    uint32_t running;                  /* workers at work... */
+    uint32_t preparing;                /* ...and preparing segments */
     uint32_t *idle;                    /* the others: numbers of idle_count workers */
     uint32_t idle_count;
     uint64_t left_at_end;              /* references that waited when the end came */
@@ -136,17 +145,36 @@ static void fail(struct parallel_engine *engine, int status) {
 
 /* ---- chunks; the lock is held ---- */
 
-static uint64_t chunk_length(const struct parallel_engine *engine) {
-    if (engine->fixed_chunk) return engine->fixed_chunk < engine->longest ? engine->fixed_chunk : engine->longest;
-    uint64_t length = (engine->filled - engine->taken) / engine->workers, least = CHUNK_LEAST;
-    if (length < engine->taken / engine->workers) length = engine->taken / engine->workers;
-    if (engine->ended) {
-        length = (engine->left_at_end + engine->workers - 1) / engine->workers;
-        least = CHUNK_LEAST_AT_END;
-    }
+/* A chunk need not be longer than `enough`, nor shorter than `least`, and may not be longer than `longest`. */
+static uint64_t within(const struct parallel_engine *engine, uint64_t length, uint64_t least) {
     if (length > engine->enough) length = engine->enough;
     if (length < least) length = least;
     return length < engine->longest ? length : engine->longest;
+}
+
+/* What is done is reason enough for a chunk of this length; what waits may make it longer. */
+static uint64_t chunk_length_by_done(const struct parallel_engine *engine) {
+    if (engine->fixed_chunk) return engine->fixed_chunk < engine->longest ? engine->fixed_chunk : engine->longest;
+    return within(engine, engine->taken / engine->workers, CHUNK_LEAST);
+}
+
+static uint64_t chunk_length(const struct parallel_engine *engine) {
+    uint64_t by_done = chunk_length_by_done(engine), by_waiting = (engine->filled - engine->taken) / engine->workers;
+    if (engine->fixed_chunk) return by_done;
+    if (engine->ended)
+        return within(engine, (engine->left_at_end + engine->workers - 1) / engine->workers, CHUNK_LEAST_AT_END);
+    return by_waiting > by_done ? within(engine, by_waiting, CHUNK_LEAST) : by_done;
+}
+
+/*
+ * Segments that may be in use: enough for all workers to have a chunk and for two to wait. (At first all workers
+ * finish at about the same time, but the pushing thread follows them closely: it fills what they are done with.)
+ * Outcomes stay until they are attributed, after the whole chunk and all before it.
+ */
+static uint32_t in_flight(const struct parallel_engine *engine) {
+    uint64_t chunks = engine->late ? 2 * engine->workers : engine->workers + 2;
+    uint64_t wanted = (chunks * chunk_length_by_done(engine) >> engine->ring.shift) + 2;
+    return wanted < engine->ring.segments ? (uint32_t)wanted : engine->ring.segments;
 }
 
 static int can_take(const struct parallel_engine *engine) {
@@ -155,7 +183,7 @@ static int can_take(const struct parallel_engine *engine) {
     if (engine->ended) return 1;
     if (!engine->taken && !engine->fixed_chunk) {
         uint64_t start = START_AT + (uint64_t)engine->workers * CHUNK_LEAST_AT_END;
-        if (waiting < start && waiting <= engine->columns.mask / 2) return 0;
+        if (waiting < start && waiting <= rsc_ring_references(&engine->ring) / 2) return 0;
     }
     return waiting >= chunk_length(engine);
 }
@@ -179,8 +207,10 @@ static uint64_t take_chunk(struct parallel_engine *engine) {
     slot->progress = 0;
     slot->chunk.begin = engine->taken;
     slot->chunk.end = engine->taken += waiting < length ? waiting : length;
-    slot->chunk.columns = engine->columns;
+    slot->chunk.ring = &engine->ring;
     slot->chunk.threads = engine->threads;
+    slot->chunk.kinds = engine->kinds;
+    slot->chunk.by_who = engine->by_who;
     return number;
 }
 
@@ -204,17 +234,20 @@ static int wait_for(struct parallel_engine *engine, uint64_t number, uint32_t pr
     return !atomic_load(&engine->stop);
 }
 
-/* The chunk has been run: others may replay into it, and its place in the ring is free unless outcomes stand there. */
+/* The chunk has been run: others may replay into it. */
 static void chunk_was_run(struct parallel_engine *engine, uint64_t number, uint64_t distinct) {
     pthread_mutex_lock(&engine->lock);
     slot_of(engine, number)->progress = 1;
     learn_length(engine, &slot_of(engine, number)->chunk, distinct);
-    while (engine->chunks_run < engine->chunks && slot_of(engine, engine->chunks_run)->progress > 0) {
-        if (!engine->late) engine->done = slot_of(engine, engine->chunks_run)->chunk.end;
-        engine->chunks_run++;
-    }
     pthread_cond_broadcast(&engine->progressed);
-    pthread_cond_broadcast(&engine->freed);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static void release_segment(void *user, uint64_t n) {
+    struct parallel_engine *engine = user;
+    pthread_mutex_lock(&engine->lock);
+    rsc_ring_release(&engine->ring, n);
+    pthread_cond_signal(&engine->freed);
     pthread_mutex_unlock(&engine->lock);
 }
 
@@ -222,7 +255,8 @@ static int run_chunk(struct parallel_engine *engine, struct rsc_split_worker *wo
     struct slot *slot = slot_of(engine, number);
     if (slot->used) rsc_exact_empty(&slot->chunk.state);
     slot->used = 1;
-    int status = rsc_split_run(worker, &slot->chunk, engine->grid.cells ? &engine->grid : NULL, &engine->stop);
+    int status = rsc_split_run(worker, &slot->chunk, engine->grid.cells ? &engine->grid : NULL, release_segment, engine,
+                               &engine->stop);
     if (status == 0 && !atomic_load(&engine->stop)) chunk_was_run(engine, number, worker->first_count);
     return status;
 }
@@ -252,16 +286,18 @@ static int attribute_completed(struct parallel_engine *engine) {
     int status = 0;
     if (engine->attributing) return 0;
     engine->attributing = 1;
-    while (engine->done < engine->completed && !status) {
-        uint64_t index = engine->done & engine->columns.mask, part = engine->completed - engine->done;
-        if (part > engine->columns.mask + 1 - index) part = engine->columns.mask + 1 - index;
+    while (engine->attributed < engine->completed && !status) {
+        uint64_t first = engine->attributed, part = engine->completed - first;
+        if (part > rsc_ring_run(&engine->ring, first)) part = rsc_ring_run(&engine->ring, first);
         if (part > PUBLISH) part = PUBLISH;
-        const uint64_t *outcomes = engine->columns.line + index;
+        const uint64_t *outcomes = engine->ring.line + rsc_ring_index(&engine->ring, first);
         pthread_mutex_unlock(&engine->lock);
         if (!atomic_load(&engine->stop)) status = rsc_late_attribution_count(engine->late, outcomes, part);
         pthread_mutex_lock(&engine->lock);
-        engine->done += part;
-        pthread_cond_broadcast(&engine->freed);
+        engine->attributed += part;
+        if (!rsc_ring_done(&engine->ring, first, (uint32_t)part)) continue;
+        rsc_ring_release(&engine->ring, first);
+        pthread_cond_signal(&engine->freed);
     }
     engine->attributing = 0;
     return status;
@@ -306,13 +342,6 @@ static void submit_worker(struct parallel_engine *engine) { rsc_pool_submit(engi
 
 /* ---- the engine ---- */
 
-static void free_columns(struct parallel_engine *engine) {
-    uint64_t room = engine->columns.mask + 1;
-    rsc_pages_free(engine->columns.line, room * sizeof *engine->columns.line);
-    rsc_pages_free(engine->columns.tag, room * sizeof *engine->columns.tag);
-    rsc_pages_free(engine->columns.thread, room * sizeof *engine->columns.thread);
-}
-
 static void parallel_destroy(void *state) {
     struct parallel_engine *engine = state;
     if (!engine) return;
@@ -332,7 +361,7 @@ static void parallel_destroy(void *state) {
     rsc_accumulator_free(&engine->sum);
     rsc_phase_grid_free(&engine->grid);
     rsc_late_attribution_free(engine->late);
-    free_columns(engine);
+    rsc_ring_free(&engine->ring);
     pthread_cond_destroy(&engine->freed);
     pthread_cond_destroy(&engine->progressed);
     pthread_mutex_destroy(&engine->lock);
@@ -348,8 +377,11 @@ static int make_workers(struct parallel_engine *engine, const struct rsc_engine_
         rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0 ||
         rsc_phase_grid_init(&engine->grid, &engine->sum) < 0)
         return RSC_ENOMEM;
-    for (uint32_t i = 0; i < slots; i++)
+    if (engine->no_ri) rsc_exact_leave_out_ri(&engine->carried);
+    for (uint32_t i = 0; i < slots; i++) {
         if (rsc_exact_init(&engine->slot[i].chunk.state, rsc_simd_best(), 0) < 0) return RSC_ENOMEM;
+        if (engine->no_ri) rsc_exact_leave_out_ri(&engine->slot[i].chunk.state);
+    }
     for (uint32_t i = 0; i < engine->workers; i++) {
         if (rsc_split_worker_init(&engine->worker[i], options->max_distance, options->bins_per_octave) < 0)
             return RSC_ENOMEM;
@@ -370,6 +402,7 @@ static int parallel_create(void **state, const struct rsc_engine_options *option
     engine->log = options->log;
     engine->attribute = options->attribute;
     engine->rd_cap = options->max_distance;
+    engine->no_ri = options->no_ri != 0;
     engine->enough = UINT64_MAX; /* not known yet */
     int status = rsc_pool_new(&engine->pool, options->workers, error);
     if (!status) {
@@ -392,31 +425,47 @@ void rsc_parallel_set_chunk(void *state, uint32_t references) {
 
 /* ---- pushing ---- */
 
-/* The columns that are needed now. */
-static int make_columns(struct parallel_engine *engine) {
-    struct rsc_split_columns columns = engine->columns; /* only this thread changes them */
-    uint64_t each = engine->late ? RING_EACH_ATTRIBUTED : RING_EACH, least = engine->late ? 0 : RING_LEAST;
-    uint64_t most = engine->late ? RING_MOST_ATTRIBUTED : RING_MOST, wanted = each * engine->workers, room = 1;
+static int make_ring(struct parallel_engine *engine) {
+    uint64_t each = engine->late ? RING_EACH_ATTRIBUTED : RING_EACH, least = engine->late ? 8 : RING_LEAST;
+    uint64_t most = engine->late ? RING_MOST_ATTRIBUTED : RING_MOST, wanted = each * engine->workers;
+    uint32_t bits = 3;
     if (wanted < least) wanted = least;
     if (engine->fixed_chunk) wanted = 2 * engine->fixed_chunk * engine->workers;
-    while (room < wanted && room < most) room *= 2;
-    if (!columns.line) {
-        columns.mask = room - 1;
-        columns.line = rsc_pages_new(room * sizeof *columns.line);
-        engine->space = room;
-    }
-    room = columns.mask + 1;
-    if (!columns.tag && engine->late) columns.tag = rsc_pages_new(room * sizeof *columns.tag);
-    if (!columns.thread && engine->sum.thread_count > 1)
-        columns.thread = rsc_pages_new(room * sizeof *columns.thread);
-    pthread_mutex_lock(&engine->lock);
-    engine->columns = columns;
-    engine->longest = room / (2 * engine->workers);
-    engine->threads = engine->sum.threads_seen;
+    while (1ull << bits < wanted && 1ull << bits < most) bits++;
+    if (rsc_ring_init(&engine->ring, 1ull << bits, bits - 3 < SEGMENT_SHIFT ? bits - 3 : SEGMENT_SHIFT) < 0)
+        return RSC_ENOMEM;
+    engine->longest = rsc_ring_references(&engine->ring) / (2 * engine->workers);
+    return 0;
+}
+
+/*
+ * Who made each reference is kept from here on; those before were all thread 0's and of one kind. Chunks taken before
+ * now do not look at it.
+ */
+static int make_who(struct parallel_engine *engine) {
+    struct rsc_reference_ring *ring = &engine->ring;
+    uint32_t kind = engine->kinds ? (uint32_t)__builtin_ctz(engine->kinds) : 0;
+    ring->who = rsc_ring_new_column(ring);
+    if (!ring->who) return RSC_ENOMEM;
+    pthread_mutex_lock(&engine->lock); /* what waits shall not be taken meanwhile */
+    for (uint64_t at = engine->taken; at < engine->pushed; at++) ring->who[rsc_ring_index(ring, at)] = kind;
     pthread_mutex_unlock(&engine->lock);
-    return !columns.line || (!columns.tag && engine->late) || (!columns.thread && engine->sum.thread_count > 1)
-               ? RSC_ENOMEM
-               : 0;
+    return 0;
+}
+
+/* The columns that are needed now. */
+static int make_columns(struct parallel_engine *engine) {
+    const struct rsc_accumulator *sum = &engine->sum;
+    int by_who = sum->thread_count > 1 || rsc_accumulator_by_kind(sum);
+    if (!engine->ring.line && make_ring(engine) < 0) return RSC_ENOMEM;
+    if (engine->late && !engine->ring.tag && !(engine->ring.tag = rsc_ring_new_column(&engine->ring))) return RSC_ENOMEM;
+    if (by_who && !engine->ring.who && make_who(engine) < 0) return RSC_ENOMEM;
+    pthread_mutex_lock(&engine->lock);
+    engine->threads = sum->threads_seen;
+    engine->kinds = sum->kinds_seen;
+    engine->by_who = by_who;
+    pthread_mutex_unlock(&engine->lock);
+    return 0;
 }
 
 /* Tells the workers of what was pushed. */
@@ -428,14 +477,39 @@ static void publish(struct parallel_engine *engine) {
     if (start) submit_worker(engine);
 }
 
-/* Waits until the ring has room. Returns 0 when all is to stop. */
-static int wait_for_space(struct parallel_engine *engine) {
+/* Idle workers give segments their memory: the pushing thread has no time for that. */
+static void prepare(void *argument) {
+    struct parallel_engine *engine = argument;
+    pthread_mutex_lock(&engine->lock);
+    for (uint32_t i = 0; i < PREPARE_ONCE && !atomic_load(&engine->stop); i++) {
+        uint32_t segment = rsc_ring_next_to_prepare(&engine->ring, PREPARE_AHEAD);
+        if (segment == RSC_RING_NOWHERE) break;
+        pthread_mutex_unlock(&engine->lock);
+        rsc_ring_prepare(&engine->ring, segment);
+        pthread_mutex_lock(&engine->lock);
+    }
+    engine->preparing--;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* The lock is held: whether the caller is to have segments prepared; it counts as under way then. */
+static int wants_prepared(struct parallel_engine *engine) {
+    const struct rsc_reference_ring *ring = &engine->ring;
+    if (ring->free_count || engine->running + engine->preparing >= engine->workers || engine->preparing >= 2) return 0;
+    if (ring->prepared >= ring->fresh + PREPARE_AHEAD / 2 || ring->fresh >= in_flight(engine)) return 0;
+    engine->preparing++;
+    return 1;
+}
+
+/* Waits until the ring has another segment. Returns 0 when all is to stop. */
+static int begin_segment(struct parallel_engine *engine) {
     publish(engine);
     pthread_mutex_lock(&engine->lock);
-    while (engine->pushed - engine->done > engine->columns.mask && !atomic_load(&engine->stop))
+    while (!atomic_load(&engine->stop) && !rsc_ring_begin(&engine->ring, engine->pushed, in_flight(engine)))
         pthread_cond_wait(&engine->freed, &engine->lock);
-    engine->space = engine->columns.mask + 1 - (engine->pushed - engine->done);
+    int more = wants_prepared(engine);
     pthread_mutex_unlock(&engine->lock);
+    if (more) rsc_pool_submit(engine->pool, prepare, engine);
     return !atomic_load(&engine->stop);
 }
 
@@ -465,10 +539,10 @@ static int give_tags(struct parallel_engine *engine, const struct rsc_batch *bat
 
 static void fill_columns(struct parallel_engine *engine, const struct rsc_batch *batch, uint64_t index,
                          uint32_t count) {
-    const struct rsc_split_columns *columns = &engine->columns;
-    for (uint32_t i = 0; columns->tag && i < count; i++) columns->tag[index + i] = engine->tags[engine->from[i]];
-    for (uint32_t i = 0; columns->thread && i < count; i++)
-        columns->thread[index + i] = rsc_meta_thread(batch->meta[engine->from[i]]);
+    const struct rsc_reference_ring *ring = &engine->ring;
+    for (uint32_t i = 0; ring->tag && i < count; i++) ring->tag[index + i] = engine->tags[engine->from[i]];
+    for (uint32_t i = 0; ring->who && i < count; i++)
+        ring->who[index + i] = rsc_meta_who(batch->meta[engine->from[i]]);
 }
 
 static int parallel_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
@@ -481,14 +555,13 @@ static int parallel_push(void *state, const struct rsc_batch *batch, struct rsc_
     if (batch->count && make_columns(engine) < 0) return rsc_fail_memory(error, "references");
     rsc_references_start(&cursor, batch, engine->line_shift);
     while (cursor.next < batch->count) {
-        if (!engine->space && !wait_for_space(engine)) break;
-        uint64_t index = engine->pushed & engine->columns.mask, room = engine->columns.mask + 1 - index;
-        if (room > engine->space) room = engine->space;
+        uint64_t room = rsc_ring_run(&engine->ring, engine->pushed);
+        if (room == 1ull << engine->ring.shift && !begin_segment(engine)) break;
+        uint64_t index = rsc_ring_index(&engine->ring, engine->pushed);
         if (room > RSC_SPLIT_BLOCK) room = RSC_SPLIT_BLOCK;
-        uint32_t count = rsc_references_fill(&cursor, engine->columns.line + index, engine->from, (uint32_t)room);
+        uint32_t count = rsc_references_fill(&cursor, engine->ring.line + index, engine->from, (uint32_t)room);
         fill_columns(engine, batch, index, count);
         engine->pushed += count;
-        engine->space -= count;
         if (engine->pushed % PUBLISH < count) publish(engine);
     }
     publish(engine);
@@ -540,7 +613,7 @@ static int parallel_finish(void *state, struct rsc_profile **out, struct rsc_err
 const struct rsc_engine_kind rsc_engine_parallel = {
     .name = "parallel",
     .what = "every distance, bit for bit; several cores",
-    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_WORKERS,
+    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_WORKERS | RSC_CAN_NO_RI,
     .create = parallel_create,
     .push = parallel_push,
     .finish = parallel_finish,

@@ -62,8 +62,8 @@ void rsc_touch_queue_renumber(struct rsc_touch_queue *queue, const uint32_t *map
     for (struct rsc_touch_block *block = queue->first; block; block = block->next)
         for (uint32_t i = 0; i < block->count; i++) {
             struct rsc_touch *touch = &block->touches[i];
-            touch->above_and_thread = rsc_touch_above(touch) | (uint64_t)map[rsc_touch_thread(touch)]
-                                                                   << RSC_TOUCH_THREAD_SHIFT;
+            touch->above_and_who =
+                rsc_touch_above(touch) | rsc_touch_who(map[rsc_touch_thread(touch)], rsc_touch_kind(touch));
         }
 }
 
@@ -90,13 +90,13 @@ static int replay(struct rsc_exchange *exchange, struct rsc_exchange_progress *p
         struct rsc_touch touch = touches[i];
         uint64_t since = touch.since + exchange->references;
         if (place->time != RSC_NOT_HELD) {
-            failed = exchange->settle(exchange->user, rsc_touch_thread(&touch), rsc_touch_above(&touch) + place->above,
-                                      since - place->time);
+            failed = exchange->settle(exchange->user, rsc_touch_thread(&touch), rsc_touch_kind(&touch),
+                                      rsc_touch_above(&touch) + place->above, since - place->time);
         } else if (!exchange->ranks->rank) {
-            failed = exchange->settle(exchange->user, rsc_touch_thread(&touch), RSC_RD_UNKNOWN, 0);
+            failed = exchange->settle(exchange->user, rsc_touch_thread(&touch), rsc_touch_kind(&touch), RSC_RD_UNKNOWN, 0);
         } else {
             touch.since = since;
-            touch.above_and_thread += place->above;
+            touch.above_and_who += place->above;
             failed = rsc_touch_queue_add(exchange->queue, touch);
         }
     }

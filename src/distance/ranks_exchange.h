@@ -17,23 +17,32 @@
 #ifndef RSC_DISTANCE_RANKS_EXCHANGE_H
 #define RSC_DISTANCE_RANKS_EXCHANGE_H
 
+#include "distance/accumulate.h"
 #include "distance/exact_replay.h"
 #include "distance/ranks.h"
 
-/* A first touch, as it is sent. 44 bits of lines at 64 bytes are more than addresses can tell apart. */
+/* A first touch, as it is sent. 42 bits of lines at 64 bytes are as many as addresses can tell apart. */
 struct rsc_touch {
     uint64_t line;
-    uint64_t since;            /* references from the start of the sender's part to this one */
-    uint64_t above_and_thread; /* distinct lines between, so far (44 bits); thread number (20 bits) << 44 */
+    uint64_t since;         /* references from the start of the sender's part to this one */
+    uint64_t above_and_who; /* distinct lines between, so far (42 bits); rsc_touch_who() << 42 */
 };
-#define RSC_TOUCH_THREAD_SHIFT 44u
+#define RSC_TOUCH_WHO_SHIFT 42u
 _Static_assert(sizeof(struct rsc_touch) == 24, "bytes of a first touch on the wire");
+_Static_assert(RSC_KIND_SLOTS == 4 && RSC_THREADS_MAX <= 1u << 20, "22 bits of who made it");
 
+/* Kind slot (2 bits) and thread number (20 bits). */
+static inline uint64_t rsc_touch_who(uint32_t thread, uint32_t kind_slot) {
+    return ((uint64_t)thread << 2 | kind_slot) << RSC_TOUCH_WHO_SHIFT;
+}
 static inline uint32_t rsc_touch_thread(const struct rsc_touch *touch) {
-    return (uint32_t)(touch->above_and_thread >> RSC_TOUCH_THREAD_SHIFT);
+    return (uint32_t)(touch->above_and_who >> (RSC_TOUCH_WHO_SHIFT + 2));
+}
+static inline uint32_t rsc_touch_kind(const struct rsc_touch *touch) {
+    return (uint32_t)(touch->above_and_who >> RSC_TOUCH_WHO_SHIFT) & 3;
 }
 static inline uint64_t rsc_touch_above(const struct rsc_touch *touch) {
-    return touch->above_and_thread & ((1ull << RSC_TOUCH_THREAD_SHIFT) - 1);
+    return touch->above_and_who & ((1ull << RSC_TOUCH_WHO_SHIFT) - 1);
 }
 
 /*
@@ -62,7 +71,7 @@ struct rsc_exchange {
     uint64_t references;           /* in this rank's part */
     struct rsc_touch_queue *queue; /* its first touches, with `since` and `above` within the part; emptied */
     /* Where a touch found its last use, or (rd RSC_RD_UNKNOWN: rank 0 only) that it is cold. Returns 0 or RSC_ENOMEM. */
-    int (*settle)(void *user, uint32_t thread, uint64_t rd, uint64_t ri);
+    int (*settle)(void *user, uint32_t thread, uint32_t kind, uint64_t rd, uint64_t ri);
     void *user;
 
     uint64_t replayed, sent_bytes; /* how much it was; filled in */

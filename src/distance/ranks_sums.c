@@ -2,9 +2,9 @@
  * ranks_sums.c - see ranks_sums.h.
  *
  * On the wire: the fixed part, the fine histograms (and those of the second binning,
- * which all ranks have or none), one row a thread, the table of threads. An accumulator
- * that has seen thread 0 alone keeps no row for it, its totals are that; on the wire
- * there is always a row.
+ * which all ranks have or none), one row a thread, one a kind of access seen, the table
+ * of threads. An accumulator that has seen thread 0 alone, or one kind alone, keeps no
+ * row for it, its totals are that; on the wire there is always a row.
  */
 #include "distance/ranks_sums.h"
 
@@ -14,50 +14,45 @@
 #include "base/fail.h"
 
 struct fixed_part {
-    uint64_t accesses, references, cold, rd_capped, threads_seen;
+    uint64_t accesses, references, cold, rd_capped, threads_seen, kinds_seen;
     uint64_t rows, threads;
     struct rsc_rank_costs costs;
 };
 
 struct wire_row {
     uint64_t references, cold;
-    /* and the counts of a coarse histogram */
+    /* and the counts of a coarse histogram; a kind's: a fine one, and no references */
 };
 
 /* ---- counting ---- */
-
-int rsc_sums_see_thread(struct rsc_accumulator *sum, uint32_t thread) {
-    if (thread < sum->threads_seen) return 0;
-    const uint64_t addr = 0, meta = rsc_meta(1, RSC_READ, thread);
-    const struct rsc_batch batch = {.count = 1, .addr = &addr, .meta = &meta};
-    return rsc_accumulator_see_threads(sum, &batch);
-}
 
 static struct rsc_thread_counts *row_of(struct rsc_accumulator *sum, uint32_t thread) {
     return sum->thread_count > 1 && thread < sum->thread_count ? &sum->threads[thread] : NULL;
 }
 
-int rsc_sums_add_reuse(struct rsc_accumulator *sum, uint32_t thread, uint64_t rd, uint64_t ri) {
-    if (rsc_sums_see_thread(sum, thread) < 0) return RSC_ENOMEM;
+int rsc_sums_add_reuse(struct rsc_accumulator *sum, uint32_t thread, uint32_t kind, uint64_t rd, uint64_t ri) {
+    if (rsc_accumulator_need_rows(sum, thread + 1ull, 1u << kind) < 0) return RSC_ENOMEM;
     struct rsc_thread_counts *row = row_of(sum, thread);
     uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, shown = rd < cap ? rd : cap;
-    sum->ri.count[rsc_bin_of_fine(ri)]++;
+    if (ri) sum->ri.count[rsc_bin_of_fine(ri)]++;
     if (rd < cap)
         sum->rd.count[rsc_bin_of_fine(rd)]++;
     else
         sum->rd_capped++;
     if (row) row->rd.count[rsc_bin_of_coarse(shown)]++;
+    if (rsc_accumulator_by_kind(sum)) sum->kinds[kind].rd.count[rsc_bin_of_fine(shown)]++;
     if (!sum->bins_per_octave) return 0;
     rsc_histogram_add(&sum->rd_binned, shown, 1);
-    rsc_histogram_add(&sum->ri_binned, ri, 1);
+    if (ri) rsc_histogram_add(&sum->ri_binned, ri, 1);
     return 0;
 }
 
-int rsc_sums_add_cold(struct rsc_accumulator *sum, uint32_t thread) {
-    if (rsc_sums_see_thread(sum, thread) < 0) return RSC_ENOMEM;
+int rsc_sums_add_cold(struct rsc_accumulator *sum, uint32_t thread, uint32_t kind) {
+    if (rsc_accumulator_need_rows(sum, thread + 1ull, 1u << kind) < 0) return RSC_ENOMEM;
     struct rsc_thread_counts *row = row_of(sum, thread);
     sum->cold++;
     if (row) row->cold++;
+    if (rsc_accumulator_by_kind(sum)) sum->kinds[kind].cold++;
     return 0;
 }
 
@@ -69,10 +64,13 @@ static size_t histogram_bytes(const struct rsc_histogram *histogram) {
 
 static size_t row_bytes(void) { return sizeof(struct wire_row) + rsc_bins_count(RSC_BINS_COARSE) * sizeof(uint64_t); }
 
-static size_t wire_bytes(const struct rsc_accumulator *sum, uint64_t rows, uint64_t threads) {
+static size_t kind_bytes(void) { return sizeof(struct wire_row) + rsc_bins_count(RSC_BINS_FINE) * sizeof(uint64_t); }
+
+static size_t wire_bytes(const struct rsc_accumulator *sum, const struct fixed_part *fixed) {
+    uint64_t rows = fixed->rows, threads = fixed->threads, kinds = (uint64_t)__builtin_popcountll(fixed->kinds_seen);
     return sizeof(struct fixed_part) + histogram_bytes(&sum->rd) + histogram_bytes(&sum->ri) +
            histogram_bytes(&sum->rd_binned) + histogram_bytes(&sum->ri_binned) + rows * row_bytes() +
-           threads * sizeof(struct rsc_thread);
+           kinds * kind_bytes() + threads * sizeof(struct rsc_thread);
 }
 
 static char *put(char *to, const void *from, size_t bytes) {
@@ -92,16 +90,28 @@ static char *put_row(char *to, const struct rsc_accumulator *sum, uint32_t i, st
     return put(to, room->count, histogram_bytes(room));
 }
 
+/* The same for kind `k`; `room` has fine bins. */
+static char *put_kind(char *to, const struct rsc_accumulator *sum, uint32_t k, struct rsc_histogram *room) {
+    int alone = !rsc_accumulator_by_kind(sum);
+    struct wire_row row = {.cold = alone ? sum->cold : sum->kinds[k].cold};
+    memset(room->count, 0, histogram_bytes(room));
+    rsc_histogram_merge(room, alone ? &sum->rd : &sum->kinds[k].rd);
+    if (alone && sum->rd_capped) rsc_histogram_add(room, sum->rd_cap, sum->rd_capped);
+    to = put(to, &row, sizeof row);
+    return put(to, room->count, histogram_bytes(room));
+}
+
 static int send_sum(struct rsc_ranks *ranks, const struct rsc_accumulator *sum, const struct rsc_thread_table *threads,
                     const struct rsc_rank_costs *costs, struct rsc_error *error) {
-    struct fixed_part fixed = {sum->accesses,     sum->references,   sum->cold,      sum->rd_capped,
-                               sum->threads_seen, sum->thread_count, threads->count, *costs};
-    struct rsc_histogram room = {0};
-    size_t bytes = wire_bytes(sum, fixed.rows, fixed.threads);
+    struct fixed_part fixed = {sum->accesses,     sum->references, sum->cold,         sum->rd_capped,
+                               sum->threads_seen, sum->kinds_seen, sum->thread_count, threads->count, *costs};
+    struct rsc_histogram room = {0}, fine = {0};
+    size_t bytes = wire_bytes(sum, &fixed);
     char *message = malloc(bytes), *to = message;
-    if (!message || rsc_histogram_init(&room, RSC_BINS_COARSE) < 0) {
-        free(message);
-        return rsc_fail_memory(error, "counts");
+    int status = 0;
+    if (!message || rsc_histogram_init(&room, RSC_BINS_COARSE) < 0 || rsc_histogram_init(&fine, RSC_BINS_FINE) < 0) {
+        status = rsc_fail_memory(error, "counts");
+        goto out;
     }
     to = put(to, &fixed, sizeof fixed);
     to = put(to, sum->rd.count, histogram_bytes(&sum->rd));
@@ -109,9 +119,13 @@ static int send_sum(struct rsc_ranks *ranks, const struct rsc_accumulator *sum, 
     to = put(to, sum->rd_binned.count, histogram_bytes(&sum->rd_binned));
     to = put(to, sum->ri_binned.count, histogram_bytes(&sum->ri_binned));
     for (uint32_t i = 0; i < fixed.rows; i++) to = put_row(to, sum, i, &room);
+    for (uint32_t k = 0; k < RSC_KIND_SLOTS; k++)
+        if (sum->kinds_seen >> k & 1) to = put_kind(to, sum, k, &fine);
     put(to, threads->threads, fixed.threads * sizeof *threads->threads);
-    int status = rsc_ranks_send_sized(ranks, ranks->rank - 1, message, bytes, error);
+    status = rsc_ranks_send_sized(ranks, ranks->rank - 1, message, bytes, error);
+out:
     rsc_histogram_free(&room);
+    rsc_histogram_free(&fine);
     free(message);
     return status;
 }
@@ -146,10 +160,10 @@ static int add_message(const char *from, size_t bytes, struct rsc_accumulator *s
     memcpy(&fixed, from, sizeof fixed);
     from += sizeof fixed;
     if (fixed.rows > RSC_THREAD_ROWS_MAX || fixed.threads > RSC_THREADS_MAX ||
-        bytes != wire_bytes(sum, fixed.rows, fixed.threads))
+        fixed.threads_seen > RSC_THREADS_MAX || fixed.kinds_seen >> RSC_KIND_SLOTS || bytes != wire_bytes(sum, &fixed))
         return rsc_fail(error, RSC_EFORMAT, "counts of %zu bytes", bytes);
-    /* Rows first: a row for thread 0 begins as what was counted here so far. */
-    if ((fixed.threads_seen && rsc_sums_see_thread(sum, (uint32_t)fixed.threads_seen - 1) < 0) ||
+    /* Rows first: that of thread 0, or of the one kind seen here, begins as what was counted here so far. */
+    if (rsc_accumulator_need_rows(sum, fixed.threads_seen, (uint32_t)fixed.kinds_seen) < 0 ||
         make_table(threads, (uint32_t)fixed.threads) < 0)
         return rsc_fail_memory(error, "thread rows");
     sum->accesses += fixed.accesses;
@@ -170,6 +184,16 @@ static int add_message(const char *from, size_t bytes, struct rsc_accumulator *s
             add_counts(from + sizeof row, into->rd.count, into->rd.bin_count);
         }
         from += row_bytes();
+    }
+    for (uint32_t k = 0; k < RSC_KIND_SLOTS; k++) {
+        if (!(fixed.kinds_seen >> k & 1)) continue;
+        struct wire_row row;
+        memcpy(&row, from, sizeof row);
+        if (rsc_accumulator_by_kind(sum)) {
+            sum->kinds[k].cold += row.cold;
+            add_counts(from + sizeof row, sum->kinds[k].rd.count, sum->kinds[k].rd.bin_count);
+        }
+        from += kind_bytes();
     }
     for (uint32_t i = 0; i < fixed.threads; i++, from += sizeof(struct rsc_thread))
         if (!known(&threads->threads[i], i)) memcpy(&threads->threads[i], from, sizeof(struct rsc_thread));
@@ -245,7 +269,7 @@ int rsc_sums_renumber(struct rsc_accumulator *sum, const uint32_t *map) {
     sum->threads = NULL;
     sum->thread_count = sum->thread_room = 0;
     sum->threads_seen = 0;
-    for (uint32_t i = 0; !status && i < count; i++) status = rsc_sums_see_thread(sum, map[i]);
+    for (uint32_t i = 0; !status && i < count; i++) status = rsc_accumulator_need_rows(sum, map[i] + 1ull, 0);
     /* The first of several rows begins as all that was counted; here it is empty like the others. */
     for (uint32_t i = 0; !status && sum->thread_count > 1 && i < sum->thread_count; i++) {
         sum->threads[i].references = sum->threads[i].cold = 0;

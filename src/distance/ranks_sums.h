@@ -17,13 +17,13 @@ struct rsc_rank_costs {
     double slice_seconds, exchange_seconds;       /* of the slowest */
 };
 
-/* Makes sure that a thread has a row where rows are kept. Returns 0 or RSC_ENOMEM. */
-int rsc_sums_see_thread(struct rsc_accumulator *sum, uint32_t thread);
-
-/* Counts the reuse of a reference that was counted as a reference elsewhere. Returns 0 or RSC_ENOMEM. */
-int rsc_sums_add_reuse(struct rsc_accumulator *sum, uint32_t thread, uint64_t rd, uint64_t ri);
+/*
+ * Counts the reuse, by a thread and a kind of access (its slot), of a reference that was counted as a reference
+ * elsewhere; ri 0: not wanted. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_sums_add_reuse(struct rsc_accumulator *sum, uint32_t thread, uint32_t kind, uint64_t rd, uint64_t ri);
 /* The same where it turned out to be cold. */
-int rsc_sums_add_cold(struct rsc_accumulator *sum, uint32_t thread);
+int rsc_sums_add_cold(struct rsc_accumulator *sum, uint32_t thread, uint32_t kind);
 
 /*
  * Adds what the rank behind hands on, if there is one, into sum, threads and costs, and

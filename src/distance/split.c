@@ -33,50 +33,52 @@ static int reserve_first(struct rsc_split_worker *worker) {
     return 0;
 }
 
-static void note_first(struct rsc_split_worker *worker, const uint64_t *lines, const uint32_t *thread, uint32_t at,
+static void note_first(struct rsc_split_worker *worker, const uint64_t *lines, const uint32_t *who, uint32_t at,
                        uint32_t count) {
     uint32_t found = worker->first_count;
     for (uint32_t i = 0; i < count; i++) {
         if (worker->rd[i] != RSC_RD_COLD) continue;
         worker->first_line[found] = lines[i];
         /* the first uses before it in this chunk lie between */
-        worker->first[found] = (struct rsc_first_use){.above = found, .at = at + i, .thread = thread ? thread[i] : 0};
+        worker->first[found] = (struct rsc_first_use){.above = found, .at = at + i, .who = who ? who[i] : 0};
         found++;
     }
     worker->first_count = found;
 }
 
 static int run_block(struct rsc_split_worker *worker, struct rsc_chunk *chunk, uint64_t first, uint32_t count) {
-    uint64_t index = first & chunk->columns.mask, *lines = chunk->columns.line + index;
-    const uint32_t *thread = chunk->columns.thread ? chunk->columns.thread + index : NULL;
+    const struct rsc_reference_ring *ring = chunk->ring;
+    uint64_t index = rsc_ring_index(ring, first), *lines = ring->line + index;
+    const uint32_t *who = chunk->by_who ? ring->who + index : NULL;
     int status = reserve_first(worker);
     if (status < 0) return status;
-    if (chunk->columns.tag)
-        status = rsc_exact_run_tagged(&chunk->state, lines, chunk->columns.tag + index, count, worker->rd, worker->ri,
+    if (ring->tag)
+        status = rsc_exact_run_tagged(&chunk->state, lines, ring->tag + index, count, worker->rd, worker->ri,
                                       worker->last_tag);
     else
         status = rsc_exact_run(&chunk->state, lines, count, worker->rd, worker->ri);
     if (status < 0) return status;
-    note_first(worker, lines, thread, (uint32_t)(first - chunk->begin), count);
-    rsc_accumulate_part(&worker->sum, thread, worker->rd, worker->ri, count);
-    for (uint32_t i = 0; chunk->columns.tag && i < count; i++)
+    note_first(worker, lines, who, (uint32_t)(first - chunk->begin), count);
+    rsc_accumulate_part(&worker->sum, who, worker->rd, chunk->state.no_ri ? NULL : worker->ri, count);
+    for (uint32_t i = 0; ring->tag && i < count; i++)
         lines[i] = rsc_outcome(worker->rd[i], worker->last_tag[i]);
     return 0;
 }
 
 int rsc_split_run(struct rsc_split_worker *worker, struct rsc_chunk *chunk, const struct rsc_phase_grid *grid,
-                  const atomic_int *stop) {
+                  void (*release)(void *user, uint64_t n), void *user, const atomic_int *stop) {
     worker->first_count = 0;
-    if (rsc_accumulator_need_threads(&worker->sum, chunk->threads) < 0) return RSC_ENOMEM;
+    if (rsc_accumulator_need_rows(&worker->sum, chunk->threads, chunk->kinds) < 0) return RSC_ENOMEM;
     if (grid && rsc_phase_part_start(&worker->phases, grid, chunk->begin, chunk->end) < 0) return RSC_ENOMEM;
     for (uint64_t at = chunk->begin; at < chunk->end;) {
-        uint64_t part = chunk->end - at, to_wrap = chunk->columns.mask + 1 - (at & chunk->columns.mask);
-        if (part > to_wrap) part = to_wrap;
+        uint64_t part = chunk->end - at, side_by_side = rsc_ring_run(chunk->ring, at);
+        if (part > side_by_side) part = side_by_side;
         if (part > RSC_SPLIT_BLOCK) part = RSC_SPLIT_BLOCK;
         if (atomic_load_explicit(stop, memory_order_relaxed)) return 0;
         int status = run_block(worker, chunk, at, (uint32_t)part);
         if (status < 0) return status;
         if (grid) rsc_phase_part_count(&worker->phases, at, worker->rd, (uint32_t)part, worker->cap);
+        if (!chunk->ring->tag && rsc_ring_done(chunk->ring, at, (uint32_t)part)) release(user, at);
         at += part;
     }
     return rsc_exact_settle(&chunk->state);
@@ -91,9 +93,9 @@ static void note_found(struct rsc_split_worker *worker, struct rsc_chunk *chunk,
     uint64_t number = chunk->begin + use->at;
     worker->rd[found] = rd;
     worker->ri[found] = number - (origin + last->time);
-    worker->thread[found] = use->thread;
+    worker->who[found] = use->who;
     if (worker->phases.cells) rsc_phase_part_not_cold(&worker->phases, number, rd, worker->cap);
-    if (chunk->columns.tag) chunk->columns.line[number & chunk->columns.mask] = rsc_outcome(rd, last->tag);
+    if (chunk->ring->tag) chunk->ring->line[rsc_ring_index(chunk->ring, number)] = rsc_outcome(rd, last->tag);
 }
 
 void rsc_split_replay(struct rsc_split_worker *worker, struct rsc_chunk *chunk, struct rsc_exact *older,
@@ -114,7 +116,7 @@ void rsc_split_replay(struct rsc_split_worker *worker, struct rsc_chunk *chunk, 
             worker->first_line[left] = worker->first_line[done + i];
             worker->first[left++] = use;
         }
-        rsc_accumulate_not_cold(&worker->sum, worker->thread, worker->rd, worker->ri, found);
+        rsc_accumulate_not_cold(&worker->sum, worker->who, worker->rd, older->no_ri ? NULL : worker->ri, found);
         done += part;
     }
     worker->first_count = left;

@@ -17,30 +17,25 @@
 #include "distance/accumulate.h"
 #include "distance/exact_replay.h"
 #include "distance/phase_grid.h"
+#include "distance/reference_ring.h"
 
 #define RSC_SPLIT_BLOCK 2048u
-
-/* References waiting to be analysed: number n is at n & mask of each column. */
-struct rsc_split_columns {
-    uint64_t mask;
-    uint64_t *line;   /* once run: its outcome (late_attribution.h), where there are tags */
-    uint32_t *tag;    /* NULL: no attribution */
-    uint32_t *thread; /* NULL: all of thread 0 */
-};
 
 /* A stretch of the trace, and the state it leaves. */
 struct rsc_chunk {
     struct rsc_exact state;
     uint64_t begin, end; /* reference numbers */
-    struct rsc_split_columns columns;
-    uint64_t threads; /* seen so far */
+    struct rsc_reference_ring *ring;
+    uint64_t threads; /* seen so far... */
+    uint32_t kinds;   /* ...and kinds, by bits */
+    int by_who;       /* more than one of either: ring->who is there */
 };
 
 /* A first use of its chunk; the lines stand apart, as rsc_exact_take_out() wants them. */
 struct rsc_first_use {
     uint32_t above; /* distinct lines between it and the state to be asked next */
     uint32_t at;    /* reference number, from the chunk's begin */
-    uint32_t thread;
+    uint32_t who;   /* 0 where the chunk has no such column */
 };
 
 /* What a worker counts in and works with, chunk after chunk. */
@@ -53,7 +48,7 @@ struct rsc_split_worker {
     uint32_t first_count, first_room;
     struct rsc_held_line *held; /* lines of a chunk that goes into the carried state; owned */
     uint64_t held_count, held_room;
-    uint32_t rd[RSC_SPLIT_BLOCK], last_tag[RSC_SPLIT_BLOCK], thread[RSC_SPLIT_BLOCK];
+    uint32_t rd[RSC_SPLIT_BLOCK], last_tag[RSC_SPLIT_BLOCK], who[RSC_SPLIT_BLOCK];
     uint64_t ri[RSC_SPLIT_BLOCK];
     struct rsc_replayed replayed[RSC_SPLIT_BLOCK];
 };
@@ -63,11 +58,14 @@ int rsc_split_worker_init(struct rsc_split_worker *worker, uint64_t rd_cap, uint
 void rsc_split_worker_free(struct rsc_split_worker *worker);
 
 /*
- * Runs the chunk through its state, which is empty. `grid` is NULL where no phases
- * are asked for. Ends early when *stop is set. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
+ * Runs the chunk through its state, which is empty. Where the ring has tags, the
+ * outcome of each reference (late_attribution.h) takes the place of its line; where
+ * not, references are done with, and release(user, n) is called when
+ * rsc_ring_release(n) is due. `grid` is NULL where no phases are asked for. Ends early when
+ * *stop is set. Returns 0, RSC_ENOMEM or RSC_ELIMIT.
  */
 int rsc_split_run(struct rsc_split_worker *worker, struct rsc_chunk *chunk, const struct rsc_phase_grid *grid,
-                  const atomic_int *stop);
+                  void (*release)(void *user, uint64_t n), void *user, const atomic_int *stop);
 
 /* Replays what is left of the chunk's first uses into an older state, whose times count from reference `origin`. */
 void rsc_split_replay(struct rsc_split_worker *worker, struct rsc_chunk *chunk, struct rsc_exact *older,

@@ -109,19 +109,22 @@ static void kernels_agree(struct reference_list truth, uint64_t places, struct r
     uint64_t *lines = malloc((truth.count + 1) * sizeof *lines), *ri = malloc((truth.count + 1) * sizeof *ri);
     uint32_t *rd = malloc((truth.count + 1) * sizeof *rd);
     for (size_t i = 0; i < truth.count; i++) lines[i] = truth.items[i].line;
-    for (int simd = 0; simd < RSC_SIMD_COUNT; simd++) {
+    for (int way = 0; way < 2 * RSC_SIMD_COUNT; way++) {
         struct rsc_exact exact;
-        if (!rsc_simd_available((enum rsc_simd)simd)) continue;
-        assert_int_equal(rsc_exact_init(&exact, (enum rsc_simd)simd, places), 0);
+        enum rsc_simd simd = (enum rsc_simd)(way / 2);
+        int with_ri = way % 2;
+        if (!rsc_simd_available(simd)) continue;
+        assert_int_equal(rsc_exact_init(&exact, simd, places), 0);
+        if (!with_ri) rsc_exact_leave_out_ri(&exact);
         for (size_t done = 0; done < truth.count;) {
             uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, 5000);
             if (part > truth.count - done) part = (uint32_t)(truth.count - done);
-            assert_int_equal(rsc_exact_run(&exact, lines + done, part, rd + done, ri + done), 0);
+            assert_int_equal(rsc_exact_run(&exact, lines + done, part, rd + done, with_ri ? ri + done : NULL), 0);
             done += part;
         }
         for (size_t i = 0; i < truth.count; i++) {
             assert_int_equal(rd[i], truth.items[i].rd);
-            assert_int_equal(ri[i], truth.items[i].ri);
+            if (with_ri) assert_int_equal(ri[i], truth.items[i].ri);
         }
         rsc_exact_free(&exact);
     }
@@ -285,6 +288,7 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
         .phases = rsc_rng_below(rng, 2) ? 1 + (uint32_t)rsc_rng_below(rng, 20) : 0,
         .max_distance = rsc_rng_below(rng, 4) ? 0 : 1 + rsc_rng_below(rng, 3000),
         .bins_per_octave = rsc_rng_below(rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(rng, 64),
+        .no_ri = rsc_rng_below(rng, 4) == 0,
     };
     if (options.line_bytes == 1 && trace.count > 200) trace.count = 200; /* 4 KiB accesses are many lines */
     uint64_t cap = options.max_distance ? options.max_distance : UINT64_MAX;
@@ -303,8 +307,11 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     assert_int_equal(profile->rd_capped, capped);
     assert_int_equal(rsc_histogram_total(&profile->rd) + capped + cold, truth.count);
     check_histogram(&profile->rd, truth, 0, cap);
-    check_histogram(&profile->ri, truth, 1, cap);
-    if (options.bins_per_octave) check_histogram(&profile->ri_binned, truth, 1, cap);
+    if (options.no_ri)
+        assert_int_equal(rsc_histogram_total(&profile->ri), 0);
+    else
+        check_histogram(&profile->ri, truth, 1, cap);
+    if (options.bins_per_octave && !options.no_ri) check_histogram(&profile->ri_binned, truth, 1, cap);
     if (options.bins_per_octave && !options.max_distance) check_histogram(&profile->rd_binned, truth, 0, cap);
     check_threads(profile, truth, cap);
     check_kinds(profile, truth, cap);
@@ -328,9 +335,19 @@ static void small_traces_against_brute_force(void **state) {
     printf("%lu traces\n", traces);
 }
 
+/* Between stretches over few lines and over many, in which the recent filter pays and does not. */
+static void add_hot_stretches(struct random_trace *trace, struct rsc_rng *rng) {
+    for (uint32_t done = 0; done < trace->count;) {
+        uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, 60000), lines = 1 + (uint32_t)rsc_rng_below(rng, 50);
+        for (; part && done < trace->count; part--, done++)
+            if (lines > 8) trace->addr[done] = 64 * (trace->addr[done] % lines);
+    }
+}
+
 static void big_traces_against_a_second_algorithm(void **state) {
     static const char *const specs[] = {"uniform,lines=100K", "zipf,lines=300K,skew=0.9", "cyclic,lines=70K",
-                                        "chase,lines=64K", "stencil,lines=20K", "mix,lines=50K,threads=3"};
+                                        "chase,lines=64K", "stencil,lines=20K", "mix,lines=50K,threads=3",
+                                        "uniform,lines=80K" /* with hot stretches */};
     const uint32_t count = property_traces(300) < 500 ? 300000 : 2000000;
     struct rsc_rng rng;
     (void)state;
@@ -344,6 +361,7 @@ static void big_traces_against_a_second_algorithm(void **state) {
         assert_int_equal(rsc_generator_new(&generator, specs[s], 42 + s, &error), 0);
         rsc_generator_fill(generator, trace.addr, trace.meta, count);
         rsc_generator_free(generator);
+        if (s + 1 == sizeof specs / sizeof *specs) add_hot_stretches(&trace, &rng);
         struct reference_list truth = cut_into_lines(&trace, 64);
         uint64_t distinct = fenwick(truth);
         struct rsc_engine_options options = {.struct_bytes = sizeof options};

@@ -237,6 +237,7 @@ static struct rsc_engine_options random_options(struct rsc_rng *rng) {
         .max_distance = rsc_rng_below(rng, 4) ? 0 : 1 + rsc_rng_below(rng, 3000),
         .bins_per_octave = rsc_rng_below(rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(rng, 64),
         .attribute = 2,
+        .no_ri = rsc_rng_below(rng, 4) == 0,
     };
 }
 
@@ -253,6 +254,7 @@ static void any_cut_gives_the_serial_profile(void **state) {
         rsc_rng_seed(&rng, seed, i);
         struct job job = {.size = 1 + (uint32_t)(i % RANKS_MAX), .failing = RANKS_MAX};
         random_trace_make(&trace, &rng, i % 50 == 0 ? 20000 : 2000);
+        random_trace_kinds(&trace, &rng);
         job.options = random_options(&rng);
         if (job.options.line_bytes == 1 && trace.count > 200) trace.count = 200; /* 4 KiB accesses are many lines */
         int own_traces = (int)rsc_rng_below(&rng, 2);

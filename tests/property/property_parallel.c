@@ -70,6 +70,7 @@ static void add_events(struct traced *traced, struct rsc_rng *rng) {
 static void traced_make(struct traced *traced, struct rsc_rng *rng, uint32_t most) {
     *traced = (struct traced){0};
     random_trace_make(&traced->trace, rng, most);
+    random_trace_kinds(&traced->trace, rng);
     uint32_t count = traced->trace.count, shape = (uint32_t)rsc_rng_below(rng, 12);
     for (uint32_t i = 0; shape < 2 && i < count; i++) traced->trace.addr[i] = shape ? 64ull * i : 4096;
     if (rsc_rng_below(rng, 3)) return;
@@ -194,13 +195,16 @@ static void brute_force(struct truth *truth, const struct traced *traced, uint32
     free(stack);
 }
 
-static void check_truth(const struct truth *truth, const struct rsc_profile *profile, int pairs) {
+static void check_truth(const struct truth *truth, const struct rsc_profile *profile, int pairs, int no_ri) {
     assert_int_equal(profile->references, truth->references);
     assert_int_equal(profile->cold, truth->cold);
     assert_int_equal(profile->distinct, truth->cold);
     assert_int_equal(profile->rd_capped, truth->capped);
     assert_memory_equal(profile->rd.count, truth->rd.count, truth->rd.bin_count * sizeof *truth->rd.count);
-    assert_memory_equal(profile->ri.count, truth->ri.count, truth->ri.bin_count * sizeof *truth->ri.count);
+    if (no_ri)
+        assert_int_equal(rsc_histogram_total(&profile->ri), 0);
+    else
+        assert_memory_equal(profile->ri.count, truth->ri.count, truth->ri.bin_count * sizeof *truth->ri.count);
     for (size_t i = 0; i < profile->thread_count; i++) {
         const struct rsc_histogram *wanted = &truth->thread_rd[i];
         assert_int_equal(profile->threads[i].cold, truth->thread_cold[i]);
@@ -240,6 +244,7 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
         .max_distance = rsc_rng_below(rng, 4) ? 0 : 1 + rsc_rng_below(rng, 3000),
         .bins_per_octave = rsc_rng_below(rng, 3) ? 0 : 1 + (uint32_t)rsc_rng_below(rng, 64),
         .attribute = rsc_rng_below(rng, 4) ? 0 : 1 + (uint32_t)rsc_rng_below(rng, 2),
+        .no_ri = rsc_rng_below(rng, 4) == 0,
         .workers = 1,
     };
     struct truth truth;
@@ -248,7 +253,7 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     options.workers = 1 + (uint32_t)rsc_rng_below(rng, 5);
     struct rsc_profile *parallel =
         analyse(&rsc_engine_parallel, &options, some_chunk(rng, truth.references), &traced, rng);
-    check_truth(&truth, parallel, traced.pc && options.attribute != 2);
+    check_truth(&truth, parallel, traced.pc && options.attribute != 2, options.no_ri);
     check_same(serial, parallel);
     rsc_profile_free(serial);
     rsc_profile_free(parallel);

@@ -77,6 +77,17 @@ static inline void random_trace_make(struct random_trace *trace, struct rsc_rng 
     }
 }
 
+/* Other kinds: often one alone for a while or to the end, or such as have no name. */
+static inline void random_trace_kinds(struct random_trace *trace, struct rsc_rng *rng) {
+    uint32_t alone = (uint32_t)rsc_rng_below(rng, trace->count + 1ull), names = rsc_rng_below(rng, 2) ? 3 : 256;
+    uint32_t first = (uint32_t)rsc_rng_below(rng, names), second = (uint32_t)rsc_rng_below(rng, names);
+    unsigned shape = (unsigned)rsc_rng_below(rng, 4);
+    for (uint32_t i = 0; shape && i < trace->count; i++) {
+        uint32_t kind = shape == 1 ? first : i < alone ? first : shape == 2 ? second : (uint32_t)rsc_rng_below(rng, names);
+        trace->meta[i] = (trace->meta[i] & ~(0xffull << 32)) | (uint64_t)kind << 32;
+    }
+}
+
 static inline void random_trace_free(struct random_trace *trace) {
     free(trace->addr);
     free(trace->meta);

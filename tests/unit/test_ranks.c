@@ -90,9 +90,9 @@ static void counts_that_are_none(void **state) {
     }
 }
 
-static int settle(void *user, uint32_t thread, uint64_t rd, uint64_t ri) {
+static int settle(void *user, uint32_t thread, uint32_t kind, uint64_t rd, uint64_t ri) {
     uint64_t *settled = user;
-    (void)thread, (void)ri;
+    (void)thread, (void)kind, (void)ri;
     settled[rd == RSC_RD_UNKNOWN]++;
     return 0;
 }
@@ -111,6 +111,7 @@ static void touches_one_by_one(void **state) {
         uint32_t rd[3];
         assert_int_equal(rsc_exact_init(&exact, rsc_simd_best(), 0), 0);
         assert_int_equal(rsc_exact_run(&exact, lines, 3, rd, ri), 0);
+        assert_int_equal(rsc_exact_settle(&exact), 0);
         other.messages[0] = other.messages[1] = touches;
         other.bytes[0] = sizeof touches;
         other.bytes[1] = odd ? 25 : 0;
@@ -146,9 +147,9 @@ static void threads_change_numbers(void **state) {
     assert_int_equal(sum.threads[2].cold, 1);
     assert_int_equal(rsc_histogram_total(&sum.threads[2].rd), 3);
 
-    assert_int_equal(rsc_sums_add_reuse(&sum, 1, 1ull << 40, 1ull << 50), 0); /* beyond the cap */
+    assert_int_equal(rsc_sums_add_reuse(&sum, 1, RSC_READ, 1ull << 40, 1ull << 50), 0); /* beyond the cap */
     assert_int_equal(sum.rd_capped, 2);
-    assert_int_equal(rsc_sums_add_cold(&sum, 0), 0);
+    assert_int_equal(rsc_sums_add_cold(&sum, 0, RSC_READ), 0);
     assert_int_equal(rsc_sums_renumber(&sum, round), 0);
     assert_int_equal(sum.threads[0].references, 4);
     assert_int_equal(sum.threads[1].cold, 1);
