@@ -225,6 +225,7 @@ static uint64_t check_hprda(unsigned long number, uint64_t seed, uint64_t *words
     struct rsc_gpu_options options = {.struct_bytes = sizeof options, .stack_count = 1, .stacks = {{.line_shift = 6}}};
     if (rsc_rng_below(&rng, 2)) options.chunk_words = 1 + rsc_rng_below(&rng, longest);
     options.hprda = draw_hprda(&rng, longest);
+    options.memory_bytes = 512 << 20; /* a group for short traces, not for a whole fragment */
     uint64_t length = awkward_size(&rng, 64 * options.hprda.local, options.hprda.fragment ? options.hprda.fragment : 1000, longest);
     fill(&rng, words, length, rsc_rng_below(&rng, 8) ? 6 : 4); /* 4: four lines to one, runs */
     on_the_device(result, bounds, &options, words, length, &rng);
