@@ -18,123 +18,19 @@
  */
 #include <math.h>
 #include <reusescope/reusescope.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/rng.h"
-#include "bench/measure.h"
+#include "bench/patterns.h"
 #include "profile/metrics.h"
-#include "trace/generate.h"
 
 #define PER_OCTAVE 8u
 #define BATCH 65536u
 #define ENGINES_MAX 16
-
-static uint64_t *addresses, *metas;
-static uint64_t access_count, access_most = 20000000;
-
-/* ---- traces ---- */
-
-static void add_line(uint64_t line) {
-    if (access_count == access_most) return;
-    addresses[access_count] = line * 64;
-    metas[access_count++] = rsc_meta(8, RSC_READ, 0);
-}
-
-/* A hot loop for half of the time, a large one for the other: what holds for the mean holds for neither. */
-static void two_phases(void) {
-    for (uint64_t i = 0; i < access_most; i++) add_line(i < access_most / 2 ? i % 16 : 16 + i % 50000);
-}
-
-/* The same, changing every 1000 references between a loop and random places. */
-static void alternating(void) {
-    struct rsc_rng rng;
-    rsc_rng_seed(&rng, 7, 0);
-    for (uint64_t i = 0; i < access_most; i++)
-        add_line(i / 1000 % 2 ? 1000 + rsc_rng_below(&rng, 1000000) : i % 200);
-}
-
-/* Every line twice in a row, in random order. */
-static void twice(void) {
-    struct rsc_rng rng;
-    rsc_rng_seed(&rng, 8, 0);
-    for (uint64_t i = 0; i < access_most; i += 2) {
-        uint64_t line = rsc_rng_below(&rng, 100000);
-        add_line(line);
-        add_line(line);
-    }
-}
-
-/* There and back again: intervals of neighbours are as correlated as can be. */
-static void back_and_forth(void) {
-    for (uint64_t i = 0; i < access_most; i++) add_line(i / 30000 % 2 ? 29999 - i % 30000 : i % 30000);
-}
-
-/* A working set of 20,000 lines that moves on by one line every 100 references. */
-static void drifting(void) {
-    struct rsc_rng rng;
-    rsc_rng_seed(&rng, 9, 0);
-    for (uint64_t i = 0; i < access_most; i++) add_line(i / 100 + rsc_rng_below(&rng, 20000));
-}
-
-/* Matrix product, 8-byte elements, rows by columns. */
-static void product(void) {
-    for (uint64_t n = 300, i = 0; access_count < access_most; i = (i + 1) % n)
-        for (uint64_t j = 0; j < n; j++)
-            for (uint64_t k = 0; k < n; k++) {
-                add_line((i * n + k) / 8);
-                add_line(20000 + (k * n + j) / 8);
-                add_line(40000 + (i * n + j) / 8);
-            }
-}
-
-static const struct {
-    const char *name;
-    void (*make)(void);
-} patterns[] = {
-    {"two-phases", two_phases}, {"alternating", alternating}, {"twice", twice},
-    {"back-and-forth", back_and_forth}, {"drifting", drifting}, {"product", product},
-};
 
 static const char *const specs[] = {
     "uniform,lines=1000000", "zipf,lines=10000000,skew=0.99", "cyclic,lines=1000000", "uniform,lines=4",
     "zipf,lines=100000,skew=0.8", "stencil", "mix",
     "two-phases", "alternating", "twice", "back-and-forth", "drifting", "product",
 };
-
-static int add_batch(const struct rsc_batch *batch) {
-    for (uint32_t i = 0; i < batch->count && access_count < access_most; i++) {
-        addresses[access_count] = batch->addr[i];
-        metas[access_count++] = batch->meta[i];
-    }
-    return access_count < access_most;
-}
-
-static void make_trace(const char *name) {
-    struct rsc_source *source;
-    struct rsc_batch batch;
-    struct rsc_error error;
-    access_count = 0;
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-        if (strcmp(patterns[i].name, name)) continue;
-        patterns[i].make();
-        return;
-    }
-    if (access(name, R_OK) == 0) {
-        const struct rsc_filter data_only = {RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX,
-                                             0, 0, 0, UINT64_MAX, 1};
-        struct rsc_trace_options options = {.struct_bytes = sizeof options, .filter = &data_only};
-        struct rsc_trace *trace;
-        const struct rsc_batch *next;
-        need(rsc_trace_open(&trace, name, &options, &error), name);
-        while (rsc_trace_next(trace, &next, &error) > 0 && add_batch(next)) {}
-        rsc_trace_close(trace);
-        return;
-    }
-    need(rsc_generator_open(&source, name, access_most, 1, &error), name);
-    while (source->ops->next(source, &batch, &error) > 0 && add_batch(&batch)) {}
-    source->ops->close(source);
-}
 
 /* ---- one run ---- */
 
@@ -228,7 +124,7 @@ static void add_score(struct score *sum, const struct rsc_profile *truth, const 
 
 static void compare(const char *trace, char *const *engines, size_t engine_count, uint64_t seeds) {
     double seconds, mib, truth_mib;
-    make_trace(trace);
+    make_trace(trace, 1);
     struct rsc_profile *truth = run("exact", 0, &seconds, &truth_mib);
     const char *base = strrchr(trace, '/') ? strrchr(trace, '/') + 1 : trace;
     printf("%s: %llu references, %llu lines, cold %.4f; exact %.1f M/s, %.1f MiB\n", base,

@@ -7,6 +7,9 @@ add_library(reusescope_qemu MODULE src/collect/qemu_plugin.c src/collect/guest_c
 set_target_properties(reusescope_qemu PROPERTIES OUTPUT_NAME reusescope-qemu)
 target_include_directories(reusescope_qemu PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(reusescope_qemu PRIVATE -ftls-model=initial-exec -fno-sanitize=all)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+  target_compile_options(reusescope_qemu PRIVATE -mprfchw) # prefetches for writing; without it gcc makes them reads
+endif()
 target_link_options(reusescope_qemu PRIVATE -fno-sanitize=all)
 target_link_libraries(reusescope_qemu PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 install(TARGETS reusescope_qemu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope)

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "cmd/memory.h"
 #include "collect/symbols.h"
 #include "distance/hprda.h"
 
@@ -29,6 +30,8 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
     {RSC_OPT_CONFIDENCE, 0, "confidence", "PERCENT", "how often error bars should hold the truth (default 90)", NULL},
+    {RSC_OPT_ERROR, 0, "error", "E", "auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%", NULL},
+    {RSC_OPT_MAX_MEMORY, 0, "max-memory", "SIZE", "memory the analysis may take (default: 80% of what is available)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -71,6 +74,15 @@ static int parse_top_lines(struct rsc_analysis *analysis, const char *text) {
 /* A number from `low` to `high`; 0 or -1. */
 static int parse_bounded(const char *text, uint64_t low, uint64_t high, uint64_t *value) {
     return rsc_parse_u64(text, strlen(text), value) < 0 || *value < low || *value > high ? -1 : 0;
+}
+
+/* 0.01 or 1%; 0 or -1. */
+static int parse_error(const char *text, double *value) {
+    size_t length = strlen(text);
+    int percent = length && text[length - 1] == '%';
+    if (rsc_parse_fraction(text, length - (size_t)percent, value) < 0) return -1;
+    if (percent) *value /= 100;
+    return *value > 0 && *value < 1 ? 0 : -1;
 }
 
 int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_parser *parser, int id) {
@@ -127,6 +139,14 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
             !(analysis->engine.confidence > 0 && analysis->engine.confidence < 100))
             return rsc_option_refuse(parser, "not a percentage above 0 and below 100");
         return -1;
+    case RSC_OPT_ERROR:
+        if (parse_error(parser->value, &analysis->engine.error) < 0)
+            return rsc_option_refuse(parser, "not an error above 0 and below 1, such as 0.01 or 1%");
+        return -1;
+    case RSC_OPT_MAX_MEMORY:
+        if (parse_bounded(parser->value, 1, UINT64_MAX / 4, &analysis->max_memory) < 0)
+            return rsc_option_refuse(parser, "not a size in bytes, as 512M or 4G");
+        return -1;
     case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
     case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;
     case RSC_OPT_NO_CODE: analysis->engine.attribute = 2; return -1;
@@ -143,6 +163,8 @@ static void push_one(void *argument, size_t index) {
 }
 
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch, struct rsc_error *error) {
+    int full = rsc_memory_check(analysis, error);
+    if (full < 0) return full;
     analysis->batch = batch;
     if (analysis->pool)
         rsc_pool_for(analysis->pool, analysis->line_count, push_one, analysis);
@@ -161,6 +183,15 @@ static int refuse_hprda_options(struct rsc_analysis *analysis, struct rsc_error 
     if (analysis->engine.engine && !strcmp(analysis->engine.engine, "hp-rda")) return 0;
     if (analysis->engine.local) return rsc_fail(error, RSC_EINVAL, "--local: only --engine hp-rda takes it");
     if (analysis->engine.no_adjust) return rsc_fail(error, RSC_EINVAL, "--no-adjust: only --engine hp-rda takes it");
+    return 0;
+}
+
+/* Only auto weighs an error; the others have the one they have. */
+static int refuse_error(const struct rsc_analysis *analysis, struct rsc_error *error) {
+    const char *engine = analysis->engine.engine;
+    if (!(analysis->engine.error > 0)) return 0;
+    if (analysis->requests || (engine && strcmp(engine, "auto")))
+        return rsc_fail(error, RSC_EINVAL, "--error: only --engine auto takes it");
     return 0;
 }
 
@@ -196,6 +227,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
 
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     int refused = refuse_hprda_options(analysis, error);
+    if (!refused) refused = refuse_error(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
     if (refused < 0) return refused;
     const char *engine = analysis->engine.engine;
@@ -204,6 +236,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     analysis->engine.on_device = analysis->device_given && !strcmp(engine, "hp-rda");
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
+    rsc_memory_start(analysis);
     if (analysis->engine.engine &&
         (!strcmp(analysis->engine.engine, "parallel") || !strcmp(analysis->engine.engine, "hp-rda"))) {
         size_t share = analysis->threads / analysis->line_count; /* each line size has workers of its own */
@@ -256,8 +289,11 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
 
 void rsc_analysis_close(struct rsc_analysis *analysis) {
     rsc_pool_free(analysis->pool);
+    analysis->pool = NULL;
     for (size_t i = 0; i < RSC_LINE_SIZES_MAX; i++) {
         rsc_engine_free(analysis->engines[i]);
         rsc_profile_free(analysis->profiles[i]);
+        analysis->engines[i] = NULL;
+        analysis->profiles[i] = NULL;
     }
 }

@@ -28,6 +28,8 @@ enum {
     RSC_OPT_NO_ADJUST,
     RSC_OPT_SEED,
     RSC_OPT_CONFIDENCE,
+    RSC_OPT_ERROR,
+    RSC_OPT_MAX_MEMORY,
     RSC_OPT_ANALYSIS_VERB,
 };
 
@@ -44,6 +46,9 @@ struct rsc_analysis {
     const char *sysroot; /* for names of code and data; NULL: none */
     int debuginfod;
     int device_given;
+    uint64_t max_memory; /* --max-memory, in bytes; 0: not given */
+    /* memory.c: what it may take, what the process had before, batches so far */
+    uint64_t memory_most, memory_before, batches;
 
     struct rsc_pool *pool; /* NULL: one line size after the other */
     struct rsc_engine *engines[RSC_LINE_SIZES_MAX];

@@ -1,8 +1,11 @@
 /* cmd_analyze.c - `reusescope analyze`: a trace through an engine, for one or several line sizes at once. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "cmd/analysis.h"
+#include "base/fail.h"
+#include "cmd/memory.h"
+#include "distance/engine_auto.h"
 
 enum { OPT_REQUESTS = RSC_OPT_ANALYSIS_VERB };
 
@@ -47,15 +50,46 @@ static int take_options(struct rsc_analysis *analysis, struct traces *traces, in
     return rsc_session_check_output(analysis->session);
 }
 
+/* One pass, to profiles. */
+static int analyze_once(struct rsc_analysis *analysis, const char *path, struct rsc_error *error) {
+    struct rsc_trace *trace = NULL;
+    int status = rsc_session_open(analysis->session, &trace, path, analysis->threads > 1, error);
+    if (!status) status = rsc_analysis_read(analysis, trace, error);
+    if (!status) status = rsc_analysis_finish(analysis, "trace", error);
+    rsc_trace_close(trace);
+    return status;
+}
+
+/* With --error: what is not as good as was asked is done again exactly, if the trace is a file, or else said. */
+static int keep_word(struct rsc_analysis *analysis, const char *path, struct rsc_error *error) {
+    double allowed = analysis->engine.error;
+    struct stat there;
+    int good = 1;
+    for (size_t i = 0; allowed > 0 && i < analysis->line_count; i++)
+        good &= rsc_auto_kept_word(analysis->profiles[i], allowed);
+    if (good) return 0;
+    if (!strcmp(path, "-") || stat(path, &there) < 0 || !S_ISREG(there.st_mode)) {
+        rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
+                     "the error bars are wider than --error %g allows, and what was read cannot be read again", allowed);
+        return 0;
+    }
+    rsc_log_line(&analysis->session->log, RSC_LOG_INFO, "auto: not within %g by its error bars: again, exactly", allowed);
+    rsc_analysis_close(analysis);
+    analysis->engine.error = 0;
+    analysis->engine.engine = "exact";
+    analysis->engine.attribute = 2; /* as in the first pass */
+    int status = rsc_analysis_open(analysis, error);
+    if (!status) status = rsc_memory_plan(analysis, path, error);
+    return status < 0 ? status : analyze_once(analysis, path, error);
+}
+
 static int analyze(struct rsc_analysis *analysis, const char *path) {
     struct rsc_session *session = analysis->session;
-    struct rsc_trace *trace = NULL;
     struct rsc_error error;
     int status = rsc_analysis_open(analysis, &error);
-    if (!status) status = rsc_session_open(session, &trace, path, analysis->threads > 1, &error);
-    if (!status) status = rsc_analysis_read(analysis, trace, &error);
-    if (!status) status = rsc_analysis_finish(analysis, "trace", &error);
-    rsc_trace_close(trace);
+    if (!status) status = rsc_memory_plan(analysis, path, &error);
+    if (!status) status = analyze_once(analysis, path, &error);
+    if (!status) status = keep_word(analysis, path, &error);
     return status < 0 ? rsc_session_fail(session, &error)
                       : rsc_session_deliver(session, analysis->profiles, analysis->line_count, 1);
 }

@@ -14,6 +14,7 @@
 #include "cmd/analysis.h"
 #include "collect/drain.h"
 #include "collect/launch.h"
+#include "distance/engine_auto.h"
 
 enum {
     OPT_WITH = RSC_OPT_ANALYSIS_VERB,
@@ -195,6 +196,8 @@ static void say_how_it_went(struct run *run) {
     if (launch->ring->crowded_out)
         fprintf(stderr, "reusescope: warning: %u threads were not seen: more than %u at a time\n", launch->ring->crowded_out,
                 RSC_RING_SLOTS);
+    if (stats.processes_mixed)
+        fprintf(stderr, "reusescope: warning: more than 65535 processes: the memory of those after the first 65534 is counted as one\n");
     if (run->launch_options.roi && !stats.accesses)
         fprintf(stderr, "reusescope: warning: nothing seen: %s%s\n", run->launch_options.roi,
                 strcmp(run->launch_options.roi, "marked") ? " was not called, was inlined, or is not a function of the program itself"
@@ -223,6 +226,10 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (status > 0) run->trace_full = 1;
     if (status > 0) status = 0;
     if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, "qemu", error);
+    for (size_t i = 0; !status && !run->only_record && i < run->analysis.line_count; i++)
+        if (run->analysis.engine.error > 0 && !rsc_auto_kept_word(run->analysis.profiles[i], run->analysis.engine.error))
+            rsc_log_line(&run->session.log, RSC_LOG_WARNING, "the error bars are wider than --error %g allows",
+                         run->analysis.engine.error);
     return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/u64_table.h"
 #include "collect/expand.h"
 #include "collect/guest_maps.h"
 #include "trace/source.h"
@@ -43,8 +44,7 @@ struct rsc_drain {
     struct rsc_ring *ring;
     struct cursor cursors[RSC_RING_SLOTS];
     struct rsc_thread_table threads;
-    uint64_t processes[PROCESSES_MAX]; /* rsc_process_id() of each */
-    uint32_t process_count;
+    struct rsc_u64_table processes; /* numbers by rsc_process_id() */
     struct rsc_guest_maps *maps;
     struct rsc_drain_stats stats;
     uint64_t held_since_ns; /* waiting for a slower thread; 0: not */
@@ -74,7 +74,8 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     drain->note_text = malloc(RSC_NOTES_BYTES);
     drain->maps = rsc_guest_maps_new();
     rsc_arena_init(&drain->event_data);
-    if (!drain->addr || !drain->meta || !drain->pc || !drain->maps || !drain->note_text) {
+    if (!drain->addr || !drain->meta || !drain->pc || !drain->maps || !drain->note_text ||
+        rsc_u64_table_init(&drain->processes, 64) < 0) {
         rsc_drain_free(drain);
         return rsc_fail_memory(error, "collector");
     }
@@ -87,6 +88,7 @@ void rsc_drain_free(struct rsc_drain *drain) {
     for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) free(drain->cursors[i].records);
     rsc_guest_maps_free(drain->maps);
     rsc_thread_table_free(&drain->threads);
+    rsc_u64_table_free(&drain->processes);
     rsc_arena_free(&drain->event_data);
     free(drain->addr);
     free(drain->meta);
@@ -118,12 +120,18 @@ static int add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread, ui
     return 0;
 }
 
-/* Processes are numbered from 1 as they appear. */
+/* Processes are numbered from 1 as they appear; beyond PROCESSES_MAX, or when memory is out, all share the last. */
 static uint32_t process_number(struct rsc_drain *drain, uint64_t process) {
-    for (uint32_t i = 0; i < drain->process_count; i++)
-        if (drain->processes[i] == process) return i + 1;
-    if (drain->process_count < PROCESSES_MAX) drain->processes[drain->process_count++] = process;
-    return drain->process_count;
+    struct rsc_u64_table *table = &drain->processes;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(table, process);
+    if (entry->value) return (uint32_t)entry->value;
+    if (table->used >= PROCESSES_MAX || (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0)) {
+        drain->stats.processes_mixed = 1;
+        return table->used ? (uint32_t)table->used : 1;
+    }
+    entry = rsc_u64_table_find(table, process);
+    *entry = (struct rsc_u64_entry){process, ++table->used};
+    return (uint32_t)table->used;
 }
 
 /* Each process has addresses of its own: all but the first's get its number in the top 16 bits. */
@@ -279,10 +287,9 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
 }
 
 /* Words of the open block that were never published: up to the last that is not zero. */
-static uint32_t count_unpublished(const struct rsc_slot *slot) {
+static uint32_t count_unpublished(const struct rsc_block *block) {
     uint32_t count = RSC_BLOCK_WORDS;
-    if (slot->cleared != slot->published) return 0; /* killed between publishing and clearing */
-    while (count && !slot->open[count - 1]) count--;
+    while (count && !block->words[count - 1]) count--;
     return count;
 }
 
@@ -295,7 +302,6 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
     int thread_ended = ended || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_ENDED;
     uint64_t published = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE), instructions = 0;
     struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
-    const uint64_t *from = block->words;
     uint32_t words = 0;
     uint64_t start_ns = 0, end_ns = 0;
     if (published > cursor->consumed) {
@@ -308,9 +314,8 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
             return 1;
         }
     } else if (ended) {
-        words = count_unpublished(slot);
+        words = count_unpublished(block);
         start_ns = end_ns = slot->open_since_ns;
-        from = slot->open;
     }
     if (!words && thread_ended && cursor->generation == slot->generation && cursor->expansion.held_count) {
         cursor->at = 0;
@@ -327,9 +332,9 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
     }
     if (!cursor->records && !(cursor->records = malloc(RECORDS_MAX * sizeof *cursor->records))) return RSC_ENOMEM;
     cursor->at = 0;
-    cursor->count = rsc_expand(&cursor->expansion, from, words, drain->ring->plans, cursor->records, &instructions);
-    if (from == slot->open) memset(slot->open, 0, sizeof slot->open);
-    else free_block(cursor, slot);
+    cursor->count = rsc_expand(&cursor->expansion, block->words, words, drain->ring->plans, cursor->records, &instructions);
+    memset(block->words, 0, words * sizeof *block->words); /* as a block must be found */
+    if (published > cursor->consumed) free_block(cursor, slot);
     drain->instructions += instructions;
     drain->stats.instructions += instructions;
     drain->stats.blocks++;
@@ -356,8 +361,7 @@ static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slo
         return 0;
     int status = 0;
     if (dead) { /* what it never published was taken all the same: the next one starts from there */
-        memset(slot->open, 0, sizeof slot->open);
-        slot->cleared = slot->published = cursor->consumed;
+        slot->published = cursor->consumed;
         slot->open_since_ns = 0;
     }
     if (cursor->generation == slot->generation && cursor->generation)

@@ -22,6 +22,7 @@ struct rsc_drain_stats {
     uint64_t late;             /* blocks that came after a later one had been taken */
     uint64_t threads;
     uint64_t notes_lost;
+    int processes_mixed; /* there were more than can be told apart: the last ones share their addresses */
     uint64_t left; /* threads of children in sessions of their own, still running */
 };
 

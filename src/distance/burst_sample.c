@@ -20,6 +20,7 @@ int rsc_burst_sample_init(struct rsc_burst_sample *sample, uint64_t seed) {
     rsc_rng_seed(&sample->rng, seed, 2);
     uint32_t bins = sample->bin_count = rsc_bins_count(RSC_BINS_FINE);
     sample->left = RSC_BURST_FIRST;
+    sample->period_last = PERIOD_LAST;
     sample->first_ri = calloc(4 * (size_t)bins, sizeof *sample->ri);
     sample->part_ri = calloc(2 * RSC_SAMPLE_PARTS * (size_t)bins, sizeof *sample->part_ri);
     if (!sample->first_ri || !sample->part_ri || rsc_exact_init(&sample->exact, rsc_simd_best(), 0) < 0) {
@@ -43,7 +44,7 @@ void rsc_burst_sample_free(struct rsc_burst_sample *sample) {
 static void wait_for_next(struct rsc_burst_sample *sample, uint64_t burst_length) {
     uint64_t times = PERIOD_FIRST + sample->bursts;
     sample->spent += burst_length;
-    if (times > PERIOD_LAST || sample->spent > SPENT_FREE) times = PERIOD_LAST;
+    if (times > sample->period_last || sample->spent > SPENT_FREE) times = sample->period_last;
     double mean = (double)burst_length * (double)(times - 1);
     sample->left = 1 + (uint64_t)(mean * (0.5 + rsc_rng_double(&sample->rng)));
     sample->state = RSC_BURST_WAITS;

@@ -31,6 +31,7 @@ struct rsc_burst_sample {
     uint64_t taken;        /* references in this state so far */
     uint64_t wanted;       /* lines to have seen when warm */
     uint64_t spent;        /* references in bursts, without the first */
+    uint32_t period_last;  /* references per reference of a burst, later on: 48 unless the caller sets it */
     uint64_t period;       /* references since the last burst ended */
     uint32_t bursts;       /* that have ended, without the first */
     uint32_t bin_count;
@@ -56,5 +57,14 @@ void rsc_burst_sample_free(struct rsc_burst_sample *sample);
  */
 int rsc_burst_sample_take(struct rsc_burst_sample *sample, const uint64_t *lines, const uint64_t *ri, uint32_t count,
                           uint64_t wanted);
+
+/* The same where the lines need not be known, since no burst will begin or be under way: returns 0 where one will. */
+static inline int rsc_burst_sample_skip(struct rsc_burst_sample *sample, uint64_t count) {
+    if (sample->state != RSC_BURST_WAITS || sample->left <= count) return 0;
+    sample->left -= count;
+    sample->taken += count;
+    sample->period += count;
+    return 1;
+}
 
 #endif

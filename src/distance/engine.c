@@ -12,6 +12,7 @@
 #define PHASES_MAX 10000u
 
 const struct rsc_engine_kind *const rsc_engine_kinds[] = {
+    &rsc_engine_auto,
     &rsc_engine_exact,
     &rsc_engine_parallel,
     &rsc_engine_gpu,
@@ -50,7 +51,7 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
         memcpy(full, given, given->struct_bytes < sizeof *full ? given->struct_bytes : sizeof *full);
     }
     full->struct_bytes = sizeof *full;
-    if (!full->engine || !strcmp(full->engine, "auto")) full->engine = "exact";
+    if (!full->engine) full->engine = "auto";
     if (!full->workers) full->workers = 1;
     if (!full->top_lines_bytes) full->top_lines_bytes = 32 << 10;
     if (full->top_lines > RSC_TOP_LINES_MAX)
@@ -103,9 +104,9 @@ static int find_kind(const struct rsc_engine_kind **kind, const char **parameter
             return rsc_fail(error, RSC_EINVAL, "engine '%.40s': %s takes no parameter", wanted, (*kind)->name);
         return 0;
     }
-    char names[400] = "auto";
+    char names[400] = "";
     for (size_t i = 0; rsc_engine_kinds[i]; i++) {
-        const char *parts[] = {", ", rsc_engine_kinds[i]->name, rsc_engine_kinds[i]->parameter ? ":" : "",
+        const char *parts[] = {i ? ", " : "", rsc_engine_kinds[i]->name, rsc_engine_kinds[i]->parameter ? ":" : "",
                                rsc_engine_kinds[i]->parameter ? rsc_engine_kinds[i]->parameter : ""};
         for (size_t part = 0; part < 4; part++) strncat(names, parts[part], sizeof names - strlen(names) - 1);
     }

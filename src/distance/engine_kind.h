@@ -38,6 +38,7 @@ struct rsc_engine_kind {
     void (*destroy)(void *state); /* NULL is allowed */
 };
 
+extern const struct rsc_engine_kind rsc_engine_auto;
 extern const struct rsc_engine_kind rsc_engine_exact;
 extern const struct rsc_engine_kind rsc_engine_hprda;
 extern const struct rsc_engine_kind rsc_engine_parallel;

@@ -43,18 +43,17 @@
  * then go through the carried state, one chunk at a time. Once the end is known, what is left is shared out evenly; 64 K
  * take some 2 ms, much more than handing them out does.
  *
- * These numbers, CHUNK_LINES and the growth in chunk_length() were chosen by simulating this file's schedule for
- * uniform references to 1 M lines, 20 to 400 references a line, 2, 8 and 16 workers, at 25 ns to run a reference, 8 to 14
- * to replay one, 18 and 35 to take from and put to the carried state, 0.8 to 1.5 to push: of the values tried
- * (64 K to 1 M; 4, 6, 8; 1, 1.5, 2 and 4 times) they came within about a tenth of the best nearly everywhere.
+ * These numbers and the growth in chunk_length() were chosen by simulating this file's schedule for uniform references to
+ * 1 M lines, 20 to 400 references a line, 2, 8 and 16 workers, with assumed costs of each step.
  */
 #define CHUNK_LEAST (512u << 10)
 #define CHUNK_LEAST_AT_END (64u << 10)
 /* Nothing is taken before so many wait, plus as many times CHUNK_LEAST_AT_END as there are workers: a trace that is
  * shorter is shared out evenly when its end is known. */
 #define START_AT (1u << 20)
-/* Chunks need not be longer than this times their distinct lines. */
-#define CHUNK_LINES 6u
+/* Chunks need not be longer than this times their distinct lines. With 6, two workers used 1.53 and 1.73 times the
+ * processor time of the serial engine on 40 M uniform references to 100 K and 400 K lines; with 32, 1.35 and 1.61. */
+#define CHUNK_LINES 32u
 /* The ring at most: 64 MiB a worker, from 256 MiB to 1 GiB, in references; chunks may be as long as half of it is for
  * all workers. How much of it is used is for in_flight() to say. With attribution every access is kept beside it, at
  * 24 bytes and more. A segment is a huge page of lines. */

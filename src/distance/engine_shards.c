@@ -24,7 +24,7 @@
 #include "base/numbers.h"
 #include "base/statistics.h"
 #include "distance/engine_kind.h"
-#include "distance/shards_state.h"
+#include "distance/engine_shards.h"
 
 #define CHUNK 4096u /* accesses filtered at a time: their columns are then still in L1 */
 #define LINES_LEAST 64u
@@ -34,6 +34,7 @@ struct shards_engine {
     struct rsc_shards shards;
     struct rsc_engine_options options;
     uint64_t accesses;
+    uint64_t before; /* references that came before those counted */
     char by[64]; /* as in the profile */
 };
 
@@ -105,6 +106,66 @@ static int shards_max_create(void **state, const struct rsc_engine_options *opti
         return rsc_fail(error, RSC_EINVAL, "engine 'shards-max:%.40s': not a number of lines from %u to %u", parameter,
                         LINES_LEAST, LINES_MOST);
     return create(state, options, 1, (uint32_t)lines, error);
+}
+
+/* ---- after an exact beginning ---- */
+
+/* Lines of the exact state, least recently used first. NULL: out of memory. */
+static struct rsc_held_line *list_lines(struct rsc_exact *exact, uint64_t *count) {
+    const struct rsc_recent *recent = &exact->recent;
+    uint64_t older = exact->rank.set;
+    struct rsc_held_line *list = malloc((older + recent->count + 1) * sizeof *list);
+    if (!list) return NULL;
+    rsc_exact_list(exact, list);
+    /* what the recent filter holds was used after all others */
+    for (uint32_t lane = 0; lane < recent->count; lane++) {
+        uint64_t at = older + lane;
+        for (; at > older && list[at - 1].time > recent->time[lane]; at--) list[at] = list[at - 1];
+        list[at] = (struct rsc_held_line){recent->line[lane], recent->time[lane], 0};
+    }
+    *count = older + recent->count;
+    return list;
+}
+
+int rsc_shards_engine_follow(void **state, const struct rsc_engine_options *options, double rate, uint32_t lines_most,
+                             struct rsc_exact *exact, struct rsc_error *error) {
+    uint64_t count = 0;
+    int status = create(state, options, rate, lines_most, error);
+    if (status < 0) return status;
+    struct shards_engine *engine = *state;
+    struct rsc_shards *shards = &engine->shards;
+    struct rsc_held_line *list = list_lines(exact, &count);
+    if (!list) status = RSC_ENOMEM;
+    for (uint64_t i = 0; !status && i < count; i++) {
+        uint64_t hash = rsc_line_hash(list[i].line, shards->filter.offset);
+        uint32_t node;
+        if (hash > shards->filter.limit) continue;
+        status = rsc_sampled_stack_add(&shards->stack, list[i].line, hash, list[i].time, &node);
+        if (!status && lines_most) rsc_shards_bound(shards, hash, node);
+    }
+    free(list);
+    shards->filter.references = engine->before = exact->now;
+    if (!status) return 0;
+    shards_destroy(engine);
+    *state = NULL;
+    return rsc_fail_memory(error, "sample");
+}
+
+int rsc_shards_engine_forget(void *state, struct rsc_error *error) {
+    struct shards_engine *engine = state;
+    rsc_sample_sum_free(&engine->shards.sum);
+    engine->before = engine->shards.filter.references;
+    engine->accesses = 0;
+    if (rsc_sample_sum_init(&engine->shards.sum, engine->options.max_distance, engine->options.seed) < 0)
+        return rsc_fail_memory(error, "sample");
+    return 0;
+}
+
+const struct rsc_shards *rsc_shards_engine_state(const void *state) { return &((const struct shards_engine *)state)->shards; }
+
+uint64_t rsc_shards_engine_references(const void *state) {
+    const struct shards_engine *engine = state;
+    return engine->shards.filter.references - engine->before;
 }
 
 /* ---- references ---- */
@@ -201,7 +262,7 @@ static void describe(const struct shards_engine *engine, const struct rsc_profil
 
 static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct shards_engine *engine = state;
-    struct rsc_sample_whole whole = {engine->accesses, engine->shards.filter.references, engine->shards.rate,
+    struct rsc_sample_whole whole = {engine->accesses, rsc_shards_engine_references(engine), engine->shards.rate,
                                      engine->options.confidence, engine->options.line_bytes};
     char sampling[256];
     *out = rsc_sample_profile(&engine->shards.sum, &whole);

@@ -104,3 +104,13 @@ double rsc_histogram_emd_octaves(const struct rsc_histogram *a, const struct rsc
     }
     return work;
 }
+
+double rsc_profile_stated_error(const struct rsc_profile *profile) {
+    double sum = 0;
+    size_t points = 0;
+    for (uint64_t lines = 1; lines <= rsc_profile_footprint(profile); lines = rsc_grid_next(lines, 8), points++) {
+        struct rsc_mrc_point point = rsc_profile_mrc_at(profile, lines);
+        sum += (point.high - point.low) / 2;
+    }
+    return points ? sum / (double)points : 0;
+}

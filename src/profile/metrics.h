@@ -47,6 +47,9 @@ double rsc_profile_mrc_error(const struct rsc_profile *a, const struct rsc_profi
 double rsc_profile_mrc_error_octaves(const struct rsc_profile *a, const struct rsc_profile *b, uint32_t per_octave,
                                      size_t *points);
 
+/* What a curve's own error bars say of it: the mean of half their width over the same grid, 8 sizes an octave. */
+double rsc_profile_stated_error(const struct rsc_profile *profile);
+
 /* That grid: the size after `lines` (0: the first). */
 uint64_t rsc_grid_next(uint64_t lines, uint32_t per_octave);
 

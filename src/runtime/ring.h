@@ -8,11 +8,11 @@
  *   slots    one per running thread: a ring of blocks of words
  *   plans    what is known of a piece of code when it is translated
  *
- * A thread fills its open block, always the same memory, which so stays in its own
- * caches, and *publishes* it when full, or before a system call that may block:
- * copies it to the ring and clears it. After a killed program the parent finds
- * there what was never published. A full ring makes the thread wait (counted in
- * the slot), never lose; a dead parent makes it stop recording.
+ * A thread fills its open block and *publishes* it when full, or before a system
+ * call that may block. Words of a block that were not written are zero: the parent
+ * clears what it has taken before it gives the block back. After a killed program
+ * it finds in the open block what was never published. A full ring makes the thread
+ * wait (counted in the slot), never lose; a dead parent makes it stop recording.
  *
  * Words. Little is written while the program runs; the parent puts it together
  * again with the plans (collect/expand.h). In a block there are
@@ -31,9 +31,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RSC_RING_MAGIC 0x325247525f435352ull /* "RSC_RGR2" */
+#define RSC_RING_MAGIC 0x335247525f435352ull /* "RSC_RGR3" */
 #define RSC_RING_SLOTS 1024u
-#define RSC_RING_BLOCKS 16u /* a slot's ring: 1 MiB, touched as used */
+#define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 8184u
 #define RSC_BLOCK_SPARE 1024u /* words at its end that one execution may still need when it began before them */
 #define RSC_NOTES_BYTES (4u << 20)
@@ -119,23 +119,20 @@ struct rsc_slot {
     uint32_t state; /* LIVE when taken, ENDED when the thread is done; the parent sets FREE again */
     uint32_t pid, tid;
     uint32_t generation;     /* how often the slot was taken */
-    uint64_t published;      /* blocks; the next goes to blocks[published % RSC_RING_BLOCKS] */
+    uint64_t published;      /* blocks; the open one is blocks[published % RSC_RING_BLOCKS] */
     uint64_t open_since_ns;  /* first word of the open block; 0: it is empty */
     uint64_t waited_ns, waits;
     uint64_t unrecorded_instructions; /* executed while not recording */
     uint32_t image;                   /* which address space: a fork or exec starts another */
-    uint8_t pad0[4];
-    uint64_t cleared; /* == published: what is in the open block was not published yet */
-    uint8_t pad1[128 - 72];
+    uint8_t pad0[128 - 60];
     /* Written by the parent: */
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
-    uint8_t pad2[64 - 12];
-    uint8_t pad3[4096 - 192];
+    uint8_t pad1[64 - 12];
+    uint8_t pad2[4096 - 192];
     struct rsc_block blocks[RSC_RING_BLOCKS];
-    uint64_t open[RSC_BLOCK_WORDS + 8]; /* the open block's words */
 };
-_Static_assert(sizeof(struct rsc_slot) == 4096 + 65536 * (RSC_RING_BLOCKS + 1), "a page, then blocks");
+_Static_assert(sizeof(struct rsc_slot) == 4096 + 65536 * RSC_RING_BLOCKS, "a page, then blocks");
 
 enum rsc_note_type { RSC_NOTE_MAPS = 1 };
 
@@ -183,6 +180,7 @@ _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page"
  */
 struct rsc_ring_writer {
     uint64_t *next, *end; /* next >= end: rsc_ring_make_room() before anything new */
+    uint64_t *first;      /* word of the open block */
     struct rsc_slot *slot;
     struct rsc_ring *ring;
     uint64_t instructions; /* since the open block began */

@@ -84,7 +84,8 @@ static int open_block(struct rsc_ring_writer *writer) {
         writer->next = writer->end = NULL;
         return -1;
     }
-    writer->next = writer->end = writer->slot->open;
+    writer->first = writer->slot->blocks[writer->slot->published % RSC_RING_BLOCKS].words;
+    writer->next = writer->end = writer->first;
     writer->instructions = 0;
     return 0;
 }
@@ -118,25 +119,21 @@ int rsc_ring_publish(struct rsc_ring_writer *writer) {
     if (!writer->slot) return -1;
     struct rsc_slot *slot = writer->slot;
     if (!writer->next) return -1;
-    if (writer->next == slot->open) return 0;
+    if (writer->next == writer->first) return 0;
     struct rsc_block *block = &slot->blocks[slot->published % RSC_RING_BLOCKS];
-    const uint32_t count = (uint32_t)(writer->next - slot->open);
-    memcpy(block->words, slot->open, count * sizeof *slot->open);
     block->start_ns = slot->open_since_ns;
     block->end_ns = rsc_ring_now_ns();
     block->instructions = writer->instructions;
-    __atomic_store_n(&block->count, count, __ATOMIC_RELEASE);
+    __atomic_store_n(&block->count, (uint32_t)(writer->next - writer->first), __ATOMIC_RELEASE);
     __atomic_store_n(&slot->published, slot->published + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->open_since_ns, 0, __ATOMIC_RELEASE);
     signal_parent(writer->ring, slot->published - __atomic_load_n(&slot->consumed, __ATOMIC_RELAXED));
-    memset(slot->open, 0, count * sizeof *slot->open);
-    __atomic_store_n(&slot->cleared, slot->published, __ATOMIC_RELEASE);
     return open_block(writer);
 }
 
 int rsc_ring_make_room(struct rsc_ring_writer *writer) {
     if (!writer->next) return -1;
-    if (writer->next != writer->slot->open && rsc_ring_publish(writer) < 0) return -1;
+    if (writer->next != writer->first && rsc_ring_publish(writer) < 0) return -1;
     __atomic_store_n(&writer->slot->open_since_ns, rsc_ring_now_ns(), __ATOMIC_RELEASE);
     writer->end = writer->next + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;
     return 0;

@@ -65,6 +65,8 @@ options:
       --device N              gpu: number of the GPU to use (default 0); hp-rda: run it there
       --threads N             threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)
       --confidence PERCENT    how often error bars should hold the truth (default 90)
+      --error E               auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%
+      --max-memory SIZE       memory the analysis may take (default: 80% of what is available)
       --from FORMAT           read the trace as rsct, din, lackey, csv or raw64 (default: by content)
       --salvage               of a damaged .rsct, read the intact frames and say what was lost
       --kind KINDS            keep only these: R (reads), W (writes), I (fetches), as R,W

@@ -162,27 +162,58 @@ static void what_was_never_published_is_found(void **state) {
     free_ring(ring);
 }
 
-/* Killed between publishing its block and clearing it: nothing comes twice. */
+/* Killed when its block was counted but not yet published, or had just been: nothing is missing, nothing comes twice. */
 static void killed_while_publishing(void **state) {
+    (void)state;
+    for (int published = 0; published < 2; published++) {
+        struct rsc_ring *ring = new_ring();
+        struct rsc_drain *drain;
+        struct rsc_batch batch;
+        struct rsc_error error;
+        struct seen seen = {0};
+        struct rsc_ring_writer writer;
+        assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+        assert_int_equal(rsc_ring_attach(&writer, ring, 1, 1), 0);
+        for (uint64_t i = 1; i <= 100; i++)
+            rsc_ring_put(&writer, i, rsc_record_word(i % 3 ? RSC_RECORD_READ : RSC_RECORD_WRITE, 8, i));
+        uint64_t since_ns = writer.slot->open_since_ns;
+        rsc_ring_publish(&writer);
+        writer.slot->open_since_ns = since_ns;
+        if (!published) writer.slot->published = 0;
+        while (rsc_drain_next(drain, 1, &batch, &error) > 0) check_batch(&seen, &batch);
+        assert_int_equal(seen.accesses, 100);
+        rsc_drain_free(drain);
+        free_ring(ring);
+    }
+}
+
+/* A thread that dies with an open block leaves its slot, and every block of it, as the next needs them. */
+static void after_a_killed_thread_blocks_are_clear(void **state) {
     struct rsc_ring *ring = new_ring();
     struct rsc_drain *drain;
     struct rsc_batch batch;
     struct rsc_error error;
-    struct seen seen = {0};
     struct rsc_ring_writer writer;
+    uint64_t accesses = 0;
     (void)state;
     assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
-    assert_int_equal(rsc_ring_attach(&writer, ring, 1, 1), 0);
-    for (uint64_t i = 1; i <= 100; i++)
-        rsc_ring_put(&writer, i, rsc_record_word(i % 3 ? RSC_RECORD_READ : RSC_RECORD_WRITE, 8, i));
-    uint64_t *before = malloc(200 * sizeof *before);
-    memcpy(before, writer.slot->open, 200 * sizeof *before);
-    rsc_ring_publish(&writer);
-    memcpy(writer.slot->open, before, 200 * sizeof *before);
-    writer.slot->cleared = 0;
-    while (rsc_drain_next(drain, 1, &batch, &error) > 0) check_batch(&seen, &batch);
-    assert_int_equal(seen.accesses, 100);
-    free(before);
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, NULL, 0);
+    for (uint32_t t = 1; t <= 50; t++) { /* more than the ring has blocks */
+        assert_int_equal(rsc_ring_attach(&writer, ring, (uint32_t)child, (uint32_t)child), 0);
+        for (uint64_t i = 1; i <= BLOCK_RECORDS + t; i++)
+            rsc_ring_put(&writer, i, rsc_record_word(RSC_RECORD_READ, 8, i));
+        /* killed here */
+        assert_int_equal(rsc_drain_living(drain), 0);
+        while (rsc_drain_next(drain, 0, &batch, &error) > 0) accesses += batch.count;
+        assert_int_equal(ring->slots[0].state, RSC_SLOT_FREE);
+        for (uint32_t b = 0; b < RSC_RING_BLOCKS; b++)
+            for (uint32_t i = 0; i < RSC_BLOCK_WORDS; i++) assert_true(!ring->slots[0].blocks[b].words[i]);
+    }
+    while (rsc_drain_next(drain, 1, &batch, &error) > 0) accesses += batch.count;
+    assert_int_equal(accesses, 50 * BLOCK_RECORDS + 50 * 51 / 2);
+    assert_int_equal(ring->slots_used, 1);
     rsc_drain_free(drain);
     free_ring(ring);
 }
@@ -206,7 +237,7 @@ static void anything_may_be_in_there(void **state) {
             for (uint32_t i = 0; i < RSC_BLOCK_WORDS; i++) {
                 uint64_t word = rsc_rng_u64(&rng);
                 if (seed % 2 && i % 4 == 0) word = RSC_START | (word & 0x7ff000001ffull) | (word >> 8 & RSC_START_INLINE);
-                slot->blocks[b].words[i] = slot->open[i] = word;
+                slot->blocks[b].words[i] = word;
             }
             slot->blocks[b].count = seed % 3 ? RSC_BLOCK_WORDS : (uint32_t)rsc_rng_u64(&rng);
             slot->blocks[b].start_ns = rsc_rng_u64(&rng);
@@ -215,7 +246,6 @@ static void anything_may_be_in_there(void **state) {
         for (uint32_t i = 0; i < 1024; i++) ring->plans[i] = rsc_rng_u64(&rng);
         for (uint32_t i = RSC_PLAN_WORDS - 1024; i < RSC_PLAN_WORDS; i++) ring->plans[i] = rsc_rng_u64(&rng);
         slot->published = seed % 5 ? RSC_RING_BLOCKS : UINT64_MAX;
-        slot->cleared = slot->published;
         slot->consumed = rsc_rng_u64(&rng); /* ours: what the program makes of it does not matter */
         while (rsc_drain_next(drain, 1, &batch, &error) > 0 && batches < 100000) batches++;
         assert_true(batches > 0 && batches < 100000);
@@ -244,6 +274,102 @@ static void slots_are_used_again(void **state) {
     assert_int_equal(accesses, 3 * THREADS);
     assert_int_equal(starts, THREADS);
     assert_true(ring->slots_used < 4);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
+/* As many as can be told apart have numbers and addresses of their own; beyond that it is said. */
+static void more_processes_than_numbers(void **state) {
+    enum { PROCESSES = 65540, NUMBERED = 65535 };
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_drain_stats stats;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    struct rsc_ring_writer writer;
+    uint64_t accesses = 0;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        assert_int_equal(rsc_ring_attach(&writer, ring, 1, 1), 0);
+        writer.slot->image = p + 1;
+        rsc_ring_put(&writer, 64, rsc_record_word(RSC_RECORD_READ, 8, 1));
+        rsc_ring_detach(&writer);
+        rsc_drain_get_stats(drain, &stats);
+        assert_int_equal(stats.processes_mixed, p > NUMBERED);
+        while (rsc_drain_next(drain, p == PROCESSES - 1, &batch, &error) > 0)
+            for (uint32_t i = 0; i < batch.count; i++, accesses++) {
+                uint64_t number = accesses < NUMBERED ? accesses : NUMBERED - 1;
+                assert_int_equal(batch.addr[i], 64 | number << 48);
+            }
+    }
+    assert_int_equal(accesses, PROCESSES);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
+struct scribbler {
+    struct rsc_ring *ring;
+    uint32_t stop;
+    uint64_t written;
+};
+
+/* A program that keeps changing everything it can reach. */
+static void *scribble(void *argument) {
+    struct scribbler *scribbler = argument;
+    struct rsc_ring *ring = scribbler->ring;
+    struct rsc_rng rng;
+    rsc_rng_seed(&rng, 7, 0);
+    while (!__atomic_load_n(&scribbler->stop, __ATOMIC_RELAXED)) {
+        uint64_t word = rsc_rng_u64(&rng), where = rsc_rng_u64(&rng);
+        struct rsc_slot *slot = &ring->slots[where % 4];
+        struct rsc_block *block = &slot->blocks[where >> 8 & (RSC_RING_BLOCKS - 1)];
+        uint64_t *at = &block->words[(where >> 16) % RSC_BLOCK_WORDS];
+        if (word % 2) word = RSC_START | (word & 0x3ff00000fffull) | (word >> 8 & RSC_START_INLINE);
+        switch (where >> 32 & 63) {
+        case 0: at = &slot->published; break;
+        case 1: at = &slot->consumed; break;
+        case 2: at = &slot->open_since_ns; break;
+        case 3: at = &block->start_ns; break;
+        case 4: at = &block->end_ns; break;
+        case 5: at = &ring->notes_head; break;
+        case 6: at = &ring->notes_tail; break;
+        case 7: __atomic_store_n(&block->count, (uint32_t)word, __ATOMIC_RELAXED); continue;
+        case 8: __atomic_store_n(&slot->state, (uint32_t)(word >> 20 & 3), __ATOMIC_RELAXED); continue;
+        case 9: __atomic_store_n(&slot->generation, (uint32_t)(word >> 20 & 7), __ATOMIC_RELAXED); continue;
+        case 10: __atomic_store_n(&ring->slots_used, (uint32_t)(word >> 20), __ATOMIC_RELAXED); continue;
+        case 11: at = (uint64_t *)(void *)&ring->notes[where >> 16 & 0xff8]; break;
+        default:
+            if (where >> 40 & 1) at = &ring->plans[where >> 16 & 0xfff];
+        }
+        __atomic_store_n(at, word, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&scribbler->written, 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+static void anything_may_change_meanwhile(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct scribbler scribbler = {ring, 0, 0};
+    struct rsc_drain *drain;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    pthread_t thread;
+    uint64_t accesses = 0;
+    int status = 0;
+    (void)state;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    pthread_create(&thread, NULL, scribble, &scribbler);
+    for (uint32_t i = 0; status >= 0 && __atomic_load_n(&scribbler.written, __ATOMIC_ACQUIRE) < 2000000; i++) {
+        status = rsc_drain_next(drain, i % 2 == 0, &batch, &error);
+        for (uint32_t k = 0; status > 0 && k < batch.count; k++) {
+            assert_true(rsc_meta_thread(batch.meta[k]) < batch.thread_count);
+            accesses++;
+        }
+    }
+    __atomic_store_n(&scribbler.stop, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    assert_true(accesses > 0);
     rsc_drain_free(drain);
     free_ring(ring);
 }
@@ -298,8 +424,11 @@ int main(void) {
         cmocka_unit_test(a_full_ring_makes_its_thread_wait),
         cmocka_unit_test(what_was_never_published_is_found),
         cmocka_unit_test(killed_while_publishing),
+        cmocka_unit_test(after_a_killed_thread_blocks_are_clear),
         cmocka_unit_test(anything_may_be_in_there),
         cmocka_unit_test(slots_are_used_again),
+        cmocka_unit_test(more_processes_than_numbers),
+        cmocka_unit_test(anything_may_change_meanwhile),
         cmocka_unit_test(merged_by_time),
         cmocka_unit_test(a_dead_parent_is_noticed),
     };

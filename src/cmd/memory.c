@@ -1,0 +1,163 @@
+/* memory.c - see memory.h. */
+#include "cmd/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+#define CHECK_EVERY 16u /* batches */
+
+/* ---- what there is ---- */
+
+/* The number behind `field` in a file of "field: number kB" lines, in bytes; UINT64_MAX: none. */
+static uint64_t kib_field(const char *path, const char *field) {
+    FILE *file = fopen(path, "r");
+    char line[256];
+    uint64_t bytes = UINT64_MAX;
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, field, strlen(field))) bytes = strtoull(line + strlen(field), NULL, 10) << 10;
+    if (file) fclose(file);
+    return bytes;
+}
+
+static uint64_t number_in(const char *folder, const char *name) {
+    char path[4400], text[64] = "";
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    int read = file && fgets(text, sizeof text, file) && *text >= '0' && *text <= '9';
+    if (file) fclose(file);
+    return read ? strtoull(text, NULL, 10) : UINT64_MAX; /* "max" is no limit */
+}
+
+/* Of the control groups (version 2) this process is in, from the innermost out. */
+static uint64_t group_available(void) {
+    char line[4096] = "", folder[4200];
+    uint64_t least = UINT64_MAX;
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    int found = 0;
+    while (file && !found && fgets(line, sizeof line, file)) found = !strncmp(line, "0::/", 4);
+    if (file) fclose(file);
+    if (!found) return least;
+    line[strcspn(line, "\n")] = 0;
+    snprintf(folder, sizeof folder, "/sys/fs/cgroup%s", line + 3);
+    while (strlen(folder) >= strlen("/sys/fs/cgroup")) {
+        uint64_t most = number_in(folder, "memory.max"), used = number_in(folder, "memory.current");
+        if (most != UINT64_MAX && used != UINT64_MAX && (most > used ? most - used : 0) < least)
+            least = most > used ? most - used : 0;
+        *strrchr(folder, '/') = 0;
+    }
+    return least;
+}
+
+static uint64_t limit_available(int which, const char *field) {
+    struct rlimit limit;
+    uint64_t used = kib_field("/proc/self/status", field);
+    if (getrlimit((__rlimit_resource_t)which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || used == UINT64_MAX)
+        return UINT64_MAX;
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+uint64_t rsc_memory_available(void) {
+    uint64_t least = least_of(kib_field("/proc/meminfo", "MemAvailable:"), group_available());
+    least = least_of(least, limit_available(RLIMIT_AS, "VmSize:"));
+    return least_of(least, limit_available(RLIMIT_DATA, "VmData:"));
+}
+
+/* ---- what it takes ---- */
+
+/* Bytes per distinct line, growth included. Exact: the most there can be (exact_state.h). The others are assumptions that
+ * were not measured; lines far from all others take the time models more. rsc_memory_check() is behind them. */
+static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
+    const char *engine = analysis->engine.engine ? analysis->engine.engine : "auto";
+    uint64_t exact = analysis->engine.no_ri ? 24 : 40;
+    if (!strncmp(engine, "shards", 6) || analysis->engine.error > 0) return 0; /* bounded, or grows with its share */
+    if (!strcmp(engine, "parallel")) return 4 * exact;
+    if (!strcmp(engine, "requests")) return 96;
+    if (!strcmp(engine, "hotl") || !strcmp(engine, "aet") || !strcmp(engine, "statstack") || !strcmp(engine, "shen"))
+        return 16;
+    return exact;
+}
+
+/* The sample that fits into a limit: some 160 bytes a line and 1 MiB beside. */
+static unsigned lines_that_fit(uint64_t limit) {
+    uint64_t lines = 65536;
+    while (lines > 64 && lines * 160 + (1 << 20) > limit / 2) lines /= 2;
+    return (unsigned)lines;
+}
+
+static int refuse(const struct rsc_analysis *analysis, uint64_t needs, const char *of, struct rsc_error *error) {
+    char suggestion[96];
+    unsigned lines = lines_that_fit(analysis->memory_most);
+    if (analysis->requests) snprintf(suggestion, sizeof suggestion, "give it more with --max-memory");
+    else snprintf(suggestion, sizeof suggestion, "--engine shards-max:%u fits, and has error bars", lines);
+    return rsc_fail(error, RSC_ENOMEM, "%s takes up to %llu MiB of memory, and may take %llu (%s): %s", of,
+                    (unsigned long long)(needs >> 20) + 1, (unsigned long long)(analysis->memory_most >> 20),
+                    analysis->max_memory ? "--max-memory" : "80 % of what is available; --max-memory changes it", suggestion);
+}
+
+void rsc_memory_start(struct rsc_analysis *analysis) {
+    uint64_t available = rsc_memory_available();
+    analysis->memory_most = analysis->max_memory ? analysis->max_memory : available / 5 * 4;
+    analysis->batches = 0;
+}
+
+/* Distinct lines, from a sample of them: reads the whole trace, in a fraction of the time of an exact analysis. */
+static int count_lines(struct rsc_analysis *analysis, const char *path, uint32_t line_bytes, uint64_t *distinct,
+                       struct rsc_error *error) {
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = "shards-max:4096", .line_bytes = line_bytes};
+    struct rsc_trace *trace = NULL;
+    struct rsc_profile *profile = NULL;
+    int status = rsc_session_open(analysis->session, &trace, path, analysis->threads > 1, error);
+    if (!status) status = rsc_analyze_trace(trace, &options, &profile, error);
+    if (!status) *distinct = profile->distinct;
+    rsc_profile_free(profile);
+    rsc_trace_close(trace);
+    return status;
+}
+
+int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_error *error) {
+    struct rsc_trace *trace = NULL;
+    struct rsc_trace_info info;
+    struct stat there;
+    uint64_t each = bytes_per_line(analysis), needs = 0, distinct = 0;
+    if (!each || !strcmp(path, "-") || stat(path, &there) < 0 || !S_ISREG(there.st_mode)) return 0;
+    int status = rsc_session_open(analysis->session, &trace, path, 0, error);
+    if (status < 0) return status;
+    rsc_trace_get_info(trace, &info);
+    /* of text, no access takes less than 4 bytes; how much is behind compression nobody knows */
+    uint64_t most = info.accesses != RSC_UNKNOWN ? info.accesses
+                    : strcmp(info.compression, "none") ? UINT64_MAX / each / 16
+                                                       : info.file_bytes / 4;
+    rsc_trace_close(trace);
+    if (most * each * analysis->line_count <= analysis->memory_most) return 0;
+    for (size_t i = 0; i < analysis->line_count; i++) {
+        status = count_lines(analysis, path, analysis->line_bytes[i], &distinct, error);
+        if (status < 0) return status;
+        needs += distinct * each;
+    }
+    if (needs <= analysis->memory_most) return 0;
+    char of[64];
+    snprintf(of, sizeof of, "this analysis, of %s%.1f M lines,", analysis->line_count > 1 ? "at last " : "",
+             (double)distinct / 1e6);
+    return refuse(analysis, needs, of, error);
+}
+
+int rsc_memory_check(struct rsc_analysis *analysis, struct rsc_error *error) {
+    const char *engine = analysis->engine.engine;
+    if (analysis->batches++ % CHECK_EVERY || (engine && !strncmp(engine, "shards-max", 10))) return 0; /* has a bound */
+    /* not pages of the trace's file, which the kernel takes back when it likes */
+    uint64_t now = kib_field("/proc/self/status", "RssAnon:");
+    if (analysis->batches == 1) analysis->memory_before = now; /* what reading takes */
+    uint64_t used = now > analysis->memory_before && now != UINT64_MAX ? now - analysis->memory_before : 0;
+    /* growing takes half as much again for a while: old and new tables stand side by side */
+    if (used + used / 2 <= analysis->memory_most || used < (4 << 20)) return 0;
+    return refuse(analysis, used + used / 2, "the analysis has grown so far that it", error);
+}

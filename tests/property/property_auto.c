@@ -1,0 +1,162 @@
+/*
+ * property_auto.c - the engine that picks: the same as exact without an error and on
+ * small traces; a sample that goes on from an exact state is as good as one that was
+ * there from the start, at rate 1 bit for bit; and with an error, the curve is within it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <reusescope/reusescope.h>
+
+#include "distance/engine_auto.h"
+#include "distance/engine_shards.h"
+#include "profile/metrics.h"
+#include "profile/profile_model.h"
+#include "trace/generate.h"
+
+#define ACCESSES 3000000u
+
+static uint64_t addr[ACCESSES], meta[ACCESSES];
+
+static void fill(const char *spec, uint64_t seed, uint32_t count) {
+    struct rsc_generator *generator;
+    struct rsc_error error;
+    assert_int_equal(rsc_generator_new(&generator, spec, seed, &error), 0);
+    rsc_generator_fill(generator, addr, meta, count);
+    rsc_generator_free(generator);
+}
+
+static struct rsc_profile *analyse(const char *name, double allowed, uint32_t count) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .error = allowed, .seed = 3};
+    struct rsc_engine *engine;
+    struct rsc_profile *profile;
+    struct rsc_error error;
+    if (rsc_engine_new(&engine, &options, &error) < 0) fail_msg("%s", error.message);
+    for (uint32_t done = 0; done < count; done += 10000) {
+        struct rsc_batch batch = {.count = count - done < 10000 ? count - done : 10000, .addr = addr + done,
+                                  .meta = meta + done, .instructions = RSC_UNKNOWN};
+        assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
+    }
+    assert_int_equal(rsc_engine_finish(engine, &profile, &error), 0);
+    rsc_engine_free(engine);
+    return profile;
+}
+
+/* All of it as JSON, but for the time it took. */
+static char *text_of(struct rsc_profile *profile) {
+    char *text;
+    size_t bytes;
+    struct rsc_error error;
+    profile->made.seconds = 0;
+    assert_int_equal(rsc_profiles_json_text(&profile, 1, &text, &bytes, &error), 0);
+    rsc_profile_free(profile);
+    return text;
+}
+
+static void is_exact_unless_sampling_pays(void **state) {
+    static const char *const specs[] = {"uniform,lines=4", "zipf,lines=20K,threads=3", "mix,lines=5K", "cyclic,lines=30K"};
+    (void)state;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        fill(specs[i], i, 100000);
+        for (uint32_t count = 0; count <= 100000; count = count ? count * 100 : 1) {
+            char *exact = text_of(analyse("exact", 0, count));
+            char *none = text_of(analyse(NULL, 0, count)), *some = text_of(analyse("auto", 0.05, count));
+            assert_string_equal(exact, none);
+            assert_string_equal(exact, some);
+            free(exact);
+            free(none);
+            free(some);
+        }
+    }
+}
+
+/* Counts after the switch at rate 1 are the exact ones of that stretch: order and times of all lines came over. */
+static void a_sample_follows_an_exact_state(void **state) {
+    const uint32_t first = 60000, count = 150000;
+    (void)state;
+    fill("mix,lines=9K", 5, count);
+    struct rsc_exact exact;
+    struct rsc_error error;
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .confidence = 90};
+    void *shards;
+    static uint32_t rd[150000];
+    static uint64_t ri[150000], lines[150000];
+    for (uint32_t i = 0; i < count; i++) {
+        lines[i] = addr[i] >> 6;
+        meta[i] = rsc_meta(1, RSC_READ, 0);
+    }
+    assert_int_equal(rsc_exact_init(&exact, rsc_simd_best(), 0), 0);
+    assert_int_equal(rsc_exact_run(&exact, lines, first, rd, ri), 0);
+    assert_int_equal(rsc_shards_engine_follow(&shards, &options, 1, 0, &exact, &error), 0);
+    assert_int_equal(rsc_exact_run(&exact, lines + first, count - first, rd + first, ri + first), 0);
+    struct rsc_batch batch = {.count = count - first, .addr = addr + first, .meta = meta + first,
+                              .instructions = RSC_UNKNOWN};
+    struct rsc_profile *profile;
+    assert_int_equal(rsc_engine_shards.push(shards, &batch, &error), 0);
+    assert_int_equal(rsc_engine_shards.finish(shards, &profile, &error), 0);
+    uint64_t cold = 0;
+    for (uint32_t i = first; i < count; i++) {
+        if (rd[i] == RSC_RD_COLD) {
+            cold++;
+            continue;
+        }
+        profile->rd.count[rsc_bin_of_fine(rd[i])]--;
+        profile->ri.count[rsc_bin_of_fine(ri[i])]--;
+    }
+    assert_int_equal(profile->cold, cold);
+    assert_int_equal(profile->references, count - first);
+    for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) {
+        assert_int_equal(profile->rd.count[bin], 0);
+        assert_int_equal(profile->ri.count[bin], 0);
+    }
+    rsc_profile_free(profile);
+    rsc_engine_shards.destroy(shards);
+    rsc_exact_free(&exact);
+}
+
+static void keeps_to_the_error(void **state) {
+    static const char *const specs[] = {"uniform,lines=200K", "zipf,lines=1M,skew=0.8,threads=2", "cyclic,lines=100K",
+                                        "stencil,lines=300K"};
+    int sampled = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        fill(specs[i], 9, ACCESSES);
+        struct rsc_profile *exact = analyse("exact", 0, ACCESSES), *got = analyse("auto", 0.05, ACCESSES);
+        double off = rsc_profile_mrc_error_octaves(exact, got, 8, NULL);
+        printf("%s: %s, off by %.4f, stated %.4f\n", specs[i], got->made.by, off, rsc_profile_stated_error(got));
+        assert_true(off <= 0.05 || !rsc_auto_kept_word(got, 0.05));
+        assert_int_equal(got->references, exact->references);
+        assert_int_equal(rsc_histogram_total(&got->rd) + got->cold, got->references);
+        assert_int_equal(rsc_histogram_total(&got->ri) + got->cold, got->references);
+        assert_int_equal(got->thread_count, exact->thread_count);
+        uint64_t references = 0;
+        for (size_t t = 0; t < got->thread_count; t++) {
+            references += got->threads[t].references;
+            assert_int_equal(got->threads[t].references, exact->threads[t].references);
+        }
+        assert_int_equal(references, got->references);
+        for (size_t p = 0; p < got->mrc_count; p++)
+            assert_true(got->mrc[p].low <= got->mrc[p].miss_ratio && got->mrc[p].miss_ratio <= got->mrc[p].high);
+        sampled += got->made.sampling != NULL;
+        rsc_profile_free(exact);
+        rsc_profile_free(got);
+    }
+    assert_true(sampled >= 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_exact_unless_sampling_pays),
+        cmocka_unit_test(a_sample_follows_an_exact_state),
+        cmocka_unit_test(keeps_to_the_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
