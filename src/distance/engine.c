@@ -41,7 +41,7 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
                          struct rsc_error *error) {
     memset(full, 0, sizeof *full);
     if (given) {
-        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or the last field, was added */
+        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or one of the last two fields, was added */
         if (given->struct_bytes != sizeof *given &&
             given->struct_bytes != offsetof(struct rsc_engine_options, attribute) &&
             given->struct_bytes != (offsetof(struct rsc_engine_options, no_ri) + 7) / 8 * 8 &&
