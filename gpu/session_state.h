@@ -41,7 +41,7 @@ struct Work {
 
 /*
  * Words of the first chunk, of the chunks after it, and of any. Measured on an H200, end
- * to end: 40 and 53 Mi words of real programs came to 6.2 to 6.4 G words a second in
+ * to end: 40 and 53 Mi words of real programs came to 6.0 to 6.4 G words a second in
  * chunks of 4 or 8 Mi, to 5.7 to 5.9 in chunks of 16 Mi, to 3.7 to 3.9 in one; 512 Mi over
  * 1 M lines to 6.3, 6.83 and 6.76 with 4, 8 and 16 Mi. Longer chunks only start later.
  *
