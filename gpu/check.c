@@ -8,7 +8,8 @@
  * Sizes cluster around tiles and chunks; shapes are all equal, all distinct,
  * cycles, chains of ever older previous uses, hot lines, far apart regions. Chunks
  * are of a fixed length or grow by themselves. Stacks have several line sizes,
- * samples of lines, or are kept per thread.
+ * samples of lines, or are kept per thread. Then HP-RDA on the device against
+ * HP-RDA on the CPU, estimate and bounds.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "base/rng.h"
 #include "distance/exact_state.h"
 #include "distance/gpu_plugin.h"
+#include "distance/hprda.h"
 
 extern const struct rsc_gpu_plugin *rsc_gpu_plugin(void);
 
@@ -156,7 +158,7 @@ static int compare(const struct rsc_gpu_result *got, const struct wanted *wanted
 }
 
 /* The words through the plugin in parts of any size; exits on failure. */
-static void on_the_device(struct rsc_gpu_result *results, const struct rsc_gpu_options *options, const uint64_t *words,
+static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds *bounds, const struct rsc_gpu_options *options, const uint64_t *words,
                           uint64_t count, struct rsc_rng *rng) {
     const struct rsc_gpu_plugin *plugin = rsc_gpu_plugin();
     char message[RSC_GPU_MESSAGE_BYTES];
@@ -178,11 +180,67 @@ static void on_the_device(struct rsc_gpu_result *results, const struct rsc_gpu_o
         done += part;
     }
     if (!status) status = plugin->finish(session, results, message);
+    if (!status && bounds) status = plugin->bounds(session, bounds, message);
     if (status) {
         fprintf(stderr, "gpu_check: %s\n", message);
         exit(1);
     }
     plugin->close(session);
+}
+
+/* ---- HP-RDA ---- */
+
+static int differ_in_bins(const char *what, const uint64_t *got, const struct rsc_histogram *wanted) {
+    for (uint32_t bin = 0; bin < RSC_GPU_BINS; bin++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s bin %u", what, bin);
+        if (differ(name, got[bin], wanted->count[bin])) return 1;
+    }
+    return 0;
+}
+
+static int compare_hprda(const struct rsc_gpu_result *got, const struct rsc_gpu_bounds *bounds, const struct rsc_hprda *wanted) {
+    return differ("references", got->references, wanted->references) | differ("distinct", got->distinct, wanted->distinct) |
+           differ("fragments", bounds->fragments, wanted->fragment_counts.count) |
+           differ_in_bins("estimate", got->rd, &wanted->sums.estimate) | differ_in_bins("low", bounds->low, &wanted->sums.low) |
+           differ_in_bins("high", bounds->high, &wanted->sums.high);
+}
+
+/* Local traces, fragments and groups of any length: a trace is some of each. */
+static struct rsc_gpu_hprda_options draw_hprda(struct rsc_rng *rng, uint64_t longest) {
+    struct rsc_gpu_hprda_options hprda = {.on = 1, .no_adjust = !rsc_rng_below(rng, 3)};
+    hprda.local = 2 + (uint32_t)rsc_rng_below(rng, rsc_rng_below(rng, 2) ? 30 : 300);
+    if (rsc_rng_below(rng, 3)) hprda.fragment = 1 + (uint32_t)rsc_rng_below(rng, longest);
+    if (rsc_rng_below(rng, 2)) hprda.group = 1 + (uint32_t)rsc_rng_below(rng, longest);
+    if (!rsc_rng_below(rng, 16)) hprda.local = rsc_rng_below(rng, 2) ? 0 : 2048; /* 0: the default, the same */
+    return hprda;
+}
+
+/* Returns how many references were compared; exits where they differ. */
+static uint64_t check_hprda(unsigned long number, uint64_t seed, uint64_t *words, uint64_t longest, struct rsc_gpu_result *result,
+                            struct rsc_gpu_bounds *bounds) {
+    struct rsc_rng rng;
+    struct rsc_hprda hprda;
+    rsc_rng_seed(&rng, ~seed, number);
+    struct rsc_gpu_options options = {.struct_bytes = sizeof options, .stack_count = 1, .stacks = {{.line_shift = 6}}};
+    if (rsc_rng_below(&rng, 2)) options.chunk_words = 1 + rsc_rng_below(&rng, longest);
+    options.hprda = draw_hprda(&rng, longest);
+    options.memory_bytes = 512 << 20; /* a group for short traces, not for a whole fragment */
+    uint64_t length = awkward_size(&rng, 64 * options.hprda.local, options.hprda.fragment ? options.hprda.fragment : 1000, longest);
+    fill(&rng, words, length, rsc_rng_below(&rng, 8) ? 6 : 4); /* 4: four lines to one, runs */
+    on_the_device(result, bounds, &options, words, length, &rng);
+    const struct rsc_hprda_options wanted = {.local = options.hprda.local, .fragment = options.hprda.fragment,
+                                             .no_adjust = (int)options.hprda.no_adjust};
+    if (rsc_hprda_init(&hprda, &wanted) < 0) need(NULL);
+    for (uint64_t i = 0; i < length; i++) words[i] >>= 6;
+    if (rsc_hprda_push(&hprda, words, (uint32_t)length) < 0 || rsc_hprda_finish(&hprda) < 0) need(NULL);
+    if (compare_hprda(result, bounds, &hprda)) {
+        fprintf(stderr, "gpu_check: seed %" PRIu64 ", hp-rda trace %lu: %" PRIu64 " words, local %u, fragment %u, group %u, no_adjust %u\n",
+                seed, number, length, options.hprda.local, options.hprda.fragment, options.hprda.group, options.hprda.no_adjust);
+        exit(1);
+    }
+    rsc_hprda_free(&hprda);
+    return length;
 }
 
 int main(int count, char **arguments) {
@@ -207,7 +265,7 @@ int main(int count, char **arguments) {
         uint64_t length = awkward_size(&rng, tile, options.chunk_words ? options.chunk_words : 4 * tile, longest);
         fill(&rng, words, length, 6);
         choose_lines(&rng, &options, words, length);
-        on_the_device(results, &options, words, length, &rng);
+        on_the_device(results, NULL, &options, words, length, &rng);
         for (uint32_t i = 0; i < options.stack_count; i++) {
             on_the_cpu(wanted, words, length, &options, &options.stacks[i]);
             if (compare(&results[i], wanted)) {
@@ -220,6 +278,11 @@ int main(int count, char **arguments) {
         references += length * options.stack_count;
     }
     printf("%lu traces, %" PRIu64 " references: identical\n", traces, references);
+    struct rsc_gpu_bounds *bounds = need(malloc(sizeof *bounds));
+    references = 0;
+    for (unsigned long t = 0; t < traces; t++) references += check_hprda(t, seed, words, longest, results, bounds);
+    printf("hp-rda: %lu traces, %" PRIu64 " references: identical\n", traces, references);
+    free(bounds);
     free(wanted);
     free(results);
     free(words);

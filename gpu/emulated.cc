@@ -13,14 +13,17 @@
 #define RSC_GPU_THREADS 64
 #define RSC_GPU_ITEMS 4
 #define RSC_GPU_TILE_BITS 8
+#define RSC_GPU_MERGE_THREADS 64
+#define RSC_GPU_HPRDA_GROUP 4096u
 #define RSC_GPU_REGION_SLOT_BITS 9
 #define RSC_GPU_CHUNK_FIRST 256ull
-#define RSC_GPU_CHUNK_STEADY 1024ull
+#define RSC_GPU_CHUNK_STEADY 512ull
 #define RSC_GPU_CHUNK_MOST 8192ull
 #include "emulate.h"
 
 #include "compute.cu"
 #include "emulated.h"
+#include "hprda.cu"
 #include "plugin.cu"
 #include "session.cu"
 

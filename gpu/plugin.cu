@@ -32,6 +32,12 @@ static int open_session(void **session, const rsc_gpu_options *options, char *me
             snprintf(message, RSC_GPU_MESSAGE_BYTES, "gpu engine: lines of more than 4096 bytes, or a sample of threads' own stacks");
             return RSC_EINVAL;
         }
+    const rsc_gpu_hprda_options &hprda = options->hprda;
+    if (hprda.on && (options->stack_count > 1 || options->stacks[0].sampled || options->per_thread || options->rd_cap || hprda.local == 1 ||
+                     hprda.local > 65536 || hprda.fragment > INT32_MAX || hprda.group > INT32_MAX)) {
+        snprintf(message, RSC_GPU_MESSAGE_BYTES, "gpu engine: hp-rda is for one stack of all lines, local traces of 2 to 65536");
+        return RSC_EINVAL;
+    }
     return guarded(message, [&] { *session = new Session(*options); });
 }
 static Session *in_use(void *session) {
@@ -56,6 +62,9 @@ static int push_device(void *session, const uint64_t *words, uint64_t count, cha
 static int finish(void *session, rsc_gpu_result *results, char *message) {
     return guarded(message, [&] { in_use(session)->finish(results); });
 }
+static int bounds(void *session, rsc_gpu_bounds *bounds, char *message) {
+    return guarded(message, [&] { in_use(session)->bounds(bounds); });
+}
 static int timing(void *session, rsc_gpu_timing *timing, char *message) {
     return guarded(message, [&] { *timing = in_use(session)->timing(); });
 }
@@ -67,7 +76,7 @@ static void close_session(void *session) {
 extern "C" __attribute__((visibility("default"))) const rsc_gpu_plugin *rsc_gpu_plugin(void);
 extern "C" const struct rsc_gpu_plugin *rsc_gpu_plugin(void) {
     static const struct rsc_gpu_plugin plugin = {
-        RSC_GPU_PLUGIN_VERSION, sizeof plugin, open_session, reserve, get_buffer, commit, push, push_device, finish, timing, close_session,
+        RSC_GPU_PLUGIN_VERSION, sizeof plugin, open_session, reserve, get_buffer, commit, push, push_device, finish, bounds, timing, close_session,
     };
     return &plugin;
 }

@@ -7,6 +7,7 @@
 
 #include <reusescope/error.h>
 
+#include "hprda.h"
 #include "session_state.h"
 
 static const u64 PIECE_WORDS_MOST = 1ull << 20; /* 8 MiB: the bus is at its full rate from about 1 MiB on */
@@ -39,7 +40,13 @@ Session::Session(const rsc_gpu_options &options) : options_(options) {
     try {
         work_ = new Work;
         open_device();
-        make_stacks();
+        if (options_.hprda.on) {
+            hprda_ = new Hprda(options_, processors_, compute_stream_);
+            hprda_->phase = [](void *session, u32 number) { ((Session *)session)->phase(number); };
+            hprda_->phase_context = this;
+        } else {
+            make_stacks();
+        }
     } catch (...) {
         release();
         throw;
@@ -59,6 +66,7 @@ void Session::release() {
     for (cudaStream_t stream : streams_) (void)cudaStreamSynchronize(stream);
     for (Stack *stack : stacks_) delete stack;
     delete work_;
+    delete hprda_;
     for (Piece &piece : pieces_)
         if (piece.words) (void)cudaFreeHost(piece.words);
     if (host_counts_) (void)cudaFreeHost(host_counts_);
@@ -115,6 +123,7 @@ void Session::begin() {
         fail(RSC_ENOMEM, "gpu engine: %.1f MiB of device memory do not hold a chunk of %llu references, %llu bytes each",
              (double)budget_ / (1 << 20), (unsigned long long)std::max<u64>(1, chunk_words_), (unsigned long long)per_word);
     piece_words_ = std::min(PIECE_WORDS_MOST, chunk_words_);
+    if (hprda_) hprda_->set_budget(budget_ - 2 * chunk_words_ * sizeof(u64), chunk_words_);
     begun_ = true;
 }
 
@@ -124,9 +133,9 @@ void Session::reserve(u64 words, u64 lines) {
     begin();
     words = std::min(words, chunk_words_);
     lines = std::min<u64>(lines, POSITIONS_MOST / 2);
-    u64 copied = options_.chunk_words ? words : std::min(words, std::max(CHUNK_STEADY, 4 * lines));
+    u64 copied = options_.chunk_words ? words : std::min(words, steady_words(lines));
     for (Chunk &chunk : chunks_) chunk.words.ensure(copied, "chunk");
-    if ((words + lines) * bytes_per_position(false) < budget_ / 2) ensure_work((u32)(words + lines), false);
+    if (!hprda_ && (words + lines) * bytes_per_position(false) < budget_ / 2) ensure_work((u32)(words + lines), false);
     for (Stack *stack : stacks_) {
         if (stack->carried || lines > budget_ / 8 / 20) continue;
         stack->carry_ids.ensure(lines * sizeof(u32), "carried lines");
@@ -168,9 +177,8 @@ u64 Session::next_target(u64 coming) const {
     if (options_.chunk_words) return chunk_words_;
     u64 carried = 0;
     for (const Stack *stack : stacks_) carried = std::max<u64>(carried, stack->carried);
-    u64 least = std::max(CHUNK_FIRST, carried);
-    u64 target = std::max(std::min(CHUNK_FIRST << std::min<u64>(chunks_begun_, 16), CHUNK_STEADY), 4 * carried);
-    if (coming && coming < 2 * target) target = std::max(coming / 2, least);
+    u64 target = chunks_begun_ ? steady_words(carried) : CHUNK_FIRST;
+    if (coming && coming < 2 * target) target = std::max({coming / 2, CHUNK_FIRST, carried});
     return std::min(target, chunk_words_);
 }
 
@@ -219,7 +227,8 @@ void Session::compute_waiting(Chunk &chunk) {
     look_for_regions(chunk.words.at(), chunk.filled);
     check(cudaEventRecord(chunk.ready, look_stream_), "event");
     check(cudaEventSynchronize(chunk.ready), "copying to the device");
-    compute(chunk.words.at(), chunk.filled, chunk.consumed);
+    if (hprda_) hprda_->take(chunk.words.at(), (u32)chunk.filled, chunk.consumed);
+    else compute(chunk.words.at(), chunk.filled, chunk.consumed);
     chunk.waiting = false;
     chunk.filled = 0;
 }
@@ -230,7 +239,8 @@ void Session::push_device(const u64 *words, u64 count) {
         u64 part = std::min(count, chunk_words_);
         look_for_regions(words, part);
         check(cudaStreamSynchronize(look_stream_), "reading lines");
-        compute(words, part, chunks_[0].consumed);
+        if (hprda_) hprda_->take(words, (u32)part, chunks_[0].consumed);
+        else compute(words, part, chunks_[0].consumed);
         words += part;
         count -= part;
     }
@@ -248,6 +258,10 @@ void Session::finish(rsc_gpu_result *results) {
         compute_waiting(chunk);
     }
     check(cudaStreamSynchronize(copy_stream_), "copying to the device");
+    if (hprda_) {
+        memset(results, 0, sizeof *results);
+        hprda_->finish(*results);
+    }
     for (size_t i = 0; i < stacks_.size(); i++) {
         Stack &stack = *stacks_[i];
         rsc_gpu_result &result = results[i];
@@ -266,6 +280,11 @@ void Session::finish(rsc_gpu_result *results) {
     }
 }
 
+void Session::bounds(rsc_gpu_bounds *bounds) const {
+    if (!hprda_) fail(RSC_EINVAL, "gpu engine: bounds of exact distances");
+    hprda_->bounds(*bounds);
+}
+
 /* ---- timing ---- */
 
 void Session::phase(u32 number) {
@@ -278,7 +297,8 @@ void Session::phase(u32 number) {
 }
 
 rsc_gpu_timing Session::timing() {
-    double *sums[] = {&timing_.ids, &timing_.sort, &timing_.pairs, &timing_.rank, &timing_.count, &timing_.last, &timing_.carry};
+    double *sums[] = {&timing_.ids, &timing_.sort, &timing_.pairs, &timing_.rank, &timing_.count, &timing_.last, &timing_.carry,
+                      &timing_.runs, &timing_.local, &timing_.merge_locals, &timing_.merge_blocks, &timing_.adjust};
     check(cudaStreamSynchronize(compute_stream_), "computing");
     for (double *sum : sums) *sum = 0;
     for (size_t i = 0; i + 1 < marks_.size(); i++) {

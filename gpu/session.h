@@ -9,8 +9,9 @@
  * the chunk's own are counted.
  *
  * Nothing of a chunk is computed before all of it has been copied, and the last
- * chunk's work overlaps with nothing. So chunks begin small, grow while there is
- * more to come, and shrink towards an end that is known.
+ * chunk's work overlaps with nothing. So chunks are short, longer only where many
+ * lines are carried (session_state.h has the measurements), and shrink towards an
+ * end that is known.
  */
 #ifndef RSC_GPU_SESSION_H
 #define RSC_GPU_SESSION_H
@@ -66,6 +67,7 @@ struct Stack; /* what lasts from chunk to chunk; session_state.h */
 struct Work;  /* work space of the kernels, shared by the stacks */
 struct PassArguments;
 struct Clock;
+class Hprda;  /* takes the chunks instead of stacks; hprda.h */
 
 class Session {
   public:
@@ -78,6 +80,7 @@ class Session {
     void push(const u64 *words, u64 count);
     void push_device(const u64 *words, u64 count);
     void finish(rsc_gpu_result *results);
+    void bounds(rsc_gpu_bounds *bounds) const;
     rsc_gpu_timing timing();
 
   private:
@@ -135,6 +138,7 @@ class Session {
     u32 filling_ = 0, next_piece_ = 0;
     std::vector<Stack *> stacks_;
     Work *work_ = nullptr;
+    Hprda *hprda_ = nullptr;
     u32 *host_counts_ = nullptr; /* page-locked: last uses, reuses, kept; regions of each stack */
     std::vector<cudaEvent_t> marks_; /* timing: phase events in order */
     std::vector<u32> mark_phases_;

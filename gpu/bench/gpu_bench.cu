@@ -10,7 +10,9 @@
  * three. The CPU's engines run the first CPU_MEBIWORDS of the same words, and
  * their histograms are compared with the device's. A file shorter than MEBIWORDS is
  * measured as it is, then repeated to that length. -k adds end to end rates with
- * chunks of a fixed length.
+ * chunks of a fixed length. HP-RDA on the device is measured on the same words, with
+ * its error rate e over H bins (one an octave, and one for no distance) and its
+ * overlap with the exact histogram.
  */
 #include <algorithm>
 #include <chrono>
@@ -27,6 +29,7 @@
 
 #include "distance/gpu_plugin.h"
 extern "C" {
+#include "profile/metrics.h"
 #include "profile/profile_model.h"
 #include "trace/generate.h"
 }
@@ -106,7 +109,7 @@ static double memory_rate(void *device, size_t bytes) {
 /* ---- runs ---- */
 
 static double run_plugin(const uint64_t *words, uint64_t count, bool on_device, bool timed, uint64_t chunk_words,
-                         rsc_gpu_result *result, rsc_gpu_timing *timing) {
+                         rsc_gpu_result *result, rsc_gpu_timing *timing, rsc_gpu_hprda_options hprda = {}) {
     const struct rsc_gpu_plugin *plugin = rsc_gpu_plugin();
     char message[RSC_GPU_MESSAGE_BYTES];
     rsc_gpu_options options = {};
@@ -115,6 +118,7 @@ static double run_plugin(const uint64_t *words, uint64_t count, bool on_device, 
     options.stack_count = 1;
     options.chunk_words = chunk_words;
     options.timing = timed;
+    options.hprda = hprda;
     void *session;
     int status = plugin->open(&session, &options, message);
     if (!status) status = plugin->reserve(session, count, 12 << 20, message);
@@ -171,6 +175,50 @@ static double run_engine(const char *name, unsigned workers, const uint64_t *wor
     return seconds;
 }
 
+/* ---- HP-RDA beside exact ---- */
+
+static struct rsc_profile *profile_of(const rsc_gpu_result *result) {
+    struct rsc_profile *profile = rsc_profile_new();
+    if (!profile) exit(1);
+    profile->references = result->references;
+    profile->cold = profile->distinct = result->distinct;
+    memcpy(profile->rd.count, result->rd, sizeof result->rd);
+    return profile;
+}
+
+/* `device`: the same words in its memory. */
+static void measure_hprda(const uint64_t *words, const uint64_t *device, uint64_t count, uint64_t cpu_count, const rsc_gpu_result *exact) {
+    rsc_gpu_result *result = new rsc_gpu_result;
+    rsc_gpu_timing timing = {}, unused;
+    struct rsc_profile *truth = profile_of(exact);
+    for (uint32_t no_adjust = 0; no_adjust < 2; no_adjust++) {
+        rsc_gpu_hprda_options hprda = {};
+        hprda.on = 1;
+        hprda.no_adjust = no_adjust;
+        double on_device = 1e9, end_to_end = 1e9;
+        for (int i = 0; i < 2; i++) on_device = std::min(on_device, run_plugin(device, count, true, true, 0, result, &timing, hprda));
+        for (int i = 0; i < 2; i++) end_to_end = std::min(end_to_end, run_plugin(words, count, false, false, 0, result, &unused, hprda));
+        struct rsc_profile *estimate = profile_of(result);
+        uint32_t used = 0;
+        double rate = rsc_profile_error_rate(estimate, truth, rsc_bins_per_octave(1), &used), scale = 64.0 * (1 << 20) / count;
+        printf("    hp-rda%s  device %.2f G refs/s, end to end %.2f; e %.3f%% (H = %u), overlap %.4f;"
+               " ms per 64 Mi: runs %.2f, local %.2f, threads %.2f, blocks %.2f, adjust %.2f\n", no_adjust ? ", not adjusted" : "",
+               count / on_device / 1e9, count / end_to_end / 1e9, 100 * rate, used, rsc_profile_overlap(estimate, truth), timing.runs * scale,
+               timing.local * scale, timing.merge_locals * scale, timing.merge_blocks * scale, timing.adjust * scale);
+        rsc_profile_free(estimate);
+    }
+    rsc_profile_free(truth);
+    if (cpu_count) {
+        rsc_gpu_hprda_options hprda = {};
+        hprda.on = 1;
+        run_plugin(words, cpu_count, false, false, 0, result, &unused, hprda);
+        unsigned cores = std::thread::hardware_concurrency();
+        double seconds = run_engine("hp-rda", cores, words, cpu_count, result);
+        printf("    hp-rda, %u cores   %6.1f M refs/s\n", cores, cpu_count / seconds / 1e6);
+    }
+    delete result;
+}
+
 static double memory_peak, bus_peak;
 static std::vector<uint64_t> fixed_chunks;
 
@@ -188,7 +236,6 @@ static void measure(const char *name, const uint64_t *words, uint64_t count, uin
             timing = unused;
         }
     }
-    check(cudaFree(device), "device memory");
     for (int i = 0; i < 3; i++) end_to_end = std::min(end_to_end, run_plugin(words, count, false, false, 0, part, &timed));
     double work = timing.ids + timing.sort + timing.pairs + timing.rank + timing.count + timing.last + timing.carry;
     double scale = 64.0 * (1 << 20) / count;
@@ -211,6 +258,8 @@ static void measure(const char *name, const uint64_t *words, uint64_t count, uin
     printf("    memory: about %.0f bytes a reference must move: %.0f%% of %.2f TB/s; %.1f GiB of the device in use\n", bytes,
            100 * bytes * count / (work * 1e-3) / memory_peak, memory_peak / 1e12, timing.device_bytes / 1073741824.0);
     if (cpu_count > count) cpu_count = count;
+    measure_hprda(words, device, count, cpu_count, result);
+    check(cudaFree(device), "device memory");
     if (cpu_count) {
         run_plugin(words, cpu_count, false, false, 0, part, &unused);
         unsigned cores = std::thread::hardware_concurrency();

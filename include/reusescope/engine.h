@@ -43,9 +43,10 @@ struct rsc_engine_options {
     double confidence;         /* of error bars, in percent; default 90 */
     uint32_t local;            /* "hp-rda": references in a local trace; default 2048 */
     uint32_t no_adjust;        /* "hp-rda": 1 leaves the effective factor out */
-    uint32_t device;           /* "gpu": number of the device */
+    uint32_t device;           /* "gpu", "hp-rda": number of the device */
     uint32_t top_lines;        /* also tell this many lines that miss most, up to 1024; 0: none */
     uint64_t top_lines_bytes;  /* in a cache of this size; default 32 KiB */
+    uint32_t on_device;        /* "hp-rda": 1 runs it on the device, as a number of one other than 0 does */
 };
 
 struct rsc_engine;

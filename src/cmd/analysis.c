@@ -26,7 +26,7 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_TOP_LINES, 0, "top-lines", "N[,SIZE]", "also tell the N cache lines that miss most at SIZE (default 32K)", NULL},
     {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
-    {RSC_OPT_DEVICE, 0, "device", "N", "gpu: number of the GPU to use (default 0)", NULL},
+    {RSC_OPT_DEVICE, 0, "device", "N", "gpu: number of the GPU to use (default 0); hp-rda: run it there", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
     {RSC_OPT_CONFIDENCE, 0, "confidence", "PERCENT", "how often error bars should hold the truth (default 90)", NULL},
@@ -230,8 +230,10 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (!refused) refused = refuse_error(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
     if (refused < 0) return refused;
-    if (analysis->device_given && (!analysis->engine.engine || strcmp(analysis->engine.engine, "gpu")))
-        return rsc_fail(error, RSC_EINVAL, "--device: only --engine gpu takes it");
+    const char *engine = analysis->engine.engine;
+    if (analysis->device_given && (!engine || (strcmp(engine, "gpu") && strcmp(engine, "hp-rda"))))
+        return rsc_fail(error, RSC_EINVAL, "--device: only --engine gpu and --engine hp-rda take it");
+    analysis->engine.on_device = analysis->device_given && !strcmp(engine, "hp-rda");
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
     rsc_memory_start(analysis);

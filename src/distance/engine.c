@@ -41,11 +41,12 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
                          struct rsc_error *error) {
     memset(full, 0, sizeof *full);
     if (given) {
-        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or the last field, was added */
+        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or one of the last two fields, was added */
         if (given->struct_bytes != sizeof *given &&
             given->struct_bytes != offsetof(struct rsc_engine_options, attribute) &&
             given->struct_bytes != (offsetof(struct rsc_engine_options, no_ri) + 7) / 8 * 8 &&
-            given->struct_bytes != offsetof(struct rsc_engine_options, top_lines_bytes))
+            given->struct_bytes != offsetof(struct rsc_engine_options, top_lines_bytes) &&
+            given->struct_bytes != offsetof(struct rsc_engine_options, on_device))
             return rsc_fail(error, RSC_EINVAL, "engine options: struct_bytes is not sizeof(struct rsc_engine_options)");
         memcpy(full, given, given->struct_bytes < sizeof *full ? given->struct_bytes : sizeof *full);
     }
@@ -129,7 +130,7 @@ static int check_abilities(const struct rsc_engine_kind *kind, struct rsc_engine
         {RSC_CAN_LOCAL, options->local != 0, "local traces"},
         {RSC_CAN_LOCAL, options->no_adjust != 0, "leaving an effective factor out"},
         {RSC_CAN_TOP_LINES, options->top_lines != 0, "top lines"},
-        {RSC_CAN_DEVICE, options->device != 0, "a device"},
+        {RSC_CAN_DEVICE, options->device != 0 || options->on_device, "a device"},
     };
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
         if (wishes[i].asked && !(kind->can & wishes[i].ability))

@@ -21,7 +21,7 @@ enum {
     RSC_CAN_TOP_LINES = 64,
     RSC_CAN_LOCAL = 128,      /* local and no_adjust */
     RSC_TAKES_REQUESTS = 256, /* whole objects instead of lines: line size 1, model "requests" */
-    RSC_CAN_DEVICE = 512, /* a device other than 0 */
+    RSC_CAN_DEVICE = 512, /* a device other than 0, or on_device */
 };
 
 struct rsc_engine_kind {

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define RSC_GPU_PLUGIN_VERSION 1u
+#define RSC_GPU_PLUGIN_VERSION 2u
 #define RSC_GPU_PLUGIN_FILE "libreusescope-cuda.so"
 #define RSC_GPU_PLUGIN_SYMBOL "rsc_gpu_plugin"
 #define RSC_GPU_STACKS_MAX 16u
@@ -44,6 +44,14 @@ static inline uint64_t rsc_gpu_line_hash(uint64_t line, uint64_t seed) {
     return (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93ull;
 }
 
+/* The published approximation instead of exact distances (hprda.h), of one stack. 0 is the default of each but `on`. */
+struct rsc_gpu_hprda_options {
+    uint32_t on;
+    uint32_t local, fragment; /* references in a local trace, in a fragment */
+    uint32_t group;           /* references worked on at a time, rounded up to blocks; default a fragment, or what fits */
+    uint32_t no_adjust;
+};
+
 struct rsc_gpu_options {
     uint32_t struct_bytes;
     uint32_t device;
@@ -55,6 +63,7 @@ struct rsc_gpu_options {
     uint64_t rd_cap;       /* distances from here on are counted in rd_capped; 0: none */
     uint64_t chunk_words;  /* words of every chunk; 0: chosen from free memory, the lines met, and what is still to come */
     uint64_t memory_bytes; /* of the device, at most; 0: what is free, shared with the other sessions of the process */
+    struct rsc_gpu_hprda_options hprda;
 };
 
 /* Of one stack. */
@@ -65,9 +74,16 @@ struct rsc_gpu_result {
     uint64_t rd[RSC_GPU_BINS], ri[RSC_GPU_BINS];
 };
 
+/* Of hp-rda: histograms of the smallest and the largest distance that each reuse can have. */
+struct rsc_gpu_bounds {
+    uint64_t fragments;
+    uint64_t low[RSC_GPU_BINS], high[RSC_GPU_BINS];
+};
+
 /* Milliseconds of device time, summed over chunks and stacks. `ids` includes sampling and ordering by thread. */
 struct rsc_gpu_timing {
     double copy, ids, sort, pairs, rank, count, last, carry;
+    double runs, local, merge_locals, merge_blocks, adjust; /* of hp-rda */
     uint64_t chunks;
     uint64_t device_bytes; /* most memory in use */
     char device_name[64];
@@ -95,6 +111,7 @@ struct rsc_gpu_plugin {
 
     /* results[stack_count]. */
     int (*finish)(void *session, struct rsc_gpu_result *results, char *message);
+    int (*bounds)(void *session, struct rsc_gpu_bounds *bounds, char *message); /* after finish(), of hp-rda alone */
     int (*timing)(void *session, struct rsc_gpu_timing *timing, char *message);
     void (*close)(void *session); /* NULL is allowed */
 };

@@ -2,6 +2,7 @@
 $ tool=$(readlink -f $(command -v reusescope)); emulated=$(dirname $tool)/libreusescope-cuda-emulated.so
 $ gpu() { REUSESCOPE_GPU_PLUGIN=$emulated reusescope analyze --engine gpu "$@"; }
 $ same() { grep -v '"made"' "$1" > one; grep -v '"made"' "$2" > two; cmp one two && echo the same; }
+$ mkdir lonely && cp $tool lonely/reusescope
 $ reusescope gen zipf,lines=3K -n 20000 --seed 5 -o zipf.rsct -q
 $ gpu zipf.rsct -q -o gpu.json; reusescope analyze zipf.rsct --no-code -q -o exact.json; same gpu.json exact.json
 the same
@@ -24,8 +25,33 @@ made by     gpu, from trace
 $ REUSESCOPE_GPU_PLUGIN=$emulated reusescope run --engine gpu -q -o run.json -- /bin/true; grep -o '"by":"gpu","source":"qemu"' run.json
 "by":"gpu","source":"qemu"
 
+# HP-RDA there: the numbers of the CPU's, bounds included.
+$ hprda() { REUSESCOPE_GPU_PLUGIN=$emulated reusescope analyze --engine hp-rda --local 20 "$@"; }
+$ hprda zipf.rsct -q -o gpu.json --device 0; hprda zipf.rsct -q -o cpu.json; same gpu.json cpu.json
+the same
+$ hprda zipf.rsct -q -o gpu.json --device 0 --no-adjust --line 64,256; hprda zipf.rsct -q -o cpu.json --no-adjust --line 64,256; same gpu.json cpu.json
+the same
+$ hprda zipf.rsct -o not.json --device 1
+reusescope: gpu engine: no device 1; this machine has 1, numbered from 0
+[1]
+$ RSC_EMULATED_DEVICES=-1 hprda zipf.rsct -o not.json --device 0
+reusescope: gpu engine: the NVIDIA driver is missing, or older than this plugin needs
+[1]
+$ RSC_EMULATED_MEMORY=400000 hprda zipf.rsct -o not.json --device 0
+reusescope: gpu engine: 0.2 MiB of device memory do not hold a block of hp-rda, 0.3 MiB; take a smaller --local
+[1]
+$ RSC_EMULATED_MEMORY=64000000 hprda zipf.rsct --local 65536 -o not.json --device 0
+reusescope: gpu engine: 41.9 MiB of device memory do not hold a block of hp-rda, 841.5 MiB; take a smaller --local
+[1]
+$ RSC_EMULATED_FAIL_AFTER=120 hprda zipf.rsct -o not.json --device 0
+reusescope: gpu engine: the device failed (event): unspecified launch failure
+[1]
+$ env -u REUSESCOPE_GPU_PLUGIN lonely/reusescope analyze --engine hp-rda --device 0 zipf.rsct -o not.json
+reusescope: gpu engine: the plugin libreusescope-cuda.so is missing: build it where there is CUDA 12 or newer (make gpu)
+[1]
+
 # What is missing is named, and nothing is written.
-$ mkdir lonely && cp $tool lonely/reusescope && env -u REUSESCOPE_GPU_PLUGIN lonely/reusescope analyze --engine gpu zipf.rsct -o not.json
+$ env -u REUSESCOPE_GPU_PLUGIN lonely/reusescope analyze --engine gpu zipf.rsct -o not.json
 reusescope: gpu engine: the plugin libreusescope-cuda.so is missing: build it where there is CUDA 12 or newer (make gpu)
 [1]
 $ RSC_EMULATED_DEVICES=-1 gpu zipf.rsct -o not.json
@@ -41,7 +67,7 @@ $ RSC_EMULATED_MEMORY=90000 gpu zipf.rsct -o not.json
 reusescope: gpu engine: too many distinct lines for the device: 152 so far, at 63 bytes each, and a chunk, at 92 bytes a reference, do not fit 0.0 MiB; take a larger --line, or another engine
 [1]
 $ RSC_EMULATED_FAIL_AFTER=150 gpu zipf.rsct -o not.json
-reusescope: gpu engine: the device failed (counting): unspecified launch failure
+reusescope: gpu engine: the device failed (times): unspecified launch failure
 [1]
 $ ls not.json* reusescope.data*
 ls: cannot access 'not.json*': No such file or directory
@@ -59,10 +85,10 @@ $ reusescope analyze --engine gpu:0.1 zipf.rsct
 reusescope: engine 'gpu:0.1': gpu takes no parameter
 [2]
 $ reusescope analyze --device 0 zipf.rsct
-reusescope: --device: only --engine gpu takes it
+reusescope: --device: only --engine gpu and --engine hp-rda take it
 [2]
 $ reusescope analyze --engine exact --device 1 zipf.rsct
-reusescope: --device: only --engine gpu takes it
+reusescope: --device: only --engine gpu and --engine hp-rda take it
 [2]
 $ reusescope analyze --engine gpu --device x zipf.rsct
 reusescope analyze: --device x: not a number from 0 to 1023

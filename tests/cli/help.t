@@ -62,7 +62,7 @@ options:
       --top-lines N[,SIZE]    also tell the N cache lines that miss most at SIZE (default 32K)
       --sysroot DIR           where the program's libraries and their debug files are
       --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
-      --device N              gpu: number of the GPU to use (default 0)
+      --device N              gpu: number of the GPU to use (default 0); hp-rda: run it there
       --threads N             threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)
       --confidence PERCENT    how often error bars should hold the truth (default 90)
       --error E               auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%

@@ -1,6 +1,7 @@
 /*
  * property_gpu.c - the gpu engine against the exact one: the same profile, bit for
- * bit, through the library and the plugin. The plugin is the one with an emulated
+ * bit, through the library and the plugin. And hp-rda on the device against itself on
+ * the CPU. The plugin is the one with an emulated
  * device, whose kernels are the device's own.
  */
 #include <setjmp.h>
@@ -98,9 +99,43 @@ static void test_random_traces(void **state) {
     }
 }
 
+/* The same profile but for what it says of how it was made. */
+static void test_hprda(void **state) {
+    (void)state;
+    uint64_t seed = property_seed();
+    unsigned long traces = property_traces(150);
+    for (unsigned long t = 0; t < traces; t++) {
+        struct rsc_rng rng;
+        struct random_trace trace;
+        struct rsc_engine_options options = {.struct_bytes = sizeof options, .attribute = 2};
+        rsc_rng_seed(&rng, ~seed, t);
+        options.line_bytes = rsc_rng_below(&rng, 3) ? 64 : 64u << rsc_rng_below(&rng, 7);
+        options.local = 2 + (uint32_t)rsc_rng_below(&rng, 40);
+        options.no_adjust = (uint32_t)rsc_rng_below(&rng, 2);
+        random_trace_make(&trace, &rng, 2000);
+        struct rsc_profile *cpu = analyse(&trace, options, "hp-rda", &rng);
+        options.on_device = 1;
+        struct rsc_profile *gpu = analyse(&trace, options, "hp-rda", &rng);
+        assert_non_null(strstr(gpu->made.sampling, "; on a GPU"));
+        assert_memory_equal(gpu->made.sampling, cpu->made.sampling, strlen(cpu->made.sampling));
+        assert_string_equal(gpu->made.by, "hp-rda");
+        assert_int_equal(gpu->accesses, cpu->accesses);
+        assert_int_equal(gpu->references, cpu->references);
+        assert_int_equal(gpu->cold, cpu->cold);
+        assert_int_equal(gpu->distinct, cpu->distinct);
+        assert_int_equal(gpu->made.threads, cpu->made.threads);
+        same_lists(gpu->rd_list, gpu->rd_list_count, cpu->rd_list, cpu->rd_list_count);
+        assert_int_equal(gpu->mrc_count, cpu->mrc_count); /* low and high are in it */
+        if (gpu->mrc_count) assert_memory_equal(gpu->mrc, cpu->mrc, gpu->mrc_count * sizeof *gpu->mrc);
+        rsc_profile_free(cpu);
+        rsc_profile_free(gpu);
+        random_trace_free(&trace);
+    }
+}
+
 int main(void) {
     setenv(RSC_GPU_PLUGIN_VARIABLE, RSC_EMULATED_PLUGIN, 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_traces)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_traces), cmocka_unit_test(test_hprda)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 #endif

@@ -27,6 +27,7 @@ int main(void) { return 77; } /* no C++ compiler, or a sanitizer that does not k
 
 static void (*set_device)(int, size_t, long);
 static struct rsc_emulated_use (*use)(void);
+static const char *engine_name = "gpu"; /* or "hp-rda", on the device */
 static uint64_t addr[ACCESSES], meta[ACCESSES];
 
 static int open_emulated(void **state) {
@@ -45,7 +46,11 @@ static int open_emulated(void **state) {
 
 /* A whole analysis of the first `count` accesses. Returns the engine's status and checks what it leaves behind. */
 static int analyse(uint32_t count, struct rsc_error *error) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "gpu"};
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name};
+    if (strcmp(engine_name, "gpu")) {
+        options.on_device = 1;
+        options.local = 8;
+    }
     struct rsc_engine *engine;
     struct rsc_profile *profile = NULL;
     struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
@@ -156,7 +161,11 @@ static void test_freed_in_the_middle(void **state) {
     (void)state;
     set_device(1, PLENTY, -1);
     for (uint32_t count = 0; count <= ACCESSES; count += 613) {
-        struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "gpu"};
+        struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name};
+        if (strcmp(engine_name, "gpu")) {
+            options.on_device = 1;
+            options.local = 8;
+        }
         struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
         struct rsc_engine *engine;
         assert_int_equal(rsc_engine_new(&engine, &options, NULL), 0);
@@ -164,6 +173,21 @@ static void test_freed_in_the_middle(void **state) {
         rsc_engine_free(engine);
         assert_int_equal(use().memory, 0);
     }
+}
+
+/* All of this with HP-RDA on the device. */
+static void test_hprda(void **state) {
+    engine_name = "hp-rda";
+    test_missing(state);
+    test_lost_at_any_call(state);
+    test_little_memory(state);
+    test_freed_in_the_middle(state);
+    engine_name = "gpu";
+    struct rsc_engine_options wanted = {.struct_bytes = sizeof wanted, .engine = "shards:0.1", .on_device = 1};
+    struct rsc_engine *engine;
+    struct rsc_error error;
+    assert_int_equal(rsc_engine_new(&engine, &wanted, &error), RSC_EINVAL);
+    assert_string_equal(error.message, "the shards engine cannot do a device");
 }
 
 static void test_refused_wishes(void **state) {
@@ -189,6 +213,7 @@ int main(void) {
         cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_too_many_lines),
         cmocka_unit_test(test_freed_in_the_middle),
+        cmocka_unit_test(test_hprda),
         cmocka_unit_test(test_refused_wishes),
     };
     return cmocka_run_group_tests(tests, open_emulated, NULL);
