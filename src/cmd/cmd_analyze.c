@@ -100,6 +100,7 @@ static int run_analyze(const struct rsc_verb *verb, int argc, char **argv) {
     struct traces traces = {malloc((size_t)argc * sizeof *traces.paths), 0};
     int leave = RSC_EXIT_ERROR;
     if (!analysis || !traces.paths) goto out;
+    rsc_session_catch_interrupt();
     rsc_session_start(&session, verb, argv);
     rsc_analysis_start(analysis, &session);
     leave = take_options(analysis, &traces, argc, argv);

@@ -1,9 +1,11 @@
 /* session.c - the options all verbs share, and errors and log lines for people. */
 #include "cmd/session.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/numbers.h"
 #include "report/report.h"
@@ -42,6 +44,20 @@ static void print_log_line(void *user, enum rsc_log_level level, const char *lin
     const struct rsc_session *session = user;
     if (level == RSC_LOG_WARNING ? session->quiet : !session->verbose) return;
     fprintf(stderr, "reusescope: %s%s\n", level == RSC_LOG_WARNING ? "warning: " : "", line);
+}
+
+/* Ctrl-C: nothing is left half-written (output_file.h), and the line says that nothing was written. */
+static void say_interrupted(int number) {
+    static const char line[] = "reusescope: interrupted; nothing was written\n";
+    ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)ignored;
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void rsc_session_catch_interrupt(void) {
+    struct sigaction now;
+    if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == SIG_DFL) signal(SIGINT, say_interrupted);
 }
 
 void rsc_session_start(struct rsc_session *session, const struct rsc_verb *verb, char **argv) {

@@ -60,6 +60,9 @@ struct rsc_session {
     int progress_shown;
 };
 
+/* From here on Ctrl-C says that nothing was written, and ends the process as it would have. */
+void rsc_session_catch_interrupt(void);
+
 void rsc_session_start(struct rsc_session *session, const struct rsc_verb *verb, char **argv);
 
 /*

@@ -59,3 +59,19 @@ $ timeout 10 reusescope info <(printf '0 10\n') | grep accesses
 accesses       1
 $ printf '0 10\n' | timeout 10 reusescope info /dev/stdin | grep accesses
 accesses       1
+
+# Ctrl-C in the middle of a trace: one line, ended by the signal, nothing written. (More than a pipe holds: it is reading.)
+$ cat > interrupt.py << 'END'
+> import signal, subprocess, sys
+> tool = subprocess.Popen(["reusescope", "analyze", "-", "--from", "raw64", "-o", "never.json"], stdin=subprocess.PIPE,
+>                         stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+> tool.stdin.write(bytes(1 << 20))
+> tool.stdin.flush()
+> tool.send_signal(signal.SIGINT)
+> print(tool.wait(), tool.stderr.read().decode(), end="")
+> END
+$ /usr/bin/python3 interrupt.py
+-2 reusescope: interrupted; nothing was written
+$ ls never.json
+ls: cannot access 'never.json': No such file or directory
+[2]
