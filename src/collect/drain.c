@@ -326,7 +326,7 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
     }
     if (!words) return 0;
     if (words > RSC_BLOCK_WORDS) words = RSC_BLOCK_WORDS;
-    if (cursor->generation != slot->generation) {
+    if (!cursor->generation || cursor->generation != slot->generation) { /* no thread has generation 0: it was scribbled over */
         int status = start_thread(drain, cursor, slot);
         if (status < 0) return status;
     }

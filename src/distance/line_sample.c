@@ -98,17 +98,17 @@ static void set_shares(struct rsc_line_sample *sample) {
 }
 
 /* Distances with all parts, and without each; scaled to `distinct` lines. */
-static void count_distance(struct rsc_line_sample *sample, rsc_part_counts apart, uint32_t own, double distinct) {
+static void count_distance(struct rsc_line_sample *sample, const rsc_part_counts *apart, uint32_t own, double distinct) {
     uint64_t weight = 1ull << sample->rate_shift;
     double dither = 0;
     uint32_t all = 0;
     if (sample->scaled_for != sample->count) set_shares(sample);
-    for (uint32_t part = 0; part < RSC_SAMPLE_PARTS; part++) all += apart[part];
+    for (uint32_t part = 0; part < RSC_SAMPLE_PARTS; part++) all += (*apart)[part];
     /* A count of sampled lines stands for a range: without this, the curve would have steps of 2^k lines. */
     if (sample->rate_shift) dither = rsc_rng_double(&sample->rng) - 0.5;
     for (uint32_t part = 0; part <= RSC_SAMPLE_PARTS; part++) {
         if (part == own) continue;
-        uint32_t seen = part < RSC_SAMPLE_PARTS ? all - apart[part] : all;
+        uint32_t seen = part < RSC_SAMPLE_PARTS ? all - (*apart)[part] : all;
         double distance = seen ? (seen + dither) * (distinct - 1) * sample->share[part] + 0.5 : 0;
         if (distance > distinct - 1) distance = distinct - 1;
         sample->rd[(size_t)part * sample->bin_count + rsc_bin_of_fine((uint64_t)distance)] += weight;
@@ -146,7 +146,8 @@ void rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *l
         for (uint32_t k = place + 1; k; k &= k - 1) upto += sample->tree[k];
         double distinct = (double)distinct_before + new_lines * (found->sampled[s] + 1) / found->count;
         if (!sample->rate_shift) distinct = sample->count; /* all are in the sample */
-        count_distance(sample, *sample->live - upto, part, distinct);
+        rsc_part_counts apart = *sample->live - upto;
+        count_distance(sample, &apart, part, distinct);
         tree_add(sample, place, part, (uint16_t)-1);
         sample->part_at[place] = NO_PART;
         if (sample->next == RSC_SAMPLE_PLACES) {
