@@ -358,6 +358,9 @@ static void anything_may_change_meanwhile(void **state) {
     uint64_t accesses = 0;
     int status = 0;
     (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* the writer stands for another process that keeps no rules: it races, by design */
+#endif
     assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
     pthread_create(&thread, NULL, scribble, &scribbler);
     for (uint32_t i = 0; status >= 0 && __atomic_load_n(&scribbler.written, __ATOMIC_ACQUIRE) < 2000000; i++) {
