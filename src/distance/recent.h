@@ -24,6 +24,7 @@
 #endif
 
 #include "distance/exact_state.h"
+#include "distance/line_runs.h"
 
 #define ORDER_OF_BLOCK (RSC_RECENT_LANES + 1)
 
@@ -38,34 +39,17 @@ static inline __attribute__((always_inline)) void recent_repeats(struct rsc_exac
                                                                  uint64_t *ri, uint32_t *last_tag, int with_ri) {
     struct rsc_recent *recent = &exact->recent;
     struct rsc_unanswered *rest = &exact->unanswered;
-    uint32_t listed = 0, i = 1;
     rest->line[0] = lines[0];
     rest->index[0] = 0;
-    listed += !recent->count || lines[0] != recent->line[recent->last];
-#if defined(__AVX512F__)
-    for (; i + 8 <= count; i += 8) {
-        __m512i here = _mm512_loadu_si512(lines + i), before = _mm512_loadu_si512(lines + i - 1);
-        __mmask8 differs = _mm512_cmpneq_epi64_mask(here, before);
-        __m256i index = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32((int)i));
-        _mm512_storeu_si512(rest->line + listed, _mm512_maskz_compress_epi64(differs, here));
-        _mm256_storeu_si256((__m256i *)(rest->index + listed), _mm256_maskz_compress_epi32(differs, index));
-        listed += (uint32_t)__builtin_popcount(differs);
-    }
-#endif
-    for (; i < count; i++) {
-        rest->line[listed] = lines[i];
-        rest->index[listed] = i;
-        listed += lines[i] != lines[i - 1];
-    }
+    uint32_t first = !recent->count || lines[0] != recent->line[recent->last];
+    rest->count = rsc_line_runs(lines, count, first, rest->line, rest->index);
     memset(rd, 0, count * sizeof *rd);
     if (with_ri)
-        for (i = 0; i < count; i++) ri[i] = 1;
+        for (uint32_t i = 0; i < count; i++) ri[i] = 1;
     if (tags) {
         last_tag[0] = recent->tag[recent->last];
         memcpy(last_tag + 1, tags, (count - 1) * sizeof *tags);
     }
-    rest->count = listed;
-    rest->index[listed] = count; /* a use lasts until the next one begins */
 }
 
 #if defined(__AVX2__)
