@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "report/units.h"
 
 #define CHECK_EVERY 16u /* batches */
 
@@ -85,20 +86,20 @@ static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
     return exact;
 }
 
-/* The sample that fits into a limit: some 160 bytes a line and 1 MiB beside. */
+/* The sample that fits into a limit: some 160 bytes a line and 1 MiB beside. 0: none does. */
 static unsigned lines_that_fit(uint64_t limit) {
     uint64_t lines = 65536;
-    while (lines > 64 && lines * 160 + (1 << 20) > limit / 2) lines /= 2;
-    return (unsigned)lines;
+    while (lines >= 64 && lines * 160 + (1 << 20) > limit / 2) lines /= 2;
+    return lines >= 64 ? (unsigned)lines : 0;
 }
 
 static int refuse(const struct rsc_analysis *analysis, uint64_t needs, const char *of, struct rsc_error *error) {
     char suggestion[96];
     unsigned lines = lines_that_fit(analysis->memory_most);
-    if (analysis->requests) snprintf(suggestion, sizeof suggestion, "give it more with --max-memory");
+    if (analysis->requests || !lines) snprintf(suggestion, sizeof suggestion, "give it more with --max-memory");
     else snprintf(suggestion, sizeof suggestion, "--engine shards-max:%u fits, and has error bars", lines);
-    return rsc_fail(error, RSC_ENOMEM, "%s takes up to %llu MiB of memory, and may take %llu (%s): %s", of,
-                    (unsigned long long)(needs >> 20) + 1, (unsigned long long)(analysis->memory_most >> 20),
+    return rsc_fail(error, RSC_ENOMEM, "%s takes up to %s of memory, and may take %s (%s): %s", of,
+                    rsc_show_bytes(needs).text, rsc_show_bytes(analysis->memory_most).text,
                     analysis->max_memory ? "--max-memory" : "80 % of what is available; --max-memory changes it", suggestion);
 }
 
@@ -144,9 +145,9 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
         needs += distinct * each;
     }
     if (needs <= analysis->memory_most) return 0;
-    char of[64];
-    snprintf(of, sizeof of, "this analysis, of %s%.1f M lines,", analysis->line_count > 1 ? "at last " : "",
-             (double)distinct / 1e6);
+    char of[128];
+    snprintf(of, sizeof of, "this analysis, of about %s lines%s,", rsc_show_short(distinct).text,
+             analysis->line_count > 1 ? " of the last size" : "");
     return refuse(analysis, needs, of, error);
 }
 
