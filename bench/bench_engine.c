@@ -13,16 +13,13 @@
 
 #include "base/histogram.h"
 #include "base/u64_table.h"
-#include "bench/measure.h"
+#include "bench/line_list.h"
 #include "distance/exact_state.h"
-#include "trace/generate.h"
-#include "trace/references.h"
 
 #define BLOCK 2048u
 #define REFERENCES_MAX 20000000u
 
-static uint64_t *lines;
-static uint32_t line_count;
+static struct line_list list = {.most = REFERENCES_MAX};
 
 /* ---- what anybody would write first ---- */
 
@@ -63,17 +60,17 @@ static uint64_t run_baseline(struct rsc_histogram *rd) {
     uint64_t cold = 0;
     need(rsc_u64_table_init(&base.table, 1024), "table");
     base.tree = calloc((size_t)base.slots + 1, sizeof *base.tree);
-    for (uint32_t i = 0; i < line_count; i++) {
+    for (uint32_t i = 0; i < list.count; i++) {
         if (base.next == base.slots) baseline_compact(&base);
         if (rsc_u64_table_needs_rebuild(&base.table)) need(rsc_u64_table_rebuild(&base.table), "table");
-        struct rsc_u64_entry *entry = rsc_u64_table_find(&base.table, lines[i]);
+        struct rsc_u64_entry *entry = rsc_u64_table_find(&base.table, list.lines[i]);
         if (entry->value) {
             uint32_t slot = (uint32_t)entry->value - 1, upto = 0;
             for (uint32_t k = slot + 1; k; k &= k - 1) upto += base.tree[k];
             rd->count[rsc_bin_of_fine(base.live - upto)]++;
             tree_add(&base, slot, (uint32_t)-1);
         } else {
-            entry->key = lines[i];
+            entry->key = list.lines[i];
             base.table.used++;
             base.live++;
             cold++;
@@ -97,9 +94,9 @@ static uint64_t run_exact(struct rsc_histogram *rd_sum, enum rsc_simd simd, int 
     need(rsc_exact_init(&exact, simd, 0), "engine");
     if (!with_ri) rsc_exact_leave_out_ri(&exact);
     need(rsc_histogram_init(&ri_sum, RSC_BINS_FINE), "histogram");
-    for (uint32_t done = 0; done < line_count; done += BLOCK) {
-        uint32_t part = line_count - done < BLOCK ? line_count - done : BLOCK;
-        need(rsc_exact_run(&exact, lines + done, part, rd, ri), "engine");
+    for (uint32_t done = 0; done < list.count; done += BLOCK) {
+        uint32_t part = list.count - done < BLOCK ? list.count - done : BLOCK;
+        need(rsc_exact_run(&exact, list.lines + done, part, rd, ri), "engine");
         for (uint32_t i = 0; i < part; i++) {
             if (rd[i] == RSC_RD_COLD) {
                 cold++;
@@ -113,43 +110,6 @@ static uint64_t run_exact(struct rsc_histogram *rd_sum, enum rsc_simd simd, int 
     rsc_histogram_free(&ri_sum);
     rsc_exact_free(&exact);
     return cold;
-}
-
-/* ---- traces ---- */
-
-static void add_batch(const struct rsc_batch *batch) {
-    static uint32_t from[BLOCK];
-    struct rsc_reference_cursor cursor;
-    rsc_references_start(&cursor, batch, 6);
-    for (;;) {
-        uint32_t room = REFERENCES_MAX - line_count < BLOCK ? REFERENCES_MAX - line_count : BLOCK;
-        uint32_t filled = room ? rsc_references_fill(&cursor, lines + line_count, from, room) : 0;
-        if (!filled) return;
-        line_count += filled;
-    }
-}
-
-static void make_trace(const char *spec) {
-    struct rsc_source *source;
-    struct rsc_batch batch;
-    struct rsc_error error;
-    line_count = 0;
-    need(rsc_generator_open(&source, spec, REFERENCES_MAX, 1, &error), spec);
-    while (source->ops->next(source, &batch, &error) > 0) add_batch(&batch);
-    source->ops->close(source);
-}
-
-static void load_trace(const char *path) {
-    const struct rsc_filter data_only = {RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0, 0,
-                                         UINT64_MAX, 1};
-    struct rsc_trace_options options = {.struct_bytes = sizeof options, .filter = &data_only};
-    struct rsc_trace *trace;
-    const struct rsc_batch *batch;
-    struct rsc_error error;
-    line_count = 0;
-    need(rsc_trace_open(&trace, path, &options, &error), path);
-    while (line_count < REFERENCES_MAX && rsc_trace_next(trace, &batch, &error) > 0) add_batch(batch);
-    rsc_trace_close(trace);
 }
 
 static void compare(const char *name, int rounds) {
@@ -177,13 +137,13 @@ static void compare(const char *name, int rounds) {
             rsc_histogram_free(&got);
         }
     }
-    printf("%-28s %9u refs %9llu lines  baseline %6.1f M/s", name, line_count, (unsigned long long)cold,
-           line_count / best[0] / 1e6);
+    printf("%-28s %9u refs %9llu lines  baseline %6.1f M/s", name, list.count, (unsigned long long)cold,
+           list.count / best[0] / 1e6);
     for (int simd = 0; simd < RSC_SIMD_COUNT; simd++) {
         const double *took = best + 1 + 2 * simd;
         if (took[0])
             printf("  %s %6.1f (%.2fx), with RI %6.1f (%.2fx)", rsc_simd_name((enum rsc_simd)simd),
-                   line_count / took[0] / 1e6, best[0] / took[0], line_count / took[1] / 1e6, best[0] / took[1]);
+                   list.count / took[0] / 1e6, best[0] / took[0], list.count / took[1] / 1e6, best[0] / took[1]);
     }
     printf("  %.1f bytes/line, with RI %.1f\n", bytes_per_line[0], bytes_per_line[1]);
     rsc_histogram_free(&truth);
@@ -192,17 +152,17 @@ static void compare(const char *name, int rounds) {
 int main(int argc, char **argv) {
     static const char *const specs[] = {"uniform,lines=1000000", "zipf,lines=10000000,skew=0.99", "cyclic,lines=1000000"};
     int rounds = argc > 1 ? atoi(argv[1]) : 5;
-    lines = malloc((size_t)REFERENCES_MAX * sizeof *lines);
-    if (!lines || rounds < 1) return 1;
+    list.lines = malloc((size_t)REFERENCES_MAX * sizeof *list.lines);
+    if (!list.lines || rounds < 1) return 1;
     printf("exact reuse distance, one core, best of %d; baseline: hash + Fenwick tree; M references/s\n", rounds);
     for (size_t i = 0; argc < 3 && i < sizeof specs / sizeof *specs; i++) {
-        make_trace(specs[i]);
+        line_list_make(&list, specs[i]);
         compare(specs[i], rounds);
     }
     for (int i = 2; i < argc; i++) {
-        load_trace(argv[i]);
+        line_list_load(&list, argv[i]);
         compare(argv[i], rounds);
     }
-    free(lines);
+    free(list.lines);
     return 0;
 }

@@ -18,25 +18,22 @@
 #include <reusescope/reusescope.h>
 #include <string.h>
 
-#include "bench/measure.h"
+#include "bench/line_list.h"
 #include "distance/exact_state.h"
 #include "distance/hprda.h"
 #include "profile/metrics.h"
-#include "trace/generate.h"
-#include "trace/references.h"
 
 #define BLOCK 2048u
 #define REFERENCES_MAX 10000000u
 #define SIZES 7 /* 256 to 16384 */
 
-static uint64_t *lines;
-static uint32_t line_count;
+static struct line_list list = {.most = REFERENCES_MAX};
 
 static struct rsc_profile *make_profile(const struct rsc_histogram *rd, uint64_t distinct) {
     struct rsc_profile *profile = rsc_profile_new();
     if (!profile) need(-1, "profile");
     profile->made.line_bytes = 64;
-    profile->references = line_count;
+    profile->references = list.count;
     profile->cold = profile->distinct = distinct;
     rsc_histogram_merge(&profile->rd, rd);
     need(rsc_profile_seal(profile), "profile");
@@ -60,9 +57,9 @@ static double run_exact(struct rsc_profile **profile) {
     need(rsc_histogram_init(&rd_sum, RSC_BINS_FINE), "histogram");
     need(rsc_histogram_init(&ri_sum, RSC_BINS_FINE), "histogram");
     double begun = processor_now();
-    for (uint32_t done = 0; done < line_count; done += BLOCK) {
-        uint32_t part = line_count - done < BLOCK ? line_count - done : BLOCK;
-        need(rsc_exact_run(&exact, lines + done, part, rd, ri), "engine");
+    for (uint32_t done = 0; done < list.count; done += BLOCK) {
+        uint32_t part = list.count - done < BLOCK ? list.count - done : BLOCK;
+        need(rsc_exact_run(&exact, list.lines + done, part, rd, ri), "engine");
         for (uint32_t i = 0; i < part; i++) {
             if (rd[i] == RSC_RD_COLD) continue;
             rd_sum.count[rsc_bin_of_fine(rd[i])]++;
@@ -100,8 +97,8 @@ static void run_hprda(struct row *row, uint32_t local, int no_adjust, uint32_t w
     struct rsc_hprda hprda;
     need(rsc_hprda_init(&hprda, &options), "hp-rda");
     double begun = seconds_now(), processor = processor_now();
-    for (uint32_t done = 0; done < line_count; done += BLOCK)
-        need(rsc_hprda_push(&hprda, lines + done, line_count - done < BLOCK ? line_count - done : BLOCK), "hp-rda");
+    for (uint32_t done = 0; done < list.count; done += BLOCK)
+        need(rsc_hprda_push(&hprda, list.lines + done, list.count - done < BLOCK ? list.count - done : BLOCK), "hp-rda");
     need(rsc_hprda_finish(&hprda), "hp-rda");
     double took = seconds_now() - begun;
     double *best = &row->best[workers - 1];
@@ -127,8 +124,8 @@ static void print_row(const struct row *row, uint32_t local, int no_adjust, cons
     double rate = rsc_profile_error_rate(row->profile, truth, rsc_bins_per_octave(1), &used) * used / most;
     printf("%6u %-3s %6.3f%% %3u %8.4f %8.4f %8.4f %7.1f %6.2fx %7.1f %6.2fx   %4.1f %4.1f %4.1f %4.1f\n", local,
            no_adjust ? "no" : "yes", 100 * rate, most, rsc_profile_overlap(row->profile, truth),
-           rsc_profile_mrc_error(row->profile, truth, NULL), row->width, line_count / row->processor / 1e6,
-           exact / row->processor, line_count / row->best[1] / 1e6, row->best[0] / row->best[1], 100 * row->parts[0] / all,
+           rsc_profile_mrc_error(row->profile, truth, NULL), row->width, list.count / row->processor / 1e6,
+           exact / row->processor, list.count / row->best[1] / 1e6, row->best[0] / row->best[1], 100 * row->parts[0] / all,
            100 * row->parts[1] / all, 100 * row->parts[2] / all, 100 * row->parts[3] / all);
 }
 
@@ -144,8 +141,8 @@ static void compare(const char *name, int rounds) {
                 for (uint32_t workers = 1; workers <= 2; workers++)
                     run_hprda(&rows[size][no_adjust], 256u << size, no_adjust, workers);
     }
-    printf("\n%s: %u references, %llu lines; exact %.1f M/s\n", name, line_count, (unsigned long long)truth->distinct,
-           line_count / exact / 1e6);
+    printf("\n%s: %u references, %llu lines; exact %.1f M/s\n", name, list.count, (unsigned long long)truth->distinct,
+           list.count / exact / 1e6);
     printf(" local adj       e   H  overlap  mrc mae    bound 1t M/s exact=1 2t wall   1t=1   local merge block adjust %%\n");
     uint32_t most = 0;
     for (uint32_t size = 0; size < SIZES; size++)
@@ -163,59 +160,22 @@ static void compare(const char *name, int rounds) {
     fflush(stdout);
 }
 
-/* ---- traces ---- */
-
-static void add_batch(const struct rsc_batch *batch) {
-    static uint32_t from[BLOCK];
-    struct rsc_reference_cursor cursor;
-    rsc_references_start(&cursor, batch, 6);
-    for (;;) {
-        uint32_t room = REFERENCES_MAX - line_count < BLOCK ? REFERENCES_MAX - line_count : BLOCK;
-        uint32_t filled = room ? rsc_references_fill(&cursor, lines + line_count, from, room) : 0;
-        if (!filled) return;
-        line_count += filled;
-    }
-}
-
-static void make_trace(const char *spec) {
-    struct rsc_source *source;
-    struct rsc_batch batch;
-    struct rsc_error error;
-    line_count = 0;
-    need(rsc_generator_open(&source, spec, REFERENCES_MAX, 1, &error), spec);
-    while (source->ops->next(source, &batch, &error) > 0) add_batch(&batch);
-    source->ops->close(source);
-}
-
-static void load_trace(const char *path) {
-    const struct rsc_filter data_only = {RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0, 0,
-                                         UINT64_MAX, 1};
-    struct rsc_trace_options options = {.struct_bytes = sizeof options, .filter = &data_only};
-    struct rsc_trace *trace;
-    const struct rsc_batch *batch;
-    struct rsc_error error;
-    line_count = 0;
-    need(rsc_trace_open(&trace, path, &options, &error), path);
-    while (line_count < REFERENCES_MAX && rsc_trace_next(trace, &batch, &error) > 0) add_batch(batch);
-    rsc_trace_close(trace);
-}
-
 int main(int argc, char **argv) {
     static const char *const specs[] = {"uniform,lines=1000000", "zipf,lines=10000000,skew=0.99", "cyclic,lines=1000000",
                                         "stencil,lines=100000",  "mix,lines=200000,threads=4",   "zipf,lines=3000,skew=0.8"};
     int rounds = argc > 1 ? atoi(argv[1]) : 3;
-    lines = malloc((size_t)REFERENCES_MAX * sizeof *lines);
-    if (!lines || rounds < 1) return 1;
+    list.lines = malloc((size_t)REFERENCES_MAX * sizeof *list.lines);
+    if (!list.lines || rounds < 1) return 1;
     printf("HP-RDA beside the exact engine on one core (%s), best of %d; OpenMP: %s\n", rsc_simd_name(rsc_simd_best()),
            rounds, rsc_hprda_has_openmp() ? "yes" : "no, one thread in both columns");
     for (size_t i = 0; argc < 3 && i < sizeof specs / sizeof *specs; i++) {
-        make_trace(specs[i]);
+        line_list_make(&list, specs[i]);
         compare(specs[i], rounds);
     }
     for (int i = 2; i < argc; i++) {
-        load_trace(argv[i]);
+        line_list_load(&list, argv[i]);
         compare(argv[i], rounds);
     }
-    free(lines);
+    free(list.lines);
     return 0;
 }
