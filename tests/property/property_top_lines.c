@@ -33,7 +33,7 @@ struct run {
 
 static struct run make_run(struct rsc_rng *rng, uint32_t count, uint64_t line_limit, uint32_t misses_from) {
     struct run run = {.count = count, .line_limit = line_limit};
-    uint64_t *ri = malloc(count * sizeof *ri), hot = 1 + rsc_rng_below(rng, 50), at = 0;
+    uint64_t *ri = malloc(count * sizeof *ri), hot = 1 + rsc_rng_below(rng, line_limit < 50 ? line_limit : 50), at = 0;
     struct rsc_exact exact;
     run.lines = malloc(count * sizeof *run.lines);
     run.rd = malloc(count * sizeof *run.rd);
