@@ -19,8 +19,9 @@ const struct rsc_option rsc_common_options[] = {
 };
 
 const struct rsc_option rsc_trace_options[] = {
-    {RSC_OPT_FROM, 0, "from", "FORMAT", "read the trace as rsct, din, lackey, csv or raw64 (default: by content)",
-     "rsct din lackey csv raw64"},
+    {RSC_OPT_FROM, 0, "from", "FORMAT",
+     "read the trace as rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi or raw64 (default: by content; the last four only so)",
+     "rsct din lackey csv pinatrace perf-script drmemtrace champsim oracleGeneral vscsi raw64"},
     {RSC_OPT_SALVAGE, 0, "salvage", NULL, "of a damaged .rsct, read the intact frames and say what was lost", NULL},
     {RSC_OPT_KIND, 0, "kind", "KINDS", "keep only these: R (reads), W (writes), I (fetches), as R,W", "R W I R,W"},
     {RSC_OPT_TID, 0, "tid", "LIST", "keep only these threads, by thread id (run numbers them from 1)", NULL},

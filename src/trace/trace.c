@@ -2,6 +2,7 @@
  * trace.c - the public trace handle: input, format, reader, then filter and
  * decode-ahead as asked for.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +23,20 @@ struct rsc_trace {
     uint64_t accesses, instructions; /* read so far */
 };
 
+/* Is it this name, whatever its case and its hyphens? */
+static int is_named(const char *name, const char *given) {
+    for (;; name++, given++) {
+        while (*name == '-' || *name == '_') name++;
+        while (*given == '-' || *given == '_') given++;
+        if (tolower((unsigned char)*name) != tolower((unsigned char)*given)) return 0;
+        if (!*name) return 1;
+    }
+}
+
 static int format_by_name(const struct rsc_format **format, const char *name, struct rsc_error *error) {
-    char names[160] = "";
+    char names[240] = "";
     for (*format = rsc_formats; (*format)->name; ++*format) {
-        if (!strcmp((*format)->name, name)) return 0;
+        if (is_named((*format)->name, name)) return 0;
         if (names[0]) strncat(names, ", ", sizeof names - strlen(names) - 1);
         strncat(names, (*format)->name, sizeof names - strlen(names) - 1);
     }
@@ -41,7 +52,9 @@ static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
     for (trace->format = rsc_formats; trace->format->name; trace->format++)
         if (trace->format->matches && trace->format->matches(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX)) return 0;
     return rsc_fail_at(error, RSC_EFORMAT, 0,
-                       "%s: no trace format recognised (rsct, din, lackey, csv); name it with --from if it is one", name);
+                       "%s: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it "
+                       "with --from if it is one",
+                       name);
 }
 
 /* An empty file is an error by whatever name it is read. */
