@@ -9,7 +9,7 @@
  * address. That is what `-F comm,pid,tid,time,event,addr,data_src,ip` gives, what
  * `perf mem record` gives without -F, and what `-F ip,addr` gives. Numbers behind
  * addr are weights and the ip: the ip is the longest. Where call chains were
- * recorded, it is the first frame on the lines below.
+ * recorded, it is the first frame on the lines below, and not in the line.
  *
  * The operation is in data_src (linux/perf_event.h: bits 0-4 are n/a, load,
  * store, prefetch, exec); without data_src an event with "store" in its name is a
@@ -42,7 +42,7 @@ struct perf_reader {
     struct rsc_thread_table threads;
     uint64_t samples, left_out;
     int headed;      /* samples have something before their address: lines without are frames */
-    int wants_frame; /* the last sample of the batch has no pc yet */
+    int wants_frame; /* a frame that comes next has the pc of the last sample of the batch */
     int failure; /* what a bad line is: RSC_EFORMAT, or why no thread could be added */
     uint64_t addr[RSC_BATCH_ACCESSES];
     uint64_t meta[RSC_BATCH_ACCESSES];
@@ -233,7 +233,7 @@ static const char *add_sample(struct perf_reader *reader, const struct sample *s
         reader->failure = (int)thread;
         return thread == RSC_ENOMEM ? "no memory for one more thread" : "more threads than a trace can have";
     }
-    reader->wants_frame = !sample->has_pc;
+    reader->wants_frame = 1;
     reader->addr[*count] = sample->addr;
     reader->meta[*count] = rsc_meta(1, kind, (uint32_t)thread);
     reader->pc[(*count)++] = sample->pc;
