@@ -191,7 +191,7 @@ static const char *take_numbers(struct sample *sample, const char *at, const cha
         return NULL;
     }
     take_pc(sample, addr.end, end);
-    return sample->has_pc ? NULL : "one number is not enough: addr and ip, or data_src, are needed (perf script -F)";
+    return sample->has_pc ? NULL : "one number is not enough: addr and ip, or data_src, are needed in -F";
 }
 
 /* ---- lines ---- */

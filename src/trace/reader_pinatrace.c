@@ -7,8 +7,9 @@
  *
  * Numbers have 0x; the size is decimal and 1 where there is none; what follows
  * it is not looked at. Blank lines and lines that start with '#' are skipped, but
- * both tools end their files with "#eof": a file without it is read, and its end
- * doubted in a warning. There are no fetches, so there is no instruction count,
+ * both tools end their files with "#eof": a file that ends inside a line before
+ * that is cut, one that ends between two lines is read and its end doubted in a
+ * warning. There are no fetches, so there is no instruction count,
  * and no threads.
  */
 #include <inttypes.h>
@@ -104,6 +105,16 @@ static uint32_t parse_block(struct pinatrace_reader *reader, uint32_t count, con
     return count;
 }
 
+static int finish(struct pinatrace_reader *reader, struct rsc_error *error) {
+    const char *name = rsc_input_name(reader->lines.input);
+    if (reader->ended) return 0;
+    uint64_t end = rsc_input_offset(reader->lines.input);
+    if (reader->lines.unended)
+        return rsc_fail_at(error, RSC_EFORMAT, end, "%s: cut at byte %" PRIu64 ", inside a line (pinatrace)", name, end);
+    rsc_log_line(reader->log, RSC_LOG_WARNING, "%s: no \"#eof\" at the end: the trace may be cut (pinatrace)", name);
+    return 0;
+}
+
 static int pinatrace_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
     struct pinatrace_reader *reader = (struct pinatrace_reader *)source;
     const char *problem = NULL;
@@ -115,12 +126,7 @@ static int pinatrace_next(struct rsc_source *source, struct rsc_batch *batch, st
         count = parse_block(reader, count, &problem);
     }
     if (count == 0 && problem) return rsc_text_lines_fail(&reader->lines, RSC_EFORMAT, problem, error);
-    if (count == 0) {
-        if (!reader->ended)
-            rsc_log_line(reader->log, RSC_LOG_WARNING, "%s: no \"#eof\" at the end: the trace may be cut (pinatrace)",
-                         rsc_input_name(reader->lines.input));
-        return 0;
-    }
+    if (count == 0) return finish(reader, error);
     *batch = (struct rsc_batch){.count = count,
                                 .addr = reader->addr,
                                 .meta = reader->meta,

@@ -70,6 +70,12 @@ static void pinatrace_lines(void **state) {
     read_text(NULL, "0x1: R 0x2\n");
     assert_whole(1);
     assert_non_null(strstr(logged, "no \"#eof\" at the end"));
+    read_text("pinatrace", "0x1: R 0x2\n0x1: W 0x");
+    assert_failed(RSC_EFORMAT, 11, "line 2 (byte 11): expected");
+    read_text(NULL, "0x1: R 0x2\n0x1: W 0x2");
+    assert_failed(RSC_EFORMAT, 21, "cut at byte 21, inside a line (pinatrace)");
+    read_text(NULL, "0x1: R 0x2\n#eof");
+    assert_whole(1);
 }
 
 static void pinatrace_refuses_other_lines(void **state) {
