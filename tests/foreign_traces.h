@@ -124,7 +124,8 @@ static inline void foreign_drmemtrace(FILE *file, const struct foreign_accesses 
         uint64_t meta = i < all->count ? all->meta[i] : 0, addr = i < all->count ? all->addr[i] : 0;
         uint32_t size = rsc_meta_size(meta);
         int fetch = i < all->count && rsc_meta_kind(meta) == RSC_FETCH, same = rsc_meta_thread(meta) == thread;
-        int joins = fetch && same && next == addr && size < 256 && bundled < 8 && i && rsc_meta_kind(all->meta[i - 1]) == RSC_FETCH;
+        int follows = i && rsc_meta_kind(all->meta[i - 1]) == RSC_FETCH && next == addr;
+        int joins = fetch && same && follows && size < 256 && bundled < 8;
         if (bundled && !joins) {
             uint64_t lengths;
             memcpy(&lengths, bundle, 8);
@@ -210,13 +211,14 @@ static inline void foreign_write(FILE *file, enum foreign_format format, const s
     }
 }
 
-/* ChampSim: an instruction first, then at most 4 reads and 2 writes of its; what does not fit becomes an instruction. */
+/* ChampSim: an instruction, then up to 4 reads and 2 writes; what does not fit becomes an instruction. */
 static inline void foreign_fit_champsim(struct foreign_accesses *all) {
     uint32_t reads = 0, writes = 0;
     uint64_t pc = 0;
     for (uint64_t i = 0; i < all->count; i++) {
         enum rsc_kind kind = rsc_meta_kind(all->meta[i]);
-        int fits = i && all->addr[i] && ((kind == RSC_READ && reads < 4 && !writes) || (kind == RSC_WRITE && writes < 2));
+        int fits = (kind == RSC_READ && reads < 4 && !writes) || (kind == RSC_WRITE && writes < 2);
+        fits = fits && i && all->addr[i];
         if (!fits) {
             kind = RSC_FETCH;
             reads = writes = 0;

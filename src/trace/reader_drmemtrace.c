@@ -41,6 +41,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file's byte order
 #define VERSION_MAX 6u
 #define BUNDLE_MAX 8u
 #define EVENTS_MAX 1024u
+#define THIRTY_TWO_BITS "a trace of a 32-bit program; only 64-bit ones are read"
 
 enum {
     READ = 0,
@@ -129,9 +130,9 @@ static int fail_record(const struct drmemtrace_reader *reader, int code, const c
 static int check_version(const struct drmemtrace_reader *reader, uint64_t version, struct rsc_error *error) {
     char problem[120];
     if (version >= VERSION_MIN && version <= VERSION_MAX) return 0;
-    if (version >> 32) return fail_record(reader, RSC_EUNSUPPORTED, "a trace of a 32-bit program; only 64-bit ones are read", error);
-    snprintf(problem, sizeof problem, "version %" PRIu64 " is not one that is read here (%u to %u)", version, VERSION_MIN,
-             VERSION_MAX);
+    if (version >> 32) return fail_record(reader, RSC_EUNSUPPORTED, THIRTY_TWO_BITS, error);
+    snprintf(problem, sizeof problem, "version %" PRIu64 " is not one that is read here (%u to %u)", version,
+             VERSION_MIN, VERSION_MAX);
     return fail_record(reader, RSC_EUNSUPPORTED, problem, error);
 }
 
@@ -197,7 +198,7 @@ static int take_marker(struct drmemtrace_reader *reader, const struct record *re
     case MARKER_VERSION: return check_version(reader, value, error);
     case MARKER_FILE_TYPE:
         if (value & TYPE_32_BIT)
-            return fail_record(reader, RSC_EUNSUPPORTED, "a trace of a 32-bit program; only 64-bit ones are read", error);
+            return fail_record(reader, RSC_EUNSUPPORTED, THIRTY_TWO_BITS, error);
         reader->filtered |= value & TYPE_FILTERED;
         return 0;
     case MARKER_INSTRUCTIONS:
@@ -320,6 +321,7 @@ static int drmemtrace_next(struct rsc_source *source, struct rsc_batch *batch, s
     }
     if (!reader->count && !reader->events) return status < 0 ? status : finish(reader);
     uint64_t instructions = rsc_instructions_of(reader->fetches, &reader->fetches_seen);
+    if (reader->filtered & TYPE_FEWER_INSTRUCTIONS) instructions = RSC_UNKNOWN;
     *batch = (struct rsc_batch){.count = reader->count,
                                 .event_count = reader->events,
                                 .addr = reader->addr,
@@ -328,7 +330,7 @@ static int drmemtrace_next(struct rsc_source *source, struct rsc_batch *batch, s
                                 .events = reader->event,
                                 .threads = reader->threads.threads,
                                 .thread_count = reader->threads.count,
-                                .instructions = reader->filtered & TYPE_FEWER_INSTRUCTIONS ? RSC_UNKNOWN : instructions};
+                                .instructions = instructions};
     return 1;
 }
 

@@ -151,7 +151,7 @@ static const char *take_head(struct sample *sample, const char *line, const char
     return event.at ? event.end : time.end;
 }
 
-/* Past "|OP LOAD|LVL L1 hit|...|LCK No": to the last key, which is never a number. A symbol's '|' is not followed by one. */
+/* Past "|OP LOAD|LVL L1 hit|...|LCK No": to the last key, which is no number. Behind a symbol's '|' there is none. */
 static const char *pass_decoded(const char *at, const char *end) {
     const char *last = at;
     for (; at < end; at++) {
@@ -166,7 +166,8 @@ static const char *pass_decoded(const char *at, const char *end) {
 /* The ip among the numbers from `at` on. */
 static void take_pc(struct sample *sample, const char *at, const char *end) {
     size_t longest = 0;
-    for (struct word word = word_from(at, end); word.at < word.end && *word.at != '('; word = word_from(word.end, end)) {
+    struct word word = word_from(at, end);
+    for (; word.at < word.end && *word.at != '('; word = word_from(word.end, end)) {
         uint64_t value;
         if (!is_hex(word, &value)) {
             if (longest) break; /* a symbol */
@@ -285,8 +286,8 @@ static int finish(struct perf_reader *reader) {
     const char *name = rsc_input_name(reader->lines.input);
     if (reader->left_out)
         rsc_log_line(reader->log, RSC_LOG_WARNING,
-                     "%s: %" PRIu64 " of %" PRIu64 " samples have no address or are of no load or store: left out", name,
-                     reader->left_out, reader->samples);
+                     "%s: %" PRIu64 " of %" PRIu64 " samples have no address or are of no load or store: left out",
+                     name, reader->left_out, reader->samples);
     if (reader->samples > reader->left_out)
         rsc_log_line(reader->log, RSC_LOG_INFO, "%s: samples of a run, not all of it: distances are among samples",
                      name);
@@ -304,7 +305,8 @@ static int perf_next(struct rsc_source *source, struct rsc_batch *batch, struct 
         count = parse_block(reader, count, &problem);
     }
     reader->wants_frame = 0;
-    if (count == 0) return problem ? rsc_text_lines_fail(&reader->lines, reader->failure, problem, error) : finish(reader);
+    if (count == 0 && problem) return rsc_text_lines_fail(&reader->lines, reader->failure, problem, error);
+    if (count == 0) return finish(reader);
     *batch = (struct rsc_batch){.count = count,
                                 .addr = reader->addr,
                                 .meta = reader->meta,

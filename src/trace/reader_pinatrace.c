@@ -110,7 +110,8 @@ static int finish(struct pinatrace_reader *reader, struct rsc_error *error) {
     if (reader->ended) return 0;
     uint64_t end = rsc_input_offset(reader->lines.input);
     if (reader->lines.unended)
-        return rsc_fail_at(error, RSC_EFORMAT, end, "%s: cut at byte %" PRIu64 ", inside a line (pinatrace)", name, end);
+        return rsc_fail_at(error, RSC_EFORMAT, end, "%s: cut at byte %" PRIu64 ", inside a line (pinatrace)", name,
+                           end);
     rsc_log_line(reader->log, RSC_LOG_WARNING, "%s: no \"#eof\" at the end: the trace may be cut (pinatrace)", name);
     return 0;
 }

@@ -68,7 +68,8 @@ static uint64_t u64(const unsigned char *at) { return u32(at) | (uint64_t)u32(at
 
 static int fail_cut(const struct rsc_stored *stored, struct rsc_error *error) {
     uint64_t end = stored->offset + (stored->end - stored->start);
-    return rsc_fail_at(error, RSC_EFORMAT, end, "%s: zip data is cut at byte %" PRIu64 " of the file", stored->name, end);
+    return rsc_fail_at(error, RSC_EFORMAT, end, "%s: zip data is cut at byte %" PRIu64 " of the file", stored->name,
+                       end);
 }
 
 static int fail_member(const struct zip *zip, const struct rsc_stored *stored, int code, const char *why,
@@ -154,7 +155,7 @@ static int take_descriptor(struct zip *zip, struct rsc_stored *stored, struct rs
         size_t skip = marked ? 4 : 0;
         if (marked && u32(at) != DESCRIPTOR) continue;
         for (int turn = 0; turn < 2; turn++) {
-            size_t width = turn == zip->wide ? 4 : 8, bytes = skip + 4 + 2 * width; /* of an empty member both may fit */
+            size_t width = turn == zip->wide ? 4 : 8, bytes = skip + 4 + 2 * width; /* of an empty member both fit */
             if ((size_t)have < bytes || u32(at + skip) != zip->crc) continue;
             const unsigned char *sizes = at + skip + 4;
             int fits = width == 8 ? u64(sizes) == zip->packed && u64(sizes + 8) == zip->bytes
@@ -239,7 +240,8 @@ static int take_record(struct zip *zip, struct rsc_stored *stored, struct rsc_er
 
 /* ---- data ---- */
 
-static int64_t copy_stored(struct zip *zip, struct rsc_stored *stored, void *to, size_t bytes, struct rsc_error *error) {
+static int64_t copy_stored(struct zip *zip, struct rsc_stored *stored, void *to, size_t bytes,
+                           struct rsc_error *error) {
     uint64_t left = zip->packed_said - zip->packed;
     int64_t have = left ? rsc_stored_fill(stored, 1, error) : 0;
     if (have < 0) return have;

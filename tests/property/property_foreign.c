@@ -59,7 +59,8 @@ static void assert_same(const struct whole_trace *got, const struct whole_trace 
     assert_int_equal(got->has_pc, wanted->count && wanted->has_pc);
     for (uint64_t i = 0; i < got->count; i++) {
         uint64_t one = got->meta[i], two = wanted->meta[i];
-        struct rsc_thread who = whole_thread(got, rsc_meta_thread(one)), whom = whole_thread(wanted, rsc_meta_thread(two));
+        struct rsc_thread who = whole_thread(got, rsc_meta_thread(one));
+        struct rsc_thread whom = whole_thread(wanted, rsc_meta_thread(two));
         if (got->addr[i] != wanted->addr[i] || rsc_meta_size(one) != rsc_meta_size(two) ||
             rsc_meta_kind(one) != rsc_meta_kind(two) || (wanted->has_pc && got->pc[i] != wanted->pc[i]) ||
             who.tid != whom.tid || who.pid != whom.pid)
@@ -71,7 +72,8 @@ static void assert_same(const struct whole_trace *got, const struct whole_trace 
     }
 }
 
-static void read_back(const char *path, enum foreign_format format, const struct whole_trace *wanted, struct rsc_rng *rng) {
+static void read_back(const char *path, enum foreign_format format, const struct whole_trace *wanted,
+                      struct rsc_rng *rng) {
     int by_content = format < FOREIGN_CHAMPSIM && wanted->count && rsc_rng_below(rng, 2);
     struct rsc_trace_options options = {.struct_bytes = sizeof options,
                                         .format = by_content ? NULL : foreign_names[format],

@@ -115,7 +115,8 @@ static void perf_layouts(void **state) {
     read_text("perf-script", "     7ffd1c0de8f8     55d0c0de1139\n");
     assert_whole(1);
     assert_access(0, 0x7ffd1c0de8f8, 1, RSC_READ, 0x55d0c0de1139);
-    read_text("perf_script", "  99  mem_inst_retired.all_stores:  abc    401000 main+0x3 (x)\n  98  1.5:  abd    401003\n");
+    read_text("perf_script", "  99  mem_inst_retired.all_stores:  abc    401000 main+0x3 (x)\n"
+                             "  98  1.5:  abd    401003\n");
     assert_whole(2);
     assert_access(0, 0xabc, 1, RSC_WRITE, 0x401000);
     assert_access(1, 0xabd, 1, RSC_READ, 0x401003);
@@ -333,7 +334,9 @@ static void vscsi_versions(void **state) {
         uint16_t command, version;
         uint32_t serial, length, entries;
         uint64_t block, time, response;
-    } two[] = {{0x8a, 0x200, 1, 65536, 1, 8, 5, 6}, {0x00, 0x201, 2, 512, 1, 1ull << 54, 5, 6}, {0x28, 0x201, 2, 512, 1, 1ull << 55, 5, 6}};
+    } two[] = {{0x8a, 0x200, 1, 65536, 1, 8, 5, 6},
+               {0x00, 0x201, 2, 512, 1, 1ull << 54, 5, 6},
+               {0x28, 0x201, 2, 512, 1, 1ull << 55, 5, 6}};
     assert_int_equal(sizeof *one, 32);
     assert_int_equal(sizeof *two, 40);
     read_as("vscsi", one, 64);

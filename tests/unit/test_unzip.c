@@ -66,7 +66,10 @@ static void long_members_cross_buffers(void **state) {
     (void)state;
     static unsigned char noise[300000];
     uint64_t seed = 3;
-    for (size_t i = 0; i < sizeof noise; i++) noise[i] = (unsigned char)((seed = seed * 6364136223846793005ull + 1) >> 60);
+    for (size_t i = 0; i < sizeof noise; i++) {
+        seed = seed * 6364136223846793005ull + 1;
+        noise[i] = (unsigned char)(seed >> 60);
+    }
     for (unsigned how = 0; how < 3; how++) {
         struct packed_zip zip = {0};
         packed_zip_add(&zip, noise, sizeof noise, how);
