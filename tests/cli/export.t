@@ -79,8 +79,8 @@ reusescope report: --format flame: not one of text, json, csv, folded, speedscop
 [2]
 
 # --no-command: no command line, no folders of absolute paths, in every output; all numbers stay.
-$ reusescope report wave.json --no-command -o shared.json
-next: reusescope report shared.json
+$ reusescope report wave.json --no-command -q -o shared.json
+$ python3 $SOURCE/tests/schema_check.py $SOURCE/docs/schema/profile.schema.json shared.json
 $ grep -c '/home\|/usr\|/lib' wave.json; grep -c '/home\|/usr\|/lib' shared.json
 10
 0

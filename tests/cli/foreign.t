@@ -35,6 +35,11 @@ $ printf 'heat 1234 9876.5: 10001 cycles:  55d0c0de1139 main+0x19 (heat)\n' | re
 reusescope: standard input: line 1 (byte 0): one number is not enough: addr and ip, or data_src, are needed in -F (perf-script), found "heat 1234 9876.5: 10001 cycles:  55d0c0d..."
 [1]
 
+# What is worth a warning is said once, though a packed trace is read twice.
+$ gzip -k t.perf; reusescope analyze t.perf.gz --format json -o - | sed -n 3p
+reusescope: warning: t.perf.gz: 1 of 3 samples have no address or are of no load or store: left out
+ "accesses":2,"references":2,"cold":1,"invalidated":0,"distinct":1,
+
 # drmemtrace: plain, gzip, zip; instructions counted; versions it does not know are refused by number.
 $ cat > make.py <<'END'
 > import gzip, struct, zipfile
