@@ -195,13 +195,18 @@ out:
     return rc;
 }
 
+void rsc_profiles_free(struct rsc_profile **profiles, size_t count) {
+    for (size_t i = 0; profiles && i < count; i++) rsc_profile_free(profiles[i]);
+    free(profiles);
+}
+
 int rsc_profile_load(struct rsc_profile **out, const char *path, struct rsc_error *error) {
     struct rsc_profile **all;
     size_t count;
     int rc = rsc_profiles_load(path, &all, &count, error);
     if (rc) return rc;
-    for (size_t i = 1; i < count; i++) rsc_profile_free(all[i]);
     *out = all[0];
-    free(all);
+    all[0] = NULL;
+    rsc_profiles_free(all, count);
     return 0;
 }
