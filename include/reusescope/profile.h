@@ -93,6 +93,13 @@ RSC_API int rsc_profile_load(struct rsc_profile **out, const char *path, struct 
 RSC_API int rsc_profiles_load(const char *path, struct rsc_profile ***profiles, size_t *count,
                               struct rsc_error *error);
 
+/*
+ * Reads the JSON text of a profile (of several: the first) from memory. `name`
+ * stands in messages where a file's name would; NULL: "profile".
+ */
+RSC_API int rsc_profile_parse(struct rsc_profile **out, const char *text, size_t bytes, const char *name,
+                              struct rsc_error *error);
+
 /* Frees the profiles and the array. NULL is allowed. */
 RSC_API void rsc_profiles_free(struct rsc_profile **profiles, size_t count);
 
