@@ -2,7 +2,7 @@
 # Build trees are in build/<preset>; the tool is build/release/reusescope.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-quick test-san test-live test-long bench fuzz gpu install dist clean bootstrap-run bootstrap-test
+.PHONY: help build run test test-quick test-san test-live test-long bench fuzz gpu install dist deb clean bootstrap-run bootstrap-test bootstrap-package bootstrap-long
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
@@ -14,6 +14,12 @@ bootstrap-run:
 
 bootstrap-test:
 	@scripts/bootstrap test
+
+bootstrap-package:
+	@scripts/bootstrap package
+
+bootstrap-long:
+	@scripts/bootstrap long
 
 build: bootstrap-run ## build the tool and the library
 	@scripts/build release -DRSC_TESTS=OFF
@@ -33,7 +39,7 @@ test-san: bootstrap-test ## unit and property tests under ASan+UBSan and TSan
 test-live: bootstrap-test ## real programs
 	@tests/run-labels live
 
-test-long: bootstrap-test ## 10,000 random traces per engine, long fuzzing, soaks
+test-long: bootstrap-long ## 10,000 random traces per engine, long fuzzing, soaks
 	@tests/run-labels long
 
 bench: bootstrap-test ## measure: engine, trace format, readers
@@ -51,9 +57,10 @@ install: build ## install below PREFIX (/usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
 
 dist: ## a source archive of the committed tree
-	@mkdir -p build && version=$$(sed -nE 's/^project\(reusescope VERSION ([0-9.]+).*/\1/p' CMakeLists.txt) && \
-	git archive --prefix=reusescope-$$version/ -o build/reusescope-$$version.tar.gz HEAD && \
-	echo build/reusescope-$$version.tar.gz
+	@scripts/dist
+
+deb: bootstrap-package ## Debian packages, in build/deb
+	@scripts/deb
 
 clean: ## remove all build trees
 	@rm -rf build

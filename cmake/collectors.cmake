@@ -17,8 +17,10 @@ install(TARGETS reusescope_qemu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/reus
 set(guest_flags -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -Wall -Wextra
     -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
 set(guest_source ${PROJECT_SOURCE_DIR}/src/collect/guest_preload.c)
-find_program(RSC_CC_X86_64 NAMES x86_64-linux-gnu-gcc gcc)
-find_program(RSC_CC_AARCH64 NAMES aarch64-linux-gnu-gcc)
+# A guest of this machine's own kind is any gcc's to build; others need a cross compiler.
+set(own_gcc_${CMAKE_HOST_SYSTEM_PROCESSOR} gcc)
+find_program(RSC_CC_X86_64 NAMES x86_64-linux-gnu-gcc ${own_gcc_x86_64})
+find_program(RSC_CC_AARCH64 NAMES aarch64-linux-gnu-gcc ${own_gcc_aarch64})
 foreach(guest x86_64 aarch64)
   string(TOUPPER ${guest} name)
   if(RSC_CC_${name})

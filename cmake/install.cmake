@@ -13,8 +13,14 @@ endforeach()
 file(RELATIVE_PATH RSC_PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/reusescope.pc.in reusescope.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/reusescope.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(EXPORT reusescopeTargets NAMESPACE reusescope:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/reusescope
-        FILE reusescopeConfig.cmake)
+# find_package(reusescope 0.1): versions before 1.0 are only taken for each other within a minor version.
+include(CMakePackageConfigHelpers)
+set(RSC_CONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/reusescope)
+configure_package_config_file(cmake/reusescopeConfig.cmake.in reusescopeConfig.cmake INSTALL_DESTINATION ${RSC_CONFIG_DIR})
+write_basic_package_version_file(reusescopeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/reusescopeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/reusescopeConfigVersion.cmake
+        DESTINATION ${RSC_CONFIG_DIR})
+install(EXPORT reusescopeTargets NAMESPACE reusescope:: DESTINATION ${RSC_CONFIG_DIR})
 
 set(completions ${CMAKE_CURRENT_BINARY_DIR}/completions)
 foreach(shell bash zsh fish)

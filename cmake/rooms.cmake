@@ -34,8 +34,12 @@ target_link_libraries(reusescope_static PUBLIC PkgConfig::ZSTD PkgConfig::LZMA P
                                                PkgConfig::JANSSON Threads::Threads m)
 
 add_library(reusescope_shared SHARED ${RSC_ROOM_OBJECTS})
-set_target_properties(reusescope_shared PROPERTIES OUTPUT_NAME reusescope VERSION ${PROJECT_VERSION}
-                                                   SOVERSION ${PROJECT_VERSION_MAJOR})
+# libreusescope.so.N: N is the binary interface, which need not change with the version.
+file(STRINGS include/reusescope/reusescope.h RSC_ABI REGEX "^#define RSC_ABI [0-9]+$")
+string(REGEX REPLACE ".* " "" RSC_ABI "${RSC_ABI}")
+set_target_properties(reusescope_shared PROPERTIES OUTPUT_NAME reusescope EXPORT_NAME reusescope VERSION ${RSC_ABI}.${PROJECT_VERSION}
+                                                   SOVERSION ${RSC_ABI} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/reusescope.map)
+target_link_options(reusescope_shared PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/reusescope.map)
 target_include_directories(reusescope_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 target_link_libraries(reusescope_shared PRIVATE PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH
                                                 PkgConfig::JANSSON Threads::Threads m)

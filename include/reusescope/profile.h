@@ -72,8 +72,36 @@ RSC_API uint64_t rsc_profile_rd_quantile(const struct rsc_profile *profile, doub
 RSC_API int rsc_profile_write_json(const struct rsc_profile *profile, const char *path, struct rsc_error *error);
 RSC_API int rsc_profile_save(const struct rsc_profile *profile, const char *path, struct rsc_error *error);
 
+/*
+ * The text of rsc_profile_write_json() in memory: *text, *bytes long and with a 0
+ * behind it, is to be freed with rsc_text_free().
+ */
+RSC_API int rsc_profile_json(const struct rsc_profile *profile, char **text, size_t *bytes, struct rsc_error *error);
+
+/* NULL is allowed. */
+RSC_API void rsc_text_free(char *text);
+
 /* Reads a container or a JSON profile. A file with several gives the first. */
 RSC_API int rsc_profile_load(struct rsc_profile **out, const char *path, struct rsc_error *error);
+
+/*
+ * Reads every profile of a container or JSON file ("-": standard input), at least
+ * one: (*profiles)[0] to (*profiles)[*count - 1], all freed by
+ * rsc_profiles_free(). A caller may take single ones out by setting them to NULL.
+ * On failure neither is set.
+ */
+RSC_API int rsc_profiles_load(const char *path, struct rsc_profile ***profiles, size_t *count,
+                              struct rsc_error *error);
+
+/*
+ * Reads the JSON text of a profile (of several: the first) from memory. `name`
+ * stands in messages where a file's name would; NULL: "profile".
+ */
+RSC_API int rsc_profile_parse(struct rsc_profile **out, const char *text, size_t bytes, const char *name,
+                              struct rsc_error *error);
+
+/* Frees the profiles and the array. NULL is allowed. */
+RSC_API void rsc_profiles_free(struct rsc_profile **profiles, size_t count);
 
 /* NULL is allowed. */
 RSC_API void rsc_profile_free(struct rsc_profile *profile);

@@ -195,13 +195,30 @@ out:
     return rc;
 }
 
+void rsc_profiles_free(struct rsc_profile **profiles, size_t count) {
+    for (size_t i = 0; profiles && i < count; i++) rsc_profile_free(profiles[i]);
+    free(profiles);
+}
+
+static void take_first(struct rsc_profile **out, struct rsc_profile **all, size_t count) {
+    *out = all[0];
+    all[0] = NULL;
+    rsc_profiles_free(all, count);
+}
+
 int rsc_profile_load(struct rsc_profile **out, const char *path, struct rsc_error *error) {
     struct rsc_profile **all;
     size_t count;
     int rc = rsc_profiles_load(path, &all, &count, error);
-    if (rc) return rc;
-    for (size_t i = 1; i < count; i++) rsc_profile_free(all[i]);
-    *out = all[0];
-    free(all);
-    return 0;
+    if (!rc) take_first(out, all, count);
+    return rc;
+}
+
+int rsc_profile_parse(struct rsc_profile **out, const char *text, size_t bytes, const char *name,
+                      struct rsc_error *error) {
+    struct rsc_profile **all;
+    size_t count;
+    int rc = rsc_profiles_parse(text, bytes, name ? name : "profile", &all, &count, error);
+    if (!rc) take_first(out, all, count);
+    return rc;
 }

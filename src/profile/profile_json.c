@@ -146,11 +146,17 @@ int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, ch
     return 0;
 }
 
+int rsc_profile_json(const struct rsc_profile *profile, char **text, size_t *bytes, struct rsc_error *error) {
+    struct rsc_profile *one = (struct rsc_profile *)profile; /* the array's type wants it; nothing is changed */
+    return rsc_profiles_json_text(&one, 1, text, bytes, error);
+}
+
+void rsc_text_free(char *text) { free(text); }
+
 int rsc_profile_write_json(const struct rsc_profile *profile, const char *path, struct rsc_error *error) {
     char *text = NULL;
     size_t bytes = 0;
-    struct rsc_profile *one = (struct rsc_profile *)profile; /* the array's type wants it; nothing is changed */
-    int rc = rsc_profiles_json_text(&one, 1, &text, &bytes, error);
+    int rc = rsc_profile_json(profile, &text, &bytes, error);
     if (rc) return rc;
     rc = rsc_output_whole(path, text, bytes, 0, error);
     free(text);

@@ -269,13 +269,7 @@ int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, ch
 int rsc_profiles_save(struct rsc_profile *const *profiles, size_t count, const char *path, int keep_old,
                       struct rsc_error *error);
 
-/*
- * Loads every profile of a container or JSON file ("-": standard input). The
- * caller frees each and the array.
- */
-int rsc_profiles_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error);
-
-/* The same for JSON text in memory; `name` stands in messages. */
+/* rsc_profiles_load() for JSON text in memory; `name` stands in messages. */
 int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles,
                        size_t *count, struct rsc_error *error);
 

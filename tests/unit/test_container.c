@@ -53,9 +53,8 @@ static void saves_and_loads_all(void **state) {
         assert_string_equal(text, again);
         free(text);
         free(again);
-        rsc_profile_free(loaded[i]);
     }
-    free(loaded);
+    rsc_profiles_free(loaded, count);
     assert_int_equal(rsc_profile_load(&first, path, NULL), 0);
     assert_int_equal(first->references, both[0]->references);
     rsc_profile_free(first);

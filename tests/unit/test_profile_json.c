@@ -48,6 +48,29 @@ static void round_trips_are_identical(void **state) {
     expect_same_bytes(sample_rich());
 }
 
+static void the_public_way_is_the_same(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rich(), *back = NULL;
+    struct rsc_error error;
+    char *text, *again, *expected = sample_json(profile, NULL);
+    size_t bytes, again_bytes;
+    assert_int_equal(rsc_profile_json(profile, &text, &bytes, &error), 0);
+    assert_int_equal(strlen(text), bytes);
+    assert_string_equal(text, expected);
+    assert_int_equal(rsc_profile_parse(&back, text, bytes, NULL, &error), 0);
+    assert_int_equal(rsc_profile_json(back, &again, &again_bytes, &error), 0);
+    assert_string_equal(again, text);
+    assert_int_equal(rsc_profile_parse(&back, text, bytes / 2, NULL, &error), RSC_EFORMAT);
+    assert_non_null(strstr(error.message, "profile: "));
+    rsc_text_free(text);
+    rsc_text_free(again);
+    rsc_text_free(NULL);
+    free(expected);
+    rsc_profiles_free(NULL, 0);
+    rsc_profile_free(back);
+    rsc_profile_free(profile);
+}
+
 static void several_profiles_are_one_document(void **state) {
     (void)state;
     struct rsc_profile *both[] = {sample_spread(10), sample_rich()}, **loaded;
@@ -212,6 +235,7 @@ static void setters_replace_and_limit(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trips_are_identical),
+        cmocka_unit_test(the_public_way_is_the_same),
         cmocka_unit_test(several_profiles_are_one_document),
         cmocka_unit_test(a_zero_profile_reads_as_zeros),
         cmocka_unit_test(the_cap_is_an_open_bin),
