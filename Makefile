@@ -2,7 +2,7 @@
 # Build trees are in build/<preset>; the tool is build/release/reusescope.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-quick test-san test-live test-long bench fuzz gpu install dist deb clean bootstrap-run bootstrap-test bootstrap-package bootstrap-long
+.PHONY: help build run test test-quick test-san test-live test-cross test-long bench fuzz gpu install dist deb clean bootstrap-run bootstrap-test bootstrap-cross bootstrap-package bootstrap-long
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
@@ -14,6 +14,9 @@ bootstrap-run:
 
 bootstrap-test:
 	@scripts/bootstrap test
+
+bootstrap-cross: bootstrap-test
+	@scripts/aarch64-sysroot
 
 bootstrap-package:
 	@scripts/bootstrap package
@@ -27,14 +30,17 @@ build: bootstrap-run ## build the tool and the library
 run: build ## watch a small program, show which lines miss and why
 	@scripts/demo build/release/reusescope
 
-test: bootstrap-test ## all tests, about 10 minutes on 2 cores
-	@tests/run-labels quick san live
+test: bootstrap-cross ## all tests, about 10 minutes on 2 cores
+	@tests/run-labels quick san live cross
 
 test-quick: bootstrap-test ## unit, property, command line, includes, documents
 	@tests/run-labels quick
 
 test-san: bootstrap-test ## unit and property tests under ASan+UBSan and TSan
 	@tests/run-labels san
+
+test-cross: bootstrap-cross ## the build for AArch64 hosts, under qemu-aarch64
+	@tests/run-labels cross
 
 test-live: bootstrap-test ## real programs
 	@tests/run-labels live

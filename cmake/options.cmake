@@ -20,6 +20,10 @@ if(CMAKE_C_COMPILER_ID MATCHES Clang)
   # clang has no =local form and its plain -Wshadow differs from gcc's
   set_property(DIRECTORY PROPERTY COMPILE_OPTIONS -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes)
 endif()
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  # A fused multiply and add, which AArch64 has always, rounds once: the same numbers on every machine need both roundings.
+  add_compile_options(-ffp-contract=off)
+endif()
 if(RSC_WERROR)
   add_compile_options(-Werror)
 endif()

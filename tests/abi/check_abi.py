@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The binary interface of the library against what is written down of it.
 
-    check_abi.py [--bless] [--cc CC] [--run EMULATOR] SOURCE_DIR LIBRARY
+    check_abi.py [--bless] [--cc CC] [--nm NM] [--run EMULATOR] SOURCE_DIR LIBRARY
 
 Three descriptions must agree: the functions that the public headers declare, the
 symbol map (src/reusescope.map) and what the library exports. Prototypes, the
@@ -12,8 +12,8 @@ first: a line that vanishes or changes breaks programs built before, and needs a
 higher RSC_ABI (include/reusescope/reusescope.h), unless it is the size of a
 struct with struct_bytes that gained fields at its end.
 
-CC compiles a program that prints the layout; EMULATOR runs it where it was
-compiled for another machine. Layouts are the same on every machine supported.
+CC compiles a program that prints the layout, NM lists what the library exports;
+EMULATOR runs the program where it was compiled for another machine. Layouts are the same on every machine supported.
 """
 import argparse
 import difflib
@@ -111,9 +111,9 @@ def map_symbols(source):
     return found
 
 
-def library_symbols(library):
+def library_symbols(nm, library):
     """{name: node} of what is exported; the nodes themselves left out."""
-    listing = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", library], check=True,
+    listing = subprocess.run([nm, "-D", "--defined-only", "--with-symbol-versions", library], check=True,
                              capture_output=True, text=True).stdout
     found = {}
     for line in listing.splitlines():
@@ -141,12 +141,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bless", action="store_true")
     parser.add_argument("--cc", default="cc")
+    parser.add_argument("--nm", default="nm")
     parser.add_argument("--run", default="")
     parser.add_argument("source")
     parser.add_argument("library")
     options = parser.parse_args()
     headers = read_headers(options.source)
-    declared, mapped, exported = prototypes(headers), map_symbols(options.source), library_symbols(options.library)
+    declared, mapped, exported = prototypes(headers), map_symbols(options.source), library_symbols(options.nm, options.library)
     problems = list(set_problems(declared, mapped, exported))
     lines = [f"symbol {mapped[name]} {name}" for name in sorted(mapped)]
     lines += [f"function {declared[name]}" for name in sorted(declared)]
