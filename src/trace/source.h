@@ -26,12 +26,23 @@ struct rsc_source_ops {
     void (*info)(struct rsc_source *source, struct rsc_trace_info *info);
     /* Frees the source and what it owns (not its input). */
     void (*close)(struct rsc_source *source);
+    /* rsc_trace_locate(). NULL: has no index. */
+    int (*locate)(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error);
 };
 
 struct rsc_source {
     const struct rsc_source_ops *ops;
     uint32_t keeps; /* a batch outlives this many further calls of next; 0: none */
 };
+
+/*
+ * The access before which `instruction` instructions of the unfiltered trace were
+ * executed, by the index: inside a frame instructions are taken to be spread
+ * evenly over the accesses. Past the end: the number of accesses. Only native
+ * traces that can be sought in and have instruction counts can tell
+ * (RSC_EUNSUPPORTED otherwise).
+ */
+int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error);
 
 /* What a reader is told beyond its input. */
 struct rsc_reader_options {

@@ -135,6 +135,12 @@ int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *er
     return status;
 }
 
+int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error) {
+    if (!trace->source->ops->locate)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: this trace cannot be sought in", rsc_input_name(trace->input));
+    return trace->source->ops->locate(trace->source, instruction, access, error);
+}
+
 void rsc_trace_get_info(struct rsc_trace *trace, struct rsc_trace_info *info) {
     *info = (struct rsc_trace_info){
         .format = trace->format->name,
