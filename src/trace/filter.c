@@ -168,12 +168,6 @@ static int filter_seek(struct rsc_source *source, uint64_t index, struct rsc_err
     return 0;
 }
 
-static int filter_locate(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error) {
-    struct filter_source *filter = (struct filter_source *)source;
-    if (!filter->inner->ops->locate) return rsc_fail(error, RSC_EUNSUPPORTED, "this trace cannot be sought in");
-    return filter->inner->ops->locate(filter->inner, instruction, access, error);
-}
-
 static void filter_info(struct rsc_source *source, struct rsc_trace_info *info) {
     struct filter_source *filter = (struct filter_source *)source;
     if (filter->inner->ops->info) filter->inner->ops->info(filter->inner, info);
@@ -197,7 +191,7 @@ static void filter_close(struct rsc_source *source) {
 }
 
 static const struct rsc_source_ops filter_ops = {
-    .next = filter_next, .seek = filter_seek, .info = filter_info, .close = filter_close, .locate = filter_locate};
+    .next = filter_next, .seek = filter_seek, .info = filter_info, .close = filter_close};
 
 int rsc_filter_open(struct rsc_source **out, struct rsc_source *inner, const struct rsc_filter *wanted,
                     struct rsc_error *error) {

@@ -468,7 +468,7 @@ static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error
     return 0;
 }
 
-static int rsct_locate(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error) {
+int rsc_rsct_locate(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error) {
     struct rsct_reader *reader = (struct rsct_reader *)source;
     int status;
     if (!rsc_input_seekable(reader->input))
@@ -508,7 +508,7 @@ static void rsct_close(struct rsc_source *source) {
     free(reader);
 }
 
-static const struct rsc_source_ops rsct_ops = {rsct_next, rsct_seek, rsct_info, rsct_close, rsct_locate};
+static const struct rsc_source_ops rsct_ops = {rsct_next, rsct_seek, rsct_info, rsct_close};
 
 /* Salvage without a header: what it said is lost, and reading starts by looking for a frame. */
 static int lose_header(struct rsct_reader *reader, struct rsc_error *error) {

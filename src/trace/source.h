@@ -26,8 +26,6 @@ struct rsc_source_ops {
     void (*info)(struct rsc_source *source, struct rsc_trace_info *info);
     /* Frees the source and what it owns (not its input). */
     void (*close)(struct rsc_source *source);
-    /* rsc_trace_locate(). NULL: has no index. */
-    int (*locate)(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error);
 };
 
 struct rsc_source {
