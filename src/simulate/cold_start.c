@@ -16,7 +16,8 @@ int rsc_cold_watch_init(struct rsc_cold_watch *watch, const struct rsc_cache_con
     *watch = (struct rsc_cold_watch){.sets = sets, .ways = config->ways, .writes_pass = config->no_write_allocate};
     watch->loaded = malloc(sets * sizeof *watch->loaded);
     watch->primed = malloc(sets);
-    if (!watch->loaded || !watch->primed) {
+    watch->recent = malloc(sets * sizeof *watch->recent);
+    if (!watch->loaded || !watch->primed || !watch->recent) {
         rsc_cold_watch_free(watch);
         return rsc_fail_memory(error, "cold-start counts");
     }
@@ -27,8 +28,8 @@ int rsc_cold_watch_init(struct rsc_cold_watch *watch, const struct rsc_cache_con
 void rsc_cold_watch_free(struct rsc_cold_watch *watch) {
     free(watch->loaded);
     free(watch->primed);
-    watch->loaded = NULL;
-    watch->primed = NULL;
+    free(watch->recent);
+    *watch = (struct rsc_cold_watch){0};
 }
 
 void rsc_cold_watch_begin(struct rsc_cold_watch *watch) {
@@ -52,7 +53,8 @@ void rsc_cold_watch_seen(void *user, const struct rsc_cache_seen *seen) {
             counts->prime_misses += !seen->hit;
         }
     }
-    if (full && !(seen->hit && seen->at_mru)) watch->primed[seen->set] = 1;
+    if (full && seen->block != watch->recent[seen->set]) watch->primed[seen->set] = 1;
+    watch->recent[seen->set] = seen->block;
     if (!seen->hit && !full && !seen->evicted && !(watch->writes_pass && seen->kind == RSC_WRITE)) {
         ++*loaded;
         counts->loaded++;

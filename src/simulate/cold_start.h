@@ -52,6 +52,7 @@ struct rsc_cold_watch {
     uint32_t ways;
     uint32_t *loaded; /* owned: frames loaded of each set since the interval began */
     uint8_t *primed;  /* owned: by set */
+    uint64_t *recent; /* owned: the block referenced last, by set */
     int writes_pass;  /* a write that misses loads nothing */
 };
 

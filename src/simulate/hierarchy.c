@@ -115,10 +115,11 @@ static void ask_below(struct rsc_hierarchy *hierarchy, const struct rsc_level *l
     else hierarchy->memory_reads++;
 }
 
-static void tell_watch(const struct rsc_cache *cache, uint64_t set, int hit_way, int was_full, uint64_t evicted,
+static void tell_watch(const struct rsc_cache *cache, uint64_t set, uint64_t block, int hit_way, int was_full, uint64_t evicted,
                        const struct rsc_request *request) {
     struct rsc_cache_seen seen = {
         .set = set,
+        .block = block,
         .hit = hit_way >= 0,
         .at_mru = hit_way == 0 && cache->ordered,
         .set_was_full = (uint8_t)was_full,
@@ -241,7 +242,7 @@ static void serve(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache 
     }
     if (way >= 0) hit(hierarchy, level, cache, set, way, request);
     else miss(hierarchy, number, cache, set, block, request, &evicted);
-    if (cache->times) tell_watch(cache, set, way, was_full, evicted, request);
+    if (cache->times) tell_watch(cache, set, block, way, was_full, evicted, request);
 }
 
 void rsc_hierarchy_request(struct rsc_hierarchy *hierarchy, int number, const struct rsc_request *request) {
