@@ -122,6 +122,7 @@ static int run_sim(const struct rsc_verb *self, int argc, char **argv) {
     rsc_session_catch_interrupt();
     rsc_session_start(&verb->session, self, argv);
     int leave = run(verb, argc, argv);
+    rsc_sim_result_free(&verb->result);
     free(verb);
     return leave;
 }

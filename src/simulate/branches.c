@@ -14,8 +14,6 @@
 
 #include "base/fail.h"
 
-#define SPACES_MAX 65536u
-
 struct branch {
     struct rsc_branches *all;
     struct rsc_hierarchy *hierarchy;
@@ -26,6 +24,7 @@ struct branch {
     size_t watch_count;
     struct rsc_cold_watch *current;
     uint64_t *set_misses; /* owned */
+    struct rsc_hierarchy_tap tap; /* of whoever uses this */
 };
 
 struct rsc_branches {
@@ -36,6 +35,7 @@ struct rsc_branches {
     int status; /* a watch could not be made */
     /* The clock: at access `i` of the batch at hand it is base + i * rate. */
     double base, rate;
+    struct rsc_spaces spaces; /* where an index depends on the process */
 };
 
 static int make_watch(struct branch *branch, size_t group) {
@@ -48,11 +48,6 @@ static int make_watch(struct branch *branch, size_t group) {
     }
     if (branch->watches[group].loaded) return 0;
     return rsc_cold_watch_init(&branch->watches[group], &branch->hierarchy->levels[branch->level].config, NULL);
-}
-
-static void count_set(void *user, const struct rsc_cache_seen *what) {
-    struct branch *branch = user;
-    branch->set_misses[what->set] += !what->hit && !what->write_back;
 }
 
 static void seen(void *user, const struct rsc_cache_seen *what) {
@@ -79,22 +74,34 @@ static void tell(void *user, const struct rsc_request *request) {
     if (all->watch == RSC_WATCH_COLD) prepare_watch(branch, request);
     for (size_t i = 0; i < branch->fed; i++) {
         struct rsc_hierarchy *other = all->branches[branch->first_fed + i].hierarchy;
-        if (other->pids) /* process ids come one by one, the newest with the first request that has it */
-            for (uint32_t space = other->pid_count; space < all->primary.pid_count; space++)
-                other->pids[other->pid_count++] = all->primary.pids[space];
-        rsc_hierarchy_request(other, 0, request);
+        if (!other->status) rsc_hierarchy_request(other, 0, request);
     }
+    if (branch->tap.request) branch->tap.request(branch->tap.user, request);
 }
 
 /* An index that depends on the process, of whichever cache, needs it in every request's address. */
 static int share_spaces(struct rsc_branches *all, struct rsc_error *error) {
     int needed = 0;
     for (size_t i = 0; i < all->config.count; i++) needed |= all->config.caches[i].indexing != RSC_INDEX_VIRTUAL;
-    if (!needed || all->primary.by_process) return 0;
-    all->primary.pids = calloc(SPACES_MAX, sizeof *all->primary.pids);
-    if (!all->primary.pids) return rsc_fail_memory(error, "address spaces");
-    all->primary.by_process = 1;
+    if (!needed) return 0;
+    if (rsc_spaces_init(&all->spaces) < 0) return rsc_fail_memory(error, "address spaces");
+    rsc_branches_use_spaces(all, &all->spaces);
     return 0;
+}
+
+void rsc_branches_use_spaces(struct rsc_branches *all, struct rsc_spaces *spaces) {
+    rsc_hierarchy_use_spaces(&all->primary, spaces);
+    for (size_t i = 0; i < all->config.count; i++)
+        if (all->branches[i].hierarchy == &all->branches[i].own)
+            rsc_hierarchy_use_spaces(&all->branches[i].own, spaces);
+}
+
+struct rsc_spaces *rsc_branches_spaces(struct rsc_branches *all) { return all->primary.spaces; }
+
+void rsc_branches_writes_are_back(struct rsc_branches *all) { all->primary.writes_are_back = 1; }
+
+void rsc_branches_tap(struct rsc_branches *all, size_t cache, const struct rsc_hierarchy_tap *tap) {
+    all->branches[cache].tap = *tap;
 }
 
 static int add_alternative(struct rsc_branches *all, struct branch *branch, const struct rsc_cache_config *cache,
@@ -117,8 +124,7 @@ static int watch_branch(struct branch *branch, const struct rsc_cache_config *ca
     level->tap = (struct rsc_hierarchy_tap){tell, branch};
     if (branch->all->watch == RSC_WATCH_COLD) level->watch = (struct rsc_cache_watch){seen, branch};
     if (branch->all->watch != RSC_WATCH_SETS) return 0;
-    level->watch = (struct rsc_cache_watch){count_set, branch};
-    branch->set_misses = calloc(rsc_cache_sets(cache), sizeof *branch->set_misses);
+    level->set_misses = branch->set_misses = calloc(rsc_cache_sets(cache), sizeof *branch->set_misses);
     return branch->set_misses ? 0 : rsc_fail_memory(error, "misses by set");
 }
 
@@ -132,7 +138,6 @@ int rsc_branches_new(struct rsc_branches **out, const struct rsc_sim_config *con
     all->config = *config;
     all->watch = watch;
     int status = rsc_hierarchy_init(&all->primary, config, error);
-    if (!status) status = share_spaces(all, error);
     for (size_t i = 0; !status && i < config->count; i++) {
         struct branch *branch = &all->branches[i];
         branch->all = all;
@@ -146,6 +151,7 @@ int rsc_branches_new(struct rsc_branches **out, const struct rsc_sim_config *con
         }
         if (!status) status = watch_branch(branch, &config->caches[i], error);
     }
+    if (!status) status = share_spaces(all, error);
     if (status < 0) {
         rsc_branches_free(all);
         return status;
@@ -164,6 +170,7 @@ void rsc_branches_free(struct rsc_branches *all) {
         free(branch->set_misses);
     }
     rsc_hierarchy_free(&all->primary);
+    rsc_spaces_free(&all->spaces);
     free(all);
 }
 
@@ -173,10 +180,19 @@ int rsc_branches_push(struct rsc_branches *all, const struct rsc_batch *batch, u
     all->base -= first * all->rate; /* the clock stood at access `first` */
     int status = rsc_hierarchy_push(&all->primary, batch, first, end, error);
     all->base += end * all->rate;
-    for (size_t i = 0; !status && i < all->config.count; i++)
-        if (all->branches[i].hierarchy->status) status = rsc_fail_memory(error, "caches");
-    if (!status && all->status) status = rsc_fail_memory(error, "cold-start counts");
-    return status;
+    return status < 0 ? status : rsc_branches_status(all, error);
+}
+
+int rsc_branches_status(const struct rsc_branches *all, struct rsc_error *error) {
+    for (size_t i = 0; i < all->config.count; i++)
+        if (all->branches[i].hierarchy->status) return rsc_hierarchy_fail(all->branches[i].hierarchy, error);
+    return all->status ? rsc_fail_memory(error, "cold-start counts") : 0;
+}
+
+void rsc_branches_request(struct rsc_branches *all, const struct rsc_request *request, uint64_t now) {
+    all->base = (double)now;
+    all->rate = 0;
+    rsc_hierarchy_request(&all->primary, 0, request);
 }
 
 void rsc_branches_empty(struct rsc_branches *all) {

@@ -16,7 +16,7 @@
 /* What is kept of each cache beyond its counts. */
 enum rsc_branch_watch {
     RSC_WATCH_NOTHING,
-    RSC_WATCH_SETS, /* misses by set */
+    RSC_WATCH_SETS, /* misses by set, which rsc_branches_empty() forgets */
     RSC_WATCH_COLD, /* cold_start.h */
 };
 
@@ -29,6 +29,24 @@ struct rsc_branch_counts {
 int rsc_branches_new(struct rsc_branches **out, const struct rsc_sim_config *config, enum rsc_branch_watch watch,
                      struct rsc_error *error);
 void rsc_branches_free(struct rsc_branches *branches);
+
+/* Uses another's address spaces; before anything is pushed. */
+void rsc_branches_use_spaces(struct rsc_branches *branches, struct rsc_spaces *spaces);
+
+/* Where an index depends on the process: its address spaces; else NULL. */
+struct rsc_spaces *rsc_branches_spaces(struct rsc_branches *branches);
+
+/* The trace is a miss stream: its writes are write-backs. */
+void rsc_branches_writes_are_back(struct rsc_branches *branches);
+
+/* One request straight to the first cache, as from a tap of another hierarchy; `now` is the time of it. */
+void rsc_branches_request(struct rsc_branches *branches, const struct rsc_request *request, uint64_t now);
+
+/* Out of memory since it was made? Returns 0 or negative. */
+int rsc_branches_status(const struct rsc_branches *branches, struct rsc_error *error);
+
+/* Has `tap` (copied) told of all requests to a cache, before they are served. */
+void rsc_branches_tap(struct rsc_branches *branches, size_t cache, const struct rsc_hierarchy_tap *tap);
 
 /* Accesses first .. end - 1 of a batch. */
 int rsc_branches_push(struct rsc_branches *branches, const struct rsc_batch *batch, uint32_t first, uint32_t end,

@@ -25,8 +25,13 @@ int rsc_cache_init(struct rsc_cache *cache, const struct rsc_cache_config *confi
     cache->used = calloc(cache->sets, sizeof *cache->used);
     if (state_bytes) cache->state = malloc(cache->sets * state_bytes);
     if (rsc_replacement_draws(config->policy)) cache->random = malloc(cache->sets * sizeof *cache->random);
+    if (config->policy == RSC_POLICY_OPT) cache->next_use = calloc(cache->sets * cache->ways, sizeof *cache->next_use);
+    if (config->victim_blocks) cache->victims = calloc(config->victim_blocks, sizeof *cache->victims);
+    if (config->buffer_blocks) cache->writes = calloc(config->buffer_blocks, sizeof *cache->writes);
     if (!cache->entries || !cache->used || (state_bytes && !cache->state) ||
-        (rsc_replacement_draws(config->policy) && !cache->random)) {
+        (rsc_replacement_draws(config->policy) && !cache->random) ||
+        (config->policy == RSC_POLICY_OPT && !cache->next_use) || (config->victim_blocks && !cache->victims) ||
+        (config->buffer_blocks && !cache->writes)) {
         rsc_cache_free(cache);
         return rsc_fail_memory(error, "cache");
     }
@@ -40,6 +45,11 @@ void rsc_cache_free(struct rsc_cache *cache) {
     free(cache->random);
     free(cache->used);
     free(cache->times);
+    free(cache->next_use);
+    free(cache->victims);
+    free(cache->writes);
+    if (cache->shadow) rsc_shadow_free(cache->shadow);
+    free(cache->shadow);
     *cache = (struct rsc_cache){0};
 }
 
@@ -48,7 +58,19 @@ void rsc_cache_empty(struct rsc_cache *cache) {
     memset(cache->used, 0, cache->sets * sizeof *cache->used);
     if (cache->times) memset(cache->times, 0, cache->sets * cache->ways * sizeof *cache->times);
     cache->filled = 0;
+    cache->victim_count = cache->write_count = 0;
+    if (cache->shadow) rsc_shadow_empty(cache->shadow);
     rsc_replacement_reset(cache);
+}
+
+int rsc_cache_classify(struct rsc_cache *cache, struct rsc_error *error) {
+    cache->shadow = malloc(sizeof *cache->shadow);
+    if (!cache->shadow || rsc_shadow_init(cache->shadow, cache->sets * cache->ways) < 0) {
+        free(cache->shadow);
+        cache->shadow = NULL;
+        return rsc_fail_memory(error, "classes of misses");
+    }
+    return 0;
 }
 
 int rsc_cache_set_watch(struct rsc_cache *cache, const struct rsc_cache_watch *watch, struct rsc_error *error) {
@@ -113,14 +135,26 @@ int rsc_cache_touch(struct rsc_cache *cache, uint64_t set, int way) {
         to_front(cache, set, (uint32_t)way);
         return 0;
     }
-    if (!cache->ordered) rsc_replacement_hit(cache, set, (uint32_t)way);
+    if (cache->next_use) cache->next_use[set * cache->ways + (uint64_t)way] = cache->coming;
+    else if (!cache->ordered) rsc_replacement_hit(cache, set, (uint32_t)way);
+    return way;
+}
+
+/* Belady: the block that comes again last, the lowest way of several that never do. */
+static uint32_t farthest(const struct rsc_cache *cache, uint64_t set) {
+    const uint64_t *next = cache->next_use + set * cache->ways;
+    uint32_t way = 0;
+    for (uint32_t i = 1; i < cache->ways; i++)
+        if (next[i] > next[way]) way = i;
     return way;
 }
 
 static uint32_t way_to_fill(struct rsc_cache *cache, uint64_t set) {
     const uint64_t *entries = cache->entries + set * cache->ways;
-    if (cache->used[set] == cache->ways)
+    if (cache->used[set] == cache->ways) {
+        if (cache->next_use) return farthest(cache, set);
         return cache->ordered ? cache->ways - 1 : rsc_replacement_victim(cache, set);
+    }
     if (cache->ordered) return cache->used[set];
     uint32_t way = 0;
     while (entries[way]) way++;
@@ -145,7 +179,8 @@ int rsc_cache_fill(struct rsc_cache *cache, uint64_t set, uint64_t block, unsign
         to_front(cache, set, way);
         return 0;
     }
-    rsc_replacement_filled(cache, set, way);
+    if (cache->next_use) cache->next_use[set * cache->ways + way] = cache->coming;
+    else rsc_replacement_filled(cache, set, way);
     return (int)way;
 }
 
@@ -167,8 +202,23 @@ uint64_t rsc_cache_remove(struct rsc_cache *cache, uint64_t set, int way) {
     return entry;
 }
 
+uint64_t rsc_cache_take(struct rsc_cache *cache, uint64_t block) {
+    uint64_t set = rsc_cache_set_of(cache, block);
+    int way = rsc_cache_find(cache, set, block);
+    if (way >= 0) return rsc_cache_remove(cache, set, way);
+    for (uint32_t i = 0; i < cache->victim_count; i++) {
+        uint64_t entry = cache->victims[i];
+        if (rsc_entry_block(entry) != block) continue;
+        memmove(cache->victims + i, cache->victims + i + 1, (cache->victim_count - i - 1) * sizeof entry);
+        cache->victim_count--;
+        return entry;
+    }
+    return 0;
+}
+
 uint64_t rsc_cache_count_dirty(const struct rsc_cache *cache) {
     uint64_t dirty = 0;
+    for (uint32_t i = 0; i < cache->victim_count; i++) dirty += cache->victims[i] & RSC_ENTRY_DIRTY;
     for (uint64_t i = 0; i < cache->sets * cache->ways; i++) dirty += cache->entries[i] & RSC_ENTRY_DIRTY;
     return dirty;
 }

@@ -17,6 +17,8 @@
 #define RSC_SIMULATE_CACHE_H
 
 #include "simulate/cache_config.h"
+#include "simulate/miss_classes.h"
+#include "simulate/request.h"
 
 #define RSC_ENTRY_DIRTY 1u
 #define RSC_ENTRY_VALID 2u
@@ -68,6 +70,17 @@ struct rsc_cache {
     int32_t psel;      /* DRRIP's duel */
     uint64_t filled;   /* valid entries in all */
 
+    /* Only for Belady's optimum: when each entry, and the block now asked for, comes next. */
+    uint64_t *next_use; /* owned; NULL: another policy */
+    uint64_t coming;
+
+    /* Beside the cache, where its configuration says so: */
+    uint64_t *victims;          /* owned: entries of the victim cache, the newest first */
+    uint32_t victim_count;
+    struct rsc_request *writes; /* owned: the write buffer, the oldest first */
+    uint32_t write_count;
+    struct rsc_shadow *shadow; /* owned: classes of misses; NULL: not wanted */
+
     /* Only in a watched cache: */
     struct rsc_cache_watch watch;
     struct rsc_frame_times *times; /* owned: beside entries; NULL: not watched */
@@ -100,12 +113,18 @@ int rsc_cache_fill(struct rsc_cache *cache, uint64_t set, uint64_t block, unsign
 /* Takes out what is in that way, and returns the entry. */
 uint64_t rsc_cache_remove(struct rsc_cache *cache, uint64_t set, int way);
 
+/* Takes a block out of the cache, or of its victim cache: its entry, 0 if it is in neither. */
+uint64_t rsc_cache_take(struct rsc_cache *cache, uint64_t block);
+
+/* Keeps misses' classes from here on. */
+int rsc_cache_classify(struct rsc_cache *cache, struct rsc_error *error);
+
 static inline uint64_t *rsc_cache_entry(struct rsc_cache *cache, uint64_t set, int way) {
     return &cache->entries[set * cache->ways + (uint64_t)way];
 }
 static inline uint64_t rsc_entry_block(uint64_t entry) { return entry >> RSC_ENTRY_SHIFT; }
 
-/* Dirty entries now. */
+/* Dirty entries now, those of the victim cache too. */
 uint64_t rsc_cache_count_dirty(const struct rsc_cache *cache);
 
 #endif

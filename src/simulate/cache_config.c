@@ -33,6 +33,17 @@ static int refuse(const char *name, const char *text, struct rsc_error *error, c
     return rsc_fail(error, RSC_EINVAL, "--%s %.60s: %s", name, text, why);
 }
 
+static int find_place(const char *name, char to[8], unsigned *level, unsigned *kinds, struct rsc_error *error) {
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (strcmp(places[i].name, name)) continue;
+        snprintf(to, 8, "%s", name);
+        *level = places[i].level;
+        *kinds = places[i].kinds;
+        return 0;
+    }
+    return rsc_fail(error, RSC_EINVAL, "no cache is called %.40s: l1, l1i, l1d, l2, l3", name);
+}
+
 /* N of "word=N", 1 to `most`. Returns 0 when the word is another, -1 when the number is bad. */
 static int parse_count(const char *word, size_t length, const char *name, uint64_t most, uint32_t *count) {
     size_t head = strlen(name);
@@ -89,13 +100,8 @@ int rsc_cache_config_parse(struct rsc_cache_config *config, const char *name, co
     uint64_t numbers[3];
     const char *rest = text;
     memset(config, 0, sizeof *config);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (!strcmp(places[i].name, name)) {
-            snprintf(config->name, sizeof config->name, "%s", name);
-            config->level = places[i].level;
-            config->kinds = places[i].kinds;
-        }
-    if (!config->level) return rsc_fail(error, RSC_EINVAL, "no cache is called %.40s: l1, l1i, l1d, l2, l3", name);
+    int status = find_place(name, config->name, &config->level, &config->kinds, error);
+    if (status < 0) return status;
     for (int i = 0; i < 3; i++) {
         size_t length = strcspn(rest, ",");
         if (rsc_parse_u64(rest, length, &numbers[i]) < 0 || (i && numbers[i] > UINT32_MAX))
@@ -118,6 +124,43 @@ int rsc_cache_config_parse(struct rsc_cache_config *config, const char *name, co
         rest += *rest == ',';
     }
     return check_geometry(config, text, error);
+}
+
+int rsc_all_config_is(const char *text) { return !strncmp(text, "all:", 4); }
+
+static int is_power(uint64_t value) { return value && !(value & (value - 1)); }
+
+int rsc_all_config_parse(struct rsc_all_config *config, const char *name, const char *text, struct rsc_error *error) {
+    uint64_t ways = 16, block = 64;
+    const char *rest = text + 4;
+    size_t low = strcspn(rest, "-");
+    memset(config, 0, sizeof *config);
+    int status = find_place(name, config->name, &config->level, &config->kinds, error);
+    if (status < 0) return status;
+    int good = rest[low] == '-' && rsc_parse_u64(rest, low, &config->low_bytes) == 0;
+    rest += low + good;
+    size_t high = strcspn(rest, ",");
+    good = good && rsc_parse_u64(rest, high, &config->high_bytes) == 0;
+    rest += high;
+    for (int i = 0; good && i < 2 && *rest == ','; i++) {
+        size_t length = strcspn(++rest, ",");
+        good = rsc_parse_u64(rest, length, i ? &block : &ways) == 0;
+        rest += length;
+    }
+    if (!good || *rest) return refuse(name, text, error, "not all:LOW-HIGH[,WAYS[,BLOCK]], as all:256K-64M,16,64");
+    if (!is_power(config->low_bytes) || !is_power(config->high_bytes) || config->low_bytes > config->high_bytes)
+        return refuse(name, text, error, "sizes must be powers of two, the smaller first");
+    if (!is_power(ways) || ways > 256) return refuse(name, text, error, "the most ways must be a power of two to 256");
+    if (!is_power(block) || block < 16 || block > BLOCK_MAX || block > config->low_bytes)
+        return refuse(name, text, error, "the block size must be a power of two from 16 bytes to the smallest cache");
+    if (config->high_bytes / block > BLOCKS_MAX) return refuse(name, text, error, "more blocks than can be simulated (2^36)");
+    config->ways_max = (uint32_t)ways;
+    config->block_bytes = (uint32_t)block;
+    return 0;
+}
+
+int rsc_cache_sets_independent(const struct rsc_cache_config *config) {
+    return config->policy != RSC_POLICY_DRRIP && !config->prefetch_next && !config->victim_blocks && !config->buffer_blocks;
 }
 
 static void size_text(uint64_t bytes, char text[24]) {
@@ -173,12 +216,13 @@ int rsc_sim_config_add(struct rsc_sim_config *sim, const struct rsc_cache_config
     return 0;
 }
 
-/* The first cache of that level and kinds, or NULL. */
-static const struct rsc_cache_config *primary(const struct rsc_sim_config *sim, const char *name) {
+const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_config *sim, const char *name) {
     for (size_t i = 0; i < sim->count; i++)
         if (!strcmp(sim->caches[i].name, name)) return &sim->caches[i];
     return NULL;
 }
+
+/* ---- whether caches go together ---- */
 
 static int check_shares(const struct rsc_cache_config *above, const struct rsc_cache_config *below,
                         struct rsc_error *error) {
@@ -188,24 +232,61 @@ static int check_shares(const struct rsc_cache_config *above, const struct rsc_c
     return 0;
 }
 
+/* Belady's optimum knows the future of what one cache is asked for: nothing may take blocks from it or put some in. */
+static int check_optimum(const struct rsc_sim_config *sim, const struct rsc_cache_config *cache, struct rsc_error *error) {
+    if (cache->threads_each || cache->inclusive || cache->prefetch_next || cache->victim_blocks)
+        return rsc_fail(error, RSC_EINVAL, "--%s: opt is for a shared cache that is not inclusive and has no prefetcher or victim cache",
+                        cache->name);
+    if (sim->coherent) return rsc_fail(error, RSC_EINVAL, "--%s: opt cannot be used with --coherent", cache->name);
+    for (size_t i = 0; i < sim->count; i++)
+        if (sim->caches[i].inclusive && sim->caches[i].level > cache->level)
+            return rsc_fail(error, RSC_EINVAL, "--%s: opt cannot be used above an inclusive --%s", cache->name,
+                            sim->caches[i].name);
+    return 0;
+}
+
+static int check_cache(const struct rsc_sim_config *sim, const struct rsc_cache_config *cache, struct rsc_error *error) {
+    int alternative = rsc_sim_config_primary(sim, cache->name) != cache;
+    if (cache->inclusive && alternative)
+        return rsc_fail(error, RSC_EINVAL, "an alternative --%s cannot be inclusive: the caches above it are the primary's",
+                        cache->name);
+    if (cache->inclusive && cache->level == sim->caches[0].level)
+        return rsc_fail(error, RSC_EINVAL, "--%s cannot be inclusive: there is nothing above it", cache->name);
+    if (sim->coherent && (cache->prefetch_next || cache->victim_blocks || cache->buffer_blocks || (alternative && cache->threads_each)))
+        return rsc_fail(error, RSC_EINVAL, "--%s: --coherent knows no prefetcher, victim cache, write buffer or private alternative",
+                        cache->name);
+    return cache->policy == RSC_POLICY_OPT ? check_optimum(sim, cache, error) : 0;
+}
+
+static int check_alls(const struct rsc_sim_config *sim, struct rsc_error *error) {
+    for (size_t i = 0; i < sim->all_count; i++) {
+        const struct rsc_all_config *all = &sim->alls[i];
+        if (rsc_sim_config_primary(sim, all->name)) continue;
+        for (size_t k = 0; k < sim->count; k++)
+            if (sim->caches[k].level >= all->level)
+                return rsc_fail(error, RSC_EINVAL, "--%s all: needs a --%s of one size too, for --%s to be asked by or asked beside",
+                                all->name, all->name, sim->caches[k].name);
+        if (all->level == 3 && sim->count && sim->caches[sim->count - 1].level != 2)
+            return rsc_fail(error, RSC_EINVAL, "--l3 without --l2");
+    }
+    return 0;
+}
+
 int rsc_sim_config_check(const struct rsc_sim_config *sim, struct rsc_error *error) {
-    const struct rsc_cache_config *l1 = primary(sim, "l1"), *l1i = primary(sim, "l1i"), *l1d = primary(sim, "l1d"),
-                                  *l2 = primary(sim, "l2"), *l3 = primary(sim, "l3");
+    const struct rsc_cache_config *l1 = rsc_sim_config_primary(sim, "l1"), *l1i = rsc_sim_config_primary(sim, "l1i"),
+                                  *l1d = rsc_sim_config_primary(sim, "l1d"), *l2 = rsc_sim_config_primary(sim, "l2"),
+                                  *l3 = rsc_sim_config_primary(sim, "l3");
     int status;
-    if (!sim->count) return rsc_fail(error, RSC_EINVAL, "no cache is given: --l1d 32K,8,64 --l2 1M,16,64, or --machine");
+    if (!sim->count && !sim->all_count)
+        return rsc_fail(error, RSC_EINVAL, "no cache is given: --l1d 32K,8,64 --l2 1M,16,64, or --machine this");
     if (l1 && (l1i || l1d)) return rsc_fail(error, RSC_EINVAL, "--l1 is for instructions and data: not with --l1i or --l1d");
     if (l3 && !l2 && (l1 || l1i || l1d)) return rsc_fail(error, RSC_EINVAL, "--l3 without --l2");
     if ((status = check_shares(l1, l2, error)) < 0 || (status = check_shares(l1i, l2, error)) < 0 ||
         (status = check_shares(l1d, l2, error)) < 0 || (status = check_shares(l2, l3, error)) < 0)
         return status;
-    for (size_t i = 0; i < sim->count; i++) {
-        const struct rsc_cache_config *cache = &sim->caches[i];
-        int alternative = primary(sim, cache->name) != cache;
-        if (cache->inclusive && alternative)
-            return rsc_fail(error, RSC_EINVAL, "an alternative --%s cannot be inclusive: the caches above it are the primary's",
-                            cache->name);
-        if (cache->inclusive && cache->level == 1)
-            return rsc_fail(error, RSC_EINVAL, "--%s cannot be inclusive: there is nothing above it", cache->name);
-    }
-    return 0;
+    if (sim->coherent && (!sim->count || !sim->caches[0].threads_each))
+        return rsc_fail(error, RSC_EINVAL, "--coherent: no cache is private (32K,8,64,private)");
+    for (size_t i = 0; i < sim->count; i++)
+        if ((status = check_cache(sim, &sim->caches[i], error)) < 0) return status;
+    return check_alls(sim, error);
 }

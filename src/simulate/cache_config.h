@@ -63,6 +63,20 @@ struct rsc_cache_config {
     uint32_t buffer_blocks; /* 0: no write buffer */
 };
 
+/*
+ * Every power-of-two size from low to high, each with 1, 2, 4, ... ways_max ways, LRU
+ * and write-back: "all:256K-64M[,WAYS[,BLOCK]]", of 16 ways and 64 bytes at most
+ * unless said. They see what the primary cache of their name sees, and are asked
+ * straight from above where there is none.
+ */
+struct rsc_all_config {
+    char name[8];
+    unsigned level, kinds;
+    uint64_t low_bytes, high_bytes; /* powers of two */
+    uint32_t ways_max, block_bytes; /* powers of two */
+};
+
+#define RSC_SIM_ALLS_MAX 8
 #define RSC_SIM_LEVELS_MAX 3
 #define RSC_SIM_CACHES_MAX 64 /* of one hierarchy, alternatives too */
 
@@ -74,6 +88,8 @@ struct rsc_cache_config {
 struct rsc_sim_config {
     struct rsc_cache_config caches[RSC_SIM_CACHES_MAX];
     size_t count;
+    struct rsc_all_config alls[RSC_SIM_ALLS_MAX];
+    size_t all_count;
     uint64_t seed; /* of random, brrip, drrip and page-mapped indexing */
     int coherent;  /* MESI between the private caches of different threads */
 };
@@ -86,8 +102,22 @@ static inline uint64_t rsc_cache_sets(const struct rsc_cache_config *config) {
 int rsc_cache_config_parse(struct rsc_cache_config *config, const char *name, const char *text,
                            struct rsc_error *error);
 
+/* Whether a text is of the form "all:...", and parsing such a one. */
+int rsc_all_config_is(const char *text);
+int rsc_all_config_parse(struct rsc_all_config *config, const char *name, const char *text, struct rsc_error *error);
+
+/*
+ * Whether what happens in one set of the cache depends on that set alone, so that some
+ * sets can be simulated without the others. Prefetching, victim caches, write buffers
+ * and DRRIP say no.
+ */
+int rsc_cache_sets_independent(const struct rsc_cache_config *config);
+
 /* The text again, in its shortest form: "4M,16,128,lru". Returns its length. */
 size_t rsc_cache_config_text(const struct rsc_cache_config *config, char *text, size_t room);
+
+/* The primary cache of that name, or NULL. */
+const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_config *sim, const char *name);
 
 /* Appends a cache in its place. RSC_ELIMIT when there are too many. */
 int rsc_sim_config_add(struct rsc_sim_config *sim, const struct rsc_cache_config *cache, struct rsc_error *error);

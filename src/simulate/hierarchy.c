@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-
-#define SPACES_MAX 65536u
-#define SPACE_SHIFT 48
+#include "simulate/coherence.h"
 
 int rsc_hierarchy_init(struct rsc_hierarchy *hierarchy, const struct rsc_sim_config *config, struct rsc_error *error) {
     memset(hierarchy, 0, sizeof *hierarchy);
-    int status = rsc_sim_config_check(config, error);
+    int status = rsc_sim_config_check(config, error), by_process = 0;
     if (status < 0) return status;
     hierarchy->seed = config->seed;
     hierarchy->coherent = config->coherent;
@@ -28,12 +26,30 @@ int rsc_hierarchy_init(struct rsc_hierarchy *hierarchy, const struct rsc_sim_con
         if (hierarchy->levels[0].config.level == cache->level)
             for (int kind = 0; kind < RSC_KINDS; kind++)
                 if (cache->kinds & RSC_KIND_BIT(kind)) hierarchy->entry[kind] = (int)hierarchy->level_count;
-        hierarchy->by_process |= cache->indexing != RSC_INDEX_VIRTUAL;
+        by_process |= cache->indexing != RSC_INDEX_VIRTUAL;
         hierarchy->level_count++;
     }
-    if (hierarchy->by_process && !(hierarchy->pids = calloc(SPACES_MAX, sizeof *hierarchy->pids)))
-        return rsc_fail_memory(error, "address spaces");
-    return 0;
+    for (size_t i = 0; i < hierarchy->level_count; i++) {
+        const struct rsc_cache_config *cache = &hierarchy->levels[i].config;
+        uint32_t shift = (uint32_t)__builtin_ctz(cache->block_bytes);
+        if (cache->threads_each && shift > hierarchy->coherence_shift) hierarchy->coherence_shift = shift;
+    }
+    if (!by_process) return 0;
+    hierarchy->own_spaces = 1;
+    hierarchy->spaces = calloc(1, sizeof *hierarchy->spaces);
+    return hierarchy->spaces && rsc_spaces_init(hierarchy->spaces) == 0 ? 0 : rsc_fail_memory(error, "address spaces");
+}
+
+static void free_spaces(struct rsc_hierarchy *hierarchy) {
+    if (!hierarchy->own_spaces || !hierarchy->spaces) return;
+    rsc_spaces_free(hierarchy->spaces);
+    free(hierarchy->spaces);
+}
+
+void rsc_hierarchy_use_spaces(struct rsc_hierarchy *hierarchy, struct rsc_spaces *spaces) {
+    free_spaces(hierarchy);
+    hierarchy->spaces = spaces;
+    hierarchy->own_spaces = 0;
 }
 
 void rsc_hierarchy_free(struct rsc_hierarchy *hierarchy) {
@@ -41,7 +57,7 @@ void rsc_hierarchy_free(struct rsc_hierarchy *hierarchy) {
         for (size_t k = 0; k < hierarchy->levels[i].cache_count; k++) rsc_cache_free(&hierarchy->levels[i].caches[k]);
         free(hierarchy->levels[i].caches);
     }
-    free(hierarchy->pids);
+    free_spaces(hierarchy);
     *hierarchy = (struct rsc_hierarchy){0};
 }
 
@@ -82,8 +98,9 @@ static struct rsc_cache *make_cache(struct rsc_hierarchy *hierarchy, struct rsc_
     struct rsc_cache *cache = &level->caches[group];
     struct rsc_cache fresh;
     if (cache->entries) return cache;
-    if (rsc_cache_init(&fresh, &level->config, hierarchy->seed, hierarchy->pids, NULL) < 0) return NULL;
-    if (level->watch.seen && rsc_cache_set_watch(&fresh, &level->watch, NULL) < 0) {
+    if (rsc_cache_init(&fresh, &level->config, hierarchy->seed, hierarchy->spaces ? hierarchy->spaces->pids : NULL, NULL) < 0) return NULL;
+    if ((hierarchy->classify && rsc_cache_classify(&fresh, NULL) < 0) ||
+        (level->watch.seen && rsc_cache_set_watch(&fresh, &level->watch, NULL) < 0)) {
         rsc_cache_free(&fresh);
         return NULL;
     }
@@ -100,73 +117,88 @@ struct rsc_cache *rsc_hierarchy_cache(struct rsc_hierarchy *hierarchy, int numbe
     return cache;
 }
 
+/* ---- towards the level below ---- */
+
+void rsc_hierarchy_to_memory(struct rsc_hierarchy *hierarchy, const struct rsc_request *request) {
+    if (rsc_is_write(request)) hierarchy->memory_writes++;
+    else hierarchy->memory_reads++;
+    if (hierarchy->memory.request) hierarchy->memory.request(hierarchy->memory.user, request);
+}
+
+static void pass_below(struct rsc_hierarchy *hierarchy, int number, const struct rsc_request *request) {
+    int below = hierarchy->levels[number].below;
+    if (below >= 0) rsc_hierarchy_request(hierarchy, below, request);
+    else rsc_hierarchy_to_memory(hierarchy, request);
+}
+
+/* Sends write number i of the buffer on its way. */
+static void drain(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint32_t i) {
+    struct rsc_request write = cache->writes[i];
+    cache->write_count--;
+    memmove(cache->writes + i, cache->writes + i + 1, (cache->write_count - i) * sizeof write);
+    pass_below(hierarchy, number, &write);
+}
+
+/* Two writes of a block are one of all that lies between them. */
+static void merge(struct rsc_request *write, const struct rsc_request *more) {
+    uint64_t end = write->addr + write->bytes, more_end = more->addr + more->bytes;
+    if (more->addr < write->addr) write->addr = more->addr;
+    write->bytes = (uint32_t)((end > more_end ? end : more_end) - write->addr);
+    if (more->op == RSC_OP_WRITE_BACK) write->op = RSC_OP_WRITE_BACK;
+}
+
+void rsc_hierarchy_ask_below(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache,
+                             const struct rsc_request *request) {
+    if (!cache->writes) {
+        pass_below(hierarchy, number, request);
+        return;
+    }
+    uint32_t found = 0;
+    uint64_t block = request->addr >> cache->block_shift;
+    while (found < cache->write_count && cache->writes[found].addr >> cache->block_shift != block) found++;
+    if (!rsc_is_write(request)) { /* what is read below must have been written there */
+        if (found < cache->write_count) drain(hierarchy, number, cache, found);
+        pass_below(hierarchy, number, request);
+    } else if (found < cache->write_count) {
+        merge(&cache->writes[found], request);
+        hierarchy->levels[number].counts.buffer_merged++;
+    } else {
+        if (cache->write_count == cache->config.buffer_blocks) drain(hierarchy, number, cache, 0);
+        cache->writes[cache->write_count++] = *request;
+    }
+}
+
+void rsc_hierarchy_drain(struct rsc_hierarchy *hierarchy) {
+    for (size_t i = 0; i < hierarchy->level_count; i++)
+        for (size_t k = 0; k < hierarchy->levels[i].cache_count; k++)
+            while (hierarchy->levels[i].caches[k].write_count) drain(hierarchy, (int)i, &hierarchy->levels[i].caches[k], 0);
+}
+
 /* ---- one block at one level ---- */
 
-static int is_demand(const struct rsc_request *request) {
-    return request->op == RSC_OP_READ || request->op == RSC_OP_WRITE;
-}
-static int is_write(const struct rsc_request *request) {
-    return request->op == RSC_OP_WRITE || request->op == RSC_OP_WRITE_BACK;
-}
-
-static void ask_below(struct rsc_hierarchy *hierarchy, const struct rsc_level *level, const struct rsc_request *request) {
-    if (level->below >= 0) rsc_hierarchy_request(hierarchy, level->below, request);
-    else if (is_write(request)) hierarchy->memory_writes++;
-    else hierarchy->memory_reads++;
-}
-
-static void tell_watch(const struct rsc_cache *cache, uint64_t set, uint64_t block, int hit_way, int was_full, uint64_t evicted,
+static void write_here(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t *entry,
                        const struct rsc_request *request) {
-    struct rsc_cache_seen seen = {
-        .set = set,
-        .block = block,
-        .hit = hit_way >= 0,
-        .at_mru = hit_way == 0 && cache->ordered,
-        .set_was_full = (uint8_t)was_full,
-        .write_back = !is_demand(request),
-        .evicted = evicted != 0,
-        .kind = request->kind,
-        .gone = cache->gone,
-        .now = cache->now,
-    };
-    cache->watch.seen(cache->watch.user, &seen);
-}
-
-static void hit(struct rsc_hierarchy *hierarchy, struct rsc_level *level, struct rsc_cache *cache, uint64_t set, int way,
-                const struct rsc_request *request) {
-    way = rsc_cache_touch(cache, set, way);
-    uint64_t *entry = rsc_cache_entry(cache, set, way);
-    if (is_demand(request) && *entry & RSC_ENTRY_PREFETCHED) {
-        *entry &= ~(uint64_t)RSC_ENTRY_PREFETCHED;
-        level->counts.prefetches_used++;
-    }
-    if (!is_write(request)) return;
-    if (!level->config.write_through) {
+    if (!rsc_is_write(request)) return;
+    if (!cache->config.write_through) {
         *entry |= RSC_ENTRY_DIRTY;
         return;
     }
-    level->counts.writethroughs++;
-    ask_below(hierarchy, level, request);
+    hierarchy->levels[number].counts.writethroughs++;
+    rsc_hierarchy_ask_below(hierarchy, number, cache, request);
+}
+
+static void hit(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, int way,
+                const struct rsc_request *request) {
+    way = rsc_cache_touch(cache, set, way);
+    uint64_t *entry = rsc_cache_entry(cache, set, way);
+    if (rsc_is_demand(request) && *entry & RSC_ENTRY_PREFETCHED) {
+        *entry &= ~(uint64_t)RSC_ENTRY_PREFETCHED;
+        hierarchy->levels[number].counts.prefetches_used++;
+    }
+    write_here(hierarchy, number, cache, entry, request);
 }
 
 /* Takes a block that an inclusive level evicts out of the caches above; tells whether one of them had it dirty. */
-static int take_from_above(struct rsc_hierarchy *hierarchy, int number, uint64_t addr, uint32_t bytes, uint32_t thread);
-
-static int take_from(struct rsc_hierarchy *hierarchy, struct rsc_level *above, struct rsc_cache *cache, uint64_t addr,
-                     uint32_t bytes) {
-    int dirty = 0;
-    (void)hierarchy;
-    if (!cache->entries) return 0;
-    for (uint64_t block = addr >> cache->block_shift; block <= (addr + bytes - 1) >> cache->block_shift; block++) {
-        uint64_t set = rsc_cache_set_of(cache, block);
-        int way = rsc_cache_find(cache, set, block);
-        if (way < 0) continue;
-        dirty |= (rsc_cache_remove(cache, set, way) & RSC_ENTRY_DIRTY) != 0;
-        above->counts.back_invalidated++;
-    }
-    return dirty;
-}
-
 static int take_from_above(struct rsc_hierarchy *hierarchy, int number, uint64_t addr, uint32_t bytes, uint32_t thread) {
     const struct rsc_level *level = &hierarchy->levels[number];
     uint32_t each = level->config.threads_each;
@@ -175,16 +207,21 @@ static int take_from_above(struct rsc_hierarchy *hierarchy, int number, uint64_t
         struct rsc_level *above = &hierarchy->levels[i];
         if (above->config.level >= level->config.level) continue;
         for (size_t group = 0; group < above->cache_count; group++) {
+            struct rsc_cache *cache = &above->caches[group];
             /* only those above this very cache */
-            if (each && group * above->config.threads_each / each != thread / each) continue;
-            dirty |= take_from(hierarchy, above, &above->caches[group], addr, bytes);
+            if (!cache->entries || (each && group * above->config.threads_each / each != thread / each)) continue;
+            for (uint64_t block = addr >> cache->block_shift; block <= (addr + bytes - 1) >> cache->block_shift; block++) {
+                uint64_t entry = rsc_cache_take(cache, block);
+                above->counts.back_invalidated += entry != 0;
+                dirty |= (entry & RSC_ENTRY_DIRTY) != 0;
+            }
         }
     }
     return dirty;
 }
 
-/* A block has gone: those above follow where the level is inclusive, and what is dirty is written below. */
-static void evict(struct rsc_hierarchy *hierarchy, int number, const struct rsc_cache *cache, uint64_t evicted,
+/* A block has gone for good: those above follow where the level is inclusive, and what is dirty is written below. */
+static void evict(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t evicted,
                   const struct rsc_request *request) {
     struct rsc_level *level = &hierarchy->levels[number];
     uint64_t addr = rsc_entry_block(evicted) << cache->block_shift;
@@ -197,32 +234,114 @@ static void evict(struct rsc_hierarchy *hierarchy, int number, const struct rsc_
     back.bytes = level->config.block_bytes;
     back.op = RSC_OP_WRITE_BACK;
     level->counts.writebacks++;
-    ask_below(hierarchy, level, &back);
+    rsc_hierarchy_ask_below(hierarchy, number, cache, &back);
 }
 
-static void miss(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, uint64_t block,
-                 const struct rsc_request *request, uint64_t *evicted) {
+/* Puts a block in. What must go on its account is returned; with a victim cache that is what drops out of there. */
+static uint64_t put_in(struct rsc_cache *cache, uint64_t set, uint64_t block, unsigned flags, int *way) {
+    uint64_t evicted;
+    *way = rsc_cache_fill(cache, set, block, flags, &evicted);
+    if (!cache->victims || !evicted) return evicted;
+    uint32_t most = cache->config.victim_blocks;
+    uint64_t dropped = cache->victim_count == most ? cache->victims[most - 1] : 0;
+    if (cache->victim_count < most) cache->victim_count++;
+    memmove(cache->victims + 1, cache->victims, (cache->victim_count - 1) * sizeof evicted);
+    cache->victims[0] = evicted;
+    return dropped;
+}
+
+/* The victim cache has the block: it changes places with the one that goes for it. */
+static int swapped(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, uint64_t block,
+                   const struct rsc_request *request) {
+    uint64_t entry = cache->victim_count ? rsc_cache_take(cache, block) : 0;
+    int way;
+    if (!entry) return 0;
+    put_in(cache, set, block, entry & (RSC_ENTRY_DIRTY | RSC_ENTRY_SHARED), &way);
+    write_here(hierarchy, number, cache, rsc_cache_entry(cache, set, way), request);
+    return 1;
+}
+
+static void prefetch(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t block,
+                     const struct rsc_request *request) {
+    uint64_t set = rsc_cache_set_of(cache, block);
+    struct rsc_request ahead = *request;
+    int way;
+    if (block << cache->block_shift >> cache->block_shift != block) return; /* past the end of memory */
+    if (rsc_cache_find(cache, set, block) >= 0) return;
+    for (uint32_t i = 0; i < cache->victim_count; i++)
+        if (rsc_entry_block(cache->victims[i]) == block) return;
+    ahead.addr = block << cache->block_shift;
+    ahead.bytes = cache->config.block_bytes;
+    ahead.op = RSC_OP_PREFETCH;
+    hierarchy->levels[number].counts.prefetches++;
+    uint64_t evicted = put_in(cache, set, block, RSC_ENTRY_PREFETCHED, &way);
+    rsc_hierarchy_ask_below(hierarchy, number, cache, &ahead);
+    if (evicted) evict(hierarchy, number, cache, evicted, &ahead);
+}
+
+/* Returns the entry that went. */
+static uint64_t miss(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, uint64_t block,
+                     const struct rsc_request *request) {
     struct rsc_level *level = &hierarchy->levels[number];
-    int through = is_write(request) && level->config.write_through;
-    *evicted = 0;
-    if (is_write(request) && level->config.no_write_allocate) {
+    int write = rsc_is_write(request), through = write && level->config.write_through, way;
+    unsigned flags = (write && !through ? RSC_ENTRY_DIRTY : 0) | (hierarchy->others_have ? RSC_ENTRY_SHARED : 0);
+    if (write && level->config.no_write_allocate) {
         level->counts.writethroughs++;
-        ask_below(hierarchy, level, request);
-        return;
+        rsc_hierarchy_ask_below(hierarchy, number, cache, request);
+        return 0;
     }
-    rsc_cache_fill(cache, set, block, is_write(request) && !through ? RSC_ENTRY_DIRTY : 0, evicted);
+    uint64_t evicted = put_in(cache, set, block, flags, &way);
     if (request->op != RSC_OP_WRITE_BACK) {
         struct rsc_request read = *request;
         read.addr = block << cache->block_shift;
         read.bytes = level->config.block_bytes;
         read.op = request->op == RSC_OP_PREFETCH ? RSC_OP_PREFETCH : RSC_OP_READ;
-        ask_below(hierarchy, level, &read);
+        rsc_hierarchy_ask_below(hierarchy, number, cache, &read);
     }
     if (through) {
         level->counts.writethroughs++;
-        ask_below(hierarchy, level, request);
+        rsc_hierarchy_ask_below(hierarchy, number, cache, request);
     }
-    if (*evicted) evict(hierarchy, number, cache, *evicted, request);
+    if (evicted) evict(hierarchy, number, cache, evicted, request);
+    return evicted;
+}
+
+static void count(struct rsc_hierarchy *hierarchy, int number, const struct rsc_request *request, int missed, int class) {
+    struct rsc_level_counts *counts = &hierarchy->levels[number].counts;
+    unsigned kind = request->kind;
+    if (request->op == RSC_OP_WRITE_BACK) {
+        counts->writes_in++;
+        counts->writes_in_missed += (unsigned)missed;
+        return;
+    }
+    if (request->op == RSC_OP_PREFETCH) {
+        counts->prefetches_in++;
+        return;
+    }
+    counts->accesses[kind]++;
+    if (!missed) return;
+    counts->misses[kind]++;
+    if (hierarchy->missed.missed) hierarchy->missed.missed(hierarchy->missed.user, number, request);
+    if (!hierarchy->classify) return;
+    uint64_t *classes[] = {counts->cold, counts->coherence, counts->capacity, counts->conflict};
+    classes[class][kind]++;
+}
+
+static void tell_watch(const struct rsc_cache *cache, uint64_t set, uint64_t block, int hit_way, int was_full,
+                       uint64_t evicted, const struct rsc_request *request) {
+    struct rsc_cache_seen seen = {
+        .set = set,
+        .block = block,
+        .hit = hit_way >= 0,
+        .at_mru = hit_way == 0 && cache->ordered,
+        .set_was_full = (uint8_t)was_full,
+        .write_back = !rsc_is_demand(request),
+        .evicted = evicted != 0,
+        .kind = request->kind,
+        .gone = cache->gone,
+        .now = cache->now,
+    };
+    cache->watch.seen(cache->watch.user, &seen);
 }
 
 /* The part of a request that lies in one block. */
@@ -230,19 +349,26 @@ static void serve(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache 
                   const struct rsc_request *request) {
     struct rsc_level *level = &hierarchy->levels[number];
     uint64_t set = rsc_cache_set_of(cache, block), evicted = 0;
+    int first = level->config.level == hierarchy->levels[0].config.level, class = 0;
+    hierarchy->others_have = first && hierarchy->coherent ? rsc_coherence_before(hierarchy, cache, block, request) : 0;
     int way = rsc_cache_find(cache, set, block), was_full = cache->used[set] == cache->ways;
-    if (is_demand(request)) {
-        level->counts.accesses[request->kind]++;
-        level->counts.misses[request->kind] += way < 0;
-    } else if (request->op == RSC_OP_WRITE_BACK) {
-        level->counts.writes_in++;
-        level->counts.writes_in_missed += way < 0;
-    } else {
-        level->counts.prefetches_in++;
+    if (cache->shadow && request->op != RSC_OP_PREFETCH) {
+        class = rsc_shadow_access(cache->shadow, block, !(rsc_is_write(request) && level->config.no_write_allocate));
+        if (class < 0) hierarchy->status = class;
     }
-    if (way >= 0) hit(hierarchy, level, cache, set, way, request);
-    else miss(hierarchy, number, cache, set, block, request, &evicted);
+    if (class < 0) return;
+    if (way < 0 && cache->victims && swapped(hierarchy, number, cache, set, block, request)) {
+        if (rsc_is_demand(request)) level->counts.victim_hits++;
+        count(hierarchy, number, request, 0, 0);
+        return;
+    }
+    count(hierarchy, number, request, way < 0, class);
+    if (way < 0 && level->set_misses && rsc_is_demand(request)) level->set_misses[set]++;
+    if (way >= 0) hit(hierarchy, number, cache, set, way, request);
+    else evicted = miss(hierarchy, number, cache, set, block, request);
     if (cache->times) tell_watch(cache, set, block, way, was_full, evicted, request);
+    if (way < 0 && rsc_is_demand(request) && level->config.prefetch_next)
+        prefetch(hierarchy, number, cache, block + 1, request);
 }
 
 void rsc_hierarchy_request(struct rsc_hierarchy *hierarchy, int number, const struct rsc_request *request) {
@@ -264,45 +390,35 @@ void rsc_hierarchy_request(struct rsc_hierarchy *hierarchy, int number, const st
 
 /* ---- accesses ---- */
 
-uint64_t rsc_hierarchy_address(struct rsc_hierarchy *hierarchy, const struct rsc_batch *batch, uint32_t access) {
-    uint64_t addr = batch->addr[access];
-    if (!hierarchy->by_process) return addr;
-    uint32_t thread = rsc_meta_thread(batch->meta[access]);
-    uint64_t pid = batch->threads && thread < batch->thread_count ? batch->threads[thread].pid : 0;
-    if (!hierarchy->pid_count || pid != hierarchy->last_pid) {
-        uint32_t space = 0;
-        while (space < hierarchy->pid_count && hierarchy->pids[space] != pid) space++;
-        if (space == SPACES_MAX) {
-            hierarchy->status = RSC_ELIMIT;
-            return addr;
-        }
-        if (space == hierarchy->pid_count) hierarchy->pids[hierarchy->pid_count++] = pid;
-        hierarchy->last_pid = pid;
-        hierarchy->last_space = space;
-    }
-    return (addr & ((1ull << SPACE_SHIFT) - 1)) | (uint64_t)hierarchy->last_space << SPACE_SHIFT;
+int rsc_hierarchy_make_request(struct rsc_hierarchy *hierarchy, const struct rsc_batch *batch, uint32_t i,
+                               struct rsc_request *request) {
+    uint64_t meta = batch->meta[i];
+    unsigned kind = rsc_meta_kind(meta);
+    *request = (struct rsc_request){
+        .addr = batch->addr[i],
+        .bytes = rsc_meta_size(meta),
+        .access = i,
+        .thread = rsc_meta_thread(meta),
+        .op = kind == RSC_WRITE ? (hierarchy->writes_are_back ? RSC_OP_WRITE_BACK : RSC_OP_WRITE) : RSC_OP_READ,
+        .kind = (uint8_t)kind,
+    };
+    int level = kind < RSC_KINDS ? hierarchy->entry[kind] : -1;
+    hierarchy->left_out += level < 0;
+    if (hierarchy->spaces) hierarchy->status = rsc_spaces_address(hierarchy->spaces, batch, i, &request->addr);
+    return hierarchy->status ? -1 : level;
+}
+
+int rsc_hierarchy_fail(const struct rsc_hierarchy *hierarchy, struct rsc_error *error) {
+    if (hierarchy->status == RSC_ELIMIT) return rsc_fail(error, RSC_ELIMIT, "more than %u processes", RSC_SPACES_MAX);
+    return hierarchy->status ? rsc_fail_memory(error, "caches") : 0;
 }
 
 int rsc_hierarchy_push(struct rsc_hierarchy *hierarchy, const struct rsc_batch *batch, uint32_t first, uint32_t end,
                        struct rsc_error *error) {
     for (uint32_t i = first; i < end && !hierarchy->status; i++) {
-        uint64_t meta = batch->meta[i];
-        unsigned kind = rsc_meta_kind(meta);
-        int level = kind < RSC_KINDS ? hierarchy->entry[kind] : -1;
-        if (level < 0) {
-            hierarchy->left_out++;
-            continue;
-        }
-        struct rsc_request request = {
-            .addr = rsc_hierarchy_address(hierarchy, batch, i),
-            .bytes = rsc_meta_size(meta),
-            .access = i,
-            .thread = rsc_meta_thread(meta),
-            .op = kind == RSC_WRITE ? RSC_OP_WRITE : RSC_OP_READ,
-            .kind = (uint8_t)kind,
-        };
-        rsc_hierarchy_request(hierarchy, level, &request);
+        struct rsc_request request;
+        int level = rsc_hierarchy_make_request(hierarchy, batch, i, &request);
+        if (level >= 0) rsc_hierarchy_request(hierarchy, level, &request);
     }
-    if (hierarchy->status == RSC_ELIMIT) return rsc_fail(error, RSC_ELIMIT, "more than %u processes", SPACES_MAX);
-    return hierarchy->status ? rsc_fail_memory(error, "caches of threads") : 0;
+    return rsc_hierarchy_fail(hierarchy, error);
 }

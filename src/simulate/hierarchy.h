@@ -15,6 +15,7 @@
 #define RSC_SIMULATE_HIERARCHY_H
 
 #include "simulate/cache.h"
+#include "simulate/spaces.h"
 
 #define RSC_KINDS 3
 
@@ -38,26 +39,15 @@ struct rsc_level_counts {
     uint64_t back_invalidated; /* blocks taken away by an inclusive level below */
 };
 
-enum rsc_op {
-    RSC_OP_READ,       /* a block, or part of it */
-    RSC_OP_WRITE,      /* data of one access */
-    RSC_OP_WRITE_BACK, /* a block from above */
-    RSC_OP_PREFETCH,   /* a block, on suspicion */
-};
-
-struct rsc_request {
-    uint64_t addr;
-    uint32_t bytes;
-    uint32_t access; /* index in the batch of the access behind it */
-    uint32_t thread;
-    uint8_t op;   /* enum rsc_op */
-    uint8_t kind; /* enum rsc_kind of the access behind it */
-    uint16_t reserved;
-};
-
-/* Told of every request that reaches a level, in order, before it is served. */
+/* Told of every request that reaches a level, or memory, in order, before it is served. */
 struct rsc_hierarchy_tap {
     void (*request)(void *user, const struct rsc_request *request);
+    void *user;
+};
+
+/* Told of every demand access that missed at a level: request->access says whose it is. */
+struct rsc_hierarchy_missed {
+    void (*missed)(void *user, int level, const struct rsc_request *request);
     void *user;
 };
 
@@ -69,6 +59,7 @@ struct rsc_level {
     struct rsc_level_counts counts;
     struct rsc_hierarchy_tap tap;
     struct rsc_cache_watch watch; /* for caches made from here on */
+    uint64_t *set_misses; /* demand misses by set are counted here, all caches together; NULL: not counted. Not owned */
 };
 
 struct rsc_hierarchy {
@@ -77,23 +68,26 @@ struct rsc_hierarchy {
     int entry[RSC_KINDS]; /* level that an access of that kind asks first; -1: none, it is left out */
     uint64_t left_out;    /* accesses of kinds that no cache takes */
     uint64_t memory_reads, memory_writes; /* requests past the last level */
+    struct rsc_hierarchy_tap memory;
+    struct rsc_hierarchy_missed missed;
     uint64_t seed;
+    int classify; /* misses are put in classes */
     int coherent;
+    uint32_t coherence_shift; /* log2 of the bytes kept coherent together: the largest private block */
+    int others_have;          /* the block being filled is in another thread's caches too */
 
-    /* Address spaces, where an index depends on the process: */
-    int by_process;
-    uint64_t *pids;        /* owned: process id by number of the space, 2^16 of them */
-    uint32_t pid_count;
-    uint64_t last_pid;
-    uint32_t last_space;
-
-    uint32_t access; /* index of the access being served */
+    struct rsc_spaces *spaces; /* where an index depends on the process; else NULL */
+    int own_spaces;
+    int writes_are_back; /* the trace is a miss stream: its writes are write-backs */
     int status;      /* a cache could not be made: RSC_ENOMEM */
 };
 
 /* A hierarchy of the primary caches of `config`, which is checked. To be freed even after failure. */
 int rsc_hierarchy_init(struct rsc_hierarchy *hierarchy, const struct rsc_sim_config *config, struct rsc_error *error);
 void rsc_hierarchy_free(struct rsc_hierarchy *hierarchy);
+
+/* The error for a status that is set. */
+int rsc_hierarchy_fail(const struct rsc_hierarchy *hierarchy, struct rsc_error *error);
 
 /* Serves accesses first..end-1 of a batch. */
 int rsc_hierarchy_push(struct rsc_hierarchy *hierarchy, const struct rsc_batch *batch, uint32_t first, uint32_t end,
@@ -102,8 +96,18 @@ int rsc_hierarchy_push(struct rsc_hierarchy *hierarchy, const struct rsc_batch *
 /* One request straight to a level, as from a tap. The caller looks at hierarchy->status. */
 void rsc_hierarchy_request(struct rsc_hierarchy *hierarchy, int level, const struct rsc_request *request);
 
-/* The address that caches are asked for: with the process in its top bits, where an index needs it. */
-uint64_t rsc_hierarchy_address(struct rsc_hierarchy *hierarchy, const struct rsc_batch *batch, uint32_t access);
+/*
+ * The request that access `i` of a batch makes, with the address that caches are asked
+ * for. Returns the level it goes to; -1: no cache takes its kind, or status is set.
+ */
+int rsc_hierarchy_make_request(struct rsc_hierarchy *hierarchy, const struct rsc_batch *batch, uint32_t i,
+                               struct rsc_request *request);
+
+/* Uses another's address spaces, which must outlive it; before anything is pushed. */
+void rsc_hierarchy_use_spaces(struct rsc_hierarchy *hierarchy, struct rsc_spaces *spaces);
+
+/* Writes what is still in write buffers. Call at the end. */
+void rsc_hierarchy_drain(struct rsc_hierarchy *hierarchy);
 
 /* Counts with what is known only now: dirty and filled blocks. */
 struct rsc_level_counts rsc_level_total(const struct rsc_level *level);
@@ -114,11 +118,20 @@ void rsc_hierarchy_forget_counts(struct rsc_hierarchy *hierarchy);
 /* Back to empty caches and no counts. */
 void rsc_hierarchy_empty(struct rsc_hierarchy *hierarchy);
 
-/* The cache of a level that serves a thread, made if need be; NULL and status set when out of memory. */
+/*
+ * The cache of a level that serves a thread, made if need be; NULL and status set
+ * when out of memory. A level's caches may move when one is made.
+ */
 struct rsc_cache *rsc_hierarchy_cache(struct rsc_hierarchy *hierarchy, int level, uint32_t thread);
 
 static inline uint64_t rsc_kinds_sum(const uint64_t by_kind[RSC_KINDS]) {
     return by_kind[RSC_READ] + by_kind[RSC_WRITE] + by_kind[RSC_FETCH];
 }
+
+void rsc_hierarchy_to_memory(struct rsc_hierarchy *hierarchy, const struct rsc_request *request);
+
+/* What the level below, or memory, is asked for: through the write buffer, if the cache has one. */
+void rsc_hierarchy_ask_below(struct rsc_hierarchy *hierarchy, int level, struct rsc_cache *cache,
+                             const struct rsc_request *request);
 
 #endif

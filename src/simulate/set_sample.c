@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "simulate/simulator_state.h"
 
 /* One sample: one value of constant bits, or one random choice. */
 struct run {
     struct rsc_block_sample sample;
     struct rsc_block_sampler sampler;
-    struct rsc_branches *branches;
+    struct rsc_sim *sim;
+    struct rsc_sim_result result;
+    uint64_t **set_misses; /* owned: of each row of the result */
     uint64_t fetches, sampled;
 };
 
@@ -25,8 +28,24 @@ struct rsc_set_sample {
     uint64_t fetches; /* of all batches, whatever was kept */
 };
 
+/* Has the simulator count misses by set. */
+static int count_sets(struct run *run, struct rsc_error *error) {
+    struct rsc_sim *sim = run->sim;
+    run->set_misses = calloc(sim->row_count, sizeof *run->set_misses);
+    for (size_t row = 0; run->set_misses && row < sim->row_count; row++) {
+        const struct rsc_row_place *place = &sim->rows[row];
+        struct rsc_level *level = place->segment >= 0 ? &sim->segments[place->segment].hierarchy.levels[place->level]
+                                                      : &place->cache->hierarchy.levels[0];
+        run->set_misses[row] = calloc(rsc_cache_sets(&sim->levels[row].config), sizeof **run->set_misses);
+        if (!run->set_misses[row]) return rsc_fail_memory(error, "misses by set");
+        level->set_misses = run->set_misses[row];
+    }
+    return run->set_misses ? 0 : rsc_fail_memory(error, "misses by set");
+}
+
 int rsc_set_sample_new(struct rsc_set_sample **out, const struct rsc_sim_config *config,
-                       const struct rsc_set_choice *choice, int filtered, struct rsc_error *error) {
+                       const struct rsc_set_choice *choice, int filtered, int miss_stream,
+                       struct rsc_error *error) {
     struct rsc_set_sample *sets = calloc(1, sizeof *sets);
     *out = NULL;
     if (!sets) return rsc_fail_memory(error, "sample of sets");
@@ -41,7 +60,9 @@ int rsc_set_sample_new(struct rsc_set_sample **out, const struct rsc_sim_config 
         struct rsc_set_choice one = *choice;
         if (choice->all_values) one.value = i;
         status = rsc_set_choice_sample(&one, config, &run->sample, error);
-        if (!status) status = rsc_branches_new(&run->branches, config, RSC_WATCH_SETS, error);
+        struct rsc_sim_options options = {.writes_are_back = miss_stream};
+        if (!status) status = rsc_sim_new(&run->sim, config, &options, error);
+        if (!status) status = count_sets(run, error);
         rsc_block_sampler_start(&run->sampler, &run->sample, rsc_simd_best());
     }
     if (status < 0) {
@@ -55,9 +76,13 @@ int rsc_set_sample_new(struct rsc_set_sample **out, const struct rsc_sim_config 
 void rsc_set_sample_free(struct rsc_set_sample *sets) {
     if (!sets) return;
     for (uint64_t i = 0; sets->runs && i < sets->run_count; i++) {
-        rsc_branches_free(sets->runs[i].branches);
-        rsc_block_sampler_free(&sets->runs[i].sampler);
-        rsc_block_sample_free(&sets->runs[i].sample);
+        struct run *run = &sets->runs[i];
+        for (size_t row = 0; run->set_misses && row < sets->config.count; row++) free(run->set_misses[row]);
+        free(run->set_misses);
+        rsc_sim_result_free(&run->result);
+        rsc_sim_free(run->sim);
+        rsc_block_sampler_free(&run->sampler);
+        rsc_block_sample_free(&run->sample);
     }
     free(sets->runs);
     free(sets);
@@ -78,7 +103,7 @@ int rsc_set_sample_push(struct rsc_set_sample *sets, const struct rsc_batch *bat
         if (status < 0) return status;
         run->fetches += count_fetches(&kept);
         run->sampled += kept.count;
-        if ((status = rsc_branches_push(run->branches, &kept, 0, kept.count, error)) < 0) return status;
+        if ((status = rsc_sim_push(run->sim, &kept, error)) < 0) return status;
     }
     return 0;
 }
@@ -136,9 +161,9 @@ static double by_sampled_instructions(const struct rsc_set_sample *sets, const s
 }
 
 /* With all values: every sample's estimate, and equations 1, A1 and A2 over them. */
-static int estimate_all(const struct rsc_set_sample *sets, size_t cache, double total, struct rsc_estimate *estimate,
+static int estimate_all(const struct rsc_set_sample *sets, size_t cache, uint64_t s, double total, struct rsc_estimate *estimate,
                         const uint64_t *set_misses, struct rsc_error *error) {
-    const uint64_t s = rsc_cache_sets(&sets->config.caches[cache]), k = sets->run_count;
+    const uint64_t k = sets->run_count;
     double *values = malloc((s + k) * sizeof *values), *means = values + s;
     estimate->parts = calloc(k, sizeof *estimate->parts);
     if (!values || !estimate->parts) {
@@ -147,7 +172,7 @@ static int estimate_all(const struct rsc_set_sample *sets, size_t cache, double 
     }
     estimate->part_count = k;
     for (uint64_t i = 0; i < k; i++) {
-        double misses = (double)rsc_branches_counts(sets->runs[i].branches, cache).misses;
+        double misses = (double)rsc_kinds_sum(sets->runs[i].result.levels[cache].counts.misses);
         means[i] = misses * (double)k / total;
         estimate->parts[i] = (struct rsc_estimate_part){.at = i, .mpi = means[i], .loaded = NAN, .reliable = 1, .factor = 1};
     }
@@ -161,7 +186,7 @@ static int estimate_all(const struct rsc_set_sample *sets, size_t cache, double 
 
 static int estimate_cache(const struct rsc_set_sample *sets, size_t cache, const struct rsc_set_result *result,
                           double confidence, struct rsc_estimate *estimate, struct rsc_error *error) {
-    const struct rsc_cache_config *config = &sets->config.caches[cache];
+    const struct rsc_cache_config *config = &result->configs[cache];
     const struct run *run = &sets->runs[0];
     const uint64_t s = rsc_cache_sets(config);
     *estimate = (struct rsc_estimate){.method = RSC_ESTIMATE_SETS, .cold_start = -1, .confidence = confidence,
@@ -179,8 +204,8 @@ static int estimate_cache(const struct rsc_set_sample *sets, size_t cache, const
         return rsc_fail_memory(error, "estimates");
     }
     for (uint64_t i = 0; i < sets->run_count; i++) {
-        const uint64_t *more = rsc_branches_set_misses(sets->runs[i].branches, cache);
-        misses += (double)rsc_branches_counts(sets->runs[i].branches, cache).misses;
+        const uint64_t *more = sets->runs[i].set_misses[cache];
+        misses += (double)rsc_kinds_sum(sets->runs[i].result.levels[cache].counts.misses);
         for (uint64_t set = 0; set < s; set++) set_misses[set] += more[set];
     }
     estimate->fraction = sets->choice.all_values ? 1 : rsc_block_sample_fraction(&run->sample);
@@ -193,7 +218,7 @@ static int estimate_cache(const struct rsc_set_sample *sets, size_t cache, const
         estimate->low = estimate->high = estimate->mpi;
         estimate->observations = estimate->population = s;
         for (uint64_t i = 0; i < s; i++) observations[i] = (double)set_misses[i];
-        status = estimate_all(sets, cache, total, estimate, set_misses, error);
+        status = estimate_all(sets, cache, s, total, estimate, set_misses, error);
         if (!status) status = rsc_sample_shape(&estimate->shape, observations, s, error);
     } else {
         struct rsc_mean_estimate mean;
@@ -221,11 +246,14 @@ int rsc_set_sample_finish(struct rsc_set_sample *sets, uint64_t instructions, ui
     result->instructions = instructions && instructions != RSC_UNKNOWN ? instructions : RSC_UNKNOWN;
     result->accesses = accesses;
     for (uint64_t i = 0; i < sets->run_count; i++) {
-        result->sampled += sets->runs[i].sampled;
-        result->references += rsc_branches_references(sets->runs[i].branches);
+        struct run *run = &sets->runs[i];
+        if ((status = rsc_sim_finish(run->sim, &run->result, error)) < 0) return status;
+        result->sampled += run->sampled;
+        result->references += run->result.references;
         for (size_t cache = 0; cache < sets->config.count; cache++) {
-            struct rsc_level_counts counts = rsc_branches_level(sets->runs[i].branches, cache);
-            add_counts(&result->counts[cache], &counts);
+            result->alternative[cache] = run->result.levels[cache].alternative;
+            result->configs[cache] = run->result.levels[cache].config;
+            add_counts(&result->counts[cache], &run->result.levels[cache].counts);
         }
     }
     for (size_t cache = 0; !status && cache < sets->config.count; cache++)

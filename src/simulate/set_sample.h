@@ -1,7 +1,7 @@
 /*
  * set_sample.h - simulating some of the sets of a hierarchy (paper 001, section 3).
  *
- *     rsc_set_sample_new(&sets, &config, &choice, filtered, &error);
+ *     rsc_set_sample_new(&sets, &config, &choice, filtered, 0, &error);
  *     while (...) rsc_set_sample_push(sets, batch, &error);      whole batches: it takes what it needs
  *     rsc_set_sample_finish(sets, instructions, accesses, confidence, &result, &error);
  *     rsc_set_sample_free(sets);
@@ -9,9 +9,9 @@
 #ifndef RSC_SIMULATE_SET_SAMPLE_H
 #define RSC_SIMULATE_SET_SAMPLE_H
 
-#include "simulate/branches.h"
 #include "simulate/estimate.h"
 #include "simulate/set_choice.h"
+#include "simulate/simulator.h"
 
 struct rsc_set_sample;
 
@@ -19,16 +19,19 @@ struct rsc_set_result {
     uint64_t instructions, accesses; /* of the whole trace */
     uint64_t sampled;                /* accesses, or parts of them, that were simulated */
     uint64_t references;             /* of the first level */
+    struct rsc_cache_config configs[RSC_SIM_CACHES_MAX]; /* rows as the simulator has them: one for each cache */
+    int alternative[RSC_SIM_CACHES_MAX];
     struct rsc_estimate estimates[RSC_SIM_CACHES_MAX];
     struct rsc_level_counts counts[RSC_SIM_CACHES_MAX]; /* of the sampled sets; with all values of all sets */
 };
 
 /*
  * `choice` is settled (set_choice.h). filtered: batches come from a trace that is
- * this very sample already.
+ * this very sample already. miss_stream: its writes are write-backs.
  */
 int rsc_set_sample_new(struct rsc_set_sample **out, const struct rsc_sim_config *config,
-                       const struct rsc_set_choice *choice, int filtered, struct rsc_error *error);
+                       const struct rsc_set_choice *choice, int filtered, int miss_stream,
+                       struct rsc_error *error);
 int rsc_set_sample_push(struct rsc_set_sample *sets, const struct rsc_batch *batch, struct rsc_error *error);
 
 /*
