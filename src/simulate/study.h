@@ -115,9 +115,7 @@ int rsc_study_finish_times(struct rsc_study_cache *cache, struct rsc_study_time 
 /* Which interval of `count` is number k of a sample of n spread over them. */
 static inline uint64_t rsc_study_spread(uint64_t k, uint64_t n, uint64_t count) { return (2 * k + 1) * count / (2 * n); }
 
-/* study_text.c, study_json.c. *text belongs to the caller. */
-int rsc_study_text(const struct rsc_study *study, const char *trace_name, char **text, size_t *bytes,
-                   struct rsc_error *error);
+/* The whole document, schema reusescope-sampling-study/1. *text belongs to the caller. study_json.c */
 int rsc_study_json(const struct rsc_study *study, const char *trace_name, char **text, size_t *bytes,
                    struct rsc_error *error);
 
