@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+double rsc_estimate_mpi(const struct rsc_estimate *estimate) { return estimate->per_access ? NAN : estimate->mpi; }
+
 void rsc_estimate_free(struct rsc_estimate *estimate) {
     free(estimate->parts);
     estimate->parts = NULL;
@@ -69,7 +71,7 @@ void rsc_estimate_json(struct rsc_json *json, const struct rsc_estimate *estimat
     rsc_json_key_string(json, "cold_start",
                         estimate->cold_start < 0 ? NULL : rsc_cold_start_names[estimate->cold_start]);
     rsc_json_key_string(json, "per", estimate->per_access ? "access" : "instruction");
-    put_double(json, "mpi", estimate->per_access ? NAN : estimate->mpi);
+    put_double(json, "mpi", rsc_estimate_mpi(estimate));
     put_double(json, "low", estimate->low);
     put_double(json, "high", estimate->high);
     put_double(json, "rate", estimate->mpi);

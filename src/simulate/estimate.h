@@ -50,6 +50,9 @@ struct rsc_estimate {
     size_t part_count;
 };
 
+/* Misses per instruction; NAN where they are per access. */
+double rsc_estimate_mpi(const struct rsc_estimate *estimate);
+
 void rsc_estimate_free(struct rsc_estimate *estimate);
 
 /* As the value of a key. */
