@@ -166,7 +166,8 @@ static int open_cache(struct pass *pass, struct studied *cache, const struct rsc
         uint64_t count = pass->study->instructions / lengths[q];
         if (count < 2) continue;
         *time = (struct rsc_study_time){.length = lengths[q], .count = count,
-                                        .sampled = count < RSC_STUDY_SAMPLE ? count : RSC_STUDY_SAMPLE,
+                                        /* Never more than half of them: end to end, stitched ones would be the trace. */
+                                        .sampled = count < 2 * RSC_STUDY_SAMPLE ? count / 2 : RSC_STUDY_SAMPLE,
                                         .intervals = calloc(count, sizeof *time->intervals)};
         cache->out->time_count++;
         if (!time->intervals) return rsc_fail_memory(error, "study");

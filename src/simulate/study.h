@@ -72,7 +72,7 @@ struct rsc_study_slice {
 struct rsc_study_time {
     uint64_t length, count;
     struct rsc_study_interval *intervals; /* owned */
-    uint64_t sampled;                     /* in the systematic sample: RSC_STUDY_SAMPLE, or all there are */
+    uint64_t sampled;                     /* in the systematic sample: RSC_STUDY_SAMPLE, or every second one */
     double mpi;                           /* MPI_S: of that sample with its true state */
     double bias[RSC_STUDY_METHODS];       /* of that sample; NAN where not to be had */
     int reliable;                         /* on average, the conditions of table 9 hold */
