@@ -185,6 +185,7 @@ void rsc_fast_miss(struct rsc_fast_part *part, struct rsc_fast_cache *cache, uin
     struct rsc_request request = {
         .addr = block << part->shift, .bytes = 1u << part->shift, .op = RSC_OP_READ, .kind = (uint8_t)kind};
     level->counts.misses[kind]++;
+    if (level->set_misses) level->set_misses[block & cache->mask]++;
     if (!evicted) {
         cache->cache->used[block & cache->mask]++;
         cache->cache->filled++;
