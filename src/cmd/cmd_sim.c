@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
+#include "cmd/sim_sampling.h"
 #include "cmd/sim_text.h"
 #include "simulate/sim_json.h"
 
@@ -29,6 +30,7 @@ struct sim_verb {
     struct rsc_sim_config config;
     struct rsc_sim_options options;
     struct rsc_sim_result result;
+    struct rsc_sampling sampling;
     const char *path;
 };
 
@@ -54,10 +56,11 @@ static int take_option(struct sim_verb *verb, const struct rsc_option_parser *pa
     case OPT_SEED:
         return rsc_parse_u64(parser->value, strlen(parser->value), number) < 0 ? rsc_option_refuse(parser, "not a number")
                                                                                : -1;
-    default: return rsc_session_option(&verb->session, parser, id);
+    default: return rsc_sampling_option(&verb->sampling, &verb->session, parser, id);
     }
 }
 
+/* Returns 0, negative, or 1 + the exit status to leave with: the trace was a sample, and all is said. */
 static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_trace *trace = NULL;
     struct rsc_sim *sim = NULL;
@@ -67,6 +70,10 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     int status = rsc_sim_new(&sim, &verb->config, &verb->options, error);
     if (!status) status = rsc_session_open(&verb->session, &trace, verb->path, 1, error);
     if (status < 0) goto out;
+    if (rsc_sampling_is_sample(trace)) {
+        status = 1 + rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, trace, verb->path);
+        goto out;
+    }
     rsc_trace_get_info(trace, &info);
     while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
         if ((status = rsc_sim_push(sim, batch, error)) < 0) break;
@@ -112,7 +119,11 @@ static int run(struct sim_verb *verb, int argc, char **argv) {
     if (leave >= 0) return leave;
     if (!verb->path) return rsc_usage_error(self, "a trace is missing: reusescope sim TRACE --l1d 32K,8,64");
     if (rsc_sim_config_check(&verb->config, &error) < 0) return rsc_usage_error(self, "%s", error.message);
-    if (simulate(verb, &error) < 0 || deliver(verb, &error) < 0) return rsc_session_fail(&verb->session, &error);
+    if (rsc_sampling_wanted(&verb->sampling))
+        return rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, NULL, verb->path);
+    int status = simulate(verb, &error);
+    if (status > 0) return status - 1;
+    if (status < 0 || deliver(verb, &error) < 0) return rsc_session_fail(&verb->session, &error);
     return RSC_EXIT_OK;
 }
 
@@ -121,6 +132,7 @@ static int run_sim(const struct rsc_verb *self, int argc, char **argv) {
     if (!verb) return rsc_usage_error(self, "out of memory");
     rsc_session_catch_interrupt();
     rsc_session_start(&verb->session, self, argv);
+    rsc_sampling_start(&verb->sampling);
     int leave = run(verb, argc, argv);
     rsc_sim_result_free(&verb->result);
     free(verb);
@@ -135,6 +147,6 @@ const struct rsc_verb rsc_verb_sim = {
              "brrip, drrip, opt), wt (write-through), nwa (no allocation on writes), inclusive,\n"
              "private (one for each thread), per=N (one for every N threads), pid, pages.",
     .example = "reusescope sim app.rsct --l1i 32K,8,64 --l1d 32K,8,64 --l2 4M,16,64",
-    .groups = {options, rsc_trace_options, rsc_output_options, rsc_common_options},
+    .groups = {options, rsc_sampling_options, rsc_trace_options, rsc_output_options, rsc_common_options},
     .run = run_sim,
 };

@@ -37,6 +37,7 @@ struct rsc_frame_times {
  */
 struct rsc_cache_seen {
     uint64_t set;
+    uint64_t block;
     uint8_t hit;
     uint8_t at_mru;     /* the hit was on the most recently used block (LRU and FIFO: first in order) */
     uint8_t set_was_full;

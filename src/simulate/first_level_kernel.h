@@ -286,7 +286,8 @@ static void ask_below(struct rsc_fast_part *part, int above, uint64_t addr, uint
         else rsc_hierarchy_to_memory(hierarchy, &request);
         return;
     }
-    struct rsc_level_counts *counts = &hierarchy->levels[number].counts;
+    struct rsc_level *level = &hierarchy->levels[number];
+    struct rsc_level_counts *counts = &level->counts;
     uint64_t block = addr >> cache->shift, entry = block << RSC_ENTRY_SHIFT | RSC_ENTRY_VALID | back;
     uint64_t evicted = serve_set(cache->entries + (block & cache->mask) * cache->ways, cache->ways, entry);
     if (back) counts->writes_in++;
@@ -294,6 +295,7 @@ static void ask_below(struct rsc_fast_part *part, int above, uint64_t addr, uint
     if (evicted == 1) return;
     if (back) counts->writes_in_missed++;
     else counts->misses[kind]++;
+    if (level->set_misses && !back) level->set_misses[block & cache->mask]++;
     if (!evicted) {
         cache->cache->used[block & cache->mask]++;
         cache->cache->filled++;
@@ -306,8 +308,10 @@ static void ask_below(struct rsc_fast_part *part, int above, uint64_t addr, uint
 
 static __attribute__((noinline)) void missed(struct rsc_fast_part *part, struct rsc_fast_cache *cache, uint64_t block,
                                              unsigned kind, uint64_t evicted) {
-    struct rsc_level_counts *counts = &part->hierarchy->levels[cache->level].counts;
+    struct rsc_level *level = &part->hierarchy->levels[cache->level];
+    struct rsc_level_counts *counts = &level->counts;
     counts->misses[kind]++;
+    if (level->set_misses) level->set_misses[block & cache->mask]++;
     if (!evicted) {
         cache->cache->used[block & cache->mask]++;
         cache->cache->filled++;

@@ -327,10 +327,11 @@ static void count(struct rsc_hierarchy *hierarchy, int number, const struct rsc_
     classes[class][kind]++;
 }
 
-static void tell_watch(const struct rsc_cache *cache, uint64_t set, int hit_way, int was_full, uint64_t evicted,
-                       const struct rsc_request *request) {
+static void tell_watch(const struct rsc_cache *cache, uint64_t set, uint64_t block, int hit_way, int was_full,
+                       uint64_t evicted, const struct rsc_request *request) {
     struct rsc_cache_seen seen = {
         .set = set,
+        .block = block,
         .hit = hit_way >= 0,
         .at_mru = hit_way == 0 && cache->ordered,
         .set_was_full = (uint8_t)was_full,
@@ -362,9 +363,10 @@ static void serve(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache 
         return;
     }
     count(hierarchy, number, request, way < 0, class);
+    if (way < 0 && level->set_misses && rsc_is_demand(request)) level->set_misses[set]++;
     if (way >= 0) hit(hierarchy, number, cache, set, way, request);
     else evicted = miss(hierarchy, number, cache, set, block, request);
-    if (cache->times) tell_watch(cache, set, way, was_full, evicted, request);
+    if (cache->times) tell_watch(cache, set, block, way, was_full, evicted, request);
     if (way < 0 && rsc_is_demand(request) && level->config.prefetch_next)
         prefetch(hierarchy, number, cache, block + 1, request);
 }

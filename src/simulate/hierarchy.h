@@ -59,6 +59,7 @@ struct rsc_level {
     struct rsc_level_counts counts;
     struct rsc_hierarchy_tap tap;
     struct rsc_cache_watch watch; /* for caches made from here on */
+    uint64_t *set_misses; /* demand misses by set are counted here, all caches together; NULL: not counted. Not owned */
 };
 
 struct rsc_hierarchy {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/fail.h"
+#include "simulate/estimate.h"
 
 static double ratio(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : NAN; }
 
@@ -38,7 +39,7 @@ static void put_level(struct rsc_json *json, const struct rsc_sim_result *result
     rsc_json_key_u64(json, "misses", misses);
     rsc_json_key_u64(json, "writebacks", counts->writebacks);
     rsc_json_key_u64(json, "dirty_at_end", counts->dirty_at_end);
-    rsc_json_key_double(json, "mpi", rsc_sim_mpi(result, level));
+    rsc_json_key_double(json, "mpi", level->estimate ? rsc_estimate_mpi(level->estimate) : rsc_sim_mpi(result, level));
     rsc_json_key_double(json, "mpkr", 1000 * ratio(misses, result->references));
     rsc_json_key_double(json, "local_miss_ratio", ratio(misses, accesses));
     rsc_json_key_double(json, "global_miss_ratio", ratio(misses, result->references));
@@ -49,7 +50,8 @@ static void put_level(struct rsc_json *json, const struct rsc_sim_result *result
     rsc_json_key_u64(json, "blocks_at_end", counts->blocks_at_end);
     put_kinds(json, counts);
     rsc_json_key(json, "estimate");
-    rsc_json_null(json);
+    if (level->estimate) rsc_estimate_json(json, level->estimate);
+    else rsc_json_null(json);
     rsc_json_object_end(json);
 }
 

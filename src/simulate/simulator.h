@@ -12,6 +12,8 @@
 
 #include "simulate/hierarchy.h"
 
+struct rsc_estimate;
+
 /* Zero in any field is the default. */
 struct rsc_sim_options {
     uint64_t warm_accesses;  /* accesses of the trace before counting starts */
@@ -33,6 +35,7 @@ struct rsc_sim_level_result {
     struct rsc_cache_config config;
     struct rsc_level_counts counts;
     int alternative; /* 0: the primary cache of its name; n: the nth other */
+    const struct rsc_estimate *estimate; /* where the counts are a sample's (estimate.h); else NULL. Not owned */
 };
 
 /* Accesses and misses of all rows of `levels` in one window. */
