@@ -95,13 +95,16 @@ static void open_part(struct rsc_first_level *level, struct rsc_fast_part *part)
         }
         part->hierarchy = &part->own;
     }
-    part->shift = (uint32_t)__builtin_ctz(main->levels[0].config.block_bytes);
-    for (int data = 0; data < 2; data++) {
-        int number = data ? level->data_level : level->fetch_level;
-        if (number < 0) continue;
-        struct rsc_cache *cache = &part->hierarchy->levels[number].caches[0];
-        part->caches[data] = (struct rsc_fast_cache){cache->entries, cache->sets - 1, cache->ways, number, cache};
+    for (size_t i = 0; i < main->level_count; i++) {
+        /* a request from above must be one block here */
+        if (!usual(&main->levels[i]) || main->levels[i].config.block_bytes < main->levels[i ? i - 1 : 0].config.block_bytes)
+            continue;
+        struct rsc_cache *cache = &part->hierarchy->levels[i].caches[0];
+        part->lower[i] = (struct rsc_fast_cache){cache->entries, cache->sets - 1, cache->ways, cache->block_shift, (int)i, cache};
     }
+    if (level->fetch_level >= 0) part->caches[0] = part->lower[level->fetch_level];
+    if (level->data_level >= 0) part->caches[1] = part->lower[level->data_level];
+    if (part->caches[0].ways == part->caches[1].ways) part->all_ways = part->caches[0].ways;
 }
 
 static int open_gather(struct rsc_first_level *level, struct rsc_fast_gather *gather, uint32_t part_shift) {
@@ -175,27 +178,6 @@ void rsc_first_level_free(struct rsc_first_level *level) {
     free(level->gathers);
     free(level->parts);
     free(level);
-}
-
-/* ---- misses ---- */
-
-void rsc_fast_miss(struct rsc_fast_part *part, struct rsc_fast_cache *cache, uint64_t block, unsigned kind, uint64_t evicted) {
-    struct rsc_hierarchy *hierarchy = part->hierarchy;
-    struct rsc_level *level = &hierarchy->levels[cache->level];
-    struct rsc_request request = {
-        .addr = block << part->shift, .bytes = 1u << part->shift, .op = RSC_OP_READ, .kind = (uint8_t)kind};
-    level->counts.misses[kind]++;
-    if (level->set_misses) level->set_misses[block & cache->mask]++;
-    if (!evicted) {
-        cache->cache->used[block & cache->mask]++;
-        cache->cache->filled++;
-    }
-    rsc_hierarchy_ask_below(hierarchy, cache->level, cache->cache, &request);
-    if (!(evicted & RSC_ENTRY_DIRTY)) return;
-    level->counts.writebacks++;
-    request.addr = rsc_entry_block(evicted) << part->shift;
-    request.op = RSC_OP_WRITE_BACK;
-    rsc_hierarchy_ask_below(hierarchy, cache->level, cache->cache, &request);
 }
 
 /* ---- serving what was gathered ---- */

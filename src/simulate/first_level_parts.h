@@ -23,7 +23,7 @@ struct rsc_fast_gather {
     uint32_t part_mask;  /* parts - 1 */
     uint32_t skip;       /* kinds that no cache takes: RSC_KIND_BIT()s */
     uint32_t unified;    /* one cache for all kinds */
-    uint64_t last[2];    /* of fetches (and all, unified), of data: block << 1 | known to be dirty */
+    uint64_t last[2];    /* of fetches (and all, unified), of data: block << 1 | write */
     uint64_t references, fetches, writes, left_out;
     uint64_t *lists[RSC_FAST_PARTS_MAX]; /* owned */
     uint32_t used[RSC_FAST_PARTS_MAX];
@@ -34,6 +34,7 @@ struct rsc_fast_cache {
     uint64_t *entries; /* the cache's own */
     uint64_t mask;     /* sets - 1 */
     uint32_t ways;
+    uint32_t shift;    /* log2 of the block size */
     int level;         /* its number in the hierarchy */
     struct rsc_cache *cache;
 };
@@ -43,15 +44,14 @@ struct rsc_fast_part {
     struct rsc_hierarchy own;        /* what that is, with several parts */
     struct rsc_cache copies[RSC_SIM_LEVELS_MAX + 1]; /* its caches: the same arrays */
     struct rsc_fast_cache caches[2]; /* [0] for fetches, [1] for data; both the same, unified */
-    uint32_t shift;
+    uint32_t all_ways;               /* of both, where they are the same; else 0 */
+    /* Levels below that are of the same sort, by number; without entries: ask them one request at a time. */
+    struct rsc_fast_cache lower[RSC_SIM_LEVELS_MAX + 1];
 };
-
-/* A miss of the loop: the block is in, `evicted` went. The levels below are asked. */
-void rsc_fast_miss(struct rsc_fast_part *part, struct rsc_fast_cache *cache, uint64_t block, unsigned kind, uint64_t evicted);
 
 /*
  * Gathers accesses first..end-1, RSC_FAST_TILE at most, each list having room for
- * RSC_FAST_TILE * RSC_FAST_SPAN more. Stops before an access that spans too many
+ * RSC_FAST_TILE * RSC_FAST_SPAN more (the end of it may be scribbled on). Stops before an access that spans too many
  * blocks; returns where it stopped.
  */
 typedef uint32_t rsc_fast_gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch, uint32_t first,
