@@ -158,7 +158,9 @@ static void table_8(struct rsc_text *text, const struct rsc_study *study) {
     static const uint64_t each[] = {100000, 1000000, 10000000, 100000000};
     struct score all = {{0}, {0}};
     rsc_text_put(text, "\nTable 8: scores over all caches: bias within 10%%, and nearest to none\n  %-20s", "interval (million)");
-    for (int m = 0; m < RSC_STUDY_METHODS; m++) rsc_text_put(text, "  %7s 10%%", rsc_cold_start_names[m]);
+    for (int m = 0; m < RSC_STUDY_METHODS; m++) rsc_text_put(text, "%13s", rsc_cold_start_names[m]);
+    rsc_text_put(text, "\n  %-20s", "");
+    for (int m = 0; m < RSC_STUDY_METHODS; m++) rsc_text_put(text, "    10%%   win");
     rsc_text_put(text, "\n");
     for (size_t l = 0; l < sizeof each / sizeof *each; l++) {
         struct score score = {{0}, {0}};

@@ -111,7 +111,6 @@ static int add_alternative(struct rsc_branches *all, struct branch *branch, cons
     one->caches[0] = *cache;
     one->count = 1;
     one->seed = all->config.seed;
-    one->coherent = all->config.coherent;
     int status = rsc_hierarchy_init(&branch->own, one, error);
     free(one);
     branch->hierarchy = &branch->own;

@@ -88,22 +88,28 @@ static uint64_t frame_of(uint64_t page, uint64_t seed) {
     return x ^ x >> 31;
 }
 
+/* The process id, not the number of its address space: that depends on which process came first, in a sample another. */
+static uint64_t process_of(const struct rsc_cache *cache, uint64_t block) {
+    return cache->pids ? cache->pids[block >> (48 - cache->block_shift) & 0xffff] : 0;
+}
+
 uint64_t rsc_cache_set_of(const struct rsc_cache *cache, uint64_t block) {
     uint64_t from = block;
     if (cache->config.indexing == RSC_INDEX_PAGES) {
         uint32_t shift = cache->block_shift;
+        uint64_t seed = cache->seed + process_of(cache, block) * 0xD6E8FEB86659FD93ull;
+        if (cache->pids) from &= (1ull << (48 - shift)) - 1;
         if (shift < RSC_SIM_PAGE_SHIFT) {
             uint32_t within = RSC_SIM_PAGE_SHIFT - shift;
-            from = frame_of(block >> within, cache->seed) << within | (block & ((1ull << within) - 1));
+            from = frame_of(from >> within, seed) << within | (from & ((1ull << within) - 1));
         } else {
-            from = frame_of(block, cache->seed);
+            from = frame_of(from, seed);
         }
     }
     uint64_t set = cache->power_of_two ? from & (cache->sets - 1) : from % cache->sets;
     if (cache->config.indexing == RSC_INDEX_PID) {
         uint32_t hashed = cache->index_bits < 8 ? cache->index_bits : 8;
-        uint64_t pid = cache->pids ? cache->pids[block >> (48 - cache->block_shift) & 0xffff] : 0;
-        set ^= (pid & ((1u << hashed) - 1)) << (cache->index_bits - hashed);
+        set ^= (process_of(cache, block) & ((1u << hashed) - 1)) << (cache->index_bits - hashed);
     }
     return set;
 }

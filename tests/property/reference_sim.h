@@ -92,7 +92,8 @@ static inline uint64_t ref_index(const struct ref_sim *sim, const struct rsc_cac
     uint64_t sets = ref_sets(c), addr = block * c->block_bytes, bits = 0;
     while ((2ull << bits) <= sets) bits++;
     if (c->indexing == RSC_INDEX_PAGES) {
-        uint64_t page = addr / 4096, frame = ref_mix(page + sim->seed * 0x9E3779B97F4A7C15ull + 0x9E3779B97F4A7C15ull);
+        uint64_t page = addr % (1ull << 48) / 4096, seed = sim->seed + sim->pids[addr >> 48] * 0xD6E8FEB86659FD93ull;
+        uint64_t frame = ref_mix(page + seed * 0x9E3779B97F4A7C15ull + 0x9E3779B97F4A7C15ull);
         return (frame * (4096 / c->block_bytes) + addr % 4096 / c->block_bytes) % sets;
     }
     uint64_t index = block % sets;
