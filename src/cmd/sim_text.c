@@ -145,7 +145,7 @@ static void put_blame(struct rsc_text *text, const struct rsc_sim_result *result
         put_right(text, 11, rsc_show_short(row->misses[levels - 1]).text);
         put_right(text, 20, rsc_show_share(ratio(row->misses[levels - 1], all)).text);
         rsc_text_put(text, "  ");
-        if (is_code) rsc_text_put(text, "0x%" PRIx64 " ", row->key);
+        if (is_code) rsc_text_put(text, "0x%" PRIx64 "%s", row->key, row->name ? " " : "");
         if (row->name) rsc_text_foreign(text, row->name, 40);
         if (row->file) {
             rsc_text_put(text, " ");
