@@ -16,6 +16,8 @@
 #include "trace/source.h"
 
 int rsc_rsct_matches(const unsigned char *head, size_t bytes, int whole);
+/* rsc_trace_locate() of a native trace. */
+int rsc_rsct_locate(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error);
 int rsc_rsct_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                   struct rsc_error *error);
 

@@ -9,12 +9,14 @@
 #include "base/fail.h"
 #include "trace/ahead.h"
 #include "trace/filter.h"
+#include "trace/readers.h"
 #include "trace/source.h"
 
 struct rsc_trace {
     struct rsc_input *input;
     const struct rsc_format *format;
     struct rsc_source *source;
+    struct rsc_source *reader; /* the innermost source, which `source` closes */
     struct rsc_batch batch;
     struct rsc_error error; /* of the failure that ended it */
     int ended;              /* next said 0 or failed */
@@ -90,6 +92,7 @@ static int build(struct rsc_trace *trace, const char *path, const struct rsc_tra
     if (!status) status = rsc_input_open(&trace->input, path, error);
     if (!status) status = options->format ? refuse_empty(trace, error) : format_by_content(trace, error);
     if (!status) status = trace->format->open(&trace->source, trace->input, &reader, error);
+    trace->reader = trace->source;
     if (!status && options->filter) status = add_filter(trace, options->filter, error);
     if (!status && options->decode_ahead) {
         status = rsc_ahead_open(&source, trace->source, error);
@@ -146,6 +149,12 @@ int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *er
         trace->sought = 1;
     }
     return status;
+}
+
+int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error) {
+    if (strcmp(trace->format->name, "rsct"))
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only a native trace can be sought in", rsc_input_name(trace->input));
+    return rsc_rsct_locate(trace->reader, instruction, access, error);
 }
 
 void rsc_trace_get_info(struct rsc_trace *trace, struct rsc_trace_info *info) {
