@@ -7,7 +7,7 @@
  *     struct rsc_loops_analysis *analysis;
  *     struct rsc_loops_result *result;
  *     rsc_interleave_parse(&interleave, "drift", &error);
- *     rsc_loops_analysis_new(&analysis, tree, region, &options, &error);
+ *     rsc_loops_analysis_new(&analysis, program, region, &options, &error);
  *     rsc_loops_analyse(analysis, 64, &interleave, &result, &error);     (any number of times)
  *     ... rsc_loops_result_miss_ratio(result, 32768) ...
  *     rsc_loops_result_free(result);
@@ -28,7 +28,7 @@
 
 #include "base/histogram.h"
 
-struct rsc_loop_tree;
+struct rsc_loop_program;
 
 /* How the threads' references follow each other in time. */
 enum rsc_interleave_kind {
@@ -68,11 +68,12 @@ struct rsc_loops_options {
 struct rsc_loops_analysis;
 
 /*
- * Analyses region number `region` of the tree, which must outlive the analysis.
+ * Analyses region number `region` of a sealed and laid out program, which must
+ * outlive the analysis and may not change.
  * RSC_EUNSUPPORTED names what the models cannot take (an access that crosses
  * lines), RSC_ELIMIT a region past 2^62 references.
  */
-int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loop_tree *tree, uint32_t region,
+int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loop_program *program, uint32_t region,
                            const struct rsc_loops_options *options, struct rsc_error *error);
 void rsc_loops_analysis_free(struct rsc_loops_analysis *analysis);
 
@@ -80,9 +81,9 @@ void rsc_loops_analysis_free(struct rsc_loops_analysis *analysis);
 uint64_t rsc_loops_references(const struct rsc_loops_analysis *analysis);
 uint64_t rsc_loops_distinct(const struct rsc_loops_analysis *analysis);
 
-/* One access of the source in this region, in the order of the tree. */
+/* One REFERENCE of the region, in the order of the text. */
 struct rsc_loops_row {
-    uint32_t access;          /* index of the access in the tree */
+    uint32_t node;            /* id of the REFERENCE node */
     uint64_t references;      /* how often it is made: exact */
     uint64_t samples;         /* how many of those were looked at */
     double cold;              /* first uses of a line, of all threads together: estimated, scaled to references */
@@ -91,7 +92,7 @@ struct rsc_loops_row {
 
 /* What the threads' own caches see of one array. */
 struct rsc_loops_sharing {
-    uint32_t array;        /* index of the array in the tree */
+    uint32_t array;        /* index into the program's arrays */
     double references;     /* scaled estimates, as all below */
     double coherence;      /* references whose line another thread wrote since this thread's last use */
     double false_sharing;  /* of those: no byte that is referenced was written */
@@ -134,14 +135,14 @@ struct rsc_mrc_point rsc_loops_result_at(const struct rsc_loops_result *result, 
 double rsc_loops_row_misses(const struct rsc_loops_row *row, uint64_t lines);
 
 /*
- * `what` is "tile=i:32,j:32", "interchange=i,j" or "chunk=4": a new tree, to be
- * freed as any tree, in which every region that can be is so changed. Whether the
+ * `what` is "tile=i:32,j:32", "interchange=i,j" or "chunk=4": a new program (sealed,
+ * not laid out), to be freed as any, in which region number `region` is so changed. Whether the
  * program still computes the same is checked where dependences are simple, and
  * said in *note (a static string, or NULL where it was proved): otherwise that is
  * the user's to know. RSC_EINVAL where no loop has that name or the form does not
  * allow it (bounds of one loop in terms of the other for interchange).
  */
-int rsc_loops_what_if(struct rsc_loop_tree **out, const struct rsc_loop_tree *tree, const char *what,
-                      const char **note, struct rsc_error *error);
+int rsc_loops_what_if(struct rsc_loop_program **out, const struct rsc_loop_program *program, uint32_t region,
+                      const char *what, const char **note, struct rsc_error *error);
 
 #endif
