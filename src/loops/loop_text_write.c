@@ -117,16 +117,15 @@ static void put_location(struct writer *writer, const char *file, uint32_t line)
     put(writer, "%" PRIu32, line);
 }
 
-/* a / b rounded to the nearest for wide rows, so that [j - 1] stays in its row; down for narrow ones. */
-static int64_t row_of(int64_t a, int64_t b, uint64_t extent) {
-    return extent > 8 ? rsc_floor_divide(a + b / 2, b) : rsc_floor_divide(a, b);
-}
-
-/* The share of subscript i in a number of elements, taken off `rest`. */
-static int64_t split(const struct rsc_loop_array *array, uint32_t i, int64_t *rest) {
+/*
+ * The share of subscript i in a number of elements, taken off `rest`. `nearest`
+ * lets the rest be negative, so that [i][j - 1] stays in its row.
+ */
+static int64_t split(const struct rsc_loop_array *array, uint32_t i, int64_t *rest, int nearest) {
     int64_t stride = 1;
+    if (i + 1 == array->rank) return *rest;
     for (uint32_t j = i + 1; j < array->rank; j++) stride *= (int64_t)array->extent[j];
-    int64_t index = i + 1 == array->rank ? *rest : row_of(*rest, stride, array->extent[i + 1]);
+    int64_t index = rsc_floor_divide(*rest + (nearest ? stride / 2 : 0), stride);
     *rest -= index * stride;
     return index;
 }
@@ -152,8 +151,13 @@ static void put_place(struct writer *writer, const struct rsc_loop_array *array,
     for (int d = 0; d < RSC_LOOP_DEPTH_MAX; d++) rest.coefficient[d] /= (int64_t)array->element_bytes;
     for (uint32_t i = 0; i < array->rank; i++) {
         struct rsc_affine index = {0};
-        index.constant = split(array, i, &rest.constant);
-        for (int d = 0; d < RSC_LOOP_DEPTH_MAX; d++) index.coefficient[d] = split(array, i, &rest.coefficient[d]);
+        int upwards = 0, any = 0; /* variables left for the subscripts behind */
+        for (int d = 0; d < RSC_LOOP_DEPTH_MAX; d++) {
+            index.coefficient[d] = split(array, i, &rest.coefficient[d], 1);
+            upwards |= rest.coefficient[d] > 0;
+            any |= rest.coefficient[d] != 0;
+        }
+        index.constant = split(array, i, &rest.constant, upwards || (!any && rest.constant < 0 && array->extent[i] > 8));
         put(writer, "[");
         put_affine(writer, &index);
         put(writer, "]");
