@@ -339,24 +339,41 @@ static int unroll(struct build *build, struct rsc_nest_node *node) {
     return status;
 }
 
-/* Arrays that have a line in common (bases can be given) are one space; private ones are alone. */
+/*
+ * Arrays whose references can meet in a line (bases can be given, and a program can
+ * reach past an array's end) are one space; private ones are alone.
+ */
 static int find_spaces(struct build *build) {
     const struct rsc_loop_program *program = build->nest->program;
-    uint64_t line = build->line_bytes;
-    build->space = alloc(build, (program->array_count + 1) * sizeof *build->space);
-    if (!build->space) return rsc_fail_memory(build->error, "loop nest");
-    for (uint32_t i = 0; i < program->array_count; i++) build->space[i] = i;
-    for (uint32_t i = 0; i < program->array_count; i++)
+    const struct rsc_loop_region *region = build->nest->region;
+    uint32_t count = program->array_count;
+    int64_t line = (int64_t)build->line_bytes;
+    build->space = alloc(build, (count + 1) * sizeof *build->space);
+    int64_t *least = alloc(build, (count + 1) * sizeof *least), *most = alloc(build, (count + 1) * sizeof *most);
+    if (!build->space || !least || !most) return rsc_fail_memory(build->error, "loop nest");
+    for (uint32_t i = 0; i < count; i++) {
+        build->space[i] = i;
+        least[i] = INT64_MAX;
+        most[i] = INT64_MIN;
+    }
+    for (uint32_t n = 0; n < region->node_count; n++) {
+        const struct rsc_loop_node *node = region->node[n];
+        if (node->kind != RSC_NODE_REFERENCE || node->never) continue;
+        int64_t base = (int64_t)program->array[node->array].base;
+        int64_t low = rsc_floor_divide(base + node->least, line);
+        int64_t high = rsc_floor_divide(base + node->most + node->size_bytes - 1, line);
+        if (low < least[node->array]) least[node->array] = low;
+        if (high > most[node->array]) most[node->array] = high;
+    }
+    for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < i; j++) {
-            const struct rsc_loop_array *a = &program->array[i], *b = &program->array[j];
-            if (a->is_private || b->is_private || !a->bytes || !b->bytes) continue;
-            if (a->base / line > (b->base + b->bytes - 1) / line || b->base / line > (a->base + a->bytes - 1) / line)
-                continue;
+            if (program->array[i].is_private || program->array[j].is_private) continue;
+            if (least[i] > most[j] || least[j] > most[i]) continue;
             uint32_t from = build->space[i], to = build->space[j];
             for (uint32_t k = 0; k <= i; k++)
                 if (build->space[k] == from) build->space[k] = to;
         }
-    build->nest->space_count = program->array_count;
+    build->nest->space_count = count;
     return 0;
 }
 
