@@ -270,7 +270,7 @@ static void negate(struct value *value) {
 }
 
 void value_add(struct front *front, struct value *into, const struct value *more, int sign) {
-    struct value other = *more, *changed = into;
+    struct value other = *more;
     struct rsc_affine affine;
     if (both_numbers(into, more)) return;
     if (sign < 0) negate(&other);
@@ -278,20 +278,26 @@ void value_add(struct front *front, struct value *into, const struct value *more
         value_opaque(into, "%s", other.reason);
         return;
     }
-    if (is_plain(&other)) affine = other.term[0].value;
-    else if (is_plain(into)) {
-        affine = into->term[0].value;
-        changed = &other;
-    } else if (value_affine(front, &other, &affine)) {
+    if (!is_plain(&other) && is_plain(into)) {
+        struct value swap = *into;
+        *into = other;
+        other = swap;
+    }
+    if (!is_plain(&other) && value_affine(front, &other, &affine)) {
         value_opaque(into, "%s", other.reason);
         return;
     }
-    for (uint32_t i = 0; i < changed->count; i++) /* floor(E/d) + A = floor((E + d A)/d) */
-        if (rsc_affine_add(&changed->term[i].value, &affine, changed->term[i].divisor)) {
+    affine = other.term[0].value;
+    /* A quotient plus a variable: as a let, so that other expressions can share it. */
+    if (!is_plain(into) && into->count == 1 && !rsc_affine_is_number(&affine)) {
+        struct rsc_affine quotient;
+        if (value_affine(front, into, &quotient)) return;
+    }
+    for (uint32_t i = 0; i < into->count; i++) /* floor(E/d) + A = floor((E + d A)/d) */
+        if (rsc_affine_add(&into->term[i].value, &affine, into->term[i].divisor)) {
             value_opaque(into, too_large);
             return;
         }
-    if (changed != into) *into = other;
 }
 
 void value_multiply(struct front *front, struct value *into, const struct value *by) {
