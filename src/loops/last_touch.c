@@ -356,11 +356,6 @@ static int solve(struct rsc_search *search, const int64_t *place, uint32_t depth
     return choose_pinning(search, depth);
 }
 
-static int can_touch(const struct rsc_nest_node *reference, const struct rsc_target *target) {
-    return reference->space == target->space && reference->address_least <= target->high &&
-           reference->address_most >= target->low && (reference->is_write || !target->writes_only);
-}
-
 int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thread, const struct rsc_target *target,
                        int64_t at, int64_t floor) {
     struct rsc_nest *nest = search->nest;
@@ -389,7 +384,8 @@ int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thr
     uint32_t index = segment == UINT32_MAX ? 0 : nest->segment[segment].item;
     for (uint32_t i = search->item_first[index]; i < search->item_first[index + 1]; i++) {
         const struct rsc_nest_node *reference = nest->reference[search->by_item[i]];
-        if (!can_touch(reference, target)) continue;
+        if (!rsc_can_touch(reference, target)) continue;
+        if (target->which && (target->which == RSC_TARGET_ALIKE) != search->alike[reference->reference]) continue;
         aim(search, reference, target);
         uint32_t common = inner;
         while (common < reference->path_length && common < leaf->path_length &&
@@ -420,8 +416,7 @@ int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thr
     return best > floor ? best : -1;
 }
 
-/* Segments of one item by their outer values: which has these. */
-static int64_t find_segment(const struct rsc_search *search, uint32_t index, const int64_t *value) {
+int64_t rsc_find_segment(const struct rsc_search *search, uint32_t index, const int64_t *value) {
     const struct rsc_nest *nest = search->nest;
     const struct rsc_nest_node *node = nest->item[index].node;
     const struct rsc_nest_node *outer[RSC_LOOP_DEPTH_MAX];
@@ -454,7 +449,7 @@ int64_t rsc_last_segment(struct rsc_search *search, uint32_t segment, const stru
     for (uint32_t index = 0; index < nest->item_count; index++)
         for (uint32_t i = search->item_first[index]; i < search->item_first[index + 1]; i++) {
             const struct rsc_nest_node *reference = nest->reference[search->by_item[i]];
-            if (!can_touch(reference, target)) continue;
+            if (!rsc_can_touch(reference, target)) continue;
             aim(search, reference, target);
             uint32_t common = 0, depth = nest->item[index].node->depth;
             while (common < here->depth && common < depth && outer[common] == reference->path[common]) common++;
@@ -469,17 +464,26 @@ int64_t rsc_last_segment(struct rsc_search *search, uint32_t segment, const stru
                 if (search->limit >= 0) found = solve(search, place, d);
             }
             if (!found) continue;
-            int64_t where = find_segment(search, index, search->value);
+            int64_t where = rsc_find_segment(search, index, search->value);
             if (where > best) best = where;
         }
     return best;
+}
+
+int rsc_ever_touches(struct rsc_search *search, const struct rsc_nest_node *reference, const struct rsc_target *target) {
+    int64_t place[RSC_LOOP_DEPTH_MAX] = {0};
+    if (!rsc_can_touch(reference, target)) return 0;
+    aim(search, reference, target);
+    search->view = NULL;
+    search->limit_depth = UINT32_MAX;
+    return solve(search, place, 0);
 }
 
 int rsc_touching_iterations(struct rsc_search *search, uint32_t segment, const struct rsc_nest_node *reference,
                             const struct rsc_target *target, int64_t *low, int64_t *high) {
     const struct rsc_nest_item *item = &search->nest->item[search->nest->segment[segment].item];
     uint32_t depth = item->node->depth;
-    if (!can_touch(reference, target)) return 0;
+    if (!rsc_can_touch(reference, target)) return 0;
     aim(search, reference, target);
     search->pinned = 0;
     int64_t place[RSC_LOOP_DEPTH_MAX] = {0};
@@ -493,6 +497,19 @@ int rsc_touching_iterations(struct rsc_search *search, uint32_t segment, const s
         int64_t trip = rsc_nest_trip(item->node, search->value, &first);
         int64_t from = 0, to = trip - 1;
         if (!narrow(search, depth, first, item->node->step, &from, &to)) return 0;
+        if (!search->coefficient[depth] && reference->inner_depths[depth] >> depth & 1) {
+            /* Inner bounds move with the loop: halves in which nothing can be are left out, from either end. */
+            for (int end = 0; end < 2; end++)
+                for (int64_t width = (to - from + 1) / 2; width > 0 && from < to; width /= 2) {
+                    int64_t a = first + (end ? to - width + 1 : from) * item->node->step;
+                    int64_t b = first + (end ? to : from + width - 1) * item->node->step;
+                    search->from[depth] = a < b ? a : b;
+                    search->to[depth] = a < b ? b : a;
+                    if (box_possible(search, depth + 1)) continue;
+                    if (end) to -= width;
+                    else from += width;
+                }
+        }
         *low = from;
         *high = to;
         return search->coefficient[depth] ? 1 : 2;
@@ -508,6 +525,18 @@ int rsc_touching_iterations(struct rsc_search *search, uint32_t segment, const s
     return depends ? 1 : 2;
 }
 
+/* Nothing about it changes with the iteration, and every iteration has as many references. */
+static int is_alike(const struct rsc_nest_item *item, const struct rsc_nest_node *reference) {
+    if (item->who != RSC_RUN_SHARED) return item->who == RSC_RUN_BY_ALL;
+    if (rsc_nest_group_uneven(item)) return 0;
+    uint32_t moving = ((1u << item->group) - 1) << item->node->depth;
+    for (uint32_t d = item->node->depth + item->group; d < reference->path_length; d++)
+        if (reference->path[d]->bound_depths & moving) return 0;
+    for (uint32_t i = 0; i < reference->check_count; i++)
+        if (reference->check[i]->value.depths & moving) return 0;
+    return !(reference->address.depths & moving);
+}
+
 int rsc_search_new(struct rsc_search **out, struct rsc_plan *plan, struct rsc_error *error) {
     struct rsc_nest *nest = plan->nest;
     struct rsc_search *search = calloc(1, sizeof *search);
@@ -516,9 +545,10 @@ int rsc_search_new(struct rsc_search **out, struct rsc_plan *plan, struct rsc_er
     search->nest = nest;
     search->by_item = calloc(nest->reference_count + 1, sizeof *search->by_item);
     search->item_first = calloc(nest->item_count + 2, sizeof *search->item_first);
+    search->alike = calloc(nest->reference_count + 1, sizeof *search->alike);
     search->segments = calloc(nest->segment_count + 1, sizeof *search->segments);
     search->segment_first = calloc(nest->item_count + 2, sizeof *search->segment_first);
-    if (!search->by_item || !search->item_first || !search->segments || !search->segment_first) {
+    if (!search->by_item || !search->item_first || !search->alike || !search->segments || !search->segment_first) {
         rsc_search_free(search);
         return rsc_fail_memory(error, "search");
     }
@@ -528,7 +558,9 @@ int rsc_search_new(struct rsc_search **out, struct rsc_plan *plan, struct rsc_er
         for (uint32_t r = 0; r < nest->reference_count; r++) {
             const struct rsc_nest_node *node = nest->reference[r];
             while (node && node != nest->item[i].node) node = node->parent;
-            if (node) search->by_item[count++] = r;
+            if (!node) continue;
+            search->alike[r] = (uint8_t)is_alike(&nest->item[i], nest->reference[r]);
+            search->by_item[count++] = r;
         }
     }
     search->item_first[nest->item_count] = count;
@@ -549,6 +581,7 @@ void rsc_search_free(struct rsc_search *search) {
     if (!search) return;
     free(search->by_item);
     free(search->item_first);
+    free(search->alike);
     free(search->segments);
     free(search->segment_first);
     free(search);

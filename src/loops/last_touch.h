@@ -22,6 +22,7 @@ struct rsc_target {
     uint32_t space;
     int64_t low, high;
     int writes_only;
+    enum rsc_target_which { RSC_TARGET_ANY, RSC_TARGET_ALIKE, RSC_TARGET_APART } which; /* by `alike` of the reference */
 };
 
 struct rsc_search {
@@ -31,6 +32,7 @@ struct rsc_search {
     uint32_t *item_first;
     uint32_t *segments;     /* segments of each item, in order: segments[segment_first[i] ..) */
     uint32_t *segment_first;
+    uint8_t *alike;         /* by reference: it touches the same at the same places in every thread */
     uint64_t searches;      /* made so far */
 
     /* The search under way. */
@@ -60,6 +62,18 @@ int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thr
 
 /* The last segment before `segment` in which any thread touches the target; -1: none. */
 int64_t rsc_last_segment(struct rsc_search *search, uint32_t segment, const struct rsc_target *target);
+
+/* Whether the reference's addresses, as a whole, reach the target. */
+static inline int rsc_can_touch(const struct rsc_nest_node *reference, const struct rsc_target *target) {
+    return reference->space == target->space && reference->address_least <= target->high &&
+           reference->address_most >= target->low && (reference->is_write || !target->writes_only);
+}
+
+/* Whether any instance of the reference does. */
+int rsc_ever_touches(struct rsc_search *search, const struct rsc_nest_node *reference, const struct rsc_target *target);
+
+/* The segment of item number `item` whose outer variables have these values; -1: there is none. */
+int64_t rsc_find_segment(const struct rsc_search *search, uint32_t item, const int64_t *value);
 
 /*
  * Iterations of a shared item that may touch the target by `reference`: all lie in

@@ -108,7 +108,10 @@ uint32_t rsc_walk_next(struct rsc_walk *walk, uint64_t *line, uint32_t *referenc
     uint32_t made = 0;
     int64_t own = (int64_t)(walk->thread * walk->plan->nest->program->private_stride);
     while (made < count) {
-        if (!walk->depth && !start_next(walk)) break;
+        if (!walk->depth) {
+            if (made && walk->handed_out && walk->view && walk->chunk_start >= 0 && walk->m == walk->m_end) break;
+            if (!start_next(walk)) break;
+        }
         struct rsc_walk_step *top = &walk->step[walk->depth - 1];
         if (top->child == top->node->child_count) {
             if (!top->left) {

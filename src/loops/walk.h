@@ -39,7 +39,8 @@ void rsc_walk_start(struct rsc_walk *walk, uint32_t phase);
 
 /*
  * The next references of the phase, up to `count`: their lines and (unless NULL)
- * which they are. Fewer than asked for is the end of the phase.
+ * which they are. 0 is the end of the phase. Where chunks are handed out, none is
+ * taken before what comes before it has been asked for.
  */
 uint32_t rsc_walk_next(struct rsc_walk *walk, uint64_t *line, uint32_t *reference, uint32_t count);
 
