@@ -305,7 +305,7 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
         samples->cold = cold;
     }
     if (status >= 0)
-        status = rsc_footprint_distances(samples->sample, samples->count, samples->references, cut,
+        status = rsc_footprint_distances(samples->sample, samples->count, samples->references, samples->cold, cut,
                                          racetrack || !nest->phase_count ? 0 : nest->phase_count - 1,
                                          racetrack ? 1 : RSC_LOOPS_SLICES);
     if (status >= 0)

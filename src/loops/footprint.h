@@ -24,10 +24,10 @@ struct rsc_reuse_sample {
 
 /*
  * Fills `distance` of all samples with an interval. `length`: references of the
- * run; `cut`: times at which slices should end where possible (phases), ascending,
+ * run; lines_in_all: distinct lines of it; `cut`: times at which slices should end where possible (phases), ascending,
  * cut_count of them; `slices`: how many at most, about. Returns 0 or RSC_ENOMEM.
  */
-int rsc_footprint_distances(struct rsc_reuse_sample *sample, size_t count, double length, const double *cut,
-                            size_t cut_count, uint32_t slices);
+int rsc_footprint_distances(struct rsc_reuse_sample *sample, size_t count, double length, double lines_in_all,
+                            const double *cut, size_t cut_count, uint32_t slices);
 
 #endif

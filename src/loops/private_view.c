@@ -132,7 +132,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
     own->invalidated_low = own->invalidated - invalid_half > 0 ? own->invalidated - invalid_half : 0;
     own->invalidated_high = own->invalidated + invalid_half;
     for (size_t i = 0; i < samples.count; i++) samples.sample[i].weight *= scale;
-    status = rsc_footprint_distances(samples.sample, samples.count, total / threads, NULL, 0, RSC_LOOPS_SLICES);
+    status = rsc_footprint_distances(samples.sample, samples.count, total / threads, own->cold / threads, NULL, 0, RSC_LOOPS_SLICES);
     if (status < 0) goto out;
     samples.references = total;
     samples.cold = own->cold + own->invalidated;
