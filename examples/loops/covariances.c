@@ -25,7 +25,8 @@ void kernel(void) {
             for (int j = i; j < M; j++) {
                 double sum = 0;
                 for (int k = 0; k < N; k++) sum += data[k][i] * data[k][j];
-                cov[i][j] = cov[j][i] = sum / (N - 1);
+                cov[i][j] = sum / (N - 1);
+                cov[j][i] = sum / (N - 1);
             }
     }
 }

@@ -24,6 +24,13 @@ static int is_pure(const char *name) {
     return 0;
 }
 
+int front_call_is_pure(struct front *front, CXCursor call) {
+    const char *name = front_name(front, call);
+    CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(call));
+    if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) return 0;
+    return is_pure(strncmp(name, "__builtin_", 10) ? name : name + 10);
+}
+
 /* Without casts and parentheses, down to an integer expression. */
 static CXCursor integer_inside(struct front *front, CXCursor cursor) {
     for (;;) {

@@ -92,6 +92,28 @@ const char *front_source(struct front *front, CXCursor cursor) {
     return copy ? copy : "";
 }
 
+/* The next character that is no space and no line marker; *at moves behind it. 0 at the end. */
+static char next_character(struct front *front, unsigned *at, unsigned end) {
+    while (*at < end && *at < front->bytes) {
+        char c = front->text[(*at)++];
+        if (c == '#' && (*at == 1 || front->text[*at - 2] == '\n'))
+            while (*at < end && front->text[*at] != '\n') (*at)++;
+        else if (!isspace((unsigned char)c)) return c;
+    }
+    return 0;
+}
+
+int front_same_text(struct front *front, CXCursor a, CXCursor b) {
+    unsigned at, end, other, other_end;
+    front_extent(front, front_strip(front, a), &at, &end);
+    front_extent(front, front_strip(front, b), &other, &other_end);
+    for (;;) {
+        char c = next_character(front, &at, end), d = next_character(front, &other, other_end);
+        if (c != d) return 0;
+        if (!c) return 1;
+    }
+}
+
 void front_place(struct front *front, CXCursor cursor, const char **file, unsigned *line) {
     CXString name;
     front->clang.getPresumedLocation(front->clang.getRangeStart(front->clang.getCursorExtent(cursor)), &name, line, NULL);

@@ -258,15 +258,11 @@ static int eval_minimum(struct front *front, CXCursor condition, CXCursor yes, C
     condition = front_strip(front, condition);
     enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(condition);
     struct kids kids = front_kids(front, condition);
-    struct value left, right, first, second;
+    struct value left, right;
     if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT || op > CXBinaryOperator_GE) return 0;
-    const char *texts[4] = {front_source(front, front_strip(front, kids.item[0])), front_source(front, front_strip(front, kids.item[1])),
-                            front_source(front, front_strip(front, yes)), front_source(front, front_strip(front, no))};
-    int straight = !strcmp(texts[0], texts[2]) && !strcmp(texts[1], texts[3]);
-    int crossed = !strcmp(texts[0], texts[3]) && !strcmp(texts[1], texts[2]);
-    if ((!straight && !crossed) || strlen(texts[0]) > 70 || strlen(texts[1]) > 70) return 0; /* shortened texts prove nothing */
-    (void)first;
-    (void)second;
+    int straight = front_same_text(front, kids.item[0], yes) && front_same_text(front, kids.item[1], no);
+    int crossed = !straight && front_same_text(front, kids.item[0], no) && front_same_text(front, kids.item[1], yes);
+    if (!straight && !crossed) return 0;
     front_eval(front, kids.item[0], &left);
     front_eval(front, kids.item[1], &right);
     int less = op == CXBinaryOperator_LT || op == CXBinaryOperator_LE;
@@ -325,10 +321,10 @@ static void eval_conditional(struct front *front, CXCursor cursor, struct value 
     char reason[REASON_BYTES];
     if (kids.count != 3) return eval_all(front, cursor, value, "a condition that cannot be read");
     CXType type = front_type(front, cursor);
-    if (type_is_integer(type)) {
+    if (type_is_integer(type) || type_is_floating(type)) { /* floor() gives whole numbers as floating-point ones */
         if (!front_has_references(front, cursor) && eval_minimum(front, kids.item[0], kids.item[1], kids.item[2], value)) return;
         struct rsc_loop_node *at = front->at;
-        if (eval_same_branches(front, kids.item[0], kids.item[1], kids.item[2], value)) return;
+        if (type_is_integer(type) && eval_same_branches(front, kids.item[0], kids.item[1], kids.item[2], value)) return;
         front->at = at; /* lets that were tried stay in the tree without anything in them and are dropped later */
     }
     int reads = front_has_references(front, kids.item[1]) || front_has_references(front, kids.item[2]);
@@ -509,7 +505,8 @@ static enum CXChildVisitResult look_for_reference(CXCursor cursor, CXCursor pare
     (void)parent;
     struct front *front = search->front;
     enum CXCursorKind kind = front_kind(front, cursor);
-    int touches = kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CompoundAssignOperator || kind == CXCursor_CallExpr ||
+    int touches = kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CompoundAssignOperator ||
+                  (kind == CXCursor_CallExpr && !front_call_is_pure(front, cursor)) ||
                   kind == CXCursor_StmtExpr;
     if (kind == CXCursor_UnaryExpr) return CXChildVisit_Continue; /* sizeof a[0] reads nothing */
     if (kind == CXCursor_BinaryOperator) touches = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;

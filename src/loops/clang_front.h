@@ -148,6 +148,7 @@ enum CXCursorKind front_kind(struct front *front, CXCursor cursor);
 const char *front_name(struct front *front, CXCursor cursor); /* in the arena */
 void front_extent(struct front *front, CXCursor cursor, unsigned *start, unsigned *end);
 const char *front_source(struct front *front, CXCursor cursor); /* source text, one line, shortened */
+int front_same_text(struct front *front, CXCursor a, CXCursor b); /* but for spaces */
 void front_place(struct front *front, CXCursor cursor, const char **file, unsigned *line);
 CXType front_type(struct front *front, CXCursor cursor); /* canonical */
 int type_is_integer(CXType type);
@@ -220,6 +221,7 @@ int front_has_references(struct front *front, CXCursor cursor);
 
 /* clang_call.c */
 void front_call(struct front *front, CXCursor call, struct value *value);
+int front_call_is_pure(struct front *front, CXCursor call); /* touches nothing beyond its arguments */
 
 /* clang_stmt.c */
 void front_statement(struct front *front, CXCursor statement);

@@ -156,6 +156,17 @@ static int unsigned_bound(struct front *front, CXCursor side, const struct value
     return bound->count > 1 || !front_proved(front, &affine);
 }
 
+/* Whether a value that is compared, the last one that ends the loop included, could be below 0. */
+static int goes_negative(struct front *front, const struct header *header, const struct value *bound) {
+    int64_t least, most;
+    if (header->step > 0) {
+        struct rsc_affine affine = header->first.term[0].value;
+        if (!front_value_range(front, &header->first, &least, &most) && least >= 0) return 0;
+        return header->first.count > 1 || header->first.term[0].divisor > 1 || !front_proved(front, &affine);
+    }
+    return front_value_range(front, bound, &least, &most) || least + header->step < 0;
+}
+
 static int read_condition(struct front *front, CXCursor condition, struct header *header) {
     struct value bound, one;
     condition = front_strip(front, condition);
@@ -196,6 +207,8 @@ static int read_condition(struct front *front, CXCursor condition, struct header
         if (value_affine(front, &way, &affine) || !front_proved(front, &affine)) return refuse(header, "with != it is not sure that the loop ends");
     }
     if (strict) value_add(front, &bound, &one, up ? -1 : 1);
+    if (type_is_unsigned(front_type(front, kids.item[second])) && goes_negative(front, header, &bound))
+        return refuse(header, "compared as unsigned, the variable could be negative");
     if (solve(front, kids.item[second], below, header, &bound)) return -1;
     if (!header->has_last) header->last = bound;
     else value_join(front, &header->last, &bound, up ? JOIN_MIN : JOIN_MAX);

@@ -220,17 +220,23 @@ void front_statement(struct front *front, CXCursor statement) {
     front->nesting--;
 }
 
-/* if (...) continue; */
-static int is_skip(struct front *front, CXCursor statement) {
+/* if (...) continue; or if (...) { ...; continue; }: how many statements come before the continue, -1 for another form. */
+static int statements_before_continue(struct front *front, CXCursor statement, struct kids *before) {
     struct kids kids = front_kids(front, statement);
-    if (front_kind(front, statement) != CXCursor_IfStmt || kids.count != 2) return 0;
+    *before = (struct kids){0};
+    if (front_kind(front, statement) != CXCursor_IfStmt || kids.count != 2) return -1;
     CXCursor then = kids.item[1];
     if (front_kind(front, then) == CXCursor_CompoundStmt) {
-        kids = front_kids(front, then);
-        if (kids.count != 1) return 0;
-        then = kids.item[0];
+        *before = front_kids(front, then);
+        if (!before->count) return -1;
+        then = before->item[--before->count];
     }
-    return front_kind(front, then) == CXCursor_ContinueStmt;
+    return front_kind(front, then) == CXCursor_ContinueStmt ? (int)before->count : -1;
+}
+
+static int is_skip(struct front *front, CXCursor statement) {
+    struct kids before;
+    return statements_before_continue(front, statement, &before) >= 0;
 }
 
 /* Does it give a new value to an integer or pointer that what follows may use? */
@@ -260,7 +266,11 @@ static void rest_path(struct front *front, void *data) {
             front_gap(front, first, "whether the rest of the iteration runs is not affine: %s", reason);
             return;
         }
-        if (holds) return;
+        if (holds) {
+            statements_before_continue(front, first, &kids);
+            front_block(front, kids.item, kids.count, start, end);
+            return;
+        }
     } else if (front_kind(front, first) == CXCursor_IfStmt) {
         if_path(front, &first);
         front_flush(front);
