@@ -130,6 +130,7 @@ struct front {
     unsigned omp_depth;
     struct rsc_omp *omp_after; /* the directive being worked on: those before a statement are taken in turn */
     int in_parallel, in_share, in_single;
+    int at_body;       /* statements of a loop's own body: a continue there skips the rest of the block */
     int in_subscript;  /* scalars there are counters, not data */
     CXCursor calls[FRONT_CALLS_MAX];
     unsigned call_depth;

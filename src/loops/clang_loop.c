@@ -369,7 +369,9 @@ static void for_path(struct front *front, void *data) {
     front->at = loop;
     int in_share = front->in_share;
     if (sharing->share) front->in_share = 1;
+    front->at_body = 1;
     front_statement(front, header.body);
+    front->at_body = 0;
     front->in_share = in_share;
     if (sharing->share && check_collapse(loop)) {
         front_gap(front, sharing->statement, "collapse(%u): the loops are not alone in one another, or their bounds need a quotient", loop->collapse);

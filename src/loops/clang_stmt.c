@@ -190,14 +190,18 @@ void front_statement(struct front *front, CXCursor statement) {
     }
     front_extent(front, statement, &start, &end);
     struct rsc_omp *omp = front_omp_before(front, start);
+    int at_body = front->at_body;
+    front->at_body = 0;
     if (omp) {
         front_construct(front, omp, statement);
         front->nesting--;
+        front->at_body = at_body;
         return;
     }
     switch ((int)front_kind(front, statement)) {
     case CXCursor_CompoundStmt:
         kids = front_kids(front, statement);
+        front->at_body = at_body;
         front_block(front, kids.item, kids.count, start, end);
         break;
     case CXCursor_ForStmt: front_for(front, statement, NULL); break;
@@ -210,13 +214,14 @@ void front_statement(struct front *front, CXCursor statement) {
     case CXCursor_ContinueStmt:
     case CXCursor_GotoStmt:
     case CXCursor_ReturnStmt:
-    case CXCursor_LabelStmt: not_a_loop_tree(front, statement, "a jump"); break;
+    case CXCursor_LabelStmt: not_a_loop_tree(front, statement, "a jump to where the rest of the loop is not reached"); break;
     default:
         if (front_kind(front, statement) == CXCursor_DeclStmt || front->clang.isExpression(front_kind(front, statement)))
             front_paths(front, simple_path, &statement);
         else not_a_loop_tree(front, statement, "a statement that is not known");
         break;
     }
+    front->at_body = at_body;
     front->nesting--;
 }
 
@@ -236,7 +241,7 @@ static int statements_before_continue(struct front *front, CXCursor statement, s
 
 static int is_skip(struct front *front, CXCursor statement) {
     struct kids before;
-    return statements_before_continue(front, statement, &before) >= 0;
+    return front->at_body && statements_before_continue(front, statement, &before) >= 0;
 }
 
 /* Does it give a new value to an integer or pointer that what follows may use? */
