@@ -17,6 +17,7 @@ const struct rsc_option rsc_loops_input_options[] = {
     {RSC_OPT_COMPILE_COMMANDS, 0, "compile-commands", "FILE", "take the file's flags from a compile_commands.json, or the folder of one", NULL},
     {RSC_OPT_BASE, 0, "base", "ARRAY=ADDRESS", "where an array starts (default: from 0, each at the next line boundary)", NULL},
     {RSC_OPT_COUNT_SCALARS, 0, "count-scalars", NULL, "variables by themselves are in memory too, not in registers", NULL},
+    {RSC_OPT_MAX_SECONDS, 0, "max-seconds", "N", "the longest that reading the source may take (default 30)", NULL},
     {RSC_OPT_TOGETHER, 0, "together", NULL, "all loops of a function one after another, as one", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -76,6 +77,10 @@ int rsc_loops_input_option(struct rsc_loops_input *input, const struct rsc_optio
     case RSC_OPT_FUNCTION: input->source.function = parser->value; return -1;
     case RSC_OPT_COMPILE_COMMANDS: input->compile_commands = parser->value; return -1;
     case RSC_OPT_COUNT_SCALARS: input->source.count_scalars = 1; return -1;
+    case RSC_OPT_MAX_SECONDS:
+        if (rsc_parse_fraction(parser->value, strlen(parser->value), &input->source.seconds_max) < 0 || input->source.seconds_max < 0.1 || input->source.seconds_max > 86400)
+            return rsc_option_refuse(parser, "not a number from 0.1 to 86400");
+        return -1;
     case RSC_OPT_TOGETHER: input->source.together = 1; return -1;
     default: return -2;
     }

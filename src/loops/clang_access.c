@@ -165,7 +165,7 @@ void front_touch(struct front *front, CXCursor cursor, const struct place *place
     if (!place->is_memory) {
         if (!front->options->count_scalars || front->in_subscript) return;
         struct binding *binding = front_variable(front, place->variable);
-        if (!binding || binding->counter) return;
+        if (!binding || binding->counter || binding->is_argument) return;
         if (pending.array == UINT32_MAX) pending.array = front_array_of_variable(front, place->variable, &place->shape);
     }
     __int128 size = place->shape.element_bytes;
@@ -175,7 +175,7 @@ void front_touch(struct front *front, CXCursor cursor, const struct place *place
         return;
     }
     pending.size_bytes = (uint32_t)size;
-    pending.text = front_source(front, cursor);
+    pending.text = front_kind(front, cursor) == CXCursor_VarDecl ? front_name(front, cursor) : front_source(front, cursor);
     front_place(front, cursor, &pending.file, &pending.line);
     add_pending(front, &pending);
 }

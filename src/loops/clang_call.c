@@ -177,6 +177,7 @@ static void bind_parameters(struct front *front, CXCursor definition, const stru
         if ((binding = front_variable(front, parameter))) {
             front_bind(front, binding, &value);
             binding->in_parallel = front->in_parallel;
+            binding->is_argument = 1;
         }
     }
 }

@@ -60,6 +60,7 @@ struct binding {
     CXCursor variable;
     struct value value;
     int counter;      /* of a loop being built: not to be assigned to */
+    int is_argument;  /* parameter of an inlined function: a name for a value, nowhere in memory */
     int in_parallel;  /* declared inside a parallel construct: every thread has its own */
 };
 

@@ -174,7 +174,8 @@ struct walk {
 
 static int fail(struct walk *walk, const struct rsc_loop_node *node, int code, const char *what) {
     const char *file = node->file ? node->file : walk->region->file;
-    if (node->line) return rsc_fail(walk->error, code, "%s: %s:%u: %s", walk->name, file ? file : walk->region->name, node->line, what);
+    if (node->line && (!file || !strcmp(file, walk->name))) return rsc_fail(walk->error, code, "%s:%u: %s", walk->name, node->line, what);
+    if (node->line) return rsc_fail(walk->error, code, "%s: %s:%u: %s", walk->name, file, node->line, what);
     return rsc_fail(walk->error, code, "%s: %s: %s", walk->name, walk->region->name, what);
 }
 

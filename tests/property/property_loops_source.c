@@ -106,7 +106,7 @@ static int compare(const char *path, const struct rsc_loop_program *program, voi
     *(void **)&kernel = dlsym(library, "kernel");
     assert_non_null(kernel);
     watched_count = program->array_count;
-    assert_true(watched_count > 0 && watched_count < 64);
+    assert_true(watched_count < 64); /* 0: then nothing may be touched */
     for (uint32_t i = 0; i < watched_count; i++) {
         void *start = dlsym(library, program->array[i].name);
         assert_non_null(start);
