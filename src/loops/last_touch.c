@@ -136,6 +136,7 @@ static int take(struct rsc_search *search, uint32_t depth, int64_t value) {
 /* The largest k in low..high at which the loop at `depth` can be; values are first + k * step. */
 static int choose_between(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t low,
                           int64_t high) {
+    if (take(search, depth, first + high-- * step)) return 1; /* most often it is */
     while (low <= high) {
         if (high - low < LINE_OF_VALUES) {
             for (int64_t k = high; k >= low; k--)
@@ -156,26 +157,107 @@ static int choose_between(struct rsc_search *search, uint32_t depth, int64_t fir
     return 0;
 }
 
-/* Narrows k to where the address can be met, whatever the inner variables do. Returns 0 for nowhere. */
+/*
+ * Keeps of low..high what `constant + coefficient * x >= 0` allows, x being
+ * first + k * step. Returns 0 for nothing.
+ */
+static int keep_where(int64_t constant, int64_t coefficient, int64_t first, int64_t step, int64_t *low, int64_t *high) {
+    int64_t c = coefficient * step;
+    constant += coefficient * first;
+    if (c > 0) {
+        int64_t least = ceil_divide(-constant, c);
+        if (least > *low) *low = least;
+    } else {
+        int64_t most = floor_divide(constant, -c);
+        if (most < *high) *high = most;
+    }
+    return *low <= *high;
+}
+
+/* The part of an affine sum that is not of `depth`: its largest (or least) value in the boxes. */
+static int64_t rest_of(const struct rsc_search *search, const struct rsc_nest_affine *affine, uint32_t depth, int most,
+                       int64_t *coefficient) {
+    int64_t sum = affine->constant;
+    *coefficient = 0;
+    for (uint32_t i = 0; i < affine->count; i++) {
+        uint32_t d = affine->depth[i];
+        int64_t c = affine->coefficient[i];
+        if (d == depth) *coefficient = c;
+        else sum += (c > 0) == most ? c * search->to[d] : c * search->from[d];
+    }
+    return sum;
+}
+
+/* Keeps of low..high where the loop at `inner` can have values in its box. */
+static int keep_for_loop(struct rsc_search *search, uint32_t depth, const struct rsc_nest_node *inner, int64_t first,
+                         int64_t step, int64_t *low, int64_t *high) {
+    int up = inner->step > 0;
+    for (int end = 0; end < 2; end++) {
+        const struct rsc_nest_term *term = end ? inner->last : inner->first;
+        uint32_t count = end ? inner->last_count : inner->first_count;
+        int below = (end == 0) == up; /* values are not below this bound */
+        for (uint32_t i = 0; i < count; i++) {
+            if (!(term[i].value.depths >> depth & 1)) continue;
+            int64_t c, rest = rest_of(search, &term[i].value, depth, !below, &c), divisor = term[i].divisor;
+            /* below: rounded(rest + c x) <= to; else rounded(rest + c x) >= from. One short of a whole step is allowed. */
+            int64_t slack = divisor - 1;
+            int kept = below ? keep_where(search->to[inner->depth] * divisor + slack - rest, -c, first, step, low, high)
+                             : keep_where(rest + slack - search->from[inner->depth] * divisor, c, first, step, low, high);
+            if (!kept) return 0;
+        }
+    }
+    return 1;
+}
+
+/*
+ * Narrows k to where address, inner bounds and conditions can be met, each by itself
+ * and whatever the inner variables do. Returns 0 for nowhere.
+ */
 static int narrow(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t *low, int64_t *high) {
+    const struct rsc_nest_node *reference = search->reference;
     int64_t c = search->coefficient[depth], rest_low, rest_high;
     int64_t a = first + *low * step, b = first + *high * step;
     search->from[depth] = a < b ? a : b;
     search->to[depth] = a < b ? b : a;
     if (!fill_boxes(search, depth + 1, &rest_low, &rest_high)) return 0;
-    int64_t fixed = search->reference->address.constant;
+    int64_t fixed = reference->address.constant;
     for (uint32_t d = 0; d < depth; d++) fixed += search->coefficient[d] * search->value[d];
     int64_t from = search->low - fixed - rest_high, to = search->high - fixed - rest_low;
-    if (!c) return from <= 0 && to >= 0;
-    /* c * (first + k * step) in from..to */
-    from -= c * first;
-    to -= c * first;
-    c *= step;
-    int64_t k_low = c > 0 ? ceil_divide(from, c) : ceil_divide(to, c);
-    int64_t k_high = c > 0 ? floor_divide(to, c) : floor_divide(from, c);
-    if (k_low > *low) *low = k_low;
-    if (k_high < *high) *high = k_high;
-    return *low <= *high;
+    if (!c) {
+        if (from > 0 || to < 0) return 0;
+    } else if (!keep_where(-from, c, first, step, low, high) || !keep_where(to, -c, first, step, low, high)) {
+        return 0;
+    }
+    if (!(reference->inner_depths[depth] >> depth & 1)) return 1;
+    /* What the address leaves to the inner variables says which of this one's values they allow. */
+    a = first + *low * step, b = first + *high * step;
+    int64_t own_low = c > 0 ? c * (a < b ? a : b) : c * (a < b ? b : a);
+    int64_t own_high = c > 0 ? c * (a < b ? b : a) : c * (a < b ? a : b);
+    for (uint32_t d = depth + 1; d < reference->path_length; d++) {
+        int64_t k = search->coefficient[d];
+        if (k) {
+            int64_t least = k > 0 ? k * search->from[d] : k * search->to[d], most = k > 0 ? k * search->to[d] : k * search->from[d];
+            int64_t x = search->low - fixed - (rest_high - most) - own_high, y = search->high - fixed - (rest_low - least) - own_low;
+            int64_t value_low = k > 0 ? ceil_divide(x, k) : ceil_divide(y, k);
+            int64_t value_high = k > 0 ? floor_divide(y, k) : floor_divide(x, k);
+            if (value_low > search->from[d]) search->from[d] = value_low;
+            if (value_high < search->to[d]) search->to[d] = value_high;
+            if (search->from[d] > search->to[d]) return 0;
+        }
+        if (reference->path[d]->bound_depths >> depth & 1 &&
+            !keep_for_loop(search, depth, reference->path[d], first, step, low, high))
+            return 0;
+    }
+    for (uint32_t i = 0; i < reference->check_count; i++) {
+        const struct rsc_nest_condition *check = reference->check[i];
+        if (!(check->value.depths >> depth & 1) || (check->kind != RSC_WHEN_AT_LEAST && check->kind != RSC_WHEN_ZERO)) continue;
+        int64_t k, most = rest_of(search, &check->value, depth, 1, &k);
+        if (!keep_where(most, k, first, step, low, high)) return 0;
+        if (check->kind != RSC_WHEN_ZERO) continue;
+        int64_t least = rest_of(search, &check->value, depth, 0, &k);
+        if (!keep_where(-least, -k, first, step, low, high)) return 0;
+    }
+    return 1;
 }
 
 static int decides_nothing(const struct rsc_search *search, uint32_t depth) {
@@ -225,6 +307,7 @@ static int take_iteration(struct rsc_search *search, const struct rsc_nest_item 
 static int choose_iteration_between(struct rsc_search *search, const struct rsc_nest_item *item, int64_t low,
                                     int64_t high) {
     uint32_t after = item->node->depth + item->group;
+    if (take_iteration(search, item, high--)) return 1;
     while (low <= high) {
         if (high - low < LINE_OF_VALUES) {
             for (int64_t m = high; m >= low; m--)
