@@ -9,8 +9,6 @@
 #include "cmd/loops_input.h"
 #include "cmd/loops_result.h"
 
-#pragma weak rsc_loops_what_if
-
 #define THREADS_MAX 64
 #define WHAT_IFS_MAX 64
 
@@ -127,6 +125,14 @@ void rsc_loops_findings_free(struct rsc_loops_findings *findings) {
     rsc_loop_program_free(findings->program);
 }
 
+/* Sums of samples can pass 1 by a rounding. */
+static void keep_in_range(struct rsc_mrc_point *point, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        double *ratio[] = {&point[i].miss_ratio, &point[i].low, &point[i].high};
+        for (int k = 0; k < 3; k++) *ratio[k] = *ratio[k] < 0 ? 0 : *ratio[k] > 1 ? 1 : *ratio[k];
+    }
+}
+
 static int analyse_variant(struct request *request, struct rsc_loops_variant *variant, uint32_t region, struct rsc_error *error) {
     struct rsc_loops_analysis *analysis = NULL;
     int status = rsc_loops_analysis_new(&analysis, variant->program, region, &request->model, error);
@@ -137,7 +143,10 @@ static int analyse_variant(struct request *request, struct rsc_loops_variant *va
     }
     for (size_t i = 0; i < request->thread_count && !status && variant->references; i++) {
         status = rsc_loops_analyse(analysis, request->threads[i], &request->interleave, &variant->result[i], error);
-        if (!status) variant->result_count++;
+        if (status) break;
+        keep_in_range(variant->result[i]->mrc, variant->result[i]->mrc_count);
+        keep_in_range(variant->result[i]->own.mrc, variant->result[i]->own.mrc_count);
+        variant->result_count++;
     }
     rsc_loops_analysis_free(analysis);
     return status;
@@ -155,7 +164,6 @@ static int add_variant(struct request *request, struct rsc_loops_found *loop, co
     struct rsc_loops_variant *variant = &loop->variant[loop->variant_count++];
     *variant = (struct rsc_loops_variant){.what = what, .program = findings->program};
     if (what) {
-        if (!rsc_loops_what_if) return rsc_fail(error, RSC_EUNSUPPORTED, "--what-if is not in this build");
         status = rsc_loops_what_if(&variant->changed, findings->program, loop->region, what, &variant->note, error);
         if (!status) status = rsc_loop_layout(variant->changed, request->model.line_bytes, error);
         variant->program = variant->changed;
@@ -208,8 +216,8 @@ static void list_loops(const struct request *request, const struct rsc_loops_fin
         char schedule[256];
         if (!wanted(request, region)) continue;
         rsc_loops_schedule_text(region, schedule, sizeof schedule);
-        printf("%s:%u: %s: %s, %u references in the source\n", file, region->line, region->function ? region->function : region->name, schedule,
-               region->reference_count);
+        printf("%s:%u: %s: %s, %u reference%s in the source\n", file, region->line, region->function ? region->function : region->name, schedule,
+               region->reference_count, region->reference_count == 1 ? "" : "s");
         for (uint32_t i = 0; i < region->gap_count; i++)
             printf("%s:%u:   not affine: %s\n", region->gap[i].file ? region->gap[i].file : file, region->gap[i].line, region->gap[i].reason);
     }
@@ -280,12 +288,10 @@ static int deliver(struct request *request, const struct rsc_loops_findings *fin
 /* When no loop could be analysed: the first reason, as the error. */
 static int nothing_analysed(const struct rsc_loops_findings *findings, struct rsc_error *error) {
     for (size_t i = 0; i < findings->loop_count; i++) {
-        const struct rsc_loop_region *region = &findings->program->region[findings->loop[i].region];
         if (findings->loop[i].variant_count) return 0;
         if (i + 1 < findings->loop_count) continue;
         const struct rsc_loop_region *first = &findings->program->region[findings->loop[0].region];
         const struct rsc_loop_gap *gap = &first->gap[0];
-        (void)region;
         return rsc_fail(error, RSC_EFORMAT, "%s:%u: %s (--skip-nonaffine analyses without it; --list shows all)",
                         gap->file ? gap->file : first->file ? first->file : findings->file, gap->line, gap->reason);
     }

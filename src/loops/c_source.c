@@ -30,7 +30,7 @@
 #endif
 
 #define SECONDS_DEFAULT 30
-#define MEMORY_BYTES_MAX ((rlim_t)4 << 30)
+#define MEMORY_BYTES_MAX ((rlim_t)3 << 29) /* of address space; libclang and what it loads map 0.3 GiB of it */
 #define SOURCE_BYTES_MAX ((size_t)64 << 20)
 #define MESSAGE_BYTES_MAX ((size_t)64 << 10)
 

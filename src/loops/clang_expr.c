@@ -164,7 +164,8 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
     } else {
         arithmetic(front, op, value, &right);
         convert(front, type, value);
-        if (value->kind == VALUE_OPAQUE && front_constant(front, cursor, &number)) value_constant(value, number); /* 5 ^ 3 */
+        int bits = op == CXBinaryOperator_Xor || op == CXBinaryOperator_Or || op == CXBinaryOperator_And; /* 5 ^ 3 */
+        if (bits && value->kind == VALUE_OPAQUE && front_constant(front, cursor, &number)) value_constant(value, number);
     }
 }
 
