@@ -8,6 +8,7 @@ verbs:
   run        Watch a program and show how it reuses memory
   analyze    Reuse distances and miss ratio curve of a trace
   sim        Misses of a trace in simulated caches
+  loops      Predict the misses of OpenMP loops at any number of threads, from the source
   report     Show profiles: histogram, miss ratio curve, what they mean
   annotate   Source text with the references and misses of each line
   merge      One profile out of those of several ranks or runs
