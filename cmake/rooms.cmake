@@ -5,6 +5,9 @@ foreach(room IN LISTS RSC_ROOMS)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
   # What runs inside a watched program is built apart: cmake/collectors.cmake.
   list(FILTER sources EXCLUDE REGEX "/(qemu_plugin|code_plan|guest_preload|turns|follow|mpi_plugin)\\.c$")
+  if(NOT RSC_LIBCLANG_INCLUDE)
+    list(FILTER sources EXCLUDE REGEX "/loops/clang_[a-z_]*\\.c$")
+  endif()
   if(sources)
     add_library(room_${room} OBJECT ${sources})
     target_include_directories(room_${room} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -44,6 +47,11 @@ target_include_directories(reusescope_shared INTERFACE $<BUILD_INTERFACE:${PROJE
 target_link_libraries(reusescope_shared PRIVATE PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH
                                                 PkgConfig::JANSSON Threads::Threads m)
 
+# loops: C source; without libclang's header only the text form is read.
+if(RSC_LIBCLANG_INCLUDE)
+  target_compile_definitions(room_loops PRIVATE RSC_HAVE_LIBCLANG)
+  target_include_directories(room_loops SYSTEM PRIVATE ${RSC_LIBCLANG_INCLUDE})
+endif()
 # Names of code and data; without libdw that part says so. The C++ demangler is loaded when needed (dlopen).
 if(LIBDW_FOUND)
   target_compile_definitions(room_collect PRIVATE RSC_HAVE_LIBDW)

@@ -98,7 +98,7 @@ struct rsc_filter {
 
 struct rsc_trace_options {
     size_t struct_bytes;             /* sizeof(struct rsc_trace_options) */
-    const char *format;              /* "rsct", "din", "lackey", "csv", "raw64"; NULL: by content */
+    const char *format;              /* as --from names them: "rsct", "din", "lackey", ...; NULL: by content */
     const struct rsc_filter *filter; /* NULL: everything; copied */
     const struct rsc_log *log;       /* NULL: silent; must outlive the trace */
     int salvage;                     /* native: skip damaged frames instead of failing */
@@ -107,7 +107,7 @@ struct rsc_trace_options {
 
 struct rsc_trace_info {
     const char *format;      /* "rsct", "din", ... */
-    const char *compression; /* "none", "gzip", "xz", "zstd" around the format */
+    const char *compression; /* "none", "gzip", "xz", "zstd", "zip" around the format */
     const char *source;      /* what recorded it, "" if unknown */
     const char *command;     /* the command line recorded, "" if unknown */
     const char *filter;      /* the filter it was written through, "" if none */

@@ -50,10 +50,21 @@ static int take_options(struct rsc_analysis *analysis, struct traces *traces, in
     return rsc_session_check_output(analysis->session);
 }
 
+/* Objects by number are no addresses: in lines they would mean nothing. */
+static void doubt_lines(const struct rsc_analysis *analysis, struct rsc_trace *trace, const char *path) {
+    struct rsc_trace_info info;
+    rsc_trace_get_info(trace, &info);
+    if (strcmp(info.format, "oracleGeneral")) return;
+    if (analysis->requests || (analysis->engine.engine && !strcmp(analysis->engine.engine, "requests"))) return;
+    rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
+                 "%s: requests for objects, taken for addresses in lines; --requests takes them for what they are", path);
+}
+
 /* One pass, to profiles. */
 static int analyze_once(struct rsc_analysis *analysis, const char *path, struct rsc_error *error) {
     struct rsc_trace *trace = NULL;
     int status = rsc_session_open(analysis->session, &trace, path, analysis->threads > 1, error);
+    if (!status) doubt_lines(analysis, trace, path);
     if (!status) status = rsc_analysis_read(analysis, trace, error);
     if (!status) status = rsc_analysis_finish(analysis, "trace", error);
     rsc_trace_close(trace);
@@ -118,8 +129,8 @@ const struct rsc_verb rsc_verb_analyze = {
     .name = "analyze",
     .operands = "TRACE",
     .summary = "Reuse distances and miss ratio curve of a trace",
-    .about = "TRACE is a file in any format reusescope reads, plain or packed with gzip, xz or\n"
-             "zstd, or - for standard input. The result is drawn on the terminal and kept in\n"
+    .about = "TRACE is a file in any format reusescope reads, plain or packed with gzip, xz, zstd\n"
+             "or zip, or - for standard input. The result is drawn on the terminal and kept in\n"
              "reusescope.data (the one before it in reusescope.data.old). With --engine mpi there\n"
              "may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ...",
     .example = "valgrind --tool=lackey --trace-mem=yes ls 2>&1 >/dev/null | reusescope analyze -",

@@ -1,51 +1,85 @@
 /* cmd_convert.c - `reusescope convert`: from one trace format to another, all of it or what a filter keeps. */
+#include <string.h>
+
 #include "cmd/write_trace.h"
+#include "simulate/set_choice.h"
 #include "trace/filter.h"
 
-enum { OPT_NO_PC = RSC_OPT_WRITE_VERB };
+enum { OPT_NO_PC = RSC_OPT_WRITE_VERB, OPT_SAMPLE_SETS };
 
 static const struct rsc_option options[] = {
     {OPT_NO_PC, 0, "no-pc", NULL, "leave pcs out of a native trace", NULL},
+    {OPT_SAMPLE_SETS, 0, "sample-sets", "1/N,bits:LO-HI=VALUE",
+     "keep what touches the sets with this value in address bits LO to HI, for sim", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
+/* sampler: NULL, or what keeps some sets only. */
 static int copy(struct rsc_session *session, struct rsc_write *write, struct rsc_trace *trace,
-                struct rsc_error *error) {
+                struct rsc_block_sampler *sampler, struct rsc_error *error) {
     const struct rsc_batch *batch;
+    struct rsc_batch kept;
     struct rsc_trace_info info;
     uint64_t done = 0;
     int status = 0;
     rsc_trace_get_info(trace, &info);
     while (!status && (status = rsc_trace_next(trace, &batch, error)) > 0) {
-        status = rsc_write_push(write, batch, error);
         done += batch->count;
+        if (sampler) {
+            if ((status = rsc_block_sampler_take(sampler, batch, &kept, error)) < 0) return status;
+            batch = &kept;
+        }
+        status = rsc_write_push(write, batch, error);
         rsc_progress(session, done, info.accesses, "accesses");
     }
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
-    if (!rsc_filter_is_all(&session->filter) && info.full_accesses != RSC_UNKNOWN)
+    if ((sampler || !rsc_filter_is_all(&session->filter)) && info.full_accesses != RSC_UNKNOWN)
         rsc_trace_writer_set_full(write->writer, info.full_accesses, info.full_instructions);
     return rsc_write_finish(write, session, error);
 }
 
-static int convert(struct rsc_session *session, struct rsc_write *write, const char *path, struct rsc_error *error) {
+static int convert(struct rsc_session *session, struct rsc_write *write, const char *path,
+                   const struct rsc_set_choice *sets, struct rsc_error *error) {
     struct rsc_trace *trace;
     struct rsc_trace_info info;
+    struct rsc_block_sample sample = {0};
+    struct rsc_block_sampler sampler = {0};
     char filter[1024], both[4096];
     int status = rsc_session_open(session, &trace, path, 0, error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
     rsc_filter_text(&session->filter, filter, sizeof filter);
+    if (sets->denominator) {
+        status = rsc_set_choice_sample(sets, NULL, &sample, error);
+        rsc_block_sampler_start(&sampler, &sample, rsc_simd_best());
+        if (!status) rsc_block_sample_text(&sample, filter, sizeof filter);
+    }
     write->options.source = info.source && *info.source ? info.source : info.format;
     write->options.command = info.command;
     /* A filtered trace filtered again: what it was made through, one after the other. */
     snprintf(both, sizeof both, "%s%s%s", info.filter, *info.filter && filter[0] ? ", then " : "", filter);
     write->options.filter = both;
-    status = rsc_write_open(write, error);
-    if (!status) status = copy(session, write, trace, error);
+    if (!status) status = rsc_write_open(write, error);
+    if (!status) status = copy(session, write, trace, sets->denominator ? &sampler : NULL, error);
+    rsc_block_sampler_free(&sampler);
+    rsc_block_sample_free(&sample);
     rsc_trace_writer_close(write->writer);
     rsc_trace_close(trace);
     return status;
+}
+
+/* No caches are known here: the bits must be given. Returns -1, or the exit status to leave with. */
+static int check_sets(const struct rsc_set_choice *sets, const struct rsc_session *session,
+                      const struct rsc_write *write) {
+    if (!sets->denominator) return -1;
+    if (sets->random || sets->all_values || !sets->bits_given)
+        return rsc_usage_error(session->verb, "--sample-sets takes one value of given bits here, as 1/16,bits:8-11=3");
+    if (strcmp(write->options.format, "rsct"))
+        return rsc_usage_error(session->verb, "--sample-sets: only a native trace (.rsct) remembers what it is a sample of");
+    if (!rsc_filter_is_all(&session->filter))
+        return rsc_usage_error(session->verb, "--sample-sets goes with no other filter: filter first, then take the sample");
+    return -1;
 }
 
 static int run_convert(const struct rsc_verb *verb, int argc, char **argv) {
@@ -53,6 +87,7 @@ static int run_convert(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_option_parser parser;
     struct rsc_write write;
     struct rsc_error error;
+    struct rsc_set_choice sets = {0};
     const char *path = NULL;
     int id, leave = -1;
     rsc_session_start(&session, verb, argv);
@@ -61,6 +96,8 @@ static int run_convert(const struct rsc_verb *verb, int argc, char **argv) {
     while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
         if (id == OPT_NO_PC) {
             write.options.pcs = 0;
+        } else if (id == OPT_SAMPLE_SETS) {
+            if (rsc_set_choice_parse(&sets, parser.value, &error) < 0) leave = rsc_session_fail(&session, &error);
         } else if (id == RSC_OPERAND) {
             if (path) leave = rsc_usage_error(verb, "more than one trace: %.60s", parser.value);
             path = parser.value;
@@ -71,7 +108,8 @@ static int run_convert(const struct rsc_verb *verb, int argc, char **argv) {
     if (leave >= 0) return leave;
     if (!path) return rsc_usage_error(verb, "a trace is missing: reusescope convert TRACE -o FILE");
     if ((leave = rsc_write_check(&write, &session)) >= 0) return leave;
-    return convert(&session, &write, path, &error) < 0 ? rsc_session_fail(&session, &error) : RSC_EXIT_OK;
+    if ((leave = check_sets(&sets, &session, &write)) >= 0) return leave;
+    return convert(&session, &write, path, &sets, &error) < 0 ? rsc_session_fail(&session, &error) : RSC_EXIT_OK;
 }
 
 const struct rsc_verb rsc_verb_convert = {

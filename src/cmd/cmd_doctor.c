@@ -16,6 +16,7 @@
 #include "cmd/session.h"
 #include "collect/launch.h"
 #include "collect/symbols.h"
+#include "loops/c_source.h"
 #include "report/machine.h"
 
 /* One finding: "ok", "--" (not here, and only that part is missing) or "no", with the fix. */
@@ -134,6 +135,12 @@ static void look_at_gpu(void) {
     rsc_engine_free(engine);
 }
 
+/* libclang is loaded for real; that it can parse is then a matter of the source. */
+static void look_at_loops(void) {
+    struct rsc_error error = {0};
+    optional(rsc_c_source_check(&error) == 0, "loops of C source", "libclang 19 was loaded", error.message);
+}
+
 static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_session session;
     struct rsc_option_parser parser;
@@ -151,6 +158,7 @@ static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
     look_at_qemu(&checkup);
     look_at_symbols();
     look_at_gpu();
+    look_at_loops();
     if (checkup.failed) printf("\n`reusescope run` cannot work yet: see the lines marked 'no'.\n");
     return checkup.failed ? RSC_EXIT_ERROR : RSC_EXIT_OK;
 }

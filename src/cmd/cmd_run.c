@@ -128,7 +128,7 @@ static int open_trace(struct run *run, struct rsc_error *error) {
     if (!run->trace_path) return 0;
     for (char **word = run->command; *word && used < sizeof command; word++)
         used += (size_t)snprintf(command + used, sizeof command - used, "%s%s", word == run->command ? "" : " ", *word);
-    writer.command = command;
+    writer.command = run->session.no_command ? NULL : command;
     rsc_expand_name(run->trace_path, run->trace_name, sizeof run->trace_name);
     return rsc_trace_writer_open(&run->writer, run->trace_name, &writer, error);
 }

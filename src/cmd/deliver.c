@@ -45,6 +45,7 @@ struct rsc_report_style rsc_session_style(const struct rsc_session *session, int
         .colour = for_terminal && wants_colour(session),
         .machine = machine,
         .at_bytes = session->at_bytes,
+        .references = session->references,
     };
 }
 
@@ -130,6 +131,7 @@ int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *
     struct rsc_error error;
     enum rsc_report_format format = session->format ? rsc_report_format_of_name(session->format) : RSC_REPORT_NONE;
     int to_stdout = session->output && !strcmp(session->output, "-"), status = 0;
+    for (size_t i = 0; session->no_command && i < count; i++) rsc_profile_forget_origin(profiles[i]);
     if (to_stdout) {
         status = write_rendering(session, profiles, count, format ? format : RSC_REPORT_TEXT, "-", &error);
         return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;

@@ -5,13 +5,28 @@
 
 #include "cmd/session.h"
 
-extern const struct rsc_verb rsc_verb_run, rsc_verb_analyze, rsc_verb_report, rsc_verb_annotate, rsc_verb_merge,
-    rsc_verb_info, rsc_verb_gen, rsc_verb_convert, rsc_verb_dump, rsc_verb_doctor, rsc_verb_help, rsc_verb_version;
+/* In the order of the help. */
+#define VERBS(verb) \
+    verb(run) \
+    verb(analyze) \
+    verb(sim) \
+    verb(loops) \
+    verb(report) \
+    verb(annotate) \
+    verb(merge) \
+    verb(info) \
+    verb(gen) \
+    verb(convert) \
+    verb(dump) \
+    verb(doctor) \
+    verb(help) \
+    verb(version)
 
-const struct rsc_verb *const rsc_verbs[] = {
-    &rsc_verb_run, &rsc_verb_analyze, &rsc_verb_report, &rsc_verb_annotate, &rsc_verb_merge, &rsc_verb_info,
-    &rsc_verb_gen, &rsc_verb_convert, &rsc_verb_dump, &rsc_verb_doctor, &rsc_verb_help,   &rsc_verb_version, NULL,
-};
+#define DECLARED(name) extern const struct rsc_verb rsc_verb_##name;
+VERBS(DECLARED)
+
+#define LISTED(name) &rsc_verb_##name,
+const struct rsc_verb *const rsc_verbs[] = {VERBS(LISTED) NULL};
 
 const struct rsc_verb *rsc_verb_named(const char *name) {
     for (size_t i = 0; rsc_verbs[i]; i++)

@@ -116,11 +116,14 @@ static int count_lines(struct rsc_analysis *analysis, const char *path, uint32_t
         .struct_bytes = sizeof options, .engine = "shards-max:4096", .line_bytes = line_bytes};
     struct rsc_trace *trace = NULL;
     struct rsc_profile *profile = NULL;
+    struct rsc_log log = analysis->session->log;
+    analysis->session->log.write = NULL; /* what there is to say about the trace is said by the pass that counts */
     int status = rsc_session_open(analysis->session, &trace, path, analysis->threads > 1, error);
     if (!status) status = rsc_analyze_trace(trace, &options, &profile, error);
     if (!status) *distinct = profile->distinct;
     rsc_profile_free(profile);
     rsc_trace_close(trace);
+    analysis->session->log = log;
     return status;
 }
 

@@ -19,8 +19,9 @@ const struct rsc_option rsc_common_options[] = {
 };
 
 const struct rsc_option rsc_trace_options[] = {
-    {RSC_OPT_FROM, 0, "from", "FORMAT", "read the trace as rsct, din, lackey, csv or raw64 (default: by content)",
-     "rsct din lackey csv raw64"},
+    {RSC_OPT_FROM, 0, "from", "FORMAT",
+     "read the trace as rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi or raw64 (default: by content; the last four only so)",
+     "rsct din lackey csv pinatrace perf-script drmemtrace champsim oracleGeneral vscsi raw64"},
     {RSC_OPT_SALVAGE, 0, "salvage", NULL, "of a damaged .rsct, read the intact frames and say what was lost", NULL},
     {RSC_OPT_KIND, 0, "kind", "KINDS", "keep only these: R (reads), W (writes), I (fetches), as R,W", "R W I R,W"},
     {RSC_OPT_TID, 0, "tid", "LIST", "keep only these threads, by thread id (run numbers them from 1)", NULL},
@@ -33,9 +34,13 @@ const struct rsc_option rsc_trace_options[] = {
 
 const struct rsc_option rsc_output_options[] = {
     {RSC_OPT_OUTPUT, 'o', "output", "FILE",
-     "write here: .json, .csv, .txt render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank", NULL},
-    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json or csv", "text json csv"},
+     "write here: .json, .csv, .txt, .folded, .speedscope.json render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank", NULL},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded or speedscope", "text json csv folded speedscope"},
     {RSC_OPT_AT, 0, "at", "SIZE", "rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)",
+     NULL},
+    {RSC_OPT_WEIGHT, 0, "weight", "WHAT", "folded and speedscope: weigh stacks by misses (at --at, default) or references",
+     "misses references"},
+    {RSC_OPT_NO_COMMAND, 0, "no-command", NULL, "to share: leave out the command line and the folders of absolute paths",
      NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -138,6 +143,11 @@ static int parse_at(struct rsc_session *session, const char *text) {
     return rsc_parse_u64(text, strlen(text), &session->at_bytes) < 0 || !session->at_bytes ? -1 : 0;
 }
 
+static int parse_weight(struct rsc_session *session, const char *text) {
+    session->references = !strcmp(text, "references");
+    return session->references || !strcmp(text, "misses") ? 0 : -1;
+}
+
 static int parse_color(struct rsc_session *session, const char *text) {
     if (!strcmp(text, "auto")) session->colour = 0;
     else if (!strcmp(text, "always")) session->colour = 1;
@@ -160,6 +170,7 @@ static const struct {
     {RSC_OPT_BITS, parse_bits, "not LO-HI=VALUE with bits from 0 to 63, as 6-9=3"},
     {RSC_OPT_EVERY, parse_every, "not a number from 1 up"},
     {RSC_OPT_AT, parse_at, "not a size in bytes, as 256K or 32M"},
+    {RSC_OPT_WEIGHT, parse_weight, "not one of misses, references"},
 };
 
 int rsc_session_option(struct rsc_session *session, const struct rsc_option_parser *parser, int id) {
@@ -170,10 +181,11 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_VERBOSE: session->verbose = 1; return -1;
     case RSC_OPT_FROM: session->from = parser->value; return -1;
     case RSC_OPT_SALVAGE: session->salvage = 1; return -1;
+    case RSC_OPT_NO_COMMAND: session->no_command = 1; return -1;
     case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
     case RSC_OPT_FORMAT:
         session->format = parser->value;
-        if (!rsc_report_format_of_name(parser->value)) return rsc_option_refuse(parser, "not one of text, json, csv");
+        if (!rsc_report_format_of_name(parser->value)) return rsc_option_refuse(parser, "not one of text, json, csv, folded, speedscope");
         return -1;
     default: break;
     }

@@ -32,12 +32,14 @@ enum {
     RSC_OPT_OUTPUT,
     RSC_OPT_FORMAT,
     RSC_OPT_AT,
+    RSC_OPT_WEIGHT,
+    RSC_OPT_NO_COMMAND,
     RSC_OPT_VERB,
 };
 
 extern const struct rsc_option rsc_common_options[]; /* -h -q -v --color */
 extern const struct rsc_option rsc_trace_options[];  /* --from --salvage and the filters */
-extern const struct rsc_option rsc_output_options[]; /* -o --format --at, for verbs that yield a profile */
+extern const struct rsc_option rsc_output_options[]; /* -o --format --at --weight --no-command, for verbs that yield a profile */
 
 #define RSC_TIDS_MAX 1024
 
@@ -55,6 +57,8 @@ struct rsc_session {
 
     const char *output, *format;
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the report's choice */
+    int references;    /* stacks are weighed by references, not by misses */
+    int no_command;    /* profiles are to be shared: nothing of where and how they were made */
 
     struct timespec progress_at; /* when progress was last shown */
     int progress_shown;

@@ -232,7 +232,10 @@ int rsc_profile_set_bins(struct rsc_profile *profile, uint32_t per_octave);
 
 /* Replaces a string of `made` by a copy (NULL clears). Returns 0 or RSC_ENOMEM. */
 int rsc_profile_set_text(char **field, const char *text);
-int rsc_profile_set_command(struct rsc_profile *profile, char *const *argv);
+int rsc_profile_set_command(struct rsc_profile *profile, char *const *argv); /* NULL clears */
+
+/* For profiles that are shared: leaves out the command line and the folders of absolute paths (profile_share.c). */
+void rsc_profile_forget_origin(struct rsc_profile *profile);
 
 /* Derives the lists and, unless there is one already, the curve. Returns 0 or RSC_ENOMEM. */
 int rsc_profile_seal(struct rsc_profile *profile);

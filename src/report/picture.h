@@ -17,6 +17,17 @@ void rsc_draw_histogram(struct rsc_text *text, const struct rsc_profile *profile
 /* Miss ratio over cache size, both ends of the size axis powers of two, with a flag for each cache level. */
 void rsc_draw_curve(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style);
 
+/* One of several curves in a chart. Points ascend in size. */
+struct rsc_curve {
+    const char *label; /* printable, short */
+    const struct rsc_mrc_point *point;
+    size_t count;
+};
+
+/* Curves over each other, a letter for each, with a legend. */
+void rsc_draw_curves(struct rsc_text *text, const struct rsc_curve *curves, size_t count, uint64_t line_bytes,
+                     const struct rsc_report_style *style);
+
 /* The colour of references that hit first in level `index`; the number of levels: that miss all. */
 enum rsc_tint rsc_level_tint(const struct rsc_report_style *style, size_t index);
 

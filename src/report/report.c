@@ -12,13 +12,21 @@ static const struct {
     {"text", ".txt", RSC_REPORT_TEXT},
     {"json", ".json", RSC_REPORT_JSON},
     {"csv", ".csv", RSC_REPORT_CSV},
+    {"folded", ".folded", RSC_REPORT_FOLDED},
+    {"speedscope", ".speedscope.json", RSC_REPORT_SPEEDSCOPE},
 };
 
 enum rsc_report_format rsc_report_format_of_path(const char *path) {
-    const char *name = strrchr(path, '/'), *suffix = strrchr(name ? name : path, '.');
-    for (size_t i = 0; suffix && i < sizeof formats / sizeof formats[0]; i++)
-        if (!strcmp(suffix, formats[i].suffix)) return formats[i].format;
-    return RSC_REPORT_NONE;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name), longest = 0;
+    enum rsc_report_format format = RSC_REPORT_NONE;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        size_t suffix = strlen(formats[i].suffix);
+        if (suffix > length || suffix <= longest || strcmp(name + length - suffix, formats[i].suffix)) continue;
+        longest = suffix; /* x.speedscope.json is not a .json */
+        format = formats[i].format;
+    }
+    return format;
 }
 
 enum rsc_report_format rsc_report_format_of_name(const char *name) {
@@ -33,6 +41,8 @@ int rsc_report_render(struct rsc_profile *const *profiles, size_t count, enum rs
     case RSC_REPORT_TEXT: return rsc_report_text(profiles, count, style, text, bytes, error);
     case RSC_REPORT_JSON: return rsc_profiles_json_text(profiles, count, text, bytes, error);
     case RSC_REPORT_CSV: return rsc_report_csv(profiles, count, text, bytes, error);
+    case RSC_REPORT_FOLDED: return rsc_report_folded(profiles, count, style, text, bytes, error);
+    case RSC_REPORT_SPEEDSCOPE: return rsc_report_speedscope(profiles, count, style, text, bytes, error);
     case RSC_REPORT_NONE: break;
     }
     return rsc_fail(error, RSC_EINVAL, "no such report format");

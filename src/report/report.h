@@ -1,5 +1,6 @@
 /*
- * report.h - a profile for people and for other programs: text, JSON, CSV.
+ * report.h - a profile for people and for other programs: text, JSON, CSV, folded
+ * stacks, speedscope.
  *
  * Everything is built in memory and handed over; where it goes (terminal, pager,
  * file) is the caller's business.
@@ -15,6 +16,8 @@ enum rsc_report_format {
     RSC_REPORT_TEXT,
     RSC_REPORT_JSON,
     RSC_REPORT_CSV,
+    RSC_REPORT_FOLDED,
+    RSC_REPORT_SPEEDSCOPE,
 };
 
 #define RSC_REPORT_WIDTH_MIN 40
@@ -27,17 +30,18 @@ struct rsc_report_style {
     int colour;     /* ANSI colours: one for each cache level that would serve a reference */
     const struct rsc_machine *machine; /* whose caches to mark; NULL: none */
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the machine's L2, else 1 MiB */
+    int references;    /* stacks are weighed by references, not by misses at that size */
 };
 
-/* By suffix: .txt, .json, .csv; RSC_REPORT_NONE for any other, "-" included. */
+/* By suffix: .txt, .json, .csv, .folded, .speedscope.json; RSC_REPORT_NONE for any other, "-" included. */
 enum rsc_report_format rsc_report_format_of_path(const char *path);
 
-/* By name, as --format takes it: text, json, csv. */
+/* By name, as --format takes it: text, json, csv, folded, speedscope. */
 enum rsc_report_format rsc_report_format_of_name(const char *name);
 
 /*
  * Renders profiles into *text, NUL-terminated, `*bytes` without the NUL; the
- * caller frees it. style matters for text only and may be NULL. Profiles must be
+ * caller frees it. style matters for text and stacks only and may be NULL. Profiles must be
  * sealed. Return 0 or RSC_ENOMEM (RSC_EINVAL for RSC_REPORT_NONE).
  */
 int rsc_report_render(struct rsc_profile *const *profiles, size_t count, enum rsc_report_format format,
@@ -56,5 +60,11 @@ int rsc_report_text(struct rsc_profile *const *profiles, size_t count, const str
  */
 int rsc_report_csv(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
                    struct rsc_error *error);
+
+/* Misses or references by call path, for tools that draw flame graphs (flame.c). */
+int rsc_report_folded(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                      char **text, size_t *bytes, struct rsc_error *error);
+int rsc_report_speedscope(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                          char **text, size_t *bytes, struct rsc_error *error);
 
 #endif

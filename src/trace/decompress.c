@@ -1,6 +1,6 @@
 /*
  * decompress.c - reading a file's stored bytes, and gzip, xz and zstd undone
- * as they stream past.
+ * as they stream past (zip: unzip.c).
  *
  * Each decoder moves bytes from the stored buffer into the caller's and knows
  * whether it stands between two members (the file may end there) or inside one
@@ -276,5 +276,7 @@ const struct rsc_decoder *rsc_decoder_for(const unsigned char *head, size_t byte
     if (bytes >= 4 && !memcmp(head, "\x28\xb5\x2f\xfd", 4)) return &zstd;
     /* a skippable zstd frame: 0x184d2a50 to 0x184d2a5f, as pzstd and seekable files start with */
     if (bytes >= 4 && (head[0] & 0xf0) == 0x50 && !memcmp(head + 1, "\x2a\x4d\x18", 3)) return &zstd;
+    /* zip: a first member, or the end of an archive that has none */
+    if (bytes >= 4 && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4))) return &rsc_zip_decoder;
     return &plain;
 }

@@ -1,6 +1,6 @@
 /*
  * decompress.h - the stored bytes of a file, and the decoders that undo gzip,
- * xz and zstd while they stream past.
+ * xz, zstd and zip while they stream past.
  *
  * Only input.c uses this: everything else sees decompressed bytes.
  */
@@ -37,12 +37,15 @@ int64_t rsc_stored_fill(struct rsc_stored *stored, size_t wanted, struct rsc_err
 void rsc_stored_take(struct rsc_stored *stored, size_t bytes);
 
 struct rsc_decoder {
-    const char *name; /* "none", "gzip", "xz", "zstd" */
+    const char *name; /* "none", "gzip", "xz", "zstd", "zip" */
     int (*open)(void **state, struct rsc_error *error);
     /* 1..bytes decompressed bytes to `to`, 0 at a proper end, or negative; not called again after that. */
     int64_t (*read)(void *state, struct rsc_stored *stored, void *to, size_t bytes, struct rsc_error *error);
     void (*close)(void *state);
 };
+
+/* The members of a zip archive, one after the other; unzip.c. */
+extern const struct rsc_decoder rsc_zip_decoder;
 
 /* The most that rsc_decoder_for() looks at. */
 #define RSC_MAGIC_BYTES 6

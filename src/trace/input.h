@@ -1,8 +1,8 @@
 /*
  * input.h - the bytes of a trace file or pipe, decompressed on the way.
  *
- * gzip, xz and zstd are recognised by their magic numbers and undone while
- * streaming (concatenated members included); nothing is unpacked to disk and
+ * gzip, xz, zstd and zip are recognised by their magic numbers and undone while
+ * streaming (members one after the other as one text); nothing is unpacked to disk and
  * memory does not grow with the file. "-" is standard input.
  */
 #ifndef RSC_TRACE_INPUT_H
@@ -32,7 +32,7 @@ int64_t rsc_input_read(struct rsc_input *input, void *to, size_t bytes, struct r
 /* Offset, in decompressed bytes, of the next byte to be taken. */
 uint64_t rsc_input_offset(const struct rsc_input *input);
 
-/* "none", "gzip", "xz" or "zstd". */
+/* "none", "gzip", "xz", "zstd" or "zip". */
 const char *rsc_input_compression(const struct rsc_input *input);
 
 /* The name for messages ("standard input" for "-"). */

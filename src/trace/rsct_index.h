@@ -34,4 +34,7 @@ uint64_t rsct_index_chain_all(const struct rsct_index *index);
 /* The first row that ends behind `access`; count when there is none. */
 uint64_t rsct_index_find(const struct rsct_index *index, uint64_t access);
 
+/* The access before which so many instructions were executed, taken to be even inside frames; past the end: all. */
+uint64_t rsct_index_locate(const struct rsct_index *index, uint64_t instruction);
+
 #endif

@@ -468,6 +468,19 @@ static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error
     return 0;
 }
 
+int rsc_rsct_locate(struct rsc_source *source, uint64_t instruction, uint64_t *access, struct rsc_error *error) {
+    struct rsct_reader *reader = (struct rsct_reader *)source;
+    int status;
+    if (!rsc_input_seekable(reader->input))
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only an uncompressed file can be sought in",
+                        rsc_input_name(reader->input));
+    if (!reader->index.known && (status = load_index(reader, error)) < 0) return status;
+    if (reader->index.totals.instructions == RSC_UNKNOWN)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: has no instruction counts", rsc_input_name(reader->input));
+    *access = rsct_index_locate(&reader->index, instruction);
+    return 0;
+}
+
 static void rsct_info(struct rsc_source *source, struct rsc_trace_info *info) {
     struct rsct_reader *reader = (struct rsct_reader *)source;
     info->source = reader->made_by;

@@ -33,6 +33,15 @@ struct rsc_source {
     uint32_t keeps; /* a batch outlives this many further calls of next; 0: none */
 };
 
+/*
+ * The access before which `instruction` instructions of the unfiltered trace were
+ * executed, by the index: inside a frame instructions are taken to be spread
+ * evenly over the accesses. Past the end: the number of accesses. Only native
+ * traces that can be sought in and have instruction counts can tell
+ * (RSC_EUNSUPPORTED otherwise).
+ */
+int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error);
+
 /* What a reader is told beyond its input. */
 struct rsc_reader_options {
     const struct rsc_log *log;

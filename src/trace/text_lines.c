@@ -57,7 +57,10 @@ int rsc_text_lines_fill(struct rsc_text_lines *lines, struct rsc_error *error) {
         if (got < 0) return (int)got;
         char *fresh = lines->filled;
         lines->filled += got;
-        if (lines->ended && lines->filled > lines->bytes && lines->filled[-1] != '\n') *lines->filled++ = '\n';
+        if (lines->ended && lines->filled > lines->bytes && lines->filled[-1] != '\n') {
+            *lines->filled++ = '\n';
+            lines->unended = 1;
+        }
 
         const char *nul = memchr(fresh, 0, (size_t)(lines->filled - fresh));
         lines->nul = nul != NULL;

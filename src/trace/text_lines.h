@@ -40,6 +40,7 @@ struct rsc_text_lines {
     uint64_t line;           /* number of the line at cursor, from 1 */
     int ended;               /* the input has no more */
     int nul;                 /* the line at limit has a NUL in it */
+    int unended;             /* the last line of the input had no '\n' */
 };
 
 int rsc_text_lines_open(struct rsc_text_lines *lines, struct rsc_input *input, const char *format,

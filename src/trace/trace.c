@@ -2,18 +2,21 @@
  * trace.c - the public trace handle: input, format, reader, then filter and
  * decode-ahead as asked for.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "trace/ahead.h"
 #include "trace/filter.h"
+#include "trace/readers.h"
 #include "trace/source.h"
 
 struct rsc_trace {
     struct rsc_input *input;
     const struct rsc_format *format;
     struct rsc_source *source;
+    struct rsc_source *reader; /* the innermost source, which `source` closes */
     struct rsc_batch batch;
     struct rsc_error error; /* of the failure that ended it */
     int ended;              /* next said 0 or failed */
@@ -22,10 +25,20 @@ struct rsc_trace {
     uint64_t accesses, instructions; /* read so far */
 };
 
+/* Is it this name, whatever its case and its hyphens? */
+static int is_named(const char *name, const char *given) {
+    for (;; name++, given++) {
+        while (*name == '-' || *name == '_') name++;
+        while (*given == '-' || *given == '_') given++;
+        if (tolower((unsigned char)*name) != tolower((unsigned char)*given)) return 0;
+        if (!*name) return 1;
+    }
+}
+
 static int format_by_name(const struct rsc_format **format, const char *name, struct rsc_error *error) {
-    char names[160] = "";
+    char names[240] = "";
     for (*format = rsc_formats; (*format)->name; ++*format) {
-        if (!strcmp((*format)->name, name)) return 0;
+        if (is_named((*format)->name, name)) return 0;
         if (names[0]) strncat(names, ", ", sizeof names - strlen(names) - 1);
         strncat(names, (*format)->name, sizeof names - strlen(names) - 1);
     }
@@ -41,7 +54,9 @@ static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
     for (trace->format = rsc_formats; trace->format->name; trace->format++)
         if (trace->format->matches && trace->format->matches(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX)) return 0;
     return rsc_fail_at(error, RSC_EFORMAT, 0,
-                       "%s: no trace format recognised (rsct, din, lackey, csv); name it with --from if it is one", name);
+                       "%s: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it "
+                       "with --from if it is one",
+                       name);
 }
 
 /* An empty file is an error by whatever name it is read. */
@@ -77,6 +92,7 @@ static int build(struct rsc_trace *trace, const char *path, const struct rsc_tra
     if (!status) status = rsc_input_open(&trace->input, path, error);
     if (!status) status = options->format ? refuse_empty(trace, error) : format_by_content(trace, error);
     if (!status) status = trace->format->open(&trace->source, trace->input, &reader, error);
+    trace->reader = trace->source;
     if (!status && options->filter) status = add_filter(trace, options->filter, error);
     if (!status && options->decode_ahead) {
         status = rsc_ahead_open(&source, trace->source, error);
@@ -133,6 +149,12 @@ int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *er
         trace->sought = 1;
     }
     return status;
+}
+
+int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error) {
+    if (strcmp(trace->format->name, "rsct"))
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only a native trace can be sought in", rsc_input_name(trace->input));
+    return rsc_rsct_locate(trace->reader, instruction, access, error);
 }
 
 void rsc_trace_get_info(struct rsc_trace *trace, struct rsc_trace_info *info) {

@@ -65,7 +65,7 @@ accesses       2
 # raw64 is never guessed.
 $ /usr/bin/python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<3Q", 0, 64, 2**64 - 1))' > t.raw64
 $ reusescope analyze t.raw64
-reusescope: t.raw64: no trace format recognised (rsct, din, lackey, csv); name it with --from if it is one
+reusescope: t.raw64: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it with --from if it is one
 [1]
 $ reusescope dump t.raw64 --from raw64
       access       tid  k         address   bytes

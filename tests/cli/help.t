@@ -7,6 +7,8 @@ usage: reusescope VERB [options] ...
 verbs:
   run        Watch a program and show how it reuses memory
   analyze    Reuse distances and miss ratio curve of a trace
+  sim        Misses of a trace in simulated caches
+  loops      Predict the misses of OpenMP loops at any number of threads, from the source
   report     Show profiles: histogram, miss ratio curve, what they mean
   annotate   Source text with the references and misses of each line
   merge      One profile out of those of several ranks or runs
@@ -41,8 +43,8 @@ usage: reusescope analyze [options] TRACE
 \
 Reuse distances and miss ratio curve of a trace.
 \
-TRACE is a file in any format reusescope reads, plain or packed with gzip, xz or
-zstd, or - for standard input. The result is drawn on the terminal and kept in
+TRACE is a file in any format reusescope reads, plain or packed with gzip, xz, zstd
+or zip, or - for standard input. The result is drawn on the terminal and kept in
 reusescope.data (the one before it in reusescope.data.old). With --engine mpi there
 may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ...
 \
@@ -67,7 +69,7 @@ options:
       --confidence PERCENT    how often error bars should hold the truth (default 90)
       --error E               auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%
       --max-memory SIZE       memory the analysis may take (default: 80% of what is available)
-      --from FORMAT           read the trace as rsct, din, lackey, csv or raw64 (default: by content)
+      --from FORMAT           read the trace as rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi or raw64 (default: by content; the last four only so)
       --salvage               of a damaged .rsct, read the intact frames and say what was lost
       --kind KINDS            keep only these: R (reads), W (writes), I (fetches), as R,W
       --tid LIST              keep only these threads, by thread id (run numbers them from 1)
@@ -75,9 +77,11 @@ options:
       --window FIRST[+COUNT]  keep COUNT accesses from access FIRST on (numbered from 0)
       --bits LO-HI=VALUE      keep addresses whose bits LO to HI have this value
       --every N               of what the rest keeps, keep each Nth
-  -o, --output FILE           write here: .json, .csv, .txt render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank
-      --format FORMAT         text, json or csv
+  -o, --output FILE           write here: .json, .csv, .txt, .folded, .speedscope.json render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank
+      --format FORMAT         text, json, csv, folded or speedscope
       --at SIZE               rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)
+      --weight WHAT           folded and speedscope: weigh stacks by misses (at --at, default) or references
+      --no-command            to share: leave out the command line and the folders of absolute paths
   -q, --quiet                 only errors, and only results that were asked for
   -v, --verbose               say what is done and what it takes
       --color WHEN            auto (default), always or never; NO_COLOR counts too
@@ -152,5 +156,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-12
+13
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi

@@ -63,7 +63,11 @@ static inline void fuzz_check_failure(int status, const struct rsc_error *error)
 static inline void fuzz_check_batch(const struct rsc_batch *batch) {
     static volatile uint64_t sink;
     uint64_t sum = 0;
-    FUZZ_CHECK(batch->count > 0 && batch->count <= RSC_BATCH_ACCESSES);
+    FUZZ_CHECK((batch->count || batch->event_count) && batch->count <= RSC_BATCH_ACCESSES);
+    for (uint32_t i = 0; i < batch->event_count; i++) {
+        FUZZ_CHECK(batch->events[i].at <= batch->count && (i == 0 || batch->events[i].at >= batch->events[i - 1].at));
+        FUZZ_CHECK(!batch->threads || batch->events[i].thread < batch->thread_count);
+    }
     for (uint32_t i = 0; i < batch->count; i++) {
         uint32_t thread = rsc_meta_thread(batch->meta[i]);
         FUZZ_CHECK(rsc_meta_kind(batch->meta[i]) <= RSC_FETCH);

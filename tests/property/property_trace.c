@@ -2,7 +2,7 @@
  * property_trace.c - random traces through every format that can be written.
  *
  * What is written natively comes back whole: accesses, pcs, threads, events,
- * instructions, from the plain file and through gzip, zstd and xz, decoded
+ * instructions, from the plain file and through gzip, zstd, xz and zip, decoded
  * ahead or not. CSV keeps all of an access, din its kind and address.
  */
 #include <setjmp.h>
@@ -12,10 +12,7 @@
 
 #include <cmocka.h>
 
-#include <lzma.h>
-#include <zlib.h>
-#include <zstd.h>
-
+#include "packed_file.h"
 #include "property/random_traces.h"
 #include "unit/scratch_folder.h"
 #include "unit/whole_trace.h"
@@ -65,41 +62,11 @@ static struct whole_trace make_trace(struct rsc_rng *rng) {
 
 /* ---- compression around a file ---- */
 
-static void *load(const char *path, size_t *bytes) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *bytes = (size_t)ftell(file);
-    rewind(file);
-    void *data = whole_allocate(NULL, *bytes, 1);
-    assert_int_equal(fread(data, 1, *bytes, file), *bytes);
-    fclose(file);
-    return data;
-}
-
-static const char *packed(const char *path, unsigned how) {
-    static const char *const names[] = {"packed.gz", "packed.zst", "packed.xz"};
-    size_t bytes, room, stored = 0;
-    uint8_t *data = load(path, &bytes), *to = whole_allocate(NULL, room = 2 * bytes + 4096, 1);
-    if (how == 0) {
-        z_stream stream = {0};
-        assert_int_equal(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-        stream.next_in = data;
-        stream.avail_in = (uInt)bytes;
-        stream.next_out = to;
-        stream.avail_out = (uInt)room;
-        assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
-        stored = stream.total_out;
-        deflateEnd(&stream);
-    } else if (how == 1) {
-        stored = ZSTD_compress(to, room, data, bytes, 1);
-        assert_false(ZSTD_isError(stored));
-    } else {
-        assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, data, bytes, to, &stored, room), LZMA_OK);
-    }
-    const char *packed_path = scratch_write(names[how], to, stored);
-    free(data);
-    free(to);
+static const char *packed(const char *path, enum packed_how how, uint64_t choices) {
+    struct packed_bytes all = packed_load(path), packed = packed_as(&all, how, choices);
+    const char *packed_path = scratch_write("packed", packed.data, packed.count);
+    free(all.data);
+    free(packed.data);
     return packed_path;
 }
 
@@ -122,8 +89,8 @@ static void through_rsct(const struct whole_trace *trace, struct rsc_rng *rng) {
     assert_same_trace(&got, trace);
     assert_int_equal(got.before.accesses, trace->count);
     whole_free(&got);
-    for (unsigned how = 0; how < 3; how++) {
-        whole_read(&got, packed(path, how), &reading);
+    for (int how = 0; how < PACKED_HOWS; how++) {
+        whole_read(&got, packed(path, (enum packed_how)how, rsc_rng_u64(rng)), &reading);
         assert_same_trace(&got, trace);
         assert_int_equal(got.after.accesses, trace->count);
         whole_free(&got);

@@ -1,0 +1,273 @@
+/*
+ * bench_loops.c - the loop models beside the simulated truth and beside the paper's
+ * model, on the kernels of examples/loops: paper 004's accuracy and speed tables.
+ *
+ *     bench_loops [FOLDER [accuracy|speed [KERNEL...]]]
+ *
+ * Accuracy: mean absolute error (MAE) of the miss ratio curve against exact
+ * simulation of the same interleaving, at 8 points an octave, and on the paper's
+ * grid (37 sizes below 64 KiB, 16 to 1 MiB, 20 above; spread evenly in the
+ * logarithm, since the paper gives only their number). `known`: the model asked is that of
+ * the interleaving simulated; `drift`: the default is asked, whatever is simulated;
+ * `paper`: racetrack with private intervals from 4 threads. Kernels marked `held`
+ * were not looked at while models were made.
+ * Speed: processor time of a further number of threads at large sizes, best of 3.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/measure.h"
+#include "loops/c_source.h"
+#include "loops/loops_model.h"
+#include "loops/oracle.h"
+
+#define KERNELS_MAX 64
+#define WAYS 4
+
+static const char *const ways[WAYS] = {"lockstep", "iid", "drift", "bursty:2000"};
+
+struct kernel {
+    char name[64], sort[32], small[128], large[128], half[16];
+};
+
+static struct kernel kernel[KERNELS_MAX];
+static int kernels;
+static const char *folder = "examples/loops";
+
+static void read_kernels(void) {
+    char path[512], line[512];
+    snprintf(path, sizeof path, "%s/KERNELS", folder);
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        fprintf(stderr, "bench: cannot open %s\n", path);
+        exit(1);
+    }
+    while (kernels < KERNELS_MAX && fgets(line, sizeof line, file)) {
+        struct kernel *k = &kernel[kernels];
+        if (line[0] != '#' && sscanf(line, "%63s %31s %127s %127s %15s", k->name, k->sort, k->small, k->large, k->half) == 5) kernels++;
+    }
+    fclose(file);
+}
+
+static void check(int status, const struct rsc_error *error, const char *what) {
+    if (status >= 0) return;
+    fprintf(stderr, "bench: %s: %s\n", what, error->message);
+    exit(1);
+}
+
+static struct rsc_loop_program *load(const struct kernel *k, const char *sizes) {
+    char path[512], flags[16][64];
+    const char *list[16];
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/%s.c", folder, k->name);
+    char copy[128];
+    snprintf(copy, sizeof copy, "%s", sizes);
+    for (char *part = strtok(copy, ","); part && count < 16; part = strtok(NULL, ",")) {
+        snprintf(flags[count], sizeof flags[count], "-D%.60s", part);
+        list[count] = flags[count];
+        count++;
+    }
+    struct rsc_c_options options = {.flags = list, .flag_count = count};
+    struct rsc_loop_program *program;
+    struct rsc_error error = {0};
+    char *text;
+    size_t bytes;
+    check(rsc_c_source_read(path, &options, &text, &bytes, &error), &error, k->name);
+    check(rsc_loop_text_read(text, bytes, path, NULL, 0, &program, &error), &error, k->name);
+    free(text);
+    check(rsc_loop_layout(program, 64, &error), &error, k->name);
+    return program;
+}
+
+/* ---- accuracy ---- */
+
+struct errors {
+    double known[WAYS], drift[WAYS], paper[WAYS];
+    double known_grid[WAYS], paper_grid[WAYS]; /* on the paper's grid */
+};
+
+static double curve_error(const struct rsc_loops_result *result, const struct rsc_oracle *truth) {
+    double sum = 0;
+    for (size_t g = 0; g < result->mrc_count; g++)
+        sum += fabs(result->mrc[g].miss_ratio - rsc_oracle_miss_ratio(truth, result->mrc[g].lines));
+    return 100 * sum / (double)result->mrc_count;
+}
+
+static double paper_grid_error(const struct rsc_loops_result *result, const struct rsc_oracle *truth) {
+    static const struct { double from, to; int count; } part[] = {{64, 65536, 37}, {65536, 1 << 20, 16}, {1 << 20, 1 << 26, 20}};
+    double sum = 0;
+    int count = 0;
+    for (int p = 0; p < 3; p++)
+        for (int i = 0; i < part[p].count; i++, count++) {
+            double bytes = part[p].from * pow(part[p].to / part[p].from, (i + 0.5) / part[p].count);
+            uint64_t lines = (uint64_t)(bytes / 64);
+            if (!lines) lines = 1;
+            sum += fabs(rsc_loops_result_at(result, lines).miss_ratio - rsc_oracle_miss_ratio(truth, lines));
+        }
+    return 100 * sum / count;
+}
+
+static int measure(const struct rsc_loop_program *program, uint32_t region, uint32_t threads, struct errors *errors) {
+    struct rsc_error error = {0};
+    struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+    options.band = options.private_view = 0;
+    struct rsc_loops_analysis *analysis;
+    struct rsc_nest *nest;
+    struct rsc_plan *plan;
+    struct rsc_interleave model;
+    struct rsc_loops_result *paper, *drift, *known;
+    check(rsc_loops_analysis_new(&analysis, program, region, &options, &error), &error, "analysis");
+    check(rsc_nest_new(&nest, program, region, UINT32_MAX, 64, &error), &error, "nest");
+    check(rsc_plan_new(&plan, nest, threads, NULL, &error), &error, "plan");
+    rsc_interleave_parse(&model, "racetrack", &error);
+    check(rsc_loops_analyse(analysis, threads, &model, &paper, &error), &error, "racetrack");
+    rsc_interleave_parse(&model, "drift", &error);
+    check(rsc_loops_analyse(analysis, threads, &model, &drift, &error), &error, "drift");
+    for (int w = 0; w < WAYS; w++) {
+        struct rsc_oracle truth;
+        rsc_interleave_parse(&model, ways[w], &error);
+        check(rsc_oracle_run(&truth, plan, &model, 64, 5, 0, NULL, NULL, &error), &error, ways[w]);
+        check(rsc_loops_analyse(analysis, threads, &model, &known, &error), &error, ways[w]);
+        if (truth.distinct != known->distinct || truth.references != known->references) {
+            fprintf(stderr, "bench: counts are not exact\n");
+            exit(1);
+        }
+        errors->known[w] = curve_error(known, &truth);
+        errors->drift[w] = curve_error(drift, &truth);
+        errors->paper[w] = curve_error(paper, &truth);
+        errors->known_grid[w] = paper_grid_error(known, &truth);
+        errors->paper_grid[w] = paper_grid_error(paper, &truth);
+        if (getenv("CURVES"))
+            for (size_t g = 0; g < known->mrc_count; g++)
+                printf("%s %llu ours %.4f truth %.4f paper %.4f\n", ways[w], (unsigned long long)known->mrc[g].lines,
+                       known->mrc[g].miss_ratio, rsc_oracle_miss_ratio(&truth, known->mrc[g].lines), paper->mrc[g].miss_ratio);
+        rsc_loops_result_free(known);
+        rsc_oracle_free(&truth);
+    }
+    rsc_loops_result_free(paper);
+    rsc_loops_result_free(drift);
+    rsc_plan_free(plan);
+    rsc_nest_free(nest);
+    rsc_loops_analysis_free(analysis);
+    return 0;
+}
+
+static int chosen(int argc, char **argv, const char *name) {
+    if (argc <= 3) return 1;
+    for (int i = 3; i < argc; i++)
+        if (!strcmp(argv[i], name)) return 1;
+    return 0;
+}
+
+static void accuracy(int argc, char **argv, uint32_t threads) {
+    printf("\nMAE of the miss ratio curve in percent, T=%u: known / drift / paper\n%-16s %-6s", threads, "loop", "half");
+    for (int w = 0; w < WAYS; w++) printf(" %19s", ways[w]);
+    printf("\n");
+    struct errors sum[2] = {0}, one;
+    double loops[2] = {0}, worst[2] = {0};
+    for (int k = 0; k < kernels; k++) {
+        if (!chosen(argc, argv, kernel[k].name)) continue;
+        int half = !strcmp(kernel[k].half, "held");
+        struct rsc_loop_program *program = load(&kernel[k], kernel[k].small);
+        for (uint32_t r = 0; r < program->region_count; r++) {
+            measure(program, r, threads, &one);
+            printf("%-16s %-6s", program->region[r].name, kernel[k].half);
+            for (int w = 0; w < WAYS; w++) {
+                printf("  %5.2f %5.2f %5.2f", one.known[w], one.drift[w], one.paper[w]);
+                sum[half].known[w] += one.known[w];
+                sum[half].drift[w] += one.drift[w];
+                sum[half].paper[w] += one.paper[w];
+                sum[half].known_grid[w] += one.known_grid[w];
+                sum[half].paper_grid[w] += one.paper_grid[w];
+                if (one.known[w] > worst[half]) worst[half] = one.known[w];
+            }
+            printf("\n");
+            fflush(stdout);
+            loops[half]++;
+        }
+        rsc_loop_program_free(program);
+    }
+    for (int half = 0; half < 2; half++) {
+        if (!loops[half]) continue;
+        double n = loops[half], unknown = 0, paper = 0;
+        printf("%-16s %-6s", "mean", half ? "held" : "tuned");
+        for (int w = 0; w < WAYS; w++) {
+            printf("  %5.2f %5.2f %5.2f", sum[half].known[w] / n, sum[half].drift[w] / n, sum[half].paper[w] / n);
+            unknown += sum[half].drift[w] / n / WAYS;
+            paper += sum[half].paper[w] / n / WAYS;
+        }
+        printf("\n%-16s %-6s", "paper's grid", half ? "held" : "tuned");
+        for (int w = 0; w < WAYS; w++) printf("  %5.2f     - %5.2f", sum[half].known_grid[w] / n, sum[half].paper_grid[w] / n);
+        printf("\n%s half, T=%u: worst loop %.2f; interleaving unknown: drift %.2f, paper %.2f\n", half ? "held" : "tuned",
+               threads, worst[half], unknown, paper);
+    }
+}
+
+/* ---- speed ---- */
+
+static void speed(int argc, char **argv) {
+    static const uint32_t counts[] = {4, 16, 64};
+    printf("\nmilliseconds at large sizes: reading the source, first analysis, a further T (drift alone; with band; with private view too)\n");
+    printf("%-16s %-11s %9s %7s %7s  %24s %24s %24s\n", "loop", "sort", "refs", "source", "first", "T=4", "T=16", "T=64");
+    for (int k = 0; k < kernels; k++) {
+        if (!chosen(argc, argv, kernel[k].name)) continue;
+        double t0 = seconds_now();
+        struct rsc_loop_program *program = load(&kernel[k], kernel[k].large);
+        double source = 1e3 * (seconds_now() - t0);
+        for (uint32_t r = 0; r < program->region_count; r++) {
+            struct rsc_error error = {0};
+            struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+            struct rsc_loops_analysis *analysis[3];
+            struct rsc_interleave drift;
+            rsc_interleave_parse(&drift, "drift", &error);
+            double first = 0;
+            for (int v = 0; v < 3; v++) {
+                options.band = v >= 1;
+                options.private_view = v >= 2;
+                double start = cpu_seconds_now();
+                check(rsc_loops_analysis_new(&analysis[v], program, r, &options, &error), &error, kernel[k].name);
+                first = 1e3 * (cpu_seconds_now() - start);
+            }
+            printf("%-16s %-11s %9.3g %7.0f %7.1f ", program->region[r].name, kernel[k].sort,
+                   (double)rsc_loops_references(analysis[0]), source, first);
+            for (int c = 0; c < 3; c++) {
+                printf(" ");
+                for (int v = 0; v < 3; v++) {
+                    double best = 1e9;
+                    for (int repeat = 0; repeat < 3; repeat++) {
+                        struct rsc_loops_result *result;
+                        double start = cpu_seconds_now();
+                        check(rsc_loops_analyse(analysis[v], counts[c], &drift, &result, &error), &error, kernel[k].name);
+                        double took = 1e3 * (cpu_seconds_now() - start);
+                        if (took < best) best = took;
+                        rsc_loops_result_free(result);
+                    }
+                    printf(" %7.1f", best);
+                }
+            }
+            printf("\n");
+            fflush(stdout);
+            for (int v = 0; v < 3; v++) rsc_loops_analysis_free(analysis[v]);
+        }
+        rsc_loop_program_free(program);
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 2 ? argv[2] : "all";
+    if (argc > 1) folder = argv[1];
+    struct rsc_error error = {0};
+    if (rsc_c_source_check(&error) < 0) {
+        printf("loops: %s\n", error.message);
+        return 0;
+    }
+    read_kernels();
+    if (strcmp(what, "speed")) {
+        accuracy(argc, argv, 4);
+        accuracy(argc, argv, 64);
+    }
+    if (strcmp(what, "accuracy")) speed(argc, argv);
+    return 0;
+}

@@ -1,0 +1,190 @@
+/* loops_input.c - C source or a loop tree's text, with the values and addresses from the command line. */
+#include "cmd/loops_input.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "loops/compile_commands.h"
+
+const struct rsc_option rsc_loops_input_options[] = {
+    {RSC_OPT_FUNCTION, 0, "function", "NAME", "only the loops of this function", NULL},
+    {RSC_OPT_DEFINE, 'D', "define", "NAME[=VALUE]", "a macro for the preprocessor", NULL},
+    {RSC_OPT_INCLUDE, 'I', "include", "DIR", "a folder with headers", NULL},
+    {RSC_OPT_SET, 0, "set", "NAME=NUMBER", "the value of a variable or parameter of the source, or of a param of a .loop file", NULL},
+    {RSC_OPT_COMPILE_COMMANDS, 0, "compile-commands", "FILE", "take the file's flags from a compile_commands.json, or the folder of one", NULL},
+    {RSC_OPT_BASE, 0, "base", "ARRAY=ADDRESS", "where an array starts (default: from 0, each at the next line boundary)", NULL},
+    {RSC_OPT_COUNT_SCALARS, 0, "count-scalars", NULL, "variables by themselves are in memory too, not in registers", NULL},
+    {RSC_OPT_MAX_SECONDS, 0, "max-seconds", "N", "the longest that reading the source may take (default 30)", NULL},
+    {RSC_OPT_TOGETHER, 0, "together", NULL, "all loops of a function one after another, as one", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+/* "NAME=..." with something on both sides: the length of the name, else 0. */
+static size_t name_length(const char *text) {
+    const char *equals = strchr(text, '=');
+    return equals && equals > text && equals[1] ? (size_t)(equals - text) : 0;
+}
+
+static int add_flag(struct rsc_loops_input *input, const struct rsc_option_parser *parser, char letter) {
+    if (input->flag_count == RSC_LOOPS_FLAGS_MAX) return rsc_option_refuse(parser, "too many of these");
+    size_t length = strlen(parser->value);
+    char *flag = malloc(length + 3);
+    if (!flag) return rsc_option_refuse(parser, "out of memory");
+    flag[0] = '-';
+    flag[1] = letter;
+    memcpy(flag + 2, parser->value, length + 1);
+    input->flags[input->flag_count++] = flag;
+    return -1;
+}
+
+static int add_setting(struct rsc_loops_input *input, const struct rsc_option_parser *parser) {
+    size_t length = name_length(parser->value);
+    const char *number = parser->value + length + 1;
+    int minus = length && *number == '-';
+    uint64_t value;
+    if (!length || rsc_parse_u64(number + minus, strlen(number + minus), &value) < 0) return rsc_option_refuse(parser, "not NAME=NUMBER");
+    if (value > (uint64_t)RSC_LOOP_VALUE_MAX) return rsc_option_refuse(parser, "larger than 2^56");
+    if (input->setting_count == RSC_LOOPS_SETTINGS_MAX) return rsc_option_refuse(parser, "too many of these");
+    char *name = strndup(parser->value, length);
+    if (!name) return rsc_option_refuse(parser, "out of memory");
+    input->settings[input->setting_count++] = (struct rsc_loop_setting){name, minus ? -(int64_t)value : (int64_t)value, 0};
+    return -1;
+}
+
+static int add_base(struct rsc_loops_input *input, const struct rsc_option_parser *parser) {
+    size_t length = name_length(parser->value);
+    uint64_t address;
+    if (!length || rsc_parse_u64(parser->value + length + 1, strlen(parser->value + length + 1), &address) < 0)
+        return rsc_option_refuse(parser, "not ARRAY=ADDRESS");
+    if (address > UINT64_C(1) << 62) return rsc_option_refuse(parser, "an address past 2^62");
+    if (input->base_count == RSC_LOOPS_BASES_MAX) return rsc_option_refuse(parser, "too many of these");
+    char *name = strndup(parser->value, length);
+    if (!name) return rsc_option_refuse(parser, "out of memory");
+    input->bases[input->base_count].name = name;
+    input->bases[input->base_count++].address = address;
+    return -1;
+}
+
+int rsc_loops_input_option(struct rsc_loops_input *input, const struct rsc_option_parser *parser, int id) {
+    switch (id) {
+    case RSC_OPT_DEFINE: return add_flag(input, parser, 'D');
+    case RSC_OPT_INCLUDE: return add_flag(input, parser, 'I');
+    case RSC_OPT_SET: return add_setting(input, parser);
+    case RSC_OPT_BASE: return add_base(input, parser);
+    case RSC_OPT_FUNCTION: input->source.function = parser->value; return -1;
+    case RSC_OPT_COMPILE_COMMANDS: input->compile_commands = parser->value; return -1;
+    case RSC_OPT_COUNT_SCALARS: input->source.count_scalars = 1; return -1;
+    case RSC_OPT_MAX_SECONDS:
+        if (rsc_parse_fraction(parser->value, strlen(parser->value), &input->source.seconds_max) < 0 || input->source.seconds_max < 0.1 || input->source.seconds_max > 86400)
+            return rsc_option_refuse(parser, "not a number from 0.1 to 86400");
+        return -1;
+    case RSC_OPT_TOGETHER: input->source.together = 1; return -1;
+    default: return -2;
+    }
+}
+
+static int read_file(const char *path, char **text, size_t *bytes, struct rsc_error *error) {
+    int status = 0;
+    errno = 0;
+    FILE *file = !strcmp(path, "-") ? stdin : fopen(path, "rb");
+    size_t room = 1 << 16;
+    *bytes = 0;
+    if (!file) return rsc_fail_errno(error, errno, path);
+    *text = malloc(room);
+    while (*text && !status) {
+        size_t got = fread(*text + *bytes, 1, room - *bytes, file);
+        *bytes += got;
+        if (*bytes < room) break;
+        if (*bytes > RSC_LOOP_TEXT_BYTES_MAX) status = rsc_fail(error, RSC_ELIMIT, "%s: larger than 16 MiB", path);
+        char *larger = realloc(*text, room *= 2);
+        if (!larger) free(*text);
+        *text = larger;
+    }
+    if (!*text) status = rsc_fail_memory(error, path);
+    if (!status && ferror(file)) status = rsc_fail_errno(error, errno ? errno : EIO, path);
+    if (file != stdin) fclose(file);
+    if (status) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+static int read_source(struct rsc_loops_input *input, char **text, size_t *bytes, struct rsc_error *error) {
+    struct rsc_compile_command command = {0};
+    const char *all[2 * RSC_LOOPS_FLAGS_MAX];
+    char path[4096];
+    int status = 0;
+    input->source.flags = input->flags;
+    input->source.flag_count = input->flag_count;
+    input->source.settings = input->settings;
+    input->source.setting_count = input->setting_count;
+    snprintf(path, sizeof path, "%s", input->path);
+    if (input->compile_commands) {
+        status = rsc_compile_command_find(&command, input->compile_commands, input->path, error);
+        if (!status && command.flag_count > RSC_LOOPS_FLAGS_MAX) status = rsc_fail(error, RSC_ELIMIT, "%s: more than %d flags", input->compile_commands, RSC_LOOPS_FLAGS_MAX);
+        if (!status && input->path[0] != '/' && !realpath(input->path, path)) status = rsc_fail_errno(error, errno, input->path);
+        for (size_t i = 0; i < command.flag_count && !status; i++) all[i] = command.flags[i];
+        for (size_t i = 0; i < input->flag_count && !status; i++) all[command.flag_count + i] = input->flags[i]; /* ours count more */
+        input->source.flags = all;
+        input->source.flag_count = command.flag_count + input->flag_count;
+        input->source.directory = command.directory;
+    }
+    if (!status) status = rsc_c_source_read(path, &input->source, text, bytes, error);
+    rsc_compile_command_free(&command);
+    return status;
+}
+
+static int is_tree(const char *path) {
+    const char *suffix = strrchr(path, '.');
+    return !strcmp(path, "-") || (suffix && !strcmp(suffix, ".loop"));
+}
+
+static int place_arrays(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program *program, struct rsc_error *error) {
+    for (size_t b = 0; b < input->base_count; b++) {
+        uint32_t i = 0;
+        while (i < program->array_count && strcmp(program->array[i].name, input->bases[b].name)) i++;
+        if (i == program->array_count) return rsc_fail(error, RSC_EINVAL, "--base %.80s: no array has this name (--emit-ir lists them)", input->bases[b].name);
+        if (program->array[i].is_private) return rsc_fail(error, RSC_EINVAL, "--base %.80s: every thread has its own", input->bases[b].name);
+        program->array[i].has_base = 1;
+        program->array[i].base = input->bases[b].address;
+    }
+    return rsc_loop_layout(program, line_bytes, error);
+}
+
+int rsc_loops_input_read(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program **program, char **text,
+                         size_t *bytes, struct rsc_error *error) {
+    *program = NULL;
+    *text = NULL;
+    int tree = is_tree(input->path);
+    int status = tree ? read_file(input->path, text, bytes, error) : read_source(input, text, bytes, error);
+    if (!status)
+        status = rsc_loop_text_read(*text, *bytes, input->path, tree ? input->settings : NULL, tree ? input->setting_count : 0, program, error);
+    if (!status) status = place_arrays(input, line_bytes, *program, error);
+    if (!status) { /* the text as it is now, with addresses that were given */
+        free(*text);
+        *text = NULL;
+        if (rsc_loop_text_write(*program, text, bytes)) status = rsc_fail_memory(error, input->path);
+    }
+    if (!status) return 0;
+    rsc_loop_program_free(*program);
+    *program = NULL;
+    free(*text);
+    *text = NULL;
+    return status;
+}
+
+const char *rsc_loops_input_unused(const struct rsc_loops_input *input) {
+    for (size_t i = 0; i < input->setting_count; i++)
+        if (!input->settings[i].used) return input->settings[i].name;
+    return NULL;
+}
+
+void rsc_loops_input_free(struct rsc_loops_input *input) {
+    for (size_t i = 0; i < input->flag_count; i++) free((void *)input->flags[i]);
+    for (size_t i = 0; i < input->setting_count; i++) free((void *)input->settings[i].name);
+    for (size_t i = 0; i < input->base_count; i++) free(input->bases[i].name);
+}

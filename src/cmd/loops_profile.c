@@ -1,0 +1,71 @@
+/*
+ * loops_profile.c - results of `loops` as profiles, for `report` and its like.
+ *
+ * The models know the curve, not every distance: the references between two points
+ * of the curve are put at the larger of the distances that would fall there, so that
+ * the curve that follows from `rd` is the model's at its points.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/loops_result.h"
+
+static uint64_t misses_at(const struct rsc_loops_result *result, size_t point) {
+    double misses = result->mrc[point].miss_ratio * (double)result->references;
+    uint64_t rounded = misses > 0 ? (uint64_t)llround(misses) : 0;
+    return rounded < result->distinct ? result->distinct : rounded > result->references ? result->references : rounded;
+}
+
+static void fill_distances(struct rsc_profile *profile, const struct rsc_loops_result *result) {
+    uint64_t before = result->references;
+    for (size_t i = 0; i < result->mrc_count; i++) {
+        uint64_t now = i + 1 == result->mrc_count ? result->distinct : misses_at(result, i);
+        if (now > before) now = before; /* a curve from samples may rise a little */
+        rsc_histogram_add(&profile->rd, result->mrc[i].lines - 1, before - now);
+        before = now;
+    }
+}
+
+static int describe(struct rsc_profile *profile, const struct rsc_loops_variant *variant, const struct rsc_loop_region *region,
+                    const struct rsc_loops_result *result, char *const *command) {
+    char by[400], name[64], sampling[200];
+    int status;
+    snprintf(by, sizeof by, "loops:%s:%.200s%s%.80s", rsc_interleave_name(&result->interleave, name, sizeof name), region->name,
+             variant->what ? ":" : "", variant->what ? variant->what : "");
+    snprintf(sampling, sizeof sampling, "%llu references looked at, distances from the curve's points", (unsigned long long)result->samples);
+    status = rsc_profile_set_text(&profile->made.by, by);
+    if (!status) status = rsc_profile_set_text(&profile->made.source, "loops");
+    if (!status) status = rsc_profile_set_text(&profile->made.model, result->threads > 1 ? "shared" : "single");
+    if (!status) status = rsc_profile_set_text(&profile->made.sampling, sampling);
+    if (!status && command) status = rsc_profile_set_command(profile, command);
+    profile->made.threads = result->threads;
+    profile->made.workers = 1;
+    profile->made.seconds = result->seconds;
+    profile->made.overhead = profile->made.coverage = NAN;
+    return status;
+}
+
+struct rsc_profile *rsc_loops_profile(const struct rsc_loops_findings *findings, const struct rsc_loops_variant *variant,
+                                      const struct rsc_loop_region *region, const struct rsc_loops_result *result,
+                                      char *const *command) {
+    struct rsc_profile *profile = rsc_profile_new();
+    if (!profile) return NULL;
+    profile->made.line_bytes = findings->line_bytes;
+    profile->accesses = profile->references = result->references;
+    profile->cold = profile->distinct = result->distinct;
+    if (result->ri.count) rsc_histogram_merge(&profile->ri, &result->ri);
+    fill_distances(profile, result);
+    int status = describe(profile, variant, region, result, command);
+    if (!status) status = rsc_profile_derive_mrc(profile);
+    for (size_t i = 0; i < profile->mrc_count && !status && result->mrc_count; i++) {
+        struct rsc_mrc_point at = rsc_loops_result_at(result, profile->mrc[i].lines);
+        profile->mrc[i].miss_ratio = at.miss_ratio;
+        profile->mrc[i].low = at.low;
+        profile->mrc[i].high = at.high;
+    }
+    if (!status) status = rsc_profile_seal(profile);
+    if (!status) return profile;
+    rsc_profile_free(profile);
+    return NULL;
+}

@@ -1,0 +1,274 @@
+/* sim_sampling.c - see sim_sampling.h. */
+#include "cmd/sim_sampling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "base/output_file.h"
+#include "cmd/sampling_text.h"
+#include "cmd/study_text.h"
+#include "simulate/set_sample.h"
+#include "simulate/sim_json.h"
+#include "simulate/time_sample.h"
+#include "trace/filter.h"
+
+const struct rsc_option rsc_sampling_options[] = {
+    {RSC_OPT_SAMPLE_SETS, 0, "sample-sets", "1/N[,HOW]",
+     "simulate one of N sets: bits:LO-HI[=VALUE|=all] (constant address bits), all, or random[:SEED]", NULL},
+    {RSC_OPT_SAMPLE_TIME, 0, "sample-time", "N,LEN[,HOW]",
+     "simulate N intervals of LEN instructions: systematic (default) or random[:SEED]; accesses: LEN is in those", NULL},
+    {RSC_OPT_COLD_START, 0, "cold-start", "METHOD",
+     "what an interval, or a whole trace, finds in the caches: cold, half, prime, stitch, initmr (default) or warm",
+     "cold half prime stitch initmr warm"},
+    {RSC_OPT_SIM_CONFIDENCE, 0, "confidence", "PERCENT", "of the intervals around estimates (default 90)", NULL},
+    {RSC_OPT_STUDY, 0, "study", "WHAT", "sampling: how well samples of this trace do, in the tables of the paper", "sampling"},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+void rsc_sampling_start(struct rsc_sampling *sampling) {
+    *sampling = (struct rsc_sampling){.cold_start = -1, .confidence = 90};
+}
+
+int rsc_sampling_option(struct rsc_sampling *sampling, struct rsc_session *session,
+                        const struct rsc_option_parser *parser, int id) {
+    struct rsc_error error;
+    int status = 0;
+    switch (id) {
+    case RSC_OPT_SAMPLE_SETS: status = rsc_set_choice_parse(&sampling->sets, parser->value, &error); break;
+    case RSC_OPT_SAMPLE_TIME: status = rsc_time_choice_parse(&sampling->time, parser->value, &error); break;
+    case RSC_OPT_COLD_START:
+        sampling->cold_start = rsc_cold_start_named(parser->value);
+        if (sampling->cold_start < 0)
+            return rsc_option_refuse(parser, "not one of cold, half, prime, stitch, initmr, warm");
+        break;
+    case RSC_OPT_SIM_CONFIDENCE:
+        if (rsc_parse_fraction(parser->value, strlen(parser->value), &sampling->confidence) < 0 ||
+            sampling->confidence < 50 || sampling->confidence > 99.99)
+            return rsc_option_refuse(parser, "not a percentage from 50 to 99.99");
+        break;
+    case RSC_OPT_STUDY:
+        if (strcmp(parser->value, "sampling")) return rsc_option_refuse(parser, "not sampling");
+        sampling->study = 1;
+        break;
+    default: return rsc_session_option(session, parser, id);
+    }
+    return status < 0 ? rsc_usage_error(session->verb, "%s", error.message) : -1;
+}
+
+int rsc_sampling_wanted(const struct rsc_sampling *sampling) {
+    return sampling->sets.denominator || sampling->time.intervals || sampling->cold_start >= 0 || sampling->study;
+}
+
+int rsc_sampling_is_sample(struct rsc_trace *trace) {
+    struct rsc_trace_info info;
+    uint32_t low, width;
+    uint64_t value;
+    rsc_trace_get_info(trace, &info);
+    return rsc_block_sample_parse(info.filter, &low, &width, &value) != 0;
+}
+
+/* ---- what does not go together ---- */
+
+static const char *contradiction(const struct rsc_sampling *sampling, const struct rsc_session *session,
+                                 const struct rsc_sim_config *config, const struct rsc_sim_options *options) {
+    const int time = sampling->time.intervals || sampling->cold_start >= 0;
+    if (sampling->sets.denominator && sampling->time.intervals) return "--sample-sets and --sample-time: one or the other";
+    if (sampling->sets.denominator && sampling->cold_start >= 0)
+        return "--cold-start is for samples of time: sets see the whole trace";
+    if (sampling->study && (sampling->sets.denominator || time))
+        return "--study sampling takes all its samples itself: without --sample-sets, --sample-time and --cold-start";
+    if (options->warm_accesses || options->warm_fill > 0 || options->window_accesses)
+        return "samples are of the whole trace: without --warm, --warm-fill and windows";
+    if (config->all_count) return "all: is for whole traces, not for samples";
+    if ((time || sampling->study) && !rsc_filter_is_all(&session->filter))
+        return "samples of time take the trace as it is: filter it first, with convert";
+    for (size_t i = 0; time && i < config->count; i++)
+        if (config->caches[i].policy == RSC_POLICY_OPT)
+            return "opt needs the future of every access: not with samples of time";
+    return NULL;
+}
+
+/* ---- delivering ---- */
+
+static int wants_json(const struct rsc_session *session, const char *path) {
+    size_t length = strlen(path);
+    if (session->format) return !strcmp(session->format, "json");
+    return length > 5 && !strcmp(path + length - 5, ".json");
+}
+
+static int deliver(const struct rsc_session *session, const struct rsc_sim_result *result,
+                   const struct rsc_sampling_shown *shown, struct rsc_error *error) {
+    const char *path = session->output ? session->output : "-";
+    char *text = NULL;
+    size_t bytes = 0;
+    int status = wants_json(session, path) ? rsc_sim_json(result, &text, &bytes, error)
+                                           : rsc_sampling_text(result, shown, &text, &bytes, error);
+    if (!status) status = rsc_output_whole(path, text, bytes, 0, error);
+    free(text);
+    return status;
+}
+
+/* Rows for text and JSON, which point at the estimates. */
+static int make_rows(struct rsc_sim_result *result, size_t count, const struct rsc_cache_config *configs,
+                     const struct rsc_level_counts *counts, const struct rsc_estimate *estimates,
+                     struct rsc_error *error) {
+    result->levels = calloc(count, sizeof *result->levels);
+    if (!result->levels) return rsc_fail_memory(error, "results");
+    result->level_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct rsc_sim_level_result *row = &result->levels[i];
+        row->config = configs[i];
+        row->counts = counts[i];
+        row->estimate = &estimates[i];
+        row->alternative = i && !strcmp(configs[i].name, configs[i - 1].name) ? result->levels[i - 1].alternative + 1 : 0;
+    }
+    return 0;
+}
+
+/* ---- sets ---- */
+
+/* Settles which sets: those of the trace, if it is a sample itself, or those asked for. */
+static int settle_sets(const struct rsc_sampling *sampling, const struct rsc_sim_config *config,
+                       const struct rsc_trace_info *info, struct rsc_set_choice *choice, int *filtered,
+                       struct rsc_error *error) {
+    *choice = sampling->sets;
+    int is_sample = rsc_block_sample_parse(info->filter, &choice->low, &choice->width, &choice->value);
+    *filtered = is_sample == 1;
+    if (is_sample < 0)
+        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets cut by another filter (%.80s): its sets did not see all",
+                        info->filter);
+    if (!is_sample) {
+        *choice = sampling->sets;
+        return rsc_set_choice_settle(choice, config, error);
+    }
+    if (sampling->sets.denominator)
+        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets already (%.80s): without --sample-sets", info->filter);
+    if (sampling->time.intervals || sampling->cold_start >= 0 || sampling->study)
+        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets (%.80s): sample time in the whole trace", info->filter);
+    *choice = (struct rsc_set_choice){.denominator = 1ull << choice->width, .bits_given = 1, .low = choice->low,
+                                      .width = choice->width, .value = choice->value};
+    return rsc_set_choice_settle(choice, config, error);
+}
+
+static int run_sets(const struct rsc_set_choice *choice, int filtered, const struct rsc_sampling *sampling,
+                    struct rsc_session *session, const struct rsc_sim_config *config,
+                    const struct rsc_sim_options *options, struct rsc_trace *trace, struct rsc_error *error) {
+    struct rsc_set_result *sets = calloc(1, sizeof *sets);
+    struct rsc_set_sample *sample = NULL;
+    struct rsc_sim_result result = {0};
+    struct rsc_trace_info info;
+    const struct rsc_batch *batch;
+    uint64_t done = 0;
+    int status = sets ? rsc_set_sample_new(&sample, config, choice, filtered, options->writes_are_back, error)
+                      : rsc_fail_memory(error, "sample of sets");
+    rsc_trace_get_info(trace, &info);
+    while (!status && (status = rsc_trace_next(trace, &batch, error)) > 0) {
+        done += batch->count;
+        status = rsc_set_sample_push(sample, batch, error);
+        rsc_progress(session, done, info.accesses, "accesses");
+    }
+    rsc_progress_end(session);
+    if (!status) {
+        rsc_trace_get_info(trace, &info);
+        uint64_t instructions = info.full_instructions != RSC_UNKNOWN ? info.full_instructions : info.instructions;
+        uint64_t accesses = info.full_accesses != RSC_UNKNOWN ? info.full_accesses : done;
+        status = rsc_set_sample_finish(sample, instructions, accesses, sampling->confidence, sets, error);
+    }
+    if (!status) {
+        struct rsc_sampling_shown shown = {.accesses = sets->accesses, .simulated = sets->sampled, .sets = 1};
+        result.instructions = sets->instructions;
+        result.accesses = sets->sampled;
+        result.references = sets->references;
+        status = make_rows(&result, config->count, sets->configs, sets->counts, sets->estimates, error);
+        if (!status) rsc_sampling_warn(&session->log, &result);
+        if (!status) status = deliver(session, &result, &shown, error);
+    }
+    rsc_sim_result_free(&result);
+    rsc_set_sample_free(sample);
+    if (sets) rsc_set_result_free(sets, config->count);
+    free(sets);
+    return status;
+}
+
+/* ---- time ---- */
+
+static void show_progress(void *user, uint64_t done, uint64_t total) { rsc_progress(user, done, total, "accesses"); }
+
+static int run_time(const struct rsc_sampling *sampling, struct rsc_session *session, const struct rsc_sim_config *config,
+                    const struct rsc_sim_options *options, struct rsc_trace *trace, struct rsc_error *error) {
+    struct rsc_time_options how = {.choice = sampling->time, .confidence = sampling->confidence,
+                                   .progress = show_progress, .user = session,
+                                   .writes_are_back = options->writes_are_back};
+    how.cold_start = sampling->cold_start >= 0 ? (enum rsc_cold_start)sampling->cold_start : RSC_START_INITMR;
+    struct rsc_time_result *times = calloc(1, sizeof *times);
+    struct rsc_sim_result result = {0};
+    int status = times ? rsc_time_sample(config, &how, trace, times, error) : rsc_fail_memory(error, "intervals");
+    rsc_progress_end(session);
+    if (!status) {
+        struct rsc_sampling_shown shown = {.accesses = times->accesses, .simulated = times->simulated};
+        result.instructions = times->instructions;
+        result.accesses = times->counted;
+        result.references = times->references;
+        status = make_rows(&result, config->count, config->caches, times->counts, times->estimates, error);
+        if (!status) rsc_sampling_warn(&session->log, &result);
+        if (!status) status = deliver(session, &result, &shown, error);
+    }
+    rsc_sim_result_free(&result);
+    if (times) rsc_time_result_free(times, config->count);
+    free(times);
+    return status;
+}
+
+/* ---- study ---- */
+
+static int run_study(struct rsc_session *session, const struct rsc_sim_config *config,
+                     const struct rsc_sim_options *options, struct rsc_trace *trace, const char *path,
+                     struct rsc_error *error) {
+    struct rsc_study study;
+    const char *to = session->output ? session->output : "-";
+    char *text = NULL;
+    size_t bytes = 0;
+    int status = rsc_study_run(&study, config, trace, options->workers, show_progress, session, error);
+    rsc_progress_end(session);
+    if (!status)
+        status = wants_json(session, to) ? rsc_study_json(&study, path, &text, &bytes, error)
+                                         : rsc_study_text(&study, path, &text, &bytes, error);
+    if (!status) status = rsc_output_whole(to, text, bytes, 0, error);
+    free(text);
+    rsc_study_free(&study);
+    return status;
+}
+
+int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *session,
+                     const struct rsc_sim_config *config, const struct rsc_sim_options *options,
+                     struct rsc_trace *trace, const char *path) {
+    const char *why = contradiction(sampling, session, config, options);
+    const int by_time = sampling->time.intervals || sampling->cold_start >= 0;
+    struct rsc_trace *own = NULL;
+    struct rsc_set_choice choice;
+    struct rsc_trace_info info;
+    struct rsc_error error;
+    int filtered, status = 0;
+    if (why) return rsc_usage_error(session->verb, "%s", why);
+    /* What seeks cannot be decoded ahead. */
+    if (!trace) status = rsc_session_open(session, &own, path, !by_time, &error);
+    if (!trace) trace = own;
+    if (!status) {
+        rsc_trace_get_info(trace, &info);
+        if (!by_time && !sampling->study) {
+            status = settle_sets(sampling, config, &info, &choice, &filtered, &error);
+            if (!status) status = run_sets(&choice, filtered, sampling, session, config, options, trace, &error);
+        } else if (rsc_sampling_is_sample(trace)) {
+            status = settle_sets(sampling, config, &info, &choice, &filtered, &error);
+        } else if (sampling->study) {
+            status = run_study(session, config, options, trace, path, &error);
+        } else {
+            status = run_time(sampling, session, config, options, trace, &error);
+        }
+    }
+    rsc_trace_close(own);
+    return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
+}

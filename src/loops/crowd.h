@@ -1,0 +1,89 @@
+/*
+ * crowd.h - one reference among the references of all threads: when its line was
+ * last touched, by whomever.
+ *
+ * A thread's place in its phase is a clock that all started together. While the
+ * reference's thread is at place P the others are somewhere around P, how far off
+ * the interleaving says; in each that can touch the line the last touch is looked
+ * for, and the one that is the least time ago counts. docs/loops.md has the
+ * formulas.
+ */
+#ifndef RSC_LOOPS_CROWD_H
+#define RSC_LOOPS_CROWD_H
+
+#include "loops/chance.h"
+#include "loops/last_touch.h"
+#include "loops/loops_model.h"
+#include "loops/points.h"
+
+struct rsc_crowd {
+    struct rsc_plan *plan;
+    struct rsc_search *search;
+    struct rsc_nest *nest;
+    const struct rsc_interleave *interleave;
+    struct rsc_chance chance;
+    uint64_t line_bytes;
+    /* The phase last looked at. */
+    uint32_t phase;
+    double *length; /* [threads] */
+    double shortest, longest, total;
+    /* Threads that can touch a target. */
+    uint32_t *stamp, now;
+    uint32_t *sharer, sharer_count;
+    int alike;      /* some references touch it alike in every thread */
+    double *reached; /* [threads] */
+};
+
+/* When and where the point's own thread is. */
+struct rsc_moment {
+    uint32_t phase, segment, thread;
+    int64_t place;      /* in the phase */
+    double clock;       /* iid, drift: time of the phase; bursty: in bursts of any one thread */
+    double end;         /* references of all threads before it, in all */
+};
+
+/* What a search found. */
+struct rsc_touch {
+    int found;
+    double ago;      /* in the interleaving's own time: comparable between touches of one moment */
+    double interval; /* references of all threads in between, the later one counted */
+};
+
+int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
+                  const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error);
+void rsc_crowd_free(struct rsc_crowd *crowd);
+
+/* The moment of a point. */
+struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point);
+/* The line the point's reference is to. */
+struct rsc_target rsc_crowd_target(const struct rsc_crowd *crowd, const struct rsc_point *point);
+
+/* The thread's last touch in the phase before the moment, as a place; -1: none. */
+int64_t rsc_crowd_own(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *target);
+/* The same as a touch. */
+struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_moment *moment, int64_t place);
+/* The last touch by another thread in the phase, if it is less ago than `than` (found or not). */
+struct rsc_touch rsc_crowd_others(struct rsc_crowd *crowd, const struct rsc_moment *moment,
+                                  const struct rsc_target *target, const struct rsc_touch *than);
+/* The last touch by any thread in an earlier phase. */
+struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_moment *moment,
+                                   const struct rsc_target *target);
+
+/*
+ * The thread's own last touch, in whatever phase: *phase and *place of it, and the
+ * thread's own references from it to the moment. 0: none within the last
+ * RSC_CROWD_PHASES phases that touch the target.
+ */
+#define RSC_CROWD_PHASES 64
+int rsc_crowd_own_history(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *target,
+                          uint32_t *phase, int64_t *place, double *interval);
+
+/* References of a thread in a phase. */
+int64_t rsc_crowd_length(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread);
+/* Fills sharer[] and alike for a phase; `except` is left out. */
+void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc_target *target, uint32_t except);
+/* A thread's last touch in a phase at or before a place. */
+int64_t rsc_crowd_last(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, const struct rsc_target *target,
+                       int64_t at, int64_t floor);
+
+#endif

@@ -1,0 +1,343 @@
+/*
+ * first_level_kernel.h - the two loops of first_level.h; included once per vector width.
+ */
+#ifndef RSC_SIMULATE_FIRST_LEVEL_KERNEL_H
+#define RSC_SIMULATE_FIRST_LEVEL_KERNEL_H
+
+#include "simulate/first_level_parts.h"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+/*
+ * ---- gathering ----
+ *
+ * `x` of a reference is block << 1 | write. Right behind one of the same block in the same
+ * cache it changes nothing, unless it is the first write. So it is dropped where the x
+ * before it is its own or, for a read, that of a write.
+ */
+#define AHEAD 512u /* accesses whose columns are asked for ahead: the processor's own prefetch ends at pages */
+
+static inline int changes_nothing(uint64_t x, uint64_t before) { return before == x || before == (x | 1); }
+
+/* One reference. */
+static inline __attribute__((always_inline)) void gather_one(struct rsc_fast_gather *gather, uint64_t block, uint64_t kind) {
+    uint64_t *last = &gather->last[kind != RSC_FETCH && !gather->unified], x = block << 1 | (kind == RSC_WRITE);
+    uint32_t part = (uint32_t)(block >> gather->part_shift) & gather->part_mask;
+    gather->lists[part][gather->used[part]] = block << 2 | kind;
+    gather->used[part] += !changes_nothing(x, *last);
+    *last = x;
+    gather->references++;
+    gather->fetches += kind == RSC_FETCH;
+    gather->writes += kind == RSC_WRITE;
+}
+
+/* One access. Returns 0 when it spans too many blocks, having done nothing. */
+static inline int gather_access(struct rsc_fast_gather *gather, uint64_t addr, uint64_t meta) {
+    uint64_t block = addr >> gather->shift, size = (uint32_t)meta, kind = meta >> 32 & 0xff;
+    uint64_t more = ((addr & ((1ull << gather->shift) - 1)) + size - (size != 0)) >> gather->shift; /* blocks beyond the first */
+    if (kind >= RSC_KINDS || gather->skip >> kind & 1) {
+        gather->left_out++;
+        return 1;
+    }
+    if (more >= RSC_FAST_SPAN || addr + size < size) return 0;
+    for (uint64_t i = 0; i <= more; i++) gather_one(gather, block + i, kind);
+    return 1;
+}
+
+#if defined(__AVX512F__)
+
+/* For the lanes of `mine`, the x of the one of them before; *last is the x before them all, in every lane. */
+static inline __attribute__((always_inline)) __m512i gather_before(__m512i into, __m512i x, uint32_t mine, __m512i *last) {
+    __m512i of = _mm512_maskz_compress_epi64((__mmask8)mine, x), shifted = _mm512_alignr_epi64(of, *last, 7);
+    __m512i newest = _mm512_set1_epi64(31 - __builtin_clz(mine | 1));
+    *last = _mm512_mask_permutexvar_epi64(*last, (__mmask8)-(mine != 0), newest, x);
+    return _mm512_mask_expand_epi64(into, (__mmask8)mine, shifted);
+}
+
+static inline uint64_t lane_0(__m512i vector) { return (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(vector)); }
+
+/* Eight accesses at a time; one that crosses a block, or is of no cache's kind, ends the eight and is gathered by itself. */
+static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch,
+                                                                  uint32_t first, uint32_t end, int many, int split) {
+    const __m128i shift = _mm_cvtsi32_si128((int)gather->shift), part_shift = _mm_cvtsi32_si128((int)gather->part_shift);
+    const __m512i within = _mm512_set1_epi64((1ll << gather->shift) - 1), low32 = _mm512_set1_epi64(UINT32_MAX);
+    const __m512i size_max = _mm512_set1_epi64(1ll << gather->shift), one = _mm512_set1_epi64(1), three = _mm512_set1_epi64(3);
+    const __m512i fetch_bit = _mm512_set1_epi64((long long)RSC_FETCH << 32), write_bit = _mm512_set1_epi64((long long)RSC_WRITE << 32);
+    const __m512i other_bits = _mm512_set1_epi64(0xfcll << 32), part_mask = _mm512_set1_epi64(gather->part_mask);
+    __m512i fetch_last = _mm512_set1_epi64((long long)gather->last[0]), data_last = _mm512_set1_epi64((long long)gather->last[1]);
+    uint64_t fetches = 0, writes = 0, references = 0;
+    uint64_t *list = gather->lists[0] + gather->used[0];
+    uint32_t i = first;
+    while (i + 8 <= end) {
+        __m512i addr = _mm512_loadu_si512(batch->addr + i), meta = _mm512_loadu_si512(batch->meta + i);
+        __m512i block = _mm512_srl_epi64(addr, shift);
+        __m512i reach = _mm512_add_epi64(_mm512_and_si512(addr, within), _mm512_and_si512(meta, low32));
+        uint32_t fetch = _mm512_test_epi64_mask(meta, fetch_bit), write = _mm512_test_epi64_mask(meta, write_bit);
+        uint32_t apart = _mm512_cmpgt_epu64_mask(reach, size_max) | _mm512_test_epi64_mask(meta, other_bits) | (fetch & write);
+        if (__builtin_expect(gather->skip != 0, 0))
+            apart |= (gather->skip & RSC_KIND_BIT(RSC_FETCH) ? fetch : 0) | (gather->skip & RSC_KIND_BIT(RSC_WRITE) ? write : 0) |
+                     (gather->skip & RSC_KIND_BIT(RSC_READ) ? ~(fetch | write) & 0xff : 0);
+        uint32_t whole = (apart & -apart) - 1; /* lanes before the first such one; all ones where there is none */
+        whole &= 0xff;
+        __builtin_prefetch(batch->addr + i + AHEAD);
+        __builtin_prefetch(batch->meta + i + AHEAD);
+        fetch &= whole;
+        write &= whole;
+        __m512i twice = _mm512_slli_epi64(block, 1), x = _mm512_mask_or_epi64(twice, (__mmask8)write, twice, one), before;
+        if (split) {
+            before = gather_before(x, x, fetch, &fetch_last);
+            before = gather_before(before, x, whole & ~fetch, &data_last);
+        } else {
+            before = gather_before(x, x, whole, &fetch_last);
+        }
+        /* (before ^ x) & ~(before & 1) is 0 where x changes nothing */
+        uint32_t keep = _mm512_mask_test_epi64_mask((__mmask8)whole, _mm512_ternarylogic_epi64(before, x, one, 0x1C), _mm512_set1_epi64(-1));
+        /* block << 2 | (meta >> 32 & 3) */
+        __m512i reference = _mm512_ternarylogic_epi64(_mm512_slli_epi64(block, 2), _mm512_srli_epi64(meta, 32), three, 0xF8);
+        if (many) {
+            __m512i part = _mm512_and_si512(_mm512_srl_epi64(block, part_shift), part_mask);
+            for (uint32_t p = 0; p <= gather->part_mask; p++) {
+                __mmask8 mine = _mm512_mask_cmpeq_epi64_mask((__mmask8)keep, part, _mm512_set1_epi64(p));
+                _mm512_storeu_si512(gather->lists[p] + gather->used[p], _mm512_maskz_compress_epi64(mine, reference));
+                gather->used[p] += (uint32_t)__builtin_popcount(mine);
+            }
+        } else {
+            _mm512_storeu_si512(list, _mm512_maskz_compress_epi64((__mmask8)keep, reference));
+            list += __builtin_popcount(keep);
+        }
+        fetches += (uint32_t)__builtin_popcount(fetch);
+        writes += (uint32_t)__builtin_popcount(write);
+        if (__builtin_expect(whole == 0xff, 1)) {
+            references += 8;
+            i += 8;
+            continue;
+        }
+        references += (uint32_t)__builtin_popcount(whole);
+        i += (uint32_t)__builtin_popcount(whole);
+        gather->last[0] = lane_0(fetch_last);
+        gather->last[1] = lane_0(data_last);
+        if (!many) gather->used[0] = (uint32_t)(list - gather->lists[0]);
+        if (!gather_access(gather, batch->addr[i], batch->meta[i])) {
+            end = i; /* no more of this tile */
+            break;
+        }
+        fetch_last = _mm512_set1_epi64((long long)gather->last[0]);
+        data_last = _mm512_set1_epi64((long long)gather->last[1]);
+        list = gather->lists[0] + gather->used[0];
+        i++;
+    }
+    if (!many) gather->used[0] = (uint32_t)(list - gather->lists[0]);
+    gather->last[0] = lane_0(fetch_last);
+    gather->last[1] = lane_0(data_last);
+    gather->fetches += fetches;
+    gather->writes += writes;
+    gather->references += references;
+    while (i < end && gather_access(gather, batch->addr[i], batch->meta[i])) i++;
+    return i;
+}
+
+#else
+
+static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch,
+                                                                  uint32_t first, uint32_t end, int many, int split) {
+    const uint64_t *addr = batch->addr, *meta = batch->meta;
+    const uint32_t shift = gather->shift, part_shift = gather->part_shift, part_mask = gather->part_mask;
+    const uint64_t within = (1ull << shift) - 1;
+    uint64_t fetch_last = gather->last[0], data_last = gather->last[1], fetches = 0, writes = 0;
+    uint64_t *list = gather->lists[0];
+    uint32_t used = gather->used[0], i = first, apart = 0;
+    for (; i < end; i++) {
+        uint64_t block = addr[i] >> shift, size = (uint32_t)meta[i], kind = meta[i] >> 32 & 0xff;
+        if (__builtin_expect(kind >= RSC_KINDS || gather->skip >> kind & 1 || (addr[i] & within) + size > within + 1, 0)) {
+            gather->last[0] = fetch_last;
+            gather->last[1] = data_last;
+            if (!many) gather->used[0] = used;
+            if (!gather_access(gather, addr[i], meta[i])) break;
+            fetch_last = gather->last[0];
+            data_last = gather->last[1];
+            used = gather->used[0];
+            apart++;
+            continue;
+        }
+        uint64_t is_fetch = kind == RSC_FETCH, is_write = kind == RSC_WRITE, is_data = split && !is_fetch;
+        uint64_t x = block << 1 | is_write, before = is_data ? data_last : fetch_last;
+        uint32_t kept = !changes_nothing(x, before);
+        if (many) {
+            uint32_t part = (uint32_t)(block >> part_shift) & part_mask;
+            gather->lists[part][gather->used[part]] = block << 2 | kind;
+            gather->used[part] += kept;
+        } else {
+            list[used] = block << 2 | kind;
+            used += kept;
+        }
+        fetch_last = is_data ? fetch_last : x;
+        data_last = is_data ? x : data_last;
+        fetches += is_fetch;
+        writes += is_write;
+        if (i % 8 == 0) {
+            __builtin_prefetch(addr + i + AHEAD);
+            __builtin_prefetch(meta + i + AHEAD);
+        }
+    }
+    if (!many) gather->used[0] = used;
+    gather->last[0] = fetch_last;
+    gather->last[1] = data_last;
+    gather->references += i - first - apart;
+    gather->fetches += fetches;
+    gather->writes += writes;
+    return i;
+}
+
+#endif
+
+static inline uint32_t gather_kernel(struct rsc_fast_gather *gather, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
+    if (gather->part_mask)
+        return gather->unified ? gather_tile(gather, batch, first, end, 1, 0) : gather_tile(gather, batch, first, end, 1, 1);
+    return gather->unified ? gather_tile(gather, batch, first, end, 0, 0) : gather_tile(gather, batch, first, end, 0, 1);
+}
+
+/* ---- serving: a set's entries in order of use, VALID and DIRTY the only flags ---- */
+
+#if defined(__AVX512F__)
+
+/* Row i brings lane i to the front and moves those before it one back. */
+static const uint64_t fronts[8][8] __attribute__((aligned(64))) = {
+    {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 2, 3, 4, 5, 6, 7}, {2, 0, 1, 3, 4, 5, 6, 7}, {3, 0, 1, 2, 4, 5, 6, 7},
+    {4, 0, 1, 2, 3, 5, 6, 7}, {5, 0, 1, 2, 3, 4, 6, 7}, {6, 0, 1, 2, 3, 4, 5, 7}, {7, 0, 1, 2, 3, 4, 5, 6},
+};
+
+/* Up to 8 ways: the set is one vector. A hit needs no branch on where it was. Returns the entry that went, or 1 for a hit. */
+static inline __attribute__((always_inline)) uint64_t serve_narrow(uint64_t *set, uint32_t ways, uint64_t entry) {
+    const __mmask8 lanes = ways == 8 ? 0xff : (__mmask8)(0xff >> (8 - ways)); /* known where this is inlined for 8 */
+    const __m512i dirty = _mm512_set1_epi64(RSC_ENTRY_DIRTY), wanted = _mm512_set1_epi64((long long)(entry | RSC_ENTRY_DIRTY));
+    __m512i all = _mm512_maskz_loadu_epi64(lanes, set);
+    uint32_t found = _mm512_mask_cmpeq_epi64_mask(lanes, _mm512_or_si512(all, dirty), wanted);
+    uint32_t way = found ? (uint32_t)__builtin_ctz(found) : ways - 1;
+    __m512i moved = _mm512_permutexvar_epi64(_mm512_load_si512(fronts[way]), all);
+    if (__builtin_expect(found != 0, 1)) {
+        moved = _mm512_mask_or_epi64(moved, 1, moved, _mm512_set1_epi64((long long)entry));
+        _mm512_mask_storeu_epi64(set, lanes, moved);
+        return 1;
+    }
+    uint64_t evicted = set[ways - 1];
+    _mm512_mask_storeu_epi64(set, lanes, _mm512_mask_set1_epi64(moved, 1, (long long)entry));
+    return evicted;
+}
+
+/* 9 to 16 ways: two vectors; what leaves the first enters the second. */
+static inline __attribute__((always_inline)) uint64_t serve_wide(uint64_t *set, uint32_t ways, uint64_t entry) {
+    const __mmask8 lanes = (__mmask8)(0xff >> (16 - ways));
+    const __m512i dirty = _mm512_set1_epi64(RSC_ENTRY_DIRTY), wanted = _mm512_set1_epi64((long long)(entry | RSC_ENTRY_DIRTY));
+    __m512i near = _mm512_loadu_si512(set), far = _mm512_maskz_loadu_epi64(lanes, set + 8);
+    uint32_t found = _mm512_cmpeq_epi64_mask(_mm512_or_si512(near, dirty), wanted) |
+                     (uint32_t)_mm512_mask_cmpeq_epi64_mask(lanes, _mm512_or_si512(far, dirty), wanted) << 8;
+    uint32_t way = found ? (uint32_t)__builtin_ctz(found) : ways - 1;
+    uint64_t was = set[way], between = set[7];
+    uint64_t put = found ? was | entry : entry;
+    near = _mm512_permutexvar_epi64(_mm512_load_si512(fronts[way < 8 ? way : 7]), near);
+    _mm512_storeu_si512(set, _mm512_mask_set1_epi64(near, 1, (long long)put));
+    if (way >= 8) {
+        far = _mm512_permutexvar_epi64(_mm512_load_si512(fronts[way - 8]), far);
+        _mm512_mask_storeu_epi64(set + 8, lanes, _mm512_mask_set1_epi64(far, 1, (long long)between));
+    }
+    return found ? 1 : was;
+}
+
+static inline __attribute__((always_inline)) uint64_t serve_set(uint64_t *set, uint32_t ways, uint64_t entry) {
+    return ways <= 8 ? serve_narrow(set, ways, entry) : serve_wide(set, ways, entry);
+}
+
+#else
+
+static inline __attribute__((always_inline)) uint64_t serve_set(uint64_t *set, uint32_t ways, uint64_t entry) {
+    uint64_t wanted = entry | RSC_ENTRY_DIRTY, carried = set[0];
+    if ((carried | RSC_ENTRY_DIRTY) == wanted) {
+        set[0] = carried | entry;
+        return 1;
+    }
+    for (uint32_t way = 1; way < ways; way++) {
+        uint64_t here = set[way];
+        set[way] = carried;
+        carried = here;
+        if ((here | RSC_ENTRY_DIRTY) == wanted) {
+            set[0] = here | entry;
+            return 1;
+        }
+    }
+    set[0] = entry;
+    return carried;
+}
+
+#endif
+
+/*
+ * What the loop asks of the level below, of `bytes` at addr: a block (back 0) or a write-
+ * back. Levels like the first are served in the same way, others one request at a time.
+ */
+static void ask_below(struct rsc_fast_part *part, int above, uint64_t addr, uint32_t bytes, unsigned kind, unsigned back) {
+    struct rsc_hierarchy *hierarchy = part->hierarchy;
+    int number = hierarchy->levels[above].below;
+    struct rsc_fast_cache *cache = number >= 0 ? &part->lower[number] : NULL;
+    if (!cache || !cache->entries) {
+        struct rsc_request request = {.addr = addr, .bytes = bytes, .op = back ? RSC_OP_WRITE_BACK : RSC_OP_READ, .kind = (uint8_t)kind};
+        if (number >= 0) rsc_hierarchy_request(hierarchy, number, &request);
+        else rsc_hierarchy_to_memory(hierarchy, &request);
+        return;
+    }
+    struct rsc_level *level = &hierarchy->levels[number];
+    struct rsc_level_counts *counts = &level->counts;
+    uint64_t block = addr >> cache->shift, entry = block << RSC_ENTRY_SHIFT | RSC_ENTRY_VALID | back;
+    uint64_t evicted = serve_set(cache->entries + (block & cache->mask) * cache->ways, cache->ways, entry);
+    if (back) counts->writes_in++;
+    else counts->accesses[kind]++;
+    if (evicted == 1) return;
+    if (back) counts->writes_in_missed++;
+    else counts->misses[kind]++;
+    if (level->set_misses && !back) level->set_misses[block & cache->mask]++;
+    if (!evicted) {
+        cache->cache->used[block & cache->mask]++;
+        cache->cache->filled++;
+    }
+    if (!back) ask_below(part, number, block << cache->shift, 1u << cache->shift, kind, 0);
+    if (!(evicted & RSC_ENTRY_DIRTY)) return;
+    counts->writebacks++;
+    ask_below(part, number, rsc_entry_block(evicted) << cache->shift, 1u << cache->shift, kind, 1);
+}
+
+static __attribute__((noinline)) void missed(struct rsc_fast_part *part, struct rsc_fast_cache *cache, uint64_t block,
+                                             unsigned kind, uint64_t evicted) {
+    struct rsc_level *level = &part->hierarchy->levels[cache->level];
+    struct rsc_level_counts *counts = &level->counts;
+    counts->misses[kind]++;
+    if (level->set_misses) level->set_misses[block & cache->mask]++;
+    if (!evicted) {
+        cache->cache->used[block & cache->mask]++;
+        cache->cache->filled++;
+    }
+    ask_below(part, cache->level, block << cache->shift, 1u << cache->shift, kind, 0);
+    if (!(evicted & RSC_ENTRY_DIRTY)) return;
+    counts->writebacks++;
+    ask_below(part, cache->level, rsc_entry_block(evicted) << cache->shift, 1u << cache->shift, kind, 1);
+}
+
+static inline __attribute__((always_inline)) void serve_references(struct rsc_fast_part *part, const uint64_t *references,
+                                                                   uint32_t count, uint32_t all_ways) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t block = references[i] >> 2, kind = references[i] & 3;
+        struct rsc_fast_cache *cache = &part->caches[kind != RSC_FETCH];
+        uint32_t ways = all_ways ? all_ways : cache->ways;
+        uint64_t *set = cache->entries + (block & cache->mask) * ways;
+        uint64_t entry = block << RSC_ENTRY_SHIFT | RSC_ENTRY_VALID | (kind == RSC_WRITE); /* dirty is bit 0 */
+        uint64_t evicted = serve_set(set, ways, entry);
+        if (__builtin_expect(evicted != 1, 0)) missed(part, cache, block, (unsigned)kind, evicted);
+    }
+}
+
+static inline void serve_kernel(struct rsc_fast_part *part, const uint64_t *references, uint32_t count) {
+    if (part->all_ways == 8) serve_references(part, references, count, 8);
+    else serve_references(part, references, count, 0);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * first_level_parts.h - what the loops of first_level_kernel.h work on.
+ *
+ * A *reference* is block << 2 | kind. With several workers the sets of all caches are
+ * dealt out by address bits that every index contains: what happens in one *part* of the
+ * sets never depends on another, so each worker simulates its part of the whole
+ * hierarchy, with counts of its own.
+ */
+#ifndef RSC_SIMULATE_FIRST_LEVEL_PARTS_H
+#define RSC_SIMULATE_FIRST_LEVEL_PARTS_H
+
+#include "simulate/hierarchy.h"
+
+#define RSC_FAST_TILE 512u /* accesses gathered before room is looked at */
+#define RSC_FAST_SPAN 8u   /* an access of more blocks is served by itself */
+#define RSC_FAST_WAYS_MAX 16u
+#define RSC_FAST_PARTS_MAX 16u
+
+/* References gathered from some accesses, by part. */
+struct rsc_fast_gather {
+    uint32_t shift;      /* log2 of the block size */
+    uint32_t part_shift; /* of a block, to its part */
+    uint32_t part_mask;  /* parts - 1 */
+    uint32_t skip;       /* kinds that no cache takes: RSC_KIND_BIT()s */
+    uint32_t unified;    /* one cache for all kinds */
+    uint64_t last[2];    /* of fetches (and all, unified), of data: block << 1 | write */
+    uint64_t references, fetches, writes, left_out;
+    uint64_t *lists[RSC_FAST_PARTS_MAX]; /* owned */
+    uint32_t used[RSC_FAST_PARTS_MAX];
+};
+
+/* A first-level cache, as much of it as the loop needs. */
+struct rsc_fast_cache {
+    uint64_t *entries; /* the cache's own */
+    uint64_t mask;     /* sets - 1 */
+    uint32_t ways;
+    uint32_t shift;    /* log2 of the block size */
+    int level;         /* its number in the hierarchy */
+    struct rsc_cache *cache;
+};
+
+struct rsc_fast_part {
+    struct rsc_hierarchy *hierarchy; /* with the counts of this part */
+    struct rsc_hierarchy own;        /* what that is, with several parts */
+    struct rsc_cache copies[RSC_SIM_LEVELS_MAX + 1]; /* its caches: the same arrays */
+    struct rsc_fast_cache caches[2]; /* [0] for fetches, [1] for data; both the same, unified */
+    uint32_t all_ways;               /* of both, where they are the same; else 0 */
+    /* Levels below that are of the same sort, by number; without entries: ask them one request at a time. */
+    struct rsc_fast_cache lower[RSC_SIM_LEVELS_MAX + 1];
+};
+
+/*
+ * Gathers accesses first..end-1, RSC_FAST_TILE at most, each list having room for
+ * RSC_FAST_TILE * RSC_FAST_SPAN more (the end of it may be scribbled on). Stops before an access that spans too many
+ * blocks; returns where it stopped.
+ */
+typedef uint32_t rsc_fast_gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch, uint32_t first,
+                                      uint32_t end);
+typedef void rsc_fast_serve(struct rsc_fast_part *part, const uint64_t *references, uint32_t count);
+
+rsc_fast_gather_tile rsc_fast_gather_plain, rsc_fast_gather_avx2, rsc_fast_gather_avx512;
+rsc_fast_serve rsc_fast_serve_plain, rsc_fast_serve_avx2, rsc_fast_serve_avx512;
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * simulator.h - a trace through caches, to counts.
+ *
+ *     rsc_sim_new(&sim, &config, &options, &error);
+ *     while (rsc_trace_next(trace, &batch, &error) > 0) rsc_sim_push(sim, batch, &error);
+ *     rsc_sim_finish(sim, &result, &error);
+ *     rsc_sim_result_free(&result);
+ *     rsc_sim_free(sim);
+ */
+#ifndef RSC_SIMULATE_SIMULATOR_H
+#define RSC_SIMULATE_SIMULATOR_H
+
+#include "simulate/hierarchy.h"
+
+struct rsc_estimate;
+
+/* Zero in any field is the default. */
+struct rsc_sim_options {
+    uint64_t warm_accesses;  /* accesses of the trace before counting starts */
+    double warm_fill;        /* counting starts once this part of the last level is filled; 0: at once */
+    uint64_t window_accesses; /* also count by windows of so many accesses */
+    unsigned workers;        /* threads; 0 and 1: the caller's alone */
+    int classify;            /* misses into cold, capacity, conflict and coherence */
+    int writes_are_back;     /* the trace is a miss stream (rsc_sim_miss_stream()): its writes are write-backs */
+    int slow;                /* one access at a time, whatever the caches (for tests) */
+
+    /* Told of every demand miss of a primary cache, by its index among the primary ones. Not with opt. */
+    void (*missed)(void *user, const struct rsc_batch *batch, int level, const struct rsc_request *request);
+    /* Told of every request past the last level. Not with opt. */
+    void (*past_last)(void *user, const struct rsc_batch *batch, const struct rsc_request *request);
+    void *user; /* of both */
+};
+
+struct rsc_sim_level_result {
+    struct rsc_cache_config config;
+    struct rsc_level_counts counts;
+    int alternative; /* 0: the primary cache of its name; n: the nth other */
+    int from_family; /* of "all:...": fewer sorts of counts */
+    const struct rsc_estimate *estimate; /* where the counts are a sample's (estimate.h); else NULL. Not owned */
+};
+
+/* Accesses and misses of all rows of `levels` in one window. */
+struct rsc_sim_window {
+    uint64_t first, accesses; /* of the trace */
+    uint64_t instructions;    /* or RSC_UNKNOWN */
+};
+
+struct rsc_sim_result {
+    uint64_t instructions;  /* counted, RSC_UNKNOWN where the trace does not say */
+    uint64_t accesses;      /* of the trace, counted */
+    uint64_t warm_accesses; /* of the trace, before counting */
+    uint64_t references;    /* requests to the first level, by blocks: what is missed per */
+    uint64_t left_out;      /* accesses of kinds that no cache takes */
+    uint64_t memory_reads, memory_writes; /* requests past the last primary level */
+    int classified;
+    double seconds;        /* it took, for whom to tell is the caller's business */
+    unsigned workers;
+    char *const *command;  /* of the run, ends with NULL; NULL: not told. Not owned */
+    struct rsc_sim_level_result *levels; /* owned */
+    size_t level_count;
+    struct rsc_sim_window *windows; /* owned */
+    uint64_t *window_accesses, *window_misses; /* owned: window_count rows of level_count */
+    size_t window_count;
+};
+
+void rsc_sim_result_free(struct rsc_sim_result *result);
+
+struct rsc_sim;
+
+/* options may be NULL. *out is to be freed with rsc_sim_free(). */
+int rsc_sim_new(struct rsc_sim **out, const struct rsc_sim_config *config, const struct rsc_sim_options *options,
+                struct rsc_error *error);
+
+/* Takes in a batch, which the caller keeps. */
+int rsc_sim_push(struct rsc_sim *sim, const struct rsc_batch *batch, struct rsc_error *error);
+
+int rsc_sim_finish(struct rsc_sim *sim, struct rsc_sim_result *result, struct rsc_error *error);
+
+/* NULL is allowed. */
+void rsc_sim_free(struct rsc_sim *sim);
+
+/* Misses per instruction; NAN where instructions are not known or 0. */
+double rsc_sim_mpi(const struct rsc_sim_result *result, const struct rsc_sim_level_result *level);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * block_sample.h - keeping what touches some of a cache's sets.
+ *
+ * A sample of sets is a field of address bits and the values of it that are
+ * kept: one value (the constant-bits method of paper 001, section 3.1.2) or any
+ * number of them (random sets). Every cache whose index contains the field sees
+ * all references to the sets it keeps and none to the others, so its counts for
+ * those sets are those of a full simulation.
+ *
+ * An access that crosses a boundary of 2^low bytes touches several values of the
+ * field: it is cut there and its parts are kept or dropped each by itself. What a
+ * simulator counts is not changed by the cuts, as no block may be larger than
+ * 2^low bytes.
+ */
+#ifndef RSC_TRACE_BLOCK_SAMPLE_H
+#define RSC_TRACE_BLOCK_SAMPLE_H
+
+#include <reusescope/trace.h>
+
+#include "base/cpu.h"
+
+#define RSC_SAMPLE_BITS_MAX 24u /* 16 Mi values: a 1 GiB cache of 64-byte blocks, direct-mapped */
+
+struct rsc_block_sample {
+    uint32_t low, width; /* bits low .. low + width - 1; width 1 to RSC_SAMPLE_BITS_MAX */
+    uint64_t *values;    /* a bit for each value, 2^width of them and at least 64; owned */
+    uint64_t kept;       /* bits set in it */
+};
+
+/* The sample that keeps one value, or none yet for value RSC_UNKNOWN. */
+int rsc_block_sample_init(struct rsc_block_sample *sample, uint32_t low, uint32_t width, uint64_t value,
+                          struct rsc_error *error);
+void rsc_block_sample_add(struct rsc_block_sample *sample, uint64_t value);
+void rsc_block_sample_free(struct rsc_block_sample *sample);
+
+static inline int rsc_block_sample_has(const struct rsc_block_sample *sample, uint64_t addr) {
+    uint64_t value = addr >> sample->low & ((1ull << sample->width) - 1);
+    return sample->values[value >> 6] >> (value & 63) & 1;
+}
+
+/* The share of all values that is kept. */
+static inline double rsc_block_sample_fraction(const struct rsc_block_sample *sample) {
+    return (double)sample->kept / (double)(1ull << sample->width);
+}
+
+/*
+ * How the header of a filtered trace says it, as "sets=8-11=3": bits 8 to 11 are
+ * 3. Samples of several values have no such text. Returns the length, 0 for none.
+ */
+size_t rsc_block_sample_text(const struct rsc_block_sample *sample, char *text, size_t room);
+
+/*
+ * Reads it out of a header's filter. Returns 1 and the field and value; 0 when
+ * the trace is no sample of sets; -1 when it is one, but another filter took part
+ * of what its sets saw (a window, every Nth access, other bits). Which kinds or
+ * threads a trace holds is no such loss.
+ */
+int rsc_block_sample_parse(const char *filter, uint32_t *low, uint32_t *width, uint64_t *value);
+
+/* ---- taking a sample of batches ---- */
+
+/* Parts that are kept, in columns that grow as needed. */
+struct rsc_block_parts {
+    uint64_t *addr, *meta, *pc;
+    uint32_t count, room;
+};
+
+struct rsc_block_sampler {
+    const struct rsc_block_sample *sample;
+    struct rsc_block_parts parts; /* owned */
+    struct rsc_event *events;     /* owned */
+    uint32_t event_room;
+    /* Takes 64 accesses: which are kept by their first part, which cross a boundary. */
+    void (*masks)(const struct rsc_block_sample *sample, const uint64_t *addr, const uint64_t *meta, uint64_t *kept,
+                  uint64_t *crossing);
+};
+
+/* `sample` must outlive the sampler. */
+void rsc_block_sampler_start(struct rsc_block_sampler *sampler, const struct rsc_block_sample *sample,
+                             enum rsc_simd simd);
+
+/*
+ * *out is what the sample keeps of `in`, valid until the next call: columns of
+ * the sampler's own; all events; instructions and threads of `in`. RSC_ENOMEM, or
+ * RSC_ELIMIT where one batch has more than 2^31 parts.
+ */
+int rsc_block_sampler_take(struct rsc_block_sampler *sampler, const struct rsc_batch *in, struct rsc_batch *out,
+                           struct rsc_error *error);
+void rsc_block_sampler_free(struct rsc_block_sampler *sampler);
+
+#define RSC_SAMPLER_BLOCK 64u
+void rsc_block_masks_plain(const struct rsc_block_sample *, const uint64_t *, const uint64_t *, uint64_t *, uint64_t *);
+void rsc_block_masks_avx2(const struct rsc_block_sample *, const uint64_t *, const uint64_t *, uint64_t *, uint64_t *);
+void rsc_block_masks_avx512(const struct rsc_block_sample *, const uint64_t *, const uint64_t *, uint64_t *,
+                            uint64_t *);
+
+#endif

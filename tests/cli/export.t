@@ -1,0 +1,97 @@
+# Exports: folded stacks, speedscope, CSV; profiles to share.
+$ cp $SOURCE/tests/fuzz/corpus/profile/rows.json wave.json
+
+# Folded: misses at a size, by call path where a reuse has one; all of them, and no more.
+$ reusescope report wave.json --format folded --at 896K
+main;solve;solve;[unknown];step;relax;solver.c:88 900
+[call path not known];relax;solver.c:88 900
+[call path not known];sweep;solver.c:71 70000
+[call path not known];copy;mem.c:10 400
+$ reusescope report wave.json --format folded --at 896K --weight references
+main;solve;solve;[unknown];step;relax;solver.c:88 1000
+[call path not known];[unknown];0x0 10
+[call path not known];relax;solver.c:88 1000
+[call path not known];memcpy 50
+[call path not known];sweep;solver.c:71 70000
+[call path not known];copy;mem.c:10 5000
+$ reusescope report wave.json --at 1K -o all.folded --weight references; awk '{ n += $NF } END { print n }' all.folded
+77060
+$ grep -o '"references":[0-9]*' wave.json | head -1
+"references":77060
+
+# speedscope: both weights, what was asked for first.
+$ reusescope report wave.json --at 896K -o wave.speedscope.json
+$ python3 $SOURCE/tests/speedscope_check.py wave.speedscope.json
+$ grep -oE '"(name|activeProfileIndex|endValue)":("[a-z].*"|[0-9]*),"(unit|startValue|samples)"|"activeProfileIndex":.' wave.speedscope.json
+"activeProfileIndex":0
+"name":"misses in 896 KiB (single, 64-byte lines)","unit":"none","startValue"
+"endValue":72200,"samples"
+"name":"references (single, 64-byte lines)","unit":"none","startValue"
+"endValue":77060,"samples"
+$ reusescope report wave.json --at 896K --format speedscope --weight references | grep -o '"activeProfileIndex":.'
+"activeProfileIndex":1
+
+# A profile without code is one frame; one without references has no stack. Several profiles are told apart.
+$ reusescope gen cyclic,lines=4 -n 10 -q -o c.rsct
+$ reusescope analyze c.rsct -q --line 64,128 --at 128 -o two.data
+$ reusescope report two.data --format folded --at 128
+[single, 64-byte lines];[unknown] 10
+[single, 128-byte lines];[unknown] 5
+$ reusescope report two.data --at 128 -o two.speedscope.json; python3 $SOURCE/tests/speedscope_check.py two.speedscope.json
+$ printf 'addr\n' | reusescope analyze - -q -o none.folded; wc -c < none.folded
+0
+$ printf 'addr\n' | reusescope analyze - -q -o none.speedscope.json; python3 $SOURCE/tests/speedscope_check.py none.speedscope.json
+
+# From an analysis, in one go.
+$ printf 'I  1000,4\n L 40,8\nI  1004,4\n L 40,8\nI  1008,4\n L 80,8\n' > t.lackey
+$ reusescope analyze t.lackey --kind R -q --format folded --at 64 -o -
+[unknown];0x1000 1
+[unknown];0x1008 1
+
+# Names that would break a line: ; separates frames, and nothing unprintable gets out.
+$ sed 's/"relax"/"re;lax\\n\\u001b[1m\\"x\\""/' wave.json > odd.json
+$ reusescope report odd.json --format folded --at 896K | grep lax
+main;solve;solve;[unknown];step;re,lax??[1m"x";solver.c:88 900
+[call path not known];re,lax??[1m"x";solver.c:88 900
+$ reusescope report odd.json --at 896K -o odd.speedscope.json; python3 $SOURCE/tests/speedscope_check.py odd.speedscope.json
+
+# CSV has the rows of code, pairs and objects, quoted so that names may hold anything.
+$ reusescope report odd.json --format csv -o odd.csv
+$ cat > rows.py <<'END'
+> import collections, csv
+> rows = list(csv.DictReader(open("odd.csv", newline="")))
+> tables = collections.Counter(row["table"] for row in rows)
+> print(*(f"{table} {tables[table]}" for table in ("code", "pairs", "objects")))
+> print(sum(int(row["count"]) for row in rows if row["table"] == "code"))
+> print(sorted({row["name"] for row in rows if "lax" in row["name"] and row["table"] == "code"}))
+> END
+$ python3 rows.py
+code 6 pairs 2 objects 2
+77060
+['/home/u/wave/src/solver.c:88 re;lax??[1m"x"']
+
+# Wrong values.
+$ reusescope report wave.json --weight lines
+reusescope report: --weight lines: not one of misses, references
+[2]
+$ reusescope report wave.json --format flame
+reusescope report: --format flame: not one of text, json, csv, folded, speedscope
+[2]
+
+# --no-command: no command line, no folders of absolute paths, in every output; all numbers stay.
+$ reusescope report wave.json --no-command -q -o shared.json
+$ python3 $SOURCE/tests/schema_check.py $SOURCE/docs/schema/profile.schema.json shared.json
+$ grep -c '/home\|/usr\|/lib' wave.json; grep -c '/home\|/usr\|/lib' shared.json
+10
+0
+[1]
+$ reusescope analyze t.lackey -q --format json -o - | grep -o '"command":[^]]*]'
+"command":["reusescope","analyze","t.lackey","-q","--format","json","-o","-"]
+$ reusescope analyze t.lackey -q --no-command --format json -o - | grep -o '"command":[^]]*]'
+"command":[]
+$ reusescope analyze t.lackey -q --no-command -o shared.data; reusescope report shared.data --format json | grep -o '"command":[^]]*]'
+"command":[]
+$ sed -E 's|"/[^"]*/([^"/]*)"|"\1"|g; s|"command":\[[^]]*\]|"command":[]|' wave.json | cmp - shared.json
+$ reusescope report wave.json --no-command --format folded | grep -c /
+0
+[1]

@@ -1,0 +1,196 @@
+# loops: the verb. Numbers of one thread are exact; others belong to the models' own tests.
+$ ln -s "$SOURCE/tests" "$SOURCE/examples" .
+$ reusescope loops examples/loops/matmul.c -D N=16 -t 1 --at 1K
+examples/loops/matmul.c:10  kernel, static
+  16,384 references, 96 lines of 64 B (6 KiB); drift
+\
+   80 % +
+        |aaaaaaaaaaa
+        |
+        |           a
+        |            a
+        |
+ 36.4 % +             a
+        |              a
+        |
+        |               a
+        |                aaaaaaa
+    0 % +                       aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+        +----------------------------------------------------------------------
+       64 B               256 B               1 KiB               4 KiB
+         a 1 thread
+\
+      cache         1 thread
+      4 KiB           0.59 %
+     16 KiB           0.59 %
+\
+  misses in a shared cache of 1 KiB, 1 thread:
+         512 88.9 %  line 12: read b[k][j]
+          32  5.6 %  line 12: read a[i][k]
+          32  5.6 %  line 12: read c[i][j]
+
+# Loops in the order of the file, with what is not affine in them.
+$ reusescope loops examples/loops/half_size.c --list
+examples/loops/half_size.c:13: kernel: static, 5 references in the source
+examples/loops/half_size.c:17: kernel: static, 2 references in the source
+$ reusescope loops tests/loops/gaps.c --function gaps --set n=10 --list | head -8
+tests/loops/gaps.c:10: gaps: sequential, 1 reference in the source
+tests/loops/gaps.c:10:   not affine: subscript index_of[i] is not affine: index_of[i] is loaded from memory
+tests/loops/gaps.c:11: gaps: sequential, 0 references in the source
+tests/loops/gaps.c:11:   not affine: loop left out: bound is not affine: unknown is not known (--set unknown=NUMBER gives it)
+tests/loops/gaps.c:12: gaps: sequential, 0 references in the source
+tests/loops/gaps.c:13:   not affine: loop left out: bound is not affine: a product of two variables is not affine
+tests/loops/gaps.c:14: gaps: sequential, 0 references in the source
+tests/loops/gaps.c:15:   not affine: subscript i * j is not affine: a product of two variables is not affine
+$ reusescope loops tests/loops/constructs.c --set n=10 --list
+tests/loops/constructs.c:10: parallel_for: dynamic,4, 2 references in the source
+tests/loops/constructs.c:16: for_in_parallel: guided nowait; static collapse(2); static,1, 10 references in the source
+tests/loops/constructs.c:38: ignored: sequential, 1 reference in the source
+tests/loops/constructs.c:41: ignored: static, 3 references in the source
+tests/loops/constructs.c:51: conditional: sequential, 1 reference in the source
+tests/loops/constructs.c:53: conditional: static, 1 reference in the source
+tests/loops/constructs.c:58: orphaned: static, 1 reference in the source
+
+# A loop that is not affine is not analysed, unless that is asked for; the result says so.
+$ printf 'double a[9]; int at[9];\nvoid f(void) {\n  for (int i = 0; i < 9; i++)\n    a[at[i]] = 1;\n}\n' > gap.c
+$ reusescope loops gap.c
+reusescope: gap.c:4: subscript at[i] is not affine: at[i] is loaded from memory (--skip-nonaffine analyses without it; --list shows all)
+[1]
+$ reusescope loops gap.c --format json -o - > gap.json
+reusescope: gap.c:4: subscript at[i] is not affine: at[i] is loaded from memory (--skip-nonaffine analyses without it; --list shows all)
+[1]
+$ cat gap.json
+{"schema":"reusescope-loops/1","line_bytes":64,"loops":[
+  {"file":"gap.c","line":3,"function":"f","name":"f:3","schedule":"sequential","references":null,"distinct":null,"nonaffine":[
+    {"file":"gap.c","line":4,"reason":"subscript at[i] is not affine: at[i] is loaded from memory","text":"a[at[i]]"}],"threads":[],"what_if":[]}]}
+$ reusescope loops gap.c -t 1 --skip-nonaffine -q --at 1K --format json -o - | head -12
+{"schema":"reusescope-loops/1","line_bytes":64,"loops":[
+  {"file":"gap.c","line":3,"function":"f","name":"f:3","schedule":"sequential","references":9,"distinct":1,"nonaffine":[
+    {"file":"gap.c","line":4,"reason":"subscript at[i] is not affine: at[i] is loaded from memory","text":"a[at[i]]"}],"threads":[
+    {"t":1,"interleave":"drift","exact":true,"samples":9,"mrc":[
+      {"lines":1,"bytes":64,"miss_ratio":0.1111111111111111,"low":0.1111111111111111,"high":0.1111111111111111}],"at_bytes":1024,"references":[
+      {"file":"gap.c","line":4,"array":"at","kind":"read","text":"at[i]","references":9,"samples":9,"cold":1,"misses":1}],"private":null}],"what_if":[]}]}
+$ reusescope loops gap.c -t 1 --skip-nonaffine | head -4
+gap.c:3  f, sequential
+  analysed without these (1, not affine):
+    gap.c:4: subscript at[i] is not affine: at[i] is loaded from memory
+  9 references, 1 lines of 64 B (64 B); drift
+$ cat gap.c <(printf 'void g(void) { for (int i = 0; i < 9; i++) a[i] = 0; }\n') > both.c; reusescope loops both.c -t 1 | grep 'both.c\|not\|references'
+both.c:3  f, sequential
+  not analysed for these (1, not affine):
+    both.c:4: subscript at[i] is not affine: at[i] is loaded from memory
+both.c:6  g, sequential
+  9 references, 2 lines of 64 B (128 B); drift
+
+# JSON by the published schema, for every kernel that is quick.
+$ for kernel in heat cholesky covariances clamped pair_distances; do reusescope loops examples/loops/$kernel.c -t 1,3 -q --what-if chunk=1 --format json -o $kernel.json || echo failed; done 2>&1 | sort -u
+$ /usr/bin/python3 -c 'import json, sys, jsonschema; schema = json.load(open(sys.argv[1])); [jsonschema.validate(json.load(open(name)), schema) for name in sys.argv[2:]]' "$SOURCE/docs/schema/loops.schema.json" *.json && echo valid
+valid
+$ /usr/bin/python3 -c 'import json; r = json.load(open("covariances.json"))["loops"]; print(len(r), r[0]["schedule"], r[0]["references"], r[0]["distinct"], [t["t"] for t in r[0]["threads"]], r[0]["what_if"][0]["what"], all(abs(sum(m["references"] for m in t["references"]) - r[0]["references"]) == 0 for t in r[0]["threads"]))'
+1 static; dynamic,4 367872 1160 [1, 3] chunk=1 True
+$ reusescope loops examples/loops/heat.c -t 1,3 -q --what-if chunk=1 --format json -o - | cmp - heat.json
+
+# CSV; profiles that report reads.
+$ reusescope loops examples/loops/transpose_add.c -D N=8 -t 1 --format csv -o -
+file,line,function,what_if,threads,interleave,lines,bytes,miss_ratio,low,high
+"examples/loops/transpose_add.c",10,"kernel","",1,drift,1,64,0.6666666667,0.6666666667,0.6666666667
+"examples/loops/transpose_add.c",10,"kernel","",1,drift,2,128,0.1875,0.1875,0.1875
+"examples/loops/transpose_add.c",10,"kernel","",1,drift,3,192,0.1875,0.1875,0.1875
+"examples/loops/transpose_add.c",10,"kernel","",1,drift,4,256,0.1875,0.1875,0.1875
+"examples/loops/transpose_add.c",10,"kernel","",1,drift,5,320,0.08854166667,0.08854166667,0.08854166667
+"examples/loops/transpose_add.c",10,"kernel","",1,drift,6,384,0.04166666667,0.04166666667,0.04166666667
+"examples/loops/transpose_add.c",10,"kernel","",1,drift,7,448,0.04166666667,0.04166666667,0.04166666667
+"examples/loops/transpose_add.c",10,"kernel","",1,drift,8,512,0.04166666667,0.04166666667,0.04166666667
+$ reusescope loops examples/loops/transpose_add.c -D N=8 -t 1,2 -q && ls reusescope.data && reusescope report --format json -o - | grep -c '"by":"loops:drift'
+reusescope.data
+2
+$ reusescope report --format csv -o - | grep ',references,' | cut -d, -f1-5,8-9
+0,single,64,total,references,192,
+1,shared,64,total,references,192,
+$ reusescope loops examples/loops/transpose_add.c -D N=8 -t 1 -q -o t.prof && reusescope info t.prof | head -3
+file           t.prof
+format         profile, by loops:drift:kernel:10 from loops, single stack, 64-byte lines
+references     192
+$ reusescope loops examples/loops/transpose_add.c -D N=8 -t 1 -q -o t.csv && head -2 t.csv
+file,line,function,what_if,threads,interleave,lines,bytes,miss_ratio,low,high
+"examples/loops/transpose_add.c",10,"kernel","",1,drift,1,64,0.6666666667,0.6666666667,0.6666666667
+
+# One thread is exact: the same curve as the trace of the same references.
+$ reusescope gen cyclic,lines=64 -n 640 -q -o cyclic.rsct && reusescope analyze cyclic.rsct -q --format csv -o - | grep ',mrc,' | awk -F, '{print $6, $9}' | awk '$1 == 1 || $1 == 63 || $1 == 64' > traced
+$ printf 'loops 1 array a 64 [64] nest n { for t = 1 to 10 { for i = 0 to 63 { read a[i] size 8 } } }' > cyclic.loop
+$ reusescope loops cyclic.loop -t 1 -q --format csv -o - | sed 1d | awk -F, '{print $7, $9}' | awk '$1 == 1 || $1 == 64'
+1 1
+64 0.1
+$ cat traced
+1 1
+63 1
+64 0.1
+
+# Line sizes, one loop of several, addresses.
+$ reusescope loops examples/loops/half_size.c --loop 17 -t 1 -q --line 128 --format json -o - | grep '"line_bytes"\|"distinct"' | cut -c1-120
+{"schema":"reusescope-loops/1","line_bytes":128,"loops":[
+  {"file":"examples/loops/half_size.c","line":17,"function":"kernel","name":"kernel:17","schedule":"static","references"
+$ reusescope loops examples/loops/half_size.c --loop 99
+reusescope: --loop 99: no loop starts there (--list shows all)
+[2]
+$ reusescope loops examples/loops/half_size.c --loop kernel:13 --list
+examples/loops/half_size.c:13: kernel: static, 5 references in the source
+$ reusescope loops examples/loops/matmul.c --base q=0 --list
+reusescope: --base q: no array has this name (--emit-ir lists them)
+[2]
+
+# What is given and means nothing, or makes no sense.
+$ reusescope loops examples/loops/matmul.c --set M=3 --list
+reusescope: warning: --set M stands for nothing in examples/loops/matmul.c
+examples/loops/matmul.c:10: kernel: static, 4 references in the source
+$ reusescope loops
+reusescope loops: a file is missing: reusescope loops solver.c -D N=1024 -t 1,4,64
+[2]
+$ reusescope loops a.c b.c
+reusescope loops: more than one file: b.c
+[2]
+$ reusescope loops a.c -t 0
+reusescope loops: --threads 0: not a list of numbers from 1 to 4096
+[2]
+$ reusescope loops a.c -t 1,5000
+reusescope loops: --threads 1,5000: not a list of numbers from 1 to 4096
+[2]
+$ reusescope loops a.c --set n
+reusescope loops: --set n: not NAME=NUMBER
+[2]
+$ reusescope loops a.c --set n=x
+reusescope loops: --set n=x: not NAME=NUMBER
+[2]
+$ reusescope loops a.c --line 48
+reusescope loops: --line 48: not a power of two up to 4096
+[2]
+$ reusescope loops a.c --interleave sideways
+reusescope loops: --interleave sideways: not drift, iid, lockstep, bursty:N or racetrack
+[2]
+$ reusescope loops a.c --base a
+reusescope loops: --base a: not ARRAY=ADDRESS
+[2]
+$ reusescope loops a.c --confidence 100
+reusescope loops: --confidence 100: not a number from 1 to 99.9
+[2]
+$ reusescope loops a.c --max-seconds 0
+reusescope loops: --max-seconds 0: not a number from 0.1 to 86400
+[2]
+$ reusescope loops examples/loops/matmul.c --schedule sideways -t 2
+reusescope: schedule 'sideways': not static, dynamic or guided, with ,CHUNK behind it or not
+[2]
+$ reusescope loops examples/loops/matmul.c --what-if magic=1 -t 1
+reusescope: what if 'magic=1': not chunk=N, tile=i:N,j:N or interchange=i,j
+[2]
+$ reusescope loops examples/loops/matmul.c --what-if chunk=x -t 1
+reusescope: what if 'chunk=x': a chunk is of 1 iteration or more
+[2]
+$ reusescope loops examples/loops/matmul.c --what-if interchange=i,zz -t 1
+reusescope: what if 'interchange=i,zz': the loops are not in one another
+[2]
+$ reusescope loops examples/loops/matmul.c --function nothing
+reusescope: examples/loops/matmul.c: no function nothing is defined here
+[2]
+$ reusescope loops - < /dev/null
+reusescope: -:1: 'loops' is missing before the end
+[1]

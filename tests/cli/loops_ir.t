@@ -1,0 +1,741 @@
+# The front end of loops, feature by feature: what --emit-ir prints of tests/loops/*.c.
+$ ln -s "$SOURCE/tests" "$SOURCE/examples" .
+$ ir() { reusescope loops "tests/loops/$@" --emit-ir -q; }
+
+# OpenMP constructs, schedules and clauses.
+$ ir constructs.c --set n=10
+loops 1
+array a 8 [16][16]
+array b 8 [16][16]
+array mine 8 [4] private
+array local 8 [2] private
+\
+nest "parallel_for:10" function parallel_for @"tests/loops/constructs.c":10 {
+  parallel threads 8 @10 {
+    for i = 0 to 15 share dynamic 4 @10 {
+      read b[i][0] @10 "b[i][0]"
+      write a[i][0] @10 "a[i][0]"
+    }
+  }
+}
+\
+nest "for_in_parallel:16" function for_in_parallel @"tests/loops/constructs.c":16 {
+  parallel @16 {
+    read b[0][0] @17 "b[0][0]"
+    write mine[0] @17 "mine[0]"
+    for i = 0 to 15 share guided nowait @19 {
+      read mine[0] @19 "mine[0]"
+      write a[i][1] @19 "a[i][1]"
+    }
+    barrier
+    for i = 0 to 15 share static collapse 2 @22 {
+      for j = 0 to 15 @23 {
+        read a[i][j] @23 "a[i][j]"
+        write a[i][j] @23 "a[i][j]"
+      }
+    }
+    single nowait @25 {
+      write a[0][0] @25 "a[0][0]"
+    }
+    single nowait @27 {
+      write a[0][1] @27 "a[0][1]"
+    }
+    for i = 0 to 15 share static 1 @29 {
+      read a[i][i] @31 "a[i][i]"
+      write local[1] @31 "local[1]"
+    }
+  }
+}
+\
+nest "ignored:38" function ignored @"tests/loops/constructs.c":38 {
+  for i = 0 to 15 @38 {
+    read a[i][0] @38 "a[i][0]"
+  }
+}
+\
+nest "ignored:41" function ignored @"tests/loops/constructs.c":41 {
+  parallel @41 {
+    for i = 0 to 15 share static @41 {
+      read a[0][i] @43 "a[0][i]"
+      write a[0][i] @43 "a[0][i]"
+      read b[i][i] @45 "b[i][i]"
+    }
+  }
+}
+\
+nest "conditional:51" function conditional @"tests/loops/constructs.c":51 {
+  for i = 0 to 15 @51 {
+    write a[i][0] @51 "a[i][0]"
+  }
+}
+\
+nest "conditional:53" function conditional @"tests/loops/constructs.c":53 {
+  parallel @53 {
+    for i = 0 to 15 share static @53 {
+      write a[i][1] @53 "a[i][1]"
+    }
+  }
+}
+\
+nest "orphaned:58" function orphaned @"tests/loops/constructs.c":58 {
+  parallel @58 {
+    for i = 0 to 15 share static @58 {
+      write a[i][2] @58 "a[i][2]"
+    }
+  }
+}
+
+# Sizes from -D and --set.
+$ ir constructs.c -D N=8 --function parallel_for
+loops 1
+array a 8 [8][8]
+array b 8 [8][8]
+\
+nest "parallel_for:10" function parallel_for @"tests/loops/constructs.c":10 {
+  parallel threads 8 @10 {
+    for i = 0 to 7 share dynamic 2 @10 {
+      read b[i][0] @10 "b[i][0]"
+      write a[i][0] @10 "a[i][0]"
+    }
+  }
+}
+$ ir accesses.c --function shapes --set n=4 --set m=5
+loops 1
+array table 4 [10][12]
+array cloud 20 [10]
+array world 976
+array flat 8 [120]
+array v 8 [4][5]
+array p 8 [][5]
+array q 8 []
+array g 976 []
+array "g->halo" 8 []
+array rows 8 []
+\
+nest "shapes:18" function shapes @"tests/loops/accesses.c":18 {
+  for i = 0 to 3 @18 {
+    for j = 0 to 4 @19 {
+      read p[i][j] @20 "p[i][j]"
+      read q[5*i + j] @20 "q[i * m + j]"
+      read q[i] @20 "*(q + i)"
+      write v[i][j] @20 "v[i][j]"
+      let q = floor(j / 3) {
+        read cloud byte 20*i + 4*j - 12*q + 4 size 4 @21 "cloud[i].at[j % 3]"
+        write table[i][j] @21 "table[i][j]"
+      }
+      read world byte 8*i + 96*j + 8 size 8 @22 "world.cell[j][i]"
+      read "g->halo"[j] @22 "g->halo[j]"
+      read g byte 96*i + 8*j + 8 size 8 @22 "g->cell[i][j]"
+      write g byte 96*i + 8*j + 8 size 8 @22 "g->cell[i][j]"
+      read q[i + j] @23 "(&q[i])[j]"
+      write flat[12*i + 2*j] @23 "flat[i * 12 + (j << 1)]"
+    }
+  }
+}
+\
+nest "shapes:25" function shapes @"tests/loops/accesses.c":25 {
+  without @25 "the pointer rows[i] is loaded from memory" "rows[i][0]"
+  for i = 0 to 3 @25 {
+    read rows[i] @25 "rows[i]"
+  }
+}
+
+# Loop headers and bounds.
+$ ir bounds.c
+loops 1
+array x 4 [200]
+\
+nest "headers:15" function headers @"tests/loops/bounds.c":15 {
+  for i = 0 to 49 step 3 @15 {
+    write x[i] @15 "x[i]"
+  }
+}
+\
+nest "headers:16" function headers @"tests/loops/bounds.c":16 {
+  for i = 49 to 0 step -1 @16 {
+    write x[i] @16 "x[i]"
+  }
+}
+\
+nest "headers:17" function headers @"tests/loops/bounds.c":17 {
+  without @17 "loop left out: a loop without first value, condition or step" "for (i = 50; i-- > 0;) x[i] = 0"
+}
+\
+nest "headers:18" function headers @"tests/loops/bounds.c":18 {
+  for k = 25 to 16 step -2 @18 {
+    write x[k] @18 "x[k]"
+  }
+}
+\
+nest "headers:19" function headers @"tests/loops/bounds.c":19 {
+  for k = 0 to 49 @19 {
+    write x[k] @19 "x[k]"
+  }
+}
+\
+nest "headers:20" function headers @"tests/loops/bounds.c":20 {
+  for k = 0 to 15 @20 {
+    write x[k] @20 "x[k]"
+  }
+}
+\
+nest "headers:21" function headers @"tests/loops/bounds.c":21 {
+  for k = 0 to -1 @21 {
+    write x[k] @21 "x[k]"
+  }
+}
+\
+nest "headers:22" function headers @"tests/loops/bounds.c":22 {
+  for k = 5 to 1 @22 {
+    write x[k] @22 "x[k]"
+  }
+}
+\
+nest "headers:23" function headers @"tests/loops/bounds.c":23 {
+  for k = 49 to 1 step -1 @23 {
+    write x[k] @23 "x[k]"
+  }
+}
+\
+nest "headers:24" function headers @"tests/loops/bounds.c":24 {
+  without @24 "loop left out: compared as unsigned, the variable could be negative" "for (long k = -3; k <= sizeof(x) / sizeof(x[0]) - 190; k++) x[k + 3] = 0"
+}
+\
+nest "nested:28" function nested @"tests/loops/bounds.c":28 {
+  for i = 0 to 49 @28 {
+    for j = max(0, i - 3) to min(49, i + 3) @29 {
+      read x[i] @29 "x[i]"
+      write x[j] @29 "x[j]"
+    }
+  }
+}
+\
+nest "nested:30" function nested @"tests/loops/bounds.c":30 {
+  for t = 0 to 6 @30 {
+    for i = max(8*t, floor((3*t - 49) / 2)) to min(8*t + 7, floor((5*t + 60) / 2)) @31 {
+      write x[i] @31 "x[i]"
+    }
+  }
+}
+\
+nest "nested:32" function nested @"tests/loops/bounds.c":32 {
+  for i = 0 to 49 @32 {
+    when i - 11 >= 0 {
+      for j = i - 10 to min(i - 1, 39) @33 {
+        write x[j] @33 "x[j]"
+      }
+    }
+    when -i + 10 >= 0 {
+      for j = 0 to i - 1 @33 {
+        write x[j] @33 "x[j]"
+      }
+    }
+  }
+}
+\
+nest "nested:34" function nested @"tests/loops/bounds.c":34 {
+  for i = 0 to 49 @34 {
+    when i - 20 >= 0 {
+      for j = 20 to 29 @35 {
+        write x[j] @35 "x[j]"
+      }
+    }
+    when -i + 19 >= 0 {
+      for j = i to 29 @35 {
+        write x[j] @35 "x[j]"
+      }
+    }
+  }
+}
+\
+nest "nested:36" function nested @"tests/loops/bounds.c":36 {
+  for i = 0 to 49 @36 {
+    for i2 = i to 49 @37 {
+      for max_2 = -i + i2 to 1 @38 {
+        write x[max_2] @38 "x[max]"
+      }
+    }
+  }
+}
+
+# Shapes, pointers, structures, scalars that are followed.
+$ ir accesses.c --set n=10 --set m=12
+loops 1
+array table 4 [10][12]
+array cloud 20 [10]
+array world 976
+array flat 8 [120]
+array v 8 [10][12]
+array p 8 [][12]
+array q 8 []
+array g 976 []
+array "g->halo" 8 []
+array rows 8 []
+array a 8 []
+array wave 8 [2][10]
+\
+nest "shapes:18" function shapes @"tests/loops/accesses.c":18 {
+  for i = 0 to 9 @18 {
+    for j = 0 to 11 @19 {
+      read p[i][j] @20 "p[i][j]"
+      read q[12*i + j] @20 "q[i * m + j]"
+      read q[i] @20 "*(q + i)"
+      write v[i][j] @20 "v[i][j]"
+      let q = floor(j / 3) {
+        read cloud byte 20*i + 4*j - 12*q + 4 size 4 @21 "cloud[i].at[j % 3]"
+        write table[i][j] @21 "table[i][j]"
+      }
+      read world byte 8*i + 96*j + 8 size 8 @22 "world.cell[j][i]"
+      read "g->halo"[j] @22 "g->halo[j]"
+      read g byte 96*i + 8*j + 8 size 8 @22 "g->cell[i][j]"
+      write g byte 96*i + 8*j + 8 size 8 @22 "g->cell[i][j]"
+      read q[i + j] @23 "(&q[i])[j]"
+      write flat[12*i + 2*j] @23 "flat[i * 12 + (j << 1)]"
+    }
+  }
+}
+\
+nest "shapes:25" function shapes @"tests/loops/accesses.c":25 {
+  without @25 "the pointer rows[i] is loaded from memory" "rows[i][0]"
+  for i = 0 to 9 @25 {
+    read rows[i] @25 "rows[i]"
+  }
+}
+\
+nest "followed:29" function followed @"tests/loops/accesses.c":29 {
+  for i = 0 to 9 @29 {
+    read a[3*i + 1] @34 "a[j]"
+    write flat[12*i + 3] @34 "line[3]"
+    read a[i + 1] @35 "a[j - d]"
+    write flat[12*i + 5] @35 "two[i][5]"
+    when i - 5 >= 0 {
+      read a[4] @37 "a[j]"
+      write a[4] @37 "a[j]"
+      let q = floor(i / 2) {
+        let q_2 = floor(i / 4) {
+          read a[q] @39 "a[half]"
+          read a[i - 4*q_2] @39 "a[rest]"
+          read a[q_2] @39 "a[q]"
+          write a[i - 2*q] @39 "a[odd]"
+        }
+      }
+    }
+    when -i + 4 >= 0 {
+      read a[3*i + 1] @37 "a[j]"
+      write a[3*i + 1] @37 "a[j]"
+      let q = floor(i / 2) {
+        let q_2 = floor(i / 4) {
+          read a[q] @39 "a[half]"
+          read a[i - 4*q_2] @39 "a[rest]"
+          read a[q_2] @39 "a[q]"
+          write a[i - 2*q] @39 "a[odd]"
+        }
+      }
+    }
+  }
+}
+\
+nest "layered:45" function layered @"tests/loops/accesses.c":45 {
+  for s = 0 to 5 @45 {
+    for i = 1 to 8 @46 {
+      let q = floor(s / 2) {
+        let q_2 = floor((s + 1) / 2) {
+          read wave[s - 2*q][i - 1] @46 "wave[s % 2][i - 1]"
+          read wave[s - 2*q][i + 1] @46 "wave[s % 2][i + 1]"
+          write wave[s - 2*q_2 + 1][i] @46 "wave[(s + 1) % 2][i]"
+        }
+      }
+    }
+  }
+}
+
+# Functions.
+$ ir calls.c
+loops 1
+array a 8 [8][8]
+array b 8 [8]
+\
+nest "rows:24" function rows @"tests/loops/calls.c":24 {
+  parallel @24 {
+    for i = 0 to 7 share static @24 {
+      when -i + 5 >= 0 and i - 2 >= 0 {
+        for k = 0 to min(i - 1, 4) @14 {
+          read a[i][k] @14 "x[k]"
+          write a[i][k] @14 "x[k]"
+        }
+      }
+      when i - 6 >= 0 {
+        for k = 0 to min(i - 1, 4) @14 {
+          read a[i][k] @14 "x[k]"
+          write a[i][k] @14 "x[k]"
+        }
+      }
+      for k = 0 to 7 @9 {
+        read a[i][k] @9 "x[k]"
+        read a[0][k] @9 "y[k]"
+      }
+      write b[i] @26 "b[i]"
+    }
+  }
+}
+\
+nest "wrapped:31" function wrapped @"tests/loops/calls.c":31 {
+  for i = 0 to 7 @31 {
+    when -i >= 0 {
+      read a[1][i - 1] @31 "a[0][wrap(i - 1)]"
+      read a[0][i + 1] @31 "a[0][wrap(i + 1)]"
+      write b[i] @31 "b[i]"
+    }
+    when i - 1 >= 0 and i - 7 >= 0 {
+      read a[0][i - 1] @31 "a[0][wrap(i - 1)]"
+      read a[-1][i + 1] @31 "a[0][wrap(i + 1)]"
+      write b[i] @31 "b[i]"
+    }
+    when i - 1 >= 0 and -i + 6 >= 0 {
+      read a[0][i - 1] @31 "a[0][wrap(i - 1)]"
+      read a[0][i + 1] @31 "a[0][wrap(i + 1)]"
+      write b[i] @31 "b[i]"
+    }
+  }
+}
+
+# Conditions.
+$ ir guards.c
+loops 1
+array a 8 [20][20]
+array b 8 [20]
+\
+nest "guards:6" function guards @"tests/loops/guards.c":6 {
+  for i = 0 to 19 @6 {
+    for j = 0 to 19 @7 {
+      when i - j == 0 {
+        write a[i][j] @8 "a[i][j]"
+      }
+      when i - j != 0 {
+        write a[i][j] @9 "a[i][j]"
+      }
+      when i - 3 >= 0 and -j + 4 >= 0 {
+        write b[i] @10 "b[i]"
+      }
+      when i - 3 >= 0 and j - 5 >= 0 and j - 15 >= 0 {
+        write b[i] @10 "b[i]"
+      }
+      when (i - 1) % 3 != 0 and i - 4 != 0 {
+        write b[j] @11 "b[j]"
+      }
+      write b[0] @12 "b[0]"
+    }
+  }
+}
+\
+nest "guards:15" function guards @"tests/loops/guards.c":15 {
+  for i = 0 to 19 @15 {
+    when i - 7 != 0 {
+      let q = floor(i / 2) {
+        when i - 2*q == 0 {
+          write b[i] @21 "b[i]"
+        }
+      }
+      let q = floor(i / 2) {
+        when i - 2*q != 0 {
+          when i - 11 >= 0 {
+            read a[i][0] @18 "a[i][0]"
+            write b[i] @18 "b[i]"
+          }
+          when -i + 10 >= 0 {
+            read a[0][i] @18 "a[0][i]"
+            write b[i] @18 "b[i]"
+          }
+        }
+      }
+    }
+  }
+}
+\
+nest "guards:25" function guards @"tests/loops/guards.c":25 {
+  without @26 "whether this runs is not affine: b[i] is loaded from memory" "if (b[i] > most) { most = b[i]; at = i; }"
+  for i = 0 to 19 @25 {
+    read b[i] @26 "b[i]"
+  }
+}
+
+# What is not affine.
+$ ir gaps.c --set n=10
+loops 1
+array b 8 [10]
+array index_of 4 [10]
+array rows 8 []
+array start 8 [3]
+\
+nest "gaps:10" function gaps @"tests/loops/gaps.c":10 {
+  without @10 "subscript index_of[i] is not affine: index_of[i] is loaded from memory" "b[index_of[i]]"
+  for i = 0 to 9 @10 {
+    read index_of[i] @10 "index_of[i]"
+  }
+}
+\
+nest "gaps:11" function gaps @"tests/loops/gaps.c":11 {
+  without @11 "loop left out: bound is not affine: unknown is not known (--set unknown=NUMBER gives it)" "for (int i = 0; i < unknown; i++) b[i] = 0"
+}
+\
+nest "gaps:12" function gaps @"tests/loops/gaps.c":12 {
+  without @13 "loop left out: bound is not affine: a product of two variables is not affine" "for (int j = 0; j < i * i; j++) b[j] = 0"
+}
+\
+nest "gaps:14" function gaps @"tests/loops/gaps.c":14 {
+  without @15 "subscript i * j is not affine: a product of two variables is not affine" "b[i * j]"
+}
+\
+nest "gaps:16" function gaps @"tests/loops/gaps.c":16 {
+  without @17 "whether this runs is not affine: b[i] is loaded from memory" "if (b[i] > 0) a[i][0] = 0"
+  for i = 0 to 9 @16 {
+    read b[i] @17 "b[i]"
+  }
+}
+\
+nest "gaps:18" function gaps @"tests/loops/gaps.c":18 {
+  without @18 "a call of printf, whose body is not in the source" "printf(\"%g\\n\", b[i])"
+  for i = 0 to 9 @18 {
+    read b[i] @18 "b[i]"
+  }
+}
+\
+nest "gaps:19" function gaps @"tests/loops/gaps.c":19 {
+  without @19 "loop left out: break, goto or return ends the loop early" "for (int i = 0; i < 10; i++) { while (b[i] > 1) b[i] /= 2; if (b[i] > 3) bre..."
+}
+\
+nest "gaps:23" function gaps @"tests/loops/gaps.c":23 {
+  without @23 "loop left out: the step is no addition" "for (int i = 1; i < 10; i *= 2) b[i] = 0"
+}
+\
+nest "gaps:24" function gaps @"tests/loops/gaps.c":24 {
+  without @24 "loop left out: compared as unsigned, the variable could be negative" "for (unsigned i = 10 - 1; i >= 0; i--) b[i] = 0"
+}
+\
+nest "gaps:25" function gaps @"tests/loops/gaps.c":25 {
+  without @25 "loop left out: the step leads away from the bound" "for (int i = 0; i < 10; i--) b[i] = 0"
+}
+\
+nest "gaps:26" function gaps @"tests/loops/gaps.c":26 {
+  without @26 "the pointer rows[i] is loaded from memory" "rows[i][0]"
+  for i = 0 to 9 @26 {
+    read rows[i] @26 "rows[i]"
+  }
+}
+\
+nest "gaps:28" function gaps @"tests/loops/gaps.c":28 {
+  without @28 "subscript k++ is not affine: k changes in the loop at line 28" "b[k++]"
+}
+\
+nest "gaps:29" function gaps @"tests/loops/gaps.c":29 {
+  without @29 "loop left out: the loop's variable is no integer" "for (double *q = p; q < p + 10; q++) *q = 0"
+}
+\
+nest "gaps:30" function gaps @"tests/loops/gaps.c":30 {
+  without @30 "loop left out: the loop's variable is changed in the loop" "for (int i = 0; i < 10; i++) { b[i] = 0; i++; }"
+}
+\
+nest "gaps:34" function gaps @"tests/loops/gaps.c":34 {
+  without @34 "a switch" "switch (i) { case 1: b[i] = 0; }"
+}
+\
+nest "gaps:35" function gaps @"tests/loops/gaps.c":35 {
+  without @35 "loop left out: a loop with more than one variable" "for (int i = 0, j = 0; i < 10; i++, j++) b[j] = 0"
+}
+\
+nest "gaps:36" function gaps @"tests/loops/gaps.c":36 {
+  without @36 "loop left out: the loop's variable could pass the end of its type" "for (unsigned char i = 0; i < 250 + 10; i++) b[i % 10] = 0"
+}
+\
+nest "gaps:38" function gaps @"tests/loops/gaps.c":38 {
+  without @38 "loop left out: schedule(runtime) is not in the source (--schedule gives one)" "for (int i = 0; i < 10; i++) b[i] = 0"
+}
+\
+nest "gaps:40" function gaps @"tests/loops/gaps.c":40 {
+  parallel @40 {
+    for i = 0 to 9 share static 10 @40 {
+      write b[i] @40 "b[i]"
+    }
+  }
+}
+\
+nest "gaps:42" function gaps @"tests/loops/gaps.c":42 {
+  without @44 "#pragma omp sections is not known here" "{ b[0] = 1; }"
+  without @46 "#pragma omp task is not known here" "b[1] = 1"
+}
+\
+nest "gaps:49" function gaps @"tests/loops/gaps.c":49 {
+  without @49 "the clause ordered is not known here" "for (int i = 0; i < 10; i++) b[i] = 0"
+}
+\
+nest "gaps:51" function gaps @"tests/loops/gaps.c":51 {
+  without @52 "the initial values of an array" "double start[3] = {0}"
+  for i = 0 to 9 @51 {
+    read start[0] @53 "start[0]"
+    write b[i] @53 "b[i]"
+  }
+}
+\
+nest "gaps:55" function gaps @"tests/loops/gaps.c":55 {
+  without @55 "subscript i / unknown is not affine: unknown is not known (--set unknown=NUMBER gives it)" "b[i / unknown]"
+}
+
+# A schedule from the command line stands for schedule(runtime); a number for an unknown variable.
+$ ir gaps.c --set n=10 --set unknown=5 --schedule static --function gaps | grep -c without
+20
+$ reusescope loops tests/loops/gaps.c --function gaps --emit-ir | grep 'schedule\|chunk'
+  without @38 "loop left out: schedule(runtime) is not in the source (--schedule gives one)" "for (int i = 0; i < 10; i++) b[i] = 0"
+  without @40 "loop left out: the schedule's chunk is no positive number:  n" "for (int i = 0; i < 10; i++) b[i] = 0"
+
+# Scalars in memory, loops together, bases.
+$ ir calls.c --function rows --count-scalars
+loops 1
+array a 8 [8][8]
+array b 8 [8]
+array sum 8 private
+\
+nest "rows:24" function rows @"tests/loops/calls.c":24 {
+  parallel @24 {
+    for i = 0 to 7 share static @24 {
+      when -i + 5 >= 0 and i - 2 >= 0 {
+        for k = 0 to min(i - 1, 4) @14 {
+          read a[i][k] @14 "x[k]"
+          write a[i][k] @14 "x[k]"
+        }
+      }
+      when i - 6 >= 0 {
+        for k = 0 to min(i - 1, 4) @14 {
+          read a[i][k] @14 "x[k]"
+          write a[i][k] @14 "x[k]"
+        }
+      }
+      write sum @8 "sum"
+      for k = 0 to 7 @9 {
+        read a[i][k] @9 "x[k]"
+        read a[0][k] @9 "y[k]"
+        read sum @9 "sum"
+        write sum @9 "sum"
+      }
+      read sum @10 "sum"
+      write b[i] @26 "b[i]"
+    }
+  }
+}
+$ ir bounds.c --function nested --together | head -12
+loops 1
+array x 4 [200]
+\
+nest "nested:28" function nested @"tests/loops/bounds.c":28 {
+  for i = 0 to 49 @28 {
+    for j = max(0, i - 3) to min(49, i + 3) @29 {
+      read x[i] @29 "x[i]"
+      write x[j] @29 "x[j]"
+    }
+  }
+  for t = 0 to 6 @30 {
+    for i = max(8*t, floor((3*t - 49) / 2)) to min(8*t + 7, floor((5*t + 60) / 2)) @31 {
+$ ir calls.c --function wrapped --base b=0x1000
+loops 1
+array a 8 [8][8]
+array b 8 [8] base 0x1000
+\
+nest "wrapped:31" function wrapped @"tests/loops/calls.c":31 {
+  for i = 0 to 7 @31 {
+    when -i >= 0 {
+      read a[1][i - 1] @31 "a[0][wrap(i - 1)]"
+      read a[0][i + 1] @31 "a[0][wrap(i + 1)]"
+      write b[i] @31 "b[i]"
+    }
+    when i - 1 >= 0 and i - 7 >= 0 {
+      read a[0][i - 1] @31 "a[0][wrap(i - 1)]"
+      read a[-1][i + 1] @31 "a[0][wrap(i + 1)]"
+      write b[i] @31 "b[i]"
+    }
+    when i - 1 >= 0 and -i + 6 >= 0 {
+      read a[0][i - 1] @31 "a[0][wrap(i - 1)]"
+      read a[0][i + 1] @31 "a[0][wrap(i + 1)]"
+      write b[i] @31 "b[i]"
+    }
+  }
+}
+
+# What was written is read again, and written the same.
+$ for file in constructs bounds accesses calls guards gaps; do reusescope loops tests/loops/$file.c --set n=10 --set m=12 --emit-ir -q > one.loop; reusescope loops one.loop --emit-ir > two.loop; cmp one.loop two.loop; done
+$ for file in examples/loops/*.loop; do reusescope loops $file --emit-ir | reusescope loops - --emit-ir > /dev/null || echo $file; done
+$ reusescope loops examples/loops/gemm_rayon.loop --set N=16 --emit-ir
+loops 1
+array a 8 [16][16]
+array b 8 [16][16]
+array c 8 [16][16]
+\
+nest gemm_rayon {
+  parallel {
+    for i = 0 to 15 share static {
+      for k = 0 to 15 {
+        for j = 0 to 15 {
+          read a[i][k]
+          read b[k][j]
+          read c[i][j]
+          write c[i][j]
+        }
+      }
+    }
+  }
+}
+$ reusescope loops examples/loops/tiles.loop --emit-ir
+loops 1
+array grid 8 [2][100][100]
+array point 24 []
+array sum 8 private
+array "table of pairs" 4 [100] base 0x100000
+\
+nest tiles {
+  parallel threads 8 @3 {
+    single @4 {
+      write "table of pairs"[0] @4 "pairs[0]"
+    }
+    for ti = 0 to 3 share guided 2 collapse 2 nowait @5 {
+      for tj = 0 to 3 {
+        for i = max(1, 32*ti) to min(32*ti + 31, 98) {
+          for j = min(32*tj + 31, 98) to max(1, 32*tj) step -1 {
+            when i + j - 4 >= 0 and (i - j - 1) % 3 != 0 and i - j != 0 {
+              read grid[0][i - 1][j]
+              let half = floor(i / 2) {
+                read point byte 24*half + 8 size 8 "point[i / 2].y"
+                let odd = i - 2*half {
+                  write grid[odd][i][j]
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+    barrier
+    for i = 0 to 99 share static {
+      read point[i] size 8
+      read sum
+      write sum
+    }
+  }
+}
+
+# Flags of a project.
+$ folder=$PWD/project && mkdir -p $folder/inc && echo '#define SIZE 6' > $folder/inc/size.h
+$ printf '#include "size.h"\ndouble a[SIZE * K];\nvoid f(void) { for (int i = 0; i < SIZE * K; i++) a[i] = 0; }\n' > $folder/f.c
+$ printf '[{"directory":"%s","file":"f.c","command":"no-such-compiler -O2 -fplugin=evil.so -Iinc \\"-DK=3\\" -c f.c -o f.o"}]' $folder > $folder/compile_commands.json
+$ (cd $folder && reusescope loops f.c --compile-commands . --emit-ir) | grep 'array\|for'
+array a 8 [18]
+  for i = 0 to 17 @3 {
+$ (cd $folder && reusescope loops f.c --compile-commands compile_commands.json -D K=5 --emit-ir) 2>&1 | grep 'array\|for'
+array a 8 [30]
+  for i = 0 to 29 @3 {
+$ (cd $folder && reusescope loops f.c --emit-ir)
+reusescope: f.c:1:10: fatal error: size.h: No such file or directory
+[1]
+$ (cd $folder && cp f.c g.c && reusescope loops g.c --compile-commands . --emit-ir)
+reusescope: ./compile_commands.json: no command compiles g.c
+[2]
+$ (cd $folder && echo '{}' > compile_commands.json && reusescope loops f.c --compile-commands . --emit-ir)
+reusescope: ./compile_commands.json: not a list of commands
+[1]

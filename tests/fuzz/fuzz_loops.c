@@ -1,0 +1,52 @@
+/*
+ * fuzz_loops.c - any bytes as the text form of a loop tree.
+ *
+ * Reading must end in an error that says something, or in a program that is
+ * written as text that reads to the same text, and that can be laid out and copied.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loops/loop_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+#define CHECK(holds) \
+    do { \
+        if (!(holds)) { \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
+            abort(); \
+        } \
+    } while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
+    struct rsc_loop_program *program, *again;
+    struct rsc_error error = {0};
+    char *text, *second;
+    size_t text_bytes, second_bytes;
+    rsc_loop_text_matches((const char *)data, bytes);
+    int status = rsc_loop_text_read((const char *)data, bytes, "fuzz", NULL, 0, &program, &error);
+    if (status) {
+        CHECK(status < 0 && error.code == status && error.message[0] && !strchr(error.message, '\n') && !program);
+        return 0;
+    }
+    CHECK(rsc_loop_text_write(program, &text, &text_bytes) == 0);
+    if (rsc_loop_text_read(text, text_bytes, "again", NULL, 0, &again, &error)) {
+        fprintf(stderr, "%s\n%s", error.message, text);
+        abort();
+    }
+    CHECK(rsc_loop_text_write(again, &second, &second_bytes) == 0);
+    CHECK(text_bytes == second_bytes && !memcmp(text, second, text_bytes));
+    free(text);
+    free(second);
+    if (again->region_count && again->region[0].node_count < 1000) {
+        struct rsc_loop_node *root = again->region[0].root;
+        if (root->child_count && rsc_loop_copy_node(again, root, root->child[0])) CHECK(rsc_loop_seal(again, "copy", &error) == 0 || error.message[0]);
+    }
+    rsc_loop_layout(program, 64, &error);
+    rsc_loop_program_free(program);
+    rsc_loop_program_free(again);
+    return 0;
+}

@@ -1,0 +1,339 @@
+/*
+ * property_loops_source.c - the loop tree of a C file against the program itself.
+ *
+ * Every kernel of examples/loops is compiled without optimisation and with the
+ * compiler's thread sanitizer instrumentation, whose calls (one for each load and
+ * store of memory) end here instead of in the sanitizer. The loads and stores of
+ * every byte of every array must be as many as the loop tree makes when it is
+ * walked. That is independent of everything in the front end. The same for a file
+ * with everything the front end follows, and for random programs.
+ */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "loops/c_source.h"
+
+/* What the instrumented code touches: addresses of the arrays, counts by byte. */
+struct watched {
+    uintptr_t start;
+    uint64_t bytes;
+    uint32_t *reads, *writes; /* by first byte of the access */
+};
+
+static struct watched watched[64];
+static uint32_t watched_count;
+static uint64_t elsewhere;
+
+static void touched(const void *address, int is_write) {
+    for (uint32_t i = 0; i < watched_count; i++) {
+        uintptr_t offset = (uintptr_t)address - watched[i].start;
+        if (offset >= watched[i].bytes) continue;
+        (is_write ? watched[i].writes : watched[i].reads)[offset]++;
+        return;
+    }
+    elsewhere++;
+}
+
+#define HOOK(name, is_write) \
+    __attribute__((visibility("default"))) void name(void *address); \
+    void name(void *address) { touched(address, is_write); }
+HOOK(__tsan_read1, 0)
+HOOK(__tsan_read2, 0)
+HOOK(__tsan_read4, 0)
+HOOK(__tsan_read8, 0)
+HOOK(__tsan_read16, 0)
+HOOK(__tsan_write1, 1)
+HOOK(__tsan_write2, 1)
+HOOK(__tsan_write4, 1)
+HOOK(__tsan_write8, 1)
+HOOK(__tsan_write16, 1)
+HOOK(__tsan_unaligned_read2, 0)
+HOOK(__tsan_unaligned_read4, 0)
+HOOK(__tsan_unaligned_read8, 0)
+HOOK(__tsan_unaligned_write2, 1)
+HOOK(__tsan_unaligned_write4, 1)
+HOOK(__tsan_unaligned_write8, 1)
+__attribute__((visibility("default"))) void __tsan_init(void);
+__attribute__((visibility("default"))) void __tsan_func_entry(void *);
+__attribute__((visibility("default"))) void __tsan_func_exit(void);
+void __tsan_init(void) {}
+void __tsan_func_entry(void *caller) { (void)caller; }
+void __tsan_func_exit(void) {}
+
+/* Takes off what the tree makes; below 0 wraps and is found. */
+static void walk(const struct rsc_loop_node *node, int64_t *value) {
+    int64_t first, trip;
+    switch (node->kind) {
+    case RSC_NODE_REFERENCE: {
+        int64_t offset = rsc_affine_at(&node->offset, value, node->depth);
+        assert_true(offset >= 0 && (uint64_t)offset < watched[node->array].bytes);
+        (node->is_write ? watched[node->array].writes : watched[node->array].reads)[offset]--;
+        return;
+    }
+    case RSC_NODE_LOOP:
+        trip = rsc_loop_trip(node, value, &first);
+        for (int64_t i = 0; i < trip; i++) {
+            value[node->depth] = first + i * node->step;
+            for (uint32_t c = 0; c < node->child_count; c++) walk(node->child[c], value);
+        }
+        return;
+    case RSC_NODE_GUARD:
+        if (!rsc_guard_holds(node, value)) return;
+        break;
+    default: break;
+    }
+    for (uint32_t c = 0; c < node->child_count; c++) walk(node->child[c], value);
+}
+
+/* 1 if it was compared, 0 if the tree has gaps and may have. */
+static int compare(const char *path, const struct rsc_loop_program *program, void *library, int may_have_gaps) {
+    int64_t value[RSC_LOOP_DEPTH_MAX];
+    void (*kernel)(void);
+    for (uint32_t r = 0; r < program->region_count; r++)
+        if (program->region[r].gap_count) {
+            if (may_have_gaps) return 0;
+            fail_msg("%s:%u: %s", path, program->region[r].gap[0].line, program->region[r].gap[0].reason);
+        }
+    *(void **)&kernel = dlsym(library, "kernel");
+    assert_non_null(kernel);
+    watched_count = program->array_count;
+    assert_true(watched_count < 64); /* 0: then nothing may be touched */
+    for (uint32_t i = 0; i < watched_count; i++) {
+        void *start = dlsym(library, program->array[i].name);
+        assert_non_null(start);
+        watched[i] = (struct watched){(uintptr_t)start, program->array[i].bytes, calloc(program->array[i].bytes, 4), calloc(program->array[i].bytes, 4)};
+        assert_true(watched[i].reads && watched[i].writes);
+    }
+    elsewhere = 0;
+    kernel();
+    for (uint32_t r = 0; r < program->region_count; r++) walk(program->region[r].root, value);
+    for (uint32_t i = 0; i < watched_count; i++) {
+        for (uint64_t b = 0; b < watched[i].bytes; b++)
+            if (watched[i].reads[b] || watched[i].writes[b])
+                fail_msg("%s: byte %llu of %s: %d more reads and %d more writes than the tree has", path, (unsigned long long)b,
+                         program->array[i].name, (int)watched[i].reads[b], (int)watched[i].writes[b]);
+        free(watched[i].reads);
+        free(watched[i].writes);
+    }
+    assert_int_equal(elsewhere, 0);
+    watched_count = 0;
+    return 1;
+}
+
+static char folder[] = "/tmp/reusescope-loops-XXXXXX";
+
+static int check_source(const char *path, int may_have_gaps) {
+    char command[2000], object[600];
+    struct rsc_c_options options = {0};
+    struct rsc_error error = {0};
+    struct rsc_loop_program *program;
+    char *text;
+    size_t bytes;
+    static unsigned number;
+    snprintf(object, sizeof object, "%s/k%u.so", folder, number++); /* a name is loaded once only */
+    /* `static` goes, so that the arrays can be found by name; linked without the sanitizer's library. */
+    snprintf(command, sizeof command, "gcc -O0 -w -fPIC -fsanitize=thread -Dstatic= -c '%s' -o '%s/k.o' && gcc -shared -Wl,-Bsymbolic '%s/k.o' -lm -o '%s'", path,
+             folder, folder, object);
+    assert_int_equal(system(command), 0);
+    if (rsc_c_source_read(path, &options, &text, &bytes, &error)) fail_msg("%s", error.message);
+    if (rsc_loop_text_read(text, bytes, path, NULL, 0, &program, &error)) fail_msg("%s", error.message);
+    void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    if (!library) fail_msg("%s", dlerror());
+    int compared = compare(path, program, library, may_have_gaps);
+    dlclose(library);
+    unlink(object);
+    free(text);
+    rsc_loop_program_free(program);
+    return compared;
+}
+
+static void test_kernels(void **state) {
+    char list[600], line[400], name[100], path[600];
+    int count = 0;
+    (void)state;
+    snprintf(list, sizeof list, "%s/examples/loops/KERNELS", RSC_SOURCE_DIR);
+    FILE *kernels = fopen(list, "r");
+    assert_non_null(kernels);
+    while (fgets(line, sizeof line, kernels))
+        if (line[0] != '#' && sscanf(line, "%99s", name) == 1) {
+            snprintf(path, sizeof path, "%s/examples/loops/%s.c", RSC_SOURCE_DIR, name);
+            check_source(path, 0);
+            count++;
+        }
+    fclose(kernels);
+    assert_true(count >= 26);
+}
+
+static void test_features(void **state) {
+    (void)state;
+    check_source(RSC_SOURCE_DIR "/tests/loops/live_features.c", 0);
+}
+
+/* Random programs: nests of loops over what is affine, in all the ways it can be written. */
+struct maker {
+    FILE *to;
+    struct rsc_rng rng;
+    int variables; /* v0.. in scope */
+    int depth;
+};
+
+static int pick(struct maker *maker, int n) { return (int)rsc_rng_below(&maker->rng, (uint64_t)n); }
+
+static void make_expression(struct maker *maker, int depth) {
+    int kind = depth ? pick(maker, 12) : pick(maker, 3);
+    if (kind < 2 && maker->variables) {
+        fprintf(maker->to, "v%d", pick(maker, maker->variables));
+        return;
+    }
+    if (kind < 3) {
+        fprintf(maker->to, "%d", pick(maker, 9) - 4);
+        return;
+    }
+    static const char *const open[] = {"(", "(", "MIN(", "MAX(", "least(", "("};
+    static const char *const middle[] = {" + ", " - ", ", ", ", ", ", ", NULL};
+    if (kind == 8) {
+        fprintf(maker->to, "%d * ", pick(maker, 5) - 2);
+        make_expression(maker, 0);
+        return;
+    }
+    if (kind < 9) {
+        int form = kind - 3;
+        fputs(open[form], maker->to);
+        make_expression(maker, depth - 1);
+        fputs(middle[form], maker->to);
+        make_expression(maker, depth - 1);
+        fputs(")", maker->to);
+        return;
+    }
+    static const char *const back[] = {" / 3)", " % 5)", " >> 1)", " & 7)", " / -2)", " % 2)"};
+    fputs("(", maker->to);
+    if (kind == 11) { /* a choice */
+        make_expression(maker, 0);
+        fputs(pick(maker, 2) ? " < " : " >= ", maker->to);
+        make_expression(maker, 0);
+        fputs(" ? ", maker->to);
+        make_expression(maker, 0);
+        fputs(" : ", maker->to);
+        make_expression(maker, 0);
+        fputs(")", maker->to);
+        return;
+    }
+    make_expression(maker, 0);
+    fputs(back[pick(maker, 6)], maker->to);
+}
+
+static void make_condition(struct maker *maker) {
+    static const char *const signs[] = {" < ", " <= ", " > ", " >= ", " == ", " != "};
+    int both = pick(maker, 4);
+    make_expression(maker, 1);
+    fputs(signs[pick(maker, 6)], maker->to);
+    make_expression(maker, 0);
+    if (both > 1) return;
+    fputs(both ? " && " : " || ", maker->to);
+    fprintf(maker->to, "(v%d + 8) %% 3 == 1", pick(maker, maker->variables));
+}
+
+/* Values stay within a few hundred: a and b have room on both sides. */
+static void make_access(struct maker *maker, const char *array) {
+    fprintf(maker->to, "%s[4096 + ", array);
+    make_expression(maker, 2);
+    fputs("]", maker->to);
+}
+
+static void make_statements(struct maker *maker, int count);
+
+static void make_loop(struct maker *maker) {
+    int v = maker->variables, down = pick(maker, 3) == 0, step = 1 + pick(maker, 3);
+    maker->variables = maker->depth ? maker->variables : 0;
+    fprintf(maker->to, "for (int v%d = ", v);
+    make_expression(maker, 1);
+    if (down) fprintf(maker->to, " + 4; v%d > ", v);
+    else fprintf(maker->to, " - 4; v%d < ", v);
+    make_expression(maker, 1);
+    fprintf(maker->to, down ? " - 3; v%d -= %d) {\n" : " + 3; v%d += %d) {\n", v, step);
+    maker->variables = v + 1;
+    maker->depth++;
+    make_statements(maker, 1 + pick(maker, 3));
+    maker->depth--;
+    maker->variables = v;
+    fputs("}\n", maker->to);
+}
+
+static void make_statements(struct maker *maker, int count) {
+    int variables = maker->variables;
+    for (int i = 0; i < count; i++) {
+        int kind = pick(maker, 10);
+        if (kind < 3 && maker->depth < 3) {
+            make_loop(maker);
+        } else if (kind < 5) {
+            fputs("if (", maker->to);
+            make_condition(maker);
+            fputs(pick(maker, 4) ? ") {\n" : ") continue;\n{\n", maker->to);
+            make_access(maker, "b");
+            fputs(" = 1;\n} ", maker->to);
+            if (pick(maker, 2)) fputs("\n", maker->to);
+        } else if (kind == 5 && maker->variables < 6) {
+            fprintf(maker->to, "int v%d = ", maker->variables);
+            make_expression(maker, 1);
+            fprintf(maker->to, ";\n");
+            maker->variables++;
+            if (pick(maker, 2)) {
+                fputs("if (", maker->to);
+                make_condition(maker);
+                fprintf(maker->to, ") v%d = ", maker->variables - 1);
+                make_expression(maker, 0);
+                fputs(";\n", maker->to);
+            }
+        } else {
+            make_access(maker, "a");
+            fputs(pick(maker, 2) ? " += " : " = ", maker->to);
+            make_access(maker, "b"); /* of another array: gcc makes 2 * x of x + x */
+            fputs(";\n", maker->to);
+        }
+    }
+    maker->variables = variables;
+}
+
+static void test_random_programs(void **state) {
+    const char *from = getenv("RSC_SEED"), *rounds = getenv("RSC_ROUNDS");
+    uint64_t seed = from ? strtoull(from, NULL, 0) : 7;
+    int compared = 0, programs = rounds ? atoi(rounds) : 12;
+    char path[600];
+    (void)state;
+    for (int i = 0; i < programs; i++) {
+        struct maker maker = {0};
+        rsc_rng_seed(&maker.rng, seed, (uint64_t)i);
+        snprintf(path, sizeof path, "%s/random%d.c", folder, i);
+        if (!(maker.to = fopen(path, "w"))) fail_msg("%s", path);
+        fprintf(maker.to, "/* seed %llu, program %d */\n#define MIN(x, y) ((x) < (y) ? (x) : (y))\n#define MAX(x, y) ((x) > (y) ? (x) : (y))\n"
+                          "static double a[8192], b[8192];\nstatic int least(int x, int y) { return x < y ? x : y; }\nvoid kernel(void) {\n",
+                (unsigned long long)seed, i);
+        for (int n = 0; n < 2; n++) make_loop(&maker);
+        fputs("}\n", maker.to);
+        fclose(maker.to);
+        compared += check_source(path, 1);
+    }
+    printf("seed %llu: %d of %d random programs compared\n", (unsigned long long)seed, compared, programs);
+    assert_true(compared * 2 >= programs);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_features), cmocka_unit_test(test_random_programs)};
+    struct rsc_error error;
+    char command[200];
+    if (rsc_c_source_check(&error)) return printf("skipped: %s\n", error.message), 77;
+    if (system("gcc --version > /dev/null 2>&1")) return printf("skipped: gcc is missing\n"), 77;
+    if (!mkdtemp(folder)) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return (getenv("RSC_KEEP") ? 0 : system(command)) || failed;
+}
