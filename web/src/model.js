@@ -151,6 +151,8 @@ export class Profile {
 export function readPage(text) {
   const page = JSON.parse(text);
   const names = page.names || [];
+  page.sims = page.documents.filter((document) => document.schema === "reusescope-sim/1");
+  page.loops = page.documents.filter((document) => document.schema === "reusescope-loops/1");
   page.profiles = page.profiles.map((json, i) => new Profile(json, names[i] || ""));
   const same = new Set(page.profiles.map((profile) => profile.name)).size < page.profiles.length;
   for (const profile of page.profiles) {

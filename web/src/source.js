@@ -49,5 +49,6 @@ export function source(page, state) {
     }
   });
   return section("source", "Source", "Misses of each line in the margin. The text is what the files held when the page was made.",
-    h("div", { class: "controls" }, h("label", { for: "file" }, "File "), select), box);
+    h("div", { class: "controls" }, h("label", { for: "file" }, "File "), select), box,
+    page.sources_left_out ? h("p", { class: "status" }, `${page.sources_left_out} more files were too much for one page.`) : null);
 }

@@ -4,7 +4,7 @@
 import { h, fill, section } from "./dom.js";
 import { bytes, count, percent, signed } from "./units.js";
 
-const SHOWN = 100;
+const SHOWN = 25;
 
 const text = (name, title, className) => ({ name, title, className, value: (row) => row[name], show: (row) => row[name] });
 const NAMES = {
