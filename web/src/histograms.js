@@ -79,7 +79,7 @@ function quantiles(profile) {
   return h("p", { class: "quantiles" }, "Reuses within: " + wanted.map((share, i) => `${Math.round(share * 100)} % ${found[i]}`).join(" · "));
 }
 
-// A quarter to all of the blue-to-yellow scale (cividis-like: light grows with the count, whatever one's eyes).
+// From blue to yellow, told apart by lightness whatever one's eyes: few lie near the paper, many far from it.
 const HEAT = [[0, 34, 78], [53, 69, 109], [102, 105, 112], [148, 142, 119], [194, 178, 107], [254, 232, 56]];
 function heat(share) {
   const at = Math.min(0.9999, Math.max(0, share)) * (HEAT.length - 1), low = Math.floor(at), part = at - low;
@@ -98,7 +98,12 @@ export function phases(page, state) {
     const width = (canvas.width - left - right) / list.length, tall = (canvas.height - top - foot) / rows;
     g.clearRect(0, 0, canvas.width, canvas.height);
     g.font = "22px system-ui, sans-serif";
-    const shade = (value, all) => (value ? heat(1 + Math.log10(value / all) / 4) : css("--panel"));
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const shade = (value, all) => { // a scale of four decades
+      if (!value) return css("--paper");
+      const share = 1 + Math.log10(value / all) / 4;
+      return heat(dark ? share : 1 - share);
+    };
     list.forEach((phase, i) => {
       const x = left + i * width, all = phase.references || 1;
       for (let row = 0; row < rows; row++) {
@@ -130,7 +135,7 @@ export function phases(page, state) {
   };
   state.on(["bytes", "first"], draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(state.values));
-  return section("phases", "Over time", "Each column is a stretch of the run, each row a reuse distance; yellow is most of that stretch's references, dark blue a ten-thousandth. What lies above the line misses.", canvas, strip);
+  return section("phases", "Over time", "Each column is a stretch of the run, each row a reuse distance; the farther its colour from the paper's, the more of that stretch's references (from a ten-thousandth to all). What lies above the line misses.", canvas, strip);
 }
 
 function ratioOf(row, lines) {

@@ -5,6 +5,7 @@ import { bytes, count, percent, points } from "./units.js";
 import { curveChart, ratioText } from "./curve.js";
 
 const STEPS = 16; // of the slider to an octave
+const WORTH = 0.0005; // a change of the miss ratio that is pointed out
 
 export function levelName(levels, size) {
   const level = levels.find((one) => one.bytes === size);
@@ -14,7 +15,8 @@ export function levelName(levels, size) {
 // One sentence: how much misses here, and who is most to blame.
 export function headline(profile, size, levels) {
   const at = profile.at(size), all = profile.misses(size);
-  const where = size >= profile.footprint() ? "even in a cache of " : "in a cache of ";
+  const level = levels.some((one) => one.bytes === size);
+  const where = (size >= profile.footprint() ? "even in " : "in ") + (level ? "" : "a cache of ");
   const what = profile.json.made.model === "requests" ? "requests" : "references";
   if (!profile.json.references) return "The profile is empty: no reference was seen.";
   let text = ratioText(at) + " of " + count(profile.json.references) + " " + what + " miss " + where + levelName(levels, size) + ".";
@@ -51,7 +53,7 @@ function readout(page, state) {
     const name = h("td", {}, (one === size ? "▸ " : "") + levelName(page.machine, one));
     if (!second) return [name, ...cells];
     const a = first.at(one), b = second.at(one), change = b.miss_ratio - a.miss_ratio;
-    const clear = b.low > a.high || b.high < a.low; // the bands do not touch
+    const clear = Math.abs(change) >= WORTH && (b.low > a.high || b.high < a.low); // the bands do not touch
     return [name, ...cells, h("td", { class: "number " + (!clear ? "" : change > 0 ? "worse" : "better") },
       points(change) + (clear && change > 0 ? " ▲" : clear && change < 0 ? " ▼" : ""))];
   });

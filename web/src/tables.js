@@ -24,15 +24,15 @@ function bar(share) {
   return h("meter", { min: 0, max: 1, value: Math.min(1, share).toFixed(4), "aria-hidden": "true" });
 }
 
-function columns(which, comparing) {
+function columns(which, second) {
   const counts = [
     { name: "misses", title: "Misses", number: true, value: (row, at) => at.misses(row), show: (row, at) => count(at.misses(row)) + (row.error ? " ± " + count(row.error) : "") },
     { name: "share", title: "Of all misses", number: true, value: (row, at) => at.misses(row), cell: (row, at) => [bar(at.share(row)), " ", percent(at.share(row))] },
     { name: "ratio", title: "Miss ratio", number: true, value: (row, at) => at.misses(row) / (row.references || 1), show: (row, at) => percent(at.misses(row) / (row.references || 1)) },
     { name: "references", title: "References", number: true, value: (row) => row.references, show: (row) => count(row.references) },
   ];
-  const compared = comparing ? [
-    { name: "other", title: "Misses there", number: true, value: (row, at) => at.other(row), show: (row, at) => count(at.other(row)) },
+  const compared = second ? [
+    { name: "other", title: "In " + second.name, number: true, value: (row, at) => at.other(row), show: (row, at) => count(at.other(row)) },
     { name: "change", title: "Change", number: true, value: (row, at) => Math.abs(at.other(row) - at.misses(row)), change: true,
       show: (row, at) => signed(at.other(row) - at.misses(row)) },
   ] : [];
@@ -79,7 +79,7 @@ export function tables(page, state) {
   };
   const show = () => {
     const size = state.get("bytes"), first = page.profiles[state.get("first")], second = page.profiles[state.get("second")];
-    const { rows, others, missing } = joined(first, second, which), list = columns(which, Boolean(second));
+    const { rows, others, missing } = joined(first, second, which), list = columns(which, second);
     const all = first.misses(size), lines = first.lines(size), theirs = second ? second.lines(size) : 0;
     const cache = new Map(rows.map((row) => [row, missing && missing.has(row) ? 0 : row.misses(lines)]));
     const at = { lines, line: first.line, misses: (row) => cache.get(row), share: (row) => (all ? cache.get(row) / all : 0),
