@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "base/statistics.h"
-#include "loops/analysis.h"
+#include "loops/region_analysis.h"
 #include "loops/distinct.h"
 
 #define RUNS_MAX 300000u /* runs of lines that may be marked to count each thread's first uses: some milliseconds */
