@@ -147,12 +147,13 @@ static int take(struct rsc_block_sampler *sampler, const struct rsc_batch *in, u
                 struct rsc_error *error) {
     int status = 0;
     while (!status && first < end) {
-        if ((status = reserve(&sampler->parts, end - first + RSC_SAMPLER_GROUP, error)) < 0) break;
+        if ((status = reserve(&sampler->parts, end - first, error)) < 0) break;
         first = sampler->take(sampler->sample, in, first, end, &sampler->parts, &sampler->fetches);
-        uint32_t stop = end - first < RSC_SAMPLER_GROUP ? end : first + RSC_SAMPLER_GROUP;
+        /* The access to be cut, or fewer than a block. */
+        uint32_t stop = end - first < RSC_SAMPLER_BLOCK ? end : first + 1;
         for (; !status && first < stop; first++) {
             status = take_one(sampler, in, first, error);
-            if (!status) status = reserve(&sampler->parts, stop - first, error);
+            if (!status) status = reserve(&sampler->parts, stop - first, error); /* an access that is cut takes more */
         }
     }
     return status;

@@ -66,9 +66,8 @@ struct rsc_block_parts {
 };
 
 /*
- * Takes accesses first .. end - 1 in groups, up to one that has an access to be
- * cut; returns how far it got. parts has room for all of them and a group
- * more. Fetches among what was taken are added to *fetches.
+ * Takes accesses first .. end - 1 in blocks of 64, up to an access to be cut;
+ * returns how far it got. parts has room for all of them. Fetches among what was taken are added to *fetches.
  */
 typedef uint32_t rsc_block_take(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t first,
                                 uint32_t end, struct rsc_block_parts *parts, uint64_t *fetches);
@@ -95,8 +94,7 @@ int rsc_block_sampler_take(struct rsc_block_sampler *sampler, const struct rsc_b
                            struct rsc_error *error);
 void rsc_block_sampler_free(struct rsc_block_sampler *sampler);
 
-/* Most accesses of a group. */
-#define RSC_SAMPLER_GROUP 8u
+#define RSC_SAMPLER_BLOCK 64u
 rsc_block_take rsc_block_take_plain, rsc_block_take_avx2, rsc_block_take_avx512;
 
 #endif

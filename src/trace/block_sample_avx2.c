@@ -4,7 +4,7 @@
 
 uint32_t rsc_block_take_avx2(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t first, uint32_t end,
                             struct rsc_block_parts *parts, uint64_t *fetches) {
-    return take_groups(sample, in, first, end, parts, fetches);
+    return take_blocks(sample, in, first, end, parts, fetches);
 }
 #else
 typedef int rsc_no_block_take_avx2; /* an empty file is no C */

@@ -1,12 +1,9 @@
 /*
  * block_sample_kernel.h - the loop of block_sample.h, compiled once a width.
  *
- * Accesses go in groups. What is kept of a group moves to the front of a vector,
- * which is written behind what was kept before, without a branch. The loop stops
- * at a group in which an access has to be cut: it lies across a boundary, and its
- * first or its last byte is in the sample or it crosses more than one. With 64-byte
- * boundaries one group of eight in four has an access across one; looking at both
- * ends leaves one in thirty to be cut.
+ * 64 accesses become masks: which lie in the sample, which have to be cut (across
+ * a boundary, and with the first or the last byte in the sample, or across more
+ * than one). Then only those are looked at.
  *
  * A field of up to six bits is looked up in one word held in a register; a wider
  * one in memory.
@@ -21,9 +18,11 @@
 #define FETCH_TO_SIGN (63 - 33)
 _Static_assert(RSC_READ == 0 && RSC_WRITE == 1 && RSC_FETCH == 2, "one bit tells fetches");
 
-#if defined(__AVX512DQ__)
+struct block_masks {
+    uint64_t kept, cut, fetches;
+};
 
-#define GROUP 8u
+#if defined(__AVX512DQ__)
 
 /* Which of 8 block numbers are in the sample. */
 static inline __mmask8 keep_8(const struct rsc_block_sample *sample, __m512i block) {
@@ -33,39 +32,27 @@ static inline __mmask8 keep_8(const struct rsc_block_sample *sample, __m512i blo
     return _mm512_test_epi64_mask(_mm512_srlv_epi64(words, _mm512_and_si512(value, _mm512_set1_epi64(63))), one);
 }
 
-static inline uint32_t take_groups(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t i,
-                                   uint32_t end, struct rsc_block_parts *parts, uint64_t *fetches) {
+static inline struct block_masks masks_of(const struct rsc_block_sample *sample, const uint64_t *addr,
+                                          const uint64_t *meta) {
     const __m128i shift = _mm_cvtsi32_si128((int)sample->low);
     const __m512i one = _mm512_set1_epi64(1), size_bits = _mm512_set1_epi64(0xffffffff);
     const __m512i fetch_bit = _mm512_set1_epi64((int64_t)rsc_meta(0, RSC_FETCH, 0));
-    uint64_t *addr = parts->addr + parts->count, *meta = parts->meta + parts->count, fetched = 0;
-    uint64_t *pc = parts->pc + parts->count;
-    for (; i + GROUP <= end; i += GROUP) {
-        __m512i start = _mm512_loadu_si512(in->addr + i), packed = _mm512_loadu_si512(in->meta + i);
+    struct block_masks masks = {0, 0, 0};
+    for (uint32_t i = 0; i < RSC_SAMPLER_BLOCK; i += 8) {
+        __m512i start = _mm512_loadu_si512(addr + i), packed = _mm512_loadu_si512(meta + i);
         __m512i more = _mm512_sub_epi64(_mm512_max_epu64(_mm512_and_si512(packed, size_bits), one), one);
         __m512i first = _mm512_srl_epi64(start, shift), last = _mm512_srl_epi64(_mm512_add_epi64(start, more), shift);
         __m512i span = _mm512_sub_epi64(last, first); /* past the end of the address space it is huge */
-        __mmask8 keep = keep_8(sample, first), keep_last = keep_8(sample, last), cross = _mm512_test_epi64_mask(span, span);
-        if (cross & (keep | keep_last | _mm512_cmpgt_epu64_mask(span, one))) break;
-        uint32_t kept = (uint32_t)__builtin_popcount(keep);
-        fetched += (uint32_t)__builtin_popcount(_mm512_test_epi64_mask(packed, fetch_bit));
-        _mm512_storeu_si512(addr, _mm512_maskz_compress_epi64(keep, start));
-        _mm512_storeu_si512(meta, _mm512_maskz_compress_epi64(keep, packed));
-        if (in->pc) {
-            _mm512_storeu_si512(pc, _mm512_maskz_compress_epi64(keep, _mm512_loadu_si512(in->pc + i)));
-            pc += kept;
-        }
-        addr += kept;
-        meta += kept;
+        __mmask8 keep = keep_8(sample, first), cut = _mm512_test_epi64_mask(span, span);
+        if (__builtin_expect(cut, 0)) cut &= keep | keep_8(sample, last) | _mm512_cmpgt_epu64_mask(span, one);
+        masks.kept |= (uint64_t)keep << i;
+        masks.cut |= (uint64_t)cut << i;
+        masks.fetches |= (uint64_t)_mm512_test_epi64_mask(packed, fetch_bit) << i;
     }
-    parts->count = (uint32_t)(addr - parts->addr);
-    *fetches += fetched;
-    return i;
+    return masks;
 }
 
 #else
-
-#define GROUP 4u
 
 #if defined(__AVX2__)
 
@@ -78,9 +65,9 @@ static inline uint32_t in_sample_4(const struct rsc_block_sample *sample, __m256
     return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_slli_epi64(bits, 63)));
 }
 
-/* Which of 4 are kept, as bits; -1 if one is to be cut. */
-static inline int keep_4(const struct rsc_block_sample *sample, const uint64_t *addr, const uint64_t *meta,
-                         uint32_t *fetches) {
+/* Which of 4 are kept, and which are to be cut, as bits. */
+static inline uint32_t keep_4(const struct rsc_block_sample *sample, const uint64_t *addr, const uint64_t *meta,
+                              uint32_t *cut, uint32_t *fetches) {
     const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi64x(1);
     const __m128i shift = _mm_cvtsi32_si128((int)sample->low);
     __m256i start = _mm256_loadu_si256((const __m256i *)addr), packed = _mm256_loadu_si256((const __m256i *)meta);
@@ -91,47 +78,68 @@ static inline int keep_4(const struct rsc_block_sample *sample, const uint64_t *
     uint32_t keep = in_sample_4(sample, first), keep_last = in_sample_4(sample, last);
     uint32_t same = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(span, zero)));
     uint32_t next = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(span, one)));
-    if (~same & (keep | keep_last | ~next) & 15) return -1;
+    *cut = ~same & (keep | keep_last | ~next) & 15;
     *fetches = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_slli_epi64(packed, FETCH_TO_SIGN)));
-    return (int)keep;
+    return keep;
 }
 
 #else
 
-static inline int keep_4(const struct rsc_block_sample *sample, const uint64_t *addr, const uint64_t *meta,
-                         uint32_t *fetches) {
-    int keep = 0, cut = 0;
-    *fetches = 0;
+static inline uint32_t keep_4(const struct rsc_block_sample *sample, const uint64_t *addr, const uint64_t *meta,
+                              uint32_t *cut, uint32_t *fetches) {
+    uint32_t keep = 0;
+    *fetches = *cut = 0;
     for (uint32_t i = 0; i < 4; i++) {
         uint64_t size = (uint32_t)meta[i], end = addr[i] + size - (size != 0);
         uint64_t span = (end >> sample->low) - (addr[i] >> sample->low);
-        int kept = rsc_block_sample_has(sample, addr[i]);
+        uint32_t kept = (uint32_t)rsc_block_sample_has(sample, addr[i]);
         keep |= kept << i;
-        cut |= span && (kept || rsc_block_sample_has(sample, end) || span > 1);
+        if (span) *cut |= (kept | (uint32_t)rsc_block_sample_has(sample, end) | (span > 1)) << i;
         *fetches |= (uint32_t)(meta[i] << FETCH_TO_SIGN >> 63) << i;
     }
-    return cut ? -1 : keep;
+    return keep;
 }
 
 #endif
 
-static inline uint32_t take_groups(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t i,
+static inline struct block_masks masks_of(const struct rsc_block_sample *sample, const uint64_t *addr,
+                                          const uint64_t *meta) {
+    struct block_masks masks = {0, 0, 0};
+    for (uint32_t i = 0; i < RSC_SAMPLER_BLOCK; i += 4) {
+        uint32_t cut, fetches;
+        masks.kept |= (uint64_t)keep_4(sample, addr + i, meta + i, &cut, &fetches) << i;
+        masks.cut |= (uint64_t)cut << i;
+        masks.fetches |= (uint64_t)fetches << i;
+    }
+    return masks;
+}
+
+#endif
+
+static inline uint32_t take_blocks(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t i,
                                    uint32_t end, struct rsc_block_parts *parts, uint64_t *fetches) {
+    uint64_t *addr = parts->addr, *meta = parts->meta, *pc = parts->pc;
     uint32_t count = parts->count;
-    for (; i + GROUP <= end; i += GROUP) {
-        uint32_t fetched;
-        int keep = keep_4(sample, in->addr + i, in->meta + i, &fetched);
-        if (keep < 0) break;
-        *fetches += (uint32_t)__builtin_popcount(fetched);
-        for (uint32_t k = 0; k < GROUP; k++) { /* each is written; only what is kept stays */
-            parts->addr[count] = in->addr[i + k];
-            parts->meta[count] = in->meta[i + k];
-            if (in->pc) parts->pc[count] = in->pc[i + k];
-            count += (uint32_t)keep >> k & 1;
+    for (; i + RSC_SAMPLER_BLOCK <= end; i += RSC_SAMPLER_BLOCK) {
+        struct block_masks masks = masks_of(sample, in->addr + i, in->meta + i);
+        if (masks.cut) { /* up to the access to be cut */
+            uint64_t before = (masks.cut & -masks.cut) - 1;
+            masks.kept &= before;
+            masks.fetches &= before;
+        }
+        *fetches += (uint64_t)__builtin_popcountll(masks.fetches);
+        for (uint64_t left = masks.kept; left; left &= left - 1) {
+            uint32_t at = i + (uint32_t)__builtin_ctzll(left);
+            addr[count] = in->addr[at];
+            meta[count] = in->meta[at];
+            if (in->pc) pc[count] = in->pc[at];
+            count++;
+        }
+        if (masks.cut) {
+            i += (uint32_t)__builtin_ctzll(masks.cut);
+            break;
         }
     }
     parts->count = count;
     return i;
 }
-
-#endif
