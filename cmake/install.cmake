@@ -27,3 +27,4 @@ add_custom_target(completions ALL DEPENDS ${completions}/bash ${completions}/zsh
 install(FILES ${completions}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME reusescope)
 install(FILES ${completions}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _reusescope)
 install(FILES ${completions}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME reusescope.fish)
+install(DIRECTORY machines DESTINATION ${CMAKE_INSTALL_DATADIR}/reusescope)

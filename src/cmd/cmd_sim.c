@@ -1,16 +1,39 @@
 /* cmd_sim.c - `reusescope sim`: a trace through simulated caches. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/output_file.h"
+#include "base/pool.h"
 #include "cmd/session.h"
+#include "cmd/sim_blame.h"
+#include "cmd/sim_miss_trace.h"
 #include "cmd/sim_sampling.h"
 #include "cmd/sim_text.h"
+#include "simulate/machine_caches.h"
 #include "simulate/sim_json.h"
 
-enum { OPT_L1 = RSC_OPT_VERB, OPT_L1I, OPT_L1D, OPT_L2, OPT_L3, OPT_WARM, OPT_SEED, OPT_COHERENT };
+enum {
+    OPT_L1 = RSC_OPT_VERB,
+    OPT_L1I,
+    OPT_L1D,
+    OPT_L2,
+    OPT_L3,
+    OPT_MACHINE,
+    OPT_COHERENT,
+    OPT_CLASSES,
+    OPT_CODE,
+    OPT_WARM,
+    OPT_WARM_FILL,
+    OPT_WINDOWS,
+    OPT_PER,
+    OPT_MISS_TRACE,
+    OPT_WORKERS,
+    OPT_SEED,
+};
 
 #define CACHE_VALUE "SIZE,WAYS,BLOCK[,WORD...]"
 
@@ -18,10 +41,26 @@ static const struct rsc_option options[] = {
     {OPT_L1, 0, "l1", CACHE_VALUE, "a first level for instructions and data", NULL},
     {OPT_L1I, 0, "l1i", CACHE_VALUE, "a first level for instructions", NULL},
     {OPT_L1D, 0, "l1d", CACHE_VALUE, "a first level for data, as 32K,8,64,lru", NULL},
-    {OPT_L2, 0, "l2", CACHE_VALUE, "a second level, as 4M,16,64", NULL},
+    {OPT_L2, 0, "l2", CACHE_VALUE, "a second level, as 4M,16,64; again: an alternative; all:256K-64M[,WAYS[,BLOCK]]: every size", NULL},
     {OPT_L3, 0, "l3", CACHE_VALUE, "a third level", NULL},
+    {OPT_MACHINE, 0, "machine", "NAME", "the caches of a machine: this, or a file (caches given beside it replace its own)", "this"},
+    {OPT_COHERENT, 0, "coherent", NULL, "MESI between the private caches of different threads", NULL},
+    {OPT_CLASSES, 0, "classes", NULL, "tell cold, capacity, conflict and coherence misses apart (slower)", NULL},
+    {OPT_CODE, 0, "code", NULL, "count misses by instruction and object too, where the trace has them (slower)", NULL},
     {OPT_WARM, 0, "warm", "N", "count only after the first N accesses", NULL},
+    {OPT_WARM_FILL, 0, "warm-fill", "FRACTION", "count only once this part of the last level is filled, as 0.5", NULL},
+    {OPT_WINDOWS, 0, "windows", "N", "also count by windows of N accesses", NULL},
+    {OPT_PER, 0, "per", "WHAT", "misses per thousand: instructions (default where they are known) or references",
+     "instructions references"},
+    {OPT_MISS_TRACE, 0, "miss-trace", "FILE", "write what passes the last level as a native trace", NULL},
+    {OPT_WORKERS, 0, "threads", "N", "threads that simulate (default: 1, or all processors for several caches at a level)", NULL},
     {OPT_SEED, 0, "seed", "N", "of random replacement and of pages (default 0)", NULL},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+static const struct rsc_option output_options[] = {
+    {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here: .json is JSON, anything else text; - is standard output", NULL},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text or json", "text json"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -31,74 +70,270 @@ struct sim_verb {
     struct rsc_sim_options options;
     struct rsc_sim_result result;
     struct rsc_sampling sampling;
+    struct rsc_sim_blame blame;
+    struct rsc_miss_trace misses;
     const char *path;
+    const char *machine;
+    int per; /* 0: by what is known, 'i' or 'r' */
 };
 
 static const char *const cache_names[] = {"l1", "l1i", "l1d", "l2", "l3"};
 
 static int add_cache(struct sim_verb *verb, int id, const char *text) {
     struct rsc_cache_config cache;
+    struct rsc_all_config all;
     struct rsc_error error;
-    int status = rsc_cache_config_parse(&cache, cache_names[id - OPT_L1], text, &error);
-    if (!status) status = rsc_sim_config_add(&verb->config, &cache, &error);
+    const char *name = cache_names[id - OPT_L1];
+    int status;
+    if (rsc_all_config_is(text)) {
+        status = rsc_all_config_parse(&all, name, text, &error);
+        if (!status && verb->config.all_count == RSC_SIM_ALLS_MAX)
+            status = rsc_fail(&error, RSC_EINVAL, "--%s %.60s: more than %d families", name, text, RSC_SIM_ALLS_MAX);
+        if (!status) verb->config.alls[verb->config.all_count++] = all;
+    } else {
+        status = rsc_cache_config_parse(&cache, name, text, &error);
+        if (!status) status = rsc_sim_config_add(&verb->config, &cache, &error);
+    }
     return status < 0 ? rsc_usage_error(verb->session.verb, "%s", error.message) : -1;
 }
 
+/* A number from 1 up, or from 0 where that means something. */
+static int take_number(const struct rsc_option_parser *parser, uint64_t least, uint64_t most, uint64_t *number) {
+    if (rsc_parse_u64(parser->value, strlen(parser->value), number) == 0 && *number >= least && *number <= most) return -1;
+    return rsc_option_refuse(parser, least ? "not a number from 1 up" : "not a number");
+}
+
 static int take_option(struct sim_verb *verb, const struct rsc_option_parser *parser, int id) {
-    uint64_t *number = id == OPT_WARM ? &verb->options.warm_accesses : &verb->config.seed;
+    uint64_t number;
+    int leave;
     switch (id) {
     case OPT_L1:
     case OPT_L1I:
     case OPT_L1D:
     case OPT_L2:
     case OPT_L3: return add_cache(verb, id, parser->value);
-    case OPT_WARM:
-    case OPT_SEED:
-        return rsc_parse_u64(parser->value, strlen(parser->value), number) < 0 ? rsc_option_refuse(parser, "not a number")
-                                                                               : -1;
+    case OPT_MACHINE: verb->machine = parser->value; return -1;
+    case OPT_COHERENT: verb->config.coherent = 1; return -1;
+    case OPT_CLASSES: verb->options.classify = 1; return -1;
+    case OPT_CODE: verb->blame.wanted = 1; return -1;
+    case OPT_WARM: return take_number(parser, 0, UINT64_MAX, &verb->options.warm_accesses);
+    case OPT_WARM_FILL:
+        if (rsc_parse_fraction(parser->value, strlen(parser->value), &verb->options.warm_fill) < 0 ||
+            !(verb->options.warm_fill > 0) || verb->options.warm_fill > 1)
+            return rsc_option_refuse(parser, "not a fraction above 0 and up to 1");
+        return -1;
+    case OPT_WINDOWS: return take_number(parser, 1, UINT64_MAX, &verb->options.window_accesses);
+    case OPT_PER:
+        verb->per = !strcmp(parser->value, "instructions") ? 'i' : !strcmp(parser->value, "references") ? 'r' : 0;
+        return verb->per ? -1 : rsc_option_refuse(parser, "not one of instructions, references");
+    case OPT_MISS_TRACE: verb->misses.path = parser->value; return -1;
+    case OPT_WORKERS:
+        leave = take_number(parser, 1, 1024, &number);
+        verb->options.workers = (unsigned)number;
+        return leave;
+    case OPT_SEED: return take_number(parser, 0, UINT64_MAX, &verb->config.seed);
+    case RSC_OPT_FORMAT:
+        if (strcmp(parser->value, "text") && strcmp(parser->value, "json"))
+            return rsc_option_refuse(parser, "not one of text, json");
+        return rsc_session_option(&verb->session, parser, id);
     default: return rsc_sampling_option(&verb->sampling, &verb->session, parser, id);
     }
+}
+
+/* The folder of machine files that came with the tool: in the build tree's source, or installed beside it. */
+static const char *machine_folder(char folder[PATH_MAX]) {
+    static const char *const places[] = {"/../share/reusescope/machines", "/../../machines"};
+    char self[PATH_MAX - 64];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0) return NULL;
+    self[length] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash) *slash = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(folder, PATH_MAX, "%s%s", self, places[i]);
+        if (access(folder, R_OK) == 0) return folder;
+    }
+    return NULL;
+}
+
+/* Caches of the machine whose names were not given. */
+static int add_machine(struct sim_verb *verb, struct rsc_error *error) {
+    struct rsc_sim_config machine = {0}, given = verb->config;
+    char folder[PATH_MAX];
+    int status = rsc_machine_caches_add(&machine, verb->machine, machine_folder(folder), error);
+    for (size_t i = 0; !status && i < machine.count; i++) {
+        struct rsc_cache_config *cache = &machine.caches[i];
+        if (rsc_sim_config_primary(&given, cache->name)) continue;
+        /* the levels of a core are private where it matters; the last one is shared */
+        if (given.coherent && cache->level < machine.caches[machine.count - 1].level && !cache->threads_each) cache->threads_each = 1;
+        status = rsc_sim_config_add(&verb->config, cache, error);
+    }
+    return status;
+}
+
+static void tell_missed(void *user, const struct rsc_batch *batch, int level, const struct rsc_request *request) {
+    struct sim_verb *verb = user;
+    rsc_blame_missed(&verb->blame, batch, level, request);
+}
+
+static void tell_past_last(void *user, const struct rsc_batch *batch, const struct rsc_request *request) {
+    struct sim_verb *verb = user;
+    rsc_miss_trace_request(&verb->misses, batch, request);
+}
+
+/* What the options mean together. */
+static int settle_options(struct sim_verb *verb, struct rsc_error *error) {
+    int status = verb->machine ? add_machine(verb, error) : 0;
+    if (!status) status = rsc_sim_config_check(&verb->config, error);
+    if (!status && verb->options.warm_accesses && verb->options.warm_fill > 0)
+        status = rsc_fail(error, RSC_EINVAL, "--warm and --warm-fill: one of them");
+    if (!status && verb->misses.path) status = rsc_miss_trace_check(&verb->config, error);
+    if (verb->blame.wanted) verb->options.missed = tell_missed;
+    if (verb->misses.path) verb->options.past_last = tell_past_last;
+    verb->options.user = verb;
+    size_t names = 0;
+    for (size_t i = 0; i < verb->config.count; i++)
+        names += rsc_sim_config_primary(&verb->config, verb->config.caches[i].name) == &verb->config.caches[i];
+    if (!verb->options.workers)
+        verb->options.workers = verb->config.count > names || verb->config.all_count ? rsc_pool_cpu_count() : 1;
+    return status;
+}
+
+static int refuse_with_samples(const struct sim_verb *verb) {
+    const char *what = verb->blame.wanted ? "--code" : verb->misses.path ? "--miss-trace"
+                     : verb->options.window_accesses ? "--windows" : verb->options.classify ? "--classes"
+                     : verb->options.warm_fill > 0 ? "--warm-fill" : verb->config.all_count ? "all:" : NULL;
+    return what ? rsc_usage_error(verb->session.verb, "%s cannot be used with samples", what) : -1;
+}
+
+/* All batches of a trace. */
+static int read_all(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace *trace, struct rsc_error *error) {
+    const struct rsc_batch *batch;
+    struct rsc_trace_info info;
+    uint64_t done = 0;
+    int status;
+    rsc_trace_get_info(trace, &info);
+    while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
+        if (verb->blame.wanted) rsc_blame_begin(&verb->blame);
+        if ((status = rsc_sim_push(sim, batch, error)) < 0) break;
+        if (verb->blame.wanted) rsc_blame_end(&verb->blame, batch);
+        if (verb->misses.path && (status = rsc_miss_trace_push(&verb->misses, batch, error)) < 0) break;
+        done += batch->count;
+        rsc_progress(&verb->session, done, info.accesses, "accesses");
+    }
+    rsc_progress_end(&verb->session);
+    return status;
+}
+
+static int primary_count(const struct rsc_sim_result *result) {
+    int count = 0;
+    for (size_t i = 0; i < result->level_count; i++) count += !result->levels[i].alternative;
+    return count;
+}
+
+static int finish(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace *trace, struct rsc_error *error) {
+    struct rsc_trace_info info;
+    int status = rsc_sim_finish(sim, &verb->result, error);
+    if (!status && verb->misses.path) status = rsc_miss_trace_finish(&verb->misses, error);
+    if (!status && verb->blame.wanted) status = rsc_blame_finish(&verb->blame, &verb->session, primary_count(&verb->result), error);
+    if (status < 0) return status;
+    rsc_trace_get_info(trace, &info);
+    /* of a miss stream, misses are per what the whole trace did */
+    if (rsc_miss_trace_kind(info.filter) && info.full_accesses != RSC_UNKNOWN) verb->result.references = info.full_accesses;
+    if (verb->per == 'i' && verb->result.instructions == RSC_UNKNOWN)
+        return rsc_fail(error, RSC_EINVAL, "--per instructions: the trace does not say how many instructions it is of");
+    return 0;
 }
 
 /* Returns 0, negative, or 1 + the exit status to leave with: the trace was a sample, and all is said. */
 static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_trace *trace = NULL;
     struct rsc_sim *sim = NULL;
-    const struct rsc_batch *batch;
     struct rsc_trace_info info;
-    uint64_t done = 0;
-    int status = rsc_sim_new(&sim, &verb->config, &verb->options, error);
-    if (!status) status = rsc_session_open(&verb->session, &trace, verb->path, 1, error);
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    int status = rsc_session_open(&verb->session, &trace, verb->path, 1, error);
     if (status < 0) goto out;
     if (rsc_sampling_is_sample(trace)) {
-        status = 1 + rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, trace, verb->path);
+        int leave = refuse_with_samples(verb);
+        if (leave < 0) leave = rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, trace, verb->path);
+        status = 1 + leave;
         goto out;
     }
     rsc_trace_get_info(trace, &info);
-    while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
-        if ((status = rsc_sim_push(sim, batch, error)) < 0) break;
-        done += batch->count;
-        rsc_progress(&verb->session, done, info.accesses, "accesses");
-    }
-    rsc_progress_end(&verb->session);
-    if (!status) status = rsc_sim_finish(sim, &verb->result, error);
+    verb->options.writes_are_back = rsc_miss_trace_kind(info.filter) == 1;
+    status = rsc_sim_new(&sim, &verb->config, &verb->options, error);
+    if (!status && verb->blame.wanted) status = rsc_blame_open(&verb->blame, error);
+    if (!status && verb->misses.path) status = rsc_miss_trace_open(&verb->misses, &verb->config, &info, error);
+    if (!status) status = read_all(verb, sim, trace, error);
+    if (!status) status = finish(verb, sim, trace, error);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    verb->result.seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    verb->result.command = verb->session.argv;
+    verb->result.workers = verb->options.workers;
 out:
     rsc_sim_free(sim);
     rsc_trace_close(trace);
     return status;
 }
 
+static void put_misses(struct rsc_json *json, const struct sim_verb *verb, const struct rsc_blame_row *row) {
+    int primary = 0;
+    rsc_json_key(json, "misses");
+    rsc_json_object(json);
+    for (size_t i = 0; i < verb->result.level_count; i++)
+        if (!verb->result.levels[i].alternative)
+            rsc_json_key_u64(json, verb->result.levels[i].config.name, row->misses[primary++]);
+    rsc_json_object_end(json);
+}
+
+static void put_blame(struct rsc_json *json, const void *user) {
+    const struct sim_verb *verb = user;
+    rsc_json_newline(json);
+    rsc_json_key(json, "code");
+    rsc_json_array(json);
+    for (size_t i = 0; i < verb->blame.code.count; i++) {
+        const struct rsc_blame_row *row = &verb->blame.code.rows[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key(json, "pc");
+        rsc_json_hex(json, row->key);
+        rsc_json_key_string(json, "function", row->name);
+        rsc_json_key_string(json, "file", row->file);
+        rsc_json_key_u64(json, "line", row->line);
+        put_misses(json, verb, row);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+    rsc_json_newline(json);
+    rsc_json_key(json, "objects");
+    rsc_json_array(json);
+    for (size_t i = 0; i < verb->blame.things.count; i++) {
+        const struct rsc_blame_row *row = &verb->blame.things.rows[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_string(json, "name", row->name);
+        rsc_json_key_string(json, "kind", row->kind);
+        put_misses(json, verb, row);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
 /* Text for people on standard output unless JSON is asked for; -o FILE takes JSON by its suffix, else text. */
 static int deliver(struct sim_verb *verb, struct rsc_error *error) {
-    const struct rsc_session *session = &verb->session;
-    const char *path = session->output ? session->output : "-";
+    struct rsc_session *session = &verb->session;
+    char path[PATH_MAX];
+    rsc_expand_name(session->output ? session->output : "-", path, sizeof path);
     size_t length = strlen(path), bytes = 0;
     char *text = NULL;
+    struct rsc_sim_text_style style = {verb->per == 'r', verb->blame.wanted ? &verb->blame : NULL};
     int json = session->format ? !strcmp(session->format, "json") : length > 5 && !strcmp(path + length - 5, ".json");
-    int status = json ? rsc_sim_json(&verb->result, &text, &bytes, error)
-                      : rsc_sim_text(&verb->result, &text, &bytes, error);
+    int status = json ? rsc_sim_json_with(&verb->result, verb->blame.wanted ? put_blame : NULL, verb, &text, &bytes, error)
+                      : rsc_sim_text_with(&verb->result, &style, &text, &bytes, error);
     if (!status) status = rsc_output_whole(path, text, bytes, 0, error);
     free(text);
+    if (!status && verb->misses.path) rsc_hint(session, "reusescope sim %s --l2 ...", verb->misses.path);
     return status;
 }
 
@@ -118,7 +353,9 @@ static int run(struct sim_verb *verb, int argc, char **argv) {
     }
     if (leave >= 0) return leave;
     if (!verb->path) return rsc_usage_error(self, "a trace is missing: reusescope sim TRACE --l1d 32K,8,64");
-    if (rsc_sim_config_check(&verb->config, &error) < 0) return rsc_usage_error(self, "%s", error.message);
+    if (settle_options(verb, &error) < 0)
+        return error.code == RSC_EINVAL ? rsc_usage_error(self, "%s", error.message) : rsc_session_fail(&verb->session, &error);
+    if (rsc_sampling_wanted(&verb->sampling) && (leave = refuse_with_samples(verb)) >= 0) return leave;
     if (rsc_sampling_wanted(&verb->sampling))
         return rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, NULL, verb->path);
     int status = simulate(verb, &error);
@@ -135,6 +372,8 @@ static int run_sim(const struct rsc_verb *self, int argc, char **argv) {
     rsc_sampling_start(&verb->sampling);
     int leave = run(verb, argc, argv);
     rsc_sim_result_free(&verb->result);
+    rsc_blame_close(&verb->blame);
+    rsc_miss_trace_close(&verb->misses);
     free(verb);
     return leave;
 }
@@ -145,8 +384,10 @@ const struct rsc_verb rsc_verb_sim = {
     .summary = "Misses of a trace in simulated caches",
     .about = "Caches are SIZE,WAYS,BLOCK and words: a policy (lru, random, fifo, plru, nru, srrip,\n"
              "brrip, drrip, opt), wt (write-through), nwa (no allocation on writes), inclusive,\n"
-             "private (one for each thread), per=N (one for every N threads), pid, pages.",
+             "private (one for each thread), per=N (one for every N threads), pid (index hashed\n"
+             "with the process), pages (physical index), prefetch, victim=N, buffer=N. A cache given\n"
+             "again is an alternative that sees what the first one sees, in the same pass.",
     .example = "reusescope sim app.rsct --l1i 32K,8,64 --l1d 32K,8,64 --l2 4M,16,64",
-    .groups = {options, rsc_sampling_options, rsc_trace_options, rsc_output_options, rsc_common_options},
+    .groups = {options, rsc_sampling_options, rsc_trace_options, output_options, rsc_common_options},
     .run = run_sim,
 };

@@ -284,8 +284,9 @@ int rsc_sim_config_check(const struct rsc_sim_config *sim, struct rsc_error *err
     if ((status = check_shares(l1, l2, error)) < 0 || (status = check_shares(l1i, l2, error)) < 0 ||
         (status = check_shares(l1d, l2, error)) < 0 || (status = check_shares(l2, l3, error)) < 0)
         return status;
-    if (sim->coherent && (!sim->count || !sim->caches[0].threads_each))
-        return rsc_fail(error, RSC_EINVAL, "--coherent: no cache is private (32K,8,64,private)");
+    for (size_t i = 0; sim->coherent && (!i || i < sim->count); i++)
+        if (!sim->count || (sim->caches[i].level == sim->caches[0].level && !sim->caches[i].threads_each))
+            return rsc_fail(error, RSC_EINVAL, "--coherent: the first level is not private (32K,8,64,private)");
     for (size_t i = 0; i < sim->count; i++)
         if ((status = check_cache(sim, &sim->caches[i], error)) < 0) return status;
     return check_alls(sim, error);

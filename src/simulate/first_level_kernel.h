@@ -35,6 +35,7 @@ static inline __attribute__((always_inline)) void gather_one(struct rsc_fast_gat
 
 /* One access. Returns 0 when it spans too many blocks, having done nothing. */
 static inline int gather_access(struct rsc_fast_gather *gather, uint64_t addr, uint64_t meta) {
+    addr = (addr & gather->addr_mask) | gather->addr_space;
     uint64_t block = addr >> gather->shift, size = (uint32_t)meta, kind = meta >> 32 & 0xff;
     uint64_t more = ((addr & ((1ull << gather->shift) - 1)) + size - (size != 0)) >> gather->shift; /* blocks beyond the first */
     if (kind >= RSC_KINDS || gather->skip >> kind & 1) {
@@ -66,12 +67,14 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
     const __m512i size_max = _mm512_set1_epi64(1ll << gather->shift), one = _mm512_set1_epi64(1), three = _mm512_set1_epi64(3);
     const __m512i fetch_bit = _mm512_set1_epi64((long long)RSC_FETCH << 32), write_bit = _mm512_set1_epi64((long long)RSC_WRITE << 32);
     const __m512i other_bits = _mm512_set1_epi64(0xfcll << 32), part_mask = _mm512_set1_epi64(gather->part_mask);
+    const __m512i addr_mask = _mm512_set1_epi64((long long)gather->addr_mask), addr_space = _mm512_set1_epi64((long long)gather->addr_space);
     __m512i fetch_last = _mm512_set1_epi64((long long)gather->last[0]), data_last = _mm512_set1_epi64((long long)gather->last[1]);
     uint64_t fetches = 0, writes = 0, references = 0;
     uint64_t *list = gather->lists[0] + gather->used[0];
     uint32_t i = first;
     while (i + 8 <= end) {
         __m512i addr = _mm512_loadu_si512(batch->addr + i), meta = _mm512_loadu_si512(batch->meta + i);
+        addr = _mm512_ternarylogic_epi64(addr, addr_mask, addr_space, 0xEA); /* (addr & mask) | space */
         __m512i block = _mm512_srl_epi64(addr, shift);
         __m512i reach = _mm512_add_epi64(_mm512_and_si512(addr, within), _mm512_and_si512(meta, low32));
         uint32_t fetch = _mm512_test_epi64_mask(meta, fetch_bit), write = _mm512_test_epi64_mask(meta, write_bit);
@@ -144,12 +147,12 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
                                                                   uint32_t first, uint32_t end, int many, int split) {
     const uint64_t *addr = batch->addr, *meta = batch->meta;
     const uint32_t shift = gather->shift, part_shift = gather->part_shift, part_mask = gather->part_mask;
-    const uint64_t within = (1ull << shift) - 1;
+    const uint64_t within = (1ull << shift) - 1, addr_mask = gather->addr_mask, addr_space = gather->addr_space;
     uint64_t fetch_last = gather->last[0], data_last = gather->last[1], fetches = 0, writes = 0;
     uint64_t *list = gather->lists[0];
     uint32_t used = gather->used[0], i = first, apart = 0;
     for (; i < end; i++) {
-        uint64_t block = addr[i] >> shift, size = (uint32_t)meta[i], kind = meta[i] >> 32 & 0xff;
+        uint64_t block = ((addr[i] & addr_mask) | addr_space) >> shift, size = (uint32_t)meta[i], kind = meta[i] >> 32 & 0xff;
         if (__builtin_expect(kind >= RSC_KINDS || gather->skip >> kind & 1 || (addr[i] & within) + size > within + 1, 0)) {
             gather->last[0] = fetch_last;
             gather->last[1] = data_last;

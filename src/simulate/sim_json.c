@@ -8,7 +8,7 @@
 
 static double ratio(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : NAN; }
 
-static void put_kinds(struct rsc_json *json, const struct rsc_level_counts *counts) {
+static void put_kinds(struct rsc_json *json, const struct rsc_level_counts *counts, int classified) {
     static const char *const names[RSC_KINDS] = {"R", "W", "I"};
     rsc_json_key(json, "kinds");
     rsc_json_object(json);
@@ -18,8 +18,76 @@ static void put_kinds(struct rsc_json *json, const struct rsc_level_counts *coun
         rsc_json_object(json);
         rsc_json_key_u64(json, "accesses", counts->accesses[kind]);
         rsc_json_key_u64(json, "misses", counts->misses[kind]);
+        if (classified) {
+            rsc_json_key_u64(json, "cold", counts->cold[kind]);
+            rsc_json_key_u64(json, "capacity", counts->capacity[kind]);
+            rsc_json_key_u64(json, "conflict", counts->conflict[kind]);
+            rsc_json_key_u64(json, "coherence", counts->coherence[kind]);
+        }
         rsc_json_object_end(json);
     }
+    rsc_json_object_end(json);
+}
+
+/* Misses by class, where they were told apart, and what only some caches have. */
+static void put_extras(struct rsc_json *json, const struct rsc_level_counts *counts, int classified) {
+    const struct {
+        const char *name;
+        uint64_t count;
+    } extras[] = {
+        {"prefetches", counts->prefetches},         {"prefetches_used", counts->prefetches_used},
+        {"prefetches_in", counts->prefetches_in},   {"victim_hits", counts->victim_hits},
+        {"buffer_merged", counts->buffer_merged},   {"invalidated", counts->invalidated},
+        {"back_invalidated", counts->back_invalidated},
+    };
+    if (classified) {
+        rsc_json_key_u64(json, "cold", rsc_kinds_sum(counts->cold));
+        rsc_json_key_u64(json, "capacity", rsc_kinds_sum(counts->capacity));
+        rsc_json_key_u64(json, "conflict", rsc_kinds_sum(counts->conflict));
+        rsc_json_key_u64(json, "coherence", rsc_kinds_sum(counts->coherence));
+    }
+    for (size_t i = 0; i < sizeof extras / sizeof *extras; i++)
+        if (extras[i].count) rsc_json_key_u64(json, extras[i].name, extras[i].count);
+}
+
+static void put_windows(struct rsc_json *json, const struct rsc_sim_result *result) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "windows");
+    rsc_json_array(json);
+    for (size_t w = 0; w < result->window_count; w++) {
+        const struct rsc_sim_window *window = &result->windows[w];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "first", window->first);
+        rsc_json_key_u64(json, "accesses", window->accesses);
+        rsc_json_key(json, "instructions");
+        if (window->instructions == RSC_UNKNOWN) rsc_json_null(json);
+        else rsc_json_u64(json, window->instructions);
+        rsc_json_key(json, "levels");
+        rsc_json_array(json);
+        for (size_t row = 0; row < result->level_count; row++) {
+            rsc_json_object(json);
+            rsc_json_key_u64(json, "accesses", result->window_accesses[w * result->level_count + row]);
+            rsc_json_key_u64(json, "misses", result->window_misses[w * result->level_count + row]);
+            rsc_json_object_end(json);
+        }
+        rsc_json_array_end(json);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
+static void put_made(struct rsc_json *json, const struct rsc_sim_result *result) {
+    if (!result->command) return;
+    rsc_json_newline(json);
+    rsc_json_key(json, "made");
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "workers", result->workers);
+    rsc_json_key(json, "command");
+    rsc_json_array(json);
+    for (char *const *word = result->command; *word; word++) rsc_json_string(json, *word);
+    rsc_json_array_end(json);
+    rsc_json_key_double(json, "seconds", result->seconds);
     rsc_json_object_end(json);
 }
 
@@ -48,7 +116,8 @@ static void put_level(struct rsc_json *json, const struct rsc_sim_result *result
     rsc_json_key_u64(json, "writethroughs", counts->writethroughs);
     rsc_json_key_u64(json, "blocks", counts->blocks);
     rsc_json_key_u64(json, "blocks_at_end", counts->blocks_at_end);
-    put_kinds(json, counts);
+    put_extras(json, counts, result->classified && !level->from_family);
+    put_kinds(json, counts, result->classified && !level->from_family);
     rsc_json_key(json, "estimate");
     if (level->estimate) rsc_estimate_json(json, level->estimate);
     else rsc_json_null(json);
@@ -56,10 +125,17 @@ static void put_level(struct rsc_json *json, const struct rsc_sim_result *result
 }
 
 int rsc_sim_json(const struct rsc_sim_result *result, char **text, size_t *bytes, struct rsc_error *error) {
+    return rsc_sim_json_with(result, NULL, NULL, text, bytes, error);
+}
+
+int rsc_sim_json_with(const struct rsc_sim_result *result, void (*put)(struct rsc_json *json, const void *user),
+                      const void *user, char **text, size_t *bytes, struct rsc_error *error) {
     struct rsc_json json;
     rsc_json_init(&json);
     rsc_json_object(&json);
     rsc_json_key_string(&json, "schema", "reusescope-sim/1");
+    put_made(&json, result);
+    rsc_json_newline(&json);
     rsc_json_key(&json, "instructions");
     if (result->instructions == RSC_UNKNOWN) rsc_json_null(&json);
     else rsc_json_u64(&json, result->instructions);
@@ -68,11 +144,15 @@ int rsc_sim_json(const struct rsc_sim_result *result, char **text, size_t *bytes
     rsc_json_key_u64(&json, "accesses", result->accesses);
     rsc_json_key_u64(&json, "warm_accesses", result->warm_accesses);
     rsc_json_key_u64(&json, "left_out", result->left_out);
+    rsc_json_key_u64(&json, "memory_reads", result->memory_reads);
+    rsc_json_key_u64(&json, "memory_writes", result->memory_writes);
     rsc_json_newline(&json);
     rsc_json_key(&json, "levels");
     rsc_json_array(&json);
     for (size_t i = 0; i < result->level_count; i++) put_level(&json, result, &result->levels[i]);
     rsc_json_array_end(&json);
+    if (result->window_count) put_windows(&json, result);
+    if (put) put(&json, user);
     rsc_json_object_end(&json);
     int status = rsc_json_finish(&json);
     if (status < 0) {

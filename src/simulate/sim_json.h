@@ -8,4 +8,8 @@
 /* The whole document. *text belongs to the caller. */
 int rsc_sim_json(const struct rsc_sim_result *result, char **text, size_t *bytes, struct rsc_error *error);
 
+/* The same with more keys at the end of the document: `put` writes them. */
+int rsc_sim_json_with(const struct rsc_sim_result *result, void (*put)(struct rsc_json *json, const void *user),
+                      const void *user, char **text, size_t *bytes, struct rsc_error *error);
+
 #endif

@@ -212,6 +212,7 @@ static int end_simulation(struct rsc_sim *sim, struct rsc_error *error) {
     int status = length && sim->accesses % length ? end_window(sim, error) : 0;
     if (status < 0) return status;
     settle(sim);
+    sim->batch = NULL;
     for (size_t s = 0; s < sim->segment_count; s++) {
         struct rsc_segment *segment = &sim->segments[s];
         if (s) status = rsc_record_serve(&segment->record, &segment->hierarchy, begin_segment, segment);

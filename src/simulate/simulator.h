@@ -35,6 +35,7 @@ struct rsc_sim_level_result {
     struct rsc_cache_config config;
     struct rsc_level_counts counts;
     int alternative; /* 0: the primary cache of its name; n: the nth other */
+    int from_family; /* of "all:...": fewer sorts of counts */
     const struct rsc_estimate *estimate; /* where the counts are a sample's (estimate.h); else NULL. Not owned */
 };
 
@@ -52,6 +53,9 @@ struct rsc_sim_result {
     uint64_t left_out;      /* accesses of kinds that no cache takes */
     uint64_t memory_reads, memory_writes; /* requests past the last primary level */
     int classified;
+    double seconds;        /* it took, for whom to tell is the caller's business */
+    unsigned workers;
+    char *const *command;  /* of the run, ends with NULL; NULL: not told. Not owned */
     struct rsc_sim_level_result *levels; /* owned */
     size_t level_count;
     struct rsc_sim_window *windows; /* owned */

@@ -44,7 +44,7 @@ static void past_segment(void *user, const struct rsc_request *request) {
 static void missed(void *user, int level, const struct rsc_request *request) {
     struct rsc_segment *segment = user;
     struct rsc_sim *sim = segment->sim;
-    sim->options.missed(sim->options.user, sim->batch, segment->first_primary + level, request);
+    if (sim->counting) sim->options.missed(sim->options.user, sim->batch, segment->first_primary + level, request);
 }
 
 /* ---- segments ---- */
@@ -157,6 +157,7 @@ static void add_sides(struct rsc_sim *sim, const char *name, int alternative) {
             struct rsc_sim_level_result *row = add_row(sim, (struct rsc_row_place){-1, 0, cache, nth});
             if (cache->is_all) rsc_all_result(&cache->all, nth, &row->config, &row->counts);
             else row->config = cache->hierarchy.levels[0].config;
+            row->from_family = cache->is_all;
             row->alternative = alternative++;
         }
     }

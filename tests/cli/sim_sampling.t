@@ -11,10 +11,15 @@ $ pick() { /usr/bin/python3 -c "import json, sys; d = json.load(sys.stdin); l = 
 $ reusescope sim t.rsct --l1i 4K,1,32 --l1d 4K,1,32 --l2 64K,2,64
 81,920 references, 40,960 instructions
 \
-     cache                  accesses   misses    ratio     MPKI wr-backs
-l1i  4K,1,32,lru              41.0 k       94    0.2 %    2.295        0
-l1d  4K,1,32,lru              41.0 k   31.0 k   75.7 %  756.567    9,050
-l2   64K,2,64,lru             31.1 k   16.3 k   52.3 %  396.899    5,015
+     cache            accesses  misses    local   global     MPKI wr-backs
+l1i  4K,1,32,lru        41.0 k      94   0.23 %   0.11 %    2.295        0
+l1d  4K,1,32,lru        41.0 k  31.0 k   75.7 %   37.8 %  756.567    9,050
+l2   64K,2,64,lru       31.1 k  16.3 k   52.3 %   19.8 %  396.899    5,015
+\
+     misses by kind
+l1i  94 of 41.0 k fetches
+l1d  22.2 k of 31.4 k reads, 8,769 of 9,598 writes
+l2   11.3 k of 22.2 k reads, 4,951 of 8,769 writes, 47 of 94 fetches
 $ reusescope sim t.rsct --l1i 4K,1,32 --l1d 4K,1,32 --l2 64K,2,64 --sample-sets 1/4,bits:6-7=all
 81,920 accesses, 40,960 instructions
 constant bits 6-7, each value in turn: 81,920 accesses or parts simulated, 100 % of the sets

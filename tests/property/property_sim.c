@@ -199,7 +199,7 @@ static void try_hierarchy(struct rsc_rng *rng, const struct rsc_sim_config *conf
 static void each_shape(void **state) {
     (void)state;
     uint64_t seed = property_seed();
-    unsigned long trials = property_traces(400);
+    unsigned long trials = property_traces(300);
     for (unsigned long t = 0; t < trials; t++) {
         struct rsc_rng rng;
         struct rsc_sim_config config;
@@ -216,7 +216,7 @@ static void each_shape(void **state) {
 static void belady(void **state) {
     (void)state;
     uint64_t seed = property_seed();
-    unsigned long trials = property_traces(60);
+    unsigned long trials = property_traces(40);
     for (unsigned long t = 0; t < trials; t++) {
         struct rsc_rng rng;
         struct rsc_sim_config config, plain;
@@ -273,7 +273,7 @@ static const struct ref_level *alone(struct ref_sim *sim, const struct rsc_cache
 static void sides(void **state) {
     (void)state;
     uint64_t seed = property_seed();
-    unsigned long trials = property_traces(60);
+    unsigned long trials = property_traces(40);
     for (unsigned long t = 0; t < trials; t++) {
         struct rsc_rng rng;
         struct rsc_sim_config config, primaries;
@@ -337,7 +337,7 @@ static void sides(void **state) {
 static void windows_and_fill(void **state) {
     (void)state;
     uint64_t seed = property_seed();
-    unsigned long trials = property_traces(60);
+    unsigned long trials = property_traces(40);
     for (unsigned long t = 0; t < trials; t++) {
         struct rsc_rng rng;
         struct rsc_sim_config config;

@@ -21,6 +21,8 @@
 #define ACCESSES 400000u
 static uint64_t addr[ACCESSES], meta[ACCESSES];
 
+static const struct rsc_thread threads[3] = {{100, 1}, {200, 2}, {100, 3}};
+
 static void make_trace(uint64_t seed, int long_ones) {
     struct rsc_rng rng;
     uint64_t pc = 0x400000;
@@ -47,7 +49,7 @@ static void run(const struct rsc_sim_config *config, struct rsc_sim_options opti
     assert_int_equal(rsc_sim_new(&sim, config, &options, &error), 0);
     for (uint32_t at = 0; at < ACCESSES; at += batch_size) {
         struct rsc_batch batch = {.count = ACCESSES - at < batch_size ? ACCESSES - at : batch_size, .addr = addr + at,
-                                  .meta = meta + at, .instructions = 7};
+                                  .meta = meta + at, .threads = threads, .thread_count = 3, .instructions = 7};
         assert_int_equal(rsc_sim_push(sim, &batch, &error), 0);
     }
     assert_int_equal(rsc_sim_finish(sim, result, &error), 0);
@@ -111,6 +113,8 @@ static void other_shapes(void **state) {
     static const char *const data_only[][2] = {{"l1d", "1K,1,32"}, {NULL, NULL}};
     static const char *const second_only[][2] = {{"l2", "88K,11,64"}, {NULL, NULL}};
     static const char *const uneven[][2] = {{"l1i", "8K,16,64"}, {"l1d", "10K,5,64"}, {"l2", "96K,12,64,drrip"}, {NULL, NULL}};
+    static const char *const processes[][2] = {{"l1i", "8K,4,64"}, {"l1d", "8K,8,64,lru"}, {"l2", "128K,4,128,pid"}, {"l3", "1M,8,128,pages"}, {NULL, NULL}};
+    compare(processes, 0);
     compare(unified, 1);
     compare(data_only, 1);
     compare(second_only, 1);

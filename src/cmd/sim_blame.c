@@ -1,0 +1,191 @@
+/* sim_blame.c - see sim_blame.h. */
+#include "cmd/sim_blame.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "collect/symbols.h"
+
+int rsc_blame_open(struct rsc_sim_blame *blame, struct rsc_error *error) {
+    if (rsc_u64_table_init(&blame->code.row_of, 1024) < 0 || rsc_u64_table_init(&blame->things.row_of, 1024) < 0 ||
+        rsc_call_paths_init(&blame->paths, RSC_CALL_NODES_MAX) < 0 ||
+        rsc_objects_init(&blame->objects, RSC_CALL_NODES_MAX) < 0)
+        return rsc_fail_memory(error, "code and objects");
+    return 0;
+}
+
+static void free_table(struct rsc_blame_table *table) {
+    rsc_u64_table_free(&table->row_of);
+    for (size_t i = 0; i < table->count; i++) {
+        free(table->rows[i].name);
+        free(table->rows[i].file);
+    }
+    free(table->rows);
+}
+
+void rsc_blame_close(struct rsc_sim_blame *blame) {
+    free_table(&blame->code);
+    free_table(&blame->things);
+    rsc_call_paths_free(&blame->paths);
+    rsc_objects_free(&blame->objects);
+}
+
+/* ---- counting ---- */
+
+static struct rsc_blame_row *row_of(struct rsc_blame_table *table, uint64_t key) {
+    if (rsc_u64_table_needs_rebuild(&table->row_of) && rsc_u64_table_rebuild(&table->row_of) < 0) return NULL;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(&table->row_of, key);
+    if (entry->value) return &table->rows[entry->value - 1];
+    if (table->count == table->room) {
+        size_t room = table->room ? 2 * table->room : 256;
+        struct rsc_blame_row *more = realloc(table->rows, room * sizeof *more);
+        if (!more) return NULL;
+        table->rows = more;
+        table->room = room;
+    }
+    *entry = (struct rsc_u64_entry){key, ++table->count};
+    table->row_of.used++;
+    table->rows[table->count - 1] = (struct rsc_blame_row){.key = key};
+    return &table->rows[table->count - 1];
+}
+
+static int take_event(struct rsc_sim_blame *blame, const struct rsc_event *event) {
+    uint64_t offset;
+    int name;
+    switch (event->type) {
+    case RSC_EVENT_ALLOC:
+        return rsc_objects_add_block(&blame->objects, event->a, event->b,
+                                     rsc_call_paths_node(&blame->paths, event->data, event->data_bytes / 8u));
+    case RSC_EVENT_FREE: rsc_objects_remove_block(&blame->objects, event->a); return 0;
+    case RSC_EVENT_MAP:
+        name = rsc_objects_add_mapping(&blame->objects, event);
+        if (name == RSC_EFORMAT) return 0;
+        if (name < 0) return name;
+        memcpy(&offset, event->data, sizeof offset);
+        return rsc_objects_map(&blame->objects, event->a, event->b, (uint32_t)name, offset != 0);
+    default: return 0;
+    }
+}
+
+static void take_events(struct rsc_sim_blame *blame, const struct rsc_batch *batch, uint32_t upto) {
+    while (!blame->status && blame->next_event < batch->event_count && batch->events[blame->next_event].at <= upto)
+        blame->status = take_event(blame, &batch->events[blame->next_event++]);
+}
+
+void rsc_blame_begin(struct rsc_sim_blame *blame) { blame->next_event = 0; }
+
+void rsc_blame_end(struct rsc_sim_blame *blame, const struct rsc_batch *batch) { take_events(blame, batch, UINT32_MAX); }
+
+void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch, int level, const struct rsc_request *request) {
+    uint32_t i = request->access;
+    take_events(blame, batch, i);
+    if (batch->pc) {
+        struct rsc_blame_row *row = row_of(&blame->code, batch->pc[i]);
+        rsc_objects_see_code(&blame->objects, batch->pc[i]);
+        blame->has_pcs = 1;
+        if (row) row->misses[level]++;
+        else blame->status = RSC_ENOMEM;
+    }
+    if (!blame->objects.known) return;
+    struct rsc_blame_row *row =
+        row_of(&blame->things, rsc_objects_find(&blame->objects, batch->addr[i], request->kind == RSC_FETCH));
+    if (row) row->misses[level]++;
+    else blame->status = RSC_ENOMEM;
+}
+
+/* ---- names ---- */
+
+/* Most misses in the last level first, then in those above. */
+static int by_misses(const void *left, const void *right, void *levels) {
+    const struct rsc_blame_row *a = left, *b = right;
+    for (int level = *(int *)levels - 1; level >= 0; level--)
+        if (a->misses[level] != b->misses[level]) return a->misses[level] > b->misses[level] ? -1 : 1;
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+static void rank(struct rsc_blame_table *table, int levels) {
+    if (table->count) qsort_r(table->rows, table->count, sizeof *table->rows, by_misses, &levels);
+    for (size_t i = RSC_BLAME_ROWS; i < table->count; i++) {
+        free(table->rows[i].name);
+        free(table->rows[i].file);
+    }
+    if (table->count > RSC_BLAME_ROWS) table->count = RSC_BLAME_ROWS;
+}
+
+/* Function, file and line of a pc, or NULL and 0. */
+static int name_pc(struct rsc_symbols *symbols, uint64_t pc, struct rsc_blame_row *row) {
+    struct rsc_place place = {.pc = pc};
+    if (!symbols || !pc) return 0;
+    int status = rsc_symbols_place(symbols, &place, NULL, NULL);
+    row->name = place.function ? place.function : place.module;
+    if (place.function) free(place.module);
+    row->file = place.file;
+    row->line = place.line;
+    return status;
+}
+
+static int name_thing(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, struct rsc_blame_row *row) {
+    uint64_t number = rsc_object_number(row->key), start, bytes;
+    const char *name = "unknown memory";
+    char text[80];
+    int status = 0;
+    row->kind = "other";
+    switch (rsc_object_sort(row->key)) {
+    case RSC_OBJECT_GLOBAL:
+        row->kind = "global";
+        snprintf(text, sizeof text, "0x%" PRIx64, number << 6);
+        name = text;
+        for (uint64_t at = number << 6; symbols && at < (number + 1) << 6; at += 8)
+            if (rsc_symbols_variable(symbols, at, &name, &start, &bytes)) break;
+        break;
+    case RSC_OBJECT_HEAP:
+        row->kind = "heap";
+        status = number ? name_pc(symbols, blame->paths.nodes[number].pc, row) : 0;
+        snprintf(text, sizeof text, "allocated at 0x%" PRIx64, number ? blame->paths.nodes[number].pc : 0);
+        if (row->name) return status;
+        name = number ? text : "heap";
+        break;
+    case RSC_OBJECT_MAPPED:
+        row->kind = blame->objects.names[number].kind;
+        name = blame->objects.names[number].name[0] ? blame->objects.names[number].name : "memory without a name";
+        break;
+    case RSC_OBJECT_UNKNOWN: break;
+    }
+    free(row->name);
+    row->name = strdup(name);
+    return row->name ? status : RSC_ENOMEM;
+}
+
+/* Without debug information, or without libdw, places stay addresses. */
+static int open_symbols(struct rsc_sim_blame *blame, struct rsc_session *session, struct rsc_symbols **symbols) {
+    struct rsc_symbols_options options = {NULL, 0, &session->log};
+    struct rsc_error error;
+    *symbols = NULL;
+    if (!blame->objects.mapping_count) return 0;
+    if (rsc_symbols_new(symbols, &options, &error) < 0) {
+        rsc_log_line(&session->log, RSC_LOG_WARNING, "%s", error.message);
+        return 0;
+    }
+    int status = 0;
+    for (uint32_t i = 0; !status && i < blame->objects.mapping_count; i++) {
+        const struct rsc_mapping *map = &blame->objects.mappings[i];
+        status = rsc_symbols_add(*symbols, map->start, map->bytes, map->file_offset, map->path, map->build_id,
+                                 map->build_id_bytes, &error);
+    }
+    return status;
+}
+
+int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, int levels, struct rsc_error *error) {
+    struct rsc_symbols *symbols = NULL;
+    int status = blame->status;
+    rank(&blame->code, levels);
+    rank(&blame->things, levels);
+    if (!status) status = open_symbols(blame, session, &symbols);
+    for (size_t i = 0; !status && i < blame->code.count; i++)
+        status = name_pc(symbols, blame->code.rows[i].key, &blame->code.rows[i]);
+    for (size_t i = 0; !status && i < blame->things.count; i++) status = name_thing(blame, symbols, &blame->things.rows[i]);
+    rsc_symbols_free(symbols);
+    return status < 0 ? rsc_fail_memory(error, "code and objects") : 0;
+}

@@ -1,0 +1,54 @@
+/*
+ * sim_blame.h - whose misses: by instruction and by object in memory, for each primary
+ * cache of a simulation.
+ */
+#ifndef RSC_CMD_SIM_BLAME_H
+#define RSC_CMD_SIM_BLAME_H
+
+#include "base/json_writer.h"
+#include "cmd/session.h"
+#include "distance/call_paths.h"
+#include "distance/objects.h"
+#include "simulate/simulator.h"
+
+#define RSC_BLAME_LEVELS (RSC_SIM_LEVELS_MAX + 1)
+#define RSC_BLAME_ROWS 256 /* told at most, of each sort: those that miss most in the last level */
+
+struct rsc_blame_row {
+    uint64_t key; /* pc, or the key of an object */
+    uint64_t misses[RSC_BLAME_LEVELS];
+    char *name; /* owned: of the function or object; NULL: not known */
+    char *file; /* owned */
+    const char *kind; /* of an object */
+    uint32_t line;
+};
+
+struct rsc_blame_table {
+    struct rsc_u64_table row_of; /* key to row + 1 */
+    struct rsc_blame_row *rows;  /* owned */
+    size_t count, room;
+};
+
+struct rsc_sim_blame {
+    int wanted;
+    struct rsc_blame_table code, things;
+    struct rsc_call_paths paths;
+    struct rsc_objects objects;
+    uint32_t next_event; /* of the batch being pushed */
+    int has_pcs, status;
+};
+
+int rsc_blame_open(struct rsc_sim_blame *blame, struct rsc_error *error);
+void rsc_blame_close(struct rsc_sim_blame *blame);
+
+/* Around the push of a batch. */
+void rsc_blame_begin(struct rsc_sim_blame *blame);
+void rsc_blame_end(struct rsc_sim_blame *blame, const struct rsc_batch *batch);
+
+/* A miss at a level, as rsc_sim_options.missed. */
+void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch, int level, const struct rsc_request *request);
+
+/* Ranks and names rows; `levels` is how many primary caches there are. */
+int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, int levels, struct rsc_error *error);
+
+#endif
