@@ -60,7 +60,8 @@ static uint64_t mix_page(uint64_t page) {
 /* The address inside its space, moved as asked for. */
 static uint64_t place(uint64_t addr, uint32_t space) {
     uint64_t page = addr >> 12 & ((1ull << 36) - 1), offset = addr & 4095, hash = mix_page(page ^ (uint64_t)space << 28);
-    if (scatter_offsets) offset ^= (hash >> 20 & 31) << 7;
+    if (scatter_offsets) /* block b of 32 becomes b times an odd number plus another, modulo 32: neighbours part */
+        offset = (offset & 127) | (((offset >> 7) * (hash >> 20 << 1 | 1) + (hash >> 30)) & 31) << 7;
     if (scatter_pages) page = mix_page(page + ((uint64_t)space << 24));
     return page << 12 | offset;
 }
