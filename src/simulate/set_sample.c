@@ -25,7 +25,6 @@ struct rsc_set_sample {
     int filtered;
     struct run *runs; /* owned */
     uint64_t run_count;
-    uint64_t fetches; /* of all batches, whatever was kept */
 };
 
 /* Has the simulator count misses by set. */
@@ -95,7 +94,6 @@ static uint64_t count_fetches(const struct rsc_batch *batch) {
 }
 
 int rsc_set_sample_push(struct rsc_set_sample *sets, const struct rsc_batch *batch, struct rsc_error *error) {
-    if (!sets->filtered) sets->fetches += count_fetches(batch);
     for (uint64_t i = 0; i < sets->run_count; i++) {
         struct run *run = &sets->runs[i];
         struct rsc_batch kept = *batch;
@@ -155,8 +153,9 @@ static void add_counts(struct rsc_level_counts *sum, const struct rsc_level_coun
 /* Misses of one sample by the sampled-instructions method; instructions are told apart by their fetches. */
 static double by_sampled_instructions(const struct rsc_set_sample *sets, const struct run *run, double misses,
                                       uint64_t instructions) {
-    if (!run->fetches || instructions == RSC_UNKNOWN || sets->filtered || !sets->fetches) return NAN;
-    double each = (double)instructions / (double)sets->fetches; /* where not every instruction is a fetch of its own */
+    const uint64_t all = run->sampler.fetches;
+    if (!run->fetches || instructions == RSC_UNKNOWN || sets->filtered || !all) return NAN;
+    double each = (double)instructions / (double)all; /* where not every instruction is a fetch of its own */
     return misses / ((double)run->fetches * each);
 }
 
