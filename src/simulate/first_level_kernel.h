@@ -35,6 +35,7 @@ static inline __attribute__((always_inline)) void gather_one(struct rsc_fast_gat
 
 /* One access. Returns 0 when it spans too many blocks, having done nothing. */
 static inline int gather_access(struct rsc_fast_gather *gather, uint64_t addr, uint64_t meta) {
+    addr = (addr & gather->addr_mask) | gather->addr_space;
     uint64_t block = addr >> gather->shift, size = (uint32_t)meta, kind = meta >> 32 & 0xff;
     uint64_t more = ((addr & ((1ull << gather->shift) - 1)) + size - (size != 0)) >> gather->shift; /* blocks beyond the first */
     if (kind >= RSC_KINDS || gather->skip >> kind & 1) {
@@ -60,18 +61,21 @@ static inline uint64_t lane_0(__m512i vector) { return (uint64_t)_mm_cvtsi128_si
 
 /* Eight accesses at a time; one that crosses a block, or is of no cache's kind, ends the eight and is gathered by itself. */
 static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch,
-                                                                  uint32_t first, uint32_t end, int many, int split) {
+                                                                  uint32_t first, uint32_t end, int parts, int split) {
     const __m128i shift = _mm_cvtsi32_si128((int)gather->shift), part_shift = _mm_cvtsi32_si128((int)gather->part_shift);
     const __m512i within = _mm512_set1_epi64((1ll << gather->shift) - 1), low32 = _mm512_set1_epi64(UINT32_MAX);
     const __m512i size_max = _mm512_set1_epi64(1ll << gather->shift), one = _mm512_set1_epi64(1), three = _mm512_set1_epi64(3);
     const __m512i fetch_bit = _mm512_set1_epi64((long long)RSC_FETCH << 32), write_bit = _mm512_set1_epi64((long long)RSC_WRITE << 32);
     const __m512i other_bits = _mm512_set1_epi64(0xfcll << 32), part_mask = _mm512_set1_epi64(gather->part_mask);
+    const __m512i addr_mask = _mm512_set1_epi64((long long)gather->addr_mask), addr_space = _mm512_set1_epi64((long long)gather->addr_space);
     __m512i fetch_last = _mm512_set1_epi64((long long)gather->last[0]), data_last = _mm512_set1_epi64((long long)gather->last[1]);
     uint64_t fetches = 0, writes = 0, references = 0;
-    uint64_t *list = gather->lists[0] + gather->used[0];
+    const __m512i part_bit = _mm512_set1_epi64(1ll << gather->part_shift);
+    uint64_t *list = gather->lists[0] + gather->used[0], *other = parts == 2 ? gather->lists[1] + gather->used[1] : NULL;
     uint32_t i = first;
     while (i + 8 <= end) {
         __m512i addr = _mm512_loadu_si512(batch->addr + i), meta = _mm512_loadu_si512(batch->meta + i);
+        addr = _mm512_ternarylogic_epi64(addr, addr_mask, addr_space, 0xEA); /* (addr & mask) | space */
         __m512i block = _mm512_srl_epi64(addr, shift);
         __m512i reach = _mm512_add_epi64(_mm512_and_si512(addr, within), _mm512_and_si512(meta, low32));
         uint32_t fetch = _mm512_test_epi64_mask(meta, fetch_bit), write = _mm512_test_epi64_mask(meta, write_bit);
@@ -96,7 +100,13 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
         uint32_t keep = _mm512_mask_test_epi64_mask((__mmask8)whole, _mm512_ternarylogic_epi64(before, x, one, 0x1C), _mm512_set1_epi64(-1));
         /* block << 2 | (meta >> 32 & 3) */
         __m512i reference = _mm512_ternarylogic_epi64(_mm512_slli_epi64(block, 2), _mm512_srli_epi64(meta, 32), three, 0xF8);
-        if (many) {
+        if (parts == 2) {
+            uint32_t theirs = _mm512_mask_test_epi64_mask((__mmask8)keep, block, part_bit);
+            _mm512_storeu_si512(list, _mm512_maskz_compress_epi64((__mmask8)(keep & ~theirs), reference));
+            _mm512_storeu_si512(other, _mm512_maskz_compress_epi64((__mmask8)theirs, reference));
+            list += __builtin_popcount(keep & ~theirs);
+            other += __builtin_popcount(theirs);
+        } else if (parts > 2) {
             __m512i part = _mm512_and_si512(_mm512_srl_epi64(block, part_shift), part_mask);
             for (uint32_t p = 0; p <= gather->part_mask; p++) {
                 __mmask8 mine = _mm512_mask_cmpeq_epi64_mask((__mmask8)keep, part, _mm512_set1_epi64(p));
@@ -118,7 +128,8 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
         i += (uint32_t)__builtin_popcount(whole);
         gather->last[0] = lane_0(fetch_last);
         gather->last[1] = lane_0(data_last);
-        if (!many) gather->used[0] = (uint32_t)(list - gather->lists[0]);
+        if (parts <= 2) gather->used[0] = (uint32_t)(list - gather->lists[0]);
+        if (parts == 2) gather->used[1] = (uint32_t)(other - gather->lists[1]);
         if (!gather_access(gather, batch->addr[i], batch->meta[i])) {
             end = i; /* no more of this tile */
             break;
@@ -126,9 +137,11 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
         fetch_last = _mm512_set1_epi64((long long)gather->last[0]);
         data_last = _mm512_set1_epi64((long long)gather->last[1]);
         list = gather->lists[0] + gather->used[0];
+        if (parts == 2) other = gather->lists[1] + gather->used[1];
         i++;
     }
-    if (!many) gather->used[0] = (uint32_t)(list - gather->lists[0]);
+    if (parts <= 2) gather->used[0] = (uint32_t)(list - gather->lists[0]);
+    if (parts == 2) gather->used[1] = (uint32_t)(other - gather->lists[1]);
     gather->last[0] = lane_0(fetch_last);
     gather->last[1] = lane_0(data_last);
     gather->fetches += fetches;
@@ -141,19 +154,19 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
 #else
 
 static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch,
-                                                                  uint32_t first, uint32_t end, int many, int split) {
+                                                                  uint32_t first, uint32_t end, int parts, int split) {
     const uint64_t *addr = batch->addr, *meta = batch->meta;
     const uint32_t shift = gather->shift, part_shift = gather->part_shift, part_mask = gather->part_mask;
-    const uint64_t within = (1ull << shift) - 1;
+    const uint64_t within = (1ull << shift) - 1, addr_mask = gather->addr_mask, addr_space = gather->addr_space;
     uint64_t fetch_last = gather->last[0], data_last = gather->last[1], fetches = 0, writes = 0;
     uint64_t *list = gather->lists[0];
     uint32_t used = gather->used[0], i = first, apart = 0;
     for (; i < end; i++) {
-        uint64_t block = addr[i] >> shift, size = (uint32_t)meta[i], kind = meta[i] >> 32 & 0xff;
+        uint64_t block = ((addr[i] & addr_mask) | addr_space) >> shift, size = (uint32_t)meta[i], kind = meta[i] >> 32 & 0xff;
         if (__builtin_expect(kind >= RSC_KINDS || gather->skip >> kind & 1 || (addr[i] & within) + size > within + 1, 0)) {
             gather->last[0] = fetch_last;
             gather->last[1] = data_last;
-            if (!many) gather->used[0] = used;
+            if (parts == 1) gather->used[0] = used;
             if (!gather_access(gather, addr[i], meta[i])) break;
             fetch_last = gather->last[0];
             data_last = gather->last[1];
@@ -164,7 +177,7 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
         uint64_t is_fetch = kind == RSC_FETCH, is_write = kind == RSC_WRITE, is_data = split && !is_fetch;
         uint64_t x = block << 1 | is_write, before = is_data ? data_last : fetch_last;
         uint32_t kept = !changes_nothing(x, before);
-        if (many) {
+        if (parts > 1) {
             uint32_t part = (uint32_t)(block >> part_shift) & part_mask;
             gather->lists[part][gather->used[part]] = block << 2 | kind;
             gather->used[part] += kept;
@@ -181,7 +194,7 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
             __builtin_prefetch(meta + i + AHEAD);
         }
     }
-    if (!many) gather->used[0] = used;
+    if (parts == 1) gather->used[0] = used;
     gather->last[0] = fetch_last;
     gather->last[1] = data_last;
     gather->references += i - first - apart;
@@ -192,10 +205,13 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
 
 #endif
 
+/* The number of parts (3 stands for more than two) and whether the first level is split are constants inside. */
 static inline uint32_t gather_kernel(struct rsc_fast_gather *gather, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
+    if (gather->part_mask > 1)
+        return gather->unified ? gather_tile(gather, batch, first, end, 3, 0) : gather_tile(gather, batch, first, end, 3, 1);
     if (gather->part_mask)
-        return gather->unified ? gather_tile(gather, batch, first, end, 1, 0) : gather_tile(gather, batch, first, end, 1, 1);
-    return gather->unified ? gather_tile(gather, batch, first, end, 0, 0) : gather_tile(gather, batch, first, end, 0, 1);
+        return gather->unified ? gather_tile(gather, batch, first, end, 2, 0) : gather_tile(gather, batch, first, end, 2, 1);
+    return gather->unified ? gather_tile(gather, batch, first, end, 1, 0) : gather_tile(gather, batch, first, end, 1, 1);
 }
 
 /* ---- serving: a set's entries in order of use, VALID and DIRTY the only flags ---- */
