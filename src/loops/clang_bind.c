@@ -156,12 +156,18 @@ uint32_t front_array_of_pointer(struct front *front, uint32_t holder, int64_t of
     return add_array(front, name, shape, &origin);
 }
 
+static int passed_number(struct front *front, CXCursor variable, int64_t *value) {
+    for (unsigned i = 0; i < front->passed_count && !front->collecting; i++)
+        if (front->clang.equalCursors(front->passed[i].parameter, variable)) return *value = front->passed[i].value, 1;
+    return 0;
+}
+
 static void first_value(struct front *front, CXCursor variable, struct value *value) {
     CXType type = front_type(front, variable);
     const char *name = front_name(front, variable);
     int64_t number;
     if (type_is_integer(type)) {
-        if (setting_of(front, name, &number)) value_constant(value, number);
+        if (setting_of(front, name, &number) || passed_number(front, variable, &number)) value_constant(value, number);
         else if (front->clang.isConstQualifiedType(front->clang.getCursorType(variable)) && front_constant(front, variable, &number))
             value_constant(value, number);
         else value_opaque(value, "%.60s is not known (--set %.60s=NUMBER gives it)", name, name);
@@ -212,7 +218,8 @@ void front_bind(struct front *front, struct binding *binding, const struct value
     }
     front->undo[front->undo_count++] = (struct undo){.index = index, .value = binding->value};
     binding->value = *value;
-    if (value->kind == VALUE_OPAQUE && type_is_integer(front_type(front, binding->variable)) &&
+    if (binding->address_taken) value_opaque(&binding->value, "%.60s may change through its address", front_name(front, binding->variable));
+    if (binding->value.kind == VALUE_OPAQUE && type_is_integer(front_type(front, binding->variable)) &&
         setting_of(front, front_name(front, binding->variable), &number))
         value_constant(&binding->value, number);
 }
@@ -256,6 +263,7 @@ struct search {
     const char *why;    /* forget what is assigned */
     CXCursor variable;  /* or look for this one */
     int counters;       /* or for any integer or pointer, not inside loops */
+    unsigned calls; /* followed on the way here */
     int found;
 };
 
@@ -264,6 +272,15 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
     struct front *front = search->front;
     (void)parent;
     if (search->counters && front_kind(front, cursor) == CXCursor_ForStmt) return CXChildVisit_Continue;
+    if (front_kind(front, cursor) == CXCursor_CallExpr && search->calls < FRONT_CALLS_MAX) { /* what is called assigns too */
+        CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(cursor));
+        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) {
+            search->calls++;
+            front->clang.visitChildren(definition, look, search);
+            search->calls--;
+            if (search->found) return CXChildVisit_Break;
+        }
+    }
     CXCursor variable = assigned_variable(front, cursor);
     if (front->clang.Cursor_isNull(variable) || front_kind(front, variable) == CXCursor_InvalidFile) return CXChildVisit_Recurse;
     if (search->why) {
@@ -302,6 +319,35 @@ int front_assigns_counters(struct front *front, CXCursor statement) {
     struct search find = {.counters = 1};
     return search(front, statement, &find);
 }
+
+void front_forget_globals(struct front *front, CXCursor call) {
+    front_forget_assigned(front, call, "may change in a call");
+    for (size_t i = 0; i < front->binding_count; i++) {
+        struct binding *binding = &front->binding[i];
+        struct value value;
+        if (front_kind(front, front->clang.getCursorSemanticParent(binding->variable)) != CXCursor_TranslationUnit || binding->counter ||
+            !type_is_integer(front_type(front, binding->variable)) || front->clang.isConstQualifiedType(front->clang.getCursorType(binding->variable)))
+            continue;
+        value_opaque(&value, "%.60s may change in a call", front_name(front, binding->variable));
+        front_bind(front, binding, &value);
+    }
+}
+
+static enum CXChildVisitResult look_for_address(CXCursor cursor, CXCursor parent, CXClientData data) {
+    struct front *front = data;
+    (void)parent;
+    if (front_kind(front, cursor) != CXCursor_UnaryOperator || front->clang.getCursorUnaryOperatorKind(cursor) != CXUnaryOperator_AddrOf) return CXChildVisit_Recurse;
+    CXCursor variable = assigned_variable(front, cursor);
+    struct binding *binding = front_kind(front, variable) != CXCursor_InvalidFile && is_tracked(front, variable) ? front_variable(front, variable) : NULL;
+    if (binding && !binding->address_taken) {
+        struct value value = binding->value;
+        binding->address_taken = 1;
+        front_bind(front, binding, &value);
+    }
+    return CXChildVisit_Recurse;
+}
+
+void front_find_addresses(struct front *front, CXCursor body) { front->clang.visitChildren(body, look_for_address, front); }
 
 static struct front *sorting; /* qsort has no argument for it; the front end runs in a process of its own, on one thread */
 

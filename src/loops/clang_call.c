@@ -202,6 +202,7 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
     for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &arguments[i]);
     front->calls[front->call_depth++] = definition;
     bind_parameters(front, definition, arguments, count);
+    front_find_addresses(front, body);
     int in_subscript = front->in_subscript;
     front->in_subscript = 0;
     struct kids kids = front_kids(front, body);
@@ -235,5 +236,7 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
     if (by_its_name(front, name, call, value)) return;
     struct value ignored;
     for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &ignored);
-    if (!is_pure(name)) front_gap(front, call, "a call of %.60s, whose body is not in the source", name);
+    if (is_pure(name)) return;
+    front_gap(front, call, "a call of %.60s, whose body is not in the source", name);
+    front_forget_globals(front, call);
 }

@@ -60,6 +60,7 @@ struct binding {
     CXCursor variable;
     struct value value;
     int counter;      /* of a loop being built: not to be assigned to */
+    int address_taken; /* may change behind our back: never followed */
     int is_argument;  /* parameter of an inlined function: a name for a value, nowhere in memory */
     int in_parallel;  /* declared inside a parallel construct: every thread has its own */
 };
@@ -85,6 +86,15 @@ struct pending {
     struct rsc_affine offset;
     const char *file, *text;
     unsigned line;
+};
+
+/* A call outside of loops: numbers that were passed, for static functions that nothing else calls. */
+struct known_call {
+    CXCursor function;
+    unsigned parameter;
+    int64_t value;
+    int differs; /* calls do not agree, or it is no number */
+    unsigned calls;
 };
 
 struct paths {
@@ -133,6 +143,14 @@ struct front {
     int in_parallel, in_share, in_single;
     int at_body;       /* statements of a loop's own body: a continue there skips the rest of the block */
     int in_subscript;  /* scalars there are counters, not data */
+    int collecting; /* first time through: only calls and what they pass */
+    struct known_call *known_call;
+    size_t known_call_count, known_call_room;
+    struct {
+        CXCursor parameter;
+        int64_t value;
+    } passed[64]; /* of the function being analysed, where all its callers agree */
+    unsigned passed_count;
     CXCursor calls[FRONT_CALLS_MAX];
     unsigned call_depth;
     int gaps_muted;
@@ -189,6 +207,8 @@ uint32_t front_depth(const struct front *front); /* loops around what is added a
 struct binding *front_variable(struct front *front, CXCursor variable); /* bound on first sight; NULL: out of memory */
 void front_bind(struct front *front, struct binding *binding, const struct value *value);
 void front_forget_assigned(struct front *front, CXCursor tree, const char *why);
+void front_forget_globals(struct front *front, CXCursor call); /* a call of what is not in the source */
+void front_find_addresses(struct front *front, CXCursor body);
 int front_assigns_variable(struct front *front, CXCursor tree, CXCursor variable);
 int front_assigns_counters(struct front *front, CXCursor statement);
 int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room);
@@ -245,5 +265,7 @@ int front_omp_number(struct front *front, const struct rsc_omp_number *number, i
 /* clang_region.c */
 void front_function(struct front *front, CXCursor function);
 void front_outside(struct front *front, CXCursor statement);
+/* The number that all `calls` calls of a function pass for a parameter: 1, or 0 where there is none. */
+int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value);
 
 #endif

@@ -77,7 +77,7 @@ static void declare(struct front *front, CXCursor variable) {
     struct binding *binding = front_variable(front, variable);
     struct value value;
     if (!binding) return;
-    binding->in_parallel = front->in_parallel;
+    binding->in_parallel = front->in_parallel && front->clang.Cursor_getStorageClass(variable) != CX_SC_Static;
     unsigned sizes = 0; /* size expressions stand before the initial value */
     CXType level = type;
     if (level.kind == CXType_Pointer) level = front->clang.getCanonicalType(front->clang.getPointeeType(level));
