@@ -32,7 +32,8 @@ static void convert(struct front *front, CXType to, struct value *value) {
             affine = value->term[0].value; /* what is known of the loops around may rule it out */
             if (front_proved(front, &affine)) return;
         }
-        value_opaque(value, "it may not fit its type (%s)", type_is_unsigned(to) ? "unsigned, and it may be negative" : "narrower");
+        value_opaque(value, "it may not fit its type (%s)",
+                     type_is_unsigned(to) ? "unsigned, and it may be negative" : "narrower");
     }
 }
 
@@ -41,7 +42,8 @@ static void pointer_plus(struct front *front, struct value *pointer, struct valu
     int64_t row = front_row_bytes(&pointer->shape);
     if (row < 0 || !pointer->shape.rank) value_opaque(pointer, "a pointer to what has no known size");
     else if (value_affine(front, number, &affine)) value_opaque(pointer, "%s", number->reason);
-    else if (rsc_affine_add(&pointer->offset, &affine, sign * row)) value_opaque(pointer, "an offset passes 2^56 bytes");
+    else if (rsc_affine_add(&pointer->offset, &affine, sign * row))
+        value_opaque(pointer, "an offset passes 2^56 bytes");
 }
 
 static void by_power_of_two(struct front *front, struct value *value, const struct value *right, int left_shift) {
@@ -165,7 +167,8 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
         arithmetic(front, op, value, &right);
         convert(front, type, value);
         int bits = op == CXBinaryOperator_Xor || op == CXBinaryOperator_Or || op == CXBinaryOperator_And; /* 5 ^ 3 */
-        if (bits && value->kind == VALUE_OPAQUE && front_constant(front, cursor, &number)) value_constant(value, number);
+        if (bits && value->kind == VALUE_OPAQUE && front_constant(front, cursor, &number))
+            value_constant(value, number);
     }
 }
 
@@ -193,7 +196,8 @@ static void eval_increment(struct front *front, CXCursor target, int sign, int b
     struct value old, one, now;
     CXType type = front_type(front, front_strip(front, target));
     value_opaque(&old, "%.60s changes", front_source(front, target));
-    if (front_kind(front, front_strip(front, target)) == CXCursor_DeclRefExpr && (type_is_integer(type) || type.kind == CXType_Pointer)) {
+    if (front_kind(front, front_strip(front, target)) == CXCursor_DeclRefExpr &&
+        (type_is_integer(type) || type.kind == CXType_Pointer)) {
         size_t made = front->pending_count;
         front_load(front, front_strip(front, target), &old);
         front->pending_count = made;
@@ -260,7 +264,9 @@ static int eval_minimum(struct front *front, CXCursor condition, CXCursor yes, C
     enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(condition);
     struct kids kids = front_kids(front, condition);
     struct value left, right;
-    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT || op > CXBinaryOperator_GE) return 0;
+    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT ||
+        op > CXBinaryOperator_GE)
+        return 0;
     int straight = front_same_text(front, kids.item[0], yes) && front_same_text(front, kids.item[1], no);
     int crossed = !straight && front_same_text(front, kids.item[0], no) && front_same_text(front, kids.item[1], yes);
     if (!straight && !crossed) return 0;
@@ -275,7 +281,9 @@ static int eval_minimum(struct front *front, CXCursor condition, CXCursor yes, C
 static int same_value(const struct value *a, const struct value *b) {
     if (a->kind != VALUE_NUMBER || b->kind != VALUE_NUMBER || a->count != b->count || a->join != b->join) return 0;
     for (uint32_t i = 0; i < a->count; i++)
-        if (a->term[i].divisor != b->term[i].divisor || memcmp(&a->term[i].value, &b->term[i].value, sizeof a->term[i].value)) return 0;
+        if (a->term[i].divisor != b->term[i].divisor ||
+            memcmp(&a->term[i].value, &b->term[i].value, sizeof a->term[i].value))
+            return 0;
     return 1;
 }
 
@@ -291,8 +299,11 @@ static int eval_same_branches(struct front *front, CXCursor condition, CXCursor 
     struct kids kids = front_kids(front, condition);
     struct value left, right, other;
     struct rsc_affine affine, one = rsc_affine_number(1);
-    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT || op > CXBinaryOperator_GE) return 0;
-    if (front_has_references(front, condition) || front_has_references(front, yes) || front_has_references(front, no)) return 0;
+    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT ||
+        op > CXBinaryOperator_GE)
+        return 0;
+    if (front_has_references(front, condition) || front_has_references(front, yes) || front_has_references(front, no))
+        return 0;
     front_eval(front, kids.item[0], &left);
     front_eval(front, kids.item[1], &right);
     int greater = op == CXBinaryOperator_GT || op == CXBinaryOperator_GE;
@@ -323,7 +334,9 @@ static void eval_conditional(struct front *front, CXCursor cursor, struct value 
     if (kids.count != 3) return eval_all(front, cursor, value, "a condition that cannot be read");
     CXType type = front_type(front, cursor);
     if (type_is_integer(type) || type_is_floating(type)) { /* floor() gives whole numbers as floating-point ones */
-        if (!front_has_references(front, cursor) && eval_minimum(front, kids.item[0], kids.item[1], kids.item[2], value)) return;
+        if (!front_has_references(front, cursor) &&
+            eval_minimum(front, kids.item[0], kids.item[1], kids.item[2], value))
+            return;
         struct rsc_loop_node *at = front->at;
         if (type_is_integer(type) && eval_same_branches(front, kids.item[0], kids.item[1], kids.item[2], value)) return;
         front->at = at; /* lets that were tried stay in the tree without anything in them and are dropped later */
@@ -401,7 +414,8 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
 }
 
 /* l OP r with numbers on both sides. */
-static int compare(struct front *front, enum CXBinaryOperatorKind op, struct value *left, struct value *right, char *reason, size_t room) {
+static int compare(struct front *front, enum CXBinaryOperatorKind op, struct value *left, struct value *right,
+                   char *reason, size_t room) {
     struct rsc_affine affine, one = rsc_affine_number(1), zero = {0};
     int swap = op == CXBinaryOperator_LT || op == CXBinaryOperator_LE;
     struct value *a = swap ? right : left, *b = swap ? left : right;
@@ -447,7 +461,9 @@ static int compare_remainder(struct front *front, CXCursor left, CXCursor right,
 static int unsigned_surprise(struct front *front, CXCursor side, const struct value *value) {
     int64_t least, most;
     struct rsc_affine affine;
-    if (value->kind != VALUE_NUMBER || !type_is_unsigned(front_type(front, side)) || front_value_range(front, value, &least, &most) || least >= 0) return 0;
+    if (value->kind != VALUE_NUMBER || !type_is_unsigned(front_type(front, side)) ||
+        front_value_range(front, value, &least, &most) || least >= 0)
+        return 0;
     if (value->count == 1) {
         affine = value->term[0].value;
         if (front_proved(front, &affine)) return 0;
@@ -461,7 +477,8 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
     cursor = front_strip(front, cursor);
     enum CXCursorKind kind = front_kind(front, cursor);
     struct kids kids = front_kids(front, cursor);
-    if (kind == CXCursor_UnaryOperator && front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_LNot && kids.count == 1) {
+    if (kind == CXCursor_UnaryOperator && front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_LNot &&
+        kids.count == 1) {
         int holds = front_condition(front, kids.item[0], reason, room);
         return holds < 0 ? -1 : !holds;
     }
@@ -470,7 +487,8 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
         if (op == CXBinaryOperator_LAnd || op == CXBinaryOperator_LOr) {
             int holds = front_condition(front, kids.item[0], reason, room);
             if (holds < 0) {
-                if (front_has_references(front, kids.item[1])) front_gap(front, kids.item[1], "whether this is read is not affine: %.100s", reason);
+                if (front_has_references(front, kids.item[1]))
+                    front_gap(front, kids.item[1], "whether this is read is not affine: %.100s", reason);
                 return -1;
             }
             return holds == (op == CXBinaryOperator_LOr) ? holds : front_condition(front, kids.item[1], reason, room);
@@ -484,7 +502,8 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
             front_eval(front, kids.item[1], &right);
             if (left.kind == VALUE_OPAQUE || right.kind == VALUE_OPAQUE)
                 return snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : right.reason), -1;
-            if (left.kind == VALUE_POINTER || right.kind == VALUE_POINTER) return snprintf(reason, room, "a comparison of pointers"), -1;
+            if (left.kind == VALUE_POINTER || right.kind == VALUE_POINTER)
+                return snprintf(reason, room, "a comparison of pointers"), -1;
             if (unsigned_surprise(front, kids.item[0], &left) || unsigned_surprise(front, kids.item[1], &right))
                 return snprintf(reason, room, "an unsigned number could be negative"), -1;
             return compare(front, op, &left, &right, reason, room);
@@ -507,16 +526,17 @@ static enum CXChildVisitResult look_for_reference(CXCursor cursor, CXCursor pare
     struct front *front = search->front;
     enum CXCursorKind kind = front_kind(front, cursor);
     int touches = kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CompoundAssignOperator ||
-                  (kind == CXCursor_CallExpr && !front_call_is_pure(front, cursor)) ||
-                  kind == CXCursor_StmtExpr;
+                  (kind == CXCursor_CallExpr && !front_call_is_pure(front, cursor)) || kind == CXCursor_StmtExpr;
     if (kind == CXCursor_UnaryExpr) return CXChildVisit_Continue; /* sizeof a[0] reads nothing */
-    if (kind == CXCursor_BinaryOperator) touches = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
+    if (kind == CXCursor_BinaryOperator)
+        touches = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
     if (kind == CXCursor_UnaryOperator) {
         enum CXUnaryOperatorKind op = front->clang.getCursorUnaryOperatorKind(cursor);
         touches = op == CXUnaryOperator_Deref || (op >= CXUnaryOperator_PostInc && op <= CXUnaryOperator_PreDec);
     }
     if (kind == CXCursor_MemberRefExpr) touches = 1;
-    if (kind == CXCursor_DeclRefExpr && front->options->count_scalars && !type_is_integer(front_type(front, cursor))) touches = 1;
+    if (kind == CXCursor_DeclRefExpr && front->options->count_scalars && !type_is_integer(front_type(front, cursor)))
+        touches = 1;
     search->found |= touches;
     return touches ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
@@ -527,6 +547,7 @@ int front_has_references(struct front *front, CXCursor cursor) {
         struct front *front;
         int found;
     } search = {front, 0};
-    if (look_for_reference(cursor, cursor, &search) == CXChildVisit_Recurse) front->clang.visitChildren(cursor, look_for_reference, &search);
+    if (look_for_reference(cursor, cursor, &search) == CXChildVisit_Recurse)
+        front->clang.visitChildren(cursor, look_for_reference, &search);
     return search.found;
 }

@@ -59,10 +59,10 @@ struct value {
 struct binding {
     CXCursor variable;
     struct value value;
-    int counter;      /* of a loop being built: not to be assigned to */
+    int counter;       /* of a loop being built: not to be assigned to */
     int address_taken; /* may change behind our back: never followed */
-    int is_argument;  /* parameter of an inlined function: a name for a value, nowhere in memory */
-    int in_parallel;  /* declared inside a parallel construct: every thread has its own */
+    int is_argument;   /* parameter of an inlined function: a name for a value, nowhere in memory */
+    int in_parallel;   /* declared inside a parallel construct: every thread has its own */
 };
 
 struct undo {
@@ -74,9 +74,9 @@ struct undo {
 struct origin {
     CXCursor variable;
     int is_private;
-    uint32_t holder;       /* array that holds the pointer, or UINT32_MAX */
+    uint32_t holder; /* array that holds the pointer, or UINT32_MAX */
     int64_t holder_offset;
-    unsigned declared_at;  /* byte offset of the declaration, for the order */
+    unsigned declared_at; /* byte offset of the declaration, for the order */
 };
 
 struct pending {
@@ -141,9 +141,9 @@ struct front {
     unsigned omp_depth;
     struct rsc_omp *omp_after; /* the directive being worked on: those before a statement are taken in turn */
     int in_parallel, in_share, in_single;
-    int at_body;       /* statements of a loop's own body: a continue there skips the rest of the block */
-    int in_subscript;  /* scalars there are counters, not data */
-    int collecting; /* first time through: only calls and what they pass */
+    int at_body;      /* statements of a loop's own body: a continue there skips the rest of the block */
+    int in_subscript; /* scalars there are counters, not data */
+    int collecting;   /* first time through: only calls and what they pass */
     struct known_call *known_call;
     size_t known_call_count, known_call_room;
     struct {
@@ -167,7 +167,7 @@ CXCursor front_strip(struct front *front, CXCursor cursor); /* parentheses and i
 enum CXCursorKind front_kind(struct front *front, CXCursor cursor);
 const char *front_name(struct front *front, CXCursor cursor); /* in the arena */
 void front_extent(struct front *front, CXCursor cursor, unsigned *start, unsigned *end);
-const char *front_source(struct front *front, CXCursor cursor); /* source text, one line, shortened */
+const char *front_source(struct front *front, CXCursor cursor);   /* source text, one line, shortened */
 int front_same_text(struct front *front, CXCursor a, CXCursor b); /* but for spaces */
 void front_place(struct front *front, CXCursor cursor, const char **file, unsigned *line);
 CXType front_type(struct front *front, CXCursor cursor); /* canonical */
@@ -187,9 +187,9 @@ void value_opaque(struct value *value, const char *format, ...) __attribute__((f
 int value_is_constant(const struct value *value, int64_t *number);
 void value_add(struct front *front, struct value *into, const struct value *more, int sign);
 void value_multiply(struct front *front, struct value *into, const struct value *by);
-void value_divide(struct front *front, struct value *into, int64_t by);    /* towards 0, as C */
+void value_divide(struct front *front, struct value *into, int64_t by);       /* towards 0, as C */
 void value_floor_divide(struct front *front, struct value *into, int64_t by); /* by > 0 */
-void value_remainder(struct front *front, struct value *into, int64_t by); /* as C */
+void value_remainder(struct front *front, struct value *into, int64_t by);    /* as C */
 void value_join(struct front *front, struct value *into, const struct value *other, enum value_join join);
 /* As one affine expression, with lets and guards as needed; -1 and *value opaque when that cannot be. */
 int value_affine(struct front *front, struct value *value, struct rsc_affine *affine);
@@ -223,7 +223,7 @@ void front_undo_to(struct front *front, size_t mark);
 
 /* clang_access.c: what an expression touches. */
 struct place {
-    int is_memory; /* else a variable by itself */
+    int is_memory;     /* else a variable by itself */
     CXCursor variable; /* of one by itself */
     uint32_t array;
     struct rsc_affine offset;

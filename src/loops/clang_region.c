@@ -38,7 +38,8 @@ static int begin_region(struct front *front, CXCursor statement) {
     char name[300];
     const char *file;
     unsigned line;
-    if (front->options->together && front->program->region_count && front->function_region == front->program->region_count) {
+    if (front->options->together && front->program->region_count &&
+        front->function_region == front->program->region_count) {
         front->region = front->program->region_count - 1;
         front->at = front->program->region[front->region].root;
         return 0;
@@ -93,7 +94,9 @@ static void note_call(struct front *front, CXCursor call) {
         front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)p), &value);
         int is_number = value_is_constant(&value, &number);
         size_t i = 0;
-        while (i < front->known_call_count && (front->known_call[i].parameter != (unsigned)p || !front->clang.equalCursors(front->known_call[i].function, function))) i++;
+        while (i < front->known_call_count && (front->known_call[i].parameter != (unsigned)p ||
+                                               !front->clang.equalCursors(front->known_call[i].function, function)))
+            i++;
         if (i == front->known_call_count) {
             if (i == front->known_call_room) {
                 size_t room = i ? 2 * i : 32;
@@ -105,7 +108,8 @@ static void note_call(struct front *front, CXCursor call) {
                 front->known_call = larger;
                 front->known_call_room = room;
             }
-            front->known_call[front->known_call_count++] = (struct known_call){.function = function, .parameter = (unsigned)p, .value = number};
+            front->known_call[front->known_call_count++] = (struct known_call){
+                .function = function, .parameter = (unsigned)p, .value = number};
         }
         struct known_call *known = &front->known_call[i];
         known->differs |= !is_number || known->value != number;

@@ -68,7 +68,8 @@ void rsc_draw_curves(struct rsc_text *text, const struct rsc_curve *curves, size
     double top = top_ratio(curves, count);
     memset(cells, ' ', sizeof cells);
     for (size_t c = 0; c < count; c++)
-        while (curves[c].count && octaves < 56 && UINT64_C(1) << octaves < curves[c].point[curves[c].count - 1].lines) octaves++;
+        while (curves[c].count && octaves < 56 && UINT64_C(1) << octaves < curves[c].point[curves[c].count - 1].lines)
+            octaves++;
     for (size_t c = 0; c < count; c++)
         for (unsigned x = 0; x < columns && curves[c].count; x++) {
             double ratio = ratio_at(&curves[c], exp2((double)octaves * x / (columns - 1)));

@@ -110,7 +110,8 @@ static int compare(const char *path, const struct rsc_loop_program *program, voi
     for (uint32_t i = 0; i < watched_count; i++) {
         void *start = dlsym(library, program->array[i].name);
         assert_non_null(start);
-        watched[i] = (struct watched){(uintptr_t)start, program->array[i].bytes, calloc(program->array[i].bytes, 4), calloc(program->array[i].bytes, 4)};
+        watched[i] = (struct watched){(uintptr_t)start, program->array[i].bytes, calloc(program->array[i].bytes, 4),
+                                      calloc(program->array[i].bytes, 4)};
         assert_true(watched[i].reads && watched[i].writes);
     }
     elsewhere = 0;
@@ -119,8 +120,9 @@ static int compare(const char *path, const struct rsc_loop_program *program, voi
     for (uint32_t i = 0; i < watched_count; i++) {
         for (uint64_t b = 0; b < watched[i].bytes; b++)
             if (watched[i].reads[b] || watched[i].writes[b])
-                fail_msg("%s: byte %llu of %s: %d more reads and %d more writes than the tree has", path, (unsigned long long)b,
-                         program->array[i].name, (int)watched[i].reads[b], (int)watched[i].writes[b]);
+                fail_msg("%s: byte %llu of %s: %d more reads and %d more writes than the tree has", path,
+                         (unsigned long long)b, program->array[i].name, (int)watched[i].reads[b],
+                         (int)watched[i].writes[b]);
         free(watched[i].reads);
         free(watched[i].writes);
     }
@@ -141,8 +143,10 @@ static int check_source(const char *path, int may_have_gaps) {
     static unsigned number;
     snprintf(object, sizeof object, "%s/k%u.so", folder, number++); /* a name is loaded once only */
     /* `static` goes, so that the arrays can be found by name; linked without the sanitizer's library. */
-    snprintf(command, sizeof command, "gcc -O0 -w -fPIC -fsanitize=thread -Dstatic= -c '%s' -o '%s/k.o' && gcc -shared -Wl,-Bsymbolic '%s/k.o' -lm -o '%s'", path,
-             folder, folder, object);
+    snprintf(command, sizeof command,
+             "gcc -O0 -w -fPIC -fsanitize=thread -Dstatic= -c '%s' -o '%s/k.o' && gcc -shared -Wl,-Bsymbolic '%s/k.o' "
+             "-lm -o '%s'",
+             path, folder, folder, object);
     assert_int_equal(system(command), 0);
     if (rsc_c_source_read(path, &options, &text, &bytes, &error)) fail_msg("%s", error.message);
     if (rsc_loop_text_read(text, bytes, path, NULL, 0, &program, &error)) fail_msg("%s", error.message);
@@ -314,8 +318,11 @@ static void test_random_programs(void **state) {
         rsc_rng_seed(&maker.rng, seed, (uint64_t)i);
         snprintf(path, sizeof path, "%s/random%d.c", folder, i);
         if (!(maker.to = fopen(path, "w"))) fail_msg("%s", path);
-        fprintf(maker.to, "/* seed %llu, program %d */\n#define MIN(x, y) ((x) < (y) ? (x) : (y))\n#define MAX(x, y) ((x) > (y) ? (x) : (y))\n"
-                          "static double a[8192], b[8192];\nstatic int least(int x, int y) { return x < y ? x : y; }\nvoid kernel(void) {\n",
+        fprintf(maker.to,
+                "/* seed %llu, program %d */\n#define MIN(x, y) ((x) < (y) ? (x) : (y))\n#define MAX(x, y) ((x) > (y) "
+                "? (x) : (y))\n"
+                "static double a[8192], b[8192];\nstatic int least(int x, int y) { return x < y ? x : y; }\nvoid "
+                "kernel(void) {\n",
                 (unsigned long long)seed, i);
         for (int n = 0; n < 2; n++) make_loop(&maker);
         fputs("}\n", maker.to);
@@ -327,7 +334,8 @@ static void test_random_programs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_features), cmocka_unit_test(test_random_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_features),
+                                       cmocka_unit_test(test_random_programs)};
     struct rsc_error error;
     char command[200];
     if (rsc_c_source_check(&error)) return printf("skipped: %s\n", error.message), 77;
