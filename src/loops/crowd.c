@@ -354,13 +354,10 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
     struct rsc_target alike = *target;
     alike.which = RSC_TARGET_ALIKE;
     if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
-        /* Of those that are as far, the last in turn is the latest. */
-        uint32_t candidates[4] = {moment->thread ? moment->thread - 1 : threads, threads - 1, 0, 0}, n = 2;
-        for (uint32_t u = 0; u < threads; u++)
-            if (u != moment->thread && crowd->length[u] == crowd->longest) candidates[2] = u, n = 3;
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t u = candidates[i];
-            if (u >= threads || u == moment->thread) continue;
+        /* Of those that are as far and as long, the last in turn is the latest. */
+        for (uint32_t u = 0; u < threads; u++) {
+            if (u == moment->thread) continue;
+            if (u + 1 < threads && u + 1 != moment->thread && crowd->length[u] == crowd->length[u + 1]) continue;
             double reached = reached_by(crowd, moment, u);
             int64_t z = rsc_crowd_last(crowd, moment->phase, u, &alike, (int64_t)reached - 1, place_floor(crowd, reached, best));
             if (z >= 0) keep_later(best, touch_of(crowd, moment, u, reached, z));
@@ -439,8 +436,11 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         int64_t place;
         double interval;
         if (!rsc_crowd_own_history(crowd, moment, target, &own_phase, &place, &interval)) return (struct rsc_touch){0};
-        double before = made_by_all(crowd, own_phase, (double)place + 1);
-        interval = moment->end - crowd->plan->phase_start[own_phase] - before + 1;
+        look_at_phase(crowd, own_phase);
+        double before = crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP
+                            ? lockstep_time(crowd, moment->thread, place)
+                            : made_by_all(crowd, own_phase, (double)place + 1) - 1;
+        interval = moment->end - crowd->plan->phase_start[own_phase] - before;
         return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
     }
     uint32_t first = crowd->nest->phase[moment->phase].first;
@@ -449,6 +449,19 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
     uint32_t phase = crowd->nest->segment[segment].phase, threads = crowd->plan->threads;
     rsc_crowd_sharers(crowd, phase, target, UINT32_MAX);
     look_at_phase(crowd, phase);
+    if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
+        double latest = -1;
+        if (crowd->alike) /* of threads that are alike the last in turn is the latest */
+            for (uint32_t u = 0; u < threads; u++)
+                if (u + 1 == threads || crowd->length[u] != crowd->length[u + 1]) add_sharer(crowd, u, UINT32_MAX);
+        for (uint32_t i = 0; i < crowd->sharer_count; i++) {
+            int64_t z = rsc_crowd_last(crowd, phase, crowd->sharer[i], target, INT64_MAX, -1);
+            double time = z >= 0 ? lockstep_time(crowd, crowd->sharer[i], z) : -1;
+            if (time > latest) latest = time;
+        }
+        double interval = moment->end - crowd->plan->phase_start[phase] - latest;
+        return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
+    }
     /* The thread that touches it last; without barriers between, those that are ahead end earlier. */
     int64_t best = -1;
     for (uint32_t i = 0; i < crowd->sharer_count; i++) {
