@@ -33,7 +33,12 @@ static int take(struct rsc_compile_command *command, const char *flag, const cha
         if (strncmp(flag, with_value[k], length)) continue;
         if (flag[length]) return add(command, flag, room) ? -1 : 1;
         if (!value) return 1;
-        return add(command, flag, room) || add(command, value, room) ? -1 : 2;
+        /* as one word: gcc would take a word of its own that starts with @ for a file of more flags */
+        char *joined = rsc_arena_alloc(&command->arena, length + strlen(value) + 1);
+        if (!joined) return -1;
+        memcpy(joined, flag, length);
+        strcpy(joined + length, value);
+        return add(command, joined, room) ? -1 : 2;
     }
     for (size_t k = 0; k < sizeof one_word / sizeof *one_word; k++)
         if (!strncmp(flag, one_word[k], strlen(one_word[k]))) return add(command, flag, room) ? -1 : 1;
