@@ -240,7 +240,8 @@ int rsc_c_source_read(const char *path, const struct rsc_c_options *options, cha
     struct input answer = {.limit = RSC_LOOP_TEXT_BYTES_MAX};
     int ends[2], status = 1, ended = 0;
     *text = NULL;
-    if (path[0] == '-') return rsc_fail(error, RSC_EINVAL, "%s: a name that starts with - (write ./%s)", path, path);
+    if (path[0] == '-' || path[0] == '@') /* a flag, or a file of flags, to the compiler */
+        return rsc_fail(error, RSC_EINVAL, "%s: a name that starts with %c (write ./%s)", path, path[0], path);
     if (access(path, R_OK) != 0 && !options->directory) return rsc_fail_errno(error, errno, path);
     if (pipe2(ends, O_CLOEXEC)) return rsc_fail_errno(error, errno, "pipe");
     fflush(NULL);

@@ -811,6 +811,11 @@ array a 8 [18]
 $ (cd $folder && reusescope loops f.c --compile-commands compile_commands.json -D K=5 --emit-ir) 2>&1 | grep 'array\|for'
 array a 8 [30]
   for i = 0 to 29 @3 {
+$ echo '-DK=7' > $folder/flags; sed -i 's|-Iinc|-Iinc -I @flags @flags|' $folder/compile_commands.json; (cd $folder && reusescope loops f.c --compile-commands . --emit-ir) | grep 'array'
+array a 8 [18]
+$ (cd $folder && reusescope loops @flags --emit-ir)
+reusescope: @flags: a name that starts with @ (write ./@flags)
+[2]
 $ (cd $folder && reusescope loops f.c --emit-ir)
 reusescope: f.c:1:10: fatal error: size.h: No such file or directory
 [1]
