@@ -187,7 +187,8 @@ void front_touch(struct front *front, CXCursor cursor, const struct place *place
 
 /* The pointer that is stored at a place. */
 static void stored_pointer(struct front *front, CXCursor cursor, const struct place *place, struct value *value) {
-    if (place->array == UINT32_MAX || !rsc_affine_is_number(&place->offset)) {
+    if (place->array == UINT32_MAX || !rsc_affine_is_number(&place->offset) ||
+        front->origin[place->array].pointers_stored) {
         value_opaque(value, "the pointer %.60s is loaded from memory", front_source(front, cursor));
         return;
     }
@@ -235,6 +236,14 @@ void front_load(struct front *front, CXCursor cursor, struct value *value) {
     else value_opaque(value, "%.60s is loaded from memory", front_source(front, cursor));
 }
 
+static void first_pointer(struct front *front, CXCursor variable, struct value *value) {
+    value->kind = VALUE_POINTER;
+    value->array = UINT32_MAX; /* found when it is used */
+    value->offset = rsc_affine_number(0);
+    if (front_shape_of_variable(front, variable, &value->shape, value->reason, sizeof value->reason))
+        value->kind = VALUE_OPAQUE;
+}
+
 void front_store(struct front *front, CXCursor target, const struct value *value, int read_first) {
     struct place place;
     front_place_of(front, target, &place);
@@ -242,6 +251,8 @@ void front_store(struct front *front, CXCursor target, const struct value *value
     if (place.opaque && read_first) front->gaps_muted++; /* said once is enough */
     front_touch(front, target, &place, 1);
     if (place.opaque && read_first) front->gaps_muted--;
+    if (!place.opaque && place.array != UINT32_MAX && value->kind == VALUE_POINTER)
+        front->origin[place.array].pointers_stored = 1;
     if (place.opaque || place.is_memory || place.array != UINT32_MAX) return;
     struct binding *binding = front_variable(front, place.variable);
     if (!binding) return;
@@ -257,6 +268,8 @@ void front_store(struct front *front, CXCursor target, const struct value *value
         if (front_shape_of_variable(front, place.variable, &shape, reason, sizeof reason))
             value_opaque(&now, "%s", reason);
         else now.shape = shape; /* it is read as what the variable says it points at */
+    } else if (type.kind == CXType_Pointer && now.kind == VALUE_OPAQUE && !front->at) {
+        first_pointer(front, place.variable, &now); /* malloc(): an array of its own, as a pointer parameter is */
     } else if (!type_is_integer(type) || now.kind == VALUE_POINTER) {
         value_opaque(&now, "%.60s is no integer", front_name(front, place.variable));
     }

@@ -217,6 +217,7 @@ static void bind_parameters(struct front *front, CXCursor definition, const stru
         if (!binding) return;
         if (type_is_integer(type)) {
             if (value.kind == VALUE_POINTER) value_opaque(&value, "a pointer is used as a number");
+            front_convert(front, type, &value);
         } else if (value.kind == VALUE_POINTER) {
             if (front_shape_of_variable(front, parameter, &shape, reason, sizeof reason))
                 value_opaque(&value, "%s", reason);
@@ -261,6 +262,10 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
     value_opaque(value, "%.60s returns no integer", front_name(front, definition));
     for (unsigned i = 0; i < kids.count && !front->out_of_memory; i++)
         if (run_statement(front, kids.item[i], value)) break;
+    if (value->kind == VALUE_NUMBER) /* the type it is returned as */
+        front_convert(front,
+                      front->clang.getCanonicalType(front->clang.getResultType(front->clang.getCursorType(definition))),
+                      value);
     front->in_subscript = in_subscript;
     front->call_depth--;
 }

@@ -13,10 +13,16 @@ static void eval_all(struct front *front, CXCursor cursor, struct value *value, 
     value_opaque(value, "%s", reason);
 }
 
-/* A conversion to a narrower integer keeps the value only if it fits. */
-static void convert(struct front *front, CXType to, struct value *value) {
+/* A conversion to a narrower type keeps the value only if it fits. */
+void front_convert(struct front *front, CXType to, struct value *value) {
     int64_t least, most;
     if (value->kind != VALUE_NUMBER) return;
+    if (type_is_floating(to)) { /* whole numbers stay what they are as far as the mantissa reaches */
+        int64_t exact = to.kind == CXType_Double || to.kind == CXType_LongDouble ? INT64_C(1) << 53 : INT64_C(1) << 24;
+        if (front_value_range(front, value, &least, &most) || least < -exact || most > exact)
+            value_opaque(value, "floating-point numbers do not hold it exactly");
+        return;
+    }
     if (!type_is_integer(to)) {
         value_opaque(value, "it is no integer");
         return;
@@ -32,8 +38,8 @@ static void convert(struct front *front, CXType to, struct value *value) {
             affine = value->term[0].value; /* what is known of the loops around may rule it out */
             if (front_proved(front, &affine)) return;
         }
-        value_opaque(value, "it may not fit its type (%s)",
-                     type_is_unsigned(to) ? "unsigned, and it may be negative" : "narrower");
+        value_opaque(value, least < low && type_is_unsigned(to) ? "it may be negative in an unsigned type"
+                                                                : "it may be too large for its type");
     }
 }
 
@@ -81,8 +87,25 @@ static void masked(struct front *front, struct value *value, const struct value 
     front_know(front, &affine, -1, mask);
 }
 
-static void arithmetic(struct front *front, enum CXBinaryOperatorKind op, struct value *left, struct value *right) {
+/* As unsigned, a number below 0 is a large one: quotients and shifts of it are others. */
+static int may_wrap(struct front *front, CXType type, const struct value *value) {
+    int64_t least, most;
+    struct rsc_affine affine = value->term[0].value;
+    if (value->kind != VALUE_NUMBER || !type_is_unsigned(type)) return 0;
+    if (!front_value_range(front, value, &least, &most) && least >= 0) return 0;
+    return value->count > 1 || !front_proved(front, &affine);
+}
+
+static void arithmetic(struct front *front, enum CXBinaryOperatorKind op, CXType type, struct value *left,
+                       struct value *right) {
     int64_t number;
+    int divides = op == CXBinaryOperator_Div || op == CXBinaryOperator_Rem || op == CXBinaryOperator_Shr ||
+                  op == CXBinaryOperator_DivAssign || op == CXBinaryOperator_RemAssign ||
+                  op == CXBinaryOperator_ShrAssign;
+    if (divides && may_wrap(front, type, left)) {
+        value_opaque(left, "an unsigned number could be negative");
+        return;
+    }
     switch (op) {
     case CXBinaryOperator_Add:
     case CXBinaryOperator_AddAssign:
@@ -149,7 +172,7 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
     if (kids.count != 2) return eval_all(front, cursor, value, "an operation that cannot be read");
     if (op == CXBinaryOperator_Assign) {
         front_eval(front, kids.item[1], value);
-        convert(front, front_type(front, kids.item[0]), value);
+        front_convert(front, front_type(front, kids.item[0]), value);
         front_store(front, kids.item[0], value, 0);
         return;
     }
@@ -161,11 +184,15 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
         *value = right;
     } else if (is_comparison(op)) {
         value_opaque(value, "a truth value is used as a number");
+    } else if (type_is_floating(type) && value->kind == VALUE_NUMBER && right.kind == VALUE_NUMBER &&
+               (op == CXBinaryOperator_Add || op == CXBinaryOperator_Sub || op == CXBinaryOperator_Mul)) {
+        arithmetic(front, op, type, value, &right); /* of whole numbers: floord(n, 32) + 1 */
+        front_convert(front, type, value);
     } else if (type.kind != CXType_Pointer && !type_is_integer(type)) {
         value_opaque(value, "floating-point arithmetic");
     } else {
-        arithmetic(front, op, value, &right);
-        convert(front, type, value);
+        arithmetic(front, op, type, value, &right);
+        front_convert(front, type, value);
         int bits = op == CXBinaryOperator_Xor || op == CXBinaryOperator_Or || op == CXBinaryOperator_And; /* 5 ^ 3 */
         if (bits && value->kind == VALUE_OPAQUE && front_constant(front, cursor, &number))
             value_constant(value, number);
@@ -185,8 +212,8 @@ static void eval_compound(struct front *front, CXCursor cursor, struct value *va
         size_t made = front->pending_count;
         front_load(front, target, &old);
         front->pending_count = made; /* front_store() writes down the read */
-        arithmetic(front, front->clang.getCursorBinaryOperatorKind(cursor), &old, &right);
-        convert(front, type, &old);
+        arithmetic(front, front->clang.getCursorBinaryOperatorKind(cursor), type, &old, &right);
+        front_convert(front, type, &old);
         *value = old;
     }
     front_store(front, kids.item[0], value, 1);
@@ -204,8 +231,8 @@ static void eval_increment(struct front *front, CXCursor target, int sign, int b
     }
     now = old;
     value_constant(&one, 1);
-    arithmetic(front, sign > 0 ? CXBinaryOperator_Add : CXBinaryOperator_Sub, &now, &one);
-    convert(front, type.kind == CXType_Pointer ? type : type, &now);
+    arithmetic(front, sign > 0 ? CXBinaryOperator_Add : CXBinaryOperator_Sub, type, &now, &one);
+    front_convert(front, type, &now);
     front_store(front, target, &now, 1);
     *value = before ? now : old;
 }
@@ -241,7 +268,7 @@ static void eval_unary(struct front *front, CXCursor cursor, struct value *value
         if (type_is_integer(front_type(front, cursor))) {
             value_constant(&minus, -1);
             value_multiply(front, value, &minus);
-            convert(front, front_type(front, cursor), value);
+            front_convert(front, front_type(front, cursor), value);
         }
         break;
     case CXUnaryOperator_PreInc: eval_increment(front, kids.item[0], 1, 1, value); break;
@@ -395,7 +422,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
             struct shape shape;
             if (value->kind == VALUE_POINTER && !front_shape_of_type(front, type, &shape)) value->shape = shape;
         } else {
-            convert(front, type, value);
+            front_convert(front, type, value);
         }
         break;
     }

@@ -76,6 +76,7 @@ struct origin {
     int is_private;
     uint32_t holder; /* array that holds the pointer, or UINT32_MAX */
     int64_t holder_offset;
+    int pointers_stored;  /* pointers that are known were stored in it: what it holds may be any of them */
     unsigned declared_at; /* byte offset of the declaration, for the order */
 };
 
@@ -238,6 +239,7 @@ void front_store(struct front *front, CXCursor target, const struct value *value
 
 /* clang_expr.c */
 void front_eval(struct front *front, CXCursor cursor, struct value *value);
+void front_convert(struct front *front, CXType to, struct value *value); /* opaque where the value may not fit */
 int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
 int front_has_references(struct front *front, CXCursor cursor);
 

@@ -109,6 +109,7 @@ static void declare(struct front *front, CXCursor variable) {
     struct value setting;
     if (type_is_integer(type)) {
         if (value.kind == VALUE_POINTER) value_opaque(&value, "a pointer is used as a number");
+        front_convert(front, type, &value);
         if (!front->at) { /* before the loops a value from the command line counts more than the source's */
             value_opaque(&setting, "none");
             front_bind(front, binding, &setting);

@@ -488,6 +488,8 @@ nest "global:18" function global @"tests/loops/callers.c":18 {
 $ ir trust.c
 loops 1
 array a 8 [64]
+array x 8 []
+array y 8 []
 \
 nest "global_and_call:9" function global_and_call @"tests/loops/trust.c":9 {
   for i = 0 to 7 @9 {
@@ -538,6 +540,54 @@ nest "behind:45" function behind @"tests/loops/trust.c":45 {
 \
 nest "through_a_call:54" function through_a_call @"tests/loops/trust.c":54 {
   without @55 "subscript size is not affine: size changes in the loop at line 50" "a[size]"
+}
+\
+nest "narrow:61" function narrow @"tests/loops/trust.c":61 {
+  without @63 "subscript c is not affine: it may be too large for its type" "a[c]"
+}
+\
+nest "narrow:65" function narrow @"tests/loops/trust.c":65 {
+  without @67 "subscript u is not affine: it may be negative in an unsigned type" "a[u]"
+}
+\
+nest "narrow:69" function narrow @"tests/loops/trust.c":69 {
+  without @69 "subscript (i - 3) / 2 is not affine: an unsigned number could be negative" "a[(i - 3) / 2]"
+}
+\
+nest "narrow:70" function narrow @"tests/loops/trust.c":70 {
+  without @71 "whether this runs is not affine: an unsigned number could be negative" "if (i - 3 < 2) a[i] = 0"
+}
+\
+nest "narrow:72" function narrow @"tests/loops/trust.c":72 {
+  without @72 "subscript (int)(float)i is not affine: floating-point numbers do not hold it exactly" "a[(int)(float)i]"
+}
+\
+nest "narrow:73" function narrow @"tests/loops/trust.c":73 {
+  without @74 "subscript i * 100000 + j is not affine: it may be too large for its type" "a[i * 100000 + j]"
+}
+\
+nest "swapped:80" function swapped @"tests/loops/trust.c":80 {
+  without @80 "the pointer pair.second is loaded from memory" "pair.second[i]"
+  without @80 "the pointer pair.first is loaded from memory" "pair.first[i]"
+}
+\
+nest "swapped:84" function swapped @"tests/loops/trust.c":84 {
+  without @84 "the pointer pair.second is loaded from memory" "pair.second[i]"
+  without @84 "the pointer pair.first is loaded from memory" "pair.first[i]"
+}
+\
+nest "made:92" function made @"tests/loops/trust.c":92 {
+  for i = 0 to 7 @92 {
+    read y[i] @92 "y[i]"
+    write x[i] @92 "x[i]"
+  }
+}
+\
+nest "made:94" function made @"tests/loops/trust.c":94 {
+  for i = 0 to 7 @94 {
+    read x[i + 2] @94 "y[i]"
+    write x[i] @94 "x[i]"
+  }
 }
 
 # What is not affine.

@@ -56,3 +56,40 @@ void through_a_call(void) {
         next();
     }
 }
+
+void narrow(int n) {
+    for (int i = 0; i < 300; i++) {
+        unsigned char c = i;
+        a[c] = 0;
+    }
+    for (int i = 0; i < 8; i++) {
+        unsigned u = i - 3;
+        a[u] = 0;
+    }
+    for (unsigned long i = 0; i < 8; i++) a[(i - 3) / 2] = 0;
+    for (unsigned long i = 0; i < 8; i++)
+        if (i - 3 < 2) a[i] = 0;
+    for (int i = 0; i < 20000000; i++) a[(int)(float)i] = 0;
+    for (int i = 0; i < 100000; i++)
+        for (int j = 0; j < 100000; j++) a[i * 100000 + j] = 0;
+}
+
+struct two { double *first, *second; } pair;
+
+void swapped(void) {
+    for (int i = 0; i < 8; i++) pair.first[i] = pair.second[i];
+    double *keep = pair.first;
+    pair.first = pair.second;
+    pair.second = keep;
+    for (int i = 0; i < 8; i++) pair.first[i] = pair.second[i];
+}
+
+extern void *malloc(unsigned long);
+
+void made(int n) {
+    double *x = malloc(n * sizeof *x), *y;
+    y = malloc(n * sizeof *y);
+    for (int i = 0; i < 8; i++) x[i] = y[i];
+    y = x + 2;
+    for (int i = 0; i < 8; i++) x[i] = y[i];
+}
