@@ -142,7 +142,8 @@ void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc
 
 /* Variance of how far a thread gets in a time of `ago`: evenly paced within a block of the drift. */
 static double drift_variance(const struct rsc_crowd *crowd, double ago) {
-    return crowd->interleave->diffusion * ago * (ago < RSC_DRIFT_BLOCK ? ago / RSC_DRIFT_BLOCK : 1);
+    double block = rsc_drift_block(crowd->interleave);
+    return crowd->interleave->diffusion * ago * (ago < block ? ago / block : 1);
 }
 
 /* How many references another thread has made of its phase, were it endless. */
