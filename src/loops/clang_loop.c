@@ -53,14 +53,17 @@ static int read_start(struct front *front, CXCursor start, struct header *header
     } else if (front_kind(front, start) == CXCursor_BinaryOperator && kids.count == 2 &&
                front->clang.getCursorBinaryOperatorKind(start) == CXBinaryOperator_Assign) {
         header->variable = variable_of(front, kids.item[0]);
-        if (front_kind(front, header->variable) == CXCursor_InvalidFile) return refuse(header, "a loop over what is no variable");
+        if (front_kind(front, header->variable) == CXCursor_InvalidFile)
+            return refuse(header, "a loop over what is no variable");
         front_eval(front, kids.item[1], &header->first);
     } else {
         return refuse(header, "a loop that does not start with one assignment");
     }
-    if (!type_is_integer(front_type(front, header->variable))) return refuse(header, "the loop's variable is no integer");
+    if (!type_is_integer(front_type(front, header->variable)))
+        return refuse(header, "the loop's variable is no integer");
     if (header->first.kind != VALUE_NUMBER)
-        return refuse(header, "first value is not affine: %.100s", header->first.kind == VALUE_OPAQUE ? header->first.reason : "a pointer");
+        return refuse(header, "first value is not affine: %.100s",
+                      header->first.kind == VALUE_OPAQUE ? header->first.reason : "a pointer");
     return 0;
 }
 
@@ -70,11 +73,14 @@ static int read_step(struct front *front, CXCursor step, struct header *header) 
     int sign = 1;
     step = front_strip(front, step);
     kids = front_kids(front, step);
-    if (!kids.count || !is_variable(front, kids.item[0], header->variable)) return refuse(header, "the step changes another variable");
+    if (!kids.count || !is_variable(front, kids.item[0], header->variable))
+        return refuse(header, "the step changes another variable");
     if (front_kind(front, step) == CXCursor_UnaryOperator) {
         enum CXUnaryOperatorKind op = front->clang.getCursorUnaryOperatorKind(step);
         header->step = op == CXUnaryOperator_PreInc || op == CXUnaryOperator_PostInc ? 1 : -1;
-        return op >= CXUnaryOperator_PostInc && op <= CXUnaryOperator_PreDec ? 0 : refuse(header, "a step that cannot be read");
+        return op >= CXUnaryOperator_PostInc && op <= CXUnaryOperator_PreDec
+                   ? 0
+                   : refuse(header, "a step that cannot be read");
     }
     enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(step);
     if (kids.count != 2) return refuse(header, "a step that cannot be read");
@@ -83,10 +89,12 @@ static int read_step(struct front *front, CXCursor step, struct header *header) 
         CXCursor sum = front_strip(front, kids.item[1]);
         op = front->clang.getCursorBinaryOperatorKind(sum);
         kids = front_kids(front, sum);
-        if (front_kind(front, sum) != CXCursor_BinaryOperator || kids.count != 2 || (op != CXBinaryOperator_Add && op != CXBinaryOperator_Sub))
+        if (front_kind(front, sum) != CXCursor_BinaryOperator || kids.count != 2 ||
+            (op != CXBinaryOperator_Add && op != CXBinaryOperator_Sub))
             return refuse(header, "the step is no addition");
         int second = op == CXBinaryOperator_Add && is_variable(front, kids.item[1], header->variable);
-        if (!is_variable(front, kids.item[second], header->variable)) return refuse(header, "the step is no addition to the variable");
+        if (!is_variable(front, kids.item[second], header->variable))
+            return refuse(header, "the step is no addition to the variable");
         amount = kids.item[!second];
         sign = op == CXBinaryOperator_Sub ? -1 : 1;
     } else if (op == CXBinaryOperator_SubAssign) {
@@ -96,7 +104,8 @@ static int read_step(struct front *front, CXCursor step, struct header *header) 
     }
     front_eval(front, amount, &value);
     if (!value_is_constant(&value, &header->step))
-        return refuse(header, "the step is no number%s%.100s", value.kind == VALUE_OPAQUE ? ": " : "", value.kind == VALUE_OPAQUE ? value.reason : "");
+        return refuse(header, "the step is no number%s%.100s", value.kind == VALUE_OPAQUE ? ": " : "",
+                      value.kind == VALUE_OPAQUE ? value.reason : "");
     header->step *= sign;
     return header->step ? 0 : refuse(header, "the step is 0");
 }
@@ -110,13 +119,16 @@ struct mention {
 static enum CXChildVisitResult look_for_mention(CXCursor cursor, CXCursor parent, CXClientData data) {
     struct mention *mention = data;
     (void)parent;
-    if (front_kind(mention->front, cursor) == CXCursor_DeclRefExpr && is_variable(mention->front, cursor, mention->variable)) mention->found = 1;
+    if (front_kind(mention->front, cursor) == CXCursor_DeclRefExpr &&
+        is_variable(mention->front, cursor, mention->variable))
+        mention->found = 1;
     return mention->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
 static int mentions(struct front *front, CXCursor expression, CXCursor variable) {
     struct mention mention = {front, variable, 0};
-    if (look_for_mention(expression, expression, &mention) == CXChildVisit_Recurse) front->clang.visitChildren(expression, look_for_mention, &mention);
+    if (look_for_mention(expression, expression, &mention) == CXChildVisit_Recurse)
+        front->clang.visitChildren(expression, look_for_mention, &mention);
     return mention.found;
 }
 
@@ -128,9 +140,11 @@ static int solve(struct front *front, CXCursor side, int below, struct header *h
     while (!is_variable(front, side, header->variable)) {
         struct kids kids = front_kids(front, side);
         enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(side);
-        if (front_kind(front, side) != CXCursor_BinaryOperator || kids.count != 2) return refuse(header, "the condition cannot be solved for its variable");
+        if (front_kind(front, side) != CXCursor_BinaryOperator || kids.count != 2)
+            return refuse(header, "the condition cannot be solved for its variable");
         int second = mentions(front, kids.item[1], header->variable);
-        if (mentions(front, kids.item[0], header->variable) == second) return refuse(header, "the condition cannot be solved for its variable");
+        if (mentions(front, kids.item[0], header->variable) == second)
+            return refuse(header, "the condition cannot be solved for its variable");
         front_eval(front, kids.item[!second], &number);
         if (op == CXBinaryOperator_Add) {
             value_add(front, bound, &number, -1);
@@ -151,7 +165,8 @@ static int solve(struct front *front, CXCursor side, int below, struct header *h
 static int unsigned_bound(struct front *front, CXCursor side, const struct value *bound) {
     int64_t least, most;
     struct rsc_affine affine;
-    if (!type_is_unsigned(front_type(front, side)) || front_value_range(front, bound, &least, &most) || least >= 0) return 0;
+    if (!type_is_unsigned(front_type(front, side)) || front_value_range(front, bound, &least, &most) || least >= 0)
+        return 0;
     affine = bound->term[0].value;
     return bound->count > 1 || !front_proved(front, &affine);
 }
@@ -172,11 +187,13 @@ static int read_condition(struct front *front, CXCursor condition, struct header
     condition = front_strip(front, condition);
     struct kids kids = front_kids(front, condition);
     enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(condition);
-    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2) return refuse(header, "the condition is no comparison");
+    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2)
+        return refuse(header, "the condition is no comparison");
     if (op == CXBinaryOperator_LAnd)
         return read_condition(front, kids.item[0], header) ? -1 : read_condition(front, kids.item[1], header);
     int second = mentions(front, kids.item[1], header->variable);
-    if (mentions(front, kids.item[0], header->variable) == second) return refuse(header, "the condition has its variable on no side or on both");
+    if (mentions(front, kids.item[0], header->variable) == second)
+        return refuse(header, "the condition has its variable on no side or on both");
     CXCursor other = kids.item[!second];
     int up = header->step > 0, below, strict;
     if (op == CXBinaryOperator_NE) {
@@ -191,20 +208,23 @@ static int read_condition(struct front *front, CXCursor condition, struct header
     }
     if (below != up) return refuse(header, "the step leads away from the bound");
     front_eval(front, other, &bound);
-    if (bound.kind != VALUE_NUMBER) return refuse(header, "bound is not affine: %.120s", bound.kind == VALUE_OPAQUE ? bound.reason : "a pointer");
+    if (bound.kind != VALUE_NUMBER)
+        return refuse(header, "bound is not affine: %.120s", bound.kind == VALUE_OPAQUE ? bound.reason : "a pointer");
     if (unsigned_bound(front, other, &bound)) return refuse(header, "an unsigned bound could be negative");
     value_constant(&one, 1);
     if (op == CXBinaryOperator_NE) { /* only if it starts on the right side does it ever end */
         struct value way = bound, from = header->first;
         struct rsc_affine affine;
-        if (front_kind(front, front_strip(front, kids.item[second])) != CXCursor_DeclRefExpr) return refuse(header, "with != the variable must stand alone");
+        if (front_kind(front, front_strip(front, kids.item[second])) != CXCursor_DeclRefExpr)
+            return refuse(header, "with != the variable must stand alone");
         value_add(front, &way, &from, -1);
         if (!up) {
             struct value minus;
             value_constant(&minus, -1);
             value_multiply(front, &way, &minus);
         }
-        if (value_affine(front, &way, &affine) || !front_proved(front, &affine)) return refuse(header, "with != it is not sure that the loop ends");
+        if (value_affine(front, &way, &affine) || !front_proved(front, &affine))
+            return refuse(header, "with != it is not sure that the loop ends");
     }
     if (strict) value_add(front, &bound, &one, up ? -1 : 1);
     if (type_is_unsigned(front_type(front, kids.item[second])) && goes_negative(front, header, &bound))
@@ -225,7 +245,9 @@ static enum CXChildVisitResult look_for_jump(CXCursor cursor, CXCursor parent, C
         search->found = 1;
         return CXChildVisit_Break;
     }
-    if (kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt || kind == CXCursor_SwitchStmt) return CXChildVisit_Continue;
+    if (kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt ||
+        kind == CXCursor_SwitchStmt)
+        return CXChildVisit_Continue;
     return CXChildVisit_Recurse;
 }
 
@@ -233,11 +255,15 @@ static int read_header(struct front *front, struct header *header) {
     struct kids kids = front_kids(front, header->statement);
     if (kids.count != 4) return refuse(header, "a loop without first value, condition or step");
     header->body = kids.item[3];
-    if (read_start(front, kids.item[0], header) || read_step(front, kids.item[2], header) || read_condition(front, kids.item[1], header)) return -1;
+    if (read_start(front, kids.item[0], header) || read_step(front, kids.item[2], header) ||
+        read_condition(front, kids.item[1], header))
+        return -1;
     struct mention jump = {.front = front};
-    if (look_for_jump(header->body, header->body, &jump) == CXChildVisit_Recurse) front->clang.visitChildren(header->body, look_for_jump, &jump);
+    if (look_for_jump(header->body, header->body, &jump) == CXChildVisit_Recurse)
+        front->clang.visitChildren(header->body, look_for_jump, &jump);
     if (jump.found) return refuse(header, "break, goto or return ends the loop early");
-    if (front_assigns_variable(front, header->body, header->variable)) return refuse(header, "the loop's variable is changed in the loop");
+    if (front_assigns_variable(front, header->body, header->variable))
+        return refuse(header, "the loop's variable is changed in the loop");
     return 0;
 }
 
@@ -268,13 +294,16 @@ static struct rsc_loop_node *add_loop(struct front *front, struct header *header
     int64_t low, high;
     if (depth >= RSC_LOOP_DEPTH_MAX) return refuse(header, "loops are nested too deep (16 at most)"), NULL;
     if (front_value_range(front, &header->first, least, &low) || front_value_range(front, &header->last, &high, most) ||
-        (!up && (front_value_range(front, &header->last, least, &low) || front_value_range(front, &header->first, &high, most))))
+        (!up && (front_value_range(front, &header->last, least, &low) ||
+                 front_value_range(front, &header->first, &high, most))))
         return refuse(header, "a bound passes 2^56"), NULL;
-    if (!fits(front, header, *least, *most)) return refuse(header, "the loop's variable could pass the end of its type"), NULL;
+    if (!fits(front, header, *least, *most))
+        return refuse(header, "the loop's variable could pass the end of its type"), NULL;
     struct rsc_loop_node *loop = rsc_loop_add_node(front->program, front->at, RSC_NODE_LOOP);
     if (!loop) return front_no_memory(front), NULL;
     for (uint32_t i = 0; i < header->first.count; i++)
-        if (rsc_loop_add_term(front->program, &loop->first, &header->first.term[i])) return front_no_memory(front), NULL;
+        if (rsc_loop_add_term(front->program, &loop->first, &header->first.term[i]))
+            return front_no_memory(front), NULL;
     for (uint32_t i = 0; i < header->last.count; i++)
         if (rsc_loop_add_term(front->program, &loop->last, &header->last.term[i])) return front_no_memory(front), NULL;
     loop->step = header->step;
@@ -308,15 +337,19 @@ static int check_collapse(const struct rsc_loop_node *loop) {
     return 0;
 }
 
-static int share_loop(struct front *front, struct rsc_loop_node *loop, const struct rsc_omp *omp, struct header *header) {
+static int share_loop(struct front *front, struct rsc_loop_node *loop, const struct rsc_omp *omp,
+                      struct header *header) {
     int64_t number;
     if (omp->schedule == RSC_OMP_RUNTIME && !front->options->schedule_given)
         return refuse(header, "schedule(runtime) is not in the source (--schedule gives one)");
     loop->share = 1;
-    loop->schedule = omp->schedule == RSC_OMP_DYNAMIC ? RSC_SCHEDULE_DYNAMIC : omp->schedule == RSC_OMP_GUIDED ? RSC_SCHEDULE_GUIDED : RSC_SCHEDULE_STATIC;
+    loop->schedule = omp->schedule == RSC_OMP_DYNAMIC  ? RSC_SCHEDULE_DYNAMIC
+                     : omp->schedule == RSC_OMP_GUIDED ? RSC_SCHEDULE_GUIDED
+                                                       : RSC_SCHEDULE_STATIC;
     loop->nowait = omp->nowait && !omp->is_parallel;
     if (omp->chunk.text) {
-        if (!front_omp_number(front, &omp->chunk, &number) || number < 1) return refuse(header, "the schedule's chunk is no positive number: %.60s", omp->chunk.text);
+        if (!front_omp_number(front, &omp->chunk, &number) || number < 1)
+            return refuse(header, "the schedule's chunk is no positive number: %.60s", omp->chunk.text);
         loop->chunk = (uint64_t)number;
     }
     if (omp->collapse.text) {
@@ -340,7 +373,8 @@ static void for_path(struct front *front, void *data) {
     int bad = read_header(front, &header);
     if (!bad) {
         int up = header.step > 0;
-        bad = make_bound(front, &header, &header.first, up ? JOIN_MAX : JOIN_MIN) || make_bound(front, &header, &header.last, up ? JOIN_MIN : JOIN_MAX);
+        bad = make_bound(front, &header, &header.first, up ? JOIN_MAX : JOIN_MIN) ||
+              make_bound(front, &header, &header.last, up ? JOIN_MIN : JOIN_MAX);
     }
     front_flush(front);
     if (!bad) loop = add_loop(front, &header, &least, &most);
@@ -374,7 +408,9 @@ static void for_path(struct front *front, void *data) {
     front->at_body = 0;
     front->in_share = in_share;
     if (sharing->share && check_collapse(loop)) {
-        front_gap(front, sharing->statement, "collapse(%u): the loops are not alone in one another, or their bounds need a quotient", loop->collapse);
+        front_gap(front, sharing->statement,
+                  "collapse(%u): the loops are not alone in one another, or their bounds need a quotient",
+                  loop->collapse);
         loop->collapse = 1;
     }
     front_forget_assigned(front, header.body, "changes in a loop");
