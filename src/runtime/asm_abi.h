@@ -27,9 +27,9 @@
  *      call *rsc_asm_room@GOTPCREL(%rip)
  *      %rsp as it was; to `back` when the counter is >= 0 now, else from the beginning
  *
- * Registers that are live are saved in reserved words (behind those of the table's
- * `words`, which means nothing to the parent) and nowhere else, so a signal handler that runs recorded
- * code cannot harm them. It reserves behind the words of the piece that it
+ * Registers that are live are saved in reserved words (those behind the table's
+ * `words`, up to its `reserved`, which mean nothing to the parent) and nowhere else, so
+ * a signal handler that runs recorded code cannot harm them. It reserves behind the words of the piece that it
  * interrupted, which are written later, when it has returned: *the block that holds
  * them must not be published from inside of the handler*.
  *
@@ -129,11 +129,10 @@ struct rsc_asm_entry {
 };
 _Static_assert(sizeof(struct rsc_asm_entry) == 16, "two words");
 
-/* flags. Both READS and WRITES: two accesses, the read first. */
+/* flags. Both READS and WRITES: two accesses, the read first, then the write. */
 #define RSC_ASM_READS 1u
 #define RSC_ASM_WRITES 2u
-#define RSC_ASM_MASK_OF_BYTES 4u /* COMPRESSED and MASKED: nothing to the parent yet */
-#define RSC_ASM_RELAXED 8u  /* RIP: the linker may have made an instruction without access of it */
+#define RSC_ASM_RELAXED 8u   /* the linker may have made an instruction without access of it: see RIP */
 #define RSC_ASM_INDEX_8 16u /* GATHERED: indices of 8 bytes, else 4 */
 #define RSC_ASM_BY_EQUAL 32u /* STRING: repe or repne */
 
@@ -145,13 +144,16 @@ enum rsc_asm_kind {
      * address = pc + length + displacement. The runtime reads it at registration and leaves
      * in the parent's copy `disp` = length + displacement; with RSC_ASM_RELAXED it looks
      * at what the linker left: where the instruction has no memory operand any more,
-     * size becomes 0, no access. (disp of the table: an offset to be added, for the second access of
-     * one instruction; else 0.)
+     * size becomes 0, no access. That is so where, after a REX prefix (0x40-0x4f), the
+     * opcode is 0x8d, 0xc7 or 0x81 or 0xf7 with a register (modrm >= 0xc0), or the first
+     * byte is 0x67, 0xe8 or 0xe9. PLAIN entries have the flag for the call to
+     * __tls_get_addr (pc is that of the sequence): there is no call when the first byte
+     * is 0x64, or 0x66 twice.
      */
     RSC_ASM_RIP,
     /*
-     * A repeated string, upwards: word[base] is the address (disp added), word[index] the count before,
-     * and with BY_EQUAL word[count] the count left afterwards (0 when it was not
+     * A repeated string, upwards: word[base] is the address, word[index] the count
+     * before, and with BY_EQUAL word[count] the count left afterwards (0 when it was not
      * reached). Accesses of `size` bytes, to be joined as those of QEMU's. Two such
      * entries of one instruction (movs, cmps) take turns element by element.
      */
@@ -179,7 +181,13 @@ enum rsc_asm_kind {
 /*
  * In the ring's blocks, among the words of ring.h, a word whose upper 16 bits are zero
  * and which is not zero is the address of a struct rsc_asm_block in the program:
- * an execution of that piece, and words - 1 values follow. Where the table is in
+ * an execution of that piece; words - 1 values follow, then reserved - words others.
+ *
+ * Pieces without accesses (and without call or return) are never written, so where a
+ * call leads to is known only as the next piece that is: of the function called, or
+ * behind the call, when what was called is not rebuilt. The stack pointers of calls
+ * (the address of their write) and of returns (of their read) tell which.
+ * Where the table is in
  * ring.plans the runtime says in a note when it has registered a module: the table is
  * copied there as it is, RIP entries completed. A pc is
  *     (address of the block in the program) + pc, + entry's pc.
