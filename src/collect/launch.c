@@ -238,6 +238,7 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     if (!command->words) return rsc_fail_memory(error, "command line");
     for (size_t i = 0; i < given; i++) word(command, argv[i]);
     command->path = target->path;
+    launch->ring->rebuilt = 1;
     int marked = options->roi && !strcmp(options->roi, "marked");
     snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,for=%llu,marked=%d", launch->ring_fd,
              options->follow, (unsigned long long)options->skip, (unsigned long long)options->length, marked);
