@@ -61,6 +61,11 @@ void rsc_asm_marker_in_c(long begins) __attribute__((visibility("hidden")));
 /* Makes markers in the code from `start` to `stop` call the runtime. */
 void rsc_asm_patch_markers(uintptr_t start, uintptr_t stop) __attribute__((visibility("hidden")));
 
+/* libc's sigaction(), for handlers that are no business of the program's. */
+struct sigaction;
+int rsc_asm_real_sigaction(int number, const struct sigaction *action, struct sigaction *before)
+    __attribute__((visibility("hidden")));
+
 /* Rebuilt code, for the samples. */
 void rsc_asm_samples_range(uintptr_t start, uintptr_t stop) __attribute__((visibility("hidden")));
 void rsc_asm_samples_start(struct rsc_ring *ring) __attribute__((visibility("hidden")));
