@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/u64_table.h"
 #include "collect/expand.h"
+#include "collect/expand_rebuilt.h"
 #include "collect/guest_maps.h"
 #include "trace/source.h"
 
@@ -33,9 +34,14 @@ struct cursor {
     uint64_t consumed;   /* blocks; what the ring says of it can be anything */
     struct rsc_record *records; /* of the block being taken; kept for the slot's next thread */
     struct rsc_expansion expansion;
+    struct rsc_rebuilt rebuilt;
+    uint32_t words;                   /* of the block that is expanded bit by bit */
+    uint64_t words_from_ns, words_to_ns;
+    int words_published;
     uint32_t at;         /* record in the block being taken */
     uint32_t count;      /* its records; 0: no block is being taken */
     int stack_known;
+    int is_part; /* of a thread that has another slot */
     uint64_t start_ns, step_ns_256; /* time of record i is start + i * step / 256 */
     uint64_t last_addr, last_word;  /* the record before */
 };
@@ -45,7 +51,9 @@ struct rsc_drain {
     struct cursor cursors[RSC_RING_SLOTS];
     struct rsc_thread_table threads;
     struct rsc_u64_table processes; /* numbers by rsc_process_id() */
+    struct rsc_u64_table thread_of; /* the last thread number, plus 1, by ids: for other slots of the same thread */
     struct rsc_guest_maps *maps;
+    struct rsc_asm_tables *tables;
     struct rsc_drain_stats stats;
     uint64_t held_since_ns; /* waiting for a slower thread; 0: not */
     uint64_t looked_ns;     /* when it was last seen who still lives */
@@ -73,9 +81,10 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     drain->pc = malloc(RSC_BATCH_ACCESSES * sizeof *drain->pc);
     drain->note_text = malloc(RSC_NOTES_BYTES);
     drain->maps = rsc_guest_maps_new();
+    drain->tables = rsc_asm_tables_new();
     rsc_arena_init(&drain->event_data);
-    if (!drain->addr || !drain->meta || !drain->pc || !drain->maps || !drain->note_text ||
-        rsc_u64_table_init(&drain->processes, 64) < 0) {
+    if (!drain->addr || !drain->meta || !drain->pc || !drain->maps || !drain->tables ||
+        !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 || rsc_u64_table_init(&drain->thread_of, 64) < 0) {
         rsc_drain_free(drain);
         return rsc_fail_memory(error, "collector");
     }
@@ -85,7 +94,12 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
 
 void rsc_drain_free(struct rsc_drain *drain) {
     if (!drain) return;
-    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) free(drain->cursors[i].records);
+    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) {
+        free(drain->cursors[i].records);
+        rsc_rebuilt_reset(&drain->cursors[i].rebuilt);
+    }
+    rsc_asm_tables_free(drain->tables);
+    rsc_u64_table_free(&drain->thread_of);
     rsc_guest_maps_free(drain->maps);
     rsc_thread_table_free(&drain->threads);
     rsc_u64_table_free(&drain->processes);
@@ -150,6 +164,16 @@ static int add_maps(struct rsc_drain *drain) {
     return 0;
 }
 
+static int take_note(struct rsc_drain *drain, const struct rsc_note *note) {
+    struct rsc_asm_module module;
+    if (note->type == RSC_NOTE_MAPS || note->type == RSC_NOTE_NATIVE_MAPS)
+        return rsc_guest_maps_text(drain->maps, note->process, note->type == RSC_NOTE_NATIVE_MAPS, drain->note_text,
+                                   note->bytes);
+    if (note->type != RSC_NOTE_MODULE || note->bytes != sizeof module) return 0;
+    memcpy(&module, drain->note_text, sizeof module);
+    return rsc_asm_tables_add(drain->tables, note->process, &module, drain->ring);
+}
+
 /* Takes what lies in the notes ring up to `end`. */
 static int read_notes(struct rsc_drain *drain, uint64_t end) {
     struct rsc_ring *ring = drain->ring;
@@ -164,8 +188,7 @@ static int read_notes(struct rsc_drain *drain, uint64_t end) {
         for (uint32_t i = 0; i < note.bytes; i++)
             drain->note_text[i] = (char)ring->notes[(tail + sizeof note + i) % RSC_NOTES_BYTES];
         tail += whole;
-        if (note.type == RSC_NOTE_MAPS && rsc_guest_maps_text(drain->maps, note.process, drain->note_text, note.bytes) < 0)
-            return RSC_ENOMEM;
+        if (take_note(drain, &note) < 0) return RSC_ENOMEM;
     }
     drain->notes_tail = head;
     __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
@@ -196,6 +219,8 @@ static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, str
     case RSC_RECORD_MARKER:
         return add_event(drain, RSC_EVENT_MARKER, cursor->number, pc, 0, pc ? "begin" : "end", pc ? 5 : 3);
     case RSC_RECORD_NOTE: return read_notes(drain, pc);
+    case RSC_RECORD_LOCK: return add_event(drain, RSC_EVENT_LOCK, cursor->number, addr, pc != 0, NULL, 0);
+    case RSC_RECORD_BARRIER: return add_event(drain, RSC_EVENT_BARRIER, cursor->number, addr, 0, NULL, 0);
     default: return 0; /* not written by us: skipped */
     }
 }
@@ -239,19 +264,45 @@ static void free_block(struct cursor *cursor, struct rsc_slot *slot) {
 
 /* ---- which block next ---- */
 
+/* The number by which a thread's other slots find it. NULL when memory is out. */
+static struct rsc_u64_entry *thread_entry(struct rsc_drain *drain, const struct rsc_slot *slot) {
+    struct rsc_u64_table *table = &drain->thread_of;
+    uint64_t ids = ((uint64_t)slot->image << 44 ^ (uint64_t)slot->pid << 22 ^ slot->tid) + 1; /* pids have 22 bits */
+    if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return NULL;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(table, ids);
+    if (!entry->value) {
+        entry->key = ids;
+        table->used++;
+    }
+    return entry;
+}
+
 /*
  * Threads and processes go by ordinals, not by the system's ids: two runs of the
  * same program then give the same trace.
  */
 static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
-    uint64_t pid = process_number(drain, rsc_process_id(slot->image, slot->pid)), tid = ++drain->stats.threads;
-    int64_t number = rsc_thread_number(&drain->threads, pid, tid);
-    if (number < 0) return (int)number;
+    const uint64_t process = rsc_process_id(slot->image, slot->pid);
+    uint64_t pid = process_number(drain, process), tid = 0;
+    struct rsc_u64_entry *entry = drain->ring->rebuilt ? thread_entry(drain, slot) : NULL;
+    if (drain->ring->rebuilt && !entry) return RSC_ENOMEM;
+    int is_part = entry && slot->part && entry->value;
+    int64_t number = is_part ? (int64_t)(entry->value & 0xffffffffu) - 1 : 0;
+    if (is_part) {
+        tid = entry->value >> 32;
+    } else {
+        tid = ++drain->stats.threads;
+        number = rsc_thread_number(&drain->threads, pid, tid);
+        if (number < 0) return (int)number;
+    }
+    if (entry) entry->value = tid << 32 | (uint64_t)(number + 1);
+    rsc_rebuilt_reset(&cursor->rebuilt);
     *cursor = (struct cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
                               .left_generation = cursor->left_generation, .number = (uint32_t)number, .tid = tid,
-                              .space = (pid - 1) << 48, .consumed = cursor->consumed, .records = cursor->records};
+                              .space = (pid - 1) << 48, .consumed = cursor->consumed, .records = cursor->records,
+                              .rebuilt = {.tables = drain->tables, .process = process}, .is_part = is_part};
     if (add_maps(drain) < 0) return RSC_ENOMEM;
-    return add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
+    return is_part ? 0 : add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
 }
 
 static int is_dead(const struct cursor *cursor, const struct rsc_slot *slot) {
@@ -293,6 +344,26 @@ static uint32_t count_unpublished(const struct rsc_block *block) {
     return count;
 }
 
+/* As many records of a rebuilt program's block as there is room for. */
+static void expand_some(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
+    struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
+    uint64_t instructions = 0, unknown = cursor->rebuilt.unknown, step;
+    const uint64_t time_ns = cursor->words_to_ns > cursor->words_from_ns ? cursor->words_to_ns - cursor->words_from_ns : 0;
+    uint32_t before = cursor->rebuilt.under_way ? cursor->rebuilt.at : 0;
+    cursor->at = 0;
+    cursor->count = rsc_expand_rebuilt(&cursor->rebuilt, block->words, cursor->words, cursor->records, RECORDS_MAX, &instructions);
+    uint32_t after = cursor->rebuilt.under_way ? cursor->rebuilt.at : cursor->words;
+    cursor->start_ns = cursor->words_from_ns + time_ns * before / cursor->words;
+    step = time_ns * (after - before) / cursor->words;
+    cursor->step_ns_256 = cursor->count ? step * 256 / cursor->count : 0;
+    drain->instructions += instructions;
+    drain->stats.instructions += instructions;
+    drain->stats.unknown += cursor->rebuilt.unknown - unknown;
+    if (cursor->rebuilt.under_way) return;
+    memset(block->words, 0, cursor->words * sizeof *block->words);
+    if (cursor->words_published) free_block(cursor, slot);
+}
+
 /*
  * Begins the slot's next block, if there is one: it is expanded and given back. `ended`: one
  * that was never published counts too. Returns 1 when there was one, even if nothing was in it, 0, or negative.
@@ -304,6 +375,10 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
     struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
     uint32_t words = 0;
     uint64_t start_ns = 0, end_ns = 0;
+    if (cursor->rebuilt.under_way) {
+        expand_some(drain, cursor, slot);
+        return 1;
+    }
     if (published > cursor->consumed) {
         words = __atomic_load_n(&block->count, __ATOMIC_ACQUIRE);
         start_ns = block->start_ns;
@@ -331,6 +406,17 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
         if (status < 0) return status;
     }
     if (!cursor->records && !(cursor->records = malloc(RECORDS_MAX * sizeof *cursor->records))) return RSC_ENOMEM;
+    if (drain->ring->rebuilt) {
+        if (read_notes(drain, UINT64_MAX) < 0) return RSC_ENOMEM; /* tables of what ran */
+        cursor->words = words;
+        cursor->words_from_ns = start_ns;
+        cursor->words_to_ns = end_ns;
+        cursor->words_published = published > cursor->consumed;
+        drain->stats.blocks++;
+        if (start_ns < drain->taken_until_ns) drain->stats.late++;
+        expand_some(drain, cursor, slot);
+        return 1;
+    }
     cursor->at = 0;
     cursor->count = rsc_expand(&cursor->expansion, block->words, words, drain->ring->plans, cursor->records, &instructions);
     memset(block->words, 0, words * sizeof *block->words); /* as a block must be found */
@@ -356,7 +442,7 @@ static int begin_some_block(struct rsc_drain *drain, struct cursor *cursor, stru
 /* A thread that ended and whose blocks are all taken: its slot is free again. */
 static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
     int dead = is_dead(cursor, slot);
-    if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED && !dead) || cursor->count ||
+    if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED && !dead) || cursor->count || cursor->rebuilt.under_way ||
         __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)
         return 0;
     int status = 0;
@@ -364,7 +450,7 @@ static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slo
         slot->published = cursor->consumed;
         slot->open_since_ns = 0;
     }
-    if (cursor->generation == slot->generation && cursor->generation)
+    if (cursor->generation == slot->generation && cursor->generation && !cursor->is_part)
         status = add_event(drain, RSC_EVENT_THREAD_END, cursor->number, 0, 0, NULL, 0);
     drain->stats.waits += slot->waits;
     drain->stats.waited_ns += slot->waited_ns;

@@ -24,6 +24,7 @@ struct rsc_drain_stats {
     uint64_t notes_lost;
     int processes_mixed; /* there were more than can be told apart: the last ones share their addresses */
     uint64_t left; /* threads of children in sessions of their own, still running */
+    uint64_t unknown; /* words of rebuilt programs that no table explains */
 };
 
 struct rsc_drain;

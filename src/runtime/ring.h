@@ -39,6 +39,9 @@
 #define RSC_NOTES_BYTES (4u << 20)
 #define RSC_PLAN_WORDS (32u << 20) /* 256 MiB, touched as used: some five million pieces of code */
 
+/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,for=0,marked=0" */
+#define RSC_ASM_ENVIRONMENT "REUSESCOPE_RING"
+
 /* A record: two words, this and an address. Bits 0-47 pc (or payload), 48-55 size in bytes, 56-61 type, 62-63 zero. */
 struct rsc_record {
     uint64_t addr;
@@ -54,6 +57,8 @@ enum rsc_record_type {
     RSC_RECORD_FREE = 6,   /* addr: block */
     RSC_RECORD_MARKER = 7, /* payload: the program's number */
     RSC_RECORD_NOTE = 8,   /* payload: end of the note that was left here, as rsc_ring_note() returned it */
+    RSC_RECORD_LOCK = 9,   /* addr: the lock, payload: 0 acquired, 1 released */
+    RSC_RECORD_BARRIER = 10, /* addr: the barrier */
 };
 
 static inline uint64_t rsc_record_word(enum rsc_record_type type, uint32_t size, uint64_t pc) {
@@ -124,7 +129,8 @@ struct rsc_slot {
     uint64_t waited_ns, waits;
     uint64_t unrecorded_instructions; /* executed while not recording */
     uint32_t image;                   /* which address space: a fork or exec starts another */
-    uint8_t pad0[128 - 60];
+    uint32_t part; /* not 0: of the thread with these ids that has or had another slot, such as its signal handler */
+    uint8_t pad0[128 - 64];
     /* Written by the parent: */
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
@@ -134,7 +140,8 @@ struct rsc_slot {
 };
 _Static_assert(sizeof(struct rsc_slot) == 4096 + 65536 * RSC_RING_BLOCKS, "a page, then blocks");
 
-enum rsc_note_type { RSC_NOTE_MAPS = 1 };
+/* NATIVE_MAPS: of a process without QEMU in it. MODULE: a struct rsc_asm_module (asm_abi.h). */
+enum rsc_note_type { RSC_NOTE_MAPS = 1, RSC_NOTE_NATIVE_MAPS = 2, RSC_NOTE_MODULE = 3 };
 
 /* A process's memory: the system reuses pids, and exec keeps them. */
 static inline uint64_t rsc_process_id(uint32_t image, uint32_t pid) { return (uint64_t)image << 32 | pid; }
@@ -163,7 +170,12 @@ struct rsc_ring {
     uint32_t images;       /* address spaces numbered so far */
     uint32_t crowded_out;  /* threads that found all slots taken */
     uint64_t plan_words; /* given out; may grow beyond RSC_PLAN_WORDS, where nothing is */
-    uint8_t pad[4096 - 88];
+    /* Of rebuilt programs: */
+    uint64_t rebuilt;      /* that is what they are: words are as asm_abi.h has them */
+    uint64_t lag_ns;       /* longest that a thread took to record after a region began */
+    uint64_t samples, samples_unseen; /* of processor time; those outside of rebuilt code */
+    uint64_t modules_lost; /* whose tables found no room: their code is not seen */
+    uint8_t pad[4096 - 128];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
