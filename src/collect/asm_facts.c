@@ -217,7 +217,7 @@ static void add_access(struct rsc_pass_insn *insn, const struct decoded *decoded
     /* Some operands are written on a condition only; whatever it is, the processor writes (cmpxchg) or masks. */
     if (only && flags != only) return;
     if (!flags) return;
-    if (insn->access_count == RSC_PASS_ACCESSES || !memory->size || memory->size / 8 > UINT16_MAX) {
+    if (insn->access_count == RSC_PASS_ACCESSES || !memory->size) {
         insn->unknown = "an access of a size that is not known";
         return;
     }
@@ -336,7 +336,7 @@ int rsc_pass_decode(struct rsc_pass_insn *insn, const uint8_t *bytes, size_t roo
     struct decoded decoded;
     ZydisDecoder decoder;
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, room, &decoded.insn, decoded.operands, ZYDIS_MAX_OPERAND_COUNT, 0)))
+    if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, room, &decoded.insn, decoded.operands)))
         return -1;
     insn->length = decoded.insn.length;
     insn->disp_at = decoded.insn.raw.disp.offset;

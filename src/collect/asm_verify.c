@@ -39,8 +39,7 @@ static int refuse(const struct verifier *verifier, uint32_t insn, const char *wh
 }
 
 static int decode(const struct verifier *verifier, const uint8_t *bytes, size_t room, struct decoded *decoded) {
-    return ZYAN_FAILED(ZydisDecoderDecodeFull(&verifier->decoder, bytes, room, &decoded->insn, decoded->operands,
-                                              ZYDIS_MAX_OPERAND_COUNT, 0)) ? -1 : 0;
+    return ZYAN_FAILED(ZydisDecoderDecodeFull(&verifier->decoder, bytes, room, &decoded->insn, decoded->operands)) ? -1 : 0;
 }
 
 /* ---- places ---- */
@@ -162,13 +161,15 @@ static int check_insn(const struct verifier *verifier, uint32_t number, struct r
 /* After all lengths are known: jumps lead where they did. */
 static int check_target(const struct verifier *verifier, uint32_t number, struct rsc_pass_place to) {
     struct rsc_pass_place from = verifier->before[number];
-    size_t room;
+    size_t room = 0, room_there = 0;
     struct decoded one, other;
-    uint64_t target, there;
+    uint64_t target = 0, there = 0;
     if (verifier->pass->insns[number].is_short_only) return 0; /* rewritten as three */
-    decode(verifier, rsc_pass_object_bytes(verifier->plain, from, &room), room, &one);
+    const uint8_t *bytes = rsc_pass_object_bytes(verifier->plain, from, &room);
+    const uint8_t *bytes_there = rsc_pass_object_bytes(verifier->rewritten, to, &room_there);
+    if (!bytes || !bytes_there || decode(verifier, bytes, room, &one) < 0 || decode(verifier, bytes_there, room_there, &other) < 0)
+        return refuse(verifier, number, "is not in the rewritten object");
     if (next_relocation(verifier->plain, from, one.insn.length)) return 0;
-    decode(verifier, rsc_pass_object_bytes(verifier->rewritten, to, &room), room, &other);
     if (!relative_target(&one, from.offset, &target)) return 0;
     relative_target(&other, to.offset, &there);
     uint32_t wanted = insn_at(verifier, from.section, target);
@@ -189,7 +190,7 @@ static int is_harmless(const struct decoded *decoded, const struct rsc_pass_piec
     for (int i = 0; i < decoded->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &decoded->operands[i];
         if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) continue;
-        if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.base == ZYDIS_REGISTER_RAX + piece->b &&
+        if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.base == (ZydisRegister)(ZYDIS_REGISTER_RAX + piece->b) &&
             operand->mem.index == ZYDIS_REGISTER_NONE)
             continue;
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
