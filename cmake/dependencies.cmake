@@ -7,6 +7,9 @@ pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(LIBDW IMPORTED_TARGET libdw libelf)
+# The decoder of `reusescope cc`. Its package has no pkg-config file.
+find_path(ZYDIS_INCLUDE Zydis/Zydis.h)
+find_library(ZYDIS_LIBRARY Zydis)
 
 # HP-RDA's threads. ThreadSanitizer does not know libgomp's barriers and reports
 # races that are none: that build has the engine on one thread.

@@ -152,7 +152,7 @@ enum rsc_asm_kind {
      */
     RSC_ASM_RIP,
     /*
-     * A repeated string, upwards: word[base] is the address, word[index] the count
+     * A repeated string, upwards: word[base] + disp is the address, word[index] the count
      * before, and with BY_EQUAL word[count] the count left afterwards (0 when it was not
      * reached). Accesses of `size` bytes, to be joined as those of QEMU's. Two such
      * entries of one instruction (movs, cmps) take turns element by element.
@@ -160,7 +160,8 @@ enum rsc_asm_kind {
     RSC_ASM_STRING,
     /*
      * Elements of `size` bytes at word[base] + disp, only those whose bit is set in
-     * word[index]: runs of neighbours are one access. `count` elements.
+     * word[index]: runs of neighbours are one access. `count` elements; bits from
+     * there on mean nothing, here and below.
      */
     RSC_ASM_MASKED,
     /* As many elements as bits are set in word[index], end to end: vcompress, vexpand. */
