@@ -155,10 +155,10 @@ static int expand_other(struct run *run, const struct rsc_rebuilt_entry *entry, 
 
 /* words[0] is zero here, so that "none" needs no question. */
 static inline void expand_plain(struct run *run, const struct rsc_rebuilt_entry *entry, const uint64_t *words) {
-    uint64_t base = words[entry->base];
-    run->next->addr = (base + words[entry->index] * entry->scale + (uint64_t)entry->disp) & ADDRESS;
+    uint64_t base = words[entry->base], index = words[entry->index];
+    run->next->addr = (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS;
     run->next->word = entry->word;
-    run->next += !entry->base || base; /* else the instruction was not reached */
+    run->next += !entry->base || (base | index); /* else the instruction was not reached */
 }
 
 /* Do two entries of a string belong to one instruction? */
