@@ -6,10 +6,11 @@
 #include "cmd/session.h"
 
 extern const struct rsc_verb rsc_verb_run, rsc_verb_analyze, rsc_verb_report, rsc_verb_annotate, rsc_verb_merge,
-    rsc_verb_info, rsc_verb_gen, rsc_verb_convert, rsc_verb_dump, rsc_verb_doctor, rsc_verb_help, rsc_verb_version;
+    rsc_verb_info, rsc_verb_gen, rsc_verb_convert, rsc_verb_dump, rsc_verb_doctor, rsc_verb_help, rsc_verb_version,
+    rsc_verb_cc;
 
 const struct rsc_verb *const rsc_verbs[] = {
-    &rsc_verb_run, &rsc_verb_analyze, &rsc_verb_report, &rsc_verb_annotate, &rsc_verb_merge, &rsc_verb_info,
+    &rsc_verb_run, &rsc_verb_cc, &rsc_verb_analyze, &rsc_verb_report, &rsc_verb_annotate, &rsc_verb_merge, &rsc_verb_info,
     &rsc_verb_gen, &rsc_verb_convert, &rsc_verb_dump, &rsc_verb_doctor, &rsc_verb_help,   &rsc_verb_version, NULL,
 };
 

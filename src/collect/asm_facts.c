@@ -340,6 +340,7 @@ int rsc_pass_decode(struct rsc_pass_insn *insn, const uint8_t *bytes, size_t roo
         return -1;
     insn->length = decoded.insn.length;
     insn->disp_at = decoded.insn.raw.disp.offset;
+    insn->stays_first = decoded.insn.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
     find_registers(insn, &decoded);
     find_flags(insn, &decoded);
     find_flow(insn, &decoded);

@@ -5,7 +5,8 @@
  *
  *   as=PATH         the real assembler
  *   source=FILE     an assembler source of the programmer's: left alone (may repeat)
- *   verify strict pic no-calls quiet keep
+ *   verify strict pic no-calls quiet verbose keep
+ *   assembler       rebuild assembler sources too
  *   only=NAMES skip=NAMES max-blocks=N
  *
  * What is not compiler output goes to the real assembler as it is. So does what the
@@ -35,7 +36,7 @@ struct job {
     char **arguments; /* of the real assembler, without -o and the input; NULL at the end */
     int argument_count;
     const char *input, *output;
-    int is_left_alone, is_quiet, is_kept;
+    int is_left_alone, is_quiet, is_verbose, is_kept, takes_sources;
     struct rsc_pass_options options;
     char folder[PATH_MAX];
     char *settings; /* owned, what options point into */
@@ -92,6 +93,8 @@ static void read_setting(struct job *job, char *line) {
     if (!strcmp(line, "pic")) job->options.position_independent = 1;
     if (!strcmp(line, "no-calls")) job->options.no_call_pushes = 1;
     if (!strcmp(line, "quiet")) job->is_quiet = 1;
+    if (!strcmp(line, "verbose")) job->is_verbose = 1;
+    if (!strcmp(line, "assembler")) job->takes_sources = 1;
     if (!strcmp(line, "keep")) job->is_kept = 1;
     if (!value) return;
     if (!strcmp(line, "as")) job->assembler = value;
@@ -227,8 +230,12 @@ static void source_name(const struct rsc_pass *pass, const struct job *job, char
 static int say_unseen(const struct rsc_pass *pass, const struct job *job, struct rsc_error *error) {
     const struct rsc_pass_counts *counts = &pass->counts;
     char name[512];
-    if (!counts->unknown && !counts->opaque) return 0;
+    if (!counts->unknown && !counts->opaque && !job->is_verbose) return 0;
     source_name(pass, job, name, sizeof name);
+    if (job->is_verbose)
+        fprintf(stderr, "reusescope cc: %s: %llu accesses in %llu blocks, of %llu instructions in %zu functions (%llu left alone)\n", name,
+                (unsigned long long)counts->accesses, (unsigned long long)counts->pieces, (unsigned long long)counts->insns,
+                pass->function_count, (unsigned long long)counts->left_alone);
     if (counts->unknown) {
         rsc_fail(error, RSC_EUNSUPPORTED, "%.200s: %llu instruction%s whose accesses are not recorded: '%.90s' in %.80s: %s", name,
                  (unsigned long long)counts->unknown, counts->unknown == 1 ? "" : "s", counts->unknown_text,
@@ -319,7 +326,7 @@ static int run(struct job *job) {
         fprintf(stderr, "reusescope cc: %s\n", error.message);
         return 1;
     }
-    if (job->is_left_alone || is_assembler_source(job)) {
+    if ((job->is_left_alone || is_assembler_source(job)) && !job->takes_sources) {
         status = assemble_plain(job, &error);
         return status < 0 ? 1 : status;
     }

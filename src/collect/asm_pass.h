@@ -118,6 +118,7 @@ struct rsc_pass_insn {
     uint8_t length;
     uint8_t flow;
     uint8_t is_short_only; /* jrcxz, loop: no form with a distance of 32 bits */
+    uint8_t stays_first;   /* endbr64: nothing may come before it */
     uint8_t disp_at;  /* where in the instruction the displacement is */
     uint8_t access_count;
     int8_t rsp_moves; /* push: -8, pop: 8 */

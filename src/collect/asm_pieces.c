@@ -217,6 +217,7 @@ static void place_countdown(const struct rsc_pass *pass, struct rsc_pass_piece *
     uint32_t i;
     for (i = piece->begin; i < piece->end; i++) {
         const struct rsc_pass_insn *insn = &pass->insns[i];
+        if (insn->stays_first && i + 1 < piece->end) continue;
         if (!(insn->live & RSC_PASS_FLAGS)) break;
         if (insn->access_count || i + 1 == piece->end) {
             piece->flags_live = 1;
