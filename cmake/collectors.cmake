@@ -51,8 +51,11 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
             -o ${asm_out}/libreusescope-asm.so
     DEPENDS ${asm_sources} ${asm_headers} VERBATIM)
   # One object, so that what interposes comes along with what records.
-  add_custom_command(OUTPUT ${asm_out}/reusescope-asm-static.o
+  add_custom_command(OUTPUT ${asm_out}/reusescope-asm-static.o ${asm_out}/reusescope-asm-static.wrap
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -DRSC_ASM_STATIC -r ${asm_sources} -o ${asm_out}/reusescope-asm-static.o
+    # What the linker is to rename, as its options.
+    COMMAND sh -c "nm $1 | sed -n 's/.* T __wrap_/--wrap=/p' > $2" sh ${asm_out}/reusescope-asm-static.o
+            ${asm_out}/reusescope-asm-static.wrap
     DEPENDS ${asm_sources} ${asm_headers} VERBATIM)
   add_custom_command(OUTPUT ${asm_out}/reusescope-asm-shared.o
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -c ${asm_module} -o ${asm_out}/reusescope-asm-shared.o
@@ -61,7 +64,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -DRSC_ASM_EXECUTABLE -c ${asm_module} -o ${asm_out}/reusescope-asm-executable.o
     DEPENDS ${asm_module} ${asm_headers} VERBATIM)
   set(asm_files ${asm_out}/libreusescope-asm.so ${asm_out}/reusescope-asm-static.o ${asm_out}/reusescope-asm-shared.o
-      ${asm_out}/reusescope-asm-executable.o)
+      ${asm_out}/reusescope-asm-static.wrap ${asm_out}/reusescope-asm-executable.o)
   add_custom_target(asm_runtime ALL DEPENDS ${asm_files})
   install(FILES ${asm_files} DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope)
 endif()

@@ -51,6 +51,7 @@ struct run {
     struct rsc_target target;
     struct rsc_launch launch;
     struct rsc_drain *drain;
+    struct rsc_roi roi; /* of a rebuilt program */
     const char *trace_path;
     char trace_name[4096];
     struct rsc_trace_writer *writer;
@@ -132,6 +133,11 @@ static int take_options(struct run *run, int argc, char **argv) {
 /* Does the program record by itself? */
 static int rebuilt(const struct run *run) { return run->launch_options.rebuilt; }
 
+/* A region that is found here and not by QEMU. */
+static int by_function(const struct run *run) {
+    return rebuilt(run) && run->launch_options.roi && strcmp(run->launch_options.roi, "marked");
+}
+
 static int open_trace(struct run *run, struct rsc_error *error) {
     struct rsc_trace_writer_options writer = {.struct_bytes = sizeof writer,
                                               .source = rebuilt(run) ? "reusescope run (asm)" : "reusescope run (qemu)",
@@ -193,7 +199,7 @@ static void say_what_was_not_rebuilt(const struct run *run, const struct rsc_dra
     if (unseen > 0.1 && ring->samples >= 20)
         fprintf(stderr, "reusescope: warning: %.0f %% of the processor time is not in the result: rebuild those libraries with reusescope cc too, or use --with qemu\n",
                 100 * unseen);
-    if (run->launch_options.roi || run->launch_options.skip)
+    if (run->launch_options.roi && !by_function(run))
         fprintf(stderr, "reusescope: all threads recorded %.1f ms after they were to\n", 1e-6 * (double)ring->lag_ns);
     if (stats->unknown)
         fprintf(stderr, "reusescope: warning: %llu words of the program make no sense: something wrote over them\n",
@@ -300,10 +306,12 @@ static int run_program(struct run *run) {
     if (!status) status = rsc_analysis_open(&run->analysis, &error);
     if (!status) status = open_trace(run, &error);
     run->launch.ring_fd = -1;
+    if (!status && by_function(run)) status = rsc_roi_open(&run->roi, run->target.path, run->launch_options.roi, &error);
     if (!status && run->measure_native)
         status = rsc_launch_native_seconds(&run->target, run->command, &run->native_seconds, &error);
     if (!status) status = rsc_launch_start(&run->launch, &run->target, run->command, &run->launch_options, &error);
     if (!status) status = rsc_drain_new(&run->drain, run->launch.ring, &error);
+    if (!status && by_function(run)) rsc_drain_set_region(run->drain, &run->roi);
     if (!status) status = watch(run, &error);
     if (!status && rebuilt(run) && !run->launch.ring->images)
         status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: nothing that it ran was built with reusescope cc", run->target.path);
@@ -323,6 +331,7 @@ static int run_program(struct run *run) {
         if (leave == RSC_EXIT_OK) leave = exit_status(run);
     }
     rsc_drain_free(run->drain);
+    rsc_roi_close(&run->roi);
     rsc_launch_close(&run->launch);
     rsc_trace_writer_close(run->writer);
     return leave;

@@ -233,6 +233,7 @@ static void add_runtime(struct words *words, const struct look *look, const stru
     add_joined(words, "", files->library, look->is_shared ? "/reusescope-asm-shared.o" : "/reusescope-asm-executable.o");
     if (look->is_static && !look->is_shared) {
         add_joined(words, "", files->library, "/reusescope-asm-static.o");
+        add_joined(words, "-Wl,@", files->library, "/reusescope-asm-static.wrap");
     } else {
         add_joined(words, "", files->library, "/libreusescope-asm.so");
         add_joined(words, "-Wl,-rpath,", files->library, "");

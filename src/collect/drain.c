@@ -41,6 +41,7 @@ struct cursor {
     uint32_t at;         /* record in the block being taken */
     uint32_t count;      /* its records; 0: no block is being taken */
     int stack_known;
+    uint32_t depth; /* calls open, of a rebuilt program's thread */
     int is_part; /* of a thread that has another slot */
     uint64_t start_ns, step_ns_256; /* time of record i is start + i * step / 256 */
     uint64_t last_addr, last_word;  /* the record before */
@@ -54,6 +55,7 @@ struct rsc_drain {
     struct rsc_u64_table thread_of; /* the last thread number, plus 1, by ids: for other slots of the same thread */
     struct rsc_guest_maps *maps;
     struct rsc_asm_tables *tables;
+    struct rsc_roi *roi; /* NULL: everything */
     struct rsc_drain_stats stats;
     uint64_t held_since_ns; /* waiting for a slower thread; 0: not */
     uint64_t looked_ns;     /* when it was last seen who still lives */
@@ -153,14 +155,27 @@ static uint64_t space_of(struct rsc_drain *drain, uint64_t process) {
     return (uint64_t)(process_number(drain, process) - 1) << 48;
 }
 
+void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi) { drain->roi = roi; }
+
+/* Where the program itself lies; data is that of a MAP event. */
+static void note_place(struct rsc_drain *drain, const struct rsc_guest_map *map) {
+    uint64_t file_offset;
+    size_t name = 9u + map->data[8];
+    memcpy(&file_offset, map->data, sizeof file_offset);
+    if (space_of(drain, map->process) == 0 && name <= map->data_bytes)
+        rsc_roi_mapped(drain->roi, (const char *)map->data + name, map->data_bytes - name, file_offset, map->start);
+}
+
 /* Not before the first thread is known: events are a thread's. */
 static int add_maps(struct rsc_drain *drain) {
     const struct rsc_guest_map *map;
     if (!drain->threads.count) return 0;
-    while ((map = rsc_guest_maps_next(drain->maps)))
+    while ((map = rsc_guest_maps_next(drain->maps))) {
+        if (drain->roi) note_place(drain, map);
         if (add_event(drain, RSC_EVENT_MAP, 0, map->start | space_of(drain, map->process), map->bytes, map->data,
                       map->data_bytes) < 0)
             return RSC_ENOMEM;
+    }
     return 0;
 }
 
@@ -196,6 +211,15 @@ static int read_notes(struct rsc_drain *drain, uint64_t end) {
 }
 
 /* ---- records ---- */
+
+/* The region as one thread's calls and returns have it. */
+static void follow_region(struct rsc_drain *drain, struct cursor *cursor, const struct rsc_record *record) {
+    uint32_t type = rsc_record_type(record->word);
+    if (type == RSC_RECORD_CALL) rsc_roi_enter(drain->roi, cursor->number, ++cursor->depth, record->addr | cursor->space);
+    if (type != RSC_RECORD_RETURN) return;
+    cursor->depth = (uint32_t)rsc_record_pc(record->word);
+    rsc_roi_return(drain->roi, cursor->number, cursor->depth);
+}
 
 /* Anything but a read or a write. */
 static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot,
@@ -235,12 +259,17 @@ static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct r
         struct rsc_record record = cursor->records[at];
         uint32_t type = rsc_record_type(record.word);
         if (__builtin_expect(type == RSC_RECORD_READ || type == RSC_RECORD_WRITE, 1)) {
+            if (drain->roi) {
+                rsc_roi_enter(drain->roi, cursor->number, cursor->depth, rsc_record_pc(record.word) | space);
+                if (!drain->roi->inside) continue;
+            }
             drain->addr[filled] = record.addr | space;
             drain->meta[filled] = rsc_record_size(record.word) | (uint64_t)(type == RSC_RECORD_WRITE) << 32 | thread_bits;
             drain->pc[filled] = rsc_record_pc(record.word) | space;
             filled++;
         } else {
             drain->count = filled;
+            if (drain->roi) follow_region(drain, cursor, &record);
             if (take_event_record(drain, cursor, slot, &record) < 0) return RSC_ENOMEM;
         }
         cursor->last_addr = record.addr;

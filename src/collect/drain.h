@@ -12,6 +12,7 @@
 
 #include <reusescope/trace.h>
 
+#include "collect/roi.h"
 #include "runtime/ring.h"
 
 #define RSC_DRAIN_STEP 64u
@@ -31,6 +32,9 @@ struct rsc_drain;
 
 int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error);
 void rsc_drain_free(struct rsc_drain *drain);
+
+/* Only what is done in the region is to be given: of rebuilt programs, before the first batch. The caller keeps it. */
+void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi);
 
 /*
  * The next batch of what is there. `ended` says that nobody writes any more: then

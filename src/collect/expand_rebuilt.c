@@ -38,7 +38,7 @@ static void pop_frames(struct run *run, uint64_t stack, uint64_t now_pc) {
     if (left == rebuilt->frame_count) return;
     uint64_t call = rebuilt->frames[left].pc;
     rebuilt->frame_count = left;
-    put(run, now_pc - call - 1 < CALL_BYTES_MAX ? now_pc : call + 1, rsc_record_word(RSC_RECORD_RETURN, 1, 0));
+    put(run, now_pc - call - 1 < CALL_BYTES_MAX ? now_pc : call + 1, rsc_record_word(RSC_RECORD_RETURN, 1, left));
 }
 
 /* Without the places of return addresses: the innermost frame that this could be a return to. */
@@ -47,7 +47,7 @@ static void pop_by_pc(struct run *run, uint64_t now_pc) {
     for (uint32_t left = rebuilt->frame_count; left-- > 0;) {
         if (now_pc - rebuilt->frames[left].pc - 1 >= CALL_BYTES_MAX) continue;
         rebuilt->frame_count = left;
-        put(run, now_pc, rsc_record_word(RSC_RECORD_RETURN, 1, 0));
+        put(run, now_pc, rsc_record_word(RSC_RECORD_RETURN, 1, left));
         return;
     }
 }
@@ -155,10 +155,10 @@ static int expand_other(struct run *run, const struct rsc_rebuilt_entry *entry, 
 
 /* words[0] is zero here, so that "none" needs no question. */
 static inline void expand_plain(struct run *run, const struct rsc_rebuilt_entry *entry, const uint64_t *words) {
-    uint64_t base = words[entry->base];
-    run->next->addr = (base + words[entry->index] * entry->scale + (uint64_t)entry->disp) & ADDRESS;
+    uint64_t base = words[entry->base], index = words[entry->index];
+    run->next->addr = (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS;
     run->next->word = entry->word;
-    run->next += !entry->base || base; /* else the instruction was not reached */
+    run->next += !entry->base || (base | index); /* else the instruction was not reached */
 }
 
 /* Do two entries of a string belong to one instruction? */

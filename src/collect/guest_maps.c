@@ -98,7 +98,6 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int nativ
         struct region region = {.process = process};
         char permissions[8];
         if (!parse_line(line, &region, permissions, path, sizeof path) || (!native && region.end > GUEST_END)) continue;
-        if (!strncmp(path, "/memfd:reusescope", 17)) continue; /* the ring */
         if (path[0] != '/' && path[0]) path[0] = 0; /* "[heap]" and so on are QEMU's */
         if (!path[0] && owner[0] && region.start == before.end && permissions[1] == 'w') {
             region.file_offset = before.file_offset + (before.end - before.start);

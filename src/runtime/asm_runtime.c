@@ -22,7 +22,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef RSC_ASM_STATIC
+#ifdef RSC_ASM_STATIC
+int rsc_asm_ready;
+#else
 #include <dlfcn.h>
 void *rsc_asm_next_symbol(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
@@ -466,5 +468,8 @@ static __attribute__((constructor(101))) void initialise(void) {
     }
     if (text && !process.follow) unsetenv(RSC_ASM_ENVIRONMENT); /* neither the program nor what it starts is to see it */
     process.ready = 1;
+#ifdef RSC_ASM_STATIC
+    rsc_asm_ready = 1;
+#endif
     rsc_asm_thread.counter = 0;
 }

@@ -38,7 +38,13 @@ struct rsc_asm_local {
 };
 extern __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* In a static executable libc copies memory before there is any thread-local storage. */
+#ifdef RSC_ASM_STATIC
+extern int rsc_asm_ready __attribute__((visibility("hidden")));
+static inline int rsc_asm_recording(void) { return rsc_asm_ready && rsc_asm_local.recording && !rsc_asm_local.busy; }
+#else
 static inline int rsc_asm_recording(void) { return rsc_asm_local.recording && !rsc_asm_local.busy; }
+#endif
 
 /* Appends a record to what the thread's rebuilt code writes. Only while rsc_asm_recording(). */
 void rsc_asm_put(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
@@ -60,6 +66,11 @@ void rsc_asm_marker_in_c(long begins) __attribute__((visibility("hidden")));
 
 /* Makes markers in the code from `start` to `stop` call the runtime. */
 void rsc_asm_patch_markers(uintptr_t start, uintptr_t stop) __attribute__((visibility("hidden")));
+
+/* libc's sigaction(), for handlers that are no business of the program's. */
+struct sigaction;
+int rsc_asm_real_sigaction(int number, const struct sigaction *action, struct sigaction *before)
+    __attribute__((visibility("hidden")));
 
 /* Rebuilt code, for the samples. */
 void rsc_asm_samples_range(uintptr_t start, uintptr_t stop) __attribute__((visibility("hidden")));

@@ -47,9 +47,9 @@ static void on_sample(int number, siginfo_t *info, void *context) {
 
 void rsc_asm_samples_start(struct rsc_ring *ring) {
     struct sigaction action = {.sa_sigaction = on_sample, .sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK}, before;
-    if (sigaction(SAMPLE_SIGNAL, NULL, &before) != 0 || before.sa_handler != SIG_DFL) return;
+    if (rsc_asm_real_sigaction(SAMPLE_SIGNAL, NULL, &before) != 0 || before.sa_handler != SIG_DFL) return;
     counted_in = ring;
-    if (sigaction(SAMPLE_SIGNAL, &action, NULL) != 0) counted_in = NULL;
+    if (rsc_asm_real_sigaction(SAMPLE_SIGNAL, &action, NULL) != 0) counted_in = NULL;
 }
 
 /* By system calls: libc's timers would belong to the process. */

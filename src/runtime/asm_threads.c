@@ -117,6 +117,10 @@ RSC_INTERPOSE(int, sigaction, (int number, const struct sigaction *action, struc
     return status;
 }
 
+int rsc_asm_real_sigaction(int number, const struct sigaction *action, struct sigaction *before) {
+    return RSC_REAL(sigaction)(number, action, before);
+}
+
 typedef void (*plain_handler)(int);
 RSC_INTERPOSE(plain_handler, signal, (int number, plain_handler handler)) {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;

@@ -52,7 +52,7 @@ enum rsc_record_type {
     RSC_RECORD_READ = 1,
     RSC_RECORD_WRITE = 2,
     RSC_RECORD_CALL = 3,   /* addr: called, pc: of the call */
-    RSC_RECORD_RETURN = 4, /* addr: returned to */
+    RSC_RECORD_RETURN = 4, /* addr: returned to; of rebuilt programs, payload: calls still open */
     RSC_RECORD_ALLOC = 5,  /* addr: block, payload: bytes */
     RSC_RECORD_FREE = 6,   /* addr: block */
     RSC_RECORD_MARKER = 7, /* payload: the program's number */
