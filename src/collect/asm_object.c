@@ -41,6 +41,20 @@ static const Elf64_Shdr *section_of(const struct rsc_pass_object *object, uint32
     return section->sh_type != SHT_NOBITS && inside(object, section->sh_offset, section->sh_size) ? section : NULL;
 }
 
+static int by_offset(const void *a, const void *b) {
+    const Elf64_Rela *one = a, *other = b;
+    return one->r_offset < other->r_offset ? -1 : one->r_offset > other->r_offset;
+}
+
+/* The assembler puts those of jumps whose length it finds out late at the end. */
+static void sort_relocations(struct rsc_pass_object *object) {
+    for (uint32_t i = 0; i < object->section_count; i++) {
+        const Elf64_Shdr *table = section_of(object, i);
+        if (table && table->sh_type == SHT_RELA && table->sh_offset % 8 == 0)
+            qsort(object->data + table->sh_offset, table->sh_size / sizeof(Elf64_Rela), sizeof(Elf64_Rela), by_offset);
+    }
+}
+
 int rsc_pass_object_open(struct rsc_pass_object *object, const char *path, struct rsc_error *error) {
     memset(object, 0, sizeof *object);
     int status = read_file(object, path, error);
@@ -67,6 +81,7 @@ int rsc_pass_object_open(struct rsc_pass_object *object, const char *path, struc
         object->names = (const char *)object->data + names->sh_offset;
         object->names_bytes = names->sh_size;
     }
+    sort_relocations(object);
     return 0;
 }
 
