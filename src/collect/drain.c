@@ -520,6 +520,8 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
         uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
         int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
         if (state == RSC_SLOT_LEAVING) look_after(cursor, slot);
+        /* Rebuilt programs say nothing when they end. */
+        if (ended && !left && drain->ring->rebuilt) cursor->dead_generation = slot->generation;
         int gone = (ended && !left) || is_dead(cursor, slot);
         int status = begin_some_block(drain, cursor, slot, gone);
         if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;

@@ -28,6 +28,8 @@ int rsc_asm_ready;
 #include <dlfcn.h>
 void *rsc_asm_next_symbol(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
+    /* A program that was not rebuilt has libc before us: its own are called, and are the ones to call. */
+    if (!found) found = dlsym(RTLD_DEFAULT, name);
     if (!found) __builtin_trap(); /* libc lacks a function that it has had for decades */
     return found;
 }
