@@ -28,11 +28,42 @@ void rsc_pass_put_location(struct rsc_pass_text *out, const struct rsc_pass_item
     rsc_pass_text_printf(out, "\t%.*s\n", (int)length, item->text);
 }
 
+void rsc_pass_put_load(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop) {
+    const char *to = NAME(loop->counter);
+    if (pass->options.position_independent)
+        rsc_pass_text_printf(out, "\tmovq\trsc_asm_thread@gottpoff(%%rip), %%%s\n\tmovq\t%%fs:(%%%s), %%%s\n", to, to, to);
+    else
+        rsc_pass_text_printf(out, "\tmovq\t%%fs:rsc_asm_thread@tpoff, %%%s\n", to);
+}
+
+void rsc_pass_put_store(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop) {
+    const char *from = NAME(loop->counter);
+    if (pass->options.position_independent)
+        rsc_pass_text_printf(out, "\tmovq\trsc_asm_thread@gottpoff(%%rip), %%%s\n\tmovq\t%%%s, %%fs:(%%%s)\n", NAME(loop->offset), from,
+                             NAME(loop->offset));
+    else
+        rsc_pass_text_printf(out, "\tmovq\t%%%s, %%fs:rsc_asm_thread@tpoff\n", from);
+}
+
+/* Everything of a jump's text but its last word. */
+static int before_target(const struct rsc_pass_item *item) {
+    size_t at = item->length;
+    while (at && item->text[at - 1] != ' ' && item->text[at - 1] != '\t') at--;
+    return (int)at;
+}
+
+void rsc_pass_put_jump(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_insn *insn, const char *label,
+                       uint32_t number) {
+    const struct rsc_pass_item *item = &pass->items[insn->item];
+    rsc_pass_text_printf(out, "\t%.*s%s%u\n", before_target(item), item->text, label, number);
+}
+
 struct emitter {
     const struct rsc_pass *pass;
     struct rsc_pass_text *out;
     struct rsc_pass_copies *copies; /* by section */
     const struct rsc_pass_item *location;
+    size_t loop;  /* the next, or the one that is being written */
     size_t piece; /* the next, or the one that is being written */
 };
 
@@ -69,13 +100,15 @@ static void count_by_offset(struct emitter *emitter, const struct rsc_pass_piece
 
 static void put_countdown(struct emitter *emitter, const struct rsc_pass_piece *piece, uint32_t number) {
     struct rsc_pass_text *out = emitter->out;
+    uint32_t in_loop = emitter->pass->insns[piece->first].loop;
     if (piece->flags_live) {
         rsc_pass_text_printf(out, "\tleaq\t-128(%%rsp), %%rsp\n");
         lower(emitter, piece->first, 128);
         rsc_pass_text_printf(out, "\tpushfq\n");
         lower(emitter, piece->first, 8);
     }
-    if (emitter->pass->options.position_independent) count_by_offset(emitter, piece);
+    if (in_loop) rsc_pass_text_printf(out, "\tsubq\t$%u, %%%s\n", piece->weight, NAME(emitter->pass->loops[in_loop - 1].counter));
+    else if (emitter->pass->options.position_independent) count_by_offset(emitter, piece);
     else rsc_pass_text_printf(out, "\tsubq\t$%u, %%fs:rsc_asm_thread@tpoff\n", piece->weight);
     rsc_pass_text_printf(out, "\tjs\t.Lrscs%u\n.Lrscb%u:\n", number, number);
     if (piece->flags_live) {
@@ -90,10 +123,60 @@ static void put_countdown(struct emitter *emitter, const struct rsc_pass_piece *
 static void put_short_jump(const struct rsc_pass *pass, struct rsc_pass_text *out, uint32_t number) {
     const struct rsc_pass_insn *insn = &pass->insns[number];
     const struct rsc_pass_item *item = &pass->items[insn->item];
-    size_t target = item->length;
-    while (target && item->text[target - 1] != ' ' && item->text[target - 1] != '\t') target--;
+    size_t target = (size_t)before_target(item);
     rsc_pass_text_printf(out, "\t%.*s .Lrscx%u\n\tjmp\t.Lrscy%u\n.Lrscx%u:\n\tjmp\t%.*s\n.Lrscy%u:\n", (int)target, item->text, number,
                          number, number, (int)(item->length - target), item->text + target, number);
+}
+
+/* ---- loops ---- */
+
+static struct rsc_pass_copies *copies_at(struct emitter *emitter, uint32_t insn) {
+    return &emitter->copies[emitter->pass->items[emitter->pass->insns[insn].item].section];
+}
+
+/* A jump in a loop: within it, or out through a stub that stores the counter. */
+static void put_loop_jump(struct emitter *emitter, uint32_t number) {
+    const struct rsc_pass *pass = emitter->pass;
+    const struct rsc_pass_insn *insn = &pass->insns[number];
+    const struct rsc_pass_label *label = &pass->labels[insn->target];
+    if (pass->insns[label->insn].loop == insn->loop) {
+        rsc_pass_put_jump(pass, emitter->out, insn, ".Lrscl", label->insn);
+        return;
+    }
+    struct rsc_pass_copies *to = copies_at(emitter, number);
+    rsc_pass_put_jump(pass, emitter->out, insn, ".Lrsco", number);
+    rsc_pass_begin_stub(pass, to, number);
+    rsc_pass_text_printf(&to->text, ".Lrsco%u:\n", number);
+    rsc_pass_put_store(pass, &to->text, &pass->loops[insn->loop - 1]);
+    rsc_pass_text_printf(&to->text, "\tjmp\t%.*s\n", (int)label->length, label->name);
+}
+
+/* A label in a loop that is named outside of it leads to a stub that loads the counter. Returns 1 when that is so. */
+static int put_loop_label(struct emitter *emitter, const struct rsc_pass_item *item) {
+    const struct rsc_pass *pass = emitter->pass;
+    uint32_t number = rsc_pass_label(pass, item->text, item->length);
+    const struct rsc_pass_label *label = number == RSC_PASS_NONE ? NULL : &pass->labels[number];
+    if (!label || !label->is_used || label->uses == label->uses_inside || label->insn == RSC_PASS_NONE || !pass->insns[label->insn].loop)
+        return 0;
+    struct rsc_pass_copies *to = copies_at(emitter, label->insn);
+    rsc_pass_begin_stub(pass, to, label->insn);
+    rsc_pass_text_printf(&to->text, "%.*s:\n", (int)label->length, label->name);
+    rsc_pass_put_load(pass, &to->text, &pass->loops[pass->insns[label->insn].loop - 1]);
+    rsc_pass_text_printf(&to->text, "\tjmp\t.Lrscl%u\n", label->insn);
+    return 1;
+}
+
+/* The code before runs into the loop, or does it never? */
+static void enter_loop(struct emitter *emitter, size_t item) {
+    const struct rsc_pass *pass = emitter->pass;
+    while (emitter->loop < pass->loop_count && pass->loops[emitter->loop].load_item < item) emitter->loop++;
+    if (emitter->loop == pass->loop_count || pass->loops[emitter->loop].load_item != item) return;
+    const struct rsc_pass_loop *loop = &pass->loops[emitter->loop];
+    if (loop->first && rsc_pass_continues(pass, loop->first - 1, loop->first)) {
+        uint8_t flow = pass->insns[loop->first - 1].flow;
+        if (flow == RSC_PASS_JUMP || flow == RSC_PASS_INDIRECT || flow == RSC_PASS_RETURN || flow == RSC_PASS_STOP) return;
+    }
+    rsc_pass_put_load(pass, emitter->out, loop);
 }
 
 static void put_insn(struct emitter *emitter, uint32_t number) {
@@ -101,6 +184,7 @@ static void put_insn(struct emitter *emitter, uint32_t number) {
     const struct rsc_pass_insn *insn = &pass->insns[number];
     const struct rsc_pass_piece *piece = emitter->piece < pass->piece_count ? &pass->pieces[emitter->piece] : NULL;
     uint32_t number_of_piece = (uint32_t)emitter->piece;
+    if (insn->loop && insn->is_leader) rsc_pass_text_printf(emitter->out, ".Lrscl%u:\n", number);
     if (piece && number == piece->first) {
         put_countdown(emitter, piece, number_of_piece);
         uint32_t section = pass->items[insn->item].section;
@@ -110,11 +194,14 @@ static void put_insn(struct emitter *emitter, uint32_t number) {
     if (is_inside && number == piece->body_end) rsc_pass_text_printf(emitter->out, ".Lrscr%u:\n", number_of_piece);
     if (pass->options.verify || is_inside) rsc_pass_text_printf(emitter->out, ".Lrscp%u:\n", number);
     if (insn->is_short_only) put_short_jump(pass, emitter->out, number);
+    else if (insn->loop && (insn->flow == RSC_PASS_JUMP || insn->flow == RSC_PASS_CONDITION)) put_loop_jump(emitter, number);
     else rsc_pass_put_insn(pass, emitter->out, insn);
     if (is_inside && number + 1 == piece->end) {
         if (piece->body_end == piece->end) rsc_pass_text_printf(emitter->out, ".Lrscr%u:\n", number_of_piece);
         emitter->piece++;
     }
+    if (insn->loop && number + 1 == pass->loops[insn->loop - 1].end && insn->flow == RSC_PASS_CONDITION)
+        rsc_pass_put_store(pass, emitter->out, &pass->loops[insn->loop - 1]);
 }
 
 static void put_items(struct emitter *emitter) {
@@ -122,6 +209,8 @@ static void put_items(struct emitter *emitter) {
     for (size_t i = 0; i < pass->item_count; i++) {
         const struct rsc_pass_item *item = &pass->items[i];
         if (item->glued) continue;
+        enter_loop(emitter, i);
+        if (item->sort == RSC_PASS_LABEL && put_loop_label(emitter, item)) continue;
         if (item->sort == RSC_PASS_INSN) {
             put_insn(emitter, item->insn);
             continue;
