@@ -45,6 +45,42 @@ void rsc_pass_put_store(const struct rsc_pass *pass, struct rsc_pass_text *out, 
         rsc_pass_text_printf(out, "\tmovq\t%%%s, %%fs:rsc_asm_thread@tpoff\n", from);
 }
 
+static void adjust(struct rsc_pass_text *out, const struct rsc_pass_cfi *cfi, int bytes) {
+    if (bytes && cfi && rsc_pass_cfi_follows_rsp(cfi)) rsc_pass_text_printf(out, "\t.cfi_adjust_cfa_offset %d\n", bytes);
+}
+
+static void push(struct rsc_pass_text *out, uint8_t number, const struct rsc_pass_cfi *cfi) {
+    rsc_pass_text_printf(out, "\tpushq\t%%%s\n", NAME(number));
+    adjust(out, cfi, 8);
+}
+
+static void pop(struct rsc_pass_text *out, uint8_t number, const struct rsc_pass_cfi *cfi) {
+    rsc_pass_text_printf(out, "\tpopq\t%%%s\n", NAME(number));
+    adjust(out, cfi, -8);
+}
+
+void rsc_pass_put_enter(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
+                        const struct rsc_pass_cfi *cfi) {
+    if (rsc_pass_loop_lowers(loop)) {
+        rsc_pass_text_printf(out, "\tleaq\t-128(%%rsp), %%rsp\n");
+        adjust(out, cfi, 128);
+    }
+    if (loop->is_counter_live) push(out, loop->counter, cfi);
+    if (loop->is_offset_live) push(out, loop->offset, cfi);
+    rsc_pass_put_load(pass, out, loop);
+}
+
+void rsc_pass_put_leave(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
+                        const struct rsc_pass_cfi *cfi) {
+    rsc_pass_put_store(pass, out, loop);
+    if (loop->is_offset_live) pop(out, loop->offset, cfi);
+    if (loop->is_counter_live) pop(out, loop->counter, cfi);
+    if (rsc_pass_loop_lowers(loop)) {
+        rsc_pass_text_printf(out, "\tleaq\t128(%%rsp), %%rsp\n");
+        adjust(out, cfi, -128);
+    }
+}
+
 /* Everything of a jump's text but its last word. */
 static int before_target(const struct rsc_pass_item *item) {
     size_t at = item->length;
@@ -70,7 +106,7 @@ struct emitter {
 /* The unwind rules of the fast copy while %rsp is lower. */
 static void lower(struct emitter *emitter, uint32_t insn, int bytes) {
     const struct rsc_pass_cfi *cfi = &emitter->pass->cfi[emitter->pass->insns[insn].cfi];
-    if (cfi->is_open && cfi->cfa_register == 7 && !cfi->cfa_raw)
+    if (rsc_pass_cfi_follows_rsp(cfi))
         rsc_pass_text_printf(emitter->out, "\t.cfi_adjust_cfa_offset %d\n", bytes);
 }
 
@@ -147,8 +183,11 @@ static void put_loop_jump(struct emitter *emitter, uint32_t number) {
     rsc_pass_put_jump(pass, emitter->out, insn, ".Lrsco", number);
     rsc_pass_begin_stub(pass, to, number);
     rsc_pass_text_printf(&to->text, ".Lrsco%u:\n", number);
-    rsc_pass_put_store(pass, &to->text, &pass->loops[insn->loop - 1]);
+    const struct rsc_pass_loop *loop = &pass->loops[insn->loop - 1];
+    rsc_pass_put_leave(pass, &to->text, loop, to->is_open ? &to->cfi : NULL);
+    /* From one loop into another: by the label that loads the counter. */
     rsc_pass_text_printf(&to->text, "\tjmp\t%.*s\n", (int)label->length, label->name);
+    adjust(&to->text, to->is_open ? &to->cfi : NULL, rsc_pass_loop_lowers(loop));
 }
 
 /* A label in a loop that is named outside of it leads to a stub that loads the counter. Returns 1 when that is so. */
@@ -160,8 +199,10 @@ static int put_loop_label(struct emitter *emitter, const struct rsc_pass_item *i
         return 0;
     struct rsc_pass_copies *to = copies_at(emitter, label->insn);
     rsc_pass_begin_stub(pass, to, label->insn);
+    const struct rsc_pass_loop *loop = &pass->loops[pass->insns[label->insn].loop - 1];
+    adjust(&to->text, to->is_open ? &to->cfi : NULL, -rsc_pass_loop_lowers(loop));
     rsc_pass_text_printf(&to->text, "%.*s:\n", (int)label->length, label->name);
-    rsc_pass_put_load(pass, &to->text, &pass->loops[pass->insns[label->insn].loop - 1]);
+    rsc_pass_put_enter(pass, &to->text, loop, to->is_open ? &to->cfi : NULL);
     rsc_pass_text_printf(&to->text, "\tjmp\t.Lrscl%u\n", label->insn);
     return 1;
 }
@@ -172,11 +213,23 @@ static void enter_loop(struct emitter *emitter, size_t item) {
     while (emitter->loop < pass->loop_count && pass->loops[emitter->loop].load_item < item) emitter->loop++;
     if (emitter->loop == pass->loop_count || pass->loops[emitter->loop].load_item != item) return;
     const struct rsc_pass_loop *loop = &pass->loops[emitter->loop];
+    const struct rsc_pass_cfi *cfi = &pass->cfi[pass->insns[loop->first].cfi];
     if (loop->first && rsc_pass_continues(pass, loop->first - 1, loop->first)) {
         uint8_t flow = pass->insns[loop->first - 1].flow;
-        if (flow == RSC_PASS_JUMP || flow == RSC_PASS_INDIRECT || flow == RSC_PASS_RETURN || flow == RSC_PASS_STOP) return;
+        if (flow == RSC_PASS_JUMP || flow == RSC_PASS_INDIRECT || flow == RSC_PASS_RETURN || flow == RSC_PASS_STOP) {
+            adjust(emitter->out, cfi, rsc_pass_loop_lowers(loop));
+            return;
+        }
     }
-    rsc_pass_put_load(pass, emitter->out, loop);
+    rsc_pass_put_enter(pass, emitter->out, loop, cfi);
+}
+
+static void leave_loop(struct emitter *emitter, uint32_t last) {
+    const struct rsc_pass *pass = emitter->pass;
+    const struct rsc_pass_loop *loop = &pass->loops[pass->insns[last].loop - 1];
+    const struct rsc_pass_cfi *cfi = &pass->cfi[pass->insns[last].cfi];
+    if (pass->insns[last].flow == RSC_PASS_CONDITION) rsc_pass_put_leave(pass, emitter->out, loop, cfi);
+    else adjust(emitter->out, cfi, -rsc_pass_loop_lowers(loop));
 }
 
 static void put_insn(struct emitter *emitter, uint32_t number) {
@@ -200,8 +253,7 @@ static void put_insn(struct emitter *emitter, uint32_t number) {
         if (piece->body_end == piece->end) rsc_pass_text_printf(emitter->out, ".Lrscr%u:\n", number_of_piece);
         emitter->piece++;
     }
-    if (insn->loop && number + 1 == pass->loops[insn->loop - 1].end && insn->flow == RSC_PASS_CONDITION)
-        rsc_pass_put_store(pass, emitter->out, &pass->loops[insn->loop - 1]);
+    if (insn->loop && number + 1 == pass->loops[insn->loop - 1].end) leave_loop(emitter, number);
 }
 
 static void put_items(struct emitter *emitter) {

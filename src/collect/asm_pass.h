@@ -160,6 +160,7 @@ struct rsc_pass_loop {
     uint32_t load_item;  /* before which the counter is loaded when the code before goes on into the loop */
     uint8_t counter;     /* register */
     uint8_t offset;      /* another, for position-independent code */
+    uint8_t is_counter_live, is_offset_live; /* pushed below the red zone while the loop runs */
 };
 
 enum rsc_pass_store {
@@ -271,6 +272,12 @@ int rsc_pass_verify(const struct rsc_pass *pass, const struct rsc_pass_object *p
 void rsc_pass_free(struct rsc_pass *pass);
 
 /* ---- parts ---- */
+
+/* By how many bytes %rsp is lower inside of a loop. */
+int rsc_pass_loop_lowers(const struct rsc_pass_loop *loop);
+
+/* Do the unwind rules count from %rsp? */
+int rsc_pass_cfi_follows_rsp(const struct rsc_pass_cfi *cfi);
 
 /* Is there only code between two instructions of one section, one after the other? */
 int rsc_pass_continues(const struct rsc_pass *pass, uint32_t from, uint32_t to);

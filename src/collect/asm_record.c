@@ -34,7 +34,7 @@ static void put_field(struct copy *copy, unsigned offset) {
 static void lower(struct copy *copy, int bytes) {
     const struct rsc_pass_cfi *cfi = &copy->to->cfi;
     copy->lowered += bytes;
-    if (copy->to->is_open && cfi->cfa_register == 7 && !cfi->cfa_raw)
+    if (copy->to->is_open && rsc_pass_cfi_follows_rsp(cfi))
         rsc_pass_text_printf(copy->out, "\t.cfi_adjust_cfa_offset %d\n", bytes);
 }
 

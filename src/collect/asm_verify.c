@@ -139,18 +139,24 @@ static int same_bytes(const struct decoded *a, const uint8_t *one, const uint8_t
     return 1;
 }
 
-/* A stub is moves and a jump: where that leads. */
+/* A stub is moves, pushes or pops, and a jump: where that leads. */
 static int follow_stub(const struct verifier *verifier, uint32_t section, uint64_t *at, const Elf64_Rela **relocation) {
     struct decoded decoded;
     size_t room;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
         const uint8_t *bytes = rsc_pass_object_bytes(verifier->rewritten, (struct rsc_pass_place){section, *at}, &room);
         if (!bytes || decode(verifier, bytes, room, &decoded) < 0) return -1;
         if (decoded.insn.mnemonic == ZYDIS_MNEMONIC_JMP) {
             *relocation = next_relocation(verifier->rewritten, (struct rsc_pass_place){section, *at}, decoded.insn.length);
             return relative_target(&decoded, *at, at) ? 0 : -1;
         }
-        if (decoded.insn.mnemonic != ZYDIS_MNEMONIC_MOV) return -1;
+        switch (decoded.insn.mnemonic) {
+        case ZYDIS_MNEMONIC_MOV:
+        case ZYDIS_MNEMONIC_LEA:
+        case ZYDIS_MNEMONIC_PUSH:
+        case ZYDIS_MNEMONIC_POP: break;
+        default: return -1;
+        }
         *at += decoded.insn.length;
     }
     return -1;
