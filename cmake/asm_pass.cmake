@@ -3,7 +3,7 @@
 if(ZYDIS_INCLUDE AND ZYDIS_LIBRARY AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   set(RSC_ASM_PASS ON)
   set(sources)
-  foreach(name source object facts flow pieces cfi emit record verify)
+  foreach(name source object facts flow loops pieces cfi emit record verify)
     list(APPEND sources src/collect/asm_${name}.c)
   endforeach()
   add_library(reusescope_pass STATIC ${sources} src/base/arena.c src/base/fail.c src/base/numbers.c)

@@ -119,3 +119,5 @@ void rsc_pass_cfi_change(const struct rsc_pass_cfi *from, const struct rsc_pass_
         }
     }
 }
+
+int rsc_pass_cfi_follows_rsp(const struct rsc_pass_cfi *cfi) { return cfi->is_open && cfi->cfa_register == RSP && !cfi->cfa_raw; }

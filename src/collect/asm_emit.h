@@ -8,6 +8,8 @@
  *   .Lrscb  behind the countdown               .Lrscw  the same in the recording copy
  *   .Lrscr  where a recording copy goes back   .Lrscd  a piece's table
  *   .Lrscf  no room                            .Lrsct  a section
+ *   .Lrscl  inside of a loop: what a label of the program's was; that is where the counter is loaded
+ *   .Lrsco  where a jump out of a loop goes first: the counter is stored
  */
 #ifndef RSC_COLLECT_ASM_EMIT_H
 #define RSC_COLLECT_ASM_EMIT_H
@@ -24,6 +26,23 @@ struct rsc_pass_copies {
 
 void rsc_pass_put_copy(const struct rsc_pass *pass, uint32_t number, struct rsc_pass_copies *to, uint32_t section,
                        const struct rsc_pass_item *location);
+
+/* The counter of a loop into its register, and back. */
+void rsc_pass_put_load(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop);
+void rsc_pass_put_store(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop);
+
+/* The same where the loop is entered and left; registers are pushed and popped. `cfi`: the unwind rules inside, or NULL. */
+void rsc_pass_put_enter(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
+                        const struct rsc_pass_cfi *cfi);
+void rsc_pass_put_leave(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
+                        const struct rsc_pass_cfi *cfi);
+
+/* Before something at the place of recording copies that stands for `insn`: the unwind rules there. */
+void rsc_pass_begin_stub(const struct rsc_pass *pass, struct rsc_pass_copies *to, uint32_t insn);
+
+/* A jump, to another label than the program's. */
+void rsc_pass_put_jump(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_insn *insn, const char *label,
+                       uint32_t number);
 
 /* The statements of an instruction. */
 void rsc_pass_put_insn(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_insn *insn);

@@ -4,9 +4,10 @@
  *
  * Calls read all that the calling convention lets them, and are taken to write
  * nothing: gcc may count on a function of the same file leaving registers alone
- * (-fipa-ra). For the same reason a register is dead at a return only if the
- * function itself, or something unknown that it calls, may have written it, and did
- * not put it back.
+ * (-fipa-ra). For the same reason what is live at a function's return is not only
+ * what the convention says but what any of its callers in this file still reads
+ * behind the call; of a function that has other names, and of registers that it saves
+ * and restores against the convention, everything that it does not write.
  */
 #include <string.h>
 #include <strings.h>
@@ -26,7 +27,8 @@ struct block {
     uint32_t next[2];    /* blocks, or RSC_PASS_NONE */
     uint32_t live_in;
     uint32_t always; /* live behind it whatever comes */
-    uint8_t is_indirect;
+    uint32_t function;
+    uint8_t is_indirect, is_exit;
 };
 
 struct flow {
@@ -85,9 +87,9 @@ static void look_at_functions(struct rsc_pass *pass) {
 static uint32_t live_at_exit(const struct rsc_pass *pass, uint32_t function) {
     if (function == RSC_PASS_NONE) return RSC_PASS_ALL & ~RSC_PASS_FLAGS;
     const struct rsc_pass_function *known = &pass->functions[function];
-    uint32_t dead = known->calls_out ? CALLER_SAVED : known->written & CALLER_SAVED;
-    dead &= ~((uint32_t)known->pushed & known->popped);
-    return (0xffffu & ~dead) | RETURNED;
+    uint32_t live = RETURNED | CALLEE_SAVED | known->live_at_exit | (uint32_t)(known->pushed & known->popped);
+    if (known->has_alias) live |= known->calls_out ? 0 : CALLER_SAVED & ~(uint32_t)known->written;
+    return live;
 }
 
 /* ---- blocks ---- */
@@ -111,7 +113,7 @@ static int place_labels(struct rsc_pass *pass) {
 }
 
 /* Does the code go on from one instruction to the next in the list? Inline assembly in between reads who knows what. */
-static int continues(const struct rsc_pass *pass, uint32_t from, uint32_t to) {
+int rsc_pass_continues(const struct rsc_pass *pass, uint32_t from, uint32_t to) {
     if (to >= pass->insn_count) return 0;
     uint32_t item = pass->insns[from].item, end = pass->insns[to].item;
     if (pass->items[item].section != pass->items[end].section) return 0;
@@ -142,36 +144,38 @@ static int make_blocks(struct flow *flow) {
 static void connect(struct flow *flow, struct block *block) {
     struct rsc_pass *pass = flow->pass;
     const struct rsc_pass_insn *last = &pass->insns[block->end - 1];
-    uint32_t function = pass->items[last->item].function;
+    block->function = pass->items[last->item].function;
     const struct rsc_pass_label *label = last->target == RSC_PASS_NONE ? NULL : &pass->labels[last->target];
     int is_here = label && label->item != RSC_PASS_NONE;
     uint32_t target = is_here ? label->insn : RSC_PASS_NONE;
     /* Out of this file it is a function that is jumped to; to inline assembly, who knows. */
-    uint32_t outside = is_here ? RSC_PASS_ALL : live_at_exit(pass, function) | ARGUMENTS | CALLEE_SAVED;
+    uint32_t outside = is_here ? RSC_PASS_ALL : ARGUMENTS | CALLEE_SAVED;
     int goes_on = 0;
     switch (last->flow) {
     case RSC_PASS_JUMP:
         if (target == RSC_PASS_NONE) block->always = outside;
+        block->is_exit = target == RSC_PASS_NONE;
         break;
     case RSC_PASS_CONDITION:
         goes_on = 1;
         if (target == RSC_PASS_NONE) block->always = outside;
+        block->is_exit = target == RSC_PASS_NONE;
         break;
     case RSC_PASS_INDIRECT:
-        block->always = live_at_exit(pass, function) | ARGUMENTS | CALLEE_SAVED;
-        block->is_indirect = 1;
+        block->always = ARGUMENTS | CALLEE_SAVED;
+        block->is_indirect = block->is_exit = 1;
         break;
     case RSC_PASS_CALL:
         target = RSC_PASS_NONE;
         goes_on = 1;
         break;
-    case RSC_PASS_RETURN: block->always = live_at_exit(pass, function); break;
+    case RSC_PASS_RETURN: block->is_exit = 1; break;
     case RSC_PASS_STOP: block->always = RSC_PASS_ALL & ~RSC_PASS_FLAGS; break;
     default: goes_on = 1; break;
     }
     if (target != RSC_PASS_NONE) block->next[0] = flow->block_of[target];
     if (!goes_on) return;
-    if (continues(pass, block->end - 1, block->end)) {
+    if (rsc_pass_continues(pass, block->end - 1, block->end)) {
         block->next[1] = flow->block_of[block->end];
     } else {
         block->always = RSC_PASS_ALL; /* inline assembly, or what only looks like an end */
@@ -191,7 +195,25 @@ static uint32_t live_behind(const struct flow *flow, const struct block *block) 
     for (int i = 0; i < 2; i++)
         if (block->next[i] != RSC_PASS_NONE) live |= flow->blocks[block->next[i]].live_in;
     if (block->is_indirect) live |= flow->taken;
+    if (block->is_exit) live |= live_at_exit(flow->pass, block->function);
     return live;
+}
+
+/* What is read behind a call, or behind a function that ends by jumping to another, is live where that one returns. */
+static int tell_callee(struct flow *flow, const struct block *block, uint32_t live) {
+    struct rsc_pass *pass = flow->pass;
+    const struct rsc_pass_insn *last = &pass->insns[block->end - 1];
+    if (last->target == RSC_PASS_NONE || last->flow == RSC_PASS_GOES_ON) return 0;
+    uint32_t function = pass->labels[last->target].function;
+    if (last->flow != RSC_PASS_CALL) {
+        uint32_t insn = pass->labels[last->target].item == RSC_PASS_NONE ? RSC_PASS_NONE : pass->labels[last->target].insn;
+        function = insn == RSC_PASS_NONE ? RSC_PASS_NONE : pass->items[pass->insns[insn].item].function;
+        if (function == block->function) return 0;
+        live = live_at_exit(pass, block->function);
+    }
+    if (function == RSC_PASS_NONE || !(live & CALLER_SAVED & ~pass->functions[function].live_at_exit)) return 0;
+    pass->functions[function].live_at_exit |= live & CALLER_SAVED;
+    return 1;
 }
 
 static void find_live(struct flow *flow) {
@@ -201,6 +223,7 @@ static void find_live(struct flow *flow) {
         for (size_t i = flow->count; i-- > 0;) {
             struct block *block = &flow->blocks[i];
             uint32_t live = live_behind(flow, block);
+            changed |= tell_callee(flow, block, live);
             for (uint32_t k = block->end; k-- > block->first;) live = before(&pass->insns[k], live);
             if (live != block->live_in) {
                 block->live_in = live;
@@ -252,8 +275,28 @@ static int follow_cfi(struct rsc_pass *pass) {
     return 0;
 }
 
+/* Is the name one of a list with commas? */
+static int is_listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, name, length) && (!at[length] || at[length] == ',')) return 1;
+    }
+    return 0;
+}
+
+static void choose_functions(struct rsc_pass *pass) {
+    for (size_t i = 0; i < pass->function_count; i++) {
+        struct rsc_pass_function *function = &pass->functions[i];
+        function->is_left_alone = (pass->options.only && !is_listed(pass->options.only, function->name)) ||
+                                  (pass->options.skip && is_listed(pass->options.skip, function->name));
+        pass->counts.left_alone += function->is_left_alone;
+    }
+}
+
 int rsc_pass_flow(struct rsc_pass *pass, struct rsc_error *error) {
     struct flow flow = {.pass = pass};
+    choose_functions(pass);
     find_leaders(pass);
     look_at_functions(pass);
     if (place_labels(pass) < 0 || make_blocks(&flow) < 0 || follow_cfi(pass) < 0) return rsc_fail_memory(error, "blocks");

@@ -259,7 +259,8 @@ enum { DONE, REFUSED, FAILED };
 
 static int transform(struct job *job, struct rsc_pass *pass, const struct rsc_pass_object *plain, struct rsc_pass_text *out,
                      struct rsc_error *error) {
-    if (rsc_pass_learn(pass, plain, error) < 0 || rsc_pass_flow(pass, error) < 0 || rsc_pass_cut(pass, error) < 0) return REFUSED;
+    if (rsc_pass_learn(pass, plain, error) < 0 || rsc_pass_flow(pass, error) < 0 || rsc_pass_loops(pass, error) < 0 ||
+        rsc_pass_cut(pass, error) < 0) return REFUSED;
     if (say_unseen(pass, job, error) < 0) return FAILED;
     rsc_pass_emit(pass, out);
     if (!out->failed) return DONE;

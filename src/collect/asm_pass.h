@@ -7,6 +7,7 @@
  *   asm_object.c   has the assembler make the plain object, finds each instruction there
  *   asm_facts.c    what each instruction does, by Zydis
  *   asm_flow.c     blocks, which registers and flags are live where
+ *   asm_loops.c    loops that keep the counter in a register
  *   asm_pieces.c   what is recorded of each piece, in which words
  *   asm_cfi.c      the unwind rules at each instruction
  *   asm_emit.c     the new text
@@ -59,7 +60,9 @@ struct rsc_pass_section {
 struct rsc_pass_function {
     const char *name;
     uint16_t written, pushed, popped; /* registers */
+    uint32_t live_at_exit;            /* registers that callers in this file still read */
     uint8_t calls_out;                /* a function that is not in this file, or anywhere */
+    uint8_t has_alias;                /* other names, by which it may be called too */
     uint8_t is_left_alone;
     uint32_t opaque; /* lines of inline assembly */
 };
@@ -70,6 +73,7 @@ struct rsc_pass_label {
     uint32_t item;   /* where it is defined, or RSC_PASS_NONE */
     uint32_t insn;   /* the first behind it */
     uint32_t function; /* that it is the name of, or RSC_PASS_NONE */
+    uint32_t uses, uses_inside; /* by code or data; by the loop that it is in */
     uint8_t is_used; /* by code or data, not only by debug information */
     uint8_t is_taken; /* its address, not just as a jump's target */
 };
@@ -131,6 +135,8 @@ struct rsc_pass_insn {
     uint32_t target;        /* label of a jump, or RSC_PASS_NONE */
     uint32_t live;          /* before it */
     uint32_t cfi;           /* state before it */
+    uint32_t piece;         /* 1 + number of the piece that begins here, or 0 */
+    uint32_t loop;          /* 1 + number of the loop that it is in, or 0 */
     const char *unknown;    /* why its accesses are not all recorded, or NULL */
     struct rsc_pass_access access[RSC_PASS_ACCESSES];
 };
@@ -146,8 +152,15 @@ struct rsc_pass_piece {
     uint8_t a, b; /* scratch registers of the recording copy */
     uint8_t a_live, b_live, flags_live;
     uint8_t fast; /* a dead register for the countdown of position-independent code, or RSC_PASS_NO_REGISTER */
-    uint8_t is_loop; /* jumps to its own beginning */
-    uint8_t keeps;   /* a loop whose counter is in a register: which, or RSC_PASS_NO_REGISTER */
+};
+
+/* A loop whose counter is in a register. */
+struct rsc_pass_loop {
+    uint32_t first, end; /* insns */
+    uint32_t load_item;  /* before which the counter is loaded when the code before goes on into the loop */
+    uint8_t counter;     /* register */
+    uint8_t offset;      /* another, for position-independent code */
+    uint8_t is_counter_live, is_offset_live; /* pushed below the red zone while the loop runs */
 };
 
 enum rsc_pass_store {
@@ -208,6 +221,8 @@ struct rsc_pass {
     size_t label_mask;
     struct rsc_pass_insn *insns;
     size_t insn_count, insn_room;
+    struct rsc_pass_loop *loops;
+    size_t loop_count, loop_room;
     struct rsc_pass_piece *pieces;
     size_t piece_count, piece_room;
     struct rsc_asm_entry *entries;
@@ -246,6 +261,7 @@ struct rsc_pass_object;
 int rsc_pass_learn(struct rsc_pass *pass, const struct rsc_pass_object *object, struct rsc_error *error);
 
 int rsc_pass_flow(struct rsc_pass *pass, struct rsc_error *error);
+int rsc_pass_loops(struct rsc_pass *pass, struct rsc_error *error);
 int rsc_pass_cut(struct rsc_pass *pass, struct rsc_error *error);
 void rsc_pass_emit(struct rsc_pass *pass, struct rsc_pass_text *out);
 
@@ -256,6 +272,15 @@ int rsc_pass_verify(const struct rsc_pass *pass, const struct rsc_pass_object *p
 void rsc_pass_free(struct rsc_pass *pass);
 
 /* ---- parts ---- */
+
+/* By how many bytes %rsp is lower inside of a loop. */
+int rsc_pass_loop_lowers(const struct rsc_pass_loop *loop);
+
+/* Do the unwind rules count from %rsp? */
+int rsc_pass_cfi_follows_rsp(const struct rsc_pass_cfi *cfi);
+
+/* Is there only code between two instructions of one section, one after the other? */
+int rsc_pass_continues(const struct rsc_pass *pass, uint32_t from, uint32_t to);
 
 uint32_t rsc_pass_label(const struct rsc_pass *pass, const char *name, size_t length); /* RSC_PASS_NONE: not known */
 

@@ -193,6 +193,10 @@ static int take_scratch(const struct rsc_pass *pass, struct rsc_pass_piece *piec
     uint8_t chosen[2], live_ones[2];
     int count = 0;
     for (uint32_t i = piece->first; i < piece->end; i++) touched |= pass->insns[i].touches;
+    if (pass->insns[piece->first].loop) {
+        const struct rsc_pass_loop *loop = &pass->loops[pass->insns[piece->first].loop - 1];
+        taken = 1u << loop->counter | (loop->offset == RSC_PASS_NO_REGISTER ? 0 : 1u << loop->offset);
+    }
     for (int wants_live = 0; wants_live < 2; wants_live++)
         for (size_t i = 0; i < sizeof order && count < 2; i++) {
             uint32_t bit = 1u << order[i];
@@ -236,7 +240,7 @@ static int has_something(const struct rsc_pass *pass, uint32_t begin, uint32_t e
 
 static void cut(struct cutter *cutter, uint32_t begin, uint32_t end) {
     struct rsc_pass *pass = cutter->pass;
-    struct rsc_pass_piece piece = {.begin = begin, .end = end, .keeps = RSC_PASS_NO_REGISTER};
+    struct rsc_pass_piece piece = {.begin = begin, .end = end};
     uint32_t accesses, middle = begin + (end - begin) / 2;
     if (cutter->failed || !has_something(pass, begin, end, &accesses)) return;
     if (pass->piece_count >= pass->options.max_pieces) return;
@@ -270,25 +274,6 @@ static void cut(struct cutter *cutter, uint32_t begin, uint32_t end) {
     }
     pass->piece_count++;
     pass->counts.accesses += cutter->piece->weight;
-}
-
-/* Is the name one of a list with commas? */
-static int is_listed(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (!strncmp(at, name, length) && (!at[length] || at[length] == ',')) return 1;
-    }
-    return 0;
-}
-
-static void choose_functions(struct rsc_pass *pass) {
-    for (size_t i = 0; i < pass->function_count; i++) {
-        struct rsc_pass_function *function = &pass->functions[i];
-        function->is_left_alone = (pass->options.only && !is_listed(pass->options.only, function->name)) ||
-                                  (pass->options.skip && is_listed(pass->options.skip, function->name));
-        pass->counts.left_alone += function->is_left_alone;
-    }
 }
 
 static void drop_stack_of_calls(struct rsc_pass *pass) {
@@ -327,7 +312,6 @@ static void count_unseen(struct rsc_pass *pass) {
 
 int rsc_pass_cut(struct rsc_pass *pass, struct rsc_error *error) {
     struct cutter cutter = {.pass = pass};
-    choose_functions(pass);
     for (size_t i = 0; i < pass->insn_count; i++)
         if (pass->insns[i].unknown) pass->insns[i].access_count = 0;
     if (pass->options.no_call_pushes) drop_stack_of_calls(pass);
@@ -339,6 +323,7 @@ int rsc_pass_cut(struct rsc_pass *pass, struct rsc_error *error) {
         if (is_known && !pass->functions[item->function].is_left_alone) cut(&cutter, (uint32_t)i, (uint32_t)end);
         i = end;
     }
+    for (size_t i = 0; i < pass->piece_count; i++) pass->insns[pass->pieces[i].begin].piece = (uint32_t)i + 1;
     if (cutter.failed) return rsc_fail_memory(error, "pieces");
     count_unseen(pass);
     return 0;

@@ -34,7 +34,7 @@ static void put_field(struct copy *copy, unsigned offset) {
 static void lower(struct copy *copy, int bytes) {
     const struct rsc_pass_cfi *cfi = &copy->to->cfi;
     copy->lowered += bytes;
-    if (copy->to->is_open && cfi->cfa_register == 7 && !cfi->cfa_raw)
+    if (copy->to->is_open && rsc_pass_cfi_follows_rsp(cfi))
         rsc_pass_text_printf(copy->out, "\t.cfi_adjust_cfa_offset %d\n", bytes);
 }
 
@@ -159,11 +159,44 @@ static void reserve(struct copy *copy) {
     rsc_pass_text_printf(out, "\tleaq\t.Lrscd%u(%%rip), %%%s\n\tmovq\t%%%s, (%%%s)\n", copy->number, a, a, b);
 }
 
-static void set_cfi(struct copy *copy, uint32_t insn) {
-    const struct rsc_pass_cfi *wanted = &copy->pass->cfi[copy->pass->insns[insn].cfi];
-    if (!copy->to->is_open || !wanted->is_open) return;
-    rsc_pass_cfi_change(&copy->to->cfi, wanted, copy->out);
-    copy->to->cfi = *wanted;
+static void change_cfi(const struct rsc_pass *pass, struct rsc_pass_copies *to, uint32_t insn) {
+    const struct rsc_pass_cfi *wanted = &pass->cfi[pass->insns[insn].cfi];
+    if (!to->is_open || !wanted->is_open) return;
+    rsc_pass_cfi_change(&to->cfi, wanted, &to->text);
+    to->cfi = *wanted;
+}
+
+static void set_cfi(struct copy *copy, uint32_t insn) { change_cfi(copy->pass, copy->to, insn); }
+
+/* ---- where it goes on ---- */
+
+/* The piece whose recording copy may be entered where the program is at `insn`; RSC_PASS_NONE: none. */
+static uint32_t chained(const struct copy *copy, uint32_t insn) {
+    const struct rsc_pass *pass = copy->pass;
+    if (insn >= pass->insn_count || !pass->insns[insn].piece) return RSC_PASS_NONE;
+    const struct rsc_pass_piece *next = &pass->pieces[pass->insns[insn].piece - 1];
+    if (next->first != insn || next->flags_live || pass->insns[insn].loop != pass->insns[copy->piece->first].loop)
+        return RSC_PASS_NONE;
+    return pass->insns[insn].piece - 1;
+}
+
+/* From copy to copy where that is possible: no countdown, no way back and forth. */
+static void put_end(struct copy *copy) {
+    const struct rsc_pass *pass = copy->pass;
+    const struct rsc_pass_piece *piece = copy->piece;
+    const struct rsc_pass_insn *last = piece->body_end < piece->end ? &pass->insns[piece->body_end] : NULL;
+    uint32_t target = RSC_PASS_NONE, next = RSC_PASS_NONE;
+    if (last && last->target != RSC_PASS_NONE && pass->labels[last->target].item != RSC_PASS_NONE && !last->is_short_only &&
+        (last->flow == RSC_PASS_JUMP || last->flow == RSC_PASS_CONDITION))
+        target = chained(copy, pass->labels[last->target].insn);
+    if (!last || (last->flow == RSC_PASS_CONDITION && !last->is_short_only))
+        if (rsc_pass_continues(pass, piece->end - 1, piece->end)) next = chained(copy, piece->end);
+    if (last && last->flow == RSC_PASS_JUMP) next = target;
+    else if (last && (target != RSC_PASS_NONE || next != RSC_PASS_NONE))
+        rsc_pass_put_jump(pass, copy->out, last, target == RSC_PASS_NONE ? ".Lrscr" : ".Lrscs",
+                          target == RSC_PASS_NONE ? copy->number : target);
+    rsc_pass_text_printf(copy->out, "\tjmp\t%s%u\n", next == RSC_PASS_NONE ? ".Lrscr" : ".Lrscs",
+                         next == RSC_PASS_NONE ? copy->number : next);
 }
 
 static void put_body(struct copy *copy) {
@@ -187,7 +220,7 @@ static void put_body(struct copy *copy) {
     }
     if (piece->a_live) rsc_pass_text_printf(copy->out, "\tmovq\t%u(%%%s), %%%s\n", copy->saved_a * 8, NAME(piece->b), NAME(piece->a));
     if (piece->b_live) rsc_pass_text_printf(copy->out, "\tmovq\t%u(%%%s), %%%s\n", copy->saved_b * 8, NAME(piece->b), NAME(piece->b));
-    rsc_pass_text_printf(copy->out, "\tjmp\t.Lrscr%u\n", copy->number);
+    put_end(copy);
 }
 
 /* No room, or the countdown has ended: the runtime looks. */
@@ -196,6 +229,8 @@ static void put_full(struct copy *copy) {
     struct rsc_pass_text *out = copy->out;
     const char *a = NAME(piece->a), *b = NAME(piece->b);
     int pic = copy->pass->options.position_independent, pushed = piece->a_live || piece->b_live;
+    uint32_t in_loop = copy->pass->insns[piece->first].loop;
+    const struct rsc_pass_loop *loop = in_loop ? &copy->pass->loops[in_loop - 1] : NULL;
     set_cfi(copy, piece->first);
     copy->lowered = 0;
     if (pushed || piece->flags_live)
@@ -215,14 +250,19 @@ static void put_full(struct copy *copy) {
         rsc_pass_text_printf(out, "\tleaq\t-128(%%rsp), %%rsp\n");
         lower(copy, 128);
     }
+    if (loop) rsc_pass_put_store(copy->pass, out, loop);
     rsc_pass_text_printf(out, "\tcall\t*rsc_asm_room@GOTPCREL(%%rip)\n");
-    if (pic) {
-        if (piece->a_live) rsc_pass_text_printf(out, "\tpushq\t%%%s\n", a);
-        rsc_pass_text_printf(out, "\tmovq\trsc_asm_thread@gottpoff(%%rip), %%%s\n", a);
+    if (loop) {
+        rsc_pass_put_load(copy->pass, out, loop);
+        rsc_pass_text_printf(out, "\ttestq\t%%%s, %%%s\n", NAME(loop->counter), NAME(loop->counter));
+        pic = 0;
+    } else {
+        if (pic && piece->a_live) rsc_pass_text_printf(out, "\tpushq\t%%%s\n", a);
+        if (pic) rsc_pass_text_printf(out, "\tmovq\trsc_asm_thread@gottpoff(%%rip), %%%s\n", a);
+        rsc_pass_text_printf(out, "\tcmpq\t$0, ");
+        put_field(copy, 0);
+        rsc_pass_text_printf(out, "\n");
     }
-    rsc_pass_text_printf(out, "\tcmpq\t$0, ");
-    put_field(copy, 0);
-    rsc_pass_text_printf(out, "\n");
     if (pic && piece->a_live) rsc_pass_text_printf(out, "\tpopq\t%%%s\n", a);
     if (!piece->flags_live) {
         rsc_pass_text_printf(out, "\tleaq\t128(%%rsp), %%rsp\n");
@@ -257,15 +297,20 @@ static void put_table(struct copy *copy, uint32_t section) {
 }
 
 /* Copies of one function share an unwind table entry; another function begins another. */
-static void open_function(const struct rsc_pass *pass, struct rsc_pass_copies *to, const struct rsc_pass_piece *piece) {
-    uint32_t function = pass->items[pass->insns[piece->first].item].function;
-    int wants = pass->cfi[pass->insns[piece->first].cfi].is_open;
+static void open_function(const struct rsc_pass *pass, struct rsc_pass_copies *to, uint32_t insn) {
+    uint32_t function = pass->items[pass->insns[insn].item].function;
+    int wants = pass->cfi[pass->insns[insn].cfi].is_open;
     if (function == to->function && wants == to->is_open) return;
     if (to->is_open) rsc_pass_text_printf(&to->text, "\t.cfi_endproc\n");
     if (wants) rsc_pass_text_printf(&to->text, "\t.cfi_startproc\n");
     to->function = function;
     to->is_open = wants;
     to->cfi = (struct rsc_pass_cfi){.is_open = 1, .cfa_register = 7, .cfa_offset = 8};
+}
+
+void rsc_pass_begin_stub(const struct rsc_pass *pass, struct rsc_pass_copies *to, uint32_t insn) {
+    open_function(pass, to, insn);
+    change_cfi(pass, to, insn);
 }
 
 void rsc_pass_put_copy(const struct rsc_pass *pass, uint32_t number, struct rsc_pass_copies *to, uint32_t section,
@@ -275,7 +320,7 @@ void rsc_pass_put_copy(const struct rsc_pass *pass, uint32_t number, struct rsc_
     copy.saved_b = piece->words;
     copy.saved_a = piece->words + piece->b_live;
     copy.reserved = piece->words + piece->b_live + piece->a_live;
-    open_function(pass, to, piece);
+    open_function(pass, to, piece->first);
     if (location) rsc_pass_put_location(copy.out, location);
     set_cfi(&copy, piece->first);
     if (piece->flags_live) lower(&copy, 136);

@@ -459,8 +459,18 @@ static void use_labels(struct rsc_pass *pass, const char *text, size_t length, i
         uint32_t found = rsc_pass_label(pass, text + begin, at - begin);
         if (found == RSC_PASS_NONE) continue;
         pass->labels[found].is_used = 1;
+        pass->labels[found].uses++;
         if (is_taken) pass->labels[found].is_taken = 1;
     }
+}
+
+/* ".set NAME, FUNCTION", or "NAME = FUNCTION" */
+static void note_alias(struct rsc_pass *pass, const char *text, size_t length) {
+    size_t at = length;
+    while (at && is_name(text[at - 1])) at--;
+    uint32_t label = at < length ? rsc_pass_label(pass, text + at, length - at) : RSC_PASS_NONE;
+    if (label != RSC_PASS_NONE && pass->labels[label].function != RSC_PASS_NONE)
+        pass->functions[pass->labels[label].function].has_alias = 1;
 }
 
 static void use_in_insn(struct rsc_pass *pass, struct rsc_pass_item *item) {
@@ -488,6 +498,7 @@ static void find_uses(struct rsc_pass *pass) {
             if ((!item->neutral || item->text[0] != '.' || is_directive(item->text, item->length, ".set")) &&
                 !pass->sections[item->section].is_debug)
                 use_labels(pass, item->text, item->length, 1);
+            if (is_directive(item->text, item->length, ".set") || item->text[0] != '.') note_alias(pass, item->text, item->length);
             break;
         case RSC_PASS_OPAQUE: use_labels(pass, item->text, item->length, 1); break;
         default: break;

@@ -96,7 +96,9 @@ static int is_section(const struct rsc_pass_object *object, uint32_t symbol) {
 static int same_relocation(const struct verifier *verifier, const Elf64_Rela *a, const Elf64_Rela *b, uint64_t from) {
     if (!a || !b) return a == b;
     uint32_t one = (uint32_t)ELF64_R_SYM(a->r_info), other = (uint32_t)ELF64_R_SYM(b->r_info);
-    if (ELF64_R_TYPE(a->r_info) != ELF64_R_TYPE(b->r_info) || a->r_offset - from > 15) return 0;
+    int both_jumps = (ELF64_R_TYPE(a->r_info) == R_X86_64_PC32 || ELF64_R_TYPE(a->r_info) == R_X86_64_PLT32) &&
+                     (ELF64_R_TYPE(b->r_info) == R_X86_64_PC32 || ELF64_R_TYPE(b->r_info) == R_X86_64_PLT32);
+    if ((ELF64_R_TYPE(a->r_info) != ELF64_R_TYPE(b->r_info) && !both_jumps) || a->r_offset - from > 15) return 0;
     if (is_section(verifier->plain, one) && is_section(verifier->rewritten, other)) {
         uint32_t section = verifier->plain->symbols[one].st_shndx, there = verifier->rewritten->symbols[other].st_shndx;
         if (strcmp(rsc_pass_object_section_name(verifier->plain, section), rsc_pass_object_section_name(verifier->rewritten, there)))
@@ -137,6 +139,29 @@ static int same_bytes(const struct decoded *a, const uint8_t *one, const uint8_t
     return 1;
 }
 
+/* A stub is moves, pushes or pops, and a jump: where that leads. */
+static int follow_stub(const struct verifier *verifier, uint32_t section, uint64_t *at, const Elf64_Rela **relocation) {
+    struct decoded decoded;
+    size_t room;
+    for (int i = 0; i < 8; i++) {
+        const uint8_t *bytes = rsc_pass_object_bytes(verifier->rewritten, (struct rsc_pass_place){section, *at}, &room);
+        if (!bytes || decode(verifier, bytes, room, &decoded) < 0) return -1;
+        if (decoded.insn.mnemonic == ZYDIS_MNEMONIC_JMP) {
+            *relocation = next_relocation(verifier->rewritten, (struct rsc_pass_place){section, *at}, decoded.insn.length);
+            return relative_target(&decoded, *at, at) ? 0 : -1;
+        }
+        switch (decoded.insn.mnemonic) {
+        case ZYDIS_MNEMONIC_MOV:
+        case ZYDIS_MNEMONIC_LEA:
+        case ZYDIS_MNEMONIC_PUSH:
+        case ZYDIS_MNEMONIC_POP: break;
+        default: return -1;
+        }
+        *at += decoded.insn.length;
+    }
+    return -1;
+}
+
 static int check_insn(const struct verifier *verifier, uint32_t number, struct rsc_pass_place to, uint8_t *length) {
     struct rsc_pass_place from = verifier->before[number];
     size_t room, room_there;
@@ -152,9 +177,14 @@ static int check_insn(const struct verifier *verifier, uint32_t number, struct r
     if (one.insn.mnemonic != other.insn.mnemonic || (!is_jump && one.insn.length != other.insn.length) ||
         (one.insn.length == other.insn.length && !same_bytes(&one, bytes, there)))
         return refuse(verifier, number, "has other bytes");
-    if (!same_relocation(verifier, next_relocation(verifier->plain, from, one.insn.length),
-                         next_relocation(verifier->rewritten, to, other.insn.length), from.offset))
-        return refuse(verifier, number, "has another relocation");
+    const Elf64_Rela *wanted = next_relocation(verifier->plain, from, one.insn.length);
+    const Elf64_Rela *found = next_relocation(verifier->rewritten, to, other.insn.length);
+    uint64_t stub;
+    /* Out of a loop into another section: by way of a stub. */
+    if (wanted && !found && verifier->pass->insns[number].loop && relative_target(&other, to.offset, &stub) &&
+        follow_stub(verifier, to.section, &stub, &found) < 0)
+        found = NULL;
+    if (!same_relocation(verifier, wanted, found, from.offset)) return refuse(verifier, number, "has another relocation");
     return 0;
 }
 
@@ -164,6 +194,7 @@ static int check_target(const struct verifier *verifier, uint32_t number, struct
     size_t room = 0, room_there = 0;
     struct decoded one, other;
     uint64_t target = 0, there = 0;
+    const Elf64_Rela *relocation;
     if (verifier->pass->insns[number].is_short_only) return 0; /* rewritten as three */
     const uint8_t *bytes = rsc_pass_object_bytes(verifier->plain, from, &room);
     const uint8_t *bytes_there = rsc_pass_object_bytes(verifier->rewritten, to, &room_there);
@@ -174,6 +205,9 @@ static int check_target(const struct verifier *verifier, uint32_t number, struct
     relative_target(&other, to.offset, &there);
     uint32_t wanted = insn_at(verifier, from.section, target);
     if (wanted == RSC_PASS_NONE) return 0; /* inline assembly or data */
+    /* Into and out of loops there may be stubs that move the counter: at most one of each. */
+    for (int stubs = 0; stubs < 2 && !leads_to(verifier, wanted, to.section, there); stubs++)
+        if (follow_stub(verifier, to.section, &there, &relocation) < 0 || relocation) break;
     return leads_to(verifier, wanted, to.section, there) ? 0 : refuse(verifier, number, "leads elsewhere");
 }
 
