@@ -29,20 +29,18 @@ void rsc_pass_put_location(struct rsc_pass_text *out, const struct rsc_pass_item
 }
 
 void rsc_pass_put_load(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop) {
-    const char *to = NAME(loop->counter);
     if (pass->options.position_independent)
-        rsc_pass_text_printf(out, "\tmovq\trsc_asm_thread@gottpoff(%%rip), %%%s\n\tmovq\t%%fs:(%%%s), %%%s\n", to, to, to);
+        rsc_pass_text_printf(out, "\tmovq\trsc_asm_thread@gottpoff(%%rip), %%%s\n\tmovq\t%%fs:(%%%s), %%%s\n", NAME(loop->offset),
+                             NAME(loop->offset), NAME(loop->counter));
     else
-        rsc_pass_text_printf(out, "\tmovq\t%%fs:rsc_asm_thread@tpoff, %%%s\n", to);
+        rsc_pass_text_printf(out, "\tmovq\t%%fs:rsc_asm_thread@tpoff, %%%s\n", NAME(loop->counter));
 }
 
 void rsc_pass_put_store(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop) {
-    const char *from = NAME(loop->counter);
     if (pass->options.position_independent)
-        rsc_pass_text_printf(out, "\tmovq\trsc_asm_thread@gottpoff(%%rip), %%%s\n\tmovq\t%%%s, %%fs:(%%%s)\n", NAME(loop->offset), from,
-                             NAME(loop->offset));
+        rsc_pass_text_printf(out, "\tmovq\t%%%s, %%fs:(%%%s)\n", NAME(loop->counter), NAME(loop->offset));
     else
-        rsc_pass_text_printf(out, "\tmovq\t%%%s, %%fs:rsc_asm_thread@tpoff\n", from);
+        rsc_pass_text_printf(out, "\tmovq\t%%%s, %%fs:rsc_asm_thread@tpoff\n", NAME(loop->counter));
 }
 
 static void adjust(struct rsc_pass_text *out, const struct rsc_pass_cfi *cfi, int bytes) {
@@ -65,16 +63,16 @@ void rsc_pass_put_enter(const struct rsc_pass *pass, struct rsc_pass_text *out, 
         rsc_pass_text_printf(out, "\tleaq\t-128(%%rsp), %%rsp\n");
         adjust(out, cfi, 128);
     }
-    if (loop->is_counter_live) push(out, loop->counter, cfi);
-    if (loop->is_offset_live) push(out, loop->offset, cfi);
+    for (uint8_t i = 0; i < 16; i++)
+        if (loop->pushed >> i & 1) push(out, i, cfi);
     rsc_pass_put_load(pass, out, loop);
 }
 
 void rsc_pass_put_leave(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
                         const struct rsc_pass_cfi *cfi) {
     rsc_pass_put_store(pass, out, loop);
-    if (loop->is_offset_live) pop(out, loop->offset, cfi);
-    if (loop->is_counter_live) pop(out, loop->counter, cfi);
+    for (uint8_t i = 16; i-- > 0;)
+        if (loop->pushed >> i & 1) pop(out, i, cfi);
     if (rsc_pass_loop_lowers(loop)) {
         rsc_pass_text_printf(out, "\tleaq\t128(%%rsp), %%rsp\n");
         adjust(out, cfi, -128);

@@ -7,6 +7,7 @@
  *   .Lrscs  beginning of a recording copy      .Lrscp  an instruction in the fast copy
  *   .Lrscb  behind the countdown               .Lrscw  the same in the recording copy
  *   .Lrscr  where a recording copy goes back   .Lrscd  a piece's table
+ *   .Lrscc  the same from another one of the loop that has the place to write in a register
  *   .Lrscf  no room                            .Lrsct  a section
  *   .Lrscl  inside of a loop: what a label of the program's was; that is where the counter is loaded
  *   .Lrsco  where a jump out of a loop goes first: the counter is stored

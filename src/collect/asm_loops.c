@@ -8,7 +8,8 @@
  * load the counter, exits store it, in stubs behind the section's code. One register
  * that nothing in the loop touches is needed (two in position-independent code); one
  * that is live is pushed below the red zone meanwhile, if the loop leaves the stack
- * pointer alone. Larger loops replace those inside of them.
+ * pointer alone. Where there are two more, all recording copies of the loop have them
+ * for scratch registers, and keep in one where they write. Larger loops replace those inside of them.
  */
 #include <string.h>
 
@@ -82,15 +83,21 @@ static int take_registers(const struct rsc_pass *pass, struct rsc_pass_loop *loo
     int wanted = pass->options.position_independent ? 2 : 1, taken = 0;
     if (look_at_loop(pass, loop, &touched, &live) < 0) return -1;
     int may_push = !(touched >> RSC_PASS_RSP & 1) && !has_cfi(pass, pass->insns[loop->first].item, pass->insns[loop->end - 1].item);
-    loop->offset = RSC_PASS_NO_REGISTER;
+    uint8_t chosen[4];
     for (int pushes = 0; pushes <= may_push; pushes++)
-        for (size_t i = 0; i < sizeof order && taken < wanted; i++) {
+        for (size_t i = 0; i < sizeof order && taken < wanted + 2; i++) {
             uint8_t number = order[i];
             if (touched >> number & 1 || (int)(live >> number & 1) != pushes) continue;
-            *(taken ? &loop->offset : &loop->counter) = number;
-            *(taken++ ? &loop->is_offset_live : &loop->is_counter_live) = (uint8_t)pushes;
+            chosen[taken++] = number;
         }
-    return taken == wanted ? 0 : -1;
+    if (taken < wanted) return -1;
+    loop->counter = chosen[0];
+    loop->offset = wanted == 2 ? chosen[1] : RSC_PASS_NO_REGISTER;
+    loop->b = taken < wanted + 2 ? RSC_PASS_NO_REGISTER : chosen[wanted];
+    loop->a = taken < wanted + 2 ? RSC_PASS_NO_REGISTER : chosen[wanted + 1];
+    if (taken < wanted + 2) taken = wanted;
+    while (taken--) loop->pushed |= live & 1u << chosen[taken];
+    return 0;
 }
 
 /* How often labels of a loop are named inside of it; the rest are entries. */
@@ -143,7 +150,7 @@ static int lower_cfi(struct rsc_pass *pass, const struct rsc_pass_loop *loop) {
 }
 
 int rsc_pass_loop_lowers(const struct rsc_pass_loop *loop) {
-    int pushed = loop->is_counter_live + loop->is_offset_live;
+    int pushed = __builtin_popcount(loop->pushed);
     return pushed ? 128 + 8 * pushed : 0;
 }
 

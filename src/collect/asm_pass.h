@@ -159,8 +159,9 @@ struct rsc_pass_loop {
     uint32_t first, end; /* insns */
     uint32_t load_item;  /* before which the counter is loaded when the code before goes on into the loop */
     uint8_t counter;     /* register */
-    uint8_t offset;      /* another, for position-independent code */
-    uint8_t is_counter_live, is_offset_live; /* pushed below the red zone while the loop runs */
+    uint8_t offset;      /* another: where struct rsc_asm_thread is, in position-independent code */
+    uint8_t a, b;        /* scratch registers of all recording copies, or RSC_PASS_NO_REGISTER: each takes its own */
+    uint32_t pushed;     /* those of them that are live: pushed below the red zone while the loop runs */
 };
 
 enum rsc_pass_store {

@@ -195,6 +195,11 @@ static int take_scratch(const struct rsc_pass *pass, struct rsc_pass_piece *piec
     for (uint32_t i = piece->first; i < piece->end; i++) touched |= pass->insns[i].touches;
     if (pass->insns[piece->first].loop) {
         const struct rsc_pass_loop *loop = &pass->loops[pass->insns[piece->first].loop - 1];
+        if (loop->b != RSC_PASS_NO_REGISTER) {
+            piece->a = loop->a;
+            piece->b = loop->b;
+            return 0;
+        }
         taken = 1u << loop->counter | (loop->offset == RSC_PASS_NO_REGISTER ? 0 : 1u << loop->offset);
     }
     for (int wants_live = 0; wants_live < 2; wants_live++)

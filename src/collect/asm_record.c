@@ -18,15 +18,18 @@ struct copy {
     const struct rsc_pass_piece *piece;
     struct rsc_pass_copies *to;
     struct rsc_pass_text *out;
+    const struct rsc_pass_loop *loop; /* or NULL */
+    int keeps_b;                      /* all copies of the loop write through the same register */
     uint32_t number;
     uint32_t saved_b, saved_a; /* words */
     uint32_t reserved;
     int lowered; /* bytes that %rsp is below what the program thinks */
 };
 
-/* A field of struct rsc_asm_thread. Position-independent code has its offset in `a`. */
+/* A field of struct rsc_asm_thread. Position-independent code has its offset in `a`, or in a register of the loop. */
 static void put_field(struct copy *copy, unsigned offset) {
-    if (copy->pass->options.position_independent) rsc_pass_text_printf(copy->out, "%%fs:%u(%%%s)", offset, NAME(copy->piece->a));
+    if (copy->pass->options.position_independent)
+        rsc_pass_text_printf(copy->out, "%%fs:%u(%%%s)", offset, NAME(copy->loop ? copy->loop->offset : copy->piece->a));
     else rsc_pass_text_printf(copy->out, "%%fs:rsc_asm_thread@tpoff+%u", offset);
 }
 
@@ -134,12 +137,29 @@ static void reserve(struct copy *copy) {
         rsc_pass_text_printf(out, "\tpushq\t%%%s\n", b);
         lower(copy, 8);
     }
-    if (copy->pass->options.position_independent) rsc_pass_text_printf(out, "\tmovq\trsc_asm_thread@gottpoff(%%rip), %%%s\n", a);
-    rsc_pass_text_printf(out, "\tmovl\t$%u, %%%s\n\txaddq\t%%%s, ", copy->reserved * 8, names_32[piece->b], b);
-    put_field(copy, 8);
+    /*
+     * A handler that interrupts this has a slot of its own (or is none of ours: what it
+     * recorded is lost, no more), so nothing moves `next` meanwhile.
+     */
+    int has_offset = copy->pass->options.position_independent && !copy->loop;
+    if (has_offset) {
+        rsc_pass_text_printf(out, "\tmovq\trsc_asm_thread@gottpoff(%%rip), %%%s\n\tmovl\t$%u, %%%s\n\txaddq\t%%%s, ", a,
+                             copy->reserved * 8, names_32[piece->b], b);
+        put_field(copy, 8);
+    } else {
+        rsc_pass_text_printf(out, "\tmovq\t");
+        put_field(copy, 8);
+        rsc_pass_text_printf(out, ", %%%s", b);
+    }
+    if (copy->keeps_b) rsc_pass_text_printf(out, "\n.Lrscc%u:", copy->number);
     rsc_pass_text_printf(out, "\n\tcmpq\t");
     put_field(copy, 16);
     rsc_pass_text_printf(out, ", %%%s\n\tjae\t.Lrscf%u\n", b, copy->number);
+    if (!has_offset) {
+        rsc_pass_text_printf(out, "\tleaq\t%u(%%%s), %%%s\n\tmovq\t%%%s, ", copy->reserved * 8, b, a, a);
+        put_field(copy, 8);
+        rsc_pass_text_printf(out, "\n");
+    }
     if (piece->b_live) {
         rsc_pass_text_printf(out, "\tpopq\t%u(%%%s)\n", copy->saved_b * 8, b);
         lower(copy, -8);
@@ -191,11 +211,14 @@ static void put_end(struct copy *copy) {
         target = chained(copy, pass->labels[last->target].insn);
     if (!last || (last->flow == RSC_PASS_CONDITION && !last->is_short_only))
         if (rsc_pass_continues(pass, piece->end - 1, piece->end)) next = chained(copy, piece->end);
+    const char *chain = copy->keeps_b ? ".Lrscc" : ".Lrscs";
+    if (copy->keeps_b && (target != RSC_PASS_NONE || next != RSC_PASS_NONE))
+        rsc_pass_text_printf(copy->out, "\tleaq\t%u(%%%s), %%%s\n", copy->reserved * 8, NAME(piece->b), NAME(piece->b));
     if (last && last->flow == RSC_PASS_JUMP) next = target;
     else if (last && (target != RSC_PASS_NONE || next != RSC_PASS_NONE))
-        rsc_pass_put_jump(pass, copy->out, last, target == RSC_PASS_NONE ? ".Lrscr" : ".Lrscs",
+        rsc_pass_put_jump(pass, copy->out, last, target == RSC_PASS_NONE ? ".Lrscr" : chain,
                           target == RSC_PASS_NONE ? copy->number : target);
-    rsc_pass_text_printf(copy->out, "\tjmp\t%s%u\n", next == RSC_PASS_NONE ? ".Lrscr" : ".Lrscs",
+    rsc_pass_text_printf(copy->out, "\tjmp\t%s%u\n", next == RSC_PASS_NONE ? ".Lrscr" : chain,
                          next == RSC_PASS_NONE ? copy->number : next);
 }
 
@@ -229,15 +252,17 @@ static void put_full(struct copy *copy) {
     struct rsc_pass_text *out = copy->out;
     const char *a = NAME(piece->a), *b = NAME(piece->b);
     int pic = copy->pass->options.position_independent, pushed = piece->a_live || piece->b_live;
-    uint32_t in_loop = copy->pass->insns[piece->first].loop;
-    const struct rsc_pass_loop *loop = in_loop ? &copy->pass->loops[in_loop - 1] : NULL;
+    const struct rsc_pass_loop *loop = copy->loop;
     set_cfi(copy, piece->first);
     copy->lowered = 0;
     if (pushed || piece->flags_live)
         lower(copy, 128 + 8 * (piece->a_live + piece->b_live + piece->flags_live));
-    rsc_pass_text_printf(out, ".Lrscf%u:\n\tsubq\t$%u, ", copy->number, copy->reserved * 8);
-    put_field(copy, 8);
-    rsc_pass_text_printf(out, "\n");
+    rsc_pass_text_printf(out, ".Lrscf%u:\n", copy->number);
+    if (copy->pass->options.position_independent && !loop) {
+        rsc_pass_text_printf(out, "\tsubq\t$%u, ", copy->reserved * 8);
+        put_field(copy, 8);
+        rsc_pass_text_printf(out, "\n");
+    }
     if (piece->b_live) {
         rsc_pass_text_printf(out, "\tpopq\t%%%s\n", b);
         lower(copy, -8);
@@ -317,6 +342,9 @@ void rsc_pass_put_copy(const struct rsc_pass *pass, uint32_t number, struct rsc_
                        const struct rsc_pass_item *location) {
     const struct rsc_pass_piece *piece = &pass->pieces[number];
     struct copy copy = {.pass = pass, .piece = piece, .to = to, .out = &to->text, .number = number};
+    uint32_t in_loop = pass->insns[piece->first].loop;
+    copy.loop = in_loop ? &pass->loops[in_loop - 1] : NULL;
+    copy.keeps_b = copy.loop && copy.loop->b != RSC_PASS_NO_REGISTER && !piece->flags_live;
     copy.saved_b = piece->words;
     copy.saved_a = piece->words + piece->b_live;
     copy.reserved = piece->words + piece->b_live + piece->a_live;

@@ -16,22 +16,30 @@
  * live they are saved around it. The recording copy lies in a subsection of the same
  * section:
  *
- *      mov  $8*words, B ; xadd B, next             # reserves; B is a dead register, or was
- *      cmp  limit, B ; jae full                    #   pushed below the red zone
+ *      mov  next, B                                # B is a dead register, or was pushed
+ *      cmp  limit, B ; jae full                    #   below the red zone
+ *      lea  8*reserved(B), A ; mov A, next
  *      lea  the piece's table(%rip), A ; mov A, (B)
  *      mov  register, 8*i(B)  ...                  # before the instruction that needs it
  *      the instructions, but not a jump, call or return at the end
- *      jmp  to that in the fast copy, or to what follows the piece
+ *      jmp  to that in the fast copy, or to what follows the piece, or to the recording
+ *           copy of that
  *   full:
- *      sub  $8*words, next ; registers as they were, %rsp 128 lower
+ *      registers as they were, %rsp at least 128 lower
  *      call *rsc_asm_room@GOTPCREL(%rip)
  *      %rsp as it was; to `back` when the counter is >= 0 now, else from the beginning
  *
+ * Loops without calls keep the counter in a register while they run: what is in memory
+ * is then what it was at the loop's beginning (it is stored before rsc_asm_room() and
+ * loaded again behind it). Between recording copies that follow each other nothing is
+ * counted down.
+ *
  * Registers that are live are saved in reserved words (those behind the table's
  * `words`, up to its `reserved`, which mean nothing to the parent) and nowhere else, so
- * a signal handler that runs recorded code cannot harm them. It reserves behind the words of the piece that it
- * interrupted, which are written later, when it has returned: *the block that holds
- * them must not be published from inside of the handler*.
+ * a signal handler that runs recorded code cannot harm them. What a handler interrupts
+ * may be between reading `next` and moving it, and has words that it will still write:
+ * *a handler must write elsewhere* (the runtime gives it a slot of its own), and leave
+ * struct rsc_asm_thread as it was.
  *
  * Threads need no preparation: all zeros (a new thread) leads to rsc_asm_room() at the
  * first piece. The runtime changes mode by what it leaves in struct rsc_asm_thread
