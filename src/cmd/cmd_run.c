@@ -312,6 +312,7 @@ static int run_program(struct run *run) {
     if (!status) status = rsc_launch_start(&run->launch, &run->target, run->command, &run->launch_options, &error);
     if (!status) status = rsc_drain_new(&run->drain, run->launch.ring, &error);
     if (!status && by_function(run)) rsc_drain_set_region(run->drain, &run->roi);
+    if (!status && rebuilt(run)) rsc_drain_set_most(run->drain, run->launch_options.length);
     if (!status) status = watch(run, &error);
     if (!status && rebuilt(run) && !run->launch.ring->images)
         status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: nothing that it ran was built with reusescope cc", run->target.path);

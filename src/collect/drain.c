@@ -58,6 +58,7 @@ struct rsc_drain {
     struct rsc_guest_maps *maps;
     struct rsc_asm_tables *tables;
     struct rsc_roi *roi; /* NULL: everything */
+    uint64_t most;       /* accesses wanted; 0: all */
     struct rsc_drain_stats stats;
     uint64_t held_since_ns; /* waiting for a slower thread; 0: not */
     uint64_t looked_ns;     /* when it was last seen who still lives */
@@ -158,6 +159,7 @@ static uint64_t space_of(struct rsc_drain *drain, uint64_t process) {
 }
 
 void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi) { drain->roi = roi; }
+void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses) { drain->most = accesses; }
 
 /* Where the program itself lies; data is that of a MAP event. */
 static void note_place(struct rsc_drain *drain, const struct rsc_guest_map *map) {
@@ -264,6 +266,10 @@ static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct r
             if (drain->roi) {
                 rsc_roi_enter(drain->roi, cursor->number, cursor->depth, rsc_record_pc(record.word) | space);
                 if (!drain->roi->inside) continue;
+            }
+            if (drain->most && drain->stats.accesses + (filled - filled_before) >= drain->most) {
+                __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
+                continue;
             }
             drain->addr[filled] = record.addr | space;
             drain->meta[filled] = rsc_record_size(record.word) | (uint64_t)(type == RSC_RECORD_WRITE) << 32 | thread_bits;

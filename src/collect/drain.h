@@ -36,6 +36,9 @@ void rsc_drain_free(struct rsc_drain *drain);
 /* Only what is done in the region is to be given: of rebuilt programs, before the first batch. The caller keeps it. */
 void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi);
 
+/* Of rebuilt programs: no more than so many accesses; then they are told to run on unrecorded. */
+void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses);
+
 /*
  * The next batch of what is there. `ended` says that nobody writes any more: then
  * everything left is taken, blocks never published too. Returns 1 and a batch

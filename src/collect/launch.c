@@ -240,8 +240,9 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     command->path = target->path;
     launch->ring->rebuilt = 1;
     int marked = options->roi && !strcmp(options->roi, "marked");
-    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,for=%llu,marked=%d", launch->ring_fd,
-             options->follow, (unsigned long long)options->skip, (unsigned long long)options->length, marked);
+    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d", launch->ring_fd,
+             options->follow, (unsigned long long)options->skip, marked,
+             !getenv("REUSESCOPE_TEST_NO_SAMPLES")); /* for tests in which no signal may come in between */
     return 0;
 }
 

@@ -50,10 +50,10 @@ static struct {
     int ready;
     struct rsc_ring *ring; /* NULL: nobody watches */
     int follow, marked;
-    uint64_t skip, length; /* accesses */
+    uint64_t skip; /* accesses */
     uint32_t image, pid;
     int recording;        /* what is wanted of every thread */
-    uint64_t passed;      /* accesses towards skip or length */
+    uint64_t passed;      /* accesses towards skip */
     uint64_t wanted_ns;   /* since when recording is wanted */
     int maps_noted;
     pthread_key_t key;
@@ -253,14 +253,8 @@ static void go_on_recording(void) {
         close_thread();
         return;
     }
-    uint64_t *limit = local->writer.end;
-    if (process.length) { /* no more at a time than is still wanted */
-        uint64_t passed = __atomic_load_n(&process.passed, __ATOMIC_RELAXED);
-        uint64_t left = passed < process.length ? process.length - passed : 1;
-        if (left < (uint64_t)(limit - local->writer.next)) limit = local->writer.next + left;
-    }
     rsc_asm_thread.next = local->writer.next;
-    rsc_asm_thread.limit = limit;
+    rsc_asm_thread.limit = local->writer.end;
     local->recording = 1;
     local->given = rsc_asm_thread.counter = RSC_ASM_RECORD;
 }
@@ -290,17 +284,14 @@ static void hand_over(void) {
     else rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word asks for room */
 }
 
-/* Counts what was done since the countdown began towards --skip or --for. */
+/* Counts what was done since the countdown began towards --skip. */
 static void count(void) {
-    uint64_t limit = process.recording ? process.length : process.skip;
     int64_t done = rsc_asm_local.given - rsc_asm_thread.counter;
-    if (!limit || done <= 0) return;
-    if (__atomic_add_fetch(&process.passed, (uint64_t)done, __ATOMIC_RELAXED) < limit) return;
-    if (process.recording) process.length = 0;
-    else process.skip = 0;
-    process.passed = 0;
+    if (!process.skip || process.recording || done <= 0) return;
+    if (__atomic_add_fetch(&process.passed, (uint64_t)done, __ATOMIC_RELAXED) < process.skip) return;
+    process.skip = 0;
     __atomic_store_n(&process.wanted_ns, rsc_ring_now_ns(), __ATOMIC_RELAXED);
-    __atomic_store_n(&process.recording, !process.recording, __ATOMIC_RELEASE);
+    __atomic_store_n(&process.recording, 1, __ATOMIC_RELEASE);
 }
 
 void rsc_asm_room_in_c(void) {
@@ -316,19 +307,14 @@ void rsc_asm_room_in_c(void) {
     }
     local->busy = 1;
     if (process.ring && !local->closed) count();
+    if (process.ring && process.ring->enough) process.recording = process.marked = 0;
     if (!process.ring || local->closed || process.ring->detached) go_fast();
     else if (!__atomic_load_n(&process.recording, __ATOMIC_ACQUIRE)) {
         hand_over();
         if (!local->closed) go_fast();
     } else if (local->recording) {
         if (rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
-        int full = local->writer.next >= local->writer.end;
-        if (full) go_on_recording();
-        else { /* more of --for was wanted than was left at the time */
-            rsc_asm_thread.next = local->writer.next;
-            hand_over();
-            if (!local->closed) go_on_recording();
-        }
+        go_on_recording();
     } else go_recording();
     local->busy = 0;
     errno = kept;
@@ -432,7 +418,7 @@ static int map_ring(int fd) {
     return 0;
 }
 
-/* "ring=200,follow=0,skip=0,for=0,marked=0" */
+/* "ring=200,follow=0,skip=0,marked=0,samples=1" */
 static uint64_t setting(const char *text, const char *name) {
     size_t length = strlen(name);
     for (; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
@@ -448,7 +434,6 @@ static __attribute__((constructor(101))) void initialise(void) {
         process.follow = setting(text, "follow") != 0;
         process.marked = setting(text, "marked") != 0;
         process.skip = setting(text, "skip");
-        process.length = setting(text, "for");
         process.recording = !process.marked && !process.skip;
         process.wanted_ns = rsc_ring_now_ns();
         process.pid = (uint32_t)getpid();
@@ -456,7 +441,7 @@ static __attribute__((constructor(101))) void initialise(void) {
         if (pthread_key_create(&process.key, thread_ends) != 0) process.ring = NULL;
         pthread_atfork(NULL, NULL, after_fork_in_child);
         if (!process.follow) close((int)setting(text, "ring"));
-        if (process.ring) rsc_asm_samples_start(process.ring);
+        if (process.ring && setting(text, "samples")) rsc_asm_samples_start(process.ring);
         /* Counted when it was started, as one that is not watched. */
         if (process.ring && process.follow && process.image > 1) __atomic_fetch_sub(&process.ring->execs, 1, __ATOMIC_RELAXED);
     }

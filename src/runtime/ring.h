@@ -39,7 +39,7 @@
 #define RSC_NOTES_BYTES (4u << 20)
 #define RSC_PLAN_WORDS (32u << 20) /* 256 MiB, touched as used: some five million pieces of code */
 
-/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,for=0,marked=0" */
+/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1" */
 #define RSC_ASM_ENVIRONMENT "REUSESCOPE_RING"
 
 /* A record: two words, this and an address. Bits 0-47 pc (or payload), 48-55 size in bytes, 56-61 type, 62-63 zero. */
@@ -171,11 +171,12 @@ struct rsc_ring {
     uint32_t crowded_out;  /* threads that found all slots taken */
     uint64_t plan_words; /* given out; may grow beyond RSC_PLAN_WORDS, where nothing is */
     /* Of rebuilt programs: */
+    uint64_t enough;       /* nothing more is wanted: they are to run on in fast mode */
     uint64_t rebuilt;      /* that is what they are: words are as asm_abi.h has them */
     uint64_t lag_ns;       /* longest that a thread took to record after a region began */
     uint64_t samples, samples_unseen; /* of processor time; those outside of rebuilt code */
     uint64_t modules_lost; /* whose tables found no room: their code is not seen */
-    uint8_t pad[4096 - 128];
+    uint8_t pad[4096 - 136];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
