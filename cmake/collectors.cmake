@@ -47,7 +47,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   set(asm_module ${PROJECT_SOURCE_DIR}/src/runtime/asm_module.c)
   set(asm_out ${PROJECT_BINARY_DIR})
   add_custom_command(OUTPUT ${asm_out}/libreusescope-asm.so
-    COMMAND ${RSC_CC_X86_64} ${asm_flags} -shared -Wl,-soname,libreusescope-asm.so -Wl,-z,defs ${asm_sources}
+    COMMAND ${RSC_CC_X86_64} ${asm_flags} -shared -Wl,-soname,libreusescope-asm.so -Wl,-z,defs -Wl,-z,nodelete ${asm_sources}
             -o ${asm_out}/libreusescope-asm.so
     DEPENDS ${asm_sources} ${asm_headers} VERBATIM)
   # One object, so that what interposes comes along with what records.

@@ -20,6 +20,7 @@
 
 #define LATE_AFTER_NS 20000000ull
 #define NEVER UINT64_MAX
+#define LEAVING_LOOK_NS 4000000ull
 #define RECORDS_MAX (2 * RSC_BLOCK_WORDS + RSC_EXPANSION_HELD) /* of a block */
 #define PROCESSES_MAX 65535u /* as many as 16 bits of an address can tell apart */
 
@@ -40,6 +41,7 @@ struct cursor {
     int words_published;
     uint32_t at;         /* record in the block being taken */
     uint32_t count;      /* its records; 0: no block is being taken */
+    uint64_t looked_ns; /* when it was last seen to live, while leaving */
     int stack_known;
     uint32_t depth; /* calls open, of a rebuilt program's thread */
     int is_part; /* of a thread that has another slot */
@@ -356,7 +358,8 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
     unsigned living = 0;
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
-        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_LIVE) continue;
+        uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+        if (state != RSC_SLOT_LIVE && state != RSC_SLOT_LEAVING) continue;
         /* Its ids are there once it has written something. */
         int wrote = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE) || drain->cursors[i].generation == slot->generation;
         if (wrote && !thread_lives(slot)) drain->cursors[i].dead_generation = slot->generation;
@@ -489,6 +492,15 @@ static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slo
     return status;
 }
 
+/* A thread that is about to end: is it gone? Looked at every few milliseconds, when there is nothing else of it. */
+static void look_after(struct cursor *cursor, struct rsc_slot *slot) {
+    if (cursor->count || is_dead(cursor, slot) || __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed) return;
+    uint64_t now = rsc_ring_now_ns();
+    if (now - cursor->looked_ns < LEAVING_LOOK_NS) return;
+    cursor->looked_ns = now;
+    if (!thread_lives(slot)) cursor->dead_generation = slot->generation;
+}
+
 struct choice {
     uint32_t slot;    /* with the oldest record; RSC_RING_SLOTS: none */
     uint64_t time_ns; /* of that record */
@@ -502,15 +514,19 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
         struct cursor *cursor = &drain->cursors[i];
-        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_FREE) continue;
+        uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+        if (state == RSC_SLOT_FREE) continue;
         /* Read before looking for a block: a block published in between is found. */
         uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
         int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
+        if (state == RSC_SLOT_LEAVING) look_after(cursor, slot);
+        /* Rebuilt programs say nothing when they end. */
+        if (ended && !left && drain->ring->rebuilt) cursor->dead_generation = slot->generation;
         int gone = (ended && !left) || is_dead(cursor, slot);
         int status = begin_some_block(drain, cursor, slot, gone);
         if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;
         if (!cursor->count) {
-            if (open_ns && open_ns < choice->guard_ns && !ended) choice->guard_ns = open_ns;
+            if (open_ns && open_ns < choice->guard_ns && !ended && !gone) choice->guard_ns = open_ns;
             continue;
         }
         uint64_t time_ns = cursor->start_ns + cursor->at * cursor->step_ns_256 / 256;

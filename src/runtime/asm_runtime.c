@@ -28,6 +28,8 @@ int rsc_asm_ready;
 #include <dlfcn.h>
 void *rsc_asm_next_symbol(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
+    /* A program that was not rebuilt has libc before us: its own are called, and are the ones to call. */
+    if (!found) found = dlsym(RTLD_DEFAULT, name);
     if (!found) __builtin_trap(); /* libc lacks a function that it has had for decades */
     return found;
 }
@@ -207,7 +209,7 @@ RSC_EXPORT void rsc_asm_unregister(const void *start, const void *stop) {
 static void attach(int part) {
     struct rsc_asm_local *local = &rsc_asm_local;
     local->attached = 1;
-    if (rsc_ring_attach(&local->writer, process.ring, process.pid, (uint32_t)syscall(SYS_gettid)) < 0) {
+    if (rsc_ring_attach_patiently(&local->writer, process.ring, process.pid, (uint32_t)syscall(SYS_gettid)) < 0) {
         local->closed = 1;
         return;
     }
@@ -387,11 +389,7 @@ void rsc_asm_marker_in_c(long begins) {
     errno = kept;
 }
 
-/*
- * Of a thread that ends: its place is free for another. Other destructors may come
- * after this one, in this round or the next; what they do goes to another slot, as a
- * part of the same thread.
- */
+/* Of a thread that ends. Other destructors may still come, after this one in the last round: it goes on recording. */
 static void thread_ends(void *round) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if ((intptr_t)round <= GOODBYES) {
@@ -399,13 +397,9 @@ static void thread_ends(void *round) {
         return;
     }
     rsc_asm_samples_thread_end();
-    if (!process.ring || !local->attached || local->closed || !local->writer.slot) return;
-    if (local->recording && rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
-    local->recording = 0;
-    rsc_ring_detach(&local->writer);
-    local->attached = 0;
-    local->depth = 1;
-    rsc_asm_thread = (struct rsc_asm_thread){0, NULL, NULL};
+    if (!process.ring || !local->attached || local->closed) return;
+    hand_over();
+    rsc_ring_leave(&local->writer);
 }
 
 /* ---- the process ---- */

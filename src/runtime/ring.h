@@ -117,11 +117,11 @@ struct rsc_block {
 };
 _Static_assert(sizeof(struct rsc_block) == 64 + 8 * RSC_BLOCK_WORDS, "blocks are 64 KiB");
 
-enum rsc_slot_state { RSC_SLOT_FREE = 0, RSC_SLOT_LIVE = 1, RSC_SLOT_ENDED = 2 };
+enum rsc_slot_state { RSC_SLOT_FREE = 0, RSC_SLOT_LIVE = 1, RSC_SLOT_ENDED = 2, RSC_SLOT_LEAVING = 3 };
 
 struct rsc_slot {
     /* Written by the thread: */
-    uint32_t state; /* LIVE when taken, ENDED when the thread is done; the parent sets FREE again */
+    uint32_t state; /* LIVE when taken, LEAVING when the thread may end, ENDED when it is done; the parent sets FREE again */
     uint32_t pid, tid;
     uint32_t generation;     /* how often the slot was taken */
     uint64_t published;      /* blocks; the open one is blocks[published % RSC_RING_BLOCKS] */
@@ -202,6 +202,12 @@ uint64_t rsc_ring_now_ns(void);
 
 /* Takes a slot. Returns 0, or -1 when all are taken or the parent is gone. */
 int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid);
+
+/* The same, but when all slots are taken and some of them are of threads that end, it waits for those, up to 2 s. */
+int rsc_ring_attach_patiently(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid);
+
+/* Says that the thread is about to end, but may still write: when it is gone the parent takes what it left. */
+void rsc_ring_leave(struct rsc_ring_writer *writer);
 
 /* Publishes what is there, if anything, and takes the next block, waiting for one. -1: the parent is gone. */
 int rsc_ring_publish(struct rsc_ring_writer *writer);
