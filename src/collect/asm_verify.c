@@ -291,6 +291,9 @@ static int check_fast(struct verifier *verifier) {
         int status = check_target(verifier, i, place);
         if (status < 0) return status;
         /* Glued statements and short jumps are several instructions. */
+        if (!verifier->before[i].offset &&
+            (status = check_gap(verifier, i, (struct rsc_pass_place){place.section, 0}, place.offset, NULL)) < 0)
+            return status;
         if (!i || pass->items[pass->insns[i].item].section != pass->items[pass->insns[i - 1].item].section ||
             pass->insns[i - 1].items > 1 || pass->insns[i - 1].is_short_only || has_other(pass, i - 1, i))
             continue;
