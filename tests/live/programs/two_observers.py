@@ -23,9 +23,8 @@ ring = [(a, a + b) for a, b in maps if b > 2 << 30]
 assert ring, "where the ring is was not told"
 load = min(a for a, b in maps) if "DYN" in tool("readelf", "-hW", program) else 0
 
-# The program's own functions, less what comes with every program and our own.
-foreign = {"_start", "_init", "_fini", "deregister_tm_clones", "register_tm_clones", "__do_global_dtors_aux", "frame_dummy",
-           "module_begins", "module_ends", "_dl_relocate_static_pie"}
+# The program's own functions, less what comes with every program (and libgcc's: names with underscores) and our own.
+foreign = {"deregister_tm_clones", "register_tm_clones", "frame_dummy", "module_begins", "module_ends"}
 symbols = sorted((int(f[0], 16) + load, f[2]) for f in map(str.split, tool("nm", program).splitlines())
                  if len(f) == 3 and f[1] in "tTwWiV")
 starts = [s[0] for s in symbols]
@@ -77,20 +76,33 @@ def is_own(pc):
     if not text_start <= pc < text_end:
         return False
     at = bisect.bisect_right(starts, pc) - 1
-    return at < 0 or symbols[at][1] not in foreign
+    return at < 0 or not (symbols[at][1] in foreign or symbols[at][1].startswith("_"))
 
 
 def is_real(kind, address, size, pc):
-    if not is_own(pc) or pc in inserted or any(a <= address < b for a, b in ring):
+    if not is_own(pc) or pc in inserted:
         return False
-    # QEMU 7.2 reports what its helpers do (xsave in the runtime) at whatever it translated before.
     insn = code.get(pc, "")
     return bool(may_access.search(insn)) and not insn.startswith(("j", "lea ", "nop"))
 
 
 # What is recorded for libc's functions has the pc behind a call, less one: inside of an instruction.
 own = [a for a in accesses(own_name) if is_own(a[3]) and a[3] in code]
-qemu = [a for a in accesses(qemu_name) if is_real(*a)]
+qemu = list(accesses(qemu_name))
+inserted |= {pc for _, address, _, pc in qemu if any(a <= address < b for a, b in ring)}
+# QEMU 7.2 reports what its helpers do at whatever it translated before: what xsave and xrstor do in the runtime, below
+# the return address of the call into it.
+kept, below = [], None
+for access in qemu:
+    kind, address, _, pc = access
+    if pc in inserted and kind == "W" and code[pc].startswith("call"):
+        below = address
+    elif below is not None and below - 3200 <= address < below:
+        continue
+    else:
+        below = None
+        kept.append(access)
+qemu = [a for a in kept if is_real(*a)]
 for index in range(max(len(own), len(qemu))):
     a, b = (stream[index] if index < len(stream) else None for stream in (own, qemu))
     if not a or not b or a[:3] != b[:3]:
