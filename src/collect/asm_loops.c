@@ -102,8 +102,11 @@ static int take_registers(const struct rsc_pass *pass, struct rsc_pass_loop *loo
 
 /* How often labels of a loop are named inside of it; the rest are entries. */
 static void find_entries(struct rsc_pass *pass, const struct rsc_pass_loop *loop) {
-    for (uint32_t i = loop->first; i < loop->end; i++)
-        if (pass->insns[i].target != RSC_PASS_NONE) pass->labels[pass->insns[i].target].uses_inside++;
+    for (uint32_t i = loop->first; i < loop->end; i++) {
+        if (pass->insns[i].target == RSC_PASS_NONE) continue;
+        struct rsc_pass_label *label = &pass->labels[pass->insns[i].target];
+        if (label->insn >= loop->first && label->insn < loop->end) label->uses_inside++;
+    }
 }
 
 static int keep(struct rsc_pass *pass, struct rsc_pass_loop loop) {

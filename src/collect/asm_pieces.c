@@ -310,7 +310,7 @@ static void count_unseen(struct rsc_pass *pass) {
             counts->first_unknown = pass->insns[item->insn].unknown;
             counts->first_unknown_function = function;
             size_t length = item->length < sizeof counts->unknown_text ? item->length : sizeof counts->unknown_text - 1;
-            memcpy(counts->unknown_text, item->text, length);
+            for (size_t k = 0; k < length; k++) counts->unknown_text[k] = item->text[k] == '\t' ? ' ' : item->text[k];
         }
     }
 }

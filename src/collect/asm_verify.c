@@ -205,10 +205,13 @@ static int check_target(const struct verifier *verifier, uint32_t number, struct
     relative_target(&other, to.offset, &there);
     uint32_t wanted = insn_at(verifier, from.section, target);
     if (wanted == RSC_PASS_NONE) return 0; /* inline assembly or data */
-    /* Into and out of loops there may be stubs that move the counter: at most one of each. */
-    for (int stubs = 0; stubs < 2 && !leads_to(verifier, wanted, to.section, there); stubs++)
+    /* Out of a loop and into one there is a stub each that moves the counter, and nowhere else. */
+    uint32_t loop = verifier->pass->insns[number].loop, other_loop = verifier->pass->insns[wanted].loop;
+    int stubs = 0, needed = loop == other_loop ? 0 : (loop != 0) + (other_loop != 0);
+    for (; stubs < 2 && !leads_to(verifier, wanted, to.section, there); stubs++)
         if (follow_stub(verifier, to.section, &there, &relocation) < 0 || relocation) break;
-    return leads_to(verifier, wanted, to.section, there) ? 0 : refuse(verifier, number, "leads elsewhere");
+    if (!leads_to(verifier, wanted, to.section, there)) return refuse(verifier, number, "leads elsewhere");
+    return stubs == needed ? 0 : refuse(verifier, number, "goes into or out of a loop without its counter");
 }
 
 /* ---- what was inserted ---- */
@@ -288,6 +291,9 @@ static int check_fast(struct verifier *verifier) {
         int status = check_target(verifier, i, place);
         if (status < 0) return status;
         /* Glued statements and short jumps are several instructions. */
+        if (!verifier->before[i].offset &&
+            (status = check_gap(verifier, i, (struct rsc_pass_place){place.section, 0}, place.offset, NULL)) < 0)
+            return status;
         if (!i || pass->items[pass->insns[i].item].section != pass->items[pass->insns[i - 1].item].section ||
             pass->insns[i - 1].items > 1 || pass->insns[i - 1].is_short_only || has_other(pass, i - 1, i))
             continue;

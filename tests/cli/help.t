@@ -6,6 +6,7 @@ usage: reusescope VERB [options] ...
 \
 verbs:
   run        Watch a program and show how it reuses memory
+  cc         Build a program so that `run` can watch it at near native speed
   analyze    Reuse distances and miss ratio curve of a trace
   report     Show profiles: histogram, miss ratio curve, what they mean
   annotate   Source text with the references and misses of each line
@@ -152,5 +153,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-12
+13
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi
