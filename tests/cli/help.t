@@ -6,6 +6,7 @@ usage: reusescope VERB [options] ...
 \
 verbs:
   run        Watch a program and show how it reuses memory
+  cc         Build a program so that `run` can watch it at near native speed
   analyze    Reuse distances and miss ratio curve of a trace
   sim        Misses of a trace in simulated caches
   loops      Predict the misses of OpenMP loops at any number of threads, from the source
