@@ -157,5 +157,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-14
+15
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi
