@@ -12,6 +12,7 @@
 #define TILE_ROOM (RSC_FAST_TILE * RSC_FAST_SPAN)
 #define LIST_ALONE (2 * TILE_ROOM)   /* 64 KiB: stays in the second-level cache between the two loops */
 #define LIST_SHARED (65536u + TILE_ROOM)
+#define SCRIBBLED 8u /* vectors are stored whole: so many references past the last one may be written */
 #define BIG_BATCH 65536u /* accesses that are worth gathering in parallel */
 
 struct rsc_first_level {
@@ -118,7 +119,7 @@ static int open_gather(struct rsc_first_level *level, struct rsc_fast_gather *ga
     for (int kind = 0; kind < RSC_KINDS; kind++)
         if (hierarchy->entry[kind] < 0) gather->skip |= RSC_KIND_BIT(kind);
     for (uint32_t p = 0; p < level->part_count; p++)
-        if (!(gather->lists[p] = malloc(level->list_room * sizeof *gather->lists[p]))) return RSC_ENOMEM;
+        if (!(gather->lists[p] = malloc((level->list_room + SCRIBBLED) * sizeof *gather->lists[p]))) return RSC_ENOMEM;
     return 0;
 }
 
