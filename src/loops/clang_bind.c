@@ -32,10 +32,9 @@ static unsigned size_expressions(struct front *front, CXCursor variable, CXCurso
 int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room) {
     CXType type = front_type(front, variable);
     CXCursor sizes[RSC_LOOP_RANK_MAX + 2];
-    uint32_t first_array = 0;
     *shape = (struct shape){0};
     if (type.kind == CXType_Pointer) {
-        shape->rank = first_array = 1;
+        shape->rank = 1;
         type = front->clang.getCanonicalType(front->clang.getPointeeType(type));
     }
     unsigned size_count = size_expressions(front, variable, sizes, RSC_LOOP_RANK_MAX + 2), levels = 0;
@@ -62,7 +61,6 @@ int front_shape_of_variable(struct front *front, CXCursor variable, struct shape
                             value.kind == VALUE_OPAQUE ? value.reason : "it is not a positive number"),
                    -1;
     }
-    (void)first_array;
     shape->element = type;
     long long bytes = front->clang.Type_getSizeOf(type);
     shape->element_bytes = bytes > 0 ? bytes : 1; /* void *: counted in bytes, as gcc does */

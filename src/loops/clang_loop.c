@@ -6,6 +6,8 @@
  * (w = START; w += c): they are followed as START + c (v - FIRST) / STEP. Everything
  * else is a gap.
  */
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "loops/clang_front.h"
@@ -31,9 +33,6 @@ struct header {
 };
 
 static int refuse(struct header *header, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#include <stdarg.h>
-#include <stdio.h>
 
 static int refuse(struct header *header, const char *format, ...) {
     va_list arguments;

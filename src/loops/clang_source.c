@@ -101,7 +101,8 @@ static int is_called(struct functions *functions, CXCursor function) {
     unsigned start, end;
     front_extent(front, function, &start, &end);
     for (size_t i = 0; i < front->omp.count; i++)
-        if (front->omp.item[i].start >= start && front->omp.item[i].start < end && front->omp.item[i].is_parallel) return 0;
+        if (front->omp.item[i].start >= start && front->omp.item[i].start < end && front->omp.item[i].is_parallel)
+            return 0;
     function = front->clang.getCanonicalCursor(function);
     for (size_t i = 0; i < functions->called_count; i++)
         if (front->clang.equalCursors(functions->called[i], function)) return 1;
