@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "base/statistics.h"
-#include "loops/analysis.h"
+#include "loops/region_analysis.h"
 #include "loops/distinct.h"
 
 #define POINTS 1024u /* looked at, at the default number of samples: a third */

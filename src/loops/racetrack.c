@@ -17,7 +17,7 @@
 #include <math.h>
 
 #include "base/fail.h"
-#include "loops/analysis.h"
+#include "loops/region_analysis.h"
 
 /* P(c1 T r <= CRI <= c2 T r) >= 1 - 2 eps; these make everything above 276 long. */
 #define C1 0.75

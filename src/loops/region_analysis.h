@@ -1,6 +1,6 @@
-/* analysis.h - what the parts of an analysis share; loops_model.h is what others see. */
-#ifndef RSC_LOOPS_ANALYSIS_H
-#define RSC_LOOPS_ANALYSIS_H
+/* region_analysis.h - what the parts of an analysis share; loops_model.h is what others see. */
+#ifndef RSC_LOOPS_REGION_ANALYSIS_H
+#define RSC_LOOPS_REGION_ANALYSIS_H
 
 #include "loops/crowd.h"
 #include "loops/footprint.h"

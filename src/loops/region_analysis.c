@@ -1,8 +1,8 @@
 /*
- * analysis.c - one region at any number of threads: points, intervals, distances,
+ * region_analysis.c - one region at any number of threads: points, intervals, distances,
  * curve; see loops_model.h and docs/loops.md.
  */
-#include "loops/analysis.h"
+#include "loops/region_analysis.h"
 
 #include <stdlib.h>
 #include <string.h>
