@@ -1,4 +1,4 @@
-/* analysis.h - what the parts of an analysis share; loops_model.h is what others see. */
+/* region_analysis.h - what the parts of an analysis share; loops_model.h is what others see. */
 #ifndef RSC_LOOPS_REGION_ANALYSIS_H
 #define RSC_LOOPS_REGION_ANALYSIS_H
 

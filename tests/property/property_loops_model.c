@@ -67,7 +67,9 @@ static void one_thread_is_exact(void **state) {
         struct rsc_loop_program *program = random_program(&loops, seed, &error);
         struct rsc_loops_analysis *analysis;
         if (!program) continue;
+        analysis = NULL;
         if (rsc_loops_analysis_new(&analysis, program, 0, &options, &error) < 0 || rsc_loops_references(analysis) > 40000) {
+            rsc_loops_analysis_free(analysis);
             rsc_loop_program_free(program);
             continue;
         }
@@ -118,7 +120,9 @@ static void lockstep_intervals_are_exact(void **state) {
         struct rsc_loops_analysis *analysis;
         if (!program) continue;
         options.schedule = schedules[seed % 3];
+        analysis = NULL;
         if (rsc_loops_analysis_new(&analysis, program, 0, &options, &error) < 0 || rsc_loops_references(analysis) > 8000) {
+            rsc_loops_analysis_free(analysis);
             rsc_loop_program_free(program);
             continue;
         }
