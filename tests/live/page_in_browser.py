@@ -86,7 +86,7 @@ def one_program(browser):
     browser.run("const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input'));")
 
     # Every table, the pair's paths, the source.
-    for table in ("functions", "objects", "pairs", "threads", "lines"):
+    for table in ("functions", "files", "modules", "objects", "pairs", "threads", "lines"):
         browser.click(f"[data-table={table}]")
         check(f"table of {table}", len(first_rows(browser)) > 0)
     browser.click("[data-table=pairs]")
@@ -97,7 +97,7 @@ def one_program(browser):
     browser.click("[data-table=lines]")
     browser.type("#search", "heat.c")
     browser.click("#ranking tbody tr button.link")
-    check("source of the line", "marked" in browser.run("return document.querySelector('#source tr.marked').className"))
+    check("source of the line", browser.wait("return document.querySelector('#source tr.marked')"))
     check("misses in the margin", browser.run("return document.querySelector('#source tr.marked td').textContent") != "")
 
     browser.dark(True)

@@ -4,7 +4,7 @@
 // Misses in c lines are cold + invalidated + references with distance >= c; in a
 // bin that c cuts, in proportion, as src/report/ranking.h has it. A bin without an
 // upper end (a capped distance) counts whole.
-import { baseName } from "./units.js";
+import { baseName, smallest } from "./units.js";
 
 class Distances {
   constructor() { this.bins = new Map(); this.sorted = null; }
@@ -86,6 +86,7 @@ export function placeText(place) {
   return (place.module ? baseName(place.module) + "+" : "") + place.pc;
 }
 
+const moduleText = (place) => (place.module ? baseName(place.module) : NOWHERE);
 export const functionText = (place) => place.function || NOWHERE;
 
 function grouped(rows, keyOf, fieldsOf) {
@@ -108,6 +109,8 @@ export class Profile {
       lines: grouped(json.code, placeKey, (row) => ({ function: functionText(row), place: placeText(row), file: row.file, line: row.line })),
       functions: grouped(json.code, (row) => row.function || (row.module ? baseName(row.module) : NOWHERE),
         (row) => ({ function: functionText(row), module: row.module ? baseName(row.module) : "" })),
+      files: grouped(json.code, (row) => (row.file ? baseName(row.file) : "in " + moduleText(row)), (row) => ({ file: row.file || NOWHERE, module: moduleText(row) })),
+      modules: grouped(json.code, moduleText, (row) => ({ module: moduleText(row) })),
       objects: grouped(json.objects, (row) => row.kind + "|" + row.name,
         (row) => ({ name: row.name || NOWHERE, kind: row.kind, bytes: row.bytes, blocks: row.blocks || 0 })),
       pairs: grouped(json.pairs, (row) => placeKey(row.use) + " > " + placeKey(row.reuse), (row) => ({
@@ -144,6 +147,9 @@ export class Profile {
 
   footprint() { return this.json.mrc.length ? this.json.mrc[this.json.mrc.length - 1].bytes : this.line; }
 
+  // Where larger caches are not known: distances from a cap on are one bin. Infinity without.
+  limit() { return this.json.max_distance && this.json.rd.some((bin) => bin.hi === null) ? this.footprint() : Infinity; }
+
   sampled() { return Boolean(this.json.made.sampling) || this.json.mrc.some((point) => point.high > point.low); }
 }
 
@@ -151,6 +157,7 @@ export class Profile {
 export function readPage(text) {
   const page = JSON.parse(text);
   const names = page.names || [];
+  page.sources = new Map(Object.entries(page.sources));
   page.sims = page.documents.filter((document) => document.schema === "reusescope-sim/1");
   page.loops = page.documents.filter((document) => document.schema === "reusescope-loops/1");
   page.profiles = page.profiles.map((json, i) => new Profile(json, names[i] || ""));
@@ -159,6 +166,8 @@ export function readPage(text) {
     const made = profile.json.made;
     if (same || !profile.name) profile.name = [profile.name, made.model, bytesOfLine(made)].filter(Boolean).join(", ");
   }
+  if (page.profiles.length && page.profiles.every((profile) => profile.json.made.model === "requests")) page.machine = [];
+  page.limit = smallest(page.profiles.map((profile) => profile.limit()));
   const seen = new Map();
   for (const profile of page.profiles) { // still the same: number them
     const times = (seen.get(profile.name) || 0) + 1;
