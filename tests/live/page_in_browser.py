@@ -5,6 +5,7 @@
 import json
 import os
 import sys
+import time
 
 from web_driver import Browser
 
@@ -57,7 +58,6 @@ def one_program(browser):
     check("dragging changes the table", small != large, small)
     check("dragging changes the headline", headline_small != headline_large, headline_small)
     check("dragging ranks anew", order_small != first_rows(browser))
-    browser.screenshot("one-large-cache")
 
     # By keyboard: arrow keys move the slider by a sixteenth of an octave each.
     size = "return document.querySelector('.size').textContent"
@@ -125,6 +125,27 @@ def two_programs(browser):
     quiet(browser, "two.html")
 
 
+def two_models(browser):
+    show(browser, "models.html")
+    names = browser.run("return [...document.querySelectorAll('#curve .legend li')].map(e => e.textContent)")
+    check("private against shared", names == ["models.json, private, 64 B lines", "models.json, shared, 64 B lines"], names)
+    check("the same numbers differ in nothing", browser.run("return document.querySelectorAll('.better, .worse').length") == 0)
+    browser.run("const s = document.querySelectorAll('.choose select')[1]; s.value = '-1'; s.dispatchEvent(new Event('change'));")
+    browser.frame()
+    check("comparing can be switched off", browser.run("return document.querySelectorAll('.readout th').length") == 2)
+    quiet(browser, "models.html")
+
+
+def sampled_lines(browser):
+    show(browser, "sampled.html")
+    text = browser.run("return document.getElementById('headline').textContent")
+    check("an estimate has its error", " to " in text, text)
+    tints = browser.run("""const c = document.querySelector('#curve canvas'), g = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        let n = 0; for (let i = 3; i < g.length; i += 4) n += g[i] > 30 && g[i] < 80; return n;""")
+    check("a band is painted", tints > 1000, tints)
+    quiet(browser, "sampled.html")
+
+
 def names_of_any_kind(browser):
     """10,000 rows, one function named to break out of the page."""
     show(browser, "evil.html")
@@ -182,6 +203,8 @@ def nothing_at_all(browser):
 with Browser(screenshots) as chromium:
     chromium.on_page("/url", {"url": "about:blank"})
     chromium.requests()  # the browser's own first page
-    for part in (one_program, two_programs, names_of_any_kind, policy_holds, threads_that_share, other_results, nothing_at_all):
+    for part in (one_program, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, nothing_at_all):
+        begun = time.monotonic()
         part(chromium)
+        print(f"{part.__name__}: {time.monotonic() - begun:.1f} s")
 sys.exit(1 if failures else 0)

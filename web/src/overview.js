@@ -17,7 +17,7 @@ export function levelName(levels, size) {
 export function headline(profile, size, levels) {
   const at = profile.at(size), all = profile.misses(size);
   const level = levels.some((one) => one.bytes === size);
-  const where = (size >= profile.footprint() ? "even in " : "in ") + (level ? "" : "a cache of ");
+  const where = (size >= profile.footprint() && profile.limit() === Infinity ? "even in " : "in ") + (level ? "" : "a cache of ");
   const what = profile.json.made.model === "requests" ? "requests" : "references";
   if (!profile.json.references) return "The profile is empty: no reference was seen.";
   let text = ratioText(at) + " of " + count(profile.json.references) + " " + what + " miss " + where + levelName(levels, size) + ".";
@@ -68,7 +68,7 @@ export function overview(page, state) {
       made.push({ label: profile.name + ", by bytes", points: profile.json.mrc.map((p) => ({ bytes: p.bytes, miss_ratio: p.byte_miss_ratio })), colour: i + 1 });
     return made;
   });
-  const head = h("p", { id: "headline", class: "headline", "aria-live": "polite" });
+  const head = h("p", { id: "headline", class: page.profiles.some((profile) => profile.json.code.length) ? "headline two-lines" : "headline", "aria-live": "polite" });
   const made = h("p", { class: "made" });
   const nodes = [head, made];
   const update = [];
