@@ -72,7 +72,7 @@ function treeNode(node, all, open) {
 }
 
 export function paths(page, state) {
-  if (!page.profiles.some((profile) => profile.tables.pairs.length)) return null;
+  if (!page.profiles.some((profile) => profile.has("pairs"))) return null;
   const details = h("div", { class: "pair", "aria-live": "polite" }), tree = h("div", { class: "tree" });
   let which = "reuse";
   const sides = h("div", { class: "controls", role: "group", "aria-label": "End of the pair" }, ["use", "reuse"].map((side) => h("button", { type: "button", "aria-pressed": String(side === which), onclick: () => {

@@ -52,7 +52,7 @@ function joined(first, second, which) {
 }
 
 export function tables(page, state) {
-  const available = Object.keys(TITLES).filter((which) => page.profiles.some((profile) => profile.tables[which].length));
+  const available = Object.keys(TITLES).filter((which) => page.profiles.some((profile) => profile.has(which)));
   if (!available.length) return null;
   let which = available[0], sort = { name: "misses", down: true }, limit = SHOWN, query = "";
   const table = h("table", { class: "ranking", id: "ranking" });
