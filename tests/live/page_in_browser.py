@@ -2,7 +2,7 @@
 
     page_in_browser.py PAGES_FOLDER SCREENSHOTS_FOLDER
 """
-import json
+import csv
 import os
 import sys
 import time
@@ -114,6 +114,21 @@ def one_program(browser):
     quiet(browser, "one.html")
 
 
+def as_the_terminal_says(browser):
+    """The page's own sums, line by line, against those of `annotate`."""
+    show(browser, "at-64k.html")
+    browser.type("#search", "heat.c")
+    shown = {}
+    for place, misses in browser.run("return [...document.querySelectorAll('#ranking tbody tr')].map(r => [r.cells[1].textContent, Number(r.cells[2].title)])"):
+        shown[place] = shown.get(place, 0) + misses  # a line may be in two functions
+    with open(os.path.join(pages, "at-64k.csv"), encoding="utf-8", newline="") as file:
+        told = {f"{os.path.basename(row['file'])}:{row['line']}": int(row["misses"]) for row in csv.DictReader(file)}
+    check("the terminal has these lines", len(shown) > 3 and all(place in told for place in shown), (shown, told))
+    for place, misses in shown.items():  # up to the rounding of a few instructions' shares
+        check(f"misses of {place}", abs(misses - told.get(place, -9)) <= 4, (misses, told.get(place)))
+    quiet(browser, "at-64k.html")
+
+
 def two_programs(browser):
     show(browser, "two.html")
     head = browser.run("return [...document.querySelectorAll('.readout th')].map(h => h.textContent)")
@@ -203,7 +218,7 @@ def nothing_at_all(browser):
 with Browser(screenshots) as chromium:
     chromium.on_page("/url", {"url": "about:blank"})
     chromium.requests()  # the browser's own first page
-    for part in (one_program, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, nothing_at_all):
+    for part in (one_program, as_the_terminal_says, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, nothing_at_all):
         begun = time.monotonic()
         part(chromium)
         print(f"{part.__name__}: {time.monotonic() - begun:.1f} s")

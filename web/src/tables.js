@@ -108,7 +108,7 @@ export function tables(page, state) {
       } }, column.title, h("span", { "aria-hidden": "true" }, sort.name === column.name ? (sort.down ? " ▾" : " ▴") : "")))))),
       h("tbody", {}, found.slice(0, limit).map((row) => h("tr", {}, list.map((column) => h("td", {
         class: [column.number && "number", column.className, column.change && changeClass(at.other(row) - at.misses(row), all)].filter(Boolean).join(" ") || null,
-        title: column.className === "name" ? row.function || row.file || row.name || null : null,
+        title: column.name === "misses" ? Math.round(at.misses(row)) : column.className === "name" ? row.function || row.file || row.name || null : null,
       }, cell(column, row, at)))))));
     fill(status, found.length > limit ? `${limit} of ${found.length} rows shown` : `${found.length} ${found.length === 1 ? "row" : "rows"}`, query ? ` of ${rows.length} match` : "");
     more.hidden = found.length <= limit;
@@ -117,7 +117,7 @@ export function tables(page, state) {
   state.on(["bytes", "first", "second"], show);
   return section("ranking-section", "Where the misses are",
     "Misses at the chosen cache size: first touches, lines taken away by other threads, and reuses from farther than the cache reaches.",
-    h("div", { class: "controls" }, tabs, h("label", { for: "search" }, "Search "), search), h("div", { class: "scroll" }, table), status, more);
+    h("div", { class: "controls" }, tabs, h("span", { class: "search" }, h("label", { for: "search" }, "Search"), search)), h("div", { class: "scroll" }, table), status, more);
 }
 
 // A change is marked from a thousandth of all misses on.
