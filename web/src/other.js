@@ -1,7 +1,7 @@
 // other.js - results that are no profiles: simulated caches, and loops at any
 // number of threads.
 import { h, svg, fill, section, plainTable } from "./dom.js";
-import { count, percent, baseName } from "./units.js";
+import { count, percent, baseName, largest } from "./units.js";
 import { curveChart } from "./curve.js";
 
 const REASONS = ["cold", "capacity", "conflict", "coherence"];
@@ -35,7 +35,7 @@ export function simulations(page) {
   if (!page.sims.length) return [];
   return page.sims.map((sim, i) => section("sim-" + i, "Simulated caches" + (page.sims.length > 1 ? " " + (i + 1) : ""),
     `${count(sim.references)} references` + (sim.instructions ? `, ${count(sim.instructions)} instructions` : "") + ". Each bar is what reaches a cache; its right part misses and reaches the next.",
-    levelBars(sim.levels, Math.max(sim.references, ...sim.levels.map((level) => level.accesses))),
+    levelBars(sim.levels, largest(sim.levels.map((level) => level.accesses), sim.references)),
     h("ul", { class: "legend" }, h("li", {}, h("i", { class: "key hit" }), "found"), REASONS.some((reason) => sim.levels.some((level) => level[reason] !== undefined))
       ? REASONS.map((reason) => h("li", {}, h("i", { class: "key reason-" + reason }), reason)) : h("li", {}, h("i", { class: "key miss" }), "missed")),
     plainTable("Simulated caches", ["Cache", "Configuration", "Accesses", "Misses", "Miss ratio", "Write-backs", "Misses per instruction", "Estimate of them"],
