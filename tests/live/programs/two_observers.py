@@ -90,6 +90,12 @@ def is_real(kind, address, size, pc):
 own = [a for a in accesses(own_name) if is_own(a[3]) and a[3] in code]
 qemu = list(accesses(qemu_name))
 inserted |= {pc for _, address, _, pc in qemu if any(a <= address < b for a, b in ring)}
+# The address of a thread-local variable is made from %fs:0, and then written to the ring.
+pcs = sorted(code)
+for at, pc in enumerate(pcs):
+    match = re.match(r"mov +%fs:0x0,(%\w+)", code[pc])
+    if match and any(p in inserted and code[p].startswith("mov    " + match.group(1) + ",") for p in pcs[at + 1:at + 4]):
+        inserted.add(pc)
 # QEMU 7.2 reports what its helpers do at whatever it translated before: what xsave and xrstor do in the runtime, below
 # the return address of the call into it.
 kept, below = [], None
