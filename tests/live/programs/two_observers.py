@@ -83,13 +83,23 @@ def is_real(kind, address, size, pc):
     if not is_own(pc) or pc in inserted:
         return False
     insn = code.get(pc, "")
-    return bool(may_access.search(insn)) and not insn.startswith(("j", "lea ", "nop"))
+    jumps = insn.startswith("j") and not re.search(r"\*.*\(", insn)  # but for those through memory
+    return bool(may_access.search(insn)) and not jumps and not insn.startswith(("lea ", "nop"))
 
 
 # What is recorded for libc's functions has the pc behind a call, less one: inside of an instruction.
 own = [a for a in accesses(own_name) if is_own(a[3]) and a[3] in code]
 qemu = list(accesses(qemu_name))
 inserted |= {pc for _, address, _, pc in qemu if any(a <= address < b for a, b in ring)}
+# The address of a thread-local operand: %fs:0, additions to it, and the store to the ring.
+pcs = sorted(code)
+for index, pc in enumerate(pcs):
+    loaded = re.match(r"mov +%fs:0x0,%(\w+)$", code[pc])
+    behind = index + 1
+    while loaded and code[pcs[behind]].startswith("lea ") and code[pcs[behind]].endswith(",%" + loaded.group(1)):
+        behind += 1
+    if loaded and behind > index + 1 and pcs[behind] in inserted:
+        inserted.add(pc)
 # QEMU 7.2 reports what its helpers do at whatever it translated before: what xsave and xrstor do in the runtime, below
 # the return address of the call into it.
 kept, below = [], None
