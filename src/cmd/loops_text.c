@@ -17,9 +17,9 @@
 #define ROWS_SHOWN 8
 
 static void add_schedule(char *text, size_t room, const char *one) {
-    char *at = strstr(text, one);
-    size_t used = strlen(text);
-    if (at && (at == text || at[-1] == ' ') && (at[strlen(one)] == ';' || !at[strlen(one)])) return;
+    size_t used = strlen(text), length = strlen(one);
+    for (const char *at = text; (at = strstr(at, one)); at += length) /* said already? */
+        if ((at == text || at[-1] == ' ') && (at[length] == ';' || !at[length])) return;
     snprintf(text + used, room - used, "%s%s", used ? "; " : "", one);
 }
 

@@ -229,10 +229,20 @@ void front_load(struct front *front, CXCursor cursor, struct value *value) {
             value->array = front_array_of_variable(front, binding->variable, &value->shape);
         return;
     }
+    int64_t number;
+    if (type_is_integer(type) && !place.opaque && rsc_affine_is_number(&place.offset) &&
+        front_setting(front, front_source(front, cursor),
+                      &number)) { /* grid->width, a size that stays: as a variable is */
+        value_constant(value, number);
+        return;
+    }
     int fixed_pointer = type.kind == CXType_Pointer && !place.opaque && rsc_affine_is_number(&place.offset);
     if (!fixed_pointer || front->options->count_scalars) front_touch(front, cursor, &place, 0);
     if (place.opaque) value_opaque(value, "%s", place.reason);
     else if (type.kind == CXType_Pointer) stored_pointer(front, cursor, &place, value);
+    else if (type_is_integer(type) && rsc_affine_is_number(&place.offset) && place.shape.rank == 0)
+        value_opaque(value, "%.45s is loaded from memory (--set '%.45s=NUMBER' gives it)", front_source(front, cursor),
+                     front_source(front, cursor));
     else value_opaque(value, "%.60s is loaded from memory", front_source(front, cursor));
 }
 

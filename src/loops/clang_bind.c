@@ -10,7 +10,7 @@
 
 #include "loops/clang_front.h"
 
-static int setting_of(struct front *front, const char *name, int64_t *value) {
+int front_setting(struct front *front, const char *name, int64_t *value) {
     for (size_t i = 0; i < front->options->setting_count; i++)
         if (!strcmp(front->options->settings[i].name, name)) {
             front->options->settings[i].used = 1;
@@ -32,10 +32,9 @@ static unsigned size_expressions(struct front *front, CXCursor variable, CXCurso
 int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room) {
     CXType type = front_type(front, variable);
     CXCursor sizes[RSC_LOOP_RANK_MAX + 2];
-    uint32_t first_array = 0;
     *shape = (struct shape){0};
     if (type.kind == CXType_Pointer) {
-        shape->rank = first_array = 1;
+        shape->rank = 1;
         type = front->clang.getCanonicalType(front->clang.getPointeeType(type));
     }
     unsigned size_count = size_expressions(front, variable, sizes, RSC_LOOP_RANK_MAX + 2), levels = 0;
@@ -62,7 +61,6 @@ int front_shape_of_variable(struct front *front, CXCursor variable, struct shape
                             value.kind == VALUE_OPAQUE ? value.reason : "it is not a positive number"),
                    -1;
     }
-    (void)first_array;
     shape->element = type;
     long long bytes = front->clang.Type_getSizeOf(type);
     shape->element_bytes = bytes > 0 ? bytes : 1; /* void *: counted in bytes, as gcc does */
@@ -177,7 +175,8 @@ static void first_value(struct front *front, CXCursor variable, struct value *va
     const char *name = front_name(front, variable);
     int64_t number;
     if (type_is_integer(type)) {
-        if (setting_of(front, name, &number) || passed_number(front, variable, &number)) value_constant(value, number);
+        if (front_setting(front, name, &number) || passed_number(front, variable, &number))
+            value_constant(value, number);
         else if (front->clang.isConstQualifiedType(front->clang.getCursorType(variable)) &&
                  front_constant(front, variable, &number))
             value_constant(value, number);
@@ -232,7 +231,7 @@ void front_bind(struct front *front, struct binding *binding, const struct value
     if (binding->address_taken)
         value_opaque(&binding->value, "%.60s may change through its address", front_name(front, binding->variable));
     if (binding->value.kind == VALUE_OPAQUE && type_is_integer(front_type(front, binding->variable)) &&
-        setting_of(front, front_name(front, binding->variable), &number))
+        front_setting(front, front_name(front, binding->variable), &number))
         value_constant(&binding->value, number);
 }
 

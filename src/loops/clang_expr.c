@@ -151,9 +151,7 @@ static int is_comparison(enum CXBinaryOperatorKind op) {
 }
 
 static void eval_logical(struct front *front, CXCursor cursor, struct kids kids, struct value *value) {
-    struct value right;
     char reason[REASON_BYTES];
-    (void)right;
     if (!front_has_references(front, kids.item[1])) { /* which side decides does not matter: only the left reads */
         if (front_has_references(front, kids.item[0])) front_eval(front, kids.item[0], value);
         value_opaque(value, "a truth value is used as a number");
@@ -443,13 +441,12 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
 /* l OP r with numbers on both sides. */
 static int compare(struct front *front, enum CXBinaryOperatorKind op, struct value *left, struct value *right,
                    char *reason, size_t room) {
-    struct rsc_affine affine, one = rsc_affine_number(1), zero = {0};
+    struct rsc_affine affine, one = rsc_affine_number(1);
     int swap = op == CXBinaryOperator_LT || op == CXBinaryOperator_LE;
     struct value *a = swap ? right : left, *b = swap ? left : right;
     value_add(front, a, b, -1); /* a - b */
     if (value_affine(front, a, &affine)) return snprintf(reason, room, "%s", a->reason), -1;
     int holds;
-    (void)zero;
     if (op == CXBinaryOperator_EQ || op == CXBinaryOperator_NE) {
         holds = front_decide(front, RSC_WHEN_ZERO, &affine, 0);
         if (holds >= 0 && op == CXBinaryOperator_NE) holds = !holds;

@@ -220,6 +220,7 @@ uint32_t front_array_of_pointer(struct front *front, uint32_t holder, int64_t of
                                 const struct shape *shape);
 int front_is_private(struct front *front, CXCursor variable);
 void front_sort_arrays(struct front *front);
+int front_setting(struct front *front, const char *name, int64_t *value); /* a number from the command line: 1 or 0 */
 void front_undo_to(struct front *front, size_t mark);
 
 /* clang_access.c: what an expression touches. */

@@ -95,8 +95,14 @@ static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, C
                                                                                         : CXChildVisit_Continue;
 }
 
+/* A part of another function's loops, with no parallel loops of its own. */
 static int is_called(struct functions *functions, CXCursor function) {
     struct front *front = functions->front;
+    unsigned start, end;
+    front_extent(front, function, &start, &end);
+    for (size_t i = 0; i < front->omp.count; i++)
+        if (front->omp.item[i].start >= start && front->omp.item[i].start < end && front->omp.item[i].is_parallel)
+            return 0;
     function = front->clang.getCanonicalCursor(function);
     for (size_t i = 0; i < functions->called_count; i++)
         if (front->clang.equalCursors(functions->called[i], function)) return 1;
@@ -142,6 +148,7 @@ static int build(struct front *front, CXTranslationUnit unit, const char *path, 
     front->collecting = 1;
     front->clang.visitChildren(front->clang.getTranslationUnitCursor(unit), collect_calls, &functions);
     front->collecting = 0;
+    front->program->array_count = 0; /* named anew by those that are analysed */
     front->clang.visitChildren(front->clang.getTranslationUnitCursor(unit), find_function, &functions);
     for (size_t i = 0; i < functions.count && !front->out_of_memory; i++) {
         if (!front->options->function && is_called(&functions, functions.item[i])) continue;

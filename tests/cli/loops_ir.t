@@ -144,6 +144,7 @@ nest "shapes:25" function shapes @"tests/loops/accesses.c":25 {
 $ ir bounds.c
 loops 1
 array x 4 [200]
+array p 4 []
 \
 nest "headers:15" function headers @"tests/loops/bounds.c":15 {
   for i = 0 to 49 step 3 @15 {
@@ -257,6 +258,34 @@ nest "nested:36" function nested @"tests/loops/bounds.c":36 {
     }
   }
 }
+\
+nest "companions:43" function companions @"tests/loops/bounds.c":43 {
+  for i = 0 to 9 @43 {
+    read x[i] @43 "x[i]"
+    write x[-2*i + 50] @43 "x[j]"
+  }
+}
+\
+nest "companions:44" function companions @"tests/loops/bounds.c":44 {
+  for i = 2 to 9 step 2 @44 {
+    write x[3*i + 1] @44 "x[w]"
+  }
+}
+\
+nest "companions:45" function companions @"tests/loops/bounds.c":45 {
+  for i = 0 to 9 @45 {
+    read x[i] @45 "x[i]"
+    write p[3*i] @45 "*p"
+  }
+}
+\
+nest "companions:46" function companions @"tests/loops/bounds.c":46 {
+  without @46 "subscript j is not affine: j moves along the loop in a way that is not affine" "x[j]"
+}
+\
+nest "companions:47" function companions @"tests/loops/bounds.c":47 {
+  without @47 "loop left out: the condition has more than one variable that moves" "for (int i = 0, j = 9; i < j; i++, j--) x[i] = 0"
+}
 
 # Shapes, pointers, structures, scalars that are followed.
 $ ir accesses.c --set n=10 --set m=12
@@ -273,6 +302,7 @@ array "g->halo" 8 []
 array rows 8 []
 array a 8 []
 array wave 8 [2][10]
+array sized.g 976 []
 \
 nest "shapes:18" function shapes @"tests/loops/accesses.c":18 {
   for i = 0 to 9 @18 {
@@ -346,6 +376,22 @@ nest "layered:45" function layered @"tests/loops/accesses.c":45 {
         }
       }
     }
+  }
+}
+\
+nest "sized:50" function sized @"tests/loops/accesses.c":50 {
+  without @50 "loop left out: bound is not affine: g->size is loaded from memory (--set 'g->size=NUMBER' gives it)" "for (int i = 0; i < g->size; i++) g->halo[i] = world.size"
+  read sized.g[0] size 4 @50 "g->size"
+}
+
+# A size in a structure.
+$ ir accesses.c --function sized --set 'g->size=5'
+loops 1
+array "g->halo" 8 []
+\
+nest "sized:50" function sized @"tests/loops/accesses.c":50 {
+  for i = 0 to 4 @50 {
+    write "g->halo"[i] @50 "g->halo[i]"
   }
 }
 
@@ -488,6 +534,8 @@ nest "global:18" function global @"tests/loops/callers.c":18 {
 $ ir trust.c
 loops 1
 array a 8 [64]
+array pair.second 8 []
+array pair.first 8 []
 array x 8 []
 array y 8 []
 \
@@ -567,8 +615,10 @@ nest "narrow:73" function narrow @"tests/loops/trust.c":73 {
 }
 \
 nest "swapped:80" function swapped @"tests/loops/trust.c":80 {
-  without @80 "the pointer pair.second is loaded from memory" "pair.second[i]"
-  without @80 "the pointer pair.first is loaded from memory" "pair.first[i]"
+  for i = 0 to 7 @80 {
+    read pair.second[i] @80 "pair.second[i]"
+    write pair.first[i] @80 "pair.first[i]"
+  }
 }
 \
 nest "swapped:84" function swapped @"tests/loops/trust.c":84 {
@@ -671,7 +721,9 @@ nest "gaps:34" function gaps @"tests/loops/gaps.c":34 {
 }
 \
 nest "gaps:35" function gaps @"tests/loops/gaps.c":35 {
-  without @35 "loop left out: a loop with more than one variable" "for (int i = 0, j = 0; i < 10; i++, j++) b[j] = 0"
+  for i = 0 to 9 @35 {
+    write b[i] @35 "b[j]"
+  }
 }
 \
 nest "gaps:36" function gaps @"tests/loops/gaps.c":36 {
@@ -713,7 +765,7 @@ nest "gaps:55" function gaps @"tests/loops/gaps.c":55 {
 
 # A schedule from the command line stands for schedule(runtime); a number for an unknown variable.
 $ ir gaps.c --set n=10 --set unknown=5 --schedule static --function gaps | grep -c without
-20
+19
 $ reusescope loops tests/loops/gaps.c --function gaps --emit-ir | grep 'schedule\|chunk'
   without @38 "loop left out: schedule(runtime) is not in the source (--schedule gives one)" "for (int i = 0; i < 10; i++) b[i] = 0"
   without @40 "loop left out: the schedule's chunk is no positive number:  n" "for (int i = 0; i < 10; i++) b[i] = 0"
