@@ -63,7 +63,7 @@ static void one_thread_is_exact(void **state) {
     struct rsc_interleave drift;
     assert_int_equal(rsc_interleave_parse(&drift, "drift", &error), 0);
     int checked = 0;
-    for (uint64_t seed = 5000; seed < 5120; seed++) {
+    for (uint64_t seed = 5000; seed < 5080; seed++) {
         struct rsc_loop_program *program = random_program(&loops, seed, &error);
         struct rsc_loops_analysis *analysis;
         if (!program) continue;
@@ -99,7 +99,7 @@ static void one_thread_is_exact(void **state) {
         rsc_loop_program_free(program);
     }
     printf("%d trees\n", checked);
-    assert_true(checked > 60);
+    assert_true(checked > 40);
 }
 
 /* Every reference looked at, lockstep: the same intervals, as many times each. First uses as simulated, for all. */
@@ -115,7 +115,7 @@ static void lockstep_intervals_are_exact(void **state) {
     static const char *const schedules[] = {"static", "static,1", "static,3"};
     static const uint32_t counts[] = {1, 2, 3, 8};
     int checked = 0;
-    for (uint64_t seed = 9000; seed < 9130; seed++) {
+    for (uint64_t seed = 9000; seed < 9070; seed++) {
         struct rsc_loop_program *program = random_program(&loops, seed, &error);
         struct rsc_loops_analysis *analysis;
         if (!program) continue;
@@ -155,7 +155,7 @@ static void lockstep_intervals_are_exact(void **state) {
         rsc_loop_program_free(program);
     }
     printf("%d trees and numbers of threads\n", checked);
-    assert_true(checked > 200);
+    assert_true(checked > 100);
 }
 
 /* ---- kernels ---- */
