@@ -312,3 +312,11 @@ reusescope: --study sampling is not for Belady's optimum, which needs the future
 $ reusescope sim u.rsct --l2 64K,1,64 --study life
 reusescope sim: --study life: not sampling
 [2]
+
+# Write-backs of a miss stream do not say whose they are.
+$ printf 'addr,size,kind,tid,pid\n0x0,8,W,1,1\n0x1000,8,W,2,2\n0x2000,8,R,1,1\n' > p.csv
+$ reusescope sim -q p.csv --l1 4K,1,64 --miss-trace m.rsct -o p.txt; reusescope sim -q m.rsct --l2 64K,2,64 | grep l2 | head -1
+l2   64K,2,64,lru            3       3    100 %    100 % 1000.000        0
+$ reusescope sim m.rsct --l2 64K,2,64,pid
+reusescope: the write-backs of a miss stream of several processes do not say whose they are: not with pid or pages
+[1]
