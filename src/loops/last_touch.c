@@ -127,7 +127,10 @@ int rsc_ever_touches(struct rsc_search *search, const struct rsc_nest_node *refe
     rsc_lexmax_aim(search, reference, target);
     search->view = NULL;
     search->limit_depth = UINT32_MAX;
-    return rsc_lexmax_solve(search, place, 0);
+    search->any = 1;
+    int touches = rsc_lexmax_solve(search, place, 0);
+    search->any = 0;
+    return touches;
 }
 
 int rsc_touching_iterations(struct rsc_search *search, uint32_t segment, const struct rsc_nest_node *reference,

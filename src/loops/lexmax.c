@@ -411,6 +411,7 @@ static int choose_pinning(struct rsc_search *search, uint32_t depth) {
         found = 1;
         memcpy(best, search->value, sizeof best);
         best_m = search->m;
+        if (search->any) break;
     }
     search->pinned &= ~(1u << widest);
     if (!found) return 0;
