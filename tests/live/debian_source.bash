@@ -3,7 +3,10 @@
 debian_source() {
     local lists=$PWD/apt-lists options
     mkdir -p "$lists/partial"
-    echo "deb-src http://deb.debian.org/debian $(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}") main" >apt.list
+    # The mirrors that this machine uses for Debian's packages.
+    apt-get indextargets --format 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(REPO_URI) $(RELEASE) main' \
+        'Created-By: Packages' 'Origin: Debian' 'Component: main' 2>/dev/null | sort -u >apt.list
+    [ -s apt.list ] || return 1
     options=(-qq -o Dir::Etc::SourceList="$PWD/apt.list" -o Dir::Etc::SourceParts=/nonexistent -o Dir::State::Lists="$lists"
              -o APT::Sandbox::User=root -o Acquire::Retries=1)
     if [ ! -e "$lists/ready" ]; then
