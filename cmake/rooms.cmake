@@ -17,6 +17,14 @@ foreach(room IN LISTS RSC_ROOMS)
   endif()
 endforeach()
 
+# The HTML page's template, which stands in the tool itself; web/build.mjs makes it, without need for node here.
+set(RSC_PAGE_TEMPLATE ${PROJECT_BINARY_DIR}/page_template.c)
+add_custom_command(OUTPUT ${RSC_PAGE_TEMPLATE}
+  COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/web/dist/page.html -DTO=${RSC_PAGE_TEMPLATE}
+          -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
+  DEPENDS ${PROJECT_SOURCE_DIR}/web/dist/page.html ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake VERBATIM)
+target_sources(room_report PRIVATE ${RSC_PAGE_TEMPLATE})
+
 # Files named *_avx2.c and *_avx512.c are the same code for wider machines; which
 # one runs is chosen at run time (src/base/cpu.c).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

@@ -1,59 +1,134 @@
-/* cmd_report.c - `reusescope report`: show profiles again, as text or in another format. */
+/* cmd_report.c - `reusescope report`: show profiles again, as text, as a page or in another format. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "cmd/session.h"
+#include "report/page.h"
 
-enum { OPT_INPUT = RSC_OPT_VERB };
+#define SOURCE_PATHS_MAX 32
+
+enum { OPT_INPUT = RSC_OPT_VERB, OPT_EMBED_SOURCE, OPT_SOURCE_PATH };
 
 static const struct rsc_option options[] = {
     {OPT_INPUT, 'i', "input", "FILE", "a profile to show, like an operand", NULL},
+    {OPT_EMBED_SOURCE, 0, "embed-source", NULL, "html: put the text of source files into the page", NULL},
+    {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source here first, by ever shorter ends of its name", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
-struct profile_list {
-    struct rsc_profile **profiles;
+struct showing {
+    struct rsc_session session;
+    struct rsc_page_extras page;
+    struct rsc_profile **profiles; /* owned, as what follows */
+    const char **names;            /* of the profiles: the files they come from */
     size_t count;
+    char **documents; /* JSON of other results, for a page */
+    size_t document_count;
+    const char *document_name; /* the first one's file */
+    const char *source_paths[SOURCE_PATHS_MAX];
+    int files;
 };
 
 /* Appends all profiles of a file. */
-static int load(struct profile_list *list, const char *path, struct rsc_error *error) {
+static int load_profiles(struct showing *showing, const char *path, struct rsc_error *error) {
     struct rsc_profile **loaded;
     size_t count;
     int status = rsc_profiles_load(path, &loaded, &count, error);
     if (status < 0) return status;
-    struct rsc_profile **joined = realloc(list->profiles, (list->count + count + 1) * sizeof *joined);
-    if (!joined) {
-        for (size_t i = 0; i < count; i++) rsc_profile_free(loaded[i]);
-        free(loaded);
-        return rsc_fail_memory(error, "profiles");
+    struct rsc_profile **joined = realloc(showing->profiles, (showing->count + count + 1) * sizeof *joined);
+    if (joined) showing->profiles = joined;
+    const char **names = realloc(showing->names, (showing->count + count + 1) * sizeof *names);
+    if (names) showing->names = names;
+    const char *slash = strrchr(path, '/');
+    for (size_t i = 0; i < count; i++) {
+        if (!joined || !names) {
+            rsc_profile_free(loaded[i]);
+            continue;
+        }
+        showing->profiles[showing->count] = loaded[i];
+        showing->names[showing->count++] = slash ? slash + 1 : path;
     }
-    list->profiles = joined;
-    for (size_t i = 0; i < count; i++) list->profiles[list->count++] = loaded[i];
     free(loaded);
+    return joined && names ? 0 : rsc_fail_memory(error, "profiles");
+}
+
+/* A file with profiles, or with another result that a page shows. */
+static int load(struct showing *showing, const char *path, struct rsc_error *error) {
+    char *text = NULL;
+    int status = strcmp(path, "-") ? rsc_page_document_read(path, &text, error) : 0;
+    if (status < 0) return status;
+    if (!status) return load_profiles(showing, path, error);
+    char **joined = realloc(showing->documents, (showing->document_count + 1) * sizeof *joined);
+    if (!joined) {
+        free(text);
+        return rsc_fail_memory(error, "results");
+    }
+    if (!showing->document_count) showing->document_name = path;
+    showing->documents = joined;
+    showing->documents[showing->document_count++] = text;
     return 0;
 }
 
-static int run_report(const struct rsc_verb *verb, int argc, char **argv) {
-    struct rsc_session session;
-    struct rsc_option_parser parser;
-    struct profile_list list = {0};
+static int take_option(struct showing *showing, const struct rsc_option_parser *parser, int id) {
     struct rsc_error error;
-    int id, files = 0, leave = -1;
-    rsc_session_start(&session, verb, argv);
-    rsc_options_start(&parser, verb, argc, argv);
-    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
-        if (id == RSC_OPERAND || id == OPT_INPUT) {
-            files++;
-            if (load(&list, parser.value, &error) < 0) leave = rsc_session_fail(&session, &error);
-        } else {
-            leave = rsc_session_option(&session, &parser, id);
-        }
+    switch (id) {
+    case RSC_OPERAND:
+    case OPT_INPUT:
+        showing->files++;
+        return load(showing, parser->value, &error) < 0 ? rsc_session_fail(&showing->session, &error) : -1;
+    case OPT_EMBED_SOURCE: showing->page.embed_source = 1; return -1;
+    case OPT_SOURCE_PATH:
+        if (showing->page.source_folder_count == SOURCE_PATHS_MAX) return rsc_option_refuse(parser, "too many folders");
+        showing->source_paths[showing->page.source_folder_count++] = parser->value;
+        return -1;
+    default: return rsc_session_option(&showing->session, parser, id);
     }
-    if (leave < 0 && !files && load(&list, RSC_DATA_FILE, &error) < 0) leave = rsc_session_fail(&session, &error);
-    if (leave < 0) leave = rsc_session_deliver(&session, list.profiles, list.count, 0);
-    for (size_t i = 0; i < list.count; i++) rsc_profile_free(list.profiles[i]);
-    free(list.profiles);
+}
+
+/* Does what was asked for end up in a page? */
+static int makes_page(const struct rsc_session *session) {
+    enum rsc_report_format format = session->format   ? rsc_report_format_of_name(session->format)
+                                    : session->output ? rsc_report_format_of_path(session->output)
+                                                      : RSC_REPORT_NONE;
+    return format == RSC_REPORT_HTML;
+}
+
+static int show(struct showing *showing, const struct rsc_verb *verb) {
+    struct rsc_error error;
+    int page = makes_page(&showing->session);
+    if (!showing->files && load(showing, RSC_DATA_FILE, &error) < 0) return rsc_session_fail(&showing->session, &error);
+    if (!page && showing->document_count)
+        return rsc_usage_error(verb, "%.100s: not a profile but another result, which only a page shows (-o report.html)",
+                               showing->document_name);
+    if (!page && (showing->page.embed_source || showing->page.source_folder_count))
+        return rsc_usage_error(verb, "--%s is for a page (-o report.html)",
+                               showing->page.embed_source ? "embed-source" : "source-path");
+    if (showing->page.source_folder_count && !showing->page.embed_source)
+        return rsc_usage_error(verb, "--source-path needs --embed-source");
+    showing->page.names = showing->names;
+    showing->page.source_folders = showing->source_paths;
+    showing->page.documents = (const char *const *)showing->documents;
+    showing->page.document_count = showing->document_count;
+    showing->session.page = &showing->page;
+    return rsc_session_deliver(&showing->session, showing->profiles, showing->count, 0);
+}
+
+static int run_report(const struct rsc_verb *verb, int argc, char **argv) {
+    struct showing *showing = calloc(1, sizeof *showing);
+    struct rsc_option_parser parser;
+    int id, leave = -1;
+    if (!showing) return RSC_EXIT_ERROR;
+    rsc_session_start(&showing->session, verb, argv);
+    rsc_options_start(&parser, verb, argc, argv);
+    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) leave = take_option(showing, &parser, id);
+    if (leave < 0) leave = show(showing, verb);
+    for (size_t i = 0; i < showing->count; i++) rsc_profile_free(showing->profiles[i]);
+    for (size_t i = 0; i < showing->document_count; i++) free(showing->documents[i]);
+    free(showing->profiles);
+    free(showing->names);
+    free(showing->documents);
+    free(showing);
     return leave;
 }
 
@@ -62,8 +137,9 @@ const struct rsc_verb rsc_verb_report = {
     .operands = "[FILE...]",
     .summary = "Show profiles: histogram, miss ratio curve, what they mean",
     .about = "FILE is a profile or a JSON file that an analysis wrote (default: reusescope.data).\n"
-             "The caches marked on the picture are this machine's.",
-    .example = "reusescope report --format json -o -",
+             "The caches marked on the picture are this machine's. -o report.html makes one page\n"
+             "that opens anywhere; with two profiles it compares them.",
+    .example = "reusescope report -o report.html",
     .groups = {options, rsc_output_options, rsc_common_options},
     .run = run_report,
 };

@@ -46,6 +46,7 @@ struct rsc_report_style rsc_session_style(const struct rsc_session *session, int
         .machine = machine,
         .at_bytes = session->at_bytes,
         .references = session->references,
+        .page = session->page,
     };
 }
 
@@ -110,6 +111,7 @@ static int write_file(struct rsc_session *session, struct rsc_profile *const *pr
     int status = format ? write_rendering(session, profiles, count, format, path, error)
                         : rsc_profiles_save(profiles, count, path, 0, error);
     if (!status && (!format || format == RSC_REPORT_JSON)) rsc_hint(session, "reusescope report %s", path);
+    if (!status && format == RSC_REPORT_HTML) rsc_hint(session, "xdg-open %s   (a page that needs nothing else)", path);
     return status;
 }
 

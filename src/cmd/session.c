@@ -34,8 +34,8 @@ const struct rsc_option rsc_trace_options[] = {
 
 const struct rsc_option rsc_output_options[] = {
     {RSC_OPT_OUTPUT, 'o', "output", "FILE",
-     "write here: .json, .csv, .txt, .folded, .speedscope.json render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank", NULL},
-    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded or speedscope", "text json csv folded speedscope"},
+     "write here: .json, .csv, .txt, .folded, .speedscope.json, .html render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank", NULL},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded, speedscope or html", "text json csv folded speedscope html"},
     {RSC_OPT_AT, 0, "at", "SIZE", "rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)",
      NULL},
     {RSC_OPT_WEIGHT, 0, "weight", "WHAT", "folded and speedscope: weigh stacks by misses (at --at, default) or references",
@@ -185,7 +185,7 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
     case RSC_OPT_FORMAT:
         session->format = parser->value;
-        if (!rsc_report_format_of_name(parser->value)) return rsc_option_refuse(parser, "not one of text, json, csv, folded, speedscope");
+        if (!rsc_report_format_of_name(parser->value)) return rsc_option_refuse(parser, "not one of text, json, csv, folded, speedscope, html");
         return -1;
     default: break;
     }

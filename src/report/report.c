@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "report/page.h"
 
 static const struct {
     const char *name, *suffix;
@@ -14,6 +15,7 @@ static const struct {
     {"csv", ".csv", RSC_REPORT_CSV},
     {"folded", ".folded", RSC_REPORT_FOLDED},
     {"speedscope", ".speedscope.json", RSC_REPORT_SPEEDSCOPE},
+    {"html", ".html", RSC_REPORT_HTML},
 };
 
 enum rsc_report_format rsc_report_format_of_path(const char *path) {
@@ -43,6 +45,7 @@ int rsc_report_render(struct rsc_profile *const *profiles, size_t count, enum rs
     case RSC_REPORT_CSV: return rsc_report_csv(profiles, count, text, bytes, error);
     case RSC_REPORT_FOLDED: return rsc_report_folded(profiles, count, style, text, bytes, error);
     case RSC_REPORT_SPEEDSCOPE: return rsc_report_speedscope(profiles, count, style, text, bytes, error);
+    case RSC_REPORT_HTML: return rsc_report_page(profiles, count, style, text, bytes, error);
     case RSC_REPORT_NONE: break;
     }
     return rsc_fail(error, RSC_EINVAL, "no such report format");

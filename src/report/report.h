@@ -1,6 +1,6 @@
 /*
  * report.h - a profile for people and for other programs: text, JSON, CSV, folded
- * stacks, speedscope.
+ * stacks, speedscope, an HTML page.
  *
  * Everything is built in memory and handed over; where it goes (terminal, pager,
  * file) is the caller's business.
@@ -18,6 +18,7 @@ enum rsc_report_format {
     RSC_REPORT_CSV,
     RSC_REPORT_FOLDED,
     RSC_REPORT_SPEEDSCOPE,
+    RSC_REPORT_HTML,
 };
 
 #define RSC_REPORT_WIDTH_MIN 40
@@ -31,17 +32,18 @@ struct rsc_report_style {
     const struct rsc_machine *machine; /* whose caches to mark; NULL: none */
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the machine's L2, else 1 MiB */
     int references;    /* stacks are weighed by references, not by misses at that size */
+    const struct rsc_page_extras *page; /* what else goes into an HTML page (page.h); NULL: nothing */
 };
 
-/* By suffix: .txt, .json, .csv, .folded, .speedscope.json; RSC_REPORT_NONE for any other, "-" included. */
+/* By suffix: .txt, .json, .csv, .folded, .speedscope.json, .html; RSC_REPORT_NONE for any other, "-" included. */
 enum rsc_report_format rsc_report_format_of_path(const char *path);
 
-/* By name, as --format takes it: text, json, csv, folded, speedscope. */
+/* By name, as --format takes it: text, json, csv, folded, speedscope, html. */
 enum rsc_report_format rsc_report_format_of_name(const char *name);
 
 /*
  * Renders profiles into *text, NUL-terminated, `*bytes` without the NUL; the
- * caller frees it. style matters for text and stacks only and may be NULL. Profiles must be
+ * caller frees it. style matters for text, stacks and pages only and may be NULL. Profiles must be
  * sealed. Return 0 or RSC_ENOMEM (RSC_EINVAL for RSC_REPORT_NONE).
  */
 int rsc_report_render(struct rsc_profile *const *profiles, size_t count, enum rsc_report_format format,

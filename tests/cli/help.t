@@ -77,8 +77,8 @@ options:
       --window FIRST[+COUNT]  keep COUNT accesses from access FIRST on (numbered from 0)
       --bits LO-HI=VALUE      keep addresses whose bits LO to HI have this value
       --every N               of what the rest keeps, keep each Nth
-  -o, --output FILE           write here: .json, .csv, .txt, .folded, .speedscope.json render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank
-      --format FORMAT         text, json, csv, folded or speedscope
+  -o, --output FILE           write here: .json, .csv, .txt, .folded, .speedscope.json, .html render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank
+      --format FORMAT         text, json, csv, folded, speedscope or html
       --at SIZE               rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)
       --weight WHAT           folded and speedscope: weigh stacks by misses (at --at, default) or references
       --no-command            to share: leave out the command line and the folders of absolute paths

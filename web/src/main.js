@@ -1,0 +1,43 @@
+// main.js - the page, from the data that stands in it.
+import { h } from "./dom.js";
+import { readPage } from "./model.js";
+import { State } from "./state.js";
+import { overview } from "./overview.js";
+import { tables } from "./tables.js";
+import { histograms, phases, threads } from "./histograms.js";
+import { source } from "./source.js";
+import { paths } from "./paths.js";
+import { sharing } from "./sharing.js";
+import { simulations, loops } from "./other.js";
+
+function firstSize(page) {
+  if (page.at) return page.at;
+  const level = page.machine.find((one) => one.name === "L2") || page.machine[0];
+  return level ? level.bytes : 1048576;
+}
+
+function start() {
+  const page = readPage(document.getElementById("rsc-data").textContent);
+  page.drawLater = []; // charts need to know how wide they are
+  const state = new State({ bytes: firstSize(page), first: 0, second: page.profiles.length > 1 ? 1 : -1, source: null, pair: null });
+  const main = document.getElementById("report");
+  if (page.profiles.length) {
+    main.append(...overview(page, state));
+    for (const part of [tables, paths, source, histograms, threads, phases, sharing]) {
+      const made = part(page, state);
+      if (made) main.append(made);
+    }
+  }
+  main.append(...simulations(page), ...loops(page));
+  const nav = document.getElementById("contents");
+  for (const title of main.querySelectorAll("section > h2"))
+    nav.append(h("li", {}, h("a", { href: "#" + title.parentElement.id }, title.textContent)));
+  const command = page.profiles[0]?.json.made.command || [];
+  document.getElementById("command").textContent = command.join(" ");
+  document.title = (page.names.filter(Boolean).join(", ") || "report") + " · reusescope";
+  document.getElementById("made-by").textContent = "Made by " + page.tool + ".";
+  for (const draw of page.drawLater) draw();
+  document.documentElement.setAttribute("data-ready", "");
+}
+
+start();

@@ -1,0 +1,171 @@
+// model.js - profiles as the page uses them: rows that are one thing to a reader
+// joined (the instructions of a line), and misses at any cache size.
+//
+// Misses in c lines are cold + invalidated + references with distance >= c; in a
+// bin that c cuts, in proportion, as src/report/ranking.h has it. A bin without an
+// upper end (a capped distance) counts whole.
+import { baseName } from "./units.js";
+
+class Distances {
+  constructor() { this.bins = new Map(); this.sorted = null; }
+
+  add(list) {
+    for (const bin of list) {
+      const there = this.bins.get(bin.lo);
+      if (there) there.count += bin.count;
+      else this.bins.set(bin.lo, { lo: bin.lo, hi: bin.hi, count: bin.count });
+    }
+    this.sorted = null;
+  }
+
+  seal() {
+    this.sorted = [...this.bins.values()].sort((a, b) => a.lo - b.lo);
+    this.beyond = new Float64Array(this.sorted.length + 1); // references in this bin and all after it
+    for (let i = this.sorted.length - 1; i >= 0; i--) this.beyond[i] = this.beyond[i + 1] + this.sorted[i].count;
+  }
+
+  // References at a distance of `lines` or more.
+  from(lines) {
+    if (!this.sorted) this.seal();
+    let low = 0, high = this.sorted.length; // first bin with lo >= lines
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.sorted[middle].lo >= lines) high = middle;
+      else low = middle + 1;
+    }
+    const cut = low > 0 ? this.sorted[low - 1] : null;
+    if (!cut) return this.beyond[low];
+    if (cut.hi === null) return this.beyond[low] + cut.count;
+    return this.beyond[low] + (cut.hi >= lines ? cut.count * (cut.hi - lines + 1) / (cut.hi - cut.lo + 1) : 0);
+  }
+
+  median(from) {
+    const half = this.from(from) / 2;
+    let seen = this.from(from);
+    if (!seen) return null;
+    for (const bin of this.sorted) {
+      if ((bin.hi ?? Infinity) < from) continue;
+      seen -= bin.count;
+      if (seen <= half) return bin.hi === null ? bin.lo : (bin.lo + bin.hi) / 2;
+    }
+    return null;
+  }
+}
+
+export class Row {
+  constructor(key, fields) {
+    this.key = key;
+    Object.assign(this, fields);
+    this.references = this.cold = this.invalidated = this.error = 0;
+    this.distances = new Distances();
+    this.search = Object.values(fields).filter((value) => typeof value === "string" || typeof value === "number")
+      .join("\n").toLowerCase();
+  }
+
+  add(row) {
+    this.references += row.references;
+    this.cold += row.cold || 0;
+    this.invalidated += row.invalidated || 0;
+    this.error += row.error || 0;
+    this.distances.add(row.rd);
+  }
+
+  misses(lines) { return this.cold + this.invalidated + this.distances.from(lines); }
+}
+
+const NOWHERE = "(unknown)";
+
+function placeKey(place) {
+  if (place.file && place.line) return (place.function || "") + "|" + baseName(place.file) + ":" + place.line;
+  if (place.function) return place.function;
+  return (place.module ? baseName(place.module) : "") + "+" + place.pc;
+}
+
+export function placeText(place) {
+  if (place.file && place.line) return baseName(place.file) + ":" + place.line;
+  return (place.module ? baseName(place.module) + "+" : "") + place.pc;
+}
+
+export const functionText = (place) => place.function || NOWHERE;
+
+function grouped(rows, keyOf, fieldsOf) {
+  const groups = new Map();
+  for (const row of rows || []) {
+    const key = keyOf(row);
+    let group = groups.get(key);
+    if (!group) groups.set(key, group = new Row(key, fieldsOf(row)));
+    group.add(row);
+  }
+  return [...groups.values()];
+}
+
+export class Profile {
+  constructor(json, name) {
+    this.json = json;
+    this.name = name;
+    this.line = json.made.line;
+    this.tables = {
+      lines: grouped(json.code, placeKey, (row) => ({ function: functionText(row), place: placeText(row), file: row.file, line: row.line })),
+      functions: grouped(json.code, (row) => row.function || (row.module ? baseName(row.module) : NOWHERE),
+        (row) => ({ function: functionText(row), module: row.module ? baseName(row.module) : "" })),
+      objects: grouped(json.objects, (row) => row.kind + "|" + row.name,
+        (row) => ({ name: row.name || NOWHERE, kind: row.kind, bytes: row.bytes, blocks: row.blocks || 0 })),
+      pairs: grouped(json.pairs, (row) => placeKey(row.use) + " > " + placeKey(row.reuse), (row) => ({
+        use: functionText(row.use), usePlace: placeText(row.use), reuse: functionText(row.reuse), reusePlace: placeText(row.reuse),
+        ends: row,
+      })),
+      threads: (json.threads || []).map((row, index) => {
+        const made = new Row("thread " + index, { tid: row.tid, pid: row.pid });
+        made.add(row);
+        return made;
+      }),
+      kinds: grouped(json.kinds, (row) => row.kind, (row) => ({ kind: row.kind })),
+    };
+    this.reuses = new Distances();
+    this.reuses.add(json.rd);
+  }
+
+  lines(bytes) { return Math.max(1, Math.floor(bytes / this.line)); }
+
+  // The curve at a size: the last point that is not larger; below the first, everything misses.
+  at(bytes) {
+    const curve = this.json.mrc, lines = bytes / this.line;
+    if (!curve.length || lines < curve[0].lines) return { miss_ratio: this.json.references ? 1 : 0, low: 1, high: 1 };
+    let low = 0, high = curve.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (curve[middle].lines <= lines) low = middle;
+      else high = middle;
+    }
+    return curve[low];
+  }
+
+  misses(bytes) { return this.at(bytes).miss_ratio * this.json.references; }
+
+  footprint() { return this.json.mrc.length ? this.json.mrc[this.json.mrc.length - 1].bytes : this.line; }
+
+  sampled() { return Boolean(this.json.made.sampling) || this.json.mrc.some((point) => point.high > point.low); }
+}
+
+// What `report` wrote into the page.
+export function readPage(text) {
+  const page = JSON.parse(text);
+  const names = page.names || [];
+  page.sims = page.documents.filter((document) => document.schema === "reusescope-sim/1");
+  page.loops = page.documents.filter((document) => document.schema === "reusescope-loops/1");
+  page.profiles = page.profiles.map((json, i) => new Profile(json, names[i] || ""));
+  const same = new Set(page.profiles.map((profile) => profile.name)).size < page.profiles.length;
+  for (const profile of page.profiles) {
+    const made = profile.json.made;
+    if (same || !profile.name) profile.name = [profile.name, made.model, bytesOfLine(made)].filter(Boolean).join(", ");
+  }
+  const seen = new Map();
+  for (const profile of page.profiles) { // still the same: number them
+    const times = (seen.get(profile.name) || 0) + 1;
+    seen.set(profile.name, times);
+    if (times > 1) profile.name += " (" + times + ")";
+  }
+  return page;
+}
+
+const bytesOfLine = (made) => (made.model === "requests" ? "" : made.line + " B lines");
