@@ -13,6 +13,7 @@
     verb(loops) \
     verb(report) \
     verb(annotate) \
+    verb(diff) \
     verb(merge) \
     verb(info) \
     verb(gen) \

@@ -11,6 +11,7 @@ verbs:
   loops      Predict the misses of OpenMP loops at any number of threads, from the source
   report     Show profiles: histogram, miss ratio curve, what they mean
   annotate   Source text with the references and misses of each line
+  diff       What changed between two profiles, and whether that is a regression
   merge      One profile out of those of several ranks or runs
   info       What a trace or a profile holds
   gen        Make a trace: uniform, zipf, cyclic, stride, stencil, chase or mix
@@ -156,5 +157,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-14
+15
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi
