@@ -14,6 +14,7 @@
     verb(report) \
     verb(annotate) \
     verb(diff) \
+    verb(advise) \
     verb(merge) \
     verb(info) \
     verb(gen) \
