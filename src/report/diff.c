@@ -237,8 +237,9 @@ static void add_size(struct rsc_diff *diff, uint64_t bytes, const char *name) {
         struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
         double references = (double)profile->references;
         size->miss_ratio[side] = (struct rsc_diff_value){at.miss_ratio, fmin(at.low, at.miss_ratio), fmax(at.high, at.miss_ratio)};
-        size->misses[side] = (struct rsc_diff_value){at.miss_ratio * references, size->miss_ratio[side].low * references,
-                                                     size->miss_ratio[side].high * references};
+        size->misses[side] = (struct rsc_diff_value){rint(at.miss_ratio * references),
+                                                     rint(size->miss_ratio[side].low * references),
+                                                     rint(size->miss_ratio[side].high * references)};
     }
 }
 

@@ -104,7 +104,7 @@ static void test_changes(void **state) {
 /* Error bars that overlap make a difference none; that is what decides, not its size. */
 static void test_error_bars(void **state) {
     (void)state;
-    const struct code before[] = {{1, "f", "a.c", 10, 100}}, after[] = {{1, "f", "a.c", 10, 900}};
+    const struct code before[] = {{1, "f", "a.c", 10, 500}}, after[] = {{1, "f", "a.c", 10, 900}};
     struct rsc_profile *a = profile_of(before, 1), *b = profile_of(after, 1);
     struct rsc_diff diff = compared(a, b);
     assert_int_equal(broken(&diff, "miss_ratio>+1%"), 1);
