@@ -158,7 +158,10 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
     showing->page.documents = (const char *const *)showing->documents;
     showing->page.document_count = showing->document_count;
     showing->session.page = &showing->page;
-    return rsc_session_deliver(&showing->session, showing->profiles, showing->count, 0);
+    /* Without a name: the newest, in brief. */
+    struct rsc_session *session = &showing->session;
+    session->brief = !showing->files && !session->format && !session->output;
+    return rsc_session_deliver(session, showing->profiles, showing->count, 0);
 }
 
 static int run_report(const struct rsc_verb *verb, int argc, char **argv) {
@@ -183,7 +186,8 @@ const struct rsc_verb rsc_verb_report = {
     .name = "report",
     .operands = "[FILE...]",
     .summary = "Show profiles: histogram, miss ratio curve, what they mean",
-    .about = "FILE is a profile or a JSON file that an analysis wrote (default: reusescope.data).\n"
+    .about = "FILE is a profile or a JSON file that an analysis wrote (default: the newest,\n"
+             "reusescope.data, in brief: within 60 lines).\n"
              "The caches marked on the picture are this machine's. -o report.html makes one page\n"
              "that opens anywhere; with two profiles it compares them.",
     .example = "reusescope report -o report.html",

@@ -85,8 +85,27 @@ $ reusescope report wave.json --by loops
 reusescope report: --by loops: not one of module, file, function, line
 [2]
 $ reusescope report wave.json --by line --suite
-reusescope report: --suite (null): one table at a time
+reusescope report: --suite, --by and --cdf: one table at a time
 [2]
 $ reusescope report wave.json --cdf --format json
 reusescope report: --suite, --by and --cdf are text or csv
 [2]
+
+# report without a name: the newest, within 60 lines.
+$ reusescope report wave.json -q -o reusescope.data && reusescope report --at 896K | grep -E '^ [A-Z]|^   reusescope'
+ Miss ratio  of a fully associative LRU cache, by its size
+ In words
+ Worst lines  by misses in a cache of 896 KiB
+ Worst pairs  by misses in a cache of 896 KiB
+ Next
+   reusescope report reusescope.data
+   reusescope advise
+   reusescope report -o report.html
+$ for n in 10 1000 3000; do cp $n.data reusescope.data; reusescope report | wc -l | awk '{ print $1 <= 60 }'; done
+1
+1
+1
+$ reusescope analyze t.rsct --engine shards:0.3 -q && reusescope report | wc -l | awk '{ print $1 <= 60 }'
+1
+$ COLUMNS=50 reusescope report | wc -l | awk '{ print $1 <= 60 }'
+1
