@@ -87,6 +87,10 @@ $ reusescope diff old.json new.json --at 896K,112M --format json | head -4
   {"model":"single","line_bytes":64,"references":[77060,77060],"cold":[70000,70000],"footprint":[70000,70000],"sizes":[
     {"bytes":917504,"name":null,"miss_ratio":{"old":{"value":0.9369322605761744,"low":0.9369322605761744,"high":0.9369322605761744},"new":{"value":0.983649104593823,"low":0.983649104593823,"high":0.983649104593823},"verdict":"worse"}},
     {"bytes":117440512,"name":null,"miss_ratio":{"old":{"value":0.9083830781209448,"low":0.9083830781209448,"high":0.9083830781209448},"new":{"value":0.9083830781209448,"low":0.9083830781209448,"high":0.9083830781209448},"verdict":"same"}}],"functions":[
+$ reusescope diff old.json new.json --at 896K,112M --fail-on 'misses>+1,line.misses>+1,references>+0' -o diff.json
+[3]
+$ python3 -m jsonschema -i diff.json $SOURCE/docs/schema/diff.schema.json 2>/dev/null && echo valid
+valid
 
 # Names of files are no commands and no other URI.
 $ for f in old new; do sed 's|"mem.c"|"/home/u/wave/a,b: %\\n::x.c"|' $f.json > odd_$f.json; done
