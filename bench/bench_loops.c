@@ -173,7 +173,7 @@ static void accuracy(int argc, char **argv, uint32_t threads) {
         struct rsc_loop_program *program = load(&kernel[k], kernel[k].small);
         for (uint32_t r = 0; r < program->region_count; r++) {
             measure(program, r, threads, &one);
-            printf("%-16s %-6s", program->region[r].name, kernel[k].half);
+            printf("%-16s %-6s", kernel[k].name, kernel[k].half);
             for (int w = 0; w < WAYS; w++) {
                 printf("  %5.2f %5.2f %5.2f", one.known[w], one.drift[w], one.paper[w]);
                 sum[half].known[w] += one.known[w];
@@ -230,7 +230,7 @@ static void speed(int argc, char **argv) {
                 check(rsc_loops_analysis_new(&analysis[v], program, r, &options, &error), &error, kernel[k].name);
                 first = 1e3 * (cpu_seconds_now() - start);
             }
-            printf("%-16s %-11s %9.3g %7.0f %7.1f ", program->region[r].name, kernel[k].sort,
+            printf("%-16s %-11s %9.3g %7.0f %7.1f ", kernel[k].name, kernel[k].sort,
                    (double)rsc_loops_references(analysis[0]), source, first);
             for (int c = 0; c < 3; c++) {
                 printf(" ");

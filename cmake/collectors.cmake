@@ -32,3 +32,41 @@ foreach(guest x86_64 aarch64)
     install(FILES ${library} DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope)
   endif()
 endforeach()
+
+# What is linked into programs that `reusescope cc` rebuilds (x86-64 only): the
+# runtime, shared or as an archive for static executables, and an object for each
+# executable or shared object.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+  set(asm_flags -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -Wall -Wextra -fvisibility=hidden -fno-builtin
+      -fno-tree-loop-distribute-patterns -fno-stack-protector -ftls-model=initial-exec -fcf-protection=none
+      -fasynchronous-unwind-tables -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
+  set(asm_sources)
+  foreach(name asm_runtime asm_entry asm_samples asm_strings asm_heap asm_threads ring_writer)
+    list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/runtime/${name}.c)
+  endforeach()
+  set(asm_headers ${PROJECT_SOURCE_DIR}/src/runtime/asm_abi.h ${PROJECT_SOURCE_DIR}/src/runtime/asm_runtime.h
+      ${PROJECT_SOURCE_DIR}/src/runtime/ring.h)
+  set(asm_module ${PROJECT_SOURCE_DIR}/src/runtime/asm_module.c)
+  set(asm_out ${PROJECT_BINARY_DIR})
+  add_custom_command(OUTPUT ${asm_out}/libreusescope-asm.so
+    COMMAND ${RSC_CC_X86_64} ${asm_flags} -shared -Wl,-soname,libreusescope-asm.so -Wl,-z,defs -Wl,-z,nodelete ${asm_sources}
+            -o ${asm_out}/libreusescope-asm.so
+    DEPENDS ${asm_sources} ${asm_headers} VERBATIM)
+  # One object, so that what interposes comes along with what records.
+  add_custom_command(OUTPUT ${asm_out}/reusescope-asm-static.o ${asm_out}/reusescope-asm-static.wrap
+    COMMAND ${RSC_CC_X86_64} ${asm_flags} -DRSC_ASM_STATIC -r ${asm_sources} -o ${asm_out}/reusescope-asm-static.o
+    # What the linker is to rename, as its options.
+    COMMAND sh -c "nm $1 | sed -n 's/.* T __wrap_/--wrap=/p' > $2" sh ${asm_out}/reusescope-asm-static.o
+            ${asm_out}/reusescope-asm-static.wrap
+    DEPENDS ${asm_sources} ${asm_headers} VERBATIM)
+  add_custom_command(OUTPUT ${asm_out}/reusescope-asm-shared.o
+    COMMAND ${RSC_CC_X86_64} ${asm_flags} -c ${asm_module} -o ${asm_out}/reusescope-asm-shared.o
+    DEPENDS ${asm_module} ${asm_headers} VERBATIM)
+  add_custom_command(OUTPUT ${asm_out}/reusescope-asm-executable.o
+    COMMAND ${RSC_CC_X86_64} ${asm_flags} -DRSC_ASM_EXECUTABLE -c ${asm_module} -o ${asm_out}/reusescope-asm-executable.o
+    DEPENDS ${asm_module} ${asm_headers} VERBATIM)
+  set(asm_files ${asm_out}/libreusescope-asm.so ${asm_out}/reusescope-asm-static.o ${asm_out}/reusescope-asm-shared.o
+      ${asm_out}/reusescope-asm-static.wrap ${asm_out}/reusescope-asm-executable.o)
+  add_custom_target(asm_runtime ALL DEPENDS ${asm_files})
+  install(FILES ${asm_files} DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope)
+endif()

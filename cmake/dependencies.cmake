@@ -9,6 +9,9 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(LIBDW IMPORTED_TARGET libdw libelf)
 # Only its header: the library is loaded when C source is to be read (src/loops/clang_load.c).
 find_path(RSC_LIBCLANG_INCLUDE clang-c/Index.h PATHS /usr/lib/llvm-19/include NO_DEFAULT_PATH)
+# The decoder of `reusescope cc`. Its package has no pkg-config file.
+find_path(ZYDIS_INCLUDE Zydis/Zydis.h)
+find_library(ZYDIS_LIBRARY Zydis)
 
 # HP-RDA's threads. ThreadSanitizer does not know libgomp's barriers and reports
 # races that are none: that build has the engine on one thread.

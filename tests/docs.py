@@ -141,7 +141,7 @@ def command_problems(where, words, options_by_verb):
     for word in words[1:]:
         if expects_value or word == "--redirected":
             expects_value = False
-        elif word == "--":
+        elif word == "--" or (verb == "cc" and not word.startswith("-")):  # a compiler, with options of its own
             break
         elif word.startswith("--"):
             name, equals, _ = word.partition("=")

@@ -14,6 +14,7 @@
 #include "base/cpu.h"
 #include "base/pool.h"
 #include "cmd/session.h"
+#include "collect/cc_command.h"
 #include "collect/launch.h"
 #include "collect/symbols.h"
 #include "loops/c_source.h"
@@ -97,6 +98,14 @@ static void look_at_qemu(struct checkup *checkup) {
     }
 }
 
+/* Rebuilding needs the pass and the runtime; a compiler is the user's. */
+static void look_at_rebuilding(void) {
+    struct rsc_cc_files files;
+    struct rsc_error error;
+    int works = rsc_cc_find(&files, &error) == 0;
+    optional(works, "rebuilding programs", works ? files.pass : "", error.message);
+}
+
 static void look_at_symbols(void) {
     struct rsc_symbols *symbols;
     struct rsc_error error;
@@ -156,6 +165,7 @@ static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
     printf("reusescope %s\n", rsc_version());
     look_at_machine();
     look_at_qemu(&checkup);
+    look_at_rebuilding();
     look_at_symbols();
     look_at_gpu();
     look_at_loops();

@@ -30,13 +30,17 @@ enum {
 static const struct rsc_option options[] = {
     {OPT_THREADS, 't', "threads", "LIST", "numbers of threads (default 1,2,4,8)", NULL},
     {OPT_LOOP, 0, "loop", "LINE", "only the loop that starts at this line, or has this name", NULL},
-    {OPT_INTERLEAVE, 0, "interleave", "HOW", "how threads run against each other: drift (default), iid, lockstep, bursty:N or racetrack",
+    {OPT_INTERLEAVE, 0, "interleave", "HOW",
+     "how threads run against each other: drift (default), iid, lockstep, bursty:N or racetrack",
      "drift iid lockstep bursty: racetrack"},
-    {OPT_SCHEDULE, 0, "schedule", "KIND[,CHUNK]", "in place of the source's: static, dynamic or guided", "static dynamic guided"},
-    {OPT_WHAT_IF, 0, "what-if", "CHANGE", "also with this change: chunk=4[,8...], tile=i:32,j:32 or interchange=i,j", NULL},
+    {OPT_SCHEDULE, 0, "schedule", "KIND[,CHUNK]", "in place of the source's: static, dynamic or guided",
+     "static dynamic guided"},
+    {OPT_WHAT_IF, 0, "what-if", "CHANGE", "also with this change: chunk=4[,8...], tile=i:32,j:32 or interchange=i,j",
+     NULL},
     {OPT_SKIP, 0, "skip-nonaffine", NULL, "analyse loops without what is not affine in them", NULL},
     {OPT_LINE, 0, "line", "BYTES", "size of a cache line (default 64)", NULL},
-    {OPT_SAMPLES, 0, "samples", "N", "references looked at for each number of threads (default 3072; 0: every one)", NULL},
+    {OPT_SAMPLES, 0, "samples", "N", "references looked at for each number of threads (default 3072; 0: every one)",
+     NULL},
     {OPT_SEED, 0, "seed", "S", "start of the random numbers (default 1)", NULL},
     {OPT_CONFIDENCE, 0, "confidence", "PERCENT", "of the error bars (default 90)", NULL},
     {OPT_LIST, 0, "list", NULL, "only list the loops and what is not affine in them", NULL},
@@ -63,7 +67,8 @@ static int parse_threads(struct request *request, const struct rsc_option_parser
     while (*at) {
         size_t length = strcspn(at, ",");
         uint64_t value;
-        if (rsc_parse_u64(at, length, &value) < 0 || value < 1 || value > 4096) return rsc_option_refuse(parser, "not a list of numbers from 1 to 4096");
+        if (rsc_parse_u64(at, length, &value) < 0 || value < 1 || value > 4096)
+            return rsc_option_refuse(parser, "not a list of numbers from 1 to 4096");
         if (request->thread_count == THREADS_MAX) return rsc_option_refuse(parser, "more than 64 numbers of threads");
         request->threads[request->thread_count++] = (uint32_t)value;
         at += length + (at[length] == ',');
@@ -72,7 +77,8 @@ static int parse_threads(struct request *request, const struct rsc_option_parser
 }
 
 static int parse_number(const struct rsc_option_parser *parser, uint64_t most, uint64_t *value) {
-    if (rsc_parse_u64(parser->value, strlen(parser->value), value) < 0 || *value > most) return rsc_option_refuse(parser, "not a number, or too large");
+    if (rsc_parse_u64(parser->value, strlen(parser->value), value) < 0 || *value > most)
+        return rsc_option_refuse(parser, "not a number, or too large");
     return -1;
 }
 
@@ -87,7 +93,10 @@ static int parse_own(struct request *request, const struct rsc_option_parser *pa
     case OPT_SKIP: request->skip = 1; return -1;
     case OPT_LIST: request->list = 1; return -1;
     case OPT_EMIT: request->emit = 1; return -1;
-    case OPT_INTERLEAVE: return rsc_interleave_parse(&request->interleave, parser->value, &error) ? rsc_option_refuse(parser, "not drift, iid, lockstep, bursty:N or racetrack") : -1;
+    case OPT_INTERLEAVE:
+        return rsc_interleave_parse(&request->interleave, parser->value, &error)
+                   ? rsc_option_refuse(parser, "not drift, iid, lockstep, bursty:N or racetrack")
+                   : -1;
     case OPT_WHAT_IF:
         if (request->what_if_count == WHAT_IFS_MAX) return rsc_option_refuse(parser, "too many of these");
         request->what_if[request->what_if_count++] = parser->value;
@@ -103,7 +112,8 @@ static int parse_own(struct request *request, const struct rsc_option_parser *pa
         return leave;
     case OPT_SEED: return parse_number(parser, UINT64_MAX, &request->model.seed);
     case OPT_CONFIDENCE:
-        if (rsc_parse_fraction(parser->value, strlen(parser->value), &request->model.confidence) < 0 || request->model.confidence < 1 || request->model.confidence > 99.9)
+        if (rsc_parse_fraction(parser->value, strlen(parser->value), &request->model.confidence) < 0 ||
+            request->model.confidence < 1 || request->model.confidence > 99.9)
             return rsc_option_refuse(parser, "not a number from 1 to 99.9");
         return -1;
     default: return -2;
@@ -114,7 +124,8 @@ void rsc_loops_findings_free(struct rsc_loops_findings *findings) {
     for (size_t i = 0; i < findings->loop_count; i++) {
         struct rsc_loops_found *loop = &findings->loop[i];
         for (size_t v = 0; v < loop->variant_count; v++) {
-            for (size_t r = 0; r < loop->variant[v].result_count; r++) rsc_loops_result_free(loop->variant[v].result[r]);
+            for (size_t r = 0; r < loop->variant[v].result_count; r++)
+                rsc_loops_result_free(loop->variant[v].result[r]);
             free(loop->variant[v].result);
             free(loop->variant[v].what);
             rsc_loop_program_free(loop->variant[v].changed);
@@ -133,10 +144,12 @@ static void keep_in_range(struct rsc_mrc_point *point, size_t count) {
     }
 }
 
-static int analyse_variant(struct request *request, struct rsc_loops_variant *variant, uint32_t region, struct rsc_error *error) {
+static int analyse_variant(struct request *request, struct rsc_loops_variant *variant, uint32_t region,
+                           struct rsc_error *error) {
     struct rsc_loops_analysis *analysis = NULL;
     int status = rsc_loops_analysis_new(&analysis, variant->program, region, &request->model, error);
-    if (!status && !(variant->result = calloc(request->thread_count, sizeof *variant->result))) status = rsc_fail_memory(error, "results");
+    if (!status && !(variant->result = calloc(request->thread_count, sizeof *variant->result)))
+        status = rsc_fail_memory(error, "results");
     if (!status) {
         variant->references = rsc_loops_references(analysis);
         variant->distinct = rsc_loops_distinct(analysis);
@@ -152,8 +165,8 @@ static int analyse_variant(struct request *request, struct rsc_loops_variant *va
     return status;
 }
 
-static int add_variant(struct request *request, struct rsc_loops_found *loop, const struct rsc_loops_findings *findings, char *what,
-                       struct rsc_error *error) {
+static int add_variant(struct request *request, struct rsc_loops_found *loop, const struct rsc_loops_findings *findings,
+                       char *what, struct rsc_error *error) {
     struct rsc_loops_variant *larger = realloc(loop->variant, (loop->variant_count + 1) * sizeof *larger);
     int status = 0;
     if (!larger) {
@@ -172,8 +185,8 @@ static int add_variant(struct request *request, struct rsc_loops_found *loop, co
 }
 
 /* chunk=1,4,64 is three questions; all others are one. */
-static int ask(struct request *request, struct rsc_loops_found *loop, const struct rsc_loops_findings *findings, const char *question,
-               struct rsc_error *error) {
+static int ask(struct request *request, struct rsc_loops_found *loop, const struct rsc_loops_findings *findings,
+               const char *question, struct rsc_error *error) {
     static const char chunk[] = "chunk=";
     int status = 0, several = !strncmp(question, chunk, sizeof chunk - 1);
     const char *at = several ? question + sizeof chunk - 1 : question;
@@ -196,7 +209,8 @@ static int wanted(const struct request *request, const struct rsc_loop_region *r
 
 static int analyse(struct request *request, struct rsc_loops_findings *findings, struct rsc_error *error) {
     int status = 0;
-    if (!(findings->loop = calloc(findings->program->region_count + 1, sizeof *findings->loop))) return rsc_fail_memory(error, "results");
+    if (!(findings->loop = calloc(findings->program->region_count + 1, sizeof *findings->loop)))
+        return rsc_fail_memory(error, "results");
     for (uint32_t r = 0; r < findings->program->region_count && !status; r++) {
         const struct rsc_loop_region *region = &findings->program->region[r];
         if (!wanted(request, region)) continue;
@@ -204,7 +218,8 @@ static int analyse(struct request *request, struct rsc_loops_findings *findings,
         loop->region = r;
         if (region->gap_count && !request->skip) continue;
         status = add_variant(request, loop, findings, NULL, error);
-        for (size_t i = 0; i < request->what_if_count && !status; i++) status = ask(request, loop, findings, request->what_if[i], error);
+        for (size_t i = 0; i < request->what_if_count && !status; i++)
+            status = ask(request, loop, findings, request->what_if[i], error);
     }
     return status;
 }
@@ -216,14 +231,17 @@ static void list_loops(const struct request *request, const struct rsc_loops_fin
         char schedule[256];
         if (!wanted(request, region)) continue;
         rsc_loops_schedule_text(region, schedule, sizeof schedule);
-        printf("%s:%u: %s: %s, %u reference%s in the source\n", file, region->line, region->function ? region->function : region->name, schedule,
-               region->reference_count, region->reference_count == 1 ? "" : "s");
+        printf("%s:%u: %s: %s, %u reference%s in the source\n", file, region->line,
+               region->function ? region->function : region->name, schedule, region->reference_count,
+               region->reference_count == 1 ? "" : "s");
         for (uint32_t i = 0; i < region->gap_count; i++)
-            printf("%s:%u:   not affine: %s\n", region->gap[i].file ? region->gap[i].file : file, region->gap[i].line, region->gap[i].reason);
+            printf("%s:%u:   not affine: %s\n", region->gap[i].file ? region->gap[i].file : file, region->gap[i].line,
+                   region->gap[i].reason);
     }
 }
 
-static int save_profiles(struct request *request, const struct rsc_loops_findings *findings, const char *path, int keep_old, struct rsc_error *error) {
+static int save_profiles(struct request *request, const struct rsc_loops_findings *findings, const char *path,
+                         int keep_old, struct rsc_error *error) {
     struct rsc_profile **profiles = NULL;
     size_t count = 0, room = 0;
     int status = 0;
@@ -235,8 +253,9 @@ static int save_profiles(struct request *request, const struct rsc_loops_finding
         for (size_t v = 0; v < findings->loop[l].variant_count && !status; v++)
             for (size_t i = 0; i < findings->loop[l].variant[v].result_count && !status; i++) {
                 const struct rsc_loops_variant *variant = &findings->loop[l].variant[v];
-                profiles[count] = rsc_loops_profile(findings, variant, &findings->program->region[findings->loop[l].region], variant->result[i],
-                                                    request->session->argv);
+                profiles[count] = rsc_loops_profile(findings, variant,
+                                                    &findings->program->region[findings->loop[l].region],
+                                                    variant->result[i], request->session->argv);
                 status = profiles[count] ? 0 : rsc_fail_memory(error, path);
                 count += !status;
             }
@@ -246,8 +265,8 @@ static int save_profiles(struct request *request, const struct rsc_loops_finding
     return status;
 }
 
-static int render(struct request *request, const struct rsc_loops_findings *findings, enum rsc_report_format format, const char *path,
-                  struct rsc_error *error) {
+static int render(struct request *request, const struct rsc_loops_findings *findings, enum rsc_report_format format,
+                  const char *path, struct rsc_error *error) {
     struct rsc_machine machine;
     struct rsc_report_style style = rsc_session_style(request->session, !strcmp(path, "-"), &machine);
     char *text = NULL;
@@ -272,16 +291,20 @@ static int deliver(struct request *request, const struct rsc_loops_findings *fin
     enum rsc_report_format format = session->format ? rsc_report_format_of_name(session->format) : RSC_REPORT_NONE;
     char path[4096];
     int status = 0;
-    if (session->output && !strcmp(session->output, "-")) return render(request, findings, format ? format : RSC_REPORT_TEXT, "-", error);
+    if (session->output && !strcmp(session->output, "-"))
+        return render(request, findings, format ? format : RSC_REPORT_TEXT, "-", error);
     if (session->output) {
         rsc_expand_name(session->output, path, sizeof path);
         if (!format) format = rsc_report_format_of_path(path);
-        status = format ? render(request, findings, format, path, error) : save_profiles(request, findings, path, 0, error);
-        if (!status && !session->quiet && !session->format) status = render(request, findings, RSC_REPORT_TEXT, "-", error);
+        status = format ? render(request, findings, format, path, error)
+                        : save_profiles(request, findings, path, 0, error);
+        if (!status && !session->quiet && !session->format)
+            status = render(request, findings, RSC_REPORT_TEXT, "-", error);
         return status;
     }
     status = save_profiles(request, findings, RSC_DATA_FILE, 1, error);
-    if (!status && (!session->quiet || format)) status = render(request, findings, format ? format : RSC_REPORT_TEXT, "-", error);
+    if (!status && (!session->quiet || format))
+        status = render(request, findings, format ? format : RSC_REPORT_TEXT, "-", error);
     return status;
 }
 
@@ -293,7 +316,10 @@ static int nothing_analysed(const struct rsc_loops_findings *findings, struct rs
         const struct rsc_loop_region *first = &findings->program->region[findings->loop[0].region];
         const struct rsc_loop_gap *gap = &first->gap[0];
         return rsc_fail(error, RSC_EFORMAT, "%s:%u: %s (--skip-nonaffine analyses without it; --list shows all)",
-                        gap->file ? gap->file : first->file ? first->file : findings->file, gap->line, gap->reason);
+                        gap->file     ? gap->file
+                        : first->file ? first->file
+                                      : findings->file,
+                        gap->line, gap->reason);
     }
     return 0;
 }
@@ -310,7 +336,8 @@ static int run_request(struct request *request, struct rsc_error *error) {
     request->input.source.schedule_given = request->model.schedule != NULL;
     int status = rsc_loops_input_read(&request->input, findings.line_bytes, &findings.program, &text, &bytes, error);
     if (!status && rsc_loops_input_unused(&request->input))
-        rsc_log_line(&request->session->log, RSC_LOG_WARNING, "--set %s stands for nothing in %s", rsc_loops_input_unused(&request->input), request->input.path);
+        rsc_log_line(&request->session->log, RSC_LOG_WARNING, "--set %s stands for nothing in %s",
+                     rsc_loops_input_unused(&request->input), request->input.path);
     if (!status && request->emit) {
         status = rsc_output_whole(request->session->output ? request->session->output : "-", text, bytes, 0, error);
     } else if (!status && request->list) {
@@ -318,7 +345,8 @@ static int run_request(struct request *request, struct rsc_error *error) {
     } else if (!status) {
         status = analyse(request, &findings, error);
         if (!status && !findings.loop_count)
-            status = request->loop ? rsc_fail(error, RSC_EINVAL, "--loop %.60s: no loop starts there (--list shows all)", request->loop)
+            status = request->loop ? rsc_fail(error, RSC_EINVAL,
+                                              "--loop %.60s: no loop starts there (--list shows all)", request->loop)
                                    : rsc_fail(error, RSC_EFORMAT, "%s: no loops", request->input.path);
         int json = request->session->format || request->session->output;
         if (!status && !json) status = nothing_analysed(&findings, error);
@@ -358,7 +386,8 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
         if (leave == -2) leave = parse_own(request, &parser, id);
         if (leave == -2) leave = rsc_session_option(&session, &parser, id);
     }
-    if (leave < 0 && !request->input.path) leave = rsc_usage_error(verb, "a file is missing: reusescope loops solver.c -D N=1024 -t 1,4,64");
+    if (leave < 0 && !request->input.path)
+        leave = rsc_usage_error(verb, "a file is missing: reusescope loops solver.c -D N=1024 -t 1,4,64");
     if (leave < 0 && !request->emit && !request->list) leave = rsc_session_check_output(&session);
     if (leave < 0) leave = run_request(request, &error) ? rsc_session_fail(&session, &error) : RSC_EXIT_OK;
     rsc_loops_input_free(&request->input);

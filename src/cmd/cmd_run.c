@@ -30,7 +30,7 @@ enum {
 };
 
 static const struct rsc_option options[] = {
-    {OPT_WITH, 0, "with", "COLLECTOR", "qemu, or auto (default), which picks it", "auto qemu"},
+    {OPT_WITH, 0, "with", "COLLECTOR", "asm: built with reusescope cc; qemu: any program; auto (default) picks", "auto asm qemu"},
     {OPT_TRACE, 0, "trace", "FILE", "record a native trace as well (%p: process id)", NULL},
     {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
     {OPT_ROI, 0, "roi", "FUNCTION", "only while FUNCTION runs; 'marked': between reusescope_begin() and _end()", NULL},
@@ -51,12 +51,15 @@ struct run {
     struct rsc_target target;
     struct rsc_launch launch;
     struct rsc_drain *drain;
+    struct rsc_roi roi; /* of a rebuilt program */
     const char *trace_path;
     char trace_name[4096];
     struct rsc_trace_writer *writer;
     int only_record;
     int trace_full;
     int measure_native;
+    enum { WITH_AUTO, WITH_ASM, WITH_QEMU } with;
+    int seed_given;
     double native_seconds; /* processor time without us; 0: not measured */
     char **command; /* the program and its arguments */
 };
@@ -72,8 +75,10 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
     struct rsc_launch_options *launch = &run->launch_options;
     switch (id) {
     case OPT_WITH:
-        if (strcmp(parser->value, "auto") && strcmp(parser->value, "qemu"))
-            return rsc_option_refuse(parser, "not one of auto, qemu");
+        if (!strcmp(parser->value, "auto")) run->with = WITH_AUTO;
+        else if (!strcmp(parser->value, "asm")) run->with = WITH_ASM;
+        else if (!strcmp(parser->value, "qemu")) run->with = WITH_QEMU;
+        else return rsc_option_refuse(parser, "not one of auto, asm, qemu");
         return -1;
     case OPT_TRACE: run->trace_path = parser->value; return -1;
     case OPT_NO_ANALYSIS: run->only_record = 1; return -1;
@@ -88,7 +93,7 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
         launch->strict = !strcmp(parser->value, "strict");
         if (!launch->strict && strcmp(parser->value, "time")) return rsc_option_refuse(parser, "not one of time, strict");
         return -1;
-    case OPT_SEED: return parse_count(parser, &launch->seed);
+    case OPT_SEED: run->seed_given = 1; return parse_count(parser, &launch->seed);
     case OPT_NATIVE: run->measure_native = 1; return -1;
     default: return rsc_analysis_option(&run->analysis, parser, id);
     }
@@ -114,6 +119,10 @@ static int take_options(struct run *run, int argc, char **argv) {
         return rsc_usage_error(verb, "--trace -: standard output is the program's; name a file");
     if (run->launch_options.roi && !*run->launch_options.roi)
         return rsc_usage_error(verb, "--roi: the name of a function is missing");
+    if (run->with == WITH_ASM && run->launch_options.strict)
+        return rsc_usage_error(verb, "--order strict needs --with qemu: rebuilt programs run their threads as they come");
+    if (run->with == WITH_ASM && run->seed_given)
+        return rsc_usage_error(verb, "--seed needs --with qemu: rebuilt programs get their random bytes from the kernel");
     if (run->launch_options.roi && (run->launch_options.skip || run->launch_options.length))
         return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
     return run->only_record ? -1 : rsc_session_check_output(&run->session);
@@ -121,8 +130,18 @@ static int take_options(struct run *run, int argc, char **argv) {
 
 /* ---- while it runs ---- */
 
+/* Does the program record by itself? */
+static int rebuilt(const struct run *run) { return run->launch_options.rebuilt; }
+
+/* A region that is found here and not by QEMU. */
+static int by_function(const struct run *run) {
+    return rebuilt(run) && run->launch_options.roi && strcmp(run->launch_options.roi, "marked");
+}
+
 static int open_trace(struct run *run, struct rsc_error *error) {
-    struct rsc_trace_writer_options writer = {.struct_bytes = sizeof writer, .source = "reusescope run (qemu)", .pcs = 1};
+    struct rsc_trace_writer_options writer = {.struct_bytes = sizeof writer,
+                                              .source = rebuilt(run) ? "reusescope run (asm)" : "reusescope run (qemu)",
+                                              .pcs = 1};
     char command[8192];
     size_t used = 0;
     if (!run->trace_path) return 0;
@@ -162,6 +181,34 @@ static int watch(struct run *run, struct rsc_error *error) {
 
 static double cpu_seconds(const struct timeval *time) { return (double)time->tv_sec + 1e-6 * (double)time->tv_usec; }
 
+/* The share of its processor time that a rebuilt program spent in code that is recorded; NAN when there are no samples. */
+static double share_seen(const struct rsc_ring *ring) {
+    return ring->samples ? 1 - (double)ring->samples_unseen / (double)ring->samples : NAN;
+}
+
+static void say_what_was_not_rebuilt(const struct run *run, const struct rsc_drain_stats *stats) {
+    const struct rsc_ring *ring = run->launch.ring;
+    double unseen = 1 - share_seen(ring);
+    if (isnan(unseen))
+        fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: too short a run to tell how much of it was in code that was not rebuilt\n",
+                1e-9 * (double)stats->waited_ns);
+    else
+        fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: %.0f %% of its processor time was in code that was not rebuilt (%llu samples)\n",
+                1e-9 * (double)stats->waited_ns, 100 * unseen, (unsigned long long)ring->samples);
+    /* One sample in ten of a few says nothing. */
+    if (unseen > 0.1 && ring->samples >= 20)
+        fprintf(stderr, "reusescope: warning: %.0f %% of the processor time is not in the result: rebuild those libraries with reusescope cc too, or use --with qemu\n",
+                100 * unseen);
+    if (run->launch_options.roi && !by_function(run))
+        fprintf(stderr, "reusescope: all threads recorded %.1f ms after they were to\n", 1e-6 * (double)ring->lag_ns);
+    if (stats->unknown)
+        fprintf(stderr, "reusescope: warning: %llu words of the program make no sense: something wrote over them\n",
+                (unsigned long long)stats->unknown);
+    if (ring->modules_lost)
+        fprintf(stderr, "reusescope: warning: %llu libraries were not watched: there are too many, or their tables are too large\n",
+                (unsigned long long)ring->modules_lost);
+}
+
 static void say_how_it_went(struct run *run) {
     struct rsc_drain_stats stats;
     const struct rsc_launch *launch = &run->launch;
@@ -169,6 +216,7 @@ static void say_how_it_went(struct run *run) {
     rsc_drain_get_stats(run->drain, &stats);
     uint64_t all = stats.instructions + stats.unrecorded_instructions;
     double seen = all ? (double)stats.instructions / (double)all : 1;
+    if (rebuilt(run)) seen = share_seen(launch->ring);
     double slowdown = run->native_seconds > 0 ? (user + kernel) / run->native_seconds : NAN;
     for (size_t i = 0; i < run->analysis.line_count; i++) {
         if (!run->analysis.profiles[i]) continue;
@@ -184,8 +232,11 @@ static void say_how_it_went(struct run *run) {
     fprintf(stderr, "reusescope: %.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s\n",
             launch->seconds, (double)stats.accesses / 1e6, (unsigned long long)stats.threads, stats.threads == 1 ? "" : "s",
             (double)stats.instructions / 1e6, (double)stats.accesses / launch->seconds / 1e6);
-    fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)\n",
-            1e-9 * (double)stats.waited_ns, 100 * (1 - seen), user + kernel > 0 ? 100 * kernel / (user + kernel) : 0);
+    if (rebuilt(run))
+        say_what_was_not_rebuilt(run, &stats);
+    else
+        fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)\n",
+                1e-9 * (double)stats.waited_ns, 100 * (1 - seen), user + kernel > 0 ? 100 * kernel / (user + kernel) : 0);
     if (stats.late)
         fprintf(stderr, "reusescope: %llu of %llu blocks came out of order (threads more than 20 ms apart)\n",
                 (unsigned long long)stats.late, (unsigned long long)stats.blocks);
@@ -214,7 +265,7 @@ static int exit_status(struct run *run) {
     if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
     int number = WTERMSIG(status);
     fprintf(stderr, "reusescope: %s: ended by signal %d (%s)\n", run->command[0], number, strsignal(number));
-    if (number == SIGILL && run->target.guest == RSC_GUEST_X86_64)
+    if (number == SIGILL && run->target.guest == RSC_GUEST_X86_64 && !rebuilt(run))
         fprintf(stderr, "reusescope: QEMU 7.2 knows no AVX-512: if the program chooses its code by what the processor "
                         "has, that is not it; else build it for x86-64-v3 or less\n");
     return 128 + number;
@@ -225,7 +276,7 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (run->writer) status = rsc_trace_writer_finish(run->writer, error);
     if (status > 0) run->trace_full = 1;
     if (status > 0) status = 0;
-    if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, "qemu", error);
+    if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, rebuilt(run) ? "asm" : "qemu", error);
     for (size_t i = 0; !status && !run->only_record && i < run->analysis.line_count; i++)
         if (run->analysis.engine.error > 0 && !rsc_auto_kept_word(run->analysis.profiles[i], run->analysis.engine.error))
             rsc_log_line(&run->session.log, RSC_LOG_WARNING, "the error bars are wider than --error %g allows",
@@ -240,19 +291,31 @@ static void let_it_finish(struct run *run) {
     while (!rsc_launch_poll(&run->launch)) usleep(2000);
 }
 
+/* By itself when it was built so, unless something is asked for that only QEMU does. */
+static void choose_collector(struct run *run) {
+    int only_qemu = run->launch_options.strict || run->seed_given;
+    run->launch_options.rebuilt = run->with == WITH_ASM || (run->with == WITH_AUTO && run->target.rebuilt && !only_qemu);
+}
+
 static int run_program(struct run *run) {
     struct rsc_error error;
     int leave = RSC_EXIT_OK;
     int status = rsc_target_find(&run->target, run->command[0], &error);
-    if (!status) status = rsc_launch_check(run->target.guest, &error);
+    if (!status) choose_collector(run);
+    if (!status && !rebuilt(run)) status = rsc_launch_check(run->target.guest, &error);
     if (!status) status = rsc_analysis_open(&run->analysis, &error);
     if (!status) status = open_trace(run, &error);
     run->launch.ring_fd = -1;
+    if (!status && by_function(run)) status = rsc_roi_open(&run->roi, run->target.path, run->launch_options.roi, &error);
     if (!status && run->measure_native)
         status = rsc_launch_native_seconds(&run->target, run->command, &run->native_seconds, &error);
     if (!status) status = rsc_launch_start(&run->launch, &run->target, run->command, &run->launch_options, &error);
     if (!status) status = rsc_drain_new(&run->drain, run->launch.ring, &error);
+    if (!status && by_function(run)) rsc_drain_set_region(run->drain, &run->roi);
+    if (!status && rebuilt(run)) rsc_drain_set_most(run->drain, run->launch_options.length);
     if (!status) status = watch(run, &error);
+    if (!status && rebuilt(run) && !run->launch.ring->images)
+        status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: nothing that it ran was built with reusescope cc", run->target.path);
     if (!status && !run->launch.ring->images) /* QEMU has said why */
         status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: QEMU did not start the collector", run->target.path);
     if (!status) status = finish(run, &error);
@@ -269,6 +332,7 @@ static int run_program(struct run *run) {
         if (leave == RSC_EXIT_OK) leave = exit_status(run);
     }
     rsc_drain_free(run->drain);
+    rsc_roi_close(&run->roi);
     rsc_launch_close(&run->launch);
     rsc_trace_writer_close(run->writer);
     return leave;
@@ -292,8 +356,9 @@ const struct rsc_verb rsc_verb_run = {
     .name = "run",
     .operands = "[--] PROGRAM [ARGUMENTS]",
     .summary = "Watch a program and show how it reuses memory",
-    .about = "The program is run by QEMU's user-mode emulator, unmodified, its threads in parallel;\n"
-             "every access to memory is analysed while it runs. Programs for x86-64 and AArch64.\n"
+    .about = "Every access to memory is analysed while the program runs, its threads in parallel.\n"
+             "A program built with `reusescope cc` runs by itself; any other, for x86-64 or AArch64,\n"
+             "is run unmodified by QEMU's user-mode emulator.\n"
              "The exit status is the program's own, or 128 plus the signal that ended it.",
     .example = "reusescope run -- ./solver --size 512",
     .groups = {options, rsc_analysis_options, rsc_output_options, rsc_common_options},

@@ -13,10 +13,14 @@ const struct rsc_option rsc_loops_input_options[] = {
     {RSC_OPT_FUNCTION, 0, "function", "NAME", "only the loops of this function", NULL},
     {RSC_OPT_DEFINE, 'D', "define", "NAME[=VALUE]", "a macro for the preprocessor", NULL},
     {RSC_OPT_INCLUDE, 'I', "include", "DIR", "a folder with headers", NULL},
-    {RSC_OPT_SET, 0, "set", "NAME=NUMBER", "the value of a variable or parameter of the source, or of a param of a .loop file", NULL},
-    {RSC_OPT_COMPILE_COMMANDS, 0, "compile-commands", "FILE", "take the file's flags from a compile_commands.json, or the folder of one", NULL},
-    {RSC_OPT_BASE, 0, "base", "ARRAY=ADDRESS", "where an array starts (default: from 0, each at the next line boundary)", NULL},
-    {RSC_OPT_COUNT_SCALARS, 0, "count-scalars", NULL, "variables by themselves are in memory too, not in registers", NULL},
+    {RSC_OPT_SET, 0, "set", "NAME=NUMBER",
+     "the value of a variable or parameter of the source, or of a param of a .loop file", NULL},
+    {RSC_OPT_COMPILE_COMMANDS, 0, "compile-commands", "FILE",
+     "take the file's flags from a compile_commands.json, or the folder of one", NULL},
+    {RSC_OPT_BASE, 0, "base", "ARRAY=ADDRESS",
+     "where an array starts (default: from 0, each at the next line boundary)", NULL},
+    {RSC_OPT_COUNT_SCALARS, 0, "count-scalars", NULL, "variables by themselves are in memory too, not in registers",
+     NULL},
     {RSC_OPT_MAX_SECONDS, 0, "max-seconds", "N", "the longest that reading the source may take (default 30)", NULL},
     {RSC_OPT_TOGETHER, 0, "together", NULL, "all loops of a function one after another, as one", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -45,12 +49,14 @@ static int add_setting(struct rsc_loops_input *input, const struct rsc_option_pa
     const char *number = parser->value + length + 1;
     int minus = length && *number == '-';
     uint64_t value;
-    if (!length || rsc_parse_u64(number + minus, strlen(number + minus), &value) < 0) return rsc_option_refuse(parser, "not NAME=NUMBER");
+    if (!length || rsc_parse_u64(number + minus, strlen(number + minus), &value) < 0)
+        return rsc_option_refuse(parser, "not NAME=NUMBER");
     if (value > (uint64_t)RSC_LOOP_VALUE_MAX) return rsc_option_refuse(parser, "larger than 2^56");
     if (input->setting_count == RSC_LOOPS_SETTINGS_MAX) return rsc_option_refuse(parser, "too many of these");
     char *name = strndup(parser->value, length);
     if (!name) return rsc_option_refuse(parser, "out of memory");
-    input->settings[input->setting_count++] = (struct rsc_loop_setting){name, minus ? -(int64_t)value : (int64_t)value, 0};
+    input->settings[input->setting_count++] = (struct rsc_loop_setting){name, minus ? -(int64_t)value : (int64_t)value,
+                                                                        0};
     return -1;
 }
 
@@ -78,7 +84,8 @@ int rsc_loops_input_option(struct rsc_loops_input *input, const struct rsc_optio
     case RSC_OPT_COMPILE_COMMANDS: input->compile_commands = parser->value; return -1;
     case RSC_OPT_COUNT_SCALARS: input->source.count_scalars = 1; return -1;
     case RSC_OPT_MAX_SECONDS:
-        if (rsc_parse_fraction(parser->value, strlen(parser->value), &input->source.seconds_max) < 0 || input->source.seconds_max < 0.1 || input->source.seconds_max > 86400)
+        if (rsc_parse_fraction(parser->value, strlen(parser->value), &input->source.seconds_max) < 0 ||
+            input->source.seconds_max < 0.1 || input->source.seconds_max > 86400)
             return rsc_option_refuse(parser, "not a number from 0.1 to 86400");
         return -1;
     case RSC_OPT_TOGETHER: input->source.together = 1; return -1;
@@ -125,10 +132,14 @@ static int read_source(struct rsc_loops_input *input, char **text, size_t *bytes
     snprintf(path, sizeof path, "%s", input->path);
     if (input->compile_commands) {
         status = rsc_compile_command_find(&command, input->compile_commands, input->path, error);
-        if (!status && command.flag_count > RSC_LOOPS_FLAGS_MAX) status = rsc_fail(error, RSC_ELIMIT, "%s: more than %d flags", input->compile_commands, RSC_LOOPS_FLAGS_MAX);
-        if (!status && input->path[0] != '/' && !realpath(input->path, path)) status = rsc_fail_errno(error, errno, input->path);
+        if (!status && command.flag_count > RSC_LOOPS_FLAGS_MAX)
+            status = rsc_fail(error, RSC_ELIMIT, "%s: more than %d flags", input->compile_commands,
+                              RSC_LOOPS_FLAGS_MAX);
+        if (!status && input->path[0] != '/' && !realpath(input->path, path))
+            status = rsc_fail_errno(error, errno, input->path);
         for (size_t i = 0; i < command.flag_count && !status; i++) all[i] = command.flags[i];
-        for (size_t i = 0; i < input->flag_count && !status; i++) all[command.flag_count + i] = input->flags[i]; /* ours count more */
+        for (size_t i = 0; i < input->flag_count && !status; i++)
+            all[command.flag_count + i] = input->flags[i]; /* ours count more */
         input->source.flags = all;
         input->source.flag_count = command.flag_count + input->flag_count;
         input->source.directory = command.directory;
@@ -143,26 +154,31 @@ static int is_tree(const char *path) {
     return !strcmp(path, "-") || (suffix && !strcmp(suffix, ".loop"));
 }
 
-static int place_arrays(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program *program, struct rsc_error *error) {
+static int place_arrays(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program *program,
+                        struct rsc_error *error) {
     for (size_t b = 0; b < input->base_count; b++) {
         uint32_t i = 0;
         while (i < program->array_count && strcmp(program->array[i].name, input->bases[b].name)) i++;
-        if (i == program->array_count) return rsc_fail(error, RSC_EINVAL, "--base %.80s: no array has this name (--emit-ir lists them)", input->bases[b].name);
-        if (program->array[i].is_private) return rsc_fail(error, RSC_EINVAL, "--base %.80s: every thread has its own", input->bases[b].name);
+        if (i == program->array_count)
+            return rsc_fail(error, RSC_EINVAL, "--base %.80s: no array has this name (--emit-ir lists them)",
+                            input->bases[b].name);
+        if (program->array[i].is_private)
+            return rsc_fail(error, RSC_EINVAL, "--base %.80s: every thread has its own", input->bases[b].name);
         program->array[i].has_base = 1;
         program->array[i].base = input->bases[b].address;
     }
     return rsc_loop_layout(program, line_bytes, error);
 }
 
-int rsc_loops_input_read(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program **program, char **text,
-                         size_t *bytes, struct rsc_error *error) {
+int rsc_loops_input_read(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program **program,
+                         char **text, size_t *bytes, struct rsc_error *error) {
     *program = NULL;
     *text = NULL;
     int tree = is_tree(input->path);
     int status = tree ? read_file(input->path, text, bytes, error) : read_source(input, text, bytes, error);
     if (!status)
-        status = rsc_loop_text_read(*text, *bytes, input->path, tree ? input->settings : NULL, tree ? input->setting_count : 0, program, error);
+        status = rsc_loop_text_read(*text, *bytes, input->path, tree ? input->settings : NULL,
+                                    tree ? input->setting_count : 0, program, error);
     if (!status) status = place_arrays(input, line_bytes, *program, error);
     if (!status) { /* the text as it is now, with addresses that were given */
         free(*text);

@@ -43,8 +43,8 @@ struct rsc_loops_input {
 int rsc_loops_input_option(struct rsc_loops_input *input, const struct rsc_option_parser *parser, int id);
 
 /* The program of the file, sealed and laid out, and its text form, which the caller frees. */
-int rsc_loops_input_read(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program **program, char **text,
-                         size_t *bytes, struct rsc_error *error);
+int rsc_loops_input_read(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program **program,
+                         char **text, size_t *bytes, struct rsc_error *error);
 
 /* A setting that stood for nothing, or NULL. */
 const char *rsc_loops_input_unused(const struct rsc_loops_input *input);

@@ -25,8 +25,9 @@ static void put_curve(struct rsc_json *json, const char *key, const struct rsc_m
     rsc_json_array_end(json);
 }
 
-static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *findings, const struct rsc_loops_variant *variant,
-                     uint32_t region_index, const struct rsc_loops_result *result) {
+static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *findings,
+                     const struct rsc_loops_variant *variant, uint32_t region_index,
+                     const struct rsc_loops_result *result) {
     const struct rsc_loop_region *region = &variant->program->region[region_index];
     uint64_t lines = findings->at_bytes / findings->line_bytes;
     rsc_json_key_u64(json, "at_bytes", findings->at_bytes);
@@ -51,7 +52,8 @@ static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *fin
     rsc_json_array_end(json);
 }
 
-static void put_private(struct rsc_json *json, const struct rsc_loops_variant *variant, const struct rsc_loops_private *own) {
+static void put_private(struct rsc_json *json, const struct rsc_loops_variant *variant,
+                        const struct rsc_loops_private *own) {
     rsc_json_key(json, "private");
     if (!own->mrc) {
         rsc_json_null(json);
@@ -79,8 +81,8 @@ static void put_private(struct rsc_json *json, const struct rsc_loops_variant *v
     rsc_json_object_end(json);
 }
 
-static void put_results(struct rsc_json *json, const struct rsc_loops_findings *findings, const struct rsc_loops_variant *variant,
-                        uint32_t region) {
+static void put_results(struct rsc_json *json, const struct rsc_loops_findings *findings,
+                        const struct rsc_loops_variant *variant, uint32_t region) {
     char name[64];
     rsc_json_key(json, "threads");
     rsc_json_array(json);
@@ -117,7 +119,8 @@ static void put_gaps(struct rsc_json *json, const struct rsc_loop_region *region
     rsc_json_array_end(json);
 }
 
-static void put_loop(struct rsc_json *json, const struct rsc_loops_findings *findings, const struct rsc_loops_found *loop) {
+static void put_loop(struct rsc_json *json, const struct rsc_loops_findings *findings,
+                     const struct rsc_loops_found *loop) {
     const struct rsc_loop_region *region = &findings->program->region[loop->region];
     const struct rsc_loops_variant *plain = loop->variant_count ? &loop->variant[0] : NULL;
     char schedule[256];
@@ -176,8 +179,8 @@ int rsc_loops_json(const struct rsc_loops_findings *findings, char **text, size_
     return status;
 }
 
-static void put_csv_rows(struct rsc_text *to, const struct rsc_loops_findings *findings, const struct rsc_loop_region *region,
-                         const struct rsc_loops_variant *variant) {
+static void put_csv_rows(struct rsc_text *to, const struct rsc_loops_findings *findings,
+                         const struct rsc_loop_region *region, const struct rsc_loops_variant *variant) {
     char name[64];
     for (size_t i = 0; i < variant->result_count; i++) {
         const struct rsc_loops_result *result = variant->result[i];
@@ -202,6 +205,7 @@ int rsc_loops_csv(const struct rsc_loops_findings *findings, char **text, size_t
     rsc_text_put(&to, "file,line,function,what_if,threads,interleave,lines,bytes,miss_ratio,low,high\n");
     for (size_t i = 0; i < findings->loop_count; i++)
         for (size_t v = 0; v < findings->loop[i].variant_count; v++)
-            put_csv_rows(&to, findings, &findings->program->region[findings->loop[i].region], &findings->loop[i].variant[v]);
+            put_csv_rows(&to, findings, &findings->program->region[findings->loop[i].region],
+                         &findings->loop[i].variant[v]);
     return rsc_text_take(&to, text, bytes);
 }

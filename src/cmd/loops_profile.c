@@ -27,13 +27,14 @@ static void fill_distances(struct rsc_profile *profile, const struct rsc_loops_r
     }
 }
 
-static int describe(struct rsc_profile *profile, const struct rsc_loops_variant *variant, const struct rsc_loop_region *region,
-                    const struct rsc_loops_result *result, char *const *command) {
+static int describe(struct rsc_profile *profile, const struct rsc_loops_variant *variant,
+                    const struct rsc_loop_region *region, const struct rsc_loops_result *result, char *const *command) {
     char by[400], name[64], sampling[200];
     int status;
-    snprintf(by, sizeof by, "loops:%s:%.200s%s%.80s", rsc_interleave_name(&result->interleave, name, sizeof name), region->name,
-             variant->what ? ":" : "", variant->what ? variant->what : "");
-    snprintf(sampling, sizeof sampling, "%llu references looked at, distances from the curve's points", (unsigned long long)result->samples);
+    snprintf(by, sizeof by, "loops:%s:%.200s%s%.80s", rsc_interleave_name(&result->interleave, name, sizeof name),
+             region->name, variant->what ? ":" : "", variant->what ? variant->what : "");
+    snprintf(sampling, sizeof sampling, "%llu references looked at, distances from the curve's points",
+             (unsigned long long)result->samples);
     status = rsc_profile_set_text(&profile->made.by, by);
     if (!status) status = rsc_profile_set_text(&profile->made.source, "loops");
     if (!status) status = rsc_profile_set_text(&profile->made.model, result->threads > 1 ? "shared" : "single");
@@ -46,9 +47,9 @@ static int describe(struct rsc_profile *profile, const struct rsc_loops_variant 
     return status;
 }
 
-struct rsc_profile *rsc_loops_profile(const struct rsc_loops_findings *findings, const struct rsc_loops_variant *variant,
-                                      const struct rsc_loop_region *region, const struct rsc_loops_result *result,
-                                      char *const *command) {
+struct rsc_profile *rsc_loops_profile(const struct rsc_loops_findings *findings,
+                                      const struct rsc_loops_variant *variant, const struct rsc_loop_region *region,
+                                      const struct rsc_loops_result *result, char *const *command) {
     struct rsc_profile *profile = rsc_profile_new();
     if (!profile) return NULL;
     profile->made.line_bytes = findings->line_bytes;

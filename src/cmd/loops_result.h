@@ -27,10 +27,10 @@ struct rsc_loops_found {
 };
 
 struct rsc_loops_findings {
-    const char *file; /* as it was given */
+    const char *file;                 /* as it was given */
     struct rsc_loop_program *program; /* owned */
     uint64_t line_bytes;
-    uint64_t at_bytes; /* cache size for the list of references */
+    uint64_t at_bytes;            /* cache size for the list of references */
     struct rsc_loops_found *loop; /* owned */
     size_t loop_count;
 };
@@ -41,13 +41,14 @@ void rsc_loops_findings_free(struct rsc_loops_findings *findings);
 void rsc_loops_schedule_text(const struct rsc_loop_region *region, char *text, size_t room);
 
 /* Each makes text that the caller frees; 0 or RSC_ENOMEM. */
-int rsc_loops_text(const struct rsc_loops_findings *findings, const struct rsc_report_style *style, char **text, size_t *bytes);
+int rsc_loops_text(const struct rsc_loops_findings *findings, const struct rsc_report_style *style, char **text,
+                   size_t *bytes);
 int rsc_loops_json(const struct rsc_loops_findings *findings, char **text, size_t *bytes);
 int rsc_loops_csv(const struct rsc_loops_findings *findings, char **text, size_t *bytes);
 
 /* A profile of one result, sealed; NULL when memory is out. */
-struct rsc_profile *rsc_loops_profile(const struct rsc_loops_findings *findings, const struct rsc_loops_variant *variant,
-                                      const struct rsc_loop_region *region, const struct rsc_loops_result *result,
-                                      char *const *command);
+struct rsc_profile *rsc_loops_profile(const struct rsc_loops_findings *findings,
+                                      const struct rsc_loops_variant *variant, const struct rsc_loop_region *region,
+                                      const struct rsc_loops_result *result, char *const *command);
 
 #endif

@@ -17,9 +17,9 @@
 #define ROWS_SHOWN 8
 
 static void add_schedule(char *text, size_t room, const char *one) {
-    char *at = strstr(text, one);
-    size_t used = strlen(text);
-    if (at && (at == text || at[-1] == ' ') && (at[strlen(one)] == ';' || !at[strlen(one)])) return;
+    size_t used = strlen(text), length = strlen(one);
+    for (const char *at = text; (at = strstr(at, one)); at += length) /* said already? */
+        if ((at == text || at[-1] == ' ') && (at[length] == ';' || !at[length])) return;
     snprintf(text + used, room - used, "%s%s", used ? "; " : "", one);
 }
 
@@ -27,8 +27,10 @@ static void collect_schedules(const struct rsc_loop_node *node, char *text, size
     if (node->kind == RSC_NODE_LOOP && node->share) {
         char one[80];
         int used = snprintf(one, sizeof one, "%s", rsc_schedule_name(node->schedule));
-        if (node->chunk) used += snprintf(one + used, sizeof one - (size_t)used, ",%llu", (unsigned long long)node->chunk);
-        if (node->collapse > 1) used += snprintf(one + used, sizeof one - (size_t)used, " collapse(%u)", node->collapse);
+        if (node->chunk)
+            used += snprintf(one + used, sizeof one - (size_t)used, ",%llu", (unsigned long long)node->chunk);
+        if (node->collapse > 1)
+            used += snprintf(one + used, sizeof one - (size_t)used, " collapse(%u)", node->collapse);
         if (node->nowait) snprintf(one + used, sizeof one - (size_t)used, " nowait");
         add_schedule(text, room, one);
     }
@@ -41,7 +43,8 @@ void rsc_loops_schedule_text(const struct rsc_loop_region *region, char *text, s
     if (!text[0]) snprintf(text, room, "sequential");
 }
 
-static void heading(struct rsc_text *to, const struct rsc_loops_findings *findings, const struct rsc_loop_region *region) {
+static void heading(struct rsc_text *to, const struct rsc_loops_findings *findings,
+                    const struct rsc_loop_region *region) {
     char schedule[256];
     rsc_loops_schedule_text(region, schedule, sizeof schedule);
     rsc_text_tint(to, RSC_BOLD);
@@ -53,9 +56,11 @@ static void heading(struct rsc_text *to, const struct rsc_loops_findings *findin
     rsc_text_put(to, ", %s\n", schedule);
 }
 
-static void put_gaps(struct rsc_text *to, const struct rsc_loops_findings *findings, const struct rsc_loop_region *region, int analysed) {
+static void put_gaps(struct rsc_text *to, const struct rsc_loops_findings *findings,
+                     const struct rsc_loop_region *region, int analysed) {
     if (!region->gap_count) return;
-    rsc_text_put(to, "  %s (%u, not affine):\n", analysed ? "analysed without these" : "not analysed for these", region->gap_count);
+    rsc_text_put(to, "  %s (%u, not affine):\n", analysed ? "analysed without these" : "not analysed for these",
+                 region->gap_count);
     for (uint32_t i = 0; i < region->gap_count; i++) {
         const struct rsc_loop_gap *gap = &region->gap[i];
         rsc_text_put(to, "    ");
@@ -77,7 +82,9 @@ static void draw(struct rsc_text *to, const struct rsc_loops_findings *findings,
         for (size_t i = v ? variant->result_count - 1 : 0; i < variant->result_count && count < CURVES_MAX; i++) {
             const struct rsc_loops_result *result = variant->result[i];
             if (v) snprintf(labels[count], sizeof labels[count], "%u threads, %.40s", result->threads, variant->what);
-            else snprintf(labels[count], sizeof labels[count], "%u thread%s", result->threads, result->threads == 1 ? "" : "s");
+            else
+                snprintf(labels[count], sizeof labels[count], "%u thread%s", result->threads,
+                         result->threads == 1 ? "" : "s");
             curves[count] = (struct rsc_curve){labels[count], result->mrc, result->mrc_count};
             count++;
         }
@@ -86,15 +93,16 @@ static void draw(struct rsc_text *to, const struct rsc_loops_findings *findings,
 }
 
 /* One size a row, one number of threads a column; +- is half of the band. */
-static void put_table(struct rsc_text *to, const struct rsc_loops_findings *findings, const struct rsc_loops_variant *variant,
-                      unsigned width) {
+static void put_table(struct rsc_text *to, const struct rsc_loops_findings *findings,
+                      const struct rsc_loops_variant *variant, unsigned width) {
     size_t fit = width > 30 ? (width - 12) / 17 : 1;
     for (size_t from = 0; from < variant->result_count; from += fit) {
         size_t end = from + fit < variant->result_count ? from + fit : variant->result_count;
         rsc_text_put(to, "%11s", variant->what ? "" : "cache");
         for (size_t i = from; i < end; i++) {
             char label[40];
-            snprintf(label, sizeof label, "%u thread%s", variant->result[i]->threads, variant->result[i]->threads == 1 ? "" : "s");
+            snprintf(label, sizeof label, "%u thread%s", variant->result[i]->threads,
+                     variant->result[i]->threads == 1 ? "" : "s");
             rsc_text_put(to, "%17s", label);
         }
         rsc_text_put(to, "\n");
@@ -127,8 +135,9 @@ static int by_misses(const void *a, const void *b) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void put_references(struct rsc_text *to, const struct rsc_loops_findings *findings, const struct rsc_loops_variant *variant,
-                           uint32_t region_index, const struct rsc_loops_result *result) {
+static void put_references(struct rsc_text *to, const struct rsc_loops_findings *findings,
+                           const struct rsc_loops_variant *variant, uint32_t region_index,
+                           const struct rsc_loops_result *result) {
     const struct rsc_loop_region *region = &variant->program->region[region_index];
     struct ranked *ranked = calloc(result->row_count + 1, sizeof *ranked);
     double all = 0;
@@ -137,7 +146,8 @@ static void put_references(struct rsc_text *to, const struct rsc_loops_findings 
         return;
     }
     for (size_t i = 0; i < result->row_count; i++) {
-        ranked[i] = (struct ranked){rsc_loops_row_misses(&result->rows[i], findings->at_bytes / findings->line_bytes), i};
+        ranked[i] = (struct ranked){rsc_loops_row_misses(&result->rows[i], findings->at_bytes / findings->line_bytes),
+                                    i};
         all += ranked[i].misses;
     }
     qsort(ranked, result->row_count, sizeof *ranked, by_misses);
@@ -145,13 +155,14 @@ static void put_references(struct rsc_text *to, const struct rsc_loops_findings 
         free(ranked);
         return;
     }
-    rsc_text_put(to, "  misses in a shared cache of %s, %u thread%s:\n", rsc_show_bytes(findings->at_bytes).text, result->threads,
-                 result->threads == 1 ? "" : "s");
+    rsc_text_put(to, "  misses in a shared cache of %s, %u thread%s:\n", rsc_show_bytes(findings->at_bytes).text,
+                 result->threads, result->threads == 1 ? "" : "s");
     for (size_t i = 0; i < result->row_count && i < ROWS_SHOWN; i++) {
         const struct rsc_loops_row *row = &result->rows[ranked[i].row];
         const struct rsc_loop_node *node = region->node[row->node];
         if (ranked[i].misses < 0.5) break;
-        rsc_text_put(to, "    %8s %6s  ", rsc_show_short((uint64_t)llround(ranked[i].misses)).text, rsc_show_share(ranked[i].misses / all).text);
+        rsc_text_put(to, "    %8s %6s  ", rsc_show_short((uint64_t)llround(ranked[i].misses)).text,
+                     rsc_show_share(ranked[i].misses / all).text);
         if (node->line) rsc_text_put(to, "line %u: ", node->line);
         rsc_text_put(to, "%s ", node->is_write ? "write" : "read");
         rsc_text_foreign(to, node->text ? node->text : variant->program->array[node->array].name, 44);
@@ -160,21 +171,25 @@ static void put_references(struct rsc_text *to, const struct rsc_loops_findings 
     free(ranked);
 }
 
-static void put_private(struct rsc_text *to, const struct rsc_loops_findings *findings, const struct rsc_loops_variant *variant,
-                        const struct rsc_loops_result *result) {
+static void put_private(struct rsc_text *to, const struct rsc_loops_findings *findings,
+                        const struct rsc_loops_variant *variant, const struct rsc_loops_result *result) {
     const struct rsc_loops_private *own = &result->own;
     uint64_t lines = findings->at_bytes / findings->line_bytes;
     if (!own->mrc_count || result->threads < 2) return;
     size_t i = 0;
     while (i + 1 < own->mrc_count && own->mrc[i + 1].lines <= lines) i++;
-    rsc_text_put(to, "  each thread its own cache of %s: %s of references miss, %s by coherence", rsc_show_bytes(findings->at_bytes).text,
-                 rsc_show_percent(own->mrc[i].miss_ratio).text, rsc_show_percent(own->invalidated / (double)result->references).text);
+    rsc_text_put(to, "  each thread its own cache of %s: %s of references miss, %s by coherence",
+                 rsc_show_bytes(findings->at_bytes).text, rsc_show_percent(own->mrc[i].miss_ratio).text,
+                 rsc_show_percent(own->invalidated / (double)result->references).text);
     rsc_text_put(to, "\n");
     for (size_t a = 0; a < own->array_count && a < 4; a++) {
         rsc_text_put(to, "    ");
         rsc_text_foreign(to, variant->program->array[own->arrays[a].array].name, 30);
-        rsc_text_put(to, ": %s coherence misses, %s of them by false sharing\n", rsc_show_short((uint64_t)llround(own->arrays[a].coherence)).text,
-                     rsc_show_percent(own->arrays[a].coherence > 0 ? own->arrays[a].false_sharing / own->arrays[a].coherence : 0).text);
+        rsc_text_put(
+            to, ": %s coherence misses, %s of them by false sharing\n",
+            rsc_show_short((uint64_t)llround(own->arrays[a].coherence)).text,
+            rsc_show_percent(own->arrays[a].coherence > 0 ? own->arrays[a].false_sharing / own->arrays[a].coherence : 0)
+                .text);
     }
 }
 
@@ -187,8 +202,9 @@ static void put_loop(struct rsc_text *to, const struct rsc_loops_findings *findi
     put_gaps(to, findings, region, loop->variant_count > 0);
     if (!loop->variant_count) return;
     const struct rsc_loops_variant *plain = &loop->variant[0];
-    rsc_text_put(to, "  %s references, %s lines of %s (%s)", rsc_show_count(plain->references).text, rsc_show_count(plain->distinct).text,
-                 rsc_show_bytes(findings->line_bytes).text, rsc_show_bytes(rsc_lines_to_bytes(plain->distinct, findings->line_bytes)).text);
+    rsc_text_put(to, "  %s references, %s lines of %s (%s)", rsc_show_count(plain->references).text,
+                 rsc_show_count(plain->distinct).text, rsc_show_bytes(findings->line_bytes).text,
+                 rsc_show_bytes(rsc_lines_to_bytes(plain->distinct, findings->line_bytes)).text);
     if (!plain->references || !plain->result_count) {
         rsc_text_put(to, "\n");
         return;
@@ -211,7 +227,8 @@ static void put_loop(struct rsc_text *to, const struct rsc_loops_findings *findi
     put_private(to, findings, plain, last);
 }
 
-int rsc_loops_text(const struct rsc_loops_findings *findings, const struct rsc_report_style *style, char **text, size_t *bytes) {
+int rsc_loops_text(const struct rsc_loops_findings *findings, const struct rsc_report_style *style, char **text,
+                   size_t *bytes) {
     struct rsc_text to;
     rsc_text_init(&to, style->unicode, style->colour);
     for (size_t i = 0; i < findings->loop_count; i++) {

@@ -8,6 +8,7 @@
 /* In the order of the help. */
 #define VERBS(verb) \
     verb(run) \
+    verb(cc) \
     verb(analyze) \
     verb(sim) \
     verb(loops) \

@@ -110,7 +110,7 @@ int rsc_sampling_text(const struct rsc_sim_result *result, const struct rsc_samp
                  shown->sets ? "sets" : first->per_access ? "accesses" : "instructions");
     put_right(&text, 36, "accesses");
     put_right(&text, 45, "misses");
-    put_right(&text, 56, first->per_access ? "/k accesses" : "MPKI");
+    put_right(&text, 56, first->per_access ? "/k acc." : "MPKI");
     snprintf(confidence, sizeof confidence, "%g %% from", first->confidence);
     put_right(&text, 67, confidence);
     put_right(&text, 78, "to");

@@ -53,11 +53,17 @@ static struct rsc_blame_row *row_of(struct rsc_blame_table *table, uint64_t key)
 
 static int take_event(struct rsc_sim_blame *blame, const struct rsc_event *event) {
     uint64_t offset;
+    uint32_t pcs = event->data_bytes / 8u;
     int name;
+    if (event->thread >= RSC_THREADS_MAX) return 0;
     switch (event->type) {
+    case RSC_EVENT_CALL: return rsc_call_paths_call(&blame->paths, event->thread, event->a);
+    case RSC_EVENT_RETURN: rsc_call_paths_return(&blame->paths, event->thread, event->a); return 0;
+    case RSC_EVENT_THREAD_START: rsc_call_paths_restart(&blame->paths, event->thread); return 0;
     case RSC_EVENT_ALLOC:
         return rsc_objects_add_block(&blame->objects, event->a, event->b,
-                                     rsc_call_paths_node(&blame->paths, event->data, event->data_bytes / 8u));
+                                     pcs ? rsc_call_paths_node(&blame->paths, event->data, pcs)
+                                         : rsc_call_paths_current(&blame->paths, event->thread));
     case RSC_EVENT_FREE: rsc_objects_remove_block(&blame->objects, event->a); return 0;
     case RSC_EVENT_MAP:
         name = rsc_objects_add_mapping(&blame->objects, event);
@@ -126,6 +132,63 @@ static int name_pc(struct rsc_symbols *symbols, uint64_t pc, struct rsc_blame_ro
     return status;
 }
 
+static int is_allocator(const char *function) {
+    static const char *const names[] = {"malloc", "calloc", "realloc", "memalign", "aligned_alloc", "posix_memalign", "operator new"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(function, names[i])) return 1;
+    return 0;
+}
+
+/* Where on a call path a block was asked for: the innermost function that does not allocate itself. */
+static int name_caller(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, uint32_t node, struct rsc_blame_row *row) {
+    int status = 0;
+    for (; !status && node != RSC_CALL_ROOT; node = blame->paths.nodes[node].parent) {
+        free(row->name);
+        free(row->file);
+        row->name = row->file = NULL;
+        row->line = 0;
+        status = name_pc(symbols, blame->paths.nodes[node].pc, row);
+        if (!row->name || !is_allocator(row->name)) break;
+    }
+    return status;
+}
+
+/* In the key of a global: its number is the address of a variable, not of a line of 64 bytes. */
+#define IS_VARIABLE (1ull << 61)
+
+static int by_key(const void *left, const void *right) {
+    const struct rsc_blame_row *a = left, *b = right;
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+/*
+ * Misses of global data are counted by line of 64 bytes; lines of one variable become one
+ * row. A large one runs on past what is mapped from its file: its size tells how far.
+ */
+static int join_variables(struct rsc_blame_table *table, struct rsc_symbols *symbols) {
+    struct rsc_blame_table joined = {0};
+    uint64_t start = 0, bytes = 0;
+    int status = rsc_u64_table_init(&joined.row_of, table->count);
+    if (table->count) qsort(table->rows, table->count, sizeof *table->rows, by_key);
+    for (size_t i = 0; symbols && !status && i < table->count; i++) {
+        uint64_t key = table->rows[i].key, line = rsc_object_number(key) << 6;
+        const char *name;
+        int global = rsc_object_sort(key) == RSC_OBJECT_GLOBAL, found = global && line >= start && line - start < bytes;
+        for (uint64_t at = line; global && !found && at < line + 64; at += 8)
+            found = rsc_symbols_variable(symbols, at, &name, &start, &bytes);
+        struct rsc_blame_row *row = row_of(&joined, found ? (uint64_t)RSC_OBJECT_GLOBAL << 62 | IS_VARIABLE | start : key);
+        if (!row) status = RSC_ENOMEM;
+        for (int level = 0; row && level < RSC_BLAME_LEVELS; level++) row->misses[level] += table->rows[i].misses[level];
+    }
+    if (!symbols || status) {
+        free_table(&joined);
+        return status;
+    }
+    free_table(table);
+    *table = joined;
+    return 0;
+}
+
 static int name_thing(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, struct rsc_blame_row *row) {
     uint64_t number = rsc_object_number(row->key), start, bytes;
     const char *name = "unknown memory";
@@ -137,15 +200,15 @@ static int name_thing(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, 
         row->kind = "global";
         snprintf(text, sizeof text, "0x%" PRIx64, number << 6);
         name = text;
-        for (uint64_t at = number << 6; symbols && at < (number + 1) << 6; at += 8)
-            if (rsc_symbols_variable(symbols, at, &name, &start, &bytes)) break;
+        if (number & IS_VARIABLE) rsc_symbols_variable(symbols, number & ~IS_VARIABLE, &name, &start, &bytes);
         break;
     case RSC_OBJECT_HEAP:
         row->kind = "heap";
-        status = number ? name_pc(symbols, blame->paths.nodes[number].pc, row) : 0;
-        snprintf(text, sizeof text, "allocated at 0x%" PRIx64, number ? blame->paths.nodes[number].pc : 0);
-        if (row->name) return status;
-        name = number ? text : "heap";
+        status = name_caller(blame, symbols, (uint32_t)number, row);
+        name = text;
+        if (row->name) snprintf(text, sizeof text, "allocated in %.60s", row->name);
+        else if (number) snprintf(text, sizeof text, "allocated at 0x%" PRIx64, blame->paths.nodes[number].pc);
+        else name = "heap";
         break;
     case RSC_OBJECT_MAPPED:
         row->kind = blame->objects.names[number].kind;
@@ -180,9 +243,10 @@ static int open_symbols(struct rsc_sim_blame *blame, struct rsc_session *session
 int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, int levels, struct rsc_error *error) {
     struct rsc_symbols *symbols = NULL;
     int status = blame->status;
+    if (!status) status = open_symbols(blame, session, &symbols);
+    if (!status) status = join_variables(&blame->things, symbols);
     rank(&blame->code, levels);
     rank(&blame->things, levels);
-    if (!status) status = open_symbols(blame, session, &symbols);
     for (size_t i = 0; !status && i < blame->code.count; i++)
         status = name_pc(symbols, blame->code.rows[i].key, &blame->code.rows[i]);
     for (size_t i = 0; !status && i < blame->things.count; i++) status = name_thing(blame, symbols, &blame->things.rows[i]);

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/output_file.h"
 #include "cmd/sampling_text.h"
+#include "cmd/sim_miss_trace.h"
 #include "cmd/study_text.h"
 #include "simulate/set_sample.h"
 #include "simulate/sim_json.h"
@@ -99,8 +100,17 @@ static int wants_json(const struct rsc_session *session, const char *path) {
     return length > 5 && !strcmp(path + length - 5, ".json");
 }
 
-static int deliver(const struct rsc_session *session, const struct rsc_sim_result *result,
-                   const struct rsc_sampling_shown *shown, struct rsc_error *error) {
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int deliver(const struct rsc_session *session, struct rsc_sim_result *result,
+                   const struct rsc_sampling_shown *shown, double started, struct rsc_error *error) {
+    result->command = session->argv;
+    result->seconds = seconds_now() - started;
+    result->workers = 1;
     const char *path = session->output ? session->output : "-";
     char *text = NULL;
     size_t bytes = 0;
@@ -162,6 +172,7 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
     struct rsc_trace_info info;
     const struct rsc_batch *batch;
     uint64_t done = 0;
+    double started = seconds_now();
     int status = sets ? rsc_set_sample_new(&sample, config, choice, filtered, options->writes_are_back, error)
                       : rsc_fail_memory(error, "sample of sets");
     rsc_trace_get_info(trace, &info);
@@ -184,7 +195,7 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
         result.references = sets->references;
         status = make_rows(&result, config->count, sets->configs, sets->counts, sets->estimates, error);
         if (!status) rsc_sampling_warn(&session->log, &result);
-        if (!status) status = deliver(session, &result, &shown, error);
+        if (!status) status = deliver(session, &result, &shown, started, error);
     }
     rsc_sim_result_free(&result);
     rsc_set_sample_free(sample);
@@ -205,6 +216,7 @@ static int run_time(const struct rsc_sampling *sampling, struct rsc_session *ses
     how.cold_start = sampling->cold_start >= 0 ? (enum rsc_cold_start)sampling->cold_start : RSC_START_INITMR;
     struct rsc_time_result *times = calloc(1, sizeof *times);
     struct rsc_sim_result result = {0};
+    double started = seconds_now();
     int status = times ? rsc_time_sample(config, &how, trace, times, error) : rsc_fail_memory(error, "intervals");
     rsc_progress_end(session);
     if (!status) {
@@ -214,7 +226,7 @@ static int run_time(const struct rsc_sampling *sampling, struct rsc_session *ses
         result.references = times->references;
         status = make_rows(&result, config->count, config->caches, times->counts, times->estimates, error);
         if (!status) rsc_sampling_warn(&session->log, &result);
-        if (!status) status = deliver(session, &result, &shown, error);
+        if (!status) status = deliver(session, &result, &shown, started, error);
     }
     rsc_sim_result_free(&result);
     if (times) rsc_time_result_free(times, config->count);
@@ -231,7 +243,8 @@ static int run_study(struct rsc_session *session, const struct rsc_sim_config *c
     const char *to = session->output ? session->output : "-";
     char *text = NULL;
     size_t bytes = 0;
-    int status = rsc_study_run(&study, config, trace, options->workers, show_progress, session, error);
+    int status = rsc_study_run(&study, config, trace, options->workers, options->writes_are_back, show_progress, session,
+                               error);
     rsc_progress_end(session);
     if (!status)
         status = wants_json(session, to) ? rsc_study_json(&study, path, &text, &bytes, error)
@@ -247,6 +260,7 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
                      struct rsc_trace *trace, const char *path) {
     const char *why = contradiction(sampling, session, config, options);
     const int by_time = sampling->time.intervals || sampling->cold_start >= 0;
+    struct rsc_sim_options now = *options;
     struct rsc_trace *own = NULL;
     struct rsc_set_choice choice;
     struct rsc_trace_info info;
@@ -258,6 +272,8 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
     if (!trace) trace = own;
     if (!status) {
         rsc_trace_get_info(trace, &info);
+        now.writes_are_back = rsc_miss_trace_kind(info.filter) == 1;
+        options = &now;
         if (!by_time && !sampling->study) {
             status = settle_sets(sampling, config, &info, &choice, &filtered, &error);
             if (!status) status = run_sets(&choice, filtered, sampling, session, config, options, trace, &error);

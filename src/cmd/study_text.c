@@ -108,6 +108,21 @@ static void table_bits(struct rsc_text *text, const struct rsc_study *study) {
     }
 }
 
+/* Why: how alike the misses of sets are that lie some way apart. */
+static void table_alike(struct rsc_text *text, const struct rsc_study *study) {
+    rsc_text_put(text, "\nHow alike sets are: rank correlation of the misses of sets so far apart\n  %-26s %10s", "cache", "MPI*1000");
+    for (int d = 0; d < RSC_STUDY_DISTANCES; d++) rsc_text_put(text, " %6u", 1u << d);
+    rsc_text_put(text, "\n");
+    for (size_t i = 0; i < study->cache_count; i++) {
+        name_cache(text, &study->caches[i]);
+        for (int d = 0; d < RSC_STUDY_DISTANCES; d++) {
+            if (isnan(study->caches[i].alike[d])) rsc_text_put(text, " %6s", "n/a");
+            else rsc_text_put(text, " %6.2f", study->caches[i].alike[d]);
+        }
+        rsc_text_put(text, "\n");
+    }
+}
+
 /* ---- time ---- */
 
 static void table_7(struct rsc_text *text, const struct rsc_study *study, uint64_t length) {
@@ -258,6 +273,7 @@ int rsc_study_text(const struct rsc_study *study, const char *trace_name, char *
     table_4(&text, study);
     table_5(&text, study);
     table_bits(&text, study);
+    table_alike(&text, study);
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) table_7(&text, study, each[i]);
     table_8(&text, study);
     table_9(&text, study);

@@ -14,11 +14,13 @@
 #include "base/fail.h"
 #include "base/u64_table.h"
 #include "collect/expand.h"
+#include "collect/expand_rebuilt.h"
 #include "collect/guest_maps.h"
 #include "trace/source.h"
 
 #define LATE_AFTER_NS 20000000ull
 #define NEVER UINT64_MAX
+#define LEAVING_LOOK_NS 4000000ull
 #define RECORDS_MAX (2 * RSC_BLOCK_WORDS + RSC_EXPANSION_HELD) /* of a block */
 #define PROCESSES_MAX 65535u /* as many as 16 bits of an address can tell apart */
 
@@ -33,9 +35,16 @@ struct cursor {
     uint64_t consumed;   /* blocks; what the ring says of it can be anything */
     struct rsc_record *records; /* of the block being taken; kept for the slot's next thread */
     struct rsc_expansion expansion;
+    struct rsc_rebuilt rebuilt;
+    uint32_t words;                   /* of the block that is expanded bit by bit */
+    uint64_t words_from_ns, words_to_ns;
+    int words_published;
     uint32_t at;         /* record in the block being taken */
     uint32_t count;      /* its records; 0: no block is being taken */
+    uint64_t looked_ns; /* when it was last seen to live, while leaving */
     int stack_known;
+    uint32_t depth; /* calls open, of a rebuilt program's thread */
+    int is_part; /* of a thread that has another slot */
     uint64_t start_ns, step_ns_256; /* time of record i is start + i * step / 256 */
     uint64_t last_addr, last_word;  /* the record before */
 };
@@ -45,7 +54,11 @@ struct rsc_drain {
     struct cursor cursors[RSC_RING_SLOTS];
     struct rsc_thread_table threads;
     struct rsc_u64_table processes; /* numbers by rsc_process_id() */
+    struct rsc_u64_table thread_of; /* the last thread number, plus 1, by ids: for other slots of the same thread */
     struct rsc_guest_maps *maps;
+    struct rsc_asm_tables *tables;
+    struct rsc_roi *roi; /* NULL: everything */
+    uint64_t most;       /* accesses wanted; 0: all */
     struct rsc_drain_stats stats;
     uint64_t held_since_ns; /* waiting for a slower thread; 0: not */
     uint64_t looked_ns;     /* when it was last seen who still lives */
@@ -73,9 +86,10 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     drain->pc = malloc(RSC_BATCH_ACCESSES * sizeof *drain->pc);
     drain->note_text = malloc(RSC_NOTES_BYTES);
     drain->maps = rsc_guest_maps_new();
+    drain->tables = rsc_asm_tables_new();
     rsc_arena_init(&drain->event_data);
-    if (!drain->addr || !drain->meta || !drain->pc || !drain->maps || !drain->note_text ||
-        rsc_u64_table_init(&drain->processes, 64) < 0) {
+    if (!drain->addr || !drain->meta || !drain->pc || !drain->maps || !drain->tables ||
+        !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 || rsc_u64_table_init(&drain->thread_of, 64) < 0) {
         rsc_drain_free(drain);
         return rsc_fail_memory(error, "collector");
     }
@@ -85,7 +99,12 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
 
 void rsc_drain_free(struct rsc_drain *drain) {
     if (!drain) return;
-    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) free(drain->cursors[i].records);
+    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) {
+        free(drain->cursors[i].records);
+        rsc_rebuilt_reset(&drain->cursors[i].rebuilt);
+    }
+    rsc_asm_tables_free(drain->tables);
+    rsc_u64_table_free(&drain->thread_of);
     rsc_guest_maps_free(drain->maps);
     rsc_thread_table_free(&drain->threads);
     rsc_u64_table_free(&drain->processes);
@@ -139,15 +158,39 @@ static uint64_t space_of(struct rsc_drain *drain, uint64_t process) {
     return (uint64_t)(process_number(drain, process) - 1) << 48;
 }
 
+void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi) { drain->roi = roi; }
+void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses) { drain->most = accesses; }
+
+/* Where the program itself lies; data is that of a MAP event. */
+static void note_place(struct rsc_drain *drain, const struct rsc_guest_map *map) {
+    uint64_t file_offset;
+    size_t name = 9u + map->data[8];
+    memcpy(&file_offset, map->data, sizeof file_offset);
+    if (space_of(drain, map->process) == 0 && name <= map->data_bytes)
+        rsc_roi_mapped(drain->roi, (const char *)map->data + name, map->data_bytes - name, file_offset, map->start);
+}
+
 /* Not before the first thread is known: events are a thread's. */
 static int add_maps(struct rsc_drain *drain) {
     const struct rsc_guest_map *map;
     if (!drain->threads.count) return 0;
-    while ((map = rsc_guest_maps_next(drain->maps)))
+    while ((map = rsc_guest_maps_next(drain->maps))) {
+        if (drain->roi) note_place(drain, map);
         if (add_event(drain, RSC_EVENT_MAP, 0, map->start | space_of(drain, map->process), map->bytes, map->data,
                       map->data_bytes) < 0)
             return RSC_ENOMEM;
+    }
     return 0;
+}
+
+static int take_note(struct rsc_drain *drain, const struct rsc_note *note) {
+    struct rsc_asm_module module;
+    if (note->type == RSC_NOTE_MAPS || note->type == RSC_NOTE_NATIVE_MAPS)
+        return rsc_guest_maps_text(drain->maps, note->process, note->type == RSC_NOTE_NATIVE_MAPS, drain->note_text,
+                                   note->bytes);
+    if (note->type != RSC_NOTE_MODULE || note->bytes != sizeof module) return 0;
+    memcpy(&module, drain->note_text, sizeof module);
+    return rsc_asm_tables_add(drain->tables, note->process, &module, drain->ring);
 }
 
 /* Takes what lies in the notes ring up to `end`. */
@@ -164,8 +207,7 @@ static int read_notes(struct rsc_drain *drain, uint64_t end) {
         for (uint32_t i = 0; i < note.bytes; i++)
             drain->note_text[i] = (char)ring->notes[(tail + sizeof note + i) % RSC_NOTES_BYTES];
         tail += whole;
-        if (note.type == RSC_NOTE_MAPS && rsc_guest_maps_text(drain->maps, note.process, drain->note_text, note.bytes) < 0)
-            return RSC_ENOMEM;
+        if (take_note(drain, &note) < 0) return RSC_ENOMEM;
     }
     drain->notes_tail = head;
     __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
@@ -173,6 +215,15 @@ static int read_notes(struct rsc_drain *drain, uint64_t end) {
 }
 
 /* ---- records ---- */
+
+/* The region as one thread's calls and returns have it. */
+static void follow_region(struct rsc_drain *drain, struct cursor *cursor, const struct rsc_record *record) {
+    uint32_t type = rsc_record_type(record->word);
+    if (type == RSC_RECORD_CALL) rsc_roi_enter(drain->roi, cursor->number, ++cursor->depth, record->addr | cursor->space);
+    if (type != RSC_RECORD_RETURN) return;
+    cursor->depth = (uint32_t)rsc_record_pc(record->word);
+    rsc_roi_return(drain->roi, cursor->number, cursor->depth);
+}
 
 /* Anything but a read or a write. */
 static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot,
@@ -196,6 +247,8 @@ static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, str
     case RSC_RECORD_MARKER:
         return add_event(drain, RSC_EVENT_MARKER, cursor->number, pc, 0, pc ? "begin" : "end", pc ? 5 : 3);
     case RSC_RECORD_NOTE: return read_notes(drain, pc);
+    case RSC_RECORD_LOCK: return add_event(drain, RSC_EVENT_LOCK, cursor->number, addr, pc != 0, NULL, 0);
+    case RSC_RECORD_BARRIER: return add_event(drain, RSC_EVENT_BARRIER, cursor->number, addr, 0, NULL, 0);
     default: return 0; /* not written by us: skipped */
     }
 }
@@ -210,12 +263,21 @@ static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct r
         struct rsc_record record = cursor->records[at];
         uint32_t type = rsc_record_type(record.word);
         if (__builtin_expect(type == RSC_RECORD_READ || type == RSC_RECORD_WRITE, 1)) {
+            if (drain->roi) {
+                rsc_roi_enter(drain->roi, cursor->number, cursor->depth, rsc_record_pc(record.word) | space);
+                if (!drain->roi->inside) continue;
+            }
+            if (drain->most && drain->stats.accesses + (filled - filled_before) >= drain->most) {
+                __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
+                continue;
+            }
             drain->addr[filled] = record.addr | space;
             drain->meta[filled] = rsc_record_size(record.word) | (uint64_t)(type == RSC_RECORD_WRITE) << 32 | thread_bits;
             drain->pc[filled] = rsc_record_pc(record.word) | space;
             filled++;
         } else {
             drain->count = filled;
+            if (drain->roi) follow_region(drain, cursor, &record);
             if (take_event_record(drain, cursor, slot, &record) < 0) return RSC_ENOMEM;
         }
         cursor->last_addr = record.addr;
@@ -239,19 +301,45 @@ static void free_block(struct cursor *cursor, struct rsc_slot *slot) {
 
 /* ---- which block next ---- */
 
+/* The number by which a thread's other slots find it. NULL when memory is out. */
+static struct rsc_u64_entry *thread_entry(struct rsc_drain *drain, const struct rsc_slot *slot) {
+    struct rsc_u64_table *table = &drain->thread_of;
+    uint64_t ids = ((uint64_t)slot->image << 44 ^ (uint64_t)slot->pid << 22 ^ slot->tid) + 1; /* pids have 22 bits */
+    if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return NULL;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(table, ids);
+    if (!entry->value) {
+        entry->key = ids;
+        table->used++;
+    }
+    return entry;
+}
+
 /*
  * Threads and processes go by ordinals, not by the system's ids: two runs of the
  * same program then give the same trace.
  */
 static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
-    uint64_t pid = process_number(drain, rsc_process_id(slot->image, slot->pid)), tid = ++drain->stats.threads;
-    int64_t number = rsc_thread_number(&drain->threads, pid, tid);
-    if (number < 0) return (int)number;
+    const uint64_t process = rsc_process_id(slot->image, slot->pid);
+    uint64_t pid = process_number(drain, process), tid = 0;
+    struct rsc_u64_entry *entry = drain->ring->rebuilt ? thread_entry(drain, slot) : NULL;
+    if (drain->ring->rebuilt && !entry) return RSC_ENOMEM;
+    int is_part = entry && slot->part && entry->value;
+    int64_t number = is_part ? (int64_t)(entry->value & 0xffffffffu) - 1 : 0;
+    if (is_part) {
+        tid = entry->value >> 32;
+    } else {
+        tid = ++drain->stats.threads;
+        number = rsc_thread_number(&drain->threads, pid, tid);
+        if (number < 0) return (int)number;
+    }
+    if (entry) entry->value = tid << 32 | (uint64_t)(number + 1);
+    rsc_rebuilt_reset(&cursor->rebuilt);
     *cursor = (struct cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
                               .left_generation = cursor->left_generation, .number = (uint32_t)number, .tid = tid,
-                              .space = (pid - 1) << 48, .consumed = cursor->consumed, .records = cursor->records};
+                              .space = (pid - 1) << 48, .consumed = cursor->consumed, .records = cursor->records,
+                              .rebuilt = {.tables = drain->tables, .process = process}, .is_part = is_part};
     if (add_maps(drain) < 0) return RSC_ENOMEM;
-    return add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
+    return is_part ? 0 : add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
 }
 
 static int is_dead(const struct cursor *cursor, const struct rsc_slot *slot) {
@@ -276,7 +364,8 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
     unsigned living = 0;
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
-        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_LIVE) continue;
+        uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+        if (state != RSC_SLOT_LIVE && state != RSC_SLOT_LEAVING) continue;
         /* Its ids are there once it has written something. */
         int wrote = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE) || drain->cursors[i].generation == slot->generation;
         if (wrote && !thread_lives(slot)) drain->cursors[i].dead_generation = slot->generation;
@@ -293,6 +382,26 @@ static uint32_t count_unpublished(const struct rsc_block *block) {
     return count;
 }
 
+/* As many records of a rebuilt program's block as there is room for. */
+static void expand_some(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
+    struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
+    uint64_t instructions = 0, unknown = cursor->rebuilt.unknown, step;
+    const uint64_t time_ns = cursor->words_to_ns > cursor->words_from_ns ? cursor->words_to_ns - cursor->words_from_ns : 0;
+    uint32_t before = cursor->rebuilt.under_way ? cursor->rebuilt.at : 0;
+    cursor->at = 0;
+    cursor->count = rsc_expand_rebuilt(&cursor->rebuilt, block->words, cursor->words, cursor->records, RECORDS_MAX, &instructions);
+    uint32_t after = cursor->rebuilt.under_way ? cursor->rebuilt.at : cursor->words;
+    cursor->start_ns = cursor->words_from_ns + time_ns * before / cursor->words;
+    step = time_ns * (after - before) / cursor->words;
+    cursor->step_ns_256 = cursor->count ? step * 256 / cursor->count : 0;
+    drain->instructions += instructions;
+    drain->stats.instructions += instructions;
+    drain->stats.unknown += cursor->rebuilt.unknown - unknown;
+    if (cursor->rebuilt.under_way) return;
+    memset(block->words, 0, cursor->words * sizeof *block->words);
+    if (cursor->words_published) free_block(cursor, slot);
+}
+
 /*
  * Begins the slot's next block, if there is one: it is expanded and given back. `ended`: one
  * that was never published counts too. Returns 1 when there was one, even if nothing was in it, 0, or negative.
@@ -304,6 +413,10 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
     struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
     uint32_t words = 0;
     uint64_t start_ns = 0, end_ns = 0;
+    if (cursor->rebuilt.under_way) {
+        expand_some(drain, cursor, slot);
+        return 1;
+    }
     if (published > cursor->consumed) {
         words = __atomic_load_n(&block->count, __ATOMIC_ACQUIRE);
         start_ns = block->start_ns;
@@ -331,6 +444,17 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
         if (status < 0) return status;
     }
     if (!cursor->records && !(cursor->records = malloc(RECORDS_MAX * sizeof *cursor->records))) return RSC_ENOMEM;
+    if (drain->ring->rebuilt) {
+        if (read_notes(drain, UINT64_MAX) < 0) return RSC_ENOMEM; /* tables of what ran */
+        cursor->words = words;
+        cursor->words_from_ns = start_ns;
+        cursor->words_to_ns = end_ns;
+        cursor->words_published = published > cursor->consumed;
+        drain->stats.blocks++;
+        if (start_ns < drain->taken_until_ns) drain->stats.late++;
+        expand_some(drain, cursor, slot);
+        return 1;
+    }
     cursor->at = 0;
     cursor->count = rsc_expand(&cursor->expansion, block->words, words, drain->ring->plans, cursor->records, &instructions);
     memset(block->words, 0, words * sizeof *block->words); /* as a block must be found */
@@ -356,7 +480,7 @@ static int begin_some_block(struct rsc_drain *drain, struct cursor *cursor, stru
 /* A thread that ended and whose blocks are all taken: its slot is free again. */
 static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
     int dead = is_dead(cursor, slot);
-    if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED && !dead) || cursor->count ||
+    if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED && !dead) || cursor->count || cursor->rebuilt.under_way ||
         __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)
         return 0;
     int status = 0;
@@ -364,7 +488,7 @@ static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slo
         slot->published = cursor->consumed;
         slot->open_since_ns = 0;
     }
-    if (cursor->generation == slot->generation && cursor->generation)
+    if (cursor->generation == slot->generation && cursor->generation && !cursor->is_part)
         status = add_event(drain, RSC_EVENT_THREAD_END, cursor->number, 0, 0, NULL, 0);
     drain->stats.waits += slot->waits;
     drain->stats.waited_ns += slot->waited_ns;
@@ -372,6 +496,15 @@ static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slo
     slot->waits = slot->waited_ns = slot->unrecorded_instructions = 0;
     __atomic_store_n(&slot->state, RSC_SLOT_FREE, __ATOMIC_RELEASE);
     return status;
+}
+
+/* A thread that is about to end: is it gone? Looked at every few milliseconds, when there is nothing else of it. */
+static void look_after(struct cursor *cursor, struct rsc_slot *slot) {
+    if (cursor->count || is_dead(cursor, slot) || __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed) return;
+    uint64_t now = rsc_ring_now_ns();
+    if (now - cursor->looked_ns < LEAVING_LOOK_NS) return;
+    cursor->looked_ns = now;
+    if (!thread_lives(slot)) cursor->dead_generation = slot->generation;
 }
 
 struct choice {
@@ -387,15 +520,19 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
         struct cursor *cursor = &drain->cursors[i];
-        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_FREE) continue;
+        uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+        if (state == RSC_SLOT_FREE) continue;
         /* Read before looking for a block: a block published in between is found. */
         uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
         int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
+        if (state == RSC_SLOT_LEAVING) look_after(cursor, slot);
+        /* Rebuilt programs say nothing when they end. */
+        if (ended && !left && drain->ring->rebuilt) cursor->dead_generation = slot->generation;
         int gone = (ended && !left) || is_dead(cursor, slot);
         int status = begin_some_block(drain, cursor, slot, gone);
         if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;
         if (!cursor->count) {
-            if (open_ns && open_ns < choice->guard_ns && !ended) choice->guard_ns = open_ns;
+            if (open_ns && open_ns < choice->guard_ns && !ended && !gone) choice->guard_ns = open_ns;
             continue;
         }
         uint64_t time_ns = cursor->start_ns + cursor->at * cursor->step_ns_256 / 256;

@@ -12,6 +12,7 @@
 
 #include <reusescope/trace.h>
 
+#include "collect/roi.h"
 #include "runtime/ring.h"
 
 #define RSC_DRAIN_STEP 64u
@@ -24,12 +25,19 @@ struct rsc_drain_stats {
     uint64_t notes_lost;
     int processes_mixed; /* there were more than can be told apart: the last ones share their addresses */
     uint64_t left; /* threads of children in sessions of their own, still running */
+    uint64_t unknown; /* words of rebuilt programs that no table explains */
 };
 
 struct rsc_drain;
 
 int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error);
 void rsc_drain_free(struct rsc_drain *drain);
+
+/* Only what is done in the region is to be given: of rebuilt programs, before the first batch. The caller keeps it. */
+void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi);
+
+/* Of rebuilt programs: no more than so many accesses; then they are told to run on unrecorded. */
+void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses);
 
 /*
  * The next batch of what is there. `ended` says that nobody writes any more: then

@@ -84,7 +84,7 @@ static int parse_line(const char *line, struct region *region, char *permissions
     return region->start < region->end;
 }
 
-int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, const char *text, size_t bytes) {
+int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int native, const char *text, size_t bytes) {
     char line[4096 + 128], path[4096], owner[4096] = "";
     struct region before = {0};
     while (bytes) {
@@ -97,7 +97,7 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, const cha
         bytes -= length + (length < bytes);
         struct region region = {.process = process};
         char permissions[8];
-        if (!parse_line(line, &region, permissions, path, sizeof path) || region.end > GUEST_END) continue;
+        if (!parse_line(line, &region, permissions, path, sizeof path) || (!native && region.end > GUEST_END)) continue;
         if (path[0] != '/' && path[0]) path[0] = 0; /* "[heap]" and so on are QEMU's */
         if (!path[0] && owner[0] && region.start == before.end && permissions[1] == 'w') {
             region.file_offset = before.file_offset + (before.end - before.start);

@@ -22,8 +22,11 @@ struct rsc_guest_maps;
 struct rsc_guest_maps *rsc_guest_maps_new(void);
 void rsc_guest_maps_free(struct rsc_guest_maps *maps);
 
-/* Takes in the text of a maps file. Regions not seen before are queued. Returns 0 or RSC_ENOMEM. */
-int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, const char *text, size_t bytes);
+/*
+ * Takes in the text of a maps file; `native`: of a process without QEMU in it. Regions
+ * not seen before are queued. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int native, const char *text, size_t bytes);
 
 /* A thread's stack pointer: its region is queued as "[stack:TID]", found in /proc/PID/maps while the process lives. */
 int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer);

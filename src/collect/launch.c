@@ -142,6 +142,8 @@ static void reset_signals(void) {
 struct command {
     char **words;
     size_t count;
+    const char *path; /* what is executed */
+    char rebuilt[512]; /* what a rebuilt program finds in its environment; "": it runs under QEMU */
     char plugin[2 * PATH_MAX + 512];
     char preload[2 * PATH_MAX + 64];
     char seed[32];
@@ -201,7 +203,8 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     }
     if (used >= sizeof command->plugin) return rsc_fail(error, RSC_EINVAL, "--roi: the name is too long");
     snprintf(command->seed, sizeof command->seed, "%llu", (unsigned long long)options->seed);
-    word(command, rsc_launch_qemu_path(target->guest));
+    command->path = rsc_launch_qemu_path(target->guest);
+    word(command, command->path);
     word(command, "-cpu");
     word(command, "max");
     word(command, "-seed");
@@ -226,10 +229,28 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     return 0;
 }
 
+/* A rebuilt program as it stands: only its environment tells the runtime inside of us. */
+static int build_rebuilt_command(struct command *command, const struct rsc_launch *launch, const struct rsc_target *target,
+                                 char *const *argv, const struct rsc_launch_options *options, struct rsc_error *error) {
+    size_t given = 0;
+    while (argv[given]) given++;
+    command->words = calloc(given + 1, sizeof *command->words);
+    if (!command->words) return rsc_fail_memory(error, "command line");
+    for (size_t i = 0; i < given; i++) word(command, argv[i]);
+    command->path = target->path;
+    launch->ring->rebuilt = 1;
+    int marked = options->roi && !strcmp(options->roi, "marked");
+    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d", launch->ring_fd,
+             options->follow, (unsigned long long)options->skip, marked,
+             !getenv("REUSESCOPE_TEST_NO_SAMPLES")); /* for tests in which no signal may come in between */
+    return 0;
+}
+
 static void become(const struct command *command, int report_fd) {
-    unsetenv("LD_PRELOAD"); /* the guest gets it by -E, QEMU does not */
+    if (command->rebuilt[0]) setenv(RSC_ASM_ENVIRONMENT, command->rebuilt, 1);
+    else unsetenv("LD_PRELOAD"); /* the guest gets it by -E, QEMU does not */
     personality(ADDR_NO_RANDOMIZE); /* the same addresses every time, where the kernel lets us */
-    execv(command->words[0], command->words);
+    execv(command->path, command->words);
     int reason = errno;
     ssize_t ignored = write(report_fd, &reason, sizeof reason);
     (void)ignored;
@@ -244,7 +265,8 @@ int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target,
     launch->ring_fd = -1;
     if (!command) return rsc_fail_memory(error, "command line");
     if ((status = make_ring(launch, error)) < 0) goto out;
-    if ((status = build_command(command, launch, target, argv, options, error)) < 0) goto out;
+    status = (options->rebuilt ? build_rebuilt_command : build_command)(command, launch, target, argv, options, error);
+    if (status < 0) goto out;
     if (pipe2(report, O_CLOEXEC) != 0) {
         status = rsc_fail_errno(error, errno, "pipe");
         goto out;
@@ -264,7 +286,7 @@ int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target,
     report[1] = -1;
     if (read(report[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
         waitpid(launch->pid, NULL, 0);
-        status = rsc_fail_errno(error, reason, command->words[0]);
+        status = rsc_fail_errno(error, reason, command->path);
         goto out;
     }
     launch->running = 1;

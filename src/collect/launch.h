@@ -1,6 +1,6 @@
 /*
- * launch.h - starting a program under QEMU with the collector inside, and seeing
- * it through to its end.
+ * launch.h - starting a program with the collector inside, under QEMU or, when it
+ * was built with `reusescope cc`, by itself, and seeing it through to its end.
  *
  * The program runs in our process group with our terminal, input and output. Keys
  * that send signals (Ctrl-C) reach it directly; signals sent to us alone are passed
@@ -23,6 +23,7 @@ struct rsc_launch_options {
     uint64_t skip, length; /* instructions; length 0: to the end */
     uint64_t seed;
     const char *sysroot; /* QEMU's -L; NULL: chosen for the guest */
+    int rebuilt;         /* built with `reusescope cc`: it records by itself, without QEMU */
 };
 
 struct rsc_launch {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "runtime/asm_abi.h"
 
 static int is_program(const char *path) {
     struct stat file;
@@ -35,6 +36,23 @@ static int find_file(char *path, const char *name, struct rsc_error *error) {
     return rsc_fail(error, RSC_EIO, "%s: no such program in PATH", name);
 }
 
+/* Has it a section of that name? Stripped programs keep those of sections that are loaded. */
+static int has_section(int fd, const Elf64_Ehdr *header, const char *wanted) {
+    Elf64_Shdr names, section;
+    char name[32];
+    const off_t first = (off_t)header->e_shoff;
+    if (!header->e_shoff || header->e_shentsize != sizeof section || header->e_shstrndx >= header->e_shnum) return 0;
+    if (pread(fd, &names, sizeof names, first + (off_t)(header->e_shstrndx * sizeof names)) != (ssize_t)sizeof names) return 0;
+    for (uint32_t i = 0; i < header->e_shnum; i++) {
+        if (pread(fd, &section, sizeof section, first + (off_t)(i * sizeof section)) != (ssize_t)sizeof section) return 0;
+        ssize_t got = pread(fd, name, sizeof name - 1, (off_t)(names.sh_offset + section.sh_name));
+        if (got <= 0) continue;
+        name[got] = 0;
+        if (!strcmp(name, wanted)) return 1;
+    }
+    return 0;
+}
+
 static int read_elf(struct rsc_target *target, int fd, const Elf64_Ehdr *header, struct rsc_error *error) {
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: not a 64-bit little-endian program", target->path);
@@ -49,6 +67,7 @@ static int read_elf(struct rsc_target *target, int fd, const Elf64_Ehdr *header,
         if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment) break;
         if (segment.p_type == PT_INTERP) target->dynamic = 1;
     }
+    target->rebuilt = target->guest == RSC_GUEST_X86_64 && has_section(fd, header, RSC_ASM_SECTION);
     return 0;
 }
 

@@ -18,6 +18,7 @@ struct rsc_target {
     char script_argument[256]; /* of the #! line; "" if none */
     enum rsc_guest guest;
     int dynamic; /* has a program interpreter (ld.so) */
+    int rebuilt; /* was built with `reusescope cc`: has the tables of runtime/asm_abi.h */
 };
 
 /*

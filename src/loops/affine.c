@@ -7,7 +7,9 @@ static int store(int64_t *into, __int128 value) {
     return 0;
 }
 
-struct rsc_affine rsc_affine_number(int64_t number) { return (struct rsc_affine){.constant = number}; }
+struct rsc_affine rsc_affine_number(int64_t number) {
+    return (struct rsc_affine){.constant = number};
+}
 
 struct rsc_affine rsc_affine_variable(uint32_t depth) {
     struct rsc_affine affine = {0};

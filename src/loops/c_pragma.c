@@ -16,7 +16,9 @@ static size_t word_length(const char *at) {
     return length;
 }
 
-static int is_word(const char *at, size_t length, const char *word) { return strlen(word) == length && !memcmp(at, word, length); }
+static int is_word(const char *at, size_t length, const char *word) {
+    return strlen(word) == length && !memcmp(at, word, length);
+}
 
 /* The text between a clause's parentheses; *at moves behind them. NULL: there are none, or they do not close. */
 static char *in_parentheses(struct rsc_arena *arena, const char **at) {
@@ -41,7 +43,8 @@ static int read_schedule(struct rsc_omp *omp, char *text) {
     if (comma) *comma = '\0';
     text = (char *)skip_space(text);
     size_t length = word_length(text);
-    if (is_word(text, length, "static") || is_word(text, length, "auto")) omp->schedule = RSC_OMP_STATIC; /* libgomp: auto is static */
+    if (is_word(text, length, "static") || is_word(text, length, "auto"))
+        omp->schedule = RSC_OMP_STATIC; /* libgomp: auto is static */
     else if (is_word(text, length, "dynamic")) omp->schedule = RSC_OMP_DYNAMIC;
     else if (is_word(text, length, "guided")) omp->schedule = RSC_OMP_GUIDED;
     else if (is_word(text, length, "runtime")) omp->schedule = RSC_OMP_RUNTIME;
@@ -69,8 +72,9 @@ static int add_names(struct rsc_omp *omp, struct rsc_arena *arena, const char *l
 /* 0 read, 1 not a clause that is known, -1 out of memory. */
 static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char *word, size_t length, char *value) {
     static const char *const lists[] = {"private", "firstprivate", "lastprivate", "reduction", "linear"};
-    static const char *const without_meaning[] = {"shared",    "default",  "proc_bind", "safelen", "simdlen",
-                                                  "aligned",   "nontemporal", "order",  "copyin",  "allocate", "hint"};
+    static const char *const without_meaning[] = {"shared",  "default",  "proc_bind",   "safelen",
+                                                  "simdlen", "aligned",  "nontemporal", "order",
+                                                  "copyin",  "allocate", "hint"};
     if (is_word(word, length, "nowait")) return omp->nowait = 1, 0;
     if (is_word(word, length, "schedule") && value) return read_schedule(omp, value) ? 1 : 0;
     struct rsc_omp_number *number = is_word(word, length, "collapse")      ? &omp->collapse
@@ -79,7 +83,8 @@ static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char 
                                                                            : NULL;
     if (number && value) {
         const char *colon = number == &omp->condition ? strchr(value, ':') : NULL; /* if(parallel: n > 9) */
-        number->text = colon && colon[1] != ':' && word_length(skip_space(value)) == strlen("parallel") ? colon + 1 : value;
+        number->text = colon && colon[1] != ':' && word_length(skip_space(value)) == strlen("parallel") ? colon + 1
+                                                                                                        : value;
         return 0;
     }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -115,17 +120,20 @@ static int read_directive(struct rsc_omp *omp, struct rsc_arena *arena) {
             else known = 0;
             for (size_t i = 0; i < sizeof ignored / sizeof *ignored && !known; i++)
                 if (is_word(word, length, ignored[i])) known = omp->is_ignored = 1;
-            if (known && omp->is_ignored && !is_word(word, length, "simd")) return 0; /* critical(name), atomic update ... */
+            if (known && omp->is_ignored && !is_word(word, length, "simd"))
+                return 0; /* critical(name), atomic update ... */
             if (known) {
                 at = skip_space(at);
                 continue;
             }
             names = 0;
-            if (!omp->is_parallel && !omp->is_for && !omp->is_single && !omp->is_master && !omp->is_barrier && !omp->is_ignored) {
+            if (!omp->is_parallel && !omp->is_for && !omp->is_single && !omp->is_master && !omp->is_barrier &&
+                !omp->is_ignored) {
                 omp->other = rsc_arena_strndup(arena, word, length);
                 return omp->other ? 0 : -1;
             }
-            if (is_word(word, length, "sections") || is_word(word, length, "loop") || is_word(word, length, "taskloop")) {
+            if (is_word(word, length, "sections") || is_word(word, length, "loop") ||
+                is_word(word, length, "taskloop")) {
                 omp->other = rsc_arena_strndup(arena, word, length);
                 return omp->other ? 0 : -1;
             }

@@ -39,7 +39,8 @@ int rsc_c_source_check(struct rsc_error *error) {
     struct rsc_clang clang;
     return rsc_clang_load(&clang, error);
 #else
-    return rsc_fail(error, RSC_EUNSUPPORTED, "this build cannot read C source: apt-get install libclang-19-dev && make (a .loop file works)");
+    return rsc_fail(error, RSC_EUNSUPPORTED,
+                    "this build cannot read C source: apt-get install libclang-19-dev && make (a .loop file works)");
 #endif
 }
 
@@ -82,7 +83,8 @@ static const char *find_compiler(void) {
     return NULL;
 }
 
-static void start_compiler(const char *compiler, const char *path, const struct rsc_c_options *options, int out, int err) {
+static void start_compiler(const char *compiler, const char *path, const struct rsc_c_options *options, int out,
+                           int err) {
     const char **argv = calloc(options->flag_count + 16, sizeof *argv);
     size_t count = 0;
     int nothing = open("/dev/null", O_RDONLY);
@@ -112,11 +114,13 @@ static void error_line(char *text, char *line, size_t room) {
     snprintf(line, room, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-static int preprocess(const char *path, const struct rsc_c_options *options, struct input *source, struct rsc_error *error) {
+static int preprocess(const char *path, const struct rsc_c_options *options, struct input *source,
+                      struct rsc_error *error) {
     struct input messages = {.limit = MESSAGE_BYTES_MAX};
     const char *compiler = find_compiler();
     int out[2], err[2], status = 0, ended = 0, open_ends = 2;
-    if (!compiler) return rsc_fail(error, RSC_EUNSUPPORTED, "C source needs a compiler for its preprocessor: apt-get install gcc");
+    if (!compiler)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "C source needs a compiler for its preprocessor: apt-get install gcc");
     if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) return rsc_fail_errno(error, errno, "pipe");
     pid_t pid = fork();
     if (pid < 0) return rsc_fail_errno(error, errno, "fork");
@@ -141,13 +145,16 @@ static int preprocess(const char *path, const struct rsc_c_options *options, str
     close(out[0]);
     close(err[0]);
     while (waitpid(pid, &ended, 0) < 0 && errno == EINTR) continue;
-    if (status == RSC_ELIMIT) return rsc_fail(error, RSC_ELIMIT, "%s: preprocessed, the source is larger than 64 MiB", path);
+    if (status == RSC_ELIMIT)
+        return rsc_fail(error, RSC_ELIMIT, "%s: preprocessed, the source is larger than 64 MiB", path);
     if (status) return rsc_fail_memory(error, path);
     if (!WIFEXITED(ended) || WEXITSTATUS(ended)) {
         char line[300];
         error_line(messages.text ? messages.text : (char *)"", line, sizeof line);
-        if (WIFEXITED(ended) && WEXITSTATUS(ended) == 126) return rsc_fail(error, RSC_EIO, "%s: the folder %s cannot be entered", path, options->directory);
-        if (!*line) return rsc_fail(error, RSC_EFORMAT, "%s: the preprocessor ended with status 0x%x", path, (unsigned)ended);
+        if (WIFEXITED(ended) && WEXITSTATUS(ended) == 126)
+            return rsc_fail(error, RSC_EIO, "%s: the folder %s cannot be entered", path, options->directory);
+        if (!*line)
+            return rsc_fail(error, RSC_EFORMAT, "%s: the preprocessor ended with status 0x%x", path, (unsigned)ended);
         return rsc_fail(error, RSC_EFORMAT, strncmp(line, path, strlen(path)) ? "%s: %s" : "%.0s%s", path, line);
     }
     return 0;
@@ -164,7 +171,8 @@ static void write_all(int fd, const void *data, size_t bytes) {
     }
 }
 
-static void child(int fd, const char *path, const struct rsc_c_options *options, double seconds) __attribute__((noreturn));
+static void child(int fd, const char *path, const struct rsc_c_options *options, double seconds)
+    __attribute__((noreturn));
 
 static void child(int fd, const char *path, const struct rsc_c_options *options, double seconds) {
     struct rsc_error error = {0};
@@ -183,9 +191,12 @@ static void child(int fd, const char *path, const struct rsc_c_options *options,
     int status = preprocess(path, options, &source, &error);
     int quiet = open("/dev/null", O_WRONLY);
     if (quiet >= 0) dup2(quiet, 2); /* a crashing clang draws its stack */
-    if (!status) status = rsc_clang_source_read(path, source.text ? source.text : "", source.used, options, &text, &bytes, &error);
+    if (!status)
+        status = rsc_clang_source_read(path, source.text ? source.text : "", source.used, options, &text, &bytes,
+                                       &error);
     write_all(fd, &status, sizeof status);
-    for (size_t i = 0; i < options->setting_count; i++) write_all(fd, &options->settings[i].used, sizeof options->settings[i].used);
+    for (size_t i = 0; i < options->setting_count; i++)
+        write_all(fd, &options->settings[i].used, sizeof options->settings[i].used);
     if (status) write_all(fd, &error, sizeof error);
     else write_all(fd, text, bytes);
     _exit(0);
@@ -198,15 +209,18 @@ static double now(void) {
 }
 
 /* What the child wrote: status, used settings, then an error or the text, which stays in *answer. */
-static int unpack(struct input *answer, const struct rsc_c_options *options, const char *path, char **text, size_t *bytes, struct rsc_error *error) {
+static int unpack(struct input *answer, const struct rsc_c_options *options, const char *path, char **text,
+                  size_t *bytes, struct rsc_error *error) {
     size_t head = sizeof(int) * (1 + options->setting_count);
     int status;
     if (answer->used < head) return rsc_fail(error, RSC_EFORMAT, "%s: reading the source ended without a result", path);
     memcpy(&status, answer->text, sizeof status);
-    for (size_t i = 0; i < options->setting_count; i++) memcpy(&options->settings[i].used, answer->text + sizeof(int) * (1 + i), sizeof(int));
+    for (size_t i = 0; i < options->setting_count; i++)
+        memcpy(&options->settings[i].used, answer->text + sizeof(int) * (1 + i), sizeof(int));
     if (status) {
         struct rsc_error sent;
-        if (answer->used != head + sizeof sent) return rsc_fail(error, RSC_EFORMAT, "%s: reading the source ended without a result", path);
+        if (answer->used != head + sizeof sent)
+            return rsc_fail(error, RSC_EFORMAT, "%s: reading the source ended without a result", path);
         memcpy(&sent, answer->text + head, sizeof sent);
         sent.message[sizeof sent.message - 1] = '\0';
         rsc_fail(error, status, "%s", sent.message);
@@ -226,7 +240,8 @@ int rsc_c_source_read(const char *path, const struct rsc_c_options *options, cha
     struct input answer = {.limit = RSC_LOOP_TEXT_BYTES_MAX};
     int ends[2], status = 1, ended = 0;
     *text = NULL;
-    if (path[0] == '-') return rsc_fail(error, RSC_EINVAL, "%s: a name that starts with - (write ./%s)", path, path);
+    if (path[0] == '-' || path[0] == '@') /* a flag, or a file of flags, to the compiler */
+        return rsc_fail(error, RSC_EINVAL, "%s: a name that starts with %c (write ./%s)", path, path[0], path);
     if (access(path, R_OK) != 0 && !options->directory) return rsc_fail_errno(error, errno, path);
     if (pipe2(ends, O_CLOEXEC)) return rsc_fail_errno(error, errno, "pipe");
     fflush(NULL);
@@ -253,10 +268,13 @@ int rsc_c_source_read(const char *path, const struct rsc_c_options *options, cha
     if (status) kill(-pid, SIGKILL);
     close(ends[0]);
     while (waitpid(pid, &ended, 0) < 0 && errno == EINTR) continue;
-    if (status == RSC_EVERSION) status = rsc_fail(error, RSC_ELIMIT, "%s: reading the source took longer than %g s", path, seconds);
+    if (status == RSC_EVERSION)
+        status = rsc_fail(error, RSC_ELIMIT, "%s: reading the source took longer than %g s", path, seconds);
     else if (status == RSC_ELIMIT) rsc_fail(error, status, "%s: the loop tree's text is larger than 16 MiB", path);
     else if (status) rsc_fail(error, status, "%s: reading from the front end failed", path);
-    else if (WIFSIGNALED(ended)) status = rsc_fail(error, RSC_EFORMAT, "%s: the compiler's library could not take this source (signal %d)", path, WTERMSIG(ended));
+    else if (WIFSIGNALED(ended))
+        status = rsc_fail(error, RSC_EFORMAT, "%s: the compiler's library could not take this source (signal %d)", path,
+                          WTERMSIG(ended));
     else status = unpack(&answer, options, path, text, bytes, error);
     free(answer.text);
     return status;

@@ -13,7 +13,7 @@
 struct rsc_c_options {
     const char *const *flags; /* for the preprocessor: "-DN=1024", "-Iinclude" ... */
     size_t flag_count;
-    const char *directory; /* where the preprocessor runs; NULL: here */
+    const char *directory;             /* where the preprocessor runs; NULL: here */
     struct rsc_loop_setting *settings; /* values of variables */
     size_t setting_count;
     const char *function; /* NULL: every function of the file that another of it does not call */

@@ -51,7 +51,8 @@ static void step_in(struct front *front, struct place *place, CXCursor *index) {
     if (index) {
         if (value_affine(front, &value, &affine)) {
             char reason[REASON_BYTES];
-            snprintf(reason, sizeof reason, "subscript %.50s is not affine: %.80s", front_source(front, *index), value.reason);
+            snprintf(reason, sizeof reason, "subscript %.50s is not affine: %.80s", front_source(front, *index),
+                     value.reason);
             return opaque(place, reason);
         }
         if (rsc_affine_add(&place->offset, &affine, row)) return opaque(place, "an offset passes 2^56 bytes");
@@ -79,7 +80,8 @@ static void member_of(struct front *front, CXCursor cursor, struct place *place)
     if (bits < 0 || front_shape_of_type(front, front->clang.getCursorType(field), &shape))
         return opaque(place, "the layout of the structure is not known");
     if (front_type(front, field).kind == CXType_Pointer) { /* the member itself is one element: the pointer */
-        shape = (struct shape){.element = front_type(front, field), .element_bytes = front->clang.Type_getSizeOf(front_type(front, field))};
+        shape = (struct shape){.element = front_type(front, field),
+                               .element_bytes = front->clang.Type_getSizeOf(front_type(front, field))};
     }
     offset = rsc_affine_number(bits / 8);
     if (rsc_affine_add(&place->offset, &offset, 1)) return opaque(place, "an offset passes 2^56 bytes");
@@ -97,10 +99,12 @@ static void variable_place(struct front *front, CXCursor cursor, struct place *p
     place->is_memory = 0;
     if (type_is_array(type) || type.kind == CXType_Record) {
         struct value value = binding->value;
-        if (value.kind != VALUE_POINTER) return opaque(place, value.kind == VALUE_OPAQUE ? value.reason : "it is no array");
+        if (value.kind != VALUE_POINTER)
+            return opaque(place, value.kind == VALUE_OPAQUE ? value.reason : "it is no array");
         place->shape = value.shape;
         place->offset = value.offset;
-        place->array = value.array != UINT32_MAX ? value.array : front_array_of_variable(front, place->variable, &value.shape);
+        place->array = value.array != UINT32_MAX ? value.array
+                                                 : front_array_of_variable(front, place->variable, &value.shape);
         return;
     }
     place->array = UINT32_MAX;
@@ -175,14 +179,16 @@ void front_touch(struct front *front, CXCursor cursor, const struct place *place
         return;
     }
     pending.size_bytes = (uint32_t)size;
-    pending.text = front_kind(front, cursor) == CXCursor_VarDecl ? front_name(front, cursor) : front_source(front, cursor);
+    pending.text = front_kind(front, cursor) == CXCursor_VarDecl ? front_name(front, cursor)
+                                                                 : front_source(front, cursor);
     front_place(front, cursor, &pending.file, &pending.line);
     add_pending(front, &pending);
 }
 
 /* The pointer that is stored at a place. */
 static void stored_pointer(struct front *front, CXCursor cursor, const struct place *place, struct value *value) {
-    if (place->array == UINT32_MAX || !rsc_affine_is_number(&place->offset)) {
+    if (place->array == UINT32_MAX || !rsc_affine_is_number(&place->offset) ||
+        front->origin[place->array].pointers_stored) {
         value_opaque(value, "the pointer %.60s is loaded from memory", front_source(front, cursor));
         return;
     }
@@ -192,7 +198,8 @@ static void stored_pointer(struct front *front, CXCursor cursor, const struct pl
         value_opaque(value, "the rows that %.60s points at have no known size", front_source(front, cursor));
         return;
     }
-    value->array = front_array_of_pointer(front, place->array, place->offset.constant, front_source(front, cursor), &value->shape);
+    value->array = front_array_of_pointer(front, place->array, place->offset.constant, front_source(front, cursor),
+                                          &value->shape);
 }
 
 void front_load(struct front *front, CXCursor cursor, struct value *value) {
@@ -222,11 +229,29 @@ void front_load(struct front *front, CXCursor cursor, struct value *value) {
             value->array = front_array_of_variable(front, binding->variable, &value->shape);
         return;
     }
+    int64_t number;
+    if (type_is_integer(type) && !place.opaque && rsc_affine_is_number(&place.offset) &&
+        front_setting(front, front_source(front, cursor),
+                      &number)) { /* grid->width, a size that stays: as a variable is */
+        value_constant(value, number);
+        return;
+    }
     int fixed_pointer = type.kind == CXType_Pointer && !place.opaque && rsc_affine_is_number(&place.offset);
     if (!fixed_pointer || front->options->count_scalars) front_touch(front, cursor, &place, 0);
     if (place.opaque) value_opaque(value, "%s", place.reason);
     else if (type.kind == CXType_Pointer) stored_pointer(front, cursor, &place, value);
+    else if (type_is_integer(type) && rsc_affine_is_number(&place.offset) && place.shape.rank == 0)
+        value_opaque(value, "%.45s is loaded from memory (--set '%.45s=NUMBER' gives it)", front_source(front, cursor),
+                     front_source(front, cursor));
     else value_opaque(value, "%.60s is loaded from memory", front_source(front, cursor));
+}
+
+static void first_pointer(struct front *front, CXCursor variable, struct value *value) {
+    value->kind = VALUE_POINTER;
+    value->array = UINT32_MAX; /* found when it is used */
+    value->offset = rsc_affine_number(0);
+    if (front_shape_of_variable(front, variable, &value->shape, value->reason, sizeof value->reason))
+        value->kind = VALUE_OPAQUE;
 }
 
 void front_store(struct front *front, CXCursor target, const struct value *value, int read_first) {
@@ -236,6 +261,8 @@ void front_store(struct front *front, CXCursor target, const struct value *value
     if (place.opaque && read_first) front->gaps_muted++; /* said once is enough */
     front_touch(front, target, &place, 1);
     if (place.opaque && read_first) front->gaps_muted--;
+    if (!place.opaque && place.array != UINT32_MAX && value->kind == VALUE_POINTER)
+        front->origin[place.array].pointers_stored = 1;
     if (place.opaque || place.is_memory || place.array != UINT32_MAX) return;
     struct binding *binding = front_variable(front, place.variable);
     if (!binding) return;
@@ -248,10 +275,14 @@ void front_store(struct front *front, CXCursor target, const struct value *value
     if (type.kind == CXType_Pointer && now.kind == VALUE_POINTER) {
         struct shape shape;
         char reason[REASON_BYTES];
-        if (front_shape_of_variable(front, place.variable, &shape, reason, sizeof reason)) value_opaque(&now, "%s", reason);
+        if (front_shape_of_variable(front, place.variable, &shape, reason, sizeof reason))
+            value_opaque(&now, "%s", reason);
         else now.shape = shape; /* it is read as what the variable says it points at */
+    } else if (type.kind == CXType_Pointer && now.kind == VALUE_OPAQUE && !front->at) {
+        first_pointer(front, place.variable, &now); /* malloc(): an array of its own, as a pointer parameter is */
     } else if (!type_is_integer(type) || now.kind == VALUE_POINTER) {
         value_opaque(&now, "%.60s is no integer", front_name(front, place.variable));
     }
-    if ((binding = front_variable(front, place.variable))) front_bind(front, binding, &now); /* the list may have moved */
+    if ((binding = front_variable(front, place.variable)))
+        front_bind(front, binding, &now); /* the list may have moved */
 }

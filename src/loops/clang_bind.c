@@ -10,7 +10,7 @@
 
 #include "loops/clang_front.h"
 
-static int setting_of(struct front *front, const char *name, int64_t *value) {
+int front_setting(struct front *front, const char *name, int64_t *value) {
     for (size_t i = 0; i < front->options->setting_count; i++)
         if (!strcmp(front->options->settings[i].name, name)) {
             front->options->settings[i].used = 1;
@@ -32,16 +32,16 @@ static unsigned size_expressions(struct front *front, CXCursor variable, CXCurso
 int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room) {
     CXType type = front_type(front, variable);
     CXCursor sizes[RSC_LOOP_RANK_MAX + 2];
-    uint32_t first_array = 0;
     *shape = (struct shape){0};
     if (type.kind == CXType_Pointer) {
-        shape->rank = first_array = 1;
+        shape->rank = 1;
         type = front->clang.getCanonicalType(front->clang.getPointeeType(type));
     }
     unsigned size_count = size_expressions(front, variable, sizes, RSC_LOOP_RANK_MAX + 2), levels = 0;
     for (CXType t = type; type_is_array(t); t = front->clang.getCanonicalType(front->clang.getArrayElementType(t)))
         levels += t.kind != CXType_IncompleteArray;
-    for (unsigned level = levels; type_is_array(type); type = front->clang.getCanonicalType(front->clang.getArrayElementType(type))) {
+    for (unsigned level = levels; type_is_array(type);
+         type = front->clang.getCanonicalType(front->clang.getArrayElementType(type))) {
         if (shape->rank == RSC_LOOP_RANK_MAX) return snprintf(reason, room, "an array of more than 16 dimensions"), -1;
         uint64_t *extent = &shape->extent[shape->rank++];
         if (type.kind == CXType_IncompleteArray) continue;
@@ -52,14 +52,15 @@ int front_shape_of_variable(struct front *front, CXCursor variable, struct shape
         }
         struct value value;
         int64_t number;
-        if (level >= size_count) return snprintf(reason, room, "an extent of %s is hidden in a typedef", front_name(front, variable)), -1;
+        if (level >= size_count)
+            return snprintf(reason, room, "an extent of %s is hidden in a typedef", front_name(front, variable)), -1;
         front_eval(front, sizes[level], &value);
         if (value_is_constant(&value, &number) && number > 0) *extent = (uint64_t)number;
         else if (shape->rank > 1)
             return snprintf(reason, room, "an extent of %s is not known: %.100s", front_name(front, variable),
-                            value.kind == VALUE_OPAQUE ? value.reason : "it is not a positive number"), -1;
+                            value.kind == VALUE_OPAQUE ? value.reason : "it is not a positive number"),
+                   -1;
     }
-    (void)first_array;
     shape->element = type;
     long long bytes = front->clang.Type_getSizeOf(type);
     shape->element_bytes = bytes > 0 ? bytes : 1; /* void *: counted in bytes, as gcc does */
@@ -75,7 +76,8 @@ int front_shape_of_type(struct front *front, CXType type, struct shape *shape) {
     }
     for (; type_is_array(type); type = front->clang.getCanonicalType(front->clang.getArrayElementType(type))) {
         if (shape->rank == RSC_LOOP_RANK_MAX || (type.kind == CXType_VariableArray && shape->rank)) return -1;
-        shape->extent[shape->rank++] = type.kind == CXType_ConstantArray ? (uint64_t)front->clang.getArraySize(type) : 0;
+        shape->extent[shape->rank++] = type.kind == CXType_ConstantArray ? (uint64_t)front->clang.getArraySize(type)
+                                                                         : 0;
     }
     shape->element = type;
     long long bytes = front->clang.Type_getSizeOf(type);
@@ -107,8 +109,11 @@ static struct rsc_loop_array *add_named(struct front *front, const char *name) {
     for (unsigned attempt = 0; attempt < 1000; attempt++) {
         const char *wish = name;
         if (attempt) {
-            if (attempt == 1) snprintf(other, sizeof other, "%.100s.%.150s", front->function ? front->function : "", name);
-            else snprintf(other, sizeof other, "%.100s.%.150s.%u", front->function ? front->function : "", name, attempt);
+            if (attempt == 1)
+                snprintf(other, sizeof other, "%.100s.%.150s", front->function ? front->function : "", name);
+            else
+                snprintf(other, sizeof other, "%.100s.%.150s.%u", front->function ? front->function : "", name,
+                         attempt);
             wish = other;
         }
         uint32_t i = 0;
@@ -118,7 +123,8 @@ static struct rsc_loop_array *add_named(struct front *front, const char *name) {
     return NULL;
 }
 
-static uint32_t add_array(struct front *front, const char *name, const struct shape *shape, const struct origin *origin) {
+static uint32_t add_array(struct front *front, const char *name, const struct shape *shape,
+                          const struct origin *origin) {
     if (front->program->array_count == front->origin_room) {
         size_t room = front->origin_room ? 2 * front->origin_room : 16;
         struct origin *larger = realloc(front->origin, room * sizeof *larger);
@@ -139,7 +145,8 @@ static uint32_t add_array(struct front *front, const char *name, const struct sh
 }
 
 uint32_t front_array_of_variable(struct front *front, CXCursor variable, const struct shape *shape) {
-    struct origin origin = {.variable = variable, .is_private = front_is_private(front, variable), .holder = UINT32_MAX};
+    struct origin origin = {
+        .variable = variable, .is_private = front_is_private(front, variable), .holder = UINT32_MAX};
     for (uint32_t i = 0; i < front->program->array_count; i++)
         if (front->origin[i].holder == UINT32_MAX && front->origin[i].is_private == origin.is_private &&
             front->clang.equalCursors(front->origin[i].variable, variable))
@@ -150,10 +157,17 @@ uint32_t front_array_of_variable(struct front *front, CXCursor variable, const s
 
 uint32_t front_array_of_pointer(struct front *front, uint32_t holder, int64_t offset, const char *name,
                                 const struct shape *shape) {
-    struct origin origin = {.holder = holder, .holder_offset = offset, .declared_at = front->origin[holder].declared_at};
+    struct origin origin = {
+        .holder = holder, .holder_offset = offset, .declared_at = front->origin[holder].declared_at};
     for (uint32_t i = 0; i < front->program->array_count; i++)
         if (front->origin[i].holder == holder && front->origin[i].holder_offset == offset) return i;
     return add_array(front, name, shape, &origin);
+}
+
+static int passed_number(struct front *front, CXCursor variable, int64_t *value) {
+    for (unsigned i = 0; i < front->passed_count && !front->collecting; i++)
+        if (front->clang.equalCursors(front->passed[i].parameter, variable)) return *value = front->passed[i].value, 1;
+    return 0;
 }
 
 static void first_value(struct front *front, CXCursor variable, struct value *value) {
@@ -161,8 +175,10 @@ static void first_value(struct front *front, CXCursor variable, struct value *va
     const char *name = front_name(front, variable);
     int64_t number;
     if (type_is_integer(type)) {
-        if (setting_of(front, name, &number)) value_constant(value, number);
-        else if (front->clang.isConstQualifiedType(front->clang.getCursorType(variable)) && front_constant(front, variable, &number))
+        if (front_setting(front, name, &number) || passed_number(front, variable, &number))
+            value_constant(value, number);
+        else if (front->clang.isConstQualifiedType(front->clang.getCursorType(variable)) &&
+                 front_constant(front, variable, &number))
             value_constant(value, number);
         else value_opaque(value, "%.60s is not known (--set %.60s=NUMBER gives it)", name, name);
         return;
@@ -212,8 +228,10 @@ void front_bind(struct front *front, struct binding *binding, const struct value
     }
     front->undo[front->undo_count++] = (struct undo){.index = index, .value = binding->value};
     binding->value = *value;
-    if (value->kind == VALUE_OPAQUE && type_is_integer(front_type(front, binding->variable)) &&
-        setting_of(front, front_name(front, binding->variable), &number))
+    if (binding->address_taken)
+        value_opaque(&binding->value, "%.60s may change through its address", front_name(front, binding->variable));
+    if (binding->value.kind == VALUE_OPAQUE && type_is_integer(front_type(front, binding->variable)) &&
+        front_setting(front, front_name(front, binding->variable), &number))
         value_constant(&binding->value, number);
 }
 
@@ -230,7 +248,8 @@ static CXCursor assigned_variable(struct front *front, CXCursor cursor) {
     enum CXCursorKind kind = front_kind(front, cursor);
     int assigns = kind == CXCursor_CompoundAssignOperator;
     none.kind = CXCursor_InvalidFile;
-    if (kind == CXCursor_BinaryOperator) assigns = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
+    if (kind == CXCursor_BinaryOperator)
+        assigns = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
     if (kind == CXCursor_UnaryOperator) {
         enum CXUnaryOperatorKind op = front->clang.getCursorUnaryOperatorKind(cursor);
         assigns = op == CXUnaryOperator_PostInc || op == CXUnaryOperator_PostDec || op == CXUnaryOperator_PreInc ||
@@ -243,7 +262,8 @@ static CXCursor assigned_variable(struct front *front, CXCursor cursor) {
     if (front_kind(front, target) != CXCursor_DeclRefExpr) return none;
     CXCursor variable = front->clang.getCursorReferenced(target);
     enum CXCursorKind declared = front_kind(front, variable);
-    return declared == CXCursor_VarDecl || declared == CXCursor_ParmDecl ? front->clang.getCanonicalCursor(variable) : none;
+    return declared == CXCursor_VarDecl || declared == CXCursor_ParmDecl ? front->clang.getCanonicalCursor(variable)
+                                                                         : none;
 }
 
 static int is_tracked(struct front *front, CXCursor variable) {
@@ -253,9 +273,10 @@ static int is_tracked(struct front *front, CXCursor variable) {
 
 struct search {
     struct front *front;
-    const char *why;    /* forget what is assigned */
-    CXCursor variable;  /* or look for this one */
-    int counters;       /* or for any integer or pointer, not inside loops */
+    const char *why;   /* forget what is assigned */
+    CXCursor variable; /* or look for this one */
+    int counters;      /* or for any integer or pointer, not inside loops */
+    unsigned calls;    /* followed on the way here */
     int found;
 };
 
@@ -264,8 +285,19 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
     struct front *front = search->front;
     (void)parent;
     if (search->counters && front_kind(front, cursor) == CXCursor_ForStmt) return CXChildVisit_Continue;
+    if (front_kind(front, cursor) == CXCursor_CallExpr &&
+        search->calls < FRONT_CALLS_MAX) { /* what is called assigns too */
+        CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(cursor));
+        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) {
+            search->calls++;
+            front->clang.visitChildren(definition, look, search);
+            search->calls--;
+            if (search->found) return CXChildVisit_Break;
+        }
+    }
     CXCursor variable = assigned_variable(front, cursor);
-    if (front->clang.Cursor_isNull(variable) || front_kind(front, variable) == CXCursor_InvalidFile) return CXChildVisit_Recurse;
+    if (front->clang.Cursor_isNull(variable) || front_kind(front, variable) == CXCursor_InvalidFile)
+        return CXChildVisit_Recurse;
     if (search->why) {
         struct binding *binding = is_tracked(front, variable) ? front_variable(front, variable) : NULL;
         if (binding && !binding->counter) {
@@ -278,13 +310,15 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
         }
         return CXChildVisit_Recurse;
     }
-    search->found = search->counters ? is_tracked(front, variable) : (int)front->clang.equalCursors(variable, search->variable);
+    search->found = search->counters ? is_tracked(front, variable)
+                                     : (int)front->clang.equalCursors(variable, search->variable);
     return search->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
 static int search(struct front *front, CXCursor tree, struct search *search) {
     search->front = front;
-    if (look(tree, tree, search) == CXChildVisit_Recurse && !search->found) front->clang.visitChildren(tree, look, search);
+    if (look(tree, tree, search) == CXChildVisit_Recurse && !search->found)
+        front->clang.visitChildren(tree, look, search);
     return search->found;
 }
 
@@ -303,7 +337,44 @@ int front_assigns_counters(struct front *front, CXCursor statement) {
     return search(front, statement, &find);
 }
 
-static struct front *sorting; /* qsort has no argument for it; the front end runs in a process of its own, on one thread */
+void front_forget_globals(struct front *front, CXCursor call) {
+    front_forget_assigned(front, call, "may change in a call");
+    for (size_t i = 0; i < front->binding_count; i++) {
+        struct binding *binding = &front->binding[i];
+        struct value value;
+        if (front_kind(front, front->clang.getCursorSemanticParent(binding->variable)) != CXCursor_TranslationUnit ||
+            binding->counter || !type_is_integer(front_type(front, binding->variable)) ||
+            front->clang.isConstQualifiedType(front->clang.getCursorType(binding->variable)))
+            continue;
+        value_opaque(&value, "%.60s may change in a call", front_name(front, binding->variable));
+        front_bind(front, binding, &value);
+    }
+}
+
+static enum CXChildVisitResult look_for_address(CXCursor cursor, CXCursor parent, CXClientData data) {
+    struct front *front = data;
+    (void)parent;
+    if (front_kind(front, cursor) != CXCursor_UnaryOperator ||
+        front->clang.getCursorUnaryOperatorKind(cursor) != CXUnaryOperator_AddrOf)
+        return CXChildVisit_Recurse;
+    CXCursor variable = assigned_variable(front, cursor);
+    struct binding *binding = front_kind(front, variable) != CXCursor_InvalidFile && is_tracked(front, variable)
+                                  ? front_variable(front, variable)
+                                  : NULL;
+    if (binding && !binding->address_taken) {
+        struct value value = binding->value;
+        binding->address_taken = 1;
+        front_bind(front, binding, &value);
+    }
+    return CXChildVisit_Recurse;
+}
+
+void front_find_addresses(struct front *front, CXCursor body) {
+    front->clang.visitChildren(body, look_for_address, front);
+}
+
+static struct front
+    *sorting; /* qsort has no argument for it; the front end runs in a process of its own, on one thread */
 
 static int earlier(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -330,7 +401,8 @@ void front_sort_arrays(struct front *front) {
     if (!map || !order || !arrays) {
         front_no_memory(front);
     } else {
-        for (uint32_t r = 0; r < front->program->region_count; r++) each_reference(front->program->region[r].root, map, 0);
+        for (uint32_t r = 0; r < front->program->region_count; r++)
+            each_reference(front->program->region[r].root, map, 0);
         for (uint32_t i = 0; i < count; i++)
             if (map[i]) order[kept++] = i;
         sorting = front;
@@ -339,7 +411,8 @@ void front_sort_arrays(struct front *front) {
             arrays[i] = front->program->array[order[i]];
             map[order[i]] = i;
         }
-        for (uint32_t r = 0; r < front->program->region_count; r++) each_reference(front->program->region[r].root, map, 1);
+        for (uint32_t r = 0; r < front->program->region_count; r++)
+            each_reference(front->program->region[r].root, map, 1);
         front->program->array = arrays;
         front->program->array_count = kept;
         front->program->array_room = count + 1;

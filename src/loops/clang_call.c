@@ -8,18 +8,65 @@
 #include "loops/clang_front.h"
 
 /* Functions without side effects or references of their own, also with f or l behind them. */
-static const char *const pure[] = {"abs",   "acos",  "acosh", "asin",  "asinh", "atan",  "atan2", "atanh", "cbrt",  "ceil",  "copysign",
-                                   "cos",   "cosh",  "erf",   "erfc",  "exp",   "exp2",  "expm1", "fabs",  "fdim",  "floor", "fma",
-                                   "fmax",  "fmin",  "fmod",  "hypot", "isnan", "isinf", "labs",  "ldexp", "lgamma", "log",  "log10",
-                                   "log1p", "log2",  "lrint", "lround", "nearbyint", "omp_get_max_threads", "omp_get_num_threads",
-                                   "omp_get_thread_num", "omp_get_wtime", "pow", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh",
-                                   "tgamma", "trunc"};
+static const char *const pure[] = {"abs",
+                                   "acos",
+                                   "acosh",
+                                   "asin",
+                                   "asinh",
+                                   "atan",
+                                   "atan2",
+                                   "atanh",
+                                   "cbrt",
+                                   "ceil",
+                                   "copysign",
+                                   "cos",
+                                   "cosh",
+                                   "erf",
+                                   "erfc",
+                                   "exp",
+                                   "exp2",
+                                   "expm1",
+                                   "fabs",
+                                   "fdim",
+                                   "floor",
+                                   "fma",
+                                   "fmax",
+                                   "fmin",
+                                   "fmod",
+                                   "hypot",
+                                   "isnan",
+                                   "isinf",
+                                   "labs",
+                                   "ldexp",
+                                   "lgamma",
+                                   "log",
+                                   "log10",
+                                   "log1p",
+                                   "log2",
+                                   "lrint",
+                                   "lround",
+                                   "nearbyint",
+                                   "omp_get_max_threads",
+                                   "omp_get_num_threads",
+                                   "omp_get_thread_num",
+                                   "omp_get_wtime",
+                                   "pow",
+                                   "rint",
+                                   "round",
+                                   "sin",
+                                   "sinh",
+                                   "sqrt",
+                                   "tan",
+                                   "tanh",
+                                   "tgamma",
+                                   "trunc"};
 
 static int is_pure(const char *name) {
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof pure / sizeof *pure; i++) {
         size_t known = strlen(pure[i]);
-        if (!strncmp(name, pure[i], known) && (length == known || (length == known + 1 && strchr("fl", name[known])))) return 1;
+        if (!strncmp(name, pure[i], known) && (length == known || (length == known + 1 && strchr("fl", name[known]))))
+            return 1;
     }
     return 0;
 }
@@ -49,7 +96,8 @@ static int rounded_quotient(struct front *front, CXCursor argument, int up, stru
     struct value divisor, more;
     int64_t by;
     if (front_kind(front, division) != CXCursor_BinaryOperator || kids.count != 2 ||
-        front->clang.getCursorBinaryOperatorKind(division) != CXBinaryOperator_Div || !type_is_floating(front_type(front, division)))
+        front->clang.getCursorBinaryOperatorKind(division) != CXBinaryOperator_Div ||
+        !type_is_floating(front_type(front, division)))
         return 0;
     CXCursor above = integer_inside(front, kids.item[0]), below = integer_inside(front, kids.item[1]);
     if (!type_is_integer(front_type(front, above)) || !type_is_integer(front_type(front, below))) return 0;
@@ -67,7 +115,8 @@ static int rounded_quotient(struct front *front, CXCursor argument, int up, stru
 
 /* floord, ceild, min and max that are declared nowhere; 1 if it was one. */
 static int by_its_name(struct front *front, const char *name, CXCursor call, struct value *value) {
-    int up = !strcmp(name, "ceild"), down = !strcmp(name, "floord"), least = !strcmp(name, "min"), most = !strcmp(name, "max");
+    int up = !strcmp(name, "ceild"), down = !strcmp(name, "floord"), least = !strcmp(name, "min"),
+        most = !strcmp(name, "max");
     struct value other, more;
     int64_t by;
     if ((!up && !down && !least && !most) || front->clang.Cursor_getNumArguments(call) != 2) return 0;
@@ -168,8 +217,10 @@ static void bind_parameters(struct front *front, CXCursor definition, const stru
         if (!binding) return;
         if (type_is_integer(type)) {
             if (value.kind == VALUE_POINTER) value_opaque(&value, "a pointer is used as a number");
+            front_convert(front, type, &value);
         } else if (value.kind == VALUE_POINTER) {
-            if (front_shape_of_variable(front, parameter, &shape, reason, sizeof reason)) value_opaque(&value, "%s", reason);
+            if (front_shape_of_variable(front, parameter, &shape, reason, sizeof reason))
+                value_opaque(&value, "%s", reason);
             else value.shape = shape;
         } else if (value.kind == VALUE_NUMBER) {
             value_opaque(&value, "%.60s is no integer", front_name(front, parameter));
@@ -190,7 +241,8 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
             front_gap(front, call, "%.60s calls itself", front_name(front, definition));
             return;
         }
-    if (front->call_depth == FRONT_CALLS_MAX || count != parameters || front_kind(front, body) != CXCursor_CompoundStmt) {
+    if (front->call_depth == FRONT_CALLS_MAX || count != parameters ||
+        front_kind(front, body) != CXCursor_CompoundStmt) {
         front_gap(front, call, "a call of %.60s that cannot be inlined", front_name(front, definition));
         return;
     }
@@ -199,15 +251,21 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
         front_no_memory(front);
         return;
     }
-    for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &arguments[i]);
+    for (int i = 0; i < count; i++)
+        front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &arguments[i]);
     front->calls[front->call_depth++] = definition;
     bind_parameters(front, definition, arguments, count);
+    front_find_addresses(front, body);
     int in_subscript = front->in_subscript;
     front->in_subscript = 0;
     struct kids kids = front_kids(front, body);
     value_opaque(value, "%.60s returns no integer", front_name(front, definition));
     for (unsigned i = 0; i < kids.count && !front->out_of_memory; i++)
         if (run_statement(front, kids.item[i], value)) break;
+    if (value->kind == VALUE_NUMBER) /* the type it is returned as */
+        front_convert(front,
+                      front->clang.getCanonicalType(front->clang.getResultType(front->clang.getCursorType(definition))),
+                      value);
     front->in_subscript = in_subscript;
     front->call_depth--;
 }
@@ -235,5 +293,7 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
     if (by_its_name(front, name, call, value)) return;
     struct value ignored;
     for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &ignored);
-    if (!is_pure(name)) front_gap(front, call, "a call of %.60s, whose body is not in the source", name);
+    if (is_pure(name)) return;
+    front_gap(front, call, "a call of %.60s, whose body is not in the source", name);
+    front_forget_globals(front, call);
 }

@@ -116,7 +116,8 @@ int front_same_text(struct front *front, CXCursor a, CXCursor b) {
 
 void front_place(struct front *front, CXCursor cursor, const char **file, unsigned *line) {
     CXString name;
-    front->clang.getPresumedLocation(front->clang.getRangeStart(front->clang.getCursorExtent(cursor)), &name, line, NULL);
+    front->clang.getPresumedLocation(front->clang.getRangeStart(front->clang.getCursorExtent(cursor)), &name, line,
+                                     NULL);
     *file = take_string(front, name);
 }
 
@@ -124,25 +125,17 @@ CXType front_type(struct front *front, CXCursor cursor) {
     return front->clang.getCanonicalType(front->clang.getCursorType(cursor));
 }
 
-int type_is_integer(CXType type) {
-    switch (type.kind) {
-    case CXType_Bool: case CXType_Char_U: case CXType_UChar: case CXType_Char16: case CXType_Char32: case CXType_UShort:
-    case CXType_UInt: case CXType_ULong: case CXType_ULongLong: case CXType_Char_S: case CXType_SChar: case CXType_WChar:
-    case CXType_Short: case CXType_Int: case CXType_Long: case CXType_LongLong: case CXType_Enum: return 1;
-    default: return 0;
-    }
-}
+/* libclang numbers the types: bool and the unsigned ones, 128 bits, then the signed ones. */
+int type_is_unsigned(CXType type) { return type.kind >= CXType_Bool && type.kind <= CXType_ULongLong; }
 
-int type_is_unsigned(CXType type) {
-    switch (type.kind) {
-    case CXType_Bool: case CXType_Char_U: case CXType_UChar: case CXType_Char16: case CXType_Char32: case CXType_UShort:
-    case CXType_UInt: case CXType_ULong: case CXType_ULongLong: return 1;
-    default: return 0;
-    }
+int type_is_integer(CXType type) {
+    return type_is_unsigned(type) || (type.kind >= CXType_Char_S && type.kind <= CXType_LongLong) ||
+           type.kind == CXType_Enum;
 }
 
 int type_is_array(CXType type) {
-    return type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray || type.kind == CXType_IncompleteArray;
+    return type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray ||
+           type.kind == CXType_IncompleteArray;
 }
 
 int type_is_floating(CXType type) {
@@ -182,13 +175,15 @@ void front_gap(struct front *front, CXCursor cursor, const char *format, ...) {
     const char *text = front_source(front, cursor);
     if (region->file && !strcmp(region->file, file)) file = NULL;
     for (uint32_t i = 0; i < region->gap_count; i++) /* a statement that runs along several paths meets it in each */
-        if (region->gap[i].line == line && !strcmp(region->gap[i].reason, reason) && !strcmp(region->gap[i].text, text)) return;
+        if (region->gap[i].line == line && !strcmp(region->gap[i].reason, reason) && !strcmp(region->gap[i].text, text))
+            return;
     if (rsc_loop_add_gap(front->program, region, file, line, text, reason)) front->out_of_memory = 1;
 }
 
 CXCursor front_body(struct front *front, CXCursor function) {
     struct kids kids = front_kids(front, function);
-    if (kids.count && front_kind(front, kids.item[kids.count - 1]) == CXCursor_CompoundStmt) return kids.item[kids.count - 1];
+    if (kids.count && front_kind(front, kids.item[kids.count - 1]) == CXCursor_CompoundStmt)
+        return kids.item[kids.count - 1];
     CXCursor none = {0};
     none.kind = CXCursor_InvalidFile;
     return none;

@@ -13,10 +13,16 @@ static void eval_all(struct front *front, CXCursor cursor, struct value *value, 
     value_opaque(value, "%s", reason);
 }
 
-/* A conversion to a narrower integer keeps the value only if it fits. */
-static void convert(struct front *front, CXType to, struct value *value) {
+/* A conversion to a narrower type keeps the value only if it fits. */
+void front_convert(struct front *front, CXType to, struct value *value) {
     int64_t least, most;
     if (value->kind != VALUE_NUMBER) return;
+    if (type_is_floating(to)) { /* whole numbers stay what they are as far as the mantissa reaches */
+        int64_t exact = to.kind == CXType_Double || to.kind == CXType_LongDouble ? INT64_C(1) << 53 : INT64_C(1) << 24;
+        if (front_value_range(front, value, &least, &most) || least < -exact || most > exact)
+            value_opaque(value, "floating-point numbers do not hold it exactly");
+        return;
+    }
     if (!type_is_integer(to)) {
         value_opaque(value, "it is no integer");
         return;
@@ -32,7 +38,8 @@ static void convert(struct front *front, CXType to, struct value *value) {
             affine = value->term[0].value; /* what is known of the loops around may rule it out */
             if (front_proved(front, &affine)) return;
         }
-        value_opaque(value, "it may not fit its type (%s)", type_is_unsigned(to) ? "unsigned, and it may be negative" : "narrower");
+        value_opaque(value, least < low && type_is_unsigned(to) ? "it may be negative in an unsigned type"
+                                                                : "it may be too large for its type");
     }
 }
 
@@ -41,7 +48,8 @@ static void pointer_plus(struct front *front, struct value *pointer, struct valu
     int64_t row = front_row_bytes(&pointer->shape);
     if (row < 0 || !pointer->shape.rank) value_opaque(pointer, "a pointer to what has no known size");
     else if (value_affine(front, number, &affine)) value_opaque(pointer, "%s", number->reason);
-    else if (rsc_affine_add(&pointer->offset, &affine, sign * row)) value_opaque(pointer, "an offset passes 2^56 bytes");
+    else if (rsc_affine_add(&pointer->offset, &affine, sign * row))
+        value_opaque(pointer, "an offset passes 2^56 bytes");
 }
 
 static void by_power_of_two(struct front *front, struct value *value, const struct value *right, int left_shift) {
@@ -79,8 +87,25 @@ static void masked(struct front *front, struct value *value, const struct value 
     front_know(front, &affine, -1, mask);
 }
 
-static void arithmetic(struct front *front, enum CXBinaryOperatorKind op, struct value *left, struct value *right) {
+/* As unsigned, a number below 0 is a large one: quotients and shifts of it are others. */
+static int may_wrap(struct front *front, CXType type, const struct value *value) {
+    int64_t least, most;
+    struct rsc_affine affine = value->term[0].value;
+    if (value->kind != VALUE_NUMBER || !type_is_unsigned(type)) return 0;
+    if (!front_value_range(front, value, &least, &most) && least >= 0) return 0;
+    return value->count > 1 || !front_proved(front, &affine);
+}
+
+static void arithmetic(struct front *front, enum CXBinaryOperatorKind op, CXType type, struct value *left,
+                       struct value *right) {
     int64_t number;
+    int divides = op == CXBinaryOperator_Div || op == CXBinaryOperator_Rem || op == CXBinaryOperator_Shr ||
+                  op == CXBinaryOperator_DivAssign || op == CXBinaryOperator_RemAssign ||
+                  op == CXBinaryOperator_ShrAssign;
+    if (divides && may_wrap(front, type, left)) {
+        value_opaque(left, "an unsigned number could be negative");
+        return;
+    }
     switch (op) {
     case CXBinaryOperator_Add:
     case CXBinaryOperator_AddAssign:
@@ -126,9 +151,7 @@ static int is_comparison(enum CXBinaryOperatorKind op) {
 }
 
 static void eval_logical(struct front *front, CXCursor cursor, struct kids kids, struct value *value) {
-    struct value right;
     char reason[REASON_BYTES];
-    (void)right;
     if (!front_has_references(front, kids.item[1])) { /* which side decides does not matter: only the left reads */
         if (front_has_references(front, kids.item[0])) front_eval(front, kids.item[0], value);
         value_opaque(value, "a truth value is used as a number");
@@ -147,7 +170,7 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
     if (kids.count != 2) return eval_all(front, cursor, value, "an operation that cannot be read");
     if (op == CXBinaryOperator_Assign) {
         front_eval(front, kids.item[1], value);
-        convert(front, front_type(front, kids.item[0]), value);
+        front_convert(front, front_type(front, kids.item[0]), value);
         front_store(front, kids.item[0], value, 0);
         return;
     }
@@ -159,13 +182,18 @@ static void eval_binary(struct front *front, CXCursor cursor, struct value *valu
         *value = right;
     } else if (is_comparison(op)) {
         value_opaque(value, "a truth value is used as a number");
+    } else if (type_is_floating(type) && value->kind == VALUE_NUMBER && right.kind == VALUE_NUMBER &&
+               (op == CXBinaryOperator_Add || op == CXBinaryOperator_Sub || op == CXBinaryOperator_Mul)) {
+        arithmetic(front, op, type, value, &right); /* of whole numbers: floord(n, 32) + 1 */
+        front_convert(front, type, value);
     } else if (type.kind != CXType_Pointer && !type_is_integer(type)) {
         value_opaque(value, "floating-point arithmetic");
     } else {
-        arithmetic(front, op, value, &right);
-        convert(front, type, value);
+        arithmetic(front, op, type, value, &right);
+        front_convert(front, type, value);
         int bits = op == CXBinaryOperator_Xor || op == CXBinaryOperator_Or || op == CXBinaryOperator_And; /* 5 ^ 3 */
-        if (bits && value->kind == VALUE_OPAQUE && front_constant(front, cursor, &number)) value_constant(value, number);
+        if (bits && value->kind == VALUE_OPAQUE && front_constant(front, cursor, &number))
+            value_constant(value, number);
     }
 }
 
@@ -182,8 +210,8 @@ static void eval_compound(struct front *front, CXCursor cursor, struct value *va
         size_t made = front->pending_count;
         front_load(front, target, &old);
         front->pending_count = made; /* front_store() writes down the read */
-        arithmetic(front, front->clang.getCursorBinaryOperatorKind(cursor), &old, &right);
-        convert(front, type, &old);
+        arithmetic(front, front->clang.getCursorBinaryOperatorKind(cursor), type, &old, &right);
+        front_convert(front, type, &old);
         *value = old;
     }
     front_store(front, kids.item[0], value, 1);
@@ -193,15 +221,16 @@ static void eval_increment(struct front *front, CXCursor target, int sign, int b
     struct value old, one, now;
     CXType type = front_type(front, front_strip(front, target));
     value_opaque(&old, "%.60s changes", front_source(front, target));
-    if (front_kind(front, front_strip(front, target)) == CXCursor_DeclRefExpr && (type_is_integer(type) || type.kind == CXType_Pointer)) {
+    if (front_kind(front, front_strip(front, target)) == CXCursor_DeclRefExpr &&
+        (type_is_integer(type) || type.kind == CXType_Pointer)) {
         size_t made = front->pending_count;
         front_load(front, front_strip(front, target), &old);
         front->pending_count = made;
     }
     now = old;
     value_constant(&one, 1);
-    arithmetic(front, sign > 0 ? CXBinaryOperator_Add : CXBinaryOperator_Sub, &now, &one);
-    convert(front, type.kind == CXType_Pointer ? type : type, &now);
+    arithmetic(front, sign > 0 ? CXBinaryOperator_Add : CXBinaryOperator_Sub, type, &now, &one);
+    front_convert(front, type, &now);
     front_store(front, target, &now, 1);
     *value = before ? now : old;
 }
@@ -237,7 +266,7 @@ static void eval_unary(struct front *front, CXCursor cursor, struct value *value
         if (type_is_integer(front_type(front, cursor))) {
             value_constant(&minus, -1);
             value_multiply(front, value, &minus);
-            convert(front, front_type(front, cursor), value);
+            front_convert(front, front_type(front, cursor), value);
         }
         break;
     case CXUnaryOperator_PreInc: eval_increment(front, kids.item[0], 1, 1, value); break;
@@ -260,7 +289,9 @@ static int eval_minimum(struct front *front, CXCursor condition, CXCursor yes, C
     enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(condition);
     struct kids kids = front_kids(front, condition);
     struct value left, right;
-    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT || op > CXBinaryOperator_GE) return 0;
+    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT ||
+        op > CXBinaryOperator_GE)
+        return 0;
     int straight = front_same_text(front, kids.item[0], yes) && front_same_text(front, kids.item[1], no);
     int crossed = !straight && front_same_text(front, kids.item[0], no) && front_same_text(front, kids.item[1], yes);
     if (!straight && !crossed) return 0;
@@ -275,7 +306,9 @@ static int eval_minimum(struct front *front, CXCursor condition, CXCursor yes, C
 static int same_value(const struct value *a, const struct value *b) {
     if (a->kind != VALUE_NUMBER || b->kind != VALUE_NUMBER || a->count != b->count || a->join != b->join) return 0;
     for (uint32_t i = 0; i < a->count; i++)
-        if (a->term[i].divisor != b->term[i].divisor || memcmp(&a->term[i].value, &b->term[i].value, sizeof a->term[i].value)) return 0;
+        if (a->term[i].divisor != b->term[i].divisor ||
+            memcmp(&a->term[i].value, &b->term[i].value, sizeof a->term[i].value))
+            return 0;
     return 1;
 }
 
@@ -291,8 +324,11 @@ static int eval_same_branches(struct front *front, CXCursor condition, CXCursor 
     struct kids kids = front_kids(front, condition);
     struct value left, right, other;
     struct rsc_affine affine, one = rsc_affine_number(1);
-    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT || op > CXBinaryOperator_GE) return 0;
-    if (front_has_references(front, condition) || front_has_references(front, yes) || front_has_references(front, no)) return 0;
+    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT ||
+        op > CXBinaryOperator_GE)
+        return 0;
+    if (front_has_references(front, condition) || front_has_references(front, yes) || front_has_references(front, no))
+        return 0;
     front_eval(front, kids.item[0], &left);
     front_eval(front, kids.item[1], &right);
     int greater = op == CXBinaryOperator_GT || op == CXBinaryOperator_GE;
@@ -323,7 +359,9 @@ static void eval_conditional(struct front *front, CXCursor cursor, struct value 
     if (kids.count != 3) return eval_all(front, cursor, value, "a condition that cannot be read");
     CXType type = front_type(front, cursor);
     if (type_is_integer(type) || type_is_floating(type)) { /* floor() gives whole numbers as floating-point ones */
-        if (!front_has_references(front, cursor) && eval_minimum(front, kids.item[0], kids.item[1], kids.item[2], value)) return;
+        if (!front_has_references(front, cursor) &&
+            eval_minimum(front, kids.item[0], kids.item[1], kids.item[2], value))
+            return;
         struct rsc_loop_node *at = front->at;
         if (type_is_integer(type) && eval_same_branches(front, kids.item[0], kids.item[1], kids.item[2], value)) return;
         front->at = at; /* lets that were tried stay in the tree without anything in them and are dropped later */
@@ -382,7 +420,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
             struct shape shape;
             if (value->kind == VALUE_POINTER && !front_shape_of_type(front, type, &shape)) value->shape = shape;
         } else {
-            convert(front, type, value);
+            front_convert(front, type, value);
         }
         break;
     }
@@ -401,14 +439,14 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
 }
 
 /* l OP r with numbers on both sides. */
-static int compare(struct front *front, enum CXBinaryOperatorKind op, struct value *left, struct value *right, char *reason, size_t room) {
-    struct rsc_affine affine, one = rsc_affine_number(1), zero = {0};
+static int compare(struct front *front, enum CXBinaryOperatorKind op, struct value *left, struct value *right,
+                   char *reason, size_t room) {
+    struct rsc_affine affine, one = rsc_affine_number(1);
     int swap = op == CXBinaryOperator_LT || op == CXBinaryOperator_LE;
     struct value *a = swap ? right : left, *b = swap ? left : right;
     value_add(front, a, b, -1); /* a - b */
     if (value_affine(front, a, &affine)) return snprintf(reason, room, "%s", a->reason), -1;
     int holds;
-    (void)zero;
     if (op == CXBinaryOperator_EQ || op == CXBinaryOperator_NE) {
         holds = front_decide(front, RSC_WHEN_ZERO, &affine, 0);
         if (holds >= 0 && op == CXBinaryOperator_NE) holds = !holds;
@@ -447,7 +485,9 @@ static int compare_remainder(struct front *front, CXCursor left, CXCursor right,
 static int unsigned_surprise(struct front *front, CXCursor side, const struct value *value) {
     int64_t least, most;
     struct rsc_affine affine;
-    if (value->kind != VALUE_NUMBER || !type_is_unsigned(front_type(front, side)) || front_value_range(front, value, &least, &most) || least >= 0) return 0;
+    if (value->kind != VALUE_NUMBER || !type_is_unsigned(front_type(front, side)) ||
+        front_value_range(front, value, &least, &most) || least >= 0)
+        return 0;
     if (value->count == 1) {
         affine = value->term[0].value;
         if (front_proved(front, &affine)) return 0;
@@ -461,7 +501,8 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
     cursor = front_strip(front, cursor);
     enum CXCursorKind kind = front_kind(front, cursor);
     struct kids kids = front_kids(front, cursor);
-    if (kind == CXCursor_UnaryOperator && front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_LNot && kids.count == 1) {
+    if (kind == CXCursor_UnaryOperator && front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_LNot &&
+        kids.count == 1) {
         int holds = front_condition(front, kids.item[0], reason, room);
         return holds < 0 ? -1 : !holds;
     }
@@ -470,7 +511,8 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
         if (op == CXBinaryOperator_LAnd || op == CXBinaryOperator_LOr) {
             int holds = front_condition(front, kids.item[0], reason, room);
             if (holds < 0) {
-                if (front_has_references(front, kids.item[1])) front_gap(front, kids.item[1], "whether this is read is not affine: %.100s", reason);
+                if (front_has_references(front, kids.item[1]))
+                    front_gap(front, kids.item[1], "whether this is read is not affine: %.100s", reason);
                 return -1;
             }
             return holds == (op == CXBinaryOperator_LOr) ? holds : front_condition(front, kids.item[1], reason, room);
@@ -484,7 +526,8 @@ int front_condition(struct front *front, CXCursor cursor, char *reason, size_t r
             front_eval(front, kids.item[1], &right);
             if (left.kind == VALUE_OPAQUE || right.kind == VALUE_OPAQUE)
                 return snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : right.reason), -1;
-            if (left.kind == VALUE_POINTER || right.kind == VALUE_POINTER) return snprintf(reason, room, "a comparison of pointers"), -1;
+            if (left.kind == VALUE_POINTER || right.kind == VALUE_POINTER)
+                return snprintf(reason, room, "a comparison of pointers"), -1;
             if (unsigned_surprise(front, kids.item[0], &left) || unsigned_surprise(front, kids.item[1], &right))
                 return snprintf(reason, room, "an unsigned number could be negative"), -1;
             return compare(front, op, &left, &right, reason, room);
@@ -507,16 +550,17 @@ static enum CXChildVisitResult look_for_reference(CXCursor cursor, CXCursor pare
     struct front *front = search->front;
     enum CXCursorKind kind = front_kind(front, cursor);
     int touches = kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CompoundAssignOperator ||
-                  (kind == CXCursor_CallExpr && !front_call_is_pure(front, cursor)) ||
-                  kind == CXCursor_StmtExpr;
+                  (kind == CXCursor_CallExpr && !front_call_is_pure(front, cursor)) || kind == CXCursor_StmtExpr;
     if (kind == CXCursor_UnaryExpr) return CXChildVisit_Continue; /* sizeof a[0] reads nothing */
-    if (kind == CXCursor_BinaryOperator) touches = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
+    if (kind == CXCursor_BinaryOperator)
+        touches = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
     if (kind == CXCursor_UnaryOperator) {
         enum CXUnaryOperatorKind op = front->clang.getCursorUnaryOperatorKind(cursor);
         touches = op == CXUnaryOperator_Deref || (op >= CXUnaryOperator_PostInc && op <= CXUnaryOperator_PreDec);
     }
     if (kind == CXCursor_MemberRefExpr) touches = 1;
-    if (kind == CXCursor_DeclRefExpr && front->options->count_scalars && !type_is_integer(front_type(front, cursor))) touches = 1;
+    if (kind == CXCursor_DeclRefExpr && front->options->count_scalars && !type_is_integer(front_type(front, cursor)))
+        touches = 1;
     search->found |= touches;
     return touches ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
@@ -527,6 +571,7 @@ int front_has_references(struct front *front, CXCursor cursor) {
         struct front *front;
         int found;
     } search = {front, 0};
-    if (look_for_reference(cursor, cursor, &search) == CXChildVisit_Recurse) front->clang.visitChildren(cursor, look_for_reference, &search);
+    if (look_for_reference(cursor, cursor, &search) == CXChildVisit_Recurse)
+        front->clang.visitChildren(cursor, look_for_reference, &search);
     return search.found;
 }

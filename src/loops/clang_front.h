@@ -59,9 +59,10 @@ struct value {
 struct binding {
     CXCursor variable;
     struct value value;
-    int counter;      /* of a loop being built: not to be assigned to */
-    int is_argument;  /* parameter of an inlined function: a name for a value, nowhere in memory */
-    int in_parallel;  /* declared inside a parallel construct: every thread has its own */
+    int counter;       /* of a loop being built: not to be assigned to */
+    int address_taken; /* may change behind our back: never followed */
+    int is_argument;   /* parameter of an inlined function: a name for a value, nowhere in memory */
+    int in_parallel;   /* declared inside a parallel construct: every thread has its own */
 };
 
 struct undo {
@@ -73,9 +74,10 @@ struct undo {
 struct origin {
     CXCursor variable;
     int is_private;
-    uint32_t holder;       /* array that holds the pointer, or UINT32_MAX */
+    uint32_t holder; /* array that holds the pointer, or UINT32_MAX */
     int64_t holder_offset;
-    unsigned declared_at;  /* byte offset of the declaration, for the order */
+    int pointers_stored;  /* pointers that are known were stored in it: what it holds may be any of them */
+    unsigned declared_at; /* byte offset of the declaration, for the order */
 };
 
 struct pending {
@@ -85,6 +87,15 @@ struct pending {
     struct rsc_affine offset;
     const char *file, *text;
     unsigned line;
+};
+
+/* A call outside of loops: numbers that were passed, for static functions that nothing else calls. */
+struct known_call {
+    CXCursor function;
+    unsigned parameter;
+    int64_t value;
+    int differs; /* calls do not agree, or it is no number */
+    unsigned calls;
 };
 
 struct paths {
@@ -131,8 +142,16 @@ struct front {
     unsigned omp_depth;
     struct rsc_omp *omp_after; /* the directive being worked on: those before a statement are taken in turn */
     int in_parallel, in_share, in_single;
-    int at_body;       /* statements of a loop's own body: a continue there skips the rest of the block */
-    int in_subscript;  /* scalars there are counters, not data */
+    int at_body;      /* statements of a loop's own body: a continue there skips the rest of the block */
+    int in_subscript; /* scalars there are counters, not data */
+    int collecting;   /* first time through: only calls and what they pass */
+    struct known_call *known_call;
+    size_t known_call_count, known_call_room;
+    struct {
+        CXCursor parameter;
+        int64_t value;
+    } passed[64]; /* of the function being analysed, where all its callers agree */
+    unsigned passed_count;
     CXCursor calls[FRONT_CALLS_MAX];
     unsigned call_depth;
     int gaps_muted;
@@ -149,7 +168,7 @@ CXCursor front_strip(struct front *front, CXCursor cursor); /* parentheses and i
 enum CXCursorKind front_kind(struct front *front, CXCursor cursor);
 const char *front_name(struct front *front, CXCursor cursor); /* in the arena */
 void front_extent(struct front *front, CXCursor cursor, unsigned *start, unsigned *end);
-const char *front_source(struct front *front, CXCursor cursor); /* source text, one line, shortened */
+const char *front_source(struct front *front, CXCursor cursor);   /* source text, one line, shortened */
 int front_same_text(struct front *front, CXCursor a, CXCursor b); /* but for spaces */
 void front_place(struct front *front, CXCursor cursor, const char **file, unsigned *line);
 CXType front_type(struct front *front, CXCursor cursor); /* canonical */
@@ -169,9 +188,9 @@ void value_opaque(struct value *value, const char *format, ...) __attribute__((f
 int value_is_constant(const struct value *value, int64_t *number);
 void value_add(struct front *front, struct value *into, const struct value *more, int sign);
 void value_multiply(struct front *front, struct value *into, const struct value *by);
-void value_divide(struct front *front, struct value *into, int64_t by);    /* towards 0, as C */
+void value_divide(struct front *front, struct value *into, int64_t by);       /* towards 0, as C */
 void value_floor_divide(struct front *front, struct value *into, int64_t by); /* by > 0 */
-void value_remainder(struct front *front, struct value *into, int64_t by); /* as C */
+void value_remainder(struct front *front, struct value *into, int64_t by);    /* as C */
 void value_join(struct front *front, struct value *into, const struct value *other, enum value_join join);
 /* As one affine expression, with lets and guards as needed; -1 and *value opaque when that cannot be. */
 int value_affine(struct front *front, struct value *value, struct rsc_affine *affine);
@@ -189,6 +208,8 @@ uint32_t front_depth(const struct front *front); /* loops around what is added a
 struct binding *front_variable(struct front *front, CXCursor variable); /* bound on first sight; NULL: out of memory */
 void front_bind(struct front *front, struct binding *binding, const struct value *value);
 void front_forget_assigned(struct front *front, CXCursor tree, const char *why);
+void front_forget_globals(struct front *front, CXCursor call); /* a call of what is not in the source */
+void front_find_addresses(struct front *front, CXCursor body);
 int front_assigns_variable(struct front *front, CXCursor tree, CXCursor variable);
 int front_assigns_counters(struct front *front, CXCursor statement);
 int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room);
@@ -199,11 +220,12 @@ uint32_t front_array_of_pointer(struct front *front, uint32_t holder, int64_t of
                                 const struct shape *shape);
 int front_is_private(struct front *front, CXCursor variable);
 void front_sort_arrays(struct front *front);
+int front_setting(struct front *front, const char *name, int64_t *value); /* a number from the command line: 1 or 0 */
 void front_undo_to(struct front *front, size_t mark);
 
 /* clang_access.c: what an expression touches. */
 struct place {
-    int is_memory; /* else a variable by itself */
+    int is_memory;     /* else a variable by itself */
     CXCursor variable; /* of one by itself */
     uint32_t array;
     struct rsc_affine offset;
@@ -218,6 +240,7 @@ void front_store(struct front *front, CXCursor target, const struct value *value
 
 /* clang_expr.c */
 void front_eval(struct front *front, CXCursor cursor, struct value *value);
+void front_convert(struct front *front, CXType to, struct value *value); /* opaque where the value may not fit */
 int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
 int front_has_references(struct front *front, CXCursor cursor);
 
@@ -245,5 +268,7 @@ int front_omp_number(struct front *front, const struct rsc_omp_number *number, i
 /* clang_region.c */
 void front_function(struct front *front, CXCursor function);
 void front_outside(struct front *front, CXCursor statement);
+/* The number that all `calls` calls of a function pass for a parameter: 1, or 0 where there is none. */
+int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value);
 
 #endif

@@ -33,11 +33,14 @@ static int64_t named(struct number_reader *reader, const char *name, size_t leng
     int64_t value;
     for (size_t i = front->binding_count; i-- > 0;) {
         const char *bound = front_name(front, front->binding[i].variable);
-        if (strlen(bound) == length && !memcmp(bound, name, length) && value_is_constant(&front->binding[i].value, &value)) return value;
+        if (strlen(bound) == length && !memcmp(bound, name, length) &&
+            value_is_constant(&front->binding[i].value, &value))
+            return value;
     }
     for (size_t i = 0; i < front->options->setting_count; i++) {
         struct rsc_loop_setting *setting = &front->options->settings[i];
-        if (strlen(setting->name) == length && !memcmp(setting->name, name, length)) return setting->used = 1, setting->value;
+        if (strlen(setting->name) == length && !memcmp(setting->name, name, length))
+            return setting->used = 1, setting->value;
     }
     reader->bad = 1;
     return 0;
@@ -76,7 +79,8 @@ static int64_t product(struct number_reader *reader) {
         if (reader->bad || (op != '*' && op != '/')) return value;
         reader->at++;
         int64_t by = atom(reader);
-        if (reader->bad || (op == '/' && !by) || (op == '*' && __builtin_mul_overflow(value, by, &value))) return reader->bad = 1, 0;
+        if (reader->bad || (op == '/' && !by) || (op == '*' && __builtin_mul_overflow(value, by, &value)))
+            return reader->bad = 1, 0;
         if (op == '/') value /= by;
     }
 }
@@ -89,7 +93,8 @@ static int64_t sum(struct number_reader *reader) {
         if (reader->bad || (op != '+' && op != '-')) return value;
         reader->at++;
         int64_t more = product(reader);
-        if (op == '+' ? __builtin_add_overflow(value, more, &value) : __builtin_sub_overflow(value, more, &value)) return reader->bad = 1, 0;
+        if (op == '+' ? __builtin_add_overflow(value, more, &value) : __builtin_sub_overflow(value, more, &value))
+            return reader->bad = 1, 0;
     }
 }
 
@@ -113,7 +118,8 @@ void front_standalone(struct front *front, unsigned from, unsigned to) {
     for (size_t i = 0; i < front->omp.count; i++) {
         const struct rsc_omp *omp = &front->omp.item[i];
         if (!omp->is_barrier || omp->start < from || omp->start >= to || !front->at) continue;
-        if (!front->in_parallel || front->in_share || front->in_single) continue; /* alone, or the compiler refuses it */
+        if (!front->in_parallel || front->in_share || front->in_single)
+            continue; /* alone, or the compiler refuses it */
         front_flush(front);
         struct rsc_loop_node *node = rsc_loop_add_node(front->program, front->at, RSC_NODE_BARRIER);
         if (!node) {
@@ -156,7 +162,8 @@ static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statemen
         else front_statement(front, statement);
         return;
     }
-    if (omp->num_threads.text && (!front_omp_number(front, &omp->num_threads, &number) || number < 1 || number > UINT32_MAX)) {
+    if (omp->num_threads.text &&
+        (!front_omp_number(front, &omp->num_threads, &number) || number < 1 || number > UINT32_MAX)) {
         front_gap(front, statement, "num_threads(%.60s): that is no positive number", omp->num_threads.text);
         return;
     }
@@ -204,7 +211,8 @@ void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statemen
         front_gap(front, statement, "constructs are nested too deep");
     } else {
         front->omp_stack[front->omp_depth++] = omp;
-        if (omp->is_parallel || (omp->is_for && !front->in_parallel)) parallel(front, omp, statement); /* an orphaned for belongs to the caller's team */
+        if (omp->is_parallel || (omp->is_for && !front->in_parallel))
+            parallel(front, omp, statement); /* an orphaned for belongs to the caller's team */
         else if (omp->is_for) front_for(front, statement, omp);
         else if (omp->is_single || omp->is_master) single(front, omp, statement);
         else front_statement(front, statement);

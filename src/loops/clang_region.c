@@ -6,6 +6,7 @@
  * its references are not part of any region.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "loops/clang_front.h"
@@ -37,7 +38,8 @@ static int begin_region(struct front *front, CXCursor statement) {
     char name[300];
     const char *file;
     unsigned line;
-    if (front->options->together && front->program->region_count && front->function_region == front->program->region_count) {
+    if (front->options->together && front->program->region_count &&
+        front->function_region == front->program->region_count) {
         front->region = front->program->region_count - 1;
         front->at = front->program->region[front->region].root;
         return 0;
@@ -80,6 +82,52 @@ static void outside_if(struct front *front, CXCursor statement) {
     if (holds < 0) front_forget_assigned(front, statement, "depends on a condition");
 }
 
+/* Notes what a call outside of loops passes. */
+static void note_call(struct front *front, CXCursor call) {
+    CXCursor function = front->clang.getCursorReferenced(call);
+    int count = front->clang.Cursor_getNumArguments(call);
+    if (front->clang.Cursor_isNull(function)) return;
+    function = front->clang.getCanonicalCursor(function);
+    for (int p = 0; p < count; p++) {
+        struct value value;
+        int64_t number = 0;
+        front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)p), &value);
+        int is_number = value_is_constant(&value, &number);
+        size_t i = 0;
+        while (i < front->known_call_count && (front->known_call[i].parameter != (unsigned)p ||
+                                               !front->clang.equalCursors(front->known_call[i].function, function)))
+            i++;
+        if (i == front->known_call_count) {
+            if (i == front->known_call_room) {
+                size_t room = i ? 2 * i : 32;
+                struct known_call *larger = realloc(front->known_call, room * sizeof *larger);
+                if (!larger) {
+                    front_no_memory(front);
+                    return;
+                }
+                front->known_call = larger;
+                front->known_call_room = room;
+            }
+            front->known_call[front->known_call_count++] = (struct known_call){
+                .function = function, .parameter = (unsigned)p, .value = number};
+        }
+        struct known_call *known = &front->known_call[i];
+        known->differs |= !is_number || known->value != number;
+        known->calls++;
+    }
+}
+
+int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value) {
+    function = front->clang.getCanonicalCursor(function);
+    for (size_t i = 0; i < front->known_call_count; i++) {
+        const struct known_call *known = &front->known_call[i];
+        if (known->parameter != parameter || !front->clang.equalCursors(known->function, function)) continue;
+        *value = known->value;
+        return !known->differs && known->calls == calls;
+    }
+    return 0;
+}
+
 void front_outside(struct front *front, CXCursor statement) {
     unsigned start, end;
     struct kids kids;
@@ -88,6 +136,11 @@ void front_outside(struct front *front, CXCursor statement) {
     struct rsc_omp *omp = front_omp_before(front, start);
     enum CXCursorKind kind = front_kind(front, statement);
     front->nesting++;
+    if (front->collecting && (omp || kind == CXCursor_ForStmt)) {
+        front_forget_assigned(front, statement, "changes in a loop");
+        front->nesting--;
+        return;
+    }
     if (omp || kind == CXCursor_ForStmt) {
         if (!begin_region(front, statement)) {
             if (omp) front_construct(front, omp, statement);
@@ -114,8 +167,12 @@ void front_outside(struct front *front, CXCursor statement) {
             if (front->clang.isStatement(front_kind(front, kids.item[i]))) front_outside(front, kids.item[i]);
         break;
     case CXCursor_DeclStmt: front_simple(front, statement); break;
+    case CXCursor_CallExpr:
+        if (front->collecting) note_call(front, statement);
+        front_forget_globals(front, statement);
+        break;
     default:
-        if (front->clang.isExpression(kind) && kind != CXCursor_CallExpr) front_simple(front, statement);
+        if (front->clang.isExpression(kind)) front_simple(front, statement);
         break;
     }
     front->nesting--;
@@ -129,6 +186,7 @@ void front_function(struct front *front, CXCursor function) {
     front->calls[0] = function;
     front->call_depth = 1;
     front->binding_count = front->undo_count = 0; /* globals too: what another function left in them is not known */
+    front_find_addresses(front, body);
     front_outside(front, body);
     front->call_depth = 0;
 }

@@ -77,15 +77,17 @@ static void declare(struct front *front, CXCursor variable) {
     struct binding *binding = front_variable(front, variable);
     struct value value;
     if (!binding) return;
-    binding->in_parallel = front->in_parallel;
+    binding->in_parallel = front->in_parallel && front->clang.Cursor_getStorageClass(variable) != CX_SC_Static;
     unsigned sizes = 0; /* size expressions stand before the initial value */
     CXType level = type;
     if (level.kind == CXType_Pointer) level = front->clang.getCanonicalType(front->clang.getPointeeType(level));
     for (; type_is_array(level); level = front->clang.getCanonicalType(front->clang.getArrayElementType(level)))
         sizes += level.kind != CXType_IncompleteArray;
     unsigned expressions = 0;
-    for (unsigned i = 0; i < kids.count; i++) expressions += front->clang.isExpression(front_kind(front, kids.item[i])) != 0;
-    int has_start = kids.count && front->clang.isExpression(front_kind(front, kids.item[kids.count - 1])) && expressions > sizes;
+    for (unsigned i = 0; i < kids.count; i++)
+        expressions += front->clang.isExpression(front_kind(front, kids.item[i])) != 0;
+    int has_start = kids.count && front->clang.isExpression(front_kind(front, kids.item[kids.count - 1])) &&
+                    expressions > sizes;
     if (!has_start && expressions && !type_is_array(type) && type.kind != CXType_Pointer) has_start = 1;
     if (!has_start) {
         if (type_is_integer(type)) {
@@ -107,6 +109,7 @@ static void declare(struct front *front, CXCursor variable) {
     struct value setting;
     if (type_is_integer(type)) {
         if (value.kind == VALUE_POINTER) value_opaque(&value, "a pointer is used as a number");
+        front_convert(front, type, &value);
         if (!front->at) { /* before the loops a value from the command line counts more than the source's */
             value_opaque(&setting, "none");
             front_bind(front, binding, &setting);
@@ -118,12 +121,14 @@ static void declare(struct front *front, CXCursor variable) {
         char reason[REASON_BYTES];
         if (value.kind == VALUE_OPAQUE && !front->at) return; /* malloc(): an array of its own */
         if (value.kind == VALUE_POINTER) {
-            if (front_shape_of_variable(front, variable, &shape, reason, sizeof reason)) value_opaque(&value, "%s", reason);
+            if (front_shape_of_variable(front, variable, &shape, reason, sizeof reason))
+                value_opaque(&value, "%s", reason);
             else value.shape = shape;
         }
         if ((binding = front_variable(front, variable))) front_bind(front, binding, &value);
     } else if (front->options->count_scalars && front->at) {
-        struct place place = {.variable = front->clang.getCanonicalCursor(variable), .array = UINT32_MAX,
+        struct place place = {.variable = front->clang.getCanonicalCursor(variable),
+                              .array = UINT32_MAX,
                               .shape = {.element = type, .element_bytes = front->clang.Type_getSizeOf(type)}};
         front_touch(front, variable, &place, 1);
     }
@@ -208,15 +213,20 @@ void front_statement(struct front *front, CXCursor statement) {
     case CXCursor_IfStmt: front_paths(front, if_path, &statement); break;
     case CXCursor_NullStmt: break;
     case CXCursor_WhileStmt:
-    case CXCursor_DoStmt: not_a_loop_tree(front, statement, "a while loop: how often it runs is not in its form"); break;
+    case CXCursor_DoStmt:
+        not_a_loop_tree(front, statement, "a while loop: how often it runs is not in its form");
+        break;
     case CXCursor_SwitchStmt: not_a_loop_tree(front, statement, "a switch"); break;
     case CXCursor_BreakStmt:
     case CXCursor_ContinueStmt:
     case CXCursor_GotoStmt:
     case CXCursor_ReturnStmt:
-    case CXCursor_LabelStmt: not_a_loop_tree(front, statement, "a jump to where the rest of the loop is not reached"); break;
+    case CXCursor_LabelStmt:
+        not_a_loop_tree(front, statement, "a jump to where the rest of the loop is not reached");
+        break;
     default:
-        if (front_kind(front, statement) == CXCursor_DeclStmt || front->clang.isExpression(front_kind(front, statement)))
+        if (front_kind(front, statement) == CXCursor_DeclStmt ||
+            front->clang.isExpression(front_kind(front, statement)))
             front_paths(front, simple_path, &statement);
         else not_a_loop_tree(front, statement, "a statement that is not known");
         break;

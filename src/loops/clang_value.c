@@ -53,14 +53,16 @@ int value_is_constant(const struct value *value, int64_t *number) {
 /* Both must be numbers; makes *into opaque and returns -1 where one is not. */
 static int both_numbers(struct value *into, const struct value *other) {
     if (into->kind == VALUE_NUMBER && other->kind == VALUE_NUMBER) return 0;
-    if (into->kind != VALUE_OPAQUE) value_opaque(into, "%s", other->kind == VALUE_OPAQUE ? other->reason : "arithmetic on a pointer");
+    if (into->kind != VALUE_OPAQUE)
+        value_opaque(into, "%s", other->kind == VALUE_OPAQUE ? other->reason : "arithmetic on a pointer");
     return -1;
 }
 
 int front_range(const struct front *front, const struct rsc_affine *affine, int64_t *least, int64_t *most) {
     __int128 low = affine->constant, high = affine->constant;
     for (uint32_t d = 0; d < RSC_LOOP_DEPTH_MAX; d++) {
-        __int128 a = (__int128)affine->coefficient[d] * front->least[d], b = (__int128)affine->coefficient[d] * front->most[d];
+        __int128 a = (__int128)affine->coefficient[d] * front->least[d],
+                 b = (__int128)affine->coefficient[d] * front->most[d];
         if (!affine->coefficient[d]) continue;
         low += a < b ? a : b;
         high += a < b ? b : a;
@@ -99,7 +101,8 @@ int front_proved(const struct front *front, const struct rsc_affine *affine) {
     if (!front_range(front, affine, &least, &most) && least >= 0) return 1;
     for (size_t i = front->known_count; i-- > 0;) {
         struct rsc_affine rest = *affine;
-        if (!rsc_affine_add(&rest, &front->known[i], -1) && !front_range(front, &rest, &least, &most) && least >= 0) return 1;
+        if (!rsc_affine_add(&rest, &front->known[i], -1) && !front_range(front, &rest, &least, &most) && least >= 0)
+            return 1;
     }
     return 0;
 }
@@ -120,10 +123,13 @@ int front_know(struct front *front, const struct rsc_affine *affine, int64_t sca
 }
 
 /* 1 or 0 where it follows from what is known, -1 where it does not. */
-static int settled(struct front *front, enum rsc_condition_kind kind, const struct rsc_affine *affine, int64_t modulus) {
+static int settled(struct front *front, enum rsc_condition_kind kind, const struct rsc_affine *affine,
+                   int64_t modulus) {
     struct rsc_affine negative = {0}, above = *affine;
     struct rsc_affine one = rsc_affine_number(1);
-    if (rsc_affine_add(&negative, affine, -1) || rsc_affine_add(&negative, &one, -1) || rsc_affine_add(&above, &one, -1)) return -1;
+    if (rsc_affine_add(&negative, affine, -1) || rsc_affine_add(&negative, &one, -1) ||
+        rsc_affine_add(&above, &one, -1))
+        return -1;
     int below = front_proved(front, &negative); /* affine < 0 */
     switch (kind) {
     case RSC_WHEN_AT_LEAST: return front_proved(front, affine) ? 1 : below ? 0 : -1;
@@ -138,8 +144,8 @@ static int settled(struct front *front, enum rsc_condition_kind kind, const stru
     }
 }
 
-static struct rsc_loop_node *add_guard(struct front *front, enum rsc_condition_kind kind, const struct rsc_affine *affine,
-                                       int64_t modulus, int holds) {
+static struct rsc_loop_node *add_guard(struct front *front, enum rsc_condition_kind kind,
+                                       const struct rsc_affine *affine, int64_t modulus, int holds) {
     struct rsc_condition condition = {.kind = kind, .value = *affine, .modulus = modulus};
     if (!holds) {
         struct rsc_affine negative = rsc_affine_number(-1);
@@ -204,7 +210,8 @@ const char *front_fresh_name(struct front *front, const char *wish) {
 /* The variable of a let around here with this value, or of a new one. */
 static int let(struct front *front, const struct rsc_loop_term *term, struct rsc_affine *affine) {
     for (const struct rsc_loop_node *node = front->at; node; node = node->parent)
-        if (rsc_loop_is_let(node) && node->first.term[0].rounding == term->rounding && node->first.term[0].divisor == term->divisor &&
+        if (rsc_loop_is_let(node) && node->first.term[0].rounding == term->rounding &&
+            node->first.term[0].divisor == term->divisor &&
             !memcmp(&node->first.term[0].value, &term->value, sizeof term->value)) {
             *affine = rsc_affine_variable(node->depth);
             return 0;
@@ -213,7 +220,9 @@ static int let(struct front *front, const struct rsc_loop_term *term, struct rsc
     int64_t least, most;
     if (!front->at || depth >= RSC_LOOP_DEPTH_MAX || front_term_range(front, term, &least, &most)) return -1;
     struct rsc_loop_node *node = rsc_loop_add_node(front->program, front->at, RSC_NODE_LOOP);
-    if (!node || rsc_loop_add_term(front->program, &node->first, term) || rsc_loop_add_term(front->program, &node->last, term)) return front_no_memory(front);
+    if (!node || rsc_loop_add_term(front->program, &node->first, term) ||
+        rsc_loop_add_term(front->program, &node->last, term))
+        return front_no_memory(front);
     node->variable = front->variable[depth] = front_fresh_name(front, "q");
     node->line = 0;
     node->file = NULL;

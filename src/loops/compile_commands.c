@@ -12,9 +12,11 @@
 #include "base/fail.h"
 
 /* Flags with a value, attached or as the next word. */
-static const char *const with_value[] = {"-D", "-U", "-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot"};
+static const char *const with_value[] = {"-D",         "-U",       "-I",       "-isystem", "-iquote",
+                                         "-idirafter", "-include", "-imacros", "-isysroot"};
 /* Flags that are one word, by how they begin. */
-static const char *const one_word[] = {"-std=", "--sysroot=", "-nostdinc", "-ansi", "-m32", "-m64", "-mavx", "-msse", "-march=", "-pthread"};
+static const char *const one_word[] = {"-std=", "--sysroot=", "-nostdinc", "-ansi",   "-m32",
+                                       "-m64",  "-mavx",      "-msse",     "-march=", "-pthread"};
 
 static int add(struct rsc_compile_command *command, const char *flag, size_t room) {
     if (command->flag_count == room) return 0;
@@ -31,7 +33,12 @@ static int take(struct rsc_compile_command *command, const char *flag, const cha
         if (strncmp(flag, with_value[k], length)) continue;
         if (flag[length]) return add(command, flag, room) ? -1 : 1;
         if (!value) return 1;
-        return add(command, flag, room) || add(command, value, room) ? -1 : 2;
+        /* as one word: gcc would take a word of its own that starts with @ for a file of more flags */
+        char *joined = rsc_arena_alloc(&command->arena, length + strlen(value) + 1);
+        if (!joined) return -1;
+        memcpy(joined, flag, length);
+        strcpy(joined + length, value);
+        return add(command, joined, room) ? -1 : 2;
     }
     for (size_t k = 0; k < sizeof one_word / sizeof *one_word; k++)
         if (!strncmp(flag, one_word[k], strlen(one_word[k]))) return add(command, flag, room) ? -1 : 1;
@@ -40,7 +47,8 @@ static int take(struct rsc_compile_command *command, const char *flag, const cha
 
 /* Splits a command line as a shell does: quotes and backslashes, nothing else. */
 static char **split(struct rsc_arena *arena, const char *line, size_t *count) {
-    char *text = rsc_arena_alloc(arena, strlen(line) + 1), **words = rsc_arena_alloc(arena, (strlen(line) / 2 + 2) * sizeof *words);
+    char *text = rsc_arena_alloc(arena, strlen(line) + 1),
+         **words = rsc_arena_alloc(arena, (strlen(line) / 2 + 2) * sizeof *words);
     char quote = 0, *to = text;
     int in_word = 0;
     *count = 0;
@@ -68,14 +76,18 @@ static int read_flags(struct rsc_compile_command *command, json_t *entry, struct
     size_t count = json_array_size(arguments);
     char **words = NULL;
     if (!json_is_array(arguments)) {
-        if (!line || strlen(line) > (1u << 20)) return rsc_fail(error, RSC_EFORMAT, "compile commands: an entry without command or arguments");
+        if (!line || strlen(line) > (1u << 20))
+            return rsc_fail(error, RSC_EFORMAT, "compile commands: an entry without command or arguments");
         if (!(words = split(&command->arena, line, &count))) return rsc_fail_memory(error, "compile commands");
     }
-    if (count > (1u << 16)) return rsc_fail(error, RSC_ELIMIT, "compile commands: an entry of more than 65536 arguments");
-    if (!(command->flags = rsc_arena_alloc(&command->arena, (count + 1) * sizeof *command->flags))) return rsc_fail_memory(error, "compile commands");
+    if (count > (1u << 16))
+        return rsc_fail(error, RSC_ELIMIT, "compile commands: an entry of more than 65536 arguments");
+    if (!(command->flags = rsc_arena_alloc(&command->arena, (count + 1) * sizeof *command->flags)))
+        return rsc_fail_memory(error, "compile commands");
     for (size_t i = 1; i < count;) { /* the first is the compiler */
         const char *flag = words ? words[i] : json_string_value(json_array_get(arguments, i));
-        const char *value = i + 1 < count ? (words ? words[i + 1] : json_string_value(json_array_get(arguments, i + 1))) : NULL;
+        const char *value = i + 1 < count ? (words ? words[i + 1] : json_string_value(json_array_get(arguments, i + 1)))
+                                          : NULL;
         int used = flag ? take(command, flag, value, count) : 1;
         if (used < 0) return rsc_fail_memory(error, "compile commands");
         i += (size_t)used;
@@ -97,7 +109,8 @@ int rsc_compile_command_find(struct rsc_compile_command *command, const char *pa
     struct stat folder;
     json_error_t problem;
     *command = (struct rsc_compile_command){0};
-    if (stat(path, &folder) == 0 && S_ISDIR(folder.st_mode)) snprintf(whole, sizeof whole, "%s/compile_commands.json", path);
+    if (stat(path, &folder) == 0 && S_ISDIR(folder.st_mode))
+        snprintf(whole, sizeof whole, "%s/compile_commands.json", path);
     else snprintf(whole, sizeof whole, "%s", path);
     json_t *list = json_load_file(whole, 0, &problem);
     if (!list) return rsc_fail(error, RSC_EFORMAT, "%s: %s", whole, problem.text);

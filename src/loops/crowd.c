@@ -7,6 +7,11 @@
 #include "base/fail.h"
 #include "loops/interleave.h"
 
+/* Phases of fewer references a thread than this are gone through thread by thread. */
+#define SHORT_PHASE 64.0
+/* Bursty: phases of more bursts a thread than this are long: single bursts do not matter in them. */
+#define LONG_PHASE 20.0
+
 int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error) {
     struct rsc_crowd *crowd = calloc(1, sizeof *crowd);
@@ -135,6 +140,56 @@ void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc
 
 /* ---- moments ---- */
 
+/* Variance of how far a thread gets in a time of `ago`: evenly paced within a block of the drift. */
+static double drift_variance(const struct rsc_crowd *crowd, double ago) {
+    double block = rsc_drift_block(crowd->interleave);
+    return crowd->interleave->diffusion * ago * (ago < block ? ago / block : 1);
+}
+
+/* How many references another thread has made of its phase, were it endless. */
+static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
+    struct rsc_chance *chance = &crowd->chance;
+    double clock = moment->clock;
+    switch (crowd->interleave->kind) {
+    case RSC_INTERLEAVE_IID: return chance_poisson(chance, clock);
+    case RSC_INTERLEAVE_DRIFT: {
+        double reached = clock + sqrt(drift_variance(crowd, clock)) * chance_normal(chance) + 1 +
+                         moment->turn - chance_even(chance);
+        return reached > 0 ? reached : 0;
+    }
+    case RSC_INTERLEAVE_BURSTY: return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, clock));
+    default: return (double)(moment->place + (thread < moment->thread));
+    }
+}
+
+/* Bursty: references that all other threads make while each has bursts for a time of `time`. */
+static double made_in_bursts(struct rsc_crowd *crowd, const struct rsc_moment *moment, double time, double running) {
+    struct rsc_chance *chance = &crowd->chance;
+    double burst = crowd->interleave->burst, sum = 0;
+    if (crowd->longest > LONG_PHASE * burst) return burst * chance_gamma(chance, chance_poisson(chance, time * running));
+    for (uint32_t u = 0; u < crowd->plan->threads; u++) { /* a thread may be through in one burst */
+        if (u == moment->thread || crowd->length[u] <= 0) continue;
+        double made = burst * chance_gamma(chance, chance_poisson(chance, time));
+        sum += made < crowd->length[u] ? made : crowd->length[u];
+    }
+    return sum;
+}
+
+/* References that the other threads have made at a moment. */
+static double made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock) {
+    if (crowd->longest > SHORT_PHASE) {
+        double own = clock < crowd->length[moment->thread] ? clock : crowd->length[moment->thread];
+        return made_by_all(crowd, moment->phase, clock) - own;
+    }
+    double sum = 0; /* ends of threads are near: what each has made is drawn */
+    for (uint32_t u = 0; u < crowd->plan->threads; u++) {
+        if (u == moment->thread || crowd->length[u] <= 0) continue;
+        double made = floor(reached_by(crowd, moment, u));
+        sum += made < crowd->length[u] ? made : crowd->length[u];
+    }
+    return sum;
+}
+
 struct rsc_target rsc_crowd_target(const struct rsc_crowd *crowd, const struct rsc_point *point) {
     const struct rsc_nest_node *reference = crowd->nest->reference[point->reference];
     int64_t line = (int64_t)crowd->line_bytes, low = rsc_floor_divide(point->address, line) * line;
@@ -159,12 +214,17 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: clock = moment.clock = chance_gamma(chance, place + 1); break;
     case RSC_INTERLEAVE_DRIFT:
-        clock = moment.clock = place + sqrt(crowd->interleave->diffusion * place) * chance_normal(chance);
+        clock = moment.clock = place + sqrt(drift_variance(crowd, place)) * chance_normal(chance);
         if (clock < 0) clock = moment.clock = 0;
+        moment.turn = chance_even(chance);
         break;
     case RSC_INTERLEAVE_BURSTY: {
         /* Bursts of each thread are a Poisson process of rate 1; this is when the current one of the thread began. */
         moment.clock = chance_gamma(chance, 1 + chance_poisson(chance, place / crowd->interleave->burst));
+        if (crowd->longest <= LONG_PHASE * crowd->interleave->burst) {
+            moment.end = crowd->plan->phase_start[moment.phase] + place + made_in_bursts(crowd, &moment, moment.clock, 0);
+            return moment;
+        }
         clock = moment.clock * crowd->interleave->burst;
         break;
     }
@@ -179,9 +239,7 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
         return moment;
     }
     }
-    double others = made_by_all(crowd, moment.phase, clock);
-    double own = clock < crowd->length[moment.thread] ? clock : crowd->length[moment.thread];
-    moment.end = crowd->plan->phase_start[moment.phase] + others - own + place;
+    moment.end = crowd->plan->phase_start[moment.phase] + place + made_by_others(crowd, &moment, clock + moment.turn);
     return moment;
 }
 
@@ -213,11 +271,6 @@ static double running(struct rsc_crowd *crowd, const struct rsc_moment *moment, 
     return rate > 1 ? rate : 1;
 }
 
-/* Variance of how far a thread gets in a time of `ago`: evenly paced within a block of the drift. */
-static double drift_variance(const struct rsc_crowd *crowd, double ago) {
-    return crowd->interleave->diffusion * ago * (ago < RSC_DRIFT_BLOCK ? ago / RSC_DRIFT_BLOCK : 1);
-}
-
 struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_moment *moment, int64_t place) {
     struct rsc_touch touch = {.found = place >= 0};
     struct rsc_chance *chance = &crowd->chance;
@@ -238,7 +291,7 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
         double starts = chance_poisson(chance, k / crowd->interleave->burst);
         touch.ago = chance_gamma(chance, starts); /* 0: in the same burst */
         others = running(crowd, moment, k) - 1;
-        touch.interval = k + crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, touch.ago * others));
+        touch.interval = k + (touch.ago > 0 ? made_in_bursts(crowd, moment, touch.ago, others) : 0);
         double most = moment->end - crowd->plan->phase_start[moment->phase];
         if (touch.interval > most && most >= k) touch.interval = most;
         break;
@@ -254,21 +307,6 @@ int64_t rsc_crowd_own(struct rsc_crowd *crowd, const struct rsc_moment *moment, 
     return rsc_crowd_last(crowd, moment->phase, moment->thread, target, moment->place - 1, -1);
 }
 
-/* How many references another thread has made of its phase, were it endless. */
-static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
-    struct rsc_chance *chance = &crowd->chance;
-    double clock = moment->clock;
-    switch (crowd->interleave->kind) {
-    case RSC_INTERLEAVE_IID: return chance_poisson(chance, clock);
-    case RSC_INTERLEAVE_DRIFT: {
-        double reached = clock + sqrt(crowd->interleave->diffusion * clock) * chance_normal(chance) + chance_even(chance);
-        return reached > 0 ? reached : 0;
-    }
-    case RSC_INTERLEAVE_BURSTY: return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, clock));
-    default: return (double)(moment->place + (thread < moment->thread));
-    }
-}
-
 /* A touch of place z of a thread that has reached so far. */
 static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread,
                                  double reached, int64_t z) {
@@ -276,10 +314,12 @@ static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_momen
     struct rsc_chance *chance = &crowd->chance;
     double k = floor(reached) - (double)z;
     if (k < 1) k = 1;
+    double made = crowd->length[thread] - (double)z; /* a thread that is through makes no more */
+    if (made > k) made = k;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID:
         touch.ago = chance_gamma(chance, k);
-        touch.interval = k; /* the rest when it is known to be the last */
+        touch.interval = made; /* the rest when it is known to be the last */
         break;
     case RSC_INTERLEAVE_DRIFT:
         touch.ago = reached - (double)z - 1;
@@ -288,7 +328,7 @@ static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_momen
         break;
     case RSC_INTERLEAVE_BURSTY:
         touch.ago = chance_gamma(chance, 1 + chance_poisson(chance, k / crowd->interleave->burst));
-        touch.interval = k;
+        touch.interval = made;
         break;
     default: touch.ago = touch.interval = moment->clock - lockstep_time(crowd, thread, z); break;
     }
@@ -314,7 +354,7 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
         double others = running(crowd, moment, ago * burst) - 1;
         double own = burst * chance_gamma(chance, 1);
         if (own > (double)moment->place) own = (double)moment->place;
-        touch->interval = k + 1 + own + burst * chance_gamma(chance, chance_poisson(chance, ago * others));
+        touch->interval = k + 1 + own + made_in_bursts(crowd, moment, ago, others);
         double most = moment->end - crowd->plan->phase_start[moment->phase];
         if (touch->interval > most && most >= k) touch->interval = most;
         break;
@@ -354,13 +394,10 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
     struct rsc_target alike = *target;
     alike.which = RSC_TARGET_ALIKE;
     if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
-        /* Of those that are as far, the last in turn is the latest. */
-        uint32_t candidates[4] = {moment->thread ? moment->thread - 1 : threads, threads - 1, 0, 0}, n = 2;
-        for (uint32_t u = 0; u < threads; u++)
-            if (u != moment->thread && crowd->length[u] == crowd->longest) candidates[2] = u, n = 3;
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t u = candidates[i];
-            if (u >= threads || u == moment->thread) continue;
+        /* Of those that are as far and as long, the last in turn is the latest. */
+        for (uint32_t u = 0; u < threads; u++) {
+            if (u == moment->thread) continue;
+            if (u + 1 < threads && u + 1 != moment->thread && crowd->length[u] == crowd->length[u + 1]) continue;
             double reached = reached_by(crowd, moment, u);
             int64_t z = rsc_crowd_last(crowd, moment->phase, u, &alike, (int64_t)reached - 1, place_floor(crowd, reached, best));
             if (z >= 0) keep_later(best, touch_of(crowd, moment, u, reached, z));
@@ -439,8 +476,11 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         int64_t place;
         double interval;
         if (!rsc_crowd_own_history(crowd, moment, target, &own_phase, &place, &interval)) return (struct rsc_touch){0};
-        double before = made_by_all(crowd, own_phase, (double)place + 1);
-        interval = moment->end - crowd->plan->phase_start[own_phase] - before + 1;
+        look_at_phase(crowd, own_phase);
+        double before = crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP
+                            ? lockstep_time(crowd, moment->thread, place)
+                            : made_by_all(crowd, own_phase, (double)place + 1) - 1;
+        interval = moment->end - crowd->plan->phase_start[own_phase] - before;
         return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
     }
     uint32_t first = crowd->nest->phase[moment->phase].first;
@@ -449,17 +489,31 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
     uint32_t phase = crowd->nest->segment[segment].phase, threads = crowd->plan->threads;
     rsc_crowd_sharers(crowd, phase, target, UINT32_MAX);
     look_at_phase(crowd, phase);
+    if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
+        double latest = -1;
+        if (crowd->alike) /* of threads that are alike the last in turn is the latest */
+            for (uint32_t u = 0; u < threads; u++)
+                if (u + 1 == threads || crowd->length[u] != crowd->length[u + 1]) add_sharer(crowd, u, UINT32_MAX);
+        for (uint32_t i = 0; i < crowd->sharer_count; i++) {
+            int64_t z = rsc_crowd_last(crowd, phase, crowd->sharer[i], target, INT64_MAX, -1);
+            double time = z >= 0 ? lockstep_time(crowd, crowd->sharer[i], z) : -1;
+            if (time > latest) latest = time;
+        }
+        double interval = moment->end - crowd->plan->phase_start[phase] - latest;
+        return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
+    }
     /* The thread that touches it last; without barriers between, those that are ahead end earlier. */
     int64_t best = -1;
+    uint32_t latest = 0;
     for (uint32_t i = 0; i < crowd->sharer_count; i++) {
         int64_t z = rsc_crowd_last(crowd, phase, crowd->sharer[i], target, INT64_MAX, best);
-        if (z > best) best = z;
+        if (z > best) best = z, latest = crowd->sharer[i];
     }
     if (crowd->alike)
         for (uint32_t u = 0, tried = 0; u < threads && tried < 2; u++) {
             if (u && crowd->length[u] == crowd->length[u - 1]) continue;
             int64_t z = rsc_crowd_last(crowd, phase, u, target, INT64_MAX, best);
-            if (z > best) best = z;
+            if (z > best) best = z, latest = u;
             tried++;
         }
     double after;
@@ -468,7 +522,11 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         /* Where the others were when that thread was there. */
         struct rsc_chance *chance = &crowd->chance;
         struct rsc_moment then = {.phase = phase, .place = best};
-        then.clock = chance_gamma(chance, 1 + chance_poisson(chance, (double)best / crowd->interleave->burst));
+        uint32_t touching = crowd->alike ? threads : crowd->sharer_count;
+        for (uint32_t i = 0; i < touching || !i; i++) { /* the last of those who touch it */
+            double at = chance_gamma(chance, 1 + chance_poisson(chance, (double)best / crowd->interleave->burst));
+            if (at > then.clock) then.clock = at;
+        }
         after = 0;
         int skipped = 0;
         for (uint32_t u = 0; u < threads; u++) {
@@ -478,7 +536,13 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
             if (reached < crowd->length[u]) after += crowd->length[u] - reached;
         }
     } else {
-        after = crowd->total - made_by_all(crowd, phase, (double)best + 1);
+        struct rsc_chance *chance = &crowd->chance;
+        struct rsc_moment then = {.phase = phase, .place = best, .thread = latest};
+        int iid = crowd->interleave->kind == RSC_INTERLEAVE_IID;
+        then.clock = iid ? chance_gamma(chance, (double)best + 1) : (double)best;
+        then.turn = iid ? 0 : chance_even(chance);
+        after = crowd->total - (double)best - 1 - made_by_others(crowd, &then, then.clock + then.turn);
+        if (after < 0) after = 0;
     }
     struct rsc_touch touch = {.found = 1};
     touch.interval = moment->end - crowd->plan->phase_start[phase + 1] + after + 1;

@@ -39,6 +39,7 @@ struct rsc_moment {
     uint32_t phase, segment, thread;
     int64_t place;      /* in the phase */
     double clock;       /* iid, drift: time of the phase; bursty: in bursts of any one thread */
+    double turn;        /* drift: where in its round of all threads the thread has its turn, 0..1 */
     double end;         /* references of all threads before it, in all */
 };
 

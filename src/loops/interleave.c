@@ -22,6 +22,10 @@ int rsc_interleave_parse(struct rsc_interleave *out, const char *text, struct rs
         if (strlen(names[kind]) != length || memcmp(names[kind], text, length)) continue;
         *out = (struct rsc_interleave){.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT};
         if (!number) return 0;
+        if (kind == RSC_INTERLEAVE_DRIFT && !strcmp(number, "recorded")) {
+            out->diffusion = RSC_DIFFUSION_RECORDED;
+            return 0;
+        }
         char *end;
         double value = strtod(number, &end);
         if ((kind != RSC_INTERLEAVE_BURSTY && kind != RSC_INTERLEAVE_DRIFT) || end == number || *end) break;
@@ -34,7 +38,7 @@ int rsc_interleave_parse(struct rsc_interleave *out, const char *text, struct rs
         return 0;
     }
     return rsc_fail(error, RSC_EINVAL,
-                    "interleaving '%.60s': not drift, drift:DIFFUSION, iid, lockstep, bursty:LENGTH or racetrack", text);
+                    "interleaving '%.60s': not drift, drift:DIFFUSION, drift:recorded, iid, lockstep, bursty:LENGTH or racetrack", text);
 }
 
 const char *rsc_interleave_name(const struct rsc_interleave *interleave, char *text, size_t text_bytes) {

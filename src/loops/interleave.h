@@ -1,7 +1,7 @@
 /*
  * interleave.h - what the simulated and the modelled interleavings have in common.
  *
- * drift: a thread makes blocks of RSC_DRIFT_BLOCK references; the time each block
+ * drift: a thread makes blocks of rsc_drift_block() references; the time each block
  * takes is normal around its length with variance `diffusion` per reference (cut
  * off at a tenth of the mean). Within a block references are evenly spaced. A
  * thread's lead after n references thus has variance diffusion * n.
@@ -11,9 +11,15 @@
 
 #include "loops/loops_model.h"
 
-#define RSC_DRIFT_BLOCK 256.0
 #define RSC_BURST_DEFAULT 2000.0
-/* Where it comes from: docs/loops.md, "Against reality". */
+/* That of independent draws, the least that threads of their own will run apart. */
 #define RSC_DIFFUSION_DEFAULT 1.0
+/* "drift:recorded": of two threads recorded under QEMU. How it was obtained: docs/loops.md, "Against reality". */
+#define RSC_DIFFUSION_RECORDED 8000.0
+
+/* At most so fast or slow that a block's pace has a spread of a half. */
+static inline double rsc_drift_block(const struct rsc_interleave *interleave) {
+    return interleave->diffusion > 64 ? 4 * interleave->diffusion : 256;
+}
 
 #endif

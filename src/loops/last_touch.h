@@ -42,6 +42,7 @@ struct rsc_search {
     uint32_t limit_depth;        /* where values must be less than at the place; UINT32_MAX: nowhere */
     int64_t limit;               /* iterations of that loop (of the thread's, for the shared one) at most */
     int64_t m;                   /* found: the thread's iteration */
+    int any;                     /* not the last is wanted, but whether there is one */
     int64_t low, high;           /* address range less the parts of fixed variables is worked out anew */
     int64_t coefficient[RSC_LOOP_DEPTH_MAX];
     int64_t value[RSC_LOOP_DEPTH_MAX];

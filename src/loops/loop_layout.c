@@ -9,7 +9,8 @@ static uint64_t reach_before(const struct rsc_loop_program *program, uint32_t ar
     for (uint32_t r = 0; r < program->region_count; r++)
         for (uint32_t n = 0; n < program->region[r].node_count; n++) {
             const struct rsc_loop_node *node = program->region[r].node[n];
-            if (node->kind == RSC_NODE_REFERENCE && node->array == array && !node->never && node->least < least) least = node->least;
+            if (node->kind == RSC_NODE_REFERENCE && node->array == array && !node->never && node->least < least)
+                least = node->least;
         }
     return (uint64_t)-least;
 }

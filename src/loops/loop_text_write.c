@@ -76,7 +76,9 @@ static void put_affine(struct writer *writer, const struct rsc_affine *affine) {
         any = 1;
     }
     if (!any) put(writer, "%" PRId64, affine->constant);
-    else if (affine->constant) put(writer, " %c %" PRId64, affine->constant < 0 ? '-' : '+', affine->constant < 0 ? -affine->constant : affine->constant);
+    else if (affine->constant)
+        put(writer, " %c %" PRId64, affine->constant < 0 ? '-' : '+',
+            affine->constant < 0 ? -affine->constant : affine->constant);
 }
 
 /* In parentheses unless it is a single summand. */
@@ -157,7 +159,8 @@ static void put_place(struct writer *writer, const struct rsc_loop_array *array,
             upwards |= rest.coefficient[d] > 0;
             any |= rest.coefficient[d] != 0;
         }
-        index.constant = split(array, i, &rest.constant, upwards || (!any && rest.constant < 0 && array->extent[i] > 8));
+        index.constant = split(array, i, &rest.constant,
+                               upwards || (!any && rest.constant < 0 && array->extent[i] > 8));
         put(writer, "[");
         put_affine(writer, &index);
         put(writer, "]");

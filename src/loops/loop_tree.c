@@ -44,7 +44,8 @@ static int make_room(struct rsc_loop_program *program, void *list, uint32_t coun
 
 struct rsc_loop_array *rsc_loop_add_array(struct rsc_loop_program *program, const char *name) {
     if (program->array_count >= RSC_LOOP_ARRAYS_MAX) return NULL;
-    if (make_room(program, &program->array, program->array_count, &program->array_room, sizeof *program->array)) return NULL;
+    if (make_room(program, &program->array, program->array_count, &program->array_room, sizeof *program->array))
+        return NULL;
     struct rsc_loop_array *array = &program->array[program->array_count];
     *array = (struct rsc_loop_array){.name = rsc_arena_strdup(&program->arena, name), .element_bytes = 1};
     if (!array->name) return NULL;
@@ -76,7 +77,8 @@ struct rsc_loop_region *rsc_loop_add_region(struct rsc_loop_program *program, co
 
 struct rsc_loop_node *rsc_loop_add_node(struct rsc_loop_program *program, struct rsc_loop_node *parent,
                                         enum rsc_loop_kind kind) {
-    if (make_room(program, &parent->child, parent->child_count, &parent->child_room, sizeof *parent->child)) return NULL;
+    if (make_room(program, &parent->child, parent->child_count, &parent->child_room, sizeof *parent->child))
+        return NULL;
     struct rsc_loop_node *node = new_node(program, kind);
     if (!node) return NULL;
     node->parent = parent;
@@ -88,14 +90,16 @@ struct rsc_loop_node *rsc_loop_add_node(struct rsc_loop_program *program, struct
     return node;
 }
 
-int rsc_loop_add_term(struct rsc_loop_program *program, struct rsc_loop_bound *bound, const struct rsc_loop_term *term) {
+int rsc_loop_add_term(struct rsc_loop_program *program, struct rsc_loop_bound *bound,
+                      const struct rsc_loop_term *term) {
     if (bound->count >= RSC_LOOP_TERMS_MAX) return RSC_ELIMIT;
     struct rsc_loop_term *more = rsc_arena_alloc(&program->arena, (bound->count + 1) * sizeof *more);
     if (!more) return RSC_ENOMEM;
     if (bound->count) memcpy(more, bound->term, bound->count * sizeof *more);
     struct rsc_loop_term *added = &more[bound->count++];
     *added = *term;
-    if (added->rounding != RSC_ROUND_NONE && added->divisor > 0 && (added->divisor == 1 || rsc_affine_is_number(&added->value))) {
+    if (added->rounding != RSC_ROUND_NONE && added->divisor > 0 &&
+        (added->divisor == 1 || rsc_affine_is_number(&added->value))) {
         if (added->divisor > 1) added->value = rsc_affine_number(rsc_loop_term_at(added, NULL, 0));
         added->divisor = 1;
         added->rounding = RSC_ROUND_NONE;
@@ -174,7 +178,8 @@ struct walk {
 
 static int fail(struct walk *walk, const struct rsc_loop_node *node, int code, const char *what) {
     const char *file = node->file ? node->file : walk->region->file;
-    if (node->line && (!file || !strcmp(file, walk->name))) return rsc_fail(walk->error, code, "%s:%u: %s", walk->name, node->line, what);
+    if (node->line && (!file || !strcmp(file, walk->name)))
+        return rsc_fail(walk->error, code, "%s:%u: %s", walk->name, node->line, what);
     if (node->line) return rsc_fail(walk->error, code, "%s: %s:%u: %s", walk->name, file, node->line, what);
     return rsc_fail(walk->error, code, "%s: %s: %s", walk->name, walk->region->name, what);
 }
@@ -182,7 +187,8 @@ static int fail(struct walk *walk, const struct rsc_loop_node *node, int code, c
 static int too_large(wide value) { return value > RSC_LOOP_VALUE_MAX || value < -RSC_LOOP_VALUE_MAX; }
 
 /* The range of an affine expression; RSC_ELIMIT when it, or a part of it, is too large. */
-static int affine_range(const struct walk *walk, const struct rsc_affine *affine, uint32_t depth, wide *least, wide *most) {
+static int affine_range(const struct walk *walk, const struct rsc_affine *affine, uint32_t depth, wide *least,
+                        wide *most) {
     wide low = affine->constant, high = affine->constant, reach = low < 0 ? -low : low;
     for (uint32_t d = 0; d < depth; d++) {
         wide c = affine->coefficient[d], a, b;
@@ -237,7 +243,8 @@ static int bound_range(const struct walk *walk, const struct rsc_loop_bound *bou
 
 static int check_terms(const struct rsc_loop_bound *bound) {
     for (uint32_t i = 0; i < bound->count; i++)
-        if (bound->term[i].divisor < 1 || (bound->term[i].rounding == RSC_ROUND_NONE && bound->term[i].divisor != 1)) return -1;
+        if (bound->term[i].divisor < 1 || (bound->term[i].rounding == RSC_ROUND_NONE && bound->term[i].divisor != 1))
+            return -1;
     return bound->count ? 0 : -1;
 }
 
@@ -247,7 +254,8 @@ static int seal_loop(struct walk *walk, struct rsc_loop_node *loop) {
     uint32_t d = loop->depth;
     if (d >= RSC_LOOP_DEPTH_MAX) return fail(walk, loop, RSC_ELIMIT, "loops are nested too deep (16 at most)");
     if (!loop->step || too_large(loop->step)) return fail(walk, loop, RSC_EFORMAT, "a loop's step is 0 or too large");
-    if (check_terms(&loop->first) || check_terms(&loop->last)) return fail(walk, loop, RSC_EFORMAT, "a loop's bound is missing or divides by less than 1");
+    if (check_terms(&loop->first) || check_terms(&loop->last))
+        return fail(walk, loop, RSC_EFORMAT, "a loop's bound is missing or divides by less than 1");
     if (bound_range(walk, &loop->first, up, d, &first_least, &first_most, &first_follows, &uses) ||
         bound_range(walk, &loop->last, !up, d, &last_least, &last_most, &last_follows, &uses))
         return fail(walk, loop, RSC_ELIMIT, "a loop's bound is too large (2^56 is the most)");
@@ -278,7 +286,8 @@ static int seal_guard(struct walk *walk, struct rsc_loop_node *guard) {
         const struct rsc_condition *condition = &guard->condition[i];
         int divides = condition->kind == RSC_WHEN_DIVISIBLE || condition->kind == RSC_WHEN_INDIVISIBLE;
         wide low, high;
-        if (divides && condition->modulus < 2) return fail(walk, guard, RSC_EFORMAT, "a condition's modulus is less than 2");
+        if (divides && condition->modulus < 2)
+            return fail(walk, guard, RSC_EFORMAT, "a condition's modulus is less than 2");
         if (affine_range(walk, &condition->value, guard->depth, &low, &high))
             return fail(walk, guard, RSC_ELIMIT, "a condition's value is too large (2^56 is the most)");
         if (condition->kind == RSC_WHEN_AT_LEAST && high < 0) guard->never = 1;
@@ -290,7 +299,8 @@ static int seal_guard(struct walk *walk, struct rsc_loop_node *guard) {
 
 static int seal_reference(struct walk *walk, struct rsc_loop_node *reference) {
     wide low, high;
-    if (reference->array >= walk->program->array_count) return fail(walk, reference, RSC_EFORMAT, "a reference to no array");
+    if (reference->array >= walk->program->array_count)
+        return fail(walk, reference, RSC_EFORMAT, "a reference to no array");
     if (!reference->size_bytes) return fail(walk, reference, RSC_EFORMAT, "a reference of no bytes");
     walk->region->reference_count++;
     reference->follows_share = follows_share(walk, &reference->offset, reference->depth);
@@ -310,9 +320,14 @@ static int seal_reference(struct walk *walk, struct rsc_loop_node *reference) {
 }
 
 static int check_sharing(struct walk *walk, struct rsc_loop_node *node) {
-    int waits = node->kind == RSC_NODE_BARRIER || node->kind == RSC_NODE_SINGLE || (node->kind == RSC_NODE_LOOP && node->share);
-    if (!waits) return node->kind == RSC_NODE_PARALLEL && node->in_parallel ? fail(walk, node, RSC_EFORMAT, "parallel in parallel") : 0;
-    if (!node->in_parallel) return fail(walk, node, RSC_EFORMAT, "a shared loop, single or barrier outside of parallel");
+    int waits = node->kind == RSC_NODE_BARRIER || node->kind == RSC_NODE_SINGLE ||
+                (node->kind == RSC_NODE_LOOP && node->share);
+    if (!waits)
+        return node->kind == RSC_NODE_PARALLEL && node->in_parallel
+                   ? fail(walk, node, RSC_EFORMAT, "parallel in parallel")
+                   : 0;
+    if (!node->in_parallel)
+        return fail(walk, node, RSC_EFORMAT, "a shared loop, single or barrier outside of parallel");
     if (walk->in_single || (node->parent && node->parent->shared_loop))
         return fail(walk, node, RSC_EFORMAT, "a shared loop, single or barrier inside a shared loop or single");
     return 0;
@@ -327,7 +342,8 @@ static int seal_node(struct walk *walk, struct rsc_loop_node *node) {
     node->shared_loop = parent ? parent->shared_loop : NULL;
     node->never = parent ? parent->never : 0;
     node->has_barrier = node->follows_share = node->depends = 0;
-    if (walk->nesting >= RSC_LOOP_NESTING_MAX) return fail(walk, node, RSC_ELIMIT, "blocks are nested too deep (200 at most)");
+    if (walk->nesting >= RSC_LOOP_NESTING_MAX)
+        return fail(walk, node, RSC_ELIMIT, "blocks are nested too deep (200 at most)");
     if ((status = check_sharing(walk, node))) return status;
     if (node->kind == RSC_NODE_LOOP && node->share) {
         node->shared_loop = node;
@@ -383,7 +399,8 @@ static int declared_bytes(struct rsc_loop_array *array) {
 int rsc_loop_seal(struct rsc_loop_program *program, const char *name, struct rsc_error *error) {
     for (uint32_t i = 0; i < program->array_count; i++)
         if (declared_bytes(&program->array[i]))
-            return rsc_fail(error, RSC_ELIMIT, "%s: array %.60s is too large (2^56 bytes are the most)", name, program->array[i].name);
+            return rsc_fail(error, RSC_ELIMIT, "%s: array %.60s is too large (2^56 bytes are the most)", name,
+                            program->array[i].name);
     for (uint32_t i = 0; i < program->region_count; i++) {
         struct rsc_loop_region *region = &program->region[i];
         struct walk walk = {.program = program, .region = region, .name = name, .error = error};

@@ -94,8 +94,8 @@ struct rsc_loop_node {
     struct rsc_loop_node *parent; /* NULL: root of a region */
     struct rsc_loop_node **child;
     uint32_t child_count, child_room;
-    uint32_t index; /* among its parent's children */
-    uint32_t depth; /* loops around it; a LOOP's variable has this depth */
+    uint32_t index;   /* among its parent's children */
+    uint32_t depth;   /* loops around it; a LOOP's variable has this depth */
     const char *file; /* NULL: the region's */
     uint32_t line;    /* 1-based; 0: not known */
 
@@ -114,7 +114,7 @@ struct rsc_loop_node {
     uint32_t condition_count;
 
     /* REFERENCE */
-    uint32_t array;           /* index into arrays */
+    uint32_t array; /* index into arrays */
     int is_write;
     uint32_t size_bytes;      /* 1 or more */
     struct rsc_affine offset; /* bytes from the array's start */
@@ -124,13 +124,13 @@ struct rsc_loop_node {
     uint32_t num_threads; /* 0: as many as the analysis asks for */
 
     /* Sealed. */
-    uint32_t id;              /* 0.. in the order of the region's text, all kinds counted */
-    int has_barrier;          /* threads wait for each other somewhere in it */
-    int in_parallel;          /* it lies in a PARALLEL node */
+    uint32_t id;                       /* 0.. in the order of the region's text, all kinds counted */
+    int has_barrier;                   /* threads wait for each other somewhere in it */
+    int in_parallel;                   /* it lies in a PARALLEL node */
     struct rsc_loop_node *shared_loop; /* the shared loop around it (of a shared loop: itself); NULL: none */
-    int depends;              /* LOOP: its trip count changes with a variable outside of it */
-    int never;                /* cannot run: a loop without iterations, or a guard that never holds, around or in it */
-    int64_t least, most;      /* LOOP: its variable lies in here; REFERENCE: its offset does (least > most: never) */
+    int depends;                       /* LOOP: its trip count changes with a variable outside of it */
+    int never;           /* cannot run: a loop without iterations, or a guard that never holds, around or in it */
+    int64_t least, most; /* LOOP: its variable lies in here; REFERENCE: its offset does (least > most: never) */
     /*
      * The variable (LOOP) or offset (REFERENCE) moves with the shared loop: it is
      * that loop's variable (or one of the collapsed), or both of its bounds or its
@@ -142,8 +142,8 @@ struct rsc_loop_node {
 /* A thing in memory that references go to. */
 struct rsc_loop_array {
     const char *name;
-    uint64_t element_bytes; /* 1 or more */
-    uint32_t rank;          /* 0: a scalar */
+    uint64_t element_bytes;             /* 1 or more */
+    uint32_t rank;                      /* 0: a scalar */
     uint64_t extent[RSC_LOOP_RANK_MAX]; /* extent[0] may be 0: not known, as of a pointer */
     int is_private; /* every thread has its own: thread t's starts at base + t * program->private_stride */
     int has_base;   /* base was given, not laid out */
@@ -220,7 +220,9 @@ int rsc_loop_seal(struct rsc_loop_program *program, const char *name, struct rsc
  */
 int rsc_loop_layout(struct rsc_loop_program *program, uint64_t line_bytes, struct rsc_error *error);
 
-static inline int rsc_loop_extents_known(const struct rsc_loop_array *array) { return !array->rank || array->extent[0]; }
+static inline int rsc_loop_extents_known(const struct rsc_loop_array *array) {
+    return !array->rank || array->extent[0];
+}
 
 const char *rsc_schedule_name(enum rsc_schedule schedule);
 
@@ -237,7 +239,8 @@ static inline int64_t rsc_ceil_divide(int64_t a, int64_t b) { return a / b + (a 
 static inline int64_t rsc_loop_term_at(const struct rsc_loop_term *term, const int64_t *value, uint32_t depth) {
     int64_t sum = rsc_affine_at(&term->value, value, depth);
     if (term->rounding == RSC_ROUND_NONE) return sum;
-    return term->rounding == RSC_ROUND_FLOOR ? rsc_floor_divide(sum, term->divisor) : rsc_ceil_divide(sum, term->divisor);
+    return term->rounding == RSC_ROUND_FLOOR ? rsc_floor_divide(sum, term->divisor)
+                                             : rsc_ceil_divide(sum, term->divisor);
 }
 
 /* The first value of a loop's variable and how many values it takes (0: none), with the outer variables given. */

@@ -46,7 +46,7 @@ struct rsc_interleave {
     double diffusion; /* drift: variance of a thread's lead per reference of progress, in references */
 };
 
-/* "drift[:DIFFUSION]", "iid", "lockstep", "bursty:N" or "racetrack". RSC_EINVAL for anything else. */
+/* "drift[:DIFFUSION]", "drift:recorded" (docs/loops.md), "iid", "lockstep", "bursty:N" or "racetrack". RSC_EINVAL for anything else. */
 int rsc_interleave_parse(struct rsc_interleave *out, const char *text, struct rsc_error *error);
 /* The name that parse takes, written to `text` ("bursty:2000"). Returns text. */
 const char *rsc_interleave_name(const struct rsc_interleave *interleave, char *text, size_t text_bytes);
@@ -54,7 +54,8 @@ const char *rsc_interleave_name(const struct rsc_interleave *interleave, char *t
 struct rsc_loops_options {
     uint64_t line_bytes;   /* a power of two */
     uint64_t seed;         /* of the samples; results are the same from the same seed */
-    uint32_t samples;      /* references looked at for each number of threads, at least; 0: every one (exhaustive) */
+    uint32_t samples;      /* references looked at for each number of threads; 0: every one (exhaustive). At the
+                              default fewer are, where many threads make each one costly */
     uint64_t exact_limit;  /* at one thread, regions up to this many references are enumerated and exact */
     double confidence;     /* of the error bars, in percent */
     int band;              /* low and high also span the other interleavings */
@@ -62,8 +63,9 @@ struct rsc_loops_options {
     uint32_t base_threads; /* racetrack: where private intervals are collected; the paper uses 4 */
     const char *schedule;  /* NULL: as the source says; "static", "dynamic,4"...: for every parallel loop */
 };
+#define RSC_LOOPS_SAMPLES_DEFAULT 3072
 #define RSC_LOOPS_OPTIONS_DEFAULT \
-    ((struct rsc_loops_options){64, 1, 3072, 10000000, 90, 1, 1, 4, NULL})
+    ((struct rsc_loops_options){64, 1, RSC_LOOPS_SAMPLES_DEFAULT, 10000000, 90, 1, 1, 4, NULL})
 
 struct rsc_loops_analysis;
 
@@ -77,7 +79,7 @@ int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loo
                            const struct rsc_loops_options *options, struct rsc_error *error);
 void rsc_loops_analysis_free(struct rsc_loops_analysis *analysis);
 
-/* Both independent of threads and interleaving, and exact. */
+/* At one thread, and exact. More threads add only what each does, or has, for itself. */
 uint64_t rsc_loops_references(const struct rsc_loops_analysis *analysis);
 uint64_t rsc_loops_distinct(const struct rsc_loops_analysis *analysis);
 

@@ -93,7 +93,7 @@ static int step(struct simulation *sim, uint32_t thread) {
 }
 
 static void next_block(struct simulation *sim, struct runner *runner) {
-    double length = RSC_DRIFT_BLOCK;
+    double length = rsc_drift_block(sim->interleave);
     double spread = sqrt(sim->interleave->diffusion / length);
     double took = 1 + spread * rsc_rng_normal(&sim->rng);
     if (took < 0.1) took = 0.1;

@@ -12,9 +12,10 @@
 
 #include "base/fail.h"
 #include "base/statistics.h"
-#include "loops/analysis.h"
+#include "loops/region_analysis.h"
 #include "loops/distinct.h"
 
+#define POINTS 1024u /* looked at, at the default number of samples: a third */
 #define RUNS_MAX 300000u /* runs of lines that may be marked to count each thread's first uses: some milliseconds */
 
 /* Whether another thread wrote the target between the thread's own last touch and the moment. */
@@ -82,8 +83,10 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
                                analysis->options.seed + plan->threads, error);
     double cold = 0, invalidated = 0, all = 0, drawn = 0;
     for (uint32_t i = 0; i < arrays && status >= 0; i++) own->arrays[i].array = i;
+    uint32_t every = analysis->options.samples == RSC_LOOPS_SAMPLES_DEFAULT ? (uint32_t)(analysis->points.count / POINTS) + 1 : 1;
     for (size_t i = 0; status >= 0 && i < analysis->points.count; i++) {
         const struct rsc_point *point = &analysis->points.point[i];
+        if ((i - analysis->points.first[point->reference]) % every) continue;
         const struct rsc_nest_node *reference = nest->reference[point->reference];
         struct rsc_target target = rsc_crowd_target(crowd, point);
         struct rsc_moment moment = rsc_crowd_moment(crowd, point);

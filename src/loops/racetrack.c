@@ -17,8 +17,7 @@
 #include <math.h>
 
 #include "base/fail.h"
-#include "loops/analysis.h"
-#include "loops/distinct.h"
+#include "loops/region_analysis.h"
 
 /* P(c1 T r <= CRI <= c2 T r) >= 1 - 2 eps; these make everything above 276 long. */
 #define C1 0.75
@@ -54,7 +53,7 @@ int rsc_loops_sample_racetrack(struct rsc_loops_analysis *analysis, uint32_t thr
     if (status >= 0)
         status = rsc_crowd_new(&crowd, search, &lockstep, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + threads, error);
-    double bound = longest_short(), first_uses = 0, sum = 0;
+    double bound = longest_short();
     for (size_t i = 0; status >= 0 && i < analysis->points.count; i++) {
         const struct rsc_point *point = &analysis->points.point[i];
         uint32_t place = (uint32_t)i - analysis->points.first[point->reference];
@@ -69,20 +68,16 @@ int rsc_loops_sample_racetrack(struct rsc_loops_analysis *analysis, uint32_t thr
             else if (!is_shared(nest, point) || threads == 1) interval = threads * r;
             else interval = threads * r * (1 - pow(1 - chance_even(&crowd->chance), 1.0 / (threads - 1)));
             if (interval < 1) interval = 1;
-        } else {
-            first_uses += point->weight;
         }
         samples->reference[samples->count] = point->reference;
         samples->sample[samples->count++] =
             (struct rsc_reuse_sample){.end = moment.end, .interval = interval, .weight = point->weight};
-        sum += point->weight;
         if (nest->status < 0) status = rsc_fail(error, nest->status, "%s: too much to keep of this nest", nest->region->name);
     }
     if (status >= 0) {
-        double total = plan->phase_start[nest->phase_count];
-        for (size_t i = 0; sum > 0 && i < samples->count; i++) samples->sample[i].weight *= total / sum;
-        samples->references = total;
-        samples->cold = sum > 0 ? first_uses / sum * total : 0;
+        rsc_loops_samples_weigh(&analysis->points, samples, plan->phase_start[nest->phase_count]);
+        for (size_t i = 0; i < samples->count; i++)
+            if (samples->sample[i].interval <= 0) samples->cold += samples->sample[i].weight;
     }
     rsc_crowd_free(crowd);
     rsc_search_free(search);

@@ -76,7 +76,7 @@ static int read_names(struct change *change, const char *list, int with_number) 
             list = end;
         }
         change->count++;
-        if (*list && *list++ != ',') return bad(change, "not a list of loops");
+        if (*list && (*list++ != ',' || !*list)) return bad(change, "not a list of loops");
     }
     return change->count ? 0 : bad(change, "no loops are named");
 }

@@ -68,7 +68,8 @@ void rsc_draw_curves(struct rsc_text *text, const struct rsc_curve *curves, size
     double top = top_ratio(curves, count);
     memset(cells, ' ', sizeof cells);
     for (size_t c = 0; c < count; c++)
-        while (curves[c].count && octaves < 56 && UINT64_C(1) << octaves < curves[c].point[curves[c].count - 1].lines) octaves++;
+        while (curves[c].count && octaves < 56 && UINT64_C(1) << octaves < curves[c].point[curves[c].count - 1].lines)
+            octaves++;
     for (size_t c = 0; c < count; c++)
         for (unsigned x = 0; x < columns && curves[c].count; x++) {
             double ratio = ratio_at(&curves[c], exp2((double)octaves * x / (columns - 1)));
@@ -92,15 +93,12 @@ void rsc_draw_curves(struct rsc_text *text, const struct rsc_curve *curves, size
     for (unsigned x = 0; x < columns; x++) rsc_text_either(text, "─", "-");
     rsc_text_put(text, "\n");
     put_sizes(text, line_bytes, octaves, columns);
-    rsc_text_pad_to(text, LEFT);
     for (size_t c = 0; c < count; c++) {
-        if (text->column + rsc_text_columns(curves[c].label) + 6 > width) {
-            rsc_text_put(text, "\n");
-            rsc_text_pad_to(text, LEFT);
-        }
+        int fits = text->column + rsc_text_columns(curves[c].label) + 6 <= width;
+        if (c) rsc_text_put(text, fits ? "   " : "\n");
+        rsc_text_pad_to(text, LEFT);
         put_cell(text, (char)('a' + c % 26));
-        rsc_text_put(text, " %s   ", curves[c].label);
+        rsc_text_put(text, " %s", curves[c].label);
     }
-    while (text->used && text->text && text->text[text->used - 1] == ' ') text->used--;
     rsc_text_put(text, "\n");
 }

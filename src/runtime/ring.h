@@ -39,6 +39,9 @@
 #define RSC_NOTES_BYTES (4u << 20)
 #define RSC_PLAN_WORDS (32u << 20) /* 256 MiB, touched as used: some five million pieces of code */
 
+/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1" */
+#define RSC_ASM_ENVIRONMENT "REUSESCOPE_RING"
+
 /* A record: two words, this and an address. Bits 0-47 pc (or payload), 48-55 size in bytes, 56-61 type, 62-63 zero. */
 struct rsc_record {
     uint64_t addr;
@@ -49,11 +52,13 @@ enum rsc_record_type {
     RSC_RECORD_READ = 1,
     RSC_RECORD_WRITE = 2,
     RSC_RECORD_CALL = 3,   /* addr: called, pc: of the call */
-    RSC_RECORD_RETURN = 4, /* addr: returned to */
+    RSC_RECORD_RETURN = 4, /* addr: returned to; of rebuilt programs, payload: calls still open */
     RSC_RECORD_ALLOC = 5,  /* addr: block, payload: bytes */
     RSC_RECORD_FREE = 6,   /* addr: block */
     RSC_RECORD_MARKER = 7, /* payload: the program's number */
     RSC_RECORD_NOTE = 8,   /* payload: end of the note that was left here, as rsc_ring_note() returned it */
+    RSC_RECORD_LOCK = 9,   /* addr: the lock, payload: 0 acquired, 1 released */
+    RSC_RECORD_BARRIER = 10, /* addr: the barrier */
 };
 
 static inline uint64_t rsc_record_word(enum rsc_record_type type, uint32_t size, uint64_t pc) {
@@ -112,11 +117,11 @@ struct rsc_block {
 };
 _Static_assert(sizeof(struct rsc_block) == 64 + 8 * RSC_BLOCK_WORDS, "blocks are 64 KiB");
 
-enum rsc_slot_state { RSC_SLOT_FREE = 0, RSC_SLOT_LIVE = 1, RSC_SLOT_ENDED = 2 };
+enum rsc_slot_state { RSC_SLOT_FREE = 0, RSC_SLOT_LIVE = 1, RSC_SLOT_ENDED = 2, RSC_SLOT_LEAVING = 3 };
 
 struct rsc_slot {
     /* Written by the thread: */
-    uint32_t state; /* LIVE when taken, ENDED when the thread is done; the parent sets FREE again */
+    uint32_t state; /* LIVE when taken, LEAVING when the thread may end, ENDED when it is done; the parent sets FREE again */
     uint32_t pid, tid;
     uint32_t generation;     /* how often the slot was taken */
     uint64_t published;      /* blocks; the open one is blocks[published % RSC_RING_BLOCKS] */
@@ -124,7 +129,8 @@ struct rsc_slot {
     uint64_t waited_ns, waits;
     uint64_t unrecorded_instructions; /* executed while not recording */
     uint32_t image;                   /* which address space: a fork or exec starts another */
-    uint8_t pad0[128 - 60];
+    uint32_t part; /* not 0: of the thread with these ids that has or had another slot, such as its signal handler */
+    uint8_t pad0[128 - 64];
     /* Written by the parent: */
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
@@ -134,7 +140,8 @@ struct rsc_slot {
 };
 _Static_assert(sizeof(struct rsc_slot) == 4096 + 65536 * RSC_RING_BLOCKS, "a page, then blocks");
 
-enum rsc_note_type { RSC_NOTE_MAPS = 1 };
+/* NATIVE_MAPS: of a process without QEMU in it. MODULE: a struct rsc_asm_module (asm_abi.h). */
+enum rsc_note_type { RSC_NOTE_MAPS = 1, RSC_NOTE_NATIVE_MAPS = 2, RSC_NOTE_MODULE = 3 };
 
 /* A process's memory: the system reuses pids, and exec keeps them. */
 static inline uint64_t rsc_process_id(uint32_t image, uint32_t pid) { return (uint64_t)image << 32 | pid; }
@@ -163,7 +170,13 @@ struct rsc_ring {
     uint32_t images;       /* address spaces numbered so far */
     uint32_t crowded_out;  /* threads that found all slots taken */
     uint64_t plan_words; /* given out; may grow beyond RSC_PLAN_WORDS, where nothing is */
-    uint8_t pad[4096 - 88];
+    /* Of rebuilt programs: */
+    uint64_t enough;       /* nothing more is wanted: they are to run on in fast mode */
+    uint64_t rebuilt;      /* that is what they are: words are as asm_abi.h has them */
+    uint64_t lag_ns;       /* longest that a thread took to record after a region began */
+    uint64_t samples, samples_unseen; /* of processor time; those outside of rebuilt code */
+    uint64_t modules_lost; /* whose tables found no room: their code is not seen */
+    uint8_t pad[4096 - 136];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
@@ -190,6 +203,12 @@ uint64_t rsc_ring_now_ns(void);
 
 /* Takes a slot. Returns 0, or -1 when all are taken or the parent is gone. */
 int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid);
+
+/* The same, but when all slots are taken and some of them are of threads that end, it waits for those, up to 2 s. */
+int rsc_ring_attach_patiently(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid);
+
+/* Says that the thread is about to end, but may still write: when it is gone the parent takes what it left. */
+void rsc_ring_leave(struct rsc_ring_writer *writer);
 
 /* Publishes what is there, if anything, and takes the next block, waiting for one. -1: the parent is gone. */
 int rsc_ring_publish(struct rsc_ring_writer *writer);

@@ -15,6 +15,8 @@
 #include "runtime/ring.h"
 
 #define WAIT_MS 50 /* between looks at whether the parent still lives */
+#define CROWDED_NS 5000000 /* between looks whether a slot is free */
+#define CROWDED_TRIES 400
 
 uint64_t rsc_ring_now_ns(void) {
     struct timespec now;
@@ -90,13 +92,16 @@ static int open_block(struct rsc_ring_writer *writer) {
     return 0;
 }
 
-int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
+/* Returns 1 when all slots are taken, 2 when some of them will soon be free. */
+static int try_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
+    int taken = 1;
     memset(writer, 0, sizeof *writer);
     if (__atomic_load_n(&ring->detached, __ATOMIC_RELAXED)) return -1;
     for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &ring->slots[i];
-        uint32_t unused = RSC_SLOT_FREE;
-        if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) != RSC_SLOT_FREE) continue;
+        uint32_t unused = RSC_SLOT_FREE, state = __atomic_load_n(&slot->state, __ATOMIC_RELAXED);
+        if (state == RSC_SLOT_ENDED || state == RSC_SLOT_LEAVING) taken = 2;
+        if (state != RSC_SLOT_FREE) continue;
         /* The parent reads pid and tid only with a published block, which comes later. */
         if (!__atomic_compare_exchange_n(&slot->state, &unused, RSC_SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
@@ -111,9 +116,29 @@ int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint3
         writer->slot = slot;
         return open_block(writer);
     }
+    return taken;
+}
+
+int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
+    int status = try_attach(writer, ring, pid, tid);
+    if (status <= 0) return status;
     __atomic_fetch_add(&ring->crowded_out, 1, __ATOMIC_RELAXED);
     return -1;
 }
+
+int rsc_ring_attach_patiently(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
+    struct timespec moment = {0, CROWDED_NS};
+    int status = try_attach(writer, ring, pid, tid);
+    for (int tries = 0; status == 2 && tries < CROWDED_TRIES && !parent_is_gone(ring); tries++) {
+        signal_parent(ring, RSC_RING_BLOCKS);
+        nanosleep(&moment, NULL);
+        status = try_attach(writer, ring, pid, tid);
+    }
+    if (status <= 0) return status;
+    __atomic_fetch_add(&ring->crowded_out, 1, __ATOMIC_RELAXED);
+    return -1;
+}
+
 
 int rsc_ring_publish(struct rsc_ring_writer *writer) {
     if (!writer->slot) return -1;
@@ -145,6 +170,11 @@ void rsc_ring_detach(struct rsc_ring_writer *writer) {
     __atomic_store_n(&writer->slot->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
     signal_parent(writer->ring, RSC_RING_BLOCKS);
     memset(writer, 0, sizeof *writer);
+}
+
+void rsc_ring_leave(struct rsc_ring_writer *writer) {
+    if (!writer->slot) return;
+    __atomic_store_n(&writer->slot->state, RSC_SLOT_LEAVING, __ATOMIC_RELEASE);
 }
 
 uint64_t *rsc_ring_plan(struct rsc_ring *ring, uint32_t words) {

@@ -238,7 +238,8 @@ static int check_optimum(const struct rsc_sim_config *sim, const struct rsc_cach
         return rsc_fail(error, RSC_EINVAL, "--%s: opt is for a shared cache that is not inclusive and has no prefetcher or victim cache",
                         cache->name);
     if (sim->coherent) return rsc_fail(error, RSC_EINVAL, "--%s: opt cannot be used with --coherent", cache->name);
-    for (size_t i = 0; i < sim->count; i++)
+    int primary = rsc_sim_config_primary(sim, cache->name) == cache; /* nothing is taken from an alternative */
+    for (size_t i = 0; primary && i < sim->count; i++)
         if (sim->caches[i].inclusive && sim->caches[i].level > cache->level)
             return rsc_fail(error, RSC_EINVAL, "--%s: opt cannot be used above an inclusive --%s", cache->name,
                             sim->caches[i].name);

@@ -12,6 +12,7 @@
 #define TILE_ROOM (RSC_FAST_TILE * RSC_FAST_SPAN)
 #define LIST_ALONE (2 * TILE_ROOM)   /* 64 KiB: stays in the second-level cache between the two loops */
 #define LIST_SHARED (65536u + TILE_ROOM)
+#define SCRIBBLED 8u /* vectors are stored whole: so many references past the last one may be written */
 #define BIG_BATCH 65536u /* accesses that are worth gathering in parallel */
 
 struct rsc_first_level {
@@ -45,7 +46,7 @@ static int usual(const struct rsc_level *level) {
 static int can_be_fast(const struct rsc_sim *sim) {
     const struct rsc_hierarchy *hierarchy = &sim->segments[0].hierarchy;
     const struct rsc_level *levels = hierarchy->levels;
-    if (!hierarchy->level_count || hierarchy->coherent || hierarchy->classify || hierarchy->spaces ||
+    if (!hierarchy->level_count || hierarchy->coherent || hierarchy->classify ||
         hierarchy->writes_are_back || sim->options.missed || sim->options.past_last)
         return 0;
     for (size_t i = 0; i < hierarchy->level_count; i++) {
@@ -114,10 +115,11 @@ static int open_gather(struct rsc_first_level *level, struct rsc_fast_gather *ga
     gather->part_mask = level->part_count - 1;
     gather->unified = (uint32_t)level->unified;
     gather->last[0] = gather->last[1] = UINT64_MAX; /* of no block: those have fewer bits */
+    gather->addr_mask = UINT64_MAX;
     for (int kind = 0; kind < RSC_KINDS; kind++)
         if (hierarchy->entry[kind] < 0) gather->skip |= RSC_KIND_BIT(kind);
     for (uint32_t p = 0; p < level->part_count; p++)
-        if (!(gather->lists[p] = malloc(level->list_room * sizeof *gather->lists[p]))) return RSC_ENOMEM;
+        if (!(gather->lists[p] = malloc((level->list_room + SCRIBBLED) * sizeof *gather->lists[p]))) return RSC_ENOMEM;
     return 0;
 }
 
@@ -303,10 +305,32 @@ static uint32_t push_round(struct rsc_first_level *level, uint32_t first, uint32
     return stopped;
 }
 
-int rsc_first_level_push(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t first, uint32_t end,
-                         struct rsc_error *error) {
+/*
+ * Where an address depends on its process: sets the gathers to that of access `first`, and
+ * returns the end of the accesses of that process.
+ */
+static uint32_t one_process(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
+    struct rsc_hierarchy *hierarchy = level->hierarchy;
+    uint64_t addr, thread = batch->meta[first] >> 40;
+    uint32_t i = first + 1;
+    if (!hierarchy->spaces) return end;
+    hierarchy->status = rsc_spaces_address(hierarchy->spaces, batch, first, &addr);
+    uint32_t space = hierarchy->spaces->last;
+    for (; !hierarchy->status && i < end; i++) {
+        if (batch->meta[i] >> 40 == thread) continue;
+        thread = batch->meta[i] >> 40;
+        hierarchy->status = rsc_spaces_address(hierarchy->spaces, batch, i, &addr);
+        if (hierarchy->spaces->last != space) break;
+    }
+    for (uint32_t g = 0; g < level->part_count; g++) {
+        level->gathers[g].addr_mask = (1ull << RSC_SPACE_SHIFT) - 1;
+        level->gathers[g].addr_space = (uint64_t)space << RSC_SPACE_SHIFT;
+    }
+    return i;
+}
+
+static void push_process(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
     struct rsc_fast_gather *gather = &level->gathers[0];
-    level->batch = batch;
     while (first < end) {
         uint32_t before = first;
         if (level->part_count > 1 && end - first >= BIG_BATCH) {
@@ -320,6 +344,16 @@ int rsc_first_level_push(struct rsc_first_level *level, const struct rsc_batch *
         } else if (!has_room(level, gather)) {
             serve_all(level);
         }
+    }
+}
+
+int rsc_first_level_push(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t first, uint32_t end,
+                         struct rsc_error *error) {
+    level->batch = batch;
+    while (first < end && !level->hierarchy->status) {
+        uint32_t stop = one_process(level, batch, first, end);
+        if (!level->hierarchy->status) push_process(level, batch, first, stop);
+        first = stop;
     }
     if (level->part_count == 1) serve_all(level);
     for (uint32_t p = 0; p < level->part_count; p++)

@@ -35,6 +35,7 @@ static inline __attribute__((always_inline)) void gather_one(struct rsc_fast_gat
 
 /* One access. Returns 0 when it spans too many blocks, having done nothing. */
 static inline int gather_access(struct rsc_fast_gather *gather, uint64_t addr, uint64_t meta) {
+    addr = (addr & gather->addr_mask) | gather->addr_space;
     uint64_t block = addr >> gather->shift, size = (uint32_t)meta, kind = meta >> 32 & 0xff;
     uint64_t more = ((addr & ((1ull << gather->shift) - 1)) + size - (size != 0)) >> gather->shift; /* blocks beyond the first */
     if (kind >= RSC_KINDS || gather->skip >> kind & 1) {
@@ -58,82 +59,140 @@ static inline __attribute__((always_inline)) __m512i gather_before(__m512i into,
 
 static inline uint64_t lane_0(__m512i vector) { return (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(vector)); }
 
-/* Eight accesses at a time; one that crosses a block, or is of no cache's kind, ends the eight and is gathered by itself. */
+/* What gathering keeps at hand: gather's own numbers, in registers. */
+struct gather_state {
+    __m512i fetch_last, data_last; /* in every lane */
+    uint64_t *list, *other;        /* where the next reference of part 0 and, of two parts, part 1 goes */
+    uint64_t fetches, writes, references;
+};
+
+static inline __attribute__((always_inline)) void gather_load(struct gather_state *state, const struct rsc_fast_gather *gather, int parts) {
+    state->fetch_last = _mm512_set1_epi64((long long)gather->last[0]);
+    state->data_last = _mm512_set1_epi64((long long)gather->last[1]);
+    state->list = gather->lists[0] + gather->used[0];
+    state->other = parts == 2 ? gather->lists[1] + gather->used[1] : NULL;
+}
+
+static inline __attribute__((always_inline)) void gather_store(const struct gather_state *state, struct rsc_fast_gather *gather, int parts) {
+    gather->last[0] = lane_0(state->fetch_last);
+    gather->last[1] = lane_0(state->data_last);
+    if (parts <= 2) gather->used[0] = (uint32_t)(state->list - gather->lists[0]);
+    if (parts == 2) gather->used[1] = (uint32_t)(state->other - gather->lists[1]);
+}
+
+/* The references in the lanes of `valid`, which are the lowest ones. */
+static inline __attribute__((always_inline)) void gather_references(struct gather_state *state, struct rsc_fast_gather *gather,
+                                                                    __m512i reference, uint32_t valid, int parts, int split) {
+    const __m512i one = _mm512_set1_epi64(1);
+    uint32_t fetch = _mm512_mask_test_epi64_mask((__mmask8)valid, reference, _mm512_set1_epi64(RSC_FETCH));
+    uint32_t write = _mm512_mask_test_epi64_mask((__mmask8)valid, reference, one);
+    /* x: (reference >> 1 & ~1) | (reference & 1) */
+    __m512i x = _mm512_ternarylogic_epi64(_mm512_srli_epi64(reference, 1), reference, one, 0xD8), before;
+    if (split) {
+        before = gather_before(x, x, fetch, &state->fetch_last);
+        before = gather_before(before, x, valid & ~fetch, &state->data_last);
+    } else {
+        before = gather_before(x, x, valid, &state->fetch_last);
+    }
+    /* (before ^ x) & ~(before & 1) is 0 where x changes nothing */
+    __m512i changes = _mm512_ternarylogic_epi64(before, x, one, 0x1C);
+    uint32_t keep = _mm512_mask_test_epi64_mask((__mmask8)valid, changes, changes);
+    if (parts == 1) {
+        _mm512_storeu_si512(state->list, _mm512_maskz_compress_epi64((__mmask8)keep, reference));
+        state->list += __builtin_popcount(keep);
+    } else if (parts == 2) {
+        uint32_t theirs = _mm512_mask_test_epi64_mask((__mmask8)keep, reference, _mm512_set1_epi64(4ll << gather->part_shift));
+        _mm512_storeu_si512(state->list, _mm512_maskz_compress_epi64((__mmask8)(keep & ~theirs), reference));
+        _mm512_storeu_si512(state->other, _mm512_maskz_compress_epi64((__mmask8)theirs, reference));
+        state->list += __builtin_popcount(keep & ~theirs);
+        state->other += __builtin_popcount(theirs);
+    } else {
+        const __m128i shift = _mm_cvtsi32_si128((int)gather->part_shift + 2);
+        __m512i part = _mm512_and_si512(_mm512_srl_epi64(reference, shift), _mm512_set1_epi64(gather->part_mask));
+        for (uint32_t p = 0; p <= gather->part_mask; p++) {
+            __mmask8 mine = _mm512_mask_cmpeq_epi64_mask((__mmask8)keep, part, _mm512_set1_epi64(p));
+            _mm512_storeu_si512(gather->lists[p] + gather->used[p], _mm512_maskz_compress_epi64(mine, reference));
+            gather->used[p] += (uint32_t)__builtin_popcount(mine);
+        }
+    }
+    state->fetches += (uint32_t)__builtin_popcount(fetch);
+    state->writes += (uint32_t)__builtin_popcount(write);
+    state->references += (uint32_t)__builtin_popcount(valid);
+}
+
+/*
+ * Accesses whose lanes are in `cross` reach into the next block: each is followed by a
+ * reference of that one. First eight, then what is left of up to sixteen.
+ */
+static inline __attribute__((always_inline)) void gather_crossing(struct gather_state *state, struct rsc_fast_gather *gather,
+                                                                  __m512i reference, uint32_t cross, int parts, int split) {
+    /* Bit 2i for lane i, bit 2i + 1 for its second reference if it has one; packed, the first ones are `firsts`. */
+    uint32_t taken = 0x5555 | _pdep_u32(cross, 0xAAAA), firsts = _pext_u32(0x5555, taken);
+    uint32_t low = firsts & 0xff, high = firsts >> 8, count = 8 + (uint32_t)__builtin_popcount(cross);
+    uint32_t in_low = (uint32_t)__builtin_popcount(low), rest = (1u << (count - 8)) - 1;
+    __m512i seconds = _mm512_maskz_compress_epi64((__mmask8)cross, _mm512_add_epi64(reference, _mm512_set1_epi64(4)));
+    __m512i mixed = _mm512_mask_expand_epi64(_mm512_maskz_expand_epi64((__mmask8)low, reference), (__mmask8)~low, seconds);
+    gather_references(state, gather, mixed, 0xff, parts, split);
+    reference = _mm512_maskz_compress_epi64((__mmask8)(0xff << in_low), reference);
+    seconds = _mm512_maskz_compress_epi64((__mmask8)(0xff << (8 - in_low)), seconds);
+    mixed = _mm512_mask_expand_epi64(_mm512_maskz_expand_epi64((__mmask8)high, reference), (__mmask8)(~high & rest), seconds);
+    gather_references(state, gather, mixed, rest, parts, split);
+}
+
+/* Eight accesses at a time. One of many blocks, or of no cache's kind, ends the eight and is gathered by itself. */
 static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch,
-                                                                  uint32_t first, uint32_t end, int many, int split) {
-    const __m128i shift = _mm_cvtsi32_si128((int)gather->shift), part_shift = _mm_cvtsi32_si128((int)gather->part_shift);
+                                                                  uint32_t first, uint32_t end, int parts, int split) {
+    const __m128i shift = _mm_cvtsi32_si128((int)gather->shift);
     const __m512i within = _mm512_set1_epi64((1ll << gather->shift) - 1), low32 = _mm512_set1_epi64(UINT32_MAX);
-    const __m512i size_max = _mm512_set1_epi64(1ll << gather->shift), one = _mm512_set1_epi64(1), three = _mm512_set1_epi64(3);
-    const __m512i fetch_bit = _mm512_set1_epi64((long long)RSC_FETCH << 32), write_bit = _mm512_set1_epi64((long long)RSC_WRITE << 32);
-    const __m512i other_bits = _mm512_set1_epi64(0xfcll << 32), part_mask = _mm512_set1_epi64(gather->part_mask);
-    __m512i fetch_last = _mm512_set1_epi64((long long)gather->last[0]), data_last = _mm512_set1_epi64((long long)gather->last[1]);
-    uint64_t fetches = 0, writes = 0, references = 0;
-    uint64_t *list = gather->lists[0] + gather->used[0];
+    const __m512i block_size = _mm512_set1_epi64(1ll << gather->shift), three = _mm512_set1_epi64(3);
+    const __m512i kind_bits = _mm512_set1_epi64(0xffll << 32), other_bits = _mm512_set1_epi64(0xfcll << 32);
+    const __m512i addr_mask = _mm512_set1_epi64((long long)gather->addr_mask), addr_space = _mm512_set1_epi64((long long)gather->addr_space);
+    struct gather_state state = {.fetches = 0};
     uint32_t i = first;
+    gather_load(&state, gather, parts);
     while (i + 8 <= end) {
         __m512i addr = _mm512_loadu_si512(batch->addr + i), meta = _mm512_loadu_si512(batch->meta + i);
-        __m512i block = _mm512_srl_epi64(addr, shift);
+        addr = _mm512_ternarylogic_epi64(addr, addr_mask, addr_space, 0xEA); /* (addr & mask) | space */
         __m512i reach = _mm512_add_epi64(_mm512_and_si512(addr, within), _mm512_and_si512(meta, low32));
-        uint32_t fetch = _mm512_test_epi64_mask(meta, fetch_bit), write = _mm512_test_epi64_mask(meta, write_bit);
-        uint32_t apart = _mm512_cmpgt_epu64_mask(reach, size_max) | _mm512_test_epi64_mask(meta, other_bits) | (fetch & write);
-        if (__builtin_expect(gather->skip != 0, 0))
-            apart |= (gather->skip & RSC_KIND_BIT(RSC_FETCH) ? fetch : 0) | (gather->skip & RSC_KIND_BIT(RSC_WRITE) ? write : 0) |
-                     (gather->skip & RSC_KIND_BIT(RSC_READ) ? ~(fetch | write) & 0xff : 0);
-        uint32_t whole = (apart & -apart) - 1; /* lanes before the first such one; all ones where there is none */
-        whole &= 0xff;
+        uint32_t cross = _mm512_cmpgt_epu64_mask(reach, block_size);
+        uint32_t apart = _mm512_test_epi64_mask(meta, other_bits) |
+                         _mm512_cmpeq_epi64_mask(_mm512_and_si512(meta, kind_bits), _mm512_set1_epi64(3ll << 32));
+        /* block << 2 | (meta >> 32 & 3) */
+        __m512i reference = _mm512_ternarylogic_epi64(_mm512_slli_epi64(_mm512_srl_epi64(addr, shift), 2),
+                                                      _mm512_srli_epi64(meta, 32), three, 0xF8);
         __builtin_prefetch(batch->addr + i + AHEAD);
         __builtin_prefetch(batch->meta + i + AHEAD);
-        fetch &= whole;
-        write &= whole;
-        __m512i twice = _mm512_slli_epi64(block, 1), x = _mm512_mask_or_epi64(twice, (__mmask8)write, twice, one), before;
-        if (split) {
-            before = gather_before(x, x, fetch, &fetch_last);
-            before = gather_before(before, x, whole & ~fetch, &data_last);
-        } else {
-            before = gather_before(x, x, whole, &fetch_last);
-        }
-        /* (before ^ x) & ~(before & 1) is 0 where x changes nothing */
-        uint32_t keep = _mm512_mask_test_epi64_mask((__mmask8)whole, _mm512_ternarylogic_epi64(before, x, one, 0x1C), _mm512_set1_epi64(-1));
-        /* block << 2 | (meta >> 32 & 3) */
-        __m512i reference = _mm512_ternarylogic_epi64(_mm512_slli_epi64(block, 2), _mm512_srli_epi64(meta, 32), three, 0xF8);
-        if (many) {
-            __m512i part = _mm512_and_si512(_mm512_srl_epi64(block, part_shift), part_mask);
-            for (uint32_t p = 0; p <= gather->part_mask; p++) {
-                __mmask8 mine = _mm512_mask_cmpeq_epi64_mask((__mmask8)keep, part, _mm512_set1_epi64(p));
-                _mm512_storeu_si512(gather->lists[p] + gather->used[p], _mm512_maskz_compress_epi64(mine, reference));
-                gather->used[p] += (uint32_t)__builtin_popcount(mine);
-            }
-        } else {
-            _mm512_storeu_si512(list, _mm512_maskz_compress_epi64((__mmask8)keep, reference));
-            list += __builtin_popcount(keep);
-        }
-        fetches += (uint32_t)__builtin_popcount(fetch);
-        writes += (uint32_t)__builtin_popcount(write);
-        if (__builtin_expect(whole == 0xff, 1)) {
-            references += 8;
+        if (__builtin_expect((cross | apart | gather->skip) == 0, 1)) {
+            gather_references(&state, gather, reference, 0xff, parts, split);
             i += 8;
             continue;
         }
-        references += (uint32_t)__builtin_popcount(whole);
-        i += (uint32_t)__builtin_popcount(whole);
-        gather->last[0] = lane_0(fetch_last);
-        gather->last[1] = lane_0(data_last);
-        if (!many) gather->used[0] = (uint32_t)(list - gather->lists[0]);
+        /* more than two blocks, or past the end of memory */
+        apart |= _mm512_cmpgt_epu64_mask(reach, _mm512_add_epi64(block_size, block_size)) |
+                 _mm512_mask_cmplt_epu64_mask((__mmask8)cross, _mm512_add_epi64(addr, _mm512_and_si512(meta, low32)), addr);
+        for (unsigned kind = 0; gather->skip && kind < RSC_KINDS; kind++)
+            if (gather->skip >> kind & 1)
+                apart |= _mm512_cmpeq_epi64_mask(_mm512_and_si512(meta, kind_bits), _mm512_set1_epi64((long long)kind << 32));
+        if (!apart) {
+            gather_crossing(&state, gather, reference, cross, parts, split);
+            i += 8;
+            continue;
+        }
+        uint32_t whole = (uint32_t)__builtin_ctz(apart | cross); /* accesses before the first that is not simple */
+        gather_references(&state, gather, reference, (1u << whole) - 1, parts, split);
+        i += whole;
+        gather_store(&state, gather, parts);
         if (!gather_access(gather, batch->addr[i], batch->meta[i])) {
             end = i; /* no more of this tile */
             break;
         }
-        fetch_last = _mm512_set1_epi64((long long)gather->last[0]);
-        data_last = _mm512_set1_epi64((long long)gather->last[1]);
-        list = gather->lists[0] + gather->used[0];
+        gather_load(&state, gather, parts);
         i++;
     }
-    if (!many) gather->used[0] = (uint32_t)(list - gather->lists[0]);
-    gather->last[0] = lane_0(fetch_last);
-    gather->last[1] = lane_0(data_last);
-    gather->fetches += fetches;
-    gather->writes += writes;
-    gather->references += references;
+    gather_store(&state, gather, parts);
+    gather->fetches += state.fetches;
+    gather->writes += state.writes;
+    gather->references += state.references;
     while (i < end && gather_access(gather, batch->addr[i], batch->meta[i])) i++;
     return i;
 }
@@ -141,19 +200,19 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
 #else
 
 static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch,
-                                                                  uint32_t first, uint32_t end, int many, int split) {
+                                                                  uint32_t first, uint32_t end, int parts, int split) {
     const uint64_t *addr = batch->addr, *meta = batch->meta;
     const uint32_t shift = gather->shift, part_shift = gather->part_shift, part_mask = gather->part_mask;
-    const uint64_t within = (1ull << shift) - 1;
+    const uint64_t within = (1ull << shift) - 1, addr_mask = gather->addr_mask, addr_space = gather->addr_space;
     uint64_t fetch_last = gather->last[0], data_last = gather->last[1], fetches = 0, writes = 0;
     uint64_t *list = gather->lists[0];
     uint32_t used = gather->used[0], i = first, apart = 0;
     for (; i < end; i++) {
-        uint64_t block = addr[i] >> shift, size = (uint32_t)meta[i], kind = meta[i] >> 32 & 0xff;
+        uint64_t block = ((addr[i] & addr_mask) | addr_space) >> shift, size = (uint32_t)meta[i], kind = meta[i] >> 32 & 0xff;
         if (__builtin_expect(kind >= RSC_KINDS || gather->skip >> kind & 1 || (addr[i] & within) + size > within + 1, 0)) {
             gather->last[0] = fetch_last;
             gather->last[1] = data_last;
-            if (!many) gather->used[0] = used;
+            if (parts == 1) gather->used[0] = used;
             if (!gather_access(gather, addr[i], meta[i])) break;
             fetch_last = gather->last[0];
             data_last = gather->last[1];
@@ -164,7 +223,7 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
         uint64_t is_fetch = kind == RSC_FETCH, is_write = kind == RSC_WRITE, is_data = split && !is_fetch;
         uint64_t x = block << 1 | is_write, before = is_data ? data_last : fetch_last;
         uint32_t kept = !changes_nothing(x, before);
-        if (many) {
+        if (parts > 1) {
             uint32_t part = (uint32_t)(block >> part_shift) & part_mask;
             gather->lists[part][gather->used[part]] = block << 2 | kind;
             gather->used[part] += kept;
@@ -181,7 +240,7 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
             __builtin_prefetch(meta + i + AHEAD);
         }
     }
-    if (!many) gather->used[0] = used;
+    if (parts == 1) gather->used[0] = used;
     gather->last[0] = fetch_last;
     gather->last[1] = data_last;
     gather->references += i - first - apart;
@@ -192,10 +251,13 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
 
 #endif
 
+/* The number of parts (3 stands for more than two) and whether the first level is split are constants inside. */
 static inline uint32_t gather_kernel(struct rsc_fast_gather *gather, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
+    if (gather->part_mask > 1)
+        return gather->unified ? gather_tile(gather, batch, first, end, 3, 0) : gather_tile(gather, batch, first, end, 3, 1);
     if (gather->part_mask)
-        return gather->unified ? gather_tile(gather, batch, first, end, 1, 0) : gather_tile(gather, batch, first, end, 1, 1);
-    return gather->unified ? gather_tile(gather, batch, first, end, 0, 0) : gather_tile(gather, batch, first, end, 0, 1);
+        return gather->unified ? gather_tile(gather, batch, first, end, 2, 0) : gather_tile(gather, batch, first, end, 2, 1);
+    return gather->unified ? gather_tile(gather, batch, first, end, 1, 0) : gather_tile(gather, batch, first, end, 1, 1);
 }
 
 /* ---- serving: a set's entries in order of use, VALID and DIRTY the only flags ---- */

@@ -23,6 +23,7 @@ struct rsc_fast_gather {
     uint32_t part_mask;  /* parts - 1 */
     uint32_t skip;       /* kinds that no cache takes: RSC_KIND_BIT()s */
     uint32_t unified;    /* one cache for all kinds */
+    uint64_t addr_mask, addr_space; /* an address is (addr & mask) | space: all of a tile are of one process */
     uint64_t last[2];    /* of fetches (and all, unified), of data: block << 1 | write */
     uint64_t references, fetches, writes, left_out;
     uint64_t *lists[RSC_FAST_PARTS_MAX]; /* owned */

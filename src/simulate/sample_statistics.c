@@ -26,7 +26,7 @@ void rsc_mean_estimate(struct rsc_mean_estimate *out, const double *observations
     *out = (struct rsc_mean_estimate){.observations = count, .population = population, .confidence = confidence_percent,
                                       .deviation = NAN, .error = NAN, .low = NAN, .high = NAN};
     out->mean = mean_of(observations, count);
-    if (count < 2) return;
+    if (count < 2 || isnan(out->mean)) return;
     out->deviation = sqrt(squares_about(observations, count, out->mean) / (n - 1));
     out->error = out->deviation / sqrt(n);
     if (population) out->error *= sqrt(count < population ? (double)(population - count) / (double)population : 0);

@@ -22,10 +22,9 @@ struct run {
 struct rsc_set_sample {
     struct rsc_sim_config config;
     struct rsc_set_choice choice;
-    int filtered;
+    int filtered, miss_stream;
     struct run *runs; /* owned */
     uint64_t run_count;
-    uint64_t fetches; /* of all batches, whatever was kept */
 };
 
 /* Has the simulator count misses by set. */
@@ -52,6 +51,7 @@ int rsc_set_sample_new(struct rsc_set_sample **out, const struct rsc_sim_config 
     sets->config = *config;
     sets->choice = *choice;
     sets->filtered = filtered;
+    sets->miss_stream = miss_stream;
     sets->run_count = choice->all_values ? 1ull << choice->width : 1;
     sets->runs = calloc(sets->run_count, sizeof *sets->runs);
     int status = sets->runs ? 0 : rsc_fail_memory(error, "sample of sets");
@@ -95,7 +95,6 @@ static uint64_t count_fetches(const struct rsc_batch *batch) {
 }
 
 int rsc_set_sample_push(struct rsc_set_sample *sets, const struct rsc_batch *batch, struct rsc_error *error) {
-    if (!sets->filtered) sets->fetches += count_fetches(batch);
     for (uint64_t i = 0; i < sets->run_count; i++) {
         struct run *run = &sets->runs[i];
         struct rsc_batch kept = *batch;
@@ -155,8 +154,10 @@ static void add_counts(struct rsc_level_counts *sum, const struct rsc_level_coun
 /* Misses of one sample by the sampled-instructions method; instructions are told apart by their fetches. */
 static double by_sampled_instructions(const struct rsc_set_sample *sets, const struct run *run, double misses,
                                       uint64_t instructions) {
-    if (!run->fetches || instructions == RSC_UNKNOWN || sets->filtered || !sets->fetches) return NAN;
-    double each = (double)instructions / (double)sets->fetches; /* where not every instruction is a fetch of its own */
+    const uint64_t all = run->sampler.fetches;
+    /* A filtered trace does not say how many fetches the whole had; those of a miss stream are no instructions. */
+    if (!run->fetches || instructions == RSC_UNKNOWN || sets->filtered || sets->miss_stream || !all) return NAN;
+    double each = (double)instructions / (double)all; /* where not every instruction is a fetch of its own */
     return misses / ((double)run->fetches * each);
 }
 

@@ -296,7 +296,7 @@ static int finish_caches(struct pass *pass, struct rsc_error *error) {
 }
 
 int rsc_study_run(struct rsc_study *study, const struct rsc_sim_config *config, struct rsc_trace *trace,
-                  unsigned workers, void (*progress)(void *user, uint64_t done, uint64_t total), void *user,
+                  unsigned workers, int writes_are_back, void (*progress)(void *user, uint64_t done, uint64_t total), void *user,
                   struct rsc_error *error) {
     struct pass pass = {.study = study};
     struct rsc_trace_info info;
@@ -314,6 +314,7 @@ int rsc_study_run(struct rsc_study *study, const struct rsc_sim_config *config, 
                         "--study sampling needs misses per instruction: a native trace in a file, with instruction counts");
     status = rsc_pool_new(&pass.pool, workers, error);
     if (!status) status = open_pass(&pass, config, error);
+    if (!status && writes_are_back) rsc_branches_writes_are_back(pass.above);
     while (!status && (status = rsc_trace_next(trace, &batch, error)) > 0) {
         status = take_batch(&pass, batch, error);
         if (progress) progress(user, study->accesses, info.accesses);

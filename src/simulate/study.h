@@ -22,6 +22,7 @@
 #define RSC_STUDY_SAMPLE 30u   /* intervals of a sample (section 4.1) */
 #define RSC_STUDY_DRAWS 500u   /* random samples drawn where not all can be had */
 #define RSC_STUDY_CONE_MAX 24u
+#define RSC_STUDY_DISTANCES 8
 
 /* Constant bits low .. low + width - 1 of a cache's index, all values in turn. */
 struct rsc_study_bits {
@@ -85,6 +86,7 @@ struct rsc_study_cache {
     uint64_t misses, references;
     double mpi;
     struct rsc_sample_shape shape; /* of the misses of all its sets */
+    double alike[RSC_STUDY_DISTANCES]; /* correlation of the misses of sets 1, 2, 4, ... apart; NAN where all are the same */
     struct rsc_study_sets sets[RSC_STUDY_FRACTIONS];
     struct rsc_study_time times[RSC_STUDY_LENGTHS];
     size_t time_count;
@@ -98,10 +100,10 @@ struct rsc_study {
 
 /*
  * `trace` is at its beginning and knows its instructions (RSC_EINVAL otherwise).
- * workers: threads to use. To be freed even after failure.
+ * workers: threads to use. writes_are_back: the trace is a miss stream. To be freed even after failure.
  */
 int rsc_study_run(struct rsc_study *study, const struct rsc_sim_config *config, struct rsc_trace *trace,
-                  unsigned workers, void (*progress)(void *user, uint64_t done, uint64_t total), void *user,
+                  unsigned workers, int writes_are_back, void (*progress)(void *user, uint64_t done, uint64_t total), void *user,
                   struct rsc_error *error);
 void rsc_study_free(struct rsc_study *study);
 

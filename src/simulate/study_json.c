@@ -111,6 +111,10 @@ static void put_cache(struct rsc_json *json, const struct rsc_study_cache *cache
     rsc_json_key_u64(json, "hot", cache->shape.hot);
     put_double(json, "hot_share", cache->shape.hot_share);
     rsc_json_object_end(json);
+    rsc_json_key(json, "alike");
+    rsc_json_array(json);
+    for (int i = 0; i < RSC_STUDY_DISTANCES; i++) rsc_json_double(json, cache->alike[i]);
+    rsc_json_array_end(json);
     rsc_json_key(json, "sets");
     rsc_json_array(json);
     for (int i = 0; i < RSC_STUDY_FRACTIONS; i++)

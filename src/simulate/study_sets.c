@@ -125,6 +125,36 @@ static int study_fraction(struct sets *sets, struct rsc_study_sets *out, uint32_
     return status;
 }
 
+/*
+ * How alike sets are that lie some way apart. By ranks: a few hot sets would decide a
+ * correlation of the numbers themselves.
+ */
+static int by_mpi(const void *a, const void *b, void *mpi) {
+    double x = ((double *)mpi)[*(const uint32_t *)a], y = ((double *)mpi)[*(const uint32_t *)b];
+    return (x > y) - (x < y);
+}
+
+static int find_alike(const struct sets *sets, double alike[RSC_STUDY_DISTANCES], struct rsc_error *error) {
+    const uint64_t s = sets->count;
+    uint32_t *order = malloc(s * sizeof *order);
+    double *rank = sets->scratch, squares = 0, middle = (double)(s - 1) / 2;
+    if (!order) return rsc_fail_memory(error, "study");
+    for (uint64_t i = 0; i < s; i++) order[i] = (uint32_t)i;
+    qsort_r(order, s, sizeof *order, by_mpi, sets->mpi);
+    for (uint64_t i = 0, end; i < s; i = end) { /* equal ones share their ranks */
+        for (end = i; end < s && sets->mpi[order[end]] == sets->mpi[order[i]];) end++;
+        for (uint64_t k = i; k < end; k++) rank[order[k]] = (double)(i + end - 1) / 2 - middle;
+    }
+    for (uint64_t i = 0; i < s; i++) squares += rank[i] * rank[i];
+    for (int d = 0; d < RSC_STUDY_DISTANCES; d++) {
+        double products = 0;
+        for (uint64_t i = 0; i < s; i++) products += rank[i] * rank[(i + (1ull << d)) % s];
+        alike[d] = squares > 0 ? products / squares : NAN;
+    }
+    free(order);
+    return 0;
+}
+
 int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_study *study, const uint64_t *set_misses,
                           const uint64_t *fetches_by_bits, uint32_t fetch_low, uint32_t fetch_bits,
                           struct rsc_error *error) {
@@ -140,6 +170,7 @@ int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_study 
     for (uint64_t i = 0; i < sets.count; i++)
         sets.mpi[i] = (double)set_misses[i] * (double)sets.count / (double)study->instructions;
     status = rsc_sample_shape(&cache->shape, sets.mpi, sets.count, error);
+    if (!status) status = find_alike(&sets, cache->alike, error);
     for (int i = 0; !status && i < RSC_STUDY_FRACTIONS; i++)
         status = study_fraction(&sets, &cache->sets[i], widths[i], study, fetches_by_bits, fetch_low, fetch_bits, error);
     free(sets.mpi);

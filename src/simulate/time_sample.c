@@ -43,7 +43,12 @@ static int place(struct work *work, struct rsc_error *error) {
     const struct rsc_time_choice *choice = &work->options->choice;
     struct rsc_trace_info info;
     rsc_trace_get_info(work->trace, &info);
-    if (info.accesses == RSC_UNKNOWN && info.full_accesses == RSC_UNKNOWN)
+    if (info.accesses == RSC_UNKNOWN && !strcmp(info.format, "rsct")) { /* says what is wrong with it */
+        int status = rsc_trace_seek(work->trace, 0, error);
+        if (status < 0) return status;
+        rsc_trace_get_info(work->trace, &info);
+    }
+    if (info.accesses == RSC_UNKNOWN)
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         "--sample-time needs a native trace in a file, whose length is known: reusescope convert");
     if (!choice->in_accesses && info.instructions == RSC_UNKNOWN)

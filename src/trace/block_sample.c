@@ -70,10 +70,10 @@ int rsc_block_sample_parse(const char *filter, uint32_t *low, uint32_t *width, u
 
 void rsc_block_sampler_start(struct rsc_block_sampler *sampler, const struct rsc_block_sample *sample,
                              enum rsc_simd simd) {
-    *sampler = (struct rsc_block_sampler){.sample = sample, .masks = rsc_block_masks_plain};
+    *sampler = (struct rsc_block_sampler){.sample = sample, .take = rsc_block_take_plain};
 #if defined(__x86_64__)
-    if (simd == RSC_SIMD_AVX2) sampler->masks = rsc_block_masks_avx2;
-    if (simd == RSC_SIMD_AVX512) sampler->masks = rsc_block_masks_avx512;
+    if (simd == RSC_SIMD_AVX2) sampler->take = rsc_block_take_avx2;
+    if (simd == RSC_SIMD_AVX512) sampler->take = rsc_block_take_avx512;
 #else
     (void)simd;
 #endif
@@ -94,15 +94,17 @@ static int grow_column(uint64_t **column, uint64_t room) {
     return 0;
 }
 
-static int reserve(struct rsc_block_parts *parts, uint64_t more, struct rsc_error *error) {
-    uint64_t wanted = parts->count + more;
-    if (wanted <= parts->room) return 0;
+static int grow(struct rsc_block_parts *parts, uint64_t wanted, struct rsc_error *error) {
     if (wanted > 1u << 31) return rsc_fail(error, RSC_ELIMIT, "a batch falls into more than 2^31 parts");
     uint64_t room = wanted + wanted / 2 + 4096;
     if (grow_column(&parts->addr, room) < 0 || grow_column(&parts->meta, room) < 0 || grow_column(&parts->pc, room) < 0)
         return rsc_fail_memory(error, "sample of sets");
     parts->room = (uint32_t)room;
     return 0;
+}
+
+static inline int reserve(struct rsc_block_parts *parts, uint64_t more, struct rsc_error *error) {
+    return parts->count + more <= parts->room ? 0 : grow(parts, parts->count + more, error);
 }
 
 static inline void put(struct rsc_block_parts *parts, uint64_t addr, uint64_t meta, const uint64_t *pc, uint32_t i) {
@@ -130,32 +132,28 @@ static int cut(struct rsc_block_sampler *sampler, const struct rsc_batch *in, ui
     }
 }
 
-/* Accesses first .. count - 1 of the batch. */
-static int take(struct rsc_block_sampler *sampler, const struct rsc_batch *in, uint32_t first, uint32_t count,
-                struct rsc_error *error) {
+/* One access; there is room for it if it crosses no boundary. */
+static int take_one(struct rsc_block_sampler *sampler, const struct rsc_batch *in, uint32_t i, struct rsc_error *error) {
     const uint64_t unit = 1ull << sampler->sample->low;
+    sampler->fetches += rsc_meta_kind(in->meta[i]) == RSC_FETCH;
+    if ((in->addr[i] & (unit - 1)) + rsc_meta_size(in->meta[i]) > unit) return cut(sampler, in, i, error);
+    if (rsc_block_sample_has(sampler->sample, in->addr[i]))
+        put(&sampler->parts, in->addr[i], in->meta[i], in->pc, i);
+    return 0;
+}
+
+/* Accesses first .. end - 1 of the batch. */
+static int take(struct rsc_block_sampler *sampler, const struct rsc_batch *in, uint32_t first, uint32_t end,
+                struct rsc_error *error) {
     int status = 0;
-    uint32_t i = first;
-    for (; !status && count - i >= RSC_SAMPLER_BLOCK; i += RSC_SAMPLER_BLOCK) {
-        uint64_t kept, crossing;
-        sampler->masks(sampler->sample, in->addr + i, in->meta + i, &kept, &crossing);
-        if ((status = reserve(&sampler->parts, RSC_SAMPLER_BLOCK, error)) < 0) break;
-        for (uint64_t left = kept | crossing; left && !status; left &= left - 1) {
-            uint32_t at = (uint32_t)__builtin_ctzll(left);
-            if (crossing >> at & 1) {
-                status = cut(sampler, in, i + at, error);
-                if (!status) status = reserve(&sampler->parts, RSC_SAMPLER_BLOCK, error);
-            } else {
-                put(&sampler->parts, in->addr[i + at], in->meta[i + at], in->pc, i + at);
-            }
-        }
-    }
-    for (; !status && i < count; i++) {
-        if ((in->addr[i] & (unit - 1)) + rsc_meta_size(in->meta[i]) > unit) {
-            status = cut(sampler, in, i, error);
-        } else if (rsc_block_sample_has(sampler->sample, in->addr[i])) {
-            if (!(status = reserve(&sampler->parts, 1, error)))
-                put(&sampler->parts, in->addr[i], in->meta[i], in->pc, i);
+    while (!status && first < end) {
+        if ((status = reserve(&sampler->parts, end - first, error)) < 0) break;
+        first = sampler->take(sampler->sample, in, first, end, &sampler->parts, &sampler->fetches);
+        /* The access to be cut, or fewer than a block. */
+        uint32_t stop = end - first < RSC_SAMPLER_BLOCK ? end : first + 1;
+        for (; !status && first < stop; first++) {
+            status = take_one(sampler, in, first, error);
+            if (!status) status = reserve(&sampler->parts, stop - first, error); /* an access that is cut takes more */
         }
     }
     return status;

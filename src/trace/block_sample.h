@@ -65,14 +65,20 @@ struct rsc_block_parts {
     uint32_t count, room;
 };
 
+/*
+ * Takes accesses first .. end - 1 in blocks of 64, up to an access to be cut;
+ * returns how far it got. parts has room for all of them. Fetches among what was taken are added to *fetches.
+ */
+typedef uint32_t rsc_block_take(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t first,
+                                uint32_t end, struct rsc_block_parts *parts, uint64_t *fetches);
+
 struct rsc_block_sampler {
     const struct rsc_block_sample *sample;
     struct rsc_block_parts parts; /* owned */
     struct rsc_event *events;     /* owned */
     uint32_t event_room;
-    /* Takes 64 accesses: which are kept by their first part, which cross a boundary. */
-    void (*masks)(const struct rsc_block_sample *sample, const uint64_t *addr, const uint64_t *meta, uint64_t *kept,
-                  uint64_t *crossing);
+    rsc_block_take *take;
+    uint64_t fetches; /* of all accesses that came, kept or not */
 };
 
 /* `sample` must outlive the sampler. */
@@ -89,9 +95,6 @@ int rsc_block_sampler_take(struct rsc_block_sampler *sampler, const struct rsc_b
 void rsc_block_sampler_free(struct rsc_block_sampler *sampler);
 
 #define RSC_SAMPLER_BLOCK 64u
-void rsc_block_masks_plain(const struct rsc_block_sample *, const uint64_t *, const uint64_t *, uint64_t *, uint64_t *);
-void rsc_block_masks_avx2(const struct rsc_block_sample *, const uint64_t *, const uint64_t *, uint64_t *, uint64_t *);
-void rsc_block_masks_avx512(const struct rsc_block_sample *, const uint64_t *, const uint64_t *, uint64_t *,
-                            uint64_t *);
+rsc_block_take rsc_block_take_plain, rsc_block_take_avx2, rsc_block_take_avx512;
 
 #endif

@@ -2,10 +2,10 @@
 #if defined(__x86_64__)
 #include "trace/block_sample_kernel.h"
 
-void rsc_block_masks_avx2(const struct rsc_block_sample *sample, const uint64_t *addr, const uint64_t *meta,
-                          uint64_t *kept, uint64_t *crossing) {
-    block_masks(sample, addr, meta, kept, crossing);
+uint32_t rsc_block_take_avx2(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t first, uint32_t end,
+                            struct rsc_block_parts *parts, uint64_t *fetches) {
+    return take_blocks(sample, in, first, end, parts, fetches);
 }
 #else
-typedef int rsc_no_block_masks_avx2; /* an empty file is no C */
+typedef int rsc_no_block_take_avx2; /* an empty file is no C */
 #endif

@@ -75,7 +75,7 @@ $ reusescope report wave.json --weight lines
 reusescope report: --weight lines: not one of misses, references
 [2]
 $ reusescope report wave.json --format flame
-reusescope report: --format flame: not one of text, json, csv, folded, speedscope
+reusescope report: --format flame: not one of text, json, csv, folded, speedscope, html
 [2]
 
 # --no-command: no command line, no folders of absolute paths, in every output; all numbers stay.

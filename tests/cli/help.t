@@ -6,6 +6,7 @@ usage: reusescope VERB [options] ...
 \
 verbs:
   run        Watch a program and show how it reuses memory
+  cc         Build a program so that `run` can watch it at near native speed
   analyze    Reuse distances and miss ratio curve of a trace
   sim        Misses of a trace in simulated caches
   loops      Predict the misses of OpenMP loops at any number of threads, from the source
@@ -158,5 +159,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-16
+17
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi

@@ -30,6 +30,8 @@ examples/loops/matmul.c:10  kernel, static
           32  5.6 %  line 12: read c[i][j]
 
 # Loops in the order of the file, with what is not affine in them.
+$ reusescope loops examples/loops/fields.c --list
+examples/loops/fields.c:12: kernel: static nowait; static, 14 references in the source
 $ reusescope loops examples/loops/half_size.c --list
 examples/loops/half_size.c:13: kernel: static, 5 references in the source
 examples/loops/half_size.c:17: kernel: static, 2 references in the source

@@ -144,6 +144,7 @@ nest "shapes:25" function shapes @"tests/loops/accesses.c":25 {
 $ ir bounds.c
 loops 1
 array x 4 [200]
+array p 4 []
 \
 nest "headers:15" function headers @"tests/loops/bounds.c":15 {
   for i = 0 to 49 step 3 @15 {
@@ -257,6 +258,34 @@ nest "nested:36" function nested @"tests/loops/bounds.c":36 {
     }
   }
 }
+\
+nest "companions:43" function companions @"tests/loops/bounds.c":43 {
+  for i = 0 to 9 @43 {
+    read x[i] @43 "x[i]"
+    write x[-2*i + 50] @43 "x[j]"
+  }
+}
+\
+nest "companions:44" function companions @"tests/loops/bounds.c":44 {
+  for i = 2 to 9 step 2 @44 {
+    write x[3*i + 1] @44 "x[w]"
+  }
+}
+\
+nest "companions:45" function companions @"tests/loops/bounds.c":45 {
+  for i = 0 to 9 @45 {
+    read x[i] @45 "x[i]"
+    write p[3*i] @45 "*p"
+  }
+}
+\
+nest "companions:46" function companions @"tests/loops/bounds.c":46 {
+  without @46 "subscript j is not affine: j moves along the loop in a way that is not affine" "x[j]"
+}
+\
+nest "companions:47" function companions @"tests/loops/bounds.c":47 {
+  without @47 "loop left out: the condition has more than one variable that moves" "for (int i = 0, j = 9; i < j; i++, j--) x[i] = 0"
+}
 
 # Shapes, pointers, structures, scalars that are followed.
 $ ir accesses.c --set n=10 --set m=12
@@ -273,6 +302,7 @@ array "g->halo" 8 []
 array rows 8 []
 array a 8 []
 array wave 8 [2][10]
+array sized.g 976 []
 \
 nest "shapes:18" function shapes @"tests/loops/accesses.c":18 {
   for i = 0 to 9 @18 {
@@ -346,6 +376,22 @@ nest "layered:45" function layered @"tests/loops/accesses.c":45 {
         }
       }
     }
+  }
+}
+\
+nest "sized:50" function sized @"tests/loops/accesses.c":50 {
+  without @50 "loop left out: bound is not affine: g->size is loaded from memory (--set 'g->size=NUMBER' gives it)" "for (int i = 0; i < g->size; i++) g->halo[i] = world.size"
+  read sized.g[0] size 4 @50 "g->size"
+}
+
+# A size in a structure.
+$ ir accesses.c --function sized --set 'g->size=5'
+loops 1
+array "g->halo" 8 []
+\
+nest "sized:50" function sized @"tests/loops/accesses.c":50 {
+  for i = 0 to 4 @50 {
+    write "g->halo"[i] @50 "g->halo[i]"
   }
 }
 
@@ -459,6 +505,141 @@ nest "guards:25" function guards @"tests/loops/guards.c":25 {
   }
 }
 
+# Static functions whose callers agree; what may change behind the source's back.
+$ ir callers.c
+loops 1
+array a 8 [12][12]
+\
+nest "fill:8" function fill @"tests/loops/callers.c":8 {
+  parallel @8 {
+    for i = 0 to 11 share static 2 @8 {
+      for j = 0 to 5 @9 {
+        write a[i][j] @9 "a[i][j]"
+      }
+    }
+  }
+}
+\
+nest "fill:10" function fill @"tests/loops/callers.c":10 {
+  without @10 "loop left out: bound is not affine: level is not known (--set level=NUMBER gives it)" "for (int k = 0; k < level; k++) a[k][0] = 0"
+}
+\
+nest "taken:14" function taken @"tests/loops/callers.c":14 {
+  without @14 "loop left out: bound is not affine: n is not known (--set n=NUMBER gives it)" "for (int i = 0; i < n; i++) a[i][1] = 0"
+}
+\
+nest "global:18" function global @"tests/loops/callers.c":18 {
+  without @18 "loop left out: bound is not affine: n is not known (--set n=NUMBER gives it)" "for (int i = 0; i < n; i++) a[i][2] = 0"
+}
+$ ir trust.c
+loops 1
+array a 8 [64]
+array pair.second 8 []
+array pair.first 8 []
+array x 8 []
+array y 8 []
+\
+nest "global_and_call:9" function global_and_call @"tests/loops/trust.c":9 {
+  for i = 0 to 7 @9 {
+    write a[i] @9 "a[i]"
+  }
+}
+\
+nest "global_and_call:11" function global_and_call @"tests/loops/trust.c":11 {
+  without @11 "loop left out: bound is not affine: size may change in a call" "for (int i = 0; i < size; i++) a[i] = 0"
+}
+\
+nest "by_address:17" function by_address @"tests/loops/trust.c":17 {
+  without @17 "loop left out: bound is not affine: n may change through its address" "for (int i = 0; i < n; i++) a[i] = 0"
+}
+\
+nest "by_address:18" function by_address @"tests/loops/trust.c":18 {
+  for i = 0 to 7 @18 {
+    write a[i] @18 "a[i]"
+  }
+}
+\
+nest "by_pointer:24" function by_pointer @"tests/loops/trust.c":24 {
+  without @24 "loop left out: bound is not affine: n may change through its address" "for (int i = 0; i < n; i++) a[i] = 0"
+}
+\
+nest "in_the_loop:29" function in_the_loop @"tests/loops/trust.c":29 {
+  without @30 "subscript n is not affine: n changes in the loop at line 31" "a[n]"
+  for i = 0 to 7 @29 {
+    write a[i] @32 "a[n]"
+  }
+}
+\
+nest "in_the_loop:34" function in_the_loop @"tests/loops/trust.c":34 {
+  without @35 "loop left out: bound is not affine: size is not known (--set size=NUMBER gives it)" "for (int j = 0; j < size; j++) a[j] = 0"
+}
+\
+nest "behind:41" function behind @"tests/loops/trust.c":41 {
+  without @41 "loop left out: bound is not affine: n depends on a condition at line 40" "for (i = 0; i < n; i++) a[i] = 0"
+}
+\
+nest "behind:42" function behind @"tests/loops/trust.c":42 {
+  without @42 "loop left out: bound is not affine: i changes in a loop that is not affine at line 41" "for (int j = 0; j < i; j++) a[j] = 0"
+}
+\
+nest "behind:45" function behind @"tests/loops/trust.c":45 {
+  without @45 "loop left out: bound is not affine: n changes in a loop at line 46" "for (int j = 0; j < n; j++) a[j] = 0"
+}
+\
+nest "through_a_call:54" function through_a_call @"tests/loops/trust.c":54 {
+  without @55 "subscript size is not affine: size changes in the loop at line 50" "a[size]"
+}
+\
+nest "narrow:61" function narrow @"tests/loops/trust.c":61 {
+  without @63 "subscript c is not affine: it may be too large for its type" "a[c]"
+}
+\
+nest "narrow:65" function narrow @"tests/loops/trust.c":65 {
+  without @67 "subscript u is not affine: it may be negative in an unsigned type" "a[u]"
+}
+\
+nest "narrow:69" function narrow @"tests/loops/trust.c":69 {
+  without @69 "subscript (i - 3) / 2 is not affine: an unsigned number could be negative" "a[(i - 3) / 2]"
+}
+\
+nest "narrow:70" function narrow @"tests/loops/trust.c":70 {
+  without @71 "whether this runs is not affine: an unsigned number could be negative" "if (i - 3 < 2) a[i] = 0"
+}
+\
+nest "narrow:72" function narrow @"tests/loops/trust.c":72 {
+  without @72 "subscript (int)(float)i is not affine: floating-point numbers do not hold it exactly" "a[(int)(float)i]"
+}
+\
+nest "narrow:73" function narrow @"tests/loops/trust.c":73 {
+  without @74 "subscript i * 100000 + j is not affine: it may be too large for its type" "a[i * 100000 + j]"
+}
+\
+nest "swapped:80" function swapped @"tests/loops/trust.c":80 {
+  for i = 0 to 7 @80 {
+    read pair.second[i] @80 "pair.second[i]"
+    write pair.first[i] @80 "pair.first[i]"
+  }
+}
+\
+nest "swapped:84" function swapped @"tests/loops/trust.c":84 {
+  without @84 "the pointer pair.second is loaded from memory" "pair.second[i]"
+  without @84 "the pointer pair.first is loaded from memory" "pair.first[i]"
+}
+\
+nest "made:92" function made @"tests/loops/trust.c":92 {
+  for i = 0 to 7 @92 {
+    read y[i] @92 "y[i]"
+    write x[i] @92 "x[i]"
+  }
+}
+\
+nest "made:94" function made @"tests/loops/trust.c":94 {
+  for i = 0 to 7 @94 {
+    read x[i + 2] @94 "y[i]"
+    write x[i] @94 "x[i]"
+  }
+}
+
 # What is not affine.
 $ ir gaps.c --set n=10
 loops 1
@@ -540,7 +721,9 @@ nest "gaps:34" function gaps @"tests/loops/gaps.c":34 {
 }
 \
 nest "gaps:35" function gaps @"tests/loops/gaps.c":35 {
-  without @35 "loop left out: a loop with more than one variable" "for (int i = 0, j = 0; i < 10; i++, j++) b[j] = 0"
+  for i = 0 to 9 @35 {
+    write b[i] @35 "b[j]"
+  }
 }
 \
 nest "gaps:36" function gaps @"tests/loops/gaps.c":36 {
@@ -582,7 +765,7 @@ nest "gaps:55" function gaps @"tests/loops/gaps.c":55 {
 
 # A schedule from the command line stands for schedule(runtime); a number for an unknown variable.
 $ ir gaps.c --set n=10 --set unknown=5 --schedule static --function gaps | grep -c without
-20
+19
 $ reusescope loops tests/loops/gaps.c --function gaps --emit-ir | grep 'schedule\|chunk'
   without @38 "loop left out: schedule(runtime) is not in the source (--schedule gives one)" "for (int i = 0; i < 10; i++) b[i] = 0"
   without @40 "loop left out: the schedule's chunk is no positive number:  n" "for (int i = 0; i < 10; i++) b[i] = 0"
@@ -730,6 +913,11 @@ array a 8 [18]
 $ (cd $folder && reusescope loops f.c --compile-commands compile_commands.json -D K=5 --emit-ir) 2>&1 | grep 'array\|for'
 array a 8 [30]
   for i = 0 to 29 @3 {
+$ echo '-DK=7' > $folder/flags; sed -i 's|-Iinc|-Iinc -I @flags @flags|' $folder/compile_commands.json; (cd $folder && reusescope loops f.c --compile-commands . --emit-ir) | grep 'array'
+array a 8 [18]
+$ (cd $folder && reusescope loops @flags --emit-ir)
+reusescope: @flags: a name that starts with @ (write ./@flags)
+[2]
 $ (cd $folder && reusescope loops f.c --emit-ir)
 reusescope: f.c:1:10: fatal error: size.h: No such file or directory
 [1]

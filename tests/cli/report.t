@@ -145,3 +145,36 @@ r.txt
 reusescope.data
 t.din
 two.json
+
+# A page: one file, whose data is the profile and nothing that ends its element.
+$ reusescope report one.json --format html | head -2
+<!doctype html>
+<html lang="en">
+$ reusescope report one.json reusescope.data -o both.html
+next: xdg-open both.html   (a page that needs nothing else)
+$ grep -o '"names":[^]]*]' both.html
+"names":["one.json","reusescope.data"]
+$ grep -c '<script' both.html
+2
+$ reusescope analyze t.din -q -o t.html
+$ grep -o '"machine":' t.html
+"machine":
+$ printf '{"schema":"reusescope-sim/1","references":3,"levels":[{"name":"l1","config":"</script>","accesses":3,"misses":2,"writebacks":0,"mpi":null}]}' > sim.json
+$ reusescope report sim.json -q -o sim.html
+$ grep -o '"documents":.*levels' sim.html
+"documents":[{"schema":"reusescope-sim/1","references":3,"levels
+$ grep -c '"config":"\\u003c/script\\u003e"' sim.html
+1
+$ reusescope report sim.json
+reusescope report: sim.json: not a profile but another result, which only a page shows (-o report.html)
+[2]
+$ printf '{"schema":"reusescope-sim/1","levels":[]}' > bad.json
+$ reusescope report bad.json -o bad.html
+reusescope: bad.json: a simulation's result with parts missing
+[1]
+$ reusescope report one.json --embed-source
+reusescope report: --embed-source is for a page (-o report.html)
+[2]
+$ reusescope report one.json --source-path . -o x.html
+reusescope report: --source-path needs --embed-source
+[2]

@@ -272,6 +272,11 @@ random sets ((): hashed or translated, so no filter of addresses)
   64K,1,64,lru                 1042.812  random 9.3%; 6: 76.9% 7: 44.4% 8: 0.2% 9: 0.6% 10: 0.9% 11: 1.2% 12: 4.4%
   256K,4,64,random             1036.387  random 9.4%; 6: 77.3% 7: 44.7% 8: 0.2% 9: 0.5% 10: 0.7% 11: 1.0% 12: 3.7%
 \
+How alike sets are: rank correlation of the misses of sets so far apart
+  cache                        MPI*1000      1      2      4      8     16     32     64    128
+  64K,1,64,lru                 1042.812   0.10   0.07   0.88   0.88   0.87   0.85   0.80   0.71
+  256K,4,64,random             1036.387   0.10   0.07   0.87   0.88   0.87   0.85   0.80   0.71
+\
 Tables 7 and 11: bias of cold-start techniques, intervals of 0.1 million instructions
   cache                       MPIs*1000      cold      half     prime    stitch    initmr
   64K,1,64,lru                 1044.010       +0%       +2%       +0%       +0%       +0%
@@ -307,3 +312,11 @@ reusescope: --study sampling is not for Belady's optimum, which needs the future
 $ reusescope sim u.rsct --l2 64K,1,64 --study life
 reusescope sim: --study life: not sampling
 [2]
+
+# Write-backs of a miss stream do not say whose they are.
+$ printf 'addr,size,kind,tid,pid\n0x0,8,W,1,1\n0x1000,8,W,2,2\n0x2000,8,R,1,1\n' > p.csv
+$ reusescope sim -q p.csv --l1 4K,1,64 --miss-trace m.rsct -o p.txt; reusescope sim -q m.rsct --l2 64K,2,64 | grep l2 | head -1
+l2   64K,2,64,lru            3       3    100 %    100 % 1000.000        0
+$ reusescope sim m.rsct --l2 64K,2,64,pid
+reusescope: the write-backs of a miss stream of several processes do not say whose they are: not with pid or pages
+[1]

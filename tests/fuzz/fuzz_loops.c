@@ -43,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     free(second);
     if (again->region_count && again->region[0].node_count < 1000) {
         struct rsc_loop_node *root = again->region[0].root;
-        if (root->child_count && rsc_loop_copy_node(again, root, root->child[0])) CHECK(rsc_loop_seal(again, "copy", &error) == 0 || error.message[0]);
+        if (root->child_count && rsc_loop_copy_node(again, root, root->child[0]))
+            CHECK(rsc_loop_seal(again, "copy", &error) == 0 || error.message[0]);
     }
     rsc_loop_layout(program, 64, &error);
     rsc_loop_program_free(program);

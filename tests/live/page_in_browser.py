@@ -2,9 +2,10 @@
 
     page_in_browser.py PAGES_FOLDER SCREENSHOTS_FOLDER
 """
-import json
+import csv
 import os
 import sys
+import time
 
 from web_driver import Browser
 
@@ -57,7 +58,6 @@ def one_program(browser):
     check("dragging changes the table", small != large, small)
     check("dragging changes the headline", headline_small != headline_large, headline_small)
     check("dragging ranks anew", order_small != first_rows(browser))
-    browser.screenshot("one-large-cache")
 
     # By keyboard: arrow keys move the slider by a sixteenth of an octave each.
     size = "return document.querySelector('.size').textContent"
@@ -86,7 +86,7 @@ def one_program(browser):
     browser.run("const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input'));")
 
     # Every table, the pair's paths, the source.
-    for table in ("functions", "objects", "pairs", "threads", "lines"):
+    for table in ("functions", "files", "modules", "objects", "pairs", "threads", "lines"):
         browser.click(f"[data-table={table}]")
         check(f"table of {table}", len(first_rows(browser)) > 0)
     browser.click("[data-table=pairs]")
@@ -97,7 +97,7 @@ def one_program(browser):
     browser.click("[data-table=lines]")
     browser.type("#search", "heat.c")
     browser.click("#ranking tbody tr button.link")
-    check("source of the line", "marked" in browser.run("return document.querySelector('#source tr.marked').className"))
+    check("source of the line", browser.wait("return document.querySelector('#source tr.marked')"))
     check("misses in the margin", browser.run("return document.querySelector('#source tr.marked td').textContent") != "")
 
     browser.dark(True)
@@ -114,6 +114,21 @@ def one_program(browser):
     quiet(browser, "one.html")
 
 
+def as_the_terminal_says(browser):
+    """The page's own sums, line by line, against those of `annotate`."""
+    show(browser, "at-64k.html")
+    browser.type("#search", "heat.c")
+    shown = {}
+    for place, misses in browser.run("return [...document.querySelectorAll('#ranking tbody tr')].map(r => [r.cells[1].textContent, Number(r.cells[2].title)])"):
+        shown[place] = shown.get(place, 0) + misses  # a line may be in two functions
+    with open(os.path.join(pages, "at-64k.csv"), encoding="utf-8", newline="") as file:
+        told = {f"{os.path.basename(row['file'])}:{row['line']}": int(row["misses"]) for row in csv.DictReader(file)}
+    check("the terminal has these lines", len(shown) > 3 and all(place in told for place in shown), (shown, told))
+    for place, misses in shown.items():  # up to the rounding of a few instructions' shares
+        check(f"misses of {place}", abs(misses - told.get(place, -9)) <= 4, (misses, told.get(place)))
+    quiet(browser, "at-64k.html")
+
+
 def two_programs(browser):
     show(browser, "two.html")
     head = browser.run("return [...document.querySelectorAll('.readout th')].map(h => h.textContent)")
@@ -123,6 +138,27 @@ def two_programs(browser):
     check("two curves", browser.run("return document.querySelectorAll('#curve .legend li').length") == 2)
     browser.screenshot("two")
     quiet(browser, "two.html")
+
+
+def two_models(browser):
+    show(browser, "models.html")
+    names = browser.run("return [...document.querySelectorAll('#curve .legend li')].map(e => e.textContent)")
+    check("private against shared", names == ["models.json, private, 64 B lines", "models.json, shared, 64 B lines"], names)
+    check("the same numbers differ in nothing", browser.run("return document.querySelectorAll('.better, .worse').length") == 0)
+    browser.run("const s = document.querySelectorAll('.choose select')[1]; s.value = '-1'; s.dispatchEvent(new Event('change'));")
+    browser.frame()
+    check("comparing can be switched off", browser.run("return document.querySelectorAll('.readout th').length") == 2)
+    quiet(browser, "models.html")
+
+
+def sampled_lines(browser):
+    show(browser, "sampled.html")
+    text = browser.run("return document.getElementById('headline').textContent")
+    check("an estimate has its error", " to " in text, text)
+    tints = browser.run("""const c = document.querySelector('#curve canvas'), g = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        let n = 0; for (let i = 3; i < g.length; i += 4) n += g[i] > 30 && g[i] < 80; return n;""")
+    check("a band is painted", tints > 1000, tints)
+    quiet(browser, "sampled.html")
 
 
 def names_of_any_kind(browser):
@@ -182,6 +218,8 @@ def nothing_at_all(browser):
 with Browser(screenshots) as chromium:
     chromium.on_page("/url", {"url": "about:blank"})
     chromium.requests()  # the browser's own first page
-    for part in (one_program, two_programs, names_of_any_kind, policy_holds, threads_that_share, other_results, nothing_at_all):
+    for part in (one_program, as_the_terminal_says, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, nothing_at_all):
+        begun = time.monotonic()
         part(chromium)
+        print(f"{part.__name__}: {time.monotonic() - begun:.1f} s")
 sys.exit(1 if failures else 0)

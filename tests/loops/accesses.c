@@ -45,3 +45,7 @@ void layered(int t) {
     for (int s = 0; s < 6; s++)
         for (int i = 1; i < N - 1; i++) wave[(s + 1) % 2][i] = wave[s % 2][i - 1] + wave[s % 2][i + 1];
 }
+
+void sized(struct grid *g) {
+    for (int i = 0; i < g->size; i++) g->halo[i] = world.size;
+}

@@ -37,3 +37,12 @@ void nested(void) {
         for (int i2 = i; i2 < N; i2++)
             for (int max = i2 - i; max < 2; max++) x[max] = 0;
 }
+
+void companions(float *p) {
+    int w = 7;
+    for (int i = 0, j = N; i < 10; i++, j -= 2) x[j] = x[i];
+    for (int i = 2; i < 10; i += 2, w += 6) x[w] = 0;
+    for (int i = 0; i < 10; ++i, p += 3) *p = x[i];
+    for (int i = 0, j = 0; i < 10; i += 2, j++) x[j] = 0;
+    for (int i = 0, j = 9; i < j; i++, j--) x[i] = 0;
+}

@@ -14,7 +14,7 @@
 #include "loops/walk.h"
 #include "property/random_loops.h"
 
-#define SEEDS 700u
+#define SEEDS 400u
 #define MOST 200000u
 
 static struct random_loops loops;

@@ -33,7 +33,7 @@ static struct watched watched[64];
 static uint32_t watched_count;
 static uint64_t elsewhere;
 
-static void touched(const void *address, int is_write) {
+__attribute__((unused)) static void touched(const void *address, int is_write) {
     for (uint32_t i = 0; i < watched_count; i++) {
         uintptr_t offset = (uintptr_t)address - watched[i].start;
         if (offset >= watched[i].bytes) continue;
@@ -43,6 +43,7 @@ static void touched(const void *address, int is_write) {
     elsewhere++;
 }
 
+#ifndef __SANITIZE_THREAD__ /* there the calls belong to the sanitizer */
 #define HOOK(name, is_write) \
     __attribute__((visibility("default"))) void name(void *address); \
     void name(void *address) { touched(address, is_write); }
@@ -64,10 +65,11 @@ HOOK(__tsan_unaligned_write4, 1)
 HOOK(__tsan_unaligned_write8, 1)
 __attribute__((visibility("default"))) void __tsan_init(void);
 __attribute__((visibility("default"))) void __tsan_func_entry(void *);
-__attribute__((visibility("default"))) void __tsan_func_exit(void);
+__attribute__((visibility("default"))) void __tsan_func_exit(void *);
 void __tsan_init(void) {}
 void __tsan_func_entry(void *caller) { (void)caller; }
-void __tsan_func_exit(void) {}
+void __tsan_func_exit(void *nothing) { (void)nothing; }
+#endif
 
 /* Takes off what the tree makes; below 0 wraps and is found. */
 static void walk(const struct rsc_loop_node *node, int64_t *value) {
@@ -110,7 +112,8 @@ static int compare(const char *path, const struct rsc_loop_program *program, voi
     for (uint32_t i = 0; i < watched_count; i++) {
         void *start = dlsym(library, program->array[i].name);
         assert_non_null(start);
-        watched[i] = (struct watched){(uintptr_t)start, program->array[i].bytes, calloc(program->array[i].bytes, 4), calloc(program->array[i].bytes, 4)};
+        watched[i] = (struct watched){(uintptr_t)start, program->array[i].bytes, calloc(program->array[i].bytes, 4),
+                                      calloc(program->array[i].bytes, 4)};
         assert_true(watched[i].reads && watched[i].writes);
     }
     elsewhere = 0;
@@ -119,8 +122,9 @@ static int compare(const char *path, const struct rsc_loop_program *program, voi
     for (uint32_t i = 0; i < watched_count; i++) {
         for (uint64_t b = 0; b < watched[i].bytes; b++)
             if (watched[i].reads[b] || watched[i].writes[b])
-                fail_msg("%s: byte %llu of %s: %d more reads and %d more writes than the tree has", path, (unsigned long long)b,
-                         program->array[i].name, (int)watched[i].reads[b], (int)watched[i].writes[b]);
+                fail_msg("%s: byte %llu of %s: %d more reads and %d more writes than the tree has", path,
+                         (unsigned long long)b, program->array[i].name, (int)watched[i].reads[b],
+                         (int)watched[i].writes[b]);
         free(watched[i].reads);
         free(watched[i].writes);
     }
@@ -141,8 +145,10 @@ static int check_source(const char *path, int may_have_gaps) {
     static unsigned number;
     snprintf(object, sizeof object, "%s/k%u.so", folder, number++); /* a name is loaded once only */
     /* `static` goes, so that the arrays can be found by name; linked without the sanitizer's library. */
-    snprintf(command, sizeof command, "gcc -O0 -w -fPIC -fsanitize=thread -Dstatic= -c '%s' -o '%s/k.o' && gcc -shared -Wl,-Bsymbolic '%s/k.o' -lm -o '%s'", path,
-             folder, folder, object);
+    snprintf(command, sizeof command,
+             "gcc -O0 -w -fPIC -fsanitize=thread -Dstatic= -c '%s' -o '%s/k.o' && gcc -shared -Wl,-Bsymbolic '%s/k.o' "
+             "-lm -o '%s'",
+             path, folder, folder, object);
     assert_int_equal(system(command), 0);
     if (rsc_c_source_read(path, &options, &text, &bytes, &error)) fail_msg("%s", error.message);
     if (rsc_loop_text_read(text, bytes, path, NULL, 0, &program, &error)) fail_msg("%s", error.message);
@@ -314,8 +320,11 @@ static void test_random_programs(void **state) {
         rsc_rng_seed(&maker.rng, seed, (uint64_t)i);
         snprintf(path, sizeof path, "%s/random%d.c", folder, i);
         if (!(maker.to = fopen(path, "w"))) fail_msg("%s", path);
-        fprintf(maker.to, "/* seed %llu, program %d */\n#define MIN(x, y) ((x) < (y) ? (x) : (y))\n#define MAX(x, y) ((x) > (y) ? (x) : (y))\n"
-                          "static double a[8192], b[8192];\nstatic int least(int x, int y) { return x < y ? x : y; }\nvoid kernel(void) {\n",
+        fprintf(maker.to,
+                "/* seed %llu, program %d */\n#define MIN(x, y) ((x) < (y) ? (x) : (y))\n#define MAX(x, y) ((x) > (y) "
+                "? (x) : (y))\n"
+                "static double a[8192], b[8192];\nstatic int least(int x, int y) { return x < y ? x : y; }\nvoid "
+                "kernel(void) {\n",
                 (unsigned long long)seed, i);
         for (int n = 0; n < 2; n++) make_loop(&maker);
         fputs("}\n", maker.to);
@@ -327,9 +336,13 @@ static void test_random_programs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_features), cmocka_unit_test(test_random_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_features),
+                                       cmocka_unit_test(test_random_programs)};
     struct rsc_error error;
     char command[200];
+#ifdef __SANITIZE_THREAD__
+    return printf("skipped: the thread sanitizer's own calls are in the way\n"), 77;
+#endif
     if (rsc_c_source_check(&error)) return printf("skipped: %s\n", error.message), 77;
     if (system("gcc --version > /dev/null 2>&1")) return printf("skipped: gcc is missing\n"), 77;
     if (!mkdtemp(folder)) return 1;

@@ -51,6 +51,12 @@ static struct rsc_cache_config random_cache(struct rsc_rng *rng, const char *nam
     assert_int_equal(rsc_cache_config_parse(&config, name, text, &error), 0);
     if (plain) return config;
     config.policy = one_in(rng, 3) ? RSC_POLICY_LRU : (enum rsc_policy)below(rng, RSC_POLICY_OPT);
+    if (config.policy == RSC_POLICY_DRRIP && one_in(rng, 2)) { /* enough sets for some to follow */
+        sets = 96 + below(rng, 100);
+        config.ways = 1 + (uint32_t)below(rng, 4);
+        config.block_bytes = 16;
+        config.size_bytes = sets * config.ways * 16;
+    }
     config.write_through = one_in(rng, 4);
     config.no_write_allocate = one_in(rng, 4);
     config.indexing = one_in(rng, 3) ? (enum rsc_indexing)below(rng, 3) : RSC_INDEX_VIRTUAL;
@@ -114,8 +120,11 @@ static void run_reference(struct ref_sim *sim, const struct rsc_sim_config *conf
         unsigned kind = rsc_meta_kind(meta[i]);
         uint32_t size = rsc_meta_size(meta[i]), thread = rsc_meta_thread(meta[i]), space = 0;
         int entry = -1;
-        if (i == warm)
-            for (int l = 0; l < sim->levels; l++) memset(&sim->level[l].counts, 0, sizeof sim->level[l].counts);
+        for (int l = 0; i == warm && l < sim->levels; l++) {
+            memset(&sim->level[l].counts, 0, sizeof sim->level[l].counts);
+            sim->level[l].asked_warm = sim->level[l].asked_count;
+            sim->memory_warm = sim->memory_count;
+        }
         while (space < spaces && sim->pids[space] != threads[thread].pid) space++;
         if (space == spaces) sim->pids[spaces++] = threads[thread].pid;
         for (int l = 0; l < sim->levels; l++)
@@ -199,7 +208,7 @@ static void try_hierarchy(struct rsc_rng *rng, const struct rsc_sim_config *conf
 static void each_shape(void **state) {
     (void)state;
     uint64_t seed = property_seed();
-    unsigned long trials = property_traces(400);
+    unsigned long trials = property_traces(300);
     for (unsigned long t = 0; t < trials; t++) {
         struct rsc_rng rng;
         struct rsc_sim_config config;
@@ -216,7 +225,7 @@ static void each_shape(void **state) {
 static void belady(void **state) {
     (void)state;
     uint64_t seed = property_seed();
-    unsigned long trials = property_traces(60);
+    unsigned long trials = property_traces(40);
     for (unsigned long t = 0; t < trials; t++) {
         struct rsc_rng rng;
         struct rsc_sim_config config, plain;
@@ -257,23 +266,46 @@ static void belady(void **state) {
 
 /* ---- alternatives and families: each is what it is alone, asked for what the primary is ---- */
 
-static const struct ref_level *alone(struct ref_sim *sim, const struct rsc_cache_config *config, const struct ref_sim *main,
-                                     const struct ref_request *log, int log_count) {
+/* A cache by itself, asked for what is in a log; counted from request `warm` on. `future` is for Belady's. */
+static void ask_alone(struct ref_sim *sim, const struct rsc_cache_config *config, const struct ref_sim *main,
+                      const struct ref_request *log, int log_count, int warm, const struct ref_level *future) {
     memset(sim, 0, sizeof *sim);
     sim->seed = main->seed;
     memcpy(sim->pids, main->pids, sizeof sim->pids);
     sim->levels = 1;
     sim->level[0].config = *config;
+    if (future) {
+        sim->level[0].future = future->log;
+        sim->level[0].future_count = future->log_count;
+    }
     ref_open(sim);
-    for (int i = 0; i < log_count; i++) ref_ask(sim, 0, log[i]);
+    for (int i = 0; i <= log_count; i++) {
+        if (i == warm) memset(&sim->level[0].counts, 0, sizeof sim->level[0].counts);
+        if (i < log_count) ref_ask(sim, 0, log[i]);
+    }
     ref_end(sim);
+}
+
+static const struct ref_level *alone(struct ref_sim *sim, const struct rsc_cache_config *config, const struct ref_sim *main,
+                                     const struct ref_request *log, int log_count, int warm) {
+    if (config->policy != RSC_POLICY_OPT) {
+        ask_alone(sim, config, main, log, log_count, warm, NULL);
+        return &sim->level[0];
+    }
+    struct ref_sim *learnt = malloc(sizeof *learnt);
+    struct rsc_cache_config plain = *config;
+    plain.policy = RSC_POLICY_LRU;
+    ask_alone(learnt, &plain, main, log, log_count, 0, NULL);
+    ask_alone(sim, config, main, log, log_count, warm, &learnt->level[0]);
+    ref_close(learnt);
+    free(learnt);
     return &sim->level[0];
 }
 
 static void sides(void **state) {
     (void)state;
     uint64_t seed = property_seed();
-    unsigned long trials = property_traces(60);
+    unsigned long trials = property_traces(40);
     for (unsigned long t = 0; t < trials; t++) {
         struct rsc_rng rng;
         struct rsc_sim_config config, primaries;
@@ -283,6 +315,8 @@ static void sides(void **state) {
         rsc_rng_seed(&rng, trial_seed, 3);
         random_hierarchy(&rng, &config, one_in(&rng, 2));
         config.coherent = 0;
+        make_trace(&rng, one_in(&rng, 2) ? 1 : 4, 20000);
+        if (one_in(&rng, 2)) count = count < 1800 ? count : 1800;
         primaries = config;
         size_t which = below(&rng, config.count);
         const char *name = primaries.caches[which].name;
@@ -290,6 +324,7 @@ static void sides(void **state) {
         for (int i = 0; !families && i < 3; i++) {
             struct rsc_cache_config other = random_cache(&rng, name, 0);
             other.threads_each = primaries.caches[which].threads_each;
+            if (!i && !other.threads_each && count < 2000) other.policy = RSC_POLICY_OPT;
             assert_int_equal(rsc_sim_config_add(&config, &other, NULL), 0);
         }
         if (families) {
@@ -297,10 +332,10 @@ static void sides(void **state) {
             assert_int_equal(rsc_all_config_parse(all, name, one_in(&rng, 2) ? "all:256-8K,8,32" : "all:1K-4K,4,16", NULL), 0);
             if (missing) config.count--; /* no primary of that name: what passes the level above */
         }
-        make_trace(&rng, one_in(&rng, 2) ? 1 : 4, 20000);
+        uint32_t warm = one_in(&rng, 2) && count ? (uint32_t)below(&rng, count) : 0;
         open_reference(wanted, &config);
-        run_reference(wanted, &config, 0);
-        struct rsc_sim_options options = {.workers = 1 + (unsigned)below(&rng, 3)};
+        run_reference(wanted, &config, warm);
+        struct rsc_sim_options options = {.workers = 1 + (unsigned)below(&rng, 3), .warm_accesses = warm};
         run_simulator(&config, &options, &rng, &result);
         size_t level = 0, compared = 0;
         for (size_t row = 0; row < result.level_count; row++) {
@@ -313,8 +348,9 @@ static void sides(void **state) {
                 continue;
             }
             const struct ref_level *single =
-                known ? alone(one, &got->config, wanted, wanted->level[level].asked, wanted->level[level].asked_count)
-                      : alone(one, &got->config, wanted, wanted->memory, wanted->memory_count);
+                known ? alone(one, &got->config, wanted, wanted->level[level].asked, wanted->level[level].asked_count,
+                              wanted->level[level].asked_warm)
+                      : alone(one, &got->config, wanted, wanted->memory, wanted->memory_count, wanted->memory_warm);
             struct rsc_sim_level_result copy = *got;
             if (families) { /* which write-backs missed is not kept for so many */
                 copy.counts.writes_in_missed = single->counts.writes_in_missed;
@@ -337,7 +373,7 @@ static void sides(void **state) {
 static void windows_and_fill(void **state) {
     (void)state;
     uint64_t seed = property_seed();
-    unsigned long trials = property_traces(60);
+    unsigned long trials = property_traces(40);
     for (unsigned long t = 0; t < trials; t++) {
         struct rsc_rng rng;
         struct rsc_sim_config config;

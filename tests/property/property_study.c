@@ -156,7 +156,7 @@ static void one_pass(void **state) {
         write_trace(path, seed);
         simulate(path, &config, &whole);
         struct rsc_trace *trace = open_trace(path);
-        if (rsc_study_run(&study, &config, trace, 2, NULL, NULL, &error) < 0) fail_msg("%s", error.message);
+        if (rsc_study_run(&study, &config, trace, 2, 0, NULL, NULL, &error) < 0) fail_msg("%s", error.message);
         rsc_trace_close(trace);
         assert_int_equal(study.instructions, ACCESSES * EACH);
         assert_int_equal(study.cache_count, 4);

@@ -135,7 +135,7 @@ static struct rsc_loop_program *random_program(struct random_loops *loops, uint6
     memset(loops, 0, sizeof *loops);
     rsc_rng_seed(&loops->rng, seed, 17);
     loops->budget = 14;
-    say(loops, "loops 1\narray a 8 [%d][%d]\narray b 4 [%d]\narray c 8 [400]\narray s 8%s\nnest n {\n", 20, 16 + pick(loops, 9), 40,
+    say(loops, "loops 1\narray a 8 [%d][%d]\narray b 4 [%d]\narray c 8 [3000]\narray s 8%s\nnest n {\n", 64, 16 + pick(loops, 9), 300,
         pick(loops, 2) ? " private" : "");
     int wrapped = pick(loops, 2);
     if (wrapped) {

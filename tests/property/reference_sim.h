@@ -60,7 +60,7 @@ struct ref_level {
     struct ref_request *log; /* what it was asked for, by block */
     int log_count;
     struct ref_request *asked; /* the same as it was asked */
-    int asked_count;
+    int asked_count, asked_warm; /* asked_warm: before counting started */
     const struct ref_request *future; /* Belady: the log of an earlier run */
     int future_count, position;
 };
@@ -72,7 +72,7 @@ struct ref_sim {
     uint64_t seed, clock;
     uint64_t pids[2];
     struct ref_request *memory; /* what memory was asked for */
-    int memory_count;
+    int memory_count, memory_warm;
 };
 
 static inline uint64_t ref_sets(const struct rsc_cache_config *c) { return c->size_bytes / c->ways / c->block_bytes; }

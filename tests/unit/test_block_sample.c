@@ -79,6 +79,8 @@ static void against_bytes(void **state) {
         for (uint64_t i = 0; i < values; i++) rsc_block_sample_add(&sample, rsc_rng_below(&rng, 1ull << width));
         make(made, &rng);
         uint32_t wanted = slowly(made, &sample, addr, meta, pc, before_event);
+        uint64_t fetches = 0;
+        for (uint32_t i = 0; i < COUNT; i++) fetches += rsc_meta_kind(made->meta[i]) == RSC_FETCH;
         for (int simd = 0; simd < RSC_SIMD_COUNT; simd++) {
             struct rsc_block_sampler sampler;
             struct rsc_batch out;
@@ -91,6 +93,7 @@ static void against_bytes(void **state) {
             assert_memory_equal(out.pc, pc, wanted * sizeof *pc);
             assert_int_equal(out.event_count, 20);
             assert_int_equal(out.instructions, 12345);
+            assert_int_equal(sampler.fetches, fetches);
             for (int e = 0; e < 20; e++) {
                 assert_int_equal(out.events[e].at, before_event[e]);
                 assert_int_equal(out.events[e].a, e);

@@ -21,12 +21,14 @@ static struct rsc_loop_program *read_text(const char *text) {
 
 static void test_sealed_fields(void **state) {
     (void)state;
-    struct rsc_loop_program *program = read_text("loops 1 array a 8 [8][16] array p 4 [] nest n { parallel { for i = 0 to 7 share static nowait {"
-                                                 "for j = i to 15 { read a[i][j] read a[0][j] } let q = floor(i / 2) { write p[q - 2] } } } }");
+    struct rsc_loop_program *program = read_text(
+        "loops 1 array a 8 [8][16] array p 4 [] nest n { parallel { for i = 0 to 7 share static nowait {"
+        "for j = i to 15 { read a[i][j] read a[0][j] } let q = floor(i / 2) { write p[q - 2] } } } }");
     const struct rsc_loop_region *region = &program->region[0];
     assert_int_equal(region->reference_count, 3);
     assert_int_equal(region->depth_max, 2);
-    const struct rsc_loop_node *share = region->root->child[0]->child[0], *inner = share->child[0], *let = share->child[1];
+    const struct rsc_loop_node *share = region->root->child[0]->child[0], *inner = share->child[0],
+                               *let = share->child[1];
     assert_true(share->share && share->shared_loop == share && !share->has_barrier && region->root->has_barrier);
     assert_true(share->follows_share && !inner->follows_share && let->follows_share); /* j has i in one bound only */
     assert_true(inner->depends && !let->depends && rsc_loop_is_let(let));
@@ -46,7 +48,8 @@ static void test_sealed_fields(void **state) {
 static void test_layout(void **state) {
     (void)state;
     struct rsc_error error;
-    struct rsc_loop_program *program = read_text("loops 1 array a 1 [100] array fixed 8 [8] base 0x80 array mine 8 [9] private array b 1 [1] array c 1 [64] array own 1 private "
+    struct rsc_loop_program *program = read_text("loops 1 array a 1 [100] array fixed 8 [8] base 0x80 array mine 8 [9] "
+                                                 "private array b 1 [1] array c 1 [64] array own 1 private "
                                                  "nest n { read a[0] }");
     assert_int_equal(rsc_loop_layout(program, 64, &error), 0);
     assert_int_equal(program->array[0].base, 0);
@@ -64,9 +67,16 @@ static void test_trips(void **state) {
     static const struct {
         const char *loop;
         int64_t trip, first;
-    } cases[] = {{"0 to 9", 10, 0},          {"0 to -1", 0, 0},          {"5 to 5 step 7", 1, 5},      {"9 to 0 step -1", 10, 9},
-                 {"9 to 0 step -4", 3, 9},   {"0 to 9 step 3", 4, 0},    {"floor(-7 / 2) to ceil(-7 / 2)", 2, -4},
-                 {"max(1, 4) to min(9, 6)", 3, 4}, {"min(9, 6) to max(1, 4) step -1", 3, 6}, {"0 to 9 step -1", 0, 0}};
+    } cases[] = {{"0 to 9", 10, 0},
+                 {"0 to -1", 0, 0},
+                 {"5 to 5 step 7", 1, 5},
+                 {"9 to 0 step -1", 10, 9},
+                 {"9 to 0 step -4", 3, 9},
+                 {"0 to 9 step 3", 4, 0},
+                 {"floor(-7 / 2) to ceil(-7 / 2)", 2, -4},
+                 {"max(1, 4) to min(9, 6)", 3, 4},
+                 {"min(9, 6) to max(1, 4) step -1", 3, 6},
+                 {"0 to 9 step -1", 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200];
         int64_t first, value[RSC_LOOP_DEPTH_MAX] = {0};
@@ -85,12 +95,16 @@ static void test_conditions(void **state) {
     static const struct {
         const char *condition;
         const char *holds; /* for i = -3 .. 3 */
-    } cases[] = {{"i < 1", "1111000"},     {"i <= 1", "1111100"},      {"i > 1", "0000011"},          {"i >= 1", "0000111"},
-                 {"i == 1", "0000100"},    {"i != 1", "1111011"},      {"i % 2 == 1", "1010101"},     {"i % 3 != 2", "1101101"},
-                 {"0 < i and i < 3", "0000110"}, {"2*i + 1 >= 1 - i", "0001111"}, {"-i < i - -2", "0001111"}};
+    } cases[] = {{"i < 1", "1111000"},           {"i <= 1", "1111100"},
+                 {"i > 1", "0000011"},           {"i >= 1", "0000111"},
+                 {"i == 1", "0000100"},          {"i != 1", "1111011"},
+                 {"i % 2 == 1", "1010101"},      {"i % 3 != 2", "1101101"},
+                 {"0 < i and i < 3", "0000110"}, {"2*i + 1 >= 1 - i", "0001111"},
+                 {"-i < i - -2", "0001111"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200], holds[8] = "";
-        snprintf(text, sizeof text, "loops 1 array a 8 [64] nest n { for i = -3 to 3 { when %s { read a[0] } } }", cases[i].condition);
+        snprintf(text, sizeof text, "loops 1 array a 8 [64] nest n { for i = -3 to 3 { when %s { read a[0] } } }",
+                 cases[i].condition);
         struct rsc_loop_program *program = read_text(text);
         for (int64_t value = -3; value <= 3; value++)
             holds[value + 3] = (char)('0' + rsc_guard_holds(program->region[0].root->child[0]->child[0], &value));
@@ -105,7 +119,9 @@ struct maker {
     struct rsc_rng rng;
 };
 
-static int64_t pick(struct maker *maker, int64_t low, int64_t high) { return low + (int64_t)rsc_rng_below(&maker->rng, (uint64_t)(high - low + 1)); }
+static int64_t pick(struct maker *maker, int64_t low, int64_t high) {
+    return low + (int64_t)rsc_rng_below(&maker->rng, (uint64_t)(high - low + 1));
+}
 
 static struct rsc_affine random_affine(struct maker *maker, uint32_t depth) {
     struct rsc_affine affine = rsc_affine_number(pick(maker, -40, 40));
@@ -145,7 +161,8 @@ static void random_children(struct maker *maker, struct rsc_loop_node *parent, i
             }
         } else if (kind == RSC_NODE_GUARD) {
             for (int64_t c = pick(maker, 1, 3); c > 0; c--) {
-                struct rsc_condition condition = {.kind = (enum rsc_condition_kind)pick(maker, 0, 4), .value = random_affine(maker, node->depth)};
+                struct rsc_condition condition = {.kind = (enum rsc_condition_kind)pick(maker, 0, 4),
+                                                  .value = random_affine(maker, node->depth)};
                 if (condition.kind >= RSC_WHEN_DIVISIBLE) condition.modulus = pick(maker, 2, 9);
                 assert_int_equal(rsc_loop_add_condition(maker->program, node, &condition), 0);
             }
@@ -161,7 +178,10 @@ static void random_children(struct maker *maker, struct rsc_loop_node *parent, i
             if (pick(maker, 0, 1)) node->text = "a \"quoted\" \\ text";
         }
         if (kind != RSC_NODE_REFERENCE)
-            random_children(maker, node, levels - 1, kind == RSC_NODE_PARALLEL ? 1 : in_parallel && kind == RSC_NODE_LOOP ? 2 : in_parallel);
+            random_children(maker, node, levels - 1,
+                            kind == RSC_NODE_PARALLEL              ? 1
+                            : in_parallel && kind == RSC_NODE_LOOP ? 2
+                                                                   : in_parallel);
     }
 }
 
@@ -177,8 +197,10 @@ static void same_nodes(const struct rsc_loop_node *a, const struct rsc_loop_node
     assert_int_equal(a->schedule, b->schedule);
     assert_int_equal(a->first.count, b->first.count);
     assert_int_equal(a->last.count, b->last.count);
-    for (uint32_t i = 0; i < a->first.count; i++) assert_memory_equal(&a->first.term[i], &b->first.term[i], sizeof a->first.term[i]);
-    for (uint32_t i = 0; i < a->last.count; i++) assert_memory_equal(&a->last.term[i], &b->last.term[i], sizeof a->last.term[i]);
+    for (uint32_t i = 0; i < a->first.count; i++)
+        assert_memory_equal(&a->first.term[i], &b->first.term[i], sizeof a->first.term[i]);
+    for (uint32_t i = 0; i < a->last.count; i++)
+        assert_memory_equal(&a->last.term[i], &b->last.term[i], sizeof a->last.term[i]);
     assert_int_equal(a->condition_count, b->condition_count);
     for (uint32_t i = 0; i < a->condition_count; i++) {
         assert_int_equal(a->condition[i].kind, b->condition[i].kind);
@@ -209,12 +231,14 @@ static void test_there_and_back(void **state) {
         array = rsc_loop_add_array(maker.program, "s");
         array->is_private = 1;
         random_children(&maker, rsc_loop_add_region(maker.program, "r")->root, 4, 0);
-        if (rsc_loop_seal(maker.program, "t", &error)) fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
+        if (rsc_loop_seal(maker.program, "t", &error))
+            fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
         char *text;
         size_t bytes;
         struct rsc_loop_program *again;
         assert_int_equal(rsc_loop_text_write(maker.program, &text, &bytes), 0);
-        if (rsc_loop_text_read(text, bytes, "t", NULL, 0, &again, &error)) fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, error.message, text);
+        if (rsc_loop_text_read(text, bytes, "t", NULL, 0, &again, &error))
+            fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, error.message, text);
         same_nodes(maker.program->region[0].root, again->region[0].root);
         free(text);
         rsc_loop_program_free(again);
@@ -224,7 +248,8 @@ static void test_there_and_back(void **state) {
 
 static void test_affine_limits(void **state) {
     (void)state;
-    struct rsc_affine a = rsc_affine_number(RSC_LOOP_VALUE_MAX), b = rsc_affine_number(1), v = rsc_affine_variable(3), w = rsc_affine_variable(2);
+    struct rsc_affine a = rsc_affine_number(RSC_LOOP_VALUE_MAX), b = rsc_affine_number(1), v = rsc_affine_variable(3),
+                      w = rsc_affine_variable(2);
     assert_int_equal(rsc_affine_add(&a, &b, 1), RSC_ELIMIT);
     a = rsc_affine_number(RSC_LOOP_VALUE_MAX);
     assert_int_equal(rsc_affine_add(&a, &b, -1), 0);
@@ -235,8 +260,9 @@ static void test_affine_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sealed_fields), cmocka_unit_test(test_layout),     cmocka_unit_test(test_trips),
-        cmocka_unit_test(test_conditions),    cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_affine_limits),
+        cmocka_unit_test(test_sealed_fields),  cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_trips),          cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_affine_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

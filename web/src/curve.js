@@ -2,7 +2,7 @@
 // error bands, the machine's caches, and the cache size to drag.
 import uPlot from "uplot";
 import { h, css, seriesColour, DASHES } from "./dom.js";
-import { bytes, percent } from "./units.js";
+import { bytes, percent, largest, smallest } from "./units.js";
 
 // Powers of two, few enough to be read.
 function sizeTicks(min, max, room) {
@@ -79,7 +79,7 @@ function sizePlugin(levels, chosen, choose) {
 }
 
 // Curves: {label, points: [{bytes, miss_ratio, low, high}], band, colour index, width}.
-// Points are carried on to `until`, where a larger cache changes nothing.
+// Points are carried on to `until`: beyond its footprint a larger cache changes nothing.
 function aligned(curves, until, floor) {
   const clamp = (ratio) => (ratio === null ? null : Math.max(ratio, floor));
   const tables = curves.map((curve) => {
@@ -97,10 +97,10 @@ export function curveChart(options) {
   const box = h("div", { class: "chart", role: "img", "aria-label": label });
   let plot = null, logarithmic = true;
   const all = curves.flatMap((curve) => curve.points);
-  const least = Math.min(...all.map((p) => p.bytes)), most = Math.max(...all.map((p) => p.bytes));
-  const until = Math.max(most, ...levels.map((level) => level.bytes)) * 1.5;
+  const least = smallest(all.map((p) => p.bytes)), most = largest(all.map((p) => p.bytes));
+  const until = options.until || largest(levels.map((level) => level.bytes), most) * 1.5;
   const positive = all.map((p) => p.miss_ratio).filter((ratio) => ratio > 0);
-  const lowest = positive.length ? positive.reduce((a, b) => Math.min(a, b)) : 0.01;
+  const lowest = positive.length ? smallest(positive) : 0.01;
   const highest = all.reduce((a, p) => Math.max(a, p.high ?? p.miss_ratio), 0);
   const draw = () => {
     const width = Math.max(320, box.clientWidth || 900), height = options.height || 340;

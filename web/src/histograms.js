@@ -1,8 +1,9 @@
 // histograms.js - reuse distances and intervals, four bins to an octave, and how
 // phases and threads differ.
 import { h, svg, fill, section, css } from "./dom.js";
-import { bytes, count, percent } from "./units.js";
+import { bytes, count, percent, largest, smallest } from "./units.js";
 import { curveChart } from "./curve.js";
+import { snapped } from "./overview.js";
 
 const PER_OCTAVE = 4;
 const slot = (distance) => (distance < 1 ? 0 : 1 + Math.floor(Math.log2(distance) * PER_OCTAVE));
@@ -21,7 +22,7 @@ function slots(list) {
 function bars(label, counts, total, extra, missFrom, unit) {
   const width = 900, height = 220, left = 56, foot = 34, usable = width - left - 12;
   const columns = counts.length + (extra ? 2 : 0), step = usable / Math.max(columns, 1);
-  const most = Math.max(...counts, extra ? extra.count : 0, 1);
+  const most = largest(counts, Math.max(extra ? extra.count : 0, 1));
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "bars" });
   for (let i = 0; i <= 4; i++) {
     const y = 10 + (height - foot - 10) * (1 - i / 4);
@@ -38,6 +39,11 @@ function bars(label, counts, total, extra, missFrom, unit) {
     bar(counts.length + 1, extra.count, "cold", `${extra.name}: ${count(extra.count)} (${percent(extra.count / (total || 1))})`);
     picture.append(svg("text", { x: left + (counts.length + 1.5) * step, y: height - foot + 16, "text-anchor": "end", class: "strong" }, extra.name));
   }
+  // How many of all references are at most so far apart, up to the top of the picture for all.
+  let sum = 0;
+  const steps = counts.map((value, i) => { sum += value; return `${(left + (i + 1) * step).toFixed(1)},${(height - foot - (height - foot - 10) * sum / (total || 1)).toFixed(1)}`; });
+  if (steps.length) picture.append(svg("polyline", { points: `${left},${height - foot} ` + steps.join(" "), class: "cdf" }, svg("title", {}, `all of these: ${percent(sum / (total || 1))}`)),
+    svg("text", { x: left + counts.length * step - 4, y: Math.max(20, height - foot - (height - foot - 10) * sum / (total || 1) - 5), "text-anchor": "end", class: "strong" }, percent(sum / (total || 1))));
   const every = Math.max(PER_OCTAVE, Math.ceil(counts.length / 10 / PER_OCTAVE) * PER_OCTAVE);
   for (let i = 1; i < counts.length - every / 3; i += every)
     picture.append(svg("text", { x: left + i * step, y: height - foot + 16, "text-anchor": "middle" }, unit(slotStart(i))));
@@ -57,7 +63,7 @@ export function histograms(page, state) {
     fill(distances, h("figcaption", {}, "Reuse distance: distinct other data between two uses of a line. Right of the line, reuses miss."),
       bars("Histogram of reuse distances; share of all references", slots(json.rd), json.references, lost ? { name: json.invalidated ? "cold, lost" : "cold", count: lost } : null,
         profile.lines(size), (lines) => bytes(lines * profile.line)),
-      h("ul", { class: "legend" }, h("li", {}, h("i", { class: "key hit" }), "found in the cache"), h("li", {}, h("i", { class: "key miss" }), "missed"), lost ? h("li", {}, h("i", { class: "key cold" }), "first touch" + (json.invalidated ? ", or lost to another thread" : "")) : null),
+      h("ul", { class: "legend" }, h("li", {}, h("i", { class: "key line" }), "cumulative, of all references"), h("li", {}, h("i", { class: "key hit" }), "found in the cache"), h("li", {}, h("i", { class: "key miss" }), "missed"), lost ? h("li", {}, h("i", { class: "key cold" }), "first touch" + (json.invalidated ? ", or lost to another thread" : "")) : null),
       quantiles(profile));
     if (last === profile) return;
     last = profile;
@@ -93,7 +99,7 @@ export function phases(page, state) {
     const profile = page.profiles[first], list = profile.json.phases;
     if (list.length < 2) { fill(strip, "This profile has no phases."); canvas.hidden = true; return; }
     canvas.hidden = false;
-    const grid = list.map((phase) => slots(phase.rd)), rows = Math.max(2, ...grid.map((column) => column.length));
+    const grid = list.map((phase) => slots(phase.rd)), rows = largest(grid.map((column) => column.length), 2);
     const g = canvas.getContext("2d"), left = 120, right = 12, foot = 56, coldHeight = 40, top = coldHeight + 8;
     const width = (canvas.width - left - right) / list.length, tall = (canvas.height - top - foot) / rows;
     g.clearRect(0, 0, canvas.width, canvas.height);
@@ -130,7 +136,7 @@ export function phases(page, state) {
     g.lineTo(canvas.width - right, y);
     g.stroke();
     const misses = list.map((phase) => ratioOf(phase, profile.lines(size)));
-    canvas.setAttribute("aria-label", `Heat map of ${list.length} phases by reuse distance; the miss ratio at ${bytes(size)} goes from ${percent(Math.min(...misses))} to ${percent(Math.max(...misses))}`);
+    canvas.setAttribute("aria-label", `Heat map of ${list.length} phases by reuse distance; the miss ratio at ${bytes(size)} goes from ${percent(smallest(misses))} to ${percent(largest(misses))}`);
     fill(strip, h("figcaption", {}, "Miss ratio of each phase at " + bytes(size)), phaseBars(misses));
   };
   state.on(["bytes", "first"], draw);
@@ -148,7 +154,7 @@ function ratioOf(row, lines) {
 }
 
 function phaseBars(ratios) {
-  const width = 900, height = 70, left = 60, most = Math.max(...ratios, 1e-9), step = (width - left - 6) / ratios.length;
+  const width = 900, height = 70, left = 60, most = largest(ratios, 1e-9), step = (width - left - 6) / ratios.length;
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "bars", role: "img", "aria-label": "Miss ratio of each phase" },
     svg("text", { x: left - 6, y: 14, "text-anchor": "end" }, percent(most)), svg("text", { x: left - 6, y: height - 2, "text-anchor": "end" }, "0 %"),
     ratios.map((ratio, i) => svg("rect", { x: left + i * step, width: Math.max(0.5, step - 0.5), y: 4 + (height - 6) * (1 - ratio / most), height: (height - 6) * ratio / most, class: "miss" }, svg("title", {}, `phase ${i + 1}: ${percent(ratio)}`))));
@@ -166,7 +172,7 @@ export function threads(page, state) {
     for (let power = Math.log2(profile.line); 2 ** power <= profile.footprint() * 1.2; power += 0.25) sizes.push(Math.round(2 ** power));
     const curves = rows.filter((row) => row.references).map((row, i) => ({ label: "thread " + row.tid, colour: i, points: sizes.map((size) => ({ bytes: size, miss_ratio: row.misses(profile.lines(size)) / row.references })) }));
     if (curves.length < 2 || sizes.length < 2) { fill(holder, "This profile has one thread."); chart = null; return; }
-    chart = curveChart({ curves, levels: page.machine, chosen: () => state.get("bytes"), choose: (size) => state.set({ bytes: Math.round(size) }), height: 260, label: "Miss ratio curve of each thread; the table of threads has the numbers" });
+    chart = curveChart({ curves, levels: page.machine, chosen: () => state.get("bytes"), choose: (size) => state.set({ bytes: snapped(page, size) }), height: 260, label: "Miss ratio curve of each thread; the table of threads has the numbers" });
     fill(holder, chart.box, chart.legend());
     if (document.body.contains(holder)) chart.draw();
     else page.drawLater.push(chart.draw);

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { readPage } from "./model.js";
 import { State } from "./state.js";
-import { overview } from "./overview.js";
+import { overview, snapped } from "./overview.js";
 import { tables } from "./tables.js";
 import { histograms, phases, threads } from "./histograms.js";
 import { source } from "./source.js";
@@ -11,15 +11,22 @@ import { sharing } from "./sharing.js";
 import { simulations, loops } from "./other.js";
 
 function firstSize(page) {
-  if (page.at) return page.at;
+  if (page.at) return Math.min(page.at, page.limit);
+  if (page.profiles.length && page.profiles[0].json.made.model === "requests") return Math.max(1, Math.round(page.profiles[0].footprint() / 8));
   const level = page.machine.find((one) => one.name === "L2") || page.machine[0];
-  return level ? level.bytes : 1048576;
+  return snapped(page, level ? level.bytes : 1048576);
+}
+
+// Two files or two models are there to be compared; two line sizes are not.
+function secondProfile(page) {
+  const [a, b] = page.profiles;
+  return b && a.line === b.line ? 1 : -1;
 }
 
 function start() {
   const page = readPage(document.getElementById("rsc-data").textContent);
   page.drawLater = []; // charts need to know how wide they are
-  const state = new State({ bytes: firstSize(page), first: 0, second: page.profiles.length > 1 ? 1 : -1, source: null, pair: null });
+  const state = new State({ bytes: firstSize(page), first: 0, second: secondProfile(page), source: null, pair: null });
   const main = document.getElementById("report");
   if (page.profiles.length) {
     main.append(...overview(page, state));

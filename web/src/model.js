@@ -4,22 +4,26 @@
 // Misses in c lines are cold + invalidated + references with distance >= c; in a
 // bin that c cuts, in proportion, as src/report/ranking.h has it. A bin without an
 // upper end (a capped distance) counts whole.
-import { baseName } from "./units.js";
+import { baseName, smallest } from "./units.js";
+
+// Lists of bins, each ascending, as one.
+function merged(lists) {
+  const bins = new Map();
+  for (const list of lists) for (const bin of list) {
+    const there = bins.get(bin.lo);
+    if (there) there.count += bin.count;
+    else bins.set(bin.lo, { lo: bin.lo, hi: bin.hi, count: bin.count });
+  }
+  return [...bins.values()].sort((a, b) => a.lo - b.lo);
+}
 
 class Distances {
-  constructor() { this.bins = new Map(); this.sorted = null; }
+  constructor() { this.lists = []; this.sorted = null; }
 
-  add(list) {
-    for (const bin of list) {
-      const there = this.bins.get(bin.lo);
-      if (there) there.count += bin.count;
-      else this.bins.set(bin.lo, { lo: bin.lo, hi: bin.hi, count: bin.count });
-    }
-    this.sorted = null;
-  }
+  add(list) { this.lists.push(list); this.sorted = null; }
 
   seal() {
-    this.sorted = [...this.bins.values()].sort((a, b) => a.lo - b.lo);
+    this.sorted = this.lists.length === 1 ? this.lists[0] : merged(this.lists);
     this.beyond = new Float64Array(this.sorted.length + 1); // references in this bin and all after it
     for (let i = this.sorted.length - 1; i >= 0; i--) this.beyond[i] = this.beyond[i + 1] + this.sorted[i].count;
   }
@@ -86,6 +90,7 @@ export function placeText(place) {
   return (place.module ? baseName(place.module) + "+" : "") + place.pc;
 }
 
+const moduleText = (place) => (place.module ? baseName(place.module) : NOWHERE);
 export const functionText = (place) => place.function || NOWHERE;
 
 function grouped(rows, keyOf, fieldsOf) {
@@ -99,31 +104,38 @@ function grouped(rows, keyOf, fieldsOf) {
   return [...groups.values()];
 }
 
+const COME_FROM = { lines: "code", functions: "code", files: "code", modules: "code" };
+const TABLES = {
+  lines: (json) => grouped(json.code, placeKey, (row) => ({ function: functionText(row), place: placeText(row), file: row.file, line: row.line })),
+  functions: (json) => grouped(json.code, (row) => row.function || moduleText(row), (row) => ({ function: functionText(row), module: row.module ? moduleText(row) : "" })),
+  files: (json) => grouped(json.code, (row) => (row.file ? baseName(row.file) : "in " + moduleText(row)), (row) => ({ file: row.file || NOWHERE, module: moduleText(row) })),
+  modules: (json) => grouped(json.code, moduleText, (row) => ({ module: moduleText(row) })),
+  objects: (json) => grouped(json.objects, (row) => row.kind + "|" + row.name,
+    (row) => ({ name: row.name || NOWHERE, kind: row.kind, bytes: row.bytes, blocks: row.blocks || 0 })),
+  pairs: (json) => grouped(json.pairs, (row) => placeKey(row.use) + " > " + placeKey(row.reuse), (row) => ({
+    use: functionText(row.use), usePlace: placeText(row.use), reuse: functionText(row.reuse), reusePlace: placeText(row.reuse), ends: row,
+  })),
+  threads: (json) => (json.threads || []).map((row, index) => {
+    const made = new Row("thread " + index, { tid: row.tid, pid: row.pid });
+    made.add(row);
+    return made;
+  }),
+  kinds: (json) => grouped(json.kinds, (row) => row.kind, (row) => ({ kind: row.kind })),
+};
+
 export class Profile {
   constructor(json, name) {
     this.json = json;
     this.name = name;
     this.line = json.made.line;
-    this.tables = {
-      lines: grouped(json.code, placeKey, (row) => ({ function: functionText(row), place: placeText(row), file: row.file, line: row.line })),
-      functions: grouped(json.code, (row) => row.function || (row.module ? baseName(row.module) : NOWHERE),
-        (row) => ({ function: functionText(row), module: row.module ? baseName(row.module) : "" })),
-      objects: grouped(json.objects, (row) => row.kind + "|" + row.name,
-        (row) => ({ name: row.name || NOWHERE, kind: row.kind, bytes: row.bytes, blocks: row.blocks || 0 })),
-      pairs: grouped(json.pairs, (row) => placeKey(row.use) + " > " + placeKey(row.reuse), (row) => ({
-        use: functionText(row.use), usePlace: placeText(row.use), reuse: functionText(row.reuse), reusePlace: placeText(row.reuse),
-        ends: row,
-      })),
-      threads: (json.threads || []).map((row, index) => {
-        const made = new Row("thread " + index, { tid: row.tid, pid: row.pid });
-        made.add(row);
-        return made;
-      }),
-      kinds: grouped(json.kinds, (row) => row.kind, (row) => ({ kind: row.kind })),
-    };
-    this.reuses = new Distances();
-    this.reuses.add(json.rd);
+    this.tables = {};
+    for (const [name, make] of Object.entries(TABLES)) { // each when it is first looked at
+      let made = null;
+      Object.defineProperty(this.tables, name, { get: () => (made ??= make(json)) });
+    }
   }
+
+  has(table) { return (this.json[COME_FROM[table] || table] || []).length > 0; }
 
   lines(bytes) { return Math.max(1, Math.floor(bytes / this.line)); }
 
@@ -144,6 +156,9 @@ export class Profile {
 
   footprint() { return this.json.mrc.length ? this.json.mrc[this.json.mrc.length - 1].bytes : this.line; }
 
+  // Where larger caches are not known: distances from a cap on are one bin. Infinity without.
+  limit() { return this.json.max_distance && this.json.rd.some((bin) => bin.hi === null) ? this.footprint() : Infinity; }
+
   sampled() { return Boolean(this.json.made.sampling) || this.json.mrc.some((point) => point.high > point.low); }
 }
 
@@ -151,6 +166,7 @@ export class Profile {
 export function readPage(text) {
   const page = JSON.parse(text);
   const names = page.names || [];
+  page.sources = new Map(Object.entries(page.sources));
   page.sims = page.documents.filter((document) => document.schema === "reusescope-sim/1");
   page.loops = page.documents.filter((document) => document.schema === "reusescope-loops/1");
   page.profiles = page.profiles.map((json, i) => new Profile(json, names[i] || ""));
@@ -159,6 +175,8 @@ export function readPage(text) {
     const made = profile.json.made;
     if (same || !profile.name) profile.name = [profile.name, made.model, bytesOfLine(made)].filter(Boolean).join(", ");
   }
+  if (page.profiles.length && page.profiles.every((profile) => profile.json.made.model === "requests")) page.machine = [];
+  page.limit = smallest(page.profiles.map((profile) => profile.limit()));
   const seen = new Map();
   for (const profile of page.profiles) { // still the same: number them
     const times = (seen.get(profile.name) || 0) + 1;

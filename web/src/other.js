@@ -1,7 +1,7 @@
 // other.js - results that are no profiles: simulated caches, and loops at any
 // number of threads.
 import { h, svg, fill, section, plainTable } from "./dom.js";
-import { count, percent, baseName } from "./units.js";
+import { count, percent, baseName, largest } from "./units.js";
 import { curveChart } from "./curve.js";
 
 const REASONS = ["cold", "capacity", "conflict", "coherence"];
@@ -35,20 +35,20 @@ export function simulations(page) {
   if (!page.sims.length) return [];
   return page.sims.map((sim, i) => section("sim-" + i, "Simulated caches" + (page.sims.length > 1 ? " " + (i + 1) : ""),
     `${count(sim.references)} references` + (sim.instructions ? `, ${count(sim.instructions)} instructions` : "") + ". Each bar is what reaches a cache; its right part misses and reaches the next.",
-    levelBars(sim.levels, Math.max(sim.references, ...sim.levels.map((level) => level.accesses))),
+    levelBars(sim.levels, largest(sim.levels.map((level) => level.accesses), sim.references)),
     h("ul", { class: "legend" }, h("li", {}, h("i", { class: "key hit" }), "found"), REASONS.some((reason) => sim.levels.some((level) => level[reason] !== undefined))
       ? REASONS.map((reason) => h("li", {}, h("i", { class: "key reason-" + reason }), reason)) : h("li", {}, h("i", { class: "key miss" }), "missed")),
     plainTable("Simulated caches", ["Cache", "Configuration", "Accesses", "Misses", "Miss ratio", "Write-backs", "Misses per instruction", "Estimate of them"],
       sim.levels.map((level) => [level.name, level.config, count(level.accesses), count(level.misses), percent(level.accesses ? level.misses / level.accesses : 0), count(level.writebacks), level.mpi === null ? "–" : level.mpi.toPrecision(3), estimateText(level)]), (n) => n > 1)));
 }
 
-function loopView(page, loop, index) {
+function loopView(page, loop, lineBytes, index) {
   const threads = loop.threads.filter((one) => one.mrc.length).sort((a, b) => a.t - b.t);
   const title = (loop.function ? loop.function + ", " : "") + baseName(loop.file || "") + ":" + loop.line;
   const about = `Predicted from the source: ${count(loop.references)} references to ${count(loop.distinct)} lines` + (loop.schedule ? `, schedule ${loop.schedule}` : "") + ".";
   if (!threads.length) return section("loop-" + index, "Loop " + title, about);
-  const bytesOf = (point) => point.bytes ?? point.lines * 64;
-  const curves = (chosen) => threads.map((one, i) => ({ label: one.t + (one.t === 1 ? " thread" : " threads") + (one.interleave ? ", " + one.interleave : ""), colour: i, width: i === chosen ? 4 : 1.2,
+  const bytesOf = (point) => point.bytes ?? point.lines * lineBytes;
+  const curves = (chosen) => threads.map((one, i) => ({ label: one.t + (one.t === 1 ? " thread" : " threads") + (one.interleave ? ", " + one.interleave : ""), colour: i, width: i === chosen ? 4 : 1.2, band: i === chosen && one.mrc.some((point) => point.high > point.low),
     points: one.mrc.map((point) => ({ ...point, bytes: bytesOf(point) })) }));
   const chart = curveChart({ curves: curves(0), levels: page.machine, height: 300, label: "Miss ratio curve of the loop for each number of threads" });
   const output = h("output", { class: "size" }), table = h("div", {});
@@ -67,5 +67,5 @@ function loopView(page, loop, index) {
 }
 
 export function loops(page) {
-  return page.loops.flatMap((document) => document.loops).map((loop, i) => loopView(page, loop, i));
+  return page.loops.flatMap((document) => document.loops.map((loop) => [loop, document.line_bytes || 64])).map(([loop, line], i) => loopView(page, loop, line, i));
 }

@@ -5,6 +5,7 @@ import { bytes, count, percent, points } from "./units.js";
 import { curveChart, ratioText } from "./curve.js";
 
 const STEPS = 16; // of the slider to an octave
+const CURVES = 8; // that many can be told apart
 const WORTH = 0.0005; // a change of the miss ratio that is pointed out
 
 export function levelName(levels, size) {
@@ -16,7 +17,7 @@ export function levelName(levels, size) {
 export function headline(profile, size, levels) {
   const at = profile.at(size), all = profile.misses(size);
   const level = levels.some((one) => one.bytes === size);
-  const where = (size >= profile.footprint() ? "even in " : "in ") + (level ? "" : "a cache of ");
+  const where = (size >= profile.footprint() && profile.limit() === Infinity ? "even in " : "in ") + (level ? "" : "a cache of ");
   const what = profile.json.made.model === "requests" ? "requests" : "references";
   if (!profile.json.references) return "The profile is empty: no reference was seen.";
   let text = ratioText(at) + " of " + count(profile.json.references) + " " + what + " miss " + where + levelName(levels, size) + ".";
@@ -39,8 +40,7 @@ function madeText(profile) {
 
 // The sizes that the table beside the curve lists.
 function listedSizes(page, size) {
-  const sizes = page.machine.map((level) => level.bytes);
-  if (!sizes.length) sizes.push(32768, 1048576, 33554432);
+  const sizes = (page.machine.length ? page.machine.map((level) => level.bytes) : [32768, 1048576, 33554432]).filter((one) => one <= page.limit);
   if (!sizes.includes(size)) sizes.push(size);
   return sizes.sort((a, b) => a - b);
 }
@@ -61,21 +61,23 @@ function readout(page, state) {
 }
 
 export function overview(page, state) {
-  const curves = page.profiles.filter((profile) => profile.json.mrc.length).flatMap((profile, i) => {
+  const drawn = page.profiles.filter((profile) => profile.json.mrc.length);
+  const curves = drawn.slice(0, CURVES).flatMap((profile, i) => {
     const made = [{ label: profile.name, points: profile.json.mrc, band: profile.sampled(), colour: i }];
     if (profile.json.mrc[0].byte_miss_ratio !== undefined)
       made.push({ label: profile.name + ", by bytes", points: profile.json.mrc.map((p) => ({ bytes: p.bytes, miss_ratio: p.byte_miss_ratio })), colour: i + 1 });
     return made;
   });
-  const head = h("p", { id: "headline", class: "headline", "aria-live": "polite" });
+  const head = h("p", { id: "headline", class: page.profiles.some((profile) => profile.json.code.length) ? "headline two-lines" : "headline", "aria-live": "polite" });
   const made = h("p", { class: "made" });
   const nodes = [head, made];
   const update = [];
   if (page.profiles.length > 1) nodes.push(chooser(page, state));
   if (curves.length) {
+    const limit = page.limit;
     const choose = (size) => state.set({ bytes: snapped(page, size) });
     const chart = curveChart({
-      curves, levels: page.machine, chosen: () => state.get("bytes"), choose,
+      curves, levels: page.machine, until: isFinite(limit) ? limit : 0, chosen: () => state.get("bytes"), choose,
       label: "Miss ratio against cache size, both on logarithmic axes; the table that follows has the numbers",
     });
     const slider = sizeSlider(page, state, chart);
@@ -87,7 +89,10 @@ export function overview(page, state) {
     } }, "Logarithmic ratio");
     nodes.push(section("curve", "Miss ratio curve",
       "How many references miss in a fully associative LRU cache of each size. Drag the line, or use the slider: everything below is ranked at that size.",
-      chart.box, curves.length > 1 ? chart.legend() : null, h("div", { class: "controls" }, slider, scale), table));
+      chart.box, curves.length > 1 ? chart.legend() : null,
+      drawn.length > CURVES ? h("p", { class: "status" }, `The first ${CURVES} of ${drawn.length} curves.`) : null,
+      isFinite(limit) ? h("p", { class: "status" }, `Distances from ${bytes(limit)} on were not told apart: nothing is known of larger caches.`) : null,
+      h("div", { class: "controls" }, slider, scale), table));
     update.push(() => chart.redraw(), (values) => fill(table, readout(page, values)));
     page.drawLater.push(chart.draw);
   }
@@ -100,8 +105,9 @@ export function overview(page, state) {
   return nodes;
 }
 
-// A size a hair from one of the machine's is that one.
-function snapped(page, size) {
+// A size a hair from one of the machine's is that one; none is larger than is known.
+export function snapped(page, size) {
+  size = Math.min(size, page.limit);
   const near = page.machine.find((level) => Math.abs(Math.log2(size / level.bytes)) < 1 / STEPS);
   return near ? near.bytes : Math.max(1, Math.round(size));
 }
@@ -119,7 +125,7 @@ function sizeSlider(page, state, chart) {
     fill(output, levelName(page.machine, size));
   });
   return h("div", { class: "slider" }, h("label", { for: "size" }, "Cache size"), input, output,
-    page.machine.map((level) => h("button", { type: "button", onclick: () => state.set({ bytes: level.bytes }) }, level.name)));
+    page.machine.map((level) => h("button", { type: "button", onclick: () => state.set({ bytes: snapped(page, level.bytes) }) }, level.name)));
 }
 
 function chooser(page, state) {

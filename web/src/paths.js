@@ -72,7 +72,7 @@ function treeNode(node, all, open) {
 }
 
 export function paths(page, state) {
-  if (!page.profiles.some((profile) => profile.tables.pairs.length)) return null;
+  if (!page.profiles.some((profile) => profile.has("pairs"))) return null;
   const details = h("div", { class: "pair", "aria-live": "polite" }), tree = h("div", { class: "tree" });
   let which = "reuse";
   const sides = h("div", { class: "controls", role: "group", "aria-label": "End of the pair" }, ["use", "reuse"].map((side) => h("button", { type: "button", "aria-pressed": String(side === which), onclick: () => {
@@ -85,7 +85,7 @@ export function paths(page, state) {
     if (!root.misses) { fill(tree, h("p", {}, "No reuse misses at " + bytes(state.get("bytes")) + ".")); return; }
     fill(tree, [...root.children.values()].sort((a, b) => b.misses - a.misses).slice(0, CHILDREN).map((child, i) => treeNode(child, root.misses, i === 0)));
   };
-  state.on(["bytes", "first"], show);
+  state.onRest(["bytes", "first"], show);
   state.on(["pair", "first", "bytes"], ({ pair, first, bytes: size }) => {
     const profile = page.profiles[first], lines = profile.lines(size);
     const worst = profile.tables.pairs.reduce((best, row) => (!best || row.misses(lines) > best.misses(lines) ? row : best), null);

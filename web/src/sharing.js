@@ -1,22 +1,23 @@
 // sharing.js - which threads share lines, and which only by accident of layout.
 import { h, svg, fill, section, plainTable } from "./dom.js";
-import { count } from "./units.js";
+import { count, largest } from "./units.js";
 
 const ROWS = 50;
+const THREADS = 64; // of the matrix
 
 // Invalidations (where there are none: references) of lines that both threads touch.
 function matrix(list) {
-  const tids = [...new Set(list.flatMap((line) => line.threads))].sort((a, b) => a - b);
+  const tids = [...new Set(list.flatMap((line) => line.threads))].sort((a, b) => a - b).slice(0, THREADS);
   const index = new Map(tids.map((tid, i) => [tid, i])), cells = tids.map(() => tids.map(() => 0));
   const lost = list.some((line) => line.invalidations);
   for (const line of list)
     for (const a of line.threads) for (const b of line.threads)
-      if (a !== b) cells[index.get(a)][index.get(b)] += lost ? line.invalidations : line.references;
+      if (a !== b && index.has(a) && index.has(b)) cells[index.get(a)][index.get(b)] += lost ? line.invalidations : line.references;
   return { tids, cells, what: lost ? "invalidations" : "references" };
 }
 
 function matrixTable(list) {
-  const { tids, cells, what } = matrix(list), most = Math.max(1, ...cells.flat());
+  const { tids, cells, what } = matrix(list), most = largest(cells.flat(), 1);
   const level = (value) => "level-" + (value ? 1 + Math.min(4, Math.floor(value / most * 4.999)) : 0);
   return h("div", { class: "scroll" }, h("table", { class: "matrix", id: "sharing-matrix" }, h("caption", {}, `${what} of lines that two threads share`),
     h("thead", {}, h("tr", {}, h("td", {}), tids.map((tid) => h("th", { scope: "col" }, String(tid))))),

@@ -5,12 +5,12 @@ import { baseName, bytes, count, percent } from "./units.js";
 const LINES = 2000; // of a file in the document, around where misses are
 
 export function source(page, state) {
-  const files = Object.keys(page.sources || {});
+  const files = [...page.sources.keys()];
   if (!files.length) return null;
   const box = h("div", { class: "source", tabindex: 0, role: "region", "aria-label": "Source text" });
   const select = h("select", { id: "file", onchange: () => state.set({ source: { file: select.value, line: null } }) }, files.map((file) => h("option", { value: file }, file)));
   let marked = null;
-  state.on(["source", "bytes", "first"], ({ source: chosen, bytes: size, first }) => {
+  state.onRest(["source", "bytes", "first"], ({ source: chosen, bytes: size, first }) => {
     const profile = page.profiles[first], lines = profile.lines(size), all = profile.misses(size) || 1;
     const byFile = new Map(), misses = new Map();
     for (const row of profile.tables.lines) {
@@ -19,7 +19,7 @@ export function source(page, state) {
       byFile.set(row.file, (byFile.get(row.file) || 0) + missed);
     }
     const worst = files.reduce((best, file) => ((byFile.get(file) || 0) > (byFile.get(best) || 0) ? file : best), files[0]);
-    const file = chosen && page.sources[chosen.file] !== undefined ? chosen.file : worst;
+    const file = chosen && page.sources.has(chosen.file) ? chosen.file : worst;
     let hot = 1;
     for (const row of profile.tables.lines) {
       if (row.file !== file || !row.line) continue;
@@ -29,7 +29,7 @@ export function source(page, state) {
       misses.set(row.line, there);
       if (there.misses > (misses.get(hot)?.misses || 0)) hot = row.line;
     }
-    const centre = chosen && chosen.line ? chosen.line : hot, list = page.sources[file].split("\n");
+    const centre = chosen && chosen.line ? chosen.line : hot, list = page.sources.get(file).split("\n");
     if (list[list.length - 1] === "") list.pop();
     const start = list.length <= LINES ? 0 : Math.max(0, Math.min(list.length - LINES, centre - LINES / 2));
     select.value = file;

@@ -10,6 +10,8 @@ const text = (name, title, className) => ({ name, title, className, value: (row)
 const NAMES = {
   lines: [text("function", "Function", "name"), { name: "place", title: "Line", value: (row) => row.place, place: true }],
   functions: [text("function", "Function", "name"), text("module", "Module")],
+  files: [text("file", "File", "name"), text("module", "Module")],
+  modules: [text("module", "Module", "name")],
   objects: [text("name", "Object", "name"), text("kind", "Kind"), { name: "bytes", title: "Size", number: true, value: (row) => row.bytes, show: (row) => bytes(row.bytes) },
     { name: "blocks", title: "Blocks", number: true, value: (row) => row.blocks, show: (row) => count(row.blocks) }],
   pairs: [{ name: "use", title: "Use", className: "name", value: (row) => row.use, end: "use" }, { name: "reuse", title: "Reuse", className: "name", value: (row) => row.reuse, end: "reuse" },
@@ -18,7 +20,7 @@ const NAMES = {
   threads: [{ name: "tid", title: "Thread", value: (row) => row.tid, show: (row) => String(row.tid) }, { name: "pid", title: "Process", value: (row) => row.pid, show: (row) => (row.pid ? String(row.pid) : "–") }],
   kinds: [text("kind", "Kind of access")],
 };
-const TITLES = { lines: "Lines of code", functions: "Functions", objects: "Data objects", pairs: "Use and reuse pairs", threads: "Threads", kinds: "Kinds of access" };
+const TITLES = { lines: "Lines of code", functions: "Functions", files: "Files", modules: "Modules", objects: "Data objects", pairs: "Use and reuse pairs", threads: "Threads", kinds: "Kinds of access" };
 
 function bar(share) {
   return h("meter", { min: 0, max: 1, value: Math.min(1, share).toFixed(4), "aria-hidden": "true" });
@@ -50,7 +52,7 @@ function joined(first, second, which) {
 }
 
 export function tables(page, state) {
-  const available = Object.keys(TITLES).filter((which) => page.profiles.some((profile) => profile.tables[which].length));
+  const available = Object.keys(TITLES).filter((which) => page.profiles.some((profile) => profile.has(which)));
   if (!available.length) return null;
   let which = available[0], sort = { name: "misses", down: true }, limit = SHOWN, query = "";
   const table = h("table", { class: "ranking", id: "ranking" });
@@ -70,7 +72,7 @@ export function tables(page, state) {
   const choose = (name) => { which = name; sort = { name: "misses", down: true }; limit = SHOWN; show(); };
   const cell = (column, row, at) => {
     if (column.cell) return column.cell(row, at);
-    if (column.place && page.sources && page.sources[row.file])
+    if (column.place && page.sources.has(row.file))
       return h("button", { type: "button", class: "link", onclick: () => { state.set({ source: { file: row.file, line: row.line } }); document.getElementById("source").scrollIntoView(); } }, row.place);
     if (column.place) return row.place;
     if (column.end === "use") return [row.use, h("span", { class: "place" }, row.usePlace)];
@@ -106,7 +108,7 @@ export function tables(page, state) {
       } }, column.title, h("span", { "aria-hidden": "true" }, sort.name === column.name ? (sort.down ? " ▾" : " ▴") : "")))))),
       h("tbody", {}, found.slice(0, limit).map((row) => h("tr", {}, list.map((column) => h("td", {
         class: [column.number && "number", column.className, column.change && changeClass(at.other(row) - at.misses(row), all)].filter(Boolean).join(" ") || null,
-        title: column.className === "name" ? row.function || row.name || null : null,
+        title: column.name === "misses" ? Math.round(at.misses(row)) : column.className === "name" ? row.function || row.file || row.name || null : null,
       }, cell(column, row, at)))))));
     fill(status, found.length > limit ? `${limit} of ${found.length} rows shown` : `${found.length} ${found.length === 1 ? "row" : "rows"}`, query ? ` of ${rows.length} match` : "");
     more.hidden = found.length <= limit;
@@ -115,7 +117,7 @@ export function tables(page, state) {
   state.on(["bytes", "first", "second"], show);
   return section("ranking-section", "Where the misses are",
     "Misses at the chosen cache size: first touches, lines taken away by other threads, and reuses from farther than the cache reaches.",
-    h("div", { class: "controls" }, tabs, h("label", { for: "search" }, "Search "), search), h("div", { class: "scroll" }, table), status, more);
+    h("div", { class: "controls" }, tabs, h("span", { class: "search" }, h("label", { for: "search" }, "Search"), search)), h("div", { class: "scroll" }, table), status, more);
 }
 
 // A change is marked from a thousandth of all misses on.

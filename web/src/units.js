@@ -36,4 +36,8 @@ export function signed(difference) {
   return (difference > 0 ? "+" : "−") + count(Math.abs(difference));
 }
 
+// Of lists of any length, as Math.max(...list) is not.
+export const largest = (list, least = -Infinity) => list.reduce((a, b) => (b > a ? b : a), least);
+export const smallest = (list) => list.reduce((a, b) => (b < a ? b : a), Infinity);
+
 export const baseName = (path) => path.slice(path.lastIndexOf("/") + 1);

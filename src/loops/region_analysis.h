@@ -1,6 +1,6 @@
-/* analysis.h - what the parts of an analysis share; loops_model.h is what others see. */
-#ifndef RSC_LOOPS_ANALYSIS_H
-#define RSC_LOOPS_ANALYSIS_H
+/* region_analysis.h - what the parts of an analysis share; loops_model.h is what others see. */
+#ifndef RSC_LOOPS_REGION_ANALYSIS_H
+#define RSC_LOOPS_REGION_ANALYSIS_H
 
 #include "loops/crowd.h"
 #include "loops/footprint.h"
@@ -44,6 +44,8 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
 /* By the paper's model: private intervals at the base number of threads, carried over to `threads`. */
 int rsc_loops_sample_racetrack(struct rsc_loops_analysis *analysis, uint32_t threads, uint32_t every,
                                struct rsc_loops_samples *samples, struct rsc_error *error);
+/* Makes weights right where points were left out: each reference's samples stand for all of it. */
+void rsc_loops_samples_weigh(const struct rsc_points *points, struct rsc_loops_samples *samples, double references);
 void rsc_loops_samples_free(struct rsc_loops_samples *samples);
 int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struct rsc_error *error);
 

@@ -1,8 +1,8 @@
 /*
- * analysis.c - one region at any number of threads: points, intervals, distances,
+ * region_analysis.c - one region at any number of threads: points, intervals, distances,
  * curve; see loops_model.h and docs/loops.md.
  */
-#include "loops/analysis.h"
+#include "loops/region_analysis.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,16 @@
 #include "loops/oracle.h"
 
 #define THREADS_MAX 4096u
-#define BAND_EVERY 6u /* points the other interleavings are asked about: they span a band, and need less precision */
+/*
+ * At the default number of samples a further number of threads may cost WORK
+ * searches (some 10 ms), but looks at POINTS_ENOUGH points at least: so many keep
+ * triangular nests at 64 threads within 50 ms. All 3072 would make the error of
+ * nests with short phases smaller (iid at 64 threads: 0.7 instead of 1.6% with 1024).
+ */
+#define WORK 20000.0
+#define POINTS_ENOUGH 1536.0
+#define PILOT 48u
+#define BAND_POINTS 320u /* the other interleavings are asked about so many: they span a band, and need less precision */
 
 static double seconds_now(void) {
     struct timespec now;
@@ -93,6 +102,51 @@ void rsc_loops_samples_free(struct rsc_loops_samples *samples) {
     memset(samples, 0, sizeof *samples);
 }
 
+void rsc_loops_samples_weigh(const struct rsc_points *points, struct rsc_loops_samples *samples, double references) {
+    double sum = 0;
+    for (size_t i = 0; i < samples->count;) { /* samples are in order of reference */
+        uint32_t r = samples->reference[i];
+        size_t end = i;
+        while (end < samples->count && samples->reference[end] == r) end++;
+        double share = (double)(points->first[r + 1] - points->first[r]) / (double)(end - i);
+        for (; i < end; i++) sum += samples->sample[i].weight *= share;
+    }
+    for (size_t i = 0; sum > 0 && i < samples->count; i++) samples->sample[i].weight *= references / sum;
+    samples->references = references;
+}
+
+static void sample_point(struct rsc_crowd *crowd, const struct rsc_point *point, struct rsc_loops_samples *samples) {
+    struct rsc_target target = rsc_crowd_target(crowd, point);
+    struct rsc_moment moment = rsc_crowd_moment(crowd, point);
+    struct rsc_touch touch = rsc_crowd_own_touch(crowd, &moment, rsc_crowd_own(crowd, &moment, &target));
+    struct rsc_touch other = rsc_crowd_others(crowd, &moment, &target, &touch);
+    if (other.found) touch = other;
+    if (!touch.found) touch = rsc_crowd_earlier(crowd, &moment, &target);
+    const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
+    double runs = view && view->who == RSC_RUN_BY_ALL ? view->threads : 1;
+    samples->reference[samples->count] = point->reference;
+    samples->sample[samples->count++] = (struct rsc_reuse_sample){
+        .end = moment.end, .interval = touch.found ? touch.interval : 0, .weight = point->weight * runs};
+}
+
+/*
+ * How many points to leave out at this number of threads: a point costs about as
+ * much as it takes searches and threads to draw, which a few of them tell.
+ */
+static uint32_t thin(struct rsc_crowd *crowd, const struct rsc_points *points, struct rsc_loops_samples *samples) {
+    size_t step = points->count / PILOT + 1, tried = 0;
+    uint64_t before = crowd->search->searches;
+    for (size_t i = step / 2; i < points->count; i += step, tried++) {
+        sample_point(crowd, &points->point[i], samples);
+        samples->count = 0;
+    }
+    if (!tried) return 1;
+    double each = (double)(crowd->search->searches - before) / (double)tried + crowd->plan->threads / 10.0;
+    double wanted = WORK / each;
+    if (wanted < POINTS_ENOUGH) wanted = POINTS_ENOUGH;
+    return wanted < (double)points->count ? (uint32_t)ceil((double)points->count / wanted) : 1;
+}
+
 int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                            const struct rsc_interleave *interleave, uint32_t every, struct rsc_loops_samples *samples,
                            struct rsc_error *error) {
@@ -102,31 +156,18 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
     if (status >= 0)
         status = rsc_crowd_new(&crowd, search, interleave, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + search->plan->threads, error);
+    if (status >= 0 && every == 1 && analysis->options.samples == RSC_LOOPS_SAMPLES_DEFAULT)
+        every = thin(crowd, &analysis->points, samples);
     for (size_t i = 0; status >= 0 && i < analysis->points.count; i++) {
         const struct rsc_point *point = &analysis->points.point[i];
         uint32_t place = (uint32_t)i - analysis->points.first[point->reference];
         if (every > 1 && place % every && place >= RSC_POINTS_LEAST) continue;
-        struct rsc_target target = rsc_crowd_target(crowd, point);
-        struct rsc_moment moment = rsc_crowd_moment(crowd, point);
-        struct rsc_touch touch = rsc_crowd_own_touch(crowd, &moment, rsc_crowd_own(crowd, &moment, &target));
-        struct rsc_touch other = rsc_crowd_others(crowd, &moment, &target, &touch);
-        if (other.found) touch = other;
-        if (!touch.found) touch = rsc_crowd_earlier(crowd, &moment, &target);
-        double runs = 1;
-        const struct rsc_view *view = rsc_plan_view(search->plan, point->segment);
-        if (view && view->who == RSC_RUN_BY_ALL) runs = view->threads;
-        samples->reference[samples->count] = point->reference;
-        samples->sample[samples->count++] = (struct rsc_reuse_sample){
-            .end = moment.end, .interval = touch.found ? touch.interval : 0, .weight = point->weight * runs};
+        sample_point(crowd, point, samples);
         if (nest->status < 0) status = rsc_fail(error, nest->status, "%s: too much to keep of this nest", nest->region->name);
     }
     rsc_crowd_free(crowd);
     if (status < 0) return status;
-    /* Fewer points than all stand for as many references. */
-    double total = search->plan->phase_start[nest->phase_count], sum = 0;
-    for (size_t i = 0; i < samples->count; i++) sum += samples->sample[i].weight;
-    for (size_t i = 0; sum > 0 && i < samples->count; i++) samples->sample[i].weight *= total / sum;
-    samples->references = total;
+    rsc_loops_samples_weigh(&analysis->points, samples, search->plan->phase_start[nest->phase_count]);
     return 0;
 }
 
@@ -320,11 +361,12 @@ static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
     struct rsc_mrc_point *mrc = calloc(result->mrc_count + 1, sizeof *mrc);
     if (!mrc) return RSC_ENOMEM;
     int status = 0;
+    uint32_t every = (uint32_t)(analysis->points.count / BAND_POINTS) + 1;
     for (int kind = 0; kind < RSC_INTERLEAVE_KINDS && status >= 0; kind++) {
         if (kind == (int)result->interleave.kind) continue;
         struct rsc_interleave other = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT};
         struct rsc_loops_samples samples;
-        status = sample_model(analysis, search, &other, BAND_EVERY, (double)result->distinct, size, result->mrc_count,
+        status = sample_model(analysis, search, &other, every, (double)result->distinct, size, result->mrc_count,
                               &samples, mrc, error);
         for (size_t g = 0; status >= 0 && g < result->mrc_count; g++) {
             if (mrc[g].miss_ratio < result->mrc[g].low) result->mrc[g].low = mrc[g].miss_ratio;

@@ -1,0 +1,454 @@
+/*
+ * asm_runtime.c - see asm_runtime.h. The process and its threads: which mode each
+ * thread is in, and what is written into the ring besides accesses.
+ *
+ * Modes are the process's wish (process.recording) and each thread follows it when
+ * its own countdown is over or its block is full: nobody writes to another thread's
+ * countdown. How long the last one took is kept as the lag.
+ *
+ * Without `reusescope run` there is no ring, and every thread gets a countdown that
+ * does not end.
+ */
+#include "runtime/asm_runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef RSC_ASM_STATIC
+int rsc_asm_ready;
+#else
+#include <dlfcn.h>
+void *rsc_asm_next_symbol(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    /* A program that was not rebuilt has libc before us: its own are called, and are the ones to call. */
+    if (!found) found = dlsym(RTLD_DEFAULT, name);
+    if (!found) __builtin_trap(); /* libc lacks a function that it has had for decades */
+    return found;
+}
+#endif
+
+#define NEVER ((int64_t)1 << 62)
+#define EARLY 4096 /* accesses until a thread that ran before the library was ready looks again */
+#define MODULES_MAX 1024u
+#define MAPS_BYTES ((size_t)1 << 20)
+#define GOODBYES 3 /* rounds of thread-specific destructors that may still come after ours */
+
+struct module {
+    const void *start, *stop; /* NULL: unloaded */
+    uint64_t plan;
+};
+
+static struct {
+    int ready;
+    struct rsc_ring *ring; /* NULL: nobody watches */
+    int follow, marked;
+    uint64_t skip; /* accesses */
+    uint32_t image, pid;
+    int recording;        /* what is wanted of every thread */
+    uint64_t passed;      /* accesses towards skip */
+    uint64_t wanted_ns;   /* since when recording is wanted */
+    int maps_noted;
+    pthread_key_t key;
+    struct module modules[MODULES_MAX];
+    uint32_t module_count;
+} process;
+
+/* In executables their own definition comes first (asm_thread.c). */
+__thread struct rsc_asm_thread rsc_asm_thread __attribute__((tls_model("initial-exec"), visibility("default"), weak));
+__thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* ---- what the parent is told of the process ---- */
+
+static uint64_t process_id(void) { return rsc_process_id(process.image, process.pid); }
+
+/* Leaves a note, and among the thread's records where it belongs. */
+static void leave_note(enum rsc_note_type type, const void *data, size_t bytes) {
+    uint64_t end = rsc_ring_note(process.ring, type, process_id(), data, (uint32_t)bytes);
+    if (end && rsc_asm_local.recording) rsc_asm_put(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
+}
+
+static void note_maps(void) {
+    char *text = mmap(NULL, MAPS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t used = 0;
+    ssize_t got;
+    if (text == MAP_FAILED) return;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && used < MAPS_BYTES && (got = read(fd, text + used, MAPS_BYTES - used)) > 0) used += (size_t)got;
+    if (fd >= 0) close(fd);
+    if (used) leave_note(RSC_NOTE_NATIVE_MAPS, text, used);
+    munmap(text, MAPS_BYTES);
+}
+
+static void note_module(const struct module *module) {
+    struct rsc_asm_module note = {(uintptr_t)module->start, (uintptr_t)module->stop, module->plan};
+    leave_note(RSC_NOTE_MODULE, &note, sizeof note);
+}
+
+/* ---- modules ---- */
+
+/* Has the linker left an instruction that accesses memory? As asm_abi.h says. */
+static int still_accesses(const struct rsc_asm_entry *entry, const uint8_t *insn) {
+    if (entry->kind == RSC_ASM_PLAIN) return insn[0] != 0x64 && !(insn[0] == 0x66 && insn[1] == 0x66);
+    if (insn[0] == 0x67 || insn[0] == 0xe8 || insn[0] == 0xe9) return 0;
+    const uint8_t *opcode = insn + (insn[0] >= 0x40 && insn[0] <= 0x4f);
+    if (opcode[0] == 0x8d) return 0;
+    return !((opcode[0] == 0xc7 || opcode[0] == 0x81 || opcode[0] == 0xf7) && opcode[1] >= 0xc0);
+}
+
+/* What only the linked program knows: where operands relative to the instruction are. */
+static void complete(struct rsc_asm_entry *entry, const uint8_t *insn) {
+    int32_t displacement;
+    if ((entry->flags & RSC_ASM_RELAXED) && !still_accesses(entry, insn)) entry->size = 0;
+    if (entry->kind != RSC_ASM_RIP || !entry->size) return;
+    memcpy(&displacement, insn + entry->count, sizeof displacement);
+    entry->disp += displacement + entry->scale;
+}
+
+/* Copies a module's tables into the ring and finds what code they are of. */
+static void copy_tables(struct module *module, int copy, uintptr_t *low, uintptr_t *high) {
+    size_t bytes = (size_t)((const char *)module->stop - (const char *)module->start);
+    uint64_t *plan = copy ? rsc_ring_plan(process.ring, (uint32_t)(bytes / 8)) : NULL;
+    module->plan = plan ? (uint64_t)(plan - process.ring->plans) : UINT64_MAX;
+    *low = UINTPTR_MAX;
+    *high = 0;
+    if (plan) memcpy(plan, module->start, bytes);
+    for (size_t at = 0; at + sizeof(struct rsc_asm_block) <= bytes;) {
+        const struct rsc_asm_block *block = (const void *)((const char *)module->start + at);
+        uint64_t word;
+        memcpy(&word, block, sizeof word);
+        if (!word) { /* padding */
+            at += 8;
+            continue;
+        }
+        uintptr_t pc = (uintptr_t)block + (uintptr_t)(intptr_t)block->pc;
+        if (pc < *low) *low = pc;
+        if (pc + block->last > *high) *high = pc + block->last;
+        at += sizeof *block;
+        for (uint32_t i = 0; i < block->entries && at + sizeof(struct rsc_asm_entry) <= bytes; i++) {
+            if (plan) {
+                struct rsc_asm_entry *entry = (void *)((char *)plan + at);
+                complete(entry, (const uint8_t *)pc + entry->pc);
+            }
+            at += sizeof(struct rsc_asm_entry);
+        }
+    }
+}
+
+struct segment {
+    uintptr_t inside, start, stop;
+};
+static int find_segment(struct dl_phdr_info *info, size_t size, void *to) {
+    struct segment *segment = to;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type != PT_LOAD || !(header->p_flags & PF_X)) continue;
+        if (segment->inside < start || segment->inside >= start + header->p_memsz) continue;
+        segment->start = start;
+        segment->stop = start + header->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
+static void initialise(void);
+
+RSC_EXPORT void rsc_asm_register(const void *start, const void *stop) {
+    uintptr_t low, high;
+    initialise();
+    if (!start || start == stop || !process.ring) return;
+    int kept = errno, was_busy = rsc_asm_local.busy;
+    rsc_asm_local.busy = 1; /* what the runtime copies is not the program's doing */
+    uint32_t number = __atomic_load_n(&process.module_count, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < number; i++)
+        if (!process.modules[i].start) number = i;
+    if (number == MODULES_MAX) {
+        __atomic_fetch_add(&process.ring->modules_lost, 1, __ATOMIC_RELAXED);
+        goto out;
+    }
+    struct module *module = &process.modules[number];
+    *module = (struct module){start, stop, 0};
+    copy_tables(module, 1, &low, &high);
+    if (number == process.module_count) __atomic_fetch_add(&process.module_count, 1, __ATOMIC_RELEASE);
+    if (module->plan == UINT64_MAX) __atomic_fetch_add(&process.ring->modules_lost, 1, __ATOMIC_RELAXED);
+    struct segment segment = {low, 0, 0};
+#ifdef RSC_ASM_STATIC
+    segment.stop = high + 16384; /* the last file's recording copies; libc's code comes behind */
+    segment.start = low;
+    struct segment whole = {low, 0, 0};
+    if (dl_iterate_phdr(find_segment, &whole)) rsc_asm_patch_markers(whole.start, whole.stop);
+#else
+    dl_iterate_phdr(find_segment, &segment);
+    if (segment.start) rsc_asm_patch_markers(segment.start, segment.stop);
+#endif
+    rsc_asm_samples_range(segment.start, segment.stop);
+    if (process.maps_noted) note_maps();
+    note_module(module);
+out:
+    rsc_asm_local.busy = (uint8_t)was_busy;
+    errno = kept;
+}
+
+RSC_EXPORT void rsc_asm_unregister(const void *start, const void *stop) {
+    (void)stop;
+    for (uint32_t i = 0; i < process.module_count; i++)
+        if (process.modules[i].start == start) process.modules[i].start = NULL;
+}
+
+/* ---- threads ---- */
+
+static void attach(int part) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    local->attached = 1;
+    if (rsc_ring_attach_patiently(&local->writer, process.ring, process.pid, (uint32_t)syscall(SYS_gettid)) < 0) {
+        local->closed = 1;
+        return;
+    }
+    local->writer.slot->image = process.image;
+    local->writer.slot->part = (uint32_t)part;
+    if (part) return;
+    pthread_setspecific(process.key, (void *)1);
+    rsc_asm_samples_thread();
+}
+
+/* Fast mode until something may be wanted of the thread; never, when nothing can. */
+static void go_fast(void) {
+    int64_t given = NEVER;
+    rsc_asm_local.recording = 0;
+    rsc_asm_thread.next = rsc_asm_thread.limit = NULL;
+    int may_be_wanted = process.marked || process.skip || process.recording;
+    if (process.ring && may_be_wanted && !rsc_asm_local.closed && !process.ring->detached) {
+        uint64_t left = process.skip - __atomic_load_n(&process.passed, __ATOMIC_RELAXED);
+        given = process.skip && left < RSC_ASM_CAP ? (int64_t)left : RSC_ASM_CAP;
+    }
+    rsc_asm_local.given = rsc_asm_thread.counter = given;
+}
+
+/* A thread that found no slot, or whose parent is gone, runs on. */
+static void close_thread(void) {
+    rsc_asm_local.closed = 1;
+    go_fast();
+}
+
+static void first_words(void) {
+    if (__atomic_exchange_n(&process.maps_noted, 1, __ATOMIC_RELAXED)) return;
+    note_maps();
+    for (uint32_t i = 0; i < process.module_count; i++)
+        if (process.modules[i].start) note_module(&process.modules[i]);
+}
+
+/* With room for another piece, or fast when nobody listens. */
+static void go_on_recording(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (rsc_ring_make_room(&local->writer) < 0) {
+        close_thread();
+        return;
+    }
+    rsc_asm_thread.next = local->writer.next;
+    rsc_asm_thread.limit = local->writer.end;
+    local->recording = 1;
+    local->given = rsc_asm_thread.counter = RSC_ASM_RECORD;
+}
+
+static void go_recording(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (!local->attached) attach(local->depth > 0);
+    if (local->closed) {
+        go_fast();
+        return;
+    }
+    uint64_t lag = rsc_ring_now_ns() - __atomic_load_n(&process.wanted_ns, __ATOMIC_RELAXED);
+    uint64_t most = __atomic_load_n(&process.ring->lag_ns, __ATOMIC_RELAXED);
+    while (process.marked && lag > most &&
+           !__atomic_compare_exchange_n(&process.ring->lag_ns, &most, lag, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    go_on_recording();
+    if (local->recording && !process.maps_noted) first_words();
+}
+
+/* The block so far becomes the parent's. */
+static void hand_over(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (!local->recording) return;
+    local->writer.next = rsc_asm_thread.next;
+    if (rsc_ring_publish(&local->writer) < 0) close_thread();
+    else rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word asks for room */
+}
+
+/* Counts what was done since the countdown began towards --skip. */
+static void count(void) {
+    int64_t done = rsc_asm_local.given - rsc_asm_thread.counter;
+    if (!process.skip || process.recording || done <= 0) return;
+    if (__atomic_add_fetch(&process.passed, (uint64_t)done, __ATOMIC_RELAXED) < process.skip) return;
+    process.skip = 0;
+    __atomic_store_n(&process.wanted_ns, rsc_ring_now_ns(), __ATOMIC_RELAXED);
+    __atomic_store_n(&process.recording, 1, __ATOMIC_RELEASE);
+}
+
+void rsc_asm_room_in_c(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    int kept = errno;
+    if (local->busy) { /* a handler that did not come through ours, in the middle of this */
+        rsc_asm_thread.counter = EARLY;
+        return;
+    }
+    if (!process.ready) {
+        rsc_asm_thread.counter = EARLY;
+        return;
+    }
+    local->busy = 1;
+    if (process.ring && !local->closed) count();
+    if (process.ring && process.ring->enough) process.recording = process.marked = 0;
+    if (!process.ring || local->closed || process.ring->detached) go_fast();
+    else if (!__atomic_load_n(&process.recording, __ATOMIC_ACQUIRE)) {
+        hand_over();
+        if (!local->closed) go_fast();
+    } else if (local->recording) {
+        if (rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
+        go_on_recording();
+    } else go_recording();
+    local->busy = 0;
+    errno = kept;
+}
+
+void rsc_asm_put(uint64_t addr, uint64_t word) {
+    if (rsc_asm_thread.next >= rsc_asm_thread.limit) {
+        rsc_asm_local.busy = 0;
+        rsc_asm_room_in_c();
+        if (!rsc_asm_local.recording) return;
+    }
+    rsc_asm_thread.next[0] = word;
+    rsc_asm_thread.next[1] = addr;
+    rsc_asm_thread.next += 2;
+}
+
+void rsc_asm_publish(void) {
+    int kept = errno;
+    hand_over();
+    errno = kept;
+}
+
+/* Signal handlers write to a slot of their own: what they interrupted has words that it will still write. */
+void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
+    before->thread = rsc_asm_thread;
+    before->local = rsc_asm_local;
+    rsc_asm_thread = (struct rsc_asm_thread){0, NULL, NULL};
+    rsc_asm_local = (struct rsc_asm_local){.closed = before->local.closed, .depth = (uint8_t)(before->local.depth + 1)};
+}
+
+void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    int kept = errno;
+    if (process.ring && local->attached && !local->closed && local->writer.slot) {
+        if (local->recording && rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
+        rsc_ring_detach(&local->writer);
+    }
+    rsc_asm_local = before->local;
+    rsc_asm_thread = before->thread;
+    errno = kept;
+}
+
+/* A marker in the program (region.h), or the same asked for otherwise. */
+void rsc_asm_marker_in_c(long begins) {
+    int kept = errno;
+    if (!process.ring || rsc_asm_local.busy) return;
+    if (process.marked && begins && !process.recording) {
+        __atomic_store_n(&process.wanted_ns, rsc_ring_now_ns(), __ATOMIC_RELAXED);
+        __atomic_store_n(&process.recording, 1, __ATOMIC_RELEASE);
+    }
+    if (process.recording && !rsc_asm_local.recording && !rsc_asm_local.closed) go_recording();
+    if (rsc_asm_local.recording) rsc_asm_put(1, rsc_record_word(RSC_RECORD_MARKER, 1, (uint64_t)begins));
+    if (process.marked && !begins && process.recording) {
+        __atomic_store_n(&process.recording, 0, __ATOMIC_RELEASE);
+        hand_over();
+        if (!rsc_asm_local.closed) go_fast();
+    }
+    errno = kept;
+}
+
+/* Of a thread that ends. Other destructors may still come, after this one in the last round: it goes on recording. */
+static void thread_ends(void *round) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if ((intptr_t)round <= GOODBYES) {
+        pthread_setspecific(process.key, (void *)((intptr_t)round + 1));
+        return;
+    }
+    rsc_asm_samples_thread_end();
+    if (!process.ring || !local->attached || local->closed) return;
+    hand_over();
+    rsc_ring_leave(&local->writer);
+}
+
+/* ---- the process ---- */
+
+/* The only thread of a new process; the slot belongs to the old one. */
+static void after_fork_in_child(void) {
+    if (!process.ring) return;
+    __atomic_fetch_add(&process.ring->forks, 1, __ATOMIC_RELAXED);
+    rsc_asm_local = (struct rsc_asm_local){0};
+    rsc_asm_thread = (struct rsc_asm_thread){0, NULL, NULL};
+    process.pid = (uint32_t)getpid();
+    process.maps_noted = 0;
+    if (!process.follow) {
+        process.ring = NULL;
+        return;
+    }
+    process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
+}
+
+static int map_ring(int fd) {
+    struct stat file;
+    if (fstat(fd, &file) != 0 || (size_t)file.st_size < sizeof(struct rsc_ring)) return -1;
+    struct rsc_ring *ring = mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (ring == MAP_FAILED) return -1;
+    if (ring->magic != RSC_RING_MAGIC || ring->detached) {
+        munmap(ring, sizeof *ring);
+        return -1;
+    }
+    process.ring = ring;
+    return 0;
+}
+
+/* "ring=200,follow=0,skip=0,marked=0,samples=1" */
+static uint64_t setting(const char *text, const char *name) {
+    size_t length = strlen(name);
+    for (; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
+        if (!strncmp(text, name, length) && text[length] == '=') return strtoull(text + length + 1, NULL, 10);
+    return 0;
+}
+
+/* Also from rsc_asm_register(): in a static executable constructors come in any order. */
+static __attribute__((constructor(101))) void initialise(void) {
+    if (process.ready) return;
+    const char *text = secure_getenv(RSC_ASM_ENVIRONMENT);
+    if (text && map_ring((int)setting(text, "ring")) == 0) {
+        process.follow = setting(text, "follow") != 0;
+        process.marked = setting(text, "marked") != 0;
+        process.skip = setting(text, "skip");
+        process.recording = !process.marked && !process.skip;
+        process.wanted_ns = rsc_ring_now_ns();
+        process.pid = (uint32_t)getpid();
+        process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
+        if (pthread_key_create(&process.key, thread_ends) != 0) process.ring = NULL;
+        pthread_atfork(NULL, NULL, after_fork_in_child);
+        if (!process.follow) close((int)setting(text, "ring"));
+        if (process.ring && setting(text, "samples")) rsc_asm_samples_start(process.ring);
+        /* Counted when it was started, as one that is not watched. */
+        if (process.ring && process.follow && process.image > 1) __atomic_fetch_sub(&process.ring->execs, 1, __ATOMIC_RELAXED);
+    }
+    if (text && !process.follow) unsetenv(RSC_ASM_ENVIRONMENT); /* neither the program nor what it starts is to see it */
+    process.ready = 1;
+#ifdef RSC_ASM_STATIC
+    rsc_asm_ready = 1;
+#endif
+    rsc_asm_thread.counter = 0;
+}
