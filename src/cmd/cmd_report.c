@@ -1,19 +1,26 @@
 /* cmd_report.c - `reusescope report`: show profiles again, as text, as a page or in another format. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/output_file.h"
 #include "cmd/session.h"
 #include "report/page.h"
+#include "report/tables.h"
 
 #define SOURCE_PATHS_MAX 32
 
-enum { OPT_INPUT = RSC_OPT_VERB, OPT_EMBED_SOURCE, OPT_SOURCE_PATH };
+enum { OPT_INPUT = RSC_OPT_VERB, OPT_EMBED_SOURCE, OPT_SOURCE_PATH, OPT_SUITE, OPT_BY, OPT_CDF };
 
 static const struct rsc_option options[] = {
     {OPT_INPUT, 'i', "input", "FILE", "a profile to show, like an operand", NULL},
     {OPT_EMBED_SOURCE, 0, "embed-source", NULL, "html: put the text of source files into the page", NULL},
     {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source here first, by ever shorter ends of its name", NULL},
+    {OPT_SUITE, 0, "suite", NULL, "one table of all profiles: distances at 70, 80, 90, 95 % of reuses (text or csv)", NULL},
+    {OPT_BY, 0, "by", "PART", "one table of the code by module, file, function or line (text or csv)",
+     "module file function line"},
+    {OPT_CDF, 0, "cdf", NULL, "one table of the share of reuses within each distance (text or csv)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -28,6 +35,8 @@ struct showing {
     const char *document_name; /* the first one's file */
     const char *source_paths[SOURCE_PATHS_MAX];
     int files;
+    int table; /* OPT_SUITE, OPT_BY or OPT_CDF: only this; 0: the report */
+    enum rsc_table_by by;
 };
 
 /* Appends all profiles of a file. */
@@ -77,6 +86,14 @@ static int take_option(struct showing *showing, const struct rsc_option_parser *
     case OPT_INPUT:
         showing->files++;
         return load(showing, parser->value, &error) < 0 ? rsc_session_fail(&showing->session, &error) : -1;
+    case OPT_SUITE:
+    case OPT_BY:
+    case OPT_CDF:
+        if (showing->table && showing->table != id) return rsc_usage_error(parser->verb, "--suite, --by and --cdf: one table at a time");
+        showing->table = id;
+        if (id == OPT_BY && !(showing->by = rsc_table_by_of_name(parser->value)))
+            return rsc_option_refuse(parser, "not one of module, file, function, line");
+        return -1;
     case OPT_EMBED_SOURCE: showing->page.embed_source = 1; return -1;
     case OPT_SOURCE_PATH:
         if (showing->page.source_folder_count == SOURCE_PATHS_MAX) return rsc_option_refuse(parser, "too many folders");
@@ -94,6 +111,35 @@ static int makes_page(const struct rsc_session *session) {
     return format == RSC_REPORT_HTML;
 }
 
+/* One table, as text or CSV, where it was asked for. */
+static int show_table(struct showing *showing, const struct rsc_verb *verb) {
+    struct rsc_session *session = &showing->session;
+    struct rsc_machine machine;
+    struct rsc_error error;
+    char file[PATH_MAX] = "-", *text = NULL;
+    size_t bytes, count = showing->count;
+    if (session->output) rsc_expand_name(session->output, file, sizeof file);
+    enum rsc_report_format format =
+        session->format ? rsc_report_format_of_name(session->format) : rsc_report_format_of_path(file);
+    int to_stdout = !strcmp(file, "-"), as_csv = format == RSC_REPORT_CSV;
+    if (format && format != RSC_REPORT_TEXT && !as_csv)
+        return rsc_usage_error(verb, "--suite, --by and --cdf are text or csv");
+    struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
+    int status = showing->table == OPT_SUITE
+                     ? rsc_table_suite(showing->profiles, showing->names, count, &style, as_csv, &text, &bytes, &error)
+                 : showing->table == OPT_BY
+                     ? rsc_table_code(showing->profiles, showing->names, count, showing->by, &style, as_csv, &text, &bytes, &error)
+                     : rsc_table_cdf(showing->profiles, showing->names, count, &style, as_csv, &text, &bytes, &error);
+    if (!status && to_stdout && !as_csv) {
+        status = rsc_show_text(session, text, bytes);
+        if (status < 0) status = rsc_fail_errno(&error, -status, "standard output");
+    } else if (!status) {
+        status = rsc_output_whole(file, text, bytes, 0, &error);
+    }
+    free(text);
+    return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
+}
+
 static int show(struct showing *showing, const struct rsc_verb *verb) {
     struct rsc_error error;
     int page = makes_page(&showing->session);
@@ -106,12 +152,16 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
                                showing->page.embed_source ? "embed-source" : "source-path");
     if (showing->page.source_folder_count && !showing->page.embed_source)
         return rsc_usage_error(verb, "--source-path needs --embed-source");
+    if (showing->table) return show_table(showing, verb);
     showing->page.names = showing->names;
     showing->page.source_folders = showing->source_paths;
     showing->page.documents = (const char *const *)showing->documents;
     showing->page.document_count = showing->document_count;
     showing->session.page = &showing->page;
-    return rsc_session_deliver(&showing->session, showing->profiles, showing->count, 0);
+    /* Without a name: the newest, in brief. */
+    struct rsc_session *session = &showing->session;
+    session->brief = !showing->files && !session->format && !session->output;
+    return rsc_session_deliver(session, showing->profiles, showing->count, 0);
 }
 
 static int run_report(const struct rsc_verb *verb, int argc, char **argv) {
@@ -136,7 +186,8 @@ const struct rsc_verb rsc_verb_report = {
     .name = "report",
     .operands = "[FILE...]",
     .summary = "Show profiles: histogram, miss ratio curve, what they mean",
-    .about = "FILE is a profile or a JSON file that an analysis wrote (default: reusescope.data).\n"
+    .about = "FILE is a profile or a JSON file that an analysis wrote (default: the newest,\n"
+             "reusescope.data, in brief: within 60 lines).\n"
              "The caches marked on the picture are this machine's. -o report.html makes one page\n"
              "that opens anywhere; with two profiles it compares them.",
     .example = "reusescope report -o report.html",

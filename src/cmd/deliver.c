@@ -47,6 +47,7 @@ struct rsc_report_style rsc_session_style(const struct rsc_session *session, int
         .at_bytes = session->at_bytes,
         .references = session->references,
         .page = session->page,
+        .brief = session->brief,
     };
 }
 

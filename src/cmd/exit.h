@@ -2,6 +2,6 @@
 #ifndef RSC_CMD_EXIT_H
 #define RSC_CMD_EXIT_H
 
-enum { RSC_EXIT_OK = 0, RSC_EXIT_ERROR = 1, RSC_EXIT_USAGE = 2 };
+enum { RSC_EXIT_OK = 0, RSC_EXIT_ERROR = 1, RSC_EXIT_USAGE = 2, RSC_EXIT_REGRESSION = 3 };
 
 #endif

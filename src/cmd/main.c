@@ -14,6 +14,8 @@
     verb(loops) \
     verb(report) \
     verb(annotate) \
+    verb(diff) \
+    verb(advise) \
     verb(merge) \
     verb(info) \
     verb(gen) \

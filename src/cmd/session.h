@@ -59,6 +59,7 @@ struct rsc_session {
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the report's choice */
     int references;    /* stacks are weighed by references, not by misses */
     const struct rsc_page_extras *page; /* what else goes into an HTML page; NULL: nothing */
+    int brief;         /* text is cut down to what fits a screen or two */
     int no_command;    /* profiles are to be shared: nothing of where and how they were made */
 
     struct timespec progress_at; /* when progress was last shown */

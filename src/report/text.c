@@ -290,10 +290,51 @@ static void put_requests(struct rsc_text *text, const struct rsc_profile *profil
     rsc_put_summary(text, profile, style);
 }
 
+/* ---- in brief ---- */
+
+static size_t lines_from(const struct rsc_text *text, size_t from) {
+    size_t lines = 0;
+    for (size_t i = from; i < text->used; i++) lines += text->text[i] == '\n';
+    return lines;
+}
+
+/*
+ * Facts, curve, words, worst lines and pairs. What might not fit is tried and taken
+ * back: how many lines a part takes depends on the width and on its notes.
+ */
+static void put_brief(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    struct rsc_rank_size size = rsc_rank_size(profile, style, style->at_bytes);
+    size_t from = text->used;
+    put_headline(text, profile, style);
+    if (!profile->references) return;
+    if (profile->mrc_count >= 4) {
+        put_section(text, style, "Miss ratio", "of a fully associative LRU cache, by its size");
+        rsc_draw_curve(text, profile, style);
+    }
+    for (int part = 0; part < 3 && !text->failed; part++) {
+        size_t before = text->used;
+        if (part == 0) {
+            put_section(text, style, "In words", "");
+            rsc_put_summary(text, profile, style);
+        } else if (part == 1 && profile->code_count) {
+            put_section(text, style, "Worst lines", rsc_worst_words(&size, style->width - 14).text);
+            rsc_put_worst_lines(text, profile, style);
+        } else if (part == 2 && profile->pair_count) {
+            put_section(text, style, "Worst pairs", rsc_worst_words(&size, style->width - 14).text);
+            rsc_put_worst_pairs(text, profile, style);
+        }
+        if (lines_from(text, from) + 1 > RSC_REPORT_BRIEF_LINES) text->used = before, text->column = 0;
+    }
+}
+
 static void put_profile(struct rsc_text *text, const struct rsc_profile *profile,
                         const struct rsc_report_style *style) {
     if (rsc_profile_is_requests(profile)) {
         put_requests(text, profile, style);
+        return;
+    }
+    if (style->brief) {
+        put_brief(text, profile, style);
         return;
     }
     put_headline(text, profile, style);
@@ -342,6 +383,10 @@ int rsc_report_text(struct rsc_profile *const *profiles, size_t count, const str
         if (i) rsc_text_put(&out, "\n");
         put_title(&out, &settled, i, count);
         put_profile(&out, profiles[i], &settled);
+    }
+    if (settled.brief) {
+        put_section(&out, &settled, "Next", "");
+        rsc_text_put(&out, "   reusescope report reusescope.data\n   reusescope advise\n   reusescope report -o report.html\n");
     }
     return rsc_text_take(&out, text, bytes) ? rsc_fail_memory(error, "text of the report") : 0;
 }

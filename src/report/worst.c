@@ -16,6 +16,8 @@
 #define LINES_SHOWN 10
 #define LINES_EXPLAINED 3
 #define PAIRS_SHOWN 5
+#define LINES_BRIEF 4
+#define PAIRS_BRIEF 2
 #define OBJECTS_SHOWN 8
 #define SENTENCE 768
 
@@ -168,7 +170,7 @@ void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profil
                          const struct rsc_report_style *style) {
     struct worst worst = {.text = text, .profile = profile, .style = style};
     int wide = style->width >= 64;
-    if (begin(&worst, RSC_RANK_LINES, LINES_SHOWN)) return;
+    if (begin(&worst, RSC_RANK_LINES, style->brief ? LINES_BRIEF : LINES_SHOWN)) return;
     begin_heading(&worst, wide ? "    ratio      refs  where" : "  where");
     end_heading(&worst);
     for (size_t i = 0; i < worst.shown; i++) {
@@ -182,7 +184,7 @@ void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profil
         rsc_text_put(text, "\n");
     }
     put_notes(&worst);
-    explain_lines(&worst);
+    if (!style->brief) explain_lines(&worst);
     rsc_ranking_free(&worst.ranking);
 }
 
@@ -192,7 +194,7 @@ void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profil
                          const struct rsc_report_style *style) {
     struct worst worst = {.text = text, .profile = profile, .style = style};
     int wide = style->width >= 64;
-    if (begin(&worst, RSC_RANK_PAIRS, PAIRS_SHOWN)) return;
+    if (begin(&worst, RSC_RANK_PAIRS, style->brief ? PAIRS_BRIEF : PAIRS_SHOWN)) return;
     begin_heading(&worst, wide ? "    median distance  used, then used again" : "  used, then again");
     end_heading(&worst);
     for (size_t i = 0; i < worst.shown; i++) {

@@ -12,6 +12,8 @@ verbs:
   loops      Predict the misses of OpenMP loops at any number of threads, from the source
   report     Show profiles: histogram, miss ratio curve, what they mean
   annotate   Source text with the references and misses of each line
+  diff       What changed between two profiles, and whether that is a regression
+  advise     What a profile suggests to change, with evidence
   merge      One profile out of those of several ranks or runs
   info       What a trace or a profile holds
   gen        Make a trace: uniform, zipf, cyclic, stride, stencil, chase or mix
@@ -157,5 +159,5 @@ $ reusescope help --completion zsh | head -2
 \# made by: reusescope help --completion zsh
 $ if command -v zsh >/dev/null; then reusescope help --completion zsh > c.zsh; zsh -n c.zsh; fi
 $ reusescope help --completion fish | grep -c "__fish_use_subcommand"
-15
+17
 $ if command -v fish >/dev/null; then reusescope help --completion fish > c.fish; fish -n c.fish; fi

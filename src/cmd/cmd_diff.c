@@ -1,0 +1,217 @@
+/* cmd_diff.c - `reusescope diff`: what changed between two profiles, and whether that is a regression. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "base/output_file.h"
+#include "cmd/session.h"
+#include "report/diff.h"
+
+enum { OPT_AT = RSC_OPT_VERB, OPT_FAIL_ON, OPT_SOURCE_ROOT, OPT_FORMAT };
+
+static const struct rsc_option options[] = {
+    {OPT_AT, 0, "at", "SIZE,...", "cache sizes to compare at, as 32K,1M or L2 (default: this machine's caches)", NULL},
+    {OPT_FAIL_ON, 0, "fail-on", "RULE,...", "exit with status 3 where this grew, as miss_ratio>+5% or function.misses>+10%",
+     NULL},
+    {OPT_SOURCE_ROOT, 0, "source-root", "DIR", "name files below it from here (default: the current folder)", NULL},
+    {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here (.json, .sarif by suffix); - is standard output", NULL},
+    {OPT_FORMAT, 0, "format", "FORMAT", "text (default), json, sarif or github", "text json sarif github"},
+    {0, 0, NULL, NULL, NULL, NULL},
+};
+
+enum format { FORMAT_NONE, FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF, FORMAT_GITHUB };
+static const char *const format_names[] = {"", "text", "json", "sarif", "github"};
+
+struct comparing {
+    struct rsc_session session;
+    struct rsc_machine machine;
+    struct rsc_diff_at at[RSC_DIFF_SIZES_MAX];
+    size_t at_count;
+    struct rsc_diff_rule rules[RSC_DIFF_RULES_MAX];
+    enum format format;
+    const char *source_root;
+    char working_folder[PATH_MAX];
+    struct rsc_profile **profiles[2]; /* owned */
+    size_t counts[2];
+    size_t file_count;
+    struct rsc_diff *diffs; /* owned */
+    struct rsc_diff_findings findings;
+    struct rsc_diff_report report;
+};
+
+/* A size in bytes, or a cache by its name (L1 is L1d). */
+static int parse_size(const struct rsc_machine *machine, const char *text, size_t length, struct rsc_diff_at *at) {
+    *at = (struct rsc_diff_at){0};
+    if (!rsc_parse_u64(text, length, &at->bytes)) return at->bytes ? 0 : -1;
+    for (size_t i = 0; i < machine->level_count; i++) {
+        const struct rsc_machine_level *level = &machine->levels[i];
+        size_t name = strlen(level->name);
+        if (length > name || length < 2 || strncasecmp(level->name, text, length)) continue;
+        at->bytes = level->size_bytes;
+        memcpy(at->name, level->name, sizeof at->name);
+        return 0;
+    }
+    return -1;
+}
+
+static int parse_sizes(struct comparing *comparing, const char *text) {
+    comparing->at_count = 0;
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        if (comparing->at_count == RSC_DIFF_SIZES_MAX) return -1;
+        if (parse_size(&comparing->machine, text, length, &comparing->at[comparing->at_count++]) < 0) return -1;
+        if (!text[length]) return 0;
+        text += length + 1;
+    }
+}
+
+static int take_option(struct comparing *comparing, const struct rsc_option_parser *parser, int id) {
+    struct rsc_error error;
+    char resolved[PATH_MAX];
+    switch (id) {
+    case RSC_OPERAND:
+        if (comparing->file_count == 2) return rsc_usage_error(parser->verb, "more than two profiles: %.60s", parser->value);
+        comparing->report.names[comparing->file_count++] = parser->value;
+        return -1;
+    case OPT_AT:
+        if (parse_sizes(comparing, parser->value) < 0)
+            return rsc_option_refuse(parser, "not a list of up to 8 sizes in bytes or caches of this machine, as 32K,1M,L2");
+        return -1;
+    case OPT_FAIL_ON:
+        if (rsc_diff_rules_parse(comparing->rules, &comparing->report.rule_count, parser->value, &error) < 0)
+            return rsc_option_refuse(parser, error.message);
+        return -1;
+    case OPT_SOURCE_ROOT:
+        if (!realpath(parser->value, resolved)) return rsc_option_refuse(parser, "no such folder");
+        memcpy(comparing->working_folder, resolved, sizeof resolved);
+        comparing->source_root = comparing->working_folder;
+        return -1;
+    case OPT_FORMAT:
+        for (int i = FORMAT_TEXT; i <= FORMAT_GITHUB; i++)
+            if (!strcmp(parser->value, format_names[i])) comparing->format = (enum format)i;
+        if (!comparing->format) return rsc_option_refuse(parser, "not one of text, json, sarif, github");
+        return -1;
+    default: return rsc_session_option(&comparing->session, parser, id);
+    }
+}
+
+/* Each old profile with the first new one of its model and line size that has no partner yet. */
+static int compare(struct comparing *comparing, struct rsc_error *error) {
+    size_t old_count = comparing->counts[0], new_count = comparing->counts[1], made = 0;
+    char *taken = calloc(new_count + 1, 1);
+    comparing->diffs = calloc(old_count + 1, sizeof *comparing->diffs);
+    int status = taken && comparing->diffs ? 0 : rsc_fail_memory(error, "comparison");
+    for (size_t i = 0; !status && i < old_count; i++)
+        for (size_t j = 0; !status && j < new_count; j++) {
+            const struct rsc_made *a = &comparing->profiles[0][i]->made, *b = &comparing->profiles[1][j]->made;
+            if (taken[j] || a->line_bytes != b->line_bytes || strcmp(a->model ? a->model : "", b->model ? b->model : ""))
+                continue;
+            taken[j] = 1;
+            status = rsc_diff_make(&comparing->diffs[made], comparing->profiles[0][i], comparing->profiles[1][j],
+                                   comparing->at, comparing->at_count, &comparing->machine, error);
+            if (!status) made++;
+            break;
+        }
+    free(taken);
+    comparing->report.count = made;
+    comparing->report.unmatched = old_count + new_count - 2 * made;
+    if (!status && !made)
+        status = rsc_fail(error, RSC_EFORMAT, "%.200s has no profile of the model and line size of %.200s to compare with",
+                          comparing->report.names[1], comparing->report.names[0]);
+    for (size_t i = 0; !status && i < made; i++)
+        if (!comparing->diffs[i].size_count)
+            status = rsc_fail(error, RSC_EFORMAT, "%.200s: no size to compare at lies below its --max-distance",
+                              comparing->report.names[0]);
+    return status;
+}
+
+static enum format format_of_path(const char *path) {
+    size_t length = strlen(path);
+    if (length > 5 && !strcmp(path + length - 5, ".json")) return FORMAT_JSON;
+    if (length > 6 && !strcmp(path + length - 6, ".sarif")) return FORMAT_SARIF;
+    return FORMAT_TEXT;
+}
+
+static int deliver(struct comparing *comparing, struct rsc_error *error) {
+    struct rsc_session *session = &comparing->session;
+    char file[PATH_MAX] = "-", *text = NULL;
+    size_t bytes = 0;
+    if (session->output) rsc_expand_name(session->output, file, sizeof file);
+    enum format format = comparing->format ? comparing->format : format_of_path(file);
+    int to_stdout = !strcmp(file, "-"), status;
+    if (format == FORMAT_TEXT) {
+        struct rsc_machine machine;
+        struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
+        status = rsc_diff_text(&comparing->report, &style, &text, &bytes, error);
+        if (!status && to_stdout) {
+            status = rsc_show_text(session, text, bytes);
+            if (status < 0) status = rsc_fail_errno(error, -status, "standard output");
+            free(text);
+            return status;
+        }
+    } else {
+        status = (format == FORMAT_JSON    ? rsc_diff_json
+                  : format == FORMAT_SARIF ? rsc_diff_sarif
+                                           : rsc_diff_github)(&comparing->report, &text, &bytes, error);
+    }
+    if (!status) status = rsc_output_whole(file, text, bytes, 0, error);
+    free(text);
+    return status;
+}
+
+static int compare_and_deliver(struct comparing *comparing, struct rsc_error *error) {
+    struct rsc_diff_report *report = &comparing->report;
+    int status = 0;
+    for (int side = 0; !status && side < 2; side++)
+        status = rsc_profiles_load(report->names[side], &comparing->profiles[side], &comparing->counts[side], error);
+    if (!status) status = compare(comparing, error);
+    if (status < 0) return status;
+    report->diffs = comparing->diffs;
+    report->rules = comparing->rules;
+    report->findings = &comparing->findings;
+    report->source_root = comparing->source_root;
+    if (rsc_diff_judge(&comparing->findings, report->diffs, report->count, report->rules, report->rule_count) < 0)
+        return rsc_fail_memory(error, "comparison");
+    return deliver(comparing, error);
+}
+
+static int run_diff(const struct rsc_verb *verb, int argc, char **argv) {
+    struct comparing *comparing = calloc(1, sizeof *comparing);
+    struct rsc_option_parser parser;
+    struct rsc_error error;
+    int id, leave = -1;
+    if (!comparing) return RSC_EXIT_ERROR;
+    rsc_session_start(&comparing->session, verb, argv);
+    rsc_machine_read(&comparing->machine, NULL);
+    if (getcwd(comparing->working_folder, sizeof comparing->working_folder))
+        comparing->source_root = comparing->working_folder;
+    rsc_options_start(&parser, verb, argc, argv);
+    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) leave = take_option(comparing, &parser, id);
+    if (leave < 0 && comparing->file_count < 2) leave = rsc_usage_error(verb, "two profiles are needed: OLD NEW");
+    if (leave < 0) {
+        if (compare_and_deliver(comparing, &error) < 0) leave = rsc_session_fail(&comparing->session, &error);
+        else leave = comparing->findings.broken ? RSC_EXIT_REGRESSION : RSC_EXIT_OK;
+    }
+    for (size_t i = 0; comparing->diffs && i < comparing->report.count; i++) rsc_diff_free(&comparing->diffs[i]);
+    rsc_diff_findings_free(&comparing->findings);
+    for (int side = 0; side < 2; side++) rsc_profiles_free(comparing->profiles[side], comparing->counts[side]);
+    free(comparing->diffs);
+    free(comparing);
+    return leave;
+}
+
+const struct rsc_verb rsc_verb_diff = {
+    .name = "diff",
+    .operands = "OLD NEW",
+    .summary = "What changed between two profiles, and whether that is a regression",
+    .about = "OLD and NEW are profiles or their JSON. The run, its functions and its lines are\n"
+             "compared at each cache size; code is matched by function, file and line, not by\n"
+             "address. A number has changed only where its two error bars are apart.",
+    .example = "reusescope diff old.data new.data --at 32K,1M --fail-on 'miss_ratio>+5%'",
+    .groups = {options, rsc_common_options},
+    .run = run_diff,
+};

@@ -1,0 +1,243 @@
+/*
+ * advise.c - the rules.
+ *
+ * A rule is a function that fills its advice or, where the profile does not bear
+ * it out, returns 0. Thresholds are about what is worth a person's time, not about
+ * certainty: a part below a fifth of all misses cannot be more than a fifth of the
+ * gain.
+ */
+#include "report/advise.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/place_text.h"
+#include "report/ranking.h"
+#include "report/units.h"
+
+#define MISS_RATIO_WORTH 0.01 /* where fewer references miss, no advice about misses is given */
+#define SHARE_WORTH 0.2       /* of all misses, for a pair, a line, invalidations */
+#define LITTLE_USE 1.5        /* references to a line each time it is brought in: two elements or more are silent */
+#define SMALL_LINES 64        /* a cache in which a line stays for as long as code is at it: 4 KiB */
+#define CLIFF_SHARE 0.3       /* of the misses, gone in a cache of twice the size at most */
+#define COLD_SHARE 0.5        /* of the misses, first touches */
+#define UNEVEN 1.5            /* references of the busiest thread, times the mean */
+
+struct evidence {
+    const struct rsc_profile *profile;
+    struct rsc_rank_size size;
+    uint64_t misses; /* at that size, by the coarse bins that rows have */
+    double miss_ratio;
+    struct rsc_ranking lines, pairs;
+};
+
+typedef int look(const struct evidence *evidence, struct rsc_advice *advice);
+
+static double share_of(const struct evidence *evidence, uint64_t misses) {
+    return evidence->misses ? (double)misses / (double)evidence->misses : 0;
+}
+
+static int misses_matter(const struct evidence *evidence) { return evidence->miss_ratio >= MISS_RATIO_WORTH; }
+
+static struct rsc_shown lines_as_bytes(const struct evidence *evidence, uint64_t lines) {
+    return rsc_show_bytes(rsc_lines_to_bytes(lines, evidence->profile->made.line_bytes));
+}
+
+/* Names come from files: nothing of them may drive a terminal. */
+static void make_plain(char *text) {
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~') *text = '?';
+}
+
+/* Data comes back, but later than the cache can hold it. */
+static int long_distance(const struct evidence *evidence, struct rsc_advice *advice) {
+    if (!evidence->pairs.count || !misses_matter(evidence)) return 0;
+    const struct rsc_rank *rank = &evidence->pairs.ranks[0];
+    const struct rsc_pair_row *pair = rank->rows[0];
+    uint64_t median = rsc_rank_median(&evidence->pairs, rank, evidence->size.lines);
+    advice->share = share_of(evidence, rank->misses);
+    if (advice->share < SHARE_WORTH || median == UINT64_MAX) return 0;
+    int itself = !rsc_place_compare(&pair->use, &pair->reuse);
+    advice->place = &pair->reuse;
+    advice->other = &pair->use;
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "%s of misses are data used at %s and again at %s after a median of %s other lines (%s).",
+             rsc_show_percent(advice->share).text, rsc_place_in_short(&pair->use, 0).text,
+             itself ? "the same line" : rsc_place_in_short(&pair->reuse, 0).text, rsc_show_short(median).text,
+             lines_as_bytes(evidence, median).text);
+    snprintf(advice->attempt, sizeof advice->attempt,
+             itself ? "Work in blocks of less than %s: do all that is to be done with a block before going on to the next, "
+                      "or exchange the loops around this line."
+                    : "Join the two loops, or run both over one block of less than %s after the other, so that the second "
+                      "use comes while the data is still there.",
+             rsc_show_bytes(evidence->size.bytes).text);
+    return 1;
+}
+
+/* Lines are brought in for one element each. */
+static int line_use(const struct evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_ranking *lines = &evidence->lines;
+    uint64_t small = SMALL_LINES < evidence->size.lines ? SMALL_LINES : evidence->size.lines;
+    if (!misses_matter(evidence)) return 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct rsc_rank *rank = &lines->ranks[i];
+        uint64_t brought_in = rsc_rank_misses(lines, rank, small);
+        advice->share = share_of(evidence, rank->misses);
+        if (advice->share < SHARE_WORTH) return 0; /* they only get smaller */
+        double uses = brought_in ? (double)rank->references / (double)brought_in : 0;
+        if (!brought_in || uses >= LITTLE_USE) continue;
+        advice->place = &((const struct rsc_code_row *)rank->rows[0])->place;
+        snprintf(advice->evidence, sizeof advice->evidence,
+                 "%s makes %s of misses; each time a line of %s comes to it, only %.2f references use it.",
+                 rsc_place_in_short(advice->place, 0).text, rsc_show_percent(advice->share).text,
+                 rsc_show_bytes(evidence->profile->made.line_bytes).text, uses);
+        snprintf(advice->attempt, sizeof advice->attempt,
+                 "Go through memory in the order it lies in (exchange the loops, or store the other way round), or put what "
+                 "is used together side by side: arrays of the fields that are used instead of one of whole records.");
+        return 1;
+    }
+    return 0;
+}
+
+/* Lines taken away by other threads' writes. */
+static int sharing(const struct evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_object_row *most = NULL;
+    advice->share = share_of(evidence, profile->invalidated);
+    if (advice->share < SHARE_WORTH || !misses_matter(evidence)) return 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        if (profile->objects[i].invalidated > (most ? most->invalidated : 0)) most = &profile->objects[i];
+    for (size_t i = 0, worst = 0; i < profile->code_count; i++)
+        if (profile->code[i].invalidated > worst) worst = profile->code[i].invalidated, advice->place = &profile->code[i].place;
+    char where[200] = "";
+    if (most && most->name)
+        snprintf(where, sizeof where, " Most are in %.120s (%s).", most->name,
+                 rsc_show_percent((double)most->invalidated / (double)profile->invalidated).text);
+    make_plain(where);
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "%s of misses (%s) are to lines that another thread had written since.%s", rsc_show_percent(advice->share).text,
+             rsc_show_count(profile->invalidated).text, where);
+    snprintf(advice->attempt, sizeof advice->attempt,
+             "If threads write different variables there, it is false sharing: give each thread's its own line of %s "
+             "(_Alignas, padding). If they share the variable, let each sum up on its own and join at the end.",
+             rsc_show_bytes(profile->made.line_bytes).text);
+    return 1;
+}
+
+/* One thread does more than the others. */
+static int imbalance(const struct evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_thread_row *most = NULL;
+    double sum = 0;
+    if (profile->thread_count < 2) return 0;
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        sum += (double)profile->threads[i].references;
+        if (!most || profile->threads[i].references > most->references) most = &profile->threads[i];
+    }
+    double mean = sum / (double)profile->thread_count, times = mean > 0 ? (double)most->references / mean : 0;
+    if (times < UNEVEN) return 0;
+    advice->share = (double)most->references / sum;
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "Thread %s makes %s of the references of %s threads, %.1f times the mean: the others wait for it.",
+             rsc_show_count(most->tid).text, rsc_show_percent(advice->share).text, rsc_show_count(profile->thread_count).text,
+             times);
+    snprintf(advice->attempt, sizeof advice->attempt,
+             "Hand out smaller pieces of work (schedule(dynamic) or guided for loops whose turns differ), and let what one "
+             "thread does alone, such as filling arrays, be done by all.");
+    return 1;
+}
+
+/* A little more cache, or a little less data, would do. */
+static int cache_cliff(const struct evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    if (!misses_matter(evidence) || profile->rd_capped) return 0;
+    double here = evidence->miss_ratio;
+    double twice = rsc_profile_miss_ratio(profile, 2 * evidence->size.lines);
+    if (here - twice < CLIFF_SHARE * here) return 0;
+    const struct rsc_mrc_point *at = NULL;
+    for (size_t i = 0; i < profile->mrc_count && !at; i++)
+        if (profile->mrc[i].lines > evidence->size.lines && here - profile->mrc[i].miss_ratio >= 0.9 * (here - twice))
+            at = &profile->mrc[i];
+    if (!at || at->lines > 2 * evidence->size.lines) return 0;
+    uint64_t more = at->bytes - evidence->size.bytes;
+    advice->share = (here - at->miss_ratio) / here;
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "%s more cache than %s would remove %s of the misses: the miss ratio falls from %s to %s at %s.",
+             rsc_show_bytes(more).text, rsc_show_bytes(evidence->size.bytes).text, rsc_show_percent(advice->share).text,
+             rsc_show_percent(here).text, rsc_show_percent(at->miss_ratio).text, rsc_show_bytes(at->bytes).text);
+    snprintf(advice->attempt, sizeof advice->attempt,
+             "Make what is gone through again and again %s smaller: smaller blocks, smaller types, no unused fields. Or run "
+             "it where the cache is %s.",
+             rsc_show_bytes(more).text, rsc_show_bytes(at->bytes).text);
+    return 1;
+}
+
+/* No cache helps. */
+static int cold_dominated(const struct evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_object_row *most = NULL;
+    advice->share = share_of(evidence, profile->cold);
+    if (advice->share < COLD_SHARE || !misses_matter(evidence)) return 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        if (profile->objects[i].cold > (most ? most->cold : 0)) most = &profile->objects[i];
+    for (size_t i = 0, worst = 0; i < profile->code_count; i++)
+        if (profile->code[i].cold > worst) worst = profile->code[i].cold, advice->place = &profile->code[i].place;
+    char where[200] = "";
+    if (most && most->name) snprintf(where, sizeof where, " Most of it is %.120s.", most->name);
+    make_plain(where);
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "%s of misses are first touches of memory (%s in all), which no cache avoids.%s",
+             rsc_show_percent(advice->share).text, lines_as_bytes(evidence, profile->distinct).text, where);
+    snprintf(advice->attempt, sizeof advice->attempt,
+             "Touch less memory: use buffers again instead of new ones, smaller types, a step that makes data joined with "
+             "the one that uses it. What must be streamed: in order, so that the prefetcher sees it, and on huge pages.");
+    return 1;
+}
+
+static const struct {
+    const char *rule, *title;
+    look *look;
+} rules[] = {
+    {"long-distance", "Data comes back too late", long_distance},
+    {"line-use", "Little of each line is used", line_use},
+    {"sharing", "Threads take lines from each other", sharing},
+    {"imbalance", "One thread does more than its part", imbalance},
+    {"cache-cliff", "The working set just does not fit", cache_cliff},
+    {"cold", "Most misses are first touches", cold_dominated},
+};
+#define RULES (sizeof rules / sizeof rules[0])
+
+static int larger_share(const void *left, const void *right) {
+    const struct rsc_advice *a = left, *b = right;
+    if (a->share != b->share) return a->share < b->share ? 1 : -1;
+    return strcmp(a->rule, b->rule);
+}
+
+int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    struct evidence evidence = {.profile = profile, .size = rsc_rank_size(profile, style, style->at_bytes)};
+    uint64_t lines = evidence.size.lines;
+    *advices = (struct rsc_advices){.size_bytes = evidence.size.bytes};
+    if (!profile->references || rsc_profile_is_requests(profile)) return 0; /* none of this is about whole objects */
+    evidence.misses = rsc_profile_coarse_misses(profile, lines);
+    evidence.miss_ratio = rsc_profile_miss_ratio(profile, lines);
+    advices->items = calloc(RULES, sizeof *advices->items);
+    int status = advices->items ? 0 : RSC_ENOMEM;
+    if (!status) status = rsc_ranking_make(&evidence.lines, profile, RSC_RANK_LINES, lines);
+    if (!status) status = rsc_ranking_make(&evidence.pairs, profile, RSC_RANK_PAIRS, lines);
+    for (size_t i = 0; !status && i < RULES; i++) {
+        struct rsc_advice *advice = &advices->items[advices->count];
+        *advice = (struct rsc_advice){.rule = rules[i].rule, .title = rules[i].title};
+        advices->count += rules[i].look(&evidence, advice) != 0;
+    }
+    if (!status) qsort(advices->items, advices->count, sizeof *advices->items, larger_share);
+    rsc_ranking_free(&evidence.lines);
+    rsc_ranking_free(&evidence.pairs);
+    if (status < 0) rsc_advices_free(advices);
+    return status;
+}
+
+void rsc_advices_free(struct rsc_advices *advices) {
+    free(advices->items);
+    *advices = (struct rsc_advices){0};
+}

@@ -1,0 +1,40 @@
+/*
+ * advise.h - what a profile suggests to change, each with its evidence.
+ *
+ * Rules look at one cache size. Each speaks only where its evidence is a large
+ * part of that cache's misses; a profile that nothing is wrong with gets none.
+ */
+#ifndef RSC_REPORT_ADVISE_H
+#define RSC_REPORT_ADVISE_H
+
+#include "report/report.h"
+
+#define RSC_ADVICE_TEXT 512
+
+struct rsc_advice {
+    const char *rule;               /* "long-distance", "line-use", "sharing", "imbalance", "cache-cliff", "cold" */
+    const char *title;
+    char evidence[RSC_ADVICE_TEXT]; /* what was seen, with numbers */
+    char attempt[RSC_ADVICE_TEXT];  /* what to try */
+    double share;                   /* of the misses at the size that this is about, 0..1 (imbalance: of the references) */
+    const struct rsc_place *place;  /* of the profile; NULL: none */
+    const struct rsc_place *other;  /* where the data was used before; NULL: none */
+};
+
+struct rsc_advices {
+    struct rsc_advice *items; /* owned; largest share first */
+    size_t count;
+    uint64_t size_bytes; /* the cache they are about */
+};
+
+/* `style` has the size and the machine. The profile must outlive the result. Returns 0 or RSC_ENOMEM. */
+int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, const struct rsc_report_style *style);
+void rsc_advices_free(struct rsc_advices *advices);
+
+/* All profiles' advice as text or JSON, to be freed. 0 or RSC_ENOMEM. */
+int rsc_advise_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style, char **text,
+                    size_t *bytes, struct rsc_error *error);
+int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style, char **text,
+                    size_t *bytes, struct rsc_error *error);
+
+#endif

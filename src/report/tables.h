@@ -1,0 +1,35 @@
+/*
+ * tables.h - tables beside the drawn report: a suite of profiles, code by module,
+ * file, function or line, and distances as a cumulative distribution. Each as text
+ * for people or as CSV with everything in it.
+ */
+#ifndef RSC_REPORT_TABLES_H
+#define RSC_REPORT_TABLES_H
+
+#include "report/report.h"
+
+enum rsc_table_by { RSC_BY_NONE, RSC_BY_MODULE, RSC_BY_FILE, RSC_BY_FUNCTION, RSC_BY_LINE };
+
+/* By name; RSC_BY_NONE for any other. */
+enum rsc_table_by rsc_table_by_of_name(const char *name);
+
+/*
+ * The distances that 70, 80, 90 and 95 % of each profile's reuses are within, a
+ * row a profile, and over all of them the largest and the median (of an even
+ * number, the lower one), as table III of paper 003.
+ */
+int rsc_table_suite(struct rsc_profile *const *profiles, const char *const *names, size_t count,
+                    const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
+                    struct rsc_error *error);
+
+/* References and misses at the style's size. As text the 20 rows with most misses. RSC_EFORMAT if there is no code. */
+int rsc_table_code(struct rsc_profile *const *profiles, const char *const *names, size_t count, enum rsc_table_by by,
+                   const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
+                   struct rsc_error *error);
+
+/* The share of reuses within each distance: as text by octaves, as CSV by the profile's own bins. */
+int rsc_table_cdf(struct rsc_profile *const *profiles, const char *const *names, size_t count,
+                  const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
+                  struct rsc_error *error);
+
+#endif

@@ -1,0 +1,111 @@
+# report --suite: the distances that most reuses are within, over many profiles.
+$ for n in 10 1000 3000; do reusescope gen cyclic,lines=$n -n 100K -q -o t.rsct && reusescope analyze t.rsct -q -o $n.data; done
+$ reusescope report 10.data 1000.data 3000.data --suite
+ Distance that covers this share of all reuses
+  profile                        70 %        80 %        90 %        95 %
+  10.data                       576 B       576 B       576 B       576 B
+  1000.data                  62.4 KiB    62.4 KiB    62.4 KiB    62.4 KiB
+  3000.data                   187 KiB     187 KiB     187 KiB     187 KiB
+  max                         187 KiB     187 KiB     187 KiB     187 KiB
+  median                     62.4 KiB    62.4 KiB    62.4 KiB    62.4 KiB
+$ reusescope report 10.data 1000.data 3000.data --suite --format csv
+profile,p70_bytes,p80_bytes,p90_bytes,p95_bytes
+"10.data",576,576,576,576
+"1000.data",63936,63936,63936,63936
+"3000.data",191936,191936,191936,191936
+"max",191936,191936,191936,191936
+"median",63936,63936,63936,63936
+$ printf '0 0\n' > once.din && reusescope analyze once.din -q -o once.data && reusescope report once.data 10.data --suite -o s.csv && cat s.csv
+profile,p70_bytes,p80_bytes,p90_bytes,p95_bytes
+"once.data",,,,
+"10.data",576,576,576,576
+"max",576,576,576,576
+"median",576,576,576,576
+
+# report --by: code in larger or smaller parts.
+$ cp $SOURCE/tests/fuzz/corpus/profile/rows.json wave.json
+$ for part in module file function line; do reusescope report wave.json --at 896K --by $part; done
+ wave.json: misses in a cache of 896 KiB
+    misses    share    ratio      refs  module
+    72.2 k  100.0 %   93.8 %    77.0 k  /usr/bin/wave
+         0    0.0 %    0.0 %        50  /lib/libc.so.6
+         0    0.0 %    0.0 %        10  not known
+ wave.json: misses in a cache of 896 KiB
+    misses    share    ratio      refs  file
+    71.8 k   99.4 %   99.7 %    72.0 k  /home/u/wave/src/solver.c
+       400    0.6 %    8.0 %     5,000  mem.c
+         0    0.0 %    0.0 %        60  not known
+ wave.json: misses in a cache of 896 KiB
+    misses    share    ratio      refs  function
+    70.0 k   97.0 %  100.0 %    70.0 k  sweep
+     1,800    2.5 %   90.0 %     2,000  relax
+       400    0.6 %    8.0 %     5,000  copy
+         0    0.0 %    0.0 %        50  memcpy
+         0    0.0 %    0.0 %        10  not known
+ wave.json: misses in a cache of 896 KiB
+    misses    share    ratio      refs  line
+    70.0 k   97.0 %  100.0 %    70.0 k  /home/u/wave/src/solver.c:71 sweep
+     1,800    2.5 %   90.0 %     2,000  /home/u/wave/src/solver.c:88 relax
+       400    0.6 %    8.0 %     5,000  mem.c:10 copy
+         0    0.0 %    0.0 %        50  memcpy in /lib/libc.so.6
+         0    0.0 %    0.0 %        10  0x0
+$ reusescope report wave.json --at 896K --by line --format csv
+profile,module,file,function,line,size_bytes,references,misses
+"wave.json","/usr/bin/wave","/home/u/wave/src/solver.c","sweep",71,917504,70000,70000
+"wave.json","/usr/bin/wave","/home/u/wave/src/solver.c","relax",88,917504,2000,1800
+"wave.json","/usr/bin/wave","mem.c","copy",10,917504,5000,400
+"wave.json","/lib/libc.so.6","","memcpy",,917504,50,0
+"wave.json","","","",,917504,10,0
+$ reusescope report wave.json --at 896K --by module --format csv
+profile,module,file,function,line,size_bytes,references,misses
+"wave.json","/usr/bin/wave","","",,917504,77000,72200
+"wave.json","/lib/libc.so.6","","",,917504,50,0
+"wave.json","","","",,917504,10,0
+$ reusescope report 10.data --by file
+reusescope: 10.data has no code rows: record it with pcs
+[1]
+
+# report --cdf: distances as a cumulative distribution.
+$ reusescope report wave.json --cdf
+ wave.json: share of 7,060 reuses within each distance
+ lines up to bytes up to      reuses    share
+           0         0 B       4,860   68.8 %  #######################
+      65.5 k       4 MiB       7,060  100.0 %  ##################################
+$ reusescope report wave.json --cdf --format csv
+profile,lines_up_to,reuses,share
+"wave.json",0,4860,0.688385269
+"wave.json",40447,6660,0.943342776
+"wave.json",60415,7060,1.000000000
+$ reusescope report once.data --cdf
+ once.data: share of 0 reuses within each distance
+ lines up to bytes up to      reuses    share
+
+# What makes no sense.
+$ reusescope report wave.json --by loops
+reusescope report: --by loops: not one of module, file, function, line
+[2]
+$ reusescope report wave.json --by line --suite
+reusescope report: --suite, --by and --cdf: one table at a time
+[2]
+$ reusescope report wave.json --cdf --format json
+reusescope report: --suite, --by and --cdf are text or csv
+[2]
+
+# report without a name: the newest, within 60 lines.
+$ reusescope report wave.json -q -o reusescope.data && reusescope report --at 896K | grep -E '^ [A-Z]|^   reusescope'
+ Miss ratio  of a fully associative LRU cache, by its size
+ In words
+ Worst lines  by misses in a cache of 896 KiB
+ Worst pairs  by misses in a cache of 896 KiB
+ Next
+   reusescope report reusescope.data
+   reusescope advise
+   reusescope report -o report.html
+$ for n in 10 1000 3000; do cp $n.data reusescope.data; reusescope report | wc -l | awk '{ print $1 <= 60 }'; done
+1
+1
+1
+$ reusescope analyze t.rsct --engine shards:0.3 -q && reusescope report | wc -l | awk '{ print $1 <= 60 }'
+1
+$ COLUMNS=50 reusescope report | wc -l | awk '{ print $1 <= 60 }'
+1

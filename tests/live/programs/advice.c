@@ -1,0 +1,95 @@
+/*
+ * advice MODE: programs that `advise` has something to say about at 32 KiB, and
+ * the twin of each that it has not. Each makes some hundred thousand accesses, so
+ * that what the loader does is little beside them.
+ *
+ *   far near        two passes over an array, one after the other or in blocks
+ *   columns rows    a table by columns or by rows
+ *   tight roomy     a cycle over a little more than 32 KiB, or over half of it
+ *   fresh again     always new memory, or the same again
+ *   uneven even     four threads, of which the first does most, or all the same
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGS = 1 << 17, BLOCK = 1 << 10, THREADS = 4 };
+static volatile long numbers[2 * LONGS];
+
+static void first_pass(int from, int count) {
+    for (int i = from; i < from + count; i++) numbers[i] = i;
+}
+
+static long second_pass(int from, int count) {
+    long sum = 0;
+    for (int i = from; i < from + count; i++) sum += numbers[i];
+    return sum;
+}
+
+static long passes(int block) {
+    long sum = 0;
+    for (int i = 0; i < LONGS; i += block) {
+        first_pass(i, block);
+        for (int again = 0; again < 4; again++) sum += second_pass(i, block);
+    }
+    return sum;
+}
+
+static long table(int by_columns) {
+    long sum = 0;
+    for (int i = 0; i < 512; i++)
+        for (int j = 0; j < 512; j++) sum += numbers[by_columns ? j * 512 + i : i * 512 + j];
+    return sum;
+}
+
+static long cycle(int longs) {
+    long sum = 0;
+    for (int round = 0; round < 100; round++) sum += second_pass(0, longs);
+    return sum;
+}
+
+static long memory(int fresh) {
+    long sum = 0;
+    for (int round = 0; round < 32; round++) {
+        int from = fresh ? round * 8192 : 0;
+        first_pass(from, fresh ? 8192 : 2048);
+        for (int again = 0; again < (fresh ? 1 : 4); again++) sum += second_pass(from, fresh ? 0 : 2048);
+    }
+    return sum;
+}
+
+static int shares[THREADS];
+
+static void *work(void *share) {
+    for (int round = 0; round < *(int *)share; round++) second_pass(0, 1024);
+    return NULL;
+}
+
+static long threads(int uneven) {
+    pthread_t ids[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        shares[i] = !uneven ? 200 : i ? 20 : 700;
+        if (pthread_create(&ids[i], NULL, work, &shares[i])) exit(1);
+    }
+    for (int i = 0; i < THREADS; i++) pthread_join(ids[i], NULL);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const char *mode = argc > 1 ? argv[1] : "";
+    long sum = 0;
+    if (!strcmp(mode, "far")) sum = passes(LONGS);
+    else if (!strcmp(mode, "near")) sum = passes(BLOCK);
+    else if (!strcmp(mode, "columns")) sum = table(1);
+    else if (!strcmp(mode, "rows")) sum = table(0);
+    else if (!strcmp(mode, "tight")) sum = cycle(5 << 10);
+    else if (!strcmp(mode, "roomy")) sum = cycle(2 << 10);
+    else if (!strcmp(mode, "fresh")) sum = memory(1);
+    else if (!strcmp(mode, "again")) sum = memory(0);
+    else if (!strcmp(mode, "uneven")) sum = threads(1);
+    else if (!strcmp(mode, "even")) sum = threads(0);
+    else return 1;
+    printf("%ld\n", sum);
+    return 0;
+}
