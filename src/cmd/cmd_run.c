@@ -181,9 +181,12 @@ static int watch(struct run *run, struct rsc_error *error) {
 
 static double cpu_seconds(const struct timeval *time) { return (double)time->tv_sec + 1e-6 * (double)time->tv_usec; }
 
-/* The share of its processor time that a rebuilt program spent in code that is recorded; NAN when there are no samples. */
+/* Samples of where the processor is, at least: one in ten of a few says nothing. */
+#define SAMPLES_LEAST 20u
+
+/* The share of its processor time that a rebuilt program spent in code that is recorded; NAN when samples are too few. */
 static double share_seen(const struct rsc_ring *ring) {
-    return ring->samples ? 1 - (double)ring->samples_unseen / (double)ring->samples : NAN;
+    return ring->samples >= SAMPLES_LEAST ? 1 - (double)ring->samples_unseen / (double)ring->samples : NAN;
 }
 
 static void say_what_was_not_rebuilt(const struct run *run, const struct rsc_drain_stats *stats) {
@@ -195,8 +198,7 @@ static void say_what_was_not_rebuilt(const struct run *run, const struct rsc_dra
     else
         fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: %.0f %% of its processor time was in code that was not rebuilt (%llu samples)\n",
                 1e-9 * (double)stats->waited_ns, 100 * unseen, (unsigned long long)ring->samples);
-    /* One sample in ten of a few says nothing. */
-    if (unseen > 0.1 && ring->samples >= 20)
+    if (unseen > 0.1)
         fprintf(stderr, "reusescope: warning: %.0f %% of the processor time is not in the result: rebuild those libraries with reusescope cc too, or use --with qemu\n",
                 100 * unseen);
     if (run->launch_options.roi && !by_function(run))
