@@ -16,19 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/measure.h"
-#include "collect/drain.h"
-#include "collect/launch.h"
+#include "bench/watched.h"
 
 static const char *const all[] = {"gemm", "jacobi", "stencil", "chase", "histogram", "stream", "cg", "sort", "join"};
 #define KERNELS (sizeof all / sizeof *all)
 
 static char folder[] = "/tmp/bench_asm.XXXXXX";
-
-static double cpu_of(const struct rusage *usage) {
-    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
-           1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
-}
 
 static void build(const char *prefix, const char *source, const char *kernel, const char *way) {
     char command[8192];
@@ -55,30 +48,14 @@ static double recording(char *path, double *references) {
     struct rsc_launch_options options = {.contexts = 1, .rebuilt = 1};
     char *argv[] = {path, NULL};
     struct rsc_target target;
-    struct rsc_launch launch;
-    struct rsc_drain *drain;
     struct rsc_drain_stats stats;
-    struct rsc_batch batch;
     struct rsc_error error;
-    int ended = 0, status;
+    double wall;
     need(rsc_target_find(&target, path, &error), path);
     need(target.rebuilt ? 0 : -1, "rebuilt");
-    need(rsc_launch_start(&launch, &target, argv, &options, &error), "launch");
-    need(rsc_drain_new(&drain, launch.ring, &error), "drain");
-    for (;;) {
-        while ((status = rsc_drain_next(drain, ended, &batch, &error)) > 0) {
-        }
-        need(status, "drain");
-        if (ended) break;
-        ended = rsc_launch_poll(&launch);
-        if (!ended) rsc_drain_wait(drain, 20);
-    }
-    rsc_drain_get_stats(drain, &stats);
+    double cpu = watch_to_end(&target, argv, &options, &stats, &wall);
     *references = (double)stats.accesses;
-    double seconds = cpu_of(&launch.usage);
-    rsc_drain_free(drain);
-    rsc_launch_close(&launch);
-    return seconds;
+    return cpu;
 }
 
 static double least(double a, double b) { return a < b ? a : b; }

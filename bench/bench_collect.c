@@ -11,14 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/measure.h"
-#include "collect/drain.h"
-#include "collect/launch.h"
-
-static double cpu_of(const struct rusage *usage) {
-    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
-           1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
-}
+#include "bench/watched.h"
 
 static double plain_qemu(const struct rsc_target *target, char **argv) {
     struct rusage usage;
@@ -36,29 +29,11 @@ static double plain_qemu(const struct rsc_target *target, char **argv) {
 
 static void measure(const struct rsc_target *target, char **argv, int contexts) {
     struct rsc_launch_options options = {.contexts = contexts, .seed = 1};
-    struct rsc_launch launch;
-    struct rsc_drain *drain;
     struct rsc_drain_stats stats;
-    struct rsc_batch batch;
-    struct rsc_error error;
-    int ended = 0, status;
-    need(rsc_launch_start(&launch, target, argv, &options, &error), "launch");
-    need(rsc_drain_new(&drain, launch.ring, &error), "drain");
-    for (;;) {
-        while ((status = rsc_drain_next(drain, ended, &batch, &error)) > 0) {
-        }
-        need(status, "drain");
-        if (ended) break;
-        ended = rsc_launch_poll(&launch);
-        if (!ended) rsc_drain_wait(drain, 20);
-    }
-    rsc_drain_get_stats(drain, &stats);
-    double cpu = cpu_of(&launch.usage);
+    double wall, cpu = watch_to_end(target, argv, &options, &stats, &wall);
     printf("collector%s: %.2f s, %.1f M references, %.0f M references/s of processor time, %.0f M/s of wall time, waited %.2f s\n",
            contexts ? " with call paths" : "", cpu, (double)stats.accesses / 1e6, (double)stats.accesses / cpu / 1e6,
-           (double)stats.accesses / launch.seconds / 1e6, 1e-9 * (double)stats.waited_ns);
-    rsc_drain_free(drain);
-    rsc_launch_close(&launch);
+           (double)stats.accesses / wall / 1e6, 1e-9 * (double)stats.waited_ns);
 }
 
 int main(int argc, char **argv) {

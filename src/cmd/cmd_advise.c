@@ -49,12 +49,7 @@ static int deliver(struct advising *advising, struct rsc_profile *const *profile
     struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
     int status = (as_json ? rsc_advise_json : rsc_advise_text)(profiles, count, &style, &text, &bytes, error);
     if (status < 0) return status;
-    if (to_stdout && !as_json) {
-        status = rsc_show_text(session, text, bytes);
-        if (status < 0) status = rsc_fail_errno(error, -status, "standard output");
-    } else {
-        status = rsc_output_whole(file, text, bytes, 0, error);
-    }
+    status = rsc_deliver_text(file, text, bytes, !as_json, error);
     free(text);
     return status;
 }

@@ -120,12 +120,7 @@ static int deliver(struct annotation *annotation, struct rsc_profile *const *pro
     int status = (as_csv ? rsc_annotate_csv : rsc_annotate_text)(profiles, count, annotation->path,
                                                                 &annotation->options, &style, &text, &bytes, error);
     if (status < 0) return status;
-    if (to_stdout && !as_csv) {
-        status = rsc_show_text(session, text, bytes);
-        if (status < 0) status = rsc_fail_errno(error, -status, "standard output");
-    } else {
-        status = rsc_output_whole(file, text, bytes, 0, error);
-    }
+    status = rsc_deliver_text(file, text, bytes, !as_csv, error);
     free(text);
     return status;
 }

@@ -147,18 +147,12 @@ static int deliver(struct comparing *comparing, struct rsc_error *error) {
         struct rsc_machine machine;
         struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
         status = rsc_diff_text(&comparing->report, &style, &text, &bytes, error);
-        if (!status && to_stdout) {
-            status = rsc_show_text(session, text, bytes);
-            if (status < 0) status = rsc_fail_errno(error, -status, "standard output");
-            free(text);
-            return status;
-        }
     } else {
         status = (format == FORMAT_JSON    ? rsc_diff_json
                   : format == FORMAT_SARIF ? rsc_diff_sarif
                                            : rsc_diff_github)(&comparing->report, &text, &bytes, error);
     }
-    if (!status) status = rsc_output_whole(file, text, bytes, 0, error);
+    if (!status) status = rsc_deliver_text(file, text, bytes, format == FORMAT_TEXT, error);
     free(text);
     return status;
 }

@@ -275,12 +275,7 @@ static int render(struct request *request, const struct rsc_loops_findings *find
                  : format == RSC_REPORT_CSV ? rsc_loops_csv(findings, &text, &bytes)
                                             : rsc_loops_text(findings, &style, &text, &bytes);
     if (status) return rsc_fail_memory(error, path);
-    if (!strcmp(path, "-") && format == RSC_REPORT_TEXT) {
-        status = rsc_show_text(request->session, text, bytes);
-        if (status < 0) status = rsc_fail_errno(error, -status, "standard output");
-    } else {
-        status = rsc_output_whole(path, text, bytes, 0, error);
-    }
+    status = rsc_deliver_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
     free(text);
     return status;
 }

@@ -130,12 +130,7 @@ static int show_table(struct showing *showing, const struct rsc_verb *verb) {
                  : showing->table == OPT_BY
                      ? rsc_table_code(showing->profiles, showing->names, count, showing->by, &style, as_csv, &text, &bytes, &error)
                      : rsc_table_cdf(showing->profiles, showing->names, count, &style, as_csv, &text, &bytes, &error);
-    if (!status && to_stdout && !as_csv) {
-        status = rsc_show_text(session, text, bytes);
-        if (status < 0) status = rsc_fail_errno(&error, -status, "standard output");
-    } else if (!status) {
-        status = rsc_output_whole(file, text, bytes, 0, &error);
-    }
+    if (!status) status = rsc_deliver_text(file, text, bytes, !as_csv, &error);
     free(text);
     return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
 }

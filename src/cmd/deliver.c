@@ -51,10 +51,10 @@ struct rsc_report_style rsc_session_style(const struct rsc_session *session, int
     };
 }
 
-int rsc_show_text(struct rsc_session *session, const char *text, size_t bytes) {
+/* Standard output, or a pager. Returns 0 or a negative errno. */
+static int show_text(const char *text, size_t bytes) {
     unsigned lines = 0;
     const char *pager = getenv("PAGER");
-    (void)session;
     for (size_t i = 0; i < bytes; i++) lines += text[i] == '\n';
     if (isatty(STDOUT_FILENO) && lines >= terminal_size(1) && !(pager && (!*pager || !strcmp(pager, "cat")))) {
         setenv("LESS", "FRX", 0);
@@ -66,6 +66,12 @@ int rsc_show_text(struct rsc_session *session, const char *text, size_t bytes) {
         }
     }
     return fwrite(text, 1, bytes, stdout) != bytes || fflush(stdout) ? -errno : 0;
+}
+
+int rsc_deliver_text(const char *path, const char *text, size_t bytes, int for_people, struct rsc_error *error) {
+    if (strcmp(path, "-") || !for_people) return rsc_output_whole(path, text, bytes, 0, error);
+    int status = show_text(text, bytes);
+    return status < 0 ? rsc_fail_errno(error, -status, "standard output") : 0;
 }
 
 void rsc_expand_name(const char *name, char *to, size_t room) {
@@ -89,15 +95,11 @@ static int write_rendering(struct rsc_session *session, struct rsc_profile *cons
                            enum rsc_report_format format, const char *path, struct rsc_error *error) {
     char *text = NULL;
     size_t bytes;
-    int to_terminal = !strcmp(path, "-");
     struct rsc_machine machine;
-    struct rsc_report_style style = rsc_session_style(session, to_terminal, &machine);
+    struct rsc_report_style style = rsc_session_style(session, !strcmp(path, "-"), &machine);
     int status = rsc_report_render(profiles, count, format, &style, &text, &bytes, error);
     if (status < 0) return status;
-    if (to_terminal && format == RSC_REPORT_TEXT)
-        status = (status = rsc_show_text(session, text, bytes)) < 0 ? rsc_fail_errno(error, -status, "standard output") : 0;
-    else
-        status = rsc_output_whole(path, text, bytes, 0, error);
+    status = rsc_deliver_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
     free(text);
     return status;
 }

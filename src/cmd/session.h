@@ -105,8 +105,11 @@ int rsc_session_check_output(struct rsc_session *session);
 struct rsc_report_style rsc_session_style(const struct rsc_session *session, int for_terminal,
                                           struct rsc_machine *machine);
 
-/* Text for people on standard output, through a pager where it is long and a person is there. 0 or a negative errno. */
-int rsc_show_text(struct rsc_session *session, const char *text, size_t bytes);
+/*
+ * A result to `path`, which appears whole, or "-", standard output. Text for people goes through a pager where it
+ * is long and a person is there. Returns 0 or a negative code.
+ */
+int rsc_deliver_text(const char *path, const char *text, size_t bytes, int for_people, struct rsc_error *error);
 
 /* "next: COMMAND" on standard error, unless quiet or nobody is there. */
 void rsc_hint(const struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
