@@ -144,7 +144,7 @@ static void run_ours(unsigned workers, int slow) {
 
 /* As many accesses of the file as are in memory. */
 static void run_file(const char *path) {
-    struct rsc_trace_options options = {.struct_bytes = sizeof options, .decode_ahead = 1};
+    struct rsc_trace_options options = {.struct_bytes = sizeof options, .decode_ahead = 1, .without_pcs = 1};
     uint64_t left = count;
     struct rsc_trace *trace;
     const struct rsc_batch *batch;
@@ -174,7 +174,7 @@ static double process_seconds_now(void) {
 }
 
 static void decode_only(const char *path) {
-    struct rsc_trace_options options = {.struct_bytes = sizeof options};
+    struct rsc_trace_options options = {.struct_bytes = sizeof options, .without_pcs = 1};
     struct rsc_trace *trace;
     const struct rsc_batch *batch;
     struct rsc_error error;

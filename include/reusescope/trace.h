@@ -103,6 +103,7 @@ struct rsc_trace_options {
     const struct rsc_log *log;       /* NULL: silent; must outlive the trace */
     int salvage;                     /* native: skip damaged frames instead of failing */
     int decode_ahead;                /* decode in a thread of its own */
+    int without_pcs;                 /* native: batches have no pcs; where nobody asks for them, reading is faster */
 };
 
 struct rsc_trace_info {

@@ -149,7 +149,10 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
         return -1;
     case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
     case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;
-    case RSC_OPT_NO_CODE: analysis->engine.attribute = 2; return -1;
+    case RSC_OPT_NO_CODE:
+        analysis->engine.attribute = 2;
+        analysis->session->without_pcs = 1;
+        return -1;
     case RSC_OPT_NO_RI: analysis->engine.no_ri = 1; return -1;
     default: return rsc_session_option(analysis->session, parser, id);
     }

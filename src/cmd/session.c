@@ -210,6 +210,7 @@ int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, cons
         .log = &session->log,
         .salvage = session->salvage,
         .decode_ahead = decode_ahead,
+        .without_pcs = session->without_pcs,
     };
     return rsc_trace_open(trace, path, &options, error);
 }

@@ -44,6 +44,7 @@ struct slice {
 
 struct rsct_decoder {
     ZSTD_DCtx *zstd;
+    int without_pcs;
     struct rsct_frame_header header;
     uint8_t *raw[RSCT_COLUMNS];
     size_t raw_room[RSCT_COLUMNS];
@@ -77,11 +78,12 @@ struct rsct_decoder {
     uint32_t all_count, all_room;
 };
 
-int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, struct rsc_error *error) {
+int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs, struct rsc_error *error) {
     struct rsct_decoder *decoder = calloc(1, sizeof *decoder);
     *out = NULL;
     if (!decoder) return rsc_fail_memory(error, "trace decoder");
     decoder->slice_count = keeps + 1;
+    decoder->without_pcs = without_pcs;
     decoder->zstd = ZSTD_createDCtx();
     decoder->slices = calloc(decoder->slice_count, sizeof *decoder->slices);
     int failed = !decoder->zstd || !decoder->slices;
@@ -167,7 +169,7 @@ static const char *decompress_columns(struct rsct_decoder *decoder, const uint8_
             decoder->raw_room[c] = decoder->raw[c] ? room : 0;
             if (!decoder->raw[c]) return "out of memory";
         }
-        if (!raw_bytes) continue;
+        if (!raw_bytes || (c == RSCT_PCS && decoder->without_pcs)) continue;
         size_t got = ZSTD_decompressDCtx(decoder->zstd, decoder->raw[c], raw_bytes, payload,
                                          header->column[c].stored_bytes);
         if (ZSTD_isError(got) || got != raw_bytes) return "a column does not decompress";
@@ -245,7 +247,7 @@ static const char *read_threads(struct rsct_decoder *decoder, struct rsc_varint_
 static const char *read_pcs(struct rsct_decoder *decoder) {
     decoder->pc_count = 0;
     uint32_t bytes = decoder->header.column[RSCT_PCS].raw_bytes, accesses = decoder->header.accesses;
-    if (!bytes) return NULL;
+    if (!bytes || decoder->without_pcs) return NULL;
     struct rsc_varint_reader reader = {decoder->raw[RSCT_PCS], decoder->raw[RSCT_PCS] + bytes, 0};
     uint64_t count = rsc_varint_get(&reader);
     if (!count || count > accesses) return "the pc dictionary is out of range";

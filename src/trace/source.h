@@ -46,6 +46,7 @@ int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *ac
 struct rsc_reader_options {
     const struct rsc_log *log;
     int salvage;
+    int without_pcs; /* nobody will look at them; a reader may give them all the same */
 };
 
 /* A format that can be read. */

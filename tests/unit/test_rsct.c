@@ -548,6 +548,24 @@ static void seek_to_the_start_finds_the_events_there(void **state) {
     whole_free(&trace);
 }
 
+/* Everything but the pcs comes back, from every frame and wherever reading begins. */
+static void pcs_need_not_be_read(void **state) {
+    (void)state;
+    const struct rsc_trace_options options = {.struct_bytes = sizeof options, .without_pcs = 1};
+    struct whole_trace trace = usual_trace(100, 1), got;
+    struct rsc_trace *from;
+    write_plain(&trace, scratch_path("trace.rsct"), 30);
+    whole_read(&got, scratch_path("trace.rsct"), &options);
+    assert_int_equal(got.before.has_pc, 1); /* the file has them */
+    trace.has_pc = 0;
+    assert_same_trace(&got, &trace);
+    assert_int_equal(rsc_trace_open(&from, scratch_path("trace.rsct"), &options, NULL), 0);
+    seek_and_compare(from, &trace, 47);
+    rsc_trace_close(from);
+    whole_free(&trace);
+    whole_free(&got);
+}
+
 static void nothing_to_seek_in(void **state) {
     (void)state;
     struct whole_trace trace = {0};
@@ -577,6 +595,7 @@ int main(void) {
         cmocka_unit_test(the_last_thread_number),
         cmocka_unit_test(pcs_of_every_width),
         cmocka_unit_test(pcs_can_be_dropped),
+        cmocka_unit_test(pcs_need_not_be_read),
         cmocka_unit_test(events_before_the_first_pc_do_not_cost_the_pcs),
         cmocka_unit_test(events_of_all_kinds_everywhere),
         cmocka_unit_test(events_alone),
