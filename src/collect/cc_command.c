@@ -14,6 +14,7 @@
 
 /* ---- where our parts are ---- */
 
+#if defined(__x86_64__)
 /* A folder of ours that holds `name`: beside the tool (a build tree) or in the library folder of its prefix. */
 static int find_folder(const char *below, const char *name, char *folder, size_t room) {
     static const char *const places[] = {"", "/..", "/../lib/reusescope", "/../" RSC_LIBDIR "/reusescope"};
@@ -35,18 +36,19 @@ static int find_folder(const char *below, const char *name, char *folder, size_t
 }
 
 int rsc_cc_find(struct rsc_cc_files *files, struct rsc_error *error) {
-#if !defined(__x86_64__)
-    memset(files, 0, sizeof *files);
-    return rsc_fail(error, RSC_EUNSUPPORTED, "programs are rebuilt on x86-64 only");
-#else
     if (find_folder("/cc", "as", files->pass, sizeof files->pass) < 0)
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         "this build has no assembler pass: apt-get install libzydis-dev, then build it again (make)");
     if (find_folder("", "libreusescope-asm.so", files->library, sizeof files->library) < 0)
         return rsc_fail(error, RSC_EUNSUPPORTED, "libreusescope-asm.so is missing beside the tool: build it again (make)");
     return 0;
-#endif
 }
+#else
+int rsc_cc_find(struct rsc_cc_files *files, struct rsc_error *error) {
+    memset(files, 0, sizeof *files);
+    return rsc_fail(error, RSC_EUNSUPPORTED, "programs are rebuilt on x86-64 only");
+}
+#endif
 
 /* ---- what the command line asks for ---- */
 

@@ -47,7 +47,7 @@ class Browser:
         answer = json.loads(connection.getresponse().read())["value"]
         connection.close()
         if isinstance(answer, dict) and "error" in answer:
-            raise RuntimeError(f"{path}: {answer['error']}: {answer['message'].splitlines()[0]}")
+            raise RuntimeError(f"{path}: {answer['error']}: {' '.join(answer['message'].split())[:400]}")
         return answer
 
     def on_page(self, path, body=None):
