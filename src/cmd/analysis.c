@@ -310,7 +310,10 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
     }
-    return name_places(analysis, error);
+    int status = name_places(analysis, error);
+    for (size_t i = 0; !status && i < analysis->line_count; i++)
+        if (rsc_profile_take_modules(analysis->profiles[i]) < 0) status = rsc_fail_memory(error, "modules");
+    return status;
 }
 
 void rsc_analysis_close(struct rsc_analysis *analysis) {
