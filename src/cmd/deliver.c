@@ -129,11 +129,22 @@ static int write_file(struct rsc_session *session, struct rsc_profile *const *pr
     char path[PATH_MAX];
     rsc_expand_name(session->output, path, sizeof path);
     enum rsc_report_format format = rsc_session_format(session, path);
-    int status = format ? write_rendering(session, profiles, count, format, path, error)
-                        : rsc_profiles_save(profiles, count, path, 0, error);
-    if (!status && (!format || format == RSC_REPORT_JSON)) rsc_hint(session, "reusescope report %s", path);
-    if (!status && format == RSC_REPORT_HTML) hint_page(session, path);
-    return status;
+    return format ? write_rendering(session, profiles, count, format, path, error)
+                  : rsc_profiles_save(profiles, count, path, 0, error);
+}
+
+/* What to do with what was written: the last that is said. */
+static void hint_next(const struct rsc_session *session, int keep, int format_given) {
+    char path[PATH_MAX];
+    if (!session->output) {
+        if (keep && !format_given)
+            rsc_hint(session, "reusescope report --format json -o -   (this result again, from %s)", RSC_DATA_FILE);
+        return;
+    }
+    rsc_expand_name(session->output, path, sizeof path);
+    enum rsc_report_format format = rsc_session_format(session, path);
+    if (!format || format == RSC_REPORT_JSON) rsc_hint(session, "reusescope report %s", path);
+    if (format == RSC_REPORT_HTML) hint_page(session, path);
 }
 
 int rsc_session_check_output(struct rsc_session *session) {
@@ -167,7 +178,6 @@ int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *
     if (show) status = write_rendering(session, profiles, count, shown, "-", &text_error);
     if (file_status < 0) return rsc_session_fail(session, &error);
     if (status < 0) return rsc_session_fail(session, &text_error);
-    if (!session->output && keep && !format)
-        rsc_hint(session, "reusescope report --format json -o -   (this result again, from %s)", RSC_DATA_FILE);
+    hint_next(session, keep, format != RSC_REPORT_NONE);
     return RSC_EXIT_OK;
 }
