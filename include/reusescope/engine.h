@@ -64,7 +64,7 @@ RSC_API int rsc_engine_push(struct rsc_engine *engine, const struct rsc_batch *b
 /* Ends the analysis. *out belongs to the caller: rsc_profile_free(). */
 RSC_API int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struct rsc_error *error);
 
-/* NULL is allowed. */
+/* Frees an engine, finished or not. NULL is allowed. */
 RSC_API void rsc_engine_free(struct rsc_engine *engine);
 
 /* Runs a whole trace through a new engine. */

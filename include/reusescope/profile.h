@@ -39,6 +39,7 @@ struct rsc_profile_totals {
     uint64_t threads;
 };
 
+/* Fills in the counts of the whole profile. */
 RSC_API void rsc_profile_get_totals(const struct rsc_profile *profile, struct rsc_profile_totals *totals);
 
 /* Non-empty bins in ascending order; *count receives how many. */
@@ -78,7 +79,7 @@ RSC_API int rsc_profile_save(const struct rsc_profile *profile, const char *path
  */
 RSC_API int rsc_profile_json(const struct rsc_profile *profile, char **text, size_t *bytes, struct rsc_error *error);
 
-/* NULL is allowed. */
+/* Frees text that the library made. NULL is allowed. */
 RSC_API void rsc_text_free(char *text);
 
 /* Reads a container or a JSON profile. A file with several gives the first. */
@@ -103,7 +104,7 @@ RSC_API int rsc_profile_parse(struct rsc_profile **out, const char *text, size_t
 /* Frees the profiles and the array. NULL is allowed. */
 RSC_API void rsc_profiles_free(struct rsc_profile **profiles, size_t count);
 
-/* NULL is allowed. */
+/* Frees a profile. NULL is allowed. */
 RSC_API void rsc_profile_free(struct rsc_profile *profile);
 
 #ifdef __cplusplus

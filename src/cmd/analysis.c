@@ -1,12 +1,14 @@
 /* analysis.c - see analysis.h. */
 #include "cmd/analysis.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "cmd/memory.h"
 #include "collect/symbols.h"
+#include "distance/engine_kind.h"
 #include "distance/hprda.h"
 
 const struct rsc_option rsc_analysis_options[] = {
@@ -212,6 +214,27 @@ static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *erro
     return 0;
 }
 
+void rsc_analysis_so_far(const struct rsc_analysis *analysis, uint64_t accesses, double seconds, char *text, size_t room) {
+    struct rsc_so_far so_far = {.error = NAN};
+    if (analysis->engines[0]) rsc_engine_so_far(analysis->engines[0], &so_far);
+    double millions = (double)(so_far.references ? so_far.references : accesses) / 1e6;
+    int used = snprintf(text, room, "%.1f M %s", millions, so_far.references ? "references" : "accesses");
+    if (seconds > 0) used += snprintf(text + used, room - (size_t)used, ", %.1f M/s", millions / seconds);
+    if (so_far.samples)
+        used += snprintf(text + used, room - (size_t)used, ", %llu %s sampled", (unsigned long long)so_far.samples, so_far.sampled);
+    if (so_far.error > 0) snprintf(text + used, room - (size_t)used, ", error %.2g %% so far", 100 * so_far.error);
+}
+
+static void show_progress(struct rsc_analysis *analysis, uint64_t done, uint64_t total) {
+    char text[120], line[200];
+    if (!rsc_progress_due(analysis->session)) return;
+    rsc_analysis_so_far(analysis, done, rsc_progress_seconds(analysis->session), text, sizeof text);
+    int used = snprintf(line, sizeof line, "%s: ", analysis->session->verb->name);
+    if (total != RSC_UNKNOWN && total) used += snprintf(line + used, sizeof line - (size_t)used, "%.0f %%, ", 100.0 * (double)done / (double)total);
+    snprintf(line + used, sizeof line - (size_t)used, "%s", text);
+    rsc_progress_say(analysis->session, line);
+}
+
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {
     struct rsc_trace_info info;
     const struct rsc_batch *batch;
@@ -222,7 +245,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
         status = rsc_analysis_push(analysis, batch, error);
         if (status < 0) return status;
         done += batch->count;
-        rsc_progress(analysis->session, done, info.accesses, "accesses");
+        show_progress(analysis, done, info.accesses);
     }
     rsc_progress_end(analysis->session);
     return status;
@@ -287,7 +310,10 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
     }
-    return name_places(analysis, error);
+    int status = name_places(analysis, error);
+    for (size_t i = 0; !status && i < analysis->line_count; i++)
+        if (rsc_profile_take_modules(analysis->profiles[i]) < 0) status = rsc_fail_memory(error, "modules");
+    return status;
 }
 
 void rsc_analysis_close(struct rsc_analysis *analysis) {

@@ -68,6 +68,13 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error);
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch, struct rsc_error *error);
 
+/*
+ * How far the first engine has got, in words: "12.3 M references, 11.3 M/s", and of a
+ * sample ", 2048 lines sampled, error 0.8 % so far". `accesses` stands where the
+ * engine does not say; `seconds` is the time that took.
+ */
+void rsc_analysis_so_far(const struct rsc_analysis *analysis, uint64_t accesses, double seconds, char *text, size_t room);
+
 /* Pushes all of a trace, and shows how far it has got. */
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error);
 

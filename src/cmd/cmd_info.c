@@ -135,7 +135,15 @@ static int describe(struct rsc_session *session, const char *path, int as_json, 
     return status;
 }
 
-/* A profile or its JSON: one line that says how it was made. Returns 1 if the file is one. */
+static void print_modules(const struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->module_count; i++) {
+        char id[RSC_BUILD_ID_TEXT];
+        rsc_module_id_text(&profile->modules[i], id);
+        printf("%-14s %s, %s%s\n", "module", profile->modules[i].path, id[0] ? "build id " : "no build id", id);
+    }
+}
+
+/* A profile or its JSON: how it was made, and of what. Returns 1 if the file is one. */
 static int describe_profile(const char *path) {
     struct rsc_profile **profiles;
     struct rsc_error ignored;
@@ -151,6 +159,7 @@ static int describe_profile(const char *path) {
         else printf("%s stack, %llu-byte lines\n", made->model, (unsigned long long)made->line_bytes);
         text_number("references", profiles[i]->references, "");
         text_number("distinct", profiles[i]->distinct, rsc_profile_is_requests(profiles[i]) ? "objects" : "lines");
+        print_modules(profiles[i]);
         rsc_profile_free(profiles[i]);
     }
     free(profiles);

@@ -271,11 +271,13 @@ static int render(struct request *request, const struct rsc_loops_findings *find
     struct rsc_report_style style = rsc_session_style(request->session, !strcmp(path, "-"), &machine);
     char *text = NULL;
     size_t bytes;
-    int status = format == RSC_REPORT_JSON  ? rsc_loops_json(findings, &text, &bytes)
+    int json = format == RSC_REPORT_JSON || format == RSC_REPORT_HTML;
+    int status = json                       ? rsc_loops_json(findings, &text, &bytes)
                  : format == RSC_REPORT_CSV ? rsc_loops_csv(findings, &text, &bytes)
                                             : rsc_loops_text(findings, &style, &text, &bytes);
     if (status) return rsc_fail_memory(error, path);
-    status = rsc_deliver_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
+    status = format == RSC_REPORT_HTML ? rsc_deliver_page(request->session, text, path, error)
+                                       : rsc_deliver_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
     free(text);
     return status;
 }
@@ -290,7 +292,7 @@ static int deliver(struct request *request, const struct rsc_loops_findings *fin
         return render(request, findings, format ? format : RSC_REPORT_TEXT, "-", error);
     if (session->output) {
         rsc_expand_name(session->output, path, sizeof path);
-        if (!format) format = rsc_report_format_of_path(path);
+        format = rsc_session_format(session, path);
         status = format ? render(request, findings, format, path, error)
                         : save_profiles(request, findings, path, 0, error);
         if (!status && !session->quiet && !session->format)
@@ -353,6 +355,13 @@ static int run_request(struct request *request, struct rsc_error *error) {
     return status;
 }
 
+/* There are no stacks in a loop's source. Returns -1, or the exit status to leave with. */
+static int check_format(const struct rsc_session *session) {
+    enum rsc_report_format format = rsc_session_format(session, session->output ? session->output : "-");
+    if (format != RSC_REPORT_FOLDED && format != RSC_REPORT_SPEEDSCOPE) return -1;
+    return rsc_usage_error(session->verb, "no call paths are known from source: text, json, csv or html");
+}
+
 static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_session session;
     struct rsc_option_parser parser;
@@ -383,6 +392,7 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
     }
     if (leave < 0 && !request->input.path)
         leave = rsc_usage_error(verb, "a file is missing: reusescope loops solver.c -D N=1024 -t 1,4,64");
+    if (leave < 0 && !request->emit && !request->list) leave = check_format(&session);
     if (leave < 0 && !request->emit && !request->list) leave = rsc_session_check_output(&session);
     if (leave < 0) leave = run_request(request, &error) ? rsc_session_fail(&session, &error) : RSC_EXIT_OK;
     rsc_loops_input_free(&request->input);

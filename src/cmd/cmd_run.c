@@ -161,19 +161,65 @@ static int deliver_batch(struct run *run, const struct rsc_batch *batch, struct 
     return run->only_record ? 0 : rsc_analysis_push(&run->analysis, batch, error);
 }
 
+/* Processor time that the program has used so far; 0: not known, or it has ended. */
+static double cpu_so_far(const struct run *run) {
+    struct timespec used;
+    clockid_t clock;
+    if (!run->launch.running || clock_getcpuclockid(run->launch.pid, &clock) || clock_gettime(clock, &used)) return 0;
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+/*
+ * What a program by itself does in a nanosecond, for a guess at the slowdown
+ * before it is known: instructions a program waits with, and instructions of one
+ * that computes.
+ */
+#define INSTRUCTIONS_PER_NS_LOW 1.0
+#define INSTRUCTIONS_PER_NS_HIGH 4.0
+#define INSTRUCTIONS_LEAST 1e6 /* before, it is the time to start that is measured */
+
+/*
+ * With --native: its time so far over what all of it takes without us, which the
+ * slowdown in the end is no less than. Else a guess from its instructions.
+ */
+static void slowdown_so_far(const struct run *run, const struct rsc_drain_stats *stats, char *text, size_t room) {
+    double used = cpu_so_far(run), instructions = (double)(stats->instructions + stats->unrecorded_instructions);
+    *text = 0;
+    if (!(used > 0)) return;
+    if (run->native_seconds > 0)
+        snprintf(text, room, ", slowdown at least %.1fx", used / run->native_seconds);
+    else if (instructions > INSTRUCTIONS_LEAST)
+        snprintf(text, room, ", slowdown perhaps %.0f to %.0fx", 1e9 * used * INSTRUCTIONS_PER_NS_LOW / instructions,
+                 1e9 * used * INSTRUCTIONS_PER_NS_HIGH / instructions);
+}
+
+static void show_progress(struct run *run) {
+    struct rsc_drain_stats stats;
+    char text[120], slowdown[64], line[200];
+    if (!rsc_progress_due(&run->session)) return;
+    rsc_drain_get_stats(run->drain, &stats);
+    rsc_analysis_so_far(&run->analysis, stats.accesses, rsc_progress_seconds(&run->session), text, sizeof text);
+    slowdown_so_far(run, &stats, slowdown, sizeof slowdown);
+    snprintf(line, sizeof line, "run: %s%s", text, slowdown);
+    rsc_progress_say(&run->session, line);
+}
+
 /* Takes what the program does until it has ended and all of it is taken. */
 static int watch(struct run *run, struct rsc_error *error) {
     struct rsc_batch batch;
     int status, ended = 0;
     for (;;) {
-        while ((status = rsc_drain_next(run->drain, ended, &batch, error)) > 0)
+        while ((status = rsc_drain_next(run->drain, ended, &batch, error)) > 0) {
             if ((status = deliver_batch(run, &batch, error)) < 0) return status;
+            show_progress(run);
+        }
         if (status < 0) return status;
         if (ended) return 0;
         ended = rsc_launch_poll(&run->launch);
         /* Children that are watched may outlive the program. */
         if (ended && run->launch_options.follow && rsc_drain_living(run->drain)) ended = 0;
         if (!ended) rsc_drain_wait(run->drain, 20);
+        show_progress(run);
     }
 }
 
@@ -316,6 +362,7 @@ static int run_program(struct run *run) {
     if (!status && by_function(run)) rsc_drain_set_region(run->drain, &run->roi);
     if (!status && rebuilt(run)) rsc_drain_set_most(run->drain, run->launch_options.length);
     if (!status) status = watch(run, &error);
+    rsc_progress_end(&run->session);
     if (!status && rebuilt(run) && !run->launch.ring->images)
         status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: nothing that it ran was built with reusescope cc", run->target.path);
     if (!status && !run->launch.ring->images) /* QEMU has said why */

@@ -59,8 +59,8 @@ static const struct rsc_option options[] = {
 };
 
 static const struct rsc_option output_options[] = {
-    {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here: .json is JSON, anything else text; - is standard output", NULL},
-    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text or json", "text json"},
+    {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here: .json is JSON, .html a page, anything else text; - is standard output", NULL},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json or html", "text json html"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -133,8 +133,8 @@ static int take_option(struct sim_verb *verb, const struct rsc_option_parser *pa
         return leave;
     case OPT_SEED: return take_number(parser, 0, UINT64_MAX, &verb->config.seed);
     case RSC_OPT_FORMAT:
-        if (strcmp(parser->value, "text") && strcmp(parser->value, "json"))
-            return rsc_option_refuse(parser, "not one of text, json");
+        if (strcmp(parser->value, "text") && strcmp(parser->value, "json") && strcmp(parser->value, "html"))
+            return rsc_option_refuse(parser, "not one of text, json, html");
         return rsc_session_option(&verb->session, parser, id);
     default: return rsc_sampling_option(&verb->sampling, &verb->session, parser, id);
     }
@@ -321,18 +321,19 @@ static void put_blame(struct rsc_json *json, const void *user) {
     rsc_json_array_end(json);
 }
 
-/* Text for people on standard output unless JSON is asked for; -o FILE takes JSON by its suffix, else text. */
+/* Text for people on standard output unless JSON or a page is asked for, by name or by the suffix of -o FILE. */
 static int deliver(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_session *session = &verb->session;
     char path[PATH_MAX];
     rsc_expand_name(session->output ? session->output : "-", path, sizeof path);
-    size_t length = strlen(path), bytes = 0;
+    size_t bytes = 0;
     char *text = NULL;
     struct rsc_sim_text_style style = {verb->per == 'r', verb->blame.wanted ? &verb->blame : NULL};
-    int json = session->format ? !strcmp(session->format, "json") : length > 5 && !strcmp(path + length - 5, ".json");
+    enum rsc_report_format format = rsc_session_format(session, path);
+    int json = format == RSC_REPORT_JSON || format == RSC_REPORT_HTML;
     int status = json ? rsc_sim_json_with(&verb->result, verb->blame.wanted ? put_blame : NULL, verb, &text, &bytes, error)
                       : rsc_sim_text_with(&verb->result, &style, &text, &bytes, error);
-    if (!status) status = rsc_output_whole(path, text, bytes, 0, error);
+    if (!status) status = format == RSC_REPORT_HTML ? rsc_deliver_page(session, text, path, error) : rsc_output_whole(path, text, bytes, 0, error);
     free(text);
     if (!status && verb->misses.path) rsc_hint(session, "reusescope sim %s --l2 ...", verb->misses.path);
     return status;

@@ -19,6 +19,7 @@
 #include "base/fail.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
+#include "report/page.h"
 
 static unsigned terminal_size(int rows) {
     struct winsize size;
@@ -104,18 +105,46 @@ static int write_rendering(struct rsc_session *session, struct rsc_profile *cons
     return status;
 }
 
+enum rsc_report_format rsc_session_format(const struct rsc_session *session, const char *path) {
+    return session->format ? rsc_report_format_of_name(session->format) : rsc_report_format_of_path(path);
+}
+
+static void hint_page(const struct rsc_session *session, const char *path) {
+    if (strcmp(path, "-")) rsc_hint(session, "xdg-open %s   (a page that needs nothing else)", path);
+}
+
+int rsc_deliver_page(struct rsc_session *session, const char *document, const char *path, struct rsc_error *error) {
+    const struct rsc_page_extras extras = {.documents = &document, .document_count = 1}, *before = session->page;
+    session->page = &extras;
+    int status = write_rendering(session, NULL, 0, RSC_REPORT_HTML, path, error);
+    session->page = before;
+    if (!status) hint_page(session, path);
+    return status;
+}
+
 /* What -o and --format ask for, apart from text on the terminal. */
 static int write_file(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep,
-                      enum rsc_report_format format, struct rsc_error *error) {
+                      struct rsc_error *error) {
     if (!session->output) return keep ? rsc_profiles_save(profiles, count, RSC_DATA_FILE, 1, error) : 0;
     char path[PATH_MAX];
     rsc_expand_name(session->output, path, sizeof path);
-    if (!format) format = rsc_report_format_of_path(path);
-    int status = format ? write_rendering(session, profiles, count, format, path, error)
-                        : rsc_profiles_save(profiles, count, path, 0, error);
-    if (!status && (!format || format == RSC_REPORT_JSON)) rsc_hint(session, "reusescope report %s", path);
-    if (!status && format == RSC_REPORT_HTML) rsc_hint(session, "xdg-open %s   (a page that needs nothing else)", path);
-    return status;
+    enum rsc_report_format format = rsc_session_format(session, path);
+    return format ? write_rendering(session, profiles, count, format, path, error)
+                  : rsc_profiles_save(profiles, count, path, 0, error);
+}
+
+/* What to do with what was written: the last that is said. */
+static void hint_next(const struct rsc_session *session, int keep, int format_given) {
+    char path[PATH_MAX];
+    if (!session->output) {
+        if (keep && !format_given)
+            rsc_hint(session, "reusescope report --format json -o -   (this result again, from %s)", RSC_DATA_FILE);
+        return;
+    }
+    rsc_expand_name(session->output, path, sizeof path);
+    enum rsc_report_format format = rsc_session_format(session, path);
+    if (!format || format == RSC_REPORT_JSON) rsc_hint(session, "reusescope report %s", path);
+    if (format == RSC_REPORT_HTML) hint_page(session, path);
 }
 
 int rsc_session_check_output(struct rsc_session *session) {
@@ -141,7 +170,7 @@ int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *
         status = write_rendering(session, profiles, count, format ? format : RSC_REPORT_TEXT, "-", &error);
         return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
     }
-    int file_status = write_file(session, profiles, count, keep, format, &error);
+    int file_status = write_file(session, profiles, count, keep, &error);
     /* On the terminal: what was asked for, and an analysis also says what it found, unless quiet. */
     int show = session->output ? keep && !session->quiet && !format : !keep || !session->quiet || format;
     enum rsc_report_format shown = !session->output && format ? format : RSC_REPORT_TEXT;
@@ -149,7 +178,6 @@ int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *
     if (show) status = write_rendering(session, profiles, count, shown, "-", &text_error);
     if (file_status < 0) return rsc_session_fail(session, &error);
     if (status < 0) return rsc_session_fail(session, &text_error);
-    if (!session->output && keep && !format)
-        rsc_hint(session, "reusescope report --format json -o -   (this result again, from %s)", RSC_DATA_FILE);
+    hint_next(session, keep, format != RSC_REPORT_NONE);
     return RSC_EXIT_OK;
 }

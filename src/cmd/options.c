@@ -25,6 +25,7 @@ int rsc_usage_error(const struct rsc_verb *verb, const char *format, ...) {
 }
 
 int rsc_option_refuse(const struct rsc_option_parser *parser, const char *message) {
+    if (!parser->value) return rsc_usage_error(parser->verb, "--%s: %s", parser->option->name, message);
     return rsc_usage_error(parser->verb, "--%s %.60s: %s", parser->option->name, parser->value, message);
 }
 

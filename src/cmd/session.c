@@ -48,6 +48,7 @@ const struct rsc_option rsc_output_options[] = {
 static void print_log_line(void *user, enum rsc_log_level level, const char *line) {
     const struct rsc_session *session = user;
     if (level == RSC_LOG_WARNING ? session->quiet : !session->verbose) return;
+    if (session->progress_shown) fputs("\r\033[K", stderr);
     fprintf(stderr, "reusescope: %s%s\n", level == RSC_LOG_WARNING ? "warning: " : "", line);
 }
 

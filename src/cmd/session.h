@@ -63,7 +63,7 @@ struct rsc_session {
     int brief;         /* text is cut down to what fits a screen or two */
     int no_command;    /* profiles are to be shared: nothing of where and how they were made */
 
-    struct timespec progress_at; /* when progress was last shown */
+    struct timespec progress_start, progress_at; /* when work began, and progress was last shown */
     int progress_shown;
 };
 
@@ -85,8 +85,15 @@ int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error)
 int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, const char *path, int decode_ahead,
                      struct rsc_error *error);
 
-/* Shows how far work has got, on a terminal only, a few times a second. total RSC_UNKNOWN: not known. */
+/*
+ * Shows how far work has got, on a terminal only, a few times a second. total
+ * RSC_UNKNOWN: not known. For more than the usual words: where rsc_progress_due(),
+ * rsc_progress_say() one line, which is cut to the width of the terminal.
+ */
 void rsc_progress(struct rsc_session *session, uint64_t done, uint64_t total, const char *unit);
+int rsc_progress_due(struct rsc_session *session);
+void rsc_progress_say(struct rsc_session *session, const char *line);
+double rsc_progress_seconds(const struct rsc_session *session); /* since the first call; 0 at it */
 void rsc_progress_end(struct rsc_session *session);
 
 /*
@@ -111,6 +118,12 @@ struct rsc_report_style rsc_session_style(const struct rsc_session *session, int
  * is long and a person is there. Returns 0 or a negative code.
  */
 int rsc_deliver_text(const char *path, const char *text, size_t bytes, int for_people, struct rsc_error *error);
+
+/* What a result is to be: by --format, else by the suffix of `path`. RSC_REPORT_NONE: neither says. */
+enum rsc_report_format rsc_session_format(const struct rsc_session *session, const char *path);
+
+/* A page of one result that is no profile: its JSON, as rsc_page_document_read() would take it. */
+int rsc_deliver_page(struct rsc_session *session, const char *document, const char *path, struct rsc_error *error);
 
 /* "next: COMMAND" on standard error, unless quiet or nobody is there. */
 void rsc_hint(const struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,7 @@
 /* sim_sampling.c - see sim_sampling.h. */
 #include "cmd/sim_sampling.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,8 @@ static const char *contradiction(const struct rsc_sampling *sampling, const stru
         return "--study sampling takes all its samples itself: without --sample-sets, --sample-time and --cold-start";
     if (options->warm_accesses || options->warm_fill > 0 || options->window_accesses)
         return "samples are of the whole trace: without --warm, --warm-fill and windows";
+    if (sampling->study && rsc_session_format(session, session->output ? session->output : "-") == RSC_REPORT_HTML)
+        return "--study is text or json: there is no page of it";
     if (config->all_count) return "all: is for whole traces, not for samples";
     if ((time || sampling->study) && !rsc_filter_is_all(&session->filter))
         return "samples of time take the trace as it is: filter it first, with convert";
@@ -94,29 +97,24 @@ static const char *contradiction(const struct rsc_sampling *sampling, const stru
 
 /* ---- delivering ---- */
 
-static int wants_json(const struct rsc_session *session, const char *path) {
-    size_t length = strlen(path);
-    if (session->format) return !strcmp(session->format, "json");
-    return length > 5 && !strcmp(path + length - 5, ".json");
-}
-
 static double seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int deliver(const struct rsc_session *session, struct rsc_sim_result *result,
+static int deliver(struct rsc_session *session, struct rsc_sim_result *result,
                    const struct rsc_sampling_shown *shown, double started, struct rsc_error *error) {
     result->command = session->argv;
     result->seconds = seconds_now() - started;
     result->workers = 1;
-    const char *path = session->output ? session->output : "-";
-    char *text = NULL;
+    char path[PATH_MAX], *text = NULL;
     size_t bytes = 0;
-    int status = wants_json(session, path) ? rsc_sim_json(result, &text, &bytes, error)
-                                           : rsc_sampling_text(result, shown, &text, &bytes, error);
-    if (!status) status = rsc_output_whole(path, text, bytes, 0, error);
+    rsc_expand_name(session->output ? session->output : "-", path, sizeof path);
+    enum rsc_report_format format = rsc_session_format(session, path);
+    int json = format == RSC_REPORT_JSON || format == RSC_REPORT_HTML;
+    int status = json ? rsc_sim_json(result, &text, &bytes, error) : rsc_sampling_text(result, shown, &text, &bytes, error);
+    if (!status) status = format == RSC_REPORT_HTML ? rsc_deliver_page(session, text, path, error) : rsc_output_whole(path, text, bytes, 0, error);
     free(text);
     return status;
 }
@@ -240,14 +238,14 @@ static int run_study(struct rsc_session *session, const struct rsc_sim_config *c
                      const struct rsc_sim_options *options, struct rsc_trace *trace, const char *path,
                      struct rsc_error *error) {
     struct rsc_study study;
-    const char *to = session->output ? session->output : "-";
-    char *text = NULL;
+    char to[PATH_MAX], *text = NULL;
     size_t bytes = 0;
+    rsc_expand_name(session->output ? session->output : "-", to, sizeof to);
     int status = rsc_study_run(&study, config, trace, options->workers, options->writes_are_back, show_progress, session,
                                error);
     rsc_progress_end(session);
     if (!status)
-        status = wants_json(session, to) ? rsc_study_json(&study, path, &text, &bytes, error)
+        status = rsc_session_format(session, to) == RSC_REPORT_JSON ? rsc_study_json(&study, path, &text, &bytes, error)
                                          : rsc_study_text(&study, path, &text, &bytes, error);
     if (!status) status = rsc_output_whole(to, text, bytes, 0, error);
     free(text);

@@ -65,6 +65,7 @@ struct file_map {
 /* What is known about a pc. The arena's. */
 struct resolved {
     const char *module;
+    uint64_t offset; /* its address in the module's file, else its place in that file; 0: no module */
     size_t count;
     struct code_frame frames[];
 };
@@ -277,6 +278,7 @@ static struct resolved *resolve(struct rsc_symbols *symbols, uint64_t pc) {
     struct resolved *resolved = rsc_arena_alloc(&symbols->shared.arena, sizeof *resolved + count * sizeof *frames);
     if (!resolved) return NULL;
     *resolved = (struct resolved){.module = module ? module->path : NULL, .count = count};
+    if (map) resolved->offset = found ? pc - map->bias : pc - map->origin + map->origin_offset;
     memcpy(resolved->frames, frames, count * sizeof *frames);
     return resolved;
 }
@@ -306,6 +308,7 @@ int rsc_symbols_place(struct rsc_symbols *symbols, struct rsc_place *place, stru
         symbols->places.used++;
     }
     const struct resolved *known = (const struct resolved *)(uintptr_t)entry->value;
+    place->offset = known->offset;
     if (fill_place(place, known->count ? &known->frames[0] : NULL, known->module)) return RSC_ENOMEM;
     if (!inlined || known->count < 2) return 0;
     into = calloc(known->count - 1, sizeof *into);

@@ -37,7 +37,7 @@ int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes,
                     const char *path, const uint8_t *build_id, size_t build_id_bytes, struct rsc_error *error);
 
 /*
- * Fills function, file, line and module of a place from its pc, and the places it
+ * Fills function, file, line, module and offset of a place from its pc, and the places it
  * was inlined into (inlined, owned by the caller, may be NULL if not wanted).
  * What is not known stays NULL or 0. Returns 0 or RSC_ENOMEM. A second call for
  * the same pc is a table look-up.

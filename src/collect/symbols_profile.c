@@ -59,7 +59,7 @@ static int name_block(struct rsc_object_row *row, const struct rsc_place *place)
                  place->function, module);
     else
         snprintf(name, sizeof name, module ? "heap block allocated at 0x%llx in %s" : "heap block allocated at 0x%llx",
-                 (unsigned long long)place->pc, module);
+                 (unsigned long long)(place->offset ? place->offset : place->pc), module);
     return rsc_profile_set_text(&row->name, name);
 }
 

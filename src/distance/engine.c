@@ -171,6 +171,11 @@ int rsc_engine_push(struct rsc_engine *engine, const struct rsc_batch *batch, st
     return status;
 }
 
+void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_far) {
+    *so_far = (struct rsc_so_far){.error = NAN};
+    if (engine->kind->so_far && !engine->failed) engine->kind->so_far(engine->state, so_far);
+}
+
 int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struct rsc_error *error) {
     struct rsc_profile *profile = NULL;
     *out = NULL;

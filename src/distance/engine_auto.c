@@ -282,6 +282,20 @@ static int auto_finish(void *state, struct rsc_profile **out, struct rsc_error *
     return 0;
 }
 
+/* Of a sample after an exact beginning, the error is the sample's, by its share of all references. */
+static void auto_so_far(const void *state, struct rsc_so_far *so_far) {
+    const struct auto_engine *engine = state;
+    if (!(engine->options.error > 0)) {
+        if (engine->kind && engine->kind->so_far) engine->kind->so_far(engine->picked, so_far);
+        return;
+    }
+    if (engine->mode == SAMPLED) rsc_engine_shards.so_far(engine->shards, so_far);
+    else so_far->error = 0;
+    uint64_t sampled = so_far->references;
+    so_far->references = engine->sum.references + sampled;
+    if (so_far->references) so_far->error *= (double)sampled / (double)so_far->references;
+}
+
 const struct rsc_engine_kind rsc_engine_auto = {
     .name = "auto",
     .what = "exact; with an error allowed, a sample where that is cheaper",
@@ -291,4 +305,5 @@ const struct rsc_engine_kind rsc_engine_auto = {
     .push = auto_push,
     .finish = auto_finish,
     .destroy = auto_destroy,
+    .so_far = auto_so_far,
 };

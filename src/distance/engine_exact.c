@@ -162,6 +162,11 @@ static int exact_finish(void *state, struct rsc_profile **out, struct rsc_error 
     return 0;
 }
 
+static void exact_so_far(const void *state, struct rsc_so_far *so_far) {
+    so_far->references = ((const struct exact_engine *)state)->sum.references;
+    so_far->error = 0;
+}
+
 const struct rsc_engine_kind rsc_engine_exact = {
     .name = "exact",
     .what = "every distance, bit for bit; one core",
@@ -170,4 +175,5 @@ const struct rsc_engine_kind rsc_engine_exact = {
     .push = exact_push,
     .finish = exact_finish,
     .destroy = exact_destroy,
+    .so_far = exact_so_far,
 };

@@ -24,6 +24,14 @@ enum {
     RSC_CAN_DEVICE = 512, /* a device other than 0, or on_device */
 };
 
+/* How far an engine has got, for people who wait. */
+struct rsc_so_far {
+    uint64_t references; /* taken; 0: not known */
+    uint64_t samples;    /* of these so many were looked at, or lines kept; 0: all, or not known */
+    const char *sampled; /* what they are: "lines" */
+    double error;        /* mean half width of the curve's error bars if it ended now; NAN: not known. An exact result has 0 */
+};
+
 struct rsc_engine_kind {
     const char *name;
     const char *parameter; /* what stands behind "NAME:" in help, such as "RATE"; NULL: nothing may */
@@ -36,7 +44,12 @@ struct rsc_engine_kind {
     /* *out is not sealed. */
     int (*finish)(void *state, struct rsc_profile **out, struct rsc_error *error);
     void (*destroy)(void *state); /* NULL is allowed */
+    /* Fills what it knows of a zeroed struct whose error is NAN; changes nothing. NULL: knows nothing. */
+    void (*so_far)(const void *state, struct rsc_so_far *so_far);
 };
+
+/* How far an engine has got; between pushes. engine.c */
+void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_far);
 
 extern const struct rsc_engine_kind rsc_engine_auto;
 extern const struct rsc_engine_kind rsc_engine_exact;

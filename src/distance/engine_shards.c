@@ -279,6 +279,16 @@ static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error
     return 0;
 }
 
+static void shards_so_far(const void *state, struct rsc_so_far *so_far) {
+    const struct shards_engine *engine = state;
+    struct rsc_sample_whole whole = {engine->accesses, rsc_shards_engine_references(engine), engine->shards.rate,
+                                     engine->options.confidence, engine->options.line_bytes};
+    so_far->references = whole.references;
+    so_far->samples = engine->shards.stack.lines;
+    so_far->sampled = "lines";
+    so_far->error = rsc_sample_error(&engine->shards.sum, &whole);
+}
+
 const struct rsc_engine_kind rsc_engine_shards = {
     .name = "shards",
     .parameter = "RATE",
@@ -288,6 +298,7 @@ const struct rsc_engine_kind rsc_engine_shards = {
     .push = shards_push,
     .finish = shards_finish,
     .destroy = shards_destroy,
+    .so_far = shards_so_far,
 };
 
 const struct rsc_engine_kind rsc_engine_shards_max = {
@@ -299,4 +310,5 @@ const struct rsc_engine_kind rsc_engine_shards_max = {
     .push = shards_push,
     .finish = shards_finish,
     .destroy = shards_destroy,
+    .so_far = shards_so_far,
 };

@@ -245,6 +245,13 @@ static int time_finish(void *state, struct rsc_profile **out, struct rsc_error *
     return 0;
 }
 
+static void time_so_far(const void *state, struct rsc_so_far *so_far) {
+    const struct time_engine *engine = state;
+    so_far->references = engine->last.now;
+    so_far->samples = engine->sample.line.moves + engine->sample.line.repeats + engine->sample.window.samples;
+    so_far->sampled = "true distances";
+}
+
 #define TIME_ENGINE(id, KIND, text)                                                                              \
     static int create_##id(void **state, const struct rsc_engine_options *options, const char *parameter,       \
                            struct rsc_error *error) {                                                            \
@@ -258,6 +265,7 @@ static int time_finish(void *state, struct rsc_profile **out, struct rsc_error *
         .push = time_push,                                                                                       \
         .finish = time_finish,                                                                                   \
         .destroy = time_destroy,                                                                                 \
+        .so_far = time_so_far,                                                                                   \
     }
 
 TIME_ENGINE(statstack, RSC_RI_STATSTACK, "distances modelled from intervals: expected lines between two uses");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "distance/accumulate.h"
+#include "profile/metrics.h"
 
 /* What audits may cost: at first in each band of distance, and then for each reuse. */
 #define AUDIT_CREDIT_FIRST 16384
@@ -123,6 +124,30 @@ static int fill_threads(struct rsc_sample_sum *sum, struct rsc_profile *profile)
     }
     profile->made.threads = sum->threads_seen;
     return 0;
+}
+
+double rsc_sample_error(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole) {
+    struct rsc_profile *profile = rsc_profile_new();
+    uint32_t bins = rsc_bins_count(RSC_BINS_FINE);
+    double *counts = malloc(2 * bins * sizeof *counts), error = NAN;
+    if (profile && counts) {
+        /* settling changes what it settles */
+        memcpy(counts, sum->rd, bins * sizeof *counts);
+        memcpy(counts + bins, sum->ri, bins * sizeof *counts);
+        profile->references = whole->references;
+        profile->cold = round_within(sum->cold, whole->references);
+        if (!profile->cold && whole->references) profile->cold = 1;
+        profile->distinct = profile->cold;
+        profile->rd_cap = sum->rd_cap;
+        profile->rd_capped = round_within(sum->capped, whole->references - profile->cold);
+        uint64_t reuses = whole->references - profile->cold;
+        settle(counts, bins, reuses - profile->rd_capped, &profile->rd);
+        settle(counts + bins, bins, reuses, &profile->ri);
+        if (rsc_sample_bars(sum, whole, profile) == 0) error = rsc_profile_stated_error(profile);
+    }
+    free(counts);
+    rsc_profile_free(profile);
+    return error;
 }
 
 struct rsc_profile *rsc_sample_profile(struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole) {

@@ -111,6 +111,9 @@ struct rsc_sample_whole {
 /* A new profile, not sealed, with its curve and error bars; NULL: out of memory. */
 struct rsc_profile *rsc_sample_profile(struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole);
 
+/* The mean half width that its error bars would have now; NAN: out of memory. The sum stays as it is. */
+double rsc_sample_error(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole);
+
 /* Sets low and high of the profile's curve. Returns 0 or RSC_ENOMEM. sample_error.c */
 int rsc_sample_bars(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole,
                     struct rsc_profile *profile);

@@ -58,7 +58,7 @@ int rsc_load_optional(const struct rsc_loader *loader, const json_t *object, con
 /* The key requests and byte_miss_ratio of each point, if the model is requests. Totals, rd and mrc are read already. */
 int rsc_load_requests(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
 
-/* All rows: contexts, code, pairs, objects, threads, phases, kinds, lines. The profile's totals are read already. */
+/* All rows: contexts, code, pairs, objects, threads, phases, kinds, lines, modules. The profile's totals are read already. */
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
 
 #endif

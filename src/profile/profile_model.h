@@ -67,6 +67,8 @@ struct rsc_place {
     char *file;
     uint32_t line; /* 0: not known */
     char *module;  /* the mapped file pc lies in */
+    uint64_t offset; /* pc as the module's own file numbers its addresses, the same in every run; 0: not known. Saved
+                      * where no line is known */
 };
 
 #define RSC_NO_CONTEXT UINT32_MAX
@@ -148,6 +150,13 @@ struct rsc_mapping_row {
     uint32_t build_id_bytes; /* 0: not known */
 };
 
+/* A file that code ran from, and which build of it. Strings are owned. */
+struct rsc_module_row {
+    char *path;
+    uint8_t build_id[32];
+    uint32_t build_id_bytes; /* 0: not known */
+};
+
 struct rsc_profile {
     struct rsc_made made;
     uint64_t accesses, references, cold, invalidated, distinct;
@@ -184,6 +193,9 @@ struct rsc_profile {
     struct rsc_context_row *contexts; /* parents before children */
     size_t context_count;
 
+    struct rsc_module_row *modules; /* owned; each path and build id once */
+    size_t module_count;
+
     struct rsc_mapping_row *mappings; /* owned; not saved with the profile */
     size_t mapping_count;
 
@@ -213,6 +225,21 @@ int rsc_profile_set_code(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_pairs(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_objects(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count); /* no histograms */
+
+int rsc_profile_set_modules(struct rsc_profile *profile, size_t count);  /* no histograms */
+
+/* Makes modules of the mappings that have a build id or that a place names. Returns 0 or RSC_ENOMEM. */
+int rsc_profile_take_modules(struct rsc_profile *profile);
+
+/* The first module of that path; NULL: none. */
+const struct rsc_module_row *rsc_profile_module(const struct rsc_profile *profile, const char *path);
+
+/* 1 if both are known to be the same build. */
+int rsc_module_same_build(const struct rsc_module_row *a, const struct rsc_module_row *b);
+
+/* A build id as lower-case digits, "" where it is not known. */
+#define RSC_BUILD_ID_TEXT 65
+void rsc_module_id_text(const struct rsc_module_row *module, char text[RSC_BUILD_ID_TEXT]);
 
 /* The kinds a row can have, in the order of enum rsc_kind. */
 #define RSC_KIND_NAMES 3u

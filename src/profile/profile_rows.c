@@ -15,7 +15,7 @@ void rsc_place_clear(struct rsc_place *place) {
 }
 
 int rsc_place_copy(struct rsc_place *to, const struct rsc_place *from) {
-    *to = (struct rsc_place){.pc = from->pc, .line = from->line};
+    *to = (struct rsc_place){.pc = from->pc, .line = from->line, .offset = from->offset};
     if (rsc_profile_set_text(&to->function, from->function) || rsc_profile_set_text(&to->file, from->file) ||
         rsc_profile_set_text(&to->module, from->module))
         return RSC_ENOMEM;
@@ -124,6 +124,7 @@ void rsc_profile_drop_rows(struct rsc_profile *profile) {
     drop_pairs(profile);
     drop_objects(profile);
     drop_contexts(profile);
+    rsc_profile_drop_modules(profile);
     drop_mappings(profile);
 }
 

@@ -32,7 +32,7 @@ void rsc_json_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t coun
 void rsc_json_end_lines(struct rsc_json *json, size_t count);
 /* A row's histogram, on the row's own line. The bin of the cap (0: none) has no upper end. */
 void rsc_json_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap);
-/* The keys code, pairs, objects, contexts, threads, phases and, where there are any, kinds and lines. */
+/* The keys code, pairs, objects, contexts, threads, phases and, where there are any, kinds, lines and modules. */
 void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile);
 /* The key requests. */
 void rsc_json_requests(struct rsc_json *json, const struct rsc_profile *profile);
@@ -41,6 +41,9 @@ void rsc_json_requests(struct rsc_json *json, const struct rsc_profile *profile)
 int rsc_requests_derive(struct rsc_profile *profile);
 /* The bytes of both, in the empty `merged`. Returns 0 or RSC_ENOMEM. */
 int rsc_requests_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
+/* Modules of both, each once. */
+int rsc_modules_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
+void rsc_profile_drop_modules(struct rsc_profile *profile);
 /* Kinds and lines of both, the same. */
 int rsc_kinds_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);

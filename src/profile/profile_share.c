@@ -48,4 +48,5 @@ void rsc_profile_forget_origin(struct rsc_profile *profile) {
     for (size_t i = 0; i < profile->context_count; i++) cut_place(&profile->contexts[i].place);
     for (size_t i = 0; i < profile->object_count; i++) cut_folders_within(profile->objects[i].name);
     for (size_t i = 0; i < profile->line_count; i++) cut_folders_within(profile->lines[i].object);
+    for (size_t i = 0; i < profile->module_count; i++) cut_folders(profile->modules[i].path);
 }

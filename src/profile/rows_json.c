@@ -2,7 +2,7 @@
  * rows_json.c - the rows of a profile as JSON: one row a line.
  *
  * What is not known of a place is null rather than absent, so that every row of
- * a table has the same keys; only `inlined` is left out where there is nothing.
+ * a table has the same keys; only `inlined` and `offset` are left out where there is nothing.
  */
 #include "profile/profile_rows.h"
 
@@ -48,6 +48,10 @@ static void put_place(struct rsc_json *json, const struct rsc_place *place) {
     rsc_json_key_string(json, "file", place->file);
     put_line(json, place->line);
     rsc_json_key_string(json, "module", place->module);
+    if (place->offset && !(place->file && place->line)) {
+        rsc_json_key(json, "offset");
+        rsc_json_hex(json, place->offset);
+    }
 }
 
 static void put_context_id(struct rsc_json *json, const char *key, uint32_t context) {
@@ -229,6 +233,22 @@ static void put_lines(struct rsc_json *json, const struct rsc_profile *profile) 
     rsc_json_end_lines(json, profile->line_count);
 }
 
+static void put_modules(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "modules");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->module_count; i++) {
+        char id[RSC_BUILD_ID_TEXT];
+        rsc_module_id_text(&profile->modules[i], id);
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_string(json, "path", profile->modules[i].path);
+        rsc_json_key_string(json, "build_id", id[0] ? id : NULL);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->module_count);
+}
+
 void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile) {
     int any = profile->code_count || profile->pair_count || profile->object_count || profile->context_count;
     rsc_json_newline(json);
@@ -245,4 +265,5 @@ void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile) {
     put_phases(json, profile);
     if (profile->kind_count) put_kinds(json, profile);
     if (profile->lines_at_bytes) put_lines(json, profile);
+    if (profile->module_count) put_modules(json, profile);
 }

@@ -113,6 +113,7 @@ static int load_source(const struct rsc_loader *loader, const json_t *object, st
 static int load_place(const struct rsc_loader *loader, const json_t *object, struct rsc_place *place) {
     int rc;
     if ((rc = load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
+    if (json_object_get(object, "offset") && (rc = load_address(loader, object, "offset", &place->offset))) return rc;
     return json_object_get(object, "module") ? rsc_load_text(loader, object, "module", 1, &place->module) : 0;
 }
 
@@ -381,12 +382,44 @@ static int load_lines(struct rsc_loader *loader, const json_t *root, struct rsc_
     return rc;
 }
 
+/* Pairs of lower-case digits, or null. */
+static int load_build_id(const struct rsc_loader *loader, const json_t *item, struct rsc_module_row *row) {
+    const json_t *value = json_object_get(item, "build_id");
+    const char *text = json_string_value(value);
+    size_t digits = text ? strspn(text, "0123456789abcdef") : 0;
+    if (json_is_null(value)) return 0;
+    if (!digits || digits % 2 || digits > 2 * sizeof row->build_id || text[digits])
+        return rsc_load_bad(loader, "build_id must be null or 1 to %zu bytes as lower-case digits", sizeof row->build_id);
+    for (; text[2 * row->build_id_bytes]; row->build_id_bytes++) {
+        char byte[3] = {text[2 * row->build_id_bytes], text[2 * row->build_id_bytes + 1], 0};
+        row->build_id[row->build_id_bytes] = (uint8_t)strtoul(byte, NULL, 16);
+    }
+    return 0;
+}
+
+static int load_modules(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    if (!json_object_get(root, "modules")) return 0;
+    int rc = row_array(loader, root, "modules", 0, &list, &count);
+    if (rc) return rc;
+    if (rsc_profile_set_modules(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const json_t *item = json_array_get(list, i);
+        name_row(loader, prefix, "modules", i);
+        if (!(rc = rsc_load_text(loader, item, "path", 0, &profile->modules[i].path)))
+            rc = load_build_id(loader, item, &profile->modules[i]);
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     int rc;
     if ((rc = load_contexts(loader, root, profile)) || (rc = load_code(loader, root, profile)) ||
         (rc = load_pairs(loader, root, profile)) || (rc = load_objects(loader, root, profile)) ||
         (rc = load_threads(loader, root, profile)) || (rc = load_phases(loader, root, profile)) ||
-        (rc = load_kinds(loader, root, profile)))
+        (rc = load_kinds(loader, root, profile)) || (rc = load_lines(loader, root, profile)))
         return rc;
-    return load_lines(loader, root, profile);
+    return load_modules(loader, root, profile);
 }

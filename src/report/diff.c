@@ -21,6 +21,8 @@ struct item {
     const struct rsc_code_row *row;
     int side;
     uint64_t line; /* old lines moved; 0: not known */
+    const char *module; /* its last part; of a build that both sides have, the new side's. NULL: not known */
+    int same_build;     /* the other side has this very build of the module */
 };
 
 /* ---- names ---- */
@@ -47,16 +49,19 @@ static int compare_ends(const char *a, const char *b) {
     return !a || !b ? (a != NULL) - (b != NULL) : strcmp(rsc_base_name(a), rsc_base_name(b));
 }
 
-static int compare_functions(const struct rsc_place *a, const struct rsc_place *b) {
+/* Code without a name is told apart by its address in the module where both sides have the same build of it. */
+static int compare_functions(const struct item *left, const struct item *right) {
+    const struct rsc_place *a = &left->row->place, *b = &right->row->place;
     int order = compare_symbols(a->function, b->function);
     if (!order) order = (a->file != NULL) - (b->file != NULL);
-    if (!order) order = a->file ? compare_ends(a->file, b->file) : compare_ends(a->module, b->module);
-    return order;
+    if (!order) order = a->file ? compare_ends(a->file, b->file) : compare_ends(left->module, right->module);
+    if (order || a->function || a->file || !left->same_build || !right->same_build) return order;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 static int by_function(const void *left, const void *right) {
     const struct item *a = left, *b = right;
-    int order = compare_functions(&a->row->place, &b->row->place);
+    int order = compare_functions(a, b);
     if (!order) order = a->side - b->side;
     return order ? order : (a->line > b->line) - (a->line < b->line);
 }
@@ -82,9 +87,10 @@ static size_t lines_met(const struct item *old_items, size_t old_count, const st
     return met;
 }
 
-/* A stretch sorted by side and line: old lines get the numbers they should have now. */
+/* A stretch sorted by side and line: old lines get the numbers they should have now. One build has but one numbering. */
 static void move_lines(struct item *items, size_t count) {
     size_t old_count = 0;
+    if (count && items[0].same_build && items[count - 1].same_build) return;
     while (old_count < count && items[old_count].side == RSC_DIFF_OLD) old_count++;
     size_t new_count = count - old_count;
     if (!old_count || !new_count || !items[0].line || !items[old_count].line) return;
@@ -177,6 +183,7 @@ static int order_rows(struct rsc_diff_row **rows, size_t count, size_t size) {
 static void take_function(struct rsc_diff *diff, struct item *items, size_t count) {
     struct rsc_diff_row *function = &diff->functions[diff->function_count++], *line = NULL;
     for (size_t i = 0; i < count; i++) add_item(diff, function, &items[i]);
+    function->by_offset = items[0].same_build && !function->place->function && !function->place->file && function->place->offset;
     widen(diff, function);
     move_lines(items, count);
     qsort(items, count, sizeof *items, by_line);
@@ -192,6 +199,22 @@ static void take_function(struct rsc_diff *diff, struct item *items, size_t coun
     if (line) widen(diff, line);
 }
 
+/* The other side's module of the same build; NULL: none, or not known. */
+static const struct rsc_module_row *twin_of(const struct rsc_diff *diff, int side, const struct rsc_module_row *module) {
+    const struct rsc_profile *other = diff->sides[!side];
+    for (size_t i = 0; module && i < other->module_count; i++)
+        if (rsc_module_same_build(module, &other->modules[i])) return &other->modules[i];
+    return NULL;
+}
+
+static void find_module(const struct rsc_diff *diff, struct item *item) {
+    const char *path = item->row->place.module;
+    const struct rsc_module_row *twin = twin_of(diff, item->side, rsc_profile_module(diff->sides[item->side], path));
+    item->same_build = twin != NULL;
+    if (twin && item->side == RSC_DIFF_OLD) path = twin->path;
+    item->module = path ? rsc_base_name(path) : NULL;
+}
+
 static int match_code(struct rsc_diff *diff) {
     size_t most = diff->sides[0]->code_count + diff->sides[1]->code_count, count = 0;
     struct item *items = malloc((most + 1) * sizeof *items);
@@ -201,13 +224,14 @@ static int match_code(struct rsc_diff *diff) {
     for (int side = 0; !status && side < 2; side++)
         for (size_t i = 0; i < diff->sides[side]->code_count; i++) {
             const struct rsc_code_row *row = &diff->sides[side]->code[i];
-            items[count++] = (struct item){row, side, rsc_place_has_line(&row->place) ? row->place.line : 0};
+            items[count] = (struct item){row, side, rsc_place_has_line(&row->place) ? row->place.line : 0, NULL, 0};
+            find_module(diff, &items[count++]);
         }
     if (!status) {
         qsort(items, count, sizeof *items, by_function);
         for (size_t first = 0, end; first < count; first = end) {
             for (end = first + 1; end < count; end++)
-                if (compare_functions(&items[first].row->place, &items[end].row->place)) break;
+                if (compare_functions(&items[first], &items[end])) break;
             take_function(diff, items + first, end - first);
         }
         status = order_rows(&diff->functions, diff->function_count, diff->ranked_at);
@@ -260,6 +284,31 @@ static void choose_sizes(struct rsc_diff *diff, const struct rsc_diff_at *at, si
     }
 }
 
+/* ---- modules ---- */
+
+/* Modules of both sides that have one name and two builds. */
+static int find_rebuilt(struct rsc_diff *diff) {
+    const struct rsc_profile *before = diff->sides[RSC_DIFF_OLD], *after = diff->sides[RSC_DIFF_NEW];
+    diff->rebuilt = calloc(after->module_count + 1, sizeof *diff->rebuilt);
+    if (!diff->rebuilt) return RSC_ENOMEM;
+    size_t known = 0, twins = 0;
+    for (size_t i = 0; i < after->module_count; i++) {
+        const struct rsc_module_row *now = &after->modules[i];
+        int twin = twin_of(diff, RSC_DIFF_NEW, now) != NULL;
+        known += now->build_id_bytes != 0;
+        twins += (size_t)twin;
+        if (!now->build_id_bytes || twin) continue;
+        for (size_t k = 0; k < before->module_count; k++) {
+            const struct rsc_module_row *then = &before->modules[k];
+            if (!then->build_id_bytes || strcmp(rsc_base_name(then->path), rsc_base_name(now->path))) continue;
+            diff->rebuilt[diff->rebuilt_count++] = (struct rsc_diff_module){{then, now}};
+            break;
+        }
+    }
+    diff->same_builds = known && twins == known;
+    return 0;
+}
+
 /* ---- public ---- */
 
 static int same_text(const char *a, const char *b) { return !strcmp(a ? a : "", b ? b : ""); }
@@ -272,7 +321,7 @@ int rsc_diff_make(struct rsc_diff *diff, const struct rsc_profile *old_profile, 
         !same_text(old_profile->made.model, new_profile->made.model))
         return rsc_fail(error, RSC_EINVAL, "profiles of different line sizes or models cannot be compared");
     choose_sizes(diff, at, count, machine);
-    if (match_code(diff) < 0) {
+    if (match_code(diff) < 0 || find_rebuilt(diff) < 0) {
         rsc_diff_free(diff);
         return rsc_fail_memory(error, "comparison");
     }
@@ -282,6 +331,7 @@ int rsc_diff_make(struct rsc_diff *diff, const struct rsc_profile *old_profile, 
 void rsc_diff_free(struct rsc_diff *diff) {
     free(diff->functions);
     free(diff->lines);
+    free(diff->rebuilt);
     *diff = (struct rsc_diff){0};
 }
 

@@ -10,9 +10,12 @@
  *
  * Code is one by its names, never by its address, which differs from run to run:
  * the function (without what a compiler appends to clones) and the last part of
- * its file's name, or of the module's where no file is known. Lines within a
- * function are matched after moving all of the old ones by the one number of lines
- * that lets most of them meet: an edit above a function changes nothing in it.
+ * its file's name, or of the module's where no file is known. A module is one by its
+ * build id where both profiles have it, whatever its file is called: then code
+ * without a name is matched by its address in the module, which is the same in
+ * every run, and lines are where they were. Else lines within a function are
+ * matched after moving all of the old ones by the one number of lines that lets
+ * most of them meet: an edit above a function changes nothing in it.
  */
 #ifndef RSC_REPORT_DIFF_H
 #define RSC_REPORT_DIFF_H
@@ -43,9 +46,15 @@ struct rsc_diff_size {
 /* A function, or a line of one. */
 struct rsc_diff_row {
     const struct rsc_place *place; /* of the new profile if it has it, else of the old */
+    int by_offset;                 /* without a name: it is the code at place->offset */
     int has_line;                  /* else only function, file and module of `place` count */
     uint64_t references[2];
     struct rsc_diff_value misses[2][RSC_DIFF_SIZES_MAX];
+};
+
+/* A module of two builds: the old and the new one. */
+struct rsc_diff_module {
+    const struct rsc_module_row *sides[2];
 };
 
 struct rsc_diff {
@@ -56,6 +65,9 @@ struct rsc_diff {
     size_t ranked_at;     /* index of the size whose misses changed most: rows are in the order of their change there */
     struct rsc_diff_row *functions, *lines; /* owned */
     size_t function_count, line_count;
+    struct rsc_diff_module *rebuilt; /* owned */
+    size_t rebuilt_count;
+    int same_builds; /* every module of the new side whose build id is known is in the old one too, and there is one */
 };
 
 /* A size to compare at: in bytes, or a cache of the machine by its name. */

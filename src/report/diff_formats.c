@@ -46,6 +46,10 @@ static void put_place(struct rsc_json *json, const struct rsc_diff_report *repor
     rsc_json_key_string(json, "file", place->file ? rsc_diff_file_name(report, place->file) : NULL);
     if (row->has_line) rsc_json_key_u64(json, "line", place->line);
     if (!row->has_line) rsc_json_key_string(json, "module", place->module);
+    if (row->by_offset) {
+        rsc_json_key(json, "offset");
+        rsc_json_hex(json, place->offset);
+    }
 }
 
 static void put_rows(struct rsc_json *json, const struct rsc_diff_report *report, const struct rsc_diff *diff,
@@ -93,6 +97,21 @@ static void put_sizes(struct rsc_json *json, const struct rsc_diff *diff) {
         put_value(json, "new", &size->miss_ratio[1]);
         rsc_json_key_string(json, "verdict", verdicts[rsc_diff_verdict(size->miss_ratio)]);
         rsc_json_object_end(json);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
+static void put_rebuilt(struct rsc_json *json, const struct rsc_diff *diff) {
+    rsc_json_key(json, "rebuilt");
+    rsc_json_array(json);
+    for (size_t i = 0; i < diff->rebuilt_count; i++) {
+        char id[2][RSC_BUILD_ID_TEXT];
+        for (int side = 0; side < 2; side++) rsc_module_id_text(diff->rebuilt[i].sides[side], id[side]);
+        rsc_json_object(json);
+        rsc_json_key_string(json, "module", diff->rebuilt[i].sides[RSC_DIFF_NEW]->path);
+        rsc_json_key_string(json, "old", id[RSC_DIFF_OLD]);
+        rsc_json_key_string(json, "new", id[RSC_DIFF_NEW]);
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);
@@ -150,6 +169,7 @@ int rsc_diff_json(const struct rsc_diff_report *report, char **text, size_t *byt
         put_totals(&json, "references", before->references, after->references);
         put_totals(&json, "cold", before->cold, after->cold);
         put_totals(&json, "footprint", rsc_profile_footprint(before), rsc_profile_footprint(after));
+        if (diff->sides[0]->module_count && diff->sides[1]->module_count) put_rebuilt(&json, diff);
         put_sizes(&json, diff);
         put_rows(&json, report, diff, "functions", diff->functions, diff->function_count);
         put_rows(&json, report, diff, "lines", diff->lines, diff->line_count);

@@ -63,7 +63,9 @@ static void put_place(struct rsc_text *text, const struct rsc_diff_report *repor
         return;
     }
     unsigned end = text->column + columns;
-    rsc_text_foreign(text, shown.function ? shown.function : "unnamed code", columns);
+    char unnamed[40] = "unnamed code";
+    if (row->by_offset) snprintf(unnamed, sizeof unnamed, "0x%llx", (unsigned long long)shown.offset);
+    rsc_text_foreign(text, shown.function ? shown.function : unnamed, columns);
     const char *in = shown.file ? shown.file : shown.module;
     if (!in || text->column + 8 > end) return;
     rsc_text_put(text, " in ");
@@ -99,15 +101,30 @@ static void put_rows(struct rsc_text *text, const struct rsc_diff_report *report
     if (more) rsc_text_put(text, "   and %zu more\n", more);
 }
 
+/* Which modules were built anew, by their build ids; nothing where those are not known. */
+static void put_builds(struct rsc_text *text, const struct rsc_diff *diff) {
+    enum { DIGITS = 12 };
+    for (size_t i = 0; i < diff->rebuilt_count; i++) {
+        char id[2][RSC_BUILD_ID_TEXT];
+        for (int side = 0; side < 2; side++) rsc_module_id_text(diff->rebuilt[i].sides[side], id[side]);
+        rsc_text_put(text, " rebuilt        ");
+        rsc_text_foreign(text, rsc_base_name(diff->rebuilt[i].sides[RSC_DIFF_NEW]->path), 30);
+        rsc_text_put(text, ", build id %.*s, was %.*s\n", DIGITS, id[RSC_DIFF_NEW], DIGITS, id[RSC_DIFF_OLD]);
+    }
+    if (diff->same_builds) rsc_text_put(text, " build          the same\n");
+    rsc_text_put(text, "\n");
+}
+
 static void put_diff(struct rsc_text *text, const struct rsc_diff_report *report, const struct rsc_report_style *style,
                      const struct rsc_diff *diff) {
     const struct rsc_profile *before = diff->sides[0], *after = diff->sides[1];
     uint64_t line = before->made.line_bytes;
     rsc_text_put(text, " references     %s, was %s\n", rsc_show_count(after->references).text,
                  rsc_show_count(before->references).text);
-    rsc_text_put(text, " footprint      %s, was %s\n\n",
+    rsc_text_put(text, " footprint      %s, was %s\n",
                  rsc_show_bytes(rsc_lines_to_bytes(rsc_profile_footprint(after), line)).text,
                  rsc_show_bytes(rsc_lines_to_bytes(rsc_profile_footprint(before), line)).text);
+    put_builds(text, diff);
     rsc_text_put(text, " Miss ratio\n");
     put_sizes(text, diff);
     if (!diff->size_count) return;

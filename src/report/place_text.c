@@ -36,7 +36,8 @@ void rsc_put_place(struct rsc_text *text, const struct rsc_place *place, unsigne
         return;
     }
     char pc[24];
-    snprintf(pc, sizeof pc, "0x%" PRIx64, place->pc);
+    /* in a module as objdump and addr2line count, the same in every run */
+    snprintf(pc, sizeof pc, "0x%" PRIx64, place->offset ? place->offset : place->pc);
     rsc_text_foreign(text, place->function && place->function[0] ? place->function : pc, columns);
     if (place->module && place->module[0] && text->column + 8 <= end) {
         rsc_text_put(text, " in ");
@@ -50,7 +51,7 @@ struct rsc_place_short rsc_place_in_short(const struct rsc_place *place, int uni
     char *taken = NULL;
     size_t bytes;
     rsc_text_init(&text, unicode, 0);
-    struct rsc_place bare = {.pc = place->pc, .line = place->line};
+    struct rsc_place bare = {.pc = place->pc, .line = place->line, .offset = place->offset};
     if (place->file && place->line) bare.file = (char *)rsc_base_name(place->file);
     else bare.function = place->function;
     rsc_put_place(&text, &bare, RSC_PLACE_SHORT_COLUMNS);

@@ -196,3 +196,15 @@ reusescope: examples/loops/matmul.c: no function nothing is defined here
 $ reusescope loops - < /dev/null
 reusescope: -:1: 'loops' is missing before the end
 [1]
+
+# A page, and what a loop's source has none of.
+$ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 -q -o x.html; grep -c '"schema":"reusescope-loops/1"' x.html
+1
+$ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 -o x.folded
+reusescope loops: no call paths are known from source: text, json, csv or html
+[2]
+$ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 --format speedscope
+reusescope loops: no call paths are known from source: text, json, csv or html
+[2]
+$ ls x.*
+x.html

@@ -257,7 +257,7 @@ $ reusescope sim t.rsct --l1d 4K,4,64 --per page
 reusescope sim: --per page: not one of instructions, references
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --format csv
-reusescope sim: --format csv: not one of text, json
+reusescope sim: --format csv: not one of text, json, html
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64,prefetch --miss-trace x.rsct
 reusescope sim: --miss-trace: a prefetcher's reads would pass for misses: not with prefetch
@@ -289,3 +289,17 @@ reusescope sim: --threads 0: not a number from 1 up
 $ reusescope sim none.rsct --l1d 4K,4,64
 reusescope: none.rsct: No such file or directory
 [1]
+
+# A page.
+$ reusescope sim t.rsct --l1d 4K,4,64 -o x.html; grep -c '"schema":"reusescope-sim/1"' x.html
+next: xdg-open x.html   (a page that needs nothing else)
+1
+$ reusescope sim t.rsct --l1d 4K,4,64 --format html -o - | grep -c '"schema":"reusescope-sim/1"'
+1
+$ reusescope sim t.rsct --l2 4K,4,64 --study sampling -o y.html
+reusescope sim: --study is text or json: there is no page of it
+[2]
+$ ls x.* y.*
+ls: cannot access 'y.*': No such file or directory
+x.html
+[2]

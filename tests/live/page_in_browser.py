@@ -3,6 +3,7 @@
     page_in_browser.py PAGES_FOLDER SCREENSHOTS_FOLDER
 """
 import csv
+import json
 import os
 import sys
 import time
@@ -209,6 +210,51 @@ def other_results(browser):
     quiet(browser, "other.html")
 
 
+def shown(text):
+    """The number that "142 k" stands for."""
+    number, _, unit = text.partition(" ")
+    return float(number) * 1000 ** " kMGT".index(unit or " ")
+
+
+def digits(text):
+    return int("".join(c for c in text if c.isdigit()) or -1)
+
+
+def straight_from_a_verb(browser):
+    """Pages that sim and loops wrote themselves, against their JSON."""
+    with open(os.path.join(pages, "real-sim.json"), encoding="utf-8") as file:
+        levels = json.load(file)["levels"]
+    show(browser, "real-sim.html")
+    rows = browser.run("return [...document.querySelectorAll('#sim-0 tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    check("a row for each cache", len(rows) == len(levels) == 3, rows)
+    for row, level in zip(rows, levels):
+        check(f"{level['name']} {level['config']}", row[:2] == [level["name"], level["config"]] and
+              all(abs(shown(cell) - level[key]) <= 0.005 * level[key] for cell, key in ((row[2], "accesses"), (row[3], "misses"))), (row, level))
+    check("why it misses", browser.run("return document.querySelectorAll('#levels rect[class^=reason-]').length") >= 3)
+    browser.screenshot("real-sim")
+    quiet(browser, "real-sim.html")
+
+    show(browser, "real-sample.html")
+    check("an estimate with its interval", "90 %" in browser.run("return document.querySelector('#sim-0 tbody').textContent"))
+    quiet(browser, "real-sample.html")
+
+    with open(os.path.join(pages, "real-loops.json"), encoding="utf-8") as file:
+        loops = json.load(file)["loops"]
+    show(browser, "real-loops.html")
+    for index, loop in enumerate(loops):
+        labels = browser.run(f"return [...document.querySelectorAll('#loop-{index} .legend li')].map(e => e.textContent)")
+        check("a curve for each number of threads", [digits(label.split(",")[0]) for label in labels] == [one["t"] for one in loop["threads"]], labels)
+        about = browser.run(f"return document.querySelector('#loop-{index} p').textContent")
+        told = shown(about.split("source: ")[1].split(" references")[0])
+        check("references", abs(told - loop["references"]) <= 0.005 * loop["references"], about)
+    before = browser.run("return document.querySelector('#loop-0 .size').textContent")
+    browser.type("#t-0", "\ue014\ue014")  # right, twice
+    after = browser.run("return document.querySelector('#loop-0 .size').textContent")
+    check("the slider goes from 1 to 64 threads", (digits(before), digits(after)) == (1, 64), (before, after))
+    browser.screenshot("real-loops")
+    quiet(browser, "real-loops.html")
+
+
 def nothing_at_all(browser):
     show(browser, "empty.html")
     check("an empty profile says so", "empty" in browser.run("return document.getElementById('headline').textContent"))
@@ -218,7 +264,7 @@ def nothing_at_all(browser):
 with Browser(screenshots) as chromium:
     chromium.on_page("/url", {"url": "about:blank"})
     chromium.requests()  # the browser's own first page
-    for part in (one_program, as_the_terminal_says, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, nothing_at_all):
+    for part in (one_program, as_the_terminal_says, two_programs, two_models, sampled_lines, names_of_any_kind, policy_holds, threads_that_share, other_results, straight_from_a_verb, nothing_at_all):
         begun = time.monotonic()
         part(chromium)
         print(f"{part.__name__}: {time.monotonic() - begun:.1f} s")

@@ -77,6 +77,54 @@ static void test_matched_by_names(void **state) {
     rsc_profile_free(b);
 }
 
+static void set_module(struct rsc_profile *profile, const char *path, uint8_t build) {
+    assert_int_equal(rsc_profile_set_modules(profile, 1), 0);
+    assert_int_equal(rsc_profile_set_text(&profile->modules[0].path, path), 0);
+    profile->modules[0].build_id_bytes = 20;
+    memset(profile->modules[0].build_id, build, 20);
+    for (size_t i = 0; i < profile->code_count; i++) {
+        assert_int_equal(rsc_profile_set_text(&profile->code[i].place.module, path), 0);
+        if (!profile->code[i].place.file) profile->code[i].place.offset = profile->code[i].place.pc & 0xfff;
+    }
+}
+
+/* One build under two names, loaded elsewhere: code without names meets by its place in the file, and no line is moved. */
+static void test_same_build(void **state) {
+    (void)state;
+    const struct code before[] = {{0x1010, NULL, NULL, 0, 100}, {0x1020, NULL, NULL, 0, 200}, {0x1030, "f", NULL, 0, 40},
+                                  {0x1040, "g", "a.c", 10, 300}};
+    const struct code after[] = {{0x7020, NULL, NULL, 0, 200}, {0x7010, NULL, NULL, 0, 700}, {0x7030, "f", NULL, 0, 40},
+                                 {0x7044, "g", "a.c", 15, 300}};
+    struct rsc_profile *a = profile_of(before, 4), *b = profile_of(after, 4);
+    set_module(a, "/tmp/1/app", 7);
+    set_module(b, "/opt/app-2", 7);
+    struct rsc_diff diff = compared(a, b);
+    assert_true(diff.same_builds);
+    assert_int_equal(diff.rebuilt_count, 0);
+    assert_int_equal(diff.function_count, 4);
+    assert_true(diff.functions[0].by_offset);
+    assert_int_equal(diff.functions[0].place->offset, 0x10);
+    assert_int_equal((int)diff.functions[0].misses[RSC_DIFF_OLD][0].value, 100);
+    assert_int_equal((int)diff.functions[0].misses[RSC_DIFF_NEW][0].value, 700);
+    for (size_t i = 1; i < diff.function_count; i++)
+        assert_int_equal((int)diff.functions[i].misses[0][0].value, (int)diff.functions[i].misses[1][0].value);
+    assert_int_equal(diff.line_count, 2); /* 10 and 15: one build has one numbering */
+    rsc_diff_free(&diff);
+    /* two builds: nothing says which of the nameless is which, and line 10 has become line 15 */
+    set_module(b, "/opt/app", 8);
+    diff = compared(a, b);
+    assert_false(diff.same_builds);
+    assert_int_equal(diff.rebuilt_count, 1);
+    assert_string_equal(diff.rebuilt[0].sides[RSC_DIFF_OLD]->path, "/tmp/1/app");
+    assert_int_equal(diff.function_count, 3);
+    assert_false(diff.functions[0].by_offset);
+    assert_int_equal((int)diff.functions[0].misses[RSC_DIFF_NEW][0].value, 900);
+    assert_int_equal(diff.line_count, 1);
+    rsc_diff_free(&diff);
+    rsc_profile_free(a);
+    rsc_profile_free(b);
+}
+
 /* A line more in one function, and one of another that misses more. */
 static void test_changes(void **state) {
     (void)state;
@@ -178,6 +226,7 @@ static void test_rules(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_build),
         cmocka_unit_test(test_matched_by_names), cmocka_unit_test(test_changes), cmocka_unit_test(test_error_bars),
         cmocka_unit_test(test_row_errors),       cmocka_unit_test(test_edges),   cmocka_unit_test(test_rules),
     };

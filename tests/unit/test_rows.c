@@ -196,15 +196,139 @@ static void row_counts_are_limited(void **state) {
     rsc_profile_free(profile);
 }
 
-static void every_prefix_is_refused(void **state) {
-    (void)state;
-    struct rsc_profile *profile = sample_rows(), **loaded;
+/* Rows of every sort in a profile of five lines: a short text. */
+static struct rsc_profile *few_rows(void) {
+    struct rsc_profile *profile = sample_empty();
+    assert_int_equal(rsc_profile_set_code(profile, 2), 0);
+    assert_int_equal(rsc_profile_set_pairs(profile, 1), 0);
+    assert_int_equal(rsc_profile_set_objects(profile, 1), 0);
+    assert_int_equal(rsc_profile_set_contexts(profile, 2), 0);
+    sample_code(profile, 0, sample_place(0x10, "fill", "a.c", 2, "m"), 5, 5, 0, 0);
+    sample_code(profile, 1, sample_place(0x20, "sum", "a.c", 3, NULL), 5, 0, 4, 5);
+    struct rsc_code_row *row = &profile->code[1];
+    row->inlined_into = calloc(1, sizeof *row->inlined_into);
+    assert_non_null(row->inlined_into);
+    row->inlined_count = 1;
+    row->inlined_into[0] = sample_place(0x20, "main", NULL, 0, NULL);
+    profile->contexts[0].place = sample_place(0x30, "main", "a.c", 9, "m");
+    profile->contexts[1].place = sample_place(0x40, "run", NULL, 0, "m");
+    profile->contexts[1].parent = 0;
+    profile->pairs[0].use = sample_place(0x10, "fill", "a.c", 2, "m");
+    profile->pairs[0].reuse = sample_place(0x20, "sum", "a.c", 3, NULL);
+    profile->pairs[0].reuse_context = 1;
+    profile->pairs[0].references = 5;
+    rsc_histogram_add(&profile->pairs[0].rd, 4, 5);
+    rsc_profile_set_text(&profile->objects[0].name, "block");
+    profile->objects[0].kind = "heap";
+    profile->objects[0].context = 1;
+    profile->objects[0].references = 10, profile->objects[0].cold = 5;
+    rsc_histogram_add(&profile->objects[0].rd, 4, 5);
+    return sample_sealed(profile);
+}
+
+/* Every prefix from the rows on is refused, one in `step` of them tried. */
+static void prefixes_are_refused(struct rsc_profile *profile, size_t step) {
+    struct rsc_profile **loaded;
     size_t bytes, count;
     char *text = sample_json(profile, &bytes), *rows = strstr(text, "\"code\":[");
-    for (size_t cut = (size_t)(rows - text); cut < bytes - 1; cut++)
+    rsc_profile_free(load_back(text)); /* it is the cut that is refused */
+    for (size_t cut = (size_t)(rows - text); cut < bytes - 1; cut += step)
         assert_int_equal(rsc_profiles_parse(text, cut, "x", &loaded, &count, NULL), RSC_EFORMAT);
     free(text);
     rsc_profile_free(profile);
+}
+
+static void every_prefix_is_refused(void **state) {
+    (void)state;
+    prefixes_are_refused(few_rows(), 1);
+    prefixes_are_refused(sample_rows(), 97); /* each takes a few ms */
+}
+
+/* ---- modules ---- */
+
+static struct rsc_profile *with_modules(uint8_t build) {
+    struct rsc_profile *profile = sample_rows();
+    assert_int_equal(rsc_profile_set_modules(profile, 2), 0);
+    assert_int_equal(rsc_profile_set_text(&profile->modules[0].path, "/usr/bin/wave"), 0);
+    assert_int_equal(rsc_profile_set_text(&profile->modules[1].path, "/lib/libc.so.6"), 0);
+    profile->modules[0].build_id_bytes = 3;
+    memset(profile->modules[0].build_id, build, 3);
+    profile->code[4].place.offset = 0x99000; /* memcpy has no line */
+    profile->code[0].place.offset = 0x1210;  /* sweep has one */
+    return profile;
+}
+
+static void modules_come_back_the_same(void **state) {
+    (void)state;
+    struct rsc_profile *profile = with_modules(0xa7);
+    char *text = sample_json(profile, NULL);
+    expect_in(text, "\n \"modules\":[\n  {\"path\":\"/usr/bin/wave\",\"build_id\":\"a7a7a7\"},\n"
+                    "  {\"path\":\"/lib/libc.so.6\",\"build_id\":null}\n ]");
+    expect_in(text, "\"function\":\"memcpy\",\"file\":null,\"line\":null,\"module\":\"/lib/libc.so.6\",\"offset\":\"0x99000\",");
+    assert_null(strstr(text, "\"offset\":\"0x1210\""));
+    struct rsc_profile *loaded = load_back(text);
+    char *again = sample_json(loaded, NULL);
+    assert_string_equal(text, again);
+    assert_int_equal(loaded->modules[0].build_id_bytes, 3);
+    assert_int_equal(loaded->code[4].place.offset, 0x99000);
+    assert_true(rsc_module_same_build(rsc_profile_module(loaded, "/usr/bin/wave"), &profile->modules[0]));
+    assert_false(rsc_module_same_build(&profile->modules[1], &profile->modules[1])); /* not known is not the same */
+    free(text);
+    free(again);
+    rsc_profile_free(loaded);
+    rsc_profile_free(profile);
+}
+
+static void expect_module(const char *id, const char *says) {
+    struct rsc_profile *profile = with_modules(0xa7);
+    struct rsc_error error;
+    char *text = sample_json(profile, NULL), *at = strstr(text, "\"a7a7a7\""), *changed;
+    assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - text), text, id, at + strlen("\"a7a7a7\"")) > 0);
+    assert_int_equal(parse(changed, &error), says ? RSC_EFORMAT : 0);
+    if (says) expect_in(error.message, says);
+    free(changed);
+    free(text);
+    rsc_profile_free(profile);
+}
+
+static void build_ids_are_checked(void **state) {
+    (void)state;
+    static const char *const bad[] = {"\"\"", "\"a\"", "\"a7a\"", "\"A7\"", "\"a7 \"", "7", "{}",
+                                      "\"0123456789012345678901234567890123456789012345678901234567890123ff\""};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_module(bad[i], "modules[0].build_id must be");
+    expect_module("\"0123456789012345678901234567890123456789012345678901234567890123\"", NULL);
+    expect_module("null", NULL);
+}
+
+static void modules_are_taken_from_mappings(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_rows();
+    profile->mappings = calloc(4, sizeof *profile->mappings);
+    assert_non_null(profile->mappings);
+    static const char *const paths[] = {"/usr/bin/wave", "/usr/bin/wave", "/lib/libc.so.6", "/tmp/data"};
+    for (; profile->mapping_count < 4; profile->mapping_count++)
+        assert_int_equal(rsc_profile_set_text(&profile->mappings[profile->mapping_count].path, paths[profile->mapping_count]), 0);
+    profile->mappings[0].build_id_bytes = profile->mappings[1].build_id_bytes = 2;
+    assert_int_equal(rsc_profile_take_modules(profile), 0);
+    assert_int_equal(profile->module_count, 2); /* the file of data has no build id, and no code is in it */
+    assert_string_equal(profile->modules[1].path, "/lib/libc.so.6");
+    assert_int_equal(profile->modules[1].build_id_bytes, 0);
+    rsc_profile_free(profile);
+}
+
+static void merged_modules_are_those_of_both(void **state) {
+    (void)state;
+    struct rsc_profile *into = with_modules(1), *same = with_modules(1), *other = with_modules(2);
+    assert_int_equal(rsc_profile_merge(into, same, NULL), 0);
+    assert_int_equal(into->module_count, 2);
+    assert_int_equal(rsc_profile_merge(into, other, NULL), 0);
+    assert_int_equal(into->module_count, 3);
+    assert_int_equal(into->modules[2].build_id[0], 2);
+    rsc_profile_forget_origin(into);
+    assert_string_equal(into->modules[0].path, "wave");
+    rsc_profile_free(into);
+    rsc_profile_free(same);
+    rsc_profile_free(other);
 }
 
 /* ---- merging ---- */
@@ -323,6 +447,10 @@ int main(void) {
         cmocka_unit_test(counts_are_checked),
         cmocka_unit_test(row_counts_are_limited),
         cmocka_unit_test(every_prefix_is_refused),
+        cmocka_unit_test(modules_come_back_the_same),
+        cmocka_unit_test(build_ids_are_checked),
+        cmocka_unit_test(modules_are_taken_from_mappings),
+        cmocka_unit_test(merged_modules_are_those_of_both),
         cmocka_unit_test(merging_with_itself_doubles_every_row),
         cmocka_unit_test(merged_rows_keep_their_call_paths),
         cmocka_unit_test(lines_join_across_builds_and_pcs_do_not),

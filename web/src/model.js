@@ -82,12 +82,12 @@ const NOWHERE = "(unknown)";
 function placeKey(place) {
   if (place.file && place.line) return (place.function || "") + "|" + baseName(place.file) + ":" + place.line;
   if (place.function) return place.function;
-  return (place.module ? baseName(place.module) : "") + "+" + place.pc;
+  return (place.module ? baseName(place.module) : "") + "+" + (place.offset ?? place.pc);
 }
 
 export function placeText(place) {
   if (place.file && place.line) return baseName(place.file) + ":" + place.line;
-  return (place.module ? baseName(place.module) + "+" : "") + place.pc;
+  return (place.module ? baseName(place.module) + "+" : "") + (place.offset ?? place.pc);
 }
 
 const moduleText = (place) => (place.module ? baseName(place.module) : NOWHERE);

@@ -28,7 +28,9 @@ function levelBars(levels, references) {
 function estimateText(level) {
   const e = level.estimate;
   if (!e) return "–";
-  return e.low === null || e.low === undefined ? `${e.method} ${e.fraction}` : `${e.mpi.toPrecision(3)} (${e.low.toPrecision(3)} to ${e.high.toPrecision(3)}, ${e.confidence} %, ${e.method} ${e.fraction})`;
+  const rate = e.rate ?? e.mpi;
+  if (e.low === null || e.low === undefined || rate === null) return `${e.method} ${e.fraction}`;
+  return `${rate.toPrecision(3)}${e.per === "access" ? " per access" : ""} (${e.low.toPrecision(3)} to ${e.high.toPrecision(3)}, ${e.confidence} %, ${e.method} ${e.fraction})`;
 }
 
 export function simulations(page) {
@@ -38,7 +40,7 @@ export function simulations(page) {
     levelBars(sim.levels, largest(sim.levels.map((level) => level.accesses), sim.references)),
     h("ul", { class: "legend" }, h("li", {}, h("i", { class: "key hit" }), "found"), REASONS.some((reason) => sim.levels.some((level) => level[reason] !== undefined))
       ? REASONS.map((reason) => h("li", {}, h("i", { class: "key reason-" + reason }), reason)) : h("li", {}, h("i", { class: "key miss" }), "missed")),
-    plainTable("Simulated caches", ["Cache", "Configuration", "Accesses", "Misses", "Miss ratio", "Write-backs", "Misses per instruction", "Estimate of them"],
+    plainTable("Simulated caches", ["Cache", "Configuration", "Accesses", "Misses", "Miss ratio", "Write-backs", "Misses per instruction", "Estimate of misses"],
       sim.levels.map((level) => [level.name, level.config, count(level.accesses), count(level.misses), percent(level.accesses ? level.misses / level.accesses : 0), count(level.writebacks), level.mpi === null ? "–" : level.mpi.toPrecision(3), estimateText(level)]), (n) => n > 1)));
 }
 
