@@ -12,6 +12,7 @@
  *   symbols_module.c    segments, symbol tables
  *   symbols_units.c     compilation units: functions and inlined frames of a pc
  *   symbols_declared.c  where variables are declared
+ *   symbols_loops.c     loops of the code that a profile's places lie in
  */
 #ifndef RSC_COLLECT_SYMBOLS_MODULE_H
 #define RSC_COLLECT_SYMBOLS_MODULE_H
@@ -174,6 +175,23 @@ void symbols_units_free(struct symbols_module *module);
 /* symbols_declared.c: file and line of the variable at exactly this address. 1, 0 (not known) or RSC_ENOMEM. */
 int symbols_declaration(struct symbols_shared *shared, struct symbols_module *module, uint64_t address,
                         const char **file, uint32_t *line);
+
+/* symbols_units.c: the function (not an inlined body) around an address, by the debug information. 1, 0 or RSC_ENOMEM. */
+int symbols_function_range(struct symbols_module *module, uint64_t address, uint64_t *start, uint64_t *bytes);
+
+/* symbols.c: the code of the function that a pc of the target lies in. 1, 0 (not known) or RSC_ENOMEM. */
+struct symbols_code {
+    const struct symbols_module *module;
+    uint64_t start, bytes; /* in the file's addresses */
+    uint64_t bias;         /* what a pc of the target is above them */
+};
+int symbols_code_at(struct rsc_symbols *symbols, uint64_t pc, struct symbols_code *code);
+
+/* symbols_profile.c */
+void symbols_free_places(struct rsc_place *places, size_t count);
+
+/* symbols_loops.c: fills a profile's loops and the loop of each of its places. 0 or RSC_ENOMEM. */
+int symbols_find_loops(struct rsc_symbols *symbols, struct rsc_profile *profile);
 
 /* symbols.c: the same for an address of the target, wherever it is mapped. */
 int symbols_declaration_at(struct rsc_symbols *symbols, uint64_t address, const char **file, uint32_t *line);

@@ -2,7 +2,8 @@
  * rows_json.c - the rows of a profile as JSON: one row a line.
  *
  * What is not known of a place is null rather than absent, so that every row of
- * a table has the same keys; only `inlined` is left out where there is nothing.
+ * a table has the same keys; only `inlined`, `loop`, `stride`, `object` and `latency` are left out
+ * where there is nothing.
  */
 #include "profile/profile_rows.h"
 
@@ -48,6 +49,7 @@ static void put_place(struct rsc_json *json, const struct rsc_place *place) {
     rsc_json_key_string(json, "file", place->file);
     put_line(json, place->line);
     rsc_json_key_string(json, "module", place->module);
+    if (place->loop) rsc_json_key_u64(json, "loop", place->loop - 1);
 }
 
 static void put_context_id(struct rsc_json *json, const char *key, uint32_t context) {
@@ -77,6 +79,16 @@ static void put_inlined(struct rsc_json *json, const struct rsc_code_row *row) {
     rsc_json_array_end(json);
 }
 
+static void put_stride(struct rsc_json *json, const struct rsc_stride *stride) {
+    rsc_json_key(json, "stride");
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "bytes", stride->bytes);
+    rsc_json_key_u64(json, "same", stride->same);
+    rsc_json_key_u64(json, "seen", stride->seen);
+    rsc_json_key_u64(json, "access", stride->access_bytes);
+    rsc_json_object_end(json);
+}
+
 /* ---- tables ---- */
 
 static void put_code(struct rsc_json *json, const struct rsc_profile *profile) {
@@ -93,6 +105,7 @@ static void put_code(struct rsc_json *json, const struct rsc_profile *profile) {
         rsc_json_key_u64(json, "error", row->error);
         rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
         if (row->inlined_count) put_inlined(json, row);
+        if (row->stride.seen) put_stride(json, &row->stride);
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->code_count);
@@ -110,6 +123,11 @@ static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile) 
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "error", row->error);
         rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        if (row->object) {
+            rsc_json_key_string(json, "object", row->object);
+            rsc_json_key_string(json, "object_kind", row->object_kind);
+        }
+        if (row->latency > 0) rsc_json_key_double(json, "latency", row->latency);
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->pair_count);
@@ -149,6 +167,25 @@ static void put_contexts(struct rsc_json *json, const struct rsc_profile *profil
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->context_count);
+}
+
+static void put_loops(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "loops");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->loop_count; i++) {
+        const struct rsc_loop_row *row = &profile->loops[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "id", i);
+        rsc_json_key(json, "parent");
+        if (row->parent) rsc_json_u64(json, row->parent - 1);
+        else rsc_json_null(json);
+        rsc_json_key_u64(json, "depth", row->depth);
+        put_place(json, &row->place);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->loop_count);
 }
 
 static void put_threads(struct rsc_json *json, const struct rsc_profile *profile) {
@@ -239,6 +276,7 @@ void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile) {
     put_objects(json, profile);
     if (any) rsc_json_newline(json);
     put_contexts(json, profile);
+    if (profile->loop_count) put_loops(json, profile);
     rsc_json_newline(json);
     put_threads(json, profile);
     rsc_json_newline(json);
