@@ -2,9 +2,10 @@
  * rows_json.c - the rows of a profile as JSON: one row a line.
  *
  * What is not known of a place is null rather than absent, so that every row of
- * a table has the same keys; only `inlined`, `loop`, `stride`, `object` and `latency` are left out
+ * a table has the same keys; only `inlined`, `loop`, `stride`, `ancestor`, `object` and `latency` are left out
  * where there is nothing.
  */
+#include "profile/pair_ancestor.h"
 #include "profile/profile_rows.h"
 
 void rsc_json_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t count) {
@@ -66,6 +67,19 @@ static void put_end(struct rsc_json *json, const char *key, const struct rsc_pla
     rsc_json_object_end(json);
 }
 
+/* What follows from the two paths, for those who do not want to walk them. */
+static void put_ancestor(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_pair_row *pair) {
+    struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair);
+    if (common.context == RSC_NO_CONTEXT && !common.around) return;
+    rsc_json_key(json, "ancestor");
+    rsc_json_object(json);
+    put_context_id(json, "context", common.context);
+    rsc_json_key(json, "loop");
+    if (common.around) rsc_json_u64(json, common.around - 1);
+    else rsc_json_null(json);
+    rsc_json_object_end(json);
+}
+
 static void put_inlined(struct rsc_json *json, const struct rsc_code_row *row) {
     rsc_json_key(json, "inlined");
     rsc_json_array(json);
@@ -123,6 +137,7 @@ static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile) 
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "error", row->error);
         rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        put_ancestor(json, profile, row);
         if (row->object) {
             rsc_json_key_string(json, "object", row->object);
             rsc_json_key_string(json, "object_kind", row->object_kind);
