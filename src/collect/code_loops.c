@@ -191,6 +191,16 @@ static int note_jump(struct decoding *decoding, const ZydisDecodedInstruction *i
     return 0;
 }
 
+static int is_last_call(const struct decoding *decoding, const ZydisDecodedInstruction *insn,
+                        const ZydisDecodedOperand *operands, uint64_t address) {
+    uint64_t target;
+    int is_slot = operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[0].mem.base == ZYDIS_REGISTER_RIP;
+    if (!decoding->code->never_returns || (!is_slot && operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE) ||
+        ZYAN_FAILED(ZydisCalcAbsoluteAddress(insn, &operands[0], address, &target)))
+        return 0;
+    return decoding->code->never_returns(decoding->code->module, target, is_slot);
+}
+
 /* Returns 1 where the code does not just go on, 0, or RSC_ENOMEM. */
 static int take(struct decoding *decoding, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
                 uint32_t at) {
@@ -199,6 +209,10 @@ static int take(struct decoding *decoding, const ZydisDecodedInstruction *insn, 
     case ZYDIS_CATEGORY_COND_BR: flow = CONDITION; break;
     case ZYDIS_CATEGORY_UNCOND_BR: flow = JUMP; break;
     case ZYDIS_CATEGORY_RET: flow = STOP; break;
+    case ZYDIS_CATEGORY_CALL:
+        if (!is_last_call(decoding, insn, operands, decoding->code->address + at)) return 0;
+        flow = STOP;
+        break;
     default:
         if (insn->mnemonic != ZYDIS_MNEMONIC_UD2 && insn->mnemonic != ZYDIS_MNEMONIC_HLT &&
             insn->mnemonic != ZYDIS_MNEMONIC_INT3) {
@@ -343,8 +357,9 @@ static int tell(struct rsc_code_loops *loops, const struct graph *graph, const s
         /* the node that stands for jumps to anywhere has no address of its own */
         uint32_t header = loop->header < graph->count ? loop->header : found->loops[i].latch;
         uint32_t latch = loop->latch < graph->count ? loop->latch : header;
-        loops->loops[i] = (struct rsc_code_loop){code->address + graph->starts[header], code->address + graph->lasts[latch],
-                                                 loop->parent, loop->depth, loop->entries};
+        loops->loops[i] = (struct rsc_code_loop){code->address + graph->starts[header], code->address + graph->starts[latch],
+                                                 code->address + graph->lasts[latch], loop->parent, loop->depth,
+                                                 loop->entries};
     }
     return 0;
 }

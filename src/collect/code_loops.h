@@ -6,7 +6,8 @@
  * (flow_loops.h). A jump by a table (switch) leads where the table says, if the code
  * before it is one of the forms that gcc and clang make; where a jump goes to what is
  * in a register and no table is found, it is taken to lead to every block that
- * nothing else leads to. Calls come back; jumps out of the function leave it. Parts
+ * nothing else leads to. Calls come back, but for those of functions that are known
+ * not to; jumps out of the function leave it. Parts
  * of a function that the compiler put elsewhere (.cold) are not part of it.
  */
 #ifndef RSC_COLLECT_CODE_LOOPS_H
@@ -23,13 +24,15 @@ struct rsc_code_bytes {
     uint64_t address;
     size_t bytes;
     /* `bytes` at `address` of the module's memory, as its file has them; NULL: not in the file. */
-    const uint8_t *(*read)(const void *module, uint64_t address, size_t bytes);
-    const void *module;
+    const uint8_t *(*read)(void *module, uint64_t address, size_t bytes);
+    /* Does the function at `address`, or the one whose address is in memory there (`is_slot`), never return? May be NULL. */
+    int (*never_returns)(void *module, uint64_t address, int is_slot);
+    void *module;
 };
 
 struct rsc_code_loop {
     uint64_t header; /* address of its first instruction */
-    uint64_t latch;  /* of the last instruction of a block that goes back to the header */
+    uint64_t latch_start, latch; /* of the first and last instruction of a block that goes back to the header */
     uint32_t parent; /* index of the loop around it, lower than its own, or RSC_NO_LOOP */
     uint32_t depth;  /* from 1 */
     uint32_t entries; /* 1; more where it is entered in several places */

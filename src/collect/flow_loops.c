@@ -1,10 +1,13 @@
 /*
  * flow_loops.c - see flow_loops.h.
  *
- * A region is a set of blocks and the header whose incoming edges do not count in
- * it; the first region is everything, without a header. Tarjan's algorithm, without
- * recursion, finds the strongly connected parts of a region; each that is a loop
- * becomes a region of its own, to be looked at later. A block is looked at once for
+ * A region is a set of blocks, a loop, in which edges to its entries do not count; the
+ * first region is everything, without an entry. Tarjan's algorithm, without recursion,
+ * finds the strongly connected parts of a region; each that is a loop becomes a region
+ * of its own, to be looked at later. No part has two entries of its region, as then
+ * one would dominate the other, which can be reached from outside without it: so
+ * every region is smaller than the one around it. Dominators are found the way of
+ * Cooper, Harvey and Kennedy. A block is looked at once for
  * each loop around it, so what a graph costs is its edges times its depth; STEPS_MAX
  * ends what no compiler makes.
  */
@@ -20,7 +23,6 @@
 
 struct region {
     uint32_t first, count; /* in search.members */
-    uint32_t header;       /* NONE: of everything */
     uint32_t loop;         /* RSC_NO_LOOP: of everything */
 };
 
@@ -29,6 +31,10 @@ struct search {
     struct rsc_flow_loops *out;
     uint32_t *before_first, *before; /* predecessors, as graph.first and graph.to */
     uint32_t *order;                 /* by block: when it is reached from block 0, all others behind */
+    uint32_t *at_order;              /* the block of each number in order */
+    uint32_t *dominator;             /* by block: the nearest other; NONE for block 0 and those not reached */
+    uint32_t *enters, *leaves;       /* by block: interval in the tree of dominators */
+    uint32_t *entry_of;              /* by block: the loop that it was last found to be an entry of */
     uint32_t *members;               /* blocks by region: a region's parts take the place of its own */
     uint32_t *region_of;             /* by block */
     uint32_t *number, *low;          /* by block, Tarjan's; number 0: not visited */
@@ -57,8 +63,8 @@ static int find_predecessors(struct search *search) {
     return 0;
 }
 
-/* Numbers blocks in reverse postorder from block 0, then those that are not reached, by their own numbers. */
-static void find_order(struct search *search) {
+/* Numbers blocks in reverse postorder from block 0, then those that are not reached; returns how many are. */
+static uint32_t find_order(struct search *search) {
     const struct rsc_flow_graph *graph = search->graph;
     uint32_t depth = 0, last = graph->count;
     memset(search->order, 0xff, graph->count * sizeof *search->order);
@@ -81,6 +87,73 @@ static void find_order(struct search *search) {
     /* what is reached has last .. count - 1: move it to the front */
     for (uint32_t b = 0, rest = graph->count - last; b < graph->count; b++)
         search->order[b] = search->order[b] == NONE ? rest++ : search->order[b] - last;
+    for (uint32_t b = 0; b < graph->count; b++) search->at_order[search->order[b]] = b;
+    return graph->count - last;
+}
+
+/* ---- dominators ---- */
+
+static uint32_t meet(struct search *search, uint32_t a, uint32_t b) {
+    while (a != b) {
+        search->steps++;
+        if (search->order[a] > search->order[b]) a = search->dominator[a];
+        else b = search->dominator[b];
+    }
+    return a;
+}
+
+/* Blocks are gone through in order until nothing changes; a block's first reached predecessor is before it. */
+static int find_dominators(struct search *search, uint32_t reached) {
+    for (uint32_t b = 0; b < search->graph->count; b++) search->dominator[b] = NONE;
+    search->dominator[0] = 0;
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (uint32_t i = 1; i < reached; i++) {
+            uint32_t block = search->at_order[i], nearest = NONE;
+            for (uint32_t e = search->before_first[block]; e < search->before_first[block + 1]; e++) {
+                uint32_t from = search->before[e];
+                search->steps++;
+                if (search->dominator[from] == NONE) continue;
+                nearest = nearest == NONE ? from : meet(search, nearest, from);
+            }
+            changed |= search->dominator[block] != nearest;
+            search->dominator[block] = nearest;
+        }
+        if (search->steps > STEPS_MAX) return RSC_ELIMIT;
+    }
+    return 0;
+}
+
+/*
+ * Intervals: a block's holds those of all that it dominates. Sizes of subtrees are
+ * summed up from the back, since a dominator is before what it dominates; then each
+ * block takes its place behind its elder siblings.
+ */
+static void number_tree(struct search *search, uint32_t reached) {
+    uint32_t *size = search->low, *next = search->number;
+    for (uint32_t i = 0; i < reached; i++) size[search->at_order[i]] = 1;
+    for (uint32_t i = reached; i-- > 1;) size[search->dominator[search->at_order[i]]] += size[search->at_order[i]];
+    for (uint32_t i = 0; i < reached; i++) {
+        uint32_t block = search->at_order[i], parent = search->dominator[block];
+        search->enters[block] = i ? next[parent] : 0;
+        if (i) next[parent] += size[block];
+        next[block] = search->enters[block] + 1;
+        search->leaves[block] = search->enters[block] + size[block];
+    }
+}
+
+/* Does every way to b pass a? Of blocks that are not reached nothing is known. */
+static int dominates(const struct search *search, uint32_t a, uint32_t b) {
+    if (search->dominator[a] == NONE || search->dominator[b] == NONE) return 0;
+    return search->enters[a] <= search->enters[b] && search->enters[b] < search->leaves[a];
+}
+
+/* ---- loops ---- */
+
+/* Is the edge left out when the inside of a loop is looked at? */
+static int is_left_out(const struct search *search, uint32_t loop, uint32_t from, uint32_t to) {
+    if (loop == RSC_NO_LOOP || search->entry_of[to] != loop) return 0;
+    return search->out->loops[loop].entries == 1 || !dominates(search, to, from);
 }
 
 static int add_region(struct search *search, struct region region) {
@@ -126,19 +199,25 @@ static int take_loop(struct search *search, const struct region *around, uint32_
             search->steps++;
         }
         loop.entries += is_entry;
+        if (is_entry) search->entry_of[block] = (uint32_t)search->out->count;
         if (is_entry && (loop.header == NONE || search->order[block] < search->order[loop.header])) loop.header = block;
     }
-    if (loop.header == NONE) /* nothing leads into it: code that was not found out how it is reached */
+    uint32_t index = (uint32_t)search->out->count;
+    if (loop.header == NONE) { /* nothing leads into it: code that was not found out how it is reached */
         for (uint32_t i = 0; i < count; i++)
             if (loop.header == NONE || search->order[part[i]] < search->order[loop.header]) loop.header = part[i];
-    for (uint32_t e = search->before_first[loop.header]; e < search->before_first[loop.header + 1]; e++) {
-        uint32_t from = search->before[e];
-        if (search->region_of[from] == number && (loop.latch == NONE || from > loop.latch)) loop.latch = from;
+        search->entry_of[loop.header] = index;
+        loop.entries = 1;
     }
-    uint32_t index = (uint32_t)search->out->count;
     for (uint32_t i = 0; i < count; i++) search->out->loop_of[part[i]] = index;
     if (add_loop(search, loop)) return RSC_ENOMEM;
-    return add_region(search, (struct region){(uint32_t)(part - search->members), count, loop.header, index});
+    for (uint32_t e = search->before_first[loop.header]; e < search->before_first[loop.header + 1]; e++) {
+        uint32_t from = search->before[e], *latch = &search->out->loops[index].latch;
+        if (search->region_of[from] == number && is_left_out(search, index, from, loop.header) && (*latch == NONE || from > *latch))
+            *latch = from;
+    }
+    if (search->out->loops[index].latch == NONE) search->out->loops[index].latch = loop.header;
+    return add_region(search, (struct region){(uint32_t)(part - search->members), count, index});
 }
 
 /* Visits what can be reached from a block of the region, and takes each loop that is complete. Returns 0 or RSC_ENOMEM. */
@@ -156,7 +235,7 @@ static int visit(struct search *search, uint32_t region_number, uint32_t start, 
         search->steps++;
         if (search->next_edge[block] < graph->first[block + 1]) {
             uint32_t to = graph->to[search->next_edge[block]++];
-            if (search->region_of[to] != region_number || to == region.header) continue;
+            if (search->region_of[to] != region_number || is_left_out(search, region.loop, block, to)) continue;
             if (!search->number[to]) {
                 search->path[depth++] = to;
                 search->number[to] = search->low[to] = ++search->counter;
@@ -174,7 +253,8 @@ static int visit(struct search *search, uint32_t region_number, uint32_t start, 
         if (search->low[block] != search->number[block]) continue;
         /* block and all opened after it are a part of the region */
         uint32_t count = 0, member, *part = search->members + *done;
-        uint32_t is_loop = search->open[*open_count - 1] != block || (block != region.header && goes_to(graph, block, block));
+        uint32_t is_loop = search->open[*open_count - 1] != block ||
+                           (goes_to(graph, block, block) && !is_left_out(search, region.loop, block, block));
         do {
             member = search->open[--*open_count];
             search->is_open[member] = 0;
@@ -211,10 +291,11 @@ static int split(struct search *search, uint32_t number, uint32_t *copy) {
 
 static int find_all(struct search *search) {
     uint32_t count = search->graph->count, *copy = malloc((count + 1ull) * sizeof *copy);
-    int rc = copy ? add_region(search, (struct region){0, count, NONE, RSC_NO_LOOP}) : RSC_ENOMEM;
+    int rc = copy ? add_region(search, (struct region){0, count, RSC_NO_LOOP}) : RSC_ENOMEM;
     for (uint32_t b = 0; b < count; b++) {
         search->members[b] = b;
         search->region_of[b] = 0;
+        search->entry_of[b] = RSC_NO_LOOP;
         search->out->loop_of[b] = RSC_NO_LOOP;
     }
     for (uint32_t next = 0; !rc && next < search->region_count; next++) rc = split(search, next, copy);
@@ -227,16 +308,19 @@ int rsc_flow_loops_find(struct rsc_flow_loops *loops, const struct rsc_flow_grap
     size_t count = graph->count, words = count + 1;
     *loops = (struct rsc_flow_loops){0};
     if (!count) return 0;
-    uint32_t **arrays[] = {&search.order, &search.members, &search.region_of, &search.number,
-                           &search.low,   &search.next_edge, &search.path,    &search.open};
+    uint32_t **arrays[] = {&search.order,  &search.at_order, &search.dominator, &search.enters, &search.leaves,
+                           &search.entry_of, &search.members, &search.region_of, &search.number, &search.low,
+                           &search.next_edge, &search.path,   &search.open};
     uint32_t *block = malloc(words * sizeof *block * (sizeof arrays / sizeof *arrays));
     search.is_open = calloc(words, 1);
     loops->loop_of = malloc(words * sizeof *loops->loop_of);
     int rc = block && search.is_open && loops->loop_of ? find_predecessors(&search) : RSC_ENOMEM;
     if (!rc) {
         for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = block + i * words;
-        find_order(&search);
-        rc = find_all(&search);
+        uint32_t reached = find_order(&search);
+        rc = find_dominators(&search, reached);
+        if (!rc) number_tree(&search, reached);
+        if (!rc) rc = find_all(&search);
     }
     free(block);
     free(search.is_open);

@@ -5,10 +5,15 @@
  * from each other. Its header is where it is entered. What is strongly connected
  * when the edges back to the header are left out are the loops inside it, and so on
  * inwards. Where every loop is entered at its header only (reducible graphs: all that
- * compilers make of for, while, do, break and continue), these are just the natural
- * loops: the header dominates the loop, and the edges left out are the back edges.
- * A part that is entered at several blocks (goto into a loop) has no natural loop; it
- * is one here, with the first of its entries as header, and says so.
+ * compilers make of for, while, do, break and continue at first), these are just the
+ * natural loops: the header dominates the loop, and the edges left out are the back
+ * edges.
+ *
+ * A part that is entered at several blocks has no natural loop: a goto into a loop, or
+ * what gcc -O3 makes of a loop that has another, in two versions, at its start. It is a
+ * loop here, with the first of its entries as header, and says so. Of the edges to its
+ * entries those stay that are back edges of a natural loop (their source is dominated
+ * by the entry): so the loops inside are found even if they begin at an entry.
  */
 #ifndef RSC_COLLECT_FLOW_LOOPS_H
 #define RSC_COLLECT_FLOW_LOOPS_H
@@ -27,7 +32,7 @@ struct rsc_flow_graph {
 
 struct rsc_flow_loop {
     uint32_t header;
-    uint32_t latch;   /* of the blocks in it that go back to the header, the one with the highest number */
+    uint32_t latch;   /* of the blocks in it whose edges to an entry are left out, the one with the highest number */
     uint32_t parent;  /* the loop around it, with a lower index, or RSC_NO_LOOP */
     uint32_t depth;   /* from 1 */
     uint32_t entries; /* blocks of it that are entered from outside: more than 1 if it is no natural loop */

@@ -354,6 +354,7 @@ int symbols_code_at(struct rsc_symbols *symbols, uint64_t pc, struct symbols_cod
     if (!symbol) return symbols_function_range(module, pc - map->bias, &code->start, &code->bytes);
     code->start = symbol->value;
     code->bytes = symbol->bytes;
+    code->name = symbol->name;
     return 1;
 }
 

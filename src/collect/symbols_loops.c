@@ -5,8 +5,10 @@
  * The function around a pc is that of the symbol table, or of the debug information
  * where there is no symbol; its code is read from the file as it was mapped and its
  * loops are found once (code_loops.h). A loop is named by the line it begins with:
- * the lower of the lines of its first instruction and of the jump back to it, since
- * compilers turn loops round so that either may belong to the for or while.
+ * the lowest of the lines of its first instruction and of those before the jump back
+ * to it, since compilers turn loops round so that either may belong to the for or
+ * while. Where other functions were inlined into its body, it is the line of the
+ * function that has the loop.
  */
 #ifdef RSC_HAVE_LIBDW
 
@@ -20,7 +22,7 @@
 
 /* A loop of the target, in the order they were found. */
 struct found_loop {
-    uint64_t header, latch; /* addresses of the target */
+    uint64_t header, latch_start, latch; /* addresses of the target */
     uint32_t parent;        /* 1 + index; 0: none */
     uint32_t depth;
     uint32_t row; /* 1 + its row in the profile being named; 0: no place is in it */
@@ -49,22 +51,9 @@ static void loops_free(struct symbols_loops *loops) {
 
 /* ---- code out of the file ---- */
 
-/* What the file has for an address; *room: how many bytes from there on. NULL: nothing. */
-static const uint8_t *bytes_at(const struct symbols_module *module, uint64_t address, uint64_t *room) {
-    for (size_t i = 0; i < module->segment_count; i++) {
-        const struct elf_segment *segment = &module->segments[i];
-        uint64_t offset = address - segment->vaddr;
-        if (address < segment->vaddr || offset >= segment->file_bytes) continue;
-        if (segment->offset > module->image.size || segment->file_bytes > module->image.size - segment->offset) continue;
-        *room = segment->file_bytes - offset;
-        return (const uint8_t *)module->image.bytes + segment->offset + offset;
-    }
-    return NULL;
-}
-
-static const uint8_t *read_data(const void *owner, uint64_t address, size_t bytes) {
+static const uint8_t *read_data(void *owner, uint64_t address, size_t bytes) {
     uint64_t room;
-    const uint8_t *data = bytes_at(owner, address, &room);
+    const uint8_t *data = symbols_bytes_at(owner, address, &room);
     return data && room >= bytes ? data : NULL;
 }
 
@@ -81,12 +70,16 @@ static int add_found(struct symbols_loops *loops, const struct rsc_code_loops *o
         if (!SYMBOLS_ROOM(loops->found, loops->found_room, loops->found_count)) return RSC_ENOMEM;
         loops->found[loops->found_count++] =
             (struct found_loop){.header = loop->header + bias,
+                                .latch_start = loop->latch_start + bias,
                                 .latch = loop->latch + bias,
                                 .parent = loop->parent == RSC_NO_LOOP ? 0 : first + loop->parent + 1,
                                 .depth = loop->depth};
     }
     return 0;
 }
+
+/* The code that calls main ends in functions that do not return and have no name: what looks like a loop there is none. */
+static int is_start(const char *name) { return name && !strncmp(name, "__libc_start_", 13); }
 
 /* The function's loops, found if this is the first time. NULL: out of memory. */
 static const struct looked_at *look_at(struct symbols_loops *loops, const struct symbols_code *where) {
@@ -97,9 +90,10 @@ static const struct looked_at *look_at(struct symbols_loops *loops, const struct
     if (!SYMBOLS_ROOM(loops->functions, loops->function_room, loops->function_count)) return NULL;
     struct looked_at *function = &loops->functions[loops->function_count];
     *function = (struct looked_at){.first = (uint32_t)loops->found_count};
-    const uint8_t *code = bytes_at(where->module, where->start, &room);
-    if (code && is_x86_64(where->module)) {
-        struct rsc_code_bytes bytes = {code, where->start, where->bytes < room ? where->bytes : room, read_data, where->module};
+    const uint8_t *code = symbols_bytes_at(where->module, where->start, &room);
+    if (code && is_x86_64(where->module) && !is_start(where->name)) {
+        struct rsc_code_bytes bytes = {code, where->start, where->bytes < room ? where->bytes : room, read_data,
+                                       symbols_never_returns, where->module};
         if (rsc_code_loops_find(&function->loops, &bytes) == RSC_ENOMEM) return NULL;
         if (function->loops.count + loops->found_count > RSC_PROFILE_ROWS_MAX) rsc_code_loops_free(&function->loops);
     }
@@ -158,24 +152,43 @@ static int same_source(const struct rsc_place *a, const struct rsc_place *b) {
     return a->function && b->function && a->file && b->file && !strcmp(a->function, b->function) && !strcmp(a->file, b->file);
 }
 
-/* Where the loop begins, as its first instruction and the jump back say. */
-static int name_loop(struct rsc_symbols *symbols, const struct found_loop *loop, struct rsc_place *place) {
-    struct rsc_place back = {.pc = loop->latch}, *inlined = NULL, *back_inlined = NULL;
-    size_t depth = 0, back_depth = 0;
-    place->pc = loop->header;
-    int rc = rsc_symbols_place(symbols, place, &inlined, &depth);
-    if (!rc) rc = rsc_symbols_place(symbols, &back, &back_inlined, &back_depth);
-    /* a body that begins with something inlined: the loop is of the function that has the jump */
-    if (!rc && back.line && (!place->line || (same_source(place, &back) ? back.line < place->line : back_depth < depth))) {
-        struct rsc_place header = {.pc = loop->header};
-        rsc_place_clear(place);
-        rc = rsc_place_copy(&header, &back);
-        *place = header;
-        place->pc = loop->header;
+/* A name for a loop, the best so far. */
+struct loop_name {
+    struct rsc_place place;
+    size_t inlined; /* calls that its function is inlined in */
+};
+
+/* Takes the place at a pc if it is a better name: less deep in what was inlined or, of the same function, a lower line. */
+static int try_name(struct rsc_symbols *symbols, struct loop_name *name, uint64_t pc) {
+    struct rsc_place place = {.pc = pc}, *inlined = NULL;
+    size_t count = 0;
+    int rc = rsc_symbols_place(symbols, &place, &inlined, &count);
+    symbols_free_places(inlined, count);
+    if (!rc && place.line &&
+        (!name->place.line || count < name->inlined ||
+         (count == name->inlined && same_source(&place, &name->place) && place.line < name->place.line))) {
+        rsc_place_clear(&name->place);
+        *name = (struct loop_name){place, count};
+    } else {
+        rsc_place_clear(&place);
     }
-    symbols_free_places(inlined, depth);
-    symbols_free_places(back_inlined, back_depth);
-    rsc_place_clear(&back);
+    return rc;
+}
+
+#define LATCH_BYTES 96u /* before the jump back that are asked for their line: the step and the test of a loop are there */
+
+/* Where the loop begins, as the first of its code and the last before the jump back say. */
+static int name_loop(struct rsc_symbols *symbols, const struct found_loop *loop, struct rsc_place *place) {
+    struct loop_name name = {0};
+    uint64_t from = loop->latch - loop->latch_start > LATCH_BYTES ? loop->latch - LATCH_BYTES : loop->latch_start;
+    int rc = try_name(symbols, &name, loop->header);
+    for (uint64_t pc = from; !rc && pc <= loop->latch; pc++) rc = try_name(symbols, &name, pc);
+    if (!rc && !name.place.line) { /* no debug information */
+        name.place.pc = loop->header;
+        rc = rsc_symbols_place(symbols, &name.place, NULL, NULL);
+    }
+    *place = name.place;
+    place->pc = loop->header;
     return rc;
 }
 
