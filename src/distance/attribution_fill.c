@@ -61,6 +61,7 @@ static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
         row->place.pc = list[i].key;
         row->references = list[i].references;
         rsc_tally_read(&a->code, list[i].row, &row->cold, &row->rd);
+        row->stride = a->strides.rows[list[i].row].stride;
         if (list[i].row != RSC_CODE_OTHER) continue;
         row->error = other;
         if (nameless == UINT32_MAX) continue;
@@ -88,6 +89,18 @@ static struct ranked *rank_rows(const struct rsc_space_saving *table) {
     return list;
 }
 
+static int name_object(const struct rsc_attribution *a, uint64_t key, struct rsc_object_row *row);
+
+static int name_pair_object(const struct rsc_attribution *a, uint64_t key, struct rsc_pair_row *pair) {
+    struct rsc_object_row thing = {0};
+    if (rsc_object_sort(key) == RSC_OBJECT_UNKNOWN) return 0;
+    int status = name_object(a, key, &thing);
+    pair->object = thing.name;
+    pair->object_kind = thing.kind;
+    pair->object_context = thing.context;
+    return status;
+}
+
 /* Contexts are call-path nodes until fill_contexts() gives them their numbers. */
 static int fill_pairs(struct rsc_attribution *a, struct rsc_profile *profile) {
     struct ranked *list = rank_rows(&a->pairs);
@@ -105,6 +118,7 @@ static int fill_pairs(struct rsc_attribution *a, struct rsc_profile *profile) {
         row->references = list[i].references;
         row->error = a->pairs.error[list[i].row];
         rsc_tally_read(&a->pairs.tally, list[i].row, &cold, &row->rd);
+        status = name_pair_object(a, a->pair_objects[list[i].row].key, row);
     }
     free(list);
     return status;
@@ -188,6 +202,7 @@ static void for_each_context(struct rsc_profile *profile, void (*visit)(uint32_t
     for (size_t i = 0; i < profile->pair_count; i++) {
         visit(&profile->pairs[i].use_context, by_node);
         visit(&profile->pairs[i].reuse_context, by_node);
+        if (profile->pairs[i].object_context != RSC_NO_CONTEXT) visit(&profile->pairs[i].object_context, by_node);
     }
     for (size_t i = 0; i < profile->object_count; i++) visit(&profile->objects[i].context, by_node);
     for (size_t i = 0; i < profile->line_count; i++)

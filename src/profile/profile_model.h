@@ -69,6 +69,18 @@ struct rsc_place {
     char *module;  /* the mapped file pc lies in */
     uint64_t offset; /* pc as the module's own file numbers its addresses, the same in every run; 0: not known. Saved
                       * where no line is known */
+    uint32_t loop; /* 1 + index into the profile's loops: the innermost it is in; 0: in none, or not known */
+};
+
+/*
+ * A loop of the machine code that a place of the profile lies in, or one around such
+ * a loop in the same function. A loop of the source that the compiler made several of
+ * (a vector loop and what is left over) is several.
+ */
+struct rsc_loop_row {
+    struct rsc_place place; /* its header: the pc it is entered at, the line it begins with */
+    uint32_t parent;        /* 1 + index of the loop around it, which comes before it; 0: none */
+    uint32_t depth;         /* loops of the function around it, itself included: from 1 */
 };
 
 #define RSC_NO_CONTEXT UINT32_MAX
@@ -78,6 +90,17 @@ struct rsc_place {
  * belong to rows that the table had no room for (0: the row is exact).
  */
 
+/*
+ * How far an instruction goes from one execution to the next by the same thread, from
+ * short stretches of the run: of `seen` such steps `same` or more were of `bytes`,
+ * up or down.
+ */
+struct rsc_stride {
+    uint64_t bytes;
+    uint64_t same, seen;   /* seen 0: not known */
+    uint32_t access_bytes; /* of the last access that was looked at */
+};
+
 /* What one instruction's references did, as the later end (reuse) of each pair. */
 struct rsc_code_row {
     struct rsc_place place;
@@ -85,6 +108,7 @@ struct rsc_code_row {
     size_t inlined_count;
     uint64_t references, cold, invalidated, error;
     struct rsc_histogram rd; /* RSC_BINS_COARSE */
+    struct rsc_stride stride;
 };
 
 /* Uses and reuses of a line by two places: where the data was touched, and where again. */
@@ -93,6 +117,10 @@ struct rsc_pair_row {
     uint32_t use_context, reuse_context; /* index into contexts, or RSC_NO_CONTEXT */
     uint64_t references, error;
     struct rsc_histogram rd;
+    char *object;            /* what one of its farthest reuses lay in; NULL: not known. Owned */
+    const char *object_kind; /* as in rsc_object_row; NULL: not known */
+    uint32_t object_context; /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
+    double latency;          /* mean cycles that the reuse took; 0: not measured */
 };
 
 /* A thing in memory: all heap blocks of one allocation site, a global, a thread's stack, a mapped file. */
@@ -196,6 +224,9 @@ struct rsc_profile {
     struct rsc_module_row *modules; /* owned; each path and build id once */
     size_t module_count;
 
+    struct rsc_loop_row *loops; /* owned; outer before inner */
+    size_t loop_count;
+
     struct rsc_mapping_row *mappings; /* owned; not saved with the profile */
     size_t mapping_count;
 
@@ -225,6 +256,7 @@ int rsc_profile_set_code(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_pairs(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_objects(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count); /* no histograms */
+int rsc_profile_set_loops(struct rsc_profile *profile, size_t count);    /* no histograms */
 
 int rsc_profile_set_modules(struct rsc_profile *profile, size_t count);  /* no histograms */
 
