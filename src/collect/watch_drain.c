@@ -27,7 +27,7 @@ struct cursor {
     uint8_t open[RSC_WATCH_REGISTERS]; /* watches that have not ended */
     uint64_t word[RSC_WATCH_REGISTERS];
     /* References so far: */
-    uint64_t position;
+    uint64_t position, range_accesses, range_words;
     double references, words_per_access;
 };
 
@@ -124,17 +124,26 @@ static int take_notes(struct rsc_watch_drain *drain) {
 
 /* ---- positions ---- */
 
-/* References up to and with the access at a position, where a piece touches so many words per access. */
-static uint64_t references_at(struct cursor *cursor, uint64_t position, double words_per_access) {
+/* Where a thread is: its accesses, and of these what libc's functions did. */
+struct progress {
+    uint64_t position, range_accesses, range_words;
+};
+
+/* References up to and with the access there, where a piece touches so many words per access (0: not known). */
+static uint64_t references_at(struct cursor *cursor, struct progress at, double words_per_access) {
     double before = cursor->words_per_access > 0 ? cursor->words_per_access : words_per_access;
     if (!(words_per_access > 0)) words_per_access = before > 0 ? before : 1;
     if (!(before > 0)) before = words_per_access;
-    double step = (double)(int64_t)(position - cursor->position) * (before + words_per_access) / 2;
-    double references = cursor->references + step;
-    if (references < 0) references = 0;
+    double in_ranges = (double)(int64_t)(at.range_accesses - cursor->range_accesses);
+    double in_pieces = (double)(int64_t)(at.position - cursor->position) - in_ranges;
+    double references = cursor->references + in_pieces * (before + words_per_access) / 2 +
+                        (double)(int64_t)(at.range_words - cursor->range_words);
+    if (!(references >= 0 && references < 0x1p62)) references = 0; /* nothing of ours writes that */
     /* Back by some accesses (a trap within the window) changes nothing for what comes. */
-    if (position >= cursor->position) {
-        cursor->position = position;
+    if (at.position >= cursor->position) {
+        cursor->position = at.position;
+        cursor->range_accesses = at.range_accesses;
+        cursor->range_words = at.range_words;
         cursor->references = references;
         cursor->words_per_access = words_per_access;
     }
@@ -162,9 +171,9 @@ static int take_use(struct rsc_watch_drain *drain, struct cursor *cursor, const 
     uint32_t reg = rsc_watch_head_register(words[0]), flags = rsc_watch_head_flags(words[0]), path;
     uint64_t density = words[RSC_WATCHED_USE_DENSITY], own = density & 0xffff, accesses = density >> 16 & 0xffff;
     double chance = rsc_watch_double(words[RSC_WATCHED_USE_CHANCE]);
-    double words_per_access = accesses && density >> 32 ? (double)(density >> 32) / (double)accesses : 1;
+    double words_per_access = accesses && density >> 32 ? (double)(density >> 32) / (double)accesses : 0;
     if (!own || !(chance >= 0 && chance <= 1)) return 0; /* nothing of ours writes that */
-    uint64_t count = references_at(cursor, words[RSC_WATCHED_USE_POSITION], words_per_access);
+    uint64_t count = references_at(cursor, (struct progress){words[RSC_WATCHED_USE_POSITION], words[RSC_WATCHED_USE_RANGE_ACCESSES], words[RSC_WATCHED_USE_RANGE_WORDS]}, words_per_access);
     if (reg < RSC_WATCH_REGISTERS && cursor->open[reg]) {
         /* It gave way; or its trap was told in a record that found no room. */
         struct rsc_watch_end end = {.count = count, .ending = flags & RSC_WATCH_TOOK ? RSC_WATCH_REPLACED : RSC_WATCH_DROPPED};
@@ -214,7 +223,7 @@ static int take_hit(struct rsc_watch_drain *drain, struct cursor *cursor, const 
     uint64_t position = words[RSC_WATCHED_HIT_REACH];
     if (!(flags & RSC_WATCH_RESOLVED)) position = position_of(drain, cursor, words, &place);
     double words_per_access = place.weight ? (double)place.words / (double)place.weight : 0;
-    struct rsc_watch_end end = {.count = references_at(cursor, position, words_per_access),
+    struct rsc_watch_end end = {.count = references_at(cursor, (struct progress){position, words[RSC_WATCHED_HIT_RANGE_ACCESSES], words[RSC_WATCHED_HIT_RANGE_WORDS]}, words_per_access),
                                 .pc = place.pc | cursor->space,
                                 .chance = rsc_watch_double(words[RSC_WATCHED_HIT_CHANCE]),
                                 .ending = RSC_WATCH_REUSED};
@@ -232,7 +241,7 @@ static int take_hit(struct rsc_watch_drain *drain, struct cursor *cursor, const 
 static int take_end(struct rsc_watch_drain *drain, struct cursor *cursor, const uint64_t *words, struct rsc_error *error) {
     uint32_t reg = rsc_watch_head_register(words[0]);
     if (reg >= RSC_WATCH_REGISTERS || !cursor->open[reg]) return 0;
-    struct rsc_watch_end end = {.count = references_at(cursor, words[RSC_WATCHED_END_POSITION], 0),
+    struct rsc_watch_end end = {.count = references_at(cursor, (struct progress){words[RSC_WATCHED_END_POSITION], words[RSC_WATCHED_END_RANGE_ACCESSES], words[RSC_WATCHED_END_RANGE_WORDS]}, 0),
                                 .chance = rsc_watch_double(words[RSC_WATCHED_END_CHANCE]),
                                 .ending = rsc_watch_head_flags(words[0]) & RSC_WATCH_FAILED ? RSC_WATCH_DROPPED : RSC_WATCH_UNUSED};
     return end_watch(drain, cursor, reg, end, error);
@@ -303,10 +312,11 @@ static void add_stats(struct rsc_watch_stats *stats, const struct rsc_watch_stre
 
 /* How far the thread has come; its end, when it has. */
 static int tell_thread(struct rsc_watch_drain *drain, struct cursor *cursor, const struct rsc_watch_stream *stream, struct rsc_error *error) {
-    uint64_t position = stream->position > cursor->position ? stream->position : cursor->position;
-    uint64_t references = references_at(cursor, position, 0);
-    return drain->sink.thread(drain->sink.to, cursor->number, cursor->process_number, cursor->thread_of_process, references - 1,
-                              position, error);
+    struct progress at = {stream->position, stream->range_accesses, stream->range_words};
+    if (at.position < cursor->position) at = (struct progress){cursor->position, cursor->range_accesses, cursor->range_words};
+    uint64_t references = references_at(cursor, at, 0) - 1;
+    return drain->sink.thread(drain->sink.to, cursor->number, cursor->process_number, cursor->thread_of_process, references,
+                              at.position, error);
 }
 
 int rsc_watch_drain_take(struct rsc_watch_drain *drain, int ended, struct rsc_error *error) {

@@ -52,6 +52,12 @@ void rsc_watch_put(struct rsc_watch_thread *thread, const uint64_t *words, uint3
     __atomic_store_n(&stream->written, at, __ATOMIC_RELEASE);
 }
 
+static void tell_progress(struct rsc_watch_stream *stream, uint64_t at) {
+    stream->position = at;
+    stream->range_accesses = rsc_watch_local.range_accesses;
+    stream->range_words = rsc_watch_local.range_words;
+}
+
 static void put_end(struct rsc_watch_thread *thread, uint32_t reg, uint64_t at, uint32_t flags);
 
 /* ---- threads ---- */
@@ -123,7 +129,7 @@ void rsc_watch_thread_end(void) {
         rsc_watch_events_close(thread, 0);
         rsc_watch_stack_ends(thread);
         local->thread = NULL;
-        thread->stream->position = now;
+        tell_progress(thread->stream, now);
         __atomic_store_n(&thread->stream->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
         munmap(thread, sizeof *thread);
     } else if (rsc_watch_area) {
@@ -186,10 +192,12 @@ static uint32_t take_sample(struct rsc_watch_thread *thread, const struct use *u
     record[RSC_WATCHED_USE_ADDRESS] = *word;
     record[RSC_WATCHED_USE_DENSITY] = most | (uint64_t)accesses << 16 | sum << 32;
     record[RSC_WATCHED_USE_CHANCE] = rsc_watch_bits(choice.chance);
+    record[RSC_WATCHED_USE_RANGE_ACCESSES] = rsc_watch_local.range_accesses;
+    record[RSC_WATCHED_USE_RANGE_WORDS] = rsc_watch_local.range_words;
     if (reg != RSC_WATCH_NO_REGISTER && thread->registers[reg].armed) rsc_watch_disarm(thread, reg);
     rsc_watch_put(thread, record, RSC_WATCHED_USE_WORDS, thread->frames, thread->frame_count);
     thread->stream->samples++;
-    thread->stream->position = use->position;
+    tell_progress(thread->stream, use->position);
     return reg;
 }
 
@@ -199,7 +207,7 @@ static void put_resolved(struct rsc_watch_thread *thread, uint32_t reg, uint64_t
     uint64_t chance = rsc_watch_bits(rsc_watch_slots_release(&thread->slots, reg));
     uint64_t record[RSC_WATCHED_HIT_WORDS_RESOLVED] = {
         rsc_watch_head(RSC_WATCHED_HIT, reg, RSC_WATCH_RESOLVED, RSC_WATCHED_HIT_WORDS_RESOLVED + frame_count, frame_count),
-        at, 0, chance, pc};
+        at, 0, chance, rsc_watch_local.range_accesses, rsc_watch_local.range_words, pc};
     rsc_watch_put(thread, record, RSC_WATCHED_HIT_WORDS_RESOLVED, frames, frame_count);
     thread->stream->hits++;
 }
@@ -211,7 +219,8 @@ static int can_be_watched(const struct rsc_watch_thread *thread, uint64_t word) 
 /* What a register watched is over without a reuse: the thread ends, or it could not be armed. */
 static void put_end(struct rsc_watch_thread *thread, uint32_t reg, uint64_t at, uint32_t flags) {
     uint64_t record[RSC_WATCHED_END_WORDS] = {rsc_watch_head(RSC_WATCHED_END, reg, flags, RSC_WATCHED_END_WORDS, 0), at,
-                                              rsc_watch_bits(rsc_watch_slots_release(&thread->slots, reg))};
+                                              rsc_watch_bits(rsc_watch_slots_release(&thread->slots, reg)),
+                                              rsc_watch_local.range_accesses, rsc_watch_local.range_words};
     rsc_watch_put(thread, record, RSC_WATCHED_END_WORDS, NULL, 0);
 }
 
@@ -436,41 +445,61 @@ void rsc_watch_range_begins(uintptr_t first, uintptr_t second, size_t bytes) {
     local->range_bytes = bytes;
 }
 
-/* The accesses are counted, and one of them may be the sample: its later ones in the same range are seen here. */
-void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint64_t pc, int writes) {
-    struct rsc_watch_local *local = &rsc_watch_local;
-    struct rsc_watch_thread *thread = local->thread;
-    uint64_t count = lines_of(first, bytes) + lines_of(second, bytes);
-    local->range_bytes = 0;
-    if (rsc_asm_local.busy || !local->started || local->over || !count) return;
-    if (local->depth || local->in_window) {
-        if (local->depth) rsc_asm_thread.counter -= (int64_t)count;
+/* The n-th access of what libc touched is the sample. */
+static void sample_range(struct rsc_watch_thread *thread, uintptr_t first, uintptr_t second, size_t bytes, uint64_t n, uint64_t pc,
+                         int writes) {
+    struct rsc_watch_access access = {0};
+    int is_second;
+    uint64_t word;
+    nth_of_ranges(first, second, bytes, n, &is_second, &access);
+    struct use use = {rsc_watch_local.reach, pc, access.address, access.bytes, 0, 0,
+                      RSC_WATCH_RANGE | (writes >> is_second & 1 ? RSC_WATCH_WRITE : 0)};
+    if (!can_be_watched(thread, access.address)) {
+        thread->stream->void_samples++;
         return;
     }
-    uint64_t at = position();
+    uint32_t reg = take_sample(thread, &use, &word);
+    watch_word(thread, reg, word, use.position);
+}
+
+/* The accesses are counted, and some of them may be samples. */
+void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint64_t pc, int writes) {
+    struct rsc_watch_local *local = &rsc_watch_local;
+    uint64_t count = lines_of(first, bytes) + lines_of(second, bytes);
+    if (rsc_asm_local.busy) return; /* within another one: the unwinder in a trap */
+    local->range_bytes = 0;
+    if (!local->started || local->over || !count) return;
+    uint64_t words = rsc_watch_words_of(first, bytes) + (second ? rsc_watch_words_of(second, bytes) : 0), at = position();
+    if (local->depth || local->in_window) {
+        if (local->depth) rsc_asm_thread.counter -= (int64_t)count;
+        local->range_accesses += local->depth ? count : 0;
+        local->range_words += local->depth ? words : 0;
+        return;
+    }
     if (local->reach < at + count) {
-        struct rsc_watch_access access = {0};
-        int is_second;
-        uint64_t word = 0;
         rsc_asm_local.busy = 1;
-        if (!thread && !(thread = begin_thread())) {
+        struct rsc_watch_thread *thread = local->thread ? local->thread : begin_thread();
+        if (!thread) {
             end_watching();
             rsc_asm_local.busy = 0;
             return;
         }
-        uint64_t began = rsc_ring_now_ns();
-        if (local->reach < at) local->reach = at;
-        nth_of_ranges(first, second, bytes, local->reach - at, &is_second, &access);
+        uint64_t began = rsc_ring_now_ns(), accesses_before = local->range_accesses, words_before = local->range_words;
         unwind_use(thread, (const void *)(uintptr_t)(pc + 1));
-        struct use use = {local->reach, pc, access.address, access.bytes, 1, rsc_watch_words_of(access.address, access.bytes),
-                          RSC_WATCH_RANGE | (writes >> is_second & 1 ? RSC_WATCH_WRITE : 0)};
-        if (can_be_watched(thread, access.address)) watch_word(thread, take_sample(thread, &use, &word), word, at + count);
-        else thread->stream->void_samples++;
-        adjust_period(thread);
-        choose_next(at + count);
+        for (; local->reach < at + count; choose_next(at)) {
+            uint64_t n = local->reach < at ? 0 : local->reach - at;
+            local->range_accesses = accesses_before + n;
+            local->range_words = words_before + n * words / count;
+            sample_range(thread, first, second, bytes, n, pc, writes);
+            adjust_period(thread);
+        }
+        local->range_accesses = accesses_before;
+        local->range_words = words_before;
         thread->stream->busy_ns += rsc_ring_now_ns() - began;
         rsc_asm_local.busy = 0;
     }
+    local->range_accesses += count;
+    local->range_words += words;
     run_on(at + count);
 }
 

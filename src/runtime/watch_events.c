@@ -177,6 +177,8 @@ static void put_hit(struct rsc_watch_thread *thread, uint32_t number, const ucon
     record[RSC_WATCHED_HIT_REACH] = local->reach - (local->depth ? (uint64_t)local->outer_counter - RSC_ASM_CAP : 0);
     record[RSC_WATCHED_HIT_COUNTER] = (uint64_t)rsc_asm_thread.counter;
     record[RSC_WATCHED_HIT_CHANCE] = rsc_watch_bits(rsc_watch_slots_release(&thread->slots, number));
+    record[RSC_WATCHED_HIT_RANGE_ACCESSES] = local->range_accesses;
+    record[RSC_WATCHED_HIT_RANGE_WORDS] = local->range_words;
     record[RSC_WATCHED_HIT_PC] = pc;
     for (int i = 0; i < 16; i++) record[RSC_WATCHED_HIT_GENERAL + i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
     struct rsc_watch_access access;
@@ -193,6 +195,9 @@ static void put_hit(struct rsc_watch_thread *thread, uint32_t number, const ucon
         words = RSC_WATCHED_HIT_WORDS_RESOLVED;
         flags |= RSC_WATCH_RESOLVED;
         record[RSC_WATCHED_HIT_REACH] = rsc_watch_range_position(word);
+        uint64_t done = record[RSC_WATCHED_HIT_REACH] - (local->reach - (uint64_t)rsc_asm_thread.counter);
+        record[RSC_WATCHED_HIT_RANGE_ACCESSES] += done;
+        record[RSC_WATCHED_HIT_RANGE_WORDS] += 8 * done; /* of lines of 64 bytes; its ends are less */
         record[RSC_WATCHED_HIT_PC] = pc - 1;
     }
     record[0] = rsc_watch_head(RSC_WATCHED_HIT, number, flags | (cut ? RSC_WATCH_CUT : 0), words + count, count);
@@ -213,6 +218,8 @@ static void on_perf_trap(uint64_t data, uint32_t perf_flags, const ucontext_t *c
         return;
     }
     uint64_t began = rsc_ring_now_ns(), word = reg->address;
+    uint8_t was_busy = rsc_asm_local.busy;
+    rsc_asm_local.busy = 1; /* what the unwinder calls of libc is not the program's doing */
     /* Others with the same word were hit too, but a second SIGTRAP is not kept beside the first. */
     for (uint32_t i = 0; i < thread->register_count; i++) {
         if (!thread->registers[i].armed || thread->registers[i].address != word) continue;
@@ -220,6 +227,7 @@ static void on_perf_trap(uint64_t data, uint32_t perf_flags, const ucontext_t *c
         if (late) thread->stream->late_hits++;
         put_hit(thread, i, context, late ? RSC_WATCH_LATE : 0);
     }
+    rsc_asm_local.busy = was_busy;
     thread->stream->busy_ns += rsc_ring_now_ns() - began;
 }
 

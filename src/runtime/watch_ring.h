@@ -64,6 +64,9 @@ enum {
     /* Bits 0-15 words that the access touches, 16-31 accesses of the piece it is in, 32-63 words that those touch. */
     RSC_WATCHED_USE_DENSITY,
     RSC_WATCHED_USE_CHANCE, /* a double's bits: runtime/watch_slots.h */
+    /* Of all accesses so far those of libc's functions, which are counted by lines of 64 bytes, and the words that they touch. */
+    RSC_WATCHED_USE_RANGE_ACCESSES,
+    RSC_WATCHED_USE_RANGE_WORDS,
     RSC_WATCHED_USE_WORDS
 };
 
@@ -72,6 +75,8 @@ enum {
     RSC_WATCHED_HIT_REACH = 1, /* position at which the countdown is zero */
     RSC_WATCHED_HIT_COUNTER,   /* as it is in memory */
     RSC_WATCHED_HIT_CHANCE,    /* a double's bits */
+    RSC_WATCHED_HIT_RANGE_ACCESSES,
+    RSC_WATCHED_HIT_RANGE_WORDS,
     RSC_WATCHED_HIT_PC,        /* behind the instruction; resolved: of it */
     RSC_WATCHED_HIT_GENERAL,   /* 16 registers, in the order of instruction encodings */
     RSC_WATCHED_HIT_WORDS_RESOLVED = RSC_WATCHED_HIT_GENERAL,
@@ -79,7 +84,13 @@ enum {
 };
 
 /* Words of an END. */
-enum { RSC_WATCHED_END_POSITION = 1, RSC_WATCHED_END_CHANCE, RSC_WATCHED_END_WORDS };
+enum {
+    RSC_WATCHED_END_POSITION = 1,
+    RSC_WATCHED_END_CHANCE,
+    RSC_WATCHED_END_RANGE_ACCESSES,
+    RSC_WATCHED_END_RANGE_WORDS,
+    RSC_WATCHED_END_WORDS
+};
 
 static inline uint64_t rsc_watch_bits(double value) {
     uint64_t bits;
@@ -98,6 +109,7 @@ struct rsc_watch_stream {
     uint32_t pid, tid, image;
     uint64_t written;  /* words */
     uint64_t position; /* accesses so far, as of the last sample or the thread's end */
+    uint64_t range_accesses, range_words; /* the same: see RSC_WATCHED_USE_RANGE_WORDS */
     uint64_t samples, hits;
     uint64_t own_hits;   /* traps that the runtime itself caused */
     uint64_t late_hits;  /* see RSC_WATCH_LATE */
@@ -106,7 +118,7 @@ struct rsc_watch_stream {
     uint64_t busy_ns;    /* in handlers and in taking samples: not the kernel's part */
     uint32_t registers;  /* that this thread got */
     uint32_t generation; /* how often the stream was taken */
-    uint8_t pad0[256 - 96];
+    uint8_t pad0[256 - 112];
     /* Written by the parent: */
     uint64_t taken; /* words */
     uint8_t pad1[256 - 8];

@@ -64,6 +64,7 @@ struct rsc_watch_local {
     uintptr_t handler_frame;
     /* A function of libc's under way that touches ranges; 0 bytes: none */
     uintptr_t range_first, range_second;
+    uint64_t range_accesses, range_words; /* so far */
     size_t range_bytes;
     uint8_t started, over, in_window, depth, handler_on_stack;
     uint8_t trap_blocked; /* the program thinks that it has blocked SIGTRAP */
