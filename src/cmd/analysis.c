@@ -12,8 +12,8 @@
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
      "exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, "
-     "shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)",
-     "auto exact parallel gpu mpi shards: shards-max: hotl aet statstack shen hp-rda"},
+     "shards-max:LINES, hotl, aet, statstack, shen, hp-rda, featherlight:...; auto (default)",
+     "auto exact parallel gpu mpi shards: shards-max: hotl aet statstack shen hp-rda featherlight"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
@@ -212,6 +212,12 @@ static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *erro
     return 0;
 }
 
+/* Debug registers watch words of 8 bytes. */
+static void settle_words(struct rsc_analysis *analysis) {
+    const char *engine = analysis->engine.engine;
+    if (engine && !strncmp(engine, "featherlight", 12) && !analysis->lines_given) analysis->line_bytes[0] = 8;
+}
+
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {
     struct rsc_trace_info info;
     const struct rsc_batch *batch;
@@ -233,6 +239,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (!refused) refused = refuse_error(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
     if (refused < 0) return refused;
+    settle_words(analysis);
     const char *engine = analysis->engine.engine;
     if (analysis->device_given && (!engine || (strcmp(engine, "gpu") && strcmp(engine, "hp-rda"))))
         return rsc_fail(error, RSC_EINVAL, "--device: only --engine gpu and --engine hp-rda take it");

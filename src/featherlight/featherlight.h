@@ -41,13 +41,12 @@
 
 #define RSC_FEATHERLIGHT_WORD 8u /* bytes a watch covers: the profile's line */
 
-/* What a watch that was hit counts for. Alternatives: they correct the same loss. */
+/* How the samples that were not watched to their reuse are made up for. Alternatives: all correct the same loss. */
 enum rsc_attribution_kind {
-    RSC_ATTRIBUTE_BALANCED,     /* 1 / its chance, shared out within the use's context: see estimate.h */
-    RSC_ATTRIBUTE_INVERSE,      /* 1 / its chance */
-    RSC_ATTRIBUTE_PROPORTIONAL, /* the paper's: samples taken in the use's context since it was armed */
-    RSC_ATTRIBUTE_CENSORED,     /* Kaplan-Meier: replaced watches are right-censored observations */
-    RSC_ATTRIBUTE_NONE,         /* 1 */
+    RSC_ATTRIBUTE_CENSORED,     /* Kaplan-Meier within each use's context: replaced watches are right-censored */
+    RSC_ATTRIBUTE_PROPORTIONAL, /* the paper's: a hit counts for the samples taken in its use's context since arming */
+    RSC_ATTRIBUTE_INVERSE,      /* a hit counts for 1 / its chance: unbiased whatever the program does, but noisy */
+    RSC_ATTRIBUTE_NONE,         /* a hit counts once */
 };
 
 struct rsc_featherlight_options {
