@@ -290,10 +290,15 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
     for (size_t i = 0; i < analysis->line_count; i++) {
         int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
         if (status < 0) return status;
+    }
+    return rsc_analysis_name(analysis, source, error);
+}
+
+int rsc_analysis_name(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
+    for (size_t i = 0; i < analysis->line_count; i++)
         if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
-    }
     return name_places(analysis, error);
 }
 

@@ -42,7 +42,7 @@ struct rsc_perf_pmu {
     int user_only_by_exclude; /* exclude_kernel is taken */
     int counts_together;      /* loads and stores can be one group, read with each sample */
     int latency;              /* samples carry latency (PERF_SAMPLE_WEIGHT) and source (PERF_SAMPLE_DATA_SRC) */
-    char name[64];            /* for people */
+    char name[80];            /* for people */
 };
 
 /* Returns 0, or RSC_EUNSUPPORTED with one line that says why not and what to do. `root`: "" or, for tests, a folder that has sys/ in it. */

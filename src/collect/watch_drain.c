@@ -241,7 +241,7 @@ static int take_hit(struct rsc_watch_drain *drain, struct cursor *cursor, const 
 static int take_end(struct rsc_watch_drain *drain, struct cursor *cursor, const uint64_t *words, struct rsc_error *error) {
     uint32_t reg = rsc_watch_head_register(words[0]);
     if (reg >= RSC_WATCH_REGISTERS || !cursor->open[reg]) return 0;
-    struct rsc_watch_end end = {.count = references_at(cursor, (struct progress){words[RSC_WATCHED_END_POSITION], words[RSC_WATCHED_END_RANGE_ACCESSES], words[RSC_WATCHED_END_RANGE_WORDS]}, 0),
+    struct rsc_watch_end end = {.count = references_at(cursor, (struct progress){words[RSC_WATCHED_END_POSITION], words[RSC_WATCHED_END_RANGE_ACCESSES], words[RSC_WATCHED_END_RANGE_WORDS]}, 0) - 1,
                                 .chance = rsc_watch_double(words[RSC_WATCHED_END_CHANCE]),
                                 .ending = rsc_watch_head_flags(words[0]) & RSC_WATCH_FAILED ? RSC_WATCH_DROPPED : RSC_WATCH_UNUSED};
     return end_watch(drain, cursor, reg, end, error);
