@@ -14,8 +14,8 @@
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
      "exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, "
-     "shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)",
-     "auto exact parallel gpu mpi shards: shards-max: hotl aet statstack shen hp-rda"},
+     "shards-max:LINES, hotl, aet, statstack, shen, hp-rda, featherlight:...; auto (default)",
+     "auto exact parallel gpu mpi shards: shards-max: hotl aet statstack shen hp-rda featherlight"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
@@ -235,6 +235,12 @@ static void show_progress(struct rsc_analysis *analysis, uint64_t done, uint64_t
     rsc_progress_say(analysis->session, line);
 }
 
+/* Debug registers watch words of 8 bytes. */
+static void settle_words(struct rsc_analysis *analysis) {
+    const char *engine = analysis->engine.engine;
+    if (engine && !strncmp(engine, "featherlight", 12) && !analysis->lines_given) analysis->line_bytes[0] = 8;
+}
+
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {
     struct rsc_trace_info info;
     const struct rsc_batch *batch;
@@ -256,6 +262,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (!refused) refused = refuse_error(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
     if (refused < 0) return refused;
+    settle_words(analysis);
     const char *engine = analysis->engine.engine;
     if (analysis->device_given && (!engine || (strcmp(engine, "gpu") && strcmp(engine, "hp-rda"))))
         return rsc_fail(error, RSC_EINVAL, "--device: only --engine gpu and --engine hp-rda take it");
@@ -306,10 +313,15 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
     for (size_t i = 0; i < analysis->line_count; i++) {
         int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
         if (status < 0) return status;
+    }
+    return rsc_analysis_name(analysis, source, error);
+}
+
+int rsc_analysis_name(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
+    for (size_t i = 0; i < analysis->line_count; i++)
         if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
-    }
     int status = name_places(analysis, error);
     for (size_t i = 0; !status && i < analysis->line_count; i++)
         if (rsc_profile_take_modules(analysis->profiles[i]) < 0) status = rsc_fail_memory(error, "modules");

@@ -83,6 +83,9 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
  * line, and name code and data where it is known what was loaded where.
  */
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
+
+/* The last part of that, for profiles made otherwise: they are in profiles[] and sealed. */
+int rsc_analysis_name(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
 void rsc_analysis_close(struct rsc_analysis *analysis);
 
 /*

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "cmd/analysis.h"
+#include "cmd/run_perf.h"
 #include "collect/drain.h"
 #include "collect/launch.h"
 #include "distance/engine_auto.h"
@@ -27,10 +28,11 @@ enum {
     OPT_ORDER,
     OPT_SEED,
     OPT_NATIVE,
+    OPT_RATE,
 };
 
 static const struct rsc_option options[] = {
-    {OPT_WITH, 0, "with", "COLLECTOR", "asm: built with reusescope cc; qemu: any program; auto (default) picks", "auto asm qemu"},
+    {OPT_WITH, 0, "with", "COLLECTOR", "asm: built with reusescope cc; qemu: any program; auto (default) picks; perf: samples at a few percent's cost", "auto asm qemu perf"},
     {OPT_TRACE, 0, "trace", "FILE", "record a native trace as well (%p: process id)", NULL},
     {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
     {OPT_ROI, 0, "roi", "FUNCTION", "only while FUNCTION runs; 'marked': between reusescope_begin() and _end()", NULL},
@@ -39,6 +41,7 @@ static const struct rsc_option options[] = {
     {OPT_FOLLOW, 0, "follow", NULL, "watch forked children and programs it starts too", NULL},
     {OPT_ORDER, 0, "order", "ORDER", "of threads: time (default), or strict: one at a time, in turns", "time strict"},
     {OPT_SEED, 0, "seed", "S", "the program's random bytes start from this (default 1): runs can be repeated", NULL},
+    {OPT_RATE, 0, "rate", "N", "--with perf: samples a second of each thread's processor time (default 300)", NULL},
     {OPT_NATIVE, 0, "native", NULL, "run the program once without us first (no input or output), to measure the slowdown",
      NULL},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -58,7 +61,8 @@ struct run {
     int only_record;
     int trace_full;
     int measure_native;
-    enum { WITH_AUTO, WITH_ASM, WITH_QEMU } with;
+    enum { WITH_AUTO, WITH_ASM, WITH_QEMU, WITH_PERF } with;
+    uint64_t rate; /* of --with perf; 0: not given */
     int seed_given;
     double native_seconds; /* processor time without us; 0: not measured */
     char **command; /* the program and its arguments */
@@ -78,7 +82,8 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
         if (!strcmp(parser->value, "auto")) run->with = WITH_AUTO;
         else if (!strcmp(parser->value, "asm")) run->with = WITH_ASM;
         else if (!strcmp(parser->value, "qemu")) run->with = WITH_QEMU;
-        else return rsc_option_refuse(parser, "not one of auto, asm, qemu");
+        else if (!strcmp(parser->value, "perf")) run->with = WITH_PERF;
+        else return rsc_option_refuse(parser, "not one of auto, asm, qemu, perf");
         return -1;
     case OPT_TRACE: run->trace_path = parser->value; return -1;
     case OPT_NO_ANALYSIS: run->only_record = 1; return -1;
@@ -95,6 +100,10 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
         return -1;
     case OPT_SEED: run->seed_given = 1; return parse_count(parser, &launch->seed);
     case OPT_NATIVE: run->measure_native = 1; return -1;
+    case OPT_RATE: {
+        int leave = parse_count(parser, &run->rate);
+        return leave < 0 && (!run->rate || run->rate > 100000) ? rsc_option_refuse(parser, "not a number from 1 to 100000") : leave;
+    }
     default: return rsc_analysis_option(&run->analysis, parser, id);
     }
 }
@@ -123,6 +132,8 @@ static int take_options(struct run *run, int argc, char **argv) {
         return rsc_usage_error(verb, "--order strict needs --with qemu: rebuilt programs run their threads as they come");
     if (run->with == WITH_ASM && run->seed_given)
         return rsc_usage_error(verb, "--seed needs --with qemu: rebuilt programs get their random bytes from the kernel");
+    if (run->rate && run->with != WITH_PERF) return rsc_usage_error(verb, "--rate needs --with perf: the others see every access");
+    if (run->with == WITH_PERF && run->trace_path) return rsc_usage_error(verb, "--trace needs every access: --with asm or qemu, not perf");
     if (run->launch_options.roi && (run->launch_options.skip || run->launch_options.length))
         return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
     return run->only_record ? -1 : rsc_session_check_output(&run->session);
@@ -345,9 +356,38 @@ static void choose_collector(struct run *run) {
     run->launch_options.rebuilt = run->with == WITH_ASM || (run->with == WITH_AUTO && run->target.rebuilt && !only_qemu);
 }
 
+static int fail(struct run *run, const struct rsc_error *error) {
+    int leave = rsc_session_fail(&run->session, error);
+    return leave == RSC_EXIT_USAGE && error->code != RSC_EINVAL ? RSC_EXIT_ERROR : leave;
+}
+
+/* Sampled: no batches, an analysis of its own. */
+static int run_sampled(struct run *run) {
+    struct rsc_run_perf perf = {.analysis = &run->analysis, .target = &run->target, .command = run->command,
+                                .options = &run->launch_options, .launch = &run->launch, .rate = run->rate};
+    struct rsc_error error;
+    int leave;
+    run->launch.ring_fd = -1;
+    int status = rsc_run_perf_check(&perf, &error);
+    if (!status) status = rsc_target_find(&run->target, run->command[0], &error);
+    if (!status && run->measure_native)
+        status = rsc_launch_native_seconds(&run->target, run->command, &perf.native_seconds, &error);
+    if (!status) status = rsc_run_perf(&perf, &error);
+    if (status < 0) {
+        let_it_finish(run);
+        leave = fail(run, &error);
+    } else {
+        leave = rsc_session_deliver(&run->session, run->analysis.profiles, 1, 1);
+        if (leave == RSC_EXIT_OK) leave = exit_status(run);
+    }
+    rsc_launch_close(&run->launch);
+    return leave;
+}
+
 static int run_program(struct run *run) {
     struct rsc_error error;
     int leave = RSC_EXIT_OK;
+    if (run->with == WITH_PERF) return run_sampled(run);
     int status = rsc_target_find(&run->target, run->command[0], &error);
     if (!status) choose_collector(run);
     if (!status && !rebuilt(run)) status = rsc_launch_check(run->target.guest, &error);
@@ -370,8 +410,7 @@ static int run_program(struct run *run) {
     if (!status) status = finish(run, &error);
     if (status < 0) {
         let_it_finish(run);
-        leave = rsc_session_fail(&run->session, &error);
-        leave = leave == RSC_EXIT_USAGE && error.code != RSC_EINVAL ? RSC_EXIT_ERROR : leave;
+        leave = fail(run, &error);
     } else {
         say_how_it_went(run);
         if (!run->only_record)

@@ -78,7 +78,7 @@ uint64_t rsc_memory_available(void) {
 static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
     const char *engine = analysis->engine.engine ? analysis->engine.engine : "auto";
     uint64_t exact = analysis->engine.no_ri ? 24 : 40;
-    if (!strncmp(engine, "shards", 6) || analysis->engine.error > 0) return 0; /* bounded, or grows with its share */
+    if (!strncmp(engine, "shards", 6) || !strncmp(engine, "featherlight", 12) || analysis->engine.error > 0) return 0; /* bounded, or grows with its share */
     if (!strcmp(engine, "parallel")) return 4 * exact;
     if (!strcmp(engine, "requests")) return 96;
     if (!strcmp(engine, "hotl") || !strcmp(engine, "aet") || !strcmp(engine, "statstack") || !strcmp(engine, "shen"))

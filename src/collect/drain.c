@@ -16,6 +16,7 @@
 #include "collect/expand.h"
 #include "collect/expand_rebuilt.h"
 #include "collect/guest_maps.h"
+#include "collect/ring_notes.h"
 #include "trace/source.h"
 
 #define LATE_AFTER_NS 20000000ull
@@ -195,22 +196,10 @@ static int take_note(struct rsc_drain *drain, const struct rsc_note *note) {
 
 /* Takes what lies in the notes ring up to `end`. */
 static int read_notes(struct rsc_drain *drain, uint64_t end) {
-    struct rsc_ring *ring = drain->ring;
-    uint64_t head = __atomic_load_n(&ring->notes_head, __ATOMIC_ACQUIRE), tail = drain->notes_tail;
-    if (end < head) head = end;
-    if (head < tail || head - tail > RSC_NOTES_BYTES) head = tail; /* nothing that was written as it should be */
-    while (tail < head) {
-        struct rsc_note note;
-        for (size_t i = 0; i < sizeof note; i++) ((uint8_t *)&note)[i] = ring->notes[(tail + i) % RSC_NOTES_BYTES];
-        uint64_t whole = sizeof note + ((note.bytes + 7ull) & ~7ull);
-        if (whole > head - tail) break; /* a writer that was killed while writing */
-        for (uint32_t i = 0; i < note.bytes; i++)
-            drain->note_text[i] = (char)ring->notes[(tail + sizeof note + i) % RSC_NOTES_BYTES];
-        tail += whole;
+    struct rsc_note note;
+    while (rsc_ring_notes_next(drain->ring, &drain->notes_tail, end, &note, drain->note_text))
         if (take_note(drain, &note) < 0) return RSC_ENOMEM;
-    }
-    drain->notes_tail = head;
-    __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
+    rsc_ring_notes_taken(drain->ring, drain->notes_tail);
     return add_maps(drain);
 }
 

@@ -240,9 +240,15 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     command->path = target->path;
     launch->ring->rebuilt = 1;
     int marked = options->roi && !strcmp(options->roi, "marked");
-    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d", launch->ring_fd,
+    launch->ring->watch.period = options->watch_period;
+    launch->ring->watch.rate = options->watch_rate;
+    launch->ring->watch.seed = options->seed;
+    launch->ring->watch.registers = options->watch_registers;
+    launch->ring->watch.frames = options->contexts ? RSC_WATCH_FRAMES : 0;
+    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d", launch->ring_fd,
              options->follow, (unsigned long long)options->skip, marked,
-             !getenv("REUSESCOPE_TEST_NO_SAMPLES")); /* for tests in which no signal may come in between */
+             !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests in which no signal may come in between */
+             options->watch);
     return 0;
 }
 

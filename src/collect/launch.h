@@ -24,6 +24,9 @@ struct rsc_launch_options {
     uint64_t seed;
     const char *sysroot; /* QEMU's -L; NULL: chosen for the guest */
     int rebuilt;         /* built with `reusescope cc`: it records by itself, without QEMU */
+    int watch;           /* rebuilt: it does not record but watches its own reuses, as follows */
+    uint64_t watch_period, watch_rate; /* as in struct rsc_watch_area */
+    uint32_t watch_registers;
 };
 
 struct rsc_launch {

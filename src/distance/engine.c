@@ -24,6 +24,7 @@ const struct rsc_engine_kind *const rsc_engine_kinds[] = {
     &rsc_engine_statstack,
     &rsc_engine_shen,
     &rsc_engine_hprda,
+    &rsc_engine_featherlight,
     &rsc_engine_requests,
     NULL,
 };
@@ -92,6 +93,17 @@ static int settle_model(const struct rsc_engine_kind *kind, struct rsc_engine_op
     return 0;
 }
 
+/* A debug register covers 8 bytes and sees one thread: other lines and stacks are not to be had from it. */
+static int settle_words(const struct rsc_engine_kind *kind, struct rsc_engine_options *options, struct rsc_error *error) {
+    if (!(kind->can & RSC_WATCHES_WORDS)) return 0;
+    if (!options->line_bytes) options->line_bytes = 8;
+    if (options->line_bytes != 8)
+        return rsc_fail(error, RSC_EINVAL, "the %s engine watches words: line size %u is not 8", kind->name, options->line_bytes);
+    if (options->model && strcmp(options->model, "single"))
+        return rsc_fail(error, RSC_EINVAL, "the %s engine watches each thread by itself: it has no model '%.40s'", kind->name, options->model);
+    return 0;
+}
+
 /* Finds the engine of "NAME" or "NAME:PARAMETER". */
 static int find_kind(const struct rsc_engine_kind **kind, const char **parameter, const char *wanted,
                      struct rsc_error *error) {
@@ -104,7 +116,7 @@ static int find_kind(const struct rsc_engine_kind **kind, const char **parameter
             return rsc_fail(error, RSC_EINVAL, "engine '%.40s': %s takes no parameter", wanted, (*kind)->name);
         return 0;
     }
-    char names[400] = "";
+    char names[500] = "";
     for (size_t i = 0; rsc_engine_kinds[i]; i++) {
         const char *parts[] = {i ? ", " : "", rsc_engine_kinds[i]->name, rsc_engine_kinds[i]->parameter ? ":" : "",
                                rsc_engine_kinds[i]->parameter ? rsc_engine_kinds[i]->parameter : ""};
@@ -146,6 +158,7 @@ int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *opt
     if (!engine) return rsc_fail_memory(error, "engine");
     int status = fill_defaults(&engine->options, options, error);
     if (!status) status = find_kind(&engine->kind, &parameter, engine->options.engine, error);
+    if (!status) status = settle_words(engine->kind, &engine->options, error);
     if (!status) status = settle_model(engine->kind, &engine->options, error);
     if (!status) status = check_abilities(engine->kind, &engine->options, error);
     if (!status) status = engine->kind->create(&engine->state, &engine->options, parameter, error);
@@ -194,7 +207,7 @@ int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struc
     profile->made.overhead = NAN;
     profile->made.coverage = NAN;
     if (rsc_profile_set_text(&profile->made.source, "api") < 0 ||
-        rsc_profile_set_text(&profile->made.model, engine->options.model) < 0 || rsc_profile_seal(profile) < 0) {
+        (!profile->made.model && rsc_profile_set_text(&profile->made.model, engine->options.model) < 0) || rsc_profile_seal(profile) < 0) {
         status = rsc_fail_memory(error, "profile");
         goto out;
     }

@@ -31,6 +31,18 @@ static void put_list(struct rsc_json *json, const char *key, const struct rsc_bi
     rsc_json_end_lines(json, count);
 }
 
+static void put_watching(struct rsc_json *json, const struct rsc_made *made) {
+    rsc_json_key(json, "overhead");
+    rsc_json_object(json);
+    key_number_or_null(json, "slowdown", made->overhead);
+    rsc_json_key_double(json, "handler_seconds", made->watching.handler_seconds);
+    rsc_json_key_u64(json, "samples", made->watching.samples);
+    rsc_json_key_u64(json, "traps", made->watching.traps);
+    rsc_json_key_u64(json, "dropped", made->watching.dropped);
+    rsc_json_key_u64(json, "censored", made->watching.censored);
+    rsc_json_object_end(json);
+}
+
 static void put_made(struct rsc_json *json, const struct rsc_made *made) {
     rsc_json_newline(json);
     rsc_json_key(json, "made");
@@ -47,7 +59,8 @@ static void put_made(struct rsc_json *json, const struct rsc_made *made) {
     for (char **word = made->command; word && *word; word++) rsc_json_string(json, *word);
     rsc_json_array_end(json);
     rsc_json_key_double(json, "seconds", made->seconds);
-    key_number_or_null(json, "overhead", made->overhead);
+    if (made->watching.is_known) put_watching(json, made);
+    else key_number_or_null(json, "overhead", made->overhead);
     key_number_or_null(json, "coverage", made->coverage);
     rsc_json_object_end(json);
 }

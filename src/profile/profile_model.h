@@ -20,6 +20,15 @@
 
 #include "base/histogram.h"
 
+/* What watching cost a program whose reuses were watched as it ran, and what came of it. */
+struct rsc_watch_costs {
+    int is_known; /* 0: it was not watched so */
+    double handler_seconds; /* processor time in handlers and in taking samples, the kernel's part not counted */
+    uint64_t samples, traps; /* traps: those that were no reuse too */
+    uint64_t dropped;  /* samples and reuses for which there was no room */
+    uint64_t censored; /* watches that gave way before the reuse */
+};
+
 /* How a profile was made. Strings are owned; NULL prints as null or "". */
 struct rsc_made {
     char *by;       /* engine: "exact", "shards:0.01", ... */
@@ -32,6 +41,7 @@ struct rsc_made {
     double seconds;  /* wall time, first decoded reference to final histogram */
     double overhead; /* slowdown of the target; NaN: not measured */
     double coverage; /* share of the target's work seen, 0..1; NaN: not measured */
+    struct rsc_watch_costs watching; /* in JSON a part of `overhead` */
 };
 
 /* One thread's share of the run. */

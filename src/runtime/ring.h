@@ -31,6 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/watch_ring.h"
+
 #define RSC_RING_MAGIC 0x335247525f435352ull /* "RSC_RGR3" */
 #define RSC_RING_SLOTS 1024u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
@@ -39,7 +41,7 @@
 #define RSC_NOTES_BYTES (4u << 20)
 #define RSC_PLAN_WORDS (32u << 20) /* 256 MiB, touched as used: some five million pieces of code */
 
-/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1" */
+/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1,watch=0" */
 #define RSC_ASM_ENVIRONMENT "REUSESCOPE_RING"
 
 /* A record: two words, this and an address. Bits 0-47 pc (or payload), 48-55 size in bytes, 56-61 type, 62-63 zero. */
@@ -117,7 +119,7 @@ struct rsc_block {
 };
 _Static_assert(sizeof(struct rsc_block) == 64 + 8 * RSC_BLOCK_WORDS, "blocks are 64 KiB");
 
-enum rsc_slot_state { RSC_SLOT_FREE = 0, RSC_SLOT_LIVE = 1, RSC_SLOT_ENDED = 2, RSC_SLOT_LEAVING = 3 };
+enum rsc_slot_state { RSC_SLOT_FREE = 0, RSC_SLOT_LIVE = 1, RSC_SLOT_ENDED = 2, RSC_SLOT_LEAVING = 3, RSC_SLOT_STARTING = 4 };
 
 struct rsc_slot {
     /* Written by the thread: */
@@ -180,6 +182,7 @@ struct rsc_ring {
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
+    struct rsc_watch_area watch; /* of programs that watch their own reuses; touched by no other */
 };
 _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page");
 
