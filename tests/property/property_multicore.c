@@ -381,7 +381,7 @@ static void run_by_hand(const struct threads_trace *trace, const struct truth *t
         }
         done += part;
     }
-    assert_int_equal(stacks.holders.lines, truth->brute->distinct);
+    assert_int_equal(stacks.copies.lines, truth->brute->distinct);
     rsc_private_stacks_free(&stacks);
 }
 
