@@ -8,9 +8,9 @@
 
 #include "base/pages.h"
 
-#define POOL_RESERVED (1ull << 30) /* in RSC_COPIES_UNIT bytes: address space only */
+#define POOL_RESERVED (1ull << 29) /* in RSC_COPIES_UNIT bytes: address space only */
 #define POOL_LEAST 4096u
-#define POOL_MOST (1ull << 31)
+#define POOL_MOST (1ull << 30)
 #define MANY_LEAST 32u
 
 _Static_assert(16 + 8 * 1 <= 32 && 40 + 8 * 3 <= 64 && 80 + 8 * 6 <= 128 && 152 + 8 * 12 <= 256, "records fit their sizes");
@@ -115,6 +115,54 @@ static int grow_small(struct rsc_line_copies *copies, uint32_t unit) {
     return 0;
 }
 
+/* A line of one of the first four stacks comes to another of them. */
+static int single_to_dense(struct rsc_line_copies *copies, uint32_t unit, rsc_copy_moved_fn *moved, void *owner) {
+    int status = 0;
+    uint32_t record = take_record(copies, 1, &status);
+    if (!record) return status;
+    uint32_t old = copies->map.units[unit], *from = rsc_copies_head(copies, old), *to = rsc_copies_head(copies, record);
+    uint32_t stack = *stacks_of(from);
+    struct rsc_copy a, b;
+    memset(to, 0, 2 * RSC_COPIES_UNIT);
+    rsc_copy_of_small(from, 0, &a);
+    rsc_copy_of_dense(to, stack, &b);
+    *b.state = *a.state;
+    *b.tag = *a.tag;
+    *b.used = *a.used;
+    if (*a.state == RSC_COPY_TOP) moved(owner, stack, stack);
+    give_record(copies, old);
+    copies->map.units[unit] = RSC_COPIES_DENSE | record;
+    return 0;
+}
+
+/* A line that the first four stacks share comes to another one: its record gets names, and room for two more. */
+static int dense_to_small(struct rsc_line_copies *copies, uint32_t unit, rsc_copy_moved_fn *moved, void *owner) {
+    int status = 0;
+    uint32_t record = take_record(copies, 2, &status), count = 0;
+    if (!record) return status;
+    uint32_t old = copies->map.units[unit] & ~RSC_COPIES_DENSE;
+    uint32_t *from = rsc_copies_head(copies, old), *to = rsc_copies_head(copies, record);
+    *to = 2;
+    for (uint32_t stack = 0; stack < RSC_DENSE_STACKS; stack++) {
+        struct rsc_copy a, b;
+        rsc_copy_of_dense(from, stack, &a);
+        if (!*a.state) continue;
+        rsc_copy_of_small(to, count, &b);
+        *b.state = *a.state;
+        *b.tag = *a.tag;
+        *b.used = *a.used;
+        stacks_of(to)[count] = stack;
+        if (rsc_copy_holds(*a.state)) *to |= 1u << (8 + count);
+        if (*a.state == RSC_COPY_TOP) moved(owner, stack, count);
+        count++;
+    }
+    *to |= count << 4;
+    *from = 1; /* its class, for those who take it next */
+    give_record(copies, old);
+    copies->map.units[unit] = record;
+    return 0;
+}
+
 /* ---- large records ---- */
 
 static int many_init(struct rsc_many_copies *many, uint32_t room) {
@@ -183,6 +231,18 @@ static int small_to_many(struct rsc_line_copies *copies, uint32_t unit, rsc_copy
 
 /* ---- adding ---- */
 
+/* Makes a record of the pool one that has room for the stack. */
+static int make_room(struct rsc_line_copies *copies, uint32_t unit, uint32_t stack, rsc_copy_moved_fn *moved,
+                     void *owner) {
+    uint32_t word = copies->map.units[unit];
+    if (word & RSC_COPIES_DENSE) return stack < RSC_DENSE_STACKS ? 0 : dense_to_small(copies, unit, moved, owner);
+    uint32_t *head = rsc_copies_head(copies, word), count = *head >> 4 & 15;
+    if (count < rsc_copies_room[*head & 15]) return 0;
+    if (count == 1 && stack < RSC_DENSE_STACKS && *stacks_of(head) < RSC_DENSE_STACKS)
+        return single_to_dense(copies, unit, moved, owner);
+    return count == RSC_COPIES_SMALL ? small_to_many(copies, unit, moved, owner) : grow_small(copies, unit);
+}
+
 int rsc_line_copies_add(struct rsc_line_copies *copies, uint32_t unit, uint32_t stack, rsc_copy_moved_fn *moved,
                         void *owner, struct rsc_copy *copy) {
     uint32_t word = copies->map.units[unit], *head;
@@ -194,12 +254,13 @@ int rsc_line_copies_add(struct rsc_line_copies *copies, uint32_t unit, uint32_t 
         *rsc_copies_head(copies, word) = 0;
         copies->lines++;
     } else if (!(word & RSC_COPIES_MANY)) {
-        head = rsc_copies_head(copies, word);
-        uint32_t count = *head >> 4 & 15;
-        if (count == rsc_copies_room[*head & 15])
-            status = count == RSC_COPIES_SMALL ? small_to_many(copies, unit, moved, owner) : grow_small(copies, unit);
+        status = make_room(copies, unit, stack, moved, owner);
         if (status < 0) return status;
         word = copies->map.units[unit];
+    }
+    if (word & RSC_COPIES_DENSE) {
+        rsc_copy_of_dense(rsc_copies_dense(copies, word), stack, copy); /* its state is 0 */
+        return 0;
     }
     if (word & RSC_COPIES_MANY) {
         struct rsc_many_copies *many = &copies->many[word & ~RSC_COPIES_MANY];

@@ -7,13 +7,16 @@
  * a write must know of others, so lies in one or two cache lines.
  *
  * Records of up to 12 entries come from a pool, in sizes of 32, 64, 128 and 256
- * bytes, from which they grow into one another. A record with more ("many") is a
- * hash table by stack; a bitmap says which of its entries hold the line, so that a
- * write to a line that thousands have had but few hold looks at little.
+ * bytes, from which they grow into one another. Where only the first four stacks
+ * share a line its record is *dense*: an entry for each of them, without names, so
+ * that it is just one cache line. A record with more than 12 ("many") is a hash table
+ * by stack; a bitmap says which of its entries hold the line, so that a write to a
+ * line that thousands have had but few hold looks at little.
  *
  * Layout of a small record of size class c with room for n = 1, 3, 6 or 12:
  *   u32  head: class, entries << 4, and a bit << 8 for each entry that holds the line
  *   u32  state[n], stack[n], tag[n];  u64 used[n], aligned
+ * and of a dense one: u32 state[4], tag[4]; u64 used[4].
  */
 #ifndef RSC_MULTICORE_LINE_COPIES_H
 #define RSC_MULTICORE_LINE_COPIES_H
@@ -32,7 +35,10 @@
 #define RSC_COPIES_UNIT 32u /* bytes: what records are counted in */
 #define RSC_COPIES_CLASSES 4u
 #define RSC_COPIES_SMALL 12u      /* entries of the largest small record */
-#define RSC_COPIES_MANY 0x80000000u /* in a unit: the number of a large record, not a place in the pool */
+/* In a unit, beside the place in the pool: it is a dense record; or a number of a large one instead. */
+#define RSC_COPIES_DENSE 0x40000000u
+#define RSC_COPIES_MANY 0x80000000u
+#define RSC_DENSE_STACKS 4u
 
 struct rsc_many_copies {
     uint32_t room; /* a power of two */
@@ -44,7 +50,7 @@ struct rsc_many_copies {
 };
 
 struct rsc_line_copies {
-    struct rsc_line_map map; /* a unit: 0, a record of the pool, or RSC_COPIES_MANY | number */
+    struct rsc_line_map map; /* a unit: 0, a record of the pool, with RSC_COPIES_DENSE or not, or RSC_COPIES_MANY | number */
     unsigned char *pool;     /* [0] is no record */
     uint64_t pool_used, pool_room; /* in RSC_COPIES_UNIT bytes */
     uint32_t free[RSC_COPIES_CLASSES]; /* records given back, strung through their second word; 0: none */
@@ -95,6 +101,18 @@ static inline void rsc_copy_of_small(uint32_t *head, uint32_t entry, struct rsc_
     copy->entry = entry;
 }
 
+static inline uint32_t *rsc_copies_dense(const struct rsc_line_copies *copies, uint32_t word) {
+    return rsc_copies_head(copies, word & ~RSC_COPIES_DENSE);
+}
+
+static inline void rsc_copy_of_dense(uint32_t *record, uint32_t stack, struct rsc_copy *copy) {
+    *copy = (struct rsc_copy){record + stack, record + RSC_DENSE_STACKS + stack,
+                              (uint64_t *)(record + 2 * RSC_DENSE_STACKS) + stack, stack};
+}
+
+/* Does an entry in that state hold the line? */
+static inline int rsc_copy_holds(uint32_t state) { return state - 1 <= RSC_COPY_TOP - 1; }
+
 static inline void rsc_copy_of_many(const struct rsc_many_copies *many, uint32_t entry, struct rsc_copy *copy) {
     *copy = (struct rsc_copy){many->state + entry, many->tag + entry, many->used + entry, entry};
 }
@@ -109,6 +127,11 @@ static inline uint32_t rsc_many_copies_find(const struct rsc_many_copies *many, 
 /* The entry of a stack in the record that a unit names (0: an empty one). Returns whether there is one. */
 static inline int rsc_line_copies_find(const struct rsc_line_copies *copies, uint32_t word, uint32_t stack,
                                        struct rsc_copy *copy) {
+    if (word & RSC_COPIES_DENSE) {
+        if (__builtin_expect(stack >= RSC_DENSE_STACKS, 0)) return 0;
+        rsc_copy_of_dense(rsc_copies_dense(copies, word), stack, copy);
+        return *copy->state != 0;
+    }
     if (__builtin_expect(word & RSC_COPIES_MANY, 0)) {
         const struct rsc_many_copies *many = &copies->many[word & ~RSC_COPIES_MANY];
         uint32_t at = rsc_many_copies_find(many, stack);
@@ -125,8 +148,9 @@ static inline int rsc_line_copies_find(const struct rsc_line_copies *copies, uin
     return 0;
 }
 
-/* The entry holds the line from now on. */
+/* The entry, whose state is set to say so too, holds the line from now on. */
 static inline void rsc_line_copies_hold(struct rsc_line_copies *copies, uint32_t word, uint32_t entry) {
+    if (word & RSC_COPIES_DENSE) return;
     if (__builtin_expect(word & RSC_COPIES_MANY, 0)) {
         struct rsc_many_copies *many = &copies->many[word & ~RSC_COPIES_MANY];
         many->held_count += !(many->held[entry >> 6] >> (entry & 63) & 1);
@@ -138,6 +162,12 @@ static inline void rsc_line_copies_hold(struct rsc_line_copies *copies, uint32_t
 
 /* Does any entry but this one, which does, hold the line? */
 static inline int rsc_line_copies_others(const struct rsc_line_copies *copies, uint32_t word, uint32_t entry) {
+    if (word & RSC_COPIES_DENSE) {
+        const uint32_t *state = rsc_copies_dense(copies, word);
+        uint32_t holders = 0;
+        for (uint32_t i = 0; i < RSC_DENSE_STACKS; i++) holders += (uint32_t)rsc_copy_holds(state[i]);
+        return holders > 1;
+    }
     if (__builtin_expect(word & RSC_COPIES_MANY, 0)) return copies->many[word & ~RSC_COPIES_MANY].held_count > 1;
     return (*rsc_copies_head(copies, word) >> 8 & ~(1u << entry)) != 0;
 }

@@ -52,8 +52,7 @@ ALWAYS void find_unit(struct rsc_private_stacks *stacks, const struct rsc_privat
 ALWAYS void find_record(struct rsc_private_stacks *stacks, uint32_t k) {
     uint32_t word = stacks->copies.map.units[stacks->unit[k]];
     if (__builtin_expect(word & RSC_COPIES_MANY, 0)) return;
-    __builtin_prefetch(rsc_copies_head(&stacks->copies, word), 1);
-    __builtin_prefetch(rsc_copies_head(&stacks->copies, word) + 16, 1);
+    __builtin_prefetch(rsc_copies_dense(&stacks->copies, word), 1);
 }
 
 ALWAYS void find_bit(struct rsc_private_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
@@ -63,6 +62,7 @@ ALWAYS void find_bit(struct rsc_private_stacks *stacks, const struct rsc_private
     if (!stacks->unit[k]) return;
     if (rsc_line_copies_find(&stacks->copies, word, stack->number, &copy)) {
         uint32_t slot = *copy.state - 1;
+        __builtin_prefetch(copy.used, 1);
         if (slot < RSC_COPY_TOP - 1) {
             rsc_rank_prefetch(&stack->rank, slot);
             if (slot < stack->compacted_slot && stack->old_time) __builtin_prefetch(stack->old_time + rsc_rank_place(slot));
@@ -71,6 +71,13 @@ ALWAYS void find_bit(struct rsc_private_stacks *stacks, const struct rsc_private
     }
     if (!(who & RSC_PRIVATE_WRITES) || (word & RSC_COPIES_MANY)) return;
     /* those that will lose it */
+    if (word & RSC_COPIES_DENSE) {
+        const uint32_t *state = rsc_copies_dense(&stacks->copies, word);
+        for (uint32_t other = 0; other < RSC_DENSE_STACKS; other++)
+            if (other != stack->number && state[other] - 1 < RSC_COPY_TOP - 1 && stacks->stacks[other]->holes.level_count)
+                __builtin_prefetch(stacks->stacks[other]->holes.level[0] + ((state[other] - 1) >> 6), 1);
+        return;
+    }
     const uint32_t *head = rsc_copies_head(&stacks->copies, word), *ids = head + 1 + rsc_copies_room[*head & 15];
     for (uint32_t bits = *head >> 8; bits; bits &= bits - 1) {
         uint32_t entry = (uint32_t)__builtin_ctz(bits), slot = head[1 + entry] - 1;
@@ -112,7 +119,9 @@ struct yield {
 ALWAYS struct yield use_top(struct rsc_private_stacks *stacks, struct rsc_private_stack *stack, uint32_t tag,
                             uint64_t bytes, struct rsc_copy *copy) {
     uint32_t word = stacks->copies.map.units[stack->top_unit];
-    if (__builtin_expect(word & RSC_COPIES_MANY, 0))
+    if (word & RSC_COPIES_DENSE)
+        rsc_copy_of_dense(rsc_copies_dense(&stacks->copies, word), stack->top_entry, copy);
+    else if (__builtin_expect(word & RSC_COPIES_MANY, 0))
         rsc_copy_of_many(&stacks->copies.many[word & ~RSC_COPIES_MANY], stack->top_entry, copy);
     else
         rsc_copy_of_small(rsc_copies_head(&stacks->copies, word), stack->top_entry, copy);

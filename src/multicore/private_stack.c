@@ -56,7 +56,7 @@ static void renumber_lines(struct rsc_private_stack *stack, const struct rsc_lin
         if (i + 3 * AHEAD < stack->member_count) __builtin_prefetch(copies->map.units + stack->members[i + 3 * AHEAD]);
         if (i + 2 * AHEAD < stack->member_count) {
             uint32_t word = copies->map.units[stack->members[i + 2 * AHEAD]];
-            if (!(word & RSC_COPIES_MANY)) __builtin_prefetch(rsc_copies_head(copies, word), 1);
+            if (!(word & RSC_COPIES_MANY)) __builtin_prefetch(rsc_copies_dense(copies, word), 1);
         }
         if (i + AHEAD < stack->member_count &&
             rsc_line_copies_find(copies, copies->map.units[stack->members[i + AHEAD]], stack->number, &copy) &&

@@ -77,7 +77,9 @@ static inline int rsc_private_stack_settle(struct rsc_private_stack *stack, cons
     uint32_t slot = rsc_rank_slot((uint32_t)place), word = copies->map.units[stack->top_unit];
     rsc_rank_set(&stack->rank, slot);
     stack->top_unit = 0;
-    if (__builtin_expect(word & RSC_COPIES_MANY, 0))
+    if (word & RSC_COPIES_DENSE)
+        rsc_copies_dense(copies, word)[stack->top_entry] = slot + 1;
+    else if (__builtin_expect(word & RSC_COPIES_MANY, 0))
         copies->many[word & ~RSC_COPIES_MANY].state[stack->top_entry] = slot + 1;
     else
         rsc_copies_head(copies, word)[1 + stack->top_entry] = slot + 1;

@@ -90,6 +90,19 @@ static int lose(struct rsc_private_stacks *stacks, uint32_t unit, const struct r
     return 0;
 }
 
+static int take_from_dense(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking) {
+    uint32_t *record = rsc_copies_dense(&stacks->copies, stacks->copies.map.units[unit]);
+    for (uint32_t stack = 0; stack < RSC_DENSE_STACKS; stack++) {
+        struct rsc_copy copy;
+        if (stack == own || !rsc_copy_holds(record[stack])) continue;
+        rsc_copy_of_dense(record, stack, &copy);
+        taking->from = stack;
+        int status = lose(stacks, unit, &copy, taking);
+        if (status < 0) return status;
+    }
+    return 0;
+}
+
 static int take_from_many(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking) {
     struct rsc_many_copies *many = &stacks->copies.many[stacks->copies.map.units[unit] & ~RSC_COPIES_MANY];
     for (uint32_t word = 0; word < (many->room + 63) / 64; word++) {
@@ -110,6 +123,7 @@ static int take_from_many(struct rsc_private_stacks *stacks, uint32_t unit, uint
 
 int rsc_private_take(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking) {
     uint32_t word = stacks->copies.map.units[unit];
+    if (word & RSC_COPIES_DENSE) return take_from_dense(stacks, unit, own, taking);
     if (word & RSC_COPIES_MANY) return take_from_many(stacks, unit, own, taking);
     uint32_t *head = rsc_copies_head(&stacks->copies, word);
     const uint32_t *stack = head + 1 + rsc_copies_room[*head & 15];
