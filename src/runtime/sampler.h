@@ -24,8 +24,8 @@
  *       the shared set when one of its samples begins or is reused, and before a log
  *       overflows. No thread ever waits for another to get somewhere. `skew` also reads
  *       every so many references.
- * A private reader that falls a whole log behind while it is not parked loses its
- * samples: RSC_SAMPLE_CENSORED, counted.
+ * A private reader that falls a whole log behind while it is not parked (because it was
+ * kept from running) misses the writes in between; how often that happened is counted.
  *
  * Memory is one zeroed block from the caller, rsc_sampler_bytes() long, of which only
  * what is touched need ever be real: a thread slot that is never used costs nothing.
@@ -51,7 +51,7 @@ enum rsc_sample_outcome {
     RSC_SAMPLE_INVALIDATED, /* private: another thread wrote the line */
     RSC_SAMPLE_PRUNED,      /* given up on: the distance is `distance` or more */
     RSC_SAMPLE_LAST_TOUCH,  /* never used again; distance: what it had come to */
-    RSC_SAMPLE_CENSORED,    /* lost: more active at once than there is room for, or behind with the logs; as PRUNED */
+    RSC_SAMPLE_CENSORED,    /* lost: more were active at once than there is room for; distance as for PRUNED */
 };
 
 /* Where a reference comes from: whatever the caller likes. */
@@ -144,7 +144,7 @@ void rsc_sampler_finish(struct rsc_sampler *sampler);
 struct rsc_sampler_counts {
     uint64_t references, analysed; /* analysed: handed to rsc_sampler_use() while samples were active */
     uint64_t samples;              /* begun */
-    uint64_t lost_logs;            /* times that a private reader was a whole log behind */
+    uint64_t lost_logs;            /* times that a private reader was a whole log behind, and missed some of it */
 };
 void rsc_sampler_get_counts(const struct rsc_sampler *sampler, struct rsc_sampler_counts *counts);
 

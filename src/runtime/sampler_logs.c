@@ -70,27 +70,30 @@ void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread
 
 /* ---- private stacks ---- */
 
-static void lose_samples(struct rsc_sampler *sampler, struct sampler_thread *thread) {
-    add_own(&thread->lost_logs, 1);
-    while (thread->set.active) rsc_sampler_end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_CENSORED, NULL);
-    rsc_sampler_skip_logs(sampler, thread);
-}
-
-/* Reads one log up to its head. Returns 0 when part of it was gone. */
-static int read_log(struct rsc_sampler *sampler, struct sampler_thread *thread, struct sampler_thread *writer,
-                    uint64_t *cursor, uint64_t *taken) {
+/*
+ * Reads one log up to its head. A thread that was kept from running may be a whole log
+ * behind: it goes on with what is left of it. Its samples stay: what they miss are
+ * writes to other lines, mostly, and a write told late is no more than usual here; to
+ * give them up would be worse, as it would hit long distances above all.
+ */
+static void read_log(struct rsc_sampler *sampler, struct sampler_thread *thread, struct sampler_thread *writer,
+                     uint64_t *cursor, uint64_t *taken) {
     uint64_t size = sampler->options.log_entries, head = __atomic_load_n(&writer->log_head, __ATOMIC_ACQUIRE);
-    for (; *cursor != head; ++*cursor) {
+    for (; *cursor < head; ++*cursor) {
         const struct log_entry *entry = &writer->log[*cursor & (size - 1)];
         uint64_t line = __atomic_load_n(&entry->line, __ATOMIC_ACQUIRE);
         uint64_t told = __atomic_load_n(&entry->told, __ATOMIC_ACQUIRE);
-        if (load_relaxed(&writer->log_head) - *cursor >= size) return 0;
+        uint64_t now = load_relaxed(&writer->log_head);
+        if (now - *cursor >= size) {
+            add_own(&thread->lost_logs, 1);
+            *cursor = now - size / 2;
+            continue;
+        }
         if (!(told & 1)) continue;
         ++*taken;
         uint32_t sample = rsc_active_take(&thread->set, line);
         if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_INVALIDATED, NULL);
     }
-    return 1;
 }
 
 void rsc_sampler_read_logs(struct rsc_sampler *sampler, struct sampler_thread *thread) {
@@ -98,10 +101,7 @@ void rsc_sampler_read_logs(struct rsc_sampler *sampler, struct sampler_thread *t
     for (uint32_t i = 0; thread->set.active && i < slots_in_use(sampler); i++) {
         struct sampler_thread *writer = &sampler->threads[i];
         if (writer == thread) continue;
-        if (!read_log(sampler, thread, writer, &thread->cursor[i], &taken)) {
-            lose_samples(sampler, thread);
-            return;
-        }
+        read_log(sampler, thread, writer, &thread->cursor[i], &taken);
     }
     /* what was taken may come back to this thread, and then be written again: it must be told again */
     if (taken) __atomic_add_fetch(&sampler->turn, 1, __ATOMIC_RELAXED);
