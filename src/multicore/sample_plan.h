@@ -32,7 +32,7 @@ struct rsc_error_bound {
 
 #define RSC_ERROR_SHARE 0.01 /* defaults */
 #define RSC_ERROR_BINS 200u
-#define RSC_PLAN_PERIOD 32.0 /* the first */
+#define RSC_PLAN_PERIOD 8.0 /* the first: from 8 n references on, the plan is kept */
 
 /* z of a two-sided interval, to two decimals. */
 double rsc_plan_z(double confidence);

@@ -34,7 +34,9 @@ void rsc_sampler_pass(struct rsc_sampler *sampler, uint32_t slot, uint64_t count
 void rsc_sampler_get_counts(const struct rsc_sampler *sampler, struct rsc_sampler_counts *counts) {
     *counts = (struct rsc_sampler_counts){load_relaxed(&sampler->ended_references),
                                           load_relaxed(&sampler->ended_analysed),
-                                          load_relaxed(&sampler->ended_samples), load_relaxed(&sampler->ended_lost)};
+                                          load_relaxed(&sampler->ended_samples), 0, load_relaxed(&sampler->ended_lost)};
+    uint64_t bits = load_relaxed(&sampler->period);
+    memcpy(&counts->period, &bits, sizeof bits);
     for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
         const struct sampler_thread *thread = &sampler->threads[i];
         counts->references += load_relaxed(&thread->references);
@@ -134,6 +136,17 @@ void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32
 
 /* ---- begins of samples ---- */
 
+/* So many samples are active that there will soon be no room: the next ones are drawn less often, and weigh more. */
+static void back_off(struct rsc_sampler *sampler, const struct sampler_thread *thread, const struct rsc_active_samples *set) {
+    double doubled = 2 * thread->drawn_with;
+    uint64_t now, then;
+    if (set->active < set->samples_most - set->samples_most / 4) return;
+    /* once for each period that samples were drawn with, whoever comes first */
+    memcpy(&now, &thread->drawn_with, sizeof now);
+    memcpy(&then, &doubled, sizeof then);
+    __atomic_compare_exchange_n(&sampler->period, &now, then, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line,
                           const struct rsc_sample_place *place) {
     struct rsc_active_samples *set = &thread->set;
@@ -144,6 +157,7 @@ static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *th
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         rsc_sampler_end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
     thread->facts[sample] = (struct sample_facts){*place, load_relaxed(&thread->references), thread->drawn_with};
+    back_off(sampler, thread, set);
     if (set->active > 1) return;
     if (is_parallel(sampler)) rsc_sampler_skip_logs(sampler, thread);
     __atomic_store_n(&thread->reading, 1, __ATOMIC_RELAXED);
@@ -160,6 +174,7 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_CENSORED, NULL);
     sampler->shared_facts[sample] = (struct sample_facts){*place, everybodys_references(sampler), thread->drawn_with};
+    back_off(sampler, thread, set);
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
     if (set->active == 1) __atomic_add_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
@@ -229,7 +244,8 @@ void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, 
     int begins = --thread->countdown == 0;
     add_own(&thread->references, 1);
     if (!begins && rsc_sampler_is_quiet(sampler)) return;
-    struct rsc_sample_place here = {place->pc, place->context, thread->identity};
+    struct rsc_sample_place here = {place->pc, place->context,
+                                    options->places_have_threads ? place->thread : thread->identity};
     add_own(&thread->analysed, 1);
     if (options->skew && ++thread->until_sync >= options->skew) rsc_sampler_sync(sampler, slot);
     if (options->models & RSC_MODEL_PRIVATE) use_private(sampler, thread, line, begins, &here);

@@ -58,7 +58,7 @@ enum rsc_sample_outcome {
 struct rsc_sample_place {
     uint64_t pc;
     uint32_t context;
-    uint32_t thread; /* set by the sampler: identity of the thread */
+    uint32_t thread; /* set by the sampler to the thread's identity, unless places_have_threads */
 };
 
 struct rsc_sample_record {
@@ -81,10 +81,11 @@ struct rsc_sampler_options {
     uint64_t seed;
     uint32_t threads_most; /* at once; 64 */
     uint32_t exact_lines;  /* distance sets larger than this are sketched; 8192 */
-    uint32_t samples_most; /* active at once, of each stack; 1024 */
+    uint32_t samples_most; /* active at once, of each stack; 1024. From 3/4 of them on the period doubles */
     uint32_t log_entries;  /* of each thread, a power of two; 32768. None in sequential order */
     uint32_t prune_after;  /* samples that must have ended first; 100 */
     double prune_quantile; /* the oldest sample goes if its distance is greater than this part of all; 0.99; 1: never */
+    uint32_t places_have_threads; /* 1: places say which thread it is (where several share a stack) */
     /* Takes a finished sample, on the thread that ended it: at the same time from several where order is parallel. */
     void (*emit)(void *context, const struct rsc_sample_record *record);
     void *emit_context;
@@ -144,6 +145,7 @@ void rsc_sampler_finish(struct rsc_sampler *sampler);
 struct rsc_sampler_counts {
     uint64_t references, analysed; /* analysed: handed to rsc_sampler_use() while samples were active */
     uint64_t samples;              /* begun */
+    double period;                 /* now */
     uint64_t lost_logs;            /* times that a private reader was a whole log behind, and missed some of it */
 };
 void rsc_sampler_get_counts(const struct rsc_sampler *sampler, struct rsc_sampler_counts *counts);

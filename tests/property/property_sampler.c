@@ -139,7 +139,7 @@ static void test_every_reference(void **state) {
         random_references(&rng, references, count, 1 + (uint32_t)rsc_rng_below(&rng, THREADS));
         struct rsc_sampler_options options = {
             .models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED, .period = 1, .threads_most = THREADS, .exact_lines = 1024,
-            .samples_most = 700, .prune_quantile = 1, .seed = n, .emit = take_record, .emit_context = seen};
+            .samples_most = 1000, .prune_quantile = 1, .seed = n, .emit = take_record, .emit_context = seen};
         void *memory;
         size_t bytes;
         struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
