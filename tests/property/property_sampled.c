@@ -24,7 +24,8 @@
 static struct rsc_profile *analyse(const struct rsc_batch *batch, const char *engine_name, const char *model,
                                    uint64_t seed, double error_bound) {
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name, .model = model,
-                                         .seed = seed, .error = error_bound, .bins_per_octave = 10};
+                                         .seed = seed, .error = error_bound,
+                                         .bins_per_octave = strstr(engine_name, "lines=") ? 0 : 10};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -67,7 +68,7 @@ static void test_every_reference(void **state) {
     (void)state;
     static const char *const models[] = {"private", "shared", "single"};
     uint64_t seed = property_seed();
-    unsigned long traces = property_traces(300);
+    unsigned long traces = property_traces(150);
     for (unsigned long n = 0; n < traces; n++) {
         struct rsc_rng rng;
         struct random_trace trace;
@@ -78,8 +79,19 @@ static void test_every_reference(void **state) {
             struct rsc_profile *exact = analyse(&batch, "exact", models[m], 0, 0);
             struct rsc_profile *sampled = analyse(&batch, "sampled:period=1,prune=off", models[m], n, 0);
             compare(exact, sampled, m == 0);
-            rsc_profile_free(exact);
             rsc_profile_free(sampled);
+            sampled = analyse(&batch, "sampled:lines=1", models[m], n, 0);
+            assert_same_counts(&exact->rd, &sampled->rd);
+            assert_same_counts(&exact->ri, &sampled->ri);
+            assert_int_equal(exact->cold, sampled->cold);
+            assert_int_equal(exact->invalidated, sampled->invalidated);
+            assert_int_equal(exact->distinct, sampled->distinct);
+            for (size_t i = 0; i < exact->thread_count; i++) {
+                assert_same_counts(&exact->threads[i].rd, &sampled->threads[i].rd);
+                assert_int_equal(exact->threads[i].invalidated, sampled->threads[i].invalidated);
+            }
+            rsc_profile_free(sampled);
+            rsc_profile_free(exact);
         }
         random_trace_free(&trace);
     }
@@ -143,7 +155,7 @@ static struct coverage try_seeds(const char *spec, const char *engine, const cha
     struct rsc_profile *exact = analyse(&batch, "exact", model, 0, 0);
     for (int seed = 1; seed <= seeds; seed++) {
         struct rsc_profile *profile = analyse(&batch, engine, model, (uint64_t)seed, 0);
-        for (double size = 1; size <= (double)exact->distinct; size *= exp2(1 / 8.0)) {
+        for (double size = strstr(engine, "lines=") ? 80 : 1; size <= (double)exact->distinct; size *= exp2(1 / 8.0)) {
             double truth = rsc_profile_mrc_at(exact, (uint64_t)size).miss_ratio;
             struct rsc_mrc_point got = rsc_profile_mrc_at(profile, (uint64_t)size);
             if (truth <= 0.002 || truth >= 0.998) continue;
@@ -168,11 +180,12 @@ static void test_bars(void **state) {
         {"zipf,lines=3000,skew=0.9,threads=4,write=0.2", "sampled:period=100,prune=off", "shared"},
         {"uniform,lines=2000,threads=3,write=0.1", "sampled:period=150", "private"},
         {"stencil,lines=1500,threads=2", "sampled:period=120", "shared"},
+        {"zipf,lines=20000,skew=0.7,threads=4,write=0.1", "sampled:lines=1/8", "private"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct coverage found = try_seeds(cases[i].spec, cases[i].engine, cases[i].model, 40);
+        struct coverage found = try_seeds(cases[i].spec, cases[i].engine, cases[i].model, 30);
         double share = found.held / found.points;
-        /* 90 % bars; neighbouring points hold or miss together, so 40 seeds tell this much (bench_sampled: 500) */
+        /* 90 % bars; neighbouring points hold or miss together, so 30 seeds tell this much (bench_sampled: 500) */
         assert_true(share > 0.80);
         assert_true(share < 0.985);
         assert_true(fabs(found.bias / found.points) < 0.01);
