@@ -136,6 +136,8 @@ static int reserve(struct sampled_engine *engine) {
 static int start(struct sampled_engine *engine, struct rsc_error *error) {
     const struct rsc_engine_options *options = &engine->options;
     struct rsc_sampler_options *sampler = &engine->wanted.sampler;
+    if (options->error > 0 && engine->wanted.period > 0)
+        return rsc_fail(error, RSC_EINVAL, "an error bound says how often to sample, and so does a period: give one of them");
     int status = rsc_core_groups_parse(&engine->groups, options->cores, error);
     if (status < 0) return status;
     plan(engine);
