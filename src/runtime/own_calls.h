@@ -9,7 +9,7 @@
 
 #include "runtime/own_pieces.h"
 
-#define RSC_OWN_FRAMES 2048u
+#define RSC_OWN_FRAMES 1024u
 #define RSC_CALL_BYTES_MAX 15u /* longest instruction */
 
 struct rsc_own_frame {

@@ -33,10 +33,26 @@ static void add_access(struct making *making, const struct rsc_asm_entry *entry,
         uint32_t size = entry->size - at < step ? entry->size - at : step;
         made.word = rsc_record_word(type, size, pc);
         made.size = (uint16_t)size;
+        made.tag = (uint64_t)(size - 1) << 48;
         if (making->entries) making->entries[making->entry_count] = made;
         making->entry_count++;
         made.disp += size;
     }
+}
+
+static void find_forms(struct rsc_own_piece *piece, struct rsc_own_entry *entries) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; piece->plain && i < piece->count; i++) {
+        struct rsc_own_form form = {entries[i].base, entries[i].index, entries[i].index ? entries[i].scale : 0};
+        uint32_t at = 0;
+        while (at < count && (piece->forms[at].base != form.base || piece->forms[at].index != form.index ||
+                              piece->forms[at].scale != form.scale))
+            at++;
+        if (at == RSC_OWN_FORMS_MAX) return;
+        if (at == count) piece->forms[count++] = form;
+        entries[i].form = at;
+    }
+    piece->form_count = (uint8_t)count;
 }
 
 /* Goes through a module's tables: counts, and where there is memory for them, makes pieces. */
@@ -69,6 +85,7 @@ static void go_through(struct making *making, uint64_t start, size_t bytes, cons
         }
         piece.entries = making->entries + first;
         piece.count = (uint16_t)(making->entry_count - first);
+        if (making->entries) find_forms(&piece, making->entries + first);
         if (making->pieces) making->pieces[making->piece_count] = piece;
         making->piece_count++;
     }

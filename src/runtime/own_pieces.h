@@ -21,7 +21,15 @@ struct rsc_own_entry {
     int64_t disp;  /* absolute for operands relative to the instruction */
     uint16_t size;
     uint8_t base, index, scale, kind, count, flags; /* base, index 0: none */
+    uint64_t tag;  /* size less 1, in bits 48 to 63 */
+    uint32_t form; /* of a piece that is `plain`: which of its forms the address is made from, by adding disp */
 };
+
+/* Registers that addresses are made from: several accesses often share them. */
+struct rsc_own_form {
+    uint8_t base, index, scale;
+};
+#define RSC_OWN_FORMS_MAX 16u
 
 struct rsc_own_piece {
     uint64_t pc, last_pc;
@@ -30,6 +38,8 @@ struct rsc_own_piece {
     uint16_t weight;     /* accesses as the countdown counts them */
     uint8_t ends;        /* enum rsc_plan_end */
     uint8_t plain;       /* all its entries are, and none is longer than a line of 64 bytes */
+    uint8_t form_count;  /* 0: more than RSC_OWN_FORMS_MAX, or not plain */
+    struct rsc_own_form forms[RSC_OWN_FORMS_MAX];
     uint8_t tells_stack; /* its call or return is its last entry: where the stack is */
 };
 
