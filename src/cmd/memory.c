@@ -141,7 +141,7 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
                     : strcmp(info.compression, "none") ? UINT64_MAX / each / 16
                                                        : info.file_bytes / 4;
     rsc_trace_close(trace);
-    if (most * each * analysis->line_count <= analysis->memory_most) return 0;
+    if (most * each * analysis->count <= analysis->memory_most) return 0;
     for (size_t i = 0; i < analysis->line_count; i++) {
         status = count_lines(analysis, path, analysis->line_bytes[i], &distinct, error);
         if (status < 0) return status;

@@ -125,6 +125,7 @@ void rsc_profile_drop_rows(struct rsc_profile *profile) {
     drop_objects(profile);
     drop_contexts(profile);
     drop_mappings(profile);
+    rsc_profile_drop_sharing(profile);
 }
 
 int rsc_profile_set_kinds(struct rsc_profile *profile, size_t count) {

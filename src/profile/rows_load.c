@@ -80,8 +80,7 @@ static void name_row(struct rsc_loader *loader, size_t prefix, const char *key, 
 
 /* ---- places ---- */
 
-/* "0x" and 1 to 16 lower-case digits. */
-static int load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address) {
+int rsc_load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address) {
     const char *text = json_string_value(json_object_get(object, key));
     size_t digits = text && !strncmp(text, "0x", 2) ? strspn(text + 2, "0123456789abcdef") : 0;
     if (digits < 1 || digits > 16 || text[2 + digits])
@@ -110,9 +109,9 @@ static int load_source(const struct rsc_loader *loader, const json_t *object, st
     return load_line(loader, object, &place->line);
 }
 
-static int load_place(const struct rsc_loader *loader, const json_t *object, struct rsc_place *place) {
+int rsc_load_place(const struct rsc_loader *loader, const json_t *object, struct rsc_place *place) {
     int rc;
-    if ((rc = load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
+    if ((rc = rsc_load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
     return json_object_get(object, "module") ? rsc_load_text(loader, object, "module", 1, &place->module) : 0;
 }
 
@@ -144,7 +143,7 @@ static int load_contexts(struct rsc_loader *loader, const json_t *root, struct r
         if ((rc = rsc_load_u64(loader, item, "id", RSC_PROFILE_ROWS_MAX, &id))) continue;
         if (id != i) rc = rsc_load_bad(loader, "id must be %zu: contexts are numbered from 0", i);
         else if (!(rc = load_context(loader, item, "parent", i, &profile->contexts[i].parent)))
-            rc = load_place(loader, item, &profile->contexts[i].place);
+            rc = rsc_load_place(loader, item, &profile->contexts[i].place);
     }
     loader->where[prefix] = 0;
     return rc;
@@ -179,7 +178,7 @@ static int load_code(struct rsc_loader *loader, const json_t *root, struct rsc_p
         const json_t *item = json_array_get(list, i);
         struct rsc_code_row *row = &profile->code[i];
         name_row(loader, prefix, "code", i);
-        if ((rc = load_place(loader, item, &row->place)) || (rc = load_inlined(loader, item, row)) ||
+        if ((rc = rsc_load_place(loader, item, &row->place)) || (rc = load_inlined(loader, item, row)) ||
             (rc = load_counts(loader, item, profile,
                               (struct counts){&row->references, &row->cold, &row->invalidated, &row->error, &row->rd})))
             continue;
@@ -195,7 +194,7 @@ static int load_end(struct rsc_loader *loader, const json_t *item, const char *k
     size_t prefix = strlen(loader->where);
     if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or no object", key);
     snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s.", key);
-    int rc = load_place(loader, end, place);
+    int rc = rsc_load_place(loader, end, place);
     if (!rc) rc = load_context(loader, end, "context", profile->context_count, context);
     loader->where[prefix] = 0;
     return rc;
@@ -343,7 +342,7 @@ static int load_line_row(struct rsc_loader *loader, const json_t *item, const st
                          struct rsc_line_row *row) {
     const char *kind = json_string_value(json_object_get(item, "kind"));
     int rc;
-    if ((rc = load_address(loader, item, "address", &row->address)) ||
+    if ((rc = rsc_load_address(loader, item, "address", &row->address)) ||
         (rc = rsc_load_text(loader, item, "object", 1, &row->object)) ||
         (rc = rsc_load_u64(loader, item, "misses", profile->references, &row->misses)) ||
         (rc = rsc_load_optional(loader, item, "error", row->misses, &row->error)) ||
@@ -388,5 +387,6 @@ int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_prof
         (rc = load_threads(loader, root, profile)) || (rc = load_phases(loader, root, profile)) ||
         (rc = load_kinds(loader, root, profile)))
         return rc;
-    return load_lines(loader, root, profile);
+    rc = load_lines(loader, root, profile);
+    return rc ? rc : rsc_load_sharing(loader, root, profile);
 }
