@@ -66,7 +66,7 @@ struct run {
     int seed_given;
     const char *sample; /* rate of the lines kept, as it was asked for; NULL: everything */
     struct rsc_subset_choice choice;
-    struct rsc_line_subset *subset; /* in place of the analysis' engines; NULL: those */
+    struct rsc_line_subset *subsets[RSC_MODELS_MAX]; /* in place of the analysis' engines; NULL: those */
     double native_seconds; /* processor time without us; 0: not measured */
     char **command; /* the program and its arguments */
 };
@@ -159,7 +159,7 @@ static int by_function(const struct run *run) {
 /* What a sample of lines cannot be combined with; and its analysis. */
 static int open_sample(struct run *run, struct rsc_error *error) {
     struct rsc_launch_options *launch = &run->launch_options;
-    const struct rsc_analysis *analysis = &run->analysis;
+    struct rsc_analysis *analysis = &run->analysis;
     const char *engine = analysis->engine.engine;
     if (!run->sample) return 0;
     if (!rebuilt(run))
@@ -179,7 +179,13 @@ static int open_sample(struct run *run, struct rsc_error *error) {
     launch->keep_limit = run->choice.limit;
     launch->keep_offset = run->choice.offset;
     launch->keep_shift = (uint32_t)__builtin_ctz(options.line_bytes);
-    return rsc_line_subset_new(&run->subset, &options, &run->choice, run->sample, error);
+    analysis->count = analysis->both ? RSC_MODELS_MAX : 1;
+    for (size_t i = 0; i < analysis->count; i++) {
+        if (analysis->both) options.model = i ? "shared" : "private";
+        int status = rsc_line_subset_new(&run->subsets[i], &options, &run->choice, run->sample, error);
+        if (status < 0) return status;
+    }
+    return 0;
 }
 
 static int open_trace(struct run *run, struct rsc_error *error) {
@@ -202,7 +208,10 @@ static int deliver_batch(struct run *run, const struct rsc_batch *batch, struct 
         if (status < 0) return status;
         run->trace_full = status > 0;
     }
-    if (run->subset) return rsc_line_subset_push(run->subset, batch, rsc_drain_skipped(run->drain), error);
+    for (size_t i = 0; run->subsets[0] && i < run->analysis.count; i++) {
+        int status = rsc_line_subset_push(run->subsets[i], batch, rsc_drain_skipped(run->drain), error);
+        if (status < 0 || i + 1 == run->analysis.count) return status;
+    }
     return run->only_record ? 0 : rsc_analysis_push(&run->analysis, batch, error);
 }
 
@@ -325,11 +334,11 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (run->writer) status = rsc_trace_writer_finish(run->writer, error);
     if (status > 0) run->trace_full = 1;
     if (status > 0) status = 0;
-    if (!status && run->subset) {
+    for (size_t i = 0; !status && run->subsets[0] && i < run->analysis.count; i++) {
         struct rsc_drain_stats stats;
         rsc_drain_get_stats(run->drain, &stats);
         struct rsc_subset_whole whole = {stats.accesses, stats.references, thread_references, run->drain};
-        status = rsc_line_subset_finish(run->subset, &whole, &run->analysis.profiles[0], error);
+        status = rsc_line_subset_finish(run->subsets[i], &whole, &run->analysis.profiles[i], error);
     }
     if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, rebuilt(run) ? "asm" : "qemu", error);
     for (size_t i = 0; !status && !run->only_record && i < run->analysis.count; i++)
@@ -359,7 +368,7 @@ static int run_program(struct run *run) {
     if (!status) choose_collector(run);
     if (!status && !rebuilt(run)) status = rsc_launch_check(run->target.guest, &error);
     if (!status) status = open_sample(run, &error);
-    if (!status && !run->subset) status = rsc_analysis_open(&run->analysis, &error);
+    if (!status && !run->subsets[0]) status = rsc_analysis_open(&run->analysis, &error);
     if (!status) status = open_trace(run, &error);
     run->launch.ring_fd = -1;
     if (!status && by_function(run)) status = rsc_roi_open(&run->roi, run->target.path, run->launch_options.roi, &error);
@@ -388,7 +397,7 @@ static int run_program(struct run *run) {
         if (leave == RSC_EXIT_OK) leave = exit_status(run);
     }
     rsc_drain_free(run->drain);
-    rsc_line_subset_free(run->subset);
+    for (size_t i = 0; i < RSC_MODELS_MAX; i++) rsc_line_subset_free(run->subsets[i]);
     rsc_roi_close(&run->roi);
     rsc_launch_close(&run->launch);
     rsc_trace_writer_close(run->writer);

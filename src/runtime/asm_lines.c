@@ -308,6 +308,7 @@ static inline void put_off_piece(struct lines *lines, const struct rsc_own_piece
 /* Records that are in the buffer as they are to be told, or as accesses of libc's functions. */
 static void look_at_record(struct lines *lines, uint64_t word, uint64_t addr) {
     uint32_t type = rsc_record_type(word);
+    if (type == RSC_RECORD_LOCK || type == RSC_RECORD_BARRIER) return; /* no analysis of a sample asks for them */
     finish_pending(lines);
     if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) {
         look_at(lines, addr, word);
