@@ -310,7 +310,8 @@ static void drop_private(struct rsc_analysis *analysis) {
 
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
     for (size_t i = 0; i < analysis->count; i++) {
-        int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
+        int status = 0; /* a profile that is there was made otherwise */
+        if (!analysis->profiles[i]) status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
         if (status < 0) return status;
         if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
