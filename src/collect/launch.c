@@ -239,6 +239,10 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     for (size_t i = 0; i < given; i++) word(command, argv[i]);
     command->path = target->path;
     launch->ring->rebuilt = 1;
+    launch->ring->keep_lines = options->keep_lines != 0;
+    launch->ring->keep_limit = options->keep_limit;
+    launch->ring->keep_offset = options->keep_offset;
+    launch->ring->keep_shift = options->keep_shift;
     int marked = options->roi && !strcmp(options->roi, "marked");
     launch->ring->watch.period = options->watch_period;
     launch->ring->watch.rate = options->watch_rate;

@@ -63,6 +63,7 @@ extern const struct rsc_engine_kind rsc_engine_shards, rsc_engine_shards_max;
 extern const struct rsc_engine_kind rsc_engine_mpi;
 extern const struct rsc_engine_kind rsc_engine_gpu;
 extern const struct rsc_engine_kind rsc_engine_featherlight; /* collect/engine_featherlight.c */
+extern const struct rsc_engine_kind rsc_engine_sampled; /* multicore's */
 extern const struct rsc_engine_kind rsc_engine_private; /* what exact and auto are for model "private"; multicore's */
 
 /* All engines, ending with NULL; engine.c. */

@@ -55,6 +55,9 @@ int rsc_load_bins(struct rsc_loader *loader, const json_t *object, const char *k
 int rsc_load_optional(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t max,
                       uint64_t *out);
 
+/* The keys low and high of each bin of rd, which all have or none. rd is read already. rd_bars.c */
+int rsc_load_bars(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
+
 /* The key requests and byte_miss_ratio of each point, if the model is requests. Totals, rd and mrc are read already. */
 int rsc_load_requests(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
 

@@ -80,6 +80,7 @@ static int join_histograms(struct rsc_profile *merged, const struct rsc_profile 
     rsc_histogram_merge(&merged->rd, &b->rd);
     rsc_histogram_merge(&merged->ri, &a->ri);
     rsc_histogram_merge(&merged->ri, &b->ri);
+    if (rsc_bars_join(merged, a, b)) return RSC_ENOMEM;
     if (a->bins_per_octave != b->bins_per_octave || !a->bins_per_octave) return 0;
     if (rsc_profile_set_bins(merged, a->bins_per_octave)) return RSC_ENOMEM;
     rsc_histogram_merge(&merged->rd_binned, &a->rd_binned);

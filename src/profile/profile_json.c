@@ -20,13 +20,16 @@ static void key_number_or_null(struct rsc_json *json, const char *key, double va
     else rsc_json_double(json, value);
 }
 
-static void put_list(struct rsc_json *json, const char *key, const struct rsc_bin *list, size_t count) {
+/* `bars`: the profile whose rd this is; NULL: it is something else, which has none. */
+static void put_list(struct rsc_json *json, const char *key, const struct rsc_bin *list, size_t count,
+                     const struct rsc_profile *bars) {
     rsc_json_newline(json);
     rsc_json_key(json, key);
     rsc_json_array(json);
     for (size_t i = 0; i < count; i++) {
         rsc_json_newline(json);
-        rsc_json_bin(json, list[i].lo, list[i].hi, list[i].count);
+        if (bars && rsc_profile_has_bars(bars)) rsc_json_bars(json, bars, &list[i]);
+        else rsc_json_bin(json, list[i].lo, list[i].hi, list[i].count);
     }
     rsc_json_end_lines(json, count);
 }
@@ -114,8 +117,8 @@ void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *jso
     rsc_json_key_string(json, "schema", "reusescope-profile/1");
     put_made(json, &profile->made);
     put_totals(json, profile);
-    put_list(json, "rd", profile->rd_list, profile->rd_list_count);
-    put_list(json, "ri", profile->ri_list, profile->ri_list_count);
+    put_list(json, "rd", profile->rd_list, profile->rd_list_count, profile);
+    put_list(json, "ri", profile->ri_list, profile->ri_list_count, NULL);
     put_mrc(json, profile);
     if (rsc_profile_is_requests(profile)) rsc_json_requests(json, profile);
     if (profile->bins_per_octave) put_bins(json, profile);

@@ -182,7 +182,7 @@ static int read_profile(struct rsc_loader *loader, const json_t *root, struct rs
         rc = rsc_load_bad(loader, "ri sums to more than references");
         goto fail;
     }
-    if ((rc = read_mrc(loader, root, profile)) || (rc = rsc_load_requests(loader, root, profile)) ||
+    if ((rc = rsc_load_bars(loader, root, profile)) || (rc = read_mrc(loader, root, profile)) || (rc = rsc_load_requests(loader, root, profile)) ||
         (rc = read_extra_bins(loader, root, profile)) || (rc = rsc_load_rows(loader, root, profile)))
         goto fail;
     if (rsc_profile_seal(profile)) {

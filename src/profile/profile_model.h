@@ -248,6 +248,9 @@ struct rsc_profile {
     uint64_t rd_cap;             /* distances >= this are told apart no further; 0: no cap */
     uint64_t rd_capped;          /* references with RD >= rd_cap, which are NOT in rd */
 
+    /* Sampled profiles: where the count of each bin of rd lies. Not allocated where nothing is uncertain. */
+    struct rsc_histogram rd_low, rd_high;
+
     uint32_t bins_per_octave;                  /* 0, or the binning of the two below */
     struct rsc_histogram rd_binned, ri_binned; /* distances >= rd_cap are in the bin of rd_cap */
 
@@ -351,6 +354,10 @@ static inline uint64_t rsc_profile_footprint(const struct rsc_profile *profile) 
 
 /* Allocates rd_binned and ri_binned. per_octave is 0 (drops them) to 64. Returns 0, RSC_ENOMEM or RSC_EINVAL. */
 int rsc_profile_set_bins(struct rsc_profile *profile, uint32_t per_octave);
+
+/* Allocates rd_low and rd_high. Returns 0 or RSC_ENOMEM. rd_bars.c */
+int rsc_profile_set_bars(struct rsc_profile *profile);
+static inline int rsc_profile_has_bars(const struct rsc_profile *profile) { return profile->rd_low.count != NULL; }
 
 /* Replaces a string of `made` by a copy (NULL clears). Returns 0 or RSC_ENOMEM. */
 int rsc_profile_set_text(char **field, const char *text);

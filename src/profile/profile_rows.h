@@ -28,6 +28,10 @@ int rsc_profile_join_rows(struct rsc_profile *merged, const struct rsc_profile *
 
 /* Parts of the document that have more than one user. */
 void rsc_json_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t count);
+
+/* The keys low and high of a bin of rd, if the profile has bars; merging them (rd_bars.c). */
+void rsc_json_bars(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_bin *bin);
+int rsc_bars_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 /* Ends an array that has its items on lines of their own. */
 void rsc_json_end_lines(struct rsc_json *json, size_t count);
 /* A row's histogram, on the row's own line. The bin of the cap (0: none) has no upper end. */

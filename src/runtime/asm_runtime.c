@@ -12,6 +12,9 @@
 #include "runtime/asm_runtime.h"
 #include "runtime/watch_thread.h"
 
+#include "runtime/asm_lines.h"
+#include "runtime/own_pieces.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -58,6 +61,7 @@ static struct {
     uint64_t passed;      /* accesses towards skip */
     uint64_t wanted_ns;   /* since when recording is wanted */
     int maps_noted;
+    int lines; /* threads look at their words themselves, and keep the lines of a sample: asm_lines.c */
     pthread_key_t key;
     struct module modules[MODULES_MAX];
     uint32_t module_count;
@@ -181,7 +185,10 @@ RSC_EXPORT void rsc_asm_register(const void *start, const void *stop) {
     *module = (struct module){start, stop, 0};
     copy_tables(module, 1, &low, &high);
     if (number == process.module_count) __atomic_fetch_add(&process.module_count, 1, __ATOMIC_RELEASE);
-    if (module->plan == UINT64_MAX) __atomic_fetch_add(&process.ring->modules_lost, 1, __ATOMIC_RELAXED);
+    int lost = module->plan == UINT64_MAX;
+    if (!lost && process.lines)
+        lost = rsc_own_pieces_add((uintptr_t)start, (uintptr_t)stop, process.ring->plans + module->plan) < 0;
+    if (lost) __atomic_fetch_add(&process.ring->modules_lost, 1, __ATOMIC_RELAXED);
     struct segment segment = {low, 0, 0};
 #ifdef RSC_ASM_STATIC
     segment.stop = high + 16384; /* the last file's recording copies; libc's code comes behind */
@@ -239,6 +246,7 @@ static void attach(int part) {
     }
     local->writer.slot->image = process.image;
     local->writer.slot->part = (uint32_t)part;
+    if (process.lines) rsc_asm_lines_start(&local->writer);
     if (part) return;
     pthread_setspecific(process.key, (void *)1);
     rsc_asm_samples_thread();
@@ -273,12 +281,17 @@ static void first_words(void) {
 /* With room for another piece, or fast when nobody listens. */
 static void go_on_recording(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
-    if (rsc_ring_make_room(&local->writer) < 0) {
+    int status = process.lines ? rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 0) : rsc_ring_make_room(&local->writer);
+    if (status < 0) {
         close_thread();
         return;
     }
-    rsc_asm_thread.next = local->writer.next;
-    rsc_asm_thread.limit = local->writer.end;
+    if (process.lines) {
+        rsc_asm_lines_buffer(&local->writer, &rsc_asm_thread.next, &rsc_asm_thread.limit);
+    } else {
+        rsc_asm_thread.next = local->writer.next;
+        rsc_asm_thread.limit = local->writer.end;
+    }
     local->recording = 1;
     local->given = rsc_asm_thread.counter = RSC_ASM_RECORD;
 }
@@ -303,8 +316,16 @@ static void go_recording(void) {
 static void hand_over(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if (!local->recording) return;
-    local->writer.next = rsc_asm_thread.next;
-    if (rsc_ring_publish(&local->writer) < 0) close_thread();
+    int status, was_busy = local->busy;
+    if (process.lines) {
+        local->busy = 1;
+        status = rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
+        local->busy = (uint8_t)was_busy;
+    } else {
+        local->writer.next = rsc_asm_thread.next;
+        status = rsc_ring_publish(&local->writer);
+    }
+    if (status < 0) close_thread();
     else rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word asks for room */
 }
 
@@ -342,7 +363,7 @@ void rsc_asm_room_in_c(const void *back) {
         hand_over();
         if (!local->closed) go_fast();
     } else if (local->recording) {
-        if (rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
+        if (rsc_asm_thread.next && !process.lines) local->writer.next = rsc_asm_thread.next;
         go_on_recording();
     } else go_recording();
     local->busy = 0;
@@ -386,7 +407,12 @@ void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) {
         return;
     }
     if (process.ring && local->attached && !local->closed && local->writer.slot) {
-        if (local->recording && rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
+        if (process.lines) {
+            local->busy = 1;
+            if (local->recording) rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
+        } else if (local->recording && rsc_asm_thread.next) {
+            local->writer.next = rsc_asm_thread.next;
+        }
         rsc_ring_detach(&local->writer);
     }
     rsc_asm_local = before->local;
@@ -476,6 +502,7 @@ static __attribute__((constructor(101))) void initialise(void) {
         process.skip = setting(text, "skip");
         process.watching = setting(text, "watch") != 0;
         process.recording = !process.watching && !process.marked && !process.skip;
+        process.lines = process.ring->keep_lines != 0;
         process.wanted_ns = rsc_ring_now_ns();
         process.pid = (uint32_t)getpid();
         process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
