@@ -68,7 +68,7 @@ static void go_through(struct making *making, uint64_t start, size_t bytes, cons
         const struct rsc_asm_entry *entries = (const void *)(head + 1);
         size_t first = making->entry_count;
         struct rsc_own_piece piece = {.pc = pc, .last_pc = pc + head->last, .words = head->words, .reserved = head->reserved,
-                                      .instructions = head->instructions, .ends = head->ends, .plain = 1};
+                                      .instructions = head->instructions, .ends = head->ends & RSC_ASM_ENDS_MASK, .plain = 1};
         if (making->numbers) making->numbers[at / 8] = (uint32_t)making->piece_count + 1;
         at += sizeof *head + head->entries * sizeof *entries;
         for (uint32_t i = 0; i < head->entries; i++) {
@@ -81,7 +81,7 @@ static void go_through(struct making *making, uint64_t start, size_t bytes, cons
             if (entry->flags & RSC_ASM_READS) add_access(making, entry, RSC_RECORD_READ, entry_pc);
             if (entry->flags & RSC_ASM_WRITES) add_access(making, entry, RSC_RECORD_WRITE, entry_pc);
             piece.tells_stack = entry_pc == piece.last_pc && entry->kind == RSC_ASM_PLAIN && i + 1u == head->entries &&
-                                (head->ends == RSC_PLAN_ENDS_CALL ? entry->flags & RSC_ASM_WRITES : entry->flags & RSC_ASM_READS) != 0;
+                                (piece.ends == RSC_PLAN_ENDS_CALL ? entry->flags & RSC_ASM_WRITES : entry->flags & RSC_ASM_READS) != 0;
         }
         piece.entries = making->entries + first;
         piece.count = (uint16_t)(making->entry_count - first);
