@@ -38,14 +38,20 @@ endforeach()
 # executable or shared object.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   set(asm_flags -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -Wall -Wextra -fvisibility=hidden -fno-builtin
-      -fno-tree-loop-distribute-patterns -fno-stack-protector -ftls-model=initial-exec -fcf-protection=none
+      -fno-tree-loop-distribute-patterns -fno-stack-protector -ffp-contract=off -fno-math-errno -ftls-model=initial-exec -fcf-protection=none
       -fasynchronous-unwind-tables -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
   set(asm_sources)
-  foreach(name asm_runtime asm_entry asm_samples asm_strings asm_heap asm_threads ring_writer)
+  foreach(name asm_runtime asm_entry asm_samples asm_strings asm_heap asm_threads asm_lines own_pieces ring_writer
+          watch_countdown watch_piece watch_events watch_signals watch_slots)
     list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/runtime/${name}.c)
   endforeach()
+  list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/base/rng.c ${PROJECT_SOURCE_DIR}/src/base/portable_math.c)
   set(asm_headers ${PROJECT_SOURCE_DIR}/src/runtime/asm_abi.h ${PROJECT_SOURCE_DIR}/src/runtime/asm_runtime.h
-      ${PROJECT_SOURCE_DIR}/src/runtime/ring.h)
+      ${PROJECT_SOURCE_DIR}/src/runtime/ring.h ${PROJECT_SOURCE_DIR}/src/runtime/watch_ring.h
+      ${PROJECT_SOURCE_DIR}/src/runtime/watch_thread.h ${PROJECT_SOURCE_DIR}/src/runtime/watch_slots.h
+      ${PROJECT_SOURCE_DIR}/src/runtime/asm_lines.h
+      ${PROJECT_SOURCE_DIR}/src/runtime/own_pieces.h ${PROJECT_SOURCE_DIR}/src/runtime/own_calls.h
+      ${PROJECT_SOURCE_DIR}/src/base/line_hash.h)
   set(asm_module ${PROJECT_SOURCE_DIR}/src/runtime/asm_module.c)
   set(asm_out ${PROJECT_BINARY_DIR})
   add_custom_command(OUTPUT ${asm_out}/libreusescope-asm.so

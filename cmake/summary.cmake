@@ -14,6 +14,7 @@ rsc_part("loops: C source" "${RSC_LIBCLANG_INCLUDE}" "libclang 19 (libclang-19-d
 find_program(RSC_QEMU qemu-x86_64)
 rsc_part("run: watching programs" "${RSC_QEMU}" "qemu-user at run time (qemu-user)")
 rsc_part("cc: rebuilding programs" "${RSC_ASM_PASS}" "Zydis, on x86-64 (libzydis-dev)")
+rsc_part("loops of watched programs" "${RSC_CODE_LOOPS}" "the same Zydis")
 rsc_part("heap blocks of AArch64 programs" "${RSC_CC_AARCH64}" "a cross compiler (gcc-aarch64-linux-gnu)")
 rsc_part("analyze --engine gpu" "${RSC_NVCC}" "a plugin, built by make gpu (CUDA 12 or newer)")
 rsc_part("analyze --engine mpi" "${MPI_C_FOUND}" "MPI ${MPI_C_VERSION} (libopenmpi-dev, openmpi-bin)")

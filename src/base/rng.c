@@ -44,7 +44,7 @@ uint64_t rsc_rng_geometric(struct rsc_rng *rng, double mean) {
 double rsc_rng_normal(struct rsc_rng *rng) {
     for (;;) {
         double x = 2 * rsc_rng_double(rng) - 1, y = 2 * rsc_rng_double(rng) - 1, square = x * x + y * y;
-        if (square > 0 && square < 1) return x * sqrt(-2 * rsc_portable_log(square) / square);
+        if (square > 0 && square < 1) return x * __builtin_sqrt(-2 * rsc_portable_log(square) / square);
     }
 }
 

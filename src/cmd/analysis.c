@@ -14,10 +14,14 @@
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
      "exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, "
-     "shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)",
-     "auto exact parallel gpu mpi shards: shards-max: hotl aet statstack shen hp-rda"},
+     "shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen, hp-rda, featherlight:...; auto (default)",
+     "auto exact parallel gpu mpi shards: shards-max: sampled hotl aet statstack shen hp-rda featherlight"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
-    {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
+    {RSC_OPT_MODEL, 0, "model", "MODEL",
+     "single (default for traces) or shared: one stack over all threads; private: one a thread, kept coherent; both: private and shared",
+     "single private shared both"},
+    {RSC_OPT_CORES, 0, "cores", "GROUP,...", "private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)",
+     NULL},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
     {RSC_OPT_PHASES, 0, "phases", "N", "also cut the run into N parts of equal length", NULL},
     {RSC_OPT_BINS, 0, "bins", "N", "also keep histograms with N bins per octave, 1 to 64", NULL},
@@ -32,7 +36,7 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
     {RSC_OPT_CONFIDENCE, 0, "confidence", "PERCENT", "how often error bars should hold the truth (default 90)", NULL},
-    {RSC_OPT_ERROR, 0, "error", "E", "auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%", NULL},
+    {RSC_OPT_ERROR, 0, "error", "E", "auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: see --error-kind", NULL},
     {RSC_OPT_MAX_MEMORY, 0, "max-memory", "SIZE", "memory the analysis may take (default: 80% of what is available)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -91,7 +95,15 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
     uint64_t number;
     switch (id) {
     case RSC_OPT_ENGINE: analysis->engine.engine = parser->value; return -1;
-    case RSC_OPT_MODEL: analysis->engine.model = parser->value; return -1;
+    case RSC_OPT_MODEL:
+        analysis->both = !strcmp(parser->value, "both");
+        analysis->drop_private = 0;
+        analysis->engine.model = parser->value;
+        if (!analysis->both && strcmp(parser->value, "single") && strcmp(parser->value, "private") &&
+            strcmp(parser->value, "shared"))
+            return rsc_option_refuse(parser, "not one of single, private, shared, both");
+        return -1;
+    case RSC_OPT_CORES: analysis->engine.cores = parser->value; return -1;
     case RSC_OPT_LINE:
         if (parse_lines(analysis, parser->value) < 0)
             return rsc_option_refuse(parser, "not a list of powers of two from 1 to 4096");
@@ -172,10 +184,10 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
     if (full < 0) return full;
     analysis->batch = batch;
     if (analysis->pool)
-        rsc_pool_for(analysis->pool, analysis->line_count, push_one, analysis);
+        rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
     else
-        for (size_t i = 0; i < analysis->line_count; i++) push_one(analysis, i);
-    for (size_t i = 0; i < analysis->line_count; i++) {
+        for (size_t i = 0; i < analysis->count; i++) push_one(analysis, i);
+    for (size_t i = 0; i < analysis->count; i++) {
         if (analysis->status[i] == 0) continue;
         *error = analysis->errors[i];
         return analysis->status[i];
@@ -191,12 +203,12 @@ static int refuse_hprda_options(struct rsc_analysis *analysis, struct rsc_error 
     return 0;
 }
 
-/* Only auto weighs an error; the others have the one they have. */
+/* Only auto and sampled weigh an error; the others have the one they have. */
 static int refuse_error(const struct rsc_analysis *analysis, struct rsc_error *error) {
     const char *engine = analysis->engine.engine;
     if (!(analysis->engine.error > 0)) return 0;
-    if (analysis->requests || (engine && strcmp(engine, "auto")))
-        return rsc_fail(error, RSC_EINVAL, "--error: only --engine auto takes it");
+    if (analysis->requests || (engine && strcmp(engine, "auto") && strncmp(engine, "sampled", 7)))
+        return rsc_fail(error, RSC_EINVAL, "--error: only --engine auto and --engine sampled take it");
     return 0;
 }
 
@@ -235,6 +247,12 @@ static void show_progress(struct rsc_analysis *analysis, uint64_t done, uint64_t
     rsc_progress_say(analysis->session, line);
 }
 
+/* Debug registers watch words of 8 bytes. */
+static void settle_words(struct rsc_analysis *analysis) {
+    const char *engine = analysis->engine.engine;
+    if (engine && !strncmp(engine, "featherlight", 12) && !analysis->lines_given) analysis->line_bytes[0] = 8;
+}
+
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {
     struct rsc_trace_info info;
     const struct rsc_batch *batch;
@@ -256,6 +274,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (!refused) refused = refuse_error(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
     if (refused < 0) return refused;
+    settle_words(analysis);
     const char *engine = analysis->engine.engine;
     if (analysis->device_given && (!engine || (strcmp(engine, "gpu") && strcmp(engine, "hp-rda"))))
         return rsc_fail(error, RSC_EINVAL, "--device: only --engine gpu and --engine hp-rda take it");
@@ -263,17 +282,21 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
     rsc_memory_start(analysis);
+    analysis->count = analysis->line_count * (analysis->both ? RSC_MODELS_MAX : 1);
     if (analysis->engine.engine &&
         (!strcmp(analysis->engine.engine, "parallel") || !strcmp(analysis->engine.engine, "hp-rda"))) {
-        size_t share = analysis->threads / analysis->line_count; /* each line size has workers of its own */
+        size_t share = analysis->threads / analysis->count; /* each line size has workers of its own */
         analysis->engine.workers = share ? (uint32_t)share : 1;
     }
-    for (size_t i = 0; i < analysis->line_count; i++) {
-        analysis->engine.line_bytes = analysis->line_bytes[i];
-        int status = rsc_engine_new(&analysis->engines[i], &analysis->engine, error);
+    for (size_t i = 0; i < analysis->count; i++) {
+        struct rsc_engine_options options = analysis->engine;
+        options.line_bytes = analysis->line_bytes[analysis->both ? i / RSC_MODELS_MAX : i];
+        if (analysis->both) options.model = i % RSC_MODELS_MAX ? "shared" : "private";
+        if (analysis->both && i % RSC_MODELS_MAX) options.cores = NULL;
+        int status = rsc_engine_new(&analysis->engines[i], &options, error);
         if (status < 0) return status;
     }
-    if (analysis->threads > 1 && analysis->line_count > 1)
+    if (analysis->threads > 1 && analysis->count > 1)
         return rsc_pool_new(&analysis->pool, analysis->threads, error);
     return 0;
 }
@@ -289,7 +312,7 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING, "%s", missing.message);
         return 0;
     }
-    for (size_t i = 0; !status && i < analysis->line_count; i++) {
+    for (size_t i = 0; !status && i < analysis->count; i++) {
         struct rsc_profile *profile = analysis->profiles[i];
         for (size_t m = 0; !status && i == 0 && m < profile->mapping_count; m++) {
             const struct rsc_mapping_row *map = &profile->mappings[m];
@@ -302,16 +325,36 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
     return status;
 }
 
-int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
+/* Of one thread alone, the two models are the same: the shared one stays. */
+static void drop_private(struct rsc_analysis *analysis) {
+    if (!analysis->drop_private || analysis->profiles[0]->made.threads > 1) return;
     for (size_t i = 0; i < analysis->line_count; i++) {
-        int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
+        rsc_profile_free(analysis->profiles[2 * i]);
+        analysis->profiles[2 * i] = NULL;
+        struct rsc_profile *shared = analysis->profiles[2 * i + 1];
+        analysis->profiles[2 * i + 1] = NULL;
+        analysis->profiles[i] = shared;
+    }
+    analysis->count = analysis->line_count;
+}
+
+int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
+    for (size_t i = 0; i < analysis->count; i++) {
+        int status = 0; /* a profile that is there was made otherwise */
+        if (!analysis->profiles[i]) status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
         if (status < 0) return status;
+    }
+    return rsc_analysis_name(analysis, source, error);
+}
+
+int rsc_analysis_name(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
+    for (size_t i = 0; i < analysis->count; i++)
         if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
-    }
+    drop_private(analysis);
     int status = name_places(analysis, error);
-    for (size_t i = 0; !status && i < analysis->line_count; i++)
+    for (size_t i = 0; !status && i < analysis->count; i++)
         if (rsc_profile_take_modules(analysis->profiles[i]) < 0) status = rsc_fail_memory(error, "modules");
     return status;
 }
@@ -319,7 +362,7 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
 void rsc_analysis_close(struct rsc_analysis *analysis) {
     rsc_pool_free(analysis->pool);
     analysis->pool = NULL;
-    for (size_t i = 0; i < RSC_LINE_SIZES_MAX; i++) {
+    for (size_t i = 0; i < RSC_ENGINES_MAX; i++) {
         rsc_engine_free(analysis->engines[i]);
         rsc_profile_free(analysis->profiles[i]);
         analysis->engines[i] = NULL;

@@ -16,6 +16,7 @@
 #include "cmd/session.h"
 #include "collect/cc_command.h"
 #include "collect/launch.h"
+#include "collect/perf_probe.h"
 #include "collect/symbols.h"
 #include "loops/c_source.h"
 #include "report/machine.h"
@@ -106,6 +107,29 @@ static void look_at_rebuilding(void) {
     optional(works, "rebuilding programs", works ? files.pass : "", error.message);
 }
 
+/* run --with perf: debug registers are all that rebuilt programs need; others need a PMU that samples addresses too. */
+static void look_at_perf(void) {
+    struct rsc_perf_breakpoints found;
+    struct rsc_perf_pmu pmu;
+    struct rsc_error error;
+    char text[400];
+    int paranoid = rsc_perf_paranoid();
+    rsc_perf_probe_breakpoints(&found);
+    rsc_perf_explain_breakpoints(&found, text, sizeof text);
+    optional(found.count && found.sigtrap, "debug registers", text, text);
+    snprintf(text, sizeof text, "kernel.perf_event_paranoid is %d: your own programs may be sampled", paranoid);
+    optional(paranoid <= 2 || geteuid() == 0, "perf events", text,
+             "kernel.perf_event_paranoid forbids them: sysctl kernel.perf_event_paranoid=2");
+    int there = rsc_perf_probe_pmu(&pmu, "", &error) == 0;
+    snprintf(text, sizeof text, "%s, precise %d%s%s", pmu.name, pmu.precise, pmu.latency ? ", with latencies" : "",
+             pmu.counts_together ? "" : "; loads and stores do not fit in one group");
+    optional(there, "PMU with addresses", text, error.message);
+    optional(there || (found.count && found.sigtrap), "run --with perf",
+             there ? "any dynamic program (experimental), and programs built with reusescope cc"
+                   : "programs built with reusescope cc; others need a PMU",
+             "needs debug registers: see above");
+}
+
 static void look_at_symbols(void) {
     struct rsc_symbols *symbols;
     struct rsc_error error;
@@ -166,6 +190,7 @@ static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
     look_at_machine();
     look_at_qemu(&checkup);
     look_at_rebuilding();
+    look_at_perf();
     look_at_symbols();
     look_at_gpu();
     look_at_loops();

@@ -12,9 +12,11 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "cmd/analysis.h"
+#include "cmd/run_perf.h"
 #include "collect/drain.h"
 #include "collect/launch.h"
 #include "distance/engine_auto.h"
+#include "distance/line_subset.h"
 
 enum {
     OPT_WITH = RSC_OPT_ANALYSIS_VERB,
@@ -27,10 +29,12 @@ enum {
     OPT_ORDER,
     OPT_SEED,
     OPT_NATIVE,
+    OPT_RATE,
+    OPT_SAMPLE,
 };
 
 static const struct rsc_option options[] = {
-    {OPT_WITH, 0, "with", "COLLECTOR", "asm: built with reusescope cc; qemu: any program; auto (default) picks", "auto asm qemu"},
+    {OPT_WITH, 0, "with", "COLLECTOR", "asm: built with reusescope cc; qemu: any program; auto (default) picks; perf: samples at a few percent's cost", "auto asm qemu perf"},
     {OPT_TRACE, 0, "trace", "FILE", "record a native trace as well (%p: process id)", NULL},
     {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
     {OPT_ROI, 0, "roi", "FUNCTION", "only while FUNCTION runs; 'marked': between reusescope_begin() and _end()", NULL},
@@ -39,8 +43,11 @@ static const struct rsc_option options[] = {
     {OPT_FOLLOW, 0, "follow", NULL, "watch forked children and programs it starts too", NULL},
     {OPT_ORDER, 0, "order", "ORDER", "of threads: time (default), or strict: one at a time, in turns", "time strict"},
     {OPT_SEED, 0, "seed", "S", "the program's random bytes start from this (default 1): runs can be repeated", NULL},
+    {OPT_RATE, 0, "rate", "N", "--with perf: samples a second of each thread's processor time (default 300)", NULL},
     {OPT_NATIVE, 0, "native", NULL, "run the program once without us first (no input or output), to measure the slowdown",
      NULL},
+    {OPT_SAMPLE, 0, "sample", "SAMPLE", "of a program built with reusescope cc: lines:RATE, such as lines:1/64, or none",
+     "lines:1/64 none"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -58,8 +65,12 @@ struct run {
     int only_record;
     int trace_full;
     int measure_native;
-    enum { WITH_AUTO, WITH_ASM, WITH_QEMU } with;
+    enum { WITH_AUTO, WITH_ASM, WITH_QEMU, WITH_PERF } with;
+    uint64_t rate; /* of --with perf; 0: not given */
     int seed_given;
+    const char *sample; /* rate of the lines kept, as it was asked for; NULL: everything */
+    struct rsc_subset_choice choice;
+    struct rsc_line_subset *subsets[RSC_MODELS_MAX]; /* in place of the analysis' engines; NULL: those */
     double native_seconds; /* processor time without us; 0: not measured */
     char **command; /* the program and its arguments */
 };
@@ -71,6 +82,16 @@ static int parse_count(const struct rsc_option_parser *parser, uint64_t *value) 
     return -1;
 }
 
+/* none, or lines:RATE. */
+static int take_sample(struct run *run, const struct rsc_option_parser *parser) {
+    run->sample = NULL;
+    if (!strcmp(parser->value, "none")) return -1;
+    if (strncmp(parser->value, "lines:", 6) || rsc_subset_choose(&run->choice, parser->value + 6, 0) < 0)
+        return rsc_option_refuse(parser, "not none, or lines: and a rate above 0 and below 1, such as lines:1/64");
+    run->sample = parser->value + 6;
+    return -1;
+}
+
 static int take_option(struct run *run, const struct rsc_option_parser *parser, int id) {
     struct rsc_launch_options *launch = &run->launch_options;
     switch (id) {
@@ -78,7 +99,8 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
         if (!strcmp(parser->value, "auto")) run->with = WITH_AUTO;
         else if (!strcmp(parser->value, "asm")) run->with = WITH_ASM;
         else if (!strcmp(parser->value, "qemu")) run->with = WITH_QEMU;
-        else return rsc_option_refuse(parser, "not one of auto, asm, qemu");
+        else if (!strcmp(parser->value, "perf")) run->with = WITH_PERF;
+        else return rsc_option_refuse(parser, "not one of auto, asm, qemu, perf");
         return -1;
     case OPT_TRACE: run->trace_path = parser->value; return -1;
     case OPT_NO_ANALYSIS: run->only_record = 1; return -1;
@@ -95,6 +117,11 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
         return -1;
     case OPT_SEED: run->seed_given = 1; return parse_count(parser, &launch->seed);
     case OPT_NATIVE: run->measure_native = 1; return -1;
+    case OPT_RATE: {
+        int leave = parse_count(parser, &run->rate);
+        return leave < 0 && (!run->rate || run->rate > 100000) ? rsc_option_refuse(parser, "not a number from 1 to 100000") : leave;
+    }
+    case OPT_SAMPLE: return take_sample(run, parser);
     default: return rsc_analysis_option(&run->analysis, parser, id);
     }
 }
@@ -123,6 +150,8 @@ static int take_options(struct run *run, int argc, char **argv) {
         return rsc_usage_error(verb, "--order strict needs --with qemu: rebuilt programs run their threads as they come");
     if (run->with == WITH_ASM && run->seed_given)
         return rsc_usage_error(verb, "--seed needs --with qemu: rebuilt programs get their random bytes from the kernel");
+    if (run->rate && run->with != WITH_PERF) return rsc_usage_error(verb, "--rate needs --with perf: the others see every access");
+    if (run->with == WITH_PERF && run->trace_path) return rsc_usage_error(verb, "--trace needs every access: --with asm or qemu, not perf");
     if (run->launch_options.roi && (run->launch_options.skip || run->launch_options.length))
         return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
     return run->only_record ? -1 : rsc_session_check_output(&run->session);
@@ -136,6 +165,38 @@ static int rebuilt(const struct run *run) { return run->launch_options.rebuilt; 
 /* A region that is found here and not by QEMU. */
 static int by_function(const struct run *run) {
     return rebuilt(run) && run->launch_options.roi && strcmp(run->launch_options.roi, "marked");
+}
+
+/* What a sample of lines cannot be combined with; and its analysis. */
+static int open_sample(struct run *run, struct rsc_error *error) {
+    struct rsc_launch_options *launch = &run->launch_options;
+    struct rsc_analysis *analysis = &run->analysis;
+    const char *engine = analysis->engine.engine;
+    if (!run->sample) return 0;
+    if (!rebuilt(run))
+        return rsc_fail(error, RSC_EINVAL, "--sample lines: only of a program built with reusescope cc; with QEMU, --engine shards:%.20s",
+                        run->sample);
+    if (run->trace_path) return rsc_fail(error, RSC_EINVAL, "--sample lines and --trace: a trace has every access (--sample none)");
+    if (by_function(run)) return rsc_fail(error, RSC_EINVAL, "--sample lines and --roi FUNCTION: needs every access (--sample none)");
+    if (engine && strcmp(engine, "auto") && strcmp(engine, "exact"))
+        return rsc_fail(error, RSC_EINVAL, "--sample lines and --engine %.40s: the sample is analysed exactly", engine);
+    if (analysis->line_count != 1) return rsc_fail(error, RSC_EINVAL, "--sample lines: one line size at a time");
+    if (analysis->requests) return rsc_fail(error, RSC_EINVAL, "--sample lines: not of requests");
+    struct rsc_engine_options options = analysis->engine;
+    options.struct_bytes = sizeof options;
+    options.line_bytes = analysis->line_bytes[0];
+    options.log = &run->session.log;
+    launch->keep_lines = 1;
+    launch->keep_limit = run->choice.limit;
+    launch->keep_offset = run->choice.offset;
+    launch->keep_shift = (uint32_t)__builtin_ctz(options.line_bytes);
+    analysis->count = analysis->both ? RSC_MODELS_MAX : 1;
+    for (size_t i = 0; i < analysis->count; i++) {
+        if (analysis->both) options.model = i ? "shared" : "private";
+        int status = rsc_line_subset_new(&run->subsets[i], &options, &run->choice, run->sample, error);
+        if (status < 0) return status;
+    }
+    return 0;
 }
 
 static int open_trace(struct run *run, struct rsc_error *error) {
@@ -157,6 +218,10 @@ static int deliver_batch(struct run *run, const struct rsc_batch *batch, struct 
         int status = rsc_trace_writer_push(run->writer, batch, error);
         if (status < 0) return status;
         run->trace_full = status > 0;
+    }
+    for (size_t i = 0; run->subsets[0] && i < run->analysis.count; i++) {
+        int status = rsc_line_subset_push(run->subsets[i], batch, rsc_drain_skipped(run->drain), error);
+        if (status < 0 || i + 1 == run->analysis.count) return status;
     }
     return run->only_record ? 0 : rsc_analysis_push(&run->analysis, batch, error);
 }
@@ -266,7 +331,7 @@ static void say_how_it_went(struct run *run) {
     double seen = all ? (double)stats.instructions / (double)all : 1;
     if (rebuilt(run)) seen = share_seen(launch->ring);
     double slowdown = run->native_seconds > 0 ? (user + kernel) / run->native_seconds : NAN;
-    for (size_t i = 0; i < run->analysis.line_count; i++) {
+    for (size_t i = 0; i < run->analysis.count; i++) {
         if (!run->analysis.profiles[i]) continue;
         run->analysis.profiles[i]->made.coverage = seen;
         run->analysis.profiles[i]->made.overhead = slowdown;
@@ -319,13 +384,21 @@ static int exit_status(struct run *run) {
     return 128 + number;
 }
 
+static uint64_t thread_references(const void *drain, uint32_t number) { return rsc_drain_thread_references(drain, number); }
+
 static int finish(struct run *run, struct rsc_error *error) {
     int status = 0;
     if (run->writer) status = rsc_trace_writer_finish(run->writer, error);
     if (status > 0) run->trace_full = 1;
     if (status > 0) status = 0;
+    for (size_t i = 0; !status && run->subsets[0] && i < run->analysis.count; i++) {
+        struct rsc_drain_stats stats;
+        rsc_drain_get_stats(run->drain, &stats);
+        struct rsc_subset_whole whole = {stats.accesses, stats.references, thread_references, run->drain};
+        status = rsc_line_subset_finish(run->subsets[i], &whole, &run->analysis.profiles[i], error);
+    }
     if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, rebuilt(run) ? "asm" : "qemu", error);
-    for (size_t i = 0; !status && !run->only_record && i < run->analysis.line_count; i++)
+    for (size_t i = 0; !status && !run->only_record && i < run->analysis.count; i++)
         if (run->analysis.engine.error > 0 && !rsc_auto_kept_word(run->analysis.profiles[i], run->analysis.engine.error))
             rsc_log_line(&run->session.log, RSC_LOG_WARNING, "the error bars are wider than --error %g allows",
                          run->analysis.engine.error);
@@ -345,13 +418,43 @@ static void choose_collector(struct run *run) {
     run->launch_options.rebuilt = run->with == WITH_ASM || (run->with == WITH_AUTO && run->target.rebuilt && !only_qemu);
 }
 
+static int fail(struct run *run, const struct rsc_error *error) {
+    int leave = rsc_session_fail(&run->session, error);
+    return leave == RSC_EXIT_USAGE && error->code != RSC_EINVAL ? RSC_EXIT_ERROR : leave;
+}
+
+/* Sampled: no batches, an analysis of its own. */
+static int run_sampled(struct run *run) {
+    struct rsc_run_perf perf = {.analysis = &run->analysis, .target = &run->target, .command = run->command,
+                                .options = &run->launch_options, .launch = &run->launch, .rate = run->rate};
+    struct rsc_error error;
+    int leave;
+    run->launch.ring_fd = -1;
+    int status = rsc_run_perf_check(&perf, &error);
+    if (!status) status = rsc_target_find(&run->target, run->command[0], &error);
+    if (!status && run->measure_native)
+        status = rsc_launch_native_seconds(&run->target, run->command, &perf.native_seconds, &error);
+    if (!status) status = rsc_run_perf(&perf, &error);
+    if (status < 0) {
+        let_it_finish(run);
+        leave = fail(run, &error);
+    } else {
+        leave = rsc_session_deliver(&run->session, run->analysis.profiles, 1, 1);
+        if (leave == RSC_EXIT_OK) leave = exit_status(run);
+    }
+    rsc_launch_close(&run->launch);
+    return leave;
+}
+
 static int run_program(struct run *run) {
     struct rsc_error error;
     int leave = RSC_EXIT_OK;
+    if (run->with == WITH_PERF) return run_sampled(run);
     int status = rsc_target_find(&run->target, run->command[0], &error);
     if (!status) choose_collector(run);
     if (!status && !rebuilt(run)) status = rsc_launch_check(run->target.guest, &error);
-    if (!status) status = rsc_analysis_open(&run->analysis, &error);
+    if (!status) status = open_sample(run, &error);
+    if (!status && !run->subsets[0]) status = rsc_analysis_open(&run->analysis, &error);
     if (!status) status = open_trace(run, &error);
     run->launch.ring_fd = -1;
     if (!status && by_function(run)) status = rsc_roi_open(&run->roi, run->target.path, run->launch_options.roi, &error);
@@ -370,17 +473,17 @@ static int run_program(struct run *run) {
     if (!status) status = finish(run, &error);
     if (status < 0) {
         let_it_finish(run);
-        leave = rsc_session_fail(&run->session, &error);
-        leave = leave == RSC_EXIT_USAGE && error.code != RSC_EINVAL ? RSC_EXIT_ERROR : leave;
+        leave = fail(run, &error);
     } else {
         say_how_it_went(run);
         if (!run->only_record)
-            leave = rsc_session_deliver(&run->session, run->analysis.profiles, run->analysis.line_count, 1);
+            leave = rsc_session_deliver(&run->session, run->analysis.profiles, run->analysis.count, 1);
         else
             rsc_hint(&run->session, "reusescope analyze %s", run->trace_name);
         if (leave == RSC_EXIT_OK) leave = exit_status(run);
     }
     rsc_drain_free(run->drain);
+    for (size_t i = 0; i < RSC_MODELS_MAX; i++) rsc_line_subset_free(run->subsets[i]);
     rsc_roi_close(&run->roi);
     rsc_launch_close(&run->launch);
     rsc_trace_writer_close(run->writer);

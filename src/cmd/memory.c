@@ -78,7 +78,7 @@ uint64_t rsc_memory_available(void) {
 static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
     const char *engine = analysis->engine.engine ? analysis->engine.engine : "auto";
     uint64_t exact = analysis->engine.no_ri ? 24 : 40;
-    if (!strncmp(engine, "shards", 6) || analysis->engine.error > 0) return 0; /* bounded, or grows with its share */
+    if (!strncmp(engine, "shards", 6) || !strncmp(engine, "featherlight", 12) || analysis->engine.error > 0) return 0; /* bounded, or grows with its share */
     if (!strcmp(engine, "parallel")) return 4 * exact;
     if (!strcmp(engine, "requests")) return 96;
     if (!strcmp(engine, "hotl") || !strcmp(engine, "aet") || !strcmp(engine, "statstack") || !strcmp(engine, "shen"))
@@ -141,7 +141,7 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
                     : strcmp(info.compression, "none") ? UINT64_MAX / each / 16
                                                        : info.file_bytes / 4;
     rsc_trace_close(trace);
-    if (most * each * analysis->line_count <= analysis->memory_most) return 0;
+    if (most * each * analysis->count <= analysis->memory_most) return 0;
     for (size_t i = 0; i < analysis->line_count; i++) {
         status = count_lines(analysis, path, analysis->line_bytes[i], &distinct, error);
         if (status < 0) return status;

@@ -276,7 +276,7 @@ static void put_full(struct copy *copy) {
         lower(copy, 128);
     }
     if (loop) rsc_pass_put_store(copy->pass, out, loop);
-    rsc_pass_text_printf(out, "\tcall\t*rsc_asm_room@GOTPCREL(%%rip)\n");
+    rsc_pass_text_printf(out, "\tcall\t*rsc_asm_room@GOTPCREL(%%rip)\n\tnopl\t.Lrscd%u(%%rip)\n", copy->number);
     if (loop) {
         rsc_pass_put_load(copy->pass, out, loop);
         rsc_pass_text_printf(out, "\ttestq\t%%%s, %%%s\n", NAME(loop->counter), NAME(loop->counter));
@@ -308,10 +308,11 @@ static void put_table(struct copy *copy, uint32_t section) {
     const struct rsc_pass *pass = copy->pass;
     const struct rsc_pass_piece *piece = copy->piece;
     struct rsc_pass_text *out = copy->out;
+    unsigned ends = end_of(pass, piece) | (copy->loop ? (copy->loop->counter + 1u) << RSC_ASM_COUNTER_SHIFT : 0);
     rsc_pass_text_printf(out, "\t.pushsection\t" RSC_ASM_SECTION ",\"ao?\",@progbits,.Lrsct%u\n\t.p2align 3\n", section);
     rsc_pass_text_printf(out, ".Lrscd%u:\n\t.long\t.Lrscp%u-.\n\t.value\t.Lrscp%u-.Lrscp%u, %u, %u, %u\n\t.byte\t%u, %u\n\t.value\t%u\n",
                          copy->number, piece->begin, piece->end - 1, piece->begin, piece->end - piece->begin, piece->entries,
-                         piece->words, end_of(pass, piece), RSC_ASM_ABI, copy->reserved);
+                         piece->words, ends, RSC_ASM_ABI, copy->reserved);
     for (uint32_t i = 0; i < piece->entries; i++) {
         const struct rsc_asm_entry *entry = &pass->entries[piece->entry + i];
         rsc_pass_text_printf(out, "\t.value\t.Lrscp%u-.Lrscp%u, %u\n\t.byte\t%u, %u, %u, %u\n\t.long\t%d\n\t.value\t%u\n\t.byte\t%u, %u\n",

@@ -120,7 +120,7 @@ static int add_block(struct table *table, const uint8_t *bytes, size_t size, siz
     struct rsc_rebuilt_block *block = &table->blocks[table->block_count];
     size_t first = table->entry_count;
     *block = (struct rsc_rebuilt_block){.pc = pc, .last_pc = pc + head.last, .words = head.words, .reserved = head.reserved,
-                                        .instructions = head.instructions, .ends = head.ends, .plain = 1};
+                                        .instructions = head.instructions, .ends = head.ends & RSC_ASM_ENDS_MASK, .plain = 1};
     for (uint32_t i = 0; i < head.entries; i++) {
         struct rsc_asm_entry entry;
         memcpy(&entry, bytes + entries + i * sizeof entry, sizeof entry);
@@ -134,7 +134,7 @@ static int add_block(struct table *table, const uint8_t *bytes, size_t size, siz
         if ((entry.flags & RSC_ASM_WRITES) && add_accesses(table, &entry, RSC_RECORD_WRITE, entry_pc) < 0) return RSC_ENOMEM;
         if (entry.kind != RSC_ASM_PLAIN && entry.kind != RSC_ASM_RIP) block->plain = 0;
         block->tells_stack = entry_pc == block->last_pc && entry.kind == RSC_ASM_PLAIN && i + 1 == head.entries &&
-                             (head.ends == RSC_PLAN_ENDS_CALL ? entry.flags & RSC_ASM_WRITES : entry.flags & RSC_ASM_READS) != 0;
+                             (block->ends == RSC_PLAN_ENDS_CALL ? entry.flags & RSC_ASM_WRITES : entry.flags & RSC_ASM_READS) != 0;
         block->records += entry.kind == RSC_ASM_PLAIN || entry.kind == RSC_ASM_RIP ? 0 : entry.count;
     }
     block->count = (uint32_t)(table->entry_count - first);

@@ -12,10 +12,12 @@
 
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/line_hash.h"
 #include "base/u64_table.h"
 #include "collect/expand.h"
 #include "collect/expand_rebuilt.h"
 #include "collect/guest_maps.h"
+#include "collect/ring_notes.h"
 #include "trace/source.h"
 
 #define LATE_AFTER_NS 20000000ull
@@ -39,6 +41,8 @@ struct cursor {
     uint32_t words;                   /* of the block that is expanded bit by bit */
     uint64_t words_from_ns, words_to_ns;
     int words_published;
+    int words_raw; /* it is what a thread had not yet looked at itself */
+    uint64_t skipped; /* references left out since the last one taken */
     uint32_t at;         /* record in the block being taken */
     uint32_t count;      /* its records; 0: no block is being taken */
     uint64_t looked_ns; /* when it was last seen to live, while leaving */
@@ -66,6 +70,9 @@ struct rsc_drain {
     uint32_t signal_seen; /* when looking for blocks began: what was published since wakes the parent */
     /* The batch being filled: */
     uint64_t *addr, *meta, *pc;
+    uint64_t *skipped; /* NULL: everything is taken */
+    uint64_t *thread_references; /* by number; owned */
+    uint32_t thread_room;
     uint32_t count;
     struct rsc_event *events;
     uint32_t event_count, event_room;
@@ -85,10 +92,11 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     drain->meta = malloc(RSC_BATCH_ACCESSES * sizeof *drain->meta);
     drain->pc = malloc(RSC_BATCH_ACCESSES * sizeof *drain->pc);
     drain->note_text = malloc(RSC_NOTES_BYTES);
+    if (ring->keep_lines) drain->skipped = malloc(RSC_BATCH_ACCESSES * sizeof *drain->skipped);
     drain->maps = rsc_guest_maps_new();
     drain->tables = rsc_asm_tables_new();
     rsc_arena_init(&drain->event_data);
-    if (!drain->addr || !drain->meta || !drain->pc || !drain->maps || !drain->tables ||
+    if (!drain->addr || !drain->meta || !drain->pc || (ring->keep_lines && !drain->skipped) || !drain->maps || !drain->tables ||
         !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 || rsc_u64_table_init(&drain->thread_of, 64) < 0) {
         rsc_drain_free(drain);
         return rsc_fail_memory(error, "collector");
@@ -112,6 +120,8 @@ void rsc_drain_free(struct rsc_drain *drain) {
     free(drain->addr);
     free(drain->meta);
     free(drain->pc);
+    free(drain->skipped);
+    free(drain->thread_references);
     free(drain->events);
     free(drain->note_text);
     free(drain);
@@ -195,22 +205,10 @@ static int take_note(struct rsc_drain *drain, const struct rsc_note *note) {
 
 /* Takes what lies in the notes ring up to `end`. */
 static int read_notes(struct rsc_drain *drain, uint64_t end) {
-    struct rsc_ring *ring = drain->ring;
-    uint64_t head = __atomic_load_n(&ring->notes_head, __ATOMIC_ACQUIRE), tail = drain->notes_tail;
-    if (end < head) head = end;
-    if (head < tail || head - tail > RSC_NOTES_BYTES) head = tail; /* nothing that was written as it should be */
-    while (tail < head) {
-        struct rsc_note note;
-        for (size_t i = 0; i < sizeof note; i++) ((uint8_t *)&note)[i] = ring->notes[(tail + i) % RSC_NOTES_BYTES];
-        uint64_t whole = sizeof note + ((note.bytes + 7ull) & ~7ull);
-        if (whole > head - tail) break; /* a writer that was killed while writing */
-        for (uint32_t i = 0; i < note.bytes; i++)
-            drain->note_text[i] = (char)ring->notes[(tail + sizeof note + i) % RSC_NOTES_BYTES];
-        tail += whole;
+    struct rsc_note note;
+    while (rsc_ring_notes_next(drain->ring, &drain->notes_tail, end, &note, drain->note_text))
         if (take_note(drain, &note) < 0) return RSC_ENOMEM;
-    }
-    drain->notes_tail = head;
-    __atomic_store_n(&ring->notes_tail, head, __ATOMIC_RELEASE);
+    rsc_ring_notes_taken(drain->ring, drain->notes_tail);
     return add_maps(drain);
 }
 
@@ -248,13 +246,112 @@ static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, str
         return add_event(drain, RSC_EVENT_MARKER, cursor->number, pc, 0, pc ? "begin" : "end", pc ? 5 : 3);
     case RSC_RECORD_NOTE: return read_notes(drain, pc);
     case RSC_RECORD_LOCK: return add_event(drain, RSC_EVENT_LOCK, cursor->number, addr, pc != 0, NULL, 0);
+    case RSC_RECORD_STACK:
+        cursor->stack_known = 1;
+        if (rsc_guest_maps_stack(drain->maps, rsc_process_id(slot->image, slot->pid), cursor->tid, record->addr) < 0)
+            return RSC_ENOMEM;
+        return add_maps(drain);
     case RSC_RECORD_BARRIER: return add_event(drain, RSC_EVENT_BARRIER, cursor->number, addr, 0, NULL, 0);
     default: return 0; /* not written by us: skipped */
     }
 }
 
+/* ---- where only lines of a sample are kept ---- */
+
+/* So many references of the thread: of those, `crossings` more than accesses. */
+static void count_references(struct rsc_drain *drain, const struct cursor *cursor, uint64_t references, uint64_t crossings) {
+    drain->stats.references += references;
+    drain->stats.accesses += references - (crossings < references ? crossings : references);
+    if (cursor->number < drain->thread_room) drain->thread_references[cursor->number] += references;
+}
+
+static void take_kept(struct rsc_drain *drain, struct cursor *cursor, uint64_t addr, uint32_t size, int is_write, uint64_t pc) {
+    uint32_t at = drain->count++;
+    drain->addr[at] = addr | cursor->space;
+    drain->meta[at] = size | (uint64_t)is_write << 32 | (uint64_t)cursor->number << 40;
+    drain->pc[at] = pc | cursor->space;
+    drain->skipped[at] = cursor->skipped;
+    cursor->skipped = 0;
+}
+
+/* An access that the thread itself had no time to look at. */
+static void look_at(struct rsc_drain *drain, struct cursor *cursor, const struct rsc_record *record) {
+    const uint64_t shift = drain->ring->keep_shift & 63, size = rsc_record_size(record->word);
+    uint64_t end = record->addr + (size ? size - 1 : 0), last = end >> shift, references = 0;
+    for (uint64_t line = record->addr >> shift; line <= last; line++, references++) {
+        if (rsc_line_hash(line, drain->ring->keep_offset) > drain->ring->keep_limit) {
+            cursor->skipped++;
+            continue;
+        }
+        uint64_t start = line << shift, from = start > record->addr ? start : record->addr;
+        uint64_t line_end = start + (1ull << shift) - 1, to = line_end < end ? line_end : end;
+        take_kept(drain, cursor, from, size ? (uint32_t)(to - from + 1) : 0,
+                  rsc_record_type(record->word) == RSC_RECORD_WRITE, rsc_record_pc(record->word));
+    }
+    count_references(drain, cursor, references, references - 1);
+}
+
+#define SAMPLED_STEP 4u /* records of a thread at a time: each stands for many references */
+#define LINES_OF_ONE 256u /* a record says at most 255 bytes: no access has more lines */
+
+static int take_sampled_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
+    uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
+    for (; cursor->at < end && drain->count < RSC_BATCH_ACCESSES - LINES_OF_ONE; cursor->at++) {
+        const struct rsc_record *record = &cursor->records[cursor->at];
+        uint32_t type = rsc_record_type(record->word);
+        uint64_t payload = rsc_record_pc(record->word);
+        if (drain->most && drain->stats.accesses >= drain->most) __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
+        else if (type == RSC_RECORD_KEPT_READ || type == RSC_RECORD_KEPT_WRITE) {
+            cursor->skipped += record->addr >> 48;
+            count_references(drain, cursor, (record->addr >> 48) + 1, 0);
+            take_kept(drain, cursor, record->addr & ((1ull << 48) - 1), rsc_record_size(record->word),
+                      type == RSC_RECORD_KEPT_WRITE, payload);
+        } else if (type == RSC_RECORD_SKIPPED) {
+            cursor->skipped += payload;
+            count_references(drain, cursor, payload, 0);
+            drain->stats.accesses -= record->addr < drain->stats.accesses ? record->addr : drain->stats.accesses;
+        } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) {
+            look_at(drain, cursor, record);
+        } else if (take_event_record(drain, cursor, slot, record) < 0) {
+            return RSC_ENOMEM;
+        }
+    }
+    return 0;
+}
+
+const uint64_t *rsc_drain_skipped(const struct rsc_drain *drain) { return drain->skipped; }
+
+uint64_t rsc_drain_thread_references(const struct rsc_drain *drain, uint32_t number) {
+    return number < drain->thread_room ? drain->thread_references[number] : 0;
+}
+
+/* A number that counts references. */
+static int make_thread_room(struct rsc_drain *drain, uint32_t number) {
+    uint32_t room = drain->thread_room ? drain->thread_room : 64;
+    while (room <= number) room *= 2;
+    if (room == drain->thread_room) return 0;
+    uint64_t *grown = realloc(drain->thread_references, room * sizeof *grown);
+    if (!grown) return RSC_ENOMEM;
+    memset(grown + drain->thread_room, 0, (room - drain->thread_room) * sizeof *grown);
+    drain->thread_references = grown;
+    drain->thread_room = room;
+    return 0;
+}
+
+/* What a thread that is gone had counted but not told. */
+static void take_untold(struct rsc_drain *drain, const struct cursor *cursor, struct rsc_slot *slot) {
+    if (!drain->skipped || cursor->generation != slot->generation) return;
+    if (!__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) {
+        count_references(drain, cursor, slot->skipped, slot->crossings);
+        drain->stats.instructions += slot->own_instructions;
+        drain->instructions += slot->own_instructions;
+    }
+    slot->skipped = slot->crossings = slot->own_instructions = 0;
+}
+
 /* Up to `most` records of the block being taken into the batch. */
 static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
+    if (drain->skipped) return take_sampled_records(drain, cursor, slot, most);
     uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
     const uint64_t thread_bits = (uint64_t)cursor->number << 40, space = cursor->space;
     const uint32_t filled_before = drain->count;
@@ -333,6 +430,7 @@ static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct r
         if (number < 0) return (int)number;
     }
     if (entry) entry->value = tid << 32 | (uint64_t)(number + 1);
+    if (drain->skipped && make_thread_room(drain, (uint32_t)number) < 0) return RSC_ENOMEM;
     rsc_rebuilt_reset(&cursor->rebuilt);
     *cursor = (struct cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
                               .left_generation = cursor->left_generation, .number = (uint32_t)number, .tid = tid,
@@ -375,21 +473,20 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
     return living;
 }
 
-/* Words of the open block that were never published: up to the last that is not zero. */
-static uint32_t count_unpublished(const struct rsc_block *block) {
-    uint32_t count = RSC_BLOCK_WORDS;
-    while (count && !block->words[count - 1]) count--;
+/* Words that were never published: up to the last that is not zero. */
+static uint32_t count_unpublished(const uint64_t *words, uint32_t count) {
+    while (count && !words[count - 1]) count--;
     return count;
 }
 
 /* As many records of a rebuilt program's block as there is room for. */
 static void expand_some(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
-    struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
+    uint64_t *words = cursor->words_raw ? slot->raw : slot->blocks[cursor->consumed % RSC_RING_BLOCKS].words;
     uint64_t instructions = 0, unknown = cursor->rebuilt.unknown, step;
     const uint64_t time_ns = cursor->words_to_ns > cursor->words_from_ns ? cursor->words_to_ns - cursor->words_from_ns : 0;
     uint32_t before = cursor->rebuilt.under_way ? cursor->rebuilt.at : 0;
     cursor->at = 0;
-    cursor->count = rsc_expand_rebuilt(&cursor->rebuilt, block->words, cursor->words, cursor->records, RECORDS_MAX, &instructions);
+    cursor->count = rsc_expand_rebuilt(&cursor->rebuilt, words, cursor->words, cursor->records, RECORDS_MAX, &instructions);
     uint32_t after = cursor->rebuilt.under_way ? cursor->rebuilt.at : cursor->words;
     cursor->start_ns = cursor->words_from_ns + time_ns * before / cursor->words;
     step = time_ns * (after - before) / cursor->words;
@@ -398,7 +495,7 @@ static void expand_some(struct rsc_drain *drain, struct cursor *cursor, struct r
     drain->stats.instructions += instructions;
     drain->stats.unknown += cursor->rebuilt.unknown - unknown;
     if (cursor->rebuilt.under_way) return;
-    memset(block->words, 0, cursor->words * sizeof *block->words);
+    memset(words, 0, cursor->words * sizeof *words);
     if (cursor->words_published) free_block(cursor, slot);
 }
 
@@ -412,6 +509,7 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
     uint64_t published = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE), instructions = 0;
     struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
     uint32_t words = 0;
+    int raw = 0;
     uint64_t start_ns = 0, end_ns = 0;
     if (cursor->rebuilt.under_way) {
         expand_some(drain, cursor, slot);
@@ -427,8 +525,14 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
             return 1;
         }
     } else if (ended) {
-        words = count_unpublished(block);
+        words = count_unpublished(block->words, RSC_BLOCK_WORDS);
         start_ns = end_ns = slot->open_since_ns;
+        if (!words && drain->skipped) { /* what it told is taken: what it had not looked at is left */
+            if (__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) memset(slot->raw, 0, sizeof slot->raw);
+            words = count_unpublished(slot->raw, RSC_RAW_WORDS);
+            raw = words != 0;
+            start_ns = end_ns = drain->taken_until_ns;
+        }
     }
     if (!words && thread_ended && cursor->generation == slot->generation && cursor->expansion.held_count) {
         cursor->at = 0;
@@ -447,6 +551,11 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
     if (drain->ring->rebuilt) {
         if (read_notes(drain, UINT64_MAX) < 0) return RSC_ENOMEM; /* tables of what ran */
         cursor->words = words;
+        cursor->words_raw = raw;
+        if (drain->skipped) {
+            drain->instructions += instructions;
+            drain->stats.instructions += instructions;
+        }
         cursor->words_from_ns = start_ns;
         cursor->words_to_ns = end_ns;
         cursor->words_published = published > cursor->consumed;
@@ -484,6 +593,7 @@ static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slo
         __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)
         return 0;
     int status = 0;
+    take_untold(drain, cursor, slot);
     if (dead) { /* what it never published was taken all the same: the next one starts from there */
         slot->published = cursor->consumed;
         slot->open_since_ns = 0;
@@ -568,12 +678,13 @@ static int held_back(struct rsc_drain *drain, const struct choice *choice) {
 static int take_some(struct rsc_drain *drain, const struct choice *choice) {
     struct cursor *cursor = &drain->cursors[choice->slot];
     struct rsc_slot *slot = &drain->ring->slots[choice->slot];
-    uint32_t most = RSC_DRAIN_STEP;
+    const uint32_t step = drain->skipped ? SAMPLED_STEP : RSC_DRAIN_STEP;
+    uint32_t most = step;
     if (choice->until_ns == NEVER || !cursor->step_ns_256) {
         most = cursor->count;
     } else if (choice->until_ns > choice->time_ns) {
         uint64_t more = (choice->until_ns - choice->time_ns) * 256 / cursor->step_ns_256;
-        most = more > cursor->count ? cursor->count : (uint32_t)more + RSC_DRAIN_STEP;
+        most = more > cursor->count ? cursor->count : (uint32_t)more + step;
     }
     int status = take_records(drain, cursor, slot, most);
     if (status < 0) return status;
@@ -591,7 +702,8 @@ static void start_batch(struct rsc_drain *drain) {
 }
 
 static int batch_is_full(const struct rsc_drain *drain) {
-    return drain->count >= RSC_BATCH_ACCESSES || drain->event_count >= RSC_BATCH_ACCESSES;
+    uint32_t room = drain->skipped ? RSC_BATCH_ACCESSES - LINES_OF_ONE : RSC_BATCH_ACCESSES;
+    return drain->count >= room || drain->event_count >= RSC_BATCH_ACCESSES;
 }
 
 /*

@@ -26,6 +26,7 @@ struct rsc_drain_stats {
     int processes_mixed; /* there were more than can be told apart: the last ones share their addresses */
     uint64_t left; /* threads of children in sessions of their own, still running */
     uint64_t unknown; /* words of rebuilt programs that no table explains */
+    uint64_t references; /* only where lines of a sample are kept: all, kept or not */
 };
 
 struct rsc_drain;
@@ -45,6 +46,16 @@ void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses);
  * (valid until the next call), 0 when nothing can be taken now, or negative.
  */
 int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error);
+
+/*
+ * Where only the lines of a sample are kept (ring.keep_lines), batches have the
+ * references to those, and this is how many of the same thread were left out before
+ * each of the last batch: [count].
+ */
+const uint64_t *rsc_drain_skipped(const struct rsc_drain *drain);
+
+/* References of a thread, by its number, kept or not; only where lines of a sample are kept. */
+uint64_t rsc_drain_thread_references(const struct rsc_drain *drain, uint32_t number);
 
 /*
  * How many threads that were being recorded still run, in our session: daemons,

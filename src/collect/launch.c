@@ -239,10 +239,20 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     for (size_t i = 0; i < given; i++) word(command, argv[i]);
     command->path = target->path;
     launch->ring->rebuilt = 1;
+    launch->ring->keep_lines = options->keep_lines != 0;
+    launch->ring->keep_limit = options->keep_limit;
+    launch->ring->keep_offset = options->keep_offset;
+    launch->ring->keep_shift = options->keep_shift;
     int marked = options->roi && !strcmp(options->roi, "marked");
-    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d", launch->ring_fd,
+    launch->ring->watch.period = options->watch_period;
+    launch->ring->watch.rate = options->watch_rate;
+    launch->ring->watch.seed = options->seed;
+    launch->ring->watch.registers = options->watch_registers;
+    launch->ring->watch.frames = options->contexts ? RSC_WATCH_FRAMES : 0;
+    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d", launch->ring_fd,
              options->follow, (unsigned long long)options->skip, marked,
-             !getenv("REUSESCOPE_TEST_NO_SAMPLES")); /* for tests in which no signal may come in between */
+             !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests in which no signal may come in between */
+             options->watch);
     return 0;
 }
 

@@ -23,7 +23,13 @@ struct rsc_launch_options {
     uint64_t skip, length; /* instructions; length 0: to the end */
     uint64_t seed;
     const char *sysroot; /* QEMU's -L; NULL: chosen for the guest */
+    int keep_lines;      /* of a rebuilt program: only references to lines of a sample, as ring.h has it */
+    uint64_t keep_limit, keep_offset;
+    uint32_t keep_shift;
     int rebuilt;         /* built with `reusescope cc`: it records by itself, without QEMU */
+    int watch;           /* rebuilt: it does not record but watches its own reuses, as follows */
+    uint64_t watch_period, watch_rate; /* as in struct rsc_watch_area */
+    uint32_t watch_registers;
 };
 
 struct rsc_launch {

@@ -346,6 +346,21 @@ int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char 
     return 1;
 }
 
+int symbols_code_at(struct rsc_symbols *symbols, uint64_t pc, struct symbols_code *code) {
+    size_t up_to = maps_up_to(symbols, pc);
+    struct file_map *map = up_to && pc < symbols->maps[up_to - 1].end ? &symbols->maps[up_to - 1] : NULL;
+    int found = map ? find_bias(symbols, map) : 0;
+    if (found <= 0) return found;
+    struct symbols_module *module = &symbols->modules[map->module];
+    *code = (struct symbols_code){.module = module, .bias = map->bias};
+    const struct elf_symbol *symbol = symbols_find(&module->functions, pc - map->bias);
+    if (!symbol) return symbols_function_range(module, pc - map->bias, &code->start, &code->bytes);
+    code->start = symbol->value;
+    code->bytes = symbol->bytes;
+    code->name = symbol->name;
+    return 1;
+}
+
 int symbols_declaration_at(struct rsc_symbols *symbols, uint64_t address, const char **file, uint32_t *line) {
     struct file_map *map = data_map(symbols, address);
     if (!map) return 0;

@@ -203,6 +203,7 @@ int symbols_module_open(struct symbols_shared *shared, struct symbols_module *mo
 void symbols_module_close(struct symbols_module *module) {
     symbols_units_free(module);
     free(module->declared);
+    free(module->imports);
     if (module->dwarf) dwarf_end(module->dwarf);
     if (module->alternate_dwarf) dwarf_end(module->alternate_dwarf);
     symbols_image_close(&module->alternate);

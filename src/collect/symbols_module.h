@@ -12,6 +12,8 @@
  *   symbols_module.c    segments, symbol tables
  *   symbols_units.c     compilation units: functions and inlined frames of a pc
  *   symbols_declared.c  where variables are declared
+ *   symbols_calls.c     functions that are known not to return
+ *   symbols_loops.c     loops of the code that a profile's places lie in
  */
 #ifndef RSC_COLLECT_SYMBOLS_MODULE_H
 #define RSC_COLLECT_SYMBOLS_MODULE_H
@@ -101,6 +103,12 @@ struct declared_variable {
     Dwarf_Die die;
 };
 
+/* A place in memory that the dynamic linker puts the address of a function into. */
+struct imported_function {
+    uint64_t slot;
+    const char *name; /* in the image */
+};
+
 struct symbols_module {
     char *path;        /* owned; as the target saw it */
     uint8_t build_id[64];
@@ -119,6 +127,10 @@ struct symbols_module {
     size_t unit_count, unit_room;
     struct address_ranges unit_ranges;
     int units_read;
+
+    struct imported_function *imports; /* owned, by slot */
+    size_t import_count, import_room;
+    int imports_read;
 
     struct declared_variable *declared; /* owned, by address */
     size_t declared_count, declared_room;
@@ -174,6 +186,30 @@ void symbols_units_free(struct symbols_module *module);
 /* symbols_declared.c: file and line of the variable at exactly this address. 1, 0 (not known) or RSC_ENOMEM. */
 int symbols_declaration(struct symbols_shared *shared, struct symbols_module *module, uint64_t address,
                         const char **file, uint32_t *line);
+
+/* symbols_units.c: the function (not an inlined body) around an address, by the debug information. 1, 0 or RSC_ENOMEM. */
+int symbols_function_range(struct symbols_module *module, uint64_t address, uint64_t *start, uint64_t *bytes);
+
+/* symbols.c: the code of the function that a pc of the target lies in. 1, 0 (not known) or RSC_ENOMEM. */
+struct symbols_code {
+    struct symbols_module *module;
+    uint64_t start, bytes; /* in the file's addresses */
+    uint64_t bias;         /* what a pc of the target is above them */
+    const char *name;      /* as the symbol table has it; NULL: it does not */
+};
+int symbols_code_at(struct rsc_symbols *symbols, uint64_t pc, struct symbols_code *code);
+
+/* symbols_calls.c: never_returns of struct rsc_code_bytes, for a struct symbols_module. */
+int symbols_never_returns(void *module, uint64_t address, int is_slot);
+
+/* What the file has for an address of it; *room: how many bytes from there on. NULL: nothing. */
+const uint8_t *symbols_bytes_at(const struct symbols_module *module, uint64_t address, uint64_t *room);
+
+/* symbols_profile.c */
+void symbols_free_places(struct rsc_place *places, size_t count);
+
+/* symbols_loops.c: fills a profile's loops and the loop of each of its places. 0 or RSC_ENOMEM. */
+int symbols_find_loops(struct rsc_symbols *symbols, struct rsc_profile *profile);
 
 /* symbols.c: the same for an address of the target, wherever it is mapped. */
 int symbols_declaration_at(struct rsc_symbols *symbols, uint64_t address, const char **file, uint32_t *line);

@@ -30,7 +30,7 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static void free_places(struct rsc_place *places, size_t count) {
+void symbols_free_places(struct rsc_place *places, size_t count) {
     for (size_t i = 0; i < count; i++) rsc_place_clear(&places[i]);
     free(places);
 }
@@ -82,7 +82,7 @@ static int name_heap(struct rsc_symbols *symbols, const struct rsc_profile *prof
             rsc_place_clear(&chosen);
             if ((rc = rsc_place_copy(&chosen, frame))) break;
         }
-        free_places(inlined, count);
+        symbols_free_places(inlined, count);
         if (rc || (profile->contexts[at].parent != RSC_NO_CONTEXT && profile->contexts[at].parent >= at)) break;
     }
     if (!rc && have) rc = name_block(row, &chosen);
@@ -112,6 +112,14 @@ static int name_object(struct rsc_symbols *symbols, const struct rsc_profile *pr
     return 0;
 }
 
+/* The same for the data of a pair. */
+static int name_pair_object(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_pair_row *pair) {
+    struct rsc_object_row row = {.name = pair->object, .kind = pair->object_kind, .context = pair->object_context};
+    int rc = pair->object ? name_object(symbols, profile, &row) : 0;
+    pair->object = row.name;
+    return rc;
+}
+
 /* What a line lies in is named as that object is. */
 static int name_line(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_line_row *line) {
     struct rsc_object_row row = {.name = line->object, .kind = line->object_kind, .context = line->context};
@@ -120,12 +128,24 @@ static int name_line(struct rsc_symbols *symbols, const struct rsc_profile *prof
     return rc;
 }
 
+static int name_false_sharing(struct rsc_symbols *symbols, const struct rsc_profile *profile,
+                              struct rsc_false_sharing_row *line) {
+    struct rsc_object_row row = {.name = line->object, .kind = line->object_kind, .context = line->context};
+    int rc = line->object ? name_object(symbols, profile, &row) : 0;
+    line->object = row.name;
+    for (size_t i = 0; !rc && i < line->place_count; i++) {
+        rc = rsc_symbols_place(symbols, &line->places[i].writer, NULL, NULL);
+        if (!rc) rc = rsc_symbols_place(symbols, &line->places[i].victim, NULL, NULL);
+    }
+    return rc;
+}
+
 static int name_code(struct rsc_symbols *symbols, struct rsc_code_row *row) {
     struct rsc_place *inlined;
     size_t count;
     int rc = rsc_symbols_place(symbols, &row->place, &inlined, &count);
     if (rc || !count) return rc;
-    free_places(row->inlined_into, row->inlined_count);
+    symbols_free_places(row->inlined_into, row->inlined_count);
     row->inlined_into = inlined;
     row->inlined_count = count;
     return 0;
@@ -141,7 +161,11 @@ int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *pr
     for (size_t i = 0; !rc && i < profile->context_count; i++)
         rc = rsc_symbols_place(symbols, &profile->contexts[i].place, NULL, NULL);
     for (size_t i = 0; !rc && i < profile->object_count; i++) rc = name_object(symbols, profile, &profile->objects[i]);
+    for (size_t i = 0; !rc && i < profile->pair_count; i++) rc = name_pair_object(symbols, profile, &profile->pairs[i]);
+    if (!rc) rc = symbols_find_loops(symbols, profile);
     for (size_t i = 0; !rc && i < profile->line_count; i++) rc = name_line(symbols, profile, &profile->lines[i]);
+    for (size_t i = 0; !rc && i < profile->false_sharing_count; i++)
+        rc = name_false_sharing(symbols, profile, &profile->false_sharing[i]);
     return rc ? rsc_fail_memory(error, "names of a profile") : 0;
 }
 

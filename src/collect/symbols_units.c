@@ -218,6 +218,25 @@ static int take_line(struct symbols_shared *shared, struct code_unit *unit, uint
     return 0;
 }
 
+int symbols_function_range(struct symbols_module *module, uint64_t address, uint64_t *start, uint64_t *bytes) {
+    const struct address_range *range;
+    if (symbols_read_units(module)) return RSC_ENOMEM;
+    if (!(range = symbols_ranges_find(&module->unit_ranges, address))) return 0;
+    struct code_unit *unit = &module->units[range->of];
+    if (read_unit(unit)) return RSC_ENOMEM;
+    if (!(range = symbols_ranges_find(&unit->ranges, address))) return 0;
+    uint32_t at = range->of;
+    while (unit->scopes[at].inlined && unit->scopes[at].parent != NO_SCOPE) at = unit->scopes[at].parent;
+    for (size_t i = 0; i < unit->ranges.count; i++) { /* of the function's own ranges, the one it lies in */
+        const struct address_range *own = &unit->ranges.rows[i];
+        if (own->of != at || address < own->low || address >= own->high) continue;
+        *start = own->low;
+        *bytes = own->high - own->low;
+        return 1;
+    }
+    return 0;
+}
+
 int symbols_frames(struct symbols_shared *shared, struct symbols_module *module, uint64_t address,
                    struct code_frame *frames, size_t *count) {
     const struct address_range *range;

@@ -39,12 +39,14 @@ static uint32_t rows_of(uint32_t given, uint32_t usual) {
 static void add_pair_to_code(void *owner, uint32_t row) {
     struct rsc_attribution *a = owner;
     uint32_t reuse = (uint32_t)a->pairs.rows[row].key;
+    if (!a->ended) a->pair_objects[row] = (struct pair_object){0};
     rsc_tally_add_row(&a->code, a->counts[reuse].row, &a->pairs.tally, row);
 }
 
 void rsc_attribution_end(struct rsc_attribution *a) {
-    for (uint32_t row = 0; row < a->pairs.used && !a->ended; row++) add_pair_to_code(a, row);
+    if (a->ended) return;
     a->ended = 1;
+    for (uint32_t row = 0; row < a->pairs.used; row++) add_pair_to_code(a, row);
 }
 
 int rsc_attribution_new(struct rsc_attribution **out, const struct rsc_attribution_options *options,
@@ -63,6 +65,8 @@ int rsc_attribution_new(struct rsc_attribution **out, const struct rsc_attributi
         rsc_space_saving_init(&a->pairs, rows_of(options->pair_rows, PAIR_ROWS)) < 0 ||
         rsc_space_saving_init(&a->things, rows_of(options->object_rows, OBJECT_ROWS)) < 0)
         goto fail;
+    a->pair_objects = calloc(a->pairs.row_count, sizeof *a->pair_objects);
+    if (!a->pair_objects || rsc_stride_votes_init(&a->strides, a->code_limit + 1) < 0) goto fail;
     a->pairs.leaving = add_pair_to_code;
     a->pairs.owner = a;
     a->code_pc = malloc((a->code_limit + 1ull) * sizeof *a->code_pc);
@@ -90,6 +94,8 @@ void rsc_attribution_free(struct rsc_attribution *a) {
     rsc_tally_free(&a->code);
     rsc_space_saving_free(&a->pairs);
     rsc_space_saving_free(&a->things);
+    free(a->pair_objects);
+    rsc_stride_votes_free(&a->strides);
     free(a->code_pc);
     free(a->place);
     free(a->counts);
@@ -256,6 +262,19 @@ static int give_tags(struct rsc_attribution *a, const struct rsc_batch *batch, u
     return 0;
 }
 
+/* Strides, of some of the batch. */
+static void see_strides(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *tags) {
+    for (uint32_t first = 0; batch->pc && first < batch->count; first += RSC_STRIDE_EVERY) {
+        uint32_t end = batch->count - first < RSC_STRIDE_WINDOW ? batch->count : first + RSC_STRIDE_WINDOW;
+        rsc_stride_votes_begin(&a->strides);
+        for (uint32_t i = first; i < end; i++) {
+            uint32_t row = a->counts[tags[i]].row;
+            if (row != RSC_CODE_OTHER)
+                rsc_stride_votes_see(&a->strides, row, (uint32_t)(batch->meta[i] >> 40), batch->addr[i], rsc_meta_size(batch->meta[i]));
+        }
+    }
+}
+
 int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t *tags) {
     uint32_t done = 0;
     if (rsc_attribution_make_changes(a, UINT32_MAX) < 0) return RSC_ENOMEM;
@@ -269,7 +288,9 @@ int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batc
         }
         if (take_event(a, event) < 0) return RSC_ENOMEM;
     }
-    return give_tags(a, batch, done, batch->count, tags);
+    if (give_tags(a, batch, done, batch->count, tags) < 0) return RSC_ENOMEM;
+    see_strides(a, batch, tags);
+    return 0;
 }
 
 /* ---- counting ---- */
@@ -283,26 +304,47 @@ struct chunk {
 
 void rsc_attribution_keep_objects(struct rsc_attribution *a, uint64_t *objects) { a->kept_objects = objects; }
 
+/* From here on a reuse is far, and what its data is called will be asked for: 256 lines. */
+#define FAR_DISTANCE 256u
+
+static int same_object(uint64_t a, uint64_t b) {
+    return a == b || (rsc_object_sort(a) == RSC_OBJECT_GLOBAL && rsc_object_sort(b) == RSC_OBJECT_GLOBAL);
+}
+
+static void vote_for_object(struct rsc_attribution *a, uint64_t pair, uint32_t row, uint64_t key) {
+    if (a->pairs.rows[row].key != pair) return; /* it has lost its row since it was counted */
+    struct pair_object *object = &a->pair_objects[row];
+    if (!object->votes || same_object(object->key, key)) {
+        object->key = key;
+        object->votes++;
+    } else {
+        object->votes--;
+    }
+}
+
 static void count_objects(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
-                          const uint8_t *bin, uint32_t count, uint64_t *kept) {
+                          const struct chunk *chunk, uint32_t begin, uint32_t count, uint64_t *kept) {
+    const uint8_t *bin = chunk->bin + begin;
+    uint32_t far = rsc_tally_bin(FAR_DISTANCE, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         int is_fetch = rsc_meta_kind(batch->meta[from[i]]) == RSC_FETCH;
         uint64_t key = rsc_objects_find(&a->objects, batch->addr[from[i]], is_fetch);
         rsc_space_saving_count(&a->things, key, bin[i]);
+        if (bin[i] >= far) vote_for_object(a, chunk->pair[begin + i], chunk->pair_row[begin + i], key);
         if (kept) kept[i] = key;
     }
 }
 
 /* Counts objects as of each reference's place among the changes. */
 static int count_among_changes(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *from,
-                               const uint8_t *bin, uint32_t count, uint64_t *kept) {
+                               const struct chunk *chunk, uint32_t count, uint64_t *kept) {
     for (uint32_t done = 0; done < count;) {
         uint32_t part = done;
         if (rsc_attribution_make_changes(a, from[done]) < 0) return RSC_ENOMEM;
         uint32_t until = a->change_next < a->change_count ? a->changes[a->change_next].at : UINT32_MAX;
         while (part < count && from[part] < until) part++;
         if (a->objects.known)
-            count_objects(a, batch, from + done, bin + done, part - done, kept ? kept + done : NULL);
+            count_objects(a, batch, from + done, chunk, done, part - done, kept ? kept + done : NULL);
         done = part;
     }
     return 0;
@@ -334,11 +376,11 @@ static void look_up(struct rsc_attribution *a, struct chunk *chunk, const uint32
     }
 }
 
-static void count_chunk(struct rsc_attribution *a, const struct chunk *chunk, uint32_t count) {
+static void count_chunk(struct rsc_attribution *a, struct chunk *chunk, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t bin = chunk->bin[i], row = chunk->pair_row[i];
         uint64_t key = chunk->pair[i];
-        if (bin == RSC_TALLY_COLD) {
+        if (bin == RSC_TALLY_COLD || bin == RSC_TALLY_INVALIDATED) {
             rsc_tally_add(&a->code, a->counts[(uint32_t)key].row, bin);
             continue;
         }
@@ -347,7 +389,7 @@ static void count_chunk(struct rsc_attribution *a, const struct chunk *chunk, ui
             row = rsc_space_saving_find(&a->pairs, key);
             if (row == RSC_SPACE_NO_ROW) row = rsc_space_saving_admit(&a->pairs, key);
             counts->use = (uint32_t)(key >> 32);
-            counts->pair_row = row;
+            counts->pair_row = chunk->pair_row[i] = row;
         }
         rsc_space_saving_add(&a->pairs, row, bin);
     }
@@ -363,7 +405,7 @@ int rsc_attribution_count(struct rsc_attribution *a, const struct rsc_batch *bat
         uint64_t *kept = a->kept_objects ? a->kept_objects + done : NULL;
         if (kept) memset(kept, 0, part * sizeof *kept);
         if ((a->objects.known || a->change_next < a->change_count) &&
-            count_among_changes(a, batch, from + done, chunk.bin, part, kept) < 0)
+            count_among_changes(a, batch, from + done, &chunk, part, kept) < 0)
             return RSC_ENOMEM;
     }
     return a->code.failed || a->pairs.tally.failed || a->things.tally.failed ? RSC_ENOMEM : 0;

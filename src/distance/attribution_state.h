@@ -7,6 +7,7 @@
 #include "distance/call_paths.h"
 #include "distance/objects.h"
 #include "distance/space_saving.h"
+#include "distance/strides.h"
 #include "distance/tally.h"
 
 /* The code row of instructions that the table had no room for. */
@@ -35,6 +36,12 @@ struct object_change {
     uint64_t start, bytes;
 };
 
+/* What most far reuses of a pair lie in, by majority vote; variables vote together, as each line has a key of its own. */
+struct pair_object {
+    uint64_t key;   /* of objects.h; RSC_OBJECT_UNKNOWN: none yet */
+    uint64_t votes; /* for it, less those against */
+};
+
 struct rsc_attribution {
     struct rsc_call_paths paths;
 
@@ -57,6 +64,8 @@ struct rsc_attribution {
     struct object_change *changes; /* of the batch being counted, in order; owned */
     uint32_t change_count, change_room, change_next;
     struct rsc_objects objects;
+    struct pair_object *pair_objects; /* by row of pairs; owned */
+    struct rsc_stride_votes strides;
     uint64_t *kept_objects; /* the caller's, by reference of a call; NULL: not wanted */
 };
 

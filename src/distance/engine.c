@@ -19,11 +19,13 @@ const struct rsc_engine_kind *const rsc_engine_kinds[] = {
     &rsc_engine_mpi,
     &rsc_engine_shards,
     &rsc_engine_shards_max,
+    &rsc_engine_sampled,
     &rsc_engine_hotl,
     &rsc_engine_aet,
     &rsc_engine_statstack,
     &rsc_engine_shen,
     &rsc_engine_hprda,
+    &rsc_engine_featherlight,
     &rsc_engine_requests,
     NULL,
 };
@@ -41,12 +43,13 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
                          struct rsc_error *error) {
     memset(full, 0, sizeof *full);
     if (given) {
-        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or one of the last two fields, was added */
+        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or one of the last three, was added */
         if (given->struct_bytes != sizeof *given &&
             given->struct_bytes != offsetof(struct rsc_engine_options, attribute) &&
             given->struct_bytes != (offsetof(struct rsc_engine_options, no_ri) + 7) / 8 * 8 &&
             given->struct_bytes != offsetof(struct rsc_engine_options, top_lines_bytes) &&
-            given->struct_bytes != offsetof(struct rsc_engine_options, on_device))
+            given->struct_bytes != offsetof(struct rsc_engine_options, on_device) &&
+            given->struct_bytes != offsetof(struct rsc_engine_options, cores))
             return rsc_fail(error, RSC_EINVAL, "engine options: struct_bytes is not sizeof(struct rsc_engine_options)");
         memcpy(full, given, given->struct_bytes < sizeof *full ? given->struct_bytes : sizeof *full);
     }
@@ -72,9 +75,20 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
     return 0;
 }
 
-/* Lines and model, whose defaults are the engine's. */
-static int settle_model(const struct rsc_engine_kind *kind, struct rsc_engine_options *options,
+/* Private stacks have an exact engine of their own; the rest of the engines have them or not. */
+static int settle_private(const struct rsc_engine_kind **kind, struct rsc_engine_options *options,
+                          struct rsc_error *error) {
+    options->model = "private";
+    if (*kind == &rsc_engine_exact || *kind == &rsc_engine_auto) *kind = &rsc_engine_private;
+    if (!((*kind)->can & RSC_CAN_PRIVATE))
+        return rsc_fail(error, RSC_EINVAL, "the %s engine has no private stacks: take exact", (*kind)->name);
+    return 0;
+}
+
+/* Lines and model, whose defaults are the engine's. The model may decide which engine it is. */
+static int settle_model(const struct rsc_engine_kind **found, struct rsc_engine_options *options,
                         struct rsc_error *error) {
+    const struct rsc_engine_kind *kind = *found;
     int requests = (kind->can & RSC_TAKES_REQUESTS) != 0;
     if (!options->line_bytes) options->line_bytes = requests ? 1 : 64;
     if (requests && options->line_bytes != 1)
@@ -87,8 +101,21 @@ static int settle_model(const struct rsc_engine_kind *kind, struct rsc_engine_op
     if (requests) options->model = "requests";
     else if (!options->model || !strcmp(options->model, "single")) options->model = "single";
     else if (!strcmp(options->model, "shared")) options->model = "shared";
+    else if (!strcmp(options->model, "private")) return settle_private(found, options, error);
     else
-        return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, shared", options->model);
+        return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, private, shared", options->model);
+    if (options->cores) return rsc_fail(error, RSC_EINVAL, "cores: only the private model has stacks to share among them");
+    return 0;
+}
+
+/* A debug register covers 8 bytes and sees one thread: other lines and stacks are not to be had from it. */
+static int settle_words(const struct rsc_engine_kind *kind, struct rsc_engine_options *options, struct rsc_error *error) {
+    if (!(kind->can & RSC_WATCHES_WORDS)) return 0;
+    if (!options->line_bytes) options->line_bytes = 8;
+    if (options->line_bytes != 8)
+        return rsc_fail(error, RSC_EINVAL, "the %s engine watches words: line size %u is not 8", kind->name, options->line_bytes);
+    if (options->model && strcmp(options->model, "single"))
+        return rsc_fail(error, RSC_EINVAL, "the %s engine watches each thread by itself: it has no model '%.40s'", kind->name, options->model);
     return 0;
 }
 
@@ -104,7 +131,7 @@ static int find_kind(const struct rsc_engine_kind **kind, const char **parameter
             return rsc_fail(error, RSC_EINVAL, "engine '%.40s': %s takes no parameter", wanted, (*kind)->name);
         return 0;
     }
-    char names[400] = "";
+    char names[500] = "";
     for (size_t i = 0; rsc_engine_kinds[i]; i++) {
         const char *parts[] = {i ? ", " : "", rsc_engine_kinds[i]->name, rsc_engine_kinds[i]->parameter ? ":" : "",
                                rsc_engine_kinds[i]->parameter ? rsc_engine_kinds[i]->parameter : ""};
@@ -146,7 +173,8 @@ int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *opt
     if (!engine) return rsc_fail_memory(error, "engine");
     int status = fill_defaults(&engine->options, options, error);
     if (!status) status = find_kind(&engine->kind, &parameter, engine->options.engine, error);
-    if (!status) status = settle_model(engine->kind, &engine->options, error);
+    if (!status) status = settle_words(engine->kind, &engine->options, error);
+    if (!status) status = settle_model(&engine->kind, &engine->options, error);
     if (!status) status = check_abilities(engine->kind, &engine->options, error);
     if (!status) status = engine->kind->create(&engine->state, &engine->options, parameter, error);
     if (status < 0) {
@@ -194,7 +222,7 @@ int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struc
     profile->made.overhead = NAN;
     profile->made.coverage = NAN;
     if (rsc_profile_set_text(&profile->made.source, "api") < 0 ||
-        rsc_profile_set_text(&profile->made.model, engine->options.model) < 0 || rsc_profile_seal(profile) < 0) {
+        (!profile->made.model && rsc_profile_set_text(&profile->made.model, engine->options.model) < 0) || rsc_profile_seal(profile) < 0) {
         status = rsc_fail_memory(error, "profile");
         goto out;
     }

@@ -21,6 +21,7 @@
 #endif
 
 #include "base/cpu.h"
+#include "base/line_hash.h"
 
 #define RSC_FILTER_BLOCK 64u
 
@@ -43,13 +44,6 @@ struct rsc_line_filter {
     uint32_t (*run)(struct rsc_line_filter *, const uint64_t *, const uint64_t *, uint32_t, uint32_t,
                     struct rsc_kept *);
 };
-
-/* Two rounds of multiplication: every bit of the line reaches the high bits, which the limit is compared with. */
-static inline uint64_t rsc_line_hash(uint64_t line, uint64_t offset) {
-    uint64_t mixed = (line + offset) * 0x9E3779B97F4A7C15ull;
-    mixed ^= mixed >> 32;
-    return mixed * 0xD6E8FEB86659FD93ull;
-}
 
 #if defined(__AVX512DQ__)
 /* Of eight lines; all of `offset` alike. */

@@ -69,6 +69,7 @@ static int join_rows(struct rsc_profile *merged, const struct rsc_profile *a, co
     for (size_t i = 0; i < b->phase_count; i++)
         copy_phase(&merged->phases[a->phase_count + i], &b->phases[i], a->references);
     if ((rc = rsc_kinds_join(merged, a, b)) || (rc = rsc_lines_join(merged, a, b)) ||
+        (rc = rsc_sharing_join(merged, a, b)) ||
         (rc = rsc_requests_join(merged, a, b)) || (rc = rsc_modules_join(merged, a, b)))
         return rc;
     return rsc_profile_join_rows(merged, a, b);
@@ -79,6 +80,7 @@ static int join_histograms(struct rsc_profile *merged, const struct rsc_profile 
     rsc_histogram_merge(&merged->rd, &b->rd);
     rsc_histogram_merge(&merged->ri, &a->ri);
     rsc_histogram_merge(&merged->ri, &b->ri);
+    if (rsc_bars_join(merged, a, b)) return RSC_ENOMEM;
     if (a->bins_per_octave != b->bins_per_octave || !a->bins_per_octave) return 0;
     if (rsc_profile_set_bins(merged, a->bins_per_octave)) return RSC_ENOMEM;
     rsc_histogram_merge(&merged->rd_binned, &a->rd_binned);
@@ -151,6 +153,12 @@ static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const
     made->seconds = a->seconds + b->seconds;
     made->overhead = a->overhead == b->overhead ? a->overhead : NAN;
     made->coverage = a->coverage == b->coverage ? a->coverage : NAN;
+    if (a->watching.is_known && b->watching.is_known) {
+        const struct rsc_watch_costs *one = &a->watching, *other = &b->watching;
+        made->watching = (struct rsc_watch_costs){1, one->handler_seconds + other->handler_seconds, one->samples + other->samples,
+                                                  one->traps + other->traps, one->dropped + other->dropped,
+                                                  one->censored + other->censored};
+    }
     return 0;
 }
 

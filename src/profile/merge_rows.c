@@ -7,7 +7,7 @@
  * and call path. Call paths themselves join from their roots down: as parents
  * come before children, a parent's new index is known when its children's turn
  * comes, and new indices again have parents first. All other rows then name
- * contexts by their new indices.
+ * contexts by their new indices. Loops, too, join from the outermost inwards.
  *
  * A row is not joined into one that would then have more references than the
  * merged profile: it stays a row of its own. Only tables that count references
@@ -145,13 +145,45 @@ static int same_context(const void *left, const void *right) {
 
 /* ---- tables ---- */
 
-/* Where the contexts of one of the profiles went. */
+/* Where the contexts and loops of one of the profiles went. */
 struct renamed {
-    uint32_t *ids; /* owned */
+    uint32_t *ids;   /* owned */
+    uint32_t *loops; /* by 1 + index, to 1 + index; [0] is 0. Owned */
 };
 
 static uint32_t new_id(const struct renamed *renamed, uint32_t context) {
     return context == RSC_NO_CONTEXT ? RSC_NO_CONTEXT : renamed->ids[context];
+}
+
+static uint32_t new_loop(const struct renamed *renamed, const struct rsc_place *place) { return renamed->loops[place->loop]; }
+
+static int same_loop(const void *left, const void *right) {
+    const struct rsc_loop_row *a = left, *b = right;
+    return same_place(&a->place, &b->place);
+}
+
+/* Loops are the same if their headers' lines are, in the same loop: what the compiler made several of becomes one. */
+static int join_loops(struct rsc_profile *merged, const struct rsc_profile *const from[2], struct renamed renamed[2]) {
+    struct joint joint;
+    int rc = joint_init(&joint, merged, from[0]->loop_count + from[1]->loop_count, same_loop);
+    for (int p = 0; p < 2 && !rc; p++) {
+        renamed[p].loops = calloc(from[p]->loop_count + 1, sizeof *renamed[p].loops);
+        if (!renamed[p].loops) rc = RSC_ENOMEM;
+        for (size_t i = 0; i < from[p]->loop_count && !rc; i++) {
+            const struct rsc_loop_row *row = &from[p]->loops[i];
+            struct source_row source = {row, {renamed[p].loops[row->parent], 0}, 0};
+            renamed[p].loops[i + 1] = 1 + joint_add(&joint, source, hash_number(source.contexts[0], hash_place(&row->place, 0)));
+        }
+    }
+    if (!rc) rc = rsc_profile_set_loops(merged, joint.target_count);
+    for (size_t i = 0; i < joint.target_count && !rc; i++) {
+        const struct source_row *source = &joint.sources[joint.targets[i].first];
+        merged->loops[i].parent = source->contexts[0];
+        merged->loops[i].depth = ((const struct rsc_loop_row *)source->row)->depth;
+        rc = rsc_place_copy(&merged->loops[i].place, &((const struct rsc_loop_row *)source->row)->place);
+    }
+    joint_free(&joint);
+    return rc;
 }
 
 static int join_contexts(struct rsc_profile *merged, const struct rsc_profile *const from[2],
@@ -171,7 +203,9 @@ static int join_contexts(struct rsc_profile *merged, const struct rsc_profile *c
     for (size_t i = 0; i < joint.target_count && !rc; i++) {
         const struct source_row *source = &joint.sources[joint.targets[i].first];
         merged->contexts[i].parent = source->contexts[0];
-        rc = rsc_place_copy(&merged->contexts[i].place, &((const struct rsc_context_row *)source->row)->place);
+        const struct rsc_place *place = &((const struct rsc_context_row *)source->row)->place;
+        rc = rsc_place_copy(&merged->contexts[i].place, place);
+        merged->contexts[i].place.loop = new_loop(&renamed[joint.targets[i].first >= from[0]->context_count], place);
     }
     joint_free(&joint);
     return rc;
@@ -182,6 +216,7 @@ static void add_code(struct rsc_code_row *to, const struct rsc_code_row *row) {
     to->cold += row->cold;
     to->invalidated += row->invalidated;
     to->error += row->error;
+    if (row->stride.seen > to->stride.seen) to->stride = row->stride;
     rsc_histogram_merge(&to->rd, &row->rd);
 }
 
@@ -191,19 +226,22 @@ static int more_code(const void *left, const void *right) {
     return a->place.pc < b->place.pc ? -1 : a->place.pc > b->place.pc;
 }
 
-static int join_code(struct rsc_profile *merged, const struct rsc_profile *const from[2]) {
+static int join_code(struct rsc_profile *merged, const struct rsc_profile *const from[2],
+                     const struct renamed renamed[2]) {
     struct joint joint;
     int rc = joint_init(&joint, merged, from[0]->code_count + from[1]->code_count, same_code);
     for (int p = 0; p < 2 && !rc; p++)
         for (size_t i = 0; i < from[p]->code_count; i++) {
             const struct rsc_code_row *row = &from[p]->code[i];
-            joint_add(&joint, (struct source_row){row, {0, 0}, row->references}, hash_place(&row->place, 0));
+            joint_add(&joint, (struct source_row){row, {new_loop(&renamed[p], &row->place), 0}, row->references},
+                      hash_place(&row->place, 0));
         }
     if (!rc) rc = rsc_profile_set_code(merged, joint.target_count);
     for (size_t i = 0; i < joint.source_count && !rc; i++) {
         struct rsc_code_row *to = &merged->code[joint.target_of[i]];
         if (joint.targets[joint.target_of[i]].first == i) rc = rsc_code_row_copy(to, joint.sources[i].row);
         else add_code(to, joint.sources[i].row);
+        to->place.loop = joint.sources[i].contexts[0];
     }
     if (!rc && merged->code_count) qsort(merged->code, merged->code_count, sizeof *merged->code, more_code);
     joint_free(&joint);
@@ -221,12 +259,18 @@ static int more_pairs(const void *left, const void *right) {
 
 static int add_pair(struct rsc_pair_row *to, const struct source_row *source, int is_first) {
     const struct rsc_pair_row *row = source->row;
+    if (row->latency > 0) { /* the mean of both, as far as it was measured */
+        double before = to->latency > 0 ? (double)to->references : 0, more = (double)row->references;
+        to->latency = before + more > 0 ? (to->latency * before + row->latency * more) / (before + more) : row->latency;
+    }
     to->references += row->references;
     to->error += row->error;
     rsc_histogram_merge(&to->rd, &row->rd);
     if (!is_first) return 0;
     to->use_context = source->contexts[0];
     to->reuse_context = source->contexts[1];
+    to->object_kind = row->object_kind;
+    if (rsc_profile_set_text(&to->object, row->object)) return RSC_ENOMEM;
     return rsc_place_copy(&to->use, &row->use) || rsc_place_copy(&to->reuse, &row->reuse) ? RSC_ENOMEM : 0;
 }
 
@@ -242,9 +286,16 @@ static int join_pairs(struct rsc_profile *merged, const struct rsc_profile *cons
                       hash_place(&row->use, hash_place(&row->reuse, (uint64_t)use << 32 | reuse)));
         }
     if (!rc) rc = rsc_profile_set_pairs(merged, joint.target_count);
-    for (size_t i = 0; i < joint.source_count && !rc; i++)
-        rc = add_pair(&merged->pairs[joint.target_of[i]], &joint.sources[i],
-                      joint.targets[joint.target_of[i]].first == i);
+    for (size_t i = 0; i < joint.source_count && !rc; i++) {
+        struct rsc_pair_row *to = &merged->pairs[joint.target_of[i]];
+        const struct rsc_pair_row *row = joint.sources[i].row;
+        const struct renamed *names = &renamed[i >= from[0]->pair_count];
+        int is_first = joint.targets[joint.target_of[i]].first == i;
+        rc = add_pair(to, &joint.sources[i], is_first);
+        if (!is_first) continue;
+        to->use.loop = new_loop(names, &row->use);
+        to->reuse.loop = new_loop(names, &row->reuse);
+    }
     if (!rc && merged->pair_count) qsort(merged->pairs, merged->pair_count, sizeof *merged->pairs, more_pairs);
     joint_free(&joint);
     return rc;
@@ -296,12 +347,15 @@ static int join_objects(struct rsc_profile *merged, const struct rsc_profile *co
 
 int rsc_profile_join_rows(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
     const struct rsc_profile *const from[2] = {a, b};
-    struct renamed renamed[2] = {{NULL}, {NULL}};
+    struct renamed renamed[2] = {{NULL, NULL}, {NULL, NULL}};
     int rc;
-    if (!(rc = join_contexts(merged, from, renamed)) && !(rc = join_code(merged, from)) &&
+    if (!(rc = join_loops(merged, from, renamed)) && !(rc = join_contexts(merged, from, renamed)) &&
+        !(rc = join_code(merged, from, renamed)) &&
         !(rc = join_pairs(merged, from, renamed)))
         rc = join_objects(merged, from, renamed);
-    free(renamed[0].ids);
-    free(renamed[1].ids);
+    for (int p = 0; p < 2; p++) {
+        free(renamed[p].ids);
+        free(renamed[p].loops);
+    }
     return rc;
 }

@@ -20,15 +20,30 @@ static void key_number_or_null(struct rsc_json *json, const char *key, double va
     else rsc_json_double(json, value);
 }
 
-static void put_list(struct rsc_json *json, const char *key, const struct rsc_bin *list, size_t count) {
+/* `bars`: the profile whose rd this is; NULL: it is something else, which has none. */
+static void put_list(struct rsc_json *json, const char *key, const struct rsc_bin *list, size_t count,
+                     const struct rsc_profile *bars) {
     rsc_json_newline(json);
     rsc_json_key(json, key);
     rsc_json_array(json);
     for (size_t i = 0; i < count; i++) {
         rsc_json_newline(json);
-        rsc_json_bin(json, list[i].lo, list[i].hi, list[i].count);
+        if (bars && rsc_profile_has_bars(bars)) rsc_json_bars(json, bars, &list[i]);
+        else rsc_json_bin(json, list[i].lo, list[i].hi, list[i].count);
     }
     rsc_json_end_lines(json, count);
+}
+
+static void put_watching(struct rsc_json *json, const struct rsc_made *made) {
+    rsc_json_key(json, "overhead");
+    rsc_json_object(json);
+    key_number_or_null(json, "slowdown", made->overhead);
+    rsc_json_key_double(json, "handler_seconds", made->watching.handler_seconds);
+    rsc_json_key_u64(json, "samples", made->watching.samples);
+    rsc_json_key_u64(json, "traps", made->watching.traps);
+    rsc_json_key_u64(json, "dropped", made->watching.dropped);
+    rsc_json_key_u64(json, "censored", made->watching.censored);
+    rsc_json_object_end(json);
 }
 
 static void put_made(struct rsc_json *json, const struct rsc_made *made) {
@@ -47,7 +62,8 @@ static void put_made(struct rsc_json *json, const struct rsc_made *made) {
     for (char **word = made->command; word && *word; word++) rsc_json_string(json, *word);
     rsc_json_array_end(json);
     rsc_json_key_double(json, "seconds", made->seconds);
-    key_number_or_null(json, "overhead", made->overhead);
+    if (made->watching.is_known) put_watching(json, made);
+    else key_number_or_null(json, "overhead", made->overhead);
     key_number_or_null(json, "coverage", made->coverage);
     rsc_json_object_end(json);
 }
@@ -86,12 +102,6 @@ static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_end_lines(json, profile->mrc_count);
 }
 
-static void put_empty(struct rsc_json *json, const char *key) {
-    rsc_json_key(json, key);
-    rsc_json_array(json);
-    rsc_json_array_end(json);
-}
-
 static void put_bins(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
     rsc_json_key(json, "bins");
@@ -107,15 +117,13 @@ void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *jso
     rsc_json_key_string(json, "schema", "reusescope-profile/1");
     put_made(json, &profile->made);
     put_totals(json, profile);
-    put_list(json, "rd", profile->rd_list, profile->rd_list_count);
-    put_list(json, "ri", profile->ri_list, profile->ri_list_count);
+    put_list(json, "rd", profile->rd_list, profile->rd_list_count, profile);
+    put_list(json, "ri", profile->ri_list, profile->ri_list_count, NULL);
     put_mrc(json, profile);
     if (rsc_profile_is_requests(profile)) rsc_json_requests(json, profile);
     if (profile->bins_per_octave) put_bins(json, profile);
     rsc_json_rows(json, profile);
-    rsc_json_newline(json);
-    put_empty(json, "sharing");
-    put_empty(json, "false_sharing");
+    rsc_json_sharing(json, profile);
     rsc_json_object_end(json);
 }
 

@@ -41,6 +41,23 @@ static int read_command(const struct rsc_loader *loader, const json_t *made, str
     return rc;
 }
 
+/* A number, or of programs that were watched an object that has it too. */
+static int read_overhead(struct rsc_loader *loader, const json_t *object, struct rsc_made *made) {
+    const json_t *watching = json_object_get(object, "overhead");
+    struct rsc_watch_costs *costs = &made->watching;
+    int rc;
+    if (!json_is_object(watching)) return rsc_load_double_or_null(loader, object, "overhead", 1e12, &made->overhead);
+    if ((rc = rsc_load_double_or_null(loader, watching, "slowdown", 1e12, &made->overhead)) ||
+        (rc = rsc_load_double(loader, watching, "handler_seconds", 1e12, &costs->handler_seconds)) ||
+        (rc = rsc_load_u64(loader, watching, "samples", COUNT_MAX, &costs->samples)) ||
+        (rc = rsc_load_u64(loader, watching, "traps", COUNT_MAX, &costs->traps)) ||
+        (rc = rsc_load_u64(loader, watching, "dropped", COUNT_MAX, &costs->dropped)) ||
+        (rc = rsc_load_u64(loader, watching, "censored", COUNT_MAX, &costs->censored)))
+        return rc;
+    costs->is_known = 1;
+    return 0;
+}
+
 static int read_made(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     const json_t *object = json_object_get(root, "made");
     struct rsc_made *made = &profile->made;
@@ -54,7 +71,7 @@ static int read_made(struct rsc_loader *loader, const json_t *root, struct rsc_p
         (rc = rsc_load_u64(loader, object, "threads", COUNT_MAX, &made->threads)) ||
         (rc = rsc_load_u64(loader, object, "workers", COUNT_MAX, &made->workers)) ||
         (rc = rsc_load_double(loader, object, "seconds", 1e12, &made->seconds)) ||
-        (rc = rsc_load_double_or_null(loader, object, "overhead", 1e12, &made->overhead)) ||
+        (rc = read_overhead(loader, object, made)) ||
         (rc = rsc_load_double_or_null(loader, object, "coverage", 1, &made->coverage)) ||
         (rc = read_command(loader, object, profile)))
         return rc;
@@ -165,7 +182,7 @@ static int read_profile(struct rsc_loader *loader, const json_t *root, struct rs
         rc = rsc_load_bad(loader, "ri sums to more than references");
         goto fail;
     }
-    if ((rc = read_mrc(loader, root, profile)) || (rc = rsc_load_requests(loader, root, profile)) ||
+    if ((rc = rsc_load_bars(loader, root, profile)) || (rc = read_mrc(loader, root, profile)) || (rc = rsc_load_requests(loader, root, profile)) ||
         (rc = read_extra_bins(loader, root, profile)) || (rc = rsc_load_rows(loader, root, profile)))
         goto fail;
     if (rsc_profile_seal(profile)) {

@@ -59,6 +59,8 @@ void rsc_profile_free(struct rsc_profile *profile) {
     rsc_histogram_free(&profile->ri);
     rsc_histogram_free(&profile->rd_binned);
     rsc_histogram_free(&profile->ri_binned);
+    rsc_histogram_free(&profile->rd_low);
+    rsc_histogram_free(&profile->rd_high);
     drop_threads(profile);
     drop_phases(profile);
     rsc_profile_drop_rows(profile);

@@ -20,6 +20,15 @@
 
 #include "base/histogram.h"
 
+/* What watching cost a program whose reuses were watched as it ran, and what came of it. */
+struct rsc_watch_costs {
+    int is_known; /* 0: it was not watched so */
+    double handler_seconds; /* processor time in handlers and in taking samples, the kernel's part not counted */
+    uint64_t samples, traps; /* traps: those that were no reuse too */
+    uint64_t dropped;  /* samples and reuses for which there was no room */
+    uint64_t censored; /* watches that gave way before the reuse */
+};
+
 /* How a profile was made. Strings are owned; NULL prints as null or "". */
 struct rsc_made {
     char *by;       /* engine: "exact", "shards:0.01", ... */
@@ -32,6 +41,7 @@ struct rsc_made {
     double seconds;  /* wall time, first decoded reference to final histogram */
     double overhead; /* slowdown of the target; NaN: not measured */
     double coverage; /* share of the target's work seen, 0..1; NaN: not measured */
+    struct rsc_watch_costs watching; /* in JSON a part of `overhead` */
 };
 
 /* One thread's share of the run. */
@@ -69,6 +79,18 @@ struct rsc_place {
     char *module;  /* the mapped file pc lies in */
     uint64_t offset; /* pc as the module's own file numbers its addresses, the same in every run; 0: not known. Saved
                       * where no line is known */
+    uint32_t loop; /* 1 + index into the profile's loops: the innermost it is in; 0: in none, or not known */
+};
+
+/*
+ * A loop of the machine code that a place of the profile lies in, or one around such
+ * a loop in the same function. A loop of the source that the compiler made several of
+ * (a vector loop and what is left over) is several.
+ */
+struct rsc_loop_row {
+    struct rsc_place place; /* its header: the pc it is entered at, the line it begins with */
+    uint32_t parent;        /* 1 + index of the loop around it, which comes before it; 0: none */
+    uint32_t depth;         /* loops of the function around it, itself included: from 1 */
 };
 
 #define RSC_NO_CONTEXT UINT32_MAX
@@ -78,6 +100,17 @@ struct rsc_place {
  * belong to rows that the table had no room for (0: the row is exact).
  */
 
+/*
+ * How far an instruction goes from one execution to the next by the same thread, from
+ * short stretches of the run: of `seen` such steps `same` or more were of `bytes`,
+ * up or down.
+ */
+struct rsc_stride {
+    uint64_t bytes;
+    uint64_t same, seen;   /* seen 0: not known */
+    uint32_t access_bytes; /* of the last access that was looked at */
+};
+
 /* What one instruction's references did, as the later end (reuse) of each pair. */
 struct rsc_code_row {
     struct rsc_place place;
@@ -85,6 +118,7 @@ struct rsc_code_row {
     size_t inlined_count;
     uint64_t references, cold, invalidated, error;
     struct rsc_histogram rd; /* RSC_BINS_COARSE */
+    struct rsc_stride stride;
 };
 
 /* Uses and reuses of a line by two places: where the data was touched, and where again. */
@@ -93,6 +127,10 @@ struct rsc_pair_row {
     uint32_t use_context, reuse_context; /* index into contexts, or RSC_NO_CONTEXT */
     uint64_t references, error;
     struct rsc_histogram rd;
+    char *object;            /* what one of its farthest reuses lay in; NULL: not known. Owned */
+    const char *object_kind; /* as in rsc_object_row; NULL: not known */
+    uint32_t object_context; /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
+    double latency;          /* mean cycles that the reuse took; 0: not measured */
 };
 
 /* A thing in memory: all heap blocks of one allocation site, a global, a thread's stack, a mapped file. */
@@ -136,6 +174,50 @@ struct rsc_request_bytes {
     double *miss_ratio;      /* [mrc_count], beside mrc: bytes missed / bytes requested; derived. Owned */
 };
 
+/*
+ * One cell of the sharing matrix of private stacks: lines that stack `by` took from
+ * stack `from` by writing to them. A stack is named by its first thread; without
+ * groups of threads (--cores) that is the thread itself. A line is taken falsely
+ * where the write was to none of the bytes that `from` had used since the line last
+ * came to it. Misses are what came of it: references of `from` to a line it had lost.
+ * The misses of all cells sum to the profile's `invalidated` where no cell has an error.
+ */
+struct rsc_sharing_row {
+    uint64_t by_pid, by_tid, from_pid, from_tid;
+    uint64_t taken, false_taken;   /* false_taken of taken */
+    uint64_t misses, false_misses; /* false_misses of misses */
+    uint64_t error; /* at most so many more of taken + misses were not told apart from other cells */
+};
+
+/* What one stack did in a falsely shared line. Bytes are counted from the line's first. */
+struct rsc_sharing_user {
+    uint64_t pid, tid;
+    uint32_t first_byte, last_byte; /* of those it used or wrote, the first and the last */
+    uint64_t taken;                 /* times it took the line falsely */
+};
+
+/* Who took it from whom, by code. */
+struct rsc_sharing_place {
+    struct rsc_place writer, victim; /* the write; the last use before it by the stack that lost the line */
+    uint64_t taken;
+};
+
+/* A line that was taken falsely. */
+struct rsc_false_sharing_row {
+    uint64_t address;
+    char *object;            /* what lay there when it was first taken; NULL: not known. Owned */
+    const char *object_kind; /* as in rsc_object_row; NULL: not known */
+    uint32_t context;        /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
+    uint64_t taken, misses;  /* both false ones only */
+    uint64_t error;          /* at most so many more of taken + misses may be this line's */
+    struct rsc_sharing_user *users; /* owned; the first that were seen */
+    size_t user_count;
+    struct rsc_sharing_place *places; /* owned; most taken first */
+    size_t place_count;
+};
+#define RSC_SHARING_USERS_MAX 8u  /* of a line */
+#define RSC_SHARING_PLACES_MAX 4u /* of a line */
+
 /* A node of the tree of call paths: a call site, and the node of its caller. */
 struct rsc_context_row {
     uint32_t parent; /* index, less than its own, or RSC_NO_CONTEXT for a root */
@@ -165,6 +247,9 @@ struct rsc_profile {
     struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
     uint64_t rd_cap;             /* distances >= this are told apart no further; 0: no cap */
     uint64_t rd_capped;          /* references with RD >= rd_cap, which are NOT in rd */
+
+    /* Sampled profiles: where the count of each bin of rd lies. Not allocated where nothing is uncertain. */
+    struct rsc_histogram rd_low, rd_high;
 
     uint32_t bins_per_octave;                  /* 0, or the binning of the two below */
     struct rsc_histogram rd_binned, ri_binned; /* distances >= rd_cap are in the bin of rd_cap */
@@ -196,6 +281,14 @@ struct rsc_profile {
     struct rsc_module_row *modules; /* owned; each path and build id once */
     size_t module_count;
 
+    struct rsc_loop_row *loops; /* owned; outer before inner */
+    size_t loop_count;
+
+    struct rsc_sharing_row *sharing; /* owned; of model "private": most misses first */
+    size_t sharing_count;
+    struct rsc_false_sharing_row *false_sharing; /* owned; most misses first */
+    size_t false_sharing_count;
+
     struct rsc_mapping_row *mappings; /* owned; not saved with the profile */
     size_t mapping_count;
 
@@ -225,6 +318,7 @@ int rsc_profile_set_code(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_pairs(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_objects(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count); /* no histograms */
+int rsc_profile_set_loops(struct rsc_profile *profile, size_t count);    /* no histograms */
 
 int rsc_profile_set_modules(struct rsc_profile *profile, size_t count);  /* no histograms */
 
@@ -240,6 +334,10 @@ int rsc_module_same_build(const struct rsc_module_row *a, const struct rsc_modul
 /* A build id as lower-case digits, "" where it is not known. */
 #define RSC_BUILD_ID_TEXT 65
 void rsc_module_id_text(const struct rsc_module_row *module, char text[RSC_BUILD_ID_TEXT]);
+int rsc_profile_set_sharing(struct rsc_profile *profile, size_t count);  /* the same */
+int rsc_profile_set_false_sharing(struct rsc_profile *profile, size_t count);
+/* `users` and `places` are at most RSC_SHARING_..._MAX. */
+int rsc_false_sharing_set(struct rsc_false_sharing_row *row, size_t users, size_t places);
 
 /* The kinds a row can have, in the order of enum rsc_kind. */
 #define RSC_KIND_NAMES 3u
@@ -256,6 +354,10 @@ static inline uint64_t rsc_profile_footprint(const struct rsc_profile *profile) 
 
 /* Allocates rd_binned and ri_binned. per_octave is 0 (drops them) to 64. Returns 0, RSC_ENOMEM or RSC_EINVAL. */
 int rsc_profile_set_bins(struct rsc_profile *profile, uint32_t per_octave);
+
+/* Allocates rd_low and rd_high. Returns 0 or RSC_ENOMEM. rd_bars.c */
+int rsc_profile_set_bars(struct rsc_profile *profile);
+static inline int rsc_profile_has_bars(const struct rsc_profile *profile) { return profile->rd_low.count != NULL; }
 
 /* Replaces a string of `made` by a copy (NULL clears). Returns 0 or RSC_ENOMEM. */
 int rsc_profile_set_text(char **field, const char *text);

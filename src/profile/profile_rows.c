@@ -15,7 +15,7 @@ void rsc_place_clear(struct rsc_place *place) {
 }
 
 int rsc_place_copy(struct rsc_place *to, const struct rsc_place *from) {
-    *to = (struct rsc_place){.pc = from->pc, .line = from->line, .offset = from->offset};
+    *to = (struct rsc_place){.pc = from->pc, .line = from->line, .loop = from->loop, .offset = from->offset};
     if (rsc_profile_set_text(&to->function, from->function) || rsc_profile_set_text(&to->file, from->file) ||
         rsc_profile_set_text(&to->module, from->module))
         return RSC_ENOMEM;
@@ -27,6 +27,7 @@ int rsc_code_row_copy(struct rsc_code_row *to, const struct rsc_code_row *from) 
     to->cold = from->cold;
     to->invalidated = from->invalidated;
     to->error = from->error;
+    to->stride = from->stride;
     rsc_histogram_merge(&to->rd, &from->rd);
     if (rsc_place_copy(&to->place, &from->place)) return RSC_ENOMEM;
     if (!from->inlined_count) return 0;
@@ -86,6 +87,7 @@ static void drop_pairs(struct rsc_profile *profile) {
     for (size_t i = 0; i < profile->pair_count; i++) {
         rsc_place_clear(&profile->pairs[i].use);
         rsc_place_clear(&profile->pairs[i].reuse);
+        free(profile->pairs[i].object);
         rsc_histogram_free(&profile->pairs[i].rd);
     }
     free(profile->pairs);
@@ -110,6 +112,13 @@ static void drop_contexts(struct rsc_profile *profile) {
     profile->context_count = 0;
 }
 
+static void drop_loops(struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->loop_count; i++) rsc_place_clear(&profile->loops[i].place);
+    free(profile->loops);
+    profile->loops = NULL;
+    profile->loop_count = 0;
+}
+
 static void drop_mappings(struct rsc_profile *profile) {
     for (size_t i = 0; i < profile->mapping_count; i++) free(profile->mappings[i].path);
     free(profile->mappings);
@@ -125,7 +134,9 @@ void rsc_profile_drop_rows(struct rsc_profile *profile) {
     drop_objects(profile);
     drop_contexts(profile);
     rsc_profile_drop_modules(profile);
+    drop_loops(profile);
     drop_mappings(profile);
+    rsc_profile_drop_sharing(profile);
 }
 
 int rsc_profile_set_kinds(struct rsc_profile *profile, size_t count) {
@@ -188,7 +199,7 @@ int rsc_profile_set_pairs(struct rsc_profile *profile, size_t count) {
     if (!profile->pairs) return RSC_ENOMEM;
     for (; profile->pair_count < count; profile->pair_count++) {
         struct rsc_pair_row *row = &profile->pairs[profile->pair_count];
-        row->use_context = row->reuse_context = RSC_NO_CONTEXT;
+        row->use_context = row->reuse_context = row->object_context = RSC_NO_CONTEXT;
         if (rsc_histogram_init(&row->rd, RSC_BINS_COARSE)) goto fail;
     }
     return 0;
@@ -223,5 +234,15 @@ int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count) {
     if (!profile->contexts) return RSC_ENOMEM;
     for (size_t i = 0; i < count; i++) profile->contexts[i].parent = RSC_NO_CONTEXT;
     profile->context_count = count;
+    return 0;
+}
+
+int rsc_profile_set_loops(struct rsc_profile *profile, size_t count) {
+    drop_loops(profile);
+    if (count > RSC_PROFILE_ROWS_MAX) return RSC_ELIMIT;
+    if (!count) return 0;
+    profile->loops = calloc(count, sizeof *profile->loops);
+    if (!profile->loops) return RSC_ENOMEM;
+    profile->loop_count = count;
     return 0;
 }

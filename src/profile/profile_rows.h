@@ -28,12 +28,22 @@ int rsc_profile_join_rows(struct rsc_profile *merged, const struct rsc_profile *
 
 /* Parts of the document that have more than one user. */
 void rsc_json_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t count);
+
+/* The keys low and high of a bin of rd, if the profile has bars; merging them (rd_bars.c). */
+void rsc_json_bars(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_bin *bin);
+int rsc_bars_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 /* Ends an array that has its items on lines of their own. */
 void rsc_json_end_lines(struct rsc_json *json, size_t count);
 /* A row's histogram, on the row's own line. The bin of the cap (0: none) has no upper end. */
 void rsc_json_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap);
 /* The keys code, pairs, objects, contexts, threads, phases and, where there are any, kinds, lines and modules. */
 void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile);
+/* The keys sharing and false_sharing (sharing_rows.c). */
+void rsc_json_sharing(struct rsc_json *json, const struct rsc_profile *profile);
+/* Drops both. */
+void rsc_profile_drop_sharing(struct rsc_profile *profile);
+/* The keys of a place, into the object that is open (rows_json.c). */
+void rsc_json_place(struct rsc_json *json, const struct rsc_place *place);
 /* The key requests. */
 void rsc_json_requests(struct rsc_json *json, const struct rsc_profile *profile);
 
@@ -46,6 +56,7 @@ int rsc_modules_join(struct rsc_profile *merged, const struct rsc_profile *a, co
 void rsc_profile_drop_modules(struct rsc_profile *profile);
 /* Kinds and lines of both, the same. */
 int rsc_kinds_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
+int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 
 #endif

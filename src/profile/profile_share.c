@@ -45,8 +45,15 @@ void rsc_profile_forget_origin(struct rsc_profile *profile) {
         cut_place(&profile->pairs[i].use);
         cut_place(&profile->pairs[i].reuse);
     }
+    for (size_t i = 0; i < profile->pair_count; i++) cut_folders_within(profile->pairs[i].object);
+    for (size_t i = 0; i < profile->loop_count; i++) cut_place(&profile->loops[i].place);
     for (size_t i = 0; i < profile->context_count; i++) cut_place(&profile->contexts[i].place);
     for (size_t i = 0; i < profile->object_count; i++) cut_folders_within(profile->objects[i].name);
     for (size_t i = 0; i < profile->line_count; i++) cut_folders_within(profile->lines[i].object);
     for (size_t i = 0; i < profile->module_count; i++) cut_folders(profile->modules[i].path);
+    for (size_t i = 0; i < profile->false_sharing_count; i++) {
+        struct rsc_false_sharing_row *row = &profile->false_sharing[i];
+        cut_folders_within(row->object);
+        for (size_t k = 0; k < row->place_count; k++) cut_place(&row->places[k].writer), cut_place(&row->places[k].victim);
+    }
 }

@@ -2,8 +2,10 @@
  * rows_json.c - the rows of a profile as JSON: one row a line.
  *
  * What is not known of a place is null rather than absent, so that every row of
- * a table has the same keys; only `inlined` and `offset` are left out where there is nothing.
+ * a table has the same keys; only `inlined`, `offset`, `loop`, `stride`, `ancestor`, `object` and `latency` are left out
+ * where there is nothing.
  */
+#include "profile/pair_ancestor.h"
 #include "profile/profile_rows.h"
 
 void rsc_json_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t count) {
@@ -40,8 +42,7 @@ static void put_line(struct rsc_json *json, uint32_t line) {
     else rsc_json_null(json);
 }
 
-/* The keys of a place, into the object that is open. */
-static void put_place(struct rsc_json *json, const struct rsc_place *place) {
+void rsc_json_place(struct rsc_json *json, const struct rsc_place *place) {
     rsc_json_key(json, "pc");
     rsc_json_hex(json, place->pc);
     rsc_json_key_string(json, "function", place->function);
@@ -52,6 +53,7 @@ static void put_place(struct rsc_json *json, const struct rsc_place *place) {
         rsc_json_key(json, "offset");
         rsc_json_hex(json, place->offset);
     }
+    if (place->loop) rsc_json_key_u64(json, "loop", place->loop - 1);
 }
 
 static void put_context_id(struct rsc_json *json, const char *key, uint32_t context) {
@@ -63,8 +65,21 @@ static void put_context_id(struct rsc_json *json, const char *key, uint32_t cont
 static void put_end(struct rsc_json *json, const char *key, const struct rsc_place *place, uint32_t context) {
     rsc_json_key(json, key);
     rsc_json_object(json);
-    put_place(json, place);
+    rsc_json_place(json, place);
     put_context_id(json, "context", context);
+    rsc_json_object_end(json);
+}
+
+/* What follows from the two paths, for those who do not want to walk them. */
+static void put_ancestor(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_pair_row *pair) {
+    struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair);
+    if (common.context == RSC_NO_CONTEXT && !common.around) return;
+    rsc_json_key(json, "ancestor");
+    rsc_json_object(json);
+    put_context_id(json, "context", common.context);
+    rsc_json_key(json, "loop");
+    if (common.around) rsc_json_u64(json, common.around - 1);
+    else rsc_json_null(json);
     rsc_json_object_end(json);
 }
 
@@ -81,6 +96,16 @@ static void put_inlined(struct rsc_json *json, const struct rsc_code_row *row) {
     rsc_json_array_end(json);
 }
 
+static void put_stride(struct rsc_json *json, const struct rsc_stride *stride) {
+    rsc_json_key(json, "stride");
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "bytes", stride->bytes);
+    rsc_json_key_u64(json, "same", stride->same);
+    rsc_json_key_u64(json, "seen", stride->seen);
+    rsc_json_key_u64(json, "access", stride->access_bytes);
+    rsc_json_object_end(json);
+}
+
 /* ---- tables ---- */
 
 static void put_code(struct rsc_json *json, const struct rsc_profile *profile) {
@@ -90,13 +115,14 @@ static void put_code(struct rsc_json *json, const struct rsc_profile *profile) {
         const struct rsc_code_row *row = &profile->code[i];
         rsc_json_newline(json);
         rsc_json_object(json);
-        put_place(json, &row->place);
+        rsc_json_place(json, &row->place);
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "cold", row->cold);
         rsc_json_key_u64(json, "invalidated", row->invalidated);
         rsc_json_key_u64(json, "error", row->error);
         rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
         if (row->inlined_count) put_inlined(json, row);
+        if (row->stride.seen) put_stride(json, &row->stride);
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->code_count);
@@ -114,6 +140,12 @@ static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile) 
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "error", row->error);
         rsc_json_histogram(json, "rd", &row->rd, profile->rd_cap);
+        put_ancestor(json, profile, row);
+        if (row->object) {
+            rsc_json_key_string(json, "object", row->object);
+            rsc_json_key_string(json, "object_kind", row->object_kind);
+        }
+        if (row->latency > 0) rsc_json_key_double(json, "latency", row->latency);
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->pair_count);
@@ -149,10 +181,29 @@ static void put_contexts(struct rsc_json *json, const struct rsc_profile *profil
         rsc_json_object(json);
         rsc_json_key_u64(json, "id", i);
         put_context_id(json, "parent", profile->contexts[i].parent);
-        put_place(json, &profile->contexts[i].place);
+        rsc_json_place(json, &profile->contexts[i].place);
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->context_count);
+}
+
+static void put_loops(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "loops");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->loop_count; i++) {
+        const struct rsc_loop_row *row = &profile->loops[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "id", i);
+        rsc_json_key(json, "parent");
+        if (row->parent) rsc_json_u64(json, row->parent - 1);
+        else rsc_json_null(json);
+        rsc_json_key_u64(json, "depth", row->depth);
+        rsc_json_place(json, &row->place);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->loop_count);
 }
 
 static void put_threads(struct rsc_json *json, const struct rsc_profile *profile) {
@@ -259,6 +310,7 @@ void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile) {
     put_objects(json, profile);
     if (any) rsc_json_newline(json);
     put_contexts(json, profile);
+    if (profile->loop_count) put_loops(json, profile);
     rsc_json_newline(json);
     put_threads(json, profile);
     rsc_json_newline(json);

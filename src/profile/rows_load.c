@@ -1,9 +1,9 @@
 /*
  * rows_load.c - the rows of a profile out of JSON, believing none of it.
  *
- * Contexts come first: they form a tree because each names a parent before
+ * Loops and contexts come first: they form trees because each names a parent before
  * itself, and other rows name them by index, so both are checked here once and
- * nobody who follows a context later needs to. The references of a table's rows
+ * nobody who follows one later needs to. The references of a table's rows
  * sum to at most the profile's (what a bounded table may count twice, `error`,
  * set aside), so that sums over rows cannot overflow later either.
  */
@@ -80,8 +80,7 @@ static void name_row(struct rsc_loader *loader, size_t prefix, const char *key, 
 
 /* ---- places ---- */
 
-/* "0x" and 1 to 16 lower-case digits. */
-static int load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address) {
+int rsc_load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address) {
     const char *text = json_string_value(json_object_get(object, key));
     size_t digits = text && !strncmp(text, "0x", 2) ? strspn(text + 2, "0123456789abcdef") : 0;
     if (digits < 1 || digits > 16 || text[2 + digits])
@@ -110,11 +109,24 @@ static int load_source(const struct rsc_loader *loader, const json_t *object, st
     return load_line(loader, object, &place->line);
 }
 
-static int load_place(const struct rsc_loader *loader, const json_t *object, struct rsc_place *place) {
+/* 1 + an index below `end`, 0 where there is no such key or it is null. */
+static int load_loop(const struct rsc_loader *loader, const json_t *object, const char *key, size_t end, uint32_t *loop) {
+    const json_t *value = json_object_get(object, key);
+    uint64_t index;
+    *loop = 0;
+    if (!value || json_is_null(value)) return 0;
+    if (!end) return rsc_load_bad(loader, "%s must be null: there is no loop it could name", key);
+    int rc = rsc_load_u64(loader, object, key, end - 1, &index);
+    if (!rc) *loop = (uint32_t)index + 1;
+    return rc;
+}
+
+int rsc_load_place(const struct rsc_loader *loader, const json_t *object, size_t loops, struct rsc_place *place) {
     int rc;
-    if ((rc = load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
-    if (json_object_get(object, "offset") && (rc = load_address(loader, object, "offset", &place->offset))) return rc;
-    return json_object_get(object, "module") ? rsc_load_text(loader, object, "module", 1, &place->module) : 0;
+    if ((rc = rsc_load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
+    if (json_object_get(object, "offset") && (rc = rsc_load_address(loader, object, "offset", &place->offset))) return rc;
+    if (json_object_get(object, "module") && (rc = rsc_load_text(loader, object, "module", 1, &place->module))) return rc;
+    return load_loop(loader, object, "loop", loops, &place->loop);
 }
 
 /* An index below `end`, or null; absent is null. */
@@ -132,6 +144,32 @@ static int load_context(const struct rsc_loader *loader, const json_t *object, c
 
 /* ---- tables ---- */
 
+static int load_loops(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    if (!json_object_get(root, "loops")) return 0;
+    int rc = row_array(loader, root, "loops", 0, &list, &count);
+    if (rc) return rc;
+    if (rsc_profile_set_loops(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const json_t *item = json_array_get(list, i);
+        struct rsc_loop_row *row = &profile->loops[i];
+        uint64_t id = 0, depth = 0;
+        name_row(loader, prefix, "loops", i);
+        if ((rc = rsc_load_u64(loader, item, "id", RSC_PROFILE_ROWS_MAX, &id)) ||
+            (rc = load_loop(loader, item, "parent", i, &row->parent)) ||
+            (rc = rsc_load_u64(loader, item, "depth", RSC_PROFILE_ROWS_MAX, &depth)) ||
+            (rc = rsc_load_place(loader, item, 0, &row->place)))
+            continue;
+        row->depth = (uint32_t)depth;
+        if (id != i) rc = rsc_load_bad(loader, "id must be %zu: loops are numbered from 0", i);
+        else if (depth != 1 + (row->parent ? profile->loops[row->parent - 1].depth : 0))
+            rc = rsc_load_bad(loader, "depth must be 1, or one more than the parent's");
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
 static int load_contexts(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     const json_t *list;
     size_t count, prefix = strlen(loader->where);
@@ -145,7 +183,7 @@ static int load_contexts(struct rsc_loader *loader, const json_t *root, struct r
         if ((rc = rsc_load_u64(loader, item, "id", RSC_PROFILE_ROWS_MAX, &id))) continue;
         if (id != i) rc = rsc_load_bad(loader, "id must be %zu: contexts are numbered from 0", i);
         else if (!(rc = load_context(loader, item, "parent", i, &profile->contexts[i].parent)))
-            rc = load_place(loader, item, &profile->contexts[i].place);
+            rc = rsc_load_place(loader, item, profile->loop_count, &profile->contexts[i].place);
     }
     loader->where[prefix] = 0;
     return rc;
@@ -169,6 +207,21 @@ static int load_inlined(struct rsc_loader *loader, const json_t *item, struct rs
     return rc;
 }
 
+static int load_stride(struct rsc_loader *loader, const json_t *item, struct rsc_stride *stride) {
+    const json_t *object = json_object_get(item, "stride");
+    uint64_t access = 0;
+    int rc;
+    if (!object) return 0;
+    if (!json_is_object(object)) return rsc_load_bad(loader, "stride is no object");
+    if ((rc = rsc_load_u64(loader, object, "bytes", RSC_LOAD_COUNT_MAX, &stride->bytes)) ||
+        (rc = rsc_load_u64(loader, object, "seen", RSC_LOAD_COUNT_MAX, &stride->seen)) ||
+        (rc = rsc_load_u64(loader, object, "same", stride->seen, &stride->same)) ||
+        (rc = rsc_load_optional(loader, object, "access", UINT32_MAX, &access)))
+        return rc;
+    stride->access_bytes = (uint32_t)access;
+    return 0;
+}
+
 static int load_code(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     const json_t *list;
     size_t count, prefix = strlen(loader->where);
@@ -180,7 +233,8 @@ static int load_code(struct rsc_loader *loader, const json_t *root, struct rsc_p
         const json_t *item = json_array_get(list, i);
         struct rsc_code_row *row = &profile->code[i];
         name_row(loader, prefix, "code", i);
-        if ((rc = load_place(loader, item, &row->place)) || (rc = load_inlined(loader, item, row)) ||
+        if ((rc = rsc_load_place(loader, item, profile->loop_count, &row->place)) || (rc = load_inlined(loader, item, row)) ||
+            (rc = load_stride(loader, item, &row->stride)) ||
             (rc = load_counts(loader, item, profile,
                               (struct counts){&row->references, &row->cold, &row->invalidated, &row->error, &row->rd})))
             continue;
@@ -196,10 +250,23 @@ static int load_end(struct rsc_loader *loader, const json_t *item, const char *k
     size_t prefix = strlen(loader->where);
     if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or no object", key);
     snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s.", key);
-    int rc = load_place(loader, end, place);
+    int rc = rsc_load_place(loader, end, profile->loop_count, place);
     if (!rc) rc = load_context(loader, end, "context", profile->context_count, context);
     loader->where[prefix] = 0;
     return rc;
+}
+
+/* What the data is called, and what the reuse took. */
+static int load_pair_extras(struct rsc_loader *loader, const json_t *item, struct rsc_pair_row *row) {
+    const json_t *kind = json_object_get(item, "object_kind");
+    int rc = 0;
+    if (json_object_get(item, "latency") && (rc = rsc_load_double(loader, item, "latency", 1e15, &row->latency))) return rc;
+    if (!json_object_get(item, "object")) return 0;
+    if ((rc = rsc_load_text(loader, item, "object", 1, &row->object))) return rc;
+    row->object_kind = rsc_object_kind(json_string_value(kind));
+    if (!row->object_kind && kind && !json_is_null(kind))
+        return rsc_load_bad(loader, "object_kind must be heap, global, stack, file, other or null");
+    return 0;
 }
 
 static int load_pairs(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
@@ -215,6 +282,7 @@ static int load_pairs(struct rsc_loader *loader, const json_t *root, struct rsc_
         name_row(loader, prefix, "pairs", i);
         if ((rc = load_end(loader, item, "use", profile, &row->use, &row->use_context)) ||
             (rc = load_end(loader, item, "reuse", profile, &row->reuse, &row->reuse_context)) ||
+            (rc = load_pair_extras(loader, item, row)) ||
             (rc = load_counts(loader, item, profile,
                               (struct counts){&row->references, NULL, NULL, &row->error, &row->rd})))
             continue;
@@ -344,7 +412,7 @@ static int load_line_row(struct rsc_loader *loader, const json_t *item, const st
                          struct rsc_line_row *row) {
     const char *kind = json_string_value(json_object_get(item, "kind"));
     int rc;
-    if ((rc = load_address(loader, item, "address", &row->address)) ||
+    if ((rc = rsc_load_address(loader, item, "address", &row->address)) ||
         (rc = rsc_load_text(loader, item, "object", 1, &row->object)) ||
         (rc = rsc_load_u64(loader, item, "misses", profile->references, &row->misses)) ||
         (rc = rsc_load_optional(loader, item, "error", row->misses, &row->error)) ||
@@ -416,10 +484,11 @@ static int load_modules(struct rsc_loader *loader, const json_t *root, struct rs
 
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     int rc;
-    if ((rc = load_contexts(loader, root, profile)) || (rc = load_code(loader, root, profile)) ||
+    if ((rc = load_loops(loader, root, profile)) || (rc = load_contexts(loader, root, profile)) || (rc = load_code(loader, root, profile)) ||
         (rc = load_pairs(loader, root, profile)) || (rc = load_objects(loader, root, profile)) ||
         (rc = load_threads(loader, root, profile)) || (rc = load_phases(loader, root, profile)) ||
         (rc = load_kinds(loader, root, profile)) || (rc = load_lines(loader, root, profile)))
         return rc;
-    return load_modules(loader, root, profile);
+    rc = load_modules(loader, root, profile);
+    return rc ? rc : rsc_load_sharing(loader, root, profile);
 }

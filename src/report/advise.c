@@ -1,5 +1,5 @@
 /*
- * advise.c - the rules.
+ * advise.c - the rules, but for those about pairs (advise_pairs.c).
  *
  * A rule is a function that fills its advice or, where the profile does not bear
  * it out, returns 0. Thresholds are about what is worth a person's time, not about
@@ -12,86 +12,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/advise_evidence.h"
 #include "report/place_text.h"
-#include "report/ranking.h"
-#include "report/units.h"
 
-#define MISS_RATIO_WORTH 0.01 /* where fewer references miss, no advice about misses is given */
-#define SHARE_WORTH 0.2       /* of all misses, for a pair, a line, invalidations */
-#define LITTLE_USE 1.5        /* references to a line each time it is brought in: two elements or more are silent */
-#define SMALL_LINES 64        /* a cache in which a line stays for as long as code is at it: 4 KiB */
 #define CLIFF_SHARE 0.3       /* of the misses, gone in a cache of twice the size at most */
 #define COLD_SHARE 0.5        /* of the misses, first touches */
 #define UNEVEN 1.5            /* references of the busiest thread, times the mean */
 
-struct evidence {
-    const struct rsc_profile *profile;
-    struct rsc_rank_size size;
-    uint64_t misses; /* at that size, by the coarse bins that rows have */
-    double miss_ratio;
-    struct rsc_ranking lines, pairs;
-};
+typedef int look(const struct rsc_evidence *evidence, struct rsc_advice *advice);
 
-typedef int look(const struct evidence *evidence, struct rsc_advice *advice);
+static int misses_matter(const struct rsc_evidence *evidence) { return evidence->miss_ratio >= RSC_MISS_RATIO_WORTH; }
 
-static double share_of(const struct evidence *evidence, uint64_t misses) {
-    return evidence->misses ? (double)misses / (double)evidence->misses : 0;
-}
-
-static int misses_matter(const struct evidence *evidence) { return evidence->miss_ratio >= MISS_RATIO_WORTH; }
-
-static struct rsc_shown lines_as_bytes(const struct evidence *evidence, uint64_t lines) {
-    return rsc_show_bytes(rsc_lines_to_bytes(lines, evidence->profile->made.line_bytes));
-}
-
-/* Names come from files: nothing of them may drive a terminal. */
-static void make_plain(char *text) {
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~') *text = '?';
-}
-
-/* Data comes back, but later than the cache can hold it. */
-static int long_distance(const struct evidence *evidence, struct rsc_advice *advice) {
-    if (!evidence->pairs.count || !misses_matter(evidence)) return 0;
-    const struct rsc_rank *rank = &evidence->pairs.ranks[0];
-    const struct rsc_pair_row *pair = rank->rows[0];
-    uint64_t median = rsc_rank_median(&evidence->pairs, rank, evidence->size.lines);
-    advice->share = share_of(evidence, rank->misses);
-    if (advice->share < SHARE_WORTH || median == UINT64_MAX) return 0;
-    int itself = !rsc_place_compare(&pair->use, &pair->reuse);
-    advice->place = &pair->reuse;
-    advice->other = &pair->use;
-    snprintf(advice->evidence, sizeof advice->evidence,
-             "%s of misses are data used at %s and again at %s after a median of %s other lines (%s).",
-             rsc_show_percent(advice->share).text, rsc_place_in_short(&pair->use, 0).text,
-             itself ? "the same line" : rsc_place_in_short(&pair->reuse, 0).text, rsc_show_short(median).text,
-             lines_as_bytes(evidence, median).text);
-    snprintf(advice->attempt, sizeof advice->attempt,
-             itself ? "Work in blocks of less than %s: do all that is to be done with a block before going on to the next, "
-                      "or exchange the loops around this line."
-                    : "Join the two loops, or run both over one block of less than %s after the other, so that the second "
-                      "use comes while the data is still there.",
-             rsc_show_bytes(evidence->size.bytes).text);
-    return 1;
+/* Has a rule before this one spoken about the place? */
+static int is_said(const struct rsc_evidence *evidence, const char *rule, const struct rsc_place *place) {
+    for (size_t i = 0; i < evidence->said->count; i++) {
+        const struct rsc_advice *advice = &evidence->said->items[i];
+        if (strcmp(advice->rule, rule)) continue;
+        for (size_t k = 0; k < advice->pair_count; k++)
+            if (!rsc_place_compare(&advice->pairs[k].row->reuse, place)) return 1;
+    }
+    return 0;
 }
 
 /* Lines are brought in for one element each. */
-static int line_use(const struct evidence *evidence, struct rsc_advice *advice) {
+static int line_use(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_ranking *lines = &evidence->lines;
-    uint64_t small = SMALL_LINES < evidence->size.lines ? SMALL_LINES : evidence->size.lines;
+    char more[200] = "";
     if (!misses_matter(evidence)) return 0;
     for (size_t i = 0; i < lines->count; i++) {
         const struct rsc_rank *rank = &lines->ranks[i];
-        uint64_t brought_in = rsc_rank_misses(lines, rank, small);
-        advice->share = share_of(evidence, rank->misses);
-        if (advice->share < SHARE_WORTH) return 0; /* they only get smaller */
-        double uses = brought_in ? (double)rank->references / (double)brought_in : 0;
-        if (!brought_in || uses >= LITTLE_USE) continue;
+        advice->share = rsc_share_of(evidence, rank->misses);
+        if (advice->share < RSC_SHARE_WORTH) return 0; /* they only get smaller */
+        struct rsc_line_use use = rsc_line_use(evidence, rank);
         advice->place = &((const struct rsc_code_row *)rank->rows[0])->place;
+        if (!rsc_line_use_is_little(evidence, &use) || is_said(evidence, "interchange", advice->place)) continue;
+        if (use.stride.seen && 2 * use.stride.same > use.stride.seen)
+            snprintf(more, sizeof more, " It goes %s from one access to the next (%s of the steps seen).",
+                     rsc_show_bytes(use.stride.bytes).text,
+                     rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text);
         snprintf(advice->evidence, sizeof advice->evidence,
-                 "%s makes %s of misses; each time a line of %s comes to it, only %.2f references use it.",
+                 "%s makes %s of misses; each time a line of %s comes to it, only %.2f references use it.%s",
                  rsc_place_in_short(advice->place, 0).text, rsc_show_percent(advice->share).text,
-                 rsc_show_bytes(evidence->profile->made.line_bytes).text, uses);
+                 rsc_show_bytes(evidence->profile->made.line_bytes).text, use.uses, more);
         snprintf(advice->attempt, sizeof advice->attempt,
                  "Go through memory in the order it lies in (exchange the loops, or store the other way round), or put what "
                  "is used together side by side: arrays of the fields that are used instead of one of whole records.");
@@ -101,11 +63,11 @@ static int line_use(const struct evidence *evidence, struct rsc_advice *advice) 
 }
 
 /* Lines taken away by other threads' writes. */
-static int sharing(const struct evidence *evidence, struct rsc_advice *advice) {
+static int sharing(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_object_row *most = NULL;
-    advice->share = share_of(evidence, profile->invalidated);
-    if (advice->share < SHARE_WORTH || !misses_matter(evidence)) return 0;
+    advice->share = rsc_share_of(evidence, profile->invalidated);
+    if (advice->share < RSC_SHARE_WORTH || !misses_matter(evidence)) return 0;
     for (size_t i = 0; i < profile->object_count; i++)
         if (profile->objects[i].invalidated > (most ? most->invalidated : 0)) most = &profile->objects[i];
     for (size_t i = 0, worst = 0; i < profile->code_count; i++)
@@ -114,7 +76,7 @@ static int sharing(const struct evidence *evidence, struct rsc_advice *advice) {
     if (most && most->name)
         snprintf(where, sizeof where, " Most are in %.120s (%s).", most->name,
                  rsc_show_percent((double)most->invalidated / (double)profile->invalidated).text);
-    make_plain(where);
+    rsc_make_plain(where);
     snprintf(advice->evidence, sizeof advice->evidence,
              "%s of misses (%s) are to lines that another thread had written since.%s", rsc_show_percent(advice->share).text,
              rsc_show_count(profile->invalidated).text, where);
@@ -126,7 +88,7 @@ static int sharing(const struct evidence *evidence, struct rsc_advice *advice) {
 }
 
 /* One thread does more than the others. */
-static int imbalance(const struct evidence *evidence, struct rsc_advice *advice) {
+static int imbalance(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_thread_row *most = NULL;
     double sum = 0;
@@ -149,7 +111,7 @@ static int imbalance(const struct evidence *evidence, struct rsc_advice *advice)
 }
 
 /* A little more cache, or a little less data, would do. */
-static int cache_cliff(const struct evidence *evidence, struct rsc_advice *advice) {
+static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     if (!misses_matter(evidence) || profile->rd_capped) return 0;
     double here = evidence->miss_ratio;
@@ -174,10 +136,10 @@ static int cache_cliff(const struct evidence *evidence, struct rsc_advice *advic
 }
 
 /* No cache helps. */
-static int cold_dominated(const struct evidence *evidence, struct rsc_advice *advice) {
+static int cold_dominated(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_object_row *most = NULL;
-    advice->share = share_of(evidence, profile->cold);
+    advice->share = rsc_share_of(evidence, profile->cold);
     if (advice->share < COLD_SHARE || !misses_matter(evidence)) return 0;
     for (size_t i = 0; i < profile->object_count; i++)
         if (profile->objects[i].cold > (most ? most->cold : 0)) most = &profile->objects[i];
@@ -185,10 +147,10 @@ static int cold_dominated(const struct evidence *evidence, struct rsc_advice *ad
         if (profile->code[i].cold > worst) worst = profile->code[i].cold, advice->place = &profile->code[i].place;
     char where[200] = "";
     if (most && most->name) snprintf(where, sizeof where, " Most of it is %.120s.", most->name);
-    make_plain(where);
+    rsc_make_plain(where);
     snprintf(advice->evidence, sizeof advice->evidence,
              "%s of misses are first touches of memory (%s in all), which no cache avoids.%s",
-             rsc_show_percent(advice->share).text, lines_as_bytes(evidence, profile->distinct).text, where);
+             rsc_show_percent(advice->share).text, rsc_lines_as_bytes(evidence, profile->distinct).text, where);
     snprintf(advice->attempt, sizeof advice->attempt,
              "Touch less memory: use buffers again instead of new ones, smaller types, a step that makes data joined with "
              "the one that uses it. What must be streamed: in order, so that the prefetcher sees it, and on huge pages.");
@@ -199,7 +161,10 @@ static const struct {
     const char *rule, *title;
     look *look;
 } rules[] = {
-    {"long-distance", "Data comes back too late", long_distance},
+    {"fusion", "Two loops go over the same data", rsc_advise_fusion},
+    {"interchange", "A loop steps over whole lines", rsc_advise_interchange},
+    {"tiling", "A loop comes back to all its data", rsc_advise_tiling},
+    {"long-distance", "Data comes back too late", rsc_advise_long_distance},
     {"line-use", "Little of each line is used", line_use},
     {"sharing", "Threads take lines from each other", sharing},
     {"imbalance", "One thread does more than its part", imbalance},
@@ -215,7 +180,7 @@ static int larger_share(const void *left, const void *right) {
 }
 
 int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, const struct rsc_report_style *style) {
-    struct evidence evidence = {.profile = profile, .size = rsc_rank_size(profile, style, style->at_bytes)};
+    struct rsc_evidence evidence = {.profile = profile, .size = rsc_rank_size(profile, style, style->at_bytes), .said = advices};
     uint64_t lines = evidence.size.lines;
     *advices = (struct rsc_advices){.size_bytes = evidence.size.bytes};
     if (!profile->references || rsc_profile_is_requests(profile)) return 0; /* none of this is about whole objects */
@@ -225,6 +190,7 @@ int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, c
     int status = advices->items ? 0 : RSC_ENOMEM;
     if (!status) status = rsc_ranking_make(&evidence.lines, profile, RSC_RANK_LINES, lines);
     if (!status) status = rsc_ranking_make(&evidence.pairs, profile, RSC_RANK_PAIRS, lines);
+    if (!status) rsc_evidence_shape_pairs(&evidence);
     for (size_t i = 0; !status && i < RULES; i++) {
         struct rsc_advice *advice = &advices->items[advices->count];
         *advice = (struct rsc_advice){.rule = rules[i].rule, .title = rules[i].title};

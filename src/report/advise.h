@@ -9,16 +9,29 @@
 
 #include "report/report.h"
 
-#define RSC_ADVICE_TEXT 512
+#define RSC_ADVICE_TEXT 1024
+#define RSC_ADVICE_PAIRS 5
+
+/* A pair that a piece of advice is about. */
+struct rsc_advice_pair {
+    const struct rsc_pair_row *row; /* of the profile; of several with the same lines the one with most misses */
+    double share;                   /* of the misses at the size */
+    uint64_t median_lines;          /* of its distances beyond the size */
+};
 
 struct rsc_advice {
-    const char *rule;               /* "long-distance", "line-use", "sharing", "imbalance", "cache-cliff", "cold" */
+    const char *rule; /* "fusion", "interchange", "tiling", "long-distance", "line-use", "sharing", "imbalance",
+                         "cache-cliff", "cold" */
     const char *title;
     char evidence[RSC_ADVICE_TEXT]; /* what was seen, with numbers */
     char attempt[RSC_ADVICE_TEXT];  /* what to try */
     double share;                   /* of the misses at the size that this is about, 0..1 (imbalance: of the references) */
     const struct rsc_place *place;  /* of the profile; NULL: none */
     const struct rsc_place *other;  /* where the data was used before; NULL: none */
+    uint32_t loop;                  /* of the profile, around both of these, as in rsc_place; 0: none */
+    uint64_t pays_below;            /* bytes: nine in ten of its reuses fit larger caches as it is; 0: not known */
+    struct rsc_advice_pair pairs[RSC_ADVICE_PAIRS]; /* worst first */
+    size_t pair_count;
 };
 
 struct rsc_advices {

@@ -2,7 +2,7 @@
  * ranking.c - grouping rows and ordering the groups.
  *
  * Pointers to the rows are sorted by what makes rows one thing, so that each
- * group is a stretch of them; then the groups are sorted by their misses. Only
+ * group is a stretch of them; then the groups are sorted by their cost. Only
  * pointers and sums are kept: histograms stay where they are and are added up
  * when a median is asked for.
  */
@@ -107,11 +107,23 @@ static size_t collect_rows(struct rsc_ranking *ranking) {
     return count;
 }
 
-static int more_misses(const void *left, const void *right) {
+static int costs_more(const void *left, const void *right) {
     const struct rsc_rank *a = left, *b = right;
+    if (a->cost != b->cost) return a->cost < b->cost ? 1 : -1;
     if (a->misses != b->misses) return a->misses < b->misses ? 1 : -1;
     if (a->references != b->references) return a->references < b->references ? 1 : -1;
     return a->rows < b->rows ? -1 : a->rows > b->rows;
+}
+
+/* What latency pairs have that none was measured of: the mean of the others, 1 if there are none. */
+static double usual_latency(const struct rsc_profile *profile) {
+    double sum = 0, weight = 0;
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        if (!(profile->pairs[i].latency > 0)) continue;
+        sum += profile->pairs[i].latency * (double)profile->pairs[i].references;
+        weight += (double)profile->pairs[i].references;
+    }
+    return weight > 0 ? sum / weight : 1;
 }
 
 int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *profile, enum rsc_ranked what,
@@ -128,6 +140,7 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
         return RSC_ENOMEM;
     }
     size_t count = collect_rows(ranking);
+    double usual = what == RSC_RANK_PAIRS ? usual_latency(profile) : 1;
     qsort(ranking->rows, count, sizeof *ranking->rows, order);
     for (size_t i = 0; i < count; i++) {
         if (!i || order(&ranking->rows[i - 1], &ranking->rows[i]))
@@ -139,9 +152,12 @@ int rsc_ranking_make(struct rsc_ranking *ranking, const struct rsc_profile *prof
         rank->cold += row.cold;
         rank->invalidated += row.invalidated;
         rank->error += row.error;
-        rank->misses += misses_of(&row, size_lines);
+        uint64_t misses = misses_of(&row, size_lines);
+        rank->misses += misses;
+        double latency = what == RSC_RANK_PAIRS ? ((const struct rsc_pair_row *)ranking->rows[i])->latency : 1;
+        rank->cost += (double)misses * (latency > 0 ? latency : usual);
     }
-    qsort(ranking->ranks, ranking->count, sizeof *ranking->ranks, more_misses);
+    qsort(ranking->ranks, ranking->count, sizeof *ranking->ranks, costs_more);
     return 0;
 }
 
@@ -175,19 +191,23 @@ static uint64_t within_bounds(const struct rsc_profile *profile, uint64_t distan
 }
 
 uint64_t rsc_rank_median(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from) {
+    return rsc_rank_quantile(ranking, rank, from, 0.5);
+}
+
+uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from, double share) {
     uint64_t counts[COARSE_BINS] = {0};
     struct rsc_histogram sum = {RSC_BINS_COARSE, COARSE_BINS, counts};
     for (size_t i = 0; i < rank->row_count; i++)
         rsc_histogram_merge(&sum, row_of(ranking->what, rank->rows[i]).rd);
-    long double half = (long double)rsc_histogram_at_least(&sum, from) / 2, above = 0;
-    if (half <= 0) return UINT64_MAX;
+    long double part = (long double)rsc_histogram_at_least(&sum, from) * (1 - (long double)share), above = 0;
+    if (part <= 0) return UINT64_MAX;
     for (uint32_t bin = COARSE_BINS; bin-- > 0;) {
-        if (above + counts[bin] < half || !counts[bin]) {
+        if (above + counts[bin] < part || !counts[bin]) {
             above += counts[bin];
             continue;
         }
         uint64_t lo = rsc_bin_lo(sum.bins, bin), hi = rsc_bin_hi(sum.bins, bin);
-        long double width = (long double)(hi - lo), into = (half - above) / counts[bin];
+        long double width = (long double)(hi - lo), into = (part - above) / counts[bin];
         uint64_t median = hi - (uint64_t)(width * (into < 1 ? into : 1));
         return within_bounds(ranking->profile, median > from ? median : from);
     }

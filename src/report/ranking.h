@@ -2,6 +2,9 @@
  * ranking.h - code, pairs and objects in the order of their misses at one cache
  * size.
  *
+ * Where a profile knows how long reuses took, pairs are in the order of misses times
+ * latency: those that cost most time first.
+ *
  * Rows that are one thing to a reader (the instructions of a line, say) make one
  * rank. Misses in c lines are cold + invalidated + references with RD >= c, from
  * the rows' coarse histograms: exact at sizes that are edges of their bins,
@@ -23,13 +26,14 @@ struct rsc_rank {
     const void *const *rows; /* struct rsc_code_row, rsc_pair_row or rsc_object_row of the profile */
     size_t row_count;        /* at least 1 */
     uint64_t references, cold, invalidated, error, misses;
+    double cost; /* misses; of pairs with a latency, times that: what they are ranked by */
 };
 
 struct rsc_ranking {
     const struct rsc_profile *profile;
     enum rsc_ranked what;
     uint64_t size_lines;    /* ranked at this cache size */
-    struct rsc_rank *ranks; /* owned; most misses first */
+    struct rsc_rank *ranks; /* owned; highest cost first */
     size_t count;
     const void **rows; /* owned */
 };
@@ -48,6 +52,9 @@ uint64_t rsc_rank_misses(const struct rsc_ranking *ranking, const struct rsc_ran
  * rsc_rows_told_apart() if it is that or more, UINT64_MAX if there are none.
  */
 uint64_t rsc_rank_median(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from);
+
+/* The same for any share of them: the distance that `share` of those from `from` on are below. */
+uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from, double share);
 
 /* Where rows' distances end in an open bin because of a cap; UINT64_MAX: nowhere. */
 uint64_t rsc_rows_told_apart(const struct rsc_profile *profile);

@@ -27,6 +27,7 @@
  *   full:
  *      registers as they were, %rsp at least 128 lower
  *      call *rsc_asm_room@GOTPCREL(%rip)
+ *      nopl the piece's table(%rip)                # 0f 1f 05 and 32 bits: which piece would run now
  *      %rsp as it was; to `back` when the counter is >= 0 now, else from the beginning
  *
  * Loops without calls keep the counter in a register while they run: what is in memory
@@ -109,11 +110,13 @@ struct rsc_asm_block {
     uint16_t instructions; /* of the piece, a repeated string being one */
     uint16_t entries;
     uint16_t words; /* in the ring: this block's address, then values; what is reserved may be more */
-    uint8_t ends;   /* enum rsc_plan_end (runtime/ring.h): CALL or RETURN */
+    uint8_t ends;   /* enum rsc_plan_end (runtime/ring.h): CALL or RETURN; from bit 3 on, where its fast copy has the counter */
     uint8_t abi;    /* RSC_ASM_ABI */
     uint16_t reserved; /* words reserved: `words` and those for saved registers */
 };
 _Static_assert(sizeof(struct rsc_asm_block) == 16, "entries follow");
+#define RSC_ASM_ENDS_MASK 7u
+#define RSC_ASM_COUNTER_SHIFT 3u /* number of the register, in the order of instruction encodings, plus 1; 0: in memory */
 
 /*
  * An access, in the order in which they are made:

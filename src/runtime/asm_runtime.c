@@ -10,6 +10,10 @@
  * does not end.
  */
 #include "runtime/asm_runtime.h"
+#include "runtime/watch_thread.h"
+
+#include "runtime/asm_lines.h"
+#include "runtime/own_pieces.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,9 +57,11 @@ static struct {
     uint64_t skip; /* accesses */
     uint32_t image, pid;
     int recording;        /* what is wanted of every thread */
+    int watching;         /* or this instead: sampled reuses */
     uint64_t passed;      /* accesses towards skip */
     uint64_t wanted_ns;   /* since when recording is wanted */
     int maps_noted;
+    int lines; /* threads look at their words themselves, and keep the lines of a sample: asm_lines.c */
     pthread_key_t key;
     struct module modules[MODULES_MAX];
     uint32_t module_count;
@@ -179,7 +185,10 @@ RSC_EXPORT void rsc_asm_register(const void *start, const void *stop) {
     *module = (struct module){start, stop, 0};
     copy_tables(module, 1, &low, &high);
     if (number == process.module_count) __atomic_fetch_add(&process.module_count, 1, __ATOMIC_RELEASE);
-    if (module->plan == UINT64_MAX) __atomic_fetch_add(&process.ring->modules_lost, 1, __ATOMIC_RELAXED);
+    int lost = module->plan == UINT64_MAX;
+    if (!lost && process.lines)
+        lost = rsc_own_pieces_add((uintptr_t)start, (uintptr_t)stop, process.ring->plans + module->plan) < 0;
+    if (lost) __atomic_fetch_add(&process.ring->modules_lost, 1, __ATOMIC_RELAXED);
     struct segment segment = {low, 0, 0};
 #ifdef RSC_ASM_STATIC
     segment.stop = high + 16384; /* the last file's recording copies; libc's code comes behind */
@@ -204,7 +213,29 @@ RSC_EXPORT void rsc_asm_unregister(const void *start, const void *stop) {
         if (process.modules[i].start == start) process.modules[i].start = NULL;
 }
 
+/* A module's tables as they were copied into the ring, completed; NULL: there is no such module. */
+const struct rsc_asm_block *rsc_asm_completed(const struct rsc_asm_block *block) {
+    uint32_t count = __atomic_load_n(&process.module_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct module *module = &process.modules[i];
+        if (!module->start || (const void *)block < module->start || (const void *)block >= module->stop) continue;
+        if (module->plan == UINT64_MAX) return NULL;
+        return (const void *)((const char *)&process.ring->plans[module->plan] + ((const char *)block - (const char *)module->start));
+    }
+    return NULL;
+}
+
 /* ---- threads ---- */
+
+static void first_words(void);
+
+uint32_t rsc_asm_image(void) { return process.image; }
+
+void rsc_asm_watch_begins(void) {
+    pthread_setspecific(process.key, (void *)1);
+    rsc_asm_samples_thread();
+    if (!process.maps_noted) first_words();
+}
 
 static void attach(int part) {
     struct rsc_asm_local *local = &rsc_asm_local;
@@ -215,6 +246,7 @@ static void attach(int part) {
     }
     local->writer.slot->image = process.image;
     local->writer.slot->part = (uint32_t)part;
+    if (process.lines) rsc_asm_lines_start(&local->writer);
     if (part) return;
     pthread_setspecific(process.key, (void *)1);
     rsc_asm_samples_thread();
@@ -249,12 +281,17 @@ static void first_words(void) {
 /* With room for another piece, or fast when nobody listens. */
 static void go_on_recording(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
-    if (rsc_ring_make_room(&local->writer) < 0) {
+    int status = process.lines ? rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 0) : rsc_ring_make_room(&local->writer);
+    if (status < 0) {
         close_thread();
         return;
     }
-    rsc_asm_thread.next = local->writer.next;
-    rsc_asm_thread.limit = local->writer.end;
+    if (process.lines) {
+        rsc_asm_lines_buffer(&local->writer, &rsc_asm_thread.next, &rsc_asm_thread.limit);
+    } else {
+        rsc_asm_thread.next = local->writer.next;
+        rsc_asm_thread.limit = local->writer.end;
+    }
     local->recording = 1;
     local->given = rsc_asm_thread.counter = RSC_ASM_RECORD;
 }
@@ -279,8 +316,16 @@ static void go_recording(void) {
 static void hand_over(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if (!local->recording) return;
-    local->writer.next = rsc_asm_thread.next;
-    if (rsc_ring_publish(&local->writer) < 0) close_thread();
+    int status, was_busy = local->busy;
+    if (process.lines) {
+        local->busy = 1;
+        status = rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
+        local->busy = (uint8_t)was_busy;
+    } else {
+        local->writer.next = rsc_asm_thread.next;
+        status = rsc_ring_publish(&local->writer);
+    }
+    if (status < 0) close_thread();
     else rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word asks for room */
 }
 
@@ -294,9 +339,14 @@ static void count(void) {
     __atomic_store_n(&process.recording, 1, __ATOMIC_RELEASE);
 }
 
-void rsc_asm_room_in_c(void) {
+void rsc_asm_room_in_c(const void *back) {
     struct rsc_asm_local *local = &rsc_asm_local;
     int kept = errno;
+    if (process.watching) {
+        rsc_watch_room(back);
+        errno = kept;
+        return;
+    }
     if (local->busy) { /* a handler that did not come through ours, in the middle of this */
         rsc_asm_thread.counter = EARLY;
         return;
@@ -313,7 +363,7 @@ void rsc_asm_room_in_c(void) {
         hand_over();
         if (!local->closed) go_fast();
     } else if (local->recording) {
-        if (rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
+        if (rsc_asm_thread.next && !process.lines) local->writer.next = rsc_asm_thread.next;
         go_on_recording();
     } else go_recording();
     local->busy = 0;
@@ -323,7 +373,7 @@ void rsc_asm_room_in_c(void) {
 void rsc_asm_put(uint64_t addr, uint64_t word) {
     if (rsc_asm_thread.next >= rsc_asm_thread.limit) {
         rsc_asm_local.busy = 0;
-        rsc_asm_room_in_c();
+        rsc_asm_room_in_c(NULL);
         if (!rsc_asm_local.recording) return;
     }
     rsc_asm_thread.next[0] = word;
@@ -339,6 +389,10 @@ void rsc_asm_publish(void) {
 
 /* Signal handlers write to a slot of their own: what they interrupted has words that it will still write. */
 void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
+    if (process.watching) {
+        rsc_watch_handler_enter(before);
+        return;
+    }
     before->thread = rsc_asm_thread;
     before->local = rsc_asm_local;
     rsc_asm_thread = (struct rsc_asm_thread){0, NULL, NULL};
@@ -348,8 +402,17 @@ void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
 void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) {
     struct rsc_asm_local *local = &rsc_asm_local;
     int kept = errno;
+    if (process.watching) {
+        rsc_watch_handler_leave(before);
+        return;
+    }
     if (process.ring && local->attached && !local->closed && local->writer.slot) {
-        if (local->recording && rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
+        if (process.lines) {
+            local->busy = 1;
+            if (local->recording) rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
+        } else if (local->recording && rsc_asm_thread.next) {
+            local->writer.next = rsc_asm_thread.next;
+        }
         rsc_ring_detach(&local->writer);
     }
     rsc_asm_local = before->local;
@@ -383,6 +446,7 @@ static void thread_ends(void *round) {
         return;
     }
     rsc_asm_samples_thread_end();
+    if (process.watching) rsc_watch_thread_end();
     if (!process.ring || !local->attached || local->closed) return;
     hand_over();
     rsc_ring_leave(&local->writer);
@@ -398,8 +462,10 @@ static void after_fork_in_child(void) {
     rsc_asm_thread = (struct rsc_asm_thread){0, NULL, NULL};
     process.pid = (uint32_t)getpid();
     process.maps_noted = 0;
+    if (process.watching) rsc_watch_fork(process.follow ? process.ring : NULL);
     if (!process.follow) {
         process.ring = NULL;
+        process.watching = 0;
         return;
     }
     process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
@@ -418,7 +484,7 @@ static int map_ring(int fd) {
     return 0;
 }
 
-/* "ring=200,follow=0,skip=0,marked=0,samples=1" */
+/* "ring=200,follow=0,skip=0,marked=0,samples=1,watch=0" */
 static uint64_t setting(const char *text, const char *name) {
     size_t length = strlen(name);
     for (; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
@@ -434,14 +500,18 @@ static __attribute__((constructor(101))) void initialise(void) {
         process.follow = setting(text, "follow") != 0;
         process.marked = setting(text, "marked") != 0;
         process.skip = setting(text, "skip");
-        process.recording = !process.marked && !process.skip;
+        process.watching = setting(text, "watch") != 0;
+        process.recording = !process.watching && !process.marked && !process.skip;
+        process.lines = process.ring->keep_lines != 0;
         process.wanted_ns = rsc_ring_now_ns();
         process.pid = (uint32_t)getpid();
         process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
         if (pthread_key_create(&process.key, thread_ends) != 0) process.ring = NULL;
         pthread_atfork(NULL, NULL, after_fork_in_child);
         if (!process.follow) close((int)setting(text, "ring"));
+        if (!process.ring) process.watching = 0;
         if (process.ring && setting(text, "samples")) rsc_asm_samples_start(process.ring);
+        if (process.watching) rsc_watch_start(process.ring);
         /* Counted when it was started, as one that is not watched. */
         if (process.ring && process.follow && process.image > 1) __atomic_fetch_sub(&process.ring->execs, 1, __ATOMIC_RELAXED);
     }
@@ -451,4 +521,9 @@ static __attribute__((constructor(101))) void initialise(void) {
     rsc_asm_ready = 1;
 #endif
     rsc_asm_thread.counter = 0;
+}
+
+/* The thread that ends the process runs no thread-specific destructors. */
+static __attribute__((destructor(101))) void finish(void) {
+    if (process.watching) rsc_watch_thread_end();
 }

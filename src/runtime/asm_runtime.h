@@ -7,6 +7,7 @@
  *   asm_entry.c    from rebuilt code into C with every register kept; markers
  *   asm_samples.c  how much of the time is spent in code that was not rebuilt
  *   asm_strings.c, asm_heap.c, asm_threads.c   libc's functions, interposed
+ *   watch_*.c      instead of recording: sampled reuses, by debug registers (watch_thread.h)
  *   asm_module.c   linked into every executable and shared object: names its tables
  *
  * It is a shared library of which a process has one copy, whoever needs it first, or
@@ -56,12 +57,15 @@ void rsc_asm_publish(void) __attribute__((visibility("hidden")));
 struct rsc_asm_interrupted {
     struct rsc_asm_thread thread;
     struct rsc_asm_local local;
+    uintptr_t watch_frame; /* of the handler that this one interrupts (watch_countdown.c) */
+    uint8_t watch_on_stack;
 };
 void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) __attribute__((visibility("hidden")));
 void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) __attribute__((visibility("hidden")));
 
 /* The C half of rsc_asm_room(), and of a marker in the program (region.h). */
-void rsc_asm_room_in_c(void) __attribute__((visibility("hidden")));
+/* `back`: where rsc_asm_room() returns to. */
+void rsc_asm_room_in_c(const void *back) __attribute__((visibility("hidden")));
 void rsc_asm_marker_in_c(long begins) __attribute__((visibility("hidden")));
 
 /* Makes markers in the code from `start` to `stop` call the runtime. */

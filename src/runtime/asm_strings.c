@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "runtime/asm_runtime.h"
+#include "runtime/watch_thread.h"
 
 #define CALLER ((uint64_t)(uintptr_t)__builtin_return_address(0) - 1)
 
@@ -57,6 +58,17 @@ static __attribute__((noinline)) void record_two(uint64_t from, uint64_t to, siz
 #define COMPARES(a, b, bytes) record_two((uintptr_t)(a), (uintptr_t)(b), bytes, RSC_RECORD_READ, CALLER)
 #define RECORDING __builtin_expect(rsc_asm_recording(), 0)
 
+/*
+ * Watching instead of recording: only where libc's result tells without another look
+ * how far it went.
+ */
+#define WATCHING rsc_watch_is_on()
+#define WATCH_BEGINS(first, second, bytes) if (WATCHING) rsc_watch_range_begins((uintptr_t)(first), (uintptr_t)(second), bytes)
+#define WATCH_ENDS(first, second, bytes, writes) \
+    if (WATCHING) rsc_watch_range_ends((uintptr_t)(first), (uintptr_t)(second), bytes, CALLER, writes)
+#define ONLY_FIRST 1
+#define ONLY_SECOND 2
+
 /* ---- how far a function had to look ---- */
 
 static size_t length_of(const char *text, size_t most) {
@@ -84,32 +96,48 @@ static size_t compared_memory(const uint8_t *a, const uint8_t *b, size_t most) {
 
 RSC_INTERPOSE(void *, memcpy, (void *to, const void *from, size_t bytes)) {
     if (RECORDING) COPIES(from, to, bytes);
-    return RSC_REAL(memcpy)(to, from, bytes);
+    WATCH_BEGINS(from, to, bytes);
+    void *result = RSC_REAL(memcpy)(to, from, bytes);
+    WATCH_ENDS(from, to, bytes, ONLY_SECOND);
+    return result;
 }
 
 RSC_INTERPOSE(void *, memmove, (void *to, const void *from, size_t bytes)) {
     if (RECORDING) COPIES(from, to, bytes);
-    return RSC_REAL(memmove)(to, from, bytes);
+    WATCH_BEGINS(from, to, bytes);
+    void *result = RSC_REAL(memmove)(to, from, bytes);
+    WATCH_ENDS(from, to, bytes, ONLY_SECOND);
+    return result;
 }
 
 RSC_INTERPOSE(void *, mempcpy, (void *to, const void *from, size_t bytes)) {
     if (RECORDING) COPIES(from, to, bytes);
-    return RSC_REAL(mempcpy)(to, from, bytes);
+    WATCH_BEGINS(from, to, bytes);
+    void *result = RSC_REAL(mempcpy)(to, from, bytes);
+    WATCH_ENDS(from, to, bytes, ONLY_SECOND);
+    return result;
 }
 
 RSC_INTERPOSE(void *, memset, (void *to, int byte, size_t bytes)) {
     if (RECORDING) WRITES(to, bytes);
-    return RSC_REAL(memset)(to, byte, bytes);
+    WATCH_BEGINS(to, 0, bytes);
+    void *result = RSC_REAL(memset)(to, byte, bytes);
+    WATCH_ENDS(to, 0, bytes, ONLY_FIRST);
+    return result;
 }
 
 RSC_INTERPOSE(int, memcmp, (const void *a, const void *b, size_t bytes)) {
     if (RECORDING) COMPARES(a, b, compared_memory(a, b, bytes));
-    return RSC_REAL(memcmp)(a, b, bytes);
+    int order = RSC_REAL(memcmp)(a, b, bytes);
+    if (!order) WATCH_ENDS(a, b, bytes, 0);
+    return order;
 }
 
 RSC_INTERPOSE(void *, memchr, (const void *in, int byte, size_t bytes)) {
     void *found = RSC_REAL(memchr)(in, byte, bytes);
-    if (RECORDING) READS(in, found ? (size_t)((const char *)found - (const char *)in) + 1 : bytes);
+    size_t seen = found ? (size_t)((const char *)found - (const char *)in) + 1 : bytes;
+    if (RECORDING) READS(in, seen);
+    WATCH_ENDS(in, 0, seen, 0);
     return found;
 }
 
@@ -125,6 +153,7 @@ RSC_INTERPOSE(void *, memrchr, (const void *in, int byte, size_t bytes)) {
 RSC_INTERPOSE(size_t, strlen, (const char *text)) {
     size_t length = RSC_REAL(strlen)(text);
     if (RECORDING) READS(text, length + 1);
+    WATCH_ENDS(text, 0, length + 1, 0);
     return length;
 }
 
@@ -197,22 +226,34 @@ RSC_INTERPOSE(char *, strrchr, (const char *text, int byte)) {
 
 RSC_INTERPOSE(void *, __memcpy_chk, (void *to, const void *from, size_t bytes, size_t room)) {
     if (RECORDING) COPIES(from, to, bytes);
-    return RSC_REAL(__memcpy_chk)(to, from, bytes, room);
+    WATCH_BEGINS(from, to, bytes);
+    void *result = RSC_REAL(__memcpy_chk)(to, from, bytes, room);
+    WATCH_ENDS(from, to, bytes, ONLY_SECOND);
+    return result;
 }
 
 RSC_INTERPOSE(void *, __memmove_chk, (void *to, const void *from, size_t bytes, size_t room)) {
     if (RECORDING) COPIES(from, to, bytes);
-    return RSC_REAL(__memmove_chk)(to, from, bytes, room);
+    WATCH_BEGINS(from, to, bytes);
+    void *result = RSC_REAL(__memmove_chk)(to, from, bytes, room);
+    WATCH_ENDS(from, to, bytes, ONLY_SECOND);
+    return result;
 }
 
 RSC_INTERPOSE(void *, __mempcpy_chk, (void *to, const void *from, size_t bytes, size_t room)) {
     if (RECORDING) COPIES(from, to, bytes);
-    return RSC_REAL(__mempcpy_chk)(to, from, bytes, room);
+    WATCH_BEGINS(from, to, bytes);
+    void *result = RSC_REAL(__mempcpy_chk)(to, from, bytes, room);
+    WATCH_ENDS(from, to, bytes, ONLY_SECOND);
+    return result;
 }
 
 RSC_INTERPOSE(void *, __memset_chk, (void *to, int byte, size_t bytes, size_t room)) {
     if (RECORDING) WRITES(to, bytes);
-    return RSC_REAL(__memset_chk)(to, byte, bytes, room);
+    WATCH_BEGINS(to, 0, bytes);
+    void *result = RSC_REAL(__memset_chk)(to, byte, bytes, room);
+    WATCH_ENDS(to, 0, bytes, ONLY_FIRST);
+    return result;
 }
 
 RSC_INTERPOSE(char *, __strcpy_chk, (char *to, const char *from, size_t room)) {

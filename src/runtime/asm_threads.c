@@ -6,6 +6,7 @@
  * interrupted. Before a program is started, what was recorded is handed over.
  */
 #include "runtime/asm_runtime.h"
+#include "runtime/watch_thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -88,8 +89,10 @@ RSC_INTERPOSE(int, sigaction, (int number, const struct sigaction *action, struc
     int known = number > 0 && number < SIGNALS;
     void (*plain)(int) = known ? handlers[number].plain : NULL;
     void (*detailed)(int, siginfo_t *, void *) = known ? handlers[number].detailed : NULL;
+    if (rsc_watch_is_on() && number == SIGTRAP) return rsc_watch_trap_action(action, before);
     if (action && known) {
         ours = *action;
+        if (rsc_watch_is_on()) sigdelset(&ours.sa_mask, SIGTRAP);
         if (is_handler(action->sa_handler)) {
             int details = (action->sa_flags & SA_SIGINFO) != 0;
             __atomic_store_n(&handlers[number].plain, details ? NULL : action->sa_handler, __ATOMIC_RELEASE);

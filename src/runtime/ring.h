@@ -31,15 +31,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/watch_ring.h"
+
 #define RSC_RING_MAGIC 0x335247525f435352ull /* "RSC_RGR3" */
 #define RSC_RING_SLOTS 1024u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 8184u
 #define RSC_BLOCK_SPARE 1024u /* words at its end that one execution may still need when it began before them */
 #define RSC_NOTES_BYTES (4u << 20)
+#define RSC_RAW_WORDS 5120u /* of a thread that looks at its words itself; RSC_BLOCK_SPARE of them behind where none may begin */
+#define RSC_OWN_WORDS 8192u
 #define RSC_PLAN_WORDS (32u << 20) /* 256 MiB, touched as used: some five million pieces of code */
 
-/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1" */
+/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1,watch=0" */
 #define RSC_ASM_ENVIRONMENT "REUSESCOPE_RING"
 
 /* A record: two words, this and an address. Bits 0-47 pc (or payload), 48-55 size in bytes, 56-61 type, 62-63 zero. */
@@ -59,6 +63,11 @@ enum rsc_record_type {
     RSC_RECORD_NOTE = 8,   /* payload: end of the note that was left here, as rsc_ring_note() returned it */
     RSC_RECORD_LOCK = 9,   /* addr: the lock, payload: 0 acquired, 1 released */
     RSC_RECORD_BARRIER = 10, /* addr: the barrier */
+    /* Of programs that keep only the lines of a sample (asm_lines.c): */
+    RSC_RECORD_KEPT_READ = 11,  /* a reference to a line of the sample; bits 48-63 of addr: references left out before it */
+    RSC_RECORD_KEPT_WRITE = 12,
+    RSC_RECORD_SKIPPED = 13, /* payload: references left out; addr: references there were more than accesses */
+    RSC_RECORD_STACK = 14,   /* addr: somewhere on the thread's stack */
 };
 
 static inline uint64_t rsc_record_word(enum rsc_record_type type, uint32_t size, uint64_t pc) {
@@ -117,7 +126,7 @@ struct rsc_block {
 };
 _Static_assert(sizeof(struct rsc_block) == 64 + 8 * RSC_BLOCK_WORDS, "blocks are 64 KiB");
 
-enum rsc_slot_state { RSC_SLOT_FREE = 0, RSC_SLOT_LIVE = 1, RSC_SLOT_ENDED = 2, RSC_SLOT_LEAVING = 3 };
+enum rsc_slot_state { RSC_SLOT_FREE = 0, RSC_SLOT_LIVE = 1, RSC_SLOT_ENDED = 2, RSC_SLOT_LEAVING = 3, RSC_SLOT_STARTING = 4 };
 
 struct rsc_slot {
     /* Written by the thread: */
@@ -130,15 +139,21 @@ struct rsc_slot {
     uint64_t unrecorded_instructions; /* executed while not recording */
     uint32_t image;                   /* which address space: a fork or exec starts another */
     uint32_t part; /* not 0: of the thread with these ids that has or had another slot, such as its signal handler */
-    uint8_t pad0[128 - 64];
+    /* Of a thread that looks at its words itself before the parent gets any: */
+    uint64_t skipped, crossings, own_instructions; /* not yet told in a block */
+    uint32_t raw_busy;                             /* it is looking at them now: they are of no use to the parent */
+    uint8_t pad0[128 - 92];
     /* Written by the parent: */
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
     uint8_t pad1[64 - 12];
     uint8_t pad2[4096 - 192];
     struct rsc_block blocks[RSC_RING_BLOCKS];
+    uint64_t raw[RSC_RAW_WORDS]; /* its words; zero where nothing is written */
+    uint64_t own[RSC_OWN_WORDS]; /* what it keeps in mind */
 };
-_Static_assert(sizeof(struct rsc_slot) == 4096 + 65536 * RSC_RING_BLOCKS, "a page, then blocks");
+_Static_assert(offsetof(struct rsc_slot, blocks) == 4096, "a page, then blocks");
+_Static_assert(sizeof(struct rsc_slot) % 4096 == 0, "slots begin at a page");
 
 /* NATIVE_MAPS: of a process without QEMU in it. MODULE: a struct rsc_asm_module (asm_abi.h). */
 enum rsc_note_type { RSC_NOTE_MAPS = 1, RSC_NOTE_NATIVE_MAPS = 2, RSC_NOTE_MODULE = 3 };
@@ -176,10 +191,16 @@ struct rsc_ring {
     uint64_t lag_ns;       /* longest that a thread took to record after a region began */
     uint64_t samples, samples_unseen; /* of processor time; those outside of rebuilt code */
     uint64_t modules_lost; /* whose tables found no room: their code is not seen */
-    uint8_t pad[4096 - 136];
+    /* What is kept of a rebuilt program's references: */
+    uint64_t keep_lines;  /* 0: all, and the parent makes references of words; 1: those to lines of a sample */
+    uint64_t keep_limit;  /* that is, with a hash (base/line_hash.h) up to this */
+    uint64_t keep_offset; /* of that hash */
+    uint64_t keep_shift;  /* log2 of the line size */
+    uint8_t pad[4096 - 168];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
+    struct rsc_watch_area watch; /* of programs that watch their own reuses; touched by no other */
 };
 _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page");
 

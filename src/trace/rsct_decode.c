@@ -1,19 +1,18 @@
 /*
  * rsct_decode.c - unpacking frames of the native format.
  *
- * All columns of a frame are decompressed at once (a few bytes an access), then
+ * All columns of a frame were decompressed at once (a few bytes an access);
  * accesses are rebuilt a slice at a time, so that what is handed out is still in
  * the cache. The inner loop has no branch that depends on the data: a table by
  * code gives the mask for the delta, its length and the finished meta word.
  *
- * The delta column is read up to 8 bytes an access without looking; its buffer
+ * The delta column is read up to 8 bytes an access without looking; the frame
  * has room for that whatever the codes say, and at the end of the frame the
  * length consumed must be the length stored.
  */
 #include "trace/rsct_decode.h"
 
 #include <stdlib.h>
-#include <zstd.h>
 
 #include "base/fail.h"
 #include "trace/source.h"
@@ -43,11 +42,9 @@ struct slice {
 };
 
 struct rsct_decoder {
-    ZSTD_DCtx *zstd;
     int without_pcs;
     struct rsct_frame_header header;
-    uint8_t *raw[RSCT_COLUMNS];
-    size_t raw_room[RSCT_COLUMNS];
+    const uint8_t *raw[RSCT_COLUMNS]; /* the frame's */
 
     struct code_row code[256];
     int explicit_sizes;
@@ -84,9 +81,8 @@ int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs,
     if (!decoder) return rsc_fail_memory(error, "trace decoder");
     decoder->slice_count = keeps + 1;
     decoder->without_pcs = without_pcs;
-    decoder->zstd = ZSTD_createDCtx();
     decoder->slices = calloc(decoder->slice_count, sizeof *decoder->slices);
-    int failed = !decoder->zstd || !decoder->slices;
+    int failed = !decoder->slices;
     for (uint32_t i = 0; !failed && i < decoder->slice_count; i++) {
         struct slice *slice = &decoder->slices[i];
         slice->addr = malloc(RSC_BATCH_ACCESSES * sizeof *slice->addr);
@@ -111,11 +107,9 @@ void rsct_decoder_free(struct rsct_decoder *decoder) {
         free(decoder->slices[i].event_data);
     }
     free(decoder->slices);
-    for (int c = 0; c < RSCT_COLUMNS; c++) free(decoder->raw[c]);
     free(decoder->threads);
     free(decoder->pcs);
     free(decoder->all_threads);
-    ZSTD_freeDCtx(decoder->zstd);
     free(decoder);
 }
 
@@ -124,58 +118,7 @@ const struct rsc_thread *rsct_decoder_threads(const struct rsct_decoder *decoder
     return decoder->all_threads;
 }
 
-const char *rsct_frame_problem(const struct rsct_frame_header *header) {
-    uint64_t accesses = header->accesses;
-    if (accesses > RSCT_FRAME_ACCESSES_MAX) return "too many accesses";
-    if (header->events > RSCT_EVENTS_MAX) return "too many events";
-    if (header->codes > RSCT_CODES_DIRECT) return "too many codes";
-    if (header->runs > accesses) return "more runs of threads than accesses";
-    if (header->threads > accesses + header->events) return "more threads than accesses and events";
-    if (header->first + accesses < header->first) return "access index out of range";
-    const uint64_t most[RSCT_COLUMNS] = {
-        [RSCT_CODES] = accesses,
-        [RSCT_DELTAS] = accesses * 8,
-        [RSCT_TABLES] = (2ull * RSCT_CODES_DIRECT + 5 * accesses + 3ull * header->events) * RSC_VARINT_MAX,
-        [RSCT_SIZES] = accesses * 4,
-        [RSCT_PCS] = (accesses + 1) * RSC_VARINT_MAX + accesses * 4,
-        [RSCT_EVENTS] = RSCT_EVENT_BYTES_MAX,
-    };
-    for (int c = 0; c < RSCT_COLUMNS; c++) {
-        if (header->column[c].raw_bytes > most[c]) return "a column is too large";
-        if (header->column[c].stored_bytes > ZSTD_compressBound(header->column[c].raw_bytes))
-            return "a column is stored larger than it can be";
-        if (!header->column[c].raw_bytes != !header->column[c].stored_bytes) return "a column is stored but empty";
-    }
-    if (header->column[RSCT_CODES].raw_bytes != accesses) return "not one code per access";
-    return NULL;
-}
-
-uint64_t rsct_frame_payload_bytes(const struct rsct_frame_header *header) {
-    uint64_t bytes = 0;
-    for (int c = 0; c < RSCT_COLUMNS; c++) bytes += header->column[c].stored_bytes;
-    return bytes;
-}
-
 /* ---- starting a frame ---- */
-
-static const char *decompress_columns(struct rsct_decoder *decoder, const uint8_t *payload) {
-    const struct rsct_frame_header *header = &decoder->header;
-    for (int c = 0; c < RSCT_COLUMNS; payload += header->column[c].stored_bytes, c++) {
-        size_t raw_bytes = header->column[c].raw_bytes;
-        size_t room = c == RSCT_DELTAS ? (size_t)header->accesses * 8 + 8 : raw_bytes + 8;
-        if (room > decoder->raw_room[c]) {
-            free(decoder->raw[c]);
-            decoder->raw[c] = calloc(1, room);
-            decoder->raw_room[c] = decoder->raw[c] ? room : 0;
-            if (!decoder->raw[c]) return "out of memory";
-        }
-        if (!raw_bytes || (c == RSCT_PCS && decoder->without_pcs)) continue;
-        size_t got = ZSTD_decompressDCtx(decoder->zstd, decoder->raw[c], raw_bytes, payload,
-                                         header->column[c].stored_bytes);
-        if (ZSTD_isError(got) || got != raw_bytes) return "a column does not decompress";
-    }
-    return NULL;
-}
 
 static void fill_code(struct code_row *row, uint32_t kind, uint32_t class, uint32_t size, uint32_t explicit_size) {
     uint32_t bytes = rsct_class_bytes(class);
@@ -276,11 +219,11 @@ static void start_events(struct rsct_decoder *decoder) {
     memset(&decoder->event_before, 0, sizeof decoder->event_before);
 }
 
-const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_frame_header *header,
-                               const uint8_t *payload) {
-    decoder->header = *header;
-    const char *problem = decompress_columns(decoder, payload);
-    if (problem) return problem;
+const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_frame *frame) {
+    const struct rsct_frame_header *header = &decoder->header;
+    const char *problem;
+    decoder->header = frame->header;
+    for (int c = 0; c < RSCT_COLUMNS; c++) decoder->raw[c] = frame->raw[c];
     const uint8_t *raw = decoder->raw[RSCT_TABLES];
     decoder->runs = (struct rsc_varint_reader){raw, raw + header->column[RSCT_TABLES].raw_bytes, 0};
     if ((problem = read_codes(decoder, &decoder->runs)) || (problem = read_threads(decoder, &decoder->runs)) ||

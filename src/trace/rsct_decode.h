@@ -1,7 +1,7 @@
 /*
  * rsct_decode.h - from a stored frame back to batches.
  *
- * A decoder takes one frame (header and stored columns, checksums already
+ * A decoder takes one frame (header and unpacked columns, checksums already
  * verified) and hands out slices of it. It trusts nothing in the frame: a file
  * may carry right checksums and hostile numbers.
  */
@@ -10,7 +10,7 @@
 
 #include <reusescope/trace.h>
 
-#include "trace/rsct_format.h"
+#include "trace/rsct_frame.h"
 
 struct rsct_decoder;
 
@@ -18,18 +18,11 @@ struct rsct_decoder;
 int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs, struct rsc_error *error);
 void rsct_decoder_free(struct rsct_decoder *decoder);
 
-/* Are the numbers of a header within the format's limits? Returns NULL, or what is wrong. */
-const char *rsct_frame_problem(const struct rsct_frame_header *header);
-
-/* Bytes of stored columns behind a header. */
-uint64_t rsct_frame_payload_bytes(const struct rsct_frame_header *header);
-
 /*
- * Starts a frame. Returns NULL, or what is wrong with it ("out of memory" too).
- * The payload is not needed after the call.
+ * Starts a frame, which must stay until its last slice was taken. Returns NULL, or what
+ * is wrong with it ("out of memory" too).
  */
-const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_frame_header *header,
-                               const uint8_t *payload);
+const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_frame *frame);
 
 /*
  * The next slice, at most RSC_BATCH_ACCESSES accesses. Returns 1, 0 at the end of

@@ -339,6 +339,12 @@ int rsct_encoder_pending(const struct rsct_encoder *encoder) {
     return encoder->accesses || encoder->events || encoder->instructions;
 }
 
+uint32_t rsct_encoder_accesses(const struct rsct_encoder *encoder) { return encoder->accesses; }
+
+void rsct_encoder_follow(struct rsct_encoder *encoder, const struct rsct_encoder *full) {
+    encoder->first = full->first + full->accesses;
+}
+
 void rsct_encoder_drop_pcs(struct rsct_encoder *encoder) { encoder->pcs = 0; }
 
 /* ---- packing ---- */

@@ -32,8 +32,12 @@ int rsct_encoder_add(struct rsct_encoder *encoder, const struct rsc_batch *batch
 /* No pcs in what follows: what comes has none. Only before the first access. */
 void rsct_encoder_drop_pcs(struct rsct_encoder *encoder);
 
-/* Whether anything was added since the last pack. */
+/* Whether anything was added since the last pack, and how many accesses. */
 int rsct_encoder_pending(const struct rsct_encoder *encoder);
+uint32_t rsct_encoder_accesses(const struct rsct_encoder *encoder);
+
+/* An empty one goes on where what `full` holds ends. */
+void rsct_encoder_follow(struct rsct_encoder *encoder, const struct rsct_encoder *full);
 
 /* Packs what was added into one frame, header included: *data stays the encoder's. */
 int rsct_encoder_pack(struct rsct_encoder *encoder, struct rsct_frame_header *header, const uint8_t **data,

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "trace/readers.h"
 #include "trace/rsct_decode.h"
+#include "trace/rsct_fetch.h"
 #include "trace/rsct_index.h"
 
 #define KEEPS 4u
@@ -39,8 +40,10 @@ struct rsct_reader {
     uint64_t expected;     /* index of the next access */
     uint64_t skip;         /* accesses to drop after a seek */
     uint64_t events;
-    uint8_t *payload;
-    size_t payload_room;
+    struct rsct_frames unpack;
+    struct rsct_frame frame;
+    int ahead;                /* have frames made ready in another thread... */
+    struct rsct_fetch *fetch; /* ...this one, to which `input` and `unpack` belong; NULL: not begun, or ended */
 
     struct rsct_index index; /* read for seeking, or at the end */
     uint64_t index_offset;
@@ -52,14 +55,8 @@ struct rsct_reader {
 
 /* ---- errors ---- */
 
-/* "FILE: frame 12 at byte 40960: what (the first 11 frames are intact; --salvage reads them)" */
 static int damaged(struct rsct_reader *reader, uint64_t offset, const char *what, struct rsc_error *error) {
-    char advice[96] = "";
-    if (reader->frames)
-        snprintf(advice, sizeof advice, " (the first %llu frames are intact; --salvage reads them)",
-                 (unsigned long long)reader->frames);
-    return rsc_fail_at(error, RSC_EFORMAT, offset, "%s: frame %llu at byte %llu: %s%s", rsc_input_name(reader->input),
-                       (unsigned long long)reader->frames + 1, (unsigned long long)offset, what, advice);
+    return rsct_frame_damaged(reader->input, reader->frames, offset, what, error);
 }
 
 static int header_damaged(struct rsc_input *input, const char *what, struct rsc_error *error) {
@@ -208,31 +205,16 @@ out:
 
 /* ---- frames ---- */
 
-static int reserve_payload(struct rsct_reader *reader, uint64_t bytes, struct rsc_error *error) {
-    if (bytes <= reader->payload_room && reader->payload) return 0;
-    bytes += !bytes; /* a frame without payload has a place for it all the same */
-    free(reader->payload);
-    reader->payload = malloc(bytes);
-    reader->payload_room = reader->payload ? bytes : 0;
-    return reader->payload ? 0 : rsc_fail_memory(error, "trace frame");
+static int start_frame(struct rsct_reader *reader, const struct rsct_frame *frame, struct rsc_error *error) {
+    reader->frame_offset = frame->offset;
+    const char *problem = rsct_decoder_start(reader->decoder, frame);
+    return problem ? damaged(reader, frame->offset, problem, error) : 0;
 }
 
-static int read_frame(struct rsct_reader *reader, uint64_t offset, struct rsct_frame_header *header,
-                      struct rsc_error *error) {
-    reader->frame_offset = offset;
-    int status = read_whole(reader, header, sizeof *header, "a frame header", error);
-    if (status < 0) return status;
-    if (header->header_checksum != XXH3_64bits(header, offsetof(struct rsct_frame_header, header_checksum)))
-        return damaged(reader, offset, "checksum mismatch in its header", error);
-    const char *problem = rsct_frame_problem(header);
-    if (problem) return damaged(reader, offset, problem, error);
-    uint64_t bytes = rsct_frame_payload_bytes(header);
-    if ((status = reserve_payload(reader, bytes, error)) < 0) return status;
-    if ((status = read_whole(reader, reader->payload, bytes, "a frame", error)) < 0) return status;
-    if (header->payload_checksum != XXH3_64bits(reader->payload, bytes))
-        return damaged(reader, offset, "checksum mismatch", error);
-    problem = rsct_decoder_start(reader->decoder, header, reader->payload);
-    return problem ? damaged(reader, offset, problem, error) : 0;
+/* Reads the frame where the input stands into reader->frame. */
+static int read_frame(struct rsct_reader *reader, struct rsc_error *error) {
+    int status = rsct_frames_read(&reader->unpack, &reader->frame, reader->frames, error);
+    return status < 0 ? status : start_frame(reader, &reader->frame, error);
 }
 
 /* Does it belong here? Salvage lets frames be missing before it, but never goes back. */
@@ -256,8 +238,7 @@ static void accept_frame(struct rsct_reader *reader, const struct rsct_frame_hea
 /* Could this be the header of a frame that lies whole in the file? */
 static int plausible_frame(const struct rsct_reader *reader, const struct rsct_frame_header *header, uint64_t offset) {
     uint64_t behind = rsc_input_file_bytes(reader->input) - offset - sizeof *header;
-    return header->header_checksum == XXH3_64bits(header, offsetof(struct rsct_frame_header, header_checksum)) &&
-           !rsct_frame_problem(header) && rsct_frame_payload_bytes(header) <= behind;
+    return !rsct_frame_header_problem(header) && rsct_frame_payload_bytes(header) <= behind;
 }
 
 /*
@@ -287,8 +268,7 @@ static int find_frame(struct rsct_reader *reader, uint64_t offset, struct rsc_er
 }
 
 /* After damage at `offset`: moves on to the next frame that can be read. Returns 1, 0 at the end, or negative. */
-static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsct_frame_header *header,
-                        struct rsc_error *error) {
+static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsc_error *error) {
     uint64_t search = offset + 1;
     reader->lost_frames++;
     for (;;) {
@@ -301,8 +281,8 @@ static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsct
             reader->lost_bytes += end - offset;
             return 0;
         }
-        int status = read_frame(reader, here, header, error);
-        if (!status) status = check_order(reader, header, error);
+        int status = read_frame(reader, error);
+        if (!status) status = check_order(reader, &reader->frame.header, error);
         if (!status) {
             reader->lost_bytes += here - offset;
             return 1;
@@ -329,11 +309,32 @@ static void say_lost(struct rsct_reader *reader) {
                  (unsigned long long)reader->lost_accesses);
 }
 
+/* Starts the next frame that was made ready ahead. Returns 1, negative, or 0 when from here on frames are read as they come. */
+static int next_fetched(struct rsct_reader *reader, struct rsc_error *error) {
+    struct rsct_frame *frame;
+    int status = 0;
+    if (!reader->ahead) return 0;
+    if (!reader->fetch) status = rsct_fetch_new(&reader->fetch, &reader->unpack, reader->frames, error);
+    if (!status) status = rsct_fetch_next(reader->fetch, &frame, error);
+    if (status > 0) {
+        status = start_frame(reader, frame, error);
+        if (!status) status = check_order(reader, &frame->header, error);
+        if (!status) accept_frame(reader, &frame->header);
+        return status < 0 ? status : 1;
+    }
+    rsct_fetch_free(reader->fetch);
+    reader->fetch = NULL;
+    reader->ahead = 0;
+    return status;
+}
+
 /* Starts the next frame. Returns 1, 0 at the end of the trace, or negative. */
 static int next_frame(struct rsct_reader *reader, struct rsc_error *error) {
     const unsigned char *data;
+    int fetched = next_fetched(reader, error);
+    if (fetched) return fetched;
     uint64_t offset = rsc_input_offset(reader->input);
-    struct rsct_frame_header header;
+    const struct rsct_frame_header *header = &reader->frame.header;
     int64_t got = rsc_input_peek(reader->input, 4, &data, error);
     if (got < 0) return (int)got;
     int status, ended = got >= 4 && u32_at(data) == RSCT_INDEX_MAGIC;
@@ -344,12 +345,12 @@ static int next_frame(struct rsct_reader *reader, struct rsc_error *error) {
     } else if (u32_at(data) != RSCT_FRAME_MAGIC) {
         status = damaged(reader, offset, "this is no frame", error);
     } else {
-        status = read_frame(reader, offset, &header, error);
-        if (!status) status = check_order(reader, &header, error);
-        if (!status && header.first > reader->expected) reader->lost_frames++;
+        status = read_frame(reader, error);
+        if (!status) status = check_order(reader, header, error);
+        if (!status && header->first > reader->expected) reader->lost_frames++;
     }
     if (status == RSC_EFORMAT && reader->salvage) {
-        status = salvage_from(reader, offset, &header, error);
+        status = salvage_from(reader, offset, error);
         ended = !status;
     }
     if (status < 0) return status;
@@ -357,7 +358,7 @@ static int next_frame(struct rsct_reader *reader, struct rsc_error *error) {
         if (reader->salvage) say_lost(reader);
         return 0;
     }
-    accept_frame(reader, &header);
+    accept_frame(reader, header);
     return 1;
 }
 
@@ -447,6 +448,8 @@ out:
 static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error *error) {
     struct rsct_reader *reader = (struct rsct_reader *)source;
     int status;
+    rsct_fetch_free(reader->fetch); /* the input is ours again */
+    reader->fetch = NULL;
     if (!rsc_input_seekable(reader->input))
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only an uncompressed file can be sought in",
                         rsc_input_name(reader->input));
@@ -501,8 +504,10 @@ static void rsct_info(struct rsc_source *source, struct rsc_trace_info *info) {
 
 static void rsct_close(struct rsc_source *source) {
     struct rsct_reader *reader = (struct rsct_reader *)source;
+    rsct_fetch_free(reader->fetch);
+    rsct_frames_free(&reader->unpack);
+    rsct_frame_free(&reader->frame);
     rsct_decoder_free(reader->decoder);
-    free(reader->payload);
     rsct_index_free(&reader->index);
     free(reader->text);
     free(reader);
@@ -528,6 +533,8 @@ int rsc_rsct_open(struct rsc_source **out, struct rsc_input *input, const struct
     reader->salvage = options->salvage;
     int status = read_header(reader, error), seekable = rsc_input_seekable(input);
     if (status == RSC_EFORMAT && options->salvage && seekable && reader->recognised) status = lose_header(reader, error);
+    reader->ahead = options->ahead && !options->salvage;
+    if (!status) status = rsct_frames_init(&reader->unpack, input, options->without_pcs, error);
     if (!status) status = rsct_decoder_new(&reader->decoder, KEEPS, options->without_pcs, error);
     if (!status && seekable) {
         /* Totals early, for progress and info; damage there is reported when reading gets to it. */

@@ -1,6 +1,9 @@
 /*
  * rsct_writer.c - writing native traces.
  *
+ * Frames do not depend on each other: while one is filled, the one before it is packed by another thread. It is
+ * written when the next is full, so that the file does not depend on who was faster.
+ *
  * A trace that runs into its size limit or a full disk ends as a valid trace of
  * what fits: there is always room kept for the index under --max-size, and on a
  * full disk the last frames are given up until the index fits in their place.
@@ -13,15 +16,33 @@
 #include <xxhash.h>
 
 #include "base/fail.h"
+#include "base/pool.h"
 #include "trace/rsct_encode.h"
 
 /* The least accesses in a frame that is made smaller to fit a limit. */
 #define SMALL_FRAME 256u
 
+/* A frame of fewer accesses is packed at once: handing it over would take as long. */
+#define LARGE_FRAME 65536u
+
+/* A full frame: being packed until the pool has nothing more to do, then to be written. */
+struct packing {
+    struct rsct_encoder *encoder; /* NULL: there is none */
+    uint32_t threads;             /* known when it was full */
+    int status;
+    struct rsct_frame_header header;
+    const uint8_t *data;
+    size_t bytes;
+    struct rsc_error error;
+};
+
 struct rsct_writer {
     struct rsc_output_file *file;
     struct rsc_trace_writer_options options; /* its strings are owned */
-    struct rsct_encoder *encoder;
+    struct rsct_encoder *encoder;  /* being filled */
+    struct rsct_encoder *resting;  /* the other one, which may be packing; NULL until it is needed */
+    struct rsc_pool *pool;         /* of one thread; NULL until it is needed */
+    struct packing packing;
     int pcs;          /* are kept */
     int pcs_settled;  /* the first accesses were seen: they show whether there are pcs */
     int header_there; /* is written with the first frame, when pcs are settled */
@@ -119,7 +140,9 @@ int rsct_writer_open(struct rsct_writer **out, struct rsc_output_file *file,
 
 void rsct_writer_free(struct rsct_writer *writer) {
     if (!writer) return;
+    rsc_pool_free(writer->pool); /* waits for it */
     rsct_encoder_free(writer->encoder);
+    rsct_encoder_free(writer->resting);
     free((char *)writer->options.source);
     free((char *)writer->options.command);
     free((char *)writer->options.filter);
@@ -154,25 +177,61 @@ static int disk_is_full(int errno_value) {
     return errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
 }
 
-/* Packs and writes the pending frame. Returns 0, 1 when there is no room for it, or negative. */
-static int write_frame(struct rsct_writer *writer, struct rsc_error *error) {
-    struct rsct_frame_header header;
-    const uint8_t *data;
-    size_t bytes;
+/* ---- frames ---- */
+
+static void pack(void *argument) {
+    struct packing *frame = argument;
+    frame->status = rsct_encoder_pack(frame->encoder, &frame->header, &frame->data, &frame->bytes, &frame->error);
+}
+
+/* Writes the frame that was packed, if there is one. Returns 0, 1 when there is no room for it, or negative. */
+static int write_packed(struct rsct_writer *writer, struct rsc_error *error) {
+    struct packing *frame = &writer->packing;
+    if (!frame->encoder) return 0;
+    if (writer->pool) rsc_pool_wait(writer->pool);
+    frame->encoder = NULL;
+    if (frame->status < 0 && error) *error = frame->error;
+    if (frame->status < 0) return frame->status;
     int status = write_header(writer, error);
-    uint64_t offset = writer->file->bytes;
     if (!status) status = reserve_row(writer, error);
-    if (!status) status = rsct_encoder_pack(writer->encoder, &header, &data, &bytes, error);
     if (status < 0) return status;
-    uint64_t end = offset + bytes + index_bytes(writer->row_count + 1, writer->thread_count) + RSCT_TRAILER_BYTES;
+    uint64_t offset = writer->file->bytes;
+    uint64_t end = offset + frame->bytes + index_bytes(writer->row_count + 1, frame->threads) + RSCT_TRAILER_BYTES;
     if (writer->options.max_bytes && end > writer->options.max_bytes) return 1;
     errno = 0;
-    status = rsc_output_write(writer->file, data, bytes, error);
+    status = rsc_output_write(writer->file, frame->data, frame->bytes, error);
     if (status < 0) return disk_is_full(errno) && !cut_back(writer, offset) ? 1 : status;
-    writer->events[writer->row_count] = header.events;
-    writer->rows[writer->row_count++] = (struct rsct_index_row){
-        .offset = offset, .first = header.first, .instructions = header.instructions, .accesses = header.accesses};
-    writer->indexed_threads = writer->thread_count;
+    writer->events[writer->row_count] = frame->header.events;
+    writer->rows[writer->row_count++] = (struct rsct_index_row){.offset = offset, .first = frame->header.first,
+                                                                .instructions = frame->header.instructions,
+                                                                .accesses = frame->header.accesses};
+    writer->indexed_threads = frame->threads;
+    return 0;
+}
+
+/* A second encoder, and a thread to pack what the first holds. Without memory for them it is done without. */
+static int has_help(struct rsct_writer *writer) {
+    struct rsc_error ignored;
+    if (!writer->resting && rsct_encoder_new(&writer->resting, writer->options.frame_accesses, writer->options.level,
+                                             writer->pcs, &ignored) < 0)
+        return 0;
+    return writer->pool || rsc_pool_new(&writer->pool, 1, &ignored) == 0;
+}
+
+/* The frame that is being filled is full: writes the one before it and has this one packed. Returns as write_packed(). */
+static int end_frame(struct rsct_writer *writer, struct rsc_error *error) {
+    struct packing *frame = &writer->packing;
+    int status = write_packed(writer, error);
+    if (status) return status;
+    *frame = (struct packing){.encoder = writer->encoder, .threads = writer->thread_count};
+    if (rsct_encoder_accesses(writer->encoder) < LARGE_FRAME || !has_help(writer)) {
+        pack(frame);
+        return write_packed(writer, error);
+    }
+    rsct_encoder_follow(writer->resting, writer->encoder);
+    writer->encoder = writer->resting;
+    writer->resting = frame->encoder;
+    rsc_pool_submit(writer->pool, pack, frame);
     return 0;
 }
 
@@ -208,7 +267,7 @@ static int push(struct rsct_writer *writer, const struct rsc_batch *batch, struc
         if (!writer->pcs) rsct_encoder_drop_pcs(writer->encoder);
     }
     while ((status = rsct_encoder_add(writer->encoder, batch, &position, error)) > 0) {
-        status = write_frame(writer, error);
+        status = end_frame(writer, error);
         if (status < 0) return status;
         if (status > 0) {
             writer->full = 1;
@@ -285,11 +344,10 @@ static int write_end(struct rsct_writer *writer, struct rsc_error *error) {
 static int finish(struct rsct_writer *writer, struct rsc_error *error) {
     int status = 0;
     if (!writer->pcs_settled && !writer->header_there) writer->pcs = 0; /* no accesses, no pcs */
-    if (!writer->full && rsct_encoder_pending(writer->encoder)) {
-        status = write_frame(writer, error);
-        if (status < 0) return status;
-        if (status > 0) writer->full = 1;
-    }
+    if (!writer->full && rsct_encoder_pending(writer->encoder)) status = end_frame(writer, error);
+    if (!writer->full && !status) status = write_packed(writer, error);
+    if (status < 0) return status;
+    if (status > 0) writer->full = 1;
     if ((status = write_header(writer, error)) < 0) return status;
     uint64_t end = writer->file->bytes;
     while ((status = write_end(writer, error)) > 0) {

@@ -324,10 +324,10 @@ static void test_golden(void **state) {
         "\tleaq\t.Lrscd0(%rip), %r9\n\tmovq\t%r9, (%r10)\n"
         "\tmovq\t%rdi, 8(%r10)\n\taddq (%rdi), %rax\n\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n"
         "\tleaq\t16(%r10), %r10\n\tjne .Lrscc0\n\tjmp\t.Lrscr0\n"
-        ".Lrscf0:\n\tleaq\t-128(%rsp), %rsp\n\tmovq\t%r11, %fs:rsc_asm_thread@tpoff\n\tcall\t*rsc_asm_room@GOTPCREL(%rip)\n"
+        ".Lrscf0:\n\tleaq\t-128(%rsp), %rsp\n\tmovq\t%r11, %fs:rsc_asm_thread@tpoff\n\tcall\t*rsc_asm_room@GOTPCREL(%rip)\n\tnopl\t.Lrscd0(%rip)\n"
         "\tmovq\t%fs:rsc_asm_thread@tpoff, %r11\n\ttestq\t%r11, %r11\n\tleaq\t128(%rsp), %rsp\n\tjs\t.Lrscs0\n\tjmp\t.Lrscb0\n"
         "\t.pushsection\trsc_asm_blocks,\"ao?\",@progbits,.Lrsct0\n\t.p2align 3\n"
-        ".Lrscd0:\n\t.long\t.Lrscp1-.\n\t.value\t.Lrscp4-.Lrscp1, 4, 1, 2\n\t.byte\t0, 1\n\t.value\t2\n"
+        ".Lrscd0:\n\t.long\t.Lrscp1-.\n\t.value\t.Lrscp4-.Lrscp1, 4, 1, 2\n\t.byte\t96, 1\n\t.value\t2\n"
         "\t.value\t.Lrscp1-.Lrscp1, 0\n\t.byte\t1, 1, 1, 0\n\t.long\t0\n\t.value\t8\n\t.byte\t1, 0\n\t.popsection\n";
     if (strncmp(out.data, wanted, strlen(wanted))) fail_msg("written:\n%s", out.data);
     rsc_pass_text_free(&out);

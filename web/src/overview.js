@@ -33,7 +33,8 @@ function madeText(profile) {
   const parts = [made.source && "from " + made.source, "engine " + made.by, "model " + made.model, made.line + " B lines",
     made.threads + (made.threads === 1 ? " thread" : " threads")];
   if (made.sampling) parts.push(made.sampling);
-  if (made.overhead) parts.push("slowdown " + made.overhead.toFixed(1) + "x");
+  const slowdown = made.overhead && typeof made.overhead === "object" ? made.overhead.slowdown : made.overhead;
+  if (slowdown) parts.push("slowdown " + slowdown.toFixed(1) + "x");
   if (made.coverage !== null && made.coverage !== undefined) parts.push("coverage " + percent(made.coverage));
   return parts.filter(Boolean).join(" · ");
 }

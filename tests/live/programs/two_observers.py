@@ -62,7 +62,7 @@ for order in 1, -1:
             lowered = True
         if re.search(r"%%fs:0x(%s)\b" % fields, insn):
             inserted.add(pc)
-        elif lowered and re.match(r"push|pop|call +\*|test|lea|mov +\$|lahf|sahf|seto|cmpb|addb|xadd|j", insn):
+        elif lowered and re.match(r"push|pop|call +\*|nop|test|lea|mov +\$|lahf|sahf|seto|cmpb|addb|xadd|j", insn):
             inserted.add(pc)
         elif lowered:
             lowered = False

@@ -1,0 +1,112 @@
+/*
+ * featherlight.h - a profile from watched uses and their reuses (paper 003).
+ *
+ * Whoever watches (a live collector through its ring, or the simulated PMU of
+ * simulated_pmu.h) reports two things, for each thread in the order they happened:
+ *
+ *     rsc_featherlight_sample()   this access was sampled, and this slot armed (or none)
+ *     rsc_featherlight_ending()   the watch in this slot ended so
+ *
+ * and at the end, for each thread, how many references it made. Threads may be
+ * interleaved in any way; each is an estimate of its own, and the profile is their
+ * sum. In a target only runtime/watch_slots.h runs; this is the parent's part. A
+ * live collector does
+ *
+ *   in the target, on a sample:      choice = rsc_watch_slots_sample(&slots);
+ *                                    if (choice.replaced) record ENDING{choice.slot, REPLACED, count now}
+ *                                    record SAMPLE{count, address, pc, context, choice.slot, choice.chance, stands_for}
+ *                                    arm choice.slot (failed: chance = release; record ENDING{slot, DROPPED})
+ *   on a hit:                        chance = rsc_watch_slots_release(&slots, slot);
+ *                                    record ENDING{slot, REUSED, count now, chance, pc, context}
+ *   at the thread's end:             for each slot held: release; record ENDING{slot, UNUSED, count now, chance}
+ *   in the parent:                   hand records on as they come out of the ring
+ *
+ * A watch whose ending never comes (the target was killed) counts as UNUSED at the
+ * thread's last count.
+ *
+ * Counts are of the thread's own references (loads and stores together): the RI of
+ * a reuse is count at the hit - count at the use, so `a a` is 1. Words are 8 bytes
+ * and so is the profile's line; see docs/featherlight.md for what that means.
+ */
+#ifndef RSC_FEATHERLIGHT_FEATHERLIGHT_H
+#define RSC_FEATHERLIGHT_FEATHERLIGHT_H
+
+#include <stdint.h>
+
+#include <reusescope/error.h>
+#include <reusescope/profile.h>
+
+#include "profile/ri_models.h"
+#include "runtime/watch_slots.h"
+
+#define RSC_FEATHERLIGHT_WORD 8u /* bytes a watch covers: the profile's line */
+
+/* How the samples that were not watched to their reuse are made up for. Alternatives: all correct the same loss. */
+enum rsc_attribution_kind {
+    RSC_ATTRIBUTE_CENSORED,     /* Kaplan-Meier within each use's context: replaced watches are right-censored */
+    RSC_ATTRIBUTE_PROPORTIONAL, /* the paper's: a hit counts for the samples taken in its use's context since arming */
+    RSC_ATTRIBUTE_INVERSE,      /* a hit counts for 1 / its chance: unbiased whatever the program does, but noisy */
+    RSC_ATTRIBUTE_NONE,         /* a hit counts once */
+};
+
+struct rsc_featherlight_options {
+    enum rsc_attribution_kind attribution;
+    enum rsc_ri_model_kind model; /* of RD from RI: RSC_RI_AET, RSC_RI_STATSTACK or RSC_RI_SHEN */
+    double confidence;            /* percent, of the error bars; 0: 90 */
+    uint64_t seed;                /* of the bootstrap */
+    const char *by;               /* made.by; copied. NULL: "featherlight" */
+    const char *sampling;         /* how samples were taken, made.sampling starts with it; copied. May be NULL */
+};
+
+/* An access was sampled. */
+struct rsc_watch_sample {
+    uint64_t count;      /* the thread's references up to and with this one */
+    uint64_t address;    /* its first byte; watched is the aligned word it lies in */
+    uint64_t pc;         /* 0: not known */
+    uint64_t context;    /* what attribution groups uses by (a call path and pc, hashed; or the pc); any number */
+    uint64_t stands_for; /* references per sample there and then: the period */
+    uint32_t slot;       /* armed with it; RSC_NO_SLOT: none */
+    uint32_t path;       /* call path: index into the profile's contexts, which the collector fills; or RSC_NO_CONTEXT */
+    double chance;       /* rsc_watch_choice.chance */
+};
+
+/* A watch ended. */
+struct rsc_watch_end {
+    uint64_t count;  /* the thread's references up to and with the reuse, or up to the ending otherwise */
+    uint64_t pc;     /* REUSED: of the reuse; 0: not known */
+    double chance;   /* REUSED and UNUSED: of the watch, what release said */
+    uint64_t latency; /* REUSED: of the reuse in cycles, where the PMU tells; 0: not known */
+    uint32_t slot;
+    uint32_t path; /* REUSED: call path, as above */
+    enum rsc_watch_ending ending;
+};
+
+struct rsc_featherlight;
+
+int rsc_featherlight_new(struct rsc_featherlight **out, const struct rsc_featherlight_options *options,
+                         struct rsc_error *error);
+
+/* `thread`: dense from 0, below RSC_THREADS_MAX. All return 0 or a negative code (RSC_ENOMEM, RSC_EINVAL). */
+int rsc_featherlight_sample(struct rsc_featherlight *feather, uint32_t thread, const struct rsc_watch_sample *sample,
+                            struct rsc_error *error);
+int rsc_featherlight_ending(struct rsc_featherlight *feather, uint32_t thread, const struct rsc_watch_end *end,
+                            struct rsc_error *error);
+
+/* Who the thread is, and how many references and accesses it made so far (absolute: the last call counts). */
+int rsc_featherlight_thread(struct rsc_featherlight *feather, uint32_t thread, uint64_t pid, uint64_t tid,
+                            uint64_t references, uint64_t accesses, struct rsc_error *error);
+
+/* What was seen so far. */
+struct rsc_featherlight_totals {
+    uint64_t references, samples, armed, reused, replaced, unused, dropped;
+};
+void rsc_featherlight_totals(const struct rsc_featherlight *feather, struct rsc_featherlight_totals *totals);
+
+/*
+ * Makes the profile: not sealed; made.by, .model, .sampling, .threads, .line_bytes and the curve with its
+ * error bars are filled. The handle can then only be freed.
+ */
+int rsc_featherlight_finish(struct rsc_featherlight *feather, struct rsc_profile **out, struct rsc_error *error);
+void rsc_featherlight_free(struct rsc_featherlight *feather); /* NULL is allowed */
+
+#endif

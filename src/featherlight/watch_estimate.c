@@ -1,0 +1,242 @@
+/* watch_estimate.c - see watch_estimate.h. */
+#include "featherlight/watch_estimate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Watches in a row that share the samples taken during them. Fewer follow the scarcity
+ * of slots more closely but are noisier: over the development traces (docs/featherlight.md)
+ * 4, 16 and 64 gave a mean RI accuracy of 0.904, 0.935 and 0.944; weighing all alike
+ * fails where one piece of code has phases (0.76 on a trace of two, against 0.995).
+ */
+#define BLOCK 64u
+
+static int is_watched(const struct rsc_watched *sample) {
+    return sample->ending != RSC_WATCH_NOT && sample->ending != RSC_WATCH_DROPPED;
+}
+
+/* ---- sorting ---- */
+
+struct key {
+    uint64_t interval;
+    uint32_t context, index;
+};
+
+/* Of two that end at the same interval a hit comes first: who was watched until then was there to be hit. */
+static uint64_t order_of(const struct rsc_watched *sample) {
+    if (sample->ending == RSC_WATCH_UNUSED) return UINT64_MAX;
+    uint64_t interval = sample->interval < UINT64_MAX / 4 ? sample->interval : UINT64_MAX / 4;
+    return interval * 2 + (sample->ending != RSC_WATCH_REUSED);
+}
+
+static int by_interval(const void *left, const void *right) {
+    const struct key *a = left, *b = right;
+    if (a->interval != b->interval) return a->interval < b->interval ? -1 : 1;
+    return a->index < b->index ? -1 : 1;
+}
+
+static void sort_watches(struct rsc_estimator *estimator, struct key *keys) {
+    size_t watched = 0;
+    for (size_t i = 0; i < estimator->count; i++) {
+        const struct rsc_watched *sample = &estimator->samples[i];
+        if (is_watched(sample)) keys[watched++] = (struct key){order_of(sample), sample->context, (uint32_t)i};
+    }
+    qsort(keys, watched, sizeof *keys, by_interval);
+    for (size_t i = 0; i < watched; i++) estimator->first[keys[i].context + 1]++;
+    for (uint32_t c = 0; c < estimator->contexts; c++) estimator->first[c + 1] += estimator->first[c];
+    /* grouped by counting; `first` is moved on and back again */
+    for (size_t i = 0; i < watched; i++) {
+        estimator->by_interval[i] = keys[i].index;
+        estimator->by_context[estimator->first[keys[i].context]++] = keys[i].index;
+    }
+    for (uint32_t c = estimator->contexts; c > 0; c--) estimator->first[c] = estimator->first[c - 1];
+    estimator->first[0] = 0;
+    estimator->watched = watched;
+}
+
+/* Every BLOCK watches, with the samples from the first of them up to the next block, share these samples. */
+static void set_entries(struct rsc_estimator *estimator) {
+    size_t watches_left = estimator->watched, i = 0;
+    while (i < estimator->count) {
+        size_t wanted = watches_left >= 2 * BLOCK ? BLOCK : watches_left, seen = 0, end = i;
+        double samples = 0;
+        while (end < estimator->count && (seen < wanted || wanted == watches_left || !is_watched(&estimator->samples[end]))) {
+            seen += (size_t)is_watched(&estimator->samples[end]);
+            samples += estimator->samples[end++].stands_for;
+        }
+        for (; i < end; i++) estimator->entry[i] = seen ? samples / (double)seen : 0;
+        watches_left -= seen;
+    }
+}
+
+int rsc_estimator_init(struct rsc_estimator *estimator, const struct rsc_watched *samples, size_t count,
+                       uint32_t contexts, enum rsc_attribution_kind attribution) {
+    *estimator = (struct rsc_estimator){.samples = samples, .count = count, .contexts = contexts, .attribution = attribution};
+    struct key *keys = malloc((count + 1) * sizeof *keys);
+    estimator->by_interval = malloc((count + 1) * sizeof *estimator->by_interval);
+    estimator->by_context = malloc((count + 1) * sizeof *estimator->by_context);
+    estimator->first = calloc(contexts + 1, sizeof *estimator->first);
+    estimator->entry = calloc(count + 1, sizeof *estimator->entry);
+    estimator->in_context = malloc((contexts + 1) * sizeof *estimator->in_context);
+    estimator->pooled = malloc((count + 1) * sizeof *estimator->pooled);
+    estimator->tail = malloc((count + 1) * sizeof *estimator->tail);
+    estimator->push = malloc((count + 1) * sizeof *estimator->push);
+    if (!keys || !estimator->by_interval || !estimator->by_context || !estimator->first || !estimator->entry ||
+        !estimator->in_context || !estimator->pooled || !estimator->tail || !estimator->push) {
+        free(keys);
+        rsc_estimator_free(estimator);
+        return RSC_ENOMEM;
+    }
+    sort_watches(estimator, keys);
+    set_entries(estimator);
+    free(keys);
+    return 0;
+}
+
+void rsc_estimator_free(struct rsc_estimator *estimator) {
+    free(estimator->by_interval);
+    free(estimator->by_context);
+    free(estimator->first);
+    free(estimator->entry);
+    free(estimator->in_context);
+    free(estimator->pooled);
+    free(estimator->tail);
+    free(estimator->push);
+    memset(estimator, 0, sizeof *estimator);
+}
+
+/* ---- Kaplan-Meier ---- */
+
+static double entry_of(const struct rsc_estimator *estimator, const uint32_t *times, uint32_t index) {
+    return estimator->entry[index] * (times ? times[index] : 1);
+}
+
+/*
+ * Shares `total` out over the hits among `watches` (sorted by interval): weight[at]
+ * += each one's part, `at` its place in the list where `in_list` is set, else its
+ * index. Returns what no hit explains; *open: no watch of them ended unused, so that
+ * this is not known to be infinite.
+ */
+static double share_out(const struct rsc_estimator *estimator, const uint32_t *times, const uint32_t *watches,
+                        size_t count, double total, double *weight, int in_list, int *open) {
+    double risk = 0, left = total;
+    *open = 1;
+    for (size_t i = 0; i < count; i++) risk += entry_of(estimator, times, watches[i]);
+    double all = risk;
+    for (size_t i = 0; i < count; i++) {
+        const struct rsc_watched *sample = &estimator->samples[watches[i]];
+        double entry = entry_of(estimator, times, watches[i]), hit = 0;
+        if (sample->ending == RSC_WATCH_REUSED && entry > 0) {
+            /* the last of them takes all: sums of weights do not come out at exactly 0 */
+            hit = risk - entry > 1e-9 * all ? left * entry / risk : left;
+            left -= hit;
+        }
+        if (sample->ending == RSC_WATCH_UNUSED && entry > 0) *open = 0;
+        if (in_list) weight[i] = hit;
+        else weight[watches[i]] = hit;
+        risk -= entry;
+    }
+    return left;
+}
+
+/* The first place in by_interval whose interval is above that of `sample`. */
+static size_t place_after(const struct rsc_estimator *estimator, const struct rsc_watched *sample) {
+    uint64_t order = order_of(sample) | 1; /* no hit at the same interval either */
+    size_t low = 0, high = estimator->watched;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (order_of(&estimator->samples[estimator->by_interval[middle]]) <= order) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static const struct rsc_watched *longest(const struct rsc_estimator *estimator, const uint32_t *times, uint32_t context) {
+    for (uint32_t i = estimator->first[context + 1]; i-- > estimator->first[context];) {
+        uint32_t index = estimator->by_context[i];
+        if (entry_of(estimator, times, index) > 0) return &estimator->samples[index];
+    }
+    return NULL;
+}
+
+static struct rsc_estimate weigh_censored(struct rsc_estimator *estimator, const uint32_t *times, double *weight) {
+    struct rsc_estimate estimate = {0, 0, 0};
+    size_t watched = estimator->watched;
+    int open;
+    double *push = estimator->push; /* [place]: spread over the pooled hits from there on, per unit of their tail */
+    memset(push, 0, (watched + 1) * sizeof *push);
+    double rest = share_out(estimator, times, estimator->by_interval, watched, 1, estimator->pooled, 1, &open);
+    estimator->tail[watched] = rest;
+    for (size_t i = watched; i-- > 0;) estimator->tail[i] = estimator->tail[i + 1] + estimator->pooled[i];
+
+    for (uint32_t c = 0; c < estimator->contexts; c++) {
+        double total = estimator->in_context[c];
+        uint32_t first = estimator->first[c];
+        if (!(total > 0)) continue;
+        const struct rsc_watched *last = longest(estimator, times, c);
+        double left = total;
+        size_t from = 0; /* nothing was watched in this context: it is like all */
+        if (last) {
+            left = share_out(estimator, times, estimator->by_context + first, estimator->first[c + 1] - first, total, weight, 0, &open);
+            from = open ? place_after(estimator, last) : watched;
+        }
+        if (estimator->tail[from] > 0 && from < watched) push[from] += left / estimator->tail[from];
+        else estimate.unused += left;
+    }
+    double carried = 0;
+    for (size_t i = 0; i < watched; i++) {
+        carried += push[i];
+        weight[estimator->by_interval[i]] += carried * estimator->pooled[i];
+        estimate.reused += weight[estimator->by_interval[i]];
+    }
+    estimate.unused += carried * rest;
+    if (!watched) {
+        estimate.censored = estimate.unused;
+        estimate.unused = 0;
+    }
+    return estimate;
+}
+
+/* ---- the others ---- */
+
+static struct rsc_estimate weigh_hits(struct rsc_estimator *estimator, const uint32_t *times, double *weight, double total) {
+    struct rsc_estimate estimate = {0, 0, 0};
+    for (size_t i = 0; i < estimator->watched; i++) {
+        uint32_t index = estimator->by_interval[i];
+        const struct rsc_watched *sample = &estimator->samples[index];
+        double one = sample->stands_for * (times ? times[index] : 1);
+        if (sample->ending == RSC_WATCH_REPLACED) continue;
+        if (estimator->attribution == RSC_ATTRIBUTE_INVERSE && sample->chance > 0) one /= sample->chance;
+        if (sample->ending == RSC_WATCH_UNUSED) {
+            estimate.unused += one;
+            continue;
+        }
+        if (estimator->attribution == RSC_ATTRIBUTE_PROPORTIONAL) one *= sample->since;
+        estimate.reused += weight[index] = one;
+    }
+    double known = estimate.reused + estimate.unused;
+    /* Of inverse chances only their ratios are used: their sum is the total on average. */
+    int whole = known > total || (estimator->attribution == RSC_ATTRIBUTE_INVERSE && known > 0);
+    if (!whole) {
+        estimate.censored = total - known;
+        return estimate;
+    }
+    for (size_t i = 0; i < estimator->watched; i++) weight[estimator->by_interval[i]] *= total / known;
+    estimate.reused *= total / known;
+    estimate.unused *= total / known;
+    return estimate;
+}
+
+struct rsc_estimate rsc_estimator_weigh(struct rsc_estimator *estimator, const uint32_t *times, double *weight) {
+    double total = 0;
+    memset(weight, 0, estimator->count * sizeof *weight);
+    memset(estimator->in_context, 0, estimator->contexts * sizeof *estimator->in_context);
+    for (size_t i = 0; i < estimator->count; i++) {
+        double references = estimator->samples[i].stands_for * (times ? times[i] : 1);
+        estimator->in_context[estimator->samples[i].context] += references;
+        total += references;
+    }
+    if (estimator->attribution == RSC_ATTRIBUTE_CENSORED) return weigh_censored(estimator, times, weight);
+    return weigh_hits(estimator, times, weight, total);
+}

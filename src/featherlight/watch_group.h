@@ -1,0 +1,43 @@
+/*
+ * watch_group.h - threads whose samples are estimated together: one thread that has
+ * enough of them, or all those that have not.
+ */
+#ifndef RSC_FEATHERLIGHT_WATCH_GROUP_H
+#define RSC_FEATHERLIGHT_WATCH_GROUP_H
+
+#include "featherlight/samples.h"
+
+#define RSC_GROUP_SAMPLES 256u /* a thread with fewer is estimated with others like it */
+
+struct rsc_watch_group {
+    struct rsc_watched *samples; /* owned; contexts of different threads are different */
+    uint32_t *thread;            /* [count], owned: whose sample it is */
+    size_t count;
+    uint32_t contexts;
+    uint64_t references;
+    struct rsc_estimator estimator;
+    struct rsc_estimate estimate; /* in references, its three parts sum to `references` */
+    double *weight;               /* [count], owned: references that a reused sample stands for */
+    double *distance;             /* [count], owned: RD of a reused sample */
+};
+
+/* Cuts all threads into groups; *groups is owned by the caller, each group to be freed. Returns 0 or RSC_ENOMEM. */
+int rsc_groups_make(const struct rsc_featherlight *feather, struct rsc_watch_group **groups, uint32_t *count);
+void rsc_groups_free(struct rsc_watch_group *groups, uint32_t count);
+
+/*
+ * Weights and distances of one estimate, with samples counted `times` times (NULL:
+ * once). Distances are StatStack's sum (profile/ri_models.h) over the weighted
+ * intervals themselves, not their bins.
+ */
+struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const uint32_t *times, double *weight, double *distance);
+
+/* bootstrap_bars.c: sets low and high of profile->mrc from how the estimate varies. Returns 0 or RSC_ENOMEM. */
+int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *groups, uint32_t count,
+                    struct rsc_profile *profile);
+
+/* watch_rows.c: threads, code and pairs. Returns 0 or RSC_ENOMEM. */
+int rsc_groups_rows(const struct rsc_featherlight *feather, const struct rsc_watch_group *groups, uint32_t count,
+                    struct rsc_profile *profile);
+
+#endif

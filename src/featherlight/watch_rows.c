@@ -1,0 +1,181 @@
+/*
+ * watch_rows.c - the rows of a profile that samples give: threads, the code that
+ * reuses, and pairs of use and reuse, most references first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <reusescope/trace.h>
+
+#include "featherlight/watch_group.h"
+#include "profile/profile_model.h"
+
+#define PAIRS_KEPT 1024u
+#define CODE_KEPT 4096u
+#define THREADS_KEPT 4096u /* as every engine keeps */
+
+/* A reused sample, and what it is gathered by. */
+struct reuse {
+    uint64_t use_pc, reuse_pc;
+    uint32_t use_path, reuse_path;
+    double weight;
+    uint64_t distance;
+};
+
+/* A run of reuses that are one row. */
+struct run {
+    size_t first, count;
+    double weight;
+};
+
+/* Adds weights as whole counts: the running sum's. */
+static void count_distances(const struct reuse *reuses, size_t count, struct rsc_histogram *rd, uint64_t most) {
+    double sum = 0;
+    uint64_t done = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += reuses[i].weight;
+        uint64_t upto = (uint64_t)(sum + 0.5);
+        if (upto > most) upto = most;
+        if (upto > done) rsc_histogram_add(rd, reuses[i].distance, upto - done);
+        if (upto > done) done = upto;
+    }
+}
+
+#define COMPARE(a, b) \
+    if ((a) != (b)) return (a) < (b) ? -1 : 1
+
+static int by_pair(const void *left, const void *right) {
+    const struct reuse *a = left, *b = right;
+    COMPARE(a->use_pc, b->use_pc);
+    COMPARE(a->reuse_pc, b->reuse_pc);
+    COMPARE(a->use_path, b->use_path);
+    COMPARE(a->reuse_path, b->reuse_path);
+    COMPARE(a->distance, b->distance);
+    return 0;
+}
+
+static int by_code(const void *left, const void *right) {
+    const struct reuse *a = left, *b = right;
+    COMPARE(a->reuse_pc, b->reuse_pc);
+    COMPARE(a->distance, b->distance);
+    return 0;
+}
+
+static int same_pair(const struct reuse *a, const struct reuse *b) {
+    return a->use_pc == b->use_pc && a->reuse_pc == b->reuse_pc && a->use_path == b->use_path && a->reuse_path == b->reuse_path;
+}
+
+static int same_code(const struct reuse *a, const struct reuse *b) { return a->reuse_pc == b->reuse_pc; }
+
+static int heavier(const void *left, const void *right) {
+    const struct run *a = left, *b = right;
+    if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
+    return a->first < b->first ? -1 : 1;
+}
+
+/* Sorts, and finds the rows: heaviest first, those of half a reference or less left out. Returns how many. */
+static size_t find_runs(struct reuse *reuses, size_t count, int (*order)(const void *, const void *),
+                        int (*same)(const struct reuse *, const struct reuse *), struct run *runs, size_t most) {
+    size_t found = 0;
+    qsort(reuses, count, sizeof *reuses, order);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || !same(&reuses[i - 1], &reuses[i])) runs[found++] = (struct run){i, 0, 0};
+        runs[found - 1].count++;
+        runs[found - 1].weight += reuses[i].weight;
+    }
+    qsort(runs, found, sizeof *runs, heavier);
+    if (found > most) found = most;
+    while (found && runs[found - 1].weight < 0.5) found--;
+    return found;
+}
+
+static int fill_pairs(struct reuse *reuses, size_t count, struct run *runs, struct rsc_profile *profile) {
+    size_t found = find_runs(reuses, count, by_pair, same_pair, runs, PAIRS_KEPT);
+    if (rsc_profile_set_pairs(profile, found) < 0) return RSC_ENOMEM;
+    for (size_t i = 0; i < found; i++) {
+        const struct reuse *first = &reuses[runs[i].first];
+        struct rsc_pair_row *row = &profile->pairs[i];
+        row->use.pc = first->use_pc;
+        row->reuse.pc = first->reuse_pc;
+        row->use_context = first->use_path;
+        row->reuse_context = first->reuse_path;
+        row->references = (uint64_t)(runs[i].weight + 0.5);
+        count_distances(first, runs[i].count, &row->rd, row->references);
+    }
+    return 0;
+}
+
+static int fill_code(struct reuse *reuses, size_t count, struct run *runs, struct rsc_profile *profile) {
+    size_t found = find_runs(reuses, count, by_code, same_code, runs, CODE_KEPT);
+    if (rsc_profile_set_code(profile, found) < 0) return RSC_ENOMEM;
+    for (size_t i = 0; i < found; i++) {
+        struct rsc_code_row *row = &profile->code[i];
+        row->place.pc = reuses[runs[i].first].reuse_pc;
+        row->references = (uint64_t)(runs[i].weight + 0.5);
+        count_distances(&reuses[runs[i].first], runs[i].count, &row->rd, row->references);
+    }
+    return 0;
+}
+
+/* ---- threads ---- */
+
+struct thread_reuse {
+    uint32_t thread;
+    struct reuse reuse;
+};
+
+static int by_thread(const void *left, const void *right) {
+    const struct thread_reuse *a = left, *b = right;
+    COMPARE(a->thread, b->thread);
+    COMPARE(a->reuse.distance, b->reuse.distance);
+    return 0;
+}
+
+static int fill_threads(const struct rsc_featherlight *feather, const struct thread_reuse *list, size_t count,
+                        struct rsc_profile *profile, struct reuse *scratch) {
+    uint32_t rows = feather->thread_count < THREADS_KEPT ? feather->thread_count : THREADS_KEPT;
+    size_t at = 0;
+    if (rsc_profile_set_threads(profile, rows) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; i < rows; i++) {
+        const struct rsc_thread_samples *thread = &feather->threads[i];
+        struct rsc_thread_row *row = &profile->threads[i];
+        size_t found = 0;
+        row->pid = thread->pid;
+        row->tid = thread->tid;
+        row->references = thread->references > thread->last_count ? thread->references : thread->last_count;
+        for (; at < count && list[at].thread == i; at++) scratch[found++] = list[at].reuse;
+        count_distances(scratch, found, &row->rd, row->references);
+    }
+    return 0;
+}
+
+int rsc_groups_rows(const struct rsc_featherlight *feather, const struct rsc_watch_group *groups, uint32_t count,
+                    struct rsc_profile *profile) {
+    size_t total = 0, found = 0, known = 0;
+    for (uint32_t g = 0; g < count; g++) total += groups[g].estimator.watched;
+    struct thread_reuse *list = malloc((total + 1) * sizeof *list);
+    struct reuse *reuses = malloc((total + 1) * sizeof *reuses);
+    struct run *runs = malloc((total + 1) * sizeof *runs);
+    int status = list && reuses && runs ? 0 : RSC_ENOMEM;
+    for (uint32_t g = 0; status == 0 && g < count; g++)
+        for (size_t i = 0; i < groups[g].count; i++) {
+            const struct rsc_watched *sample = &groups[g].samples[i];
+            if (sample->ending != RSC_WATCH_REUSED || !(groups[g].weight[i] > 0)) continue;
+            list[found++] = (struct thread_reuse){groups[g].thread[i],
+                {sample->use_pc, sample->reuse_pc, sample->use_path, sample->reuse_path, groups[g].weight[i],
+                 (uint64_t)(groups[g].distance[i] + 0.5)}};
+        }
+    if (status == 0) {
+        qsort(list, found, sizeof *list, by_thread);
+        status = fill_threads(feather, list, found, profile, reuses);
+    }
+    /* places that are not known make no rows */
+    for (size_t i = 0; status == 0 && i < found; i++)
+        if (list[i].reuse.use_pc || list[i].reuse.reuse_pc) reuses[known++] = list[i].reuse;
+    if (status == 0) status = fill_pairs(reuses, known, runs, profile);
+    if (status == 0) status = fill_code(reuses, known, runs, profile);
+    free(list);
+    free(reuses);
+    free(runs);
+    return status;
+}

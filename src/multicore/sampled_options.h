@@ -1,0 +1,39 @@
+/*
+ * sampled_options.h - what stands behind "sampled:", as KEY=VALUE with commas between:
+ *   period=N        references of a thread per sample, on average, whatever --error says
+ *   lines=1/N       instead: all references to a part of the lines, chosen by hash
+ *   ordering=O      sequential (default), parallel, or skew:N
+ *   exact=LINES     distance sets larger than this are sketched
+ *   active=N        samples at once, of each stack
+ *   prune=Q         the oldest sample goes if its distance is beyond this part of all; off: never
+ *   prune-after=N   but not before so many have ended
+ *   locks=yes       parallel: a lock that is taken is a synchronisation, too
+ *   error-kind=K    what --error bounds: bucket (default), relative[:SHARE] or aggregate[:BINS]
+ */
+#ifndef RSC_MULTICORE_SAMPLED_OPTIONS_H
+#define RSC_MULTICORE_SAMPLED_OPTIONS_H
+
+#include <reusescope/error.h>
+
+#include "multicore/sample_plan.h"
+#include "runtime/sampler.h"
+
+struct rsc_sampled_options {
+    double period; /* 0: as the error bound needs */
+    double line_rate; /* 0: references are sampled, not lines */
+    struct rsc_sampler_options sampler; /* those of its fields that there are keys for */
+    int locks;
+    struct rsc_error_bound bound; /* kind, share and bins */
+};
+
+/* `text` may be NULL: all defaults. Returns 0 or RSC_EINVAL. */
+int rsc_sampled_options_parse(struct rsc_sampled_options *options, const char *text, struct rsc_error *error);
+
+/* "sequential", "parallel" or "skew:N", "bucket" and so on, as the keys take them. Return 0 or -1. */
+int rsc_ordering_parse(const char *text, size_t length, struct rsc_sampler_options *sampler);
+int rsc_error_kind_parse(const char *text, size_t length, struct rsc_error_bound *bound);
+
+/* 1/64, 0.01 or 1 %, above 0 and up to 1. Returns 0 or -1. */
+int rsc_rate_parse(const char *text, size_t length, double *rate);
+
+#endif

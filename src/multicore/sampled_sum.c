@@ -1,0 +1,282 @@
+/* sampled_sum.c - see sampled_sum.h. */
+#include "multicore/sampled_sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/statistics.h"
+#include "distance/accumulate.h"
+
+int rsc_sampled_sum_init(struct rsc_sampled_sum *sum, double confidence, uint64_t rd_cap, uint32_t bins_per_octave) {
+    size_t fine = rsc_bins_count(RSC_BINS_FINE);
+    double **arrays[] = {&sum->rd, &sum->ri, &sum->rd_least, &sum->rd_most, &sum->certain, &sum->maybe, &sum->given_up};
+    memset(sum, 0, sizeof *sum);
+    sum->confidence = confidence;
+    sum->z = rsc_normal_quantile(0.5 + confidence / 200);
+    sum->rd_cap = rd_cap;
+    sum->bins_per_octave = bins_per_octave;
+    int failed = 0;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i] = calloc(fine, sizeof **arrays[i]);
+        failed |= !*arrays[i];
+    }
+    if (bins_per_octave) {
+        sum->binned_count = rsc_bins_count(rsc_bins_per_octave(bins_per_octave));
+        sum->rd_binned = calloc(sum->binned_count, sizeof *sum->rd_binned);
+        sum->ri_binned = calloc(sum->binned_count, sizeof *sum->ri_binned);
+        failed |= !sum->rd_binned || !sum->ri_binned;
+    }
+    if (!failed) return 0;
+    rsc_sampled_sum_free(sum);
+    return RSC_ENOMEM;
+}
+
+void rsc_sampled_sum_free(struct rsc_sampled_sum *sum) {
+    double *arrays[] = {sum->rd, sum->ri, sum->rd_least, sum->rd_most, sum->certain, sum->maybe, sum->given_up,
+                        sum->rd_binned, sum->ri_binned};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
+    for (uint32_t i = 0; i < sum->thread_count; i++) free(sum->threads[i].rd);
+    free(sum->threads);
+    memset(sum, 0, sizeof *sum);
+}
+
+int rsc_sampled_sum_see_thread(struct rsc_sampled_sum *sum, uint32_t number) {
+    uint32_t wanted = number < RSC_THREAD_ROWS_MAX ? number + 1 : RSC_THREAD_ROWS_MAX;
+    if (wanted <= sum->thread_count) return 0;
+    struct rsc_sampled_row *rows = realloc(sum->threads, wanted * sizeof *rows);
+    if (!rows) return RSC_ENOMEM;
+    sum->threads = rows;
+    while (sum->thread_count < wanted) {
+        struct rsc_sampled_row *row = &rows[sum->thread_count];
+        *row = (struct rsc_sampled_row){.tid = sum->thread_count};
+        row->rd = calloc(rsc_bins_count(RSC_BINS_COARSE), sizeof *row->rd);
+        if (!row->rd) return RSC_ENOMEM;
+        sum->thread_count++;
+    }
+    return 0;
+}
+
+/* ---- counting ---- */
+
+/* A distance that is only known to within `off`. */
+static void count_around(struct rsc_sampled_sum *sum, double distance, double off, double weight) {
+    uint32_t least = rsc_bin_of_fine((uint64_t)fmax(0, distance - off)), most = rsc_bin_of_fine((uint64_t)(distance + off));
+    sum->rd_least[least] += weight;
+    sum->rd_most[most] += weight;
+    if (least == most) sum->certain[least] += weight;
+    for (uint32_t bin = least; bin <= most; bin++) sum->maybe[bin] += weight;
+}
+
+static void count_reuse(struct rsc_sampled_sum *sum, const struct rsc_sample_record *record) {
+    double weight = record->weight;
+    uint64_t distance = record->distance, interval = record->interval ? record->interval : 1;
+    int capped = sum->rd_cap && distance >= sum->rd_cap;
+    sum->ri[rsc_bin_of_fine(interval)] += weight;
+    if (capped) sum->capped += weight;
+    else sum->rd[rsc_bin_of_fine(distance)] += weight;
+    count_around(sum, (double)distance, sum->z * sqrt(record->variance), weight);
+    if (sum->rd_binned) {
+        struct rsc_bins bins = rsc_bins_per_octave(sum->bins_per_octave);
+        sum->rd_binned[rsc_bin_of(bins, capped ? sum->rd_cap : distance)] += weight;
+        sum->ri_binned[rsc_bin_of(bins, interval)] += weight;
+    }
+    if (record->use.thread < sum->thread_count)
+        sum->threads[record->use.thread].rd[rsc_bin_of_coarse(capped ? sum->rd_cap : distance)] += weight;
+    sum->sketched += record->variance > 0;
+}
+
+void rsc_sampled_sum_take(struct rsc_sampled_sum *sum, const struct rsc_sample_record *record) {
+    double weight = record->weight;
+    struct rsc_sampled_row *row = record->use.thread < sum->thread_count ? &sum->threads[record->use.thread] : NULL;
+    sum->samples++;
+    sum->weight += weight;
+    sum->spread += weight * (weight - 1);
+    sum->outcome[record->outcome] += weight;
+    if (row) row->weight += weight;
+    if (row && record->outcome == RSC_SAMPLE_INVALIDATED) row->invalidated += weight;
+    if (record->outcome == RSC_SAMPLE_REUSED) count_reuse(sum, record);
+    if (record->outcome == RSC_SAMPLE_PRUNED || record->outcome == RSC_SAMPLE_CENSORED)
+        sum->given_up[rsc_bin_of_fine(record->distance)] += weight;
+}
+
+/* ---- bars ---- */
+
+double rsc_sampled_sum_size(const struct rsc_sampled_sum *sum) {
+    if (!(sum->weight > 0)) return 0;
+    return sum->spread > 0 ? sum->weight * sum->weight / sum->spread : INFINITY;
+}
+
+void rsc_wilson(double p, double n, double z, double *low, double *high) {
+    if (isinf(n)) {
+        *low = *high = p;
+        return;
+    }
+    *low = 0;
+    *high = 1;
+    if (!(n > 0)) return;
+    double shrink = 1 + z * z / n, centre = (p + z * z / (2 * n)) / shrink;
+    double half = z / shrink * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    /* at the ends rounding must not leave the true value just outside */
+    *low = p <= 0 ? 0 : fmax(0, centre - half);
+    *high = p >= 1 ? 1 : fmin(1, centre + half);
+}
+
+/* Sums from each bin to the last, into a copy with one more entry; NULL: out of memory. */
+static double *tails_of(const double *count, uint32_t bins) {
+    double *tail = calloc(bins + 1ull, sizeof *tail);
+    for (uint32_t bin = bins; tail && bin-- > 0;) tail[bin] = tail[bin + 1] + count[bin];
+    return tail;
+}
+
+static double within(double value) { return fmin(1, fmax(0, value)); }
+
+static int draw_curve(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
+    uint32_t bins = profile->rd.bin_count;
+    if (rsc_profile_derive_mrc(profile) < 0) return RSC_ENOMEM;
+    double *rd = tails_of(sum->rd, bins), *least = tails_of(sum->rd_least, bins), *most = tails_of(sum->rd_most, bins);
+    double *given_up = tails_of(sum->given_up, bins), size = rsc_sampled_sum_size(sum), low, high, unused;
+    int failed = !rd || !least || !most || !given_up;
+    double known = sum->weight - sum->outcome[RSC_SAMPLE_CENSORED];
+    double always = sum->outcome[RSC_SAMPLE_INVALIDATED] + sum->outcome[RSC_SAMPLE_LAST_TOUCH];
+    double pruned = sum->outcome[RSC_SAMPLE_PRUNED];
+    for (size_t i = 0; !failed && i < profile->mrc_count; i++) {
+        struct rsc_mrc_point *point = &profile->mrc[i];
+        uint32_t bin = rsc_bin_of_fine(point->lines);
+        bin += rsc_bin_lo(RSC_BINS_FINE, bin) != point->lines; /* the last point, inside of a bin that hits */
+        point->miss_ratio = known > 0 ? within((rd[bin] + sum->capped + always + pruned) / known) : 1;
+        rsc_wilson(sum->weight > 0 ? within((least[bin] + given_up[bin] + always) / sum->weight) : 0, size, sum->z, &low, &unused);
+        rsc_wilson(sum->weight > 0 ? within((most[bin] + always + pruned + sum->outcome[RSC_SAMPLE_CENSORED]) / sum->weight) : 1,
+                   size, sum->z, &unused, &high);
+        point->low = fmin(low, point->miss_ratio);
+        point->high = fmax(high, point->miss_ratio);
+    }
+    free(rd);
+    free(least);
+    free(most);
+    free(given_up);
+    return failed ? RSC_ENOMEM : 0;
+}
+
+static int draw_bins(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
+    double size = rsc_sampled_sum_size(sum), references = (double)profile->references, low, high, unused;
+    if (isinf(size) || !(sum->weight > 0)) return 0;
+    if (rsc_profile_set_bars(profile) < 0) return RSC_ENOMEM;
+    for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) {
+        uint64_t count = profile->rd.count[bin];
+        if (!count) continue;
+        rsc_wilson(within(sum->certain[bin] / sum->weight), size, sum->z, &low, &unused);
+        rsc_wilson(within(sum->maybe[bin] / sum->weight), size, sum->z, &unused, &high);
+        uint64_t least = (uint64_t)(low * references), most = (uint64_t)ceil(high * references);
+        profile->rd_low.count[bin] = least < count ? least : count;
+        profile->rd_high.count[bin] = most > count ? (most < profile->references ? most : profile->references) : count;
+    }
+    return 0;
+}
+
+/* ---- the profile ---- */
+
+/* Hands out whole counts: each total so far is rounded, so the last one is right and none is off by 1. */
+struct rounding {
+    double sum, scale;
+    uint64_t given, total;
+};
+
+static uint64_t next_count(struct rounding *rounding, double value) {
+    rounding->sum += value;
+    double upto = rounding->sum * rounding->scale + 0.5;
+    uint64_t whole = upto < (double)rounding->total ? (uint64_t)upto : rounding->total, before = rounding->given;
+    if (whole < before) whole = before;
+    rounding->given = whole;
+    return whole - before;
+}
+
+static double sum_of(const double *count, uint32_t bins) {
+    double sum = 0;
+    for (uint32_t bin = 0; bin < bins; bin++) sum += count[bin];
+    return sum;
+}
+
+/* Fills a histogram with `total` counts in the proportion of `count`. */
+static void spread_out(const double *count, struct rsc_histogram *into, uint64_t total) {
+    double sum = sum_of(count, into->bin_count);
+    struct rounding rounding = {0, sum > 0 ? (double)total / sum : 0, 0, total};
+    uint32_t last = 0;
+    for (uint32_t bin = 0; bin < into->bin_count; bin++) {
+        into->count[bin] = next_count(&rounding, count[bin]);
+        if (count[bin] > 0) last = bin;
+    }
+    if (sum > 0) into->count[last] += total - rounding.given;
+}
+
+static void fill_totals(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
+    struct rounding rounding = {0, sum->weight > 0 ? (double)profile->references / sum->weight : 0, 0, profile->references};
+    for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) profile->rd.count[bin] = next_count(&rounding, sum->rd[bin]);
+    profile->rd_cap = sum->rd_cap;
+    profile->rd_capped = next_count(&rounding, sum->capped);
+    profile->invalidated = next_count(&rounding, sum->outcome[RSC_SAMPLE_INVALIDATED]);
+    profile->last_touch = next_count(&rounding, sum->outcome[RSC_SAMPLE_LAST_TOUCH]);
+    profile->pruned = next_count(&rounding, sum->outcome[RSC_SAMPLE_PRUNED]);
+    profile->censored = profile->references - rounding.given; /* all, where nothing was sampled */
+    double shortfall = (double)profile->censored - sum->outcome[RSC_SAMPLE_CENSORED] * rounding.scale;
+    /* rounding may have left one over, which belongs to whatever there is most of */
+    if (sum->outcome[RSC_SAMPLE_CENSORED] == 0 && sum->weight > 0 && shortfall > 0) {
+        uint64_t *most = &profile->last_touch;
+        for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++)
+            if (profile->rd.count[bin] > *most) most = &profile->rd.count[bin];
+        *most += profile->censored;
+        profile->censored = 0;
+    }
+    uint64_t reuses = profile->rd_capped;
+    for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) reuses += profile->rd.count[bin];
+    spread_out(sum->ri, &profile->ri, reuses);
+    /* each line has one last touch, unless it was given up before; and as many as the greatest distance there are for sure */
+    profile->distinct = profile->last_touch;
+    for (uint32_t bin = profile->rd.bin_count; bin-- > 0;)
+        if (profile->rd.count[bin]) {
+            uint64_t least = rsc_bin_lo(RSC_BINS_FINE, bin) + 1;
+            if (profile->distinct < least) profile->distinct = least;
+            break;
+        }
+    if (!profile->distinct && profile->references) profile->distinct = 1;
+}
+
+static int fill_binned(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
+    if (!sum->bins_per_octave) return 0;
+    if (rsc_profile_set_bins(profile, sum->bins_per_octave) < 0) return RSC_ENOMEM;
+    uint64_t reuses = rsc_histogram_total(&profile->rd) + profile->rd_capped;
+    spread_out(sum->rd_binned, &profile->rd_binned, reuses);
+    spread_out(sum->ri_binned, &profile->ri_binned, reuses);
+    return 0;
+}
+
+static int fill_threads(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
+    if (rsc_profile_set_threads(profile, sum->thread_count) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; i < sum->thread_count; i++) {
+        const struct rsc_sampled_row *from = &sum->threads[i];
+        struct rsc_thread_row *row = &profile->threads[i];
+        row->pid = from->pid;
+        row->tid = from->tid;
+        row->references = from->references;
+        struct rounding rounding = {0, from->weight > 0 ? (double)from->references / from->weight : 0, 0, from->references};
+        for (uint32_t bin = 0; bin < row->rd.bin_count; bin++) row->rd.count[bin] = next_count(&rounding, from->rd[bin]);
+        row->invalidated = next_count(&rounding, from->invalidated);
+    }
+    return 0;
+}
+
+struct rsc_profile *rsc_sampled_sum_profile(struct rsc_sampled_sum *sum, uint64_t accesses, uint64_t references,
+                                            uint64_t line_bytes) {
+    struct rsc_profile *profile = rsc_profile_new();
+    if (!profile) return NULL;
+    profile->made.line_bytes = line_bytes;
+    profile->accesses = accesses;
+    profile->references = references;
+    fill_totals(sum, profile);
+    if (fill_binned(sum, profile) < 0 || fill_threads(sum, profile) < 0 || draw_curve(sum, profile) < 0 ||
+        draw_bins(sum, profile) < 0) {
+        rsc_profile_free(profile);
+        return NULL;
+    }
+    return profile;
+}

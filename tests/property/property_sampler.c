@@ -1,0 +1,378 @@
+/*
+ * property_sampler.c - the sampler that programs and traces share, against stacks kept
+ * slot by slot: with every reference sampled and nothing pruned, each distance must be
+ * theirs, in order; in parallel order on real threads the sums must hold; sketched
+ * distances must be as good as they say.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pages.h"
+#include "base/pool.h"
+#include "paper_stacks.h"
+#include "random_traces.h"
+#include "runtime/sampler.h"
+
+#define THREADS 8u
+
+/* Finished samples of one model, in order. */
+struct seen {
+    struct rsc_sample_record *record;
+    size_t count, room;
+    uint64_t outcomes[5];
+};
+
+static void take_record(void *context, const struct rsc_sample_record *record) {
+    struct seen *seen = (struct seen *)context + (record->model == RSC_MODEL_SHARED);
+    if (seen->count == seen->room) {
+        seen->room = seen->room ? 2 * seen->room : 256;
+        seen->record = realloc(seen->record, seen->room * sizeof *seen->record);
+        assert_non_null(seen->record);
+    }
+    seen->record[seen->count++] = *record;
+    seen->outcomes[record->outcome]++;
+}
+
+struct reference {
+    uint64_t line;
+    uint32_t thread;
+    int is_write;
+};
+
+static void random_references(struct rsc_rng *rng, struct reference *out, uint32_t count, uint32_t threads) {
+    uint64_t lines = 1 + rsc_rng_below(rng, 60), at[THREADS] = {0};
+    unsigned shape[THREADS], writes = (unsigned)rsc_rng_below(rng, 5), burst = 1 + (unsigned)rsc_rng_below(rng, 12);
+    int apart = rsc_rng_below(rng, 3) == 0; /* each thread mostly in lines of its own */
+    uint32_t thread = 0;
+    for (uint32_t t = 0; t < THREADS; t++) shape[t] = (unsigned)rsc_rng_below(rng, 8);
+    for (uint32_t i = 0; i < count; i++) {
+        if (rsc_rng_below(rng, burst) == 0) thread = (uint32_t)rsc_rng_below(rng, threads);
+        uint64_t line = random_line(rng, shape[thread], &at[thread], lines, i);
+        if (apart && rsc_rng_below(rng, 8)) line += 1000 * (thread + 1);
+        out[i] = (struct reference){line, thread, writes && rsc_rng_below(rng, 2 * writes) == 0};
+    }
+}
+
+static struct rsc_sampler *make_sampler(const struct rsc_sampler_options *options, void **memory, size_t *bytes) {
+    *bytes = rsc_sampler_bytes(options, NULL);
+    *memory = rsc_pages_new(*bytes);
+    assert_non_null(*memory);
+    struct rsc_sampler *sampler = rsc_sampler_init(options, *memory);
+    for (uint32_t t = 0; t < THREADS; t++) assert_int_equal(rsc_sampler_thread_begin(sampler, t), t);
+    return sampler;
+}
+
+static void use(struct rsc_sampler *sampler, const struct reference *reference, uint64_t pc) {
+    struct rsc_sample_place place = {pc, 0, 0};
+    rsc_sampler_use(sampler, reference->thread, reference->line, reference->is_write, &place);
+}
+
+/* Finds the next record that has a distance. */
+static const struct rsc_sample_record *next_reused(const struct seen *seen, size_t *at) {
+    while (*at < seen->count && seen->record[*at].outcome != RSC_SAMPLE_REUSED) ++*at;
+    return *at < seen->count ? &seen->record[(*at)++] : NULL;
+}
+
+static void compare(const struct reference *references, uint32_t count, const struct seen *seen) {
+    struct brute_stack stack[THREADS] = {{0}}, shared = {0};
+    uint64_t last[2][THREADS][64 + 9 * 1000], own[THREADS] = {0}, private_finite = 0, shared_finite = 0;
+    size_t private_at = 0, shared_at = 0;
+    memset(last, 0, sizeof last);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t line = references[i].line;
+        uint32_t thread = references[i].thread;
+        uint64_t d = brute_use(&stack[thread], line), s = brute_use(&shared, line);
+        own[thread]++;
+        if (d != BRUTE_NEW) {
+            const struct rsc_sample_record *record = next_reused(&seen[0], &private_at);
+            assert_non_null(record);
+            assert_int_equal(record->distance, d);
+            assert_int_equal(record->line, line);
+            assert_int_equal(record->use.thread, thread);
+            assert_int_equal(record->reuse.pc, i + 1);
+            assert_int_equal(record->interval, own[thread] - last[0][thread][line]);
+            private_finite++;
+        }
+        if (s != BRUTE_NEW) {
+            const struct rsc_sample_record *record = next_reused(&seen[1], &shared_at);
+            assert_non_null(record);
+            assert_int_equal(record->distance, s);
+            assert_int_equal(record->use.pc, last[1][0][line]);
+            assert_int_equal(record->interval, i + 1 - last[1][0][line]);
+            shared_finite++;
+        }
+        last[0][thread][line] = own[thread];
+        last[1][0][line] = i + 1;
+        for (uint32_t t = 0; references[i].is_write && t < THREADS; t++)
+            if (t != thread) brute_take(&stack[t], line);
+    }
+    assert_int_equal(seen[0].outcomes[RSC_SAMPLE_REUSED], private_finite);
+    assert_int_equal(seen[1].outcomes[RSC_SAMPLE_REUSED], shared_finite);
+    assert_int_equal(seen[0].count, count);
+    assert_int_equal(seen[1].count, count);
+    assert_int_equal(seen[0].outcomes[RSC_SAMPLE_PRUNED] + seen[0].outcomes[RSC_SAMPLE_CENSORED], 0);
+    assert_int_equal(seen[1].outcomes[RSC_SAMPLE_PRUNED] + seen[1].outcomes[RSC_SAMPLE_CENSORED], 0);
+    for (uint32_t t = 0; t < THREADS; t++) brute_free(&stack[t]);
+    brute_free(&shared);
+}
+
+static void test_every_reference(void **state) {
+    (void)state;
+    struct rsc_rng rng;
+    unsigned long traces = property_traces(2000);
+    struct reference *references = malloc(20000 * sizeof *references);
+    assert_non_null(references);
+    rsc_rng_seed(&rng, property_seed(), 0);
+    for (unsigned long n = 0; n < traces; n++) {
+        uint32_t count = n % 100 ? random_count(&rng, 300) : 20000 /* epochs are renumbered on the way */;
+        struct seen seen[2] = {{0}};
+        random_references(&rng, references, count, 1 + (uint32_t)rsc_rng_below(&rng, THREADS));
+        struct rsc_sampler_options options = {
+            .models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED, .period = 1, .threads_most = THREADS, .exact_lines = 1024,
+            .samples_most = 1000, .prune_quantile = 1, .seed = n, .emit = take_record, .emit_context = seen};
+        void *memory;
+        size_t bytes;
+        struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
+        for (uint32_t i = 0; i < count; i++) use(sampler, &references[i], i + 1);
+        rsc_sampler_finish(sampler);
+        compare(references, count, seen);
+        rsc_pages_free(memory, bytes);
+        free(seen[0].record);
+        free(seen[1].record);
+    }
+    free(references);
+}
+
+/* Sampled now and then, a record must be one of those that sampling everything gives. */
+static void test_some_references(void **state) {
+    (void)state;
+    enum { COUNT = 60000 };
+    struct reference *references = malloc(COUNT * sizeof *references);
+    uint64_t *truth = malloc(2 * (COUNT + 1) * sizeof *truth);
+    assert_non_null(references);
+    assert_non_null(truth);
+    struct rsc_rng rng;
+    rsc_rng_seed(&rng, 7, 0);
+    random_references(&rng, references, COUNT, 4);
+    for (int period = 1; period <= 1000; period = period * 5 + 2) {
+        struct seen seen[2] = {{0}};
+        struct rsc_sampler_options options = {
+            .models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED, .period = period, .threads_most = THREADS,
+            .exact_lines = 8192, .samples_most = 4096, .prune_quantile = 1, .seed = 3, .emit = take_record,
+            .emit_context = seen};
+        void *memory;
+        size_t bytes;
+        struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const struct reference *reference = &references[i];
+            if (rsc_sampler_is_quiet(sampler) && rsc_sampler_countdown(sampler, reference->thread) > 1)
+                rsc_sampler_pass(sampler, reference->thread, 1);
+            else
+                use(sampler, reference, i + 1);
+        }
+        rsc_sampler_finish(sampler);
+        struct rsc_sampler_counts counts;
+        rsc_sampler_get_counts(sampler, &counts);
+        assert_int_equal(counts.references, COUNT);
+        assert_int_equal(counts.samples, seen[0].count);
+        for (size_t model = 0; model < 2; model++)
+            for (size_t i = 0; i < seen[model].count; i++) {
+                const struct rsc_sample_record *record = &seen[model].record[i];
+                uint64_t outcome = record->outcome == RSC_SAMPLE_REUSED ? record->distance : UINT64_MAX - record->outcome;
+                uint64_t *known = &truth[model * (COUNT + 1) + record->use.pc];
+                if (period == 1) *known = outcome;
+                assert_int_equal(outcome, *known);
+            }
+        double expected = (double)COUNT / period;
+        assert_true(fabs((double)seen[0].count - expected) <= 5 * sqrt(expected) + 1);
+        rsc_pages_free(memory, bytes);
+        free(seen[0].record);
+        free(seen[1].record);
+    }
+    free(truth);
+    free(references);
+}
+
+/* Sweeps over more and more lines with one sample at the front, and a small loop in between: sketched and exact. */
+static void test_sketch(void **state) {
+    (void)state;
+    enum { SEEDS = 60, EXACT = 256, LOOP = 100 };
+    double squares = 0, sum = 0, worst = 0;
+    int count = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct rsc_active_options options = {EXACT, 64, seed};
+        struct rsc_active_samples set;
+        size_t bytes = rsc_active_bytes(&options);
+        void *memory = rsc_pages_new(bytes);
+        assert_non_null(memory);
+        rsc_active_init(&set, &options, memory);
+        uint32_t old = rsc_active_begin(&set, 1);
+        uint64_t lines = 0;
+        for (uint64_t target = 100; target < 200000; target *= 3) {
+            for (; lines < target; lines++) rsc_active_use(&set, 1000 + lines, set.now);
+            for (int again = 0; again < 3; again++) /* what was there before changes nothing */
+                for (uint64_t i = 0; i < lines; i += 1 + lines / 3000) rsc_active_use(&set, 1000 + i, set.now);
+            struct rsc_active_distance distance = rsc_active_distance(&set, old);
+            if (target <= EXACT) {
+                assert_int_equal(distance.lines, lines);
+                assert_true(distance.variance == 0);
+                continue;
+            }
+            assert_false(distance.too_far);
+            double off = (double)distance.lines - (double)lines;
+            if (distance.variance > 0) {
+                squares += off * off / distance.variance;
+                sum += off / sqrt(distance.variance);
+                count++;
+            } else {
+                assert_true(off == 0);
+            }
+            worst = fmax(worst, sqrt(distance.variance) / (double)distance.lines);
+            /* a young sample is exact beside it */
+            uint32_t young = rsc_active_begin(&set, 2);
+            for (int i = 0; i < 5 * LOOP; i++) rsc_active_use(&set, 1000 + (uint64_t)(i % LOOP), set.now);
+            distance = rsc_active_distance(&set, young);
+            assert_int_equal(distance.lines, LOOP);
+            assert_true(distance.variance == 0);
+            rsc_active_end(&set, young);
+            rsc_active_take(&set, 2); /* leaves a hole, which the next new line fills */
+        }
+        rsc_pages_free(memory, bytes);
+    }
+    printf("sketch: error %.2f of what is stated, bias %+.2f, worst stated %.1f%%, %d distances\n",
+           sqrt(squares / count), sum / count, 100 * worst, count);
+    assert_true(count > 150);
+    assert_true(squares / count > 0.6 && squares / count < 1.6);
+    assert_true(fabs(sum / count) < 0.3);
+    assert_true(worst <= 1 / sqrt(EXACT / 2.0));
+}
+
+/* Few distances are long: those are given up, the rest is as it was. */
+static void test_pruning(void **state) {
+    (void)state;
+    struct seen seen[2] = {{0}}, whole[2] = {{0}};
+    for (int pass = 0; pass < 2; pass++) {
+        struct rsc_sampler_options options = {
+            .models = RSC_MODEL_PRIVATE, .period = 50, .threads_most = THREADS, .seed = 5,
+            .prune_quantile = pass ? 1 : 0, .emit = take_record, .emit_context = pass ? whole : seen};
+        void *memory;
+        size_t bytes;
+        struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
+        for (uint32_t i = 0; i < 400000; i++) {
+            struct reference reference = {i % 1000 ? i % 7 : 100 + i / 1000 % 200, 0, 0};
+            use(sampler, &reference, i + 1);
+        }
+        rsc_sampler_finish(sampler);
+        rsc_pages_free(memory, bytes);
+    }
+    assert_int_equal(seen[0].count, whole[0].count);
+    assert_int_equal(whole[0].outcomes[RSC_SAMPLE_PRUNED], 0);
+    uint64_t pruned = seen[0].outcomes[RSC_SAMPLE_PRUNED];
+    assert_in_range(pruned, 1, whole[0].count / 100);
+    for (size_t i = 0; i < seen[0].count; i++)
+        if (seen[0].record[i].outcome == RSC_SAMPLE_PRUNED) assert_true(seen[0].record[i].distance > 6);
+    free(seen[0].record);
+    free(whole[0].record);
+}
+
+/* ---- parallel order ---- */
+
+struct parallel_run {
+    struct rsc_sampler *sampler;
+    uint32_t references; /* of each thread */
+    uint32_t lines;
+    uint64_t outcomes[2][5]; /* atomic */
+    uint32_t started; /* atomic */
+};
+
+static void count_record(void *context, const struct rsc_sample_record *record) {
+    struct parallel_run *run = context;
+    __atomic_add_fetch(&run->outcomes[record->model == RSC_MODEL_SHARED][record->outcome], 1, __ATOMIC_RELAXED);
+}
+
+static void drive(void *context, size_t index) {
+    struct parallel_run *run = context;
+    struct rsc_rng rng;
+    rsc_rng_seed(&rng, 99, index);
+    __atomic_add_fetch(&run->started, 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&run->started, __ATOMIC_RELAXED) < 4) sched_yield(); /* all at once */
+    for (int life = 0; life < 5; life++) { /* threads end, and others take their slots */
+        uint32_t slot = rsc_sampler_thread_begin(run->sampler, (uint32_t)index * 5 + (uint32_t)life);
+        if (slot == RSC_NO_THREAD) abort();
+        for (uint32_t i = 0; i < run->references / 5; i++) {
+            struct rsc_sample_place place = {i, 0, 0};
+            uint64_t line = rsc_rng_below(&rng, 4) ? 1000 * index + i % run->lines : rsc_rng_below(&rng, 50);
+            if (rsc_sampler_is_quiet(run->sampler) && rsc_sampler_countdown(run->sampler, slot) > 1)
+                rsc_sampler_pass(run->sampler, slot, 1);
+            else
+                rsc_sampler_use(run->sampler, slot, line, rsc_rng_below(&rng, 8) == 0, &place);
+            if (i % 5000 == 4999) {
+                rsc_sampler_park(run->sampler, slot);
+                rsc_sampler_unpark(run->sampler, slot);
+                rsc_sampler_sync(run->sampler, slot);
+            }
+        }
+        rsc_sampler_thread_end(run->sampler, slot);
+    }
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    uint64_t invalidated = 0;
+    for (int pass = 0; pass < 4; pass++) {
+        struct parallel_run run = {.references = 100000, .lines = 300};
+        struct rsc_sampler_options options = {
+            .models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED, .order = RSC_ORDER_PARALLEL, .skew = pass == 3 ? 64 : 0,
+            .period = pass == 0 ? 3 : 200, .threads_most = THREADS, .exact_lines = 1024, .samples_most = 1024,
+            .log_entries = pass == 1 ? 64 : 4096, .seed = (uint64_t)pass, .emit = count_record, .emit_context = &run};
+        size_t bytes = rsc_sampler_bytes(&options, NULL);
+        void *memory = rsc_pages_new(bytes);
+        struct rsc_pool *pool;
+        struct rsc_error error;
+        assert_non_null(memory);
+        run.sampler = rsc_sampler_init(&options, memory);
+        assert_int_equal(rsc_pool_new(&pool, 4, &error), 0);
+        rsc_pool_for(pool, 4, drive, &run);
+        rsc_pool_free(pool);
+        rsc_sampler_finish(run.sampler);
+        struct rsc_sampler_counts counts;
+        rsc_sampler_get_counts(run.sampler, &counts);
+        assert_int_equal(counts.references, 4 * run.references);
+        assert_true(rsc_sampler_is_quiet(run.sampler));
+        for (int model = 0; model < 2; model++) {
+            uint64_t all = 0;
+            for (int outcome = 0; outcome < 5; outcome++) all += run.outcomes[model][outcome];
+            assert_int_equal(all, counts.samples); /* every sample ends, and just once */
+            assert_true(run.outcomes[model][RSC_SAMPLE_REUSED] > counts.samples / 2);
+        }
+        assert_int_equal(run.outcomes[1][RSC_SAMPLE_INVALIDATED], 0);
+        printf("pass %d: %llu samples, private: %llu reused, %llu invalidated, %llu censored\n", pass,
+               (unsigned long long)counts.samples, (unsigned long long)run.outcomes[0][RSC_SAMPLE_REUSED],
+               (unsigned long long)run.outcomes[0][RSC_SAMPLE_INVALIDATED],
+               (unsigned long long)run.outcomes[0][RSC_SAMPLE_CENSORED]);
+        invalidated += run.outcomes[0][RSC_SAMPLE_INVALIDATED];
+        rsc_pages_free(memory, bytes);
+    }
+    assert_true(invalidated > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_reference),
+        cmocka_unit_test(test_some_references),
+        cmocka_unit_test(test_sketch),
+        cmocka_unit_test(test_pruning),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
+}
