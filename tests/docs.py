@@ -10,6 +10,7 @@ One line a problem, exit status 1 if there are any:
   - command lines of reusescope in the Markdown files (```sh blocks, and lines of
     other blocks that open with "$ ") with verbs or options that do not exist
   - links between Markdown files that lead nowhere
+  - pictures over 100 KB, or that no document shows
   - files that CONTRIBUTING.md names and that are not there
 """
 import glob
@@ -198,6 +199,20 @@ def link_problems(source):
                 yield f"{name}: {link}: no such heading"
 
 
+def picture_problems(source):
+    """Pictures are kept small, and every one of them is shown somewhere."""
+    shown = ""
+    for path in markdown_files(source):
+        with open(path, encoding="utf-8") as file:
+            shown += file.read()
+    for path in sorted(glob.glob(os.path.join(source, "docs", "images", "*"))):
+        name = os.path.relpath(path, source)
+        if os.path.getsize(path) > 100 * 1000:
+            yield f"{name}: over 100 KB (scripts/screenshots makes smaller ones)"
+        if f"images/{os.path.basename(path)})" not in shown:
+            yield f"{name}: no document shows it"
+
+
 def named_file_problems(source):
     """Words in backquotes of CONTRIBUTING.md that look like paths must be there; * and <name> stand for anything."""
     with open(os.path.join(source, "CONTRIBUTING.md"), encoding="utf-8") as file:
@@ -215,7 +230,7 @@ def main(source, tool):
     source = os.path.abspath(source)
     options_by_verb = {verb: help_options(tool, verb) for verb in verbs_of(tool)}
     found = [*page_problems(source, tool, options_by_verb), *lint_problems(source),
-             *shell_problems(source, options_by_verb), *link_problems(source), *named_file_problems(source)]
+             *shell_problems(source, options_by_verb), *link_problems(source), *picture_problems(source), *named_file_problems(source)]
     for problem in found:
         print(problem)
     return 1 if found else 0

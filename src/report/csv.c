@@ -102,7 +102,7 @@ static void put_place(struct rsc_text *text, const struct rsc_place *place) {
         return;
     }
     rsc_text_in_quotes(text, place->function);
-    rsc_text_put(text, "%s0x%" PRIx64, place->function ? " " : "", place->pc);
+    rsc_text_put(text, "%s0x%" PRIx64, place->function ? " " : "", place->offset ? place->offset : place->pc);
     if (place->module) rsc_text_put(text, " ");
     rsc_text_in_quotes(text, place->module);
 }

@@ -33,7 +33,7 @@ struct rsc_report_style {
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the machine's L2, else 1 MiB */
     int references;    /* stacks are weighed by references, not by misses at that size */
     const struct rsc_page_extras *page; /* what else goes into an HTML page (page.h); NULL: nothing */
-    int brief; /* of text, what fits in RSC_REPORT_BRIEF_LINES a profile: facts, curve, words, worst lines and pairs */
+    int brief; /* of text, what fits in RSC_REPORT_BRIEF_LINES a profile: a sentence, facts, curve, words, worst lines and pairs */
 };
 
 #define RSC_REPORT_BRIEF_LINES 55 /* and 5 of next commands */

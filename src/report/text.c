@@ -161,7 +161,7 @@ static void put_headline(struct rsc_text *text, const struct rsc_profile *profil
     snprintf(words, sizeof words, "%s reference%s to lines of %s", rsc_show_count(profile->references).text,
              profile->references == 1 ? "" : "s", rsc_show_bytes(profile->made.line_bytes).text);
     put_fact(text, style, "references", words);
-    put_kind_fact(text, profile, style);
+    if (!style->brief) put_kind_fact(text, profile, style);
     snprintf(words, sizeof words, "%s distinct line%s, %s", rsc_show_count(profile->distinct).text,
              profile->distinct == 1 ? "" : "s",
              rsc_show_bytes(rsc_lines_to_bytes(profile->distinct, profile->made.line_bytes)).text);
@@ -299,12 +299,13 @@ static size_t lines_from(const struct rsc_text *text, size_t from) {
 }
 
 /*
- * Facts, curve, words, worst lines and pairs. What might not fit is tried and taken
+ * A sentence, facts, curve, words, worst lines and pairs. What might not fit is tried and taken
  * back: how many lines a part takes depends on the width and on its notes.
  */
 static void put_brief(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     struct rsc_rank_size size = rsc_rank_size(profile, style, style->at_bytes);
     size_t from = text->used;
+    if (profile->references) rsc_put_verdict(text, profile, style);
     put_headline(text, profile, style);
     if (!profile->references) return;
     if (profile->mrc_count >= 4) {

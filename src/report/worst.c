@@ -166,6 +166,38 @@ static void explain_lines(struct worst *worst) {
     rsc_ranking_free(&pairs);
 }
 
+void rsc_put_verdict(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    struct rsc_rank_size size = rsc_rank_size(profile, style, style->at_bytes);
+    struct rsc_mrc_point at = rsc_profile_mrc_at(profile, size.lines);
+    struct rsc_ranking ranking;
+    char sentence[SENTENCE], cache[64];
+    if (rsc_ranking_make(&ranking, profile, RSC_RANK_LINES, size.lines)) {
+        text->failed = 1;
+        return;
+    }
+    if (size.level) snprintf(cache, sizeof cache, "%s (%s)", size.level->name, rsc_show_bytes(size.bytes).text);
+    else snprintf(cache, sizeof cache, "a cache of %s", rsc_show_bytes(size.bytes).text);
+    int used = snprintf(sentence, sizeof sentence, "%s", rsc_show_percent(at.miss_ratio).text);
+    if (at.low < at.high)
+        used += snprintf(sentence + used, sizeof sentence - (size_t)used, " (%s to %s)", rsc_show_percent(at.low).text,
+                         rsc_show_percent(at.high).text);
+    used += snprintf(sentence + used, sizeof sentence - (size_t)used, " of %s references miss in %s",
+                     rsc_show_short(profile->references).text, cache);
+    uint64_t all = rsc_profile_coarse_misses(profile, size.lines);
+    if (ranking.count && ranking.ranks[0].misses && all) {
+        const struct rsc_place *place = &((const struct rsc_code_row *)ranking.ranks[0].rows[0])->place;
+        snprintf(sentence + used, sizeof sentence - (size_t)used, "; %s of those misses are made at %s.",
+                 rsc_show_percent((double)ranking.ranks[0].misses / (double)all).text, rsc_place_in_short(place, style->unicode).text);
+    } else {
+        snprintf(sentence + used, sizeof sentence - (size_t)used, ".");
+    }
+    rsc_text_put(text, " ");
+    rsc_text_tint(text, RSC_BOLD);
+    rsc_text_paragraph(text, 1, style->width, sentence);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_ranking_free(&ranking);
+}
+
 void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style) {
     struct worst worst = {.text = text, .profile = profile, .style = style};

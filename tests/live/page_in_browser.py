@@ -8,6 +8,7 @@ import os
 import sys
 import time
 
+from colour_vision import closest
 from web_driver import Browser
 
 pages, screenshots = sys.argv[1:3]
@@ -60,6 +61,29 @@ def one_program(browser):
     check("dragging changes the headline", headline_small != headline_large, headline_small)
     check("dragging ranks anew", order_small != first_rows(browser))
 
+    # Every table is ranked by the size, not only the lines.
+    for table in ("functions", "objects", "pairs", "threads"):
+        browser.click(f"[data-table={table}]")
+        sums = []
+        for share in (0.02, 0.99):
+            browser.drag("#curve .u-over", 0.5, share)
+            sums.append(sum(browser.run("return [...document.querySelectorAll('#ranking tbody tr')].map(r => Number([...r.cells].find(c => c.title && /^\\d/.test(c.title))?.title || 0))")))
+        check(f"dragging ranks {table} anew", sums[0] > sums[1] >= 0, sums)
+    browser.click("[data-table=lines]")
+
+    # Both axes are logarithmic; the ratio can be made linear.
+    pixels = "const c = document.querySelector('#curve canvas'); return c.toDataURL().length + c.toDataURL().slice(-4000)"
+    logarithmic = browser.run(pixels)
+    toggle = "return [...document.querySelectorAll('#curve button')].findIndex(b => /ogarithmic/.test(b.textContent))"
+    check("a button for the axis", browser.run(toggle) >= 0)
+    browser.run("[...document.querySelectorAll('#curve button')].find(b => /ogarithmic/.test(b.textContent)).click()")
+    browser.frame()
+    check("a linear ratio is drawn otherwise", browser.run(pixels) != logarithmic)
+    browser.run("[...document.querySelectorAll('#curve button')].find(b => /inear|ogarithmic/.test(b.textContent)).click()")
+    browser.frame()
+    check("a heat map", browser.run("return document.querySelectorAll('#phases canvas, #phases svg').length") >= 1)
+    check("both histograms", browser.run("return document.querySelectorAll('#histograms svg, #histograms canvas').length") >= 2)
+
     # By keyboard: arrow keys move the slider by a sixteenth of an octave each.
     size = "return document.querySelector('.size').textContent"
     browser.click("#curve .slider button")
@@ -109,6 +133,15 @@ def one_program(browser):
     light = browser.run(colour)
     check("dark and light differ", sum(eval(dark[3:])) < 150 and sum(eval(light[3:])) > 700, (dark, light))
     check("prints", browser.pdf_bytes() > 20000)
+    for dark_now in (False, True):
+        browser.dark(dark_now)
+        colours = browser.run("""const style = getComputedStyle(document.documentElement), found = {};
+            for (const name of ['paper', 'hit', 'miss', 'cold', ...Array.from({length: 8}, (_, i) => 'series-' + i)]) found[name] = style.getPropertyValue('--' + name).trim();
+            return found;""")
+        for names, least in ((["series-0", "series-1"], 40), ([f"series-{i}" for i in range(8)], 4), (["hit", "miss", "cold", "paper"], 20)):
+            alike = closest({name: colours[name] for name in names})
+            check(f"colours told apart by anyone, {'dark' if dark_now else 'light'}", alike[0] > least, alike)
+    browser.dark(False)
     unnamed = browser.run("""return [...document.querySelectorAll('svg, canvas, input, select')].filter(e => !e.closest('[aria-hidden=true], [role=img]:not(svg):not(canvas)')
         && !e.getAttribute('aria-label') && !(e.labels && e.labels.length)).map(e => e.outerHTML.slice(0, 80))""")
     check("every picture and control has a name", not unnamed, unnamed)
