@@ -18,8 +18,8 @@ static const struct rsc_option options[] = {
     {OPT_EMBED_SOURCE, 0, "embed-source", NULL, "html: put the text of source files into the page", NULL},
     {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source here first, by ever shorter ends of its name", NULL},
     {OPT_SUITE, 0, "suite", NULL, "one table of all profiles: distances at 70, 80, 90, 95 % of reuses (text or csv)", NULL},
-    {OPT_BY, 0, "by", "PART", "one table of the code by module, file, function or line (text or csv)",
-     "module file function line"},
+    {OPT_BY, 0, "by", "PART", "one table of the code by module, file, function, loop or line (text or csv)",
+     "module file function loop line"},
     {OPT_CDF, 0, "cdf", NULL, "one table of the share of reuses within each distance (text or csv)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -92,7 +92,7 @@ static int take_option(struct showing *showing, const struct rsc_option_parser *
         if (showing->table && showing->table != id) return rsc_usage_error(parser->verb, "--suite, --by and --cdf: one table at a time");
         showing->table = id;
         if (id == OPT_BY && !(showing->by = rsc_table_by_of_name(parser->value)))
-            return rsc_option_refuse(parser, "not one of module, file, function, line");
+            return rsc_option_refuse(parser, "not one of module, file, function, loop, line");
         return -1;
     case OPT_EMBED_SOURCE: showing->page.embed_source = 1; return -1;
     case OPT_SOURCE_PATH:

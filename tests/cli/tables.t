@@ -82,7 +82,7 @@ $ reusescope report once.data --cdf
 
 # What makes no sense.
 $ reusescope report wave.json --by loops
-reusescope report: --by loops: not one of module, file, function, line
+reusescope report: --by loops: not one of module, file, function, loop, line
 [2]
 $ reusescope report wave.json --by line --suite
 reusescope report: --suite, --by and --cdf: one table at a time
