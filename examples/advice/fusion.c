@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct points {
     long count;
@@ -59,6 +60,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     if (make(&points) < 0) return 1;
+    clock_t start = clock();
     for (long step = 0; step < steps; step++) {
         if (fused) {
             forces_and_move(&points, 0.01);
@@ -67,6 +69,7 @@ int main(int argc, char **argv) {
             move(&points, 0.01);
         }
     }
+    fprintf(stderr, "%.3f s\n", (double)(clock() - start) / CLOCKS_PER_SEC);
     printf("after %ld steps point 3 is at %.6f\n", steps, points.place[3]);
     free(points.place);
     free(points.speed);

@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "cmd/session.h"
 #include "collect/cc_command.h"
+#include "collect/code_loops.h"
 #include "collect/launch.h"
 #include "collect/perf_probe.h"
 #include "collect/symbols.h"
@@ -136,6 +137,8 @@ static void look_at_symbols(void) {
     int works = rsc_symbols_new(&symbols, NULL, &error) == 0;
     optional(works, "source lines", "libdw", "rebuild with libdw-dev: apt-get install libdw-dev libelf-dev && make");
     if (works) rsc_symbols_free(symbols);
+    optional(works && rsc_code_loops_known(), "loops of programs", "Zydis decodes x86-64 code",
+             "rebuild with libzydis-dev, on x86-64: apt-get install libzydis-dev && make");
     optional(getenv("DEBUGINFOD_URLS") != NULL, "debuginfod", "asked with run --debuginfod",
              "DEBUGINFOD_URLS is not set: debug files come from this machine only");
 }

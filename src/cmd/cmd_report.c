@@ -19,8 +19,8 @@ static const struct rsc_option options[] = {
     {OPT_EMBED_SOURCE, 0, "embed-source", NULL, "html: put the text of source files into the page", NULL},
     {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source here first, by ever shorter ends of its name", NULL},
     {OPT_SUITE, 0, "suite", NULL, "one table of all profiles: distances at 70, 80, 90, 95 % of reuses (text or csv)", NULL},
-    {OPT_BY, 0, "by", "PART", "one table of the code by module, file, function or line (text or csv)",
-     "module file function line"},
+    {OPT_BY, 0, "by", "PART", "one table of the code by module, file, function, loop or line (text or csv)",
+     "module file function loop line"},
     {OPT_CDF, 0, "cdf", NULL, "one table of the share of reuses within each distance (text or csv)", NULL},
     {OPT_SELECT, 0, "select", "Y[,X]",
      "one table of the instructions that have Y % of all misses at --at, or where X % of reuses miss (default 10) (text or csv)", NULL},
@@ -109,7 +109,7 @@ static int take_option(struct showing *showing, const struct rsc_option_parser *
             return rsc_usage_error(parser->verb, "--suite, --by, --cdf and --select: one table at a time");
         showing->table = id;
         if (id == OPT_BY && !(showing->by = rsc_table_by_of_name(parser->value)))
-            return rsc_option_refuse(parser, "not one of module, file, function, line");
+            return rsc_option_refuse(parser, "not one of module, file, function, loop, line");
         if (id == OPT_SELECT && parse_choice(parser->value, &showing->choice) < 0)
             return rsc_option_refuse(parser, "not a percentage of misses, or that and one of reuses, as 90 or 90,10");
         return -1;

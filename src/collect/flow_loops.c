@@ -18,7 +18,7 @@
 
 #include <reusescope/error.h>
 
-#define STEPS_MAX (64u << 20) /* 0.3 s; a real function of 10,000 blocks takes some 100,000 */
+#define STEPS_MAX (64u << 20)
 #define NONE UINT32_MAX
 
 struct region {
@@ -32,7 +32,7 @@ struct search {
     uint32_t *before_first, *before; /* predecessors, as graph.first and graph.to */
     uint32_t *order;                 /* by block: when it is reached from block 0, all others behind */
     uint32_t *at_order;              /* the block of each number in order */
-    uint32_t *dominator;             /* by block: the nearest other; NONE for block 0 and those not reached */
+    uint32_t *dominator;             /* by block: the nearest other (of block 0 itself); NONE: it is not reached */
     uint32_t *enters, *leaves;       /* by block: interval in the tree of dominators */
     uint32_t *entry_of;              /* by block: the loop that it was last found to be an entry of */
     uint32_t *members;               /* blocks by region: a region's parts take the place of its own */
@@ -118,8 +118,8 @@ static int find_dominators(struct search *search, uint32_t reached) {
             }
             changed |= search->dominator[block] != nearest;
             search->dominator[block] = nearest;
+            if (search->steps > STEPS_MAX) return RSC_ELIMIT;
         }
-        if (search->steps > STEPS_MAX) return RSC_ELIMIT;
     }
     return 0;
 }
@@ -142,9 +142,11 @@ static void number_tree(struct search *search, uint32_t reached) {
     }
 }
 
+static int is_reached(const struct search *search, uint32_t block) { return search->dominator[block] != NONE; }
+
 /* Does every way to b pass a? Of blocks that are not reached nothing is known. */
 static int dominates(const struct search *search, uint32_t a, uint32_t b) {
-    if (search->dominator[a] == NONE || search->dominator[b] == NONE) return 0;
+    if (!is_reached(search, a) || !is_reached(search, b)) return 0;
     return search->enters[a] <= search->enters[b] && search->enters[b] < search->leaves[a];
 }
 
@@ -195,7 +197,8 @@ static int take_loop(struct search *search, const struct region *around, uint32_
     for (uint32_t i = 0; i < count; i++) {
         uint32_t block = part[i], is_entry = block == 0;
         for (uint32_t e = search->before_first[block]; e < search->before_first[block + 1] && !is_entry; e++) {
-            is_entry = search->region_of[search->before[e]] != number;
+            uint32_t from = search->before[e];
+            is_entry = search->region_of[from] != number && (is_reached(search, from) || !is_reached(search, block));
             search->steps++;
         }
         loop.entries += is_entry;
@@ -268,18 +271,12 @@ static int visit(struct search *search, uint32_t region_number, uint32_t start, 
     return 0;
 }
 
-static int by_order(const void *left, const void *right, void *order) {
-    uint32_t a = ((const uint32_t *)order)[*(const uint32_t *)left], b = ((const uint32_t *)order)[*(const uint32_t *)right];
-    return a < b ? -1 : a > b;
-}
-
 /* Splits a region into its parts, in the region's own stretch of members. */
 static int split(struct search *search, uint32_t number, uint32_t *copy) {
     struct region region = search->regions[number];
     uint32_t *blocks = search->members + region.first, done = region.first, open_count = 0;
     memcpy(copy, blocks, region.count * sizeof *copy);
     for (uint32_t i = 0; i < region.count; i++) search->number[blocks[i]] = 0;
-    qsort_r(copy, region.count, sizeof *copy, by_order, search->order);
     for (uint32_t i = 0; i < region.count; i++) {
         if (search->number[copy[i]]) continue;
         int rc = visit(search, number, copy[i], &open_count, &done);

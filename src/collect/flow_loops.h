@@ -14,6 +14,9 @@
  * loop here, with the first of its entries as header, and says so. Of the edges to its
  * entries those stay that are back edges of a natural loop (their source is dominated
  * by the entry): so the loops inside are found even if they begin at an entry.
+ *
+ * Blocks that are not reached from block 0 (padding, handlers of exceptions) are no way
+ * into a loop of blocks that are.
  */
 #ifndef RSC_COLLECT_FLOW_LOOPS_H
 #define RSC_COLLECT_FLOW_LOOPS_H

@@ -43,7 +43,7 @@ static int line_use(const struct rsc_evidence *evidence, struct rsc_advice *advi
         const struct rsc_rank *rank = &lines->ranks[i];
         advice->share = rsc_share_of(evidence, rank->misses);
         if (advice->share < RSC_SHARE_WORTH) return 0; /* they only get smaller */
-        struct rsc_line_use use = rsc_line_use(evidence, rank);
+        struct rsc_line_use use = rsc_line_use(evidence, rsc_worst_of_line(evidence, rank));
         advice->place = &((const struct rsc_code_row *)rank->rows[0])->place;
         if (!rsc_line_use_is_little(evidence, &use) || is_said(evidence, "interchange", advice->place)) continue;
         if (use.stride.seen && 2 * use.stride.same > use.stride.seen)

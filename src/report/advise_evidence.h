@@ -13,7 +13,7 @@
 #define RSC_MISS_RATIO_WORTH 0.01 /* where fewer references miss, no advice about misses is given */
 #define RSC_SHARE_WORTH 0.2 /* of all misses, for a pair, a line, invalidations */
 #define RSC_LITTLE_USE 1.5  /* references to a line each time it is brought in: two elements or more are silent */
-#define RSC_SMALL_LINES 64  /* a cache in which a line stays for as long as code is at it: 4 KiB */
+#define RSC_SMALL_LINES 64  /* distances below this are "at once": code is still at the line */
 
 /* What the two ends of a pair suggest. */
 enum rsc_pair_shape { RSC_SHAPE_OTHER, RSC_SHAPE_FUSION, RSC_SHAPE_INTERCHANGE, RSC_SHAPE_TILING };
@@ -38,15 +38,17 @@ struct rsc_evidence {
     const struct rsc_advices *said; /* by the rules before */
 };
 
-/* How an instruction's line of code uses the lines of memory that come to it. */
+/* What becomes of a line of memory that an instruction brings in. */
 struct rsc_line_use {
-    double uses;         /* references to a line each time it is brought in; 0: not known */
-    double bytes;        /* of it that are used then; 0: not known */
-    struct rsc_stride stride; /* seen 0: not known */
+    double uses;  /* references to it, by whatever code, before it is left for long: from 1; 0: not known */
+    double bytes; /* these times the bytes of an access: at most so many of it are used; 0: not known */
+    struct rsc_stride stride; /* of the instruction; seen 0: not known */
 };
 
-/* Of a line of code, by its rank. */
-struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_rank *line);
+struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_code_row *row);
+
+/* The instruction of a line of code that misses most. */
+const struct rsc_code_row *rsc_worst_of_line(const struct rsc_evidence *evidence, const struct rsc_rank *line);
 
 /* Is only a small part of each line used? */
 int rsc_line_use_is_little(const struct rsc_evidence *evidence, const struct rsc_line_use *use);

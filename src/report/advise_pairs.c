@@ -28,14 +28,56 @@
 
 /* ---- how lines of memory are used ---- */
 
-struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_rank *line) {
-    uint64_t small = RSC_SMALL_LINES < evidence->size.lines ? RSC_SMALL_LINES : evidence->size.lines;
-    uint64_t brought_in = rsc_rank_misses(&evidence->lines, line, small), worst = 0;
-    struct rsc_line_use use = {.uses = brought_in ? (double)line->references / (double)brought_in : 0};
-    for (size_t i = 0; i < line->row_count; i++) { /* the instruction with most misses speaks for the line */
+static const struct rsc_code_row *row_of_pc(const struct rsc_profile *profile, uint64_t pc) {
+    for (size_t i = 0; i < profile->code_count; i++)
+        if (profile->code[i].place.pc == pc) return &profile->code[i];
+    return NULL;
+}
+
+const struct rsc_code_row *rsc_worst_of_line(const struct rsc_evidence *evidence, const struct rsc_rank *line) {
+    const struct rsc_code_row *worst = NULL;
+    uint64_t most = 0;
+    for (size_t i = 0; i < line->row_count; i++) {
         const struct rsc_code_row *row = line->rows[i];
         uint64_t misses = row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, evidence->size.lines);
-        if (row->stride.seen >= STEPS_WORTH && misses >= worst) worst = misses, use.stride = row->stride;
+        if (!worst || misses > most) worst = row, most = misses;
+    }
+    return worst;
+}
+
+/* How often a line that the instruction has touched is touched again at once, and where most of these are. */
+static double again_at_once(const struct rsc_evidence *evidence, const struct rsc_code_row *row, uint64_t small,
+                            const struct rsc_code_row **next) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_pair_row *most = NULL;
+    uint64_t sum = 0, most_count = 0;
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        const struct rsc_pair_row *pair = &profile->pairs[i];
+        if (pair->use.pc != row->place.pc) continue;
+        uint64_t count = rsc_histogram_total(&pair->rd) - rsc_histogram_at_least(&pair->rd, small);
+        sum += count;
+        if (count > most_count) most = pair, most_count = count;
+    }
+    *next = most ? row_of_pc(profile, most->reuse.pc) : NULL;
+    if (!*next || !row->references) return 0;
+    return sum < row->references ? (double)sum / (double)row->references : 1;
+}
+
+/*
+ * Follows a line from the instruction on: it is used once, again with the share of
+ * references that are, from there on likewise, always by the commonest way. What is
+ * unrolled is so followed from copy to copy, and a loop that goes on within a line
+ * comes back to itself.
+ */
+struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_code_row *row) {
+    uint64_t small = RSC_SMALL_LINES < evidence->size.lines ? RSC_SMALL_LINES : evidence->size.lines;
+    struct rsc_line_use use = {.stride = row->stride};
+    const struct rsc_code_row *at = row, *next;
+    if (use.stride.seen < STEPS_WORTH) use.stride.seen = 0;
+    for (double still = 1; still > 0.01 && use.uses < (double)evidence->profile->made.line_bytes; at = next) {
+        use.uses += still;
+        still *= again_at_once(evidence, at, small, &next);
+        if (!next) break;
     }
     if (use.stride.seen) use.bytes = use.uses * use.stride.access_bytes;
     return use;
@@ -43,33 +85,21 @@ struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const stru
 
 int rsc_line_use_is_little(const struct rsc_evidence *evidence, const struct rsc_line_use *use) {
     uint64_t line_bytes = evidence->profile->made.line_bytes;
-    if (!(use->uses > 0) || use->uses >= RSC_LITTLE_USE) return 0;
-    if (!use->stride.seen) return 1;
-    /* one wide access may use all of a line */
-    return use->bytes <= (double)line_bytes / 2;
+    if (!use->stride.seen) return use->uses > 0 && use->uses < RSC_LITTLE_USE;
+    return use->stride.bytes >= line_bytes && use->bytes <= (double)line_bytes / 2;
 }
 
 static int is_regular(const struct rsc_stride *stride) { return 2 * stride->same > stride->seen; }
-
-static const struct rsc_rank *line_of(const struct rsc_evidence *evidence, const struct rsc_place *place) {
-    for (size_t i = 0; i < evidence->lines.count; i++) {
-        const struct rsc_rank *line = &evidence->lines.ranks[i];
-        if (!rsc_place_compare(&((const struct rsc_code_row *)line->rows[0])->place, place)) return line;
-    }
-    return NULL;
-}
 
 /* ---- shapes ---- */
 
 /* One loop for both ends: by how it steps. */
 static enum rsc_pair_shape shape_of_loop(const struct rsc_evidence *evidence, const struct rsc_pair_row *pair) {
-    const struct rsc_rank *line = line_of(evidence, &pair->reuse);
-    if (!line) return RSC_SHAPE_OTHER;
-    struct rsc_line_use use = rsc_line_use(evidence, line);
+    const struct rsc_code_row *row = row_of_pc(evidence->profile, pair->reuse.pc);
+    if (!row) return RSC_SHAPE_OTHER;
+    struct rsc_line_use use = rsc_line_use(evidence, row);
     if (use.stride.seen && !is_regular(&use.stride)) return RSC_SHAPE_OTHER;
-    if (!rsc_line_use_is_little(evidence, &use)) return RSC_SHAPE_TILING;
-    if (use.stride.seen && use.stride.bytes < evidence->profile->made.line_bytes) return RSC_SHAPE_TILING;
-    return RSC_SHAPE_INTERCHANGE;
+    return rsc_line_use_is_little(evidence, &use) ? RSC_SHAPE_INTERCHANGE : RSC_SHAPE_TILING;
 }
 
 static enum rsc_pair_shape shape_of(const struct rsc_evidence *evidence, const struct rsc_far_pair *far) {
@@ -126,7 +156,8 @@ static struct words words_of_object(const struct rsc_pair_row *pair) {
 
 /* "the loop at solver.c:70 (relax)". */
 static struct words words_of_loop(const struct rsc_profile *profile, uint32_t loop) {
-    struct words words;
+    struct words words = {"the loop"};
+    if (!loop) return words;
     const struct rsc_place *place = &profile->loops[loop - 1].place;
     struct rsc_place_short name = rsc_place_in_short(place, 0);
     if (place->function && place->file && place->line)
@@ -226,19 +257,34 @@ static void loops_of(const struct rsc_profile *profile, const struct rsc_far_pai
     while ((*outer = rsc_loop_around(profile, *outer, &context)) && rsc_loop_same(profile, *inner, *outer)) continue;
 }
 
+/* "the loop at a.c:20 (f)", or of several "one of the loops at a.c:20, a.c:19": which of them is not known. */
+static struct words words_of_loops_around(const struct rsc_profile *profile, uint32_t outer) {
+    struct words words;
+    uint32_t last = outer, count = 1;
+    snprintf(words.text, sizeof words.text, "one of the loops at %s", rsc_place_in_short(&profile->loops[outer - 1].place, 0).text);
+    for (uint32_t loop = profile->loops[outer - 1].parent; loop && count < 4; loop = profile->loops[loop - 1].parent) {
+        if (rsc_loop_same(profile, loop, last)) continue;
+        size_t used = strlen(words.text);
+        snprintf(words.text + used, sizeof words.text - used, ", %s", rsc_place_in_short(&profile->loops[loop - 1].place, 0).text);
+        last = loop;
+        count++;
+    }
+    return count > 1 ? words : words_of_loop(profile, outer);
+}
+
 int rsc_advise_interchange(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_far_pair *far = gather(evidence, RSC_SHAPE_INTERCHANGE, advice);
     uint32_t inner, outer;
     if (!far) return 0;
-    struct rsc_line_use use = rsc_line_use(evidence, line_of(evidence, &far->row->reuse));
+    struct rsc_line_use use = rsc_line_use(evidence, row_of_pc(profile, far->row->reuse.pc));
     loops_of(profile, far, &inner, &outer);
     say(advice->evidence, "%s of misses: %s comes back to a line%s only %s.",
              rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, rsc_place_in_short(&far->row->reuse, 0).text,
              words_of_object(far->row).text, words_of_distance(evidence, far).text);
     if (use.stride.seen)
         say(advice->evidence,
-                 " Each turn of %s goes on by %s (%s of the steps seen) and uses %.0f bytes of a line of %s before leaving it.",
+                 " Each turn of %s goes on by %s (%s of the steps seen) and uses at most %.0f bytes of a line of %s before leaving it.",
                  words_of_loop(profile, inner).text, rsc_show_bytes(use.stride.bytes).text,
                  rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text, use.bytes,
                  rsc_show_bytes(profile->made.line_bytes).text);
@@ -264,7 +310,7 @@ int rsc_advise_tiling(const struct rsc_evidence *evidence, struct rsc_advice *ad
     say(advice->evidence, "%s of misses: %s goes through its data%s in order, and %s comes back to a line only %s",
              rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_loop(profile, inner).text,
              words_of_object(far->row).text, rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
-    if (outer) say(advice->evidence, ", in a later turn of %s.", words_of_loop(profile, outer).text);
+    if (outer) say(advice->evidence, ", in a later turn of %s.", words_of_loops_around(profile, outer).text);
     else say(advice->evidence, ", when it is run again.");
     say(advice->attempt, "Cut it into tiles of less than %s, and do with one tile all that %s does before going on to the next.",
              rsc_show_bytes(evidence->size.bytes).text, outer ? "the loop around it" : "every run of it");

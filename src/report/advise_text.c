@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "base/json_writer.h"
+#include "profile/pair_ancestor.h"
 #include "report/advise.h"
 #include "report/text_buffer.h"
 #include "report/units.h"
@@ -59,6 +60,29 @@ static void put_place(struct rsc_json *json, const char *key, const struct rsc_p
     rsc_json_object_end(json);
 }
 
+static void put_loop(struct rsc_json *json, const struct rsc_profile *profile, uint32_t loop) {
+    put_place(json, "loop", loop ? &profile->loops[loop - 1].place : NULL);
+}
+
+/* The pairs it is about, and what their two ends have in common. */
+static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_advice *advice) {
+    rsc_json_key(json, "pairs");
+    rsc_json_array(json);
+    for (size_t i = 0; i < advice->pair_count; i++) {
+        const struct rsc_advice_pair *pair = &advice->pairs[i];
+        struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair->row);
+        rsc_json_object(json);
+        rsc_json_key_double(json, "share", pair->share);
+        rsc_json_key_u64(json, "median_lines", pair->median_lines);
+        put_place(json, "use", &pair->row->use);
+        put_place(json, "reuse", &pair->row->reuse);
+        put_loop(json, profile, common.around);
+        rsc_json_key_string(json, "object", pair->row->object);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
 int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style, char **text,
                     size_t *bytes, struct rsc_error *error) {
     struct rsc_json json;
@@ -87,6 +111,11 @@ int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const str
             rsc_json_key_string(&json, "try", advice->attempt);
             put_place(&json, "place", advice->place);
             put_place(&json, "used_before", advice->other);
+            put_loop(&json, profiles[i], advice->loop);
+            rsc_json_key(&json, "pays_below_bytes");
+            if (advice->pays_below) rsc_json_u64(&json, advice->pays_below);
+            else rsc_json_null(&json);
+            put_pairs(&json, profiles[i], advice);
             rsc_json_object_end(&json);
         }
         rsc_json_array_end(&json);

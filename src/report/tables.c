@@ -89,10 +89,11 @@ int rsc_table_suite(struct rsc_profile *const *profiles, const char *const *name
 
 struct part {
     const struct rsc_place *place;
+    const struct rsc_loop_row *loop; /* NULL: in none, or not known */
     uint64_t references, misses;
 };
 
-static const char *const by_names[] = {"", "module", "file", "function", "line"};
+static const char *const by_names[] = {"", "module", "file", "function", "loop", "line"};
 
 enum rsc_table_by rsc_table_by_of_name(const char *name) {
     for (int by = RSC_BY_MODULE; by <= RSC_BY_LINE; by++)
@@ -115,6 +116,15 @@ static int by_function(const void *left, const void *right) {
     return order ? order : by_module(left, right);
 }
 
+/* What the compiler made several of is one loop; two of one line are told apart by how deep they are. */
+static int by_loop(const void *left, const void *right) {
+    const struct rsc_loop_row *a = ((const struct part *)left)->loop, *b = ((const struct part *)right)->loop;
+    if (!a || !b) return (a != NULL) - (b != NULL);
+    int order = rsc_place_compare(&a->place, &b->place);
+    if (!order && !rsc_place_has_line(&a->place)) order = (a->place.pc > b->place.pc) - (a->place.pc < b->place.pc);
+    return order ? order : (a->depth > b->depth) - (a->depth < b->depth);
+}
+
 static int by_line(const void *left, const void *right) {
     return rsc_place_compare(((const struct part *)left)->place, ((const struct part *)right)->place);
 }
@@ -128,13 +138,14 @@ static int more_misses(const void *left, const void *right) {
 
 /* The parts of a profile's code, most misses first; *count receives how many. NULL: out of memory. */
 static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_by by, uint64_t lines, size_t *count) {
-    static int (*const orders[])(const void *, const void *) = {NULL, by_module, by_file, by_function, by_line};
+    static int (*const orders[])(const void *, const void *) = {NULL,        by_module, by_file,
+                                                                    by_function, by_loop,   by_line};
     struct part *parts = malloc((profile->code_count + 1) * sizeof *parts);
     size_t joined = 0;
     if (!parts) return NULL;
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];
-        parts[i] = (struct part){&row->place, row->references,
+        parts[i] = (struct part){&row->place, row->place.loop ? &profile->loops[row->place.loop - 1] : NULL, row->references,
                                  row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, lines)};
     }
     qsort(parts, profile->code_count, sizeof *parts, orders[by]);
@@ -151,7 +162,23 @@ static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_b
     return parts;
 }
 
-static void put_part(struct rsc_text *out, const struct rsc_place *place, enum rsc_table_by by, unsigned columns) {
+/* "  2 deep  heat.c:45 down_column" */
+static void put_loop(struct rsc_text *out, const struct rsc_loop_row *loop, unsigned columns) {
+    unsigned end = out->column + columns;
+    if (!loop) {
+        rsc_text_foreign_end(out, "in no loop, or not known", columns);
+        return;
+    }
+    rsc_put_place(out, &loop->place, columns > 9 ? columns - 9 : columns);
+    if (loop->depth > 1 && out->column + 8 < end) rsc_text_put(out, ", %" PRIu32 " deep", loop->depth);
+}
+
+static void put_part(struct rsc_text *out, const struct part *part, enum rsc_table_by by, unsigned columns) {
+    const struct rsc_place *place = part->place;
+    if (by == RSC_BY_LOOP) {
+        put_loop(out, part->loop, columns);
+        return;
+    }
     const char *name = by == RSC_BY_MODULE ? place->module : by == RSC_BY_FILE ? place->file : place->function;
     if (by == RSC_BY_LINE) rsc_put_place(out, place, columns);
     else rsc_text_foreign_end(out, name ? name : "not known", columns);
@@ -167,7 +194,7 @@ static void put_parts(struct rsc_text *out, const struct part *parts, size_t cou
         rsc_text_put(out, "%9s%10s  ",
                      rsc_show_share(part->references ? (double)part->misses / (double)part->references : 0).text,
                      rsc_show_short(part->references).text);
-        put_part(out, part->place, by, style->width > out->column ? style->width - out->column : 1);
+        put_part(out, part, by, style->width > out->column ? style->width - out->column : 1);
         rsc_text_put(out, "\n");
     }
     if (count > ROWS) rsc_text_put(out, "   and %zu more\n", count - ROWS);
@@ -176,19 +203,22 @@ static void put_parts(struct rsc_text *out, const struct part *parts, size_t cou
 static void put_parts_csv(struct rsc_text *out, const char *name, const struct part *parts, size_t count,
                           enum rsc_table_by by, uint64_t size_bytes) {
     for (size_t i = 0; i < count; i++) {
-        const struct rsc_place *place = parts[i].place;
-        const char *fields[] = {by == RSC_BY_FILE ? NULL : place->module,
-                                by == RSC_BY_FILE || by == RSC_BY_LINE ? place->file : NULL,
-                                by == RSC_BY_FUNCTION || by == RSC_BY_LINE ? place->function : NULL};
+        static const struct rsc_place nowhere;
+        int whole = by == RSC_BY_LINE || by == RSC_BY_LOOP;
+        const struct rsc_place *place = by != RSC_BY_LOOP ? parts[i].place : parts[i].loop ? &parts[i].loop->place : &nowhere;
+        const char *fields[] = {by == RSC_BY_FILE ? NULL : place->module, by == RSC_BY_FILE || whole ? place->file : NULL,
+                                by == RSC_BY_FUNCTION || whole ? place->function : NULL};
         put_name(out, name, 1);
         for (size_t f = 0; f < 3; f++) {
             rsc_text_put(out, ",\"");
             if (fields[f]) rsc_text_in_quotes(out, fields[f]);
             rsc_text_put(out, "\"");
         }
-        if (by == RSC_BY_LINE && place->line) rsc_text_put(out, ",%" PRIu32, place->line);
+        if (whole && place->line) rsc_text_put(out, ",%" PRIu32, place->line);
         else rsc_text_put(out, ",");
-        rsc_text_put(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", size_bytes, parts[i].references, parts[i].misses);
+        rsc_text_put(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, size_bytes, parts[i].references, parts[i].misses);
+        if (by == RSC_BY_LOOP) rsc_text_put(out, ",%" PRIu32, parts[i].loop ? parts[i].loop->depth : 0);
+        rsc_text_put(out, "\n");
     }
 }
 
@@ -196,11 +226,15 @@ int rsc_table_code(struct rsc_profile *const *profiles, const char *const *names
                    const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
                    struct rsc_error *error) {
     struct rsc_text out;
-    size_t with_code = 0;
-    for (size_t i = 0; i < count; i++) with_code += profiles[i]->code_count > 0;
+    size_t with_code = 0, with_loops = 0;
+    for (size_t i = 0; i < count; i++) with_code += profiles[i]->code_count > 0, with_loops += profiles[i]->loop_count > 0;
     if (!with_code) return rsc_fail(error, RSC_EFORMAT, "%.200s has no code rows: record it with pcs", names[0]);
+    if (by == RSC_BY_LOOP && !with_loops)
+        return rsc_fail(error, RSC_EFORMAT, "%.200s has no loops: they are found when a program for x86-64 is watched, from "
+                        "its code", names[0]);
     rsc_text_init(&out, style->unicode, style->colour && !as_csv);
-    if (as_csv) rsc_text_put(&out, "profile,module,file,function,line,size_bytes,references,misses\n");
+    if (as_csv)
+        rsc_text_put(&out, "profile,module,file,function,line,size_bytes,references,misses%s\n", by == RSC_BY_LOOP ? ",depth" : "");
     for (size_t i = 0; i < count && !out.failed; i++) {
         struct rsc_rank_size size = rsc_rank_size(profiles[i], style, style->at_bytes);
         size_t part_count = 0;

@@ -1,6 +1,6 @@
 /*
  * tables.h - tables beside the drawn report: a suite of profiles, code by module,
- * file, function or line, and distances as a cumulative distribution. Each as text
+ * file, function, loop or line, and distances as a cumulative distribution. Each as text
  * for people or as CSV with everything in it.
  */
 #ifndef RSC_REPORT_TABLES_H
@@ -8,7 +8,7 @@
 
 #include "report/report.h"
 
-enum rsc_table_by { RSC_BY_NONE, RSC_BY_MODULE, RSC_BY_FILE, RSC_BY_FUNCTION, RSC_BY_LINE };
+enum rsc_table_by { RSC_BY_NONE, RSC_BY_MODULE, RSC_BY_FILE, RSC_BY_FUNCTION, RSC_BY_LOOP, RSC_BY_LINE };
 
 /* By name; RSC_BY_NONE for any other. */
 enum rsc_table_by rsc_table_by_of_name(const char *name);
@@ -22,7 +22,8 @@ int rsc_table_suite(struct rsc_profile *const *profiles, const char *const *name
                     const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
                     struct rsc_error *error);
 
-/* References and misses at the style's size. As text the 20 rows with most misses. RSC_EFORMAT if there is no code. */
+/* References and misses at the style's size. As text the 20 rows with most misses. RSC_EFORMAT if there is no code, or
+ * for loops if none of it is known to be in one. A loop's numbers are of the code that is in it and in no loop inside it. */
 int rsc_table_code(struct rsc_profile *const *profiles, const char *const *names, size_t count, enum rsc_table_by by,
                    const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
                    struct rsc_error *error);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profile/pair_ancestor.h"
 #include "report/place_text.h"
 #include "report/units.h"
 
@@ -222,6 +223,36 @@ void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profil
 
 /* ---- pairs ---- */
 
+/* "in the loop heat.c:101 main", or the call that both ends come from. */
+static void put_ancestor(struct worst *worst, const struct rsc_pair_row *pair, unsigned from) {
+    struct rsc_text *text = worst->text;
+    const struct rsc_profile *profile = worst->profile;
+    struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair);
+    const struct rsc_place *place = common.around ? &profile->loops[common.around - 1].place : NULL;
+    const char *words = "both in the loop ";
+    if (!place && common.context != RSC_NO_CONTEXT) {
+        place = &profile->contexts[common.context].place;
+        words = "both called from ";
+    }
+    if (!place || worst->style->width < from + 30) return;
+    rsc_text_pad_to(text, from);
+    rsc_text_tint(text, RSC_DIM);
+    rsc_text_put(text, "%s", words);
+    rsc_put_place(text, place, worst->style->width - text->column);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_text_put(text, "\n");
+}
+
+/* Of the rows that make a rank the one with most references. */
+static const struct rsc_pair_row *largest_pair(const struct rsc_rank *rank) {
+    const struct rsc_pair_row *largest = rank->rows[0];
+    for (size_t i = 1; i < rank->row_count; i++) {
+        const struct rsc_pair_row *row = rank->rows[i];
+        if (row->references > largest->references) largest = row;
+    }
+    return largest;
+}
+
 void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style) {
     struct worst worst = {.text = text, .profile = profile, .style = style};
@@ -231,7 +262,7 @@ void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profil
     end_heading(&worst);
     for (size_t i = 0; i < worst.shown; i++) {
         const struct rsc_rank *rank = &worst.ranking.ranks[i];
-        const struct rsc_pair_row *pair = rank->rows[0];
+        const struct rsc_pair_row *pair = largest_pair(rank);
         uint64_t median = rsc_rank_median(&worst.ranking, rank, worst.size.lines);
         put_numbers(&worst, rank);
         if (wide) {
@@ -249,6 +280,7 @@ void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profil
         rsc_text_either(text, "→  ", "-> ");
         rsc_put_place(text, &pair->reuse, room);
         rsc_text_put(text, "\n");
+        put_ancestor(&worst, pair, from);
     }
     put_notes(&worst);
     rsc_ranking_free(&worst.ranking);

@@ -42,6 +42,67 @@ For a cache of 2 MiB:
          must be streamed: in order, so that the prefetcher sees it, and on huge
          pages.
 
+# Pairs whose loops are known: two loops, one that steps over lines, one that comes back to all its data.
+$ cp $SOURCE/tests/fuzz/corpus/profile/loops.json loops.json
+$ reusescope advise loops.json --at 64K
+For a cache of 64 KiB:
+\
+ Two loops go over the same data  [fusion]
+   seen: 28.6 % of misses are lines of grid (wave.c:3) that the loop at
+         wave.c:20 (first) uses (at wave.c:21) and the loop at
+         wave.c:30 (second) uses again (at wave.c:31) after a median of 18.4 k
+         other lines (1.12 MiB). Both run inside the loop at wave.c:10 (main).
+   try:  Join the two loops, so that the second use comes right after the first;
+         or run both over one block of less than 64 KiB after the other. It pays
+         in caches of less than 1.22 MiB.
+\
+ A loop steps over whole lines  [interchange]
+   seen: 21.4 % of misses: wave.c:42 comes back to a line of heap block
+         allocated at wave.c:60 (main) only after a median of 18.4 k other lines
+         (1.12 MiB). Each turn of the loop at wave.c:41 (columns) goes on by
+         4 KiB (99 % of the steps seen) and uses at most 8 bytes of a line of
+         64 B before leaving it.
+   try:  Exchange it with the loop at wave.c:40 (columns), so that the next turn
+         takes the next bytes of the line; or store the data the other way
+         round, what is used together side by side. It pays in caches of less
+         than 1.22 MiB.
+\
+ A loop comes back to all its data  [tiling]
+   seen: 21.4 % of misses: the loop at wave.c:51 (rows) goes through its data of
+         heap block allocated at wave.c:60 (main) in order, and wave.c:52 comes
+         back to a line only after a median of 18.4 k other lines (1.12 MiB), in
+         a later turn of the loop at wave.c:50 (rows).
+   try:  Cut it into tiles of less than 64 KiB, and do with one tile all that
+         the loop around it does before going on to the next. It pays in caches
+         of less than 1.22 MiB.
+$ reusescope advise loops.json --at 2M
+For a cache of 2 MiB:
+\
+ Most misses are first touches  [cold]
+   seen: 100 % of misses are first touches of memory (2.44 MiB in all), which no
+         cache avoids.
+   try:  Touch less memory: use buffers again instead of new ones, smaller
+         types, a step that makes data joined with the one that uses it. What
+         must be streamed: in order, so that the prefetcher sees it, and on huge
+         pages.
+$ reusescope advise loops.json --at 64K --format json | python3 -c 'import json, sys; [print(a["rule"], a["loop"] and a["loop"]["line"], a["pays_below_bytes"], [(q["use"]["line"], q["reuse"]["line"], q["median_lines"], q["object"]) for q in a["pairs"]]) for a in json.load(sys.stdin)["profiles"][0]["advice"]]'
+fusion 10 1284480 [(21, 31, 18432, 'grid (wave.c:3)')]
+interchange 41 1284480 [(42, 42, 18432, 'heap block allocated at wave.c:60 (main)')]
+tiling 51 1284480 [(52, 52, 18432, 'heap block allocated at wave.c:60 (main)')]
+# A report names the loop around both ends.
+$ reusescope report loops.json --at 64K | sed -n '/Worst pairs/,/^$/p'
+ Worst pairs  by misses in a cache of 64 KiB
+    misses    share    median distance  used, then used again
+    40.0 k   28.6 %   18.4 k  1.12 MiB  wave.c:21 first
+                                     -> wave.c:31 second
+                                        both in the loop wave.c:10 main
+    30.0 k   21.4 %   18.4 k  1.12 MiB  wave.c:52 rows
+                                     -> wave.c:52 rows
+                                        both in the loop wave.c:51 rows
+    30.0 k   21.4 %   18.4 k  1.12 MiB  wave.c:42 columns
+                                     -> wave.c:42 columns
+                                        both in the loop wave.c:41 columns
+
 # What makes no sense.
 $ reusescope advise none.json
 reusescope: none.json: No such file or directory

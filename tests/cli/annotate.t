@@ -123,6 +123,7 @@ $ reusescope report wave.json --at 896K | sed -n '/Worst lines/,$p'
     misses    share    median distance  used, then used again
      1,800    2.5 %   36.9 k  2.25 MiB  /home/u/wave/src/solver.c:71 sweep
                                      -> /home/u/wave/src/solver.c:88 relax
+                                        both called from solver.c:20 solve
        393    0.5 %   61.4 k  3.75 MiB  mem.c:10 copy
                                      -> mem.c:10 copy
    +-7 (row 2): references that may belong to rows there was no room for.

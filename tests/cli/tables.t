@@ -64,6 +64,22 @@ profile,module,file,function,line,size_bytes,references,misses
 $ reusescope report 10.data --by file
 reusescope: 10.data has no code rows: record it with pcs
 [1]
+$ cp $SOURCE/tests/fuzz/corpus/profile/loops.json loops.json; reusescope report loops.json --by loop --at 64K
+ loops.json: misses in a cache of 64 KiB
+    misses    share    ratio      refs  loop
+    40.0 k   28.6 %  100.0 %    40.0 k  wave.c:20 first, 2 deep
+    40.0 k   28.6 %  100.0 %    40.0 k  wave.c:30 second, 2 deep
+    30.0 k   21.4 %   12.5 %     240 k  wave.c:51 rows, 2 deep
+    30.0 k   21.4 %  100.0 %    30.0 k  wave.c:41 columns, 2 deep
+$ reusescope report loops.json --by loop --at 64K --format csv
+profile,module,file,function,line,size_bytes,references,misses,depth
+"loops.json","wave","wave.c","first",20,65536,40000,40000,2
+"loops.json","wave","wave.c","second",30,65536,40000,40000,2
+"loops.json","wave","wave.c","rows",51,65536,240000,30000,2
+"loops.json","wave","wave.c","columns",41,65536,30000,30000,2
+$ reusescope report wave.json --by loop
+reusescope: wave.json has no loops: they are found when a program for x86-64 is watched, from its code
+[1]
 
 # report --cdf: distances as a cumulative distribution.
 $ reusescope report wave.json --cdf
@@ -82,7 +98,7 @@ $ reusescope report once.data --cdf
 
 # What makes no sense.
 $ reusescope report wave.json --by loops
-reusescope report: --by loops: not one of module, file, function, line
+reusescope report: --by loops: not one of module, file, function, loop, line
 [2]
 $ reusescope report wave.json --by line --suite
 reusescope report: --suite, --by and --cdf: one table at a time

@@ -117,6 +117,12 @@ def one_program(browser):
     browser.click("[data-table=pairs]")
     browser.click("#ranking tbody tr button.link")
     check("a pair has a common ancestor", "share" in browser.run("return document.getElementById('ancestor').textContent"))
+    if browser.run("return Boolean(document.querySelector('[data-table=loops]'))"):  # builds with Zydis, on x86-64
+        check("a pair has a loop around it", "heat.c:" in browser.run("return document.getElementById('ancestor-loop').textContent"))
+        browser.click("[data-table=loops]")
+        loops = browser.run("return [...document.querySelectorAll('#ranking tbody tr')].map(r => r.cells[0].textContent)")
+        check("table of loops", "down_column" in loops, loops)
+        browser.click("[data-table=pairs]")
     check("call paths have two ends", browser.run("return document.querySelectorAll('#paths .path .end').length") == 2)
     check("the tree of call paths", browser.run("return document.querySelectorAll('#paths .tree summary').length") > 0)
     browser.click("[data-table=lines]")

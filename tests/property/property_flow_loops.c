@@ -181,6 +181,31 @@ static void make(struct graph *graph, struct rsc_rng *rng) {
     finish(graph);
 }
 
+/* Blocks that nothing leads to, with edges to others, change nothing for these. */
+static void check_unreached(const struct graph *graph, struct rsc_rng *rng, uint64_t seed) {
+    struct graph more = *graph;
+    struct rsc_flow_loops loops, with;
+    if (graph->count + 3 > BLOCKS_MAX || graph->edges + 9 > EDGES_MAX) return;
+    more.count += 3;
+    for (uint32_t i = 0; i < 9; i++) {
+        more.from[more.edges] = graph->count + i % 3;
+        more.to[more.edges++] = (uint32_t)rsc_rng_below(rng, i < 6 ? graph->count : more.count);
+    }
+    finish(&more);
+    CHECK(rsc_flow_loops_find(&loops, &(struct rsc_flow_graph){graph->count, graph->first, graph->targets}) == 0);
+    CHECK(rsc_flow_loops_find(&with, &(struct rsc_flow_graph){more.count, more.first, more.targets}) == 0);
+    for (uint32_t b = 0; b < graph->count; b++) {
+        uint32_t a = loops.loop_of[b], c = with.loop_of[b];
+        CHECK((a == RSC_NO_LOOP) == (c == RSC_NO_LOOP));
+        if (a == RSC_NO_LOOP) continue;
+        CHECK(body_of(&loops, graph, a) == body_of(&with, &more, c));
+        CHECK(loops.loops[a].header == with.loops[c].header && loops.loops[a].entries == with.loops[c].entries);
+        CHECK(loops.loops[a].depth == with.loops[c].depth && loops.loops[a].latch == with.loops[c].latch);
+    }
+    rsc_flow_loops_free(&loops);
+    rsc_flow_loops_free(&with);
+}
+
 static void random_graphs(void **state) {
     (void)state;
     struct rsc_rng rng;
@@ -190,6 +215,7 @@ static void random_graphs(void **state) {
         rsc_rng_seed(&rng, 77, seed);
         make(&graph, &rng);
         check(&graph, seed, &reducible, &irregular);
+        check_unreached(&graph, &rng, seed);
     }
     printf("%u of %u graphs reducible, %u loops with several entries\n", reducible, GRAPHS, irregular);
     assert_true(reducible > GRAPHS / 4 && reducible < GRAPHS && irregular > 100); /* both sorts were there */

@@ -224,4 +224,50 @@ __attribute__((noinline, unused)) static char *sample_json(struct rsc_profile *p
     return text;
 }
 
+/* Loops, strides and the data of pairs: two loops over one array, one that steps over lines, one that comes back to all. */
+static inline struct rsc_profile *sample_loops(void) {
+    static const struct {
+        const char *function;
+        uint32_t line, parent, depth;
+    } loops[] = {{"main", 10, 0, 1},    {"first", 20, 1, 2}, {"second", 30, 1, 2}, {"columns", 40, 0, 1},
+                 {"columns", 41, 4, 2}, {"rows", 50, 0, 1},  {"rows", 51, 6, 2}};
+    static const struct {
+        const char *function;
+        uint32_t line, loop;
+        uint64_t references, cold, far;
+    } code[] = {{"rows", 52, 7, 240000, 0, 30000}, {"first", 21, 2, 40000, 40000, 0}, {"second", 31, 3, 40000, 0, 40000},
+                {"columns", 42, 5, 30000, 0, 30000}};
+    struct rsc_profile *profile = sample_empty();
+    assert_true(!rsc_profile_set_loops(profile, 7) && !rsc_profile_set_code(profile, 4) && !rsc_profile_set_pairs(profile, 3) &&
+                !rsc_profile_set_contexts(profile, 1));
+    for (size_t i = 0; i < 7; i++) {
+        profile->loops[i].place = sample_place(0x1000 + loops[i].line * 16, loops[i].function, "wave.c", loops[i].line, "wave");
+        profile->loops[i].parent = loops[i].parent;
+        profile->loops[i].depth = loops[i].depth;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        struct rsc_place place = sample_place(0x1000 + code[i].line * 16, code[i].function, "wave.c", code[i].line, "wave");
+        place.loop = code[i].loop;
+        sample_code(profile, i, place, code[i].references, code[i].cold, 20000, code[i].far);
+        profile->code[i].stride = (struct rsc_stride){i == 3 ? 4096 : 8, 990, 1000, 8};
+    }
+    static const uint32_t ends[3][2] = {{0, 0}, {1, 2}, {3, 3}}; /* rows, fusion, columns */
+    for (size_t i = 0; i < 3; i++) {
+        const struct rsc_place *use = &profile->code[ends[i][0]].place, *reuse = &profile->code[ends[i][1]].place;
+        struct rsc_pair_row *pair = &profile->pairs[i];
+        pair->use = sample_place(use->pc, use->function, use->file, use->line, use->module);
+        pair->reuse = sample_place(reuse->pc, reuse->function, reuse->file, reuse->line, reuse->module);
+        pair->use.loop = use->loop;
+        pair->reuse.loop = reuse->loop;
+        pair->use_context = pair->reuse_context = 0;
+        pair->references = code[ends[i][1]].references;
+        rsc_histogram_merge(&pair->rd, &profile->code[ends[i][1]].rd);
+        rsc_profile_set_text(&pair->object, i == 1 ? "grid (wave.c:3)" : "heap block allocated at wave.c:60 (main)");
+        pair->object_kind = i == 1 ? "global" : "heap";
+    }
+    profile->contexts[0].place = sample_place(0x1100, "main", "wave.c", 12, "wave");
+    profile->distinct = 40000;
+    return sample_sealed(profile);
+}
+
 #endif

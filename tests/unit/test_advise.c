@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
+#include "profile/pair_ancestor.h"
 #include "report/advise.h"
+#include "report/ranking.h"
 #include "sample_profiles.h"
 
 static const struct rsc_report_style at_64k = {.width = 80, .at_bytes = 64 << 10};
@@ -72,6 +74,119 @@ static void test_rows(void **state) {
     rsc_profile_free(rows);
 }
 
+static const struct rsc_advice *advice_by(const struct rsc_advices *advices, const char *rule) {
+    for (size_t i = 0; i < advices->count; i++)
+        if (!strcmp(advices->items[i].rule, rule)) return &advices->items[i];
+    return NULL;
+}
+
+/* Which of the three follows from the loops of both ends and the stride; each has its loops, its data and its size. */
+static void test_shapes(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_loops();
+    struct rsc_advices advices;
+    assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
+    const struct rsc_advice *fusion = advice_by(&advices, "fusion"), *interchange = advice_by(&advices, "interchange"),
+                            *tiling = advice_by(&advices, "tiling");
+    assert_true(fusion && interchange && tiling && !advice_by(&advices, "long-distance") && !advice_by(&advices, "line-use"));
+    assert_non_null(strstr(fusion->evidence, "lines of grid (wave.c:3) that the loop at wave.c:20 (first) uses"));
+    assert_non_null(strstr(fusion->evidence, "the loop at wave.c:30 (second) uses again"));
+    assert_non_null(strstr(fusion->evidence, "inside the loop at wave.c:10 (main)"));
+    assert_int_equal(fusion->loop, 1);
+    assert_int_equal(fusion->pair_count, 1);
+    assert_true(fusion->share > 0.28 && fusion->share < 0.29);
+    assert_true(fusion->pays_below > 19000 * 64 && fusion->pays_below < 21000 * 64);
+    assert_non_null(strstr(interchange->evidence, "Each turn of the loop at wave.c:41 (columns) goes on by 4 KiB (99 % of the steps seen) and "
+                                                  "uses at most 8 bytes"));
+    assert_non_null(strstr(interchange->attempt, "Exchange it with the loop at wave.c:40 (columns)"));
+    assert_non_null(strstr(tiling->evidence, "the loop at wave.c:51 (rows) goes through its data of heap block allocated at"));
+    assert_non_null(strstr(tiling->evidence, "in a later turn of the loop at wave.c:50 (rows)"));
+    rsc_advices_free(&advices);
+
+    /* steps without order: neither */
+    profile->code[0].stride.same = profile->code[3].stride.same = 400;
+    assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
+    assert_true(advice_by(&advices, "fusion") && advice_by(&advices, "long-distance"));
+    assert_true(!advice_by(&advices, "interchange") && !advice_by(&advices, "tiling"));
+    rsc_advices_free(&advices);
+
+    /* strides not known: by how often a line is used at once */
+    profile->code[0].stride.seen = profile->code[3].stride.seen = 0;
+    assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
+    assert_non_null(strstr(advice_by(&advices, "interchange")->evidence, "only 1.00 references use a line"));
+    assert_non_null(advice_by(&advices, "tiling"));
+    rsc_advices_free(&advices);
+
+    /* one access of 64 bytes uses all of a line, however far the next is */
+    profile->code[3].stride = (struct rsc_stride){4096, 990, 1000, 64};
+    assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
+    assert_null(advice_by(&advices, "interchange"));
+    rsc_advices_free(&advices);
+
+    /* loops not known: pairs are told as they are */
+    for (size_t i = 0; i < 3; i++) profile->pairs[i].use.loop = profile->pairs[i].reuse.loop = 0;
+    assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
+    assert_true(!advice_by(&advices, "fusion") && !advice_by(&advices, "tiling") && advice_by(&advices, "long-distance"));
+    assert_int_equal(advice_by(&advices, "long-distance")->pair_count, 3);
+    rsc_advices_free(&advices);
+    rsc_profile_free(profile);
+}
+
+/* Pairs that take longer come first, though fewer of them miss. */
+static void test_latency(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_loops();
+    struct rsc_ranking ranking;
+    assert_int_equal(rsc_ranking_make(&ranking, profile, RSC_RANK_PAIRS, 1024), 0);
+    assert_ptr_equal(ranking.ranks[0].rows[0], &profile->pairs[1]); /* most misses */
+    rsc_ranking_free(&ranking);
+    profile->pairs[1].latency = 20;
+    profile->pairs[2].latency = 90; /* 30000 of 90 cycles; the first has the mean, as it was not measured */
+    assert_int_equal(rsc_ranking_make(&ranking, profile, RSC_RANK_PAIRS, 1024), 0);
+    assert_ptr_equal(ranking.ranks[0].rows[0], &profile->pairs[2]);
+    assert_ptr_equal(ranking.ranks[1].rows[0], &profile->pairs[0]);
+    assert_ptr_equal(ranking.ranks[2].rows[0], &profile->pairs[1]);
+    rsc_ranking_free(&ranking);
+    rsc_profile_free(profile);
+}
+
+/* Two ends below different calls: where the paths part, and the loops on either. */
+static void test_ancestor(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_loops();
+    assert_int_equal(rsc_profile_set_contexts(profile, 5), 0);
+    static const uint32_t parents[] = {RSC_NO_CONTEXT, 0, 0, 1, 2}, loops[] = {0, 1, 1, 0, 0};
+    for (size_t i = 0; i < 5; i++) {
+        profile->contexts[i].parent = parents[i];
+        profile->contexts[i].place = sample_place(0x2000 + i, "f", "wave.c", 70 + (uint32_t)i, "wave");
+        profile->contexts[i].place.loop = loops[i];
+    }
+    struct rsc_pair_row *pair = &profile->pairs[1]; /* first -> second, in loops 2 and 3 */
+    pair->use_context = 3, pair->reuse_context = 4;
+    struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair);
+    assert_int_equal(common.context, 0);
+    assert_ptr_equal(common.use, &profile->contexts[1].place);
+    assert_ptr_equal(common.reuse, &profile->contexts[2].place);
+    assert_int_equal(common.loop, 1);
+    assert_int_equal(common.around, 1);
+    assert_int_equal(common.use_loop, 1); /* the outermost of the function that has first's loop */
+    profile->contexts[1].place.loop = profile->contexts[2].place.loop = 0;
+    profile->contexts[0].place.loop = 4;
+    common = rsc_pair_ancestor(profile, pair);
+    assert_int_equal(common.loop, 0);
+    assert_int_equal(common.around, 4); /* around the call that both come from */
+    pair->use_context = 0; /* the use is where the other path goes on from */
+    common = rsc_pair_ancestor(profile, pair);
+    assert_int_equal(common.context, 0);
+    assert_ptr_equal(common.use, &pair->use);
+    assert_ptr_equal(common.reuse, &profile->contexts[2].place);
+    pair->use_context = RSC_NO_CONTEXT;
+    common = rsc_pair_ancestor(profile, pair);
+    assert_int_equal(common.context, RSC_NO_CONTEXT);
+    assert_int_equal(common.around, 0);
+    rsc_profile_free(profile);
+}
+
 static void test_nothing(void **state) {
     (void)state;
     struct rsc_profile *profiles[] = {sample_zero(), sample_requests(1000, 3), sample_cyclic(1, 1)};
@@ -96,6 +211,7 @@ int main(void) {
         cmocka_unit_test(test_sharing),
         cmocka_unit_test(test_cliff),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_shapes), cmocka_unit_test(test_latency), cmocka_unit_test(test_ancestor),
         cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static void the_layout_is_that_of_the_contract(void **state) {
                     "{\"function\":null,\"file\":null,\"line\":null}]}");
     expect_in(text, "{\"pc\":\"0x0\",\"function\":null,\"file\":null,\"line\":null,\"module\":null,\"references\":10,");
     expect_in(text, "\"module\":\"/usr/bin/wave\",\"context\":2},\"references\":1800,\"error\":0,"
-                    "\"rd\":[{\"lo\":32768,\"hi\":40959,\"count\":1800}]}");
+                    "\"rd\":[{\"lo\":32768,\"hi\":40959,\"count\":1800}],\"ancestor\":{\"context\":1,\"loop\":null}}");
     expect_in(text, "{\"name\":\"array allocated at solver.c:12\",\"kind\":\"heap\",\"bytes\":1048576,\"blocks\":64,"
                     "\"context\":1,\"references\":1800,\"cold\":0,\"invalidated\":0,\"error\":3,\"rd\":[");
     expect_in(text, "{\"id\":0,\"parent\":null,\"pc\":\"0x1100\",\"function\":\"main\",\"file\":\"main.c\",\"line\":5,"
@@ -97,8 +97,8 @@ static void capped_rows_end_in_an_open_bin(void **state) {
 }
 
 /* The document of sample_rows() with the first `from` behind `after` replaced by `to`. */
-static void expect_loads(const char *after, const char *from, const char *to, int code, const char *says) {
-    struct rsc_profile *profile = sample_rows();
+static void expect_loads_of(struct rsc_profile *profile, const char *after, const char *from, const char *to, int code,
+                            const char *says) {
     struct rsc_error error = {0};
     char *text = sample_json(profile, NULL), *changed, *start = strstr(text, after);
     assert_non_null(start);
@@ -112,6 +112,70 @@ static void expect_loads(const char *after, const char *from, const char *to, in
     free(changed);
     free(text);
     rsc_profile_free(profile);
+}
+
+static void expect_loads(const char *after, const char *from, const char *to, int code, const char *says) {
+    expect_loads_of(sample_rows(), after, from, to, code, says);
+}
+
+/* What knows loops comes back the same; what does not, as any older file, loads without. */
+static void loops_come_back_and_are_checked(void **state) {
+    (void)state;
+    struct rsc_profile *profile = sample_loops(), *loaded;
+    profile->pairs[1].latency = 120.5;
+    char *text = sample_json(profile, NULL);
+    loaded = load_back(text);
+    char *again = sample_json(loaded, NULL);
+    assert_string_equal(text, again);
+    assert_int_equal(loaded->loop_count, 7);
+    assert_int_equal(loaded->loops[4].parent, 4);
+    assert_int_equal(loaded->pairs[1].reuse.loop, 3);
+    assert_int_equal(loaded->code[3].stride.bytes, 4096);
+    assert_string_equal(loaded->pairs[1].object, "grid (wave.c:3)");
+    assert_true(loaded->pairs[1].latency == 120.5);
+    expect_in(text, "\n \"loops\":[\n  {\"id\":0,\"parent\":null,\"depth\":1,\"pc\":\"0x10a0\",\"function\":\"main\",");
+    expect_in(text, "\"ancestor\":{\"context\":0,\"loop\":0},\"object\":\"grid (wave.c:3)\",\"object_kind\":\"global\",\"latency\":120.5}");
+    expect_in(text, "\"stride\":{\"bytes\":4096,\"same\":990,\"seen\":1000,\"access\":8}}");
+    free(text);
+    free(again);
+    rsc_profile_free(loaded);
+    rsc_profile_free(profile);
+    expect_loads_of(sample_loops(), "\"loops\":[", "\"id\":1", "\"id\":2", RSC_EFORMAT, "loops[1].id must be 1");
+    expect_loads_of(sample_loops(), "\"loops\":[", "\"parent\":0", "\"parent\":1", RSC_EFORMAT, "loops[1].parent must be");
+    expect_loads_of(sample_loops(), "\"loops\":[", "\"parent\":null", "\"parent\":0", RSC_EFORMAT, "loops[0].parent must be null");
+    expect_loads_of(sample_loops(), "\"loops\":[", "\"depth\":2", "\"depth\":3", RSC_EFORMAT, "loops[1].depth must be");
+    expect_loads_of(sample_loops(), "\"loops\":[", "\"depth\":1", "\"depth\":0", RSC_EFORMAT, "loops[0].depth must be");
+    expect_loads_of(sample_loops(), "\"code\":[", "\"loop\":6", "\"loop\":7", RSC_EFORMAT, "code[0].loop must be");
+    expect_loads_of(sample_loops(), "\"code\":[", "\"loop\":6", "\"loop\":-1", RSC_EFORMAT, "code[0].loop must be");
+    expect_loads_of(sample_loops(), "\"code\":[", "\"loop\":6", "\"loop\":null", 0, "");
+    expect_loads_of(sample_loops(), "\"code\":[", "\"same\":990", "\"same\":1001", RSC_EFORMAT, "code[0].same must be");
+    expect_loads_of(sample_loops(), "\"pairs\":[", "\"object_kind\":\"heap\"", "\"object_kind\":\"hoop\"", RSC_EFORMAT, "pairs[0].object_kind must be");
+    expect_loads_of(sample_loops(), "\"code\":[", "\"stride\":{", "\"stride\":7,\"x\":{", RSC_EFORMAT, "code[0].stride is no object");
+    expect_loads_of(sample_loops(), "\"pairs\":[", "\"ancestor\":{", "\"ancestor\":7,\"x\":{", 0, ""); /* follows from the rest */
+    expect_loads_of(sample_loops(), "\"loops\":[", "\"loops\":[", "\"other\":[", RSC_EFORMAT, "loop must be null");
+}
+
+static void merged_loops_are_one(void **state) {
+    (void)state;
+    struct rsc_profile *a = sample_loops(), *b = sample_loops();
+    /* the other run was of another build: other addresses, a loop more around one */
+    for (size_t i = 0; i < 7; i++) b->loops[i].place.pc += 0x7000;
+    b->loops[5].place.line = 49;
+    assert_int_equal(rsc_profile_merge(a, b, NULL), 0);
+    assert_int_equal(a->loop_count, 9); /* the loop at 49 and the one in it are others */
+    for (size_t i = 0; i < a->loop_count; i++) {
+        assert_true(a->loops[i].parent <= i);
+        assert_int_equal(a->loops[i].depth, a->loops[i].parent ? a->loops[a->loops[i].parent - 1].depth + 1 : 1);
+    }
+    for (size_t i = 0; i < a->pair_count; i++) {
+        const struct rsc_place *reuse = &a->pairs[i].reuse;
+        assert_true(reuse->loop > 0);
+        assert_string_equal(a->loops[reuse->loop - 1].place.function, reuse->function);
+        assert_int_equal(a->pairs[i].references, b->pairs[i].references * 2);
+    }
+    assert_int_equal(a->code_count, 5); /* rows of different loops stay apart */
+    rsc_profile_free(a);
+    rsc_profile_free(b);
 }
 
 static void places_are_checked(void **state) {
@@ -442,6 +506,8 @@ int main(void) {
         cmocka_unit_test(rows_come_back_the_same),
         cmocka_unit_test(the_layout_is_that_of_the_contract),
         cmocka_unit_test(capped_rows_end_in_an_open_bin),
+        cmocka_unit_test(loops_come_back_and_are_checked),
+        cmocka_unit_test(merged_loops_are_one),
         cmocka_unit_test(places_are_checked),
         cmocka_unit_test(contexts_are_a_tree_and_ids_are_in_it),
         cmocka_unit_test(counts_are_checked),

@@ -110,6 +110,10 @@ const TABLES = {
   functions: (json) => grouped(json.code, (row) => row.function || moduleText(row), (row) => ({ function: functionText(row), module: row.module ? moduleText(row) : "" })),
   files: (json) => grouped(json.code, (row) => (row.file ? baseName(row.file) : "in " + moduleText(row)), (row) => ({ file: row.file || NOWHERE, module: moduleText(row) })),
   modules: (json) => grouped(json.code, moduleText, (row) => ({ module: moduleText(row) })),
+  loops: (json) => grouped(json.code, (row) => (row.loop === undefined ? "" : placeKey(json.loops[row.loop]) + " " + json.loops[row.loop].depth), (row) => {
+    const loop = json.loops[row.loop];
+    return { function: loop ? functionText(loop) : "in no loop, or not known", place: loop ? placeText(loop) : "–", file: loop ? loop.file : null, line: loop ? loop.line : null, depth: loop ? loop.depth : 0 };
+  }),
   objects: (json) => grouped(json.objects, (row) => row.kind + "|" + row.name,
     (row) => ({ name: row.name || NOWHERE, kind: row.kind, bytes: row.bytes, blocks: row.blocks || 0 })),
   pairs: (json) => grouped(json.pairs, (row) => placeKey(row.use) + " > " + placeKey(row.reuse), (row) => ({

@@ -1,5 +1,5 @@
 // paths.js - call paths: the tree of them by misses, and the two ends of one pair
-// with the call they share.
+// with the call and the loop they share.
 import { h, fill, section } from "./dom.js";
 import { bytes, count, percent } from "./units.js";
 import { functionText, placeText } from "./model.js";
@@ -17,6 +17,12 @@ function pathOf(profile, end) {
 const same = (a, b) => a.id === b.id;
 const shown = (place) => [functionText(place), h("span", { class: "place" }, placeText(place))];
 
+// The innermost loop around both ends, as the tool found it; several pairs of one row have the first one's.
+function loopAround(profile, row) {
+  const loop = row.ends.ancestor ? (profile.json.loops || [])[row.ends.ancestor.loop] : null;
+  return loop ? h("p", { id: "ancestor-loop" }, "Both run inside the loop at ", h("strong", {}, placeText(loop)), " in " + functionText(loop) + (loop.depth > 1 ? `, ${loop.depth} deep.` : ".")) : null;
+}
+
 function pairPaths(profile, row) {
   const use = pathOf(profile, row.ends.use), reuse = pathOf(profile, row.ends.reuse);
   let shared = 0;
@@ -26,6 +32,7 @@ function pairPaths(profile, row) {
   const ancestor = shared ? use[shared - 1] : null;
   return [h("p", { id: "ancestor" }, ancestor ? ["The lowest call that both share is in ", h("strong", {}, functionText(ancestor)), " at " + placeText(ancestor) + ": between use and reuse the data has to stay in the cache for as long as that takes."]
     : use.length || reuse.length ? "The two call paths have no call in common." : "The profile has no call paths for this pair."),
+  loopAround(profile, row),
   h("div", { class: "two" }, list("Use", use, row.ends.use), list("Reuse", reuse, row.ends.reuse))];
 }
 

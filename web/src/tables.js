@@ -10,6 +10,7 @@ const text = (name, title, className) => ({ name, title, className, value: (row)
 const NAMES = {
   lines: [text("function", "Function", "name"), { name: "place", title: "Line", value: (row) => row.place, place: true }],
   functions: [text("function", "Function", "name"), text("module", "Module")],
+  loops: [text("function", "Function", "name"), { name: "place", title: "Loop begins at", value: (row) => row.place, place: true }, { name: "depth", title: "Depth", number: true, value: (row) => row.depth, show: (row) => (row.depth ? String(row.depth) : "–") }],
   files: [text("file", "File", "name"), text("module", "Module")],
   modules: [text("module", "Module", "name")],
   objects: [text("name", "Object", "name"), text("kind", "Kind"), { name: "bytes", title: "Size", number: true, value: (row) => row.bytes, show: (row) => bytes(row.bytes) },
@@ -20,7 +21,7 @@ const NAMES = {
   threads: [{ name: "tid", title: "Thread", value: (row) => row.tid, show: (row) => String(row.tid) }, { name: "pid", title: "Process", value: (row) => row.pid, show: (row) => (row.pid ? String(row.pid) : "–") }],
   kinds: [text("kind", "Kind of access")],
 };
-const TITLES = { lines: "Lines of code", functions: "Functions", files: "Files", modules: "Modules", objects: "Data objects", pairs: "Use and reuse pairs", threads: "Threads", kinds: "Kinds of access" };
+const TITLES = { lines: "Lines of code", functions: "Functions", loops: "Loops", files: "Files", modules: "Modules", objects: "Data objects", pairs: "Use and reuse pairs", threads: "Threads", kinds: "Kinds of access" };
 
 function bar(share) {
   return h("meter", { min: 0, max: 1, value: Math.min(1, share).toFixed(4), "aria-hidden": "true" });

@@ -3,7 +3,8 @@
  * the twin of each that it has not. Each makes some hundred thousand accesses, so
  * that what the loader does is little beside them.
  *
- *   far near        two passes over an array, one after the other or in blocks
+ *   wide small      lines in an order without order, again and again, of much memory or of little
+ *   fields packed   a field of each record, of records or in an array of its own
  *   columns rows    a table by columns or by rows
  *   tight roomy     a cycle over a little more than 32 KiB, or over half of it
  *   fresh again     always new memory, or the same again
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGS = 1 << 17, BLOCK = 1 << 10, THREADS = 4 };
+enum { LONGS = 1 << 17, THREADS = 4 };
 static volatile long numbers[2 * LONGS];
 
 static void first_pass(int from, int count) {
@@ -27,12 +28,21 @@ static long second_pass(int from, int count) {
     return sum;
 }
 
-static long passes(int block) {
+/* Each of `lines` lines once in an order without order, and again. */
+static long jumps(unsigned lines) {
+    unsigned at = 1;
     long sum = 0;
-    for (int i = 0; i < LONGS; i += block) {
-        first_pass(i, block);
-        for (int again = 0; again < 4; again++) sum += second_pass(i, block);
+    for (int i = 0; i < 65536; i++) {
+        at = (at * 1664525u + 1013904223u) & (lines - 1); /* comes to all of a power of two */
+        sum += numbers[8 * at];
     }
+    return sum;
+}
+
+/* Longs lie side by side, or each in a record of 64 bytes. */
+static long fields(int longs) {
+    long sum = 0;
+    for (int i = 0; i < 16384; i++) sum += numbers[(i * longs) & (2 * LONGS - 1)];
     return sum;
 }
 
@@ -79,8 +89,10 @@ static long threads(int uneven) {
 int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
     long sum = 0;
-    if (!strcmp(mode, "far")) sum = passes(LONGS);
-    else if (!strcmp(mode, "near")) sum = passes(BLOCK);
+    if (!strcmp(mode, "wide")) sum = jumps(8192);
+    else if (!strcmp(mode, "small")) sum = jumps(256);
+    else if (!strcmp(mode, "fields")) sum = fields(8);
+    else if (!strcmp(mode, "packed")) sum = fields(1);
     else if (!strcmp(mode, "columns")) sum = table(1);
     else if (!strcmp(mode, "rows")) sum = table(0);
     else if (!strcmp(mode, "tight")) sum = cycle(5 << 10);
