@@ -95,7 +95,6 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
     case RSC_OPT_ENGINE: analysis->engine.engine = parser->value; return -1;
     case RSC_OPT_MODEL:
         analysis->both = !strcmp(parser->value, "both");
-        analysis->drop_private = 0;
         analysis->engine.model = parser->value;
         if (!analysis->both && strcmp(parser->value, "single") && strcmp(parser->value, "private") &&
             strcmp(parser->value, "shared"))
@@ -295,19 +294,6 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
     return status;
 }
 
-/* Of one thread alone, the two models are the same: the shared one stays. */
-static void drop_private(struct rsc_analysis *analysis) {
-    if (!analysis->drop_private || analysis->profiles[0]->made.threads > 1) return;
-    for (size_t i = 0; i < analysis->line_count; i++) {
-        rsc_profile_free(analysis->profiles[2 * i]);
-        analysis->profiles[2 * i] = NULL;
-        struct rsc_profile *shared = analysis->profiles[2 * i + 1];
-        analysis->profiles[2 * i + 1] = NULL;
-        analysis->profiles[i] = shared;
-    }
-    analysis->count = analysis->line_count;
-}
-
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
     for (size_t i = 0; i < analysis->count; i++) {
         int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
@@ -316,7 +302,6 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
     }
-    drop_private(analysis);
     return name_places(analysis, error);
 }
 
