@@ -96,9 +96,6 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
     case RSC_OPT_MODEL:
         analysis->both = !strcmp(parser->value, "both");
         analysis->engine.model = parser->value;
-        if (!analysis->both && strcmp(parser->value, "single") && strcmp(parser->value, "private") &&
-            strcmp(parser->value, "shared"))
-            return rsc_option_refuse(parser, "not one of single, private, shared, both");
         return -1;
     case RSC_OPT_CORES: analysis->engine.cores = parser->value; return -1;
     case RSC_OPT_LINE:
@@ -239,8 +236,19 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     return status;
 }
 
+/* The engine knows its models one by one; both is ours. */
+static int check_model(const struct rsc_analysis *analysis, struct rsc_error *error) {
+    static const char *const models[] = {"single", "private", "shared", "both", "requests"};
+    const char *model = analysis->engine.model;
+    for (size_t i = 0; model && i < sizeof models / sizeof *models; i++)
+        if (!strcmp(model, models[i])) return 0;
+    if (!model) return 0;
+    return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, private, shared, both", model);
+}
+
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     int refused = refuse_hprda_options(analysis, error);
+    if (!refused) refused = check_model(analysis, error);
     if (!refused) refused = refuse_error(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
     if (refused < 0) return refused;

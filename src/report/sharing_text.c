@@ -48,7 +48,7 @@ static void put_matrix(struct rsc_text *text, const struct rsc_profile *profile,
     for (size_t from = 0; from < count; from++) {
         rsc_text_put(text, "%*" PRIu64, LABEL_COLUMNS, threads[from].tid);
         for (size_t by = 0; by < count; by++) {
-            const char *shown = by == from ? "" : "-";
+            const char *shown = by == from ? "." : "0";
             struct rsc_shown number;
             for (size_t i = 0; i < profile->sharing_count; i++) {
                 const struct rsc_sharing_row *row = &profile->sharing[i];
