@@ -121,7 +121,7 @@ int rsc_featherlight_fill(struct rsc_featherlight *feather, struct rsc_profile *
     for (uint32_t i = 0; status == 0 && i < count; i++) status = add_group(feather, &groups[i], &ri, &rd, profile);
     if (status == 0) status = rsc_profile_derive_mrc(profile);
     if (status == 0) leave_out_censored(profile);
-    if (status == 0) status = rsc_groups_bars(feather, groups, count, profile);
+    if (status == 0 && !feather->options.no_bars) status = rsc_groups_bars(feather, groups, count, profile);
     if (status == 0) status = rsc_groups_rows(feather, groups, count, profile);
     rsc_groups_free(groups, count);
     rsc_histogram_free(&ri);

@@ -5,15 +5,15 @@
 #include <string.h>
 
 /*
- * Samples are cut into runs of equal length, a run for every BLOCK watches, and the
- * watches of a run share its samples evenly. (Runs that ended with a certain number of
- * watches would be longer where long intervals filled the slots, and those would weigh
- * too much: measured, a bias of a third of the error bars at 64 watches a run.) One run
- * for all fails where one piece of code has phases.
+ * Samples are cut into runs of equal length, a run for every BLOCK watches that took
+ * another's place, and those of a run share evenly the samples that found slots as
+ * scarce as they did. (Runs that ended with a certain number of watches would be longer where long
+ * intervals filled the slots, and those would weigh too much: measured, a bias of a
+ * third of the error bars.) One run for all fails where one piece of code has phases.
  */
 #define BLOCK 256u
 #define BLOCKS_MOST 64u
-#define WATCHES_LEAST 16u /* of a run; with fewer it is joined to the next */
+#define WATCHES_LEAST 8u /* of a run; with fewer it is joined to the next */
 
 static int is_watched(const struct rsc_watched *sample) {
     return sample->ending != RSC_WATCH_NOT && sample->ending != RSC_WATCH_DROPPED;
@@ -57,22 +57,30 @@ static void sort_watches(struct rsc_estimator *estimator, struct key *keys) {
     estimator->watched = watched;
 }
 
+static int took_place(const struct rsc_watched *sample) { return sample->scarcity && is_watched(sample); }
+
 static void set_entries(struct rsc_estimator *estimator) {
-    size_t blocks = estimator->watched / BLOCK, from = 0, seen = 0;
-    double samples = 0;
-    if (blocks > BLOCKS_MOST) blocks = BLOCKS_MOST;
+    size_t left = 0, from = 0, seen[RSC_SCARCITIES] = {0}, taken = 0;
+    double references[RSC_SCARCITIES] = {0}; /* of the run's samples, watched or not */
+    for (size_t i = 0; i < estimator->count; i++) left += (size_t)took_place(&estimator->samples[i]);
+    size_t blocks = left / BLOCK < BLOCKS_MOST ? left / BLOCK : BLOCKS_MOST;
     if (!blocks) blocks = 1;
-    size_t watches_left = estimator->watched;
     for (size_t i = 0; i < estimator->count; i++) {
-        size_t watched = (size_t)is_watched(&estimator->samples[i]);
-        seen += watched;
-        watches_left -= watched;
-        samples += estimator->samples[i].stands_for;
+        const struct rsc_watched *sample = &estimator->samples[i];
+        seen[sample->scarcity] += (size_t)is_watched(sample);
+        references[sample->scarcity] += sample->stands_for;
+        taken += (size_t)took_place(sample);
+        left -= (size_t)took_place(sample);
         int last = i + 1 == estimator->count, edge = i * blocks / estimator->count != (i + 1) * blocks / estimator->count;
-        if (!last && (!edge || seen < WATCHES_LEAST || watches_left < WATCHES_LEAST)) continue;
-        for (; from <= i; from++) estimator->entry[from] = seen ? samples / (double)seen : 0;
-        seen = 0;
-        samples = 0;
+        if (!last && (!edge || taken < WATCHES_LEAST || left < WATCHES_LEAST)) continue;
+        for (; from <= i; from++) {
+            const struct rsc_watched *one = &estimator->samples[from];
+            size_t watches = one->scarcity ? seen[one->scarcity] : 0;
+            estimator->entry[from] = watches ? references[one->scarcity] / (double)watches : one->stands_for;
+        }
+        memset(seen, 0, sizeof seen);
+        memset(references, 0, sizeof references);
+        taken = 0;
     }
 }
 
