@@ -35,6 +35,12 @@ static struct rsc_ring *watched_ring;
 /* Accesses between two samples: geometric, `period` from one to the next on average. */
 static uint64_t next_gap(void) { return rsc_rng_geometric(&rsc_watch_local.rng, (double)rsc_watch_local.period) - 1; }
 
+uint64_t rsc_watch_cpu_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+}
+
 static uint64_t position(void) { return rsc_watch_local.reach - (uint64_t)rsc_asm_thread.counter; }
 
 /* ---- records ---- */
@@ -152,10 +158,8 @@ void rsc_watch_turn_off(enum rsc_watch_off why) {
  */
 static void adjust_period(struct rsc_watch_thread *thread) {
     struct rsc_watch_local *local = &rsc_watch_local;
-    struct timespec time;
     if (rsc_watch_area->period) return;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    uint64_t now = (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+    uint64_t now = rsc_watch_cpu_ns();
     if (!thread->adjusted_ns) thread->adjusted_ns = now;
     double took = (double)(now - thread->adjusted_ns), each = 1e9 / (double)rsc_watch_area->rate;
     uint64_t samples = ++thread->adjusted_samples;
@@ -325,7 +329,9 @@ void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) {
     before->watch_frame = local->handler_frame;
     before->watch_on_stack = local->handler_on_stack;
     rsc_asm_local.busy = 0;
-    if (local->depth++ == 0) local->outer_counter = rsc_asm_thread.counter;
+    /* In a window, or in the middle of closing one, there is no countdown: it is where the window began. */
+    if (local->depth++ == 0)
+        local->outer_position = rsc_asm_thread.counter > RSC_ASM_RECORD / 2 || !local->thread ? position() : local->thread->window_position;
     local->handler_frame = (uintptr_t)before;
     local->handler_on_stack = (uint8_t)is_on_signal_stack();
     rsc_asm_thread = (struct rsc_asm_thread){RSC_ASM_CAP, NULL, NULL};
@@ -347,11 +353,11 @@ static void room_in_handler(void) {
     struct rsc_watch_local *local = &rsc_watch_local;
     if (!handler_was_left()) {
         local->reach += (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
+        local->outer_position += (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
         rsc_asm_thread.counter = RSC_ASM_CAP;
         return;
     }
-    uint64_t done = local->reach + (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
-    done -= local->in_window ? 0 : (uint64_t)local->outer_counter;
+    uint64_t done = local->outer_position + (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
     local->depth = local->in_window = 0;
     rsc_asm_local.busy = 0;
     local->reach = done;
@@ -370,7 +376,7 @@ static void room(const void *back) {
         start_thread(weight);
         return;
     }
-    uint64_t began = rsc_ring_now_ns(), at; /* at: position of the first access of the piece that runs now */
+    uint64_t began = rsc_watch_cpu_ns(), at; /* at: position of the first access of the piece that runs now */
     if (!thread && !(thread = begin_thread())) {
         end_watching();
         return;
@@ -388,7 +394,7 @@ static void room(const void *back) {
     } else {
         run_on(at + weight);
     }
-    thread->stream->busy_ns += rsc_ring_now_ns() - began;
+    thread->stream->busy_ns += rsc_watch_cpu_ns() - began;
 }
 
 void rsc_watch_room(const void *back) {
@@ -484,7 +490,7 @@ void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint6
             rsc_asm_local.busy = 0;
             return;
         }
-        uint64_t began = rsc_ring_now_ns(), accesses_before = local->range_accesses, words_before = local->range_words;
+        uint64_t began = rsc_watch_cpu_ns(), accesses_before = local->range_accesses, words_before = local->range_words;
         unwind_use(thread, (const void *)(uintptr_t)(pc + 1));
         for (; local->reach < at + count; choose_next(at)) {
             uint64_t n = local->reach < at ? 0 : local->reach - at;
@@ -495,7 +501,7 @@ void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint6
         }
         local->range_accesses = accesses_before;
         local->range_words = words_before;
-        thread->stream->busy_ns += rsc_ring_now_ns() - began;
+        thread->stream->busy_ns += rsc_watch_cpu_ns() - began;
         rsc_asm_local.busy = 0;
     }
     local->range_accesses += count;

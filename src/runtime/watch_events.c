@@ -174,7 +174,9 @@ static void put_hit(struct rsc_watch_thread *thread, uint32_t number, const ucon
     uint64_t word = thread->registers[number].address;
     uint32_t cut, words = RSC_WATCHED_HIT_WORDS;
     uint32_t count = rsc_watch_unwind(thread, pc, (uint64_t)context->uc_mcontext.gregs[REG_RSP], frames, &cut);
-    record[RSC_WATCHED_HIT_REACH] = local->reach - (local->depth ? (uint64_t)local->outer_counter - RSC_ASM_CAP : 0);
+    record[RSC_WATCHED_HIT_REACH] = local->reach;
+    if (local->depth) /* a handler counts on from where the program was */
+        record[RSC_WATCHED_HIT_REACH] = local->outer_position + RSC_ASM_CAP;
     record[RSC_WATCHED_HIT_COUNTER] = (uint64_t)rsc_asm_thread.counter;
     record[RSC_WATCHED_HIT_CHANCE] = rsc_watch_bits(rsc_watch_slots_release(&thread->slots, number));
     record[RSC_WATCHED_HIT_RANGE_ACCESSES] = local->range_accesses;
@@ -217,7 +219,7 @@ static void on_perf_trap(uint64_t data, uint32_t perf_flags, const ucontext_t *c
         thread->stream->own_hits++; /* our own use of the program's stack */
         return;
     }
-    uint64_t began = rsc_ring_now_ns(), word = reg->address;
+    uint64_t began = rsc_watch_cpu_ns(), word = reg->address;
     uint8_t was_busy = rsc_asm_local.busy;
     rsc_asm_local.busy = 1; /* what the unwinder calls of libc is not the program's doing */
     /* Others with the same word were hit too, but a second SIGTRAP is not kept beside the first. */
@@ -228,7 +230,7 @@ static void on_perf_trap(uint64_t data, uint32_t perf_flags, const ucontext_t *c
         put_hit(thread, i, context, late ? RSC_WATCH_LATE : 0);
     }
     rsc_asm_local.busy = was_busy;
-    thread->stream->busy_ns += rsc_ring_now_ns() - began;
+    thread->stream->busy_ns += rsc_watch_cpu_ns() - began;
 }
 
 static void on_trap(int number, siginfo_t *info, void *context) {

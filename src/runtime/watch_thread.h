@@ -60,7 +60,7 @@ struct rsc_watch_local {
     uint64_t period; /* accesses from sample to sample */
     struct rsc_rng rng;
     /* While a handler of the program's runs, which counts for itself: */
-    int64_t outer_counter;
+    uint64_t outer_position; /* of what it interrupted */
     uintptr_t handler_frame;
     /* A function of libc's under way that touches ranges; 0 bytes: none */
     uintptr_t range_first, range_second;
@@ -135,6 +135,8 @@ void rsc_watch_put(struct rsc_watch_thread *thread, const uint64_t *words, uint3
 /* Where in the ranges under way a word is. */
 uint64_t rsc_watch_range_position(uint64_t word) RSC_HIDDEN;
 
+/* Processor time of the thread. */
+uint64_t rsc_watch_cpu_ns(void) RSC_HIDDEN;
 void rsc_watch_turn_off(enum rsc_watch_off why) RSC_HIDDEN;
 
 /* Signals. */
