@@ -114,3 +114,36 @@ double rsc_profile_stated_error(const struct rsc_profile *profile) {
     }
     return points ? sum / (double)points : 0;
 }
+
+/* ---- paper 003 ---- */
+
+#define FIRST_OCTAVE 12u /* 4 Ki */
+
+void rsc_histogram_octave_shares(const struct rsc_histogram *histogram, double shares[RSC_OCTAVE_SHARES]) {
+    double total = (double)rsc_histogram_total(histogram);
+    for (uint32_t i = 0; i < RSC_OCTAVE_SHARES; i++) shares[i] = 0;
+    for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
+        if (!histogram->count[bin]) continue;
+        uint64_t lo = rsc_bin_lo(histogram->bins, bin);
+        uint32_t octave = lo ? 63 - (uint32_t)__builtin_clzll(lo) : 0, place = octave < FIRST_OCTAVE ? 0 : octave - FIRST_OCTAVE + 1;
+        shares[place < RSC_OCTAVE_SHARES ? place : RSC_OCTAVE_SHARES - 1] += (double)histogram->count[bin] / total;
+    }
+}
+
+double rsc_octave_accuracy(const double a[RSC_OCTAVE_SHARES], const double b[RSC_OCTAVE_SHARES]) {
+    double apart = 0;
+    for (uint32_t i = 0; i < RSC_OCTAVE_SHARES; i++) apart += fabs(a[i] - b[i]);
+    return 1 - apart / 2;
+}
+
+double rsc_octave_accuracy_windowed(const double a[RSC_OCTAVE_SHARES], const double b[RSC_OCTAVE_SHARES]) {
+    double apart = 0;
+    for (uint32_t i = 0; i + 1 < RSC_OCTAVE_SHARES; i++) apart += fabs((a[i] + a[i + 1]) / 2 - (b[i] + b[i + 1]) / 2);
+    return 1 - apart / 2;
+}
+
+double rsc_octave_emd(const double a[RSC_OCTAVE_SHARES], const double b[RSC_OCTAVE_SHARES]) {
+    double work = 0, ahead = 0;
+    for (uint32_t i = 0; i + 1 < RSC_OCTAVE_SHARES; i++) work += fabs(ahead += a[i] - b[i]);
+    return work;
+}

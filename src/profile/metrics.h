@@ -60,4 +60,22 @@ uint64_t rsc_grid_next(uint64_t lines, uint32_t per_octave);
  */
 double rsc_histogram_emd_octaves(const struct rsc_histogram *a, const struct rsc_histogram *b);
 
+/*
+ * The measures of paper 003, section V: shares of all reuses in 20 bins, [0,4Ki),
+ * [4Ki,8Ki), ... [512Mi,1Gi), and everything from 1 Gi up. Bins of the histogram
+ * must not lie across these (RSC_BINS_FINE does not). An empty histogram has shares
+ * of 0.
+ */
+#define RSC_OCTAVE_SHARES 20u
+void rsc_histogram_octave_shares(const struct rsc_histogram *histogram, double shares[RSC_OCTAVE_SHARES]);
+
+/* S = 1 - (sum of |a_i - b_i|) / 2. */
+double rsc_octave_accuracy(const double a[RSC_OCTAVE_SHARES], const double b[RSC_OCTAVE_SHARES]);
+
+/* S-hat: the same over the means of neighbouring bins, which forgives what lies just across an edge. */
+double rsc_octave_accuracy_windowed(const double a[RSC_OCTAVE_SHARES], const double b[RSC_OCTAVE_SHARES]);
+
+/* Earth mover's distance: bins that the average reuse must be moved by. */
+double rsc_octave_emd(const double a[RSC_OCTAVE_SHARES], const double b[RSC_OCTAVE_SHARES]);
+
 #endif
