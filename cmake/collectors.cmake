@@ -42,7 +42,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
       -fasynchronous-unwind-tables -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
   set(asm_sources)
   foreach(name asm_runtime asm_entry asm_samples asm_strings asm_heap asm_threads asm_lines own_pieces ring_writer
-          watch_countdown watch_piece watch_events watch_signals watch_slots)
+          watch_countdown watch_piece watch_events watch_signals watch_slots watch_stream)
     list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/runtime/${name}.c)
   endforeach()
   list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/base/rng.c ${PROJECT_SOURCE_DIR}/src/base/portable_math.c)
@@ -71,7 +71,17 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   add_custom_command(OUTPUT ${asm_out}/reusescope-asm-executable.o
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -DRSC_ASM_EXECUTABLE -c ${asm_module} -o ${asm_out}/reusescope-asm-executable.o
     DEPENDS ${asm_module} ${asm_headers} VERBATIM)
-  set(asm_files ${asm_out}/libreusescope-asm.so ${asm_out}/reusescope-asm-static.o ${asm_out}/reusescope-asm-shared.o
+  # What samples in programs that were not rebuilt.
+  set(perf_sources)
+  foreach(name perf_preload perf_records watch_stream watch_events watch_signals watch_slots ring_writer)
+    list(APPEND perf_sources ${PROJECT_SOURCE_DIR}/src/runtime/${name}.c)
+  endforeach()
+  list(APPEND perf_sources ${PROJECT_SOURCE_DIR}/src/base/rng.c ${PROJECT_SOURCE_DIR}/src/base/portable_math.c)
+  add_custom_command(OUTPUT ${asm_out}/libreusescope-perf.so
+    COMMAND ${RSC_CC_X86_64} ${asm_flags} -shared -Wl,-soname,libreusescope-perf.so -Wl,-z,defs ${perf_sources}
+            -o ${asm_out}/libreusescope-perf.so
+    DEPENDS ${perf_sources} ${asm_headers} ${PROJECT_SOURCE_DIR}/src/runtime/perf_records.h VERBATIM)
+  set(asm_files ${asm_out}/libreusescope-perf.so ${asm_out}/libreusescope-asm.so ${asm_out}/reusescope-asm-static.o ${asm_out}/reusescope-asm-shared.o
       ${asm_out}/reusescope-asm-static.wrap ${asm_out}/reusescope-asm-executable.o)
   add_custom_target(asm_runtime ALL DEPENDS ${asm_files})
   install(FILES ${asm_files} DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope)

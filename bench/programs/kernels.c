@@ -181,7 +181,27 @@ static double kernel(void) {
 }
 #endif
 
+/* -DREPEAT=n: so many times over; -DTHREADS=n: by so many threads at once, who race for nothing but equal values. */
+#ifndef REPEAT
+#define REPEAT 1
+#endif
+static double result;
+static void *repeat(void *unused) {
+    for (int i = 0; i < REPEAT; i++) result = kernel();
+    return unused;
+}
+#ifdef THREADS
+#include <pthread.h>
+#endif
 int main(void) {
-    printf("%.10g\n", kernel());
+#ifdef THREADS
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, repeat, NULL) != 0) return 1;
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+#else
+    repeat(NULL);
+#endif
+    printf("%.10g\n", result);
     return 0;
 }

@@ -63,25 +63,27 @@ int rsc_run_perf_check(struct rsc_run_perf *run, struct rsc_error *error) {
 static int check_machine(struct rsc_run_perf *run, struct rsc_error *error) {
     struct rsc_perf_breakpoints found;
     char why[400];
+    (void)run;
     rsc_perf_probe_breakpoints(&found);
     if (found.count && found.sigtrap) return 0;
     rsc_perf_explain_breakpoints(&found, why, sizeof why);
-    (void)run;
     return rsc_fail(error, RSC_EUNSUPPORTED, "--with perf: %s", why);
 }
 
-/* Not rebuilt: its uses could only be chosen by a PMU that samples addresses. */
-static int refuse_plain(const struct rsc_run_perf *run, struct rsc_error *error) {
-    struct rsc_perf_pmu pmu;
+/* Not rebuilt: its uses can only be chosen by a PMU that samples addresses. */
+static int check_plain(struct rsc_run_perf *run, struct rsc_error *error) {
     struct rsc_error why;
     const char *path = run->target->path;
     if (!run->target->dynamic)
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         "%s: static and not rebuilt: nothing can be loaded into it. Build it with reusescope cc (it links the collector), or use --with qemu", path);
-    if (rsc_perf_probe_pmu(&pmu, "", &why) < 0)
+    if (rsc_perf_probe_pmu(&run->machine, "", &why) < 0)
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: was not built with reusescope cc, and without a PMU its uses cannot be sampled (%s). "
                         "Rebuild it: reusescope cc gcc ..., or use --with qemu", path, why.message);
-    return 0;
+    run->options->pmu = &run->machine;
+    if (!run->analysis->session->quiet)
+        fprintf(stderr, "reusescope: experimental: %s has not been tried on hardware (docs/featherlight-live.md)\n", run->machine.name);
+    return check_machine(run, error);
 }
 
 /* ---- while it runs ---- */
@@ -131,6 +133,9 @@ static void warn(const struct rsc_run_perf *run, const struct rsc_watch_stats *s
     if (area->short_of_files)
         fprintf(stderr, "%s%u threads got fewer than %u debug registers, to leave the program its file descriptors (ulimit -n)\n",
                 warning, area->short_of_files, run->pmu.registers);
+    if (area->multiplexed)
+        fprintf(stderr, "%s%llu samples were not used: the PMU's counters had to be shared (end other users of perf, or the NMI watchdog: sysctl kernel.nmi_watchdog=0)\n",
+                warning, (unsigned long long)area->multiplexed);
     if (area->crowded_out)
         fprintf(stderr, "%s%u threads were not sampled: more than %u at a time\n", warning, area->crowded_out, RSC_WATCH_STREAMS);
     if (stats->late_hits)
@@ -198,7 +203,9 @@ static int make_profile(struct rsc_run_perf *run, struct rsc_watch_drain *drain,
 }
 
 static void describe(const struct rsc_run_perf *run, char *text, size_t room) {
-    if (run->pmu.period)
+    if (run->options->pmu)
+        snprintf(text, room, "%s: experimental; %u debug registers", run->machine.name, run->pmu.registers);
+    else if (run->pmu.period)
         snprintf(text, room, "one access in %llu of each thread, at random, by its countdown; %u debug registers",
                  (unsigned long long)run->pmu.period, run->pmu.registers);
     else
@@ -210,7 +217,7 @@ int rsc_run_perf(struct rsc_run_perf *run, struct rsc_error *error) {
     struct rsc_featherlight *feather = NULL;
     struct rsc_watch_drain *drain = NULL;
     char sampling[200], by[100];
-    int status = run->target->rebuilt ? check_machine(run, error) : refuse_plain(run, error);
+    int status = run->target->rebuilt ? check_machine(run, error) : check_plain(run, error);
     if (status < 0) return status;
     if (!run->rate) run->rate = RSC_PERF_RATE;
     run->options->rebuilt = run->options->watch = 1;
@@ -230,7 +237,8 @@ int rsc_run_perf(struct rsc_run_perf *run, struct rsc_error *error) {
     if (!status) status = rsc_watch_drain_new(&drain, run->launch->ring, &sink, error);
     if (!status) status = watch(run, drain, error);
     if (!status && !run->launch->ring->images)
-        status = rsc_fail(error, RSC_EUNSUPPORTED, "%s: nothing that it ran was built with reusescope cc", run->target->path);
+        status = rsc_fail(error, RSC_EUNSUPPORTED, run->options->pmu ? "%s: the library that samples was not loaded" : "%s: nothing that it ran was built with reusescope cc",
+                          run->target->path);
     if (!status) status = make_profile(run, drain, feather, error);
     rsc_watch_drain_free(drain);
     rsc_featherlight_free(feather);

@@ -7,6 +7,7 @@
 
 #include "cmd/analysis.h"
 #include "collect/launch.h"
+#include "collect/perf_probe.h"
 #include "featherlight/simulated_pmu.h"
 
 #define RSC_PERF_RATE 300u /* samples a second of each thread's processor time, unless asked otherwise */
@@ -19,6 +20,7 @@ struct rsc_run_perf {
     struct rsc_launch *launch; /* filled; closed by the caller */
     uint64_t rate;             /* 0: RSC_PERF_RATE */
     double native_seconds;     /* 0: not measured */
+    struct rsc_perf_pmu machine; /* of programs that were not rebuilt */
     struct rsc_pmu_options pmu; /* --engine featherlight:... */
 };
 

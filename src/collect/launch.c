@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "collect/perf_probe.h"
 
 #define RING_FD_LEAST 200 /* out of the way of programs that count on small descriptors */
 #define ARGUMENTS_EXTRA 24
@@ -55,6 +56,11 @@ const char *rsc_launch_plugin_path(void) {
 const char *rsc_launch_preload_path(enum rsc_guest guest) {
     static char path[PATH_MAX];
     return own_file(guest == RSC_GUEST_AARCH64 ? "libreusescope-guest-aarch64.so" : "libreusescope-guest-x86_64.so", path);
+}
+
+const char *rsc_launch_perf_path(void) {
+    static char path[PATH_MAX];
+    return own_file("libreusescope-perf.so", path);
 }
 
 const char *rsc_launch_qemu_path(enum rsc_guest guest) {
@@ -143,6 +149,7 @@ struct command {
     char **words;
     size_t count;
     const char *path; /* what is executed */
+    int perf; /* a library is loaded into it (`preload`) that samples */
     char rebuilt[512]; /* what a rebuilt program finds in its environment; "": it runs under QEMU */
     char plugin[2 * PATH_MAX + 512];
     char preload[2 * PATH_MAX + 64];
@@ -244,12 +251,27 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     launch->ring->keep_offset = options->keep_offset;
     launch->ring->keep_shift = options->keep_shift;
     int marked = options->roi && !strcmp(options->roi, "marked");
+    if (options->pmu) {
+        const struct rsc_perf_pmu *pmu = options->pmu;
+        const char *library = rsc_launch_perf_path(), *also = getenv("LD_PRELOAD");
+        if (!library || strpbrk(library, ": "))
+            return rsc_fail(error, RSC_EUNSUPPORTED, library ? "libreusescope-perf.so lies in a folder whose name has a space or a colon"
+                                                             : "libreusescope-perf.so is missing beside the tool: build it again (make)");
+        snprintf(command->preload, sizeof command->preload, "%s%s%.*s", library, also && *also ? ":" : "", PATH_MAX, also ? also : "");
+        command->perf = 1;
+        snprintf(command->rebuilt, sizeof command->rebuilt,
+                 "ring=%d,follow=%d,ibs=%d,latency=%d,type=%u,loads=%llu,stores=%llu,leader=%llu,config1=%llu,config2=%llu,precise=%d,exclude=%d",
+                 launch->ring_fd, options->follow, pmu->kind == RSC_PMU_AMD_IBS, pmu->latency, pmu->type,
+                 (unsigned long long)(pmu->kind == RSC_PMU_AMD_IBS ? pmu->config : pmu->loads), (unsigned long long)pmu->stores,
+                 (unsigned long long)pmu->leader, (unsigned long long)pmu->latency_config1, (unsigned long long)pmu->config2,
+                 pmu->precise, pmu->user_only_by_exclude);
+    }
     launch->ring->watch.period = options->watch_period;
     launch->ring->watch.rate = options->watch_rate;
     launch->ring->watch.seed = options->seed;
     launch->ring->watch.registers = options->watch_registers;
     launch->ring->watch.frames = options->contexts ? RSC_WATCH_FRAMES : 0;
-    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d", launch->ring_fd,
+    if (!options->pmu) snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d", launch->ring_fd,
              options->follow, (unsigned long long)options->skip, marked,
              !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests in which no signal may come in between */
              options->watch);
@@ -257,7 +279,9 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
 }
 
 static void become(const struct command *command, int report_fd) {
-    if (command->rebuilt[0]) setenv(RSC_ASM_ENVIRONMENT, command->rebuilt, 1);
+    if (command->perf) setenv("LD_PRELOAD", command->preload, 1);
+    if (command->perf) setenv(RSC_PERF_ENVIRONMENT, command->rebuilt, 1);
+    else if (command->rebuilt[0]) setenv(RSC_ASM_ENVIRONMENT, command->rebuilt, 1);
     else unsetenv("LD_PRELOAD"); /* the guest gets it by -E, QEMU does not */
     personality(ADDR_NO_RANDOMIZE); /* the same addresses every time, where the kernel lets us */
     execv(command->path, command->words);

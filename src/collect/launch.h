@@ -17,6 +17,8 @@
 #include "collect/target.h"
 #include "runtime/ring.h"
 
+struct rsc_perf_pmu;
+
 struct rsc_launch_options {
     int contexts, follow, strict, objects;
     const char *roi;       /* function, or "marked"; NULL: all of it */
@@ -30,6 +32,7 @@ struct rsc_launch_options {
     int watch;           /* rebuilt: it does not record but watches its own reuses, as follows */
     uint64_t watch_period, watch_rate; /* as in struct rsc_watch_area */
     uint32_t watch_registers;
+    const struct rsc_perf_pmu *pmu; /* not rebuilt: a library is loaded into it that samples with this; NULL: otherwise */
 };
 
 struct rsc_launch {
@@ -49,6 +52,7 @@ int rsc_launch_check(enum rsc_guest guest, struct rsc_error *error);
 /* Absolute path of the plugin, or of the guest's preload library; NULL when not found. Static storage. */
 const char *rsc_launch_plugin_path(void);
 const char *rsc_launch_preload_path(enum rsc_guest guest);
+const char *rsc_launch_perf_path(void); /* of the library that samples with a PMU */
 const char *rsc_launch_qemu_path(enum rsc_guest guest);
 
 int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target, char *const *argv,

@@ -29,7 +29,7 @@ struct rsc_perf_breakpoints {
 void rsc_perf_probe_breakpoints(struct rsc_perf_breakpoints *found);
 
 /* A PMU that samples addresses. */
-enum rsc_perf_pmu_kind { RSC_PMU_NONE, RSC_PMU_INTEL, RSC_PMU_AMD_IBS };
+enum rsc_perf_pmu_kind { RSC_PMU_NONE, RSC_PMU_INTEL, RSC_PMU_AMD_IBS, RSC_PMU_PAGE_FAULTS };
 
 struct rsc_perf_pmu {
     enum rsc_perf_pmu_kind kind;

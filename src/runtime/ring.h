@@ -46,6 +46,9 @@
 /* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1,watch=0" */
 #define RSC_ASM_ENVIRONMENT "REUSESCOPE_RING"
 
+/* How the library that is loaded into programs that were not rebuilt finds it: "ring=FD,follow=0,type=..." (perf_preload.c). */
+#define RSC_PERF_ENVIRONMENT "REUSESCOPE_PERF"
+
 /* A record: two words, this and an address. Bits 0-47 pc (or payload), 48-55 size in bytes, 56-61 type, 62-63 zero. */
 struct rsc_record {
     uint64_t addr;

@@ -23,13 +23,7 @@
 
 #define NEVER ((int64_t)1 << 62)
 #define PERIOD_FIRST 16384u  /* accesses, until a thread's speed is known */
-#define PERIOD_LEAST 1024u
-#define PERIOD_MOST (1ull << 40)
-#define ADJUST_EVERY 8u      /* samples */
-#define ADJUST_MOST 8.0      /* times, at once */
 
-struct rsc_watch_area *rsc_watch_area;
-__thread struct rsc_watch_local rsc_watch_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 static struct rsc_ring *watched_ring;
 
 /* Accesses between two samples: geometric, `period` from one to the next on average. */
@@ -37,74 +31,7 @@ static uint64_t next_gap(void) { return rsc_rng_geometric(&rsc_watch_local.rng, 
 
 static uint64_t position(void) { return rsc_watch_local.reach - (uint64_t)rsc_asm_thread.counter; }
 
-/* ---- records ---- */
-
-void rsc_watch_put(struct rsc_watch_thread *thread, const uint64_t *words, uint32_t count, const uint64_t *frames,
-                   uint32_t frame_count) {
-    struct rsc_watch_stream *stream = thread->stream;
-    uint64_t at = stream->written;
-    if (at - __atomic_load_n(&stream->taken, __ATOMIC_ACQUIRE) + count + frame_count > RSC_WATCH_WORDS) {
-        stream->dropped++;
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) stream->words[at++ % RSC_WATCH_WORDS] = words[i];
-    for (uint32_t i = 0; i < frame_count; i++) stream->words[at++ % RSC_WATCH_WORDS] = frames[i];
-    __atomic_store_n(&stream->written, at, __ATOMIC_RELEASE);
-}
-
-static void tell_progress(struct rsc_watch_stream *stream, uint64_t at) {
-    stream->position = at;
-    stream->range_accesses = rsc_watch_local.range_accesses;
-    stream->range_words = rsc_watch_local.range_words;
-}
-
-static void put_end(struct rsc_watch_thread *thread, uint32_t reg, uint64_t at, uint32_t flags);
-
 /* ---- threads ---- */
-
-static struct rsc_watch_stream *take_stream(void) {
-    struct rsc_watch_area *area = rsc_watch_area;
-    for (uint32_t i = 0; i < RSC_WATCH_STREAMS; i++) {
-        struct rsc_watch_stream *stream = &area->streams[i];
-        uint32_t unused = RSC_SLOT_FREE;
-        if (!__atomic_compare_exchange_n(&stream->state, &unused, RSC_SLOT_STARTING, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
-        uint32_t used = __atomic_load_n(&area->streams_used, __ATOMIC_RELAXED);
-        while (used < i + 1 &&
-               !__atomic_compare_exchange_n(&area->streams_used, &used, i + 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-        }
-        stream->pid = (uint32_t)getpid();
-        stream->tid = (uint32_t)syscall(SYS_gettid);
-        stream->image = rsc_asm_image();
-        stream->position = stream->samples = stream->hits = stream->own_hits = stream->late_hits = 0;
-        stream->dropped = stream->void_samples = stream->busy_ns = stream->registers = 0;
-        stream->generation++;
-        __atomic_store_n(&stream->state, RSC_SLOT_LIVE, __ATOMIC_RELEASE);
-        return stream;
-    }
-    __atomic_fetch_add(&area->crowded_out, 1, __ATOMIC_RELAXED);
-    return NULL;
-}
-
-/* A thread's first sample: what it needs for that. */
-static struct rsc_watch_thread *begin_thread(void) {
-    struct rsc_watch_local *local = &rsc_watch_local;
-    struct rsc_watch_stream *stream = take_stream();
-    if (!stream) return NULL;
-    struct rsc_watch_thread *thread =
-        mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (thread == MAP_FAILED) {
-        __atomic_store_n(&stream->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
-        return NULL;
-    }
-    thread->stream = stream;
-    local->thread = thread;
-    rsc_watch_stack_begins(thread);
-    rsc_watch_events_open(thread);
-    if (thread->register_count)
-        rsc_watch_slots_init(&thread->slots, thread->slot, thread->register_count, RSC_REPLACE_RESERVOIR,
-                             rsc_rng_u64(&local->rng), 0);
-    return thread;
-}
 
 /* Samples no more; what it does from now on is not counted. */
 static void end_watching(void) {
@@ -120,115 +47,15 @@ void rsc_watch_thread_end(void) {
     struct rsc_watch_thread *thread = local->thread;
     if (!local->started || local->over || local->depth) return;
     uint64_t now = local->in_window && thread ? thread->window_position : position();
-    if (thread) {
-        for (uint32_t i = 0; i < thread->register_count; i++) {
-            if (!rsc_watch_slots_holds(&thread->slots, i)) continue;
-            rsc_watch_disarm(thread, i);
-            put_end(thread, i, now, 0);
-        }
-        rsc_watch_events_close(thread, 0);
-        rsc_watch_stack_ends(thread);
-        local->thread = NULL;
-        tell_progress(thread->stream, now);
-        __atomic_store_n(&thread->stream->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
-        munmap(thread, sizeof *thread);
-    } else if (rsc_watch_area) {
+    if (thread) rsc_watch_close_thread(thread, now);
+    else if (rsc_watch_area) {
         __atomic_fetch_add(&rsc_watch_area->unsampled_accesses, now, __ATOMIC_RELAXED);
         __atomic_fetch_add(&rsc_watch_area->unsampled_threads, 1, __ATOMIC_RELAXED);
     }
     end_watching();
 }
 
-void rsc_watch_turn_off(enum rsc_watch_off why) {
-    uint32_t on = RSC_WATCH_ON;
-    if (rsc_watch_area) __atomic_compare_exchange_n(&rsc_watch_area->off, &on, why, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
 /* ---- samples ---- */
-
-/*
- * To what makes the rate that is wanted, by the thread's own processor time: every few
- * samples, or sooner when these take much longer than they should.
- */
-static void adjust_period(struct rsc_watch_thread *thread) {
-    struct rsc_watch_local *local = &rsc_watch_local;
-    struct timespec time;
-    if (rsc_watch_area->period) return;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    uint64_t now = (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-    if (!thread->adjusted_ns) thread->adjusted_ns = now;
-    double took = (double)(now - thread->adjusted_ns), each = 1e9 / (double)rsc_watch_area->rate;
-    uint64_t samples = ++thread->adjusted_samples;
-    if (samples < ADJUST_EVERY && took < 2 * ADJUST_EVERY * each) return;
-    double times = (double)samples * each / (took + 1);
-    times = times > ADJUST_MOST ? ADJUST_MOST : times < 1 / ADJUST_MOST ? 1 / ADJUST_MOST : times;
-    double period = (double)local->period * times;
-    local->period = period < PERIOD_LEAST ? PERIOD_LEAST : period > (double)PERIOD_MOST ? PERIOD_MOST : (uint64_t)period;
-    thread->adjusted_ns = now;
-    thread->adjusted_samples = 0;
-}
-
-struct use {
-    uint64_t position, pc, address, bytes;
-    uint32_t piece_accesses;
-    uint64_t piece_words;
-    uint32_t flags;
-};
-
-/* Writes the sample of one word of the access, gives it a register or not. Returns the register. */
-static uint32_t take_sample(struct rsc_watch_thread *thread, const struct use *use, uint64_t *word) {
-    uint64_t record[RSC_WATCHED_USE_WORDS], words = rsc_watch_words_of(use->address, use->bytes);
-    struct rsc_watch_choice choice = {.slot = RSC_NO_SLOT};
-    if (thread->register_count) choice = rsc_watch_slots_sample(&thread->slots);
-    uint32_t reg = choice.slot == RSC_NO_SLOT ? RSC_WATCH_NO_REGISTER : choice.slot;
-    *word = ((use->address >> 3) + rsc_rng_below(&rsc_watch_local.rng, words)) << 3;
-    uint64_t most = words > 0xffff ? 0xffff : words, sum = use->piece_words > UINT32_MAX ? UINT32_MAX : use->piece_words;
-    uint32_t accesses = use->piece_accesses > 0xffff ? 0xffff : use->piece_accesses;
-    record[0] = rsc_watch_head(RSC_WATCHED_USE, reg, use->flags | (thread->frames_cut ? RSC_WATCH_CUT : 0) | (choice.replaced ? RSC_WATCH_TOOK : 0),
-                               RSC_WATCHED_USE_WORDS + thread->frame_count, thread->frame_count);
-    record[RSC_WATCHED_USE_POSITION] = use->position;
-    record[RSC_WATCHED_USE_PERIOD] = rsc_watch_local.period;
-    record[RSC_WATCHED_USE_PC] = use->pc;
-    record[RSC_WATCHED_USE_ADDRESS] = *word;
-    record[RSC_WATCHED_USE_DENSITY] = most | (uint64_t)accesses << 16 | sum << 32;
-    record[RSC_WATCHED_USE_CHANCE] = rsc_watch_bits(choice.chance);
-    record[RSC_WATCHED_USE_RANGE_ACCESSES] = rsc_watch_local.range_accesses;
-    record[RSC_WATCHED_USE_RANGE_WORDS] = rsc_watch_local.range_words;
-    if (reg != RSC_WATCH_NO_REGISTER && thread->registers[reg].armed) rsc_watch_disarm(thread, reg);
-    rsc_watch_put(thread, record, RSC_WATCHED_USE_WORDS, thread->frames, thread->frame_count);
-    thread->stream->samples++;
-    tell_progress(thread->stream, use->position);
-    return reg;
-}
-
-/* A reuse whose position is known here. */
-static void put_resolved(struct rsc_watch_thread *thread, uint32_t reg, uint64_t at, uint64_t pc, const uint64_t *frames,
-                         uint32_t frame_count) {
-    uint64_t chance = rsc_watch_bits(rsc_watch_slots_release(&thread->slots, reg));
-    uint64_t record[RSC_WATCHED_HIT_WORDS_RESOLVED] = {
-        rsc_watch_head(RSC_WATCHED_HIT, reg, RSC_WATCH_RESOLVED, RSC_WATCHED_HIT_WORDS_RESOLVED + frame_count, frame_count),
-        at, 0, chance, rsc_watch_local.range_accesses, rsc_watch_local.range_words, pc};
-    rsc_watch_put(thread, record, RSC_WATCHED_HIT_WORDS_RESOLVED, frames, frame_count);
-    thread->stream->hits++;
-}
-
-static int can_be_watched(const struct rsc_watch_thread *thread, uint64_t word) {
-    return word >= 4096 && word < (1ull << 47) - 4096 && (word < (uintptr_t)thread || word >= (uintptr_t)(thread + 1));
-}
-
-/* What a register watched is over without a reuse: the thread ends, or it could not be armed. */
-static void put_end(struct rsc_watch_thread *thread, uint32_t reg, uint64_t at, uint32_t flags) {
-    uint64_t record[RSC_WATCHED_END_WORDS] = {rsc_watch_head(RSC_WATCHED_END, reg, flags, RSC_WATCHED_END_WORDS, 0), at,
-                                              rsc_watch_bits(rsc_watch_slots_release(&thread->slots, reg)),
-                                              rsc_watch_local.range_accesses, rsc_watch_local.range_words};
-    rsc_watch_put(thread, record, RSC_WATCHED_END_WORDS, NULL, 0);
-}
-
-static void watch_word(struct rsc_watch_thread *thread, uint32_t reg, uint64_t word, uint64_t at) {
-    if (reg == RSC_WATCH_NO_REGISTER || rsc_watch_arm(thread, reg, word) == 0) return;
-    thread->registers[reg].armed = 0;
-    put_end(thread, reg, at, RSC_WATCH_FAILED);
-}
 
 /* The recorded piece: its sample, and what follows of it. Returns the position behind the piece. */
 static uint64_t close_window(struct rsc_watch_thread *thread) {
@@ -240,21 +67,21 @@ static uint64_t close_window(struct rsc_watch_thread *thread) {
     struct rsc_watch_access access = {0};
     local->in_window = 0;
     if (block && n < weight) rsc_watch_piece_access(words, (uint32_t)n, rsc_rng_u64(&local->rng) >> 1, &access);
-    if (access.bytes && can_be_watched(thread, access.address)) {
-        struct use use = {thread->window_use, access.pc, access.address, access.bytes, weight, rsc_watch_piece_words(words),
+    if (access.bytes && rsc_watch_can_watch(thread, access.address)) {
+        struct rsc_watch_use use = {thread->window_use, access.pc, access.address, access.bytes, weight, rsc_watch_piece_words(words),
                           access.writes ? RSC_WATCH_WRITE : 0};
-        uint32_t reg = take_sample(thread, &use, &word);
+        uint32_t reg = rsc_watch_take_sample(thread, &use, &word);
         uint32_t again = rsc_watch_piece_touches(words, (uint32_t)n + 1, word, &access);
         if (reg != RSC_WATCH_NO_REGISTER && again != UINT32_MAX)
-            put_resolved(thread, reg, thread->window_position + again, access.pc, thread->frames, thread->frame_count);
-        else watch_word(thread, reg, word, end);
+            rsc_watch_put_resolved(thread, reg, thread->window_position + again, access.pc, thread->frames, thread->frame_count);
+        else rsc_watch_word(thread, reg, word, end);
     } else {
         thread->stream->void_samples++;
     }
     uint32_t used = (uint32_t)(rsc_asm_thread.next - thread->words);
     if (used > RSC_ASM_LEAST_ROOM) used = RSC_ASM_LEAST_ROOM;
     for (uint32_t i = 0; i < used; i++) thread->words[i] = 0; /* what is not written must be found so */
-    adjust_period(thread);
+    rsc_watch_adjust_period(thread);
     return end;
 }
 
@@ -325,7 +152,9 @@ void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) {
     before->watch_frame = local->handler_frame;
     before->watch_on_stack = local->handler_on_stack;
     rsc_asm_local.busy = 0;
-    if (local->depth++ == 0) local->outer_counter = rsc_asm_thread.counter;
+    /* In a window, or in the middle of closing one, there is no countdown: it is where the window began. */
+    if (local->depth++ == 0)
+        local->outer_position = rsc_asm_thread.counter > RSC_ASM_RECORD / 2 || !local->thread ? position() : local->thread->window_position;
     local->handler_frame = (uintptr_t)before;
     local->handler_on_stack = (uint8_t)is_on_signal_stack();
     rsc_asm_thread = (struct rsc_asm_thread){RSC_ASM_CAP, NULL, NULL};
@@ -347,11 +176,11 @@ static void room_in_handler(void) {
     struct rsc_watch_local *local = &rsc_watch_local;
     if (!handler_was_left()) {
         local->reach += (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
+        local->outer_position += (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
         rsc_asm_thread.counter = RSC_ASM_CAP;
         return;
     }
-    uint64_t done = local->reach + (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
-    done -= local->in_window ? 0 : (uint64_t)local->outer_counter;
+    uint64_t done = local->outer_position + (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
     local->depth = local->in_window = 0;
     rsc_asm_local.busy = 0;
     local->reach = done;
@@ -370,8 +199,8 @@ static void room(const void *back) {
         start_thread(weight);
         return;
     }
-    uint64_t began = rsc_ring_now_ns(), at; /* at: position of the first access of the piece that runs now */
-    if (!thread && !(thread = begin_thread())) {
+    uint64_t began = rsc_watch_cpu_ns(), at; /* at: position of the first access of the piece that runs now */
+    if (!thread && !(thread = rsc_watch_open_thread())) {
         end_watching();
         return;
     }
@@ -388,7 +217,7 @@ static void room(const void *back) {
     } else {
         run_on(at + weight);
     }
-    thread->stream->busy_ns += rsc_ring_now_ns() - began;
+    thread->stream->busy_ns += rsc_watch_cpu_ns() - began;
 }
 
 void rsc_watch_room(const void *back) {
@@ -452,14 +281,14 @@ static void sample_range(struct rsc_watch_thread *thread, uintptr_t first, uintp
     int is_second;
     uint64_t word;
     nth_of_ranges(first, second, bytes, n, &is_second, &access);
-    struct use use = {rsc_watch_local.reach, pc, access.address, access.bytes, 0, 0,
+    struct rsc_watch_use use = {rsc_watch_local.reach, pc, access.address, access.bytes, 0, 0,
                       RSC_WATCH_RANGE | (writes >> is_second & 1 ? RSC_WATCH_WRITE : 0)};
-    if (!can_be_watched(thread, access.address)) {
+    if (!rsc_watch_can_watch(thread, access.address)) {
         thread->stream->void_samples++;
         return;
     }
-    uint32_t reg = take_sample(thread, &use, &word);
-    watch_word(thread, reg, word, use.position);
+    uint32_t reg = rsc_watch_take_sample(thread, &use, &word);
+    rsc_watch_word(thread, reg, word, use.position);
 }
 
 /* The accesses are counted, and some of them may be samples. */
@@ -478,24 +307,24 @@ void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint6
     }
     if (local->reach < at + count) {
         rsc_asm_local.busy = 1;
-        struct rsc_watch_thread *thread = local->thread ? local->thread : begin_thread();
+        struct rsc_watch_thread *thread = local->thread ? local->thread : rsc_watch_open_thread();
         if (!thread) {
             end_watching();
             rsc_asm_local.busy = 0;
             return;
         }
-        uint64_t began = rsc_ring_now_ns(), accesses_before = local->range_accesses, words_before = local->range_words;
+        uint64_t began = rsc_watch_cpu_ns(), accesses_before = local->range_accesses, words_before = local->range_words;
         unwind_use(thread, (const void *)(uintptr_t)(pc + 1));
         for (; local->reach < at + count; choose_next(at)) {
             uint64_t n = local->reach < at ? 0 : local->reach - at;
             local->range_accesses = accesses_before + n;
             local->range_words = words_before + n * words / count;
             sample_range(thread, first, second, bytes, n, pc, writes);
-            adjust_period(thread);
+            rsc_watch_adjust_period(thread);
         }
         local->range_accesses = accesses_before;
         local->range_words = words_before;
-        thread->stream->busy_ns += rsc_ring_now_ns() - began;
+        thread->stream->busy_ns += rsc_watch_cpu_ns() - began;
         rsc_asm_local.busy = 0;
     }
     local->range_accesses += count;
@@ -503,7 +332,8 @@ void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint6
     run_on(at + count);
 }
 
-uint64_t rsc_watch_range_position(uint64_t word) {
+/* Where in the ranges under way a word is. */
+static uint64_t range_position(uint64_t word) {
     const struct rsc_watch_local *local = &rsc_watch_local;
     for (int second = 0; second < 2; second++) {
         uintptr_t start = second ? local->range_second : local->range_first;
@@ -512,6 +342,36 @@ uint64_t rsc_watch_range_position(uint64_t word) {
         return position() + (local->range_first && local->range_second ? 2 * line + (uint64_t)second : line);
     }
     return position();
+}
+
+/* ---- the trap of a reuse: where the countdown stands ---- */
+
+uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uint64_t *record) {
+    const struct rsc_watch_local *local = &rsc_watch_local;
+    uint64_t pc = record[RSC_WATCHED_HIT_PC];
+    record[RSC_WATCHED_HIT_REACH] = local->reach;
+    if (local->depth) record[RSC_WATCHED_HIT_REACH] = local->outer_position + RSC_ASM_CAP; /* a handler counts on from there */
+    record[RSC_WATCHED_HIT_COUNTER] = (uint64_t)rsc_asm_thread.counter;
+    record[RSC_WATCHED_HIT_RANGE_ACCESSES] = local->range_accesses;
+    record[RSC_WATCHED_HIT_RANGE_WORDS] = local->range_words;
+    if (local->depth) return 0;
+    if (local->in_window) {
+        /* In the copy that records: what it has written tells which access it was. */
+        const struct rsc_asm_block *block = (const void *)(uintptr_t)thread->words[0];
+        struct rsc_watch_access access;
+        uint32_t n = rsc_watch_piece_touches(thread->words, 0, word, &access);
+        /* Else it is in what the piece called. */
+        record[RSC_WATCHED_HIT_REACH] = thread->window_position + (n != UINT32_MAX ? n : block ? rsc_watch_piece_weight(block) : 0);
+        record[RSC_WATCHED_HIT_PC] = n != UINT32_MAX ? access.pc : pc - 1;
+        return RSC_WATCH_RESOLVED;
+    }
+    if (!local->range_bytes) return 0;
+    uint64_t done = range_position(word) - position();
+    record[RSC_WATCHED_HIT_REACH] = position() + done;
+    record[RSC_WATCHED_HIT_RANGE_ACCESSES] += done;
+    record[RSC_WATCHED_HIT_RANGE_WORDS] += 8 * done; /* of lines of 64 bytes; its ends are less */
+    record[RSC_WATCHED_HIT_PC] = pc - 1;
+    return RSC_WATCH_RESOLVED;
 }
 
 /* ---- the process ---- */

@@ -169,37 +169,15 @@ static const int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_R
                               REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
 static void put_hit(struct rsc_watch_thread *thread, uint32_t number, const ucontext_t *context, uint32_t flags) {
-    const struct rsc_watch_local *local = &rsc_watch_local;
     uint64_t record[RSC_WATCHED_HIT_WORDS], frames[RSC_WATCH_FRAMES], pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     uint64_t word = thread->registers[number].address;
     uint32_t cut, words = RSC_WATCHED_HIT_WORDS;
     uint32_t count = rsc_watch_unwind(thread, pc, (uint64_t)context->uc_mcontext.gregs[REG_RSP], frames, &cut);
-    record[RSC_WATCHED_HIT_REACH] = local->reach - (local->depth ? (uint64_t)local->outer_counter - RSC_ASM_CAP : 0);
-    record[RSC_WATCHED_HIT_COUNTER] = (uint64_t)rsc_asm_thread.counter;
     record[RSC_WATCHED_HIT_CHANCE] = rsc_watch_bits(rsc_watch_slots_release(&thread->slots, number));
-    record[RSC_WATCHED_HIT_RANGE_ACCESSES] = local->range_accesses;
-    record[RSC_WATCHED_HIT_RANGE_WORDS] = local->range_words;
     record[RSC_WATCHED_HIT_PC] = pc;
     for (int i = 0; i < 16; i++) record[RSC_WATCHED_HIT_GENERAL + i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
-    struct rsc_watch_access access;
-    if (local->in_window && !local->depth) {
-        /* In the copy that records: what it has written tells which access it was. */
-        uint32_t n = rsc_watch_piece_touches(thread->words, 0, word, &access);
-        words = RSC_WATCHED_HIT_WORDS_RESOLVED;
-        flags |= RSC_WATCH_RESOLVED;
-        const struct rsc_asm_block *block = (const void *)(uintptr_t)thread->words[0];
-        /* Else it is in what the piece called. */
-        record[RSC_WATCHED_HIT_REACH] = thread->window_position + (n != UINT32_MAX ? n : block ? rsc_watch_piece_weight(block) : 0);
-        record[RSC_WATCHED_HIT_PC] = n != UINT32_MAX ? access.pc : pc - 1;
-    } else if (local->range_bytes && !local->depth) {
-        words = RSC_WATCHED_HIT_WORDS_RESOLVED;
-        flags |= RSC_WATCH_RESOLVED;
-        record[RSC_WATCHED_HIT_REACH] = rsc_watch_range_position(word);
-        uint64_t done = record[RSC_WATCHED_HIT_REACH] - (local->reach - (uint64_t)rsc_asm_thread.counter);
-        record[RSC_WATCHED_HIT_RANGE_ACCESSES] += done;
-        record[RSC_WATCHED_HIT_RANGE_WORDS] += 8 * done; /* of lines of 64 bytes; its ends are less */
-        record[RSC_WATCHED_HIT_PC] = pc - 1;
-    }
+    flags |= rsc_watch_place_hit(thread, word, record);
+    if (flags & RSC_WATCH_RESOLVED) words = RSC_WATCHED_HIT_WORDS_RESOLVED;
     record[0] = rsc_watch_head(RSC_WATCHED_HIT, number, flags | (cut ? RSC_WATCH_CUT : 0), words + count, count);
     rsc_watch_put(thread, record, words, frames, count);
     thread->stream->hits++;
@@ -217,7 +195,7 @@ static void on_perf_trap(uint64_t data, uint32_t perf_flags, const ucontext_t *c
         thread->stream->own_hits++; /* our own use of the program's stack */
         return;
     }
-    uint64_t began = rsc_ring_now_ns(), word = reg->address;
+    uint64_t began = rsc_watch_cpu_ns(), word = reg->address;
     uint8_t was_busy = rsc_asm_local.busy;
     rsc_asm_local.busy = 1; /* what the unwinder calls of libc is not the program's doing */
     /* Others with the same word were hit too, but a second SIGTRAP is not kept beside the first. */
@@ -228,7 +206,7 @@ static void on_perf_trap(uint64_t data, uint32_t perf_flags, const ucontext_t *c
         put_hit(thread, i, context, late ? RSC_WATCH_LATE : 0);
     }
     rsc_asm_local.busy = was_busy;
-    thread->stream->busy_ns += rsc_ring_now_ns() - began;
+    thread->stream->busy_ns += rsc_watch_cpu_ns() - began;
 }
 
 static void on_trap(int number, siginfo_t *info, void *context) {

@@ -150,7 +150,8 @@ struct rsc_watch_area {
     uint32_t crowded_out; /* threads without a stream */
     uint64_t unsampled_accesses; /* of threads that ended without a sample */
     uint64_t unsampled_threads;
-    uint8_t pad[4096 - 72];
+    uint64_t multiplexed; /* samples not used because the PMU's counters had to be shared */
+    uint8_t pad[4096 - 80];
     struct rsc_watch_stream streams[RSC_WATCH_STREAMS];
 };
 _Static_assert(offsetof(struct rsc_watch_area, streams) == 4096, "streams begin at a page");

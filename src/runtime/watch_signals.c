@@ -48,8 +48,19 @@ static void leave_pending(int number, siginfo_t *info, ucontext_t *context) {
     syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
 }
 
+/*
+ * A debug register that fires while its event is being taken away is nobody's: the kernel
+ * makes a plain SIGTRAP of it, as of a breakpoint that a debugger set (then it would not
+ * come here), or as of the instruction int1 (then that is before the pc).
+ */
+static int is_leftover(const siginfo_t *info, const ucontext_t *context) {
+    const uint8_t *pc = (const uint8_t *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    return info->si_code == TRAP_HWBKPT || (info->si_code == TRAP_BRKPT && pc[-1] != 0xf1 && pc[-1] != 0xcc);
+}
+
 void rsc_watch_foreign_trap(int number, void *info, void *context) {
     struct rsc_asm_interrupted before;
+    if (is_leftover(info, context)) return;
     struct sigaction action = wanted;
     /* One of the processor's own cannot be blocked: the kernel ends a program that tries. */
     if (rsc_watch_local.trap_blocked && ((siginfo_t *)info)->si_code <= 0) {

@@ -3,6 +3,7 @@
  * run --with perf`), its parts among themselves and what asm_runtime.c calls.
  *
  *   watch_countdown.c  chooses the use: geometric gaps, the exact access; the clock
+ *   watch_stream.c     records for the parent, registers for samples, the period
  *   watch_piece.c      which addresses an execution of a piece touched
  *   watch_events.c     debug registers, through perf_event_open(); the trap of the reuse
  *   watch_signals.c    what the program itself wants of SIGTRAP, signal masks and stacks
@@ -60,7 +61,7 @@ struct rsc_watch_local {
     uint64_t period; /* accesses from sample to sample */
     struct rsc_rng rng;
     /* While a handler of the program's runs, which counts for itself: */
-    int64_t outer_counter;
+    uint64_t outer_position; /* of what it interrupted */
     uintptr_t handler_frame;
     /* A function of libc's under way that touches ranges; 0 bytes: none */
     uintptr_t range_first, range_second;
@@ -128,13 +129,42 @@ void rsc_watch_events_close(struct rsc_watch_thread *thread, int in_child) RSC_H
 /* Return addresses of the callers of the frame whose pc is, or whose call returns to, `pc`. */
 uint32_t rsc_watch_unwind(struct rsc_watch_thread *thread, uint64_t pc, uint64_t stack, uint64_t *frames, uint32_t *cut) RSC_HIDDEN;
 
+/* ---- watch_stream.c ---- */
+
+/* What a thread needs from its first sample on: a stream, registers, a stack for the handler. NULL: not to be had. */
+struct rsc_watch_thread *rsc_watch_open_thread(void) RSC_HIDDEN;
+/* Ends what is watched, at position `now`, and all that the thread had. */
+void rsc_watch_close_thread(struct rsc_watch_thread *thread, uint64_t now) RSC_HIDDEN;
+
+struct rsc_watch_use {
+    uint64_t position, pc, address, bytes;
+    uint32_t piece_accesses;
+    uint64_t piece_words;
+    uint32_t flags;
+};
+
+/* Writes the sample of one word of an access, and gives it a register or not: returns that, or RSC_WATCH_NO_REGISTER. */
+uint32_t rsc_watch_take_sample(struct rsc_watch_thread *thread, const struct rsc_watch_use *use, uint64_t *word) RSC_HIDDEN;
+/* Arms the register (none: does nothing); one that cannot be armed is told as a failed end at position `at`. */
+void rsc_watch_word(struct rsc_watch_thread *thread, uint32_t reg, uint64_t word, uint64_t at) RSC_HIDDEN;
+int rsc_watch_can_watch(const struct rsc_watch_thread *thread, uint64_t word) RSC_HIDDEN;
+void rsc_watch_put_resolved(struct rsc_watch_thread *thread, uint32_t reg, uint64_t at, uint64_t pc, const uint64_t *frames,
+                            uint32_t frame_count) RSC_HIDDEN;
+void rsc_watch_adjust_period(struct rsc_watch_thread *thread) RSC_HIDDEN;
+
+/*
+ * Where the trapped access was, into a HIT's REACH, COUNTER, PC and RANGE words (PC is behind the
+ * instruction so far); returns flags: with RSC_WATCH_RESOLVED position and pc are the access's
+ * own. watch_countdown.c or perf_preload.c.
+ */
+uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uint64_t *record) RSC_HIDDEN;
+
 /* A record of `count` words with `frames` behind them; dropped when there is no room. */
 void rsc_watch_put(struct rsc_watch_thread *thread, const uint64_t *words, uint32_t count, const uint64_t *frames,
                    uint32_t frame_count) RSC_HIDDEN;
 
-/* Where in the ranges under way a word is. */
-uint64_t rsc_watch_range_position(uint64_t word) RSC_HIDDEN;
-
+/* Processor time of the thread. */
+uint64_t rsc_watch_cpu_ns(void) RSC_HIDDEN;
 void rsc_watch_turn_off(enum rsc_watch_off why) RSC_HIDDEN;
 
 /* Signals. */
