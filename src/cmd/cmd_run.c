@@ -43,7 +43,7 @@ static const struct rsc_option options[] = {
     {OPT_SEED, 0, "seed", "S", "the program's random bytes start from this (default 1): runs can be repeated", NULL},
     {OPT_NATIVE, 0, "native", NULL, "run the program once without us first (no input or output), to measure the slowdown",
      NULL},
-    {OPT_SAMPLE, 0, "sample", "SAMPLE", "of a program built with reusescope cc: lines:RATE, such as lines:1/64, or none",
+    {OPT_SAMPLE, 0, "sample", "SAMPLE", "of a program built with reusescope cc: lines:RATE (default lines:1/64), or none: every reference",
      "lines:1/64 none"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -64,6 +64,7 @@ struct run {
     int measure_native;
     enum { WITH_AUTO, WITH_ASM, WITH_QEMU } with;
     int seed_given;
+    int sample_given;
     const char *sample; /* rate of the lines kept, as it was asked for; NULL: everything */
     struct rsc_subset_choice choice;
     struct rsc_line_subset *subsets[RSC_MODELS_MAX]; /* in place of the analysis' engines; NULL: those */
@@ -81,6 +82,7 @@ static int parse_count(const struct rsc_option_parser *parser, uint64_t *value) 
 /* none, or lines:RATE. */
 static int take_sample(struct run *run, const struct rsc_option_parser *parser) {
     run->sample = NULL;
+    run->sample_given = 1;
     if (!strcmp(parser->value, "none")) return -1;
     if (strncmp(parser->value, "lines:", 6) || rsc_subset_choose(&run->choice, parser->value + 6, 0) < 0)
         return rsc_option_refuse(parser, "not none, or lines: and a rate above 0 and below 1, such as lines:1/64");
@@ -154,6 +156,17 @@ static int rebuilt(const struct run *run) { return run->launch_options.rebuilt; 
 /* A region that is found here and not by QEMU. */
 static int by_function(const struct run *run) {
     return rebuilt(run) && run->launch_options.roi && strcmp(run->launch_options.roi, "marked");
+}
+
+#define DEFAULT_RATE "1/64"
+
+/* Of a rebuilt program a sample of lines is analysed, where nothing was asked for that needs every reference. */
+static void choose_sample(struct run *run) {
+    const struct rsc_engine_options *engine = &run->analysis.engine;
+    if (run->sample_given || !rebuilt(run) || run->trace_path || run->only_record || by_function(run)) return;
+    if (engine->engine || engine->error > 0 || engine->top_lines || engine->max_distance || run->analysis.line_count != 1) return;
+    rsc_subset_choose(&run->choice, DEFAULT_RATE, engine->seed);
+    run->sample = DEFAULT_RATE;
 }
 
 /* What a sample of lines cannot be combined with; and its analysis. */
@@ -265,6 +278,18 @@ static void say_what_was_not_rebuilt(const struct run *run, const struct rsc_dra
                 (unsigned long long)ring->modules_lost);
 }
 
+#define KEPT_FEW 256u /* lines: with fewer, a single one moves the curve by as much as the bars of most programs are wide */
+
+/* That it was a sample, and what to do where that says little. */
+static void say_what_was_kept(const struct run *run) {
+    const struct rsc_profile *profile = run->analysis.profiles[0];
+    double kept = profile ? (double)profile->distinct * run->choice.rate : 0;
+    fprintf(stderr, "reusescope: a sample: %s of all cache lines, chosen by hash, %.0f lines (--sample none: every reference, slower)\n",
+            run->sample, kept);
+    if (profile && kept < KEPT_FEW)
+        fprintf(stderr, "reusescope: warning: %.0f lines are few: the error bars say how little is known; --sample none is exact\n", kept);
+}
+
 static void say_how_it_went(struct run *run) {
     struct rsc_drain_stats stats;
     const struct rsc_launch *launch = &run->launch;
@@ -288,6 +313,7 @@ static void say_how_it_went(struct run *run) {
     fprintf(stderr, "reusescope: %.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s\n",
             launch->seconds, (double)stats.accesses / 1e6, (unsigned long long)stats.threads, stats.threads == 1 ? "" : "s",
             (double)stats.instructions / 1e6, (double)stats.accesses / launch->seconds / 1e6);
+    if (run->subsets[0]) say_what_was_kept(run);
     if (rebuilt(run))
         say_what_was_not_rebuilt(run, &stats);
     else
@@ -367,6 +393,7 @@ static int run_program(struct run *run) {
     int status = rsc_target_find(&run->target, run->command[0], &error);
     if (!status) choose_collector(run);
     if (!status && !rebuilt(run)) status = rsc_launch_check(run->target.guest, &error);
+    if (!status) choose_sample(run);
     if (!status) status = open_sample(run, &error);
     if (!status && !run->subsets[0]) status = rsc_analysis_open(&run->analysis, &error);
     if (!status) status = open_trace(run, &error);

@@ -269,10 +269,11 @@ static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, str
 
 /* ---- where only lines of a sample are kept ---- */
 
-/* So many references of the thread: of those, `crossings` more than accesses. */
+/* So many references of the thread, and so many more references than accesses: perhaps those told before. */
 static void count_references(struct rsc_drain *drain, const struct cursor *cursor, uint64_t references, uint64_t crossings) {
     drain->stats.references += references;
-    drain->stats.accesses += references - (crossings < references ? crossings : references);
+    drain->stats.accesses += references;
+    drain->stats.accesses -= crossings < drain->stats.accesses ? crossings : drain->stats.accesses;
     if (cursor->number < drain->thread_room) drain->thread_references[cursor->number] += references;
 }
 
@@ -319,8 +320,7 @@ static int take_sampled_records(struct rsc_drain *drain, struct cursor *cursor, 
                       type == RSC_RECORD_KEPT_WRITE, payload);
         } else if (type == RSC_RECORD_SKIPPED) {
             cursor->skipped += payload;
-            count_references(drain, cursor, payload, 0);
-            drain->stats.accesses -= record->addr < drain->stats.accesses ? record->addr : drain->stats.accesses;
+            count_references(drain, cursor, payload, record->addr);
         } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) {
             look_at(drain, cursor, record);
         } else if (take_event_record(drain, cursor, slot, record) < 0) {
@@ -350,9 +350,10 @@ static int make_thread_room(struct rsc_drain *drain, uint32_t number) {
 }
 
 /* What a thread that is gone had counted but not told. */
-static void take_untold(struct rsc_drain *drain, const struct cursor *cursor, struct rsc_slot *slot) {
+static void take_untold(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
     if (!drain->skipped || cursor->generation != slot->generation) return;
     if (!__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) {
+        cursor->skipped += slot->skipped;
         count_references(drain, cursor, slot->skipped, slot->crossings);
         drain->stats.instructions += slot->own_instructions;
         drain->instructions += slot->own_instructions;
@@ -563,6 +564,7 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
         if (read_notes(drain, UINT64_MAX) < 0) return RSC_ENOMEM; /* tables of what ran */
         cursor->words = words;
         cursor->words_raw = raw;
+        if (raw) take_untold(drain, cursor, slot);
         if (drain->skipped) {
             drain->instructions += instructions;
             drain->stats.instructions += instructions;

@@ -444,7 +444,7 @@ static int map_ring(int fd) {
     return 0;
 }
 
-/* "ring=200,follow=0,skip=0,marked=0,samples=1" */
+/* "ring=200,follow=0,skip=0,marked=0,samples=1,plain=0" */
 static uint64_t setting(const char *text, const char *name) {
     size_t length = strlen(name);
     for (; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
@@ -462,6 +462,7 @@ static __attribute__((constructor(101))) void initialise(void) {
         process.skip = setting(text, "skip");
         process.recording = !process.marked && !process.skip;
         process.lines = process.ring->keep_lines != 0;
+        if (process.lines) rsc_asm_lines_prepare(setting(text, "plain") != 0);
         process.wanted_ns = rsc_ring_now_ns();
         process.pid = (uint32_t)getpid();
         process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);

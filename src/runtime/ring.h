@@ -41,7 +41,7 @@
 #define RSC_OWN_WORDS 8192u
 #define RSC_PLAN_WORDS (32u << 20) /* 256 MiB, touched as used: some five million pieces of code */
 
-/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1" */
+/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1,plain=0" */
 #define RSC_ASM_ENVIRONMENT "REUSESCOPE_RING"
 
 /* A record: two words, this and an address. Bits 0-47 pc (or payload), 48-55 size in bytes, 56-61 type, 62-63 zero. */
