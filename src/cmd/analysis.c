@@ -12,8 +12,8 @@
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
      "exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, "
-     "shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)",
-     "auto exact parallel gpu mpi shards: shards-max: hotl aet statstack shen hp-rda"},
+     "shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen, hp-rda; auto (default)",
+     "auto exact parallel gpu mpi shards: shards-max: sampled hotl aet statstack shen hp-rda"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL",
      "single (default for traces) or shared: one stack over all threads; private: one a thread, kept coherent; both: private and shared",
@@ -34,7 +34,7 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
     {RSC_OPT_CONFIDENCE, 0, "confidence", "PERCENT", "how often error bars should hold the truth (default 90)", NULL},
-    {RSC_OPT_ERROR, 0, "error", "E", "auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%", NULL},
+    {RSC_OPT_ERROR, 0, "error", "E", "auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: see --error-kind", NULL},
     {RSC_OPT_MAX_MEMORY, 0, "max-memory", "SIZE", "memory the analysis may take (default: 80% of what is available)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -201,12 +201,12 @@ static int refuse_hprda_options(struct rsc_analysis *analysis, struct rsc_error 
     return 0;
 }
 
-/* Only auto weighs an error; the others have the one they have. */
+/* Only auto and sampled weigh an error; the others have the one they have. */
 static int refuse_error(const struct rsc_analysis *analysis, struct rsc_error *error) {
     const char *engine = analysis->engine.engine;
     if (!(analysis->engine.error > 0)) return 0;
-    if (analysis->requests || (engine && strcmp(engine, "auto")))
-        return rsc_fail(error, RSC_EINVAL, "--error: only --engine auto takes it");
+    if (analysis->requests || (engine && strcmp(engine, "auto") && strncmp(engine, "sampled", 7)))
+        return rsc_fail(error, RSC_EINVAL, "--error: only --engine auto and --engine sampled take it");
     return 0;
 }
 

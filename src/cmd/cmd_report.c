@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
 #include "report/page.h"
@@ -11,7 +12,7 @@
 
 #define SOURCE_PATHS_MAX 32
 
-enum { OPT_INPUT = RSC_OPT_VERB, OPT_EMBED_SOURCE, OPT_SOURCE_PATH, OPT_SUITE, OPT_BY, OPT_CDF };
+enum { OPT_INPUT = RSC_OPT_VERB, OPT_EMBED_SOURCE, OPT_SOURCE_PATH, OPT_SUITE, OPT_BY, OPT_CDF, OPT_SELECT };
 
 static const struct rsc_option options[] = {
     {OPT_INPUT, 'i', "input", "FILE", "a profile to show, like an operand", NULL},
@@ -21,6 +22,8 @@ static const struct rsc_option options[] = {
     {OPT_BY, 0, "by", "PART", "one table of the code by module, file, function or line (text or csv)",
      "module file function line"},
     {OPT_CDF, 0, "cdf", NULL, "one table of the share of reuses within each distance (text or csv)", NULL},
+    {OPT_SELECT, 0, "select", "Y[,X]",
+     "one table of the instructions that have Y % of all misses at --at, or where X % of reuses miss (default 10) (text or csv)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -35,9 +38,21 @@ struct showing {
     const char *document_name; /* the first one's file */
     const char *source_paths[SOURCE_PATHS_MAX];
     int files;
-    int table; /* OPT_SUITE, OPT_BY or OPT_CDF: only this; 0: the report */
+    int table; /* OPT_SUITE, OPT_BY, OPT_CDF or OPT_SELECT: only this; 0: the report */
     enum rsc_table_by by;
+    struct rsc_choice choice;
 };
+
+/* Y or Y,X: percentages. */
+static int parse_choice(const char *text, struct rsc_choice *choice) {
+    size_t length = strcspn(text, ",");
+    double share = 10;
+    if (rsc_parse_fraction(text, length, &choice->cover) < 0) return -1;
+    if (text[length] && rsc_parse_fraction(text + length + 1, strlen(text + length + 1), &share) < 0) return -1;
+    choice->cover /= 100;
+    choice->share = share / 100;
+    return choice->cover > 0 && choice->cover <= 1 && choice->share > 0 && choice->share < 1 ? 0 : -1;
+}
 
 /* Appends all profiles of a file. */
 static int load_profiles(struct showing *showing, const char *path, struct rsc_error *error) {
@@ -89,10 +104,14 @@ static int take_option(struct showing *showing, const struct rsc_option_parser *
     case OPT_SUITE:
     case OPT_BY:
     case OPT_CDF:
-        if (showing->table && showing->table != id) return rsc_usage_error(parser->verb, "--suite, --by and --cdf: one table at a time");
+    case OPT_SELECT:
+        if (showing->table && showing->table != id)
+            return rsc_usage_error(parser->verb, "--suite, --by, --cdf and --select: one table at a time");
         showing->table = id;
         if (id == OPT_BY && !(showing->by = rsc_table_by_of_name(parser->value)))
             return rsc_option_refuse(parser, "not one of module, file, function, line");
+        if (id == OPT_SELECT && parse_choice(parser->value, &showing->choice) < 0)
+            return rsc_option_refuse(parser, "not a percentage of misses, or that and one of reuses, as 90 or 90,10");
         return -1;
     case OPT_EMBED_SOURCE: showing->page.embed_source = 1; return -1;
     case OPT_SOURCE_PATH:
@@ -123,12 +142,15 @@ static int show_table(struct showing *showing, const struct rsc_verb *verb) {
         session->format ? rsc_report_format_of_name(session->format) : rsc_report_format_of_path(file);
     int to_stdout = !strcmp(file, "-"), as_csv = format == RSC_REPORT_CSV;
     if (format && format != RSC_REPORT_TEXT && !as_csv)
-        return rsc_usage_error(verb, "--suite, --by and --cdf are text or csv");
+        return rsc_usage_error(verb, "--suite, --by, --cdf and --select are text or csv");
     struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
     int status = showing->table == OPT_SUITE
                      ? rsc_table_suite(showing->profiles, showing->names, count, &style, as_csv, &text, &bytes, &error)
                  : showing->table == OPT_BY
                      ? rsc_table_code(showing->profiles, showing->names, count, showing->by, &style, as_csv, &text, &bytes, &error)
+                 : showing->table == OPT_SELECT
+                     ? rsc_table_selection(showing->profiles, showing->names, count, &showing->choice, &style, as_csv, &text, &bytes,
+                                           &error)
                      : rsc_table_cdf(showing->profiles, showing->names, count, &style, as_csv, &text, &bytes, &error);
     if (!status) status = rsc_deliver_text(file, text, bytes, !as_csv, &error);
     free(text);

@@ -19,6 +19,7 @@ const struct rsc_engine_kind *const rsc_engine_kinds[] = {
     &rsc_engine_mpi,
     &rsc_engine_shards,
     &rsc_engine_shards_max,
+    &rsc_engine_sampled,
     &rsc_engine_hotl,
     &rsc_engine_aet,
     &rsc_engine_statstack,

@@ -48,6 +48,7 @@ extern const struct rsc_engine_kind rsc_engine_statstack, rsc_engine_aet, rsc_en
 extern const struct rsc_engine_kind rsc_engine_shards, rsc_engine_shards_max;
 extern const struct rsc_engine_kind rsc_engine_mpi;
 extern const struct rsc_engine_kind rsc_engine_gpu;
+extern const struct rsc_engine_kind rsc_engine_sampled; /* multicore's */
 extern const struct rsc_engine_kind rsc_engine_private; /* what exact and auto are for model "private"; multicore's */
 
 /* All engines, ending with NULL; engine.c. */

@@ -230,8 +230,8 @@ static void fill_totals(const struct rsc_sampled_sum *sum, struct rsc_profile *p
     uint64_t reuses = profile->rd_capped;
     for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) reuses += profile->rd.count[bin];
     spread_out(sum->ri, &profile->ri, reuses);
-    /* each line has one last touch; where some were given up first, those may have been it */
-    profile->distinct = profile->last_touch + profile->pruned;
+    /* each line has one last touch, unless it was given up before; and as many as the greatest distance there are for sure */
+    profile->distinct = profile->last_touch;
     for (uint32_t bin = profile->rd.bin_count; bin-- > 0;)
         if (profile->rd.count[bin]) {
             uint64_t least = rsc_bin_lo(RSC_BINS_FINE, bin) + 1;

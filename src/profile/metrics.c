@@ -28,6 +28,22 @@ double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile
     return overlap(&a->rd, fmax(rest_a, 0), &b->rd, fmax(rest_b, 0));
 }
 
+double rsc_profile_accuracy(const struct rsc_profile *a, const struct rsc_profile *b, int without_zero) {
+    const struct rsc_profile *sides[2] = {a, b};
+    double total[2], apart = 0;
+    if (!a->bins_per_octave || !same_bins(&a->rd_binned, &b->rd_binned)) return NAN;
+    for (int side = 0; side < 2; side++)
+        total[side] = (double)sides[side]->references - (without_zero ? (double)sides[side]->rd_binned.count[0] : 0);
+    if (total[0] == 0 || total[1] == 0) return total[0] == total[1];
+    double rest[2];
+    for (int side = 0; side < 2; side++)
+        rest[side] = ((double)sides[side]->references - (double)rsc_histogram_total(&sides[side]->rd_binned)) / total[side];
+    apart = fabs(rest[0] - rest[1]);
+    for (uint32_t bin = without_zero ? 1 : 0; bin < a->rd_binned.bin_count; bin++)
+        apart += fabs((double)a->rd_binned.count[bin] / total[0] - (double)b->rd_binned.count[bin] / total[1]);
+    return fmax(0, 1 - apart / 2);
+}
+
 static double share(uint64_t count, const struct rsc_profile *profile) {
     return profile->references ? (double)count / (double)profile->references : 0;
 }

@@ -22,6 +22,14 @@ double rsc_histogram_overlap(const struct rsc_histogram *a, const struct rsc_his
 double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile *b);
 
 /*
+ * The accuracy of paper 000: the overlap of the RD in the profiles' second binning
+ * (--bins, 10 an octave in the paper), references without a distance being one more
+ * bin; without_zero leaves distance 0 out of both, as the paper's figures do. NaN unless
+ * both have the same second binning.
+ */
+double rsc_profile_accuracy(const struct rsc_profile *a, const struct rsc_profile *b, int without_zero);
+
+/*
  * The error rate e of paper 002: the mean over H bins of |a_i - b_i|, a_i being
  * the share of references in bin i. The RD is put into `bins`, which must be no
  * finer than the profiles' own (RSC_BINS_FINE) nor cut across its bins; H counts

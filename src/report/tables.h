@@ -32,4 +32,16 @@ int rsc_table_cdf(struct rsc_profile *const *profiles, const char *const *names,
                   const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
                   struct rsc_error *error);
 
+/*
+ * The instructions that have `cover` of the reuses that miss at the style's size, or
+ * where it has none, at the size at which `share` of the first profile's reuses miss.
+ * Every further profile is also matched with the first (selection.h). selection_table.c
+ */
+struct rsc_choice {
+    double cover, share;
+};
+int rsc_table_selection(struct rsc_profile *const *profiles, const char *const *names, size_t count,
+                        const struct rsc_choice *choice, const struct rsc_report_style *style, int as_csv, char **text,
+                        size_t *bytes, struct rsc_error *error);
+
 #endif

@@ -84,7 +84,12 @@ struct rsc_sampler_options {
     uint32_t samples_most; /* active at once, of each stack; 1024. From 3/4 of them on the period doubles */
     uint32_t log_entries;  /* of each thread, a power of two; 32768. None in sequential order */
     uint32_t prune_after;  /* samples that must have ended first; 100 */
-    double prune_quantile; /* the oldest sample goes if its distance is greater than this part of all; 0.99; 1: never */
+    /*
+     * The oldest sample goes, when one begins, if its distance is greater than this part
+     * of all, and no more than the rest have gone so (unless half of samples_most are
+     * active); 0.99; 1: never.
+     */
+    double prune_quantile;
     uint32_t places_have_threads; /* 1: places say which thread it is (where several share a stack) */
     /* Takes a finished sample, on the thread that ended it: at the same time from several where order is parallel. */
     void (*emit)(void *context, const struct rsc_sample_record *record);

@@ -58,7 +58,7 @@ struct sampler_thread {
 } __attribute__((aligned(64)));
 
 struct distances {
-    uint64_t ended; /* atomic, as all here */
+    uint64_t begun, ended, pruned; /* atomic, as all here; pruned ones are among those ended */
     uint64_t limit, limit_at; /* the last quantile found, and `ended` then */
     uint64_t bins[DISTANCE_BINS];
 };

@@ -1,0 +1,88 @@
+/*
+ * engine_sampled.c - the engine "sampled": chooses by its parameter what is sampled.
+ *   references  sampled_references.c, private or shared
+ *   lines       engine_lines.c for private stacks; for one stack the shards engine is just that
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "multicore/engine_lines.h"
+#include "multicore/sampled_references.h"
+#include "profile/profile_model.h"
+
+struct sampled {
+    const struct rsc_engine_kind *kind; /* what does the work */
+    void *state;
+    char by[64]; /* in place of what it calls itself; "": nothing */
+};
+
+static int create_lines(struct sampled *sampled, const struct rsc_engine_options *options, double rate,
+                        struct rsc_error *error) {
+    char parameter[40];
+    if (options->bins_per_octave)
+        return rsc_fail(error, RSC_EINVAL, "a sample of lines has no second binning");
+    if (options->attribute == 1) return rsc_fail(error, RSC_EINVAL, "a sample of lines is not attributed to code");
+    if (options->error > 0)
+        return rsc_fail(error, RSC_EINVAL, "a sample of lines has the error it has: --error needs a sample of references");
+    if (!strcmp(options->model, "private")) {
+        sampled->kind = &rsc_private_lines;
+        return rsc_lines_create(&sampled->state, options, rate, error);
+    }
+    sampled->kind = &rsc_engine_shards;
+    snprintf(parameter, sizeof parameter, "%.14f", rate);
+    snprintf(sampled->by, sizeof sampled->by, "sampled:lines=%.15g", rate);
+    return sampled->kind->create(&sampled->state, options, parameter, error);
+}
+
+static int sampled_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+                          struct rsc_error *error) {
+    struct rsc_sampled_options wanted;
+    struct sampled *sampled = calloc(1, sizeof *sampled);
+    if (!sampled) return rsc_fail_memory(error, "sampled engine");
+    int status = rsc_sampled_options_parse(&wanted, parameter, error);
+    if (!status && wanted.line_rate > 0) {
+        status = create_lines(sampled, options, wanted.line_rate, error);
+    } else if (!status) {
+        sampled->kind = &rsc_sampled_references;
+        status = rsc_sampled_references_create(&sampled->state, options, &wanted, error);
+    }
+    if (status < 0) {
+        free(sampled);
+        return status;
+    }
+    *state = sampled;
+    return 0;
+}
+
+static int sampled_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct sampled *sampled = state;
+    return sampled->kind->push(sampled->state, batch, error);
+}
+
+static int sampled_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    struct sampled *sampled = state;
+    int status = sampled->kind->finish(sampled->state, out, error);
+    if (!status && sampled->by[0] && rsc_profile_set_text(&(*out)->made.by, sampled->by) < 0)
+        return rsc_fail_memory(error, "profile");
+    return status;
+}
+
+static void sampled_destroy(void *state) {
+    struct sampled *sampled = state;
+    if (!sampled) return;
+    sampled->kind->destroy(sampled->state);
+    free(sampled);
+}
+
+const struct rsc_engine_kind rsc_engine_sampled = {
+    .name = "sampled",
+    .parameter = "KEY=VALUE,...",
+    .what = "a sample of references, or of lines; private and shared stacks; with error bars",
+    .can = RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_PRIVATE,
+    .create = sampled_create,
+    .push = sampled_push,
+    .finish = sampled_finish,
+    .destroy = sampled_destroy,
+};

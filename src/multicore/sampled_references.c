@@ -1,0 +1,406 @@
+/*
+ * sampled_references.c - a trace through the sampler that runs inside of programs
+ * (runtime/sampler.h): the same samples from the same seed, every time.
+ *
+ * References are taken in the order of the trace. In fast mode they are only counted.
+ * In sequential order each takes effect on every stack at once; in parallel order threads
+ * learn of each other's writes as they would in a running program: at barriers, at their
+ * end, at locks if wanted (the trace's events), when a sample begins or is reused, and
+ * with skew:N every N references.
+ *
+ * Model "private" has a stack for each thread, or group of threads (--cores); "single"
+ * and "shared" one for all. Unless told how often to sample, it starts with short periods
+ * and doubles them as sample_plan.h says, until the end.
+ *
+ * Code, pairs and objects are counted by the samples that end in a reuse, or by an
+ * invalidation, which counts where the line was used: nobody waits for its next use.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/pages.h"
+#include "distance/accumulate.h"
+#include "distance/attribution.h"
+#include "distance/engine_kind.h"
+#include "multicore/core_groups.h"
+#include "multicore/sampled_references.h"
+#include "multicore/sampled_options.h"
+#include "multicore/sampled_sum.h"
+#include "trace/references.h"
+
+#define BLOCK 2048u
+#define SLOTS_MOST 1024u
+#define NO_SLOT UINT32_MAX
+#define USUAL_ERROR 0.005 /* the bound that is planned for where none is given */
+#define UNITS 64u         /* counted at once by attribution */
+
+struct sampled_engine {
+    struct rsc_sampled_options wanted;
+    struct rsc_engine_options options;
+    struct rsc_sampler *sampler;
+    void *memory;
+    size_t bytes;
+    struct rsc_sampled_sum sum;
+    uint64_t accesses, references;
+
+    double first_period;
+    uint64_t planned, double_at; /* samples; planned 0: the period is fixed */
+
+    struct rsc_core_groups groups;
+    uint32_t *slot_of_group;  /* owned */
+    uint32_t *slot_of_thread; /* owned */
+    uint32_t thread_room;
+
+    uint32_t attribute; /* as in the options; 1 or 2 once decided */
+    struct rsc_attribution *attribution;
+    uint32_t *tags; /* by access of the batch */
+    uint32_t tag_room;
+    uint64_t units; /* samples counted by attribution, each as often as it is worth first_period */
+    int attribution_failed;
+
+    const struct rsc_batch *batch; /* being pushed */
+    uint32_t access;               /* of it, at which a sample ends */
+    uint64_t lines[BLOCK];
+    uint32_t from[BLOCK];
+};
+
+/* ---- finished samples ---- */
+
+/* Counts a sample as often as it is worth the first period: tables have no weights. */
+static void count_place(struct sampled_engine *engine, const struct rsc_batch *batch, uint32_t access,
+                        const uint32_t *tags, uint32_t rd, uint32_t last_tag, double weight) {
+    uint32_t rds[UNITS], last[UNITS], from[UNITS];
+    uint64_t units = (uint64_t)llround(weight / engine->first_period);
+    if (!units) units = 1;
+    engine->units += units;
+    for (uint32_t i = 0; i < UNITS; i++) rds[i] = rd, last[i] = last_tag, from[i] = access;
+    for (; units; units -= units < UNITS ? units : UNITS) {
+        uint32_t part = units < UNITS ? (uint32_t)units : UNITS;
+        if (rsc_attribution_count(engine->attribution, batch, from, tags, rds, last, part) < 0) engine->attribution_failed = 1;
+    }
+}
+
+static void take_record(void *context, const struct rsc_sample_record *record) {
+    struct sampled_engine *engine = context;
+    rsc_sampled_sum_take(&engine->sum, record);
+    if (!engine->attribution || !engine->batch) return;
+    if (record->outcome == RSC_SAMPLE_REUSED) {
+        uint32_t rd = record->distance < RSC_RD_INVALIDATED ? (uint32_t)record->distance : RSC_RD_INVALIDATED - 1;
+        count_place(engine, engine->batch, engine->access, engine->tags, rd, record->use.context, record->weight);
+    } else if (record->outcome == RSC_SAMPLE_INVALIDATED) {
+        /* not at the reference that is being looked at, which is another thread's */
+        uint64_t address = record->line << __builtin_ctz(engine->options.line_bytes), meta = 0;
+        struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta};
+        uint32_t tag = record->use.context;
+        count_place(engine, &one, 0, &tag, RSC_RD_INVALIDATED, RSC_TAG_NONE, record->weight);
+    }
+}
+
+/* ---- beginning ---- */
+
+static void sampled_destroy(void *state) {
+    struct sampled_engine *engine = state;
+    if (!engine) return;
+    if (engine->memory) rsc_pages_free(engine->memory, engine->bytes);
+    rsc_sampled_sum_free(&engine->sum);
+    rsc_core_groups_free(&engine->groups);
+    rsc_attribution_free(engine->attribution);
+    free(engine->slot_of_group);
+    free(engine->slot_of_thread);
+    free(engine->tags);
+    free(engine);
+}
+
+static void plan(struct sampled_engine *engine) {
+    struct rsc_error_bound *bound = &engine->wanted.bound;
+    bound->error = engine->options.error > 0 ? engine->options.error : USUAL_ERROR;
+    bound->confidence = engine->options.confidence;
+    engine->first_period = engine->wanted.period > 0 ? engine->wanted.period : RSC_PLAN_PERIOD;
+    if (!(engine->wanted.period > 0)) engine->planned = engine->double_at = rsc_plan_samples(bound);
+}
+
+/* Address space for as many threads as possible: only what is used becomes memory. */
+static int reserve(struct sampled_engine *engine) {
+    struct rsc_sampler_options *sampler = &engine->wanted.sampler;
+    for (sampler->threads_most = SLOTS_MOST; sampler->threads_most; sampler->threads_most /= 4) {
+        engine->bytes = rsc_sampler_bytes(sampler, NULL);
+        engine->memory = rsc_pages_reserve(engine->bytes);
+        if (engine->memory) return 0;
+    }
+    return RSC_ENOMEM;
+}
+
+static int start(struct sampled_engine *engine, struct rsc_error *error) {
+    const struct rsc_engine_options *options = &engine->options;
+    struct rsc_sampler_options *sampler = &engine->wanted.sampler;
+    if (options->error > 0 && engine->wanted.period > 0)
+        return rsc_fail(error, RSC_EINVAL, "an error bound says how often to sample, and so does a period: give one of them");
+    int status = rsc_core_groups_parse(&engine->groups, options->cores, error);
+    if (status < 0) return status;
+    plan(engine);
+    sampler->models = strcmp(options->model, "private") ? RSC_MODEL_SHARED : RSC_MODEL_PRIVATE;
+    sampler->period = engine->first_period;
+    sampler->seed = options->seed;
+    sampler->places_have_threads = 1;
+    sampler->emit = take_record;
+    sampler->emit_context = engine;
+    engine->slot_of_group = malloc((engine->groups.group_count + 1ull) * sizeof *engine->slot_of_group);
+    if (!engine->slot_of_group || reserve(engine) < 0 ||
+        rsc_sampled_sum_init(&engine->sum, options->confidence, options->max_distance, options->bins_per_octave) < 0)
+        return rsc_fail_memory(error, "sampled engine");
+    for (uint32_t i = 0; i < engine->groups.group_count; i++) engine->slot_of_group[i] = NO_SLOT;
+    engine->sampler = rsc_sampler_init(sampler, engine->memory);
+    return 0;
+}
+
+int rsc_sampled_references_create(void **state, const struct rsc_engine_options *options,
+                                  const struct rsc_sampled_options *wanted, struct rsc_error *error) {
+    struct sampled_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) return rsc_fail_memory(error, "sampled engine");
+    engine->options = *options;
+    engine->wanted = *wanted;
+    engine->attribute = options->attribute;
+    int status = start(engine, error);
+    if (status < 0) {
+        sampled_destroy(engine);
+        return status;
+    }
+    *state = engine;
+    return 0;
+}
+
+/* ---- threads ---- */
+
+static int know_thread(struct sampled_engine *engine, uint32_t thread, struct rsc_error *error) {
+    if (rsc_sampled_sum_see_thread(&engine->sum, thread) < 0) return rsc_fail_memory(error, "thread rows");
+    if (thread < engine->thread_room) return 0;
+    uint32_t room = engine->thread_room ? engine->thread_room : 64;
+    while (room <= thread) room *= 2;
+    uint32_t *more = realloc(engine->slot_of_thread, room * sizeof *more);
+    if (!more) return rsc_fail_memory(error, "threads");
+    for (uint32_t t = engine->thread_room; t < room; t++) more[t] = NO_SLOT;
+    engine->slot_of_thread = more;
+    engine->thread_room = room;
+    return 0;
+}
+
+/* The slot of a thread, or of its group, which may be new. Returns 0 or a negative code. */
+static int find_slot(struct sampled_engine *engine, uint32_t thread, uint32_t *slot, struct rsc_error *error) {
+    if (thread >= engine->thread_room || thread >= engine->sum.thread_count) {
+        int status = know_thread(engine, thread, error);
+        if (status < 0) return status;
+    }
+    *slot = engine->slot_of_thread[thread];
+    if (*slot != NO_SLOT) return 0;
+    uint32_t group = rsc_core_groups_of(&engine->groups, thread);
+    if (group != RSC_NO_GROUP) *slot = engine->slot_of_group[group];
+    if (*slot == NO_SLOT) *slot = rsc_sampler_thread_begin(engine->sampler, thread);
+    if (*slot == RSC_NO_THREAD)
+        return rsc_fail(error, RSC_ELIMIT, "sampled engine: more than %u threads at once",
+                        engine->wanted.sampler.threads_most);
+    engine->slot_of_thread[thread] = *slot;
+    if (group != RSC_NO_GROUP) engine->slot_of_group[group] = *slot;
+    return 0;
+}
+
+static void take_event(struct sampled_engine *engine, const struct rsc_event *event) {
+    uint32_t slot = event->thread < engine->thread_room ? engine->slot_of_thread[event->thread] : NO_SLOT;
+    if (slot == NO_SLOT) return;
+    switch (event->type) {
+    case RSC_EVENT_BARRIER: rsc_sampler_sync(engine->sampler, slot); break;
+    case RSC_EVENT_LOCK:
+        if (engine->wanted.locks && event->b == 0) rsc_sampler_sync(engine->sampler, slot);
+        break;
+    case RSC_EVENT_THREAD_END:
+        if (rsc_core_groups_of(&engine->groups, event->thread) != RSC_NO_GROUP) break; /* others may live on in it */
+        rsc_sampler_thread_end(engine->sampler, slot);
+        engine->slot_of_thread[event->thread] = NO_SLOT;
+        break;
+    default: break;
+    }
+}
+
+/* ---- references ---- */
+
+/* Makes or drops the attribution, as wanted, and gives the batch's accesses their tags. */
+static int attribute(struct sampled_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
+    if (engine->attribute == 0 && batch->count) engine->attribute = batch->pc ? 1 : 2;
+    if (engine->attribute == 2) {
+        rsc_attribution_free(engine->attribution);
+        engine->attribution = NULL;
+        return 0;
+    }
+    if (!engine->attribution) {
+        struct rsc_attribution_options options = {.rd_cap = engine->options.max_distance};
+        int status = rsc_attribution_new(&engine->attribution, &options, error);
+        if (status < 0) return status;
+    }
+    if (batch->count > engine->tag_room) {
+        free(engine->tags);
+        engine->tags = malloc(batch->count * sizeof *engine->tags);
+        engine->tag_room = engine->tags ? batch->count : 0;
+        if (!engine->tags) return rsc_fail_memory(error, "tags");
+    }
+    if (rsc_attribution_tags(engine->attribution, batch, engine->tags) < 0) return rsc_fail_memory(error, "tags");
+    return 0;
+}
+
+/* How many references from number i on are of the same thread, made before access `until`, and need not be looked at. */
+static uint32_t quiet_run(const struct sampled_engine *engine, uint32_t i, uint32_t count, uint32_t slot, uint32_t until) {
+    uint64_t left = rsc_sampler_countdown(engine->sampler, slot) - 1;
+    const uint64_t *meta = engine->batch->meta;
+    uint64_t thread = meta[engine->from[i]] >> 40;
+    uint32_t end = left < count - i ? i + (uint32_t)left : count, at = i;
+    while (at < end && engine->from[at] < until && meta[engine->from[at]] >> 40 == thread) at++;
+    return at - i;
+}
+
+/* A block of references, and the events before each. Returns 0 or a negative code. */
+static int run_block(struct sampled_engine *engine, uint32_t count, uint32_t *next_event, struct rsc_error *error) {
+    const struct rsc_batch *batch = engine->batch;
+    uint32_t slot = NO_SLOT, thread = UINT32_MAX;
+    for (uint32_t i = 0; i < count;) {
+        uint32_t access = engine->access = engine->from[i];
+        while (*next_event < batch->event_count && batch->events[*next_event].at <= access) {
+            take_event(engine, &batch->events[(*next_event)++]);
+            thread = UINT32_MAX; /* its slot may be gone */
+        }
+        uint32_t until = *next_event < batch->event_count ? batch->events[*next_event].at : UINT32_MAX;
+        uint64_t meta = batch->meta[access];
+        if (rsc_meta_thread(meta) != thread) {
+            thread = rsc_meta_thread(meta);
+            int status = find_slot(engine, thread, &slot, error);
+            if (status < 0) return status;
+        }
+        uint32_t done = rsc_sampler_is_quiet(engine->sampler) ? quiet_run(engine, i, count, slot, until) : 0;
+        if (done) {
+            rsc_sampler_pass(engine->sampler, slot, done);
+        } else {
+            struct rsc_sample_place place = {0, engine->attribution ? engine->tags[access] : 0, thread};
+            rsc_sampler_use(engine->sampler, slot, engine->lines[i], rsc_meta_kind(meta) == RSC_WRITE, &place);
+            done = 1;
+        }
+        if (thread < engine->sum.thread_count) engine->sum.threads[thread].references += done;
+        i += done;
+    }
+    return 0;
+}
+
+static void adapt(struct sampled_engine *engine) {
+    struct rsc_sampler_counts counts;
+    if (!engine->planned) return;
+    rsc_sampler_get_counts(engine->sampler, &counts);
+    if (counts.samples < engine->double_at) return;
+    rsc_sampler_set_period(engine->sampler, 2 * counts.period);
+    engine->double_at = counts.samples + engine->planned;
+}
+
+static int sampled_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct sampled_engine *engine = state;
+    struct rsc_reference_cursor cursor;
+    uint32_t count, next_event = 0;
+    int status = attribute(engine, batch, error);
+    if (status < 0) return status;
+    engine->batch = batch;
+    rsc_references_start(&cursor, batch, (uint32_t)__builtin_ctz(engine->options.line_bytes));
+    while ((count = rsc_references_fill(&cursor, engine->lines, engine->from, BLOCK)) > 0) {
+        if ((status = run_block(engine, count, &next_event, error)) < 0) return status;
+        engine->references += count;
+        adapt(engine);
+    }
+    while (next_event < batch->event_count) take_event(engine, &batch->events[next_event++]);
+    engine->batch = NULL;
+    for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < engine->sum.thread_count; i++) {
+        engine->sum.threads[i].pid = batch->threads[i].pid;
+        engine->sum.threads[i].tid = batch->threads[i].tid;
+    }
+    engine->accesses += batch->count;
+    return engine->attribution_failed ? rsc_fail_memory(error, "attribution") : 0;
+}
+
+/* ---- the end ---- */
+
+/* Rows were counted in samples of the first period; they are told in references. */
+static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd, double factor) {
+    uint64_t sum = 0;
+    for (uint32_t bin = 0; bin < rd->bin_count; bin++)
+        sum += rd->count[bin] = (uint64_t)llround((double)rd->count[bin] * factor);
+    if (invalidated) sum += *invalidated = (uint64_t)llround((double)*invalidated * factor);
+    *error = (uint64_t)ceil((double)*error * factor);
+    *references = sum;
+}
+
+static int fill_rows(struct sampled_engine *engine, struct rsc_profile *profile) {
+    if (!engine->attribution) return 0;
+    if (rsc_attribution_fill(engine->attribution, profile) < 0) return RSC_ENOMEM;
+    double factor = engine->sum.weight > 0 ? engine->first_period * (double)engine->references / engine->sum.weight : 0;
+    for (size_t i = 0; i < profile->code_count; i++) {
+        struct rsc_code_row *row = &profile->code[i];
+        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor);
+    }
+    for (size_t i = 0; i < profile->pair_count; i++)
+        scale_row(&profile->pairs[i].references, NULL, &profile->pairs[i].error, &profile->pairs[i].rd, factor);
+    for (size_t i = 0; i < profile->object_count; i++) {
+        struct rsc_object_row *row = &profile->objects[i];
+        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor);
+    }
+    return 0;
+}
+
+static void describe(const struct sampled_engine *engine, const struct rsc_sampler_counts *counts, char *text, size_t room) {
+    const struct rsc_sampler_options *sampler = &engine->wanted.sampler;
+    char order[40] = "sequential", period[64], sketch[64] = "";
+    if (sampler->order == RSC_ORDER_PARALLEL) snprintf(order, sizeof order, "parallel");
+    if (sampler->skew) snprintf(order, sizeof order, "skew:%llu", (unsigned long long)sampler->skew);
+    if (counts->period == engine->first_period) snprintf(period, sizeof period, "1 in %.0f", counts->period);
+    else snprintf(period, sizeof period, "1 in %.0f to %.0f", engine->first_period, counts->period);
+    if (engine->sum.sketched)
+        snprintf(sketch, sizeof sketch, ", %llu of them sketched", (unsigned long long)engine->sum.sketched);
+    snprintf(text, room, "references at random, %s, seed %llu, %s order, %llu samples%s; %.3g %% analysed; %g %% bars", period,
+             (unsigned long long)engine->options.seed, order, (unsigned long long)engine->sum.samples, sketch,
+             counts->references ? 100 * (double)counts->analysed / (double)counts->references : 0,
+             engine->options.confidence);
+}
+
+static void tell(const struct sampled_engine *engine, const struct rsc_sampler_counts *counts) {
+    const struct rsc_error_bound *bound = &engine->wanted.bound;
+    double size = rsc_sampled_sum_size(&engine->sum), error = rsc_plan_error(bound, size);
+    rsc_log_line(engine->options.log, RSC_LOG_INFO, "sampled: %llu samples, %.1f %% of references analysed, %llu sketched",
+                 (unsigned long long)engine->sum.samples,
+                 counts->references ? 100 * (double)counts->analysed / (double)counts->references : 0,
+                 (unsigned long long)engine->sum.sketched);
+    if (counts->lost_logs)
+        rsc_log_line(engine->options.log, RSC_LOG_WARNING, "sampled: a thread fell a whole log of writes behind %llu times",
+                     (unsigned long long)counts->lost_logs);
+    if (engine->options.error > 0 && error > bound->error * 1.0001)
+        rsc_log_line(engine->options.log, RSC_LOG_WARNING,
+                     "sampled: as many as %.0f samples are within %.3g, not within --error %g: the trace is short, or the period fixed",
+                     size, error, bound->error);
+}
+
+static int sampled_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    struct sampled_engine *engine = state;
+    struct rsc_sampler_counts counts;
+    char sampling[256];
+    rsc_sampler_finish(engine->sampler);
+    rsc_sampler_get_counts(engine->sampler, &counts);
+    *out = rsc_sampled_sum_profile(&engine->sum, engine->accesses, engine->references, engine->options.line_bytes);
+    if (!*out) return rsc_fail_memory(error, "profile");
+    describe(engine, &counts, sampling, sizeof sampling);
+    (*out)->made.threads = engine->sum.thread_count;
+    if (rsc_profile_set_text(&(*out)->made.by, "sampled") < 0 ||
+        rsc_profile_set_text(&(*out)->made.sampling, sampling) < 0 || fill_rows(engine, *out) < 0)
+        return rsc_fail_memory(error, "profile");
+    tell(engine, &counts);
+    return 0;
+}
+
+const struct rsc_engine_kind rsc_sampled_references = {
+    .name = "sampled",
+    .push = sampled_push,
+    .finish = sampled_finish,
+    .destroy = sampled_destroy,
+};
