@@ -243,6 +243,9 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     launch->ring->keep_limit = options->keep_limit;
     launch->ring->keep_offset = options->keep_offset;
     launch->ring->keep_shift = options->keep_shift;
+    launch->ring->sampled = (uint64_t)options->sampled;
+    launch->ring->sampler_planned = options->planned;
+    launch->ring->sampler = options->sampler;
     int marked = options->roi && !strcmp(options->roi, "marked");
     const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE");
     snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,plain=%d",
