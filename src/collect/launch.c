@@ -243,10 +243,15 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     launch->ring->keep_limit = options->keep_limit;
     launch->ring->keep_offset = options->keep_offset;
     launch->ring->keep_shift = options->keep_shift;
+    launch->ring->sampled = (uint64_t)options->sampled;
+    launch->ring->sampler_planned = options->planned;
+    launch->ring->sampler = options->sampler;
     int marked = options->roi && !strcmp(options->roi, "marked");
-    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d", launch->ring_fd,
-             options->follow, (unsigned long long)options->skip, marked,
-             !getenv("REUSESCOPE_TEST_NO_SAMPLES")); /* for tests in which no signal may come in between */
+    const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE");
+    snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,plain=%d",
+             launch->ring_fd, options->follow, (unsigned long long)options->skip, marked,
+             !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests in which no signal may come in between */
+             plain && plain[0] == '1'); /* and those of code for processors without AVX-512 */
     return 0;
 }
 
