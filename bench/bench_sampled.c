@@ -162,7 +162,8 @@ static void cover(const char *spec, uint32_t count, const char *engine, const ch
     struct rsc_profile *exact = analyse_memory(count, "exact", model, 0);
     for (int seed = 1; seed <= seeds; seed++) {
         struct rsc_profile *profile = analyse_memory(count, engine, model, (uint64_t)seed);
-        for (double size = 1; size <= (double)exact->distinct; size *= exp2(1 / 8.0)) {
+        /* of lines, from 10 kept ones on, as bench_coverage.c counts them */
+        for (double size = strstr(engine, "lines=") ? 160 : 1; size <= (double)exact->distinct; size *= exp2(1 / 8.0)) {
             double truth = rsc_profile_mrc_at(exact, (uint64_t)size).miss_ratio;
             struct rsc_mrc_point got = rsc_profile_mrc_at(profile, (uint64_t)size);
             if (truth <= 0.002 || truth >= 0.998) continue;

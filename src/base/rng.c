@@ -7,8 +7,6 @@
  */
 #include "base/rng.h"
 
-#include <math.h>
-
 #include "base/portable_math.h"
 
 #ifdef __clang__
@@ -38,14 +36,6 @@ uint64_t rsc_rng_geometric(struct rsc_rng *rng, double mean) {
     if (mean > 0x1p53) mean = 0x1p53;
     double u = 1 - rsc_rng_double(rng); /* (0, 1] */
     return 1 + (uint64_t)(rsc_portable_log(u) / rsc_portable_log1p(-1 / mean));
-}
-
-/* Marsaglia's polar method; the second value of each pair is not kept, so that a draw is all there is to it. */
-double rsc_rng_normal(struct rsc_rng *rng) {
-    for (;;) {
-        double x = 2 * rsc_rng_double(rng) - 1, y = 2 * rsc_rng_double(rng) - 1, square = x * x + y * y;
-        if (square > 0 && square < 1) return x * __builtin_sqrt(-2 * rsc_portable_log(square) / square);
-    }
 }
 
 /*

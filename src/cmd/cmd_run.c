@@ -13,10 +13,10 @@
 #include "base/numbers.h"
 #include "cmd/analysis.h"
 #include "cmd/run_perf.h"
+#include "cmd/run_sample.h"
 #include "collect/drain.h"
 #include "collect/launch.h"
 #include "distance/engine_auto.h"
-#include "distance/line_subset.h"
 
 enum {
     OPT_WITH = RSC_OPT_ANALYSIS_VERB,
@@ -31,6 +31,8 @@ enum {
     OPT_NATIVE,
     OPT_RATE,
     OPT_SAMPLE,
+    OPT_ORDERING,
+    OPT_ERROR_KIND,
 };
 
 static const struct rsc_option options[] = {
@@ -46,8 +48,13 @@ static const struct rsc_option options[] = {
     {OPT_RATE, 0, "rate", "N", "--with perf: samples a second of each thread's processor time (default 300)", NULL},
     {OPT_NATIVE, 0, "native", NULL, "run the program once without us first (no input or output), to measure the slowdown",
      NULL},
-    {OPT_SAMPLE, 0, "sample", "SAMPLE", "of a program built with reusescope cc: lines:RATE, such as lines:1/64, or none",
-     "lines:1/64 none"},
+    {OPT_SAMPLE, 0, "sample", "SAMPLE",
+     "of a program built with reusescope cc: lines:RATE (default lines:1/64), 1/N of the references, or none: every reference",
+     "lines:1/64 1/10000 none"},
+    {OPT_ORDERING, 0, "ordering", "ORDER", "of a sample of references: parallel (default in a program), sequential, or skew:REFERENCES",
+     "parallel sequential skew:"},
+    {OPT_ERROR_KIND, 0, "error-kind", "KIND", "what --error of a sample bounds: bucket, relative[:SHARE] or aggregate[:BINS]",
+     "bucket relative aggregate"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -68,9 +75,7 @@ struct run {
     enum { WITH_AUTO, WITH_ASM, WITH_QEMU, WITH_PERF } with;
     uint64_t rate; /* of --with perf; 0: not given */
     int seed_given;
-    const char *sample; /* rate of the lines kept, as it was asked for; NULL: everything */
-    struct rsc_subset_choice choice;
-    struct rsc_line_subset *subsets[RSC_MODELS_MAX]; /* in place of the analysis' engines; NULL: those */
+    struct rsc_run_sample sample; /* taken by the program itself */
     double native_seconds; /* processor time without us; 0: not measured */
     char **command; /* the program and its arguments */
 };
@@ -79,16 +84,6 @@ struct run {
 
 static int parse_count(const struct rsc_option_parser *parser, uint64_t *value) {
     if (rsc_parse_u64(parser->value, strlen(parser->value), value) < 0) return rsc_option_refuse(parser, "not a number");
-    return -1;
-}
-
-/* none, or lines:RATE. */
-static int take_sample(struct run *run, const struct rsc_option_parser *parser) {
-    run->sample = NULL;
-    if (!strcmp(parser->value, "none")) return -1;
-    if (strncmp(parser->value, "lines:", 6) || rsc_subset_choose(&run->choice, parser->value + 6, 0) < 0)
-        return rsc_option_refuse(parser, "not none, or lines: and a rate above 0 and below 1, such as lines:1/64");
-    run->sample = parser->value + 6;
     return -1;
 }
 
@@ -121,7 +116,9 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
         int leave = parse_count(parser, &run->rate);
         return leave < 0 && (!run->rate || run->rate > 100000) ? rsc_option_refuse(parser, "not a number from 1 to 100000") : leave;
     }
-    case OPT_SAMPLE: return take_sample(run, parser);
+    case OPT_SAMPLE: return rsc_run_sample_option(&run->sample, parser);
+    case OPT_ORDERING: return rsc_sample_option(&run->sample.request, parser, &run->sample.request.ordering);
+    case OPT_ERROR_KIND: return rsc_sample_option(&run->sample.request, parser, &run->sample.request.error_kind);
     default: return rsc_analysis_option(&run->analysis, parser, id);
     }
 }
@@ -167,38 +164,6 @@ static int by_function(const struct run *run) {
     return rebuilt(run) && run->launch_options.roi && strcmp(run->launch_options.roi, "marked");
 }
 
-/* What a sample of lines cannot be combined with; and its analysis. */
-static int open_sample(struct run *run, struct rsc_error *error) {
-    struct rsc_launch_options *launch = &run->launch_options;
-    struct rsc_analysis *analysis = &run->analysis;
-    const char *engine = analysis->engine.engine;
-    if (!run->sample) return 0;
-    if (!rebuilt(run))
-        return rsc_fail(error, RSC_EINVAL, "--sample lines: only of a program built with reusescope cc; with QEMU, --engine shards:%.20s",
-                        run->sample);
-    if (run->trace_path) return rsc_fail(error, RSC_EINVAL, "--sample lines and --trace: a trace has every access (--sample none)");
-    if (by_function(run)) return rsc_fail(error, RSC_EINVAL, "--sample lines and --roi FUNCTION: needs every access (--sample none)");
-    if (engine && strcmp(engine, "auto") && strcmp(engine, "exact"))
-        return rsc_fail(error, RSC_EINVAL, "--sample lines and --engine %.40s: the sample is analysed exactly", engine);
-    if (analysis->line_count != 1) return rsc_fail(error, RSC_EINVAL, "--sample lines: one line size at a time");
-    if (analysis->requests) return rsc_fail(error, RSC_EINVAL, "--sample lines: not of requests");
-    struct rsc_engine_options options = analysis->engine;
-    options.struct_bytes = sizeof options;
-    options.line_bytes = analysis->line_bytes[0];
-    options.log = &run->session.log;
-    launch->keep_lines = 1;
-    launch->keep_limit = run->choice.limit;
-    launch->keep_offset = run->choice.offset;
-    launch->keep_shift = (uint32_t)__builtin_ctz(options.line_bytes);
-    analysis->count = analysis->both ? RSC_MODELS_MAX : 1;
-    for (size_t i = 0; i < analysis->count; i++) {
-        if (analysis->both) options.model = i ? "shared" : "private";
-        int status = rsc_line_subset_new(&run->subsets[i], &options, &run->choice, run->sample, error);
-        if (status < 0) return status;
-    }
-    return 0;
-}
-
 static int open_trace(struct run *run, struct rsc_error *error) {
     struct rsc_trace_writer_options writer = {.struct_bytes = sizeof writer,
                                               .source = rebuilt(run) ? "reusescope run (asm)" : "reusescope run (qemu)",
@@ -219,10 +184,7 @@ static int deliver_batch(struct run *run, const struct rsc_batch *batch, struct 
         if (status < 0) return status;
         run->trace_full = status > 0;
     }
-    for (size_t i = 0; run->subsets[0] && i < run->analysis.count; i++) {
-        int status = rsc_line_subset_push(run->subsets[i], batch, rsc_drain_skipped(run->drain), error);
-        if (status < 0 || i + 1 == run->analysis.count) return status;
-    }
+    if (rsc_run_sample_taken(&run->sample)) return rsc_run_sample_push(&run->sample, &run->analysis, run->drain, batch, error);
     return run->only_record ? 0 : rsc_analysis_push(&run->analysis, batch, error);
 }
 
@@ -345,6 +307,7 @@ static void say_how_it_went(struct run *run) {
     fprintf(stderr, "reusescope: %.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s\n",
             launch->seconds, (double)stats.accesses / 1e6, (unsigned long long)stats.threads, stats.threads == 1 ? "" : "s",
             (double)stats.instructions / 1e6, (double)stats.accesses / launch->seconds / 1e6);
+    rsc_run_sample_say(&run->sample, &run->analysis, run->drain);
     if (rebuilt(run))
         say_what_was_not_rebuilt(run, &stats);
     else
@@ -384,19 +347,12 @@ static int exit_status(struct run *run) {
     return 128 + number;
 }
 
-static uint64_t thread_references(const void *drain, uint32_t number) { return rsc_drain_thread_references(drain, number); }
-
 static int finish(struct run *run, struct rsc_error *error) {
     int status = 0;
     if (run->writer) status = rsc_trace_writer_finish(run->writer, error);
     if (status > 0) run->trace_full = 1;
     if (status > 0) status = 0;
-    for (size_t i = 0; !status && run->subsets[0] && i < run->analysis.count; i++) {
-        struct rsc_drain_stats stats;
-        rsc_drain_get_stats(run->drain, &stats);
-        struct rsc_subset_whole whole = {stats.accesses, stats.references, thread_references, run->drain};
-        status = rsc_line_subset_finish(run->subsets[i], &whole, &run->analysis.profiles[i], error);
-    }
+    if (!status) status = rsc_run_sample_finish(&run->sample, &run->analysis, run->drain, error);
     if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, rebuilt(run) ? "asm" : "qemu", error);
     for (size_t i = 0; !status && !run->only_record && i < run->analysis.count; i++)
         if (run->analysis.engine.error > 0 && !rsc_auto_kept_word(run->analysis.profiles[i], run->analysis.engine.error))
@@ -453,8 +409,9 @@ static int run_program(struct run *run) {
     int status = rsc_target_find(&run->target, run->command[0], &error);
     if (!status) choose_collector(run);
     if (!status && !rebuilt(run)) status = rsc_launch_check(run->target.guest, &error);
-    if (!status) status = open_sample(run, &error);
-    if (!status && !run->subsets[0]) status = rsc_analysis_open(&run->analysis, &error);
+    struct rsc_run_facts facts = {rebuilt(run), by_function(run), run->only_record, run->trace_path};
+    if (!status) status = rsc_run_sample_open(&run->sample, &run->analysis, &run->launch_options, &facts, &error);
+    if (!status && !rsc_run_sample_taken(&run->sample)) status = rsc_analysis_open(&run->analysis, &error);
     if (!status) status = open_trace(run, &error);
     run->launch.ring_fd = -1;
     if (!status && by_function(run)) status = rsc_roi_open(&run->roi, run->target.path, run->launch_options.roi, &error);
@@ -483,7 +440,7 @@ static int run_program(struct run *run) {
         if (leave == RSC_EXIT_OK) leave = exit_status(run);
     }
     rsc_drain_free(run->drain);
-    for (size_t i = 0; i < RSC_MODELS_MAX; i++) rsc_line_subset_free(run->subsets[i]);
+    rsc_run_sample_free(&run->sample);
     rsc_roi_close(&run->roi);
     rsc_launch_close(&run->launch);
     rsc_trace_writer_close(run->writer);

@@ -43,6 +43,7 @@ struct cursor {
     int words_published;
     int words_raw; /* it is what a thread had not yet looked at itself */
     uint64_t skipped; /* references left out since the last one taken */
+    struct rsc_sample_record sample; /* as far as its records have come */
     uint32_t at;         /* record in the block being taken */
     uint32_t count;      /* its records; 0: no block is being taken */
     uint64_t looked_ns; /* when it was last seen to live, while leaving */
@@ -73,6 +74,9 @@ struct rsc_drain {
     uint64_t *skipped; /* NULL: everything is taken */
     uint64_t *thread_references; /* by number; owned */
     uint32_t thread_room;
+    struct rsc_sample_record *samples; /* finished ones; owned */
+    size_t sample_count, sample_room;
+    struct rsc_u64_table sampled_threads; /* numbers, plus 1, by what samples call threads */
     uint32_t count;
     struct rsc_event *events;
     uint32_t event_count, event_room;
@@ -97,7 +101,8 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     drain->tables = rsc_asm_tables_new();
     rsc_arena_init(&drain->event_data);
     if (!drain->addr || !drain->meta || !drain->pc || (ring->keep_lines && !drain->skipped) || !drain->maps || !drain->tables ||
-        !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 || rsc_u64_table_init(&drain->thread_of, 64) < 0) {
+        !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 || rsc_u64_table_init(&drain->thread_of, 64) < 0 ||
+        rsc_u64_table_init(&drain->sampled_threads, 64) < 0) {
         rsc_drain_free(drain);
         return rsc_fail_memory(error, "collector");
     }
@@ -113,6 +118,8 @@ void rsc_drain_free(struct rsc_drain *drain) {
     }
     rsc_asm_tables_free(drain->tables);
     rsc_u64_table_free(&drain->thread_of);
+    rsc_u64_table_free(&drain->sampled_threads);
+    free(drain->samples);
     rsc_guest_maps_free(drain->maps);
     rsc_thread_table_free(&drain->threads);
     rsc_u64_table_free(&drain->processes);
@@ -258,10 +265,11 @@ static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, str
 
 /* ---- where only lines of a sample are kept ---- */
 
-/* So many references of the thread: of those, `crossings` more than accesses. */
+/* So many references of the thread, and so many more references than accesses: perhaps those told before. */
 static void count_references(struct rsc_drain *drain, const struct cursor *cursor, uint64_t references, uint64_t crossings) {
     drain->stats.references += references;
-    drain->stats.accesses += references - (crossings < references ? crossings : references);
+    drain->stats.accesses += references;
+    drain->stats.accesses -= crossings < drain->stats.accesses ? crossings : drain->stats.accesses;
     if (cursor->number < drain->thread_room) drain->thread_references[cursor->number] += references;
 }
 
@@ -291,6 +299,7 @@ static void look_at(struct rsc_drain *drain, struct cursor *cursor, const struct
     count_references(drain, cursor, references, references - 1);
 }
 
+#define SAMPLES_BATCH 16384u
 #define SAMPLED_STEP 4u /* records of a thread at a time: each stands for many references */
 #define LINES_OF_ONE 256u /* a record says at most 255 bytes: no access has more lines */
 
@@ -308,8 +317,7 @@ static int take_sampled_records(struct rsc_drain *drain, struct cursor *cursor, 
                       type == RSC_RECORD_KEPT_WRITE, payload);
         } else if (type == RSC_RECORD_SKIPPED) {
             cursor->skipped += payload;
-            count_references(drain, cursor, payload, 0);
-            drain->stats.accesses -= record->addr < drain->stats.accesses ? record->addr : drain->stats.accesses;
+            count_references(drain, cursor, payload, record->addr);
         } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) {
             look_at(drain, cursor, record);
         } else if (take_event_record(drain, cursor, slot, record) < 0) {
@@ -317,6 +325,90 @@ static int take_sampled_records(struct rsc_drain *drain, struct cursor *cursor, 
         }
     }
     return 0;
+}
+
+/* ---- where the program samples references ---- */
+
+static int know_sampled_thread(struct rsc_drain *drain, uint64_t identity, uint32_t number) {
+    struct rsc_u64_table *table = &drain->sampled_threads;
+    if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return RSC_ENOMEM;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(table, identity);
+    if (!entry->value) table->used++;
+    *entry = (struct rsc_u64_entry){identity, number + 1ull};
+    return 0;
+}
+
+/* A thread that has told nothing yet counts as the first. */
+static uint32_t sampled_thread(struct rsc_drain *drain, uint64_t identity) {
+    uint64_t number = rsc_u64_table_find(&drain->sampled_threads, identity)->value;
+    return number ? (uint32_t)number - 1 : 0;
+}
+
+static int add_sample(struct rsc_drain *drain, const struct rsc_sample_record *sample) {
+    if (drain->sample_count == drain->sample_room) {
+        size_t room = drain->sample_room ? drain->sample_room * 2 : 1024;
+        struct rsc_sample_record *samples = realloc(drain->samples, room * sizeof *samples);
+        if (!samples) return RSC_ENOMEM;
+        drain->samples = samples;
+        drain->sample_room = room;
+    }
+    if (sample->outcome <= RSC_SAMPLE_CENSORED && sample->weight >= 1) drain->samples[drain->sample_count++] = *sample;
+    return 0;
+}
+
+/* One of the five records of a sample: see RSC_RECORD_SAMPLE. */
+static int take_sample_part(struct rsc_drain *drain, struct cursor *cursor, const struct rsc_record *record) {
+    struct rsc_sample_record *sample = &cursor->sample;
+    uint64_t payload = rsc_record_pc(record->word);
+    uint32_t bits = (uint32_t)record->addr;
+    float variance;
+    switch (rsc_record_size(record->word)) {
+    case 1: *sample = (struct rsc_sample_record){.model = payload & 0xff, .outcome = payload >> 8 & 0xff, .line = record->addr}; return 0;
+    case 2: sample->use.pc = payload, sample->distance = record->addr; return 0;
+    case 3: sample->reuse.pc = payload, sample->interval = record->addr; return 0;
+    case 4:
+        memcpy(&sample->weight, &record->addr, sizeof sample->weight);
+        sample->use.thread = sampled_thread(drain, payload);
+        return 0;
+    case 5:
+        memcpy(&variance, &bits, sizeof variance);
+        sample->variance = variance >= 0 ? variance : 0;
+        sample->reuse.thread = sampled_thread(drain, payload);
+        return add_sample(drain, sample);
+    default: return 0;
+    }
+}
+
+static int take_samples(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
+    uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
+    for (; cursor->at < end; cursor->at++) {
+        const struct rsc_record *record = &cursor->records[cursor->at];
+        uint32_t type = rsc_record_type(record->word);
+        int status;
+        if (type == RSC_RECORD_SAMPLE) status = take_sample_part(drain, cursor, record);
+        else if (type == RSC_RECORD_THREAD) status = know_sampled_thread(drain, record->addr, cursor->number);
+        else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) status = 0;
+        else status = take_event_record(drain, cursor, slot, record);
+        if (status < 0) return RSC_ENOMEM;
+    }
+    return 0;
+}
+
+/* What a thread says of itself, once it is gone. */
+static void take_sampled_counts(struct rsc_drain *drain, const struct cursor *cursor, struct rsc_slot *slot) {
+    double weight;
+    if (!drain->ring->sampled || cursor->generation != slot->generation) return;
+    memcpy(&weight, &slot->sampled_weight, sizeof weight);
+    count_references(drain, cursor, slot->sampled_references, 0);
+    drain->stats.analysed += slot->sampled_analysed;
+    drain->stats.begun += slot->sampled_begun;
+    if (weight >= 0 && weight < 0x1p62) drain->stats.begun_weight += weight;
+    slot->sampled_references = slot->sampled_analysed = slot->sampled_begun = slot->sampled_weight = 0;
+}
+
+const struct rsc_sample_record *rsc_drain_samples(const struct rsc_drain *drain, size_t *count) {
+    *count = drain->sample_count;
+    return drain->samples;
 }
 
 const uint64_t *rsc_drain_skipped(const struct rsc_drain *drain) { return drain->skipped; }
@@ -339,9 +431,10 @@ static int make_thread_room(struct rsc_drain *drain, uint32_t number) {
 }
 
 /* What a thread that is gone had counted but not told. */
-static void take_untold(struct rsc_drain *drain, const struct cursor *cursor, struct rsc_slot *slot) {
+static void take_untold(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
     if (!drain->skipped || cursor->generation != slot->generation) return;
     if (!__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) {
+        cursor->skipped += slot->skipped;
         count_references(drain, cursor, slot->skipped, slot->crossings);
         drain->stats.instructions += slot->own_instructions;
         drain->instructions += slot->own_instructions;
@@ -352,6 +445,7 @@ static void take_untold(struct rsc_drain *drain, const struct cursor *cursor, st
 /* Up to `most` records of the block being taken into the batch. */
 static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
     if (drain->skipped) return take_sampled_records(drain, cursor, slot, most);
+    if (drain->ring->sampled) return take_samples(drain, cursor, slot, most);
     uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
     const uint64_t thread_bits = (uint64_t)cursor->number << 40, space = cursor->space;
     const uint32_t filled_before = drain->count;
@@ -430,7 +524,7 @@ static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct r
         if (number < 0) return (int)number;
     }
     if (entry) entry->value = tid << 32 | (uint64_t)(number + 1);
-    if (drain->skipped && make_thread_room(drain, (uint32_t)number) < 0) return RSC_ENOMEM;
+    if ((drain->skipped || drain->ring->sampled) && make_thread_room(drain, (uint32_t)number) < 0) return RSC_ENOMEM;
     rsc_rebuilt_reset(&cursor->rebuilt);
     *cursor = (struct cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
                               .left_generation = cursor->left_generation, .number = (uint32_t)number, .tid = tid,
@@ -552,6 +646,7 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
         if (read_notes(drain, UINT64_MAX) < 0) return RSC_ENOMEM; /* tables of what ran */
         cursor->words = words;
         cursor->words_raw = raw;
+        if (raw) take_untold(drain, cursor, slot);
         if (drain->skipped) {
             drain->instructions += instructions;
             drain->stats.instructions += instructions;
@@ -594,6 +689,7 @@ static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slo
         return 0;
     int status = 0;
     take_untold(drain, cursor, slot);
+    take_sampled_counts(drain, cursor, slot);
     if (dead) { /* what it never published was taken all the same: the next one starts from there */
         slot->published = cursor->consumed;
         slot->open_since_ns = 0;
@@ -695,6 +791,7 @@ static int take_some(struct rsc_drain *drain, const struct choice *choice) {
 
 static void start_batch(struct rsc_drain *drain) {
     drain->count = drain->event_count = 0;
+    drain->sample_count = 0;
     drain->instructions = 0;
     drain->handed_out = 0;
     rsc_arena_free(&drain->event_data);
@@ -703,7 +800,7 @@ static void start_batch(struct rsc_drain *drain) {
 
 static int batch_is_full(const struct rsc_drain *drain) {
     uint32_t room = drain->skipped ? RSC_BATCH_ACCESSES - LINES_OF_ONE : RSC_BATCH_ACCESSES;
-    return drain->count >= room || drain->event_count >= RSC_BATCH_ACCESSES;
+    return drain->count >= room || drain->sample_count >= SAMPLES_BATCH || drain->event_count >= RSC_BATCH_ACCESSES;
 }
 
 /*
@@ -724,7 +821,7 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
     if (!batch_is_full(drain)) {
         if (!ended) return 0;
         if (read_notes(drain, UINT64_MAX) < 0) return rsc_fail_memory(error, "collector");
-        if (!drain->count && !drain->event_count) return 0;
+        if (!drain->count && !drain->event_count && !drain->sample_count) return 0;
     }
     drain->handed_out = 1;
     *batch = (struct rsc_batch){.count = drain->count, .event_count = drain->event_count, .addr = drain->addr,

@@ -26,7 +26,10 @@ struct rsc_drain_stats {
     int processes_mixed; /* there were more than can be told apart: the last ones share their addresses */
     uint64_t left; /* threads of children in sessions of their own, still running */
     uint64_t unknown; /* words of rebuilt programs that no table explains */
-    uint64_t references; /* only where lines of a sample are kept: all, kept or not */
+    uint64_t references; /* only where a sample is taken in the program: all, sampled or not */
+    /* Where it samples references: */
+    uint64_t analysed, begun;
+    double begun_weight;
 };
 
 struct rsc_drain;
@@ -54,7 +57,10 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
  */
 const uint64_t *rsc_drain_skipped(const struct rsc_drain *drain);
 
-/* References of a thread, by its number, kept or not; only where lines of a sample are kept. */
+/* Samples that the program finished, of the last batch, where it samples references (ring.sampled). Threads are numbers. */
+const struct rsc_sample_record *rsc_drain_samples(const struct rsc_drain *drain, size_t *count);
+
+/* References of a thread, by its number; only where a sample is taken in the program. */
 uint64_t rsc_drain_thread_references(const struct rsc_drain *drain, uint32_t number);
 
 /*

@@ -250,7 +250,11 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     launch->ring->keep_limit = options->keep_limit;
     launch->ring->keep_offset = options->keep_offset;
     launch->ring->keep_shift = options->keep_shift;
+    launch->ring->sampled = (uint64_t)options->sampled;
+    launch->ring->sampler_planned = options->planned;
+    launch->ring->sampler = options->sampler;
     int marked = options->roi && !strcmp(options->roi, "marked");
+    const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE");
     if (options->pmu) {
         const struct rsc_perf_pmu *pmu = options->pmu;
         const char *library = rsc_launch_perf_path(), *also = getenv("LD_PRELOAD");
@@ -271,10 +275,10 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     launch->ring->watch.seed = options->seed;
     launch->ring->watch.registers = options->watch_registers;
     launch->ring->watch.frames = options->contexts ? RSC_WATCH_FRAMES : 0;
-    if (!options->pmu) snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d", launch->ring_fd,
+    if (!options->pmu) snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d,plain=%d", launch->ring_fd,
              options->follow, (unsigned long long)options->skip, marked,
              !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests in which no signal may come in between */
-             options->watch);
+             options->watch, plain && plain[0] == '1'); /* `plain` for tests of code for processors without AVX-512 */
     return 0;
 }
 

@@ -28,6 +28,9 @@ struct rsc_launch_options {
     int keep_lines;      /* of a rebuilt program: only references to lines of a sample, as ring.h has it */
     uint64_t keep_limit, keep_offset;
     uint32_t keep_shift;
+    int sampled;         /* of a rebuilt program: it samples references itself; 2: locks are synchronisation too */
+    uint64_t planned;    /* samples after which the period doubles; 0: never */
+    struct rsc_sampler_options sampler;
     int rebuilt;         /* built with `reusescope cc`: it records by itself, without QEMU */
     int watch;           /* rebuilt: it does not record but watches its own reuses, as follows */
     uint64_t watch_period, watch_rate; /* as in struct rsc_watch_area */

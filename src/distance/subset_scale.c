@@ -9,6 +9,7 @@
 #include "base/statistics.h"
 
 #define GROUPS RSC_SUBSET_GROUPS
+#define FEW_KEPT 10.0  /* kept lines up to which the sample says too little about what it lacks, as there */
 #define BLUR_WIDTH 1.5 /* standard deviations of a distance, to each side, as sample_error.c has it */
 
 /* Where references with no other sampled line since their last use are put: shares, which sum to 1. */
@@ -19,6 +20,7 @@ struct cell_zero {
 struct scaling {
     const struct rsc_subset_facts *facts;
     struct cell_zero zero;
+    double row_weight; /* references that one of a row stands for: no more in all than there were */
     uint32_t fine_count, coarse_count;
 };
 
@@ -52,9 +54,10 @@ static int init_zero(struct scaling *scaling) {
 }
 
 /* Distances of sampled lines, counted in those, as distances of all references. */
-static void stretch(const struct scaling *scaling, const struct rsc_histogram *from, double *to, double rate, const double *zero) {
+static void stretch(const struct scaling *scaling, const struct rsc_histogram *from, double *to, double rate, double weight,
+                    const double *zero) {
     uint32_t count = from->bins.linear == RSC_BINS_FINE.linear ? scaling->fine_count : scaling->coarse_count;
-    double weight = 1 / scaling->facts->rate, cell = 1 / rate;
+    double cell = 1 / rate;
     for (uint32_t bin = 0; bin < from->bin_count; bin++) {
         if (!from->count[bin]) continue;
         double mass = (double)from->count[bin] * weight;
@@ -93,7 +96,7 @@ static uint64_t stretch_row(const struct scaling *scaling, struct rsc_histogram 
         free(scaled);
         return 0;
     }
-    stretch(scaling, histogram, scaled, scaling->facts->rate, is_fine ? scaling->zero.fine : scaling->zero.coarse);
+    stretch(scaling, histogram, scaled, scaling->facts->rate, scaling->row_weight, is_fine ? scaling->zero.fine : scaling->zero.coarse);
     make_whole(scaled, histogram->count, count, 0, 0);
     free(scaled);
     return rsc_histogram_total(histogram);
@@ -103,14 +106,27 @@ static uint64_t times(const struct scaling *scaling, uint64_t count) {
     return (uint64_t)llround((double)count / scaling->facts->rate);
 }
 
-/* A row's counts; its references stay at least what is counted of them. */
+static uint64_t row_times(const struct scaling *scaling, uint64_t count) {
+    return (uint64_t)((double)count * scaling->row_weight + 1e-6);
+}
+
+/* What a row counts too much, against the references it has, is taken from the least distances. */
+static void fit_row(struct rsc_histogram *rd, uint64_t reused, uint64_t most) {
+    for (uint32_t i = 0; i < rd->bin_count && reused > most; i++) {
+        uint64_t away = reused - most < rd->count[i] ? reused - most : rd->count[i];
+        rd->count[i] -= away;
+        reused -= away;
+    }
+}
+
+/* A row's counts. */
 static void scale_row(const struct scaling *scaling, uint64_t *references, uint64_t *cold, uint64_t *invalidated,
                       struct rsc_histogram *rd) {
     uint64_t reused = stretch_row(scaling, rd), none = 0;
-    *references = times(scaling, *references);
-    if (cold) none += *cold = times(scaling, *cold);
-    if (invalidated) none += *invalidated = times(scaling, *invalidated);
-    if (*references < reused + none) *references = reused + none;
+    *references = row_times(scaling, *references);
+    if (cold) none += *cold = row_times(scaling, *cold);
+    if (invalidated) none += *invalidated = row_times(scaling, *invalidated);
+    fit_row(rd, reused, *references - (none < *references ? none : *references));
 }
 
 static void scale_rows(const struct scaling *scaling, struct rsc_profile *profile) {
@@ -120,27 +136,29 @@ static void scale_rows(const struct scaling *scaling, struct rsc_profile *profil
     }
     for (size_t i = 0; i < profile->phase_count; i++) {
         struct rsc_phase_row *row = &profile->phases[i];
-        row->first = times(scaling, row->first);
+        row->first = row_times(scaling, row->first);
         scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd);
     }
     for (size_t i = 0; i < profile->kind_count; i++) {
         struct rsc_kind_row *row = &profile->kinds[i];
-        scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd);
-        stretch_row(scaling, &row->rd_fine);
+        scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd_fine);
+        memset(row->rd.count, 0, row->rd.bin_count * sizeof *row->rd.count); /* the same, in wider bins */
+        for (uint32_t bin = 0; bin < row->rd_fine.bin_count; bin++)
+            rsc_histogram_add(&row->rd, rsc_bin_lo(RSC_BINS_FINE, bin), row->rd_fine.count[bin]);
     }
     for (size_t i = 0; i < profile->code_count; i++) {
         struct rsc_code_row *row = &profile->code[i];
-        row->error = times(scaling, row->error);
+        row->error = row_times(scaling, row->error);
         scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd);
     }
     for (size_t i = 0; i < profile->object_count; i++) {
         struct rsc_object_row *row = &profile->objects[i];
-        row->error = times(scaling, row->error);
+        row->error = row_times(scaling, row->error);
         scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd);
     }
     for (size_t i = 0; i < profile->pair_count; i++) {
         struct rsc_pair_row *row = &profile->pairs[i];
-        row->error = times(scaling, row->error);
+        row->error = row_times(scaling, row->error);
         scale_row(scaling, &row->references, NULL, NULL, &row->rd);
     }
 }
@@ -173,8 +191,7 @@ static int group_tails(const struct scaling *scaling, double **tail) {
         const struct rsc_profile *group = scaling->facts->groups[g];
         double rate = scaling->facts->rate / GROUPS;
         memset(scaled, 0, scaling->fine_count * sizeof *scaled);
-        stretch(scaling, &group->rd, scaled, rate, NULL);
-        for (uint32_t i = 0; i < scaling->fine_count; i++) scaled[i] *= GROUPS;
+        stretch(scaling, &group->rd, scaled, rate, 1 / rate, NULL);
         tail[g] = tails(scaled, scaling->fine_count, (double)(group->cold + group->invalidated) / rate);
         if (!tail[g]) status = RSC_ENOMEM;
     }
@@ -202,8 +219,12 @@ static int set_bars(const struct scaling *scaling, struct rsc_profile *profile, 
         /* what is reused before so many references have passed hits for sure */
         double sure = (tail_at(late, count, size + 1) + (double)profile->invalidated) / references;
         double left = fmin(tail_at(whole, count, size - blur) / references, fmax(sure, point->miss_ratio));
+        /* Small caches miss a few hot lines too. Whether the sample has its share of those is known from the number
+         * of references: what it lacks was taken for hits, which they need not be (sample_error.c). */
+        double few = fmin(1, fmax(0, 2 - size * facts->rate / FEW_KEPT)), lacking = few * (1 - (double)facts->kept / facts->rate / references);
         point->low = fmax(0, fmin(point->miss_ratio, tail_at(whole, count, size + blur) / references) - half);
-        point->high = fmin(1, fmax(point->miss_ratio, left) + half);
+        point->high = fmin(1, fmax(point->miss_ratio, left) + half + fmax(0, lacking));
+        point->low = fmax(0, point->low + fmin(0, lacking));
     }
     for (uint32_t g = 0; g < GROUPS; g++) free(group[g]);
     free(whole);
@@ -243,14 +264,17 @@ int rsc_subset_scale(struct rsc_profile *profile, const struct rsc_subset_facts 
     double *rd = calloc(scaling.fine_count, sizeof *rd), *ri = calloc(scaling.fine_count, sizeof *ri);
     int status = rd && ri ? init_zero(&scaling) : RSC_ENOMEM;
     if (status < 0) goto out;
+    scaling.row_weight = facts->kept && (double)all / (double)facts->kept < 1 / facts->rate ? (double)all / (double)facts->kept : 1 / facts->rate;
     scale_rows(&scaling, profile);
     for (size_t i = 0; i < profile->thread_count; i++) { /* these are known */
         struct rsc_thread_row *row = &profile->threads[i];
-        uint64_t counted = rsc_histogram_total(&row->rd) + row->cold + row->invalidated;
-        uint64_t references = facts->whole->thread_references ? facts->whole->thread_references(facts->whole->context, (uint32_t)i) : 0;
-        if (references >= counted) row->references = references;
+        if (!facts->whole->thread_references) break;
+        row->references = facts->whole->thread_references(facts->whole->context, (uint32_t)i);
+        if (row->cold > row->references) row->cold = row->references;
+        if (row->invalidated > row->references - row->cold) row->invalidated = row->references - row->cold;
+        fit_row(&row->rd, rsc_histogram_total(&row->rd), row->references - row->cold - row->invalidated);
     }
-    stretch(&scaling, &profile->rd, rd, facts->rate, scaling.zero.fine);
+    stretch(&scaling, &profile->rd, rd, facts->rate, 1 / facts->rate, scaling.zero.fine);
     profile->accesses = facts->whole->accesses;
     profile->references = all;
     profile->distinct = times(&scaling, lines);

@@ -26,14 +26,14 @@ extern void __libc_free(void *);
 #endif
 
 static inline void *allocated(void *block, size_t bytes) {
-    if (__builtin_expect(rsc_asm_recording(), 0) && block)
-        rsc_asm_put((uintptr_t)block, rsc_record_word(RSC_RECORD_ALLOC, 1, bytes));
+    if (__builtin_expect(rsc_asm_recording() || rsc_asm_sampling, 0) && block)
+        rsc_asm_tell((uintptr_t)block, rsc_record_word(RSC_RECORD_ALLOC, 1, bytes));
     return block;
 }
 
 static inline void freed(void *block) {
-    if (__builtin_expect(rsc_asm_recording(), 0) && block)
-        rsc_asm_put((uintptr_t)block, rsc_record_word(RSC_RECORD_FREE, 1, 0));
+    if (__builtin_expect(rsc_asm_recording() || rsc_asm_sampling, 0) && block)
+        rsc_asm_tell((uintptr_t)block, rsc_record_word(RSC_RECORD_FREE, 1, 0));
 }
 
 HEAP(void *, malloc, (size_t bytes)) { return allocated(LIBC(malloc)(bytes), bytes); }

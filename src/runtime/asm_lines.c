@@ -363,13 +363,19 @@ static void look_at_words(struct lines *lines, uint64_t *words, uint32_t count) 
 
 static struct lines *lines_of(const struct rsc_ring_writer *writer) { return (struct lines *)writer->slot->own; }
 
+void rsc_asm_lines_prepare(int plain) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    with_avx512 = !plain && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+#else
+    (void)plain;
+#endif
+}
+
 void rsc_asm_lines_start(struct rsc_ring_writer *writer) {
     struct rsc_slot *slot = writer->slot;
     struct lines *lines = lines_of(writer);
     const struct rsc_ring *ring = writer->ring;
-#if defined(__x86_64__)
-    with_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
-#endif
     lines->place = (struct rsc_own_place){0};
     lines->limit = ring->keep_limit;
     lines->offset = ring->keep_offset;

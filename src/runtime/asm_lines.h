@@ -6,6 +6,9 @@
 
 #define RSC_OWN_HIDDEN __attribute__((visibility("hidden")))
 
+/* Once, before any thread: which code to use. */
+RSC_OWN_HIDDEN void rsc_asm_lines_prepare(int plain);
+
 /* Of a thread that has just taken its slot. */
 RSC_OWN_HIDDEN void rsc_asm_lines_start(struct rsc_ring_writer *writer);
 

@@ -13,6 +13,7 @@
 #include "runtime/watch_thread.h"
 
 #include "runtime/asm_lines.h"
+#include "runtime/asm_sampled.h"
 #include "runtime/own_pieces.h"
 
 #include <errno.h>
@@ -50,6 +51,8 @@ struct module {
     uint64_t plan;
 };
 
+int rsc_asm_sampling;
+
 static struct {
     int ready;
     struct rsc_ring *ring; /* NULL: nobody watches */
@@ -78,7 +81,8 @@ static uint64_t process_id(void) { return rsc_process_id(process.image, process.
 /* Leaves a note, and among the thread's records where it belongs. */
 static void leave_note(enum rsc_note_type type, const void *data, size_t bytes) {
     uint64_t end = rsc_ring_note(process.ring, type, process_id(), data, (uint32_t)bytes);
-    if (end && rsc_asm_local.recording) rsc_asm_put(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
+    if (end && rsc_asm_sampling) rsc_asm_tell(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
+    else if (end && rsc_asm_local.recording) rsc_asm_put(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
 }
 
 static void note_maps(void) {
@@ -186,7 +190,7 @@ RSC_EXPORT void rsc_asm_register(const void *start, const void *stop) {
     copy_tables(module, 1, &low, &high);
     if (number == process.module_count) __atomic_fetch_add(&process.module_count, 1, __ATOMIC_RELEASE);
     int lost = module->plan == UINT64_MAX;
-    if (!lost && process.lines)
+    if (!lost && (process.lines || rsc_asm_sampling))
         lost = rsc_own_pieces_add((uintptr_t)start, (uintptr_t)stop, process.ring->plans + module->plan) < 0;
     if (lost) __atomic_fetch_add(&process.ring->modules_lost, 1, __ATOMIC_RELAXED);
     struct segment segment = {low, 0, 0};
@@ -247,6 +251,7 @@ static void attach(int part) {
     local->writer.slot->image = process.image;
     local->writer.slot->part = (uint32_t)part;
     if (process.lines) rsc_asm_lines_start(&local->writer);
+    if (rsc_asm_sampling && rsc_asm_sampled_start(local) < 0) local->closed = 1;
     if (part) return;
     pthread_setspecific(process.key, (void *)1);
     rsc_asm_samples_thread();
@@ -281,6 +286,10 @@ static void first_words(void) {
 /* With room for another piece, or fast when nobody listens. */
 static void go_on_recording(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
+    if (rsc_asm_sampling) {
+        if (rsc_asm_sampled_room(local, &rsc_asm_thread) < 0) close_thread();
+        return;
+    }
     int status = process.lines ? rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 0) : rsc_ring_make_room(&local->writer);
     if (status < 0) {
         close_thread();
@@ -309,14 +318,19 @@ static void go_recording(void) {
            !__atomic_compare_exchange_n(&process.ring->lag_ns, &most, lag, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
     go_on_recording();
-    if (local->recording && !process.maps_noted) first_words();
+    if ((local->recording || rsc_asm_sampling) && !local->closed && !process.maps_noted) first_words();
 }
 
 /* The block so far becomes the parent's. */
 static void hand_over(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
-    if (!local->recording) return;
     int status, was_busy = local->busy;
+    if (rsc_asm_sampling && local->attached && !local->closed) {
+        local->busy = 1;
+        rsc_ring_publish(&local->writer);
+        local->busy = (uint8_t)was_busy;
+    }
+    if (!local->recording || rsc_asm_sampling) return;
     if (process.lines) {
         local->busy = 1;
         status = rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
@@ -356,13 +370,13 @@ void rsc_asm_room_in_c(const void *back) {
         return;
     }
     local->busy = 1;
-    if (process.ring && !local->closed) count();
+    if (process.ring && !local->closed && !rsc_asm_sampling) count();
     if (process.ring && process.ring->enough) process.recording = process.marked = 0;
     if (!process.ring || local->closed || process.ring->detached) go_fast();
     else if (!__atomic_load_n(&process.recording, __ATOMIC_ACQUIRE)) {
         hand_over();
         if (!local->closed) go_fast();
-    } else if (local->recording) {
+    } else if (local->recording || (rsc_asm_sampling && local->attached)) {
         if (rsc_asm_thread.next && !process.lines) local->writer.next = rsc_asm_thread.next;
         go_on_recording();
     } else go_recording();
@@ -379,6 +393,45 @@ void rsc_asm_put(uint64_t addr, uint64_t word) {
     rsc_asm_thread.next[0] = word;
     rsc_asm_thread.next[1] = addr;
     rsc_asm_thread.next += 2;
+}
+
+/* May the sampler be called for this thread now? */
+static int may_sample(const struct rsc_asm_local *local) {
+    return rsc_asm_sampling && process.ring && local->attached && !local->closed && !local->busy && !local->depth;
+}
+
+void rsc_asm_tell(uint64_t addr, uint64_t word) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (!rsc_asm_sampling) {
+        rsc_asm_put(addr, word);
+        return;
+    }
+    if (!process.ring || !local->attached || local->closed || local->depth) return;
+    int kept = errno, was_busy = local->busy;
+    local->busy = 1;
+    rsc_asm_sampled_put(local, addr, word);
+    local->busy = (uint8_t)was_busy;
+    errno = kept;
+}
+
+void rsc_asm_waits(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (!may_sample(local)) return;
+    int kept = errno;
+    local->busy = 1;
+    rsc_asm_sampled_waits(local, &rsc_asm_thread);
+    local->busy = 0;
+    errno = kept;
+}
+
+void rsc_asm_met(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (!may_sample(local)) return;
+    int kept = errno;
+    local->busy = 1;
+    rsc_asm_sampled_met(local);
+    local->busy = 0;
+    errno = kept;
 }
 
 void rsc_asm_publish(void) {
@@ -438,6 +491,20 @@ void rsc_asm_marker_in_c(long begins) {
     errno = kept;
 }
 
+/* Of a thread that ends, or whose process does: from here on nothing is sampled. */
+static void end_sampling(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    local->busy = 1;
+    rsc_asm_sampled_end(local, &rsc_asm_thread);
+    local->closed = 1;
+    go_fast();
+    local->busy = 0;
+}
+
+static __attribute__((destructor)) void process_ends(void) {
+    if (may_sample(&rsc_asm_local)) end_sampling();
+}
+
 /* Of a thread that ends. Other destructors may still come, after this one in the last round: it goes on recording. */
 static void thread_ends(void *round) {
     struct rsc_asm_local *local = &rsc_asm_local;
@@ -448,7 +515,8 @@ static void thread_ends(void *round) {
     rsc_asm_samples_thread_end();
     if (process.watching) rsc_watch_thread_end();
     if (!process.ring || !local->attached || local->closed) return;
-    hand_over();
+    if (rsc_asm_sampling) end_sampling();
+    else hand_over();
     rsc_ring_leave(&local->writer);
 }
 
@@ -484,7 +552,7 @@ static int map_ring(int fd) {
     return 0;
 }
 
-/* "ring=200,follow=0,skip=0,marked=0,samples=1,watch=0" */
+/* "ring=200,follow=0,skip=0,marked=0,samples=1,watch=0,plain=0" */
 static uint64_t setting(const char *text, const char *name) {
     size_t length = strlen(name);
     for (; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
@@ -503,6 +571,8 @@ static __attribute__((constructor(101))) void initialise(void) {
         process.watching = setting(text, "watch") != 0;
         process.recording = !process.watching && !process.marked && !process.skip;
         process.lines = process.ring->keep_lines != 0;
+        rsc_asm_sampling = process.ring->sampled && rsc_asm_sampled_prepare(process.ring) == 0 ? (int)process.ring->sampled : 0;
+        if (process.lines) rsc_asm_lines_prepare(setting(text, "plain") != 0);
         process.wanted_ns = rsc_ring_now_ns();
         process.pid = (uint32_t)getpid();
         process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);

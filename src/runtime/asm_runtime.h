@@ -47,6 +47,14 @@ static inline int rsc_asm_recording(void) { return rsc_asm_ready && rsc_asm_loca
 static inline int rsc_asm_recording(void) { return rsc_asm_local.recording && !rsc_asm_local.busy; }
 #endif
 
+/* Threads sample their references (asm_sampled.c): what is no reference is told in every mode. */
+extern int rsc_asm_sampling __attribute__((visibility("hidden")));
+void rsc_asm_tell(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
+
+/* The thread is about to wait for others; it has met them. */
+void rsc_asm_waits(void) __attribute__((visibility("hidden")));
+void rsc_asm_met(void) __attribute__((visibility("hidden")));
+
 /* Appends a record to what the thread's rebuilt code writes. Only while rsc_asm_recording(). */
 void rsc_asm_put(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
 

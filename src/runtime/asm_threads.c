@@ -22,6 +22,7 @@
 /* ---- locks and barriers ---- */
 
 static inline void locked(const volatile void *lock) {
+    if (__builtin_expect(rsc_asm_sampling > 1, 0)) rsc_asm_met();
     if (RECORDING) rsc_asm_put((uintptr_t)lock, rsc_record_word(RSC_RECORD_LOCK, 1, 0));
 }
 static inline void unlocks(const volatile void *lock) {
@@ -52,15 +53,54 @@ UNLOCKS(pthread_rwlock_unlock, pthread_rwlock_t)
 RSC_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
     if (RECORDING) {
         rsc_asm_put((uintptr_t)barrier, rsc_record_word(RSC_RECORD_BARRIER, 1, 0));
-        rsc_asm_publish(); /* it may wait for long */
+        if (!rsc_asm_sampling) rsc_asm_publish(); /* it may wait for long */
     }
-    return RSC_REAL(pthread_barrier_wait)(barrier);
+    rsc_asm_waits();
+    int status = RSC_REAL(pthread_barrier_wait)(barrier);
+    rsc_asm_met();
+    return status;
 }
 
 RSC_INTERPOSE(int, pthread_join, (pthread_t thread, void **result)) {
-    if (RECORDING) rsc_asm_publish();
-    return RSC_REAL(pthread_join)(thread, result);
+    if (RECORDING && !rsc_asm_sampling) rsc_asm_publish();
+    rsc_asm_waits();
+    int status = RSC_REAL(pthread_join)(thread, result);
+    rsc_asm_met();
+    return status;
 }
+
+#ifndef RSC_ASM_STATIC
+/*
+ * OpenMP as gcc compiles it: a parallel region is a call with the region's function, at
+ * whose end the library has a barrier of its own; others are calls.
+ */
+struct region {
+    void (*function)(void *);
+    void *data;
+};
+static void in_region(void *argument) {
+    const struct region *region = argument;
+    rsc_asm_met();
+    region->function(region->data);
+    rsc_asm_waits();
+}
+
+RSC_INTERPOSE(void, GOMP_parallel, (void (*function)(void *), void *data, unsigned threads, unsigned flags)) {
+    struct region region = {function, data};
+    if (!rsc_asm_sampling) {
+        RSC_REAL(GOMP_parallel)(function, data, threads, flags);
+        return;
+    }
+    RSC_REAL(GOMP_parallel)(in_region, &region, threads, flags);
+    rsc_asm_met();
+}
+
+RSC_INTERPOSE(void, GOMP_barrier, (void)) {
+    rsc_asm_waits();
+    RSC_REAL(GOMP_barrier)();
+    rsc_asm_met();
+}
+#endif
 
 /* ---- signals ---- */
 

@@ -73,7 +73,7 @@ static void go_through(struct making *making, uint64_t start, size_t bytes, cons
         at += sizeof *head + head->entries * sizeof *entries;
         for (uint32_t i = 0; i < head->entries; i++) {
             const struct rsc_asm_entry *entry = &entries[i];
-            piece.weight++;
+            piece.weight = (uint16_t)(piece.weight + ((entry->flags & 3) == 3 ? 2 : 1));
             if (!entry->size) continue;
             uint64_t entry_pc = pc + entry->pc;
             int is_plain = entry->kind == RSC_ASM_PLAIN || entry->kind == RSC_ASM_RIP;
@@ -83,6 +83,7 @@ static void go_through(struct making *making, uint64_t start, size_t bytes, cons
             piece.tells_stack = entry_pc == piece.last_pc && entry->kind == RSC_ASM_PLAIN && i + 1u == head->entries &&
                                 (piece.ends == RSC_PLAN_ENDS_CALL ? entry->flags & RSC_ASM_WRITES : entry->flags & RSC_ASM_READS) != 0;
         }
+        if (!piece.weight) piece.weight = 1;
         piece.entries = making->entries + first;
         piece.count = (uint16_t)(making->entry_count - first);
         if (making->entries) find_forms(&piece, making->entries + first);

@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/sampler.h"
 #include "runtime/watch_ring.h"
 
 #define RSC_RING_MAGIC 0x335247525f435352ull /* "RSC_RGR3" */
@@ -43,7 +44,7 @@
 #define RSC_OWN_WORDS 8192u
 #define RSC_PLAN_WORDS (32u << 20) /* 256 MiB, touched as used: some five million pieces of code */
 
-/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1,watch=0" */
+/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1,watch=0,plain=0" */
 #define RSC_ASM_ENVIRONMENT "REUSESCOPE_RING"
 
 /* How the library that is loaded into programs that were not rebuilt finds it: "ring=FD,follow=0,type=..." (perf_preload.c). */
@@ -71,6 +72,11 @@ enum rsc_record_type {
     RSC_RECORD_KEPT_WRITE = 12,
     RSC_RECORD_SKIPPED = 13, /* payload: references left out; addr: references there were more than accesses */
     RSC_RECORD_STACK = 14,   /* addr: somewhere on the thread's stack */
+    /* Of programs that sample references themselves (asm_sampled.c): */
+    RSC_RECORD_SAMPLE = 15, /* a struct rsc_sample_record in five; `size` counts them. Payload and addr: model and
+                               outcome, line; pc of the use, distance; of the reuse, interval; thread of the use, weight
+                               (bits of a double); of the reuse, variance (of a float) */
+    RSC_RECORD_THREAD = 16, /* addr: by what number samples know the thread whose block this is */
 };
 
 static inline uint64_t rsc_record_word(enum rsc_record_type type, uint32_t size, uint64_t pc) {
@@ -150,7 +156,9 @@ struct rsc_slot {
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
     uint8_t pad1[64 - 12];
-    uint8_t pad2[4096 - 192];
+    /* Of a thread that samples: so far. */
+    uint64_t sampled_references, sampled_analysed, sampled_begun, sampled_weight; /* weight: bits of a double */
+    uint8_t pad2[4096 - 224];
     struct rsc_block blocks[RSC_RING_BLOCKS];
     uint64_t raw[RSC_RAW_WORDS]; /* its words; zero where nothing is written */
     uint64_t own[RSC_OWN_WORDS]; /* what it keeps in mind */
@@ -199,7 +207,10 @@ struct rsc_ring {
     uint64_t keep_limit;  /* that is, with a hash (base/line_hash.h) up to this */
     uint64_t keep_offset; /* of that hash */
     uint64_t keep_shift;  /* log2 of the line size */
-    uint8_t pad[4096 - 168];
+    uint64_t sampled;         /* 1: it samples its references itself, as the next two say; lines by keep_shift */
+    uint64_t sampler_planned; /* samples after which the period doubles; 0: never */
+    struct rsc_sampler_options sampler;
+    uint8_t pad[4096 - 184 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];

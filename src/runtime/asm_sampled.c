@@ -1,0 +1,377 @@
+/*
+ * asm_sampled.c - `--engine sampled` inside a rebuilt program: fast mode until a
+ * thread's countdown ends, then analysis mode for all until the samples have ended
+ * (sampler.h, paper 000).
+ *
+ *   fast      the countdown in the program's code is that to the next sampled
+ *             reference, but RSC_POLL at most: then the thread looks whether others
+ *             have samples. Looking costs no count: the countdown is only added to.
+ *   analysis  the thread writes its words to a buffer of its own (slot->raw), small at
+ *             first, and hands each reference to the sampler when it is full. A buffer
+ *             in which the last sample ends is not looked at further.
+ *
+ * A thread goes to analysis mode at a whole piece of code. Which of its references is
+ * the sampled one follows from the countdown and the piece's weight, once its words
+ * are there. Going back to fast mode the piece at hand is not counted: a few
+ * references for each sample.
+ *
+ * Finished samples are records in the ring, which only the parent makes a profile of;
+ * what is left when the program ends or is killed, the parent knows from how many began
+ * (slot->sampled_begun).
+ *
+ * Orders. Parallel: threads run as they do. skew:N also keeps a thread that is more
+ * than N references of analysis ahead of the slowest that can run waiting for it, though
+ * not for longer than WAIT_NS: it may be waiting for this one. Sequential: as skew, with
+ * N the size of a buffer, and one at a time in the sampler.
+ */
+#include "runtime/asm_sampled.h"
+
+#include <sched.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "runtime/own_pieces.h"
+#include "runtime/sampler.h"
+
+#define ADDRESS 0xffffffffffffull
+#define RSC_POLL 4096      /* accesses until a thread in fast mode looks what others do */
+#define FAST_LEAST 64      /* references to the next sample from which on fast mode is worth it */
+#define BUFFER_LEAST 128u  /* words */
+#define SEQUENTIAL_BUFFER 256u
+#define WAIT_NS 200000
+#define PUBLISH_AFTER_NS 20000000 /* samples are not merged by time: a block may take long */
+#define THREADS_MOST 256u
+
+static struct {
+    struct rsc_sampler *sampler;
+    struct rsc_ring *ring;
+    uint64_t planned;   /* samples with one period; 0: the period is fixed */
+    uint64_t begun, double_at;
+    uint64_t period_bits;
+    uint64_t skew; /* 0: none */
+    int one_at_a_time;
+    uint32_t shift;
+    uint32_t identities;
+    uint32_t turn, turns; /* a lock that is fair */
+    /* References of analysis of each thread, since there was none for the last time; UINT64_MAX: it is not in it. */
+    uint64_t ahead[THREADS_MOST];
+} process;
+
+/* What a thread keeps in mind, in slot->own. */
+struct sampled {
+    struct rsc_own_place place;
+    uint32_t slot; /* of the sampler's */
+    uint32_t buffer; /* words */
+    uint32_t fast_counts; /* it comes from fast mode: the first piece of the buffer tells how far it came */
+    uint64_t passed;      /* accesses in fast mode, with that piece */
+    uint64_t references, analysed, begun;
+    double weight; /* of those begun */
+};
+_Static_assert(sizeof(struct sampled) <= 8 * RSC_OWN_WORDS, "it fits");
+
+static struct sampled *state_of(const struct rsc_asm_local *local) { return (struct sampled *)local->writer.slot->own; }
+
+static double bits_to_double(uint64_t bits) {
+    union {
+        uint64_t bits;
+        double value;
+    } both = {.bits = bits};
+    return both.value;
+}
+static uint64_t double_to_bits(double value) {
+    union {
+        double value;
+        uint64_t bits;
+    } both = {.value = value};
+    return both.bits;
+}
+
+/* ---- to the ring ---- */
+
+void rsc_asm_sampled_put(struct rsc_asm_local *local, uint64_t addr, uint64_t word) { rsc_ring_put(&local->writer, addr, word); }
+
+/* A finished sample: five records, which ring.h describes. */
+static void emit(void *context, const struct rsc_sample_record *record) {
+    struct rsc_ring_writer *writer = &rsc_asm_local.writer;
+    (void)context;
+    uint32_t variance_bits;
+    float variance = (float)record->variance;
+    __builtin_memcpy(&variance_bits, &variance, sizeof variance_bits);
+    if (!writer->slot) return;
+    rsc_ring_put(writer, record->line, rsc_record_word(RSC_RECORD_SAMPLE, 1, record->model | record->outcome << 8));
+    rsc_ring_put(writer, record->distance, rsc_record_word(RSC_RECORD_SAMPLE, 2, record->use.pc));
+    rsc_ring_put(writer, record->interval, rsc_record_word(RSC_RECORD_SAMPLE, 3, record->reuse.pc));
+    rsc_ring_put(writer, double_to_bits(record->weight), rsc_record_word(RSC_RECORD_SAMPLE, 4, record->use.thread));
+    rsc_ring_put(writer, variance_bits, rsc_record_word(RSC_RECORD_SAMPLE, 5, record->reuse.thread));
+}
+
+/* ---- references ---- */
+
+static void begins(struct sampled *state) {
+    double period = bits_to_double(__atomic_load_n(&process.period_bits, __ATOMIC_RELAXED));
+    uint64_t begun = __atomic_add_fetch(&process.begun, 1, __ATOMIC_RELAXED);
+    state->begun++;
+    state->weight += period;
+    if (!process.planned || begun < __atomic_load_n(&process.double_at, __ATOMIC_RELAXED)) return;
+    /* whoever comes first doubles it */
+    uint64_t before = double_to_bits(period);
+    if (!__atomic_compare_exchange_n(&process.period_bits, &before, double_to_bits(2 * period), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&process.double_at, begun + process.planned, __ATOMIC_RELAXED);
+    rsc_sampler_set_period(process.sampler, 2 * period);
+}
+
+static void use(void *context, uint64_t addr, uint64_t word) {
+    struct sampled *state = context;
+    uint32_t size = rsc_record_size(word);
+    uint64_t last = (addr + (size ? size - 1 : 0)) >> process.shift;
+    int is_write = rsc_record_type(word) == RSC_RECORD_WRITE;
+    struct rsc_sample_place place = {rsc_record_pc(word), 0, 0};
+    for (uint64_t line = addr >> process.shift; line <= last; line++) {
+        state->references++;
+        if (rsc_sampler_countdown(process.sampler, state->slot) == 1) begins(state);
+        else if (rsc_sampler_is_quiet(process.sampler)) {
+            rsc_sampler_pass(process.sampler, state->slot, 1);
+            continue;
+        }
+        state->analysed++;
+        rsc_sampler_use(process.sampler, state->slot, line, is_write, &place);
+    }
+}
+
+static void pass(struct sampled *state, uint64_t count) {
+    uint64_t most = rsc_sampler_countdown(process.sampler, state->slot) - 1;
+    if (count > most) count = most; /* by the references that are more than accesses */
+    rsc_sampler_pass(process.sampler, state->slot, count);
+    state->references += count;
+}
+
+static void use_piece(struct sampled *state, const struct rsc_own_piece *piece, uint64_t *words) {
+    words[0] = 0;
+    if (state->fast_counts) {
+        state->fast_counts = 0;
+        pass(state, state->passed > piece->weight ? state->passed - piece->weight : 0);
+    }
+    if (!piece->plain) {
+        rsc_own_expand(piece, words, use, state);
+        return;
+    }
+    if (rsc_sampler_is_quiet(process.sampler) && rsc_sampler_countdown(process.sampler, state->slot) > 2u * piece->count) {
+        pass(state, piece->count);
+        return;
+    }
+    for (uint32_t i = 0; i < piece->count; i++) {
+        const struct rsc_own_entry *entry = &piece->entries[i];
+        uint64_t base = words[entry->base], index = words[entry->index];
+        if (__builtin_expect(entry->base && !(base | index), 0)) continue; /* not reached */
+        use(state, (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS, entry->word);
+    }
+}
+
+static void use_words(struct rsc_asm_local *local, struct sampled *state, uint64_t *words, uint32_t count) {
+    for (uint32_t at = 0; at < count;) {
+        uint64_t word = words[at];
+        if (word >> 48) {
+            uint32_t type = rsc_record_type(word);
+            if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) use(state, words[at + 1], word);
+            else if (type != RSC_RECORD_LOCK && type != RSC_RECORD_BARRIER) rsc_asm_sampled_put(local, words[at + 1], word);
+            at += 2;
+            continue;
+        }
+        const struct rsc_own_piece *piece = word ? rsc_own_piece_find(&state->place, word) : NULL;
+        if (piece) use_piece(state, piece, words + at);
+        at += piece ? piece->reserved : 1;
+    }
+}
+
+/* ---- in step with the others ---- */
+
+static uint64_t slowest(void) {
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < THREADS_MOST && i < __atomic_load_n(&process.identities, __ATOMIC_RELAXED); i++) {
+        uint64_t ahead = __atomic_load_n(&process.ahead[i], __ATOMIC_RELAXED);
+        if (ahead < least) least = ahead;
+    }
+    return least;
+}
+
+/* So many references further; waits for whoever is far behind. */
+static void keep_step(struct sampled *state, uint64_t references) {
+    uint64_t *own = &process.ahead[state->slot % THREADS_MOST];
+    if (!process.skew) return;
+    uint64_t now = *own == UINT64_MAX ? slowest() : *own;
+    if (now == UINT64_MAX) now = 0;
+    __atomic_store_n(own, now += references, __ATOMIC_RELAXED);
+    for (uint64_t began = 0; now > slowest() + process.skew;) {
+        if (!began) began = rsc_ring_now_ns();
+        else if (rsc_ring_now_ns() - began > WAIT_NS) {
+            __atomic_store_n(own, slowest() + process.skew, __ATOMIC_RELAXED); /* it will not come: not to wait again at once */
+            return;
+        }
+        sched_yield();
+    }
+}
+
+static void leave_step(const struct sampled *state) {
+    if (process.skew) __atomic_store_n(&process.ahead[state->slot % THREADS_MOST], UINT64_MAX, __ATOMIC_RELAXED);
+}
+
+static void lock(void) {
+    uint32_t mine = __atomic_fetch_add(&process.turns, 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&process.turn, __ATOMIC_ACQUIRE) != mine) sched_yield();
+}
+static void unlock(void) { __atomic_store_n(&process.turn, process.turn + 1, __ATOMIC_RELEASE); }
+
+/* ---- modes ---- */
+
+static void tell_counts(struct rsc_asm_local *local, const struct sampled *state) {
+    struct rsc_slot *slot = local->writer.slot;
+    slot->sampled_references = state->references;
+    slot->sampled_analysed = state->analysed;
+    slot->sampled_begun = state->begun;
+    slot->sampled_weight = double_to_bits(state->weight);
+    if (slot->open_since_ns && rsc_ring_now_ns() - slot->open_since_ns > PUBLISH_AFTER_NS) rsc_ring_publish(&local->writer);
+}
+
+static void clear(uint64_t *words, size_t count) {
+#if defined(__x86_64__)
+    __asm__ volatile("rep stosq" : "+D"(words), "+c"(count) : "a"(0) : "memory");
+#else
+    while (count) words[--count] = 0;
+#endif
+}
+
+/* Looks at what the thread has written. */
+static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct sampled *state = state_of(local);
+    struct rsc_slot *slot = local->writer.slot;
+    uint64_t before = state->references;
+    if (!local->recording || !thread->next) return;
+    uint32_t count = (uint32_t)(thread->next - slot->raw);
+    __atomic_store_n(&slot->raw_busy, 1, __ATOMIC_RELEASE);
+    if (process.one_at_a_time) lock();
+    use_words(local, state, slot->raw, count);
+    if (process.one_at_a_time) unlock();
+    clear(slot->raw, count);
+    thread->next = slot->raw;
+    tell_counts(local, state);
+    __atomic_store_n(&slot->raw_busy, 0, __ATOMIC_RELEASE);
+    if (!rsc_sampler_is_quiet(process.sampler)) keep_step(state, state->references - before);
+}
+
+static void go_fast(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct sampled *state = state_of(local);
+    uint64_t left = rsc_sampler_countdown(process.sampler, state->slot) - 1;
+    local->recording = 0;
+    thread->next = thread->limit = NULL;
+    local->given = thread->counter = (int64_t)(left < RSC_POLL ? left : RSC_POLL);
+    state->buffer = BUFFER_LEAST;
+    leave_step(state);
+}
+
+static void go_analysing(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct sampled *state = state_of(local);
+    uint32_t most = process.one_at_a_time ? SEQUENTIAL_BUFFER : RSC_RAW_WORDS - RSC_BLOCK_SPARE;
+    thread->next = local->writer.slot->raw;
+    thread->limit = thread->next + state->buffer;
+    if (state->buffer < most) state->buffer *= 2;
+    local->recording = 1;
+    local->given = thread->counter = RSC_ASM_RECORD;
+}
+
+int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct sampled *state = state_of(local);
+    if (local->recording) {
+        look(local, thread);
+    } else if (local->given > 0 && thread->counter < local->given) { /* from fast mode */
+        uint64_t left = rsc_sampler_countdown(process.sampler, state->slot) - 1;
+        uint64_t more = left > (uint64_t)local->given ? left - (uint64_t)local->given : 0;
+        if (more > RSC_POLL) more = RSC_POLL;
+        if (rsc_sampler_is_quiet(process.sampler) && thread->counter + (int64_t)more >= 0) {
+            thread->counter += (int64_t)more;
+            local->given += (int64_t)more;
+            local->writer.slot->sampled_references = state->references + (uint64_t)(local->given - thread->counter);
+            return 0;
+        }
+        state->passed = (uint64_t)(local->given - thread->counter);
+        state->fast_counts = 1;
+        go_analysing(local, thread);
+        return 0;
+    }
+    if (!local->writer.next || process.ring->detached) return -1;
+    if (rsc_sampler_is_quiet(process.sampler) && rsc_sampler_countdown(process.sampler, state->slot) > FAST_LEAST) go_fast(local, thread);
+    else go_analysing(local, thread);
+    return 0;
+}
+
+/* Counts what was done in fast mode, and looks at what was written. */
+static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct sampled *state = state_of(local);
+    if (local->recording) look(local, thread);
+    else if (local->given > 0 && thread->counter < local->given && thread->counter >= 0) {
+        pass(state, (uint64_t)(local->given - thread->counter));
+        local->given = thread->counter;
+        tell_counts(local, state);
+    }
+}
+
+void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct sampled *state = state_of(local);
+    catch_up(local, thread);
+    leave_step(state);
+    rsc_sampler_park(process.sampler, state->slot);
+}
+
+void rsc_asm_sampled_met(struct rsc_asm_local *local) {
+    struct sampled *state = state_of(local);
+    rsc_sampler_unpark(process.sampler, state->slot);
+    if (process.one_at_a_time) lock();
+    rsc_sampler_sync(process.sampler, state->slot);
+    if (process.one_at_a_time) unlock();
+}
+
+void rsc_asm_sampled_end(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct sampled *state = state_of(local);
+    catch_up(local, thread);
+    leave_step(state);
+    if (process.one_at_a_time) lock();
+    rsc_sampler_thread_end(process.sampler, state->slot);
+    if (process.one_at_a_time) unlock();
+    tell_counts(local, state);
+    rsc_ring_publish(&local->writer);
+}
+
+int rsc_asm_sampled_start(struct rsc_asm_local *local) {
+    struct sampled *state = state_of(local);
+    struct rsc_slot *slot = local->writer.slot;
+    uint32_t identity = __atomic_fetch_add(&process.identities, 1, __ATOMIC_RELAXED);
+    *state = (struct sampled){.buffer = BUFFER_LEAST};
+    slot->raw_busy = 0;
+    clear(slot->raw, RSC_RAW_WORDS); /* of a thread that was killed */
+    slot->sampled_references = slot->sampled_analysed = slot->sampled_begun = slot->sampled_weight = 0;
+    state->slot = rsc_sampler_thread_begin(process.sampler, identity);
+    if (state->slot == RSC_NO_THREAD) return -1;
+    leave_step(state);
+    rsc_asm_sampled_put(local, identity, rsc_record_word(RSC_RECORD_THREAD, 1, 0));
+    return 0;
+}
+
+int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
+    struct rsc_sampler_options options = ring->sampler;
+    options.threads_most = THREADS_MOST;
+    options.places_have_threads = 0;
+    options.emit = emit;
+    options.emit_context = NULL;
+    process.ring = ring;
+    process.shift = (uint32_t)ring->keep_shift;
+    process.planned = process.double_at = ring->sampler_planned;
+    process.period_bits = double_to_bits(options.period);
+    process.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;
+    process.skew = process.one_at_a_time ? SEQUENTIAL_BUFFER : options.skew;
+    for (uint32_t i = 0; i < THREADS_MOST; i++) process.ahead[i] = UINT64_MAX;
+    size_t bytes = rsc_sampler_bytes(&options, NULL);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return -1;
+    process.sampler = rsc_sampler_init(&options, memory);
+    return 0;
+}
