@@ -15,21 +15,20 @@
 /* Address space taken for units at first. Memory follows as they are used; blocks that never move keep huge pages. */
 #define UNITS_RESERVED (1ull << 30)
 #define UNITS_LEAST 4096u
-#define BUCKETS_SMALL 16u
 
 static uint64_t entries_before_growth(uint64_t buckets) { return buckets * RSC_BUCKET_ENTRIES * 7 / 8; }
 
-static int init(struct rsc_line_map *map, uint32_t buckets, uint64_t reserved) {
+int rsc_line_map_init(struct rsc_line_map *map) {
     memset(map, 0, sizeof *map);
     if (getrandom(&map->multiplier, sizeof map->multiplier, 0) != (ssize_t)sizeof map->multiplier)
         map->multiplier = (uint64_t)(uintptr_t)map * 0xD1342543DE82EF95ull;
     map->multiplier |= 1;
-    map->buckets = rsc_pages_new(buckets * sizeof *map->buckets);
+    map->buckets = rsc_pages_new(BUCKETS_MIN * sizeof *map->buckets);
     if (!map->buckets) goto no_memory;
-    map->bucket_count = buckets;
-    map->grow_at = entries_before_growth(buckets);
-    map->unit_room = reserved;
-    map->units = reserved ? rsc_pages_reserve(map->unit_room * sizeof *map->units) : NULL;
+    map->bucket_count = BUCKETS_MIN;
+    map->grow_at = entries_before_growth(BUCKETS_MIN);
+    map->unit_room = UNITS_RESERVED;
+    map->units = rsc_pages_reserve(map->unit_room * sizeof *map->units);
     if (!map->units) { /* address space is limited: take little, and grow */
         map->unit_room = UNITS_LEAST;
         map->units = rsc_pages_new(map->unit_room * sizeof *map->units);
@@ -42,10 +41,6 @@ no_memory:
     rsc_line_map_free(map);
     return RSC_ENOMEM;
 }
-
-int rsc_line_map_init(struct rsc_line_map *map) { return init(map, BUCKETS_MIN, UNITS_RESERVED); }
-
-int rsc_line_map_init_small(struct rsc_line_map *map) { return init(map, BUCKETS_SMALL, 0); }
 
 void rsc_line_map_free(struct rsc_line_map *map) {
     rsc_pages_free(map->buckets, map->bucket_count * sizeof *map->buckets);
@@ -64,9 +59,7 @@ void rsc_line_map_empty(struct rsc_line_map *map) {
 }
 
 int rsc_line_map_add_extra(struct rsc_line_map *map) {
-    int little = map->unit_room <= UNITS_LEAST;
-    map->extra = little ? rsc_pages_new(map->unit_room * sizeof *map->extra)
-                        : rsc_pages_reserve(map->unit_room * sizeof *map->extra);
+    map->extra = rsc_pages_reserve(map->unit_room * sizeof *map->extra);
     if (map->extra) return 0;
     /* address space is limited: make do with what is in use */
     uint64_t room = map->unit_count > UNITS_LEAST ? (map->unit_count + 15) / 16 * 16 : UNITS_LEAST;

@@ -59,8 +59,6 @@ struct rsc_line_map {
 
 /* Returns 0 or RSC_ENOMEM. A zeroed map may always be freed. */
 int rsc_line_map_init(struct rsc_line_map *map);
-/* The same for one of very many maps, most of which stay small: begins with a few pages, and takes no address space ahead. */
-int rsc_line_map_init_small(struct rsc_line_map *map);
 void rsc_line_map_free(struct rsc_line_map *map);
 
 /* Forgets every line, and keeps the memory. */

@@ -95,11 +95,7 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
     case RSC_OPT_ENGINE: analysis->engine.engine = parser->value; return -1;
     case RSC_OPT_MODEL:
         analysis->both = !strcmp(parser->value, "both");
-        analysis->drop_private = 0;
         analysis->engine.model = parser->value;
-        if (!analysis->both && strcmp(parser->value, "single") && strcmp(parser->value, "private") &&
-            strcmp(parser->value, "shared"))
-            return rsc_option_refuse(parser, "not one of single, private, shared, both");
         return -1;
     case RSC_OPT_CORES: analysis->engine.cores = parser->value; return -1;
     case RSC_OPT_LINE:
@@ -240,8 +236,19 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     return status;
 }
 
+/* The engine knows its models one by one; both is ours. */
+static int check_model(const struct rsc_analysis *analysis, struct rsc_error *error) {
+    static const char *const models[] = {"single", "private", "shared", "both", "requests"};
+    const char *model = analysis->engine.model;
+    for (size_t i = 0; model && i < sizeof models / sizeof *models; i++)
+        if (!strcmp(model, models[i])) return 0;
+    if (!model) return 0;
+    return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, private, shared, both", model);
+}
+
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     int refused = refuse_hprda_options(analysis, error);
+    if (!refused) refused = check_model(analysis, error);
     if (!refused) refused = refuse_error(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
     if (refused < 0) return refused;
@@ -295,19 +302,6 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
     return status;
 }
 
-/* Of one thread alone, the two models are the same: the shared one stays. */
-static void drop_private(struct rsc_analysis *analysis) {
-    if (!analysis->drop_private || analysis->profiles[0]->made.threads > 1) return;
-    for (size_t i = 0; i < analysis->line_count; i++) {
-        rsc_profile_free(analysis->profiles[2 * i]);
-        analysis->profiles[2 * i] = NULL;
-        struct rsc_profile *shared = analysis->profiles[2 * i + 1];
-        analysis->profiles[2 * i + 1] = NULL;
-        analysis->profiles[i] = shared;
-    }
-    analysis->count = analysis->line_count;
-}
-
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
     for (size_t i = 0; i < analysis->count; i++) {
         int status = 0; /* a profile that is there was made otherwise */
@@ -317,7 +311,6 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)
             return rsc_fail_memory(error, "profile");
     }
-    drop_private(analysis);
     return name_places(analysis, error);
 }
 

@@ -45,7 +45,6 @@ struct rsc_analysis {
     size_t line_count;
     int lines_given; /* --line was */
     int both;        /* models private and shared, in one pass: two engines for each line size, private first */
-    int drop_private; /* of both: private stacks are only told where there was more than one thread */
     size_t count;    /* engines, and profiles */
     int requests;    /* whole objects: an engine and a line size of their own */
     unsigned threads;

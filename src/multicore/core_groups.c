@@ -11,7 +11,7 @@
 #include "base/numbers.h"
 
 static int bad(const char *text, const char *why, struct rsc_error *error) {
-    return rsc_fail(error, RSC_EINVAL, "cores '%.60s': %s, as in 0-1,2-3 or 0+2,1+3", text, why);
+    return rsc_fail(error, RSC_EINVAL, "cores '%.60s': %s", text, why);
 }
 
 static int compare_ranges(const void *left, const void *right) {
@@ -44,7 +44,7 @@ int rsc_core_groups_parse(struct rsc_core_groups *groups, const char *text, stru
         uint32_t count = groups->range_count;
         if (count == RSC_CORE_RANGES_MAX) status = bad(text, "too many groups", error);
         else if (parse_range(at, length, &groups->ranges[count].first, &groups->ranges[count].last) < 0)
-            status = bad(text, "not groups of thread numbers", error);
+            status = bad(text, "not groups of thread numbers, as 0-1,2-3 or 0+2,1+3", error);
         if (status) break;
         groups->ranges[count].group = groups->group_count;
         groups->range_count++;

@@ -256,7 +256,7 @@ static uint64_t round_within(double value, uint64_t most) {
 static void settle(const struct lines_engine *engine, struct rsc_profile *profile) {
     profile->invalidated = round_within(engine->invalidated, profile->cold);
     profile->cold -= profile->invalidated;
-    profile->distinct = round_within((double)engine->stacks.holders.lines / engine->rate, profile->cold + 1);
+    profile->distinct = round_within((double)engine->stacks.copies.lines / engine->rate, profile->cold + 1);
     if (!profile->distinct && profile->references) profile->distinct = 1;
     for (size_t i = 0; i < profile->thread_count; i++) {
         struct rsc_thread_row *row = &profile->threads[i];
@@ -268,7 +268,7 @@ static void settle(const struct lines_engine *engine, struct rsc_profile *profil
 }
 
 static void describe(const struct lines_engine *engine, const struct rsc_profile *profile, char *text, size_t room) {
-    double kept = (double)engine->stacks.holders.lines, distinct = (double)profile->distinct, spread = 0;
+    double kept = (double)engine->stacks.copies.lines, distinct = (double)profile->distinct, spread = 0;
     if (kept > 0)
         spread = rsc_normal_quantile(0.5 + engine->options.confidence / 200) * distinct * sqrt((1 - engine->rate) / kept);
     snprintf(text, room, "lines by hash, rate %.6g, seed %llu, %.0f kept; %g %% bars; distinct %.0f to %.0f", engine->rate,
@@ -296,7 +296,7 @@ static int lines_finish(void *state, struct rsc_profile **out, struct rsc_error 
         (engine->rate < 1 && rsc_profile_set_text(&(*out)->made.sampling, sampling) < 0))
         return rsc_fail_memory(error, "profile");
     rsc_log_line(engine->options.log, RSC_LOG_INFO, "sampled lines: %llu kept, %u private stacks",
-                 (unsigned long long)engine->stacks.holders.lines, engine->state_count);
+                 (unsigned long long)engine->stacks.copies.lines, engine->state_count);
     return 0;
 }
 

@@ -152,7 +152,7 @@ static int explain(const struct private_engine *engine, int status, struct rsc_e
     if (status == RSC_ELIMIT)
         return rsc_fail(error, status, "private stacks: too many distinct lines; take a larger --line");
     return rsc_fail(error, status, "out of memory (private stacks: %u of them, %llu distinct lines, %llu MiB)",
-                    (unsigned)engine->stacks.count, (unsigned long long)engine->stacks.holders.lines,
+                    (unsigned)engine->stacks.count, (unsigned long long)engine->stacks.copies.lines,
                     (unsigned long long)(rsc_private_stacks_bytes(&engine->stacks) >> 20));
 }
 
@@ -249,7 +249,7 @@ static int fill_sharing(struct private_engine *engine, struct rsc_profile *profi
 
 static int private_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct private_engine *engine = state;
-    *out = rsc_accumulator_profile(&engine->sum, engine->stacks.holders.lines);
+    *out = rsc_accumulator_profile(&engine->sum, engine->stacks.copies.lines);
     if (!*out || rsc_profile_set_text(&(*out)->made.by, "exact") < 0 || fill_lines(engine, *out) < 0 ||
         fill_sharing(engine, *out) < 0 || (engine->attribution && rsc_attribution_fill(engine->attribution, *out) < 0))
         return rsc_fail_memory(error, "profile");

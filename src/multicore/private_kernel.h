@@ -1,11 +1,11 @@
 /*
  * private_kernel.h - the loop of private_stacks.h; included once per vector width.
  *
- * As in distance/exact_kernel.h a reference needs memory three times, each time
- * hanging on the last: its bucket, its unit, its bit. References that do not repeat
- * their stack's last one are listed first, and each of the three is prefetched so
- * many of them ahead. What was found out ahead may be outdated when its turn comes:
- * units move when their neighbours are added, which the stack's version tells.
+ * A reference needs memory four times, each time hanging on the last: the bucket of
+ * its line, its unit, its record, its bit. References that do not repeat their
+ * stack's last one are listed first, and each of the four is prefetched so many of
+ * them ahead. Units never move; what the record says is read again when the turn of
+ * a reference comes.
  */
 #ifndef RSC_MULTICORE_PRIVATE_KERNEL_H
 #define RSC_MULTICORE_PRIVATE_KERNEL_H
@@ -15,21 +15,17 @@
 #include "multicore/private_stacks.h"
 
 #define AHEAD_BUCKET RSC_PRIVATE_AHEAD
-#define AHEAD_UNIT 14u
+#define AHEAD_UNIT 22u
+#define AHEAD_RECORD 14u
 #define AHEAD_BIT 7u
 
-#define UNIT_ABSENT UINT32_MAX
-#define ALWAYS static inline __attribute__((always_inline))
-
-ALWAYS struct rsc_private_stack *stack_of(struct rsc_private_stacks *stacks, uint32_t who) {
-    return stacks->stacks[who & ~RSC_PRIVATE_WRITES];
-}
+#define ALWAYS static inline __attribute__((always_inline)) /* gcc drops calls of functions that only prefetch */
 
 /* Lists what has to be looked up: all but repeats of the stack's line before. */
 ALWAYS uint32_t list_lookups(struct rsc_private_stacks *stacks, const struct rsc_private_references *references) {
     uint32_t listed = 0;
     for (uint32_t i = 0; i < references->count; i++) {
-        struct rsc_private_stack *stack = stack_of(stacks, references->who[i]);
+        struct rsc_private_stack *stack = stacks->stacks[references->who[i] & ~RSC_PRIVATE_WRITES];
         stacks->index[listed] = i;
         listed += references->lines[i] != stack->seen_line;
         stack->seen_line = references->lines[i];
@@ -39,62 +35,56 @@ ALWAYS uint32_t list_lookups(struct rsc_private_stacks *stacks, const struct rsc
 }
 
 ALWAYS void find_bucket(struct rsc_private_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
-    uint32_t i = stacks->index[k];
-    const struct rsc_line_map *map = &stack_of(stacks, references->who[i])->map;
-    uint32_t home = rsc_line_map_home(map, references->lines[i]);
-    stacks->unit[k] = home;
-    __builtin_prefetch(map->buckets + home);
+    const struct rsc_line_map *map = &stacks->copies.map;
+    stacks->unit[k] = rsc_line_map_home(map, references->lines[stacks->index[k]]);
+    __builtin_prefetch(map->buckets + stacks->unit[k]);
 }
 
 ALWAYS void find_unit(struct rsc_private_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
-    uint32_t i = stacks->index[k];
-    const struct rsc_private_stack *stack = stack_of(stacks, references->who[i]);
-    uint64_t line = references->lines[i];
+    const struct rsc_line_map *map = &stacks->copies.map;
+    uint64_t line = references->lines[stacks->index[k]];
     /* the table may have grown since: an old home leads to the right entry or to none */
-    uint32_t where = rsc_line_map_where(&stack->map, line, stacks->unit[k]);
-    uint32_t first = rsc_line_map_first_unit(where), unit = UNIT_ABSENT;
-    if (where >> 30 == RSC_UNITS_FULL) unit = first + (uint32_t)(line & 15);
-    else if (where >> 30 == RSC_UNITS_SINGLE) unit = first;
-    else if (where) unit = 0; /* one of a trio, whose header has to come first */
-    stacks->unit[k] = unit;
-    stacks->version[k] = stack->version;
-    uint32_t near = unit == UNIT_ABSENT ? 0 : unit ? unit : first;
-    __builtin_prefetch(stack->map.units + near, 1);
-    __builtin_prefetch(stack->map.extra + near, 1);
-    __builtin_prefetch(stack->used + near, 1);
+    uint32_t where = rsc_line_map_where(map, line, stacks->unit[k]);
+    stacks->unit[k] = where ? (where << 4) + (uint32_t)(line & 15) : 0; /* blocks are whole */
+    __builtin_prefetch(map->units + stacks->unit[k]);
+}
+
+ALWAYS void find_record(struct rsc_private_stacks *stacks, uint32_t k) {
+    uint32_t word = stacks->copies.map.units[stacks->unit[k]];
+    if (__builtin_expect(word & RSC_COPIES_MANY, 0)) return;
+    __builtin_prefetch(rsc_copies_dense(&stacks->copies, word), 1);
 }
 
 ALWAYS void find_bit(struct rsc_private_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
-    uint32_t unit = stacks->unit[k], i = stacks->index[k];
-    const struct rsc_private_stack *stack = stack_of(stacks, references->who[i]);
-    if (unit == UNIT_ABSENT) return;
-    if (__builtin_expect(!unit, 0)) {
-        unit = rsc_private_stack_find(stack, references->lines[i]);
-        stacks->unit[k] = unit ? unit : UNIT_ABSENT;
-        stacks->version[k] = stack->version;
-        if (!unit) return;
+    uint32_t word = stacks->copies.map.units[stacks->unit[k]], who = references->who[stacks->index[k]];
+    const struct rsc_private_stack *stack = stacks->stacks[who & ~RSC_PRIVATE_WRITES];
+    struct rsc_copy copy;
+    if (!stacks->unit[k]) return;
+    if (rsc_line_copies_find(&stacks->copies, word, stack->number, &copy)) {
+        uint32_t slot = *copy.state - 1;
+        __builtin_prefetch(copy.used, 1);
+        if (slot < RSC_COPY_TOP - 1) {
+            rsc_rank_prefetch(&stack->rank, slot);
+            if (slot < stack->compacted_slot && stack->old_time) __builtin_prefetch(stack->old_time + rsc_rank_place(slot));
+            if (stack->holes.top) __builtin_prefetch(stack->holes.level[0] + (slot >> 6), 1);
+        }
     }
-    uint32_t slot = stack->map.units[unit] - 1;
-    if (slot >= RSC_UNIT_OTHER - 1) return;
-    rsc_rank_prefetch(&stack->rank, slot);
-    if (slot < stack->compacted_slot && stack->old_time) __builtin_prefetch(stack->old_time + rsc_rank_place(slot));
-    if (stack->holes.top) __builtin_prefetch(stack->holes.level[0] + (slot >> 6), 1);
-}
-
-/* The line used last goes into the bitmap. */
-ALWAYS int settle_top(struct rsc_private_stack *stack) {
-    if (__builtin_expect(!stack->top_unit, 0)) return 0;
-    uint64_t time = stack->now - 1, place = time - stack->time_of_place;
-    if (__builtin_expect(place >= stack->places, 0)) {
-        int status = rsc_private_stack_compact(stack, time);
-        if (status < 0) return status;
-        place = stack->compacted;
+    if (!(who & RSC_PRIVATE_WRITES) || (word & RSC_COPIES_MANY)) return;
+    /* those that will lose it */
+    if (word & RSC_COPIES_DENSE) {
+        const uint32_t *state = rsc_copies_dense(&stacks->copies, word);
+        for (uint32_t other = 0; other < RSC_DENSE_STACKS; other++)
+            if (other != stack->number && state[other] - 1 < RSC_COPY_TOP - 1 && stacks->stacks[other]->holes.level_count)
+                __builtin_prefetch(stacks->stacks[other]->holes.level[0] + ((state[other] - 1) >> 6), 1);
+        return;
     }
-    uint32_t slot = rsc_rank_slot((uint32_t)place);
-    rsc_rank_set(&stack->rank, slot);
-    stack->map.units[stack->top_unit] = slot + 1;
-    stack->top_unit = 0;
-    return 0;
+    const uint32_t *head = rsc_copies_head(&stacks->copies, word), *ids = head + 1 + rsc_copies_room[*head & 15];
+    for (uint32_t bits = *head >> 8; bits; bits &= bits - 1) {
+        uint32_t entry = (uint32_t)__builtin_ctz(bits), slot = head[1 + entry] - 1;
+        const struct rsc_private_stack *other = stacks->stacks[ids[entry]];
+        if (other->holes.level_count && slot < RSC_COPY_TOP - 1)
+            __builtin_prefetch(other->holes.level[0] + (slot >> 6), 1);
+    }
 }
 
 /* A line in the bitmap comes to the top. Returns its distance. */
@@ -118,77 +108,103 @@ ALWAYS void fill_top_hole(struct rsc_private_stack *stack) {
     rsc_holes_drop_top(&stack->holes);
 }
 
+/* What a reference yields. */
+struct yield {
+    uint32_t rd;
+    uint64_t ri;
+    uint32_t last_tag;
+};
+
+/* The line used last, used again. */
+ALWAYS struct yield use_top(struct rsc_private_stacks *stacks, struct rsc_private_stack *stack, uint32_t tag,
+                            uint64_t bytes, struct rsc_copy *copy) {
+    uint32_t word = stacks->copies.map.units[stack->top_unit];
+    if (word & RSC_COPIES_DENSE)
+        rsc_copy_of_dense(rsc_copies_dense(&stacks->copies, word), stack->top_entry, copy);
+    else if (__builtin_expect(word & RSC_COPIES_MANY, 0))
+        rsc_copy_of_many(&stacks->copies.many[word & ~RSC_COPIES_MANY], stack->top_entry, copy);
+    else
+        rsc_copy_of_small(rsc_copies_head(&stacks->copies, word), stack->top_entry, copy);
+    struct yield yield = {0, 1, *copy->tag};
+    *copy->tag = tag;
+    *copy->used |= bytes;
+    stack->now++;
+    return yield;
+}
+
+/* Any other line, which goes to the top. Returns 0 or an error. */
+ALWAYS int use_line(struct rsc_private_stacks *stacks, struct rsc_private_stack *stack, uint32_t unit, uint64_t line,
+                    uint32_t tag, uint64_t bytes, struct rsc_copy *copy, struct yield *yield) {
+    int status = rsc_private_stack_settle(stack, &stacks->copies);
+    if (status < 0) return status;
+    if (!rsc_line_copies_find(&stacks->copies, stacks->copies.map.units[unit], stack->number, copy) &&
+        (status = rsc_private_add_copy(stacks, unit, stack->number, copy)) < 0)
+        return status;
+    uint32_t held = *copy->state;
+    *yield = (struct yield){RSC_RD_COLD, 0, 0};
+    if (__builtin_expect(held - 1 < RSC_COPY_TOP - 1, 1)) {
+        yield->ri = stack->now - rsc_private_stack_time(stack, held - 1);
+        yield->last_tag = *copy->tag;
+        yield->rd = lift(stack, held - 1);
+        *copy->used |= bytes;
+    } else {
+        if (held) {
+            yield->rd = RSC_RD_INVALIDATED;
+            rsc_sharing_miss(&stacks->sharing, line, held & RSC_COPY_TAKER, stack->number,
+                             (held & RSC_COPY_LOST_FALSELY) != 0);
+        }
+        fill_top_hole(stack);
+        *copy->used = bytes;
+        rsc_line_copies_hold(&stacks->copies, stacks->copies.map.units[unit], copy->entry);
+    }
+    *copy->state = RSC_COPY_TOP;
+    *copy->tag = tag;
+    stack->top_unit = unit;
+    stack->top_entry = copy->entry;
+    stack->top_line = line;
+    stack->now++;
+    return 0;
+}
+
 ALWAYS int private_block(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
                          uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
     uint32_t listed = list_lookups(stacks, references), k = 0;
     for (uint32_t ahead = 0; ahead < AHEAD_BUCKET; ahead++) find_bucket(stacks, references, ahead);
     for (uint32_t ahead = 0; ahead < AHEAD_UNIT; ahead++) find_unit(stacks, references, ahead);
+    for (uint32_t ahead = 0; ahead < AHEAD_RECORD; ahead++) find_record(stacks, ahead);
     for (uint32_t ahead = 0; ahead < AHEAD_BIT; ahead++) find_bit(stacks, references, ahead);
     for (uint32_t i = 0; i < references->count; i++) {
-        uint32_t number = references->who[i] & ~RSC_PRIVATE_WRITES, unit = UNIT_ABSENT, version = 0;
-        struct rsc_private_stack *stack = stacks->stacks[number];
+        uint32_t who = references->who[i], unit = 0, tag = references->tags ? references->tags[i] : 0;
+        struct rsc_private_stack *stack = stacks->stacks[who & ~RSC_PRIVATE_WRITES];
         uint64_t line = references->lines[i];
-        uint32_t tag = references->tags ? references->tags[i] : 0;
-        struct rsc_taking taking;
-        int writes = (references->who[i] & RSC_PRIVATE_WRITES) != 0, status = 0, taken = 0;
+        struct rsc_copy copy;
+        struct yield yield;
+        int status = 0;
         if (k < listed && stacks->index[k] == i) {
             find_bucket(stacks, references, k + AHEAD_BUCKET);
             find_unit(stacks, references, k + AHEAD_UNIT);
+            find_record(stacks, k + AHEAD_RECORD);
             find_bit(stacks, references, k + AHEAD_BIT);
-            unit = stacks->unit[k];
-            version = stacks->version[k];
-            k++;
+            unit = stacks->unit[k++];
         }
         if (line == stack->top_line && stack->top_unit) {
             unit = stack->top_unit;
-            uint32_t extra = stack->map.extra[unit];
-            rd[i] = 0;
-            if (ri) ri[i] = 1;
-            if (last_tag) last_tag[i] = extra & ~RSC_HELD_BY_OTHERS;
-            stack->map.extra[unit] = (extra & RSC_HELD_BY_OTHERS) | tag;
-            stack->used[unit] |= references->bytes[i];
-            stack->now++;
-            if (!writes || !(extra & RSC_HELD_BY_OTHERS)) continue;
+            yield = use_top(stacks, stack, tag, references->bytes[i], &copy);
         } else {
-            if ((status = settle_top(stack)) < 0) return status;
-            if (unit == UNIT_ABSENT || version != stack->version) unit = rsc_private_stack_find(stack, line);
-            if (__builtin_expect(!unit, 0)) unit = rsc_private_stack_add(stack, line, &status);
-            if (__builtin_expect(!unit, 0)) return status;
-            uint32_t held = stack->map.units[unit], extra = stack->map.extra[unit];
-            stack->map.units[unit] = RSC_UNIT_TOP;
-            stack->top_unit = unit;
-            stack->top_line = line;
-            if (__builtin_expect(held - 1 < RSC_UNIT_OTHER - 1, 1)) {
-                if (ri) ri[i] = stack->now - rsc_private_stack_time(stack, held - 1);
-                if (last_tag) last_tag[i] = extra & ~RSC_HELD_BY_OTHERS;
-                rd[i] = lift(stack, held - 1);
-                stack->map.extra[unit] = (extra & RSC_HELD_BY_OTHERS) | tag;
-                stack->used[unit] |= references->bytes[i];
-                stack->now++;
-                if (!writes || !(extra & RSC_HELD_BY_OTHERS)) continue;
-            } else {
-                rd[i] = held ? RSC_RD_INVALIDATED : RSC_RD_COLD;
-                if (ri) ri[i] = 0;
-                if (last_tag) last_tag[i] = 0;
-                if (held)
-                    rsc_sharing_miss(&stacks->sharing, line, held & RSC_UNIT_TAKER, number,
-                                     (held & RSC_UNIT_LOST_FALSELY) != 0);
-                fill_top_hole(stack);
-                stack->map.extra[unit] = tag;
-                stack->used[unit] = references->bytes[i];
-                stack->now++;
-                taken = 1;
-            }
+            if (!unit) unit = rsc_line_copies_unit(&stacks->copies, line, &status);
+            if (!unit) return status;
+            status = use_line(stacks, stack, unit, line, tag, references->bytes[i], &copy, &yield);
+            if (status < 0) return status;
         }
-        /* the line comes to this stack, or is written while others may have it */
-        if (writes) {
-            taking = (struct rsc_taking){.line = line, .by = number, .writer = tag, .written = references->bytes[i],
-                                         .reference = i};
-            status = rsc_private_take(stacks, number, unit, &taking);
-        } else if (taken) {
-            status = rsc_private_join(stacks, number, unit, line);
-        }
-        if (status < 0) return status;
+        rd[i] = yield.rd;
+        if (ri) ri[i] = yield.ri;
+        if (last_tag) last_tag[i] = yield.last_tag;
+        if (!(who & RSC_PRIVATE_WRITES) ||
+            !rsc_line_copies_others(&stacks->copies, stacks->copies.map.units[unit], copy.entry))
+            continue;
+        struct rsc_taking taking = {.line = line, .by = stack->number, .writer = tag, .written = references->bytes[i],
+                                    .reference = i};
+        if ((status = rsc_private_take(stacks, unit, copy.entry, &taking)) < 0) return status;
     }
     return 0;
 }

@@ -6,9 +6,6 @@
 
 #include <reusescope/error.h>
 
-/* Stacks that take address space ahead, as the exact engine does; those after them begin small. */
-#define LARGE_STACKS 64u
-
 int rsc_private_stacks_init(struct rsc_private_stacks *stacks, enum rsc_simd simd, int no_ri, uint64_t places_least) {
     memset(stacks, 0, sizeof *stacks);
     stacks->no_ri = no_ri;
@@ -20,7 +17,7 @@ int rsc_private_stacks_init(struct rsc_private_stacks *stacks, enum rsc_simd sim
 #else
     (void)simd;
 #endif
-    if (rsc_holders_init(&stacks->holders) == 0 && rsc_sharing_init(&stacks->sharing) == 0) return 0;
+    if (rsc_line_copies_init(&stacks->copies) == 0 && rsc_sharing_init(&stacks->sharing) == 0) return 0;
     rsc_private_stacks_free(stacks);
     return RSC_ENOMEM;
 }
@@ -31,13 +28,13 @@ void rsc_private_stacks_free(struct rsc_private_stacks *stacks) {
         free(stacks->stacks[i]);
     }
     free(stacks->stacks);
-    rsc_holders_free(&stacks->holders);
+    rsc_line_copies_free(&stacks->copies);
     rsc_sharing_free(&stacks->sharing);
     memset(stacks, 0, sizeof *stacks);
 }
 
 uint64_t rsc_private_stacks_bytes(const struct rsc_private_stacks *stacks) {
-    uint64_t bytes = rsc_holders_bytes(&stacks->holders);
+    uint64_t bytes = rsc_line_copies_bytes(&stacks->copies);
     for (uint32_t i = 0; i < stacks->count; i++) bytes += rsc_private_stack_bytes(stacks->stacks[i]);
     return bytes;
 }
@@ -51,10 +48,11 @@ uint32_t rsc_private_stacks_add(struct rsc_private_stacks *stacks, uint32_t thre
         stacks->room = room;
     }
     struct rsc_private_stack *stack = malloc(sizeof *stack);
-    if (!stack || rsc_private_stack_init(stack, stacks->count >= LARGE_STACKS, stacks->no_ri, stacks->places_least) < 0) {
+    if (!stack || rsc_private_stack_init(stack, stacks->no_ri, stacks->places_least) < 0) {
         free(stack);
         return UINT32_MAX;
     }
+    stack->number = stacks->count;
     stack->thread = thread;
     stack->pid = pid;
     stack->tid = tid;
@@ -67,69 +65,75 @@ int rsc_private_stacks_run(struct rsc_private_stacks *stacks, const struct rsc_p
     return references->count ? stacks->run_block(stacks, references, rd, ri, last_tag) : 0;
 }
 
-/* The line that `from` used last goes into its bitmap, where it can become a hole. */
-static int settle(struct rsc_private_stack *from) {
-    uint64_t time = from->now - 1, place = time - from->time_of_place;
-    if (place >= from->places) {
-        int status = rsc_private_stack_compact(from, time);
-        if (status < 0) return status;
-        place = from->compacted;
-    }
-    uint32_t slot = rsc_rank_slot((uint32_t)place);
-    rsc_rank_set(&from->rank, slot);
-    from->map.units[from->top_unit] = slot + 1;
-    from->top_unit = 0;
-    return 0;
+/* The line on top of a stack has another entry number. */
+static void top_moved(void *owner, uint32_t stack, uint32_t entry) {
+    struct rsc_private_stacks *stacks = owner;
+    stacks->stacks[stack]->top_entry = entry;
 }
 
-/* Stack `taking->from` loses the line. */
-static int lose(struct rsc_private_stacks *stacks, struct rsc_taking *taking) {
+int rsc_private_add_copy(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t stack, struct rsc_copy *copy) {
+    int status = rsc_line_copies_add(&stacks->copies, unit, stack, top_moved, stacks, copy);
+    return status < 0 ? status : rsc_private_stack_add(stacks->stacks[stack], unit);
+}
+
+/* Stack `taking->from` loses the line, which is this copy. */
+static int lose(struct rsc_private_stacks *stacks, uint32_t unit, const struct rsc_copy *copy, struct rsc_taking *taking) {
     struct rsc_private_stack *from = stacks->stacks[taking->from];
-    uint32_t unit = rsc_private_stack_find(from, taking->line);
-    if (unit == from->top_unit) {
-        int status = settle(from);
-        if (status < 0) return status;
-    }
-    if (rsc_private_stack_make_hole(from, from->map.units[unit] - 1) < 0) return RSC_ENOMEM;
-    taking->victim = from->map.extra[unit] & ~RSC_HELD_BY_OTHERS;
-    taking->used = from->used[unit];
+    int status = rsc_private_stack_expect_holes(from);
+    if (!status && unit == from->top_unit) status = rsc_private_stack_settle(from, &stacks->copies);
+    if (status < 0) return status;
+    rsc_holes_add(&from->holes, *copy->state - 1);
+    taking->victim = *copy->tag;
+    taking->used = *copy->used;
     int is_false = rsc_sharing_take(&stacks->sharing, taking);
-    from->map.units[unit] = RSC_UNIT_LOST | (is_false ? RSC_UNIT_LOST_FALSELY : 0) | taking->by;
+    *copy->state = RSC_COPY_LOST | (is_false ? RSC_COPY_LOST_FALSELY : 0) | taking->by;
     return 0;
 }
 
-int rsc_private_take(struct rsc_private_stacks *stacks, uint32_t stack, uint32_t unit, struct rsc_taking *taking) {
-    int status = 0;
-    uint32_t *word = rsc_holders_word(&stacks->holders, taking->line, &status);
-    if (!word) return status;
-    if (*word & RSC_HOLDERS_LISTED) {
-        const struct rsc_holder_list *list = &stacks->holders.lists[*word & ~RSC_HOLDERS_LISTED];
-        for (uint32_t i = 0; i < list->count && !status; i++) {
-            taking->from = list->stacks[i];
-            if (taking->from != stack) status = lose(stacks, taking);
-        }
-    } else {
-        for (uint32_t bits = *word; bits && !status; bits &= bits - 1) {
-            taking->from = (uint32_t)__builtin_ctz(bits);
-            if (taking->from != stack) status = lose(stacks, taking);
-        }
+static int take_from_dense(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking) {
+    uint32_t *record = rsc_copies_dense(&stacks->copies, stacks->copies.map.units[unit]);
+    for (uint32_t stack = 0; stack < RSC_DENSE_STACKS; stack++) {
+        struct rsc_copy copy;
+        if (stack == own || !rsc_copy_holds(record[stack])) continue;
+        rsc_copy_of_dense(record, stack, &copy);
+        taking->from = stack;
+        int status = lose(stacks, unit, &copy, taking);
+        if (status < 0) return status;
     }
-    if (!status) status = rsc_holders_set_only(&stacks->holders, word, stack);
-    stacks->stacks[stack]->map.extra[unit] &= ~RSC_HELD_BY_OTHERS;
-    return status;
+    return 0;
 }
 
-int rsc_private_join(struct rsc_private_stacks *stacks, uint32_t stack, uint32_t unit, uint64_t line) {
-    int status = 0;
-    uint32_t *word = rsc_holders_word(&stacks->holders, line, &status);
-    if (!word) return status;
-    if (*word) {
-        uint32_t only = rsc_holders_only(*word, &stacks->holders);
-        if (only != UINT32_MAX) {
-            struct rsc_private_stack *other = stacks->stacks[only];
-            other->map.extra[rsc_private_stack_find(other, line)] |= RSC_HELD_BY_OTHERS;
+static int take_from_many(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking) {
+    struct rsc_many_copies *many = &stacks->copies.many[stacks->copies.map.units[unit] & ~RSC_COPIES_MANY];
+    for (uint32_t word = 0; word < (many->room + 63) / 64; word++) {
+        for (uint64_t bits = many->held[word]; bits; bits &= bits - 1) {
+            uint32_t entry = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            struct rsc_copy copy;
+            if (entry == own) continue;
+            rsc_copy_of_many(many, entry, &copy);
+            taking->from = many->stack[entry] - 1;
+            int status = lose(stacks, unit, &copy, taking);
+            if (status < 0) return status;
         }
-        stacks->stacks[stack]->map.extra[unit] |= RSC_HELD_BY_OTHERS;
+        many->held[word] = word == own >> 6 ? 1ull << (own & 63) : 0;
     }
-    return rsc_holders_add(&stacks->holders, word, stack);
+    many->held_count = 1;
+    return 0;
+}
+
+int rsc_private_take(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking) {
+    uint32_t word = stacks->copies.map.units[unit];
+    if (word & RSC_COPIES_DENSE) return take_from_dense(stacks, unit, own, taking);
+    if (word & RSC_COPIES_MANY) return take_from_many(stacks, unit, own, taking);
+    uint32_t *head = rsc_copies_head(&stacks->copies, word);
+    const uint32_t *stack = head + 1 + rsc_copies_room[*head & 15];
+    for (uint32_t bits = *head >> 8 & ~(1u << own); bits; bits &= bits - 1) {
+        struct rsc_copy copy;
+        rsc_copy_of_small(head, (uint32_t)__builtin_ctz(bits), &copy);
+        taking->from = stack[copy.entry];
+        int status = lose(stacks, unit, &copy, taking);
+        if (status < 0) return status;
+    }
+    *head = (*head & 0xff) | 1u << (8 + own);
+    return 0;
 }

@@ -3,10 +3,8 @@
  * threads: each line is in the stacks of all that used it since somebody else last
  * wrote to it.
  *
- * A reference goes through its own stack (private_stack.h). Others are concerned
- * only when a line comes to the stack (they may no longer think they hold it alone)
- * or is written by one that does not hold it alone (they lose it); who they are says
- * holders.h. A thread that works on its own data so never looks beyond its stack.
+ * A line's record (line_copies.h) says where it is in every stack. A reference finds
+ * its own stack's entry there; a write also finds those that must lose the line.
  */
 #ifndef RSC_MULTICORE_PRIVATE_STACKS_H
 #define RSC_MULTICORE_PRIVATE_STACKS_H
@@ -14,19 +12,19 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
-#include "multicore/holders.h"
+#include "multicore/line_copies.h"
 #include "multicore/private_stack.h"
 #include "multicore/sharing.h"
 
 #define RSC_PRIVATE_BLOCK 2048u
-#define RSC_PRIVATE_AHEAD 24u /* how far ahead lines are looked up */
+#define RSC_PRIVATE_AHEAD 32u /* how far ahead lines are looked up */
 
 /* References, in order. */
 struct rsc_private_references {
     const uint64_t *lines;
     const uint32_t *who;   /* stack, and RSC_PRIVATE_WRITES */
     const uint64_t *bytes; /* of the line: a bit each, or one for each 64th part */
-    const uint32_t *tags;  /* below 2^31; NULL: none */
+    const uint32_t *tags;  /* NULL: none */
     uint32_t count;
 };
 #define RSC_PRIVATE_WRITES 0x80000000u
@@ -38,7 +36,7 @@ typedef int rsc_private_run_fn(struct rsc_private_stacks *stacks, const struct r
 struct rsc_private_stacks {
     struct rsc_private_stack **stacks; /* owned, each too */
     uint32_t count, room;
-    struct rsc_holders holders;
+    struct rsc_line_copies copies;
     struct rsc_sharing sharing;
     rsc_private_run_fn *run_block;
     int no_ri;
@@ -46,7 +44,6 @@ struct rsc_private_stacks {
     /* of the block being worked on: references to be looked up ahead of their turn (private_kernel.h) */
     uint32_t index[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD + 1];
     uint32_t unit[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD];
-    uint32_t version[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD];
 };
 
 /* `places_least`: 0, or few for tests that want compaction often. Returns 0 or RSC_ENOMEM. */
@@ -69,12 +66,10 @@ int rsc_private_stacks_run(struct rsc_private_stacks *stacks, const struct rsc_p
 /* The kernel for each width, and what it calls now and then. */
 rsc_private_run_fn rsc_private_run_plain, rsc_private_run_avx2, rsc_private_run_avx512;
 
-/*
- * A reference that concerns other stacks: a line comes to `stack`, or is written.
- * take: the others lose it. join: it is read, and the others keep it. Both set what
- * the unit's `extra` says of others. Return 0, RSC_ENOMEM or RSC_ELIMIT.
- */
-int rsc_private_take(struct rsc_private_stacks *stacks, uint32_t stack, uint32_t unit, struct rsc_taking *taking);
-int rsc_private_join(struct rsc_private_stacks *stacks, uint32_t stack, uint32_t unit, uint64_t line);
+/* All but entry `own` lose the line of that unit. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+int rsc_private_take(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking);
+
+/* An entry for a stack that never had the line. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+int rsc_private_add_copy(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t stack, struct rsc_copy *copy);
 
 #endif

@@ -378,8 +378,8 @@ static void tell(const struct sampled_engine *engine, const struct rsc_sampler_c
                      (unsigned long long)counts->lost_logs);
     if (engine->options.error > 0 && error > bound->error * 1.0001)
         rsc_log_line(engine->options.log, RSC_LOG_WARNING,
-                     "sampled: as many as %.0f samples are within %.3g, not within --error %g: the trace is short, or the period fixed",
-                     size, error, bound->error);
+                     "sampled: the trace is too short for --error %g: what was drawn is worth %.0f samples, an error of %.2g",
+                     bound->error, size, error);
 }
 
 static int sampled_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {

@@ -1,7 +1,6 @@
 /* selection.c - see selection.h. */
 #include "profile/selection.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +8,6 @@ uint64_t rsc_selection_edge(uint64_t lines) { return lines ? rsc_bin_lo(RSC_BINS
 
 uint64_t rsc_selection_size(const struct rsc_profile *profile, double share) {
     double reuses = (double)rsc_histogram_total(&profile->rd) + (double)profile->rd_capped, above = (double)profile->rd_capped;
-    uint64_t nearest = 0;
-    double off = INFINITY;
     if (!(reuses > 0)) return 0;
     /* every coarse edge is one of the fine bins' */
     uint32_t bin = profile->rd.bin_count;
@@ -18,12 +15,9 @@ uint64_t rsc_selection_size(const struct rsc_profile *profile, double share) {
         uint64_t edge = rsc_bin_lo(RSC_BINS_COARSE, coarse);
         if (edge > rsc_bin_hi(RSC_BINS_COARSE, coarse)) continue;
         while (bin > 0 && rsc_bin_lo(RSC_BINS_FINE, bin - 1) >= edge) above += (double)profile->rd.count[--bin];
-        if (fabs(above / reuses - share) < off) {
-            off = fabs(above / reuses - share);
-            nearest = edge;
-        }
+        if (above >= share * reuses) return edge;
     }
-    return nearest;
+    return 1;
 }
 
 static int by_place(const struct rsc_code_row *a, const struct rsc_code_row *b) {

@@ -12,7 +12,7 @@
 
 #include "profile/profile_model.h"
 
-/* The size in lines, an edge of RSC_BINS_COARSE, at which the share of all reuses that miss is nearest to `share`; 0: no reuses. */
+/* The largest size in lines, an edge of RSC_BINS_COARSE, at which `share` of all reuses miss, or more; 1: there is none; 0: no reuses. */
 uint64_t rsc_selection_size(const struct rsc_profile *profile, double share);
 
 /* The last edge that is not above `lines`. */

@@ -235,10 +235,13 @@ static int load_cells(struct rsc_loader *loader, const json_t *root, struct rsc_
     int rc = find_rows(loader, root, "sharing", RSC_PROFILE_ROWS_MAX, &list, &count);
     if (rc) return rc;
     if (rsc_profile_set_sharing(profile, count)) return rsc_load_no_memory(loader);
+    profile->sharing_count = 0;
     for (size_t i = 0; i < count && !rc; i++) {
-        struct rsc_sharing_row *row = &profile->sharing[i];
+        struct rsc_sharing_row *row = &profile->sharing[profile->sharing_count];
         name_row(loader, prefix, "sharing", i);
+        if (!json_object_get(json_array_get(list, i), "by")) continue; /* a line that threads share: not one of ours */
         if ((rc = load_cell(loader, json_array_get(list, i), profile, row))) continue;
+        profile->sharing_count++;
         misses += row->misses; /* each at most 2^63 - 1, and the sum so far too: no wrap */
         if (row->misses > most) rc = rsc_load_bad(loader, "misses must descend");
         else if (misses > profile->invalidated) rc = rsc_load_bad(loader, "misses sum to more than invalidated");
@@ -304,8 +307,8 @@ static int load_false_row(struct rsc_loader *loader, const json_t *item, const s
     int rc;
     if ((rc = rsc_load_address(loader, item, "address", &row->address)) ||
         (rc = rsc_load_text(loader, item, "object", 1, &row->object)) ||
-        (rc = rsc_load_u64(loader, item, "taken", RSC_LOAD_COUNT_MAX, &row->taken)) ||
-        (rc = rsc_load_u64(loader, item, "misses", profile->invalidated, &row->misses)) ||
+        (rc = rsc_load_optional(loader, item, "taken", RSC_LOAD_COUNT_MAX, &row->taken)) ||
+        (rc = rsc_load_optional(loader, item, "misses", profile->invalidated, &row->misses)) ||
         (rc = rsc_load_optional(loader, item, "error", RSC_LOAD_COUNT_MAX, &row->error)))
         return rc;
     row->object_kind = rsc_object_kind(json_string_value(kind));

@@ -9,16 +9,16 @@
 
 #include "report/report.h"
 
-#define RSC_ADVICE_TEXT 512
+#define RSC_ADVICE_TEXT 768
 
 struct rsc_advice {
-    const char *rule;               /* "long-distance", "line-use", "sharing", "imbalance", "cache-cliff", "cold" */
+    const char *rule;               /* "long-distance", "line-use", "false-sharing", "sharing", "imbalance", "cache-cliff", "cold" */
     const char *title;
     char evidence[RSC_ADVICE_TEXT]; /* what was seen, with numbers */
     char attempt[RSC_ADVICE_TEXT];  /* what to try */
     double share;                   /* of the misses at the size that this is about, 0..1 (imbalance: of the references) */
     const struct rsc_place *place;  /* of the profile; NULL: none */
-    const struct rsc_place *other;  /* where the data was used before; NULL: none */
+    const struct rsc_place *other;  /* where the data was used before (false-sharing: what it was taken from); NULL: none */
 };
 
 struct rsc_advices {

@@ -28,10 +28,10 @@ $ reusescope analyze small.rsct --error x
 reusescope analyze: --error x: not an error above 0 and below 1, such as 0.01 or 1%
 [2]
 $ reusescope analyze small.rsct --error 1% --engine exact
-reusescope: --error: only --engine auto takes it
+reusescope: --error: only --engine auto and --engine sampled take it
 [2]
 $ reusescope analyze small.rsct --error 1% --requests
-reusescope: --error: only --engine auto takes it
+reusescope: --error: only --engine auto and --engine sampled take it
 [2]
 $ reusescope analyze small.rsct --error 1% --phases 2
 reusescope: the auto engine with an error allowed cannot do phases

@@ -54,9 +54,13 @@ may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ..
 options:
       --requests              each access is a request for a whole object: distances and cache sizes in bytes
       --seed N                of engines that sample: another one draws another sample (default 0)
-      --engine ENGINE         exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)
+      --sample SAMPLE         one reference in so many, as 1/1000, or the lines of a part of memory, as lines:1/64
+      --ordering ORDER        when sampled threads see each other's writes: sequential (at once; default), parallel (at synchronisation), skew:N
+      --error-kind KIND       sampled: --error is of each bin (bucket; default), of each bin's own size (relative[:SHARE]), or of all (aggregate[:BINS])
+      --engine ENGINE         exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen, hp-rda; auto (default)
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
-      --model MODEL           single (default for traces) or shared: one stack over all threads
+      --model MODEL           single (default for traces) or shared: one stack over all threads; private: one a thread, kept coherent; both: private and shared
+      --cores GROUP,...       private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)
       --max-distance LINES    count distances from here on in one open-ended bin
       --phases N              also cut the run into N parts of equal length
       --bins N                also keep histograms with N bins per octave, 1 to 64
@@ -70,7 +74,7 @@ options:
       --device N              gpu: number of the GPU to use (default 0); hp-rda: run it there
       --threads N             threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)
       --confidence PERCENT    how often error bars should hold the truth (default 90)
-      --error E               auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%
+      --error E               auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: see --error-kind
       --max-memory SIZE       memory the analysis may take (default: 80% of what is available)
       --from FORMAT           read the trace as rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi or raw64 (default: by content; the last four only so)
       --salvage               of a damaged .rsct, read the intact frames and say what was lost

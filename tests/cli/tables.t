@@ -85,10 +85,10 @@ $ reusescope report wave.json --by loops
 reusescope report: --by loops: not one of module, file, function, line
 [2]
 $ reusescope report wave.json --by line --suite
-reusescope report: --suite, --by and --cdf: one table at a time
+reusescope report: --suite, --by, --cdf and --select: one table at a time
 [2]
 $ reusescope report wave.json --cdf --format json
-reusescope report: --suite, --by and --cdf are text or csv
+reusescope report: --suite, --by, --cdf and --select are text or csv
 [2]
 
 # report without a name: the newest, within 60 lines.

@@ -19,7 +19,7 @@
 
 #include "base/pages.h"
 #include "base/pool.h"
-#include "brute_stacks.h"
+#include "slot_stacks.h"
 #include "random_traces.h"
 #include "runtime/sampler.h"
 
@@ -84,16 +84,16 @@ static const struct rsc_sample_record *next_reused(const struct seen *seen, size
 }
 
 static void compare(const struct reference *references, uint32_t count, const struct seen *seen) {
-    struct brute_stack stack[THREADS] = {{0}}, shared = {0};
+    struct slot_stack stack[THREADS] = {{0}}, shared = {0};
     uint64_t last[2][THREADS][64 + 9 * 1000], own[THREADS] = {0}, private_finite = 0, shared_finite = 0;
     size_t private_at = 0, shared_at = 0;
     memset(last, 0, sizeof last);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t line = references[i].line;
         uint32_t thread = references[i].thread;
-        uint64_t d = brute_use(&stack[thread], line), s = brute_use(&shared, line);
+        uint64_t d = slot_use(&stack[thread], line), s = slot_use(&shared, line);
         own[thread]++;
-        if (d != BRUTE_NEW) {
+        if (d != SLOT_NEW) {
             const struct rsc_sample_record *record = next_reused(&seen[0], &private_at);
             assert_non_null(record);
             assert_int_equal(record->distance, d);
@@ -103,7 +103,7 @@ static void compare(const struct reference *references, uint32_t count, const st
             assert_int_equal(record->interval, own[thread] - last[0][thread][line]);
             private_finite++;
         }
-        if (s != BRUTE_NEW) {
+        if (s != SLOT_NEW) {
             const struct rsc_sample_record *record = next_reused(&seen[1], &shared_at);
             assert_non_null(record);
             assert_int_equal(record->distance, s);
@@ -114,7 +114,7 @@ static void compare(const struct reference *references, uint32_t count, const st
         last[0][thread][line] = own[thread];
         last[1][0][line] = i + 1;
         for (uint32_t t = 0; references[i].is_write && t < THREADS; t++)
-            if (t != thread) brute_take(&stack[t], line);
+            if (t != thread) slot_take(&stack[t], line);
     }
     assert_int_equal(seen[0].outcomes[RSC_SAMPLE_REUSED], private_finite);
     assert_int_equal(seen[1].outcomes[RSC_SAMPLE_REUSED], shared_finite);
@@ -122,8 +122,8 @@ static void compare(const struct reference *references, uint32_t count, const st
     assert_int_equal(seen[1].count, count);
     assert_int_equal(seen[0].outcomes[RSC_SAMPLE_PRUNED] + seen[0].outcomes[RSC_SAMPLE_CENSORED], 0);
     assert_int_equal(seen[1].outcomes[RSC_SAMPLE_PRUNED] + seen[1].outcomes[RSC_SAMPLE_CENSORED], 0);
-    for (uint32_t t = 0; t < THREADS; t++) brute_free(&stack[t]);
-    brute_free(&shared);
+    for (uint32_t t = 0; t < THREADS; t++) slot_free(&stack[t]);
+    slot_free(&shared);
 }
 
 static void test_every_reference(void **state) {
