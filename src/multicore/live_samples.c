@@ -110,6 +110,7 @@ static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *err
     if (invalidated) sum += *invalidated = (uint64_t)((double)*invalidated * factor);
     *error = (uint64_t)ceil((double)*error * factor);
     *references = sum;
+    if (*error > sum) *error = sum;
 }
 
 static int fill_rows(struct rsc_live_samples *live, struct rsc_profile *profile, uint64_t references) {

@@ -331,6 +331,7 @@ static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *err
     if (invalidated) sum += *invalidated = (uint64_t)llround((double)*invalidated * factor);
     *error = (uint64_t)ceil((double)*error * factor);
     *references = sum;
+    if (*error > sum) *error = sum;
 }
 
 static int fill_rows(struct sampled_engine *engine, struct rsc_profile *profile) {
