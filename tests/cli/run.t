@@ -6,7 +6,7 @@ $ reusescope run --
 reusescope run: a program is missing: reusescope run -- ./app
 [2]
 $ reusescope run --with pin true
-reusescope run: --with pin: not one of auto, asm, qemu
+reusescope run: --with pin: not one of auto, asm, qemu, perf
 [2]
 $ reusescope run --order random true
 reusescope run: --order random: not one of time, strict
