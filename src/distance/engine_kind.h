@@ -31,7 +31,8 @@ struct rsc_so_far {
     uint64_t references; /* taken; 0: not known */
     uint64_t samples;    /* of these so many were looked at, or lines kept; 0: all, or not known */
     const char *sampled; /* what they are: "lines" */
-    double error;        /* mean half width of the curve's error bars if it ended now; NAN: not known. An exact result has 0 */
+    double error;        /* mean half width of the curve's error bars if it ended now, or what --error is about where the
+                          * engine keeps to one; NAN: not known. An exact result has 0 */
 };
 
 struct rsc_engine_kind {

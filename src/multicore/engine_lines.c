@@ -300,9 +300,20 @@ static int lines_finish(void *state, struct rsc_profile **out, struct rsc_error 
     return 0;
 }
 
+static void lines_so_far(const void *state, struct rsc_so_far *so_far) {
+    const struct lines_engine *engine = state;
+    struct rsc_sample_whole whole = {engine->accesses, engine->filter.references, engine->rate, engine->options.confidence,
+                                     engine->options.line_bytes};
+    so_far->references = whole.references;
+    so_far->samples = engine->stacks.copies.lines;
+    so_far->sampled = "lines";
+    so_far->error = rsc_sample_error(&engine->sum, &whole);
+}
+
 const struct rsc_engine_kind rsc_private_lines = {
     .name = "sampled",
     .push = lines_push,
     .finish = lines_finish,
     .destroy = lines_destroy,
+    .so_far = lines_so_far,
 };

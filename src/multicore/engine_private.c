@@ -262,6 +262,11 @@ static int private_finish(void *state, struct rsc_profile **out, struct rsc_erro
     return 0;
 }
 
+static void private_so_far(const void *state, struct rsc_so_far *so_far) {
+    so_far->references = ((const struct private_engine *)state)->sum.references;
+    so_far->error = 0;
+}
+
 const struct rsc_engine_kind rsc_engine_private = {
     .name = "exact",
     .what = "every distance of private stacks, bit for bit; one core",
@@ -271,4 +276,5 @@ const struct rsc_engine_kind rsc_engine_private = {
     .push = private_push,
     .finish = private_finish,
     .destroy = private_destroy,
+    .so_far = private_so_far,
 };

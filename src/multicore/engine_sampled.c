@@ -76,6 +76,11 @@ static void sampled_destroy(void *state) {
     free(sampled);
 }
 
+static void sampled_so_far(const void *state, struct rsc_so_far *so_far) {
+    const struct sampled *sampled = state;
+    if (sampled->kind->so_far) sampled->kind->so_far(sampled->state, so_far);
+}
+
 const struct rsc_engine_kind rsc_engine_sampled = {
     .name = "sampled",
     .parameter = "KEY=VALUE",
@@ -85,4 +90,5 @@ const struct rsc_engine_kind rsc_engine_sampled = {
     .push = sampled_push,
     .finish = sampled_finish,
     .destroy = sampled_destroy,
+    .so_far = sampled_so_far,
 };

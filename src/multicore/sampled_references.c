@@ -399,9 +399,19 @@ static int sampled_finish(void *state, struct rsc_profile **out, struct rsc_erro
     return 0;
 }
 
+static void sampled_so_far(const void *state, struct rsc_so_far *so_far) {
+    const struct sampled_engine *engine = state;
+    double error = rsc_plan_error(&engine->wanted.bound, rsc_sampled_sum_size(&engine->sum));
+    so_far->references = engine->references;
+    so_far->samples = engine->sum.samples;
+    so_far->sampled = "references";
+    if (error < 1) so_far->error = error;
+}
+
 const struct rsc_engine_kind rsc_sampled_references = {
     .name = "sampled",
     .push = sampled_push,
     .finish = sampled_finish,
     .destroy = sampled_destroy,
+    .so_far = sampled_so_far,
 };

@@ -23,8 +23,10 @@
 
 static uint64_t addr[ACCESSES], meta[ACCESSES];
 
+static const char *model = "single";
+
 static struct rsc_profile *analyse(const char *name, double error_allowed, int ask, struct rsc_so_far *so_far) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .error = error_allowed};
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .model = model, .error = error_allowed};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -46,6 +48,20 @@ static char *text_of(struct rsc_profile *profile) {
     profile->made.seconds = 0;
     assert_int_equal(rsc_profiles_json_text(&profile, 1, &text, &bytes, NULL), 0);
     return text;
+}
+
+static void check_without_error(const char *name, int samples) {
+    struct rsc_so_far so_far;
+    struct rsc_profile *asked = analyse(name, 0, 1, &so_far), *plain = analyse(name, 0, 0, NULL);
+    char *a = text_of(asked), *b = text_of(plain);
+    assert_string_equal(a, b);
+    assert_int_equal(so_far.references, asked->references);
+    assert_int_equal(so_far.samples > 0, samples);
+    assert_true(isnan(so_far.error) || (so_far.error >= 0 && so_far.error < 1));
+    free(a);
+    free(b);
+    rsc_profile_free(asked);
+    rsc_profile_free(plain);
 }
 
 static void check(const char *name, double error_allowed, int knows_references, int knows_error, int samples) {
@@ -79,6 +95,13 @@ static void asking_changes_nothing(void **state) {
         check("shards-max:512", 0, 1, 1, 1);
         check("hotl", 0, 1, 0, 1);
         check("parallel", 0, 0, 0, 0); /* says nothing */
+        model = "private";
+        check("exact", 0, 1, 1, 0);
+        check_without_error("sampled:lines=1/16", 1); /* its curve ends elsewhere than the sum of all stacks */
+        check_without_error("sampled:period=50", 1);
+        model = "shared";
+        check_without_error("sampled:period=50", 1);
+        model = "single";
     }
 }
 
