@@ -18,6 +18,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
+#include "featherlight/simulated_pmu.h"
 #include "profile/metrics.h"
 #include "profile/ri_models.h"
 
@@ -63,29 +64,41 @@ static struct rsc_trace *open_trace(const char *path) {
     return trace;
 }
 
-static struct rsc_engine *make_engine(const char *name, uint64_t seed, uint32_t line) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .seed = seed, .line_bytes = line, .attribute = 2};
-    struct rsc_engine *engine;
+static struct rsc_profile *exact_profile(const char *path) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "exact", .line_bytes = 8, .attribute = 2};
+    struct rsc_trace *trace = open_trace(path);
+    struct rsc_profile *profile;
     struct rsc_error error;
-    if (rsc_engine_new(&engine, &options, &error) < 0) {
-        fprintf(stderr, "bench: %s\n", error.message);
-        exit(1);
-    }
-    return engine;
+    need(rsc_analyze_trace(trace, &options, &profile, &error), "exact engine");
+    rsc_trace_close(trace);
+    return profile;
 }
 
-static void run_engines(const char *path, struct rsc_engine **engines, struct rsc_profile **profiles, size_t count) {
+/* Without error bars, which are most of the work. */
+static struct rsc_simulated_pmu *make_pmu(const char *parameters, uint64_t period, uint64_t seed) {
+    struct rsc_pmu_options options;
+    struct rsc_simulated_pmu *pmu;
+    struct rsc_error error;
+    need(rsc_pmu_parse(&options, parameters[0] ? parameters : NULL, &error), parameters);
+    options.period = period;
+    options.estimate.seed = seed;
+    options.estimate.no_bars = 1;
+    need(rsc_simulated_pmu_new(&pmu, &options, &error), "engine");
+    return pmu;
+}
+
+static void run_pmus(const char *path, struct rsc_simulated_pmu **pmus, struct rsc_profile **profiles, size_t count) {
     struct rsc_trace *trace = open_trace(path);
     const struct rsc_batch *batch;
     struct rsc_error error;
     int more;
     while ((more = rsc_trace_next(trace, &batch, &error)) > 0)
-        for (size_t i = 0; i < count; i++) need(rsc_engine_push(engines[i], batch, &error), "push");
+        for (size_t i = 0; i < count; i++) need(rsc_simulated_pmu_push(pmus[i], batch, &error), "push");
     need(more, "reading");
     rsc_trace_close(trace);
     for (size_t i = 0; i < count; i++) {
-        need(rsc_engine_finish(engines[i], &profiles[i], &error), "finish");
-        rsc_engine_free(engines[i]);
+        need(rsc_simulated_pmu_finish(pmus[i], &profiles[i], &error), "finish");
+        rsc_simulated_pmu_free(pmus[i]);
     }
 }
 
@@ -117,19 +130,13 @@ static struct accuracy model_alone(const struct rsc_profile *exact) {
 
 static void measure(const char *path, const char *name, uint64_t samples, uint32_t seeds) {
     struct row *row = &rows[row_count++];
-    struct rsc_engine *engines[VARIANTS * SEEDS_MAX];
-    struct rsc_profile *exact, *profiles[VARIANTS * SEEDS_MAX];
-    engines[0] = make_engine("exact", 0, 8);
-    run_engines(path, engines, &exact, 1);
+    struct rsc_simulated_pmu *pmus[VARIANTS * SEEDS_MAX];
+    struct rsc_profile *exact = exact_profile(path), *profiles[VARIANTS * SEEDS_MAX];
     uint64_t period = exact->references / samples;
     if (!period) period = 1;
     for (uint32_t v = 0; v < VARIANTS; v++)
-        for (uint32_t s = 0; s < seeds; s++) {
-            char text[200];
-            snprintf(text, sizeof text, "featherlight:period=%llu%s%s", (unsigned long long)period, variants[v][0] ? "," : "", variants[v]);
-            engines[v * seeds + s] = make_engine(text, s + 1, 0);
-        }
-    run_engines(path, engines, profiles, VARIANTS * seeds);
+        for (uint32_t s = 0; s < seeds; s++) pmus[v * seeds + s] = make_pmu(variants[v], period, s + 1);
+    run_pmus(path, pmus, profiles, VARIANTS * seeds);
     for (uint32_t v = 0; v < VARIANTS; v++)
         for (uint32_t s = 0; s < seeds; s++) {
             add(&row->ri[v], compare(&exact->ri, &profiles[v * seeds + s]->ri), 1.0 / seeds);

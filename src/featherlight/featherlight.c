@@ -142,6 +142,7 @@ static int take_sample(struct rsc_featherlight *feather, struct rsc_thread_sampl
         .reuse_path = RSC_NO_CONTEXT,
         .context = context,
         .ending = RSC_WATCH_NOT,
+        .scarcity = rsc_scarcity(slot || sample->chance < 1 ? sane_chance(sample->chance) : 0),
     };
     if (slot) {
         slot->sample = thread->count;

@@ -54,6 +54,7 @@ struct rsc_featherlight_options {
     enum rsc_ri_model_kind model; /* of RD from RI: RSC_RI_AET, RSC_RI_STATSTACK or RSC_RI_SHEN */
     double confidence;            /* percent, of the error bars; 0: 90 */
     uint64_t seed;                /* of the bootstrap */
+    int no_bars;                  /* leaves the error bars out: for whoever measures the estimate itself */
     const char *by;               /* made.by; copied. NULL: "featherlight" */
     const char *sampling;         /* how samples were taken, made.sampling starts with it; copied. May be NULL */
 };

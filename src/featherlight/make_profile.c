@@ -92,7 +92,7 @@ static int describe(const struct rsc_featherlight *feather, struct rsc_profile *
     if (feather->halved) snprintf(less, sizeof less, " (1 in %.0f kept)", ldexp(1, (int)feather->halved));
     snprintf(text, sizeof text,
              "%s%s%llu samples%s, %llu watched: %llu reused, %llu replaced, %llu not used again, %llu dropped; %s; words of 8 bytes, "
-             "threads apart; RD modelled from RI (%s); %g %% bars by bootstrap of the samples, the model's error not in them",
+             "threads apart; RD modelled from RI (%s); %g %% bars by bootstrap of the samples and 10 %% for the model's distances",
              feather->sampling ? feather->sampling : "", feather->sampling ? "; " : "", (unsigned long long)totals->samples, less,
              (unsigned long long)totals->armed, (unsigned long long)totals->reused, (unsigned long long)totals->replaced,
              (unsigned long long)(totals->armed - totals->reused - totals->replaced - totals->dropped),
@@ -121,7 +121,7 @@ int rsc_featherlight_fill(struct rsc_featherlight *feather, struct rsc_profile *
     for (uint32_t i = 0; status == 0 && i < count; i++) status = add_group(feather, &groups[i], &ri, &rd, profile);
     if (status == 0) status = rsc_profile_derive_mrc(profile);
     if (status == 0) leave_out_censored(profile);
-    if (status == 0) status = rsc_groups_bars(feather, groups, count, profile);
+    if (status == 0 && !feather->options.no_bars) status = rsc_groups_bars(feather, groups, count, profile);
     if (status == 0) status = rsc_groups_rows(feather, groups, count, profile);
     rsc_groups_free(groups, count);
     rsc_histogram_free(&ri);

@@ -79,7 +79,7 @@ int rsc_groups_make(const struct rsc_featherlight *feather, struct rsc_watch_gro
     return 0;
 }
 
-struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const uint32_t *times, double *weight, double *distance) {
+struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const double *times, double *weight, double *distance) {
     struct rsc_estimate estimate = rsc_estimator_weigh(&group->estimator, times, weight);
     double sum = estimate.reused + estimate.unused + estimate.censored, scale = sum > 0 ? (double)group->references / sum : 0;
     if (!(sum > 0)) estimate.censored = (double)group->references;
@@ -89,11 +89,11 @@ struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const uint
 
     /* Sum over k = 1 .. interval-1 of the share with intervals above k, stepping from one interval to the next. */
     double known = estimate.reused + estimate.unused, above = known, within = 0;
+    memset(distance, 0, group->count * sizeof *distance);
     uint64_t at = 1;
     for (size_t i = 0; i < group->estimator.watched; i++) {
         uint32_t index = group->estimator.by_interval[i];
         uint64_t interval = group->samples[index].interval;
-        distance[index] = 0;
         if (group->samples[index].ending != RSC_WATCH_REUSED) continue;
         weight[index] *= scale;
         if (interval > at) {

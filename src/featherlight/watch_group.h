@@ -30,7 +30,7 @@ void rsc_groups_free(struct rsc_watch_group *groups, uint32_t count);
  * once). Distances are StatStack's sum (profile/ri_models.h) over the weighted
  * intervals themselves, not their bins.
  */
-struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const uint32_t *times, double *weight, double *distance);
+struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const double *times, double *weight, double *distance);
 
 /* bootstrap_bars.c: sets low and high of profile->mrc from how the estimate varies. Returns 0 or RSC_ENOMEM. */
 int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *groups, uint32_t count,
