@@ -54,7 +54,7 @@ may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ..
 options:
       --requests              each access is a request for a whole object: distances and cache sizes in bytes
       --seed N                of engines that sample: another one draws another sample (default 0)
-      --engine ENGINE         exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)
+      --engine ENGINE         exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, hotl, aet, statstack, shen, hp-rda, featherlight:...; auto (default)
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared: one stack over all threads
       --max-distance LINES    count distances from here on in one open-ended bin
