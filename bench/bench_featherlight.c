@@ -1,11 +1,11 @@
 /*
  * bench_featherlight.c - how near featherlight comes to the truth, trace by trace:
  *
- *     bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS]]
+ *     bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS [all]]]
  *
  * reads FOLDER/list as bench/featherlight-traces leaves it. Every trace is scaled to
  * SAMPLES samples (default 8,000; 1 of references / SAMPLES loads and stores). Loads
- * and stores only, words of 8 bytes; accuracy is paper 003's: 20 bins from 4 Ki, S,
+ * and stores only, words of 8 bytes; `all` prints RI and RD accuracy of every ablation, too, for every trace; accuracy is paper 003's: 20 bins from 4 Ki, S,
  * S-hat and earth mover's distance, means over SEEDS seeds (default 5).
  *
  * The diagnosis follows the paper's figure 5. `model` is the same conversion made of
@@ -50,6 +50,7 @@ struct row {
 
 static struct row rows[TRACES_MAX];
 static uint32_t row_count;
+static int print_all;
 
 static struct rsc_trace *open_trace(const char *path) {
     struct rsc_filter filter = RSC_FILTER_ALL;
@@ -147,6 +148,9 @@ static void measure(const char *path, const char *name, uint64_t samples, uint32
     printf("%-20s %7.1f M %8llu  %6.2f %6.2f %6.3f   %6.2f %6.2f %6.3f   %6.2f %6.2f\n", name, (double)exact->references / 1e6,
            (unsigned long long)period, 100 * row->ri[0].s, 100 * row->ri[0].hat, row->ri[0].emd, 100 * row->rd[0].s,
            100 * row->rd[0].hat, row->rd[0].emd, 100 * row->model.s, 100 * row->model.hat);
+    for (uint32_t v = 0; v < VARIANTS && print_all; v++)
+        printf("  %-36s %6.2f %6.2f  EMD %.3f %.3f\n", variants[v][0] ? variants[v] : "as by default", 100 * row->ri[v].s, 100 * row->rd[v].s,
+               row->ri[v].emd, row->rd[v].emd);
     fflush(stdout);
     rsc_profile_free(exact);
 }
@@ -193,11 +197,12 @@ int main(int argc, char **argv) {
     const char *folder = argc > 1 ? argv[1] : "build/bench/featherlight", *set = argc > 2 ? argv[2] : "held";
     uint64_t samples = argc > 3 ? strtoull(argv[3], NULL, 10) : 8000;
     uint32_t seeds = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 5;
+    print_all = argc > 5 && !strcmp(argv[5], "all");
     char path[4096], line[600], which[32], name[500];
     snprintf(path, sizeof path, "%s/list", folder);
     FILE *list = fopen(path, "r");
     if (!list || !samples || !seeds || seeds > SEEDS_MAX) {
-        fprintf(stderr, "usage: bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS]] (bench/featherlight-traces makes FOLDER)\n");
+        fprintf(stderr, "usage: bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS [all]]] (bench/featherlight-traces makes FOLDER)\n");
         return 1;
     }
     printf("%s traces, %llu samples each, 4 registers; percent, mean of %u seeds\n", set, (unsigned long long)samples, seeds);
