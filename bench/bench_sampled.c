@@ -13,7 +13,8 @@
  * without a distance being one more bin, with and without distance 0, the fraction of
  * references in analysis mode, and weight and key matching of the instructions that have
  * 75, 80, 90 and 95 % of the misses where 10 % of reuses miss. Speed is processor time of
- * one thread for the whole analysis, reading included, exact / sampled, best of 3.
+ * one thread for the whole analysis, reading included, exact / sampled, best of REPEATS
+ * (environment; 3).
  */
 #include <math.h>
 #include <reusescope/reusescope.h>
@@ -27,7 +28,6 @@
 #include "trace/generate.h"
 
 #define SAMPLES_LEAST 5000u
-#define REPEATS 3
 
 static const double covers[4] = {0.75, 0.80, 0.90, 0.95};
 
@@ -45,7 +45,8 @@ static struct rsc_profile *analyse(const char *path, const char *engine, const c
     struct rsc_error error;
     options.bins_per_octave = lines ? 0 : 10;
     *seconds = INFINITY;
-    for (int i = 0; i < REPEATS; i++) {
+    int repeats = getenv("REPEATS") ? atoi(getenv("REPEATS")) : 3;
+    for (int i = 0; i < repeats || !profile; i++) {
         double start = cpu_seconds_now();
         rsc_profile_free(profile);
         need(rsc_trace_open(&trace, path, &reading, &error), path);
