@@ -95,7 +95,7 @@ static void compare(const char *path, const char *engine, const char *model, con
     if (exact->code_count && sampled->code_count) select_code(exact, sampled, weight, key);
     printf("%-22.22s %-8s%8.0f%s%8.1f%8.1f%8.1f%8.2f%8.2f  ", slash ? slash + 1 : path, model, samples, counts ? " " : "*",
            100 * accuracy, 100 * without_zero, analysed, 100 * curve, exact_seconds / seconds);
-    for (int y = 0; y < 4; y++) printf("%6.1f/%-5.1f", 100 * weight[y], 100 * key[y]);
+    for (int y = 0; y < 4 && weight[0] == weight[0]; y++) printf("%6.1f/%-5.1f", 100 * weight[y], 100 * key[y]);
     printf("\n");
     fflush(stdout);
     if (counts) {
@@ -117,7 +117,7 @@ static void print_mean(const char *model, const struct figures *mean) {
     printf("%-22s %-8s%8.0f %8.1f%8.1f%8.1f%8.2f%8.2f  ", "mean", model, mean->count, 100 * mean->accuracy / mean->count,
            100 * mean->without_zero / mean->count, mean->analysed / mean->count, 100 * mean->curve / mean->count,
            exp(mean->speed / mean->count));
-    for (int y = 0; y < 4; y++)
+    for (int y = 0; y < 4 && mean->selections > 0; y++)
         printf("%6.1f/%-5.1f", 100 * mean->weight[y] / mean->selections, 100 * mean->key[y] / mean->selections);
     printf("\n");
 }
