@@ -78,7 +78,7 @@ static void sampled_destroy(void *state) {
 
 const struct rsc_engine_kind rsc_engine_sampled = {
     .name = "sampled",
-    .parameter = "KEY=VALUE,...",
+    .parameter = "KEY=VALUE",
     .what = "a sample of references, or of lines; private and shared stacks; with error bars",
     .can = RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_PRIVATE,
     .create = sampled_create,

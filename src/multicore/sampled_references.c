@@ -385,7 +385,7 @@ static void tell(const struct sampled_engine *engine, const struct rsc_sampler_c
 static int sampled_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct sampled_engine *engine = state;
     struct rsc_sampler_counts counts;
-    char sampling[256];
+    char sampling[400];
     rsc_sampler_finish(engine->sampler);
     rsc_sampler_get_counts(engine->sampler, &counts);
     *out = rsc_sampled_sum_profile(&engine->sum, engine->accesses, engine->references, engine->options.line_bytes);
