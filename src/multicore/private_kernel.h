@@ -92,6 +92,14 @@ ALWAYS void find_bit(struct rsc_private_stacks *stacks, const struct rsc_private
     }
 }
 
+/* The hole that the next line to come up will fill: where it is nobody could know before. */
+ALWAYS void expect_top_hole(const struct rsc_private_stack *stack) {
+    uint32_t slot = stack->holes.top - 1;
+    if (!stack->holes.top) return;
+    rsc_rank_prefetch(&stack->rank, slot);
+    __builtin_prefetch(stack->holes.level[0] + (slot >> 6), 1);
+}
+
 /* A line in the bitmap comes to the top. Returns its distance. */
 ALWAYS uint32_t lift(struct rsc_private_stack *stack, uint32_t slot) {
     if (__builtin_expect(stack->holes.top > slot + 1, 0)) {
@@ -100,6 +108,7 @@ ALWAYS uint32_t lift(struct rsc_private_stack *stack, uint32_t slot) {
         rsc_rank_take(&stack->rank, top);
         rsc_holes_drop_top(&stack->holes);
         rsc_holes_add(&stack->holes, slot);
+        expect_top_hole(stack);
         return distance;
     }
     uint32_t before = rsc_rank_take(&stack->rank, slot);
@@ -111,6 +120,7 @@ ALWAYS void fill_top_hole(struct rsc_private_stack *stack) {
     if (!stack->holes.top) return;
     rsc_rank_take(&stack->rank, stack->holes.top - 1);
     rsc_holes_drop_top(&stack->holes);
+    expect_top_hole(stack);
 }
 
 /* What a reference yields. */
