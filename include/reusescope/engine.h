@@ -29,7 +29,8 @@ extern "C" {
 struct rsc_engine_options {
     size_t struct_bytes;       /* sizeof(struct rsc_engine_options) */
     const char *engine;        /* "exact", ..., or "NAME:PARAMETER"; default "auto" */
-    const char *model;         /* one stack over all threads: "single" (default), or "shared", which says their order was real; "requests" has one */
+    const char *model;         /* one stack over all threads: "single" (default), or "shared", which says their order was real;
+                                  "private": a stack a thread, kept coherent by invalidation; "requests" has a model of its own */
     uint32_t line_bytes;       /* power of two, 1 to 4096; default 64; 1 for "requests" */
     uint32_t phases;           /* cut the run into this many parts; 0: none */
     uint64_t max_distance;     /* put RD >= this into one open-ended bin; 0: no cap */
@@ -47,6 +48,9 @@ struct rsc_engine_options {
     uint32_t top_lines;        /* also tell this many lines that miss most, up to 1024; 0: none */
     uint64_t top_lines_bytes;  /* in a cache of this size; default 32 KiB */
     uint32_t on_device;        /* "hp-rda": 1 runs it on the device, as a number of one other than 0 does */
+    uint32_t reserved;         /* 0 */
+    const char *cores;         /* "private": groups of threads that share a stack, as "0-1,2-3" (thread numbers in order
+                                  of appearance; "0+2" are single ones); threads in no group have their own. NULL: all do */
 };
 
 struct rsc_engine;

@@ -15,7 +15,11 @@ const struct rsc_option rsc_analysis_options[] = {
      "shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)",
      "auto exact parallel gpu mpi shards: shards-max: hotl aet statstack shen hp-rda"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
-    {RSC_OPT_MODEL, 0, "model", "MODEL", "single (default for traces) or shared: one stack over all threads", "single shared"},
+    {RSC_OPT_MODEL, 0, "model", "MODEL",
+     "single (default for traces) or shared: one stack over all threads; private: one a thread, kept coherent; both: private and shared",
+     "single private shared both"},
+    {RSC_OPT_CORES, 0, "cores", "GROUP,...", "private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)",
+     NULL},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
     {RSC_OPT_PHASES, 0, "phases", "N", "also cut the run into N parts of equal length", NULL},
     {RSC_OPT_BINS, 0, "bins", "N", "also keep histograms with N bins per octave, 1 to 64", NULL},
@@ -89,7 +93,11 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
     uint64_t number;
     switch (id) {
     case RSC_OPT_ENGINE: analysis->engine.engine = parser->value; return -1;
-    case RSC_OPT_MODEL: analysis->engine.model = parser->value; return -1;
+    case RSC_OPT_MODEL:
+        analysis->both = !strcmp(parser->value, "both");
+        analysis->engine.model = parser->value;
+        return -1;
+    case RSC_OPT_CORES: analysis->engine.cores = parser->value; return -1;
     case RSC_OPT_LINE:
         if (parse_lines(analysis, parser->value) < 0)
             return rsc_option_refuse(parser, "not a list of powers of two from 1 to 4096");
@@ -170,10 +178,10 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
     if (full < 0) return full;
     analysis->batch = batch;
     if (analysis->pool)
-        rsc_pool_for(analysis->pool, analysis->line_count, push_one, analysis);
+        rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
     else
-        for (size_t i = 0; i < analysis->line_count; i++) push_one(analysis, i);
-    for (size_t i = 0; i < analysis->line_count; i++) {
+        for (size_t i = 0; i < analysis->count; i++) push_one(analysis, i);
+    for (size_t i = 0; i < analysis->count; i++) {
         if (analysis->status[i] == 0) continue;
         *error = analysis->errors[i];
         return analysis->status[i];
@@ -228,8 +236,19 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     return status;
 }
 
+/* The engine knows its models one by one; both is ours. */
+static int check_model(const struct rsc_analysis *analysis, struct rsc_error *error) {
+    static const char *const models[] = {"single", "private", "shared", "both", "requests"};
+    const char *model = analysis->engine.model;
+    for (size_t i = 0; model && i < sizeof models / sizeof *models; i++)
+        if (!strcmp(model, models[i])) return 0;
+    if (!model) return 0;
+    return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, private, shared, both", model);
+}
+
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     int refused = refuse_hprda_options(analysis, error);
+    if (!refused) refused = check_model(analysis, error);
     if (!refused) refused = refuse_error(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
     if (refused < 0) return refused;
@@ -240,17 +259,21 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
     rsc_memory_start(analysis);
+    analysis->count = analysis->line_count * (analysis->both ? RSC_MODELS_MAX : 1);
     if (analysis->engine.engine &&
         (!strcmp(analysis->engine.engine, "parallel") || !strcmp(analysis->engine.engine, "hp-rda"))) {
-        size_t share = analysis->threads / analysis->line_count; /* each line size has workers of its own */
+        size_t share = analysis->threads / analysis->count; /* each line size has workers of its own */
         analysis->engine.workers = share ? (uint32_t)share : 1;
     }
-    for (size_t i = 0; i < analysis->line_count; i++) {
-        analysis->engine.line_bytes = analysis->line_bytes[i];
-        int status = rsc_engine_new(&analysis->engines[i], &analysis->engine, error);
+    for (size_t i = 0; i < analysis->count; i++) {
+        struct rsc_engine_options options = analysis->engine;
+        options.line_bytes = analysis->line_bytes[analysis->both ? i / RSC_MODELS_MAX : i];
+        if (analysis->both) options.model = i % RSC_MODELS_MAX ? "shared" : "private";
+        if (analysis->both && i % RSC_MODELS_MAX) options.cores = NULL;
+        int status = rsc_engine_new(&analysis->engines[i], &options, error);
         if (status < 0) return status;
     }
-    if (analysis->threads > 1 && analysis->line_count > 1)
+    if (analysis->threads > 1 && analysis->count > 1)
         return rsc_pool_new(&analysis->pool, analysis->threads, error);
     return 0;
 }
@@ -266,7 +289,7 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING, "%s", missing.message);
         return 0;
     }
-    for (size_t i = 0; !status && i < analysis->line_count; i++) {
+    for (size_t i = 0; !status && i < analysis->count; i++) {
         struct rsc_profile *profile = analysis->profiles[i];
         for (size_t m = 0; !status && i == 0 && m < profile->mapping_count; m++) {
             const struct rsc_mapping_row *map = &profile->mappings[m];
@@ -280,7 +303,7 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
 }
 
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
-    for (size_t i = 0; i < analysis->line_count; i++) {
+    for (size_t i = 0; i < analysis->count; i++) {
         int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
         if (status < 0) return status;
         if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
@@ -293,7 +316,7 @@ int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struc
 void rsc_analysis_close(struct rsc_analysis *analysis) {
     rsc_pool_free(analysis->pool);
     analysis->pool = NULL;
-    for (size_t i = 0; i < RSC_LINE_SIZES_MAX; i++) {
+    for (size_t i = 0; i < RSC_ENGINES_MAX; i++) {
         rsc_engine_free(analysis->engines[i]);
         rsc_profile_free(analysis->profiles[i]);
         analysis->engines[i] = NULL;

@@ -9,11 +9,14 @@
 #include "cmd/session.h"
 
 #define RSC_LINE_SIZES_MAX 13 /* 1 byte to 4 KiB */
+#define RSC_MODELS_MAX 2      /* private and shared */
+#define RSC_ENGINES_MAX (RSC_LINE_SIZES_MAX * RSC_MODELS_MAX)
 
 enum {
     RSC_OPT_ENGINE = RSC_OPT_VERB,
     RSC_OPT_LINE,
     RSC_OPT_MODEL,
+    RSC_OPT_CORES,
     RSC_OPT_THREADS,
     RSC_OPT_MAX_DISTANCE,
     RSC_OPT_PHASES,
@@ -41,6 +44,8 @@ struct rsc_analysis {
     uint32_t line_bytes[RSC_LINE_SIZES_MAX];
     size_t line_count;
     int lines_given; /* --line was */
+    int both;        /* models private and shared, in one pass: two engines for each line size, private first */
+    size_t count;    /* engines, and profiles */
     int requests;    /* whole objects: an engine and a line size of their own */
     unsigned threads;
     const char *sysroot; /* for names of code and data; NULL: none */
@@ -51,12 +56,12 @@ struct rsc_analysis {
     uint64_t memory_most, memory_before, batches;
 
     struct rsc_pool *pool; /* NULL: one line size after the other */
-    struct rsc_engine *engines[RSC_LINE_SIZES_MAX];
-    struct rsc_profile *profiles[RSC_LINE_SIZES_MAX];
+    struct rsc_engine *engines[RSC_ENGINES_MAX];
+    struct rsc_profile *profiles[RSC_ENGINES_MAX];
     /* One push, shared out: */
     const struct rsc_batch *batch;
-    int status[RSC_LINE_SIZES_MAX];
-    struct rsc_error errors[RSC_LINE_SIZES_MAX];
+    int status[RSC_ENGINES_MAX];
+    struct rsc_error errors[RSC_ENGINES_MAX];
 };
 
 void rsc_analysis_start(struct rsc_analysis *analysis, struct rsc_session *session);
@@ -72,7 +77,7 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error);
 
 /*
- * Ends the engines; profiles[0..line_count-1] then say `source` and the command
+ * Ends the engines; profiles[0..count-1] then say `source` and the command
  * line, and name code and data where it is known what was loaded where.
  */
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);

@@ -105,5 +105,5 @@ int rsc_analyze_ranks(struct rsc_analysis *analysis, const char *const *paths, s
         ranks->abort(ranks, leave);
         return leave;
     }
-    return ranks->rank ? RSC_EXIT_OK : rsc_session_deliver(session, analysis->profiles, analysis->line_count, 1);
+    return ranks->rank ? RSC_EXIT_OK : rsc_session_deliver(session, analysis->profiles, analysis->count, 1);
 }

@@ -76,7 +76,7 @@ static int keep_word(struct rsc_analysis *analysis, const char *path, struct rsc
     double allowed = analysis->engine.error;
     struct stat there;
     int good = 1;
-    for (size_t i = 0; allowed > 0 && i < analysis->line_count; i++)
+    for (size_t i = 0; allowed > 0 && i < analysis->count; i++)
         good &= rsc_auto_kept_word(analysis->profiles[i], allowed);
     if (good) return 0;
     if (!strcmp(path, "-") || stat(path, &there) < 0 || !S_ISREG(there.st_mode)) {
@@ -102,7 +102,7 @@ static int analyze(struct rsc_analysis *analysis, const char *path) {
     if (!status) status = analyze_once(analysis, path, &error);
     if (!status) status = keep_word(analysis, path, &error);
     return status < 0 ? rsc_session_fail(session, &error)
-                      : rsc_session_deliver(session, analysis->profiles, analysis->line_count, 1);
+                      : rsc_session_deliver(session, analysis->profiles, analysis->count, 1);
 }
 
 static int run_analyze(const struct rsc_verb *verb, int argc, char **argv) {

@@ -220,7 +220,7 @@ static void say_how_it_went(struct run *run) {
     double seen = all ? (double)stats.instructions / (double)all : 1;
     if (rebuilt(run)) seen = share_seen(launch->ring);
     double slowdown = run->native_seconds > 0 ? (user + kernel) / run->native_seconds : NAN;
-    for (size_t i = 0; i < run->analysis.line_count; i++) {
+    for (size_t i = 0; i < run->analysis.count; i++) {
         if (!run->analysis.profiles[i]) continue;
         run->analysis.profiles[i]->made.coverage = seen;
         run->analysis.profiles[i]->made.overhead = slowdown;
@@ -279,7 +279,7 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (status > 0) run->trace_full = 1;
     if (status > 0) status = 0;
     if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, rebuilt(run) ? "asm" : "qemu", error);
-    for (size_t i = 0; !status && !run->only_record && i < run->analysis.line_count; i++)
+    for (size_t i = 0; !status && !run->only_record && i < run->analysis.count; i++)
         if (run->analysis.engine.error > 0 && !rsc_auto_kept_word(run->analysis.profiles[i], run->analysis.engine.error))
             rsc_log_line(&run->session.log, RSC_LOG_WARNING, "the error bars are wider than --error %g allows",
                          run->analysis.engine.error);
@@ -328,7 +328,7 @@ static int run_program(struct run *run) {
     } else {
         say_how_it_went(run);
         if (!run->only_record)
-            leave = rsc_session_deliver(&run->session, run->analysis.profiles, run->analysis.line_count, 1);
+            leave = rsc_session_deliver(&run->session, run->analysis.profiles, run->analysis.count, 1);
         else
             rsc_hint(&run->session, "reusescope analyze %s", run->trace_name);
         if (leave == RSC_EXIT_OK) leave = exit_status(run);

@@ -128,6 +128,18 @@ static int name_line(struct rsc_symbols *symbols, const struct rsc_profile *prof
     return rc;
 }
 
+static int name_false_sharing(struct rsc_symbols *symbols, const struct rsc_profile *profile,
+                              struct rsc_false_sharing_row *line) {
+    struct rsc_object_row row = {.name = line->object, .kind = line->object_kind, .context = line->context};
+    int rc = line->object ? name_object(symbols, profile, &row) : 0;
+    line->object = row.name;
+    for (size_t i = 0; !rc && i < line->place_count; i++) {
+        rc = rsc_symbols_place(symbols, &line->places[i].writer, NULL, NULL);
+        if (!rc) rc = rsc_symbols_place(symbols, &line->places[i].victim, NULL, NULL);
+    }
+    return rc;
+}
+
 static int name_code(struct rsc_symbols *symbols, struct rsc_code_row *row) {
     struct rsc_place *inlined;
     size_t count;
@@ -152,6 +164,8 @@ int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *pr
     for (size_t i = 0; !rc && i < profile->pair_count; i++) rc = name_pair_object(symbols, profile, &profile->pairs[i]);
     if (!rc) rc = symbols_find_loops(symbols, profile);
     for (size_t i = 0; !rc && i < profile->line_count; i++) rc = name_line(symbols, profile, &profile->lines[i]);
+    for (size_t i = 0; !rc && i < profile->false_sharing_count; i++)
+        rc = name_false_sharing(symbols, profile, &profile->false_sharing[i]);
     return rc ? rsc_fail_memory(error, "names of a profile") : 0;
 }
 

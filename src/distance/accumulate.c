@@ -71,6 +71,7 @@ static int add_threads(struct rsc_accumulator *sum, uint32_t wanted) {
         if (sum->rd_capped) rsc_histogram_add(&first->rd, sum->rd_cap, sum->rd_capped);
         first->references = sum->references;
         first->cold = sum->cold;
+        first->invalidated = sum->invalidated;
     }
     return 0;
 }
@@ -88,6 +89,7 @@ static int add_kinds(struct rsc_accumulator *sum, uint32_t seen) {
         rsc_histogram_merge(&row->rd, &sum->rd);
         if (sum->rd_capped) rsc_histogram_add(&row->rd, sum->rd_cap, sum->rd_capped);
         row->cold = sum->cold;
+        row->invalidated = sum->invalidated;
     }
     sum->kinds_seen = seen;
     return 0;
@@ -120,10 +122,11 @@ int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_ba
 
 static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const uint64_t *ri, uint32_t count) {
     uint64_t *rd_count = sum->rd.count, *ri_count = sum->ri.count;
-    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, cold = 0, capped = 0;
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, cold = 0, capped = 0, none = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (rd[i] == COLD) {
-            cold++;
+        if (rd[i] >= RSC_RD_INVALIDATED) {
+            none++;
+            cold += rd[i] == COLD;
             continue;
         }
         if (ri) ri_count[rsc_bin_of_fine(ri[i])]++;
@@ -134,10 +137,11 @@ static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const u
     }
     sum->references += count;
     sum->cold += cold;
+    sum->invalidated += none - cold;
     sum->rd_capped += capped;
     if (!sum->bins_per_octave) return;
     for (uint32_t i = 0; i < count; i++) {
-        if (rd[i] == COLD) continue;
+        if (rd[i] >= RSC_RD_INVALIDATED) continue;
         rsc_histogram_add(&sum->rd_binned, rd[i] < cap ? rd[i] : cap, 1);
         if (ri) rsc_histogram_add(&sum->ri_binned, ri[i], 1);
     }
@@ -149,6 +153,8 @@ static inline void count_in_row(struct rsc_accumulator *sum, uint32_t thread, ui
     row->references++;
     if (rd == COLD)
         row->cold++;
+    else if (rd == RSC_RD_INVALIDATED)
+        row->invalidated++;
     else
         row->rd.count[rsc_bin_of_coarse(rd < cap ? rd : cap)]++;
 }
@@ -162,6 +168,8 @@ static void count_threads(struct rsc_accumulator *sum, const struct rsc_batch *b
 static inline void count_in_kind(struct rsc_kind_counts *row, uint32_t rd, uint64_t cap) {
     if (rd == COLD)
         row->cold++;
+    else if (rd == RSC_RD_INVALIDATED)
+        row->invalidated++;
     else
         row->rd.count[rsc_bin_of_fine(rd < cap ? rd : cap)]++;
 }
@@ -180,6 +188,7 @@ static void join_phase_pairs(struct rsc_accumulator *sum) {
         struct rsc_phase_counts left = sum->phases[i], right = sum->phases[i + 1];
         left.references += right.references;
         left.cold += right.cold;
+        left.invalidated += right.invalidated;
         rsc_histogram_merge(&left.rd, &right.rd);
         rsc_histogram_free(&right.rd);
         sum->phases[kept++] = left;
@@ -194,6 +203,7 @@ static int cut_phase(struct rsc_accumulator *sum) {
         .first = sum->phase_start_references,
         .references = sum->references - sum->phase_start_references,
         .cold = sum->cold - sum->phase_start_cold,
+        .invalidated = sum->invalidated - sum->phase_start_invalidated,
     };
     if (rsc_histogram_init(&phase.rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
     for (uint32_t bin = 0; bin < sum->rd.bin_count; bin++) {
@@ -206,6 +216,7 @@ static int cut_phase(struct rsc_accumulator *sum) {
     memcpy(sum->phase_start.count, sum->rd.count, sum->rd.bin_count * sizeof *sum->rd.count);
     sum->phase_start_references = sum->references;
     sum->phase_start_cold = sum->cold;
+    sum->phase_start_invalidated = sum->invalidated;
     sum->phase_start_capped = sum->rd_capped;
     return 0;
 }
@@ -320,6 +331,7 @@ static int fill_phases(struct rsc_accumulator *sum, struct rsc_profile *profile)
         if (!row->references) row->first = part->first;
         row->references += part->references;
         row->cold += part->cold;
+        row->invalidated += part->invalidated;
         rsc_histogram_merge(&row->rd, &part->rd);
     }
     return 0;
@@ -334,6 +346,7 @@ static int fill_threads(struct rsc_accumulator *sum, struct rsc_profile *profile
         int alone = sum->thread_count == 1;
         row->references = alone ? sum->references : sum->threads[i].references;
         row->cold = alone ? sum->cold : sum->threads[i].cold;
+        row->invalidated = alone ? sum->invalidated : sum->threads[i].invalidated;
         rsc_histogram_merge(&row->rd, alone ? &sum->rd : &sum->threads[i].rd);
         if (alone && sum->rd_capped) rsc_histogram_add(&row->rd, sum->rd_cap, sum->rd_capped);
     }
@@ -346,7 +359,7 @@ static int fill_kinds(struct rsc_accumulator *sum, struct rsc_profile *profile) 
     if (!rsc_accumulator_by_kind(sum)) return 0;
     for (uint32_t k = 0; k < RSC_KIND_NAMES; k++) {
         if (!(sum->kinds_seen >> k & 1)) continue;
-        references[k] = sum->kinds[k].cold + rsc_histogram_total(&sum->kinds[k].rd);
+        references[k] = sum->kinds[k].cold + sum->kinds[k].invalidated + rsc_histogram_total(&sum->kinds[k].rd);
         count += references[k] != 0;
     }
     if (count < 2) return 0;
@@ -357,6 +370,7 @@ static int fill_kinds(struct rsc_accumulator *sum, struct rsc_profile *profile) 
         row->kind = rsc_kind_names[k];
         row->references = references[k];
         row->cold = sum->kinds[k].cold;
+        row->invalidated = sum->kinds[k].invalidated;
         rsc_histogram_merge(&row->rd, &sum->kinds[k].rd);
         rsc_histogram_merge(&row->rd_fine, &sum->kinds[k].rd);
     }
@@ -374,6 +388,7 @@ struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_
     profile->accesses = sum->accesses;
     profile->references = sum->references;
     profile->cold = sum->cold;
+    profile->invalidated = sum->invalidated;
     profile->distinct = distinct;
     profile->rd_cap = sum->rd_cap;
     profile->rd_capped = sum->rd_capped;

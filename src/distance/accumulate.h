@@ -19,8 +19,11 @@
 /* Threads beyond these are counted but get no row of their own. */
 #define RSC_THREAD_ROWS_MAX 4096u
 
+/* What stands for a distance where there is none: a first use (as RSC_RD_COLD), and a line that another stack took away. */
+#define RSC_RD_INVALIDATED (UINT32_MAX - 1)
+
 struct rsc_thread_counts {
-    uint64_t references, cold;
+    uint64_t references, cold, invalidated;
     uint64_t pid, tid;
     struct rsc_histogram rd; /* RSC_BINS_COARSE; not allocated before the second thread */
 };
@@ -29,18 +32,18 @@ struct rsc_thread_counts {
 #define RSC_KIND_SLOTS 4u
 
 struct rsc_kind_counts {
-    uint64_t cold; /* its references are these and the distances */
+    uint64_t cold, invalidated; /* its references are these and the distances */
     struct rsc_histogram rd; /* RSC_BINS_FINE; not allocated before the second kind, nor for kinds not seen */
 };
 
 struct rsc_phase_counts {
-    uint64_t first, references, cold;
+    uint64_t first, references, cold, invalidated;
     struct rsc_histogram rd; /* RSC_BINS_COARSE */
 };
 
 struct rsc_accumulator {
     struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
-    uint64_t accesses, references, cold;
+    uint64_t accesses, references, cold, invalidated;
     uint64_t rd_cap, rd_capped;
 
     uint32_t bins_per_octave;
@@ -60,7 +63,7 @@ struct rsc_accumulator {
     uint32_t phase_count, phase_room;
     uint64_t phase_length;            /* references in each complete one */
     struct rsc_histogram phase_start; /* rd when the current one began */
-    uint64_t phase_start_references, phase_start_cold, phase_start_capped;
+    uint64_t phase_start_references, phase_start_cold, phase_start_capped, phase_start_invalidated;
 };
 
 /* Returns 0 or RSC_ENOMEM. A zeroed accumulator may always be freed. */
@@ -71,7 +74,7 @@ void rsc_accumulator_free(struct rsc_accumulator *sum);
 int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch);
 
 /*
- * Counts `count` references: rd[i] (UINT32_MAX: cold) and ri[i] (`ri` may be NULL:
+ * Counts `count` references: rd[i] (UINT32_MAX: cold; or RSC_RD_INVALIDATED) and ri[i] (`ri` may be NULL:
  * not wanted), made by access from[i] of the batch. Returns 0 or RSC_ENOMEM.
  */
 int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,

@@ -383,7 +383,7 @@ static void count_chunk(struct rsc_attribution *a, struct chunk *chunk, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         uint32_t bin = chunk->bin[i], row = chunk->pair_row[i];
         uint64_t key = chunk->pair[i];
-        if (bin == RSC_TALLY_COLD) {
+        if (bin == RSC_TALLY_COLD || bin == RSC_TALLY_INVALIDATED) {
             rsc_tally_add(&a->code, a->counts[(uint32_t)key].row, bin);
             continue;
         }

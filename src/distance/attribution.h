@@ -47,7 +47,7 @@ int rsc_attribution_tags(struct rsc_attribution *attribution, const struct rsc_b
 
 /*
  * Counts references: made by access from[i] of the batch with tags[from[i]],
- * distance rd[i] (UINT32_MAX: cold), previous use of the line tagged last_tag[i].
+ * distance rd[i] (UINT32_MAX: cold, one less: invalidated; neither makes a pair), previous use of the line tagged last_tag[i].
  * Objects are looked up by the access's address as of its place among the
  * batch's events. Returns 0 or RSC_ENOMEM.
  */
@@ -64,6 +64,13 @@ void rsc_attribution_keep_objects(struct rsc_attribution *attribution, uint64_t 
 /* Names the lines of a profile, each by the number kept for it; before rsc_attribution_fill(). Returns 0 or RSC_ENOMEM. */
 int rsc_attribution_name_lines(const struct rsc_attribution *attribution, struct rsc_profile *profile,
                                const uint64_t *objects);
+
+/* The same for falsely shared lines. */
+int rsc_attribution_name_false_sharing(const struct rsc_attribution *attribution, struct rsc_profile *profile,
+                                       const uint64_t *objects);
+
+/* The instruction behind a tag. */
+uint64_t rsc_attribution_pc(const struct rsc_attribution *attribution, uint32_t tag);
 
 /*
  * Rows a profile gets at most, those with most references first; more would be

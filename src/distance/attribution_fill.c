@@ -30,9 +30,11 @@ static void fold_rest(struct rsc_attribution *a, struct rsc_profile *profile, co
         rest->references += list[i].references;
         rsc_tally_read(&a->code, list[i].row, &cold, &rest->rd);
         rest->cold += cold;
+        rest->invalidated += rsc_tally_count(&a->code, list[i].row, RSC_TALLY_INVALIDATED);
         if (list[i].row != RSC_CODE_OTHER || nameless == UINT32_MAX) continue;
         rsc_tally_read(&a->code, nameless, &cold, &rest->rd);
         rest->cold += cold;
+        rest->invalidated += rsc_tally_count(&a->code, nameless, RSC_TALLY_INVALIDATED);
     }
     rest->error = rest->references;
 }
@@ -61,12 +63,14 @@ static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
         row->place.pc = list[i].key;
         row->references = list[i].references;
         rsc_tally_read(&a->code, list[i].row, &row->cold, &row->rd);
+        row->invalidated = rsc_tally_count(&a->code, list[i].row, RSC_TALLY_INVALIDATED);
         row->stride = a->strides.rows[list[i].row].stride;
         if (list[i].row != RSC_CODE_OTHER) continue;
         row->error = other;
         if (nameless == UINT32_MAX) continue;
         rsc_tally_read(&a->code, nameless, &cold, &row->rd);
         row->cold += cold;
+        row->invalidated += rsc_tally_count(&a->code, nameless, RSC_TALLY_INVALIDATED);
     }
     /* The folded row is made last and may belong far ahead. */
     for (uint32_t i = kept; status == 0 && i-- > 1 && profile->code[i].references > profile->code[i - 1].references;) {
@@ -175,6 +179,7 @@ static int fill_objects(struct rsc_attribution *a, struct rsc_profile *profile) 
         row->references = list[i].references;
         row->error = a->things.error[list[i].row];
         rsc_tally_read(&a->things.tally, list[i].row, &row->cold, &row->rd);
+        row->invalidated = rsc_tally_count(&a->things.tally, list[i].row, RSC_TALLY_INVALIDATED);
     }
     free(list);
     return status;
@@ -194,6 +199,23 @@ int rsc_attribution_name_lines(const struct rsc_attribution *a, struct rsc_profi
     return 0;
 }
 
+int rsc_attribution_name_false_sharing(const struct rsc_attribution *a, struct rsc_profile *profile,
+                                       const uint64_t *objects) {
+    for (size_t i = 0; i < profile->false_sharing_count; i++) {
+        struct rsc_false_sharing_row *line = &profile->false_sharing[i];
+        struct rsc_object_row thing = {0};
+        if (rsc_object_sort(objects[i]) == RSC_OBJECT_UNKNOWN) continue;
+        if (name_object(a, objects[i], &thing) < 0) return RSC_ENOMEM;
+        free(line->object);
+        line->object = thing.name;
+        line->object_kind = thing.kind;
+        line->context = thing.context;
+    }
+    return 0;
+}
+
+uint64_t rsc_attribution_pc(const struct rsc_attribution *a, uint32_t tag) { return a->place[tag].pc; }
+
 /* ---- contexts ---- */
 
 /* Every context of a row. */
@@ -207,6 +229,8 @@ static void for_each_context(struct rsc_profile *profile, void (*visit)(uint32_t
     for (size_t i = 0; i < profile->object_count; i++) visit(&profile->objects[i].context, by_node);
     for (size_t i = 0; i < profile->line_count; i++)
         if (profile->lines[i].context != RSC_NO_CONTEXT) visit(&profile->lines[i].context, by_node);
+    for (size_t i = 0; i < profile->false_sharing_count; i++)
+        if (profile->false_sharing[i].context != RSC_NO_CONTEXT) visit(&profile->false_sharing[i].context, by_node);
 }
 
 static void mark(uint32_t *context, uint32_t *by_node) { by_node[*context] = 1; }

@@ -41,12 +41,13 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
                          struct rsc_error *error) {
     memset(full, 0, sizeof *full);
     if (given) {
-        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or one of the last two fields, was added */
+        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or one of the last three, was added */
         if (given->struct_bytes != sizeof *given &&
             given->struct_bytes != offsetof(struct rsc_engine_options, attribute) &&
             given->struct_bytes != (offsetof(struct rsc_engine_options, no_ri) + 7) / 8 * 8 &&
             given->struct_bytes != offsetof(struct rsc_engine_options, top_lines_bytes) &&
-            given->struct_bytes != offsetof(struct rsc_engine_options, on_device))
+            given->struct_bytes != offsetof(struct rsc_engine_options, on_device) &&
+            given->struct_bytes != offsetof(struct rsc_engine_options, cores))
             return rsc_fail(error, RSC_EINVAL, "engine options: struct_bytes is not sizeof(struct rsc_engine_options)");
         memcpy(full, given, given->struct_bytes < sizeof *full ? given->struct_bytes : sizeof *full);
     }
@@ -72,9 +73,20 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
     return 0;
 }
 
-/* Lines and model, whose defaults are the engine's. */
-static int settle_model(const struct rsc_engine_kind *kind, struct rsc_engine_options *options,
+/* Private stacks have an exact engine of their own; the rest of the engines have them or not. */
+static int settle_private(const struct rsc_engine_kind **kind, struct rsc_engine_options *options,
+                          struct rsc_error *error) {
+    options->model = "private";
+    if (*kind == &rsc_engine_exact || *kind == &rsc_engine_auto) *kind = &rsc_engine_private;
+    if (!((*kind)->can & RSC_CAN_PRIVATE))
+        return rsc_fail(error, RSC_EINVAL, "the %s engine has no private stacks: take exact", (*kind)->name);
+    return 0;
+}
+
+/* Lines and model, whose defaults are the engine's. The model may decide which engine it is. */
+static int settle_model(const struct rsc_engine_kind **found, struct rsc_engine_options *options,
                         struct rsc_error *error) {
+    const struct rsc_engine_kind *kind = *found;
     int requests = (kind->can & RSC_TAKES_REQUESTS) != 0;
     if (!options->line_bytes) options->line_bytes = requests ? 1 : 64;
     if (requests && options->line_bytes != 1)
@@ -87,8 +99,10 @@ static int settle_model(const struct rsc_engine_kind *kind, struct rsc_engine_op
     if (requests) options->model = "requests";
     else if (!options->model || !strcmp(options->model, "single")) options->model = "single";
     else if (!strcmp(options->model, "shared")) options->model = "shared";
+    else if (!strcmp(options->model, "private")) return settle_private(found, options, error);
     else
-        return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, shared", options->model);
+        return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, private, shared", options->model);
+    if (options->cores) return rsc_fail(error, RSC_EINVAL, "cores: only the private model has stacks to share among them");
     return 0;
 }
 
@@ -146,7 +160,7 @@ int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *opt
     if (!engine) return rsc_fail_memory(error, "engine");
     int status = fill_defaults(&engine->options, options, error);
     if (!status) status = find_kind(&engine->kind, &parameter, engine->options.engine, error);
-    if (!status) status = settle_model(engine->kind, &engine->options, error);
+    if (!status) status = settle_model(&engine->kind, &engine->options, error);
     if (!status) status = check_abilities(engine->kind, &engine->options, error);
     if (!status) status = engine->kind->create(&engine->state, &engine->options, parameter, error);
     if (status < 0) {

@@ -22,6 +22,7 @@ enum {
     RSC_CAN_LOCAL = 128,      /* local and no_adjust */
     RSC_TAKES_REQUESTS = 256, /* whole objects instead of lines: line size 1, model "requests" */
     RSC_CAN_DEVICE = 512, /* a device other than 0, or on_device */
+    RSC_CAN_PRIVATE = 1024, /* model "private", and cores */
 };
 
 struct rsc_engine_kind {
@@ -47,6 +48,7 @@ extern const struct rsc_engine_kind rsc_engine_statstack, rsc_engine_aet, rsc_en
 extern const struct rsc_engine_kind rsc_engine_shards, rsc_engine_shards_max;
 extern const struct rsc_engine_kind rsc_engine_mpi;
 extern const struct rsc_engine_kind rsc_engine_gpu;
+extern const struct rsc_engine_kind rsc_engine_private; /* what exact and auto are for model "private"; multicore's */
 
 /* All engines, ending with NULL; engine.c. */
 extern const struct rsc_engine_kind *const rsc_engine_kinds[];

@@ -80,6 +80,10 @@ void rsc_tally_clear(struct rsc_tally *tally, uint32_t row) {
     }
 }
 
+uint64_t rsc_tally_count(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
+    return tally->rows[row].count[bin] + (carries(tally, row, bin) << 32);
+}
+
 uint64_t rsc_tally_read(struct rsc_tally *tally, uint32_t row, uint64_t *cold, struct rsc_histogram *rd) {
     const struct rsc_tally_row *counts = &tally->rows[row];
     uint64_t total = 0;
@@ -91,7 +95,7 @@ uint64_t rsc_tally_read(struct rsc_tally *tally, uint32_t row, uint64_t *cold, s
             total += count;
             if (bin == RSC_TALLY_COLD)
                 *cold = count;
-            else if (rd)
+            else if (rd && bin != RSC_TALLY_INVALIDATED)
                 rd->count[bin - 1] += count;
         }
     }

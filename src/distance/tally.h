@@ -18,7 +18,8 @@
 #include "base/u64_table.h"
 
 #define RSC_TALLY_COLD 0u
-#define RSC_TALLY_BINS 124u /* cold, then coarse bins up to 3.75 G lines, more than rank_bitmap.h can tell apart */
+#define RSC_TALLY_BINS 124u /* cold, then coarse bins up to 2.5 Gi lines, more than rank_bitmap.h can tell apart, */
+#define RSC_TALLY_INVALIDATED (RSC_TALLY_BINS - 1) /* and references to lines that were taken away */
 
 struct rsc_tally_row {
     uint32_t count[RSC_TALLY_BINS];
@@ -36,11 +37,11 @@ struct rsc_tally {
 int rsc_tally_init(struct rsc_tally *tally, uint32_t row_count);
 void rsc_tally_free(struct rsc_tally *tally);
 
-/* The counter of a distance; UINT32_MAX is cold. Distances from `cap` on count as cap. */
+/* The counter of a distance; UINT32_MAX is cold, one less invalidated. Distances from `cap` on count as cap. */
 static inline uint32_t rsc_tally_bin(uint32_t rd, uint32_t cap) {
-    if (rd == UINT32_MAX) return RSC_TALLY_COLD;
+    if (rd >= UINT32_MAX - 1) return rd == UINT32_MAX ? RSC_TALLY_COLD : RSC_TALLY_INVALIDATED;
     uint32_t bin = 1 + rsc_bin_of_coarse(rd < cap ? rd : cap);
-    return bin < RSC_TALLY_BINS ? bin : RSC_TALLY_BINS - 1;
+    return bin < RSC_TALLY_INVALIDATED ? bin : RSC_TALLY_INVALIDATED - 1;
 }
 
 /* A counter has wrapped so many times. */
@@ -61,5 +62,8 @@ void rsc_tally_clear(struct rsc_tally *tally, uint32_t row);
 
 /* What a row holds: returns its total, adds the distances to rd (RSC_BINS_COARSE; may be NULL), sets *cold. */
 uint64_t rsc_tally_read(struct rsc_tally *tally, uint32_t row, uint64_t *cold, struct rsc_histogram *rd);
+
+/* One counter of a row. */
+uint64_t rsc_tally_count(struct rsc_tally *tally, uint32_t row, uint32_t bin);
 
 #endif

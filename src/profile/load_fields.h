@@ -58,6 +58,13 @@ int rsc_load_optional(const struct rsc_loader *loader, const json_t *object, con
 /* The key requests and byte_miss_ratio of each point, if the model is requests. Totals, rd and mrc are read already. */
 int rsc_load_requests(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
 
+/* "0x" and 1 to 16 lower-case digits; the keys of a place (rows_load.c). */
+int rsc_load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address);
+int rsc_load_place(const struct rsc_loader *loader, const json_t *object, struct rsc_place *place);
+
+/* The keys sharing and false_sharing, which may be missing. */
+int rsc_load_sharing(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
+
 /* All rows: contexts, code, pairs, objects, threads, phases, kinds, lines. The profile's totals are read already. */
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
 

@@ -69,6 +69,7 @@ static int join_rows(struct rsc_profile *merged, const struct rsc_profile *a, co
     for (size_t i = 0; i < b->phase_count; i++)
         copy_phase(&merged->phases[a->phase_count + i], &b->phases[i], a->references);
     if ((rc = rsc_kinds_join(merged, a, b)) || (rc = rsc_lines_join(merged, a, b)) ||
+        (rc = rsc_sharing_join(merged, a, b)) ||
         (rc = rsc_requests_join(merged, a, b)))
         return rc;
     return rsc_profile_join_rows(merged, a, b);

@@ -86,12 +86,6 @@ static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_end_lines(json, profile->mrc_count);
 }
 
-static void put_empty(struct rsc_json *json, const char *key) {
-    rsc_json_key(json, key);
-    rsc_json_array(json);
-    rsc_json_array_end(json);
-}
-
 static void put_bins(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
     rsc_json_key(json, "bins");
@@ -113,9 +107,7 @@ void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *jso
     if (rsc_profile_is_requests(profile)) rsc_json_requests(json, profile);
     if (profile->bins_per_octave) put_bins(json, profile);
     rsc_json_rows(json, profile);
-    rsc_json_newline(json);
-    put_empty(json, "sharing");
-    put_empty(json, "false_sharing");
+    rsc_json_sharing(json, profile);
     rsc_json_object_end(json);
 }
 

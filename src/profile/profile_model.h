@@ -162,6 +162,50 @@ struct rsc_request_bytes {
     double *miss_ratio;      /* [mrc_count], beside mrc: bytes missed / bytes requested; derived. Owned */
 };
 
+/*
+ * One cell of the sharing matrix of private stacks: lines that stack `by` took from
+ * stack `from` by writing to them. A stack is named by its first thread; without
+ * groups of threads (--cores) that is the thread itself. A line is taken falsely
+ * where the write was to none of the bytes that `from` had used since the line last
+ * came to it. Misses are what came of it: references of `from` to a line it had lost.
+ * The misses of all cells sum to the profile's `invalidated` where no cell has an error.
+ */
+struct rsc_sharing_row {
+    uint64_t by_pid, by_tid, from_pid, from_tid;
+    uint64_t taken, false_taken;   /* false_taken of taken */
+    uint64_t misses, false_misses; /* false_misses of misses */
+    uint64_t error; /* at most so many more of taken + misses were not told apart from other cells */
+};
+
+/* What one stack did in a falsely shared line. Bytes are counted from the line's first. */
+struct rsc_sharing_user {
+    uint64_t pid, tid;
+    uint32_t first_byte, last_byte; /* of those it used or wrote, the first and the last */
+    uint64_t taken;                 /* times it took the line falsely */
+};
+
+/* Who took it from whom, by code. */
+struct rsc_sharing_place {
+    struct rsc_place writer, victim; /* the write; the last use before it by the stack that lost the line */
+    uint64_t taken;
+};
+
+/* A line that was taken falsely. */
+struct rsc_false_sharing_row {
+    uint64_t address;
+    char *object;            /* what lay there when it was first taken; NULL: not known. Owned */
+    const char *object_kind; /* as in rsc_object_row; NULL: not known */
+    uint32_t context;        /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
+    uint64_t taken, misses;  /* both false ones only */
+    uint64_t error;          /* at most so many more of taken + misses may be this line's */
+    struct rsc_sharing_user *users; /* owned; the first that were seen */
+    size_t user_count;
+    struct rsc_sharing_place *places; /* owned; most taken first */
+    size_t place_count;
+};
+#define RSC_SHARING_USERS_MAX 8u  /* of a line */
+#define RSC_SHARING_PLACES_MAX 4u /* of a line */
+
 /* A node of the tree of call paths: a call site, and the node of its caller. */
 struct rsc_context_row {
     uint32_t parent; /* index, less than its own, or RSC_NO_CONTEXT for a root */
@@ -214,6 +258,10 @@ struct rsc_profile {
 
     struct rsc_loop_row *loops; /* owned; outer before inner */
     size_t loop_count;
+    struct rsc_sharing_row *sharing; /* owned; of model "private": most misses first */
+    size_t sharing_count;
+    struct rsc_false_sharing_row *false_sharing; /* owned; most misses first */
+    size_t false_sharing_count;
 
     struct rsc_mapping_row *mappings; /* owned; not saved with the profile */
     size_t mapping_count;
@@ -245,6 +293,10 @@ int rsc_profile_set_pairs(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_objects(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count); /* no histograms */
 int rsc_profile_set_loops(struct rsc_profile *profile, size_t count);    /* no histograms */
+int rsc_profile_set_sharing(struct rsc_profile *profile, size_t count);  /* the same */
+int rsc_profile_set_false_sharing(struct rsc_profile *profile, size_t count);
+/* `users` and `places` are at most RSC_SHARING_..._MAX. */
+int rsc_false_sharing_set(struct rsc_false_sharing_row *row, size_t users, size_t places);
 
 /* The kinds a row can have, in the order of enum rsc_kind. */
 #define RSC_KIND_NAMES 3u

@@ -135,6 +135,7 @@ void rsc_profile_drop_rows(struct rsc_profile *profile) {
     drop_contexts(profile);
     drop_loops(profile);
     drop_mappings(profile);
+    rsc_profile_drop_sharing(profile);
 }
 
 int rsc_profile_set_kinds(struct rsc_profile *profile, size_t count) {

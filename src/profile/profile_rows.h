@@ -34,6 +34,12 @@ void rsc_json_end_lines(struct rsc_json *json, size_t count);
 void rsc_json_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap);
 /* The keys code, pairs, objects, contexts, threads, phases and, where there are any, kinds and lines. */
 void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile);
+/* The keys sharing and false_sharing (sharing_rows.c). */
+void rsc_json_sharing(struct rsc_json *json, const struct rsc_profile *profile);
+/* Drops both. */
+void rsc_profile_drop_sharing(struct rsc_profile *profile);
+/* The keys of a place, into the object that is open (rows_json.c). */
+void rsc_json_place(struct rsc_json *json, const struct rsc_place *place);
 /* The key requests. */
 void rsc_json_requests(struct rsc_json *json, const struct rsc_profile *profile);
 
@@ -43,6 +49,7 @@ int rsc_requests_derive(struct rsc_profile *profile);
 int rsc_requests_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 /* Kinds and lines of both, the same. */
 int rsc_kinds_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
+int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 
 #endif

@@ -50,4 +50,9 @@ void rsc_profile_forget_origin(struct rsc_profile *profile) {
     for (size_t i = 0; i < profile->context_count; i++) cut_place(&profile->contexts[i].place);
     for (size_t i = 0; i < profile->object_count; i++) cut_folders_within(profile->objects[i].name);
     for (size_t i = 0; i < profile->line_count; i++) cut_folders_within(profile->lines[i].object);
+    for (size_t i = 0; i < profile->false_sharing_count; i++) {
+        struct rsc_false_sharing_row *row = &profile->false_sharing[i];
+        cut_folders_within(row->object);
+        for (size_t k = 0; k < row->place_count; k++) cut_place(&row->places[k].writer), cut_place(&row->places[k].victim);
+    }
 }

@@ -42,8 +42,7 @@ static void put_line(struct rsc_json *json, uint32_t line) {
     else rsc_json_null(json);
 }
 
-/* The keys of a place, into the object that is open. */
-static void put_place(struct rsc_json *json, const struct rsc_place *place) {
+void rsc_json_place(struct rsc_json *json, const struct rsc_place *place) {
     rsc_json_key(json, "pc");
     rsc_json_hex(json, place->pc);
     rsc_json_key_string(json, "function", place->function);
@@ -62,7 +61,7 @@ static void put_context_id(struct rsc_json *json, const char *key, uint32_t cont
 static void put_end(struct rsc_json *json, const char *key, const struct rsc_place *place, uint32_t context) {
     rsc_json_key(json, key);
     rsc_json_object(json);
-    put_place(json, place);
+    rsc_json_place(json, place);
     put_context_id(json, "context", context);
     rsc_json_object_end(json);
 }
@@ -112,7 +111,7 @@ static void put_code(struct rsc_json *json, const struct rsc_profile *profile) {
         const struct rsc_code_row *row = &profile->code[i];
         rsc_json_newline(json);
         rsc_json_object(json);
-        put_place(json, &row->place);
+        rsc_json_place(json, &row->place);
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "cold", row->cold);
         rsc_json_key_u64(json, "invalidated", row->invalidated);
@@ -178,7 +177,7 @@ static void put_contexts(struct rsc_json *json, const struct rsc_profile *profil
         rsc_json_object(json);
         rsc_json_key_u64(json, "id", i);
         put_context_id(json, "parent", profile->contexts[i].parent);
-        put_place(json, &profile->contexts[i].place);
+        rsc_json_place(json, &profile->contexts[i].place);
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->context_count);
@@ -197,7 +196,7 @@ static void put_loops(struct rsc_json *json, const struct rsc_profile *profile) 
         if (row->parent) rsc_json_u64(json, row->parent - 1);
         else rsc_json_null(json);
         rsc_json_key_u64(json, "depth", row->depth);
-        put_place(json, &row->place);
+        rsc_json_place(json, &row->place);
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->loop_count);

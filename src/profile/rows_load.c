@@ -80,8 +80,7 @@ static void name_row(struct rsc_loader *loader, size_t prefix, const char *key, 
 
 /* ---- places ---- */
 
-/* "0x" and 1 to 16 lower-case digits. */
-static int load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address) {
+int rsc_load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address) {
     const char *text = json_string_value(json_object_get(object, key));
     size_t digits = text && !strncmp(text, "0x", 2) ? strspn(text + 2, "0123456789abcdef") : 0;
     if (digits < 1 || digits > 16 || text[2 + digits])
@@ -110,6 +109,12 @@ static int load_source(const struct rsc_loader *loader, const json_t *object, st
     return load_line(loader, object, &place->line);
 }
 
+int rsc_load_place(const struct rsc_loader *loader, const json_t *object, struct rsc_place *place) {
+    int rc;
+    if ((rc = rsc_load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
+    return json_object_get(object, "module") ? rsc_load_text(loader, object, "module", 1, &place->module) : 0;
+}
+
 /* 1 + an index below `end`, 0 where there is no such key or it is null. */
 static int load_loop(const struct rsc_loader *loader, const json_t *object, const char *key, size_t end, uint32_t *loop) {
     const json_t *value = json_object_get(object, key);
@@ -122,11 +127,10 @@ static int load_loop(const struct rsc_loader *loader, const json_t *object, cons
     return rc;
 }
 
+/* The same, with the loop it lies in, one of `loops`. */
 static int load_place(const struct rsc_loader *loader, const json_t *object, size_t loops, struct rsc_place *place) {
-    int rc;
-    if ((rc = load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
-    if (json_object_get(object, "module") && (rc = rsc_load_text(loader, object, "module", 1, &place->module))) return rc;
-    return load_loop(loader, object, "loop", loops, &place->loop);
+    int rc = rsc_load_place(loader, object, place);
+    return rc ? rc : load_loop(loader, object, "loop", loops, &place->loop);
 }
 
 /* An index below `end`, or null; absent is null. */
@@ -412,7 +416,7 @@ static int load_line_row(struct rsc_loader *loader, const json_t *item, const st
                          struct rsc_line_row *row) {
     const char *kind = json_string_value(json_object_get(item, "kind"));
     int rc;
-    if ((rc = load_address(loader, item, "address", &row->address)) ||
+    if ((rc = rsc_load_address(loader, item, "address", &row->address)) ||
         (rc = rsc_load_text(loader, item, "object", 1, &row->object)) ||
         (rc = rsc_load_u64(loader, item, "misses", profile->references, &row->misses)) ||
         (rc = rsc_load_optional(loader, item, "error", row->misses, &row->error)) ||
@@ -457,5 +461,6 @@ int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_prof
         (rc = load_threads(loader, root, profile)) || (rc = load_phases(loader, root, profile)) ||
         (rc = load_kinds(loader, root, profile)))
         return rc;
-    return load_lines(loader, root, profile);
+    rc = load_lines(loader, root, profile);
+    return rc ? rc : rsc_load_sharing(loader, root, profile);
 }

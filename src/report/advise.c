@@ -62,11 +62,56 @@ static int line_use(const struct rsc_evidence *evidence, struct rsc_advice *advi
     return 0;
 }
 
-/* Lines taken away by other threads' writes. */
+static uint64_t false_misses(const struct rsc_profile *profile) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < profile->sharing_count; i++) sum += profile->sharing[i].false_misses;
+    return sum;
+}
+
+/* "thread 1 bytes 0-7, thread 2 bytes 8-15": the first of those who use a line. */
+static void say_users(const struct rsc_false_sharing_row *line, char *to, size_t room) {
+    size_t used = 0;
+    *to = 0;
+    for (size_t i = 0; i < line->user_count && i < 3 && used < room; i++)
+        used += (size_t)snprintf(to + used, room - used, "%sthread %llu bytes %u-%u", i ? ", " : "",
+                                 (unsigned long long)line->users[i].tid, (unsigned)line->users[i].first_byte,
+                                 (unsigned)line->users[i].last_byte);
+}
+
+/* Lines taken away by writes to other bytes than those used. */
+static int false_sharing(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    uint64_t misses = false_misses(profile);
+    advice->share = rsc_share_of(evidence, misses);
+    if (advice->share < RSC_SHARE_WORTH || !misses_matter(evidence) || !profile->false_sharing_count) return 0;
+    const struct rsc_false_sharing_row *worst = &profile->false_sharing[0];
+    char users[160], where[120] = "", code[300] = "";
+    say_users(worst, users, sizeof users);
+    if (worst->object) snprintf(where, sizeof where, " in %.100s", worst->object);
+    if (worst->place_count) {
+        advice->place = &worst->places[0].writer;
+        advice->other = &worst->places[0].victim;
+        snprintf(code, sizeof code, ": %s writes to it and takes it from %s", rsc_place_in_short(advice->place, 0).text,
+                 rsc_place_in_short(advice->other, 0).text);
+    }
+    rsc_make_plain(where);
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "%s of misses (%s) are to lines that another thread wrote other bytes of. The worst is line 0x%llx%s (%s)%s.",
+             rsc_show_percent(advice->share).text, rsc_show_count(misses).text, (unsigned long long)worst->address, where,
+             users, code);
+    snprintf(advice->attempt, sizeof advice->attempt,
+             "Give each thread's part a line of its own: pad or align it to %s (_Alignas(%llu)), or let each thread work "
+             "on a variable of its own and store the result at the end.",
+             rsc_show_bytes(profile->made.line_bytes).text, (unsigned long long)profile->made.line_bytes);
+    return 1;
+}
+
+/* Lines taken away by other threads' writes; where it is known which falsely, without those. */
 static int sharing(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_object_row *most = NULL;
-    advice->share = rsc_share_of(evidence, profile->invalidated);
+    uint64_t taken = profile->invalidated - (profile->sharing_count ? false_misses(profile) : 0);
+    advice->share = rsc_share_of(evidence, taken);
     if (advice->share < RSC_SHARE_WORTH || !misses_matter(evidence)) return 0;
     for (size_t i = 0; i < profile->object_count; i++)
         if (profile->objects[i].invalidated > (most ? most->invalidated : 0)) most = &profile->objects[i];
@@ -79,7 +124,13 @@ static int sharing(const struct rsc_evidence *evidence, struct rsc_advice *advic
     rsc_make_plain(where);
     snprintf(advice->evidence, sizeof advice->evidence,
              "%s of misses (%s) are to lines that another thread had written since.%s", rsc_show_percent(advice->share).text,
-             rsc_show_count(profile->invalidated).text, where);
+             rsc_show_count(taken).text, where);
+    if (profile->sharing_count) {
+        snprintf(advice->attempt, sizeof advice->attempt,
+                 "They share what they write there: let each thread sum up, or queue, on its own and join the results "
+                 "less often, or give the work on one datum to one thread.");
+        return 1;
+    }
     snprintf(advice->attempt, sizeof advice->attempt,
              "If threads write different variables there, it is false sharing: give each thread's its own line of %s "
              "(_Alignas, padding). If they share the variable, let each sum up on its own and join at the end.",
@@ -166,6 +217,7 @@ static const struct {
     {"tiling", "A loop comes back to all its data", rsc_advise_tiling},
     {"long-distance", "Data comes back too late", rsc_advise_long_distance},
     {"line-use", "Little of each line is used", line_use},
+    {"false-sharing", "Threads write side by side in one line", false_sharing},
     {"sharing", "Threads take lines from each other", sharing},
     {"imbalance", "One thread does more than its part", imbalance},
     {"cache-cliff", "The working set just does not fit", cache_cliff},

@@ -20,14 +20,14 @@ struct rsc_advice_pair {
 };
 
 struct rsc_advice {
-    const char *rule; /* "fusion", "interchange", "tiling", "long-distance", "line-use", "sharing", "imbalance",
-                         "cache-cliff", "cold" */
+    const char *rule; /* "fusion", "interchange", "tiling", "long-distance", "line-use", "false-sharing",
+                         "sharing", "imbalance", "cache-cliff", "cold" */
     const char *title;
     char evidence[RSC_ADVICE_TEXT]; /* what was seen, with numbers */
     char attempt[RSC_ADVICE_TEXT];  /* what to try */
     double share;                   /* of the misses at the size that this is about, 0..1 (imbalance: of the references) */
     const struct rsc_place *place;  /* of the profile; NULL: none */
-    const struct rsc_place *other;  /* where the data was used before; NULL: none */
+    const struct rsc_place *other;  /* where the data was used before (false-sharing: what it was taken from); NULL: none */
     uint32_t loop;                  /* of the profile, around both of these, as in rsc_place; 0: none */
     uint64_t pays_below;            /* bytes: nine in ten of its reuses fit larger caches as it is; 0: not known */
     struct rsc_advice_pair pairs[RSC_ADVICE_PAIRS]; /* worst first */

@@ -10,11 +10,14 @@
  *                 4 bins per octave); pairs have no cold and no invalidated; kinds
  *                 in the same way, with kinds_rd in the bins of rd; lines (misses),
  *                 lines_references, lines_cold, lines_rd; of requests, rd_bytes and
- *                 mrc_bytes
+ *                 mrc_bytes; of private stacks, sharing (misses), sharing_false (those
+ *                 of them by false sharing), sharing_taken (lines), false_sharing
+ *                 (misses) and false_sharing_taken
  *     name        of a total (accesses, references, cold, ...); of a place in the
  *                 code ("solver.c:88 relax", else function, pc and module), of a
  *                 pair ("use -> reuse"), of an object, of a kind; of a cache line its
- *                 address and what it lies in; else empty. The instructions
+ *                 address and what it lies in; of sharing "taker -> loser", by thread
+ *                 ids; else empty. The instructions
  *                 of one line share their name: sum over it
  *     lo, hi      rd, ri, ..._rd: the bin's distances, both included (hi empty: no
  *                 upper end); mrc: the cache size in lines, in both; else empty
@@ -196,6 +199,30 @@ static void put_kinds_and_lines(const struct table *table) {
     for (size_t i = 0; i < profile->line_count; i++) put_line(table, &profile->lines[i]);
 }
 
+static void put_cell(const struct table *table, const char *name, const struct rsc_sharing_row *row, uint64_t count) {
+    begin_unnamed(table, name);
+    rsc_text_put(table->text, "\"%" PRIu64 " -> %" PRIu64 "\",,,%" PRIu64 ",,,\n", row->by_tid, row->from_tid, count);
+}
+
+static void put_sharing(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    for (size_t i = 0; i < profile->sharing_count; i++) {
+        const struct rsc_sharing_row *row = &profile->sharing[i];
+        put_cell(table, "sharing", row, row->misses);
+        put_cell(table, "sharing_false", row, row->false_misses);
+        put_cell(table, "sharing_taken", row, row->taken);
+    }
+    for (size_t i = 0; i < profile->false_sharing_count; i++) {
+        const struct rsc_false_sharing_row *line = &profile->false_sharing[i];
+        struct rsc_place place = {.pc = line->address, .module = line->object};
+        struct attributed row = {.table = "false_sharing", .place = &place};
+        begin_attributed(table, &row, "");
+        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->misses);
+        begin_attributed(table, &row, "_taken");
+        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->taken);
+    }
+}
+
 static void put_requests(const struct table *table) {
     const struct rsc_profile *profile = table->profile;
     const struct rsc_request_bytes *bytes = &profile->requests;
@@ -228,6 +255,7 @@ static void put_profile(const struct table *table) {
     put_mrc(table);
     put_attribution(table);
     put_kinds_and_lines(table);
+    put_sharing(table);
     if (rsc_profile_is_requests(profile)) put_requests(table);
 }
 

@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "report/picture.h"
 #include "report/rows.h"
+#include "report/sharing_text.h"
 #include "report/summary.h"
 #include "report/units.h"
 #include "report/worst.h"
@@ -364,6 +365,14 @@ static void put_profile(struct rsc_text *text, const struct rsc_profile *profile
     if (profile->thread_count > 1) {
         put_section(text, style, "Threads", "and their miss ratios at two cache sizes");
         rsc_put_threads(text, profile, style);
+    }
+    if (profile->sharing_count) {
+        put_section(text, style, "Sharing", "misses of each thread (down) on lines that others took (across)");
+        rsc_put_sharing(text, profile, style);
+    }
+    if (profile->false_sharing_count) {
+        put_section(text, style, "False sharing", "lines taken by writes to other bytes than those used");
+        rsc_put_false_sharing(text, profile, style);
     }
     if (profile->kind_count) {
         put_section(text, style, "Kinds", "of access in one cache, and their miss ratios at two sizes");

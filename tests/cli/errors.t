@@ -67,7 +67,7 @@ $ reusescope analyze --engine nope a.din
 reusescope: engine 'nope': not one of auto, exact, parallel, gpu, mpi, shards:RATE, shards-max:LINES, hotl, aet, statstack, shen, hp-rda, requests
 [2]
 $ reusescope analyze --model nope a.din
-reusescope: model 'nope': not one of single, shared
+reusescope: model 'nope': not one of single, private, shared, both
 [2]
 $ reusescope analyze --from nope a.din
 reusescope: format 'nope': not one of rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi, raw64

@@ -56,7 +56,8 @@ options:
       --seed N                of engines that sample: another one draws another sample (default 0)
       --engine ENGINE         exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, hotl, aet, statstack, shen, hp-rda; auto (default)
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
-      --model MODEL           single (default for traces) or shared: one stack over all threads
+      --model MODEL           single (default for traces) or shared: one stack over all threads; private: one a thread, kept coherent; both: private and shared
+      --cores GROUP,...       private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)
       --max-distance LINES    count distances from here on in one open-ended bin
       --phases N              also cut the run into N parts of equal length
       --bins N                also keep histograms with N bins per octave, 1 to 64

@@ -202,6 +202,12 @@ def threads_that_share(browser):
     browser.run("document.getElementById('sharing').scrollIntoView()")
     browser.screenshot("sharing")
     quiet(browser, "sharing.html")
+    show(browser, "counters.html")
+    check("a matrix of a real program", browser.run("return document.querySelectorAll('#sharing-matrix tbody tr').length") >= 2)
+    check("its misses", browser.run("return [...document.querySelectorAll('#sharing-matrix td')].some((cell) => cell.title.includes('by false sharing'))"))
+    check("false sharing with code and data", browser.run("return [...document.querySelectorAll('#sharing table.plain tbody tr')].some((row) => row.textContent.includes('packed') && row.textContent.includes('counters.c:'))"))
+    check("ten lines of counters at least", browser.run("return document.querySelectorAll('#sharing .layout').length") >= 10)
+    quiet(browser, "counters.html")
 
 
 def other_results(browser):

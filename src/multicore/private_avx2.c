@@ -1,0 +1,11 @@
+/* private_avx2.c - private_kernel.h compiled for AVX2. */
+#if defined(__x86_64__)
+#include "multicore/private_kernel.h"
+
+int rsc_private_run_avx2(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
+                         uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
+    return private_block(stacks, references, rd, ri, last_tag);
+}
+#else
+typedef int rsc_no_private_avx2; /* an empty file is no C */
+#endif

@@ -1,0 +1,88 @@
+/*
+ * private_stack.h - the LRU stack of one thread, or of a group that shares a cache,
+ * from which other stacks' writes take lines away.
+ *
+ * As in distance/exact_state.h, the stack is a bitmap over time with a set bit per
+ * line at the place of its last use, and the line used last is kept beside it. A
+ * line that is taken leaves a *hole* (paper 000, section 2): its bit stays set, and
+ * holes.h knows that nothing is there. A reference to a line at slot s has
+ *     RD = set bits after s: lines and holes above it.
+ * The line then goes to the top and fills the topmost hole. From below that hole,
+ * the line's own slot becomes the hole; from above it there is nothing to fill; and
+ * a line that is new, or comes back after it was taken, comes from infinitely deep:
+ * the hole is gone. So nothing in the stack ever rises but by being used.
+ *
+ * Where each line is stands in line_copies.h; the stack only lists the units of the
+ * lines it ever had, for compaction.
+ */
+#ifndef RSC_MULTICORE_PRIVATE_STACK_H
+#define RSC_MULTICORE_PRIVATE_STACK_H
+
+#include <stdint.h>
+
+#include "base/rank_bitmap.h"
+#include "multicore/holes.h"
+#include "multicore/line_copies.h"
+
+struct rsc_private_stack {
+    struct rsc_rank_bitmap rank; /* lines and holes */
+    struct rsc_holes holes;
+    uint64_t top_line;  /* the line used last, which is not in the bitmap, */
+    uint32_t top_unit;  /* its unit; 0: there is none, */
+    uint32_t top_entry; /* and its entry */
+    uint64_t now;       /* references seen */
+    uint64_t compacted, time_of_place, places; /* as in exact_state.h */
+    uint32_t compacted_slot;
+    uint32_t number; /* in line_copies.h */
+    uint64_t *old_time; /* NULL without RI */
+    uint64_t old_time_bytes;
+    uint64_t places_least;
+    uint32_t *members;  /* units of the lines it has or had; owned */
+    uint64_t member_count, member_room;
+    int no_ri;
+    uint32_t thread; /* its first */
+    uint64_t pid, tid;
+};
+
+/* `places_least` as in rsc_exact_init(). Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
+int rsc_private_stack_init(struct rsc_private_stack *stack, int no_ri, uint64_t places_least);
+void rsc_private_stack_free(struct rsc_private_stack *stack);
+uint64_t rsc_private_stack_bytes(const struct rsc_private_stack *stack);
+
+/* The stack has one more line. Returns 0 or RSC_ENOMEM. */
+int rsc_private_stack_add(struct rsc_private_stack *stack, uint32_t unit);
+
+/* Renumbers the lines and holes, so that a use at `time`, later than any in the bitmap, has a place. Returns 0 or an error. */
+int rsc_private_stack_compact(struct rsc_private_stack *stack, const struct rsc_line_copies *copies, uint64_t time);
+
+/* Makes the index of holes, which a stack that never lost a line has none of. Returns 0 or RSC_ENOMEM. */
+int rsc_private_stack_expect_holes(struct rsc_private_stack *stack);
+
+/* The time of the use at `slot`. */
+static inline uint64_t rsc_private_stack_time(const struct rsc_private_stack *stack, uint32_t slot) {
+    if (slot >= stack->compacted_slot) return stack->time_of_place + rsc_rank_place(slot);
+    return stack->old_time ? stack->old_time[rsc_rank_place(slot)] : 0;
+}
+
+/* The line used last goes into the bitmap. Returns 0 or an error. */
+static inline int rsc_private_stack_settle(struct rsc_private_stack *stack, const struct rsc_line_copies *copies) {
+    if (__builtin_expect(!stack->top_unit, 0)) return 0;
+    uint64_t time = stack->now - 1, place = time - stack->time_of_place;
+    if (__builtin_expect(place >= stack->places, 0)) {
+        int status = rsc_private_stack_compact(stack, copies, time);
+        if (status < 0) return status;
+        place = stack->compacted;
+    }
+    uint32_t slot = rsc_rank_slot((uint32_t)place), word = copies->map.units[stack->top_unit];
+    rsc_rank_set(&stack->rank, slot);
+    stack->top_unit = 0;
+    if (word & RSC_COPIES_DENSE)
+        rsc_copies_dense(copies, word)[stack->top_entry] = slot + 1;
+    else if (__builtin_expect(word & RSC_COPIES_MANY, 0))
+        copies->many[word & ~RSC_COPIES_MANY].state[stack->top_entry] = slot + 1;
+    else
+        rsc_copies_head(copies, word)[1 + stack->top_entry] = slot + 1;
+    return 0;
+}
+
+#endif

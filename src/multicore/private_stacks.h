@@ -1,0 +1,83 @@
+/*
+ * private_stacks.h - exact reuse distances with a stack for each thread or group of
+ * threads: each line is in the stacks of all that used it since somebody else last
+ * wrote to it.
+ *
+ * A line's record (line_copies.h) says where it is in every stack. A reference finds
+ * its own stack's entry there; a write also finds those that must lose the line.
+ */
+#ifndef RSC_MULTICORE_PRIVATE_STACKS_H
+#define RSC_MULTICORE_PRIVATE_STACKS_H
+
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "multicore/line_copies.h"
+#include "multicore/private_stack.h"
+#include "multicore/sharing.h"
+
+#define RSC_PRIVATE_BLOCK 2048u
+#define RSC_PRIVATE_AHEAD 32u /* how far ahead lines are looked up */
+#define RSC_PRIVATE_SEEN_BITS 9u
+
+/* References, in order. */
+struct rsc_private_references {
+    const uint64_t *lines;
+    const uint32_t *who;   /* stack, and RSC_PRIVATE_WRITES */
+    const uint64_t *bytes; /* of the line: a bit each, or one for each 64th part */
+    const uint32_t *tags;  /* NULL: none */
+    uint32_t count;
+};
+#define RSC_PRIVATE_WRITES 0x80000000u
+
+struct rsc_private_stacks;
+typedef int rsc_private_run_fn(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
+                               uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
+
+struct rsc_private_stacks {
+    struct rsc_private_stack **stacks; /* owned, each too */
+    uint32_t count, room;
+    struct rsc_line_copies copies;
+    struct rsc_sharing sharing;
+    rsc_private_run_fn *run_block;
+    int no_ri;
+    uint64_t places_least;
+    /* of the block being worked on: lines to be looked up ahead of their turn, by the references they come with first, and
+     * their units; and for each reference which of them is its own (private_kernel.h) */
+    uint32_t index[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD + 1];
+    uint32_t unit[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD];
+    uint16_t source[RSC_PRIVATE_BLOCK];
+    struct rsc_private_seen {
+        uint64_t line;
+        uint32_t block, listed;
+    } seen[1u << RSC_PRIVATE_SEEN_BITS];
+    uint32_t block; /* blocks so far */
+};
+
+/* `places_least`: 0, or few for tests that want compaction often. Returns 0 or RSC_ENOMEM. */
+int rsc_private_stacks_init(struct rsc_private_stacks *stacks, enum rsc_simd simd, int no_ri, uint64_t places_least);
+void rsc_private_stacks_free(struct rsc_private_stacks *stacks);
+uint64_t rsc_private_stacks_bytes(const struct rsc_private_stacks *stacks);
+
+/* A new stack: its number, or UINT32_MAX when out of memory. */
+uint32_t rsc_private_stacks_add(struct rsc_private_stacks *stacks, uint32_t thread, uint64_t pid, uint64_t tid);
+
+/*
+ * Writes for each of at most RSC_PRIVATE_BLOCK references its RD (RSC_RD_COLD for
+ * the stack's first use of the line, RSC_RD_INVALIDATED where it was taken since the
+ * last), its RI in references of the stack (0 for either; NULL: not wanted) and the tag of
+ * the stack's last use before (NULL: not wanted). Returns 0, RSC_ENOMEM or RSC_ELIMIT.
+ */
+int rsc_private_stacks_run(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
+                           uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
+
+/* The kernel for each width, and what it calls now and then. */
+rsc_private_run_fn rsc_private_run_plain, rsc_private_run_avx2, rsc_private_run_avx512;
+
+/* All but entry `own` lose the line of that unit. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+int rsc_private_take(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking);
+
+/* An entry for a stack that never had the line. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+int rsc_private_add_copy(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t stack, struct rsc_copy *copy);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * sharing.h - who takes lines from whom: the sharing matrix, and the lines that are
+ * taken falsely, by writes to other bytes than those their holder used.
+ *
+ * Both are tables of fixed size by the space-saving rule (distance/space_saving.h).
+ * A row of the matrix is for two stacks, one of the lines for an address; what is
+ * counted there are times a line was taken and misses that came of it, true and
+ * false. Beside each of the lines stand the bytes that stacks used and the pairs of
+ * places (tags) that took it from each other, the most frequent few.
+ */
+#ifndef RSC_MULTICORE_SHARING_H
+#define RSC_MULTICORE_SHARING_H
+
+#include <stdint.h>
+
+#include "distance/space_saving.h"
+#include "profile/profile_model.h"
+
+#define RSC_SHARING_CELLS 8192u /* 90 stacks that all share with all */
+#define RSC_SHARING_LINES 4096u
+#define RSC_SHARING_LINES_KEPT 256u /* of a profile */
+
+struct rsc_sharing_bytes {
+    uint32_t stack;
+    uint32_t writes; /* times it took the line, up to UINT32_MAX */
+    uint64_t used;   /* a bit for each byte, or 64th part of a larger line */
+};
+
+struct rsc_sharing_pair {
+    uint32_t writer, victim; /* tags */
+    uint64_t taken;
+};
+
+struct rsc_sharing_line {
+    struct rsc_sharing_bytes users[RSC_SHARING_USERS_MAX];
+    struct rsc_sharing_pair pairs[RSC_SHARING_PLACES_MAX];
+    uint32_t user_count, pair_count;
+    uint64_t object;  /* what lies there, as objects.h numbers it; 0: not known */
+    uint32_t pending; /* in the block being worked on: the reference that took it first, + 1; 0: none */
+};
+
+struct rsc_sharing {
+    struct rsc_space_saving cells; /* by << 20 | from */
+    struct rsc_space_saving table; /* by line */
+    struct rsc_sharing_line *lines; /* by row of the table; owned */
+    uint32_t *pending; /* rows whose object is not known yet, of this block; owned */
+    uint32_t pending_count;
+};
+
+int rsc_sharing_init(struct rsc_sharing *sharing);
+void rsc_sharing_free(struct rsc_sharing *sharing);
+
+/* A line changes hands. */
+struct rsc_taking {
+    uint64_t line;
+    uint32_t by, from;             /* stacks */
+    uint32_t writer, victim;       /* tags of the write, and of the last use before it */
+    uint64_t written, used;        /* bytes of both */
+    uint32_t reference;            /* which of its block the write is */
+};
+
+/* Counts it. Returns whether it is false. */
+int rsc_sharing_take(struct rsc_sharing *sharing, const struct rsc_taking *taking);
+
+/* Stack `from` comes back to a line that `by` had taken. */
+void rsc_sharing_miss(struct rsc_sharing *sharing, uint64_t line, uint32_t by, uint32_t from, int is_false);
+
+/* Ends a block: objects[i] is what reference i lies in; NULL: nobody knows. */
+void rsc_sharing_name(struct rsc_sharing *sharing, const uint64_t *objects);
+
+/* What a profile needs to know of stacks and tags. */
+struct rsc_sharing_names {
+    void *owner;
+    void (*stack)(void *owner, uint32_t stack, uint64_t *pid, uint64_t *tid);
+    uint64_t (*pc)(void *owner, uint32_t tag); /* NULL: nothing is known of code */
+    uint32_t line_shift;
+};
+
+/* Rows, most misses first; objects[i] receives what row i lies in. Returns 0 or RSC_ENOMEM. */
+int rsc_sharing_fill(struct rsc_sharing *sharing, const struct rsc_sharing_names *names, struct rsc_profile *profile,
+                     uint64_t objects[RSC_SHARING_LINES_KEPT]);
+
+#endif

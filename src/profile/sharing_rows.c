@@ -1,0 +1,338 @@
+/*
+ * sharing_rows.c - rows of who takes lines from whom (private stacks): made, freed,
+ * joined, and as JSON, both ways.
+ *
+ * What is read is believed as little as in rows_load.c: misses of a cell are at
+ * most the profile's, false ones at most all, and tables end at the sizes that
+ * profile_model.h states.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "profile/load_fields.h"
+#include "profile/profile_rows.h"
+
+/* ---- making and freeing ---- */
+
+static void clear_row(struct rsc_false_sharing_row *row) {
+    for (size_t i = 0; i < row->place_count; i++) {
+        rsc_place_clear(&row->places[i].writer);
+        rsc_place_clear(&row->places[i].victim);
+    }
+    free(row->places);
+    free(row->users);
+    free(row->object);
+    *row = (struct rsc_false_sharing_row){.context = RSC_NO_CONTEXT};
+}
+
+void rsc_profile_drop_sharing(struct rsc_profile *profile) {
+    for (size_t i = 0; i < profile->false_sharing_count; i++) clear_row(&profile->false_sharing[i]);
+    free(profile->false_sharing);
+    free(profile->sharing);
+    profile->false_sharing = NULL;
+    profile->sharing = NULL;
+    profile->false_sharing_count = profile->sharing_count = 0;
+}
+
+int rsc_profile_set_sharing(struct rsc_profile *profile, size_t count) {
+    free(profile->sharing);
+    profile->sharing = NULL;
+    profile->sharing_count = 0;
+    if (count > RSC_PROFILE_ROWS_MAX) return RSC_ELIMIT;
+    if (!count) return 0;
+    profile->sharing = calloc(count, sizeof *profile->sharing);
+    if (!profile->sharing) return RSC_ENOMEM;
+    profile->sharing_count = count;
+    return 0;
+}
+
+int rsc_profile_set_false_sharing(struct rsc_profile *profile, size_t count) {
+    for (size_t i = 0; i < profile->false_sharing_count; i++) clear_row(&profile->false_sharing[i]);
+    free(profile->false_sharing);
+    profile->false_sharing = NULL;
+    profile->false_sharing_count = 0;
+    if (count > RSC_PROFILE_ROWS_MAX) return RSC_ELIMIT;
+    if (!count) return 0;
+    profile->false_sharing = calloc(count, sizeof *profile->false_sharing);
+    if (!profile->false_sharing) return RSC_ENOMEM;
+    for (size_t i = 0; i < count; i++) profile->false_sharing[i].context = RSC_NO_CONTEXT;
+    profile->false_sharing_count = count;
+    return 0;
+}
+
+int rsc_false_sharing_set(struct rsc_false_sharing_row *row, size_t users, size_t places) {
+    if (users > RSC_SHARING_USERS_MAX || places > RSC_SHARING_PLACES_MAX) return RSC_ELIMIT;
+    row->users = users ? calloc(users, sizeof *row->users) : NULL;
+    if (users && !row->users) return RSC_ENOMEM;
+    row->user_count = users;
+    row->places = places ? calloc(places, sizeof *row->places) : NULL;
+    if (places && !row->places) return RSC_ENOMEM;
+    row->place_count = places;
+    return 0;
+}
+
+/* ---- joining ---- */
+
+static int copy_row(struct rsc_false_sharing_row *to, const struct rsc_false_sharing_row *from) {
+    *to = *from;
+    to->object = NULL;
+    to->users = NULL;
+    to->places = NULL;
+    to->user_count = to->place_count = 0;
+    to->context = RSC_NO_CONTEXT;
+    if (rsc_profile_set_text(&to->object, from->object) || rsc_false_sharing_set(to, from->user_count, from->place_count))
+        return RSC_ENOMEM;
+    if (from->user_count) memcpy(to->users, from->users, from->user_count * sizeof *from->users);
+    for (size_t i = 0; i < from->place_count; i++) {
+        to->places[i].taken = from->places[i].taken;
+        if (rsc_place_copy(&to->places[i].writer, &from->places[i].writer) ||
+            rsc_place_copy(&to->places[i].victim, &from->places[i].victim))
+            return RSC_ENOMEM;
+    }
+    return 0;
+}
+
+/* Threads of two runs are different threads, and their lines different lines: the rows of both, those with most first. */
+int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
+    size_t cells = a->sharing_count + b->sharing_count, lines = a->false_sharing_count + b->false_sharing_count;
+    if (cells > RSC_PROFILE_ROWS_MAX) cells = RSC_PROFILE_ROWS_MAX;
+    if (lines > RSC_PROFILE_ROWS_MAX) lines = RSC_PROFILE_ROWS_MAX;
+    int rc = rsc_profile_set_sharing(merged, cells);
+    if (!rc) rc = rsc_profile_set_false_sharing(merged, lines);
+    for (size_t i = 0, at_a = 0, at_b = 0; !rc && i < cells; i++) {
+        int take_a = at_b == b->sharing_count ||
+                     (at_a < a->sharing_count && a->sharing[at_a].misses >= b->sharing[at_b].misses);
+        merged->sharing[i] = take_a ? a->sharing[at_a++] : b->sharing[at_b++];
+    }
+    for (size_t i = 0, at_a = 0, at_b = 0; !rc && i < lines; i++) {
+        int take_a = at_b == b->false_sharing_count ||
+                     (at_a < a->false_sharing_count && a->false_sharing[at_a].misses >= b->false_sharing[at_b].misses);
+        rc = copy_row(&merged->false_sharing[i], take_a ? &a->false_sharing[at_a++] : &b->false_sharing[at_b++]);
+    }
+    return rc;
+}
+
+/* ---- JSON, out ---- */
+
+static void put_sharing(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_key(json, "sharing");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->sharing_count; i++) {
+        const struct rsc_sharing_row *row = &profile->sharing[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "by", row->by_tid);
+        rsc_json_key_u64(json, "by_pid", row->by_pid);
+        rsc_json_key_u64(json, "from", row->from_tid);
+        rsc_json_key_u64(json, "from_pid", row->from_pid);
+        rsc_json_key_u64(json, "taken", row->taken);
+        rsc_json_key_u64(json, "false_taken", row->false_taken);
+        rsc_json_key_u64(json, "misses", row->misses);
+        rsc_json_key_u64(json, "false_misses", row->false_misses);
+        rsc_json_key_u64(json, "error", row->error);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->sharing_count);
+}
+
+static void put_users(struct rsc_json *json, const struct rsc_false_sharing_row *row) {
+    rsc_json_key(json, "users");
+    rsc_json_array(json);
+    for (size_t i = 0; i < row->user_count; i++) {
+        const struct rsc_sharing_user *user = &row->users[i];
+        rsc_json_object(json);
+        rsc_json_key_u64(json, "tid", user->tid);
+        rsc_json_key_u64(json, "pid", user->pid);
+        rsc_json_key_u64(json, "first", user->first_byte);
+        rsc_json_key_u64(json, "last", user->last_byte);
+        rsc_json_key_u64(json, "taken", user->taken);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
+static void put_places(struct rsc_json *json, const struct rsc_false_sharing_row *row) {
+    rsc_json_key(json, "places");
+    rsc_json_array(json);
+    for (size_t i = 0; i < row->place_count; i++) {
+        rsc_json_object(json);
+        rsc_json_key(json, "writer");
+        rsc_json_object(json);
+        rsc_json_place(json, &row->places[i].writer);
+        rsc_json_object_end(json);
+        rsc_json_key(json, "victim");
+        rsc_json_object(json);
+        rsc_json_place(json, &row->places[i].victim);
+        rsc_json_object_end(json);
+        rsc_json_key_u64(json, "taken", row->places[i].taken);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
+void rsc_json_sharing(struct rsc_json *json, const struct rsc_profile *profile) {
+    rsc_json_newline(json);
+    put_sharing(json, profile);
+    if (profile->sharing_count || profile->false_sharing_count) rsc_json_newline(json);
+    rsc_json_key(json, "false_sharing");
+    rsc_json_array(json);
+    for (size_t i = 0; i < profile->false_sharing_count; i++) {
+        const struct rsc_false_sharing_row *row = &profile->false_sharing[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key(json, "address");
+        rsc_json_hex(json, row->address);
+        rsc_json_key_string(json, "object", row->object);
+        rsc_json_key_string(json, "kind", row->object_kind);
+        rsc_json_key_u64(json, "taken", row->taken);
+        rsc_json_key_u64(json, "misses", row->misses);
+        rsc_json_key_u64(json, "error", row->error);
+        put_users(json, row);
+        put_places(json, row);
+        rsc_json_object_end(json);
+    }
+    rsc_json_end_lines(json, profile->false_sharing_count);
+}
+
+/* ---- JSON, in ---- */
+
+static void name_row(struct rsc_loader *loader, size_t prefix, const char *key, size_t index) {
+    snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s[%zu].", key, index);
+}
+
+/* The array of that key; what is missing is empty. */
+static int find_rows(struct rsc_loader *loader, const json_t *root, const char *key, size_t most, const json_t **list,
+                     size_t *count) {
+    *count = 0;
+    if (!json_object_get(root, key)) return 0;
+    int rc = rsc_load_array(loader, root, key, list);
+    if (rc) return rc;
+    *count = json_array_size(*list);
+    return *count > most ? rsc_load_bad(loader, "%s has more than %zu rows", key, most) : 0;
+}
+
+static int load_cell(const struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
+                     struct rsc_sharing_row *row) {
+    int rc;
+    if ((rc = rsc_load_u64(loader, item, "by", RSC_LOAD_COUNT_MAX, &row->by_tid)) ||
+        (rc = rsc_load_optional(loader, item, "by_pid", RSC_LOAD_COUNT_MAX, &row->by_pid)) ||
+        (rc = rsc_load_u64(loader, item, "from", RSC_LOAD_COUNT_MAX, &row->from_tid)) ||
+        (rc = rsc_load_optional(loader, item, "from_pid", RSC_LOAD_COUNT_MAX, &row->from_pid)) ||
+        (rc = rsc_load_u64(loader, item, "taken", RSC_LOAD_COUNT_MAX, &row->taken)) ||
+        (rc = rsc_load_optional(loader, item, "false_taken", row->taken, &row->false_taken)) ||
+        (rc = rsc_load_u64(loader, item, "misses", profile->invalidated, &row->misses)) ||
+        (rc = rsc_load_optional(loader, item, "false_misses", row->misses, &row->false_misses)))
+        return rc;
+    return rsc_load_optional(loader, item, "error", RSC_LOAD_COUNT_MAX, &row->error);
+}
+
+static int load_cells(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    uint64_t most = UINT64_MAX, misses = 0;
+    int rc = find_rows(loader, root, "sharing", RSC_PROFILE_ROWS_MAX, &list, &count);
+    if (rc) return rc;
+    if (rsc_profile_set_sharing(profile, count)) return rsc_load_no_memory(loader);
+    profile->sharing_count = 0;
+    for (size_t i = 0; i < count && !rc; i++) {
+        struct rsc_sharing_row *row = &profile->sharing[profile->sharing_count];
+        name_row(loader, prefix, "sharing", i);
+        if (!json_object_get(json_array_get(list, i), "by")) continue; /* a line that threads share: not one of ours */
+        if ((rc = load_cell(loader, json_array_get(list, i), profile, row))) continue;
+        profile->sharing_count++;
+        misses += row->misses; /* each at most 2^63 - 1, and the sum so far too: no wrap */
+        if (row->misses > most) rc = rsc_load_bad(loader, "misses must descend");
+        else if (misses > profile->invalidated) rc = rsc_load_bad(loader, "misses sum to more than invalidated");
+        most = row->misses;
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_user(const struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
+                     struct rsc_sharing_user *user) {
+    uint64_t first = 0, last = 0;
+    int rc;
+    if ((rc = rsc_load_u64(loader, item, "tid", RSC_LOAD_COUNT_MAX, &user->tid)) ||
+        (rc = rsc_load_optional(loader, item, "pid", RSC_LOAD_COUNT_MAX, &user->pid)) ||
+        (rc = rsc_load_u64(loader, item, "last", profile->made.line_bytes - 1, &last)) ||
+        (rc = rsc_load_u64(loader, item, "first", last, &first)) ||
+        (rc = rsc_load_optional(loader, item, "taken", RSC_LOAD_COUNT_MAX, &user->taken)))
+        return rc;
+    user->first_byte = (uint32_t)first;
+    user->last_byte = (uint32_t)last;
+    return 0;
+}
+
+static int load_end(struct rsc_loader *loader, const json_t *item, const char *key, struct rsc_place *place) {
+    const json_t *end = json_object_get(item, key);
+    size_t prefix = strlen(loader->where);
+    if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or no object", key);
+    snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s.", key);
+    int rc = rsc_load_place(loader, end, place);
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_parts(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
+                      struct rsc_false_sharing_row *row) {
+    const json_t *users = NULL, *places = NULL;
+    size_t user_count, place_count, prefix = strlen(loader->where);
+    int rc;
+    if ((rc = find_rows(loader, item, "users", RSC_SHARING_USERS_MAX, &users, &user_count)) ||
+        (rc = find_rows(loader, item, "places", RSC_SHARING_PLACES_MAX, &places, &place_count)))
+        return rc;
+    if (rsc_false_sharing_set(row, user_count, place_count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < user_count && !rc; i++) {
+        name_row(loader, prefix, "users", i);
+        rc = load_user(loader, json_array_get(users, i), profile, &row->users[i]);
+    }
+    for (size_t i = 0; i < place_count && !rc; i++) {
+        const json_t *place = json_array_get(places, i);
+        name_row(loader, prefix, "places", i);
+        if ((rc = rsc_load_u64(loader, place, "taken", RSC_LOAD_COUNT_MAX, &row->places[i].taken)) ||
+            (rc = load_end(loader, place, "writer", &row->places[i].writer)))
+            continue;
+        rc = load_end(loader, place, "victim", &row->places[i].victim);
+    }
+    if (!rc) loader->where[prefix] = 0;
+    return rc;
+}
+
+static int load_false_row(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
+                          struct rsc_false_sharing_row *row) {
+    const json_t *kind = json_object_get(item, "kind");
+    int rc;
+    if ((rc = rsc_load_address(loader, item, "address", &row->address)) ||
+        (rc = rsc_load_text(loader, item, "object", 1, &row->object)) ||
+        (rc = rsc_load_optional(loader, item, "taken", RSC_LOAD_COUNT_MAX, &row->taken)) ||
+        (rc = rsc_load_optional(loader, item, "misses", profile->invalidated, &row->misses)) ||
+        (rc = rsc_load_optional(loader, item, "error", RSC_LOAD_COUNT_MAX, &row->error)))
+        return rc;
+    row->object_kind = rsc_object_kind(json_string_value(kind));
+    if (!row->object_kind && kind && !json_is_null(kind))
+        return rsc_load_bad(loader, "kind must be heap, global, stack, file, other or null");
+    return load_parts(loader, item, profile, row);
+}
+
+int rsc_load_sharing(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list;
+    size_t count, prefix = strlen(loader->where);
+    uint64_t most = UINT64_MAX, misses = 0;
+    int rc = load_cells(loader, root, profile);
+    if (rc || (rc = find_rows(loader, root, "false_sharing", RSC_PROFILE_ROWS_MAX, &list, &count))) return rc;
+    if (rsc_profile_set_false_sharing(profile, count)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < count && !rc; i++) {
+        struct rsc_false_sharing_row *row = &profile->false_sharing[i];
+        name_row(loader, prefix, "false_sharing", i);
+        if ((rc = load_false_row(loader, json_array_get(list, i), profile, row))) continue;
+        misses += row->misses;
+        if (row->misses > most) rc = rsc_load_bad(loader, "misses must descend");
+        else if (misses > profile->invalidated) rc = rsc_load_bad(loader, "misses sum to more than invalidated");
+        most = row->misses;
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}

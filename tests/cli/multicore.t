@@ -1,0 +1,125 @@
+# Private and shared stacks, threads that share one, and who takes lines from whom.
+
+# The example of docs/multicore.md: thread 1 reads A B C C, thread 2 writes A, thread 1 reads B A.
+$ { echo addr,size,kind,tid,pc; for a in 0 64 128 128; do echo $a,8,R,1,0x10; done; echo 0,8,W,2,0x20; echo 64,8,R,1,0x10; echo 0,8,R,1,0x14; } > fig.csv
+$ body() { reusescope analyze fig.csv "$@" --format json -o -; }
+$ cat > show.py <<'PY'
+> import json, sys
+> d = json.load(sys.stdin)
+> for p in d.get("profiles", [d]):
+>     print(p["made"]["model"], "cold", p["cold"], "invalidated", p["invalidated"], "distinct", p["distinct"],
+>           "rd", [(b["lo"], b["count"]) for b in p["rd"]], "ri", [(b["lo"], b["count"]) for b in p["ri"]],
+>           "sharing", [(c["by"], c["from"], c["taken"], c["false_taken"], c["misses"]) for c in p["sharing"]])
+> PY
+$ body --model private | python3 show.py
+private cold 4 invalidated 1 distinct 3 rd [(0, 1), (1, 1)] ri [(1, 1), (3, 1)] sharing [(2, 1, 1, 0, 1)]
+$ body --model shared | python3 show.py
+shared cold 3 invalidated 0 distinct 3 rd [(0, 1), (1, 1), (2, 2)] ri [(1, 1), (2, 1), (4, 2)] sharing []
+$ body --model both | python3 show.py
+private cold 4 invalidated 1 distinct 3 rd [(0, 1), (1, 1)] ri [(1, 1), (3, 1)] sharing [(2, 1, 1, 0, 1)]
+shared cold 3 invalidated 0 distinct 3 rd [(0, 1), (1, 1), (2, 2)] ri [(1, 1), (2, 1), (4, 2)] sharing []
+$ body --model both | grep -o '"schema":"reusescope-profiles/1"'
+"schema":"reusescope-profiles/1"
+
+# A group of both threads is one stack.
+$ body --model private --cores 0-1 | python3 show.py
+private cold 3 invalidated 0 distinct 3 rd [(0, 1), (1, 1), (2, 2)] ri [(1, 1), (2, 1), (4, 2)] sharing []
+$ body --model private --cores 0+1 | python3 show.py
+private cold 3 invalidated 0 distinct 3 rd [(0, 1), (1, 1), (2, 2)] ri [(1, 1), (2, 1), (4, 2)] sharing []
+$ body --model both --cores 0-1 --engine exact --line 64,128 | python3 show.py
+private cold 3 invalidated 0 distinct 3 rd [(0, 1), (1, 1), (2, 2)] ri [(1, 1), (2, 1), (4, 2)] sharing []
+shared cold 3 invalidated 0 distinct 3 rd [(0, 1), (1, 1), (2, 2)] ri [(1, 1), (2, 1), (4, 2)] sharing []
+private cold 2 invalidated 0 distinct 2 rd [(0, 4), (1, 1)] ri [(1, 4), (3, 1)] sharing []
+shared cold 2 invalidated 0 distinct 2 rd [(0, 4), (1, 1)] ri [(1, 4), (3, 1)] sharing []
+
+# Threads that write side by side: false sharing, with the bytes and the code of both.
+$ { echo addr,size,kind,tid,pc; for i in 1 2 3; do echo 4096,8,W,7,0x100; echo 4104,8,W,8,0x200; done; } > side.csv
+$ reusescope analyze side.csv --model private --format json -o - | sed -n '/"sharing"/,$p'
+ "sharing":[
+  {"by":8,"by_pid":0,"from":7,"from_pid":0,"taken":3,"false_taken":3,"misses":2,"false_misses":2,"error":0},
+  {"by":7,"by_pid":0,"from":8,"from_pid":0,"taken":2,"false_taken":2,"misses":2,"false_misses":2,"error":0}
+ ],
+ "false_sharing":[
+  {"address":"0x1000","object":null,"kind":null,"taken":5,"misses":4,"error":0,"users":[{"tid":8,"pid":0,"first":8,"last":15,"taken":3},{"tid":7,"pid":0,"first":0,"last":7,"taken":2}],"places":[{"writer":{"pc":"0x200","function":null,"file":null,"line":null,"module":null},"victim":{"pc":"0x100","function":null,"file":null,"line":null,"module":null},"taken":3},{"writer":{"pc":"0x100","function":null,"file":null,"line":null,"module":null},"victim":{"pc":"0x200","function":null,"file":null,"line":null,"module":null},"taken":2}]}
+ ]}
+$ reusescope analyze side.csv --model private -o - | sed -n '/^ Sharing/,/^ Kinds/p'
+ Sharing  misses of each thread (down) on lines that others took (across)
+      taken by        7        8
+             7        .        2
+             8        2        .
+   Of 4 misses on lines that another thread's write took away, 100 % are false
+   sharing.
+\
+ False sharing  lines taken by writes to other bytes than those used
+    misses     taken  line
+         4         5  0x1000
+                      thread 8 bytes 8 to 15, thread 7 bytes 0 to 7
+                      0x200 writes, 0x100 used it
+                      0x100 writes, 0x200 used it
+$ reusescope analyze side.csv --model private -q -o side.data; reusescope report side.data --format csv -o - | grep sharing
+0,private,64,sharing,"8 -> 7",,,2,,,
+0,private,64,sharing_false,"8 -> 7",,,2,,,
+0,private,64,sharing_taken,"8 -> 7",,,3,,,
+0,private,64,sharing,"7 -> 8",,,2,,,
+0,private,64,sharing_false,"7 -> 8",,,2,,,
+0,private,64,sharing_taken,"7 -> 8",,,2,,,
+0,private,64,false_sharing,"0x1000",,,4,,,
+0,private,64,false_sharing_taken,"0x1000",,,5,,,
+$ reusescope advise side.data --at 32K | head -3
+For a cache of 32 KiB:
+\
+ Threads write side by side in one line  [false-sharing]
+
+# Every verb takes a file of two models.
+$ reusescope analyze side.csv --model both -q -o both.data
+$ reusescope info both.data | grep format
+format         profile, by exact from trace, private stack, 64-byte lines
+format         profile, by exact from trace, shared stack, 64-byte lines
+$ reusescope diff both.data both.data | grep model
+ model          private, lines of 64 B
+ model          shared, lines of 64 B
+$ reusescope merge both.data both.data -q -o merged.data && reusescope report merged.data --format json -o - | python3 show.py
+private cold 4 invalidated 8 distinct 2 rd [] ri [] sharing [(8, 7, 3, 3, 2), (7, 8, 2, 2, 2), (8, 7, 3, 3, 2), (7, 8, 2, 2, 2)]
+shared cold 2 invalidated 0 distinct 2 rd [(0, 10)] ri [(1, 10)] sharing []
+$ reusescope report both.data -o both.html -q && grep -o '"model":"[a-z]*"' both.html
+"model":"private"
+"model":"shared"
+$ reusescope annotate both.data
+reusescope: both.data: none of its code has source lines: is the program compiled with -g?
+[1]
+$ reusescope report both.data --format json -o both.json -q && reusescope report both.json --format json -o - | python3 show.py
+private cold 2 invalidated 4 distinct 1 rd [] ri [] sharing [(8, 7, 3, 3, 2), (7, 8, 2, 2, 2)]
+shared cold 1 invalidated 0 distinct 1 rd [(0, 5)] ri [(1, 5)] sharing []
+
+# With caps, phases, bins and without code.
+$ body --model private --max-distance 1 --phases 2 --bins 10 --no-code --no-ri | python3 show.py
+private cold 4 invalidated 1 distinct 3 rd [(0, 1), (1, 1)] ri [] sharing [(2, 1, 1, 0, 1)]
+
+# What cannot be.
+$ body --model both --engine parallel
+reusescope: the parallel engine has no private stacks: take exact
+[2]
+$ body --model private --engine shards:0.1
+reusescope: the shards engine has no private stacks: take exact
+[2]
+$ body --cores 0-1
+reusescope: cores: only the private model has stacks to share among them
+[2]
+$ body --model private --cores 0-1,1
+reusescope: cores '0-1,1': thread 1 is there twice
+[2]
+$ body --model private --cores 0-
+reusescope: cores '0-': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
+[2]
+$ body --model private --cores ,
+reusescope: cores ',': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
+[2]
+$ body --model private --cores 3-1
+reusescope: cores '3-1': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
+[2]
+$ body --model private --cores 0-99999999
+reusescope: cores '0-99999999': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
+[2]
+$ body --model neither
+reusescope: model 'neither': not one of single, private, shared, both
+[2]
