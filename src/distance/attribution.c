@@ -315,7 +315,7 @@ static int same_object(uint64_t a, uint64_t b) {
 }
 
 static void vote_for_object(struct rsc_attribution *a, uint64_t pair, uint32_t row, uint64_t key) {
-    if (a->pairs.rows[row].key != pair) return; /* it has lost its row since it was counted */
+    if (row == RSC_SPACE_NO_ROW || a->pairs.rows[row].key != pair) return; /* it has lost its row since it was counted */
     struct pair_object *object = &a->pair_objects[row];
     if (!object->votes || same_object(object->key, key)) {
         object->key = key;
@@ -333,7 +333,7 @@ static void count_objects(struct rsc_attribution *a, const struct rsc_batch *bat
         int is_fetch = rsc_meta_kind(batch->meta[from[i]]) == RSC_FETCH;
         uint64_t key = rsc_objects_find(&a->objects, batch->addr[from[i]], is_fetch);
         rsc_space_saving_count(&a->things, key, bin[i]);
-        if (bin[i] >= far) vote_for_object(a, chunk->pair[begin + i], chunk->pair_row[begin + i], key);
+        if (bin[i] >= far && bin[i] != RSC_TALLY_INVALIDATED) vote_for_object(a, chunk->pair[begin + i], chunk->pair_row[begin + i], key);
         if (kept) kept[i] = key;
     }
 }
