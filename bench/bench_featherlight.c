@@ -1,11 +1,11 @@
 /*
  * bench_featherlight.c - how near featherlight comes to the truth, trace by trace:
  *
- *     bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS]]
+ *     bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS [all]]]
  *
  * reads FOLDER/list as bench/featherlight-traces leaves it. Every trace is scaled to
  * SAMPLES samples (default 8,000; 1 of references / SAMPLES loads and stores). Loads
- * and stores only, words of 8 bytes; accuracy is paper 003's: 20 bins from 4 Ki, S,
+ * and stores only, words of 8 bytes; `all` prints RI and RD accuracy of every ablation, too, for every trace; accuracy is paper 003's: 20 bins from 4 Ki, S,
  * S-hat and earth mover's distance, means over SEEDS seeds (default 5).
  *
  * The diagnosis follows the paper's figure 5. `model` is the same conversion made of
@@ -18,6 +18,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
+#include "featherlight/simulated_pmu.h"
 #include "profile/metrics.h"
 #include "profile/ri_models.h"
 
@@ -49,6 +50,7 @@ struct row {
 
 static struct row rows[TRACES_MAX];
 static uint32_t row_count;
+static int print_all;
 
 static struct rsc_trace *open_trace(const char *path) {
     struct rsc_filter filter = RSC_FILTER_ALL;
@@ -63,29 +65,41 @@ static struct rsc_trace *open_trace(const char *path) {
     return trace;
 }
 
-static struct rsc_engine *make_engine(const char *name, uint64_t seed, uint32_t line) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .seed = seed, .line_bytes = line, .attribute = 2};
-    struct rsc_engine *engine;
+static struct rsc_profile *exact_profile(const char *path) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "exact", .line_bytes = 8, .attribute = 2};
+    struct rsc_trace *trace = open_trace(path);
+    struct rsc_profile *profile;
     struct rsc_error error;
-    if (rsc_engine_new(&engine, &options, &error) < 0) {
-        fprintf(stderr, "bench: %s\n", error.message);
-        exit(1);
-    }
-    return engine;
+    need(rsc_analyze_trace(trace, &options, &profile, &error), "exact engine");
+    rsc_trace_close(trace);
+    return profile;
 }
 
-static void run_engines(const char *path, struct rsc_engine **engines, struct rsc_profile **profiles, size_t count) {
+/* Without error bars, which are most of the work. */
+static struct rsc_simulated_pmu *make_pmu(const char *parameters, uint64_t period, uint64_t seed) {
+    struct rsc_pmu_options options;
+    struct rsc_simulated_pmu *pmu;
+    struct rsc_error error;
+    need(rsc_pmu_parse(&options, parameters[0] ? parameters : NULL, &error), parameters);
+    options.period = period;
+    options.estimate.seed = seed;
+    options.estimate.no_bars = 1;
+    need(rsc_simulated_pmu_new(&pmu, &options, &error), "engine");
+    return pmu;
+}
+
+static void run_pmus(const char *path, struct rsc_simulated_pmu **pmus, struct rsc_profile **profiles, size_t count) {
     struct rsc_trace *trace = open_trace(path);
     const struct rsc_batch *batch;
     struct rsc_error error;
     int more;
     while ((more = rsc_trace_next(trace, &batch, &error)) > 0)
-        for (size_t i = 0; i < count; i++) need(rsc_engine_push(engines[i], batch, &error), "push");
+        for (size_t i = 0; i < count; i++) need(rsc_simulated_pmu_push(pmus[i], batch, &error), "push");
     need(more, "reading");
     rsc_trace_close(trace);
     for (size_t i = 0; i < count; i++) {
-        need(rsc_engine_finish(engines[i], &profiles[i], &error), "finish");
-        rsc_engine_free(engines[i]);
+        need(rsc_simulated_pmu_finish(pmus[i], &profiles[i], &error), "finish");
+        rsc_simulated_pmu_free(pmus[i]);
     }
 }
 
@@ -117,19 +131,13 @@ static struct accuracy model_alone(const struct rsc_profile *exact) {
 
 static void measure(const char *path, const char *name, uint64_t samples, uint32_t seeds) {
     struct row *row = &rows[row_count++];
-    struct rsc_engine *engines[VARIANTS * SEEDS_MAX];
-    struct rsc_profile *exact, *profiles[VARIANTS * SEEDS_MAX];
-    engines[0] = make_engine("exact", 0, 8);
-    run_engines(path, engines, &exact, 1);
+    struct rsc_simulated_pmu *pmus[VARIANTS * SEEDS_MAX];
+    struct rsc_profile *exact = exact_profile(path), *profiles[VARIANTS * SEEDS_MAX];
     uint64_t period = exact->references / samples;
     if (!period) period = 1;
     for (uint32_t v = 0; v < VARIANTS; v++)
-        for (uint32_t s = 0; s < seeds; s++) {
-            char text[200];
-            snprintf(text, sizeof text, "featherlight:period=%llu%s%s", (unsigned long long)period, variants[v][0] ? "," : "", variants[v]);
-            engines[v * seeds + s] = make_engine(text, s + 1, 0);
-        }
-    run_engines(path, engines, profiles, VARIANTS * seeds);
+        for (uint32_t s = 0; s < seeds; s++) pmus[v * seeds + s] = make_pmu(variants[v], period, s + 1);
+    run_pmus(path, pmus, profiles, VARIANTS * seeds);
     for (uint32_t v = 0; v < VARIANTS; v++)
         for (uint32_t s = 0; s < seeds; s++) {
             add(&row->ri[v], compare(&exact->ri, &profiles[v * seeds + s]->ri), 1.0 / seeds);
@@ -140,6 +148,9 @@ static void measure(const char *path, const char *name, uint64_t samples, uint32
     printf("%-20s %7.1f M %8llu  %6.2f %6.2f %6.3f   %6.2f %6.2f %6.3f   %6.2f %6.2f\n", name, (double)exact->references / 1e6,
            (unsigned long long)period, 100 * row->ri[0].s, 100 * row->ri[0].hat, row->ri[0].emd, 100 * row->rd[0].s,
            100 * row->rd[0].hat, row->rd[0].emd, 100 * row->model.s, 100 * row->model.hat);
+    for (uint32_t v = 0; v < VARIANTS && print_all; v++)
+        printf("  %-36s %6.2f %6.2f  EMD %.3f %.3f\n", variants[v][0] ? variants[v] : "as by default", 100 * row->ri[v].s, 100 * row->rd[v].s,
+               row->ri[v].emd, row->rd[v].emd);
     fflush(stdout);
     rsc_profile_free(exact);
 }
@@ -186,11 +197,12 @@ int main(int argc, char **argv) {
     const char *folder = argc > 1 ? argv[1] : "build/bench/featherlight", *set = argc > 2 ? argv[2] : "held";
     uint64_t samples = argc > 3 ? strtoull(argv[3], NULL, 10) : 8000;
     uint32_t seeds = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 5;
+    print_all = argc > 5 && !strcmp(argv[5], "all");
     char path[4096], line[600], which[32], name[500];
     snprintf(path, sizeof path, "%s/list", folder);
     FILE *list = fopen(path, "r");
     if (!list || !samples || !seeds || seeds > SEEDS_MAX) {
-        fprintf(stderr, "usage: bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS]] (bench/featherlight-traces makes FOLDER)\n");
+        fprintf(stderr, "usage: bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS [all]]] (bench/featherlight-traces makes FOLDER)\n");
         return 1;
     }
     printf("%s traces, %llu samples each, 4 registers; percent, mean of %u seeds\n", set, (unsigned long long)samples, seeds);

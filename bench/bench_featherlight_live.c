@@ -41,20 +41,20 @@ static const struct kernel {
 
 static char folder[] = "/tmp/bench_live.XXXXXX";
 
-static void build(const char *tool, const char *source, const struct kernel *kernel, int repeat, int threads, char *path, size_t room) {
+static void build(const char *tool, const char *source, const struct kernel *kernel, int threads, char *path, size_t room) {
     char command[8192], more[64] = "";
     if (threads) snprintf(more, sizeof more, "-pthread -DTHREADS=%d", threads);
     snprintf(path, room, "%s/%s.%d", folder, kernel->name, threads);
-    snprintf(command, sizeof command, "'%s' cc -q gcc -O2 -g -w -DKERNEL_%s -DREPEAT=%d %s '%s' -o %s", tool, kernel->name, repeat, more,
+    snprintf(command, sizeof command, "'%s' cc -q gcc -O2 -g -w -DKERNEL_%s %s '%s' -o %s", tool, kernel->name, more,
              source, path);
     need(system(command) == 0 ? 0 : -1, command);
 }
 
 /* Every reference. */
-static struct rsc_profile *exactly(char *path) {
+static struct rsc_profile *exactly(char *path, int times) {
     struct rsc_launch_options options = {.contexts = 1, .rebuilt = 1};
     struct rsc_engine_options wanted = {.struct_bytes = sizeof wanted, .engine = "exact", .model = "shared", .line_bytes = 8, .attribute = 2};
-    char *argv[] = {path, NULL};
+    char repeat[16], *argv[] = {path, repeat, NULL};
     struct rsc_target target;
     struct rsc_launch launch;
     struct rsc_drain *drain;
@@ -63,6 +63,7 @@ static struct rsc_profile *exactly(char *path) {
     struct rsc_batch batch;
     struct rsc_error error;
     int ended = 0, status;
+    snprintf(repeat, sizeof repeat, "%d", times);
     need(rsc_target_find(&target, path, &error), path);
     need(rsc_engine_new(&engine, &wanted, &error), "engine");
     need(rsc_launch_start(&launch, &target, argv, &options, &error), "launch");
@@ -99,12 +100,12 @@ struct outcome {
 };
 
 /* Sampled, or with rate 0 in fast mode. */
-static struct outcome sampled(char *path, uint64_t rate, uint64_t seed, int wants_profile) {
+static struct outcome sampled(char *path, int times, uint64_t rate, uint64_t seed, int wants_profile) {
     struct rsc_launch_options options = {.contexts = 1, .rebuilt = 1, .watch = rate > 0, .watch_rate = rate, .watch_registers = 4,
                                          .seed = seed, .skip = rate ? 0 : 1ull << 60};
     struct rsc_featherlight_options wanted = {.model = RSC_RI_AET};
     const struct timespec moment = {0, 5000000};
-    char *argv[] = {path, NULL};
+    char repeat[16], *argv[] = {path, repeat, NULL};
     struct rsc_target target;
     struct rsc_launch launch;
     struct rsc_featherlight *feather;
@@ -112,6 +113,7 @@ static struct outcome sampled(char *path, uint64_t rate, uint64_t seed, int want
     struct rsc_watch_stats stats;
     struct rsc_error error;
     struct outcome outcome = {0};
+    snprintf(repeat, sizeof repeat, "%d", times);
     need(rsc_target_find(&target, path, &error), path);
     need(rsc_featherlight_new(&feather, &wanted, &error), "featherlight");
     need(rsc_launch_start(&launch, &target, argv, &options, &error), "launch");
@@ -165,18 +167,16 @@ static size_t overlap_count, cost_count;
 static void measure(const struct kernel *kernel, const char *tool, const char *source, uint64_t rate, int rounds) {
     char path[512];
     double fast = INFINITY, watched = INFINITY, handlers = 0;
-    build(tool, source, kernel, EXACT_REPEAT, 0, path, sizeof path);
-    struct rsc_profile *exact = exactly(path);
-    build(tool, source, kernel, kernel->repeat, 0, path, sizeof path);
-    struct outcome outcome = sampled(path, rate, 1, 1);
+    build(tool, source, kernel, 0, path, sizeof path);
+    struct rsc_profile *exact = exactly(path, EXACT_REPEAT);
+    struct outcome outcome = sampled(path, kernel->repeat, rate, 1, 1);
     double near = overlap(exact, outcome.profile);
     uint64_t samples = outcome.samples;
     overlaps[overlap_count++] = near;
     rsc_profile_free(outcome.profile);
-    build(tool, source, kernel, kernel->repeat / COST_REPEAT, 0, path, sizeof path);
     for (int round = 0; round < rounds; round++) {
-        fast = fmin(fast, sampled(path, 0, 1, 0).cpu);
-        outcome = sampled(path, rate, (uint64_t)round + 2, 0);
+        fast = fmin(fast, sampled(path, kernel->repeat / COST_REPEAT, 0, 1, 0).cpu);
+        outcome = sampled(path, kernel->repeat / COST_REPEAT, rate, (uint64_t)round + 2, 0);
         watched = fmin(watched, outcome.cpu);
         handlers = outcome.handlers;
     }
@@ -184,8 +184,8 @@ static void measure(const struct kernel *kernel, const char *tool, const char *s
     printf("%-10s %9.3f %10llu %8.3f %+8.2f %% %10.4f", kernel->name, fast, (unsigned long long)samples, near, 100 * costs[cost_count - 1], handlers);
     unlink(path);
     if (kernel->threads) {
-        build(tool, source, kernel, kernel->repeat / 4, 4, path, sizeof path);
-        outcome = sampled(path, rate, 1, 1);
+        build(tool, source, kernel, 4, path, sizeof path);
+        outcome = sampled(path, kernel->repeat / 4, rate, 1, 1);
         near = overlap(exact, outcome.profile);
         overlaps[overlap_count++] = near;
         rsc_profile_free(outcome.profile);
@@ -200,8 +200,8 @@ static void measure(const struct kernel *kernel, const char *tool, const char *s
 static void measure_memory(const char *tool, const char *source, uint64_t rate) {
     const struct kernel *kernel = &all[0];
     char path[512];
-    build(tool, source, kernel, 1, 64, path, sizeof path);
-    long alone = sampled(path, 0, 1, 0).peak_kib, with = sampled(path, rate, 1, 0).peak_kib;
+    build(tool, source, kernel, 64, path, sizeof path);
+    long alone = sampled(path, 1, 0, 1, 0).peak_kib, with = sampled(path, 1, rate, 1, 0).peak_kib;
     printf("64 threads: %.1f MiB more resident at the peak than in fast mode (%.1f and %.1f); bar 16\n", (double)(with - alone) / 1024,
            (double)with / 1024, (double)alone / 1024);
     unlink(path);

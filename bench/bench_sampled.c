@@ -13,7 +13,8 @@
  * without a distance being one more bin, with and without distance 0, the fraction of
  * references in analysis mode, and weight and key matching of the instructions that have
  * 75, 80, 90 and 95 % of the misses where 10 % of reuses miss. Speed is processor time of
- * one thread for the whole analysis, reading included, exact / sampled, best of 3.
+ * one thread for the whole analysis, reading included, exact / sampled, best of REPEATS
+ * (environment; 3).
  */
 #include <math.h>
 #include <reusescope/reusescope.h>
@@ -27,7 +28,6 @@
 #include "trace/generate.h"
 
 #define SAMPLES_LEAST 5000u
-#define REPEATS 3
 
 static const double covers[4] = {0.75, 0.80, 0.90, 0.95};
 
@@ -45,7 +45,8 @@ static struct rsc_profile *analyse(const char *path, const char *engine, const c
     struct rsc_error error;
     options.bins_per_octave = lines ? 0 : 10;
     *seconds = INFINITY;
-    for (int i = 0; i < REPEATS; i++) {
+    int repeats = getenv("REPEATS") ? atoi(getenv("REPEATS")) : 3;
+    for (int i = 0; i < repeats || !profile; i++) {
         double start = cpu_seconds_now();
         rsc_profile_free(profile);
         need(rsc_trace_open(&trace, path, &reading, &error), path);
@@ -94,7 +95,7 @@ static void compare(const char *path, const char *engine, const char *model, con
     if (exact->code_count && sampled->code_count) select_code(exact, sampled, weight, key);
     printf("%-22.22s %-8s%8.0f%s%8.1f%8.1f%8.1f%8.2f%8.2f  ", slash ? slash + 1 : path, model, samples, counts ? " " : "*",
            100 * accuracy, 100 * without_zero, analysed, 100 * curve, exact_seconds / seconds);
-    for (int y = 0; y < 4; y++) printf("%6.1f/%-5.1f", 100 * weight[y], 100 * key[y]);
+    for (int y = 0; y < 4 && weight[0] == weight[0]; y++) printf("%6.1f/%-5.1f", 100 * weight[y], 100 * key[y]);
     printf("\n");
     fflush(stdout);
     if (counts) {
@@ -116,7 +117,7 @@ static void print_mean(const char *model, const struct figures *mean) {
     printf("%-22s %-8s%8.0f %8.1f%8.1f%8.1f%8.2f%8.2f  ", "mean", model, mean->count, 100 * mean->accuracy / mean->count,
            100 * mean->without_zero / mean->count, mean->analysed / mean->count, 100 * mean->curve / mean->count,
            exp(mean->speed / mean->count));
-    for (int y = 0; y < 4; y++)
+    for (int y = 0; y < 4 && mean->selections > 0; y++)
         printf("%6.1f/%-5.1f", 100 * mean->weight[y] / mean->selections, 100 * mean->key[y] / mean->selections);
     printf("\n");
 }

@@ -165,6 +165,7 @@ static struct {
 static uint64_t probe[N * 4];
 static double kernel(void) {
     uint64_t total = 0;
+    memset(table, 0, sizeof table); /* each time as the first */
     for (uint32_t i = 0; i < N; i++) {
         uint64_t key = any() % (N * 2) + 1, at = key * 0x9e3779b97f4a7c15ull >> 46;
         while (table[at].key && table[at].key != key) at = (at + 1) % SLOTS;
@@ -181,19 +182,18 @@ static double kernel(void) {
 }
 #endif
 
-/* -DREPEAT=n: so many times over; -DTHREADS=n: by so many threads at once, who race for nothing but equal values. */
-#ifndef REPEAT
-#define REPEAT 1
-#endif
+/* An argument: so many times over. -DTHREADS=n: by so many threads at once, who race for nothing but equal values. */
+static volatile int times = 1;
 static double result;
 static void *repeat(void *unused) {
-    for (int i = 0; i < REPEAT; i++) result = kernel();
+    for (int i = 0; i < times; i++) result = kernel();
     return unused;
 }
 #ifdef THREADS
 #include <pthread.h>
 #endif
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc > 1) times = atoi(argv[1]);
 #ifdef THREADS
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)

@@ -1,7 +1,7 @@
 /*
  * code_loops.c - see code_loops.h.
  *
- * Two passes over the code. The first decodes it and marks where instructions are
+ * Two passes over the code, the function's own and that of its parts elsewhere. The first decodes it and marks where instructions are
  * and which of them begin a block; the second makes the edges, from what the first
  * noted of each instruction that jumps. Bytes that are no instruction end a block;
  * decoding goes on at the next byte.
@@ -56,10 +56,23 @@ enum flow { JUMP, CONDITION, INDIRECT, STOP };
 #define TARGETS_MAX (1u << 18) /* of all tables of a function */
 #define TABLE_REACH 64u   /* loads of addresses and compares back from a jump that are looked at for its table */
 
-/* Offsets are from the start of the function. */
+/*
+ * A stretch of code: the function itself, then its parts elsewhere as they are come
+ * upon. An offset counts the bytes of all of them in this order.
+ */
+struct piece {
+    const uint8_t *code;
+    uint64_t address;
+    uint32_t base, bytes; /* base: the offset of its first byte */
+};
+#define PIECES_MAX 512u
+#define PIECE_BYTES_MAX 4096u /* of a part elsewhere */
+#define OUTSIDE_MAX 65536u    /* jumps out of the function that are looked at */
+
 struct jump {
-    uint32_t at, next; /* itself, and the instruction behind it */
+    uint32_t at, next; /* itself, and the instruction behind it; NOWHERE: there is none */
     uint32_t target;   /* NOWHERE: outside, or not known */
+    uint64_t outside;  /* the address of a target that is in no piece yet; 0: it is in one, or there is none */
     uint32_t table, table_count; /* in decoding.targets */
     enum flow flow;
 };
@@ -74,6 +87,10 @@ enum { CLUE_NONE, CLUE_LEA, CLUE_COMPARE };
 
 struct decoding {
     const struct rsc_code_bytes *code;
+    struct piece *pieces;
+    size_t piece_count, piece_room;
+    uint32_t bytes; /* of all pieces */
+    uint32_t outside_count;
     uint8_t *marks; /* IS_INSTRUCTION and BEGINS_BLOCK, by offset */
     struct jump *jumps;
     size_t jump_count, jump_room;
@@ -93,10 +110,23 @@ static int grown(void **block, size_t count, size_t *room, size_t size) {
     return 1;
 }
 
-/* The offset of an address in the function, or NOWHERE. */
+/* The offset of an address in a piece, or NOWHERE. */
 static uint32_t offset_of(const struct decoding *decoding, uint64_t address) {
-    uint64_t offset = address - decoding->code->address;
-    return offset < decoding->code->bytes ? (uint32_t)offset : NOWHERE;
+    for (size_t i = 0; i < decoding->piece_count; i++) {
+        uint64_t offset = address - decoding->pieces[i].address;
+        if (offset < decoding->pieces[i].bytes) return decoding->pieces[i].base + (uint32_t)offset;
+    }
+    return NOWHERE;
+}
+
+static uint64_t address_of(const struct decoding *decoding, uint32_t offset) {
+    size_t low = 0, high = decoding->piece_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (decoding->pieces[middle].base <= offset) low = middle;
+        else high = middle;
+    }
+    return decoding->pieces[low].address + (offset - decoding->pieces[low].base);
 }
 
 /* ---- jump tables ---- */
@@ -175,20 +205,26 @@ static int find_table(struct decoding *decoding, struct jump *jump, const ZydisD
 
 /* ---- decoding ---- */
 
-static int note_jump(struct decoding *decoding, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
-                     uint32_t at, enum flow flow) {
-    struct jump jump = {.at = at, .next = at + insn->length, .target = NOWHERE, .flow = flow};
-    uint64_t address = decoding->code->address + at, target;
-    if ((flow == JUMP || flow == CONDITION) && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-        !ZYAN_FAILED(ZydisCalcAbsoluteAddress(insn, &operands[0], address, &target)))
-        jump.target = offset_of(decoding, target);
-    else if (flow == JUMP) /* by an address in memory that no index chooses it is a call that does not come back */
-        jump.flow = operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[0].mem.index == ZYDIS_REGISTER_NONE ? STOP : INDIRECT;
-    if (jump.flow == INDIRECT && find_table(decoding, &jump, &operands[0])) return RSC_ENOMEM;
+static int keep_jump(struct decoding *decoding, struct jump jump) {
     if (!grown((void **)&decoding->jumps, decoding->jump_count, &decoding->jump_room, sizeof *decoding->jumps))
         return RSC_ENOMEM;
     decoding->jumps[decoding->jump_count++] = jump;
     return 0;
+}
+
+static int note_jump(struct decoding *decoding, const struct piece *piece, const ZydisDecodedInstruction *insn,
+                     const ZydisDecodedOperand *operands, uint32_t at, enum flow flow) {
+    struct jump jump = {.at = piece->base + at, .next = NOWHERE, .target = NOWHERE, .flow = flow};
+    uint64_t address = piece->address + at, target;
+    if (at + insn->length < piece->bytes) jump.next = jump.at + insn->length;
+    if ((flow == JUMP || flow == CONDITION) && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+        !ZYAN_FAILED(ZydisCalcAbsoluteAddress(insn, &operands[0], address, &target))) {
+        jump.target = offset_of(decoding, target);
+        if (jump.target == NOWHERE && decoding->outside_count++ < OUTSIDE_MAX) jump.outside = target;
+    } else if (flow == JUMP) /* by an address in memory that no index chooses it is a call that does not come back */
+        jump.flow = operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[0].mem.index == ZYDIS_REGISTER_NONE ? STOP : INDIRECT;
+    if (jump.flow == INDIRECT && find_table(decoding, &jump, &operands[0])) return RSC_ENOMEM;
+    return keep_jump(decoding, jump);
 }
 
 static int is_last_call(const struct decoding *decoding, const ZydisDecodedInstruction *insn,
@@ -202,50 +238,104 @@ static int is_last_call(const struct decoding *decoding, const ZydisDecodedInstr
 }
 
 /* Returns 1 where the code does not just go on, 0, or RSC_ENOMEM. */
-static int take(struct decoding *decoding, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
-                uint32_t at) {
+static int take(struct decoding *decoding, const struct piece *piece, const ZydisDecodedInstruction *insn,
+                const ZydisDecodedOperand *operands, uint32_t at) {
     enum flow flow;
     switch (insn->meta.category) {
     case ZYDIS_CATEGORY_COND_BR: flow = CONDITION; break;
     case ZYDIS_CATEGORY_UNCOND_BR: flow = JUMP; break;
     case ZYDIS_CATEGORY_RET: flow = STOP; break;
     case ZYDIS_CATEGORY_CALL:
-        if (!is_last_call(decoding, insn, operands, decoding->code->address + at)) return 0;
+        if (!is_last_call(decoding, insn, operands, piece->address + at)) return 0;
         flow = STOP;
         break;
     default:
         if (insn->mnemonic != ZYDIS_MNEMONIC_UD2 && insn->mnemonic != ZYDIS_MNEMONIC_HLT &&
             insn->mnemonic != ZYDIS_MNEMONIC_INT3) {
-            note_clue(decoding, insn, operands, decoding->code->address + at);
+            note_clue(decoding, insn, operands, piece->address + at);
             return 0;
         }
         flow = STOP;
     }
-    return note_jump(decoding, insn, operands, at, flow) ? RSC_ENOMEM : 1;
+    return note_jump(decoding, piece, insn, operands, at, flow) ? RSC_ENOMEM : 1;
 }
 
-static int decode(struct decoding *decoding) {
-    const struct rsc_code_bytes *code = decoding->code;
+/* Decodes a piece; its last instruction always ends a block. */
+static int decode(struct decoding *decoding, const struct piece *piece) {
     ZydisDecoder decoder;
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    uint8_t *marks = decoding->marks + piece->base;
+    uint32_t last = 0;
     int begins = 1;
+    decoding->clue_next = 0;
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    for (uint32_t at = 0; at < code->bytes;) {
-        if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code->code + at, code->bytes - at, &insn, operands))) {
-            struct jump end = {.at = at, .next = at + 1, .target = NOWHERE, .flow = STOP};
-            if (!grown((void **)&decoding->jumps, decoding->jump_count, &decoding->jump_room, sizeof *decoding->jumps))
+    for (uint32_t at = 0; at < piece->bytes;) {
+        marks[at] = (uint8_t)(IS_INSTRUCTION | (begins ? BEGINS_BLOCK : 0));
+        last = at;
+        if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, piece->code + at, piece->bytes - at, &insn, operands))) {
+            if (keep_jump(decoding, (struct jump){.at = piece->base + at, .next = NOWHERE, .target = NOWHERE, .flow = STOP}))
                 return RSC_ENOMEM;
-            decoding->jumps[decoding->jump_count++] = end;
-            decoding->marks[at] = IS_INSTRUCTION | (begins ? BEGINS_BLOCK : 0);
             begins = 1;
             at++;
             continue;
         }
-        decoding->marks[at] |= (uint8_t)(IS_INSTRUCTION | (begins ? BEGINS_BLOCK : 0));
-        begins = take(decoding, &insn, operands, at);
+        begins = take(decoding, piece, &insn, operands, at);
         if (begins < 0) return RSC_ENOMEM;
         at += insn.length;
+    }
+    if (begins) return 0;
+    return keep_jump(decoding, (struct jump){.at = piece->base + last, .next = NOWHERE, .target = NOWHERE, .flow = STOP});
+}
+
+/* How long a part elsewhere is: up to where the code does not go on from, or to code of another piece. */
+static uint32_t length_of_part(const struct decoding *decoding, const uint8_t *code, uint64_t address, size_t room) {
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    uint32_t at = 0;
+    if (room > PIECE_BYTES_MAX) room = PIECE_BYTES_MAX;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    while (at < room && !ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code + at, room - at, &insn, operands))) {
+        if (at && offset_of(decoding, address + at) != NOWHERE) break;
+        at += insn.length;
+        if (insn.meta.category == ZYDIS_CATEGORY_UNCOND_BR || insn.meta.category == ZYDIS_CATEGORY_RET) break;
+    }
+    return at;
+}
+
+static int add_piece(struct decoding *decoding, const uint8_t *code, uint64_t address, uint32_t bytes) {
+    if (!grown((void **)&decoding->pieces, decoding->piece_count, &decoding->piece_room, sizeof *decoding->pieces))
+        return RSC_ENOMEM;
+    uint8_t *marks = realloc(decoding->marks, (size_t)decoding->bytes + bytes);
+    if (!marks) return RSC_ENOMEM;
+    memset(marks + decoding->bytes, 0, bytes);
+    decoding->marks = marks;
+    struct piece piece = {code, address, decoding->bytes, bytes};
+    decoding->pieces[decoding->piece_count++] = piece;
+    decoding->bytes += bytes;
+    return decode(decoding, &piece);
+}
+
+/* Follows jumps out of the function to parts of it elsewhere, and from there on; jumps come to the list meanwhile. */
+static int add_parts(struct decoding *decoding) {
+    const struct rsc_code_bytes *code = decoding->code;
+    for (size_t i = 0; i < decoding->jump_count; i++) {
+        uint64_t outside = decoding->jumps[i].outside;
+        size_t room = 0;
+        if (!outside) continue;
+        if (offset_of(decoding, outside) == NOWHERE && code->elsewhere && decoding->piece_count < PIECES_MAX) {
+            const uint8_t *part = code->elsewhere(code->module, outside, &room);
+            uint32_t bytes = part ? length_of_part(decoding, part, outside, room) : 0;
+            if (bytes && decoding->bytes + bytes <= RSC_CODE_BYTES_MAX) {
+                int rc = add_piece(decoding, part, outside, bytes);
+                if (rc) return rc;
+                /* a part that ends where another piece goes on leads there */
+                struct jump *end = &decoding->jumps[decoding->jump_count - 1];
+                if (end->flow == STOP && end->target == NOWHERE) end->target = offset_of(decoding, outside + bytes);
+            }
+        }
+        decoding->jumps[i].target = offset_of(decoding, outside);
     }
     return 0;
 }
@@ -293,7 +383,7 @@ static int add_edge(struct graph *graph, uint32_t offset) {
 }
 
 static int find_blocks(const struct decoding *decoding, struct graph *graph) {
-    size_t bytes = decoding->code->bytes;
+    size_t bytes = decoding->bytes;
     for (size_t at = 0; at < bytes; at++) graph->count += (decoding->marks[at] & BEGINS_BLOCK) != 0;
     graph->starts = malloc((graph->count + 1ull) * sizeof *graph->starts);
     graph->lasts = malloc((graph->count + 1ull) * sizeof *graph->lasts);
@@ -324,7 +414,7 @@ static int connect(const struct decoding *decoding, struct graph *graph) {
             continue;
         }
         if (add_edge(graph, jump->target)) return RSC_ENOMEM;
-        if (jump->flow == CONDITION && jump->next < decoding->code->bytes && add_edge(graph, jump->next)) return RSC_ENOMEM;
+        if (jump->flow == CONDITION && add_edge(graph, jump->next)) return RSC_ENOMEM;
         for (uint32_t i = 0; i < jump->table_count; i++)
             if (add_edge(graph, decoding->targets[jump->table + i])) return RSC_ENOMEM;
         if (jump->flow == INDIRECT && !jump->table_count) {
@@ -343,22 +433,22 @@ static int connect(const struct decoding *decoding, struct graph *graph) {
 /* ---- all of it ---- */
 
 static int tell(struct rsc_code_loops *loops, const struct graph *graph, const struct rsc_flow_loops *found,
-                const struct rsc_code_bytes *code) {
+                const struct decoding *decoding) {
+    const struct rsc_code_bytes *code = decoding->code;
     loops->loops = calloc(found->count + 1, sizeof *loops->loops);
     loops->blocks = calloc(graph->count + 1ull, sizeof *loops->blocks);
     if (!loops->loops || !loops->blocks) return RSC_ENOMEM;
     loops->count = found->count;
-    loops->block_count = graph->count;
     loops->end = code->address + code->bytes;
-    for (uint32_t i = 0; i < graph->count; i++)
-        loops->blocks[i] = (struct rsc_code_block){code->address + graph->starts[i], found->loop_of[i]};
+    for (uint32_t i = 0; i < graph->count && graph->starts[i] < code->bytes; i++)
+        loops->blocks[loops->block_count++] = (struct rsc_code_block){code->address + graph->starts[i], found->loop_of[i]};
     for (size_t i = 0; i < found->count; i++) {
         const struct rsc_flow_loop *loop = &found->loops[i];
         /* the node that stands for jumps to anywhere has no address of its own */
         uint32_t header = loop->header < graph->count ? loop->header : found->loops[i].latch;
         uint32_t latch = loop->latch < graph->count ? loop->latch : header;
-        loops->loops[i] = (struct rsc_code_loop){code->address + graph->starts[header], code->address + graph->starts[latch],
-                                                 code->address + graph->lasts[latch], loop->parent, loop->depth,
+        loops->loops[i] = (struct rsc_code_loop){address_of(decoding, graph->starts[header]), address_of(decoding, graph->starts[latch]),
+                                                 address_of(decoding, graph->lasts[latch]), loop->parent, loop->depth,
                                                  loop->entries};
     }
     return 0;
@@ -371,15 +461,16 @@ int rsc_code_loops_find(struct rsc_code_loops *loops, const struct rsc_code_byte
     *loops = (struct rsc_code_loops){0};
     if (!code->bytes) return 0;
     if (code->bytes > RSC_CODE_BYTES_MAX) return RSC_ELIMIT;
-    decoding.marks = calloc(code->bytes, 1);
-    int rc = decoding.marks ? decode(&decoding) : RSC_ENOMEM;
+    int rc = add_piece(&decoding, code->code, code->address, (uint32_t)code->bytes);
+    if (!rc) rc = add_parts(&decoding);
     if (!rc) mark_targets(&decoding);
     if (!rc) rc = find_blocks(&decoding, &graph);
     if (!rc) rc = connect(&decoding, &graph);
     if (!rc) rc = rsc_flow_loops_find(&found, &(struct rsc_flow_graph){graph.count + 1, graph.first, graph.to});
-    if (!rc) rc = tell(loops, &graph, &found, code);
+    if (!rc) rc = tell(loops, &graph, &found, &decoding);
     if (rc) rsc_code_loops_free(loops);
     rsc_flow_loops_free(&found);
+    free(decoding.pieces);
     free(decoding.marks);
     free(decoding.jumps);
     free(decoding.targets);

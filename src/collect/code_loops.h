@@ -7,8 +7,9 @@
  * before it is one of the forms that gcc and clang make; where a jump goes to what is
  * in a register and no table is found, it is taken to lead to every block that
  * nothing else leads to. Calls come back, but for those of functions that are known
- * not to; jumps out of the function leave it. Parts
- * of a function that the compiler put elsewhere (.cold) are not part of it.
+ * not to; jumps out of the function leave it, but for jumps to parts of it that lie
+ * elsewhere: what the compiler takes for cold, and what `reusescope cc` puts beside
+ * a program's own code to record from.
  */
 #ifndef RSC_COLLECT_CODE_LOOPS_H
 #define RSC_COLLECT_CODE_LOOPS_H
@@ -27,6 +28,8 @@ struct rsc_code_bytes {
     const uint8_t *(*read)(void *module, uint64_t address, size_t bytes);
     /* Does the function at `address`, or the one whose address is in memory there (`is_slot`), never return? May be NULL. */
     int (*never_returns)(void *module, uint64_t address, int is_slot);
+    /* The code at `address` if it is a part of this function, *room bytes of it; NULL: it is not. May be NULL. */
+    const uint8_t *(*elsewhere)(void *module, uint64_t address, size_t *room);
     void *module;
 };
 
@@ -46,7 +49,7 @@ struct rsc_code_block {
 struct rsc_code_loops {
     struct rsc_code_loop *loops; /* owned */
     size_t count;
-    struct rsc_code_block *blocks; /* owned; by start, without a gap up to `end` */
+    struct rsc_code_block *blocks; /* owned; by start, without a gap up to `end`: not those of parts elsewhere */
     size_t block_count;
     uint64_t end;
 };

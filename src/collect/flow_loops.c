@@ -8,8 +8,8 @@
  * one would dominate the other, which can be reached from outside without it: so
  * every region is smaller than the one around it. Dominators are found the way of
  * Cooper, Harvey and Kennedy. A block is looked at once for
- * each loop around it, so what a graph costs is its edges times its depth; STEPS_MAX
- * ends what no compiler makes.
+ * each loop around it, so what a graph costs is its edges times its depth; a limit of
+ * steps ends what no compiler makes.
  */
 #include "collect/flow_loops.h"
 
@@ -18,7 +18,9 @@
 
 #include <reusescope/error.h>
 
-#define STEPS_MAX (64u << 20)
+/* Steps that a graph may take: for loops 20 deep, with some to spare for small graphs. */
+#define STEPS_PER_EDGE 64u
+#define STEPS_MORE (1u << 20)
 #define NONE UINT32_MAX
 
 struct region {
@@ -45,7 +47,7 @@ struct search {
     struct region *regions; /* owned */
     size_t region_count, region_room;
     size_t loop_room;
-    uint64_t steps;
+    uint64_t steps, steps_max;
 };
 
 static int find_predecessors(struct search *search) {
@@ -118,7 +120,7 @@ static int find_dominators(struct search *search, uint32_t reached) {
             }
             changed |= search->dominator[block] != nearest;
             search->dominator[block] = nearest;
-            if (search->steps > STEPS_MAX) return RSC_ELIMIT;
+            if (search->steps > search->steps_max) return RSC_ELIMIT;
         }
     }
     return 0;
@@ -283,7 +285,7 @@ static int split(struct search *search, uint32_t number, uint32_t *copy) {
         if (rc) return rc;
     }
     search->steps += region.count;
-    return search->steps > STEPS_MAX ? RSC_ELIMIT : 0;
+    return search->steps > search->steps_max ? RSC_ELIMIT : 0;
 }
 
 static int find_all(struct search *search) {
@@ -305,6 +307,7 @@ int rsc_flow_loops_find(struct rsc_flow_loops *loops, const struct rsc_flow_grap
     size_t count = graph->count, words = count + 1;
     *loops = (struct rsc_flow_loops){0};
     if (!count) return 0;
+    search.steps_max = STEPS_MORE + STEPS_PER_EDGE * ((uint64_t)graph->count + graph->first[graph->count]);
     uint32_t **arrays[] = {&search.order,  &search.at_order, &search.dominator, &search.enters, &search.leaves,
                            &search.entry_of, &search.members, &search.region_of, &search.number, &search.low,
                            &search.next_edge, &search.path,   &search.open};

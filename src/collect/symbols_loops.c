@@ -40,7 +40,9 @@ struct symbols_loops {
     struct rsc_u64_table function_of; /* from the function's address in the target to index + 1 */
     struct found_loop *found;         /* owned */
     size_t found_count, found_room;
+    uint64_t bytes_left; /* of code that may still be decoded: a hostile file has many large functions in one place */
 };
+#define CODE_BYTES_ALL (32u << 20)
 
 static void loops_free(struct symbols_loops *loops) {
     for (size_t i = 0; i < loops->function_count; i++) rsc_code_loops_free(&loops->functions[i].loops);
@@ -55,6 +57,20 @@ static const uint8_t *read_data(void *owner, uint64_t address, size_t bytes) {
     uint64_t room;
     const uint8_t *data = symbols_bytes_at(owner, address, &room);
     return data && room >= bytes ? data : NULL;
+}
+
+/*
+ * Parts of a function elsewhere: what the compiler calls NAME.cold, and code without
+ * a name, as that which `reusescope cc` adds is.
+ */
+static const uint8_t *read_elsewhere(void *owner, uint64_t address, size_t *room) {
+    const struct symbols_module *module = owner;
+    const struct elf_symbol *symbol = symbols_find(&module->functions, address);
+    uint64_t bytes;
+    if (symbol && !strstr(symbol->name, ".cold")) return NULL;
+    const uint8_t *code = symbols_bytes_at(module, address, &bytes);
+    *room = bytes < RSC_CODE_BYTES_MAX ? bytes : RSC_CODE_BYTES_MAX;
+    return code;
 }
 
 static int is_x86_64(const struct symbols_module *module) {
@@ -91,9 +107,11 @@ static const struct looked_at *look_at(struct symbols_loops *loops, const struct
     struct looked_at *function = &loops->functions[loops->function_count];
     *function = (struct looked_at){.first = (uint32_t)loops->found_count};
     const uint8_t *code = symbols_bytes_at(where->module, where->start, &room);
-    if (code && is_x86_64(where->module) && !is_start(where->name)) {
-        struct rsc_code_bytes bytes = {code, where->start, where->bytes < room ? where->bytes : room, read_data,
-                                       symbols_never_returns, where->module};
+    uint64_t length = !code ? 0 : where->bytes < room ? where->bytes : room;
+    if (length && length <= loops->bytes_left && is_x86_64(where->module) && !is_start(where->name)) {
+        loops->bytes_left -= length;
+        struct rsc_code_bytes bytes = {code, where->start, length, read_data,
+                                       symbols_never_returns, read_elsewhere, where->module};
         if (rsc_code_loops_find(&function->loops, &bytes) == RSC_ENOMEM) return NULL;
         if (function->loops.count + loops->found_count > RSC_PROFILE_ROWS_MAX) rsc_code_loops_free(&function->loops);
     }
@@ -209,7 +227,7 @@ static int fill_rows(struct naming *naming, struct rsc_profile *profile) {
 }
 
 int symbols_find_loops(struct rsc_symbols *symbols, struct rsc_profile *profile) {
-    struct naming naming = {.symbols = symbols};
+    struct naming naming = {.symbols = symbols, .loops = {.bytes_left = CODE_BYTES_ALL}};
     if (!rsc_code_loops_known()) return 0;
     int rc = rsc_u64_table_init(&naming.loops.function_of, 256) ? RSC_ENOMEM : 0;
     if (!rc) rc = for_each_place(profile, visit_find, &naming);

@@ -262,17 +262,20 @@ static int give_tags(struct rsc_attribution *a, const struct rsc_batch *batch, u
     return 0;
 }
 
-/* Strides, of some of the batch. */
+/* Strides, in windows of the run: wherever batches are cut, they are the same accesses. */
 static void see_strides(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *tags) {
-    for (uint32_t first = 0; batch->pc && first < batch->count; first += RSC_STRIDE_EVERY) {
-        uint32_t end = batch->count - first < RSC_STRIDE_WINDOW ? batch->count : first + RSC_STRIDE_WINDOW;
-        rsc_stride_votes_begin(&a->strides);
-        for (uint32_t i = first; i < end; i++) {
-            uint32_t row = a->counts[tags[i]].row;
-            if (row != RSC_CODE_OTHER)
-                rsc_stride_votes_see(&a->strides, row, (uint32_t)(batch->meta[i] >> 40), batch->addr[i], rsc_meta_size(batch->meta[i]));
+    for (uint64_t i = 0; batch->pc && i < batch->count; i++) {
+        uint64_t at = (a->accesses + i) % RSC_STRIDE_EVERY;
+        if (at >= RSC_STRIDE_WINDOW) {
+            i += RSC_STRIDE_EVERY - 1 - at;
+            continue;
         }
+        if (!at) rsc_stride_votes_begin(&a->strides);
+        uint32_t row = a->counts[tags[i]].row;
+        if (row != RSC_CODE_OTHER)
+            rsc_stride_votes_see(&a->strides, row, rsc_meta_thread(batch->meta[i]), batch->addr[i], rsc_meta_size(batch->meta[i]));
     }
+    a->accesses += batch->count;
 }
 
 int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t *tags) {

@@ -66,6 +66,7 @@ struct rsc_attribution {
     struct rsc_objects objects;
     struct pair_object *pair_objects; /* by row of pairs; owned */
     struct rsc_stride_votes strides;
+    uint64_t accesses; /* seen so far */
     uint64_t *kept_objects; /* the caller's, by reference of a call; NULL: not wanted */
 };
 

@@ -222,7 +222,7 @@ int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struc
     profile->made.overhead = NAN;
     profile->made.coverage = NAN;
     if (rsc_profile_set_text(&profile->made.source, "api") < 0 ||
-        (!(engine->kind->can & RSC_WATCHES_WORDS && profile->made.model) &&
+        (!(engine->kind->can & RSC_WATCHES_WORDS) &&
          rsc_profile_set_text(&profile->made.model, engine->options.model) < 0) ||
         rsc_profile_seal(profile) < 0) {
         status = rsc_fail_memory(error, "profile");

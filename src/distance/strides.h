@@ -14,7 +14,7 @@
 
 #include "profile/profile_model.h"
 
-/* Of each 8192 accesses of a batch 256 are looked at. */
+/* Of each 8192 accesses of the run 256 are looked at. */
 #define RSC_STRIDE_EVERY 8192u
 #define RSC_STRIDE_WINDOW 256u
 #define RSC_STRIDE_SLOTS 256u

@@ -29,7 +29,7 @@
 #include "featherlight/watch_group.h"
 #include "profile/profile_model.h"
 
-#define REPLICATES 200u
+#define REPLICATES 100u
 #define BLOCKS 128u /* even */
 #define TILT 0.5
 #define MODEL_FACTOR 1.1

@@ -323,15 +323,25 @@ static int sampled_push(void *state, const struct rsc_batch *batch, struct rsc_e
 
 /* ---- the end ---- */
 
-/* Rows were counted in samples of the first period; they are told in references. */
+/*
+ * Rows were counted in samples of the first period; they are told in references. Rows keep
+ * their order, and no part of one is more than the whole: of a bin, or an error, that
+ * rounding made too large, the rest goes.
+ */
 static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd, double factor) {
-    uint64_t sum = 0;
-    for (uint32_t bin = 0; bin < rd->bin_count; bin++)
-        sum += rd->count[bin] = (uint64_t)llround((double)rd->count[bin] * factor);
-    if (invalidated) sum += *invalidated = (uint64_t)llround((double)*invalidated * factor);
+    uint64_t left = *references = (uint64_t)llround((double)*references * factor);
+    if (invalidated) {
+        *invalidated = (uint64_t)llround((double)*invalidated * factor);
+        if (*invalidated > left) *invalidated = left;
+        left -= *invalidated;
+    }
+    for (uint32_t bin = 0; bin < rd->bin_count; bin++) {
+        rd->count[bin] = (uint64_t)llround((double)rd->count[bin] * factor);
+        if (rd->count[bin] > left) rd->count[bin] = left;
+        left -= rd->count[bin];
+    }
     *error = (uint64_t)ceil((double)*error * factor);
-    *references = sum;
-    if (*error > sum) *error = sum;
+    if (*error > *references) *error = *references;
 }
 
 static int fill_rows(struct sampled_engine *engine, struct rsc_profile *profile) {
@@ -385,7 +395,7 @@ static void tell(const struct sampled_engine *engine, const struct rsc_sampler_c
 static int sampled_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct sampled_engine *engine = state;
     struct rsc_sampler_counts counts;
-    char sampling[256];
+    char sampling[400];
     rsc_sampler_finish(engine->sampler);
     rsc_sampler_get_counts(engine->sampler, &counts);
     *out = rsc_sampled_sum_profile(&engine->sum, engine->accesses, engine->references, engine->options.line_bytes);

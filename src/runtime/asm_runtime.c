@@ -414,12 +414,12 @@ void rsc_asm_tell(uint64_t addr, uint64_t word) {
     errno = kept;
 }
 
-void rsc_asm_waits(void) {
+void rsc_asm_waits(int for_an_end) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if (!may_sample(local)) return;
     int kept = errno;
     local->busy = 1;
-    rsc_asm_sampled_waits(local, &rsc_asm_thread);
+    rsc_asm_sampled_waits(local, &rsc_asm_thread, for_an_end);
     local->busy = 0;
     errno = kept;
 }

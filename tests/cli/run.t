@@ -145,3 +145,32 @@ $ counts a.json > a.counts; counts again.json | cmp - a.counts && wc -l < a.coun
 3
 $ reusescope dump a.rsct | grep -c 'thread-start'
 1
+
+# What sampling cannot do.
+$ reusescope run --rate 5 true
+reusescope run: --rate needs --with perf: the others see every access
+[2]
+$ reusescope run --with perf --rate 0 true
+reusescope run: --rate 0: not a number from 1 to 100000
+[2]
+$ reusescope run --with perf --trace t.rsct true
+reusescope run: --trace needs every access: --with asm or qemu, not perf
+[2]
+$ reusescope run --with perf --roi main true
+reusescope: --roi needs every access: --with asm or qemu, not perf
+[2]
+$ reusescope run --with perf --line 64 true
+reusescope: --line: debug registers watch words of 8 bytes: --line 8 is all that --with perf can do
+[2]
+$ reusescope run --with perf --engine exact true
+reusescope: --with perf samples: --engine exact needs every access (--with asm or qemu)
+[2]
+$ reusescope run --with perf --engine featherlight:registers=5 true
+reusescope: --engine featherlight: registers=5: x86-64 has 4 debug registers
+[2]
+$ reusescope run --with perf --engine featherlight:skid=3 true
+reusescope: --engine featherlight: skid, shadow, spacing and replacement are for traces: here the machine is real
+[2]
+$ reusescope run --with perf --rate 5 --engine featherlight:period=3 true
+reusescope: --rate and period= exclude each other
+[2]

@@ -100,7 +100,7 @@ static void test_every_reference(void **state) {
 /* ---- generated traces ---- */
 
 #define ACCESSES 200000u
-static uint64_t addr[ACCESSES], meta[ACCESSES];
+static uint64_t addr[ACCESSES], meta[ACCESSES], pcs[ACCESSES];
 
 static struct rsc_batch generate(const char *spec) {
     struct rsc_generator *generator;
@@ -116,6 +116,9 @@ static void test_same_from_seed(void **state) {
     static const char *const engines[] = {"sampled:period=50", "sampled:period=50,ordering=parallel",
                                           "sampled:period=50,ordering=skew:100", "sampled", "sampled:lines=1/8"};
     struct rsc_batch batch = generate("zipf,lines=3000,skew=0.9,threads=4,write=0.2");
+    /* many places, most of them rare: the rows of code, pairs and objects come back, too */
+    for (uint32_t i = 0; i < ACCESSES; i++) pcs[i] = 0x1000 + (addr[i] >> 6) % 700 * 4 + (i % 97 == 0 ? 0x10000 + i : 0);
+    batch.pc = pcs;
     for (size_t e = 0; e < sizeof engines / sizeof *engines; e++)
         for (int m = 0; m < 2; m++) {
             const char *model = m ? "shared" : "private";

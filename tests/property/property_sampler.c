@@ -16,12 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/pages.h"
 #include "base/pool.h"
-#include "slot_stacks.h"
 #include "random_traces.h"
 #include "runtime/sampler.h"
+#include "slot_stacks.h"
 
 #define THREADS 8u
 
@@ -366,6 +367,50 @@ static void test_threads(void **state) {
     assert_true(invalidated > 0);
 }
 
+/*
+ * All memory is the block that was asked for: it ends at a page that may not be touched.
+ * Samples that never end, more lines than any table has room for, more samples than fit,
+ * and thousands of threads that come and go.
+ */
+static void test_memory_is_bounded(void **state) {
+    (void)state;
+    for (int order = 0; order < 2; order++) {
+        struct seen seen[2] = {{0}};
+        struct rsc_sampler_options options = {
+            .models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED, .order = (uint32_t)order, .period = 40, .threads_most = 3,
+            .exact_lines = 256, .samples_most = 64, .log_entries = 256, .prune_quantile = order ? 1 : 0.99, .seed = 1,
+            .emit = take_record, .emit_context = seen};
+        size_t bytes = rsc_sampler_bytes(&options, NULL), page = 4096, room = (bytes + page - 1) / page * page;
+        char *block = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_true(block != MAP_FAILED);
+        assert_int_equal(mprotect(block + room, page, PROT_NONE), 0);
+        struct rsc_sampler *sampler = rsc_sampler_init(&options, block + (room - bytes) / 64 * 64);
+        uint64_t fresh = 0;
+        for (uint32_t life = 0; life < 3000; life++) {
+            uint32_t slots[3];
+            for (uint32_t t = 0; t < 3; t++) slots[t] = rsc_sampler_thread_begin(sampler, life * 3 + t);
+            assert_int_equal(rsc_sampler_thread_begin(sampler, 0), RSC_NO_THREAD);
+            for (uint32_t i = 0; i < (life % 300 ? 30u : 60000u); i++) {
+                struct reference reference = {i % 7 ? 1 + (i * 2654435761u >> 20) % 900 : 10000 + fresh++, i % 3, i % 5 == 0};
+                reference.thread = slots[reference.thread];
+                use(sampler, &reference, i);
+            }
+            for (uint32_t t = 0; t < 3; t++) rsc_sampler_thread_end(sampler, slots[t]);
+        }
+        rsc_sampler_finish(sampler);
+        struct rsc_sampler_counts counts;
+        rsc_sampler_get_counts(sampler, &counts);
+        assert_int_equal(counts.samples, seen[0].count);
+        assert_int_equal(counts.samples, seen[1].count);
+        assert_true(counts.period > 40); /* it backed off, */
+        assert_true(seen[1].outcomes[RSC_SAMPLE_LAST_TOUCH] <= 64);
+        assert_true(rsc_sampler_is_quiet(sampler));
+        munmap(block, room + page);
+        free(seen[0].record);
+        free(seen[1].record);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_reference),
@@ -373,6 +418,7 @@ int main(void) {
         cmocka_unit_test(test_sketch),
         cmocka_unit_test(test_pruning),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_memory_is_bounded),
     };
     return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
 }

@@ -210,6 +210,61 @@ static void one_instruction_by_two_paths(void **state) {
     rsc_profile_free(profile);
 }
 
+/* Two instructions in turn, by two threads each: steps of 8 up, of 4096 down; and one without order. */
+static void strides_are_seen(void **state) {
+    (void)state;
+    scene_start();
+    uint64_t at = 1;
+    for (uint64_t i = 0; i < 60; i++) {
+        access_by(0, 0x1000, 0x100000 + 8 * i);
+        access_by(1, 0x1000, 0x900000 + 8 * i);
+        access_by(0, 0x1008, 0x800000 - 4096 * i);
+        access_by(0, 0x1010, 0x20000000 + 8 * (at = at * 1664525 % 65536));
+    }
+    struct rsc_profile *whole = play(), *cut = play_in_steps(7);
+    int seen = 0;
+    for (size_t i = 0; i < whole->code_count; i++) {
+        const struct rsc_stride *stride = &whole->code[i].stride;
+        for (size_t k = 0; k < cut->code_count; k++) /* rows with as many references may come in any order */
+            if (cut->code[k].place.pc == whole->code[i].place.pc)
+                assert_memory_equal(&cut->code[k].stride, stride, sizeof *stride);
+        assert_int_equal(stride->access_bytes, 8);
+        if (whole->code[i].place.pc == 0x1010) assert_true(2 * stride->same < stride->seen);
+        else assert_int_equal(stride->same, stride->seen);
+        if (whole->code[i].place.pc == 0x1000) assert_int_equal(stride->bytes, 8), assert_int_equal(stride->seen, 118), seen++;
+        if (whole->code[i].place.pc == 0x1008) assert_int_equal(stride->bytes, 4096), assert_int_equal(stride->seen, 59), seen++;
+    }
+    assert_int_equal(seen, 2);
+    rsc_profile_free(whole);
+    rsc_profile_free(cut);
+}
+
+/* The data of a pair is what most of its far reuses lie in; near ones do not count. */
+static void pairs_have_their_data(void **state) {
+    (void)state;
+    scene_start();
+    map(0x400000, 0x10000, 0, "", "/bin/app");
+    call(0x100);
+    allocate(0x100000, 64 * 1000);
+    back_to(0x105);
+    for (int round = 0; round < 2; round++)
+        for (uint64_t i = 0; i < 1000; i++) access_at(0x400010, 0x100000 + 64 * i);
+    for (int i = 0; i < 5; i++) access_at(0x400020, 0x7000000);
+    struct rsc_profile *profile = play();
+    int found = 0;
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        const struct rsc_pair_row *pair = &profile->pairs[i];
+        if (pair->reuse.pc == 0x400020) assert_null(pair->object);
+        if (pair->reuse.pc != 0x400010) continue;
+        assert_string_equal(pair->object, "allocated at 0x100");
+        assert_string_equal(pair->object_kind, "heap");
+        assert_string_equal(path_of(profile, pair->object_context), "100");
+        found++;
+    }
+    assert_int_equal(found, 1);
+    rsc_profile_free(profile);
+}
+
 static void frames_left_by_longjmp(void **state) {
     (void)state;
     scene_start();
@@ -563,6 +618,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_have_both_paths),
         cmocka_unit_test(one_instruction_by_two_paths),
+        cmocka_unit_test(strides_are_seen),
+        cmocka_unit_test(pairs_have_their_data),
         cmocka_unit_test(frames_left_by_longjmp),
         cmocka_unit_test(recursion_folds_and_unfolds),
         cmocka_unit_test(full_tree_and_wide_pcs),

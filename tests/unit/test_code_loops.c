@@ -95,7 +95,7 @@ __asm__(".text\n"
     extern const uint8_t name##_begin[], name##_end[]; \
     static struct rsc_code_bytes name(void) { \
         return (struct rsc_code_bytes){name##_begin, (uint64_t)(uintptr_t)name##_begin, (size_t)(name##_end - name##_begin), \
-                                       read_here, NULL, NULL}; \
+                                       read_here, NULL, NULL, NULL}; \
     }
 
 static const uint8_t *read_here(void *module, uint64_t address, size_t bytes) {
@@ -227,7 +227,7 @@ static void any_bytes(void **state) {
             static const uint8_t jumps[] = {0xeb, 0x74, 0x75, 0xe9, 0x0f, 0xff, 0xe2, 0xc3, 0xfc, 0x80};
             code[i] = round % 2 ? (uint8_t)rsc_rng_below(&rng, 256) : jumps[rsc_rng_below(&rng, sizeof jumps)];
         }
-        struct rsc_code_bytes any = {code, UINT64_MAX - bytes + 1 - (uint64_t)(round % 3), bytes, NULL, NULL, NULL};
+        struct rsc_code_bytes any = {code, UINT64_MAX - bytes + 1 - (uint64_t)(round % 3), bytes, NULL, NULL, NULL, NULL};
         assert_int_equal(rsc_code_loops_find(&loops, &any), 0);
         for (size_t i = 0; i < loops.block_count; i++) assert_true(loops.blocks[i].loop == RSC_NO_LOOP || loops.blocks[i].loop < loops.count);
         for (size_t i = 0; i < loops.count; i++) assert_true(loops.loops[i].parent == RSC_NO_LOOP || loops.loops[i].parent < i);
@@ -236,7 +236,7 @@ static void any_bytes(void **state) {
     }
     /* as large as may be, full of jumps; and larger */
     memset(large, 0xeb, sizeof large);
-    struct rsc_code_bytes most = {large, 4096, RSC_CODE_BYTES_MAX, NULL, NULL, NULL};
+    struct rsc_code_bytes most = {large, 4096, RSC_CODE_BYTES_MAX, NULL, NULL, NULL, NULL};
     int rc = rsc_code_loops_find(&loops, &most);
     assert_true(rc == 0 || rc == RSC_ELIMIT);
     rsc_code_loops_free(&loops);

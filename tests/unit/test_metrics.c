@@ -176,9 +176,46 @@ static void unlike_profiles_do_not_merge(void **state) {
     rsc_profile_free(from);
 }
 
+/* Paper 003: 20 bins from 4 Ki. Half of the reuses move from [4Ki,8Ki) to the next bin, a quarter from the first to the last. */
+static void octave_shares_by_hand(void **state) {
+    (void)state;
+    struct rsc_histogram a = {0}, b = {0};
+    double left[RSC_OCTAVE_SHARES], right[RSC_OCTAVE_SHARES];
+    assert_int_equal(rsc_histogram_init(&a, RSC_BINS_FINE), 0);
+    assert_int_equal(rsc_histogram_init(&b, RSC_BINS_FINE), 0);
+    rsc_histogram_octave_shares(&a, left);
+    for (uint32_t i = 0; i < RSC_OCTAVE_SHARES; i++) assert_true(left[i] == 0);
+    rsc_histogram_add(&a, 0, 1);
+    rsc_histogram_add(&a, 4095, 1);
+    rsc_histogram_add(&a, 4096, 1);
+    rsc_histogram_add(&a, 8191, 1);
+    rsc_histogram_add(&b, 17, 1);
+    rsc_histogram_add(&b, 1ull << 40, 1);
+    rsc_histogram_add(&b, 8192, 2);
+    rsc_histogram_octave_shares(&a, left);
+    rsc_histogram_octave_shares(&b, right);
+    assert_close(left[0], 0.5);
+    assert_close(left[1], 0.5);
+    assert_close(right[0], 0.25);
+    assert_close(right[2], 0.5);
+    assert_close(right[19], 0.25);
+    assert_close(rsc_octave_accuracy(left, left), 1);
+    assert_close(rsc_octave_accuracy(left, right), 0.25);
+    /* windows: (0,1) .5 and .125, (1,2) .25 and .25, (2,3) 0 and .25, (18,19) 0 and .125 */
+    assert_close(rsc_octave_accuracy_windowed(left, right), 1 - (0.375 + 0 + 0.25 + 0.125) / 2);
+    /* a quarter by 19 bins, half by 1 */
+    assert_close(rsc_octave_emd(left, right), 0.25 * 19 + 0.5);
+    rsc_histogram_add(&a, (1ull << 30) - 1, 4);
+    rsc_histogram_octave_shares(&a, left);
+    assert_close(left[18], 0.5);
+    rsc_histogram_free(&a);
+    rsc_histogram_free(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overlap_by_hand),
+        cmocka_unit_test(octave_shares_by_hand),
         cmocka_unit_test(cold_references_count_in_a_profiles_overlap),
         cmocka_unit_test(error_rate_by_hand),
         cmocka_unit_test(curves_are_compared_where_both_are),

@@ -628,6 +628,13 @@ static void use_file(const char *file, uint64_t code, uint64_t data) {
         rsc_place_clear(&place);
         rsc_symbols_variable(symbols, PIE_BIAS + data + i, &name, &start, &bytes);
     }
+    /* and the loops of its code */
+    struct rsc_profile *profile = rsc_profile_new();
+    assert_true(profile && !rsc_profile_set_code(profile, 40));
+    for (uint64_t i = 0; i < 40; i++) profile->code[i].place.pc = PIE_BIAS + code + i * 8 - 64;
+    assert_int_equal(rsc_symbols_name_profile(symbols, profile, NULL), 0);
+    for (size_t i = 0; i < 40; i++) assert_true(profile->code[i].place.loop <= profile->loop_count);
+    rsc_profile_free(profile);
     rsc_symbols_free(symbols);
 }
 
