@@ -174,6 +174,8 @@ class Runner:
         ran = subprocess.run(["bash", "-c", "set -o pipefail\n" + command], cwd=folder, env=self.environment, text=True, errors="replace",
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
         self.slowest.append((time.monotonic() - began, command))
+        if os.environ.get("RSC_DOCS_ONLY"):  # somebody is looking
+            print(f"{self.slowest[-1][0]:6.1f} s  {command.splitlines()[0][:100]}", flush=True)
         return ran.returncode, ran.stdout
 
     def result(self, command, fresh):

@@ -333,6 +333,7 @@ static void count_objects(struct rsc_attribution *a, const struct rsc_batch *bat
         int is_fetch = rsc_meta_kind(batch->meta[from[i]]) == RSC_FETCH;
         uint64_t key = rsc_objects_find(&a->objects, batch->addr[from[i]], is_fetch);
         rsc_space_saving_count(&a->things, key, bin[i]);
+        /* a line that was taken away makes no pair, however far it is */
         if (bin[i] >= far && bin[i] != RSC_TALLY_INVALIDATED) vote_for_object(a, chunk->pair[begin + i], chunk->pair_row[begin + i], key);
         if (kept) kept[i] = key;
     }
