@@ -284,7 +284,9 @@ int rsc_subset_scale(struct rsc_profile *profile, const struct rsc_subset_facts 
     if (profile->invalidated > all - profile->cold) profile->invalidated = all - profile->cold;
     uint64_t reused = all - profile->cold - profile->invalidated;
     make_whole(rd, profile->rd.count, scaling.fine_count, reused, 1);
-    for (uint32_t i = 0; i < scaling.fine_count; i++) ri[i] = facts->no_ri ? 0 : (double)facts->ri->count[i] / facts->rate;
+    double intervals = (double)rsc_histogram_total(facts->ri), each = 1 / facts->rate; /* never more than were reused */
+    if (intervals * each > (double)reused) each = (double)reused / intervals;
+    for (uint32_t i = 0; i < scaling.fine_count; i++) ri[i] = facts->no_ri ? 0 : (double)facts->ri->count[i] * each;
     make_whole(ri, profile->ri.count, scaling.fine_count, 0, 0);
     for (uint32_t i = 0; i < scaling.fine_count; i++) rd[i] = (double)profile->rd.count[i];
     status = set_bars(&scaling, profile, rd);

@@ -110,6 +110,24 @@ static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *err
     if (invalidated) sum += *invalidated = (uint64_t)((double)*invalidated * factor);
     *error = (uint64_t)ceil((double)*error * factor);
     *references = sum;
+    if (*error > sum) *error = sum;
+}
+
+/* Most references first, as rows stand: what scaling rounds away can put two in another order. */
+#define BY_REFERENCES(name, type, least)                                                        \
+    static int name(const void *a, const void *b) {                                             \
+        const type *x = a, *y = b;                                                              \
+        if (x->references != y->references) return x->references < y->references ? 1 : -1;      \
+        return (x->least > y->least) - (x->least < y->least);                                   \
+    }
+BY_REFERENCES(compare_codes, struct rsc_code_row, place.pc)
+BY_REFERENCES(compare_pairs, struct rsc_pair_row, reuse.pc)
+BY_REFERENCES(compare_objects, struct rsc_object_row, context)
+
+static void sort_rows(struct rsc_profile *profile) {
+    if (profile->code_count) qsort(profile->code, profile->code_count, sizeof *profile->code, compare_codes);
+    if (profile->pair_count) qsort(profile->pairs, profile->pair_count, sizeof *profile->pairs, compare_pairs);
+    if (profile->object_count) qsort(profile->objects, profile->object_count, sizeof *profile->objects, compare_objects);
 }
 
 static int fill_rows(struct rsc_live_samples *live, struct rsc_profile *profile, uint64_t references) {
@@ -126,6 +144,7 @@ static int fill_rows(struct rsc_live_samples *live, struct rsc_profile *profile,
         struct rsc_object_row *row = &profile->objects[i];
         scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor);
     }
+    sort_rows(profile);
     return 0;
 }
 

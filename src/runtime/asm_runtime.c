@@ -348,7 +348,7 @@ void rsc_asm_room_in_c(void) {
         hand_over();
         if (!local->closed) go_fast();
     } else if (local->recording || (rsc_asm_sampling && local->attached)) {
-        if (rsc_asm_thread.next && !process.lines) local->writer.next = rsc_asm_thread.next;
+        if (rsc_asm_thread.next && !process.lines && !rsc_asm_sampling) local->writer.next = rsc_asm_thread.next;
         go_on_recording();
     } else go_recording();
     local->busy = 0;
@@ -385,12 +385,12 @@ void rsc_asm_tell(uint64_t addr, uint64_t word) {
     errno = kept;
 }
 
-void rsc_asm_waits(void) {
+void rsc_asm_waits(int for_an_end) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if (!may_sample(local)) return;
     int kept = errno;
     local->busy = 1;
-    rsc_asm_sampled_waits(local, &rsc_asm_thread);
+    rsc_asm_sampled_waits(local, &rsc_asm_thread, for_an_end);
     local->busy = 0;
     errno = kept;
 }
@@ -416,7 +416,9 @@ void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
     before->thread = rsc_asm_thread;
     before->local = rsc_asm_local;
     rsc_asm_thread = (struct rsc_asm_thread){0, NULL, NULL};
-    rsc_asm_local = (struct rsc_asm_local){.closed = before->local.closed, .depth = (uint8_t)(before->local.depth + 1)};
+    /* The sampler must not be called in the middle of itself: what handlers do is not sampled. */
+    uint8_t closed = before->local.closed || rsc_asm_sampling;
+    rsc_asm_local = (struct rsc_asm_local){.closed = closed, .depth = (uint8_t)(before->local.depth + 1)};
 }
 
 void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) {

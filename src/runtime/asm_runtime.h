@@ -51,7 +51,7 @@ extern int rsc_asm_sampling __attribute__((visibility("hidden")));
 void rsc_asm_tell(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
 
 /* The thread is about to wait for others; it has met them. */
-void rsc_asm_waits(void) __attribute__((visibility("hidden")));
+void rsc_asm_waits(int for_an_end) __attribute__((visibility("hidden")));
 void rsc_asm_met(void) __attribute__((visibility("hidden")));
 
 /* Appends a record to what the thread's rebuilt code writes. Only while rsc_asm_recording(). */

@@ -32,6 +32,7 @@
 
 #include "runtime/own_pieces.h"
 #include "runtime/sampler.h"
+#include "runtime/sampler_state.h"
 
 #define ADDRESS 0xffffffffffffull
 #define RSC_POLL 4096      /* accesses until a thread in fast mode looks what others do */
@@ -315,10 +316,19 @@ static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
     }
 }
 
-void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+/* A thread that waits for another's end may wait for most of the run, and its samples would keep everybody in analysis mode. */
+static void give_up(struct sampled *state) {
+    struct sampler_thread *thread = &process.sampler->threads[state->slot];
+    if (process.one_at_a_time) lock();
+    while (thread->set.active) rsc_sampler_end_private(process.sampler, thread, thread->set.oldest, RSC_SAMPLE_PRUNED, NULL);
+    if (process.one_at_a_time) unlock();
+}
+
+void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
     struct sampled *state = state_of(local);
     catch_up(local, thread);
     leave_step(state);
+    if (for_an_end) give_up(state);
     rsc_sampler_park(process.sampler, state->slot);
 }
 

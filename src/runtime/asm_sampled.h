@@ -15,8 +15,8 @@ RSC_SAMPLED_HIDDEN int rsc_asm_sampled_start(struct rsc_asm_local *local);
 /* The thread's countdown is over, or its buffer is full: leaves it in the mode it is to be in now. -1: nobody listens. */
 RSC_SAMPLED_HIDDEN int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread);
 
-/* The thread waits for others, and has met them; or has met them without waiting. */
-RSC_SAMPLED_HIDDEN void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread);
+/* The thread waits for others (for_an_end: for a thread to end; its own samples are then pruned), and has met them. */
+RSC_SAMPLED_HIDDEN void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end);
 RSC_SAMPLED_HIDDEN void rsc_asm_sampled_met(struct rsc_asm_local *local);
 
 /* It ends: its samples are last touches. It is in fast mode for good then. */

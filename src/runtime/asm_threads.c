@@ -54,7 +54,7 @@ RSC_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
         rsc_asm_put((uintptr_t)barrier, rsc_record_word(RSC_RECORD_BARRIER, 1, 0));
         if (!rsc_asm_sampling) rsc_asm_publish(); /* it may wait for long */
     }
-    rsc_asm_waits();
+    rsc_asm_waits(0);
     int status = RSC_REAL(pthread_barrier_wait)(barrier);
     rsc_asm_met();
     return status;
@@ -62,7 +62,7 @@ RSC_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
 
 RSC_INTERPOSE(int, pthread_join, (pthread_t thread, void **result)) {
     if (RECORDING && !rsc_asm_sampling) rsc_asm_publish();
-    rsc_asm_waits();
+    rsc_asm_waits(1);
     int status = RSC_REAL(pthread_join)(thread, result);
     rsc_asm_met();
     return status;
@@ -81,7 +81,7 @@ static void in_region(void *argument) {
     const struct region *region = argument;
     rsc_asm_met();
     region->function(region->data);
-    rsc_asm_waits();
+    rsc_asm_waits(0);
 }
 
 RSC_INTERPOSE(void, GOMP_parallel, (void (*function)(void *), void *data, unsigned threads, unsigned flags)) {
@@ -95,7 +95,7 @@ RSC_INTERPOSE(void, GOMP_parallel, (void (*function)(void *), void *data, unsign
 }
 
 RSC_INTERPOSE(void, GOMP_barrier, (void)) {
-    rsc_asm_waits();
+    rsc_asm_waits(0);
     RSC_REAL(GOMP_barrier)();
     rsc_asm_met();
 }

@@ -1,0 +1,285 @@
+/*
+ * bench_multicore.c - multicore reuse distance by sampling, against the exact one: the
+ * columns of Tables 1 and 2 of paper 000, for bench/programs/multicore.
+ *
+ *   bench_multicore TOOL FOLDER [SIZE [THREADS [PERIOD [PROGRAM...]]]]
+ *
+ * Each program is built at -O2, plain and by `reusescope cc`, and run with THREADS (2 and
+ * 4 when 0) at SIZE (1). Three methods, private and shared stacks each:
+ *
+ *   live   sampled in the running program, PERIOD references a sample (0: by itself),
+ *          against the exact analysis of another run; shared stacks in parallel order
+ *          and with bounded skew
+ *   lines  the same with 1 line in 64
+ *   trace  sampled from a recorded trace, against the exact analysis of the same
+ *
+ *   samples   finished; under 5,000 the row is marked and not part of means
+ *   accuracy  1 - E/2 over 10 bins an octave, references without a distance being one
+ *             more; without and with the bin of distance 0
+ *   slowdown  processor time of tool and program together, over the plain program's
+ *   analysed  references in analysis mode
+ *   selection weight matching of the code that makes 75, 80, 90, 95 % of the misses, at
+ *             the size where 10 % of reuses miss
+ *   faster    than the exact analysis: all of it; and per reference analysed
+ *
+ * Processor time, not wall time: on few cores threads and analysis share them.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/watched.h"
+#include "profile/profile_model.h"
+#include "profile/selection.h"
+
+static const char *const all_programs[] = {"stencil", "wave", "cg", "fft", "multigrid", "dense", "annealing", "pipeline",
+                                           "transactions", "forkjoin", "falseshare", "graph"};
+#define PROGRAMS (sizeof all_programs / sizeof *all_programs)
+#define SAMPLES_LEAST 5000u
+
+static char folder[] = "/tmp/bench_multicore.XXXXXX";
+static const char *tool;
+
+/* ---- running things ---- */
+
+/* Runs a command line in the folder, its output cut off; its processor time, with all it waited for. */
+static double run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static double run(const char *format, ...) {
+    char command[8192];
+    struct rusage usage;
+    int status = 0;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_WRONLY);
+        dup2(null, STDOUT_FILENO);
+        if (chdir(folder) != 0) _exit(126);
+        setenv("OMP_WAIT_POLICY", "passive", 1); /* spinning would be measured as work */
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    need(wait4(pid, &status, 0, &usage) == pid && status == 0 ? 0 : -1, command);
+    return cpu_of(&usage);
+}
+
+static double least_of_three(const char *command) {
+    double least = INFINITY;
+    for (int i = 0; i < 3; i++) least = fmin(least, run("%s", command));
+    return least;
+}
+
+/* Both models of a run: private first. */
+struct result {
+    struct rsc_profile **profiles;
+    size_t count;
+    double seconds;
+};
+
+static struct result load(const char *name, double seconds) {
+    struct result result = {.seconds = seconds};
+    struct rsc_error error;
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    need(rsc_profiles_load(path, &result.profiles, &result.count, &error), path);
+    unlink(path);
+    return result;
+}
+static void drop(struct result *result) { rsc_profiles_free(result->profiles, result->count); }
+
+/* ---- how good ---- */
+
+/* Shares of references by bin of distance; the last: no distance. */
+static double *shares(const struct rsc_profile *profile, int with_zero, uint32_t *count) {
+    const struct rsc_histogram *rd = &profile->rd_binned;
+    double *share = calloc(rd->bin_count + 1u, sizeof *share), total = 0;
+    need(share ? 0 : -1, "memory");
+    for (uint32_t i = with_zero ? 0 : 1; i < rd->bin_count; i++) share[i] = (double)rd->count[i];
+    share[rd->bin_count] = (double)(profile->cold + profile->invalidated + profile->last_touch + profile->pruned + profile->censored);
+    for (uint32_t i = 0; i <= rd->bin_count; i++) total += share[i];
+    for (uint32_t i = 0; total > 0 && i <= rd->bin_count; i++) share[i] /= total;
+    *count = rd->bin_count + 1;
+    return share;
+}
+
+static double accuracy(const struct rsc_profile *a, const struct rsc_profile *b, int with_zero) {
+    uint32_t count, other;
+    double error = 0, *x = shares(a, with_zero, &count), *y = shares(b, with_zero, &other);
+    need(count == other ? 0 : -1, "the same bins");
+    for (uint32_t i = 0; i < count; i++) error += fabs(x[i] - y[i]);
+    free(x);
+    free(y);
+    return 1 - error / 2;
+}
+
+static const double covers[4] = {0.75, 0.80, 0.90, 0.95};
+
+static void select_code(const struct rsc_profile *truth, const struct rsc_profile *estimate, double weight[4]) {
+    struct rsc_selection by_truth = {0}, by_estimate = {0};
+    uint64_t size = rsc_selection_size(truth, 0.10);
+    need(rsc_selection_make(&by_truth, truth, size), "selection");
+    need(rsc_selection_make(&by_estimate, estimate, size), "selection");
+    for (int i = 0; i < 4; i++) {
+        struct rsc_matching matching;
+        need(rsc_selection_match(&by_truth, &by_estimate, rsc_selection_cover(&by_truth, covers[i]), &matching), "selection");
+        weight[i] = matching.weight;
+    }
+    rsc_selection_free(&by_truth);
+    rsc_selection_free(&by_estimate);
+}
+
+/* The number before a word in `made.sampling`, such as "samples"; 0: it is not there. */
+static double number_before(const struct rsc_profile *profile, const char *word) {
+    const char *text = profile->made.sampling, *at = text ? strstr(text, word) : NULL;
+    if (!at) return 0;
+    while (at > text && at[-1] == ' ') at--;
+    while (at > text && (at[-1] == '.' || at[-1] == 'e' || at[-1] == '-' || at[-1] == '+' || (at[-1] >= '0' && at[-1] <= '9'))) at--;
+    return atof(at);
+}
+
+/* ---- rows and means ---- */
+
+struct means {
+    const char *name;
+    double logs[10];
+    int count;
+};
+static struct means sums[16];
+static size_t sum_count;
+
+static struct means *means_of(const char *name) {
+    for (size_t i = 0; i < sum_count; i++)
+        if (!strcmp(sums[i].name, name)) return &sums[i];
+    need(sum_count < sizeof sums / sizeof *sums ? 0 : -1, "rows");
+    sums[sum_count].name = name;
+    return &sums[sum_count++];
+}
+
+static void head(void) {
+    printf("%-13s %-2s %-24s %8s %7s %7s %8s %8s  %5s %5s %5s %5s %8s %8s\n", "program", "t", "method", "samples", "acc>0", "acc",
+           "slowdown", "analysed", "s75", "s80", "s90", "s95", "faster", "analysis");
+}
+
+static void print_row(const char *program, int threads, const char *method, double samples, const double value[10]) {
+    int few = samples < SAMPLES_LEAST;
+    printf("%-13s %-2d %-24s %8.0f%s%6.1f%% %6.1f%% %7.1fx %7.1f%%  %5.1f %5.1f %5.1f %5.1f %7.1fx %7.1fx\n", program, threads, method,
+           samples, few ? "*" : " ", 100 * value[0], 100 * value[1], value[2], 100 * value[3], 100 * value[4], 100 * value[5],
+           100 * value[6], 100 * value[7], value[8], value[9]);
+    fflush(stdout);
+}
+
+struct times {
+    double plain, rebuilt, exact;
+};
+
+static void compare(const char *program, int threads, const char *method, const struct rsc_profile *truth,
+                    const struct rsc_profile *estimate, double seconds, const struct times *times) {
+    double value[10], references = (double)truth->references;
+    double samples = strstr(method, "lines") ? number_before(estimate, "references kept") : number_before(estimate, "samples");
+    value[0] = accuracy(truth, estimate, 0);
+    value[1] = accuracy(truth, estimate, 1);
+    value[2] = seconds / times->plain;
+    value[3] = strstr(method, "lines") ? 1 : number_before(estimate, "% analysed") / 100;
+    select_code(truth, estimate, value + 4);
+    value[8] = times->exact / seconds;
+    double analysing = fmax(1e-3, seconds - times->rebuilt) / (references * fmax(value[3], 1e-9));
+    value[9] = (times->exact - times->plain) / references / analysing;
+    print_row(program, threads, method, samples, value);
+    if (samples < SAMPLES_LEAST) return;
+    struct means *means = means_of(method);
+    for (int i = 0; i < 10; i++) means->logs[i] += log(fmax(value[i], 1e-3));
+    means->count++;
+}
+
+static void compare_both(const char *program, int threads, const char *private_name, const char *shared_name, const struct result *truth,
+                         const struct result *estimate, const struct times *times) {
+    need(truth->count == 2 && estimate->count == 2 ? 0 : -1, "two models");
+    if (private_name) compare(program, threads, private_name, truth->profiles[0], estimate->profiles[0], estimate->seconds, times);
+    if (shared_name) compare(program, threads, shared_name, truth->profiles[1], estimate->profiles[1], estimate->seconds, times);
+}
+
+/* ---- a program ---- */
+
+static struct result live(const char *options, const char *program, int threads, double size) {
+    double seconds = run("'%s' run -q --model both --bins 10 %s -o r.data -- ./%s.rebuilt %d %g", tool, options, program, threads, size);
+    return load("r.data", seconds);
+}
+
+static void one_model(const char *program, int threads, double size, double period, const char *model, const char *ordering,
+                      const char *method, const struct rsc_profile *truth, const struct times *times) {
+    char sample[64] = "";
+    if (period > 0) snprintf(sample, sizeof sample, "--sample 1/%.0f", period);
+    double seconds = run("'%s' run -q --engine sampled %s --ordering %s --model %s --bins 10 -o r.data -- ./%s.rebuilt %d %g", tool,
+                         sample, ordering, model, program, threads, size);
+    struct result result = load("r.data", seconds);
+    compare(program, threads, method, truth, result.profiles[0], seconds, times);
+    drop(&result);
+}
+
+static void measure(const char *program, int threads, double size, double period) {
+    char command[256], sample[64] = "";
+    struct times times;
+    snprintf(command, sizeof command, "./%s.plain %d %g", program, threads, size);
+    times.plain = least_of_three(command);
+    snprintf(command, sizeof command, "./%s.rebuilt %d %g", program, threads, size);
+    times.rebuilt = least_of_three(command);
+    struct result exact = live("--engine exact", program, threads, size);
+    times.exact = exact.seconds;
+    one_model(program, threads, size, period, "private", "parallel", "live private", exact.profiles[0], &times);
+    one_model(program, threads, size, period, "shared", "parallel", "live shared parallel", exact.profiles[1], &times);
+    one_model(program, threads, size, period, "shared", "skew:5000", "live shared skew:5000", exact.profiles[1], &times);
+    struct result lines = live("--sample lines:1/64", program, threads, size);
+    compare_both(program, threads, "live private lines:1/64", "live shared lines:1/64", &exact, &lines, &times);
+    drop(&lines);
+    drop(&exact);
+
+    run("'%s' run -q --no-analysis --trace t.rsct -- ./%s.rebuilt %d %g", tool, program, threads, size);
+    double seconds = run("'%s' analyze -q --engine exact --model both --bins 10 -o r.data t.rsct", tool);
+    exact = load("r.data", seconds);
+    times.exact = seconds;
+    if (period > 0) snprintf(sample, sizeof sample, "--sample 1/%.0f", period);
+    seconds = run("'%s' analyze -q --engine sampled %s --ordering parallel --model both --bins 10 -o r.data t.rsct", tool, sample);
+    struct result sampled = load("r.data", seconds);
+    compare_both(program, threads, "trace private", "trace shared parallel", &exact, &sampled, &times);
+    drop(&sampled);
+    drop(&exact);
+    run("rm -f t.rsct");
+}
+
+static void build(const char *source_folder, const char *program) {
+    run("gcc -O2 -g -w -fopenmp '%s/%s.c' -o %s.plain -lm -pthread", source_folder, program, program);
+    run("'%s' cc -q gcc -O2 -g -w -fopenmp '%s/%s.c' -o %s.rebuilt -lm -pthread", tool, source_folder, program, program);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) {
+        fprintf(stderr, "usage: bench_multicore TOOL bench/programs/multicore [SIZE [THREADS [PERIOD [PROGRAM...]]]]\n");
+        return 2;
+    }
+    tool = argv[1];
+    double size = argc > 3 ? atof(argv[3]) : 1, period = argc > 5 ? atof(argv[5]) : 0;
+    int threads = argc > 4 ? atoi(argv[4]) : 0;
+    need(mkdtemp(folder) ? 0 : -1, "a folder in /tmp");
+    head();
+    for (size_t i = 0; i < (argc > 6 ? (size_t)argc - 6 : PROGRAMS); i++) {
+        const char *program = argc > 6 ? argv[6 + i] : all_programs[i];
+        build(argv[2], program);
+        for (int t = 2; t <= 4; t += 2)
+            if (!threads || threads == t) measure(program, t, size, period);
+    }
+    run("rm -rf %s", folder);
+    printf("* fewer than %u samples: not part of the means\n\ngeometric means\n", SAMPLES_LEAST);
+    for (size_t i = 0; i < sum_count; i++) {
+        double value[10];
+        for (int k = 0; k < 10; k++) value[k] = exp(sums[i].logs[k] / sums[i].count);
+        printf("%3d of ", sums[i].count);
+        print_row("", 0, sums[i].name, SAMPLES_LEAST, value);
+    }
+    return 0;
+}
