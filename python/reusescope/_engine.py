@@ -26,8 +26,8 @@ class Engine:
 
     The parameters are those of the tool's `analyze`, and of struct rsc_engine_options:
 
-    engine: "auto", "exact", "parallel", "shards:0.01", ... (`reusescope help analyze` lists them); model: "single" or
-    "shared"; line: bytes in a line, a power of two up to 4096 (64); workers: threads of the analysis; phases: cut the run
+    engine: "auto", "exact", "parallel", "shards:0.01", ... (`reusescope help analyze` lists them); model: "single",
+    "shared" or "private"; cores: of "private", threads that share a stack, as "0-1,2-3"; line: bytes in a line, a power of two up to 4096 (64); workers: threads of the analysis; phases: cut the run
     into so many; max_distance: distances from here on fall into one open bin; bins: keep a second pair of histograms,
     binned so many per octave; intervals: False leaves reuse intervals out; attribute: to code, True, False or, None, where
     program counters are given; seed: of engines that draw at random; error: for "auto", the mean absolute error of the curve
@@ -40,7 +40,7 @@ class Engine:
     def __init__(self, *, engine: str = "auto", model: Optional[str] = None, line: Optional[int] = None, workers: int = 1,
                  phases: int = 0, max_distance: int = 0, bins: int = 0, intervals: bool = True,
                  attribute: Optional[bool] = None, seed: int = 0, error: float = 0.0, confidence: float = 90.0,
-                 top_lines: int = 0, top_lines_bytes: int = 0) -> None:
+                 top_lines: int = 0, top_lines_bytes: int = 0, cores: Optional[str] = None) -> None:
         self._handle: Optional[int] = None
         self._library = library()
         self._threads = Threads()
@@ -52,7 +52,8 @@ class Engine:
             max_distance=_within(max_distance, "max_distance", 64), bins_per_octave=_within(bins, "bins", 32),
             workers=_within(workers, "workers", 32), attribute={None: 0, True: 1, False: 2}[attribute],
             no_ri=0 if intervals else 1, seed=_within(seed, "seed", 64), error=error, confidence=confidence,
-            top_lines=_within(top_lines, "top_lines", 32), top_lines_bytes=_within(top_lines_bytes, "top_lines_bytes", 64))
+            top_lines=_within(top_lines, "top_lines", 32), top_lines_bytes=_within(top_lines_bytes, "top_lines_bytes", 64),
+            cores=cores.encode() if cores else None)
         handle, failure = c_void_p(), ErrorStruct()
         check(self._library.rsc_engine_new(ctypes.byref(handle), ctypes.byref(options), ctypes.byref(failure)), failure)
         self._handle = handle.value
@@ -121,7 +122,7 @@ def analyze(addresses: Union[npt.ArrayLike, "os.PathLike[str]"], sizes: Optional
             format: Optional[str] = None, engine: str = "auto", model: Optional[str] = None, line: Optional[int] = None,
             workers: int = 1, phases: int = 0, max_distance: int = 0, bins: int = 0, intervals: bool = True,
             attribute: Optional[bool] = None, seed: int = 0, error: float = 0.0, confidence: float = 90.0, top_lines: int = 0,
-            top_lines_bytes: int = 0) -> Profile:
+            top_lines_bytes: int = 0, cores: Optional[str] = None) -> Profile:
     """Reuse distances, reuse intervals and the miss ratio curve of accesses to memory.
 
     addresses: of each access, in order: an array of integers (one of 64-bit integers that lie one after the other is not
@@ -143,7 +144,7 @@ def analyze(addresses: Union[npt.ArrayLike, "os.PathLike[str]"], sizes: Optional
         raise TypeError("analyze: format is for trace files")
     with Engine(engine=engine, model=model, line=line, workers=workers, phases=phases, max_distance=max_distance, bins=bins,
                 intervals=intervals, attribute=attribute, seed=seed, error=error, confidence=confidence, top_lines=top_lines,
-                top_lines_bytes=top_lines_bytes) as taker:
+                top_lines_bytes=top_lines_bytes, cores=cores) as taker:
         if isinstance(addresses, (str, os.PathLike)):
             for batch in _trace_batches(addresses, format):
                 taker._push(batch)

@@ -81,6 +81,9 @@ static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
     if (!strncmp(engine, "shards", 6) || analysis->engine.error > 0) return 0; /* bounded, or grows with its share */
     if (!strcmp(engine, "parallel")) return 4 * exact;
     if (!strcmp(engine, "requests")) return 96;
+    /* Private stacks: unit, record, member and bitmap of a line that one thread uses; each more that does takes as much
+     * again (line_copies.h). */
+    if (analysis->both || (analysis->engine.model && !strcmp(analysis->engine.model, "private"))) return 2 * exact;
     if (!strcmp(engine, "hotl") || !strcmp(engine, "aet") || !strcmp(engine, "statstack") || !strcmp(engine, "shen"))
         return 16;
     return exact;

@@ -127,6 +127,9 @@ static int assign_stacks(struct private_engine *engine, const struct rsc_batch *
 
 /* The bytes of the line that an access touches, a bit each, or one for each 64th part of a larger line. */
 static inline uint64_t bytes_of(uint64_t address, uint32_t size, uint64_t line, uint32_t line_shift) {
+    uint64_t within = address & 63;
+    /* most are within a line of 64 bytes */
+    if (line_shift == 6 && address >> 6 == line && size - 1u < 64 - within) return (~0ull >> (64 - size)) << within;
     uint64_t start = line << line_shift, end = start + ((1ull << line_shift) - 1);
     uint64_t last = address + (size ? size - 1 : 0);
     if (last < address) last = UINT64_MAX;
@@ -137,12 +140,12 @@ static inline uint64_t bytes_of(uint64_t address, uint32_t size, uint64_t line, 
 }
 
 static void say_who(struct private_engine *engine, const struct rsc_batch *batch, uint32_t count) {
+    const uint32_t *from = engine->from, *stack_of_thread = engine->stack_of_thread, shift = engine->line_shift;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t meta = batch->meta[engine->from[i]];
-        engine->who[i] = engine->stack_of_thread[rsc_meta_thread(meta)] |
-                         (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
-        engine->bytes[i] =
-            bytes_of(batch->addr[engine->from[i]], rsc_meta_size(meta), engine->lines[i], engine->line_shift);
+        uint64_t meta = batch->meta[from[i]];
+        engine->who[i] =
+            stack_of_thread[rsc_meta_thread(meta)] | (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
+        engine->bytes[i] = bytes_of(batch->addr[from[i]], rsc_meta_size(meta), engine->lines[i], shift);
     }
 }
 

@@ -2,10 +2,10 @@
  * private_kernel.h - the loop of private_stacks.h; included once per vector width.
  *
  * A reference needs memory four times, each time hanging on the last: the bucket of
- * its line, its unit, its record, its bit. References that do not repeat their
- * stack's last one are listed first, and each of the four is prefetched so many of
- * them ahead. Units never move; what the record says is read again when the turn of
- * a reference comes.
+ * its line, its unit, its record, its bit. The lines of a block are listed first,
+ * most of them once however often they come, and each of the four is prefetched so
+ * many of them ahead. Units never move; what the record says is read again when the
+ * turn of a reference comes.
  */
 #ifndef RSC_MULTICORE_PRIVATE_KERNEL_H
 #define RSC_MULTICORE_PRIVATE_KERNEL_H
@@ -21,17 +21,22 @@
 
 #define ALWAYS static inline __attribute__((always_inline)) /* gcc drops calls of functions that only prefetch */
 
-/* Lists what has to be looked up: all but repeats of the stack's line before. */
-ALWAYS uint32_t list_lookups(struct rsc_private_stacks *stacks, const struct rsc_private_references *references) {
+/* Lists the lines to be looked up, each with the reference that it comes with first. */
+ALWAYS void list_lookups(struct rsc_private_stacks *stacks, const struct rsc_private_references *references) {
     uint32_t listed = 0;
+    stacks->block++;
     for (uint32_t i = 0; i < references->count; i++) {
-        struct rsc_private_stack *stack = stacks->stacks[references->who[i] & ~RSC_PRIVATE_WRITES];
+        uint64_t line = references->lines[i];
+        struct rsc_private_seen *seen = &stacks->seen[line * 0x9E3779B97F4A7C15ull >> (64 - RSC_PRIVATE_SEEN_BITS)];
+        int known = (seen->line == line) & (seen->block == stacks->block);
         stacks->index[listed] = i;
-        listed += references->lines[i] != stack->seen_line;
-        stack->seen_line = references->lines[i];
+        stacks->source[i] = (uint16_t)(known ? seen->listed : listed);
+        seen->line = line;
+        seen->block = stacks->block;
+        seen->listed = stacks->source[i];
+        listed += !known;
     }
     for (uint32_t k = 0; k < RSC_PRIVATE_AHEAD; k++) stacks->index[listed + k] = references->count - 1;
-    return listed;
 }
 
 ALWAYS void find_bucket(struct rsc_private_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
@@ -168,7 +173,8 @@ ALWAYS int use_line(struct rsc_private_stacks *stacks, struct rsc_private_stack 
 
 ALWAYS int private_block(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
                          uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
-    uint32_t listed = list_lookups(stacks, references), k = 0;
+    uint32_t k = 0;
+    list_lookups(stacks, references);
     for (uint32_t ahead = 0; ahead < AHEAD_BUCKET; ahead++) find_bucket(stacks, references, ahead);
     for (uint32_t ahead = 0; ahead < AHEAD_UNIT; ahead++) find_unit(stacks, references, ahead);
     for (uint32_t ahead = 0; ahead < AHEAD_RECORD; ahead++) find_record(stacks, ahead);
@@ -180,19 +186,23 @@ ALWAYS int private_block(struct rsc_private_stacks *stacks, const struct rsc_pri
         struct rsc_copy copy;
         struct yield yield;
         int status = 0;
-        if (k < listed && stacks->index[k] == i) {
+        if (stacks->source[i] == k) {
             find_bucket(stacks, references, k + AHEAD_BUCKET);
             find_unit(stacks, references, k + AHEAD_UNIT);
             find_record(stacks, k + AHEAD_RECORD);
             find_bit(stacks, references, k + AHEAD_BIT);
-            unit = stacks->unit[k++];
+            k++;
         }
         if (line == stack->top_line && stack->top_unit) {
             unit = stack->top_unit;
             yield = use_top(stacks, stack, tag, references->bytes[i], &copy);
         } else {
-            if (!unit) unit = rsc_line_copies_unit(&stacks->copies, line, &status);
-            if (!unit) return status;
+            unit = stacks->unit[stacks->source[i]];
+            if (__builtin_expect(!unit, 0)) {
+                unit = rsc_line_copies_unit(&stacks->copies, line, &status);
+                if (!unit) return status;
+                stacks->unit[stacks->source[i]] = unit;
+            }
             status = use_line(stacks, stack, unit, line, tag, references->bytes[i], &copy, &yield);
             if (status < 0) return status;
         }

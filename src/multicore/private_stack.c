@@ -17,7 +17,6 @@ static uint64_t slots_of(const struct rsc_rank_bitmap *rank) { return (uint64_t)
 int rsc_private_stack_init(struct rsc_private_stack *stack, int no_ri, uint64_t places_least) {
     memset(stack, 0, sizeof *stack);
     stack->no_ri = no_ri;
-    stack->seen_line = UINT64_MAX; /* where it is a line, it is looked up when its turn comes */
     stack->places_least = places_least ? places_least : PLACES_LEAST;
     if (rsc_rank_init(&stack->rank, stack->places_least) < 0) return RSC_ENOMEM;
     stack->places = rsc_rank_places(&stack->rank);

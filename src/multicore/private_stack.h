@@ -37,7 +37,6 @@ struct rsc_private_stack {
     uint64_t *old_time; /* NULL without RI */
     uint64_t old_time_bytes;
     uint64_t places_least;
-    uint64_t seen_line; /* of the last reference that the kernel has looked at, maybe ahead of its turn */
     uint32_t *members;  /* units of the lines it has or had; owned */
     uint64_t member_count, member_room;
     int no_ri;

@@ -18,6 +18,7 @@
 
 #define RSC_PRIVATE_BLOCK 2048u
 #define RSC_PRIVATE_AHEAD 32u /* how far ahead lines are looked up */
+#define RSC_PRIVATE_SEEN_BITS 9u
 
 /* References, in order. */
 struct rsc_private_references {
@@ -41,9 +42,16 @@ struct rsc_private_stacks {
     rsc_private_run_fn *run_block;
     int no_ri;
     uint64_t places_least;
-    /* of the block being worked on: references to be looked up ahead of their turn (private_kernel.h) */
+    /* of the block being worked on: lines to be looked up ahead of their turn, by the references they come with first, and
+     * their units; and for each reference which of them is its own (private_kernel.h) */
     uint32_t index[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD + 1];
     uint32_t unit[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD];
+    uint16_t source[RSC_PRIVATE_BLOCK];
+    struct rsc_private_seen {
+        uint64_t line;
+        uint32_t block, listed;
+    } seen[1u << RSC_PRIVATE_SEEN_BITS];
+    uint32_t block; /* blocks so far */
 };
 
 /* `places_least`: 0, or few for tests that want compaction often. Returns 0 or RSC_ENOMEM. */

@@ -80,14 +80,15 @@ static void put_cells(struct rsc_text *text, const struct rsc_profile *profile) 
 void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     struct thread threads[THREADS_MAX];
     size_t count = 0;
-    uint64_t misses = 0, falsely = 0;
-    char note[200];
+    uint64_t misses = 0, falsely = 0, uncertain = 0;
+    char note[240];
     for (size_t i = 0; i < profile->sharing_count; i++) {
         const struct rsc_sharing_row *row = &profile->sharing[i];
         if (count <= THREADS_MAX) number_of(threads, &count, row->by_pid, row->by_tid);
         if (count <= THREADS_MAX) number_of(threads, &count, row->from_pid, row->from_tid);
         misses += row->misses;
         falsely += row->false_misses;
+        if (row->error > uncertain) uncertain = row->error;
     }
     if (count <= THREADS_MAX && LABEL_COLUMNS + CELL_COLUMNS * count <= style->width) {
         sort(threads, count);
@@ -95,9 +96,16 @@ void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, c
     } else {
         put_cells(text, profile);
     }
-    if (!misses) return;
-    snprintf(note, sizeof note, "Of %s misses on lines that another thread's write took away, %s are false sharing.",
-             rsc_show_count(misses).text, rsc_show_percent((double)falsely / (double)misses).text);
+    if (misses) {
+        snprintf(note, sizeof note, "Of %s misses on lines that another thread's write took away, %s are false sharing.",
+                 rsc_show_count(misses).text, rsc_show_percent((double)falsely / (double)misses).text);
+        rsc_text_paragraph(text, 3, style->width, note);
+    }
+    if (!uncertain) return;
+    snprintf(note, sizeof note,
+             "There are more pairs of threads than there was room for: of %s such misses only those above are told apart, "
+             "and a pair may have up to %s more.",
+             rsc_show_count(profile->invalidated).text, rsc_show_short(uncertain).text);
     rsc_text_paragraph(text, 3, style->width, note);
 }
 

@@ -401,12 +401,12 @@ static void long_trace(struct threads_trace *trace, struct rsc_rng *rng) {
 static void every_distance_agrees(void **state) {
     (void)state;
     static struct threads_trace trace;
-    unsigned long traces = property_traces(400);
+    unsigned long traces = property_traces(250);
     uint64_t seed = property_seed();
     for (unsigned long n = 0; n < traces; n++) {
         struct rsc_rng rng;
         rsc_rng_seed(&rng, seed, n);
-        if (n % 100 == 99) long_trace(&trace, &rng);
+        if (n % 80 == 79) long_trace(&trace, &rng);
         else draw(&trace, &rng, 0);
         struct truth *truth = find_truth(&trace, 64, UINT64_MAX);
         for (int simd = RSC_SIMD_PLAIN; simd <= (int)rsc_simd_best(); simd++)

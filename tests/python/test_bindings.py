@@ -119,6 +119,16 @@ class Numbers(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "'X' is not one of R, W, I"):
             kinds_of("RXWW")
 
+    def test_private_stacks_and_groups_of_cores(self):
+        lines = [0, 64, 128, 128, 0, 64, 0]
+        columns = dict(kinds=list("RRRRWRR"), threads=[1, 1, 1, 1, 2, 1, 1])
+        private = reusescope.analyze(lines, 8, model="private", **columns)
+        self.assertEqual((private.made["model"], private.cold, private.invalidated), ("private", 4, 1))
+        together = reusescope.analyze(lines, 8, model="private", cores="0-1", **columns)
+        self.assertEqual((together.cold, together.invalidated), (3, 0))
+        with self.assertRaises(reusescope.InvalidArgumentError):
+            reusescope.analyze(lines, model="single", cores="0-1")
+
     def test_requests_have_bytes(self):
         profile = reusescope.analyze([1, 2, 1, 2], sizes=[10, 30, 10, 30], engine="requests")
         self.assertEqual(len(profile.byte_miss_ratio), len(profile.mrc))
