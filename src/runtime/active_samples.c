@@ -249,6 +249,7 @@ static void renumber(struct rsc_active_samples *set) {
     for (uint32_t i = 0; i <= set->line_mask; i++) set->lines[i].epoch = set->renumbered[set->lines[i].epoch];
     for (uint32_t i = set->oldest; i != RSC_NO_SAMPLE; i = set->newer[i])
         set->sample_epoch[i] = set->renumbered[set->sample_epoch[i]];
+    memset(set->recent, 0, sizeof set->recent); /* epochs have other numbers now */
     set->now = left;
     set->in_epoch = (uint32_t)set->level[0].above[left];
     set->renumberings++;
@@ -281,6 +282,11 @@ uint32_t rsc_active_use(struct rsc_active_samples *set, uint64_t line, uint32_t 
     uint64_t hash = hash_of(set, line);
     struct rsc_active_line *entry = place_of(set, line, hash);
     if (entry->epoch && entry->sample_level >= 16) return entry->sample_level / 16 - 1;
+    if (entry->epoch == set->now || when == set->now) {
+        uint32_t at = rsc_active_recent(line);
+        set->recent[at].line = line;
+        set->recent[at].epoch = set->now;
+    }
     if (entry->epoch >= when) return RSC_NO_SAMPLE;
     if (!entry->epoch) make_room(set);
     put_line(set, line, hash, when);
@@ -296,7 +302,8 @@ uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line) {
 uint32_t rsc_active_take(struct rsc_active_samples *set, uint64_t line) {
     struct rsc_active_line *entry = place_of(set, line, hash_of(set, line));
     if (!entry->epoch) return RSC_NO_SAMPLE;
-    uint32_t sample = entry->sample_level >= 16 ? entry->sample_level / 16 - 1 : RSC_NO_SAMPLE;
+    uint32_t sample = entry->sample_level >= 16 ? entry->sample_level / 16 - 1 : RSC_NO_SAMPLE, at = rsc_active_recent(line);
+    if (set->recent[at].line == line) set->recent[at].epoch = 0;
     for (uint32_t j = 0; j <= (entry->sample_level & 15); j++) add_hole(&set->level[j], entry->epoch);
     remove_line(set, (uint32_t)(entry - set->lines));
     return sample;

@@ -58,7 +58,14 @@ struct rsc_active_level {
     uint32_t reaches;     /* epoch from which on the level knows every line of its own */
 };
 
+#define RSC_ACTIVE_RECENT 64u
+
 struct rsc_active_samples {
+    /* Lines without a sample that were used in the epoch beside them: while it lasts, using them again changes nothing. */
+    struct {
+        uint64_t line;
+        uint64_t epoch; /* 0: none */
+    } recent[RSC_ACTIVE_RECENT];
     struct rsc_active_line *lines;
     uint32_t line_mask, lines_used, lines_limit;
     uint32_t level_lines; /* lines of its own that a level may have before it forgets some */
@@ -94,6 +101,16 @@ void rsc_active_init(struct rsc_active_samples *set, const struct rsc_active_opt
  * was done: end that one, and call again.
  */
 uint32_t rsc_active_use(struct rsc_active_samples *set, uint64_t line, uint32_t when);
+
+/*
+ * Whether rsc_active_use(set, line, set->now) would change nothing and find no sample. Most references of most
+ * programs are to a few lines, and need not look into a table of megabytes.
+ */
+static inline uint32_t rsc_active_recent(uint64_t line) { return (uint32_t)(line ^ line >> 6) % RSC_ACTIVE_RECENT; }
+static inline int rsc_active_knows(const struct rsc_active_samples *set, uint64_t line) {
+    uint32_t at = rsc_active_recent(line);
+    return set->recent[at].line == line && set->recent[at].epoch == set->now;
+}
 
 /* The active sample of the line, or RSC_NO_SAMPLE. */
 uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line);

@@ -213,7 +213,7 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
 static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
                         const struct rsc_sample_place *place) {
     struct rsc_active_samples *set = &thread->set;
-    if (set->active) {
+    if (set->active && (begins || !rsc_active_knows(set, line))) {
         uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
         if (sample != RSC_NO_SAMPLE) {
             if (is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread); /* it may be invalid since long */
@@ -228,7 +228,7 @@ static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thre
 static void use_shared_now(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
                            const struct rsc_sample_place *place) {
     struct rsc_active_samples *set = &sampler->shared;
-    if (set->active) {
+    if (set->active && (begins || !rsc_active_knows(set, line))) {
         uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
         if (sample != RSC_NO_SAMPLE) {
             rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_REUSED, place);

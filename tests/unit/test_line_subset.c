@@ -1,0 +1,144 @@
+/* test_line_subset.c - a sample of lines becomes a profile of the whole run: with all lines in it, the exact one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/line_hash.h"
+#include "base/rng.h"
+#include "distance/line_subset.h"
+#include "profile/profile_model.h"
+
+#define COUNT 60000u
+#define THREADS 3u
+
+static uint64_t addr[COUNT], meta[COUNT], kept_addr[COUNT], kept_meta[COUNT], skipped[COUNT];
+static uint64_t of_thread[THREADS];
+
+/* A mix of near and far uses by several threads, one line each. */
+static void make_trace(uint64_t seed) {
+    struct rsc_rng rng;
+    rsc_rng_seed(&rng, seed, 0);
+    memset(of_thread, 0, sizeof of_thread);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t thread = (uint32_t)(rsc_rng_u64(&rng) % THREADS);
+        uint64_t line = rsc_rng_u64(&rng) % 4 ? rsc_rng_u64(&rng) % 200 : rsc_rng_u64(&rng) % 5000;
+        addr[i] = (line + 1000) * 64 + rsc_rng_u64(&rng) % 57;
+        meta[i] = rsc_meta(8, rsc_rng_u64(&rng) % 3 ? RSC_READ : RSC_WRITE, thread);
+        of_thread[thread]++;
+    }
+}
+
+static uint64_t thread_references(const void *context, uint32_t number) {
+    (void)context;
+    return number < THREADS ? of_thread[number] : 0;
+}
+
+/* As a program that leaves references out would hand it over. */
+static struct rsc_profile *sampled(const char *model, const char *rate) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .model = model, .line_bytes = 64, .bins_per_octave = 10};
+    struct rsc_subset_choice choice;
+    struct rsc_line_subset *subset;
+    struct rsc_profile *profile;
+    struct rsc_error error;
+    uint64_t before[THREADS] = {0};
+    uint32_t kept = 0;
+    assert_int_equal(rsc_subset_choose(&choice, rate, 7), 0);
+    assert_int_equal(rsc_line_subset_new(&subset, &options, &choice, rate, &error), 0);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t thread = rsc_meta_thread(meta[i]);
+        if (rsc_line_hash(addr[i] / 64, choice.offset) > choice.limit) {
+            before[thread]++;
+            continue;
+        }
+        kept_addr[kept] = addr[i];
+        kept_meta[kept] = meta[i];
+        skipped[kept++] = before[thread];
+        before[thread] = 0;
+    }
+    for (uint32_t at = 0; at < kept;) { /* in batches of any size */
+        uint32_t some = kept - at < 777 ? kept - at : 777;
+        struct rsc_batch batch = {.count = some, .addr = kept_addr + at, .meta = kept_meta + at, .instructions = RSC_UNKNOWN};
+        assert_int_equal(rsc_line_subset_push(subset, &batch, skipped + at, &error), 0);
+        at += some;
+    }
+    struct rsc_subset_whole whole = {COUNT, COUNT, thread_references, NULL};
+    assert_int_equal(rsc_line_subset_finish(subset, &whole, &profile, &error), 0);
+    rsc_line_subset_free(subset);
+    return profile;
+}
+
+static struct rsc_profile *exact(const char *model) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "exact", .model = model, .line_bytes = 64};
+    struct rsc_batch batch = {.count = COUNT, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
+    struct rsc_engine *engine;
+    struct rsc_profile *profile;
+    struct rsc_error error;
+    assert_int_equal(rsc_engine_new(&engine, &options, &error), 0);
+    assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
+    assert_int_equal(rsc_engine_finish(engine, &profile, &error), 0);
+    rsc_engine_free(engine);
+    return profile;
+}
+
+static void all_lines_are_exact(void **state) {
+    const char *const models[] = {"shared", "private"};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        for (size_t m = 0; m < 2; m++) {
+            make_trace(seed);
+            struct rsc_profile *truth = exact(models[m]), *all = sampled(models[m], "0.999999999");
+            assert_int_equal(all->references, truth->references);
+            assert_int_equal(all->cold, truth->cold);
+            assert_int_equal(all->invalidated, truth->invalidated);
+            assert_int_equal(all->distinct, truth->distinct);
+            assert_memory_equal(all->rd.count, truth->rd.count, truth->rd.bin_count * sizeof *truth->rd.count);
+            rsc_profile_free(truth);
+            rsc_profile_free(all);
+        }
+}
+
+static void a_part_is_near(void **state) {
+    const char *const models[] = {"shared", "private"};
+    struct rsc_error error;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        for (size_t m = 0; m < 2; m++) {
+            make_trace(seed);
+            struct rsc_profile *truth = exact(models[m]), *part = sampled(models[m], "1/8");
+            assert_int_equal(part->references, COUNT);
+            assert_int_equal(rsc_profile_check_sum(part, "part", &error), 0);
+            assert_true(part->distinct > truth->distinct * 8 / 10 && part->distinct < truth->distinct * 12 / 10);
+            for (size_t i = 0; i < part->thread_count; i++) assert_int_equal(part->threads[i].references, of_thread[i]);
+            size_t inside = 0, points = 0;
+            for (uint64_t lines = 8; lines < truth->distinct; lines += 8, points++) {
+                struct rsc_mrc_point bar = rsc_profile_mrc_at(part, lines);
+                double ratio = rsc_profile_mrc_at(truth, lines).miss_ratio;
+                inside += bar.low <= ratio + 1e-9 && ratio <= bar.high + 1e-9;
+            }
+            assert_true(inside * 10 >= points * 8); /* bars of 90 % */
+            rsc_profile_free(truth);
+            rsc_profile_free(part);
+        }
+}
+
+static void bad_rates_are_refused(void **state) {
+    struct rsc_subset_choice choice;
+    const char *const bad[] = {"", "0", "1", "2", "1/0", "1/1", "-1/4", "x", "1/", "100%"};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(rsc_subset_choose(&choice, bad[i], 0), -1);
+    assert_int_equal(rsc_subset_choose(&choice, "25%", 0), 0);
+    assert_true(choice.rate == 0.25);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_lines_are_exact),
+        cmocka_unit_test(a_part_is_near),
+        cmocka_unit_test(bad_rates_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
