@@ -30,7 +30,7 @@ struct rsc_engine_options {
     size_t struct_bytes;       /* sizeof(struct rsc_engine_options) */
     const char *engine;        /* "exact", ..., or "NAME:PARAMETER"; default "auto" */
     const char *model;         /* one stack over all threads: "single" (default), or "shared", which says their order was real; "requests" has one */
-    uint32_t line_bytes;       /* power of two, 1 to 4096; default 64; 1 for "requests" */
+    uint32_t line_bytes;       /* power of two, 1 to 4096; default 64; 1 for "requests", 8 for "featherlight" */
     uint32_t phases;           /* cut the run into this many parts; 0: none */
     uint64_t max_distance;     /* put RD >= this into one open-ended bin; 0: no cap */
     uint32_t bins_per_octave;  /* 1 to 64: also keep histograms binned so; 0: none */

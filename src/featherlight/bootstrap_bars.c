@@ -18,8 +18,10 @@
  * Because distances are modelled from intervals: they are taken to be off by up to
  * MODEL_FACTOR either way, so the curve at c / MODEL_FACTOR and c * MODEL_FACTOR lines is
  * what it could be at c. On the exact intervals of the development traces the truth lies
- * between those (and 0.002) at 87 % of sizes: 90 to 92 % of each real program's, 68 to
- * 100 % of kernels' and generated ones'. Both parts are added by their squares.
+ * between those (and 0.002) at 97 to 100 % of sizes, but for one kernel whose curve falls
+ * in a few steps (70 %). Both parts are added by their squares: so much that bars of 90 %
+ * held the truth of the real programs among those traces at 87 to 92 % of sizes (with a
+ * factor of 1.1: at 75 to 90 %).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +34,7 @@
 #define REPLICATES 100u
 #define BLOCKS 128u /* even */
 #define TILT 0.5
-#define MODEL_FACTOR 1.1
+#define MODEL_FACTOR 1.2
 
 struct curves {
     uint32_t bins;    /* of RSC_BINS_FINE, up to the footprint's */

@@ -76,7 +76,6 @@ struct rsc_watch_end {
     uint64_t count;  /* the thread's references up to and with the reuse, or up to the ending otherwise */
     uint64_t pc;     /* REUSED: of the reuse; 0: not known */
     double chance;   /* REUSED and UNUSED: of the watch, what release said */
-    uint64_t latency; /* REUSED: of the reuse in cycles, where the PMU tells; 0: not known */
     uint32_t slot;
     uint32_t path; /* REUSED: call path, as above */
     enum rsc_watch_ending ending;

@@ -92,7 +92,7 @@ static int describe(const struct rsc_featherlight *feather, struct rsc_profile *
     if (feather->halved) snprintf(less, sizeof less, " (1 in %.0f kept)", ldexp(1, (int)feather->halved));
     snprintf(text, sizeof text,
              "%s%s%llu samples%s, %llu watched: %llu reused, %llu replaced, %llu not used again, %llu dropped; %s; words of 8 bytes, "
-             "threads apart; RD modelled from RI (%s); %g %% bars by bootstrap of the samples and 10 %% for the model's distances",
+             "threads apart; RD modelled from RI (%s); %g %% bars by bootstrap of the samples and 20 %% for the model's distances",
              feather->sampling ? feather->sampling : "", feather->sampling ? "; " : "", (unsigned long long)totals->samples, less,
              (unsigned long long)totals->armed, (unsigned long long)totals->reused, (unsigned long long)totals->replaced,
              (unsigned long long)(totals->armed - totals->reused - totals->replaced - totals->dropped),

@@ -21,9 +21,10 @@
  *               intervals above r, falls at each hit by the share it has among those
  *               watched that long; so it does for words that ended unused with
  *               their thread, which are an outcome of their own (of competing ones,
- *               as Aalen and Johansen have it). Done within each use's context, whose share of all
- *               samples is known; what a context leaves open beyond its longest watch
- *               is shared out as in all contexts together. A watch that
+ *               as Aalen and Johansen have it). Done within each
+ *               use's context (watch_group.c cuts busy ones in time, too), whose share of
+ *               all samples is known; what one leaves open beyond its longest watch is
+ *               shared out as in all contexts together. A watch that
  *               found a free slot stands for itself; one that had to take another's
  *               place, for its share of the samples that were taken around it, in that
  *               stretch of time, when slots were as scarce, watched or not.

@@ -37,6 +37,39 @@ static int add_thread(struct rsc_watch_group *group, const struct rsc_featherlig
     return 0;
 }
 
+/*
+ * Code that is used in different phases of a run behaves differently in them. A context with enough watches is cut into
+ * pieces of equal numbers of samples in time, each a context of its own.
+ */
+#define PIECE_WATCHES 128u
+#define PIECES_MOST 16u
+
+static int split_contexts(struct rsc_watch_group *group) {
+    struct context {
+        uint32_t samples, watches, pieces, first, seen;
+    } *contexts = calloc(group->contexts + 1, sizeof *contexts);
+    uint32_t total = 0;
+    if (!contexts) return RSC_ENOMEM;
+    for (size_t i = 0; i < group->count; i++) {
+        struct context *context = &contexts[group->samples[i].context];
+        context->samples++;
+        context->watches += group->samples[i].ending != RSC_WATCH_NOT;
+    }
+    for (uint32_t c = 0; c < group->contexts; c++) {
+        uint32_t pieces = contexts[c].watches / PIECE_WATCHES;
+        contexts[c].pieces = pieces < 1 ? 1 : pieces < PIECES_MOST ? pieces : PIECES_MOST;
+        contexts[c].first = total;
+        total += contexts[c].pieces;
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        struct context *context = &contexts[group->samples[i].context];
+        group->samples[i].context = context->first + (uint32_t)((uint64_t)context->seen++ * context->pieces / context->samples);
+    }
+    group->contexts = total;
+    free(contexts);
+    return 0;
+}
+
 /* Makes the group of threads `from` (alone), or of all that are not alone (from == thread_count). */
 static int make_group(struct rsc_watch_group *group, const struct rsc_featherlight *feather, uint32_t from) {
     size_t count = 0;
@@ -51,6 +84,7 @@ static int make_group(struct rsc_watch_group *group, const struct rsc_featherlig
     for (uint32_t i = 0; i < feather->thread_count; i++)
         if ((small ? !is_alone(&feather->threads[i]) : i == from) && feather->threads[i].count) add_thread(group, feather, i);
         else if (small && !is_alone(&feather->threads[i])) group->references += references_of(&feather->threads[i]);
+    if (split_contexts(group) < 0) return RSC_ENOMEM;
     if (rsc_estimator_init(&group->estimator, group->samples, group->count, group->contexts, feather->options.attribution) < 0)
         return RSC_ENOMEM;
     group->estimate = rsc_group_estimate(group, NULL, group->weight, group->distance);
