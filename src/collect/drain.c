@@ -560,6 +560,7 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
         if (state != RSC_SLOT_LIVE && state != RSC_SLOT_LEAVING) continue;
         /* Its ids are there once it has written something. */
         int wrote = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE) || drain->cursors[i].generation == slot->generation;
+        if (drain->skipped) wrote |= slot->raw[0] || slot->skipped; /* to itself, so far */
         if (wrote && !thread_lives(slot)) drain->cursors[i].dead_generation = slot->generation;
         else if (wrote && getsid((pid_t)slot->pid) != getsid(0)) drain->cursors[i].left_generation = slot->generation;
         else living++;
