@@ -106,7 +106,10 @@ static int has_no_access(const ZydisDecodedInstruction *insn) {
     }
 }
 
-/* Does a memory operand that is masked still get read as a whole? Instructions without fault suppression do that. */
+/*
+ * Does a memory operand that is masked still get read as a whole? Instructions without fault suppression do that;
+ * what they write follows the mask all the same (vextractf32x8).
+ */
 static int ignores_mask(const ZydisDecodedInstruction *insn) {
     switch (insn->meta.exception_class) {
     case ZYDIS_EXCEPTION_CLASS_E1NF:
@@ -178,7 +181,7 @@ static void find_mask(struct rsc_pass_access *access, const struct decoded *deco
     const ZydisDecodedInstruction *insn = &decoded->insn;
     if (find_vector_mask(access, decoded, memory)) return;
     if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || insn->avx.mask.reg == ZYDIS_REGISTER_NONE ||
-        insn->avx.mask.reg == ZYDIS_REGISTER_K0 || ignores_mask(insn))
+        insn->avx.mask.reg == ZYDIS_REGISTER_K0 || (!(access->flags & RSC_ASM_WRITES) && ignores_mask(insn)))
         return;
     access->mask_sort = RSC_PASS_MASK_K;
     access->mask = vector_number(insn->avx.mask.reg);
