@@ -318,7 +318,7 @@ static void test_golden(void **state) {
         "\tmovq\t%r11, %fs:rsc_asm_thread@tpoff\n"
         "\tsubq\t$1, %fs:rsc_asm_thread@tpoff\n\tjs\t.Lrscs1\n.Lrscb1:\n.Lrscr1:\n.Lrscp5:\n\tret\n"
         "\t.size f, .-f\n"
-        "\t.text\n\t.subsection 1\n.Lrsct0:\n"
+        "\t.text\n\t.subsection 1\n.Lrsct0:\n\t.type\tf.recording, @function\nf.recording:\n"
         ".Lrscs0:\n\tmovq\t%fs:rsc_asm_thread@tpoff+8, %r10\n.Lrscc0:\n\tcmpq\t%fs:rsc_asm_thread@tpoff+16, %r10\n\tjae\t.Lrscf0\n"
         "\tleaq\t16(%r10), %r9\n\tmovq\t%r9, %fs:rsc_asm_thread@tpoff+8\n"
         "\tleaq\t.Lrscd0(%rip), %r9\n\tmovq\t%r9, (%r10)\n"
