@@ -388,6 +388,15 @@ static void mark_relaxable(const struct rsc_pass *pass, struct rsc_pass_insn *in
         if (insn->access[i].kind == RSC_ASM_RIP) insn->access[i].flags |= RSC_ASM_RELAXED;
 }
 
+/* What is added is known when it is written as a number; of a symbol only the linker knows it. */
+static void forget_symbol(const struct rsc_pass *pass, struct rsc_pass_insn *insn) {
+    const struct rsc_pass_item *item = &pass->items[insn->item];
+    const char *at = memchr(item->text, '$', item->length), *end = item->text + item->length;
+    if (insn->adds_to == RSC_PASS_NO_REGISTER || !at) return;
+    for (at++; at < end && *at != ','; at++)
+        if (!strchr("0123456789+-()", *at)) insn->adds_to = RSC_PASS_NO_REGISTER;
+}
+
 int rsc_pass_learn(struct rsc_pass *pass, const struct rsc_pass_object *object, struct rsc_error *error) {
     struct rsc_pass_place *places = rsc_arena_alloc(&pass->arena, (pass->insn_count + 1) * sizeof *places);
     if (!places) return rsc_fail_memory(error, "instructions");
@@ -403,6 +412,7 @@ int rsc_pass_learn(struct rsc_pass *pass, const struct rsc_pass_object *object, 
         insn->section_index = places[i].section;
         insn->offset = places[i].offset;
         mark_relaxable(pass, insn);
+        forget_symbol(pass, insn);
     }
     return 0;
 }

@@ -151,6 +151,7 @@ static void test_facts(void **state) {
         {"vgatherdpd %ymm1, (%rdi,%xmm2,8), %ymm0", 1, RSC_ASM_GATHERED, R, 8, 4},
         {"vpgatherqd %xmm1, (%rdi,%ymm2,4), %xmm0", 1, RSC_ASM_GATHERED, R | RSC_ASM_INDEX_8, 4, 4},
         {"vpscatterdd %zmm1, (%rdi,%zmm2,4){%k1}", 1, RSC_ASM_GATHERED, W, 4, 16},
+        {"vextractf32x8 $1, %zmm1, (%rdi){%k1}", 1, RSC_ASM_MASKED, W, 4, 8}, /* no fault suppression, but a mask */
         {"vmaskmovps (%rdi), %ymm1, %ymm2", 1, RSC_ASM_MASKED, R, 4, 8},
         {"vpmaskmovq %xmm2, %xmm1, (%rdi)", 1, RSC_ASM_MASKED, W, 8, 2},
         {"vmovupd %zmm1, (%rdi){%k2}", 1, RSC_ASM_MASKED, W, 8, 8},
@@ -294,6 +295,12 @@ static void test_words(void **state) {
     assert_int_not_equal(entry[6].base, entry[3].base);
     assert_int_equal(entry[7].kind, RSC_ASM_RIP);
     assert_int_equal(piece->weight, 8);
+    rsc_pass_object_close(&plain);
+    rsc_pass_free(&pass);
+    /* What a symbol adds is known to the linker only. */
+    take(&pass, FUNCTION("\tmovl (%rdi), %ecx\n\taddq $x, %rdi\n\tmovl (%rdi), %edx\n\taddq $-4, %rdi\n\tmovl (%rdi), %edx\n\tud2\n"), &plain);
+    assert_int_equal(pass.pieces[0].words, 1 + 2);
+    assert_int_equal(pass.entries[2].disp, -4);
     rsc_pass_object_close(&plain);
     rsc_pass_free(&pass);
 }
