@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
     if (argc > 1) return outer(100000) == 0;
     sigaction(SIGPROF, &action, NULL);
     setitimer(ITIMER_PROF, &every, NULL);
-    while (walks < 10) outer(20000);
-    printf("%d walks, %s\n", walks > 10 ? 10 : walks, walks == whole ? "all whole" : "some broken");
+    while (walks < 30) outer(20000);
+    printf("%d walks, %s\n", walks > 30 ? 30 : walks, walks == whole ? "all whole" : "some broken");
     return walks != whole;
 }
