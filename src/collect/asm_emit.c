@@ -278,6 +278,7 @@ static void put_copies(struct emitter *emitter) {
         struct rsc_pass_copies *copies = &emitter->copies[i];
         if (copies->text.used) {
             rsc_pass_text_printf(emitter->out, "\t%s\n\t.subsection 1\n.Lrsct%zu:\n", pass->sections[i].enter, i);
+            rsc_pass_end_name(copies);
             rsc_pass_text_put(emitter->out, copies->text.data, copies->text.used);
             if (copies->is_open) rsc_pass_text_printf(emitter->out, "\t.cfi_endproc\n");
             rsc_pass_text_printf(emitter->out, "\t.subsection 0\n");

@@ -22,8 +22,12 @@ struct rsc_pass_copies {
     struct rsc_pass_text text;
     uint32_t function;
     int is_open; /* .cfi_startproc has been written */
+    char name[1024]; /* of the symbol that covers the function's copies; "": none */
     struct rsc_pass_cfi cfi;
 };
+
+/* Ends the symbol, behind the last copy. */
+void rsc_pass_end_name(struct rsc_pass_copies *to);
 
 void rsc_pass_put_copy(const struct rsc_pass *pass, uint32_t number, struct rsc_pass_copies *to, uint32_t section,
                        const struct rsc_pass_item *location);

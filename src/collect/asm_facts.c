@@ -106,7 +106,10 @@ static int has_no_access(const ZydisDecodedInstruction *insn) {
     }
 }
 
-/* Does a memory operand that is masked still get read as a whole? Instructions without fault suppression do that. */
+/*
+ * Does a memory operand that is masked still get read as a whole? Instructions without fault suppression do that;
+ * what they write follows the mask all the same (vextractf32x8).
+ */
 static int ignores_mask(const ZydisDecodedInstruction *insn) {
     switch (insn->meta.exception_class) {
     case ZYDIS_EXCEPTION_CLASS_E1NF:
@@ -178,7 +181,7 @@ static void find_mask(struct rsc_pass_access *access, const struct decoded *deco
     const ZydisDecodedInstruction *insn = &decoded->insn;
     if (find_vector_mask(access, decoded, memory)) return;
     if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || insn->avx.mask.reg == ZYDIS_REGISTER_NONE ||
-        insn->avx.mask.reg == ZYDIS_REGISTER_K0 || ignores_mask(insn))
+        insn->avx.mask.reg == ZYDIS_REGISTER_K0 || (!(access->flags & RSC_ASM_WRITES) && ignores_mask(insn)))
         return;
     access->mask_sort = RSC_PASS_MASK_K;
     access->mask = vector_number(insn->avx.mask.reg);
@@ -385,6 +388,15 @@ static void mark_relaxable(const struct rsc_pass *pass, struct rsc_pass_insn *in
         if (insn->access[i].kind == RSC_ASM_RIP) insn->access[i].flags |= RSC_ASM_RELAXED;
 }
 
+/* What is added is known when it is written as a number; of a symbol only the linker knows it. */
+static void forget_symbol(const struct rsc_pass *pass, struct rsc_pass_insn *insn) {
+    const struct rsc_pass_item *item = &pass->items[insn->item];
+    const char *at = memchr(item->text, '$', item->length), *end = item->text + item->length;
+    if (insn->adds_to == RSC_PASS_NO_REGISTER || !at) return;
+    for (at++; at < end && *at != ','; at++)
+        if (!strchr("0123456789+-()", *at)) insn->adds_to = RSC_PASS_NO_REGISTER;
+}
+
 int rsc_pass_learn(struct rsc_pass *pass, const struct rsc_pass_object *object, struct rsc_error *error) {
     struct rsc_pass_place *places = rsc_arena_alloc(&pass->arena, (pass->insn_count + 1) * sizeof *places);
     if (!places) return rsc_fail_memory(error, "instructions");
@@ -400,6 +412,7 @@ int rsc_pass_learn(struct rsc_pass *pass, const struct rsc_pass_object *object, 
         insn->section_index = places[i].section;
         insn->offset = places[i].offset;
         mark_relaxable(pass, insn);
+        forget_symbol(pass, insn);
     }
     return 0;
 }

@@ -65,6 +65,7 @@ struct rsc_pass_function {
     uint8_t has_alias;                /* other names, by which it may be called too */
     uint8_t is_left_alone;
     uint32_t opaque; /* lines of inline assembly */
+    uint32_t copies; /* places where recording copies of it are */
 };
 
 struct rsc_pass_label {

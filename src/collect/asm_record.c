@@ -4,6 +4,7 @@
  * Nothing here but the reservation at its beginning (where flags are dead, or saved)
  * changes flags, and only two registers are used, which the piece does not touch.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "collect/asm_emit.h"
@@ -322,12 +323,32 @@ static void put_table(struct copy *copy, uint32_t section) {
     rsc_pass_text_printf(out, "\t.popsection\n");
 }
 
+/* What debuggers and profilers call a function's copies: its name, ".recording", and a number when it has several places. */
+void rsc_pass_end_name(struct rsc_pass_copies *to) {
+    if (to->name[0]) rsc_pass_text_printf(&to->text, "\t.size\t%s, .-%s\n", to->name, to->name);
+    to->name[0] = 0;
+}
+
+static void begin_name(const struct rsc_pass *pass, struct rsc_pass_copies *to, uint32_t function) {
+    if (function == RSC_PASS_NONE) return;
+    const char *name = pass->functions[function].name;
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$")]) return;
+    uint32_t before = pass->functions[function].copies++;
+    int length = snprintf(to->name, sizeof to->name, before ? "%s.recording.%u" : "%s.recording", name, before);
+    if (length >= (int)sizeof to->name) to->name[0] = 0;
+    else rsc_pass_text_printf(&to->text, "\t.type\t%s, @function\n%s:\n", to->name, to->name);
+}
+
 /* Copies of one function share an unwind table entry; another function begins another. */
 static void open_function(const struct rsc_pass *pass, struct rsc_pass_copies *to, uint32_t insn) {
     uint32_t function = pass->items[pass->insns[insn].item].function;
     int wants = pass->cfi[pass->insns[insn].cfi].is_open;
     if (function == to->function && wants == to->is_open) return;
     if (to->is_open) rsc_pass_text_printf(&to->text, "\t.cfi_endproc\n");
+    if (function != to->function) {
+        rsc_pass_end_name(to);
+        begin_name(pass, to, function);
+    }
     if (wants) rsc_pass_text_printf(&to->text, "\t.cfi_startproc\n");
     to->function = function;
     to->is_open = wants;

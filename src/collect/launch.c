@@ -253,6 +253,7 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     launch->ring->sampled = (uint64_t)options->sampled;
     launch->ring->sampler_planned = options->planned;
     launch->ring->sampler = options->sampler;
+    launch->ring->unread = (uint64_t)options->unread;
     int marked = options->roi && !strcmp(options->roi, "marked");
     const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE");
     if (options->pmu) {

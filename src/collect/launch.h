@@ -36,6 +36,7 @@ struct rsc_launch_options {
     uint64_t watch_period, watch_rate; /* as in struct rsc_watch_area */
     uint32_t watch_registers;
     const struct rsc_perf_pmu *pmu; /* not rebuilt: a library is loaded into it that samples with this; NULL: otherwise */
+    int unread;          /* and nobody reads it: to measure */
 };
 
 struct rsc_launch {

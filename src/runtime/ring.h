@@ -210,7 +210,8 @@ struct rsc_ring {
     uint64_t sampled;         /* 1: it samples its references itself, as the next two say; lines by keep_shift */
     uint64_t sampler_planned; /* samples after which the period doubles; 0: never */
     struct rsc_sampler_options sampler;
-    uint8_t pad[4096 - 184 - sizeof(struct rsc_sampler_options)];
+    uint64_t unread; /* nobody takes blocks, each is written over: what recording costs by itself (bench_asm.c) */
+    uint8_t pad[4096 - 192 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];

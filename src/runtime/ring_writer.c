@@ -158,6 +158,7 @@ int rsc_ring_publish(struct rsc_ring_writer *writer) {
 
 int rsc_ring_make_room(struct rsc_ring_writer *writer) {
     if (!writer->next) return -1;
+    if (writer->ring->unread) writer->next = writer->first;
     if (writer->next != writer->first && rsc_ring_publish(writer) < 0) return -1;
     __atomic_store_n(&writer->slot->open_since_ns, rsc_ring_now_ns(), __ATOMIC_RELEASE);
     writer->end = writer->next + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;

@@ -78,3 +78,13 @@ $ for how in "--only one" "--skip one,two" "--only two" ""; do reusescope cc $ho
 5
 1
 10
+
+# The first blocks of a file, to find the one that makes a difference; and what recording copies are called.
+$ for n in 0 1 2 9; do reusescope cc -v --verify --max-blocks $n gcc -O2 -c d.c -o d.o; done
+reusescope cc: d.c: 0 accesses in 0 blocks, of 4 instructions in 2 functions (0 left alone)
+reusescope cc: d.c: 2 accesses in 1 blocks, of 4 instructions in 2 functions (0 left alone)
+reusescope cc: d.c: 4 accesses in 2 blocks, of 4 instructions in 2 functions (0 left alone)
+reusescope cc: d.c: 4 accesses in 2 blocks, of 4 instructions in 2 functions (0 left alone)
+$ objdump -t d.o | grep -o '[a-z]*\.recording.*'
+one.recording
+two.recording

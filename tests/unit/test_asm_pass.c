@@ -151,6 +151,7 @@ static void test_facts(void **state) {
         {"vgatherdpd %ymm1, (%rdi,%xmm2,8), %ymm0", 1, RSC_ASM_GATHERED, R, 8, 4},
         {"vpgatherqd %xmm1, (%rdi,%ymm2,4), %xmm0", 1, RSC_ASM_GATHERED, R | RSC_ASM_INDEX_8, 4, 4},
         {"vpscatterdd %zmm1, (%rdi,%zmm2,4){%k1}", 1, RSC_ASM_GATHERED, W, 4, 16},
+        {"vextractf32x8 $1, %zmm1, (%rdi){%k1}", 1, RSC_ASM_MASKED, W, 4, 8}, /* no fault suppression, but a mask */
         {"vmaskmovps (%rdi), %ymm1, %ymm2", 1, RSC_ASM_MASKED, R, 4, 8},
         {"vpmaskmovq %xmm2, %xmm1, (%rdi)", 1, RSC_ASM_MASKED, W, 8, 2},
         {"vmovupd %zmm1, (%rdi){%k2}", 1, RSC_ASM_MASKED, W, 8, 8},
@@ -296,6 +297,12 @@ static void test_words(void **state) {
     assert_int_equal(piece->weight, 8);
     rsc_pass_object_close(&plain);
     rsc_pass_free(&pass);
+    /* What a symbol adds is known to the linker only. */
+    take(&pass, FUNCTION("\tmovl (%rdi), %ecx\n\taddq $x, %rdi\n\tmovl (%rdi), %edx\n\taddq $-4, %rdi\n\tmovl (%rdi), %edx\n\tud2\n"), &plain);
+    assert_int_equal(pass.pieces[0].words, 1 + 2);
+    assert_int_equal(pass.entries[2].disp, -4);
+    rsc_pass_object_close(&plain);
+    rsc_pass_free(&pass);
 }
 
 /* ---- what is written ---- */
@@ -318,7 +325,7 @@ static void test_golden(void **state) {
         "\tmovq\t%r11, %fs:rsc_asm_thread@tpoff\n"
         "\tsubq\t$1, %fs:rsc_asm_thread@tpoff\n\tjs\t.Lrscs1\n.Lrscb1:\n.Lrscr1:\n.Lrscp5:\n\tret\n"
         "\t.size f, .-f\n"
-        "\t.text\n\t.subsection 1\n.Lrsct0:\n"
+        "\t.text\n\t.subsection 1\n.Lrsct0:\n\t.type\tf.recording, @function\nf.recording:\n"
         ".Lrscs0:\n\tmovq\t%fs:rsc_asm_thread@tpoff+8, %r10\n.Lrscc0:\n\tcmpq\t%fs:rsc_asm_thread@tpoff+16, %r10\n\tjae\t.Lrscf0\n"
         "\tleaq\t16(%r10), %r9\n\tmovq\t%r9, %fs:rsc_asm_thread@tpoff+8\n"
         "\tleaq\t.Lrscd0(%rip), %r9\n\tmovq\t%r9, (%r10)\n"

@@ -1,6 +1,6 @@
 /*
  * walk.c - walks its own stack with libunwind from a signal handler that may interrupt
- * it anywhere, also in recording copies (which have no name of their own): every walk
+ * it anywhere, also in recording copies: every walk
  * must reach main through the functions that are open. With an argument it only calls
  * them, for a debugger.
  */
