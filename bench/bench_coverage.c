@@ -3,7 +3,8 @@
  *
  *   bench_coverage ENGINES SEEDS TRACE...
  *
- * ENGINES are any that print bars, divided by commas (shards:0.01,hotl). A TRACE
+ * ENGINES are any that print bars, divided by commas (shards:0.01,hotl), and
+ * lines:RATE for what `run --sample lines:RATE` makes of the same references. A TRACE
  * is a file, of which data accesses are taken, or SPEC@COUNT for a generated one
  * (zipf,lines=100K,skew=0.9@5M). The first 12 M accesses count, or what follows
  * the @ behind the name of a file (app.rsct@4M).
@@ -22,8 +23,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/line_hash.h"
 #include "base/pool.h"
 #include "bench/measure.h"
+#include "distance/line_subset.h"
 #include "profile/profile_model.h"
 #include "trace/generate.h"
 
@@ -76,7 +79,46 @@ static void load(const char *path, uint32_t most) {
     rsc_trace_close(trace);
 }
 
+/* As a rebuilt program hands over what it keeps: cut into lines of 64 bytes, with what was left out before it. */
+static struct rsc_profile *analyse_lines(const char *rate, uint64_t seed) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .seed = seed, .confidence = confidence, .attribute = 2};
+    struct rsc_subset_choice choice;
+    struct rsc_line_subset *subset;
+    struct rsc_profile *profile;
+    struct rsc_error error;
+    uint64_t *kept_addr = malloc(BATCH * sizeof *kept_addr), *kept_meta = malloc(BATCH * sizeof *kept_meta);
+    uint64_t *skipped = malloc(BATCH * sizeof *skipped), left_out = 0;
+    struct rsc_batch batch = {.addr = kept_addr, .meta = kept_meta, .instructions = RSC_UNKNOWN};
+    struct rsc_subset_whole whole = {.accesses = access_count};
+    if (!kept_addr || !kept_meta || !skipped || rsc_subset_choose(&choice, rate, seed) < 0) exit(1);
+    need(rsc_line_subset_new(&subset, &options, &choice, rate, &error), rate);
+    for (uint32_t i = 0; i < access_count; i++) {
+        uint64_t last = addr[i] + (rsc_meta_size(meta[i]) ? rsc_meta_size(meta[i]) - 1 : 0);
+        for (uint64_t line = addr[i] / 64; line <= last / 64; line++, whole.references++) {
+            if (rsc_line_hash(line, choice.offset) > choice.limit) {
+                left_out++;
+                continue;
+            }
+            kept_addr[batch.count] = line * 64;
+            kept_meta[batch.count] = rsc_meta(1, rsc_meta_kind(meta[i]), 0);
+            skipped[batch.count++] = left_out;
+            left_out = 0;
+            if (batch.count < BATCH) continue;
+            need(rsc_line_subset_push(subset, &batch, skipped, &error), rate);
+            batch.count = 0;
+        }
+    }
+    need(rsc_line_subset_push(subset, &batch, skipped, &error), rate);
+    need(rsc_line_subset_finish(subset, &whole, &profile, &error), rate);
+    rsc_line_subset_free(subset);
+    free(kept_addr);
+    free(kept_meta);
+    free(skipped);
+    return profile;
+}
+
 static struct rsc_profile *analyse(const char *name, uint64_t seed) {
+    if (!strncmp(name, "lines:", 6)) return analyse_lines(name + 6, seed);
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .seed = seed,
                                          .confidence = confidence};
     struct rsc_engine *engine;

@@ -50,7 +50,8 @@ struct cursor {
     int stack_known;
     uint32_t depth; /* calls open, of a rebuilt program's thread */
     int is_part; /* of a thread that has another slot */
-    uint64_t start_ns, step_ns_256; /* time of record i is start + i * step / 256 */
+    uint64_t start_ns, step_ns_256; /* time of record i is start + i * step / 256, or of reference i where only some are kept */
+    uint64_t passed; /* references of the records before `at`, where only some are kept */
     uint64_t last_addr, last_word;  /* the record before */
 };
 
@@ -254,6 +255,7 @@ static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, str
     case RSC_RECORD_NOTE: return read_notes(drain, pc);
     case RSC_RECORD_LOCK: return add_event(drain, RSC_EVENT_LOCK, cursor->number, addr, pc != 0, NULL, 0);
     case RSC_RECORD_STACK:
+        if (cursor->stack_known) return 0;
         cursor->stack_known = 1;
         if (rsc_guest_maps_stack(drain->maps, rsc_process_id(slot->image, slot->pid), cursor->tid, record->addr) < 0)
             return RSC_ENOMEM;
@@ -299,14 +301,31 @@ static void look_at(struct rsc_drain *drain, struct cursor *cursor, const struct
     count_references(drain, cursor, references, references - 1);
 }
 
+/* How many references a record stands for: by them it is told when it was made, for kept ones come in bursts. */
+static uint64_t references_of(const struct rsc_record *record) {
+    uint32_t type = rsc_record_type(record->word);
+    if (type == RSC_RECORD_KEPT_READ || type == RSC_RECORD_KEPT_WRITE) return (record->addr >> 48) + 1;
+    if (type == RSC_RECORD_SKIPPED) return rsc_record_pc(record->word);
+    return type == RSC_RECORD_READ || type == RSC_RECORD_WRITE;
+}
+
+static uint64_t references_in(const struct rsc_record *records, uint32_t count) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) sum += references_of(&records[i]);
+    return sum;
+}
+
 #define SAMPLES_BATCH 16384u
-#define SAMPLED_STEP 4u /* records of a thread at a time: each stands for many references */
 #define LINES_OF_ONE 256u /* a record says at most 255 bytes: no access has more lines */
 
-static int take_sampled_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
-    uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
-    for (; cursor->at < end && drain->count < RSC_BATCH_ACCESSES - LINES_OF_ONE; cursor->at++) {
+/* Records of up to `most` references; at least one. */
+static int take_sampled_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint64_t most) {
+    const uint64_t end = cursor->passed + most > most ? cursor->passed + most : UINT64_MAX;
+    for (int first = 1; cursor->at < cursor->count && drain->count < RSC_BATCH_ACCESSES - LINES_OF_ONE; cursor->at++, first = 0) {
         const struct rsc_record *record = &cursor->records[cursor->at];
+        uint64_t passed = cursor->passed + references_of(record);
+        if (!first && passed > end) break;
+        cursor->passed = passed;
         uint32_t type = rsc_record_type(record->word);
         uint64_t payload = rsc_record_pc(record->word);
         if (drain->most && drain->stats.accesses >= drain->most) __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
@@ -444,7 +463,6 @@ static void take_untold(struct rsc_drain *drain, struct cursor *cursor, struct r
 
 /* Up to `most` records of the block being taken into the batch. */
 static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
-    if (drain->skipped) return take_sampled_records(drain, cursor, slot, most);
     if (drain->ring->sampled) return take_samples(drain, cursor, slot, most);
     uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
     const uint64_t thread_bits = (uint64_t)cursor->number << 40, space = cursor->space;
@@ -534,6 +552,18 @@ static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct r
     return is_part ? 0 : add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
 }
 
+/*
+ * The first thread's stack lies where the process said when it began. To look for it when a call tells of it
+ * would be too late for what was done before, and for a program that is over by then.
+ */
+static int know_first_stack(struct rsc_drain *drain, struct cursor *cursor, const struct rsc_slot *slot) {
+    if (cursor->stack_known || slot->tid != slot->pid) return 0;
+    int known = rsc_guest_maps_first_stack(drain->maps, rsc_process_id(slot->image, slot->pid), cursor->tid);
+    if (known <= 0) return known;
+    cursor->stack_known = 1;
+    return add_maps(drain);
+}
+
 static int is_dead(const struct cursor *cursor, const struct rsc_slot *slot) {
     return cursor->dead_generation && cursor->dead_generation == slot->generation;
 }
@@ -585,13 +615,23 @@ static void expand_some(struct rsc_drain *drain, struct cursor *cursor, struct r
     uint32_t after = cursor->rebuilt.under_way ? cursor->rebuilt.at : cursor->words;
     cursor->start_ns = cursor->words_from_ns + time_ns * before / cursor->words;
     step = time_ns * (after - before) / cursor->words;
-    cursor->step_ns_256 = cursor->count ? step * 256 / cursor->count : 0;
+    uint64_t steps = drain->skipped ? references_in(cursor->records, cursor->count) : cursor->count;
+    cursor->step_ns_256 = steps ? step * 256 / steps : 0;
+    cursor->passed = 0;
     drain->instructions += instructions;
     drain->stats.instructions += instructions;
     drain->stats.unknown += cursor->rebuilt.unknown - unknown;
     if (cursor->rebuilt.under_way) return;
     memset(words, 0, cursor->words * sizeof *words);
     if (cursor->words_published) free_block(cursor, slot);
+}
+
+/* The calls that a thread was in when it last looked at its words: what it wrote since goes on from there. */
+static int resume_calls(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
+    uint32_t count = rsc_rebuilt_resume(&cursor->rebuilt, (const struct rsc_own_calls *)slot->own, cursor->records);
+    int status = 0;
+    for (uint32_t i = 0; i < count && !status; i++) status = take_event_record(drain, cursor, slot, &cursor->records[i]);
+    return status;
 }
 
 /*
@@ -644,10 +684,13 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
     }
     if (!cursor->records && !(cursor->records = malloc(RECORDS_MAX * sizeof *cursor->records))) return RSC_ENOMEM;
     if (drain->ring->rebuilt) {
-        if (read_notes(drain, UINT64_MAX) < 0) return RSC_ENOMEM; /* tables of what ran */
+        if (read_notes(drain, UINT64_MAX) < 0 || know_first_stack(drain, cursor, slot) < 0) return RSC_ENOMEM; /* tables of what ran */
         cursor->words = words;
         cursor->words_raw = raw;
-        if (raw) take_untold(drain, cursor, slot);
+        if (raw) {
+            take_untold(drain, cursor, slot);
+            if (resume_calls(drain, cursor, slot) < 0) return RSC_ENOMEM;
+        }
         if (drain->skipped) {
             drain->instructions += instructions;
             drain->stats.instructions += instructions;
@@ -742,7 +785,7 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
             if (open_ns && open_ns < choice->guard_ns && !ended && !gone) choice->guard_ns = open_ns;
             continue;
         }
-        uint64_t time_ns = cursor->start_ns + cursor->at * cursor->step_ns_256 / 256;
+        uint64_t time_ns = cursor->start_ns + (drain->skipped ? cursor->passed : cursor->at) * cursor->step_ns_256 / 256;
         if (time_ns < choice->time_ns) {
             choice->until_ns = choice->time_ns;
             choice->time_ns = time_ns;
@@ -775,15 +818,11 @@ static int held_back(struct rsc_drain *drain, const struct choice *choice) {
 static int take_some(struct rsc_drain *drain, const struct choice *choice) {
     struct cursor *cursor = &drain->cursors[choice->slot];
     struct rsc_slot *slot = &drain->ring->slots[choice->slot];
-    const uint32_t step = drain->skipped ? SAMPLED_STEP : RSC_DRAIN_STEP;
-    uint32_t most = step;
-    if (choice->until_ns == NEVER || !cursor->step_ns_256) {
-        most = cursor->count;
-    } else if (choice->until_ns > choice->time_ns) {
-        uint64_t more = (choice->until_ns - choice->time_ns) * 256 / cursor->step_ns_256;
-        most = more > cursor->count ? cursor->count : (uint32_t)more + step;
-    }
-    int status = take_records(drain, cursor, slot, most);
+    uint64_t most = RSC_DRAIN_STEP; /* records, or references where only some are kept */
+    if (choice->until_ns == NEVER || !cursor->step_ns_256) most = UINT64_MAX;
+    else if (choice->until_ns > choice->time_ns) most += (choice->until_ns - choice->time_ns) * 256 / cursor->step_ns_256;
+    int status = drain->skipped ? take_sampled_records(drain, cursor, slot, most)
+                                : take_records(drain, cursor, slot, most < cursor->count ? (uint32_t)most : cursor->count);
     if (status < 0) return status;
     drain->taken_until_ns = choice->time_ns;
     if (cursor->at >= cursor->count) cursor->count = 0;

@@ -67,6 +67,23 @@ static inline void begin(struct run *run, uint64_t pc) {
     }
 }
 
+uint32_t rsc_rebuilt_resume(struct rsc_rebuilt *rebuilt, const struct rsc_own_calls *calls, struct rsc_record *records) {
+    struct run run = {rebuilt, records, NULL};
+    const uint32_t count = calls->count, told = calls->told;
+    if (count > RSC_OWN_FRAMES || told > count) return 0; /* scribbled over */
+    if (told < calls->with_them) put(&run, calls->left + 1, rsc_record_word(RSC_RECORD_RETURN, 1, told));
+    rebuilt->frame_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rsc_own_frame *frame = &calls->frames[i];
+        push_frame(rebuilt, frame->pc, frame->stack);
+        if (i >= told) put(&run, frame->target, rsc_record_word(RSC_RECORD_CALL, 1, frame->pc));
+    }
+    rebuilt->ends = calls->ends;
+    rebuilt->end_pc = calls->end_pc;
+    rebuilt->stack = calls->stack;
+    return (uint32_t)(run.next - records);
+}
+
 /* ---- accesses that are not one each ---- */
 
 /* First element from `from` on that begins in another line. */

@@ -16,7 +16,7 @@
 #define RSC_COLLECT_EXPAND_REBUILT_H
 
 #include "collect/asm_tables.h"
-#include "runtime/ring.h"
+#include "runtime/own_calls.h"
 
 struct rsc_rebuilt_frame {
     uint64_t pc;    /* of the call */
@@ -49,6 +49,12 @@ struct rsc_rebuilt {
  */
 uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32_t count, struct rsc_record *records,
                             uint32_t room, uint64_t *instructions);
+
+/*
+ * A thread that kept count of its calls itself is gone: what it wrote last is expanded from where it was. Returns how
+ * many records tell those who follow its records of calls, at most RSC_OWN_FRAMES + 1.
+ */
+uint32_t rsc_rebuilt_resume(struct rsc_rebuilt *rebuilt, const struct rsc_own_calls *calls, struct rsc_record *records);
 
 /* Ends a thread's use of it. */
 void rsc_rebuilt_reset(struct rsc_rebuilt *rebuilt);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,16 +21,23 @@
 
 #define GUEST_END 0x500000000000ull /* QEMU itself is at 0x55..., its libraries at 0x7f... */
 #define REGIONS_MAX 65536u
+#define STACK_MOST (64ull << 20) /* no mapping is put so near below where a first thread's stack begins: the kernel leaves 128 MiB */
 
 struct region {
     uint64_t process, start, end, file_offset;
-    char *path; /* "" for anonymous ones, which are only kept to find stacks */
-    int queued;
+    char *path;
+};
+
+/* The stack that a process was started with, where it told of it itself. */
+struct first_stack {
+    uint64_t process, start, end;
 };
 
 struct rsc_guest_maps {
     struct region *regions;
     size_t count, room, next;
+    struct first_stack *stacks;
+    size_t stack_count;
     struct rsc_guest_map out;
 };
 
@@ -39,6 +47,7 @@ void rsc_guest_maps_free(struct rsc_guest_maps *maps) {
     if (!maps) return;
     for (size_t i = 0; i < maps->count; i++) free(maps->regions[i].path);
     free(maps->regions);
+    free(maps->stacks);
     free(maps);
 }
 
@@ -73,6 +82,25 @@ static int add_region(struct rsc_guest_maps *maps, struct region region, const c
     return 0;
 }
 
+static const struct first_stack *first_stack_of(const struct rsc_guest_maps *maps, uint64_t process) {
+    for (size_t i = maps->stack_count; i-- > 0;)
+        if (maps->stacks[i].process == process) return &maps->stacks[i];
+    return NULL;
+}
+
+/* It grows: what it may grow into is its own from the beginning. */
+static int note_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t start, uint64_t end) {
+    struct rlimit limit; /* a child has its parent's */
+    if (first_stack_of(maps, process) || maps->stack_count >= REGIONS_MAX) return 0;
+    uint64_t most = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_MOST ? (uint64_t)limit.rlim_cur : STACK_MOST;
+    if (end > most && end - most < start) start = end - most;
+    struct first_stack *stacks = realloc(maps->stacks, (maps->stack_count + 1) * sizeof *stacks);
+    if (!stacks) return RSC_ENOMEM;
+    maps->stacks = stacks;
+    stacks[maps->stack_count++] = (struct first_stack){process, start & ~4095ull, end};
+    return 0;
+}
+
 /* One line of a maps file. Returns 1 if it is one. */
 static int parse_line(const char *line, struct region *region, char *permissions, char *path, size_t path_room) {
     int at = 0;
@@ -98,6 +126,7 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int nativ
         struct region region = {.process = process};
         char permissions[8];
         if (!parse_line(line, &region, permissions, path, sizeof path) || (!native && region.end > GUEST_END)) continue;
+        if (native && !strcmp(path, "[stack]") && note_first_stack(maps, process, region.start, region.end) < 0) return RSC_ENOMEM;
         if (path[0] != '/' && path[0]) path[0] = 0; /* "[heap]" and so on are QEMU's */
         if (!path[0] && owner[0] && region.start == before.end && permissions[1] == 'w') {
             region.file_offset = before.file_offset + (before.end - before.start);
@@ -110,6 +139,14 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int nativ
         if (path[0] && add_region(maps, region, path) < 0) return RSC_ENOMEM;
     }
     return 0;
+}
+
+int rsc_guest_maps_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid) {
+    char name[64];
+    const struct first_stack *stack = first_stack_of(maps, process);
+    if (!stack) return 0;
+    snprintf(name, sizeof name, "[stack:%" PRIu64 "]", tid);
+    return add_region(maps, (struct region){.process = process, .start = stack->start, .end = stack->end}, name) < 0 ? RSC_ENOMEM : 1;
 }
 
 int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer) {

@@ -28,6 +28,12 @@ void rsc_guest_maps_free(struct rsc_guest_maps *maps);
  */
 int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int native, const char *text, size_t bytes);
 
+/*
+ * The stack of a process's first thread, which native text names: queued as "[stack:TID]", whether or not the process
+ * still lives. Returns 1, 0 if no text told of it, or RSC_ENOMEM.
+ */
+int rsc_guest_maps_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid);
+
 /* A thread's stack pointer: its region is queued as "[stack:TID]", found in /proc/PID/maps while the process lives. */
 int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer);
 

@@ -19,7 +19,9 @@
  * hash, each analysed by an engine of its own as a sample of a lower rate. How far
  * their curves are apart tells how far chance moves the whole one. And each distance
  * is known to within its blur alone: a bar always reaches to where the curve is one
- * blur to either side.
+ * blur to either side. Where references that threads take from each other go with a
+ * line's references, a bar reaches as far as those would that the sample is known to
+ * lack, or to have too many of. How often bars so made hold the truth: bench_coverage.
  */
 #ifndef RSC_DISTANCE_LINE_SUBSET_H
 #define RSC_DISTANCE_LINE_SUBSET_H

@@ -199,6 +199,25 @@ static int group_tails(const struct scaling *scaling, double **tail) {
     return status;
 }
 
+/*
+ * Which part of the references that the sample lacks, or has too many of, would miss in any cache: as references of groups
+ * that follow another thread's write go with all of theirs. With private stacks a few lines that threads share can make most
+ * references, and nearly all the misses of large caches.
+ */
+static double invalidated_share(const struct rsc_profile *const *groups) {
+    double mean_invalidated = 0, mean_references = 0, both = 0, squares = 0;
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        mean_invalidated += (double)groups[g]->invalidated / GROUPS;
+        mean_references += (double)groups[g]->references / GROUPS;
+    }
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        double more = (double)groups[g]->references - mean_references;
+        both += more * ((double)groups[g]->invalidated - mean_invalidated);
+        squares += more * more;
+    }
+    return squares > 0 ? fmin(1, fmax(0, both / squares)) : 0;
+}
+
 static int set_bars(const struct scaling *scaling, struct rsc_profile *profile, const double *rd) {
     const struct rsc_subset_facts *facts = scaling->facts;
     const uint32_t count = scaling->fine_count;
@@ -208,6 +227,7 @@ static int set_bars(const struct scaling *scaling, struct rsc_profile *profile, 
     for (uint32_t i = 0; ri && i < count; i++) ri[i] = (double)facts->ri->count[i] / facts->rate;
     if (ri) late = tails(ri, count, (double)profile->cold);
     int status = whole && late && rsc_profile_derive_mrc(profile) == 0 ? group_tails(scaling, group) : RSC_ENOMEM;
+    const double invalidated = invalidated_share(facts->groups);
     double quantile = rsc_student_quantile(0.5 + facts->confidence / 200, GROUPS - 1);
     for (size_t i = 0; !status && i < profile->mrc_count; i++) {
         struct rsc_mrc_point *point = &profile->mrc[i];
@@ -221,9 +241,12 @@ static int set_bars(const struct scaling *scaling, struct rsc_profile *profile, 
         double left = fmin(tail_at(whole, count, size - blur) / references, fmax(sure, point->miss_ratio));
         /* Small caches miss a few hot lines too. Whether the sample has its share of those is known from the number
          * of references: what it lacks was taken for hits, which they need not be (sample_error.c). */
-        double few = fmin(1, fmax(0, 2 - size * facts->rate / FEW_KEPT)), lacking = few * (1 - (double)facts->kept / facts->rate / references);
+        double few = fmin(1, fmax(0, 2 - size * facts->rate / FEW_KEPT)), share = fmax(few, invalidated);
+        double lacking = share * (1 - (double)facts->kept / facts->rate / references);
         point->low = fmax(0, fmin(point->miss_ratio, tail_at(whole, count, size + blur) / references) - half);
-        point->high = fmin(1, fmax(point->miss_ratio, left) + half + fmax(0, lacking));
+        /* A sum over few lines is skewed, and looks surest when it is too small: up it is a factor (sample_error.c). */
+        double up = point->miss_ratio > 0 ? fmax(point->miss_ratio, left) * exp(fmin(50, half / point->miss_ratio)) : left + half;
+        point->high = fmin(1, fmax(point->miss_ratio, up) + fmax(0, lacking));
         point->low = fmax(0, point->low + fmin(0, lacking));
     }
     for (uint32_t g = 0; g < GROUPS; g++) free(group[g]);

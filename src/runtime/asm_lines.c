@@ -40,8 +40,9 @@ struct pending_piece {
     uint64_t first; /* of its accesses there */
 };
 
-/* What a thread keeps in mind, in slot->own. */
+/* What a thread keeps in mind, in slot->own. The parent goes on from its calls when the thread is gone: they are first. */
 struct lines {
+    struct rsc_own_calls calls;
     struct rsc_own_place place;
     uint64_t limit, offset;
     uint32_t shift;
@@ -54,9 +55,9 @@ struct lines {
     uint32_t pending, pending_pieces;
     uint64_t tagged[PENDING]; /* address, and the entry's tag */
     struct pending_piece pieces[PENDING + 1];
-    struct rsc_own_calls calls;
 };
 _Static_assert(sizeof(struct lines) <= 8 * RSC_OWN_WORDS, "it fits");
+_Static_assert(offsetof(struct lines, calls) == 0, "calls are first");
 
 static int with_avx512;
 

@@ -38,7 +38,7 @@ static uint64_t thread_references(const void *context, uint32_t number) {
 }
 
 /* As a program that leaves references out would hand it over. */
-static struct rsc_profile *sampled(const char *model, const char *rate) {
+static struct rsc_profile *sampled(const char *model, const char *rate, uint64_t seed) {
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .model = model, .line_bytes = 64, .bins_per_octave = 10};
     struct rsc_subset_choice choice;
     struct rsc_line_subset *subset;
@@ -46,7 +46,7 @@ static struct rsc_profile *sampled(const char *model, const char *rate) {
     struct rsc_error error;
     uint64_t before[THREADS] = {0};
     uint32_t kept = 0;
-    assert_int_equal(rsc_subset_choose(&choice, rate, 7), 0);
+    assert_int_equal(rsc_subset_choose(&choice, rate, seed), 0);
     assert_int_equal(rsc_line_subset_new(&subset, &options, &choice, rate, &error), 0);
     for (uint32_t i = 0; i < COUNT; i++) {
         uint32_t thread = rsc_meta_thread(meta[i]);
@@ -90,7 +90,7 @@ static void all_lines_are_exact(void **state) {
     for (uint64_t seed = 1; seed <= 3; seed++)
         for (size_t m = 0; m < 2; m++) {
             make_trace(seed);
-            struct rsc_profile *truth = exact(models[m]), *all = sampled(models[m], "0.999999999");
+            struct rsc_profile *truth = exact(models[m]), *all = sampled(models[m], "0.999999999", 7);
             assert_int_equal(all->references, truth->references);
             assert_int_equal(all->cold, truth->cold);
             assert_int_equal(all->invalidated, truth->invalidated);
@@ -108,7 +108,7 @@ static void a_part_is_near(void **state) {
     for (uint64_t seed = 1; seed <= 3; seed++)
         for (size_t m = 0; m < 2; m++) {
             make_trace(seed);
-            struct rsc_profile *truth = exact(models[m]), *part = sampled(models[m], "1/8");
+            struct rsc_profile *truth = exact(models[m]), *part = sampled(models[m], "1/8", 7);
             assert_int_equal(part->references, COUNT);
             assert_int_equal(rsc_profile_check_sum(part, "part", &error), 0);
             assert_true(part->distinct > truth->distinct * 8 / 10 && part->distinct < truth->distinct * 12 / 10);
@@ -125,6 +125,32 @@ static void a_part_is_near(void **state) {
         }
 }
 
+/*
+ * Bars of 90 % hold the truth in as many of many samples of one trace. One sample alone tells little: the points of
+ * its curve are off together. 99.6 % (shared) and all (private) held when this was written; of private ones 87.8 % while
+ * what the sample lacks of lines that threads take from each other was left out. (bench_coverage lines:1/16: larger traces.)
+ */
+static void bars_hold_as_often_as_they_say(void **state) {
+    const char *const models[] = {"shared", "private"};
+    (void)state;
+    make_trace(5);
+    for (size_t m = 0; m < 2; m++) {
+        struct rsc_profile *truth = exact(models[m]);
+        uint32_t held = 0, points = 0;
+        for (uint64_t seed = 1; seed <= 40; seed++) {
+            struct rsc_profile *part = sampled(models[m], "1/8", seed);
+            for (uint64_t lines = 80; lines < truth->distinct; lines += lines / 8, points++) { /* from 10 kept ones on */
+                struct rsc_mrc_point bar = rsc_profile_mrc_at(part, lines);
+                double ratio = rsc_profile_mrc_at(truth, lines).miss_ratio;
+                held += bar.low <= ratio + 1e-9 && ratio <= bar.high + 1e-9;
+            }
+            rsc_profile_free(part);
+        }
+        assert_true(points >= 40 * 20 && held * 10 >= points * 9);
+        rsc_profile_free(truth);
+    }
+}
+
 static void bad_rates_are_refused(void **state) {
     struct rsc_subset_choice choice;
     const char *const bad[] = {"", "0", "1", "2", "1/0", "1/1", "-1/4", "x", "1/", "100%"};
@@ -138,6 +164,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_lines_are_exact),
         cmocka_unit_test(a_part_is_near),
+        cmocka_unit_test(bars_hold_as_often_as_they_say),
         cmocka_unit_test(bad_rates_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
