@@ -127,10 +127,18 @@ static int is_code_section(Elf *elf, size_t index) {
     return section && gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR);
 }
 
+/* "f.recording", "f.recording.2": what `reusescope cc` calls f's recording copies. To us they are parts of f, as debug
+ * information has it. */
+static int names_recording_copies(const char *name) {
+    const char *end = strstr(name, ".recording");
+    return end && end != name && (!end[10] || (end[10] == '.' && end[11] && !end[11 + strspn(end + 11, "0123456789")]));
+}
+
 static int take_symbol(struct symbols_module *module, Elf *elf, const GElf_Sym *symbol, const char *name) {
     int type = GELF_ST_TYPE(symbol->st_info);
     struct elf_symbols *table = NULL;
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || !name || !name[0]) return 0;
+    if (names_recording_copies(name)) return 0;
     if (type == STT_FUNC || type == STT_GNU_IFUNC) table = &module->functions;
     if (type == STT_OBJECT && symbol->st_size) table = &module->variables;
     /* $x and $d mark code and data on AArch64 and name nothing */
