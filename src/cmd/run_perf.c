@@ -192,7 +192,7 @@ static int make_profile(struct rsc_run_perf *run, struct rsc_watch_drain *drain,
     int status = rsc_featherlight_finish(feather, &profile, error);
     if (status < 0) return status;
     run->analysis->profiles[0] = profile;
-    run->analysis->line_count = 1;
+    run->analysis->line_count = run->analysis->count = 1;
     status = rsc_watch_drain_fill(drain, profile, error);
     if (!status) status = fill_made(run, profile, &stats, &totals);
     if (!status && rsc_profile_seal(profile) < 0) status = rsc_fail_memory(error, "profile");

@@ -26,6 +26,7 @@
  */
 #include "runtime/asm_sampled.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -280,7 +281,7 @@ static void go_analysing(struct rsc_asm_local *local, struct rsc_asm_thread *thr
     local->given = thread->counter = RSC_ASM_RECORD;
 }
 
-int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+static int make_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct sampled *state = state_of(local);
     if (local->recording) {
         look(local, thread);
@@ -306,6 +307,21 @@ int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thr
 }
 
 /* Counts what was done in fast mode, and looks at what was written. */
+/* A thread may be cancelled anywhere; while it has something locked that others wait for, it may not. */
+static int hold_cancellation(void) {
+    int before = PTHREAD_CANCEL_ENABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+static void allow_cancellation(int before) { pthread_setcancelstate(before, NULL); }
+
+int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    int before = hold_cancellation(), status = make_room(local, thread);
+    allow_cancellation(before);
+    return status;
+}
+
 static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct sampled *state = state_of(local);
     if (local->recording) look(local, thread);
@@ -324,7 +340,7 @@ static void give_up(struct sampled *state) {
     if (process.one_at_a_time) unlock();
 }
 
-void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
+static void waits_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
     struct sampled *state = state_of(local);
     catch_up(local, thread);
     leave_step(state);
@@ -332,7 +348,13 @@ void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *t
     rsc_sampler_park(process.sampler, state->slot);
 }
 
-void rsc_asm_sampled_met(struct rsc_asm_local *local) {
+void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
+    int before = hold_cancellation();
+    waits_held(local, thread, for_an_end);
+    allow_cancellation(before);
+}
+
+static void met_held(struct rsc_asm_local *local) {
     struct sampled *state = state_of(local);
     rsc_sampler_unpark(process.sampler, state->slot);
     if (process.one_at_a_time) lock();
@@ -340,7 +362,13 @@ void rsc_asm_sampled_met(struct rsc_asm_local *local) {
     if (process.one_at_a_time) unlock();
 }
 
-void rsc_asm_sampled_end(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+void rsc_asm_sampled_met(struct rsc_asm_local *local) {
+    int before = hold_cancellation();
+    met_held(local);
+    allow_cancellation(before);
+}
+
+static void end_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct sampled *state = state_of(local);
     catch_up(local, thread);
     leave_step(state);
@@ -349,6 +377,12 @@ void rsc_asm_sampled_end(struct rsc_asm_local *local, struct rsc_asm_thread *thr
     if (process.one_at_a_time) unlock();
     tell_counts(local, state);
     rsc_ring_publish(&local->writer);
+}
+
+void rsc_asm_sampled_end(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    int before = hold_cancellation();
+    end_held(local, thread);
+    allow_cancellation(before);
 }
 
 int rsc_asm_sampled_start(struct rsc_asm_local *local) {
