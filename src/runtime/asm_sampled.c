@@ -385,7 +385,7 @@ void rsc_asm_sampled_end(struct rsc_asm_local *local, struct rsc_asm_thread *thr
     allow_cancellation(before);
 }
 
-int rsc_asm_sampled_start(struct rsc_asm_local *local) {
+static int start_held(struct rsc_asm_local *local) {
     struct sampled *state = state_of(local);
     struct rsc_slot *slot = local->writer.slot;
     uint32_t identity = __atomic_fetch_add(&process.identities, 1, __ATOMIC_RELAXED);
@@ -398,6 +398,12 @@ int rsc_asm_sampled_start(struct rsc_asm_local *local) {
     leave_step(state);
     rsc_asm_sampled_put(local, identity, rsc_record_word(RSC_RECORD_THREAD, 1, 0));
     return 0;
+}
+
+int rsc_asm_sampled_start(struct rsc_asm_local *local) {
+    int before = hold_cancellation(), status = start_held(local);
+    allow_cancellation(before);
+    return status;
 }
 
 int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
