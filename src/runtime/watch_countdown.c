@@ -99,6 +99,7 @@ static void open_window(struct rsc_watch_thread *thread, uint64_t at) {
     local->in_window = 1;
     rsc_asm_thread.next = thread->words;
     rsc_asm_thread.limit = thread->words + 1; /* one piece: behind it there is no room */
+    rsc_asm_thread.run = 1;
     rsc_asm_thread.counter = RSC_ASM_RECORD;
 }
 
@@ -157,7 +158,7 @@ void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) {
         local->outer_position = rsc_asm_thread.counter > RSC_ASM_RECORD / 2 || !local->thread ? position() : local->thread->window_position;
     local->handler_frame = (uintptr_t)before;
     local->handler_on_stack = (uint8_t)is_on_signal_stack();
-    rsc_asm_thread = (struct rsc_asm_thread){RSC_ASM_CAP, NULL, NULL};
+    rsc_asm_thread = (struct rsc_asm_thread){.counter = RSC_ASM_CAP};
 }
 
 void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) {
