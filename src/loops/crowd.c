@@ -21,14 +21,17 @@ int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struc
         crowd->stamp = calloc(threads, sizeof *crowd->stamp);
         crowd->sharer = calloc(threads, sizeof *crowd->sharer);
         crowd->reached = calloc(threads, sizeof *crowd->reached);
+        crowd->latest = calloc(threads, sizeof *crowd->latest);
+        crowd->drawn = calloc(search->nest->phase_count + (size_t)1, sizeof *crowd->drawn);
     }
-    if (!crowd || !crowd->length || !crowd->stamp || !crowd->sharer || !crowd->reached) {
+    if (!crowd || !crowd->length || !crowd->stamp || !crowd->sharer || !crowd->reached || !crowd->latest || !crowd->drawn) {
         rsc_crowd_free(crowd);
         return rsc_fail_memory(error, "model of threads");
     }
     crowd->plan = search->plan;
     crowd->search = search;
     crowd->nest = search->nest;
+    crowd->seed = seed;
     crowd->interleave = interleave;
     crowd->chance.normal = normal;
     rsc_rng_seed(&crowd->chance.rng, seed, 61);
@@ -44,6 +47,7 @@ void rsc_crowd_free(struct rsc_crowd *crowd) {
     free(crowd->stamp);
     free(crowd->sharer);
     free(crowd->reached);
+    rsc_crowd_drawn_free(crowd);
     free(crowd);
 }
 
@@ -211,6 +215,12 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     struct rsc_chance *chance = &crowd->chance;
     double place = (double)moment.place, clock = place;
     look_at_phase(crowd, moment.phase);
+    moment.timeline = rsc_crowd_timeline(crowd, moment.phase);
+    if (moment.timeline) {
+        moment.time = rsc_timeline_time(moment.timeline, moment.thread, moment.place);
+        moment.end = crowd->plan->phase_start[moment.phase] + (double)moment.time;
+        return moment;
+    }
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: clock = moment.clock = chance_gamma(chance, place + 1); break;
     case RSC_INTERLEAVE_DRIFT:
@@ -275,6 +285,10 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
     struct rsc_touch touch = {.found = place >= 0};
     struct rsc_chance *chance = &crowd->chance;
     if (!touch.found) return touch;
+    if (moment->timeline) {
+        touch.ago = touch.interval = (double)(moment->time - rsc_timeline_time(moment->timeline, moment->thread, place));
+        return touch;
+    }
     double k = (double)(moment->place - place), others;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID:
@@ -430,6 +444,7 @@ struct rsc_touch rsc_crowd_others(struct rsc_crowd *crowd, const struct rsc_mome
                                   const struct rsc_target *target, const struct rsc_touch *than) {
     struct rsc_touch best = *than;
     if (crowd->plan->threads == 1) return (struct rsc_touch){0};
+    if (moment->timeline) return rsc_crowd_others_drawn(crowd, moment, target, than);
     look_at_phase(crowd, moment->phase);
     rsc_crowd_sharers(crowd, moment->phase, target, moment->thread);
     struct rsc_target apart = *target;
@@ -477,7 +492,9 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         double interval;
         if (!rsc_crowd_own_history(crowd, moment, target, &own_phase, &place, &interval)) return (struct rsc_touch){0};
         look_at_phase(crowd, own_phase);
-        double before = crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP
+        const struct rsc_timeline *own = rsc_crowd_timeline(crowd, own_phase);
+        double before = own ? (double)rsc_timeline_time(own, moment->thread, place)
+                        : crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP
                             ? lockstep_time(crowd, moment->thread, place)
                             : made_by_all(crowd, own_phase, (double)place + 1) - 1;
         interval = moment->end - crowd->plan->phase_start[own_phase] - before;
@@ -489,6 +506,11 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
     uint32_t phase = crowd->nest->segment[segment].phase, threads = crowd->plan->threads;
     rsc_crowd_sharers(crowd, phase, target, UINT32_MAX);
     look_at_phase(crowd, phase);
+    const struct rsc_timeline *timeline = rsc_crowd_timeline(crowd, phase);
+    if (timeline) {
+        double interval = moment->end - crowd->plan->phase_start[phase] - (double)rsc_crowd_last_drawn(crowd, timeline, phase, target);
+        return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
+    }
     if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
         double latest = -1;
         if (crowd->alike) /* of threads that are alike the last in turn is the latest */

@@ -335,10 +335,21 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
                         const struct rsc_interleave *interleave, uint32_t every, double cold, const uint64_t *size,
                         size_t sizes, struct rsc_loops_samples *samples, struct rsc_mrc_point *mrc,
                         struct rsc_error *error) {
-    int racetrack = interleave->kind == RSC_INTERLEAVE_RACETRACK;
+    int racetrack = interleave->kind == RSC_INTERLEAVE_RACETRACK, status;
     struct rsc_nest *nest = analysis->nest;
     const double *cut = search->plan->phase_start + 1;
-    int status;
+    if ((interleave->kind == RSC_INTERLEAVE_BURSTY || interleave->kind == RSC_INTERLEAVE_IID) && !search->plan->deals &&
+        rsc_plan_has_dealing(search->plan)) { /* who gets which chunk depends on who comes first */
+        struct rsc_plan *plan = NULL;
+        struct rsc_search *dealt = NULL;
+        status = rsc_plan_new(&plan, nest, search->plan->threads, analysis->options.schedule, error);
+        if (status >= 0) rsc_plan_deal_as(plan, interleave, analysis->options.seed);
+        if (status >= 0) status = rsc_search_new(&dealt, plan, error);
+        if (status >= 0) status = sample_model(analysis, dealt, interleave, every, cold, size, sizes, samples, mrc, error);
+        rsc_search_free(dealt);
+        rsc_plan_free(plan);
+        return status;
+    }
     if (racetrack) {
         status = rsc_loops_sample_racetrack(analysis, search->plan->threads, every, samples, error);
     } else {
