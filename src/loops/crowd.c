@@ -9,8 +9,6 @@
 
 /* Phases of fewer references a thread than this are gone through thread by thread. */
 #define SHORT_PHASE 64.0
-/* Bursty: phases of more bursts a thread than this are long: single bursts do not matter in them. */
-#define LONG_PHASE 20.0
 
 int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error) {
@@ -166,17 +164,10 @@ static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *momen
     }
 }
 
-/* Bursty: references that all other threads make while each has bursts for a time of `time`. */
-static double made_in_bursts(struct rsc_crowd *crowd, const struct rsc_moment *moment, double time, double running) {
+/* Bursty: references made in so much time of one thread. */
+static double made_in_bursts(struct rsc_crowd *crowd, double time) {
     struct rsc_chance *chance = &crowd->chance;
-    double burst = crowd->interleave->burst, sum = 0;
-    if (crowd->longest > LONG_PHASE * burst) return burst * chance_gamma(chance, chance_poisson(chance, time * running));
-    for (uint32_t u = 0; u < crowd->plan->threads; u++) { /* a thread may be through in one burst */
-        if (u == moment->thread || crowd->length[u] <= 0) continue;
-        double made = burst * chance_gamma(chance, chance_poisson(chance, time));
-        sum += made < crowd->length[u] ? made : crowd->length[u];
-    }
-    return sum;
+    return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, time));
 }
 
 /* References that the other threads have made at a moment. */
@@ -228,16 +219,11 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
         if (clock < 0) clock = moment.clock = 0;
         moment.turn = chance_even(chance);
         break;
-    case RSC_INTERLEAVE_BURSTY: {
+    case RSC_INTERLEAVE_BURSTY:
         /* Bursts of each thread are a Poisson process of rate 1; this is when the current one of the thread began. */
         moment.clock = chance_gamma(chance, 1 + chance_poisson(chance, place / crowd->interleave->burst));
-        if (crowd->longest <= LONG_PHASE * crowd->interleave->burst) {
-            moment.end = crowd->plan->phase_start[moment.phase] + place + made_in_bursts(crowd, &moment, moment.clock, 0);
-            return moment;
-        }
         clock = moment.clock * crowd->interleave->burst;
         break;
-    }
     default: {
         double sum = 0;
         for (uint32_t u = 0; u < crowd->plan->threads; u++) {
@@ -251,6 +237,27 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     }
     moment.end = crowd->plan->phase_start[moment.phase] + place + made_by_others(crowd, &moment, clock + moment.turn);
     return moment;
+}
+
+void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int64_t *place) {
+    uint32_t threads = crowd->plan->threads;
+    look_at_phase(crowd, phase);
+    const struct rsc_timeline *timeline = rsc_crowd_timeline(crowd, phase);
+    for (uint32_t t = 0; timeline && t < threads; t++) place[t] = rsc_timeline_reached(timeline, t, (int64_t)time);
+    if (timeline) return;
+    double low = 0, high = crowd->longest;
+    if (time <= crowd->shortest * threads) low = high = time / threads;
+    for (int halved = 0; halved < 60 && high - low > 0.5; halved++) { /* the clock at which as much was made */
+        double middle = (low + high) / 2;
+        if (made_by_all(crowd, phase, middle) <= time) low = middle;
+        else high = middle;
+    }
+    struct rsc_moment moment = {.phase = phase, .place = (int64_t)low, .clock = low};
+    if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) moment.clock /= crowd->interleave->burst;
+    for (uint32_t t = 0; t < threads; t++) {
+        double reached = reached_by(crowd, &moment, t);
+        place[t] = (int64_t)(reached < crowd->length[t] ? reached : crowd->length[t]);
+    }
 }
 
 /* ---- touches ---- */
@@ -305,7 +312,7 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
         double starts = chance_poisson(chance, k / crowd->interleave->burst);
         touch.ago = chance_gamma(chance, starts); /* 0: in the same burst */
         others = running(crowd, moment, k) - 1;
-        touch.interval = k + (touch.ago > 0 ? made_in_bursts(crowd, moment, touch.ago, others) : 0);
+        touch.interval = k + made_in_bursts(crowd, touch.ago * others);
         double most = moment->end - crowd->plan->phase_start[moment->phase];
         if (touch.interval > most && most >= k) touch.interval = most;
         break;
@@ -368,7 +375,7 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
         double others = running(crowd, moment, ago * burst) - 1;
         double own = burst * chance_gamma(chance, 1);
         if (own > (double)moment->place) own = (double)moment->place;
-        touch->interval = k + 1 + own + made_in_bursts(crowd, moment, ago, others);
+        touch->interval = k + 1 + own + made_in_bursts(crowd, ago * others);
         double most = moment->end - crowd->plan->phase_start[moment->phase];
         if (touch->interval > most && most >= k) touch->interval = most;
         break;

@@ -66,6 +66,8 @@ int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struc
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error);
 void rsc_crowd_free(struct rsc_crowd *crowd);
 
+/* Where each thread is when all have made `time` references of a phase, drawn anew where that differs. */
+void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int64_t *place);
 /* The moment of a point. */
 struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point);
 /* The line the point's reference is to. */
