@@ -4,24 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/fail.h"
-#include "distance/exact_state.h"
 #include "loops/stream.h"
 
-#ifndef WINDOW
+/* On half the kernels: 8 windows of 4096 left as much error as 16 of them, 16 of 2048 a tenth more. */
+#ifndef WINDOWS
 #define WINDOW 4096u
-#define WINDOWS 16u
+#define WINDOWS 8u
 #endif
+#define LONGEST (WINDOW / 2)
 #define LEAST 3u /* pairs seen, for a distance to be taken from them */
-/* Bins of intervals: each value to 64, then 16 an octave to 2^20. */
-#define BINS (64u + 14 * 16)
-#define BLOCK 2048u
+/* Bins of intervals: each value to 64, then 16 an octave up to LONGEST. */
+#define BINS (64u + 6 * 16)
+#define SLOTS (2 * WINDOW)
+#define WORDS (WINDOW / 64)
 
-static uint32_t bin_of(uint64_t interval) {
-    if (interval < 64) return (uint32_t)interval;
-    uint32_t octave = 63 - (uint32_t)__builtin_clzll(interval);
-    uint32_t bin = 64 + (octave - 6) * 16 + (uint32_t)(interval >> (octave - 4) & 15);
+static uint32_t bin_of(uint32_t interval) {
+    if (interval < 64) return interval;
+    uint32_t octave = 31 - (uint32_t)__builtin_clz(interval), bin = 64 + (octave - 6) * 16 + (interval >> (octave - 4) & 15);
     return bin < BINS ? bin : BINS - 1;
 }
 
@@ -29,30 +29,50 @@ struct pair {
     uint32_t key, interval, distance;
 };
 
+/* A window's references so far: a bit for each that is the last one of its line, and where each line's is. */
 struct looking {
-    struct pair *pair;
-    uint32_t count, room;
-    uint64_t line[BLOCK], ri[BLOCK];
-    uint32_t reference[BLOCK], rd[BLOCK];
-    struct rsc_exact exact;
+    struct pair *pair; /* room for one a reference of all windows */
+    uint32_t count;
+    uint64_t last[WORDS];
+    uint8_t lasts[WORDS]; /* bits set in each word */
+    uint64_t line[WINDOW];
+    uint32_t reference[WINDOW];
+    uint64_t slot_line[SLOTS];
+    uint32_t slot[SLOTS]; /* number of the reference, counted over all windows from 1; less than the window's first: free */
 };
 
-/* One window from where the stream is. `mark` keeps the windows' lines apart. */
-static int look(struct looking *looking, struct rsc_stream *stream, uint64_t length, uint64_t longest, uint64_t mark) {
-    while (length) {
-        uint32_t count = rsc_stream_next(stream, looking->line, looking->reference, NULL, length < BLOCK ? (uint32_t)length : BLOCK);
-        if (!count) break;
-        length -= count;
-        for (uint32_t i = 0; i < count; i++) looking->line[i] ^= mark;
-        int status = rsc_exact_run(&looking->exact, looking->line, count, looking->rd, looking->ri);
-        if (status < 0) return status;
-        for (uint32_t i = 0; i < count; i++) {
-            if (looking->rd[i] == RSC_RD_COLD || looking->ri[i] > longest || looking->count == looking->room) continue;
-            looking->pair[looking->count++] = (struct pair){looking->reference[i] * BINS + bin_of(looking->ri[i]),
-                                                            (uint32_t)looking->ri[i], looking->rd[i]};
+/* Bits from place `from` up to, not with, `to`. */
+static uint32_t lasts_between(const struct looking *looking, uint32_t from, uint32_t to) {
+    uint32_t first = from / 64, end = to / 64;
+    uint64_t head = ~UINT64_C(0) << from % 64, tail = ~(~UINT64_C(0) << to % 64);
+    if (first == end) return (uint32_t)__builtin_popcountll(looking->last[first] & head & tail);
+    uint32_t sum = (uint32_t)__builtin_popcountll(looking->last[first] & head);
+    for (uint32_t word = first + 1; word < end; word++) sum += looking->lasts[word];
+    return end < WORDS ? sum + (uint32_t)__builtin_popcountll(looking->last[end] & tail) : sum;
+}
+
+/* One window, the stream's next references; `before`: references of the windows before it. */
+static void look(struct looking *looking, struct rsc_stream *stream, uint32_t before) {
+    uint32_t made = rsc_stream_next(stream, looking->line, looking->reference, NULL, WINDOW);
+    memset(looking->last, 0, sizeof looking->last);
+    memset(looking->lasts, 0, sizeof looking->lasts);
+    for (uint32_t i = 0; i < made; i++) {
+        uint64_t line = looking->line[i];
+        uint32_t at = (uint32_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 40) % SLOTS;
+        while (looking->slot[at] > before && looking->slot_line[at] != line) at = (at + 1) % SLOTS;
+        if (looking->slot[at] > before) {
+            uint32_t earlier = looking->slot[at] - before - 1, interval = i - earlier;
+            if (interval <= LONGEST)
+                looking->pair[looking->count++] = (struct pair){looking->reference[i] * BINS + bin_of(interval), interval,
+                                                                lasts_between(looking, earlier + 1, i)};
+            looking->last[earlier / 64] &= ~(UINT64_C(1) << earlier % 64);
+            looking->lasts[earlier / 64]--;
         }
+        looking->slot_line[at] = line;
+        looking->slot[at] = before + i + 1;
+        looking->last[i / 64] |= UINT64_C(1) << i % 64;
+        looking->lasts[i / 64]++;
     }
-    return 0;
 }
 
 /* Pairs by key: counted, then put in their places. */
@@ -76,35 +96,24 @@ int rsc_windows_look(struct rsc_windows *out, struct rsc_crowd *crowd, struct rs
     struct rsc_nest *nest = crowd->nest;
     struct rsc_stream *stream = NULL;
     memset(out, 0, sizeof *out);
-    double total = plan->phase_start[nest->phase_count];
-    int whole = total <= (double)WINDOW * WINDOWS;
+    double total = plan->phase_start[nest->phase_count], room = total > WINDOW ? total - WINDOW : 0;
     struct looking *looking = calloc(1, sizeof *looking);
     int64_t *place = calloc(plan->threads, sizeof *place);
-    int status = looking && place ? 0 : RSC_ENOMEM;
-    if (status >= 0) {
-        looking->room = WINDOW * WINDOWS;
-        looking->pair = malloc(looking->room * sizeof *looking->pair);
-        if (!looking->pair) status = RSC_ENOMEM;
-    }
-    if (status >= 0) status = rsc_exact_init(&looking->exact, rsc_simd_best(), 0);
+    if (looking) looking->pair = malloc(WINDOWS * WINDOW * sizeof *looking->pair);
+    int status = looking && place && looking->pair ? 0 : RSC_ENOMEM;
     if (status >= 0) status = rsc_stream_new(&stream, plan, crowd->interleave, crowd->line_bytes, crowd->seed, 0, error);
-    out->longest = whole ? (uint64_t)total : WINDOW / 2;
-    if (status >= 0 && whole) status = look(looking, stream, (uint64_t)total, out->longest, 0);
     uint32_t phase = 0;
-    for (uint32_t w = 0; status >= 0 && !whole && w < WINDOWS; w++) {
-        double time = (total - WINDOW) * (w + chance_even(&crowd->chance)) / WINDOWS;
+    for (uint32_t w = 0; status >= 0 && w < WINDOWS; w++) {
+        double time = room * (w + chance_even(&crowd->chance)) / WINDOWS;
         while (phase + 1 < nest->phase_count && plan->phase_start[phase + 1] <= time) phase++;
         rsc_crowd_places(crowd, phase, time - plan->phase_start[phase], place);
         rsc_stream_start(stream, phase, place);
-        status = look(looking, stream, WINDOW, out->longest, (w + 1) * UINT64_C(0x9E3779B97F4A7C15));
+        look(looking, stream, w * WINDOW);
+        status = nest->status;
     }
-    if (status >= 0) status = nest->status;
     if (status >= 0) status = sort(out, looking, nest->reference_count * BINS);
     rsc_stream_free(stream);
-    if (looking) {
-        rsc_exact_free(&looking->exact);
-        free(looking->pair);
-    }
+    if (looking) free(looking->pair);
     free(looking);
     free(place);
     if (status == RSC_ENOMEM) return rsc_fail_memory(error, "windows of loops");
@@ -120,8 +129,8 @@ void rsc_windows_free(struct rsc_windows *windows) {
 
 int rsc_windows_distance(const struct rsc_windows *windows, uint32_t reference, double interval, struct rsc_chance *chance,
                          double *distance) {
-    if (!windows->first || !(interval >= 1) || interval > (double)windows->longest) return 0;
-    uint32_t key = reference * BINS + bin_of((uint64_t)interval), from = windows->first[key], to = windows->first[key + 1];
+    if (!windows->first || !(interval >= 1) || interval > LONGEST) return 0;
+    uint32_t key = reference * BINS + bin_of((uint32_t)interval), from = windows->first[key], to = windows->first[key + 1];
     if (to - from < LEAST) return 0;
     uint32_t at = from + (uint32_t)rsc_rng_below(&chance->rng, to - from);
     *distance = floor(windows->distance[at] * (interval / windows->interval[at]) + 0.5);

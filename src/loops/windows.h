@@ -4,10 +4,9 @@
  *
  * An average over a slice of the run (footprint.h) does not know where in the loop
  * body two uses lie, which for short intervals decides what is between them. So a
- * few windows of the interleaved stream, spread evenly over the run, go through the
- * exact engine; an interval's distance is then that of a like interval of the same
- * reference seen in them. A run that is not longer than all windows together is
- * seen whole.
+ * few windows of the interleaved stream, spread evenly over the run, are gone
+ * through; an interval's distance is then that of a like interval of the same
+ * reference seen in them.
  */
 #ifndef RSC_LOOPS_WINDOWS_H
 #define RSC_LOOPS_WINDOWS_H
@@ -18,7 +17,6 @@ struct rsc_windows {
     uint32_t *first;    /* [references * bins + 1]: where the pairs of a reference and a bin of intervals start */
     uint32_t *interval; /* the pairs: interval and distance */
     uint32_t *distance;
-    uint64_t longest;   /* intervals above this are not known */
 };
 
 /* Looks at the windows; the crowd says where threads are when one begins. *out is to be freed, also after a failure. */
