@@ -61,9 +61,17 @@ int64_t rsc_crowd_length(struct rsc_crowd *crowd, uint32_t phase, uint32_t threa
     return sum;
 }
 
+/* Whether threads do as much in one phase as in the other. */
+static int phases_alike(const struct rsc_nest *nest, uint32_t a, uint32_t b) {
+    const struct rsc_nest_phase *x = &nest->phase[a], *y = &nest->phase[b];
+    return x->count == 1 && y->count == 1 && nest->segment[x->first].same == nest->segment[y->first].same;
+}
+
 static void look_at_phase(struct rsc_crowd *crowd, uint32_t phase) {
-    if (crowd->phase == phase) return;
+    uint32_t before = crowd->phase;
+    if (before == phase) return;
     crowd->phase = phase;
+    if (before != UINT32_MAX && phases_alike(crowd->nest, before, phase)) return;
     crowd->shortest = INFINITY;
     crowd->longest = crowd->total = 0;
     for (uint32_t t = 0; t < crowd->plan->threads; t++) {
@@ -155,8 +163,7 @@ static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *momen
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: return chance_poisson(chance, clock);
     case RSC_INTERLEAVE_DRIFT: {
-        double reached = clock + sqrt(drift_variance(crowd, clock)) * chance_normal(chance) + 1 +
-                         moment->turn - chance_even(chance);
+        double reached = clock + moment->spread * chance_normal(chance) + 1 + moment->turn - chance_even(chance);
         return reached > 0 ? reached : 0;
     }
     case RSC_INTERLEAVE_BURSTY: return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, clock));
@@ -218,6 +225,7 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
         clock = moment.clock = place + sqrt(drift_variance(crowd, place)) * chance_normal(chance);
         if (clock < 0) clock = moment.clock = 0;
         moment.turn = chance_even(chance);
+        moment.spread = sqrt(drift_variance(crowd, clock));
         break;
     case RSC_INTERLEAVE_BURSTY:
         /* Bursts of each thread are a Poisson process of rate 1; this is when the current one of the thread began. */
@@ -252,7 +260,7 @@ void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int6
         if (made_by_all(crowd, phase, middle) <= time) low = middle;
         else high = middle;
     }
-    struct rsc_moment moment = {.phase = phase, .place = (int64_t)low, .clock = low};
+    struct rsc_moment moment = {.phase = phase, .place = (int64_t)low, .clock = low, .spread = sqrt(drift_variance(crowd, low))};
     if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) moment.clock /= crowd->interleave->burst;
     for (uint32_t t = 0; t < threads; t++) {
         double reached = reached_by(crowd, &moment, t);
@@ -403,9 +411,15 @@ static void keep_later(struct rsc_touch *best, struct rsc_touch touch) {
     if (!best->found || touch.ago < best->ago) *best = touch;
 }
 
-static int descending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x > y ? -1 : x < y;
+static void sort_descending(double *value, uint32_t count) { /* Shell's: quicker than qsort() for some tens of numbers */
+    static const uint32_t gaps[] = {1182, 529, 233, 102, 46, 20, 9, 4, 1};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (uint32_t i = gaps[g]; i < count; i++) {
+            double moved = value[i];
+            uint32_t at = i;
+            for (; at >= gaps[g] && value[at - gaps[g]] < moved; at -= gaps[g]) value[at] = value[at - gaps[g]];
+            value[at] = moved;
+        }
 }
 
 /* All other threads touch the target at the same places: one thread's are looked for, from the latest on. */
@@ -430,7 +444,7 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
         if (crowd->length[u] > crowd->length[model]) model = u;
     for (uint32_t u = 0; view && u < view->threads; u++)
         if (u != moment->thread && crowd->length[u] > 0) crowd->reached[count++] = reached_by(crowd, moment, u);
-    qsort(crowd->reached, count, sizeof *crowd->reached, descending);
+    sort_descending(crowd->reached, count);
     int64_t z = -2; /* the last touch at or before the last place asked for */
     for (uint32_t i = 0; i < count; i++) {
         int64_t at = (int64_t)crowd->reached[i] - 1, floor = place_floor(crowd, crowd->reached[i], best);
@@ -570,6 +584,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         int iid = crowd->interleave->kind == RSC_INTERLEAVE_IID;
         then.clock = iid ? chance_gamma(chance, (double)best + 1) : (double)best;
         then.turn = iid ? 0 : chance_even(chance);
+        then.spread = sqrt(drift_variance(crowd, then.clock));
         after = crowd->total - (double)best - 1 - made_by_others(crowd, &then, then.clock + then.turn);
         if (after < 0) after = 0;
     }

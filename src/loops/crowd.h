@@ -50,6 +50,7 @@ struct rsc_moment {
     int64_t place;      /* in the phase */
     double clock;       /* iid, drift: time of the phase; bursty: in bursts of any one thread */
     double turn;        /* drift: where in its round of all threads the thread has its turn, 0..1 */
+    double spread;      /* drift: how far threads are apart, as a standard deviation */
     double end;         /* references of all threads before it, in all */
     const struct rsc_timeline *timeline; /* of the phase, where it is drawn whole; else NULL */
     int64_t time;       /* there: in the timeline */
