@@ -1,6 +1,4 @@
 /* drain.c - see drain.h for the order in which blocks are taken. */
-#include "collect/drain.h"
-
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -10,83 +8,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/fail.h"
-#include "base/line_hash.h"
-#include "base/u64_table.h"
-#include "collect/expand.h"
-#include "collect/expand_rebuilt.h"
-#include "collect/guest_maps.h"
-#include "collect/ring_notes.h"
-#include "trace/source.h"
+#include "collect/drain_state.h"
 
 #define LATE_AFTER_NS 20000000ull
 #define NEVER UINT64_MAX
 #define LEAVING_LOOK_NS 4000000ull
 #define RECORDS_MAX (2 * RSC_BLOCK_WORDS + RSC_EXPANSION_HELD) /* of a block */
-#define PROCESSES_MAX 65535u /* as many as 16 bits of an address can tell apart */
-
-/* What the parent knows of a slot. */
-struct cursor {
-    uint32_t generation; /* of the thread whose number this is; 0: none yet */
-    uint32_t dead_generation; /* of a thread that ended without a word */
-    uint32_t left_generation; /* of one that lives on in a session of its own */
-    uint32_t number;     /* thread number */
-    uint64_t tid;        /* the ordinal it goes by */
-    uint64_t space;      /* set in its addresses: which process they are of */
-    uint64_t consumed;   /* blocks; what the ring says of it can be anything */
-    struct rsc_record *records; /* of the block being taken; kept for the slot's next thread */
-    struct rsc_expansion expansion;
-    struct rsc_rebuilt rebuilt;
-    uint32_t words;                   /* of the block that is expanded bit by bit */
-    uint64_t words_from_ns, words_to_ns;
-    int words_published;
-    int words_raw; /* it is what a thread had not yet looked at itself */
-    uint64_t skipped; /* references left out since the last one taken */
-    struct rsc_sample_record sample; /* as far as its records have come */
-    uint32_t at;         /* record in the block being taken */
-    uint32_t count;      /* its records; 0: no block is being taken */
-    uint64_t looked_ns; /* when it was last seen to live, while leaving */
-    int stack_known;
-    uint32_t depth; /* calls open, of a rebuilt program's thread */
-    int is_part; /* of a thread that has another slot */
-    uint64_t start_ns, step_ns_256; /* time of record i is start + i * step / 256, or of reference i where only some are kept */
-    uint64_t passed; /* references of the records before `at`, where only some are kept */
-    uint64_t last_addr, last_word;  /* the record before */
-};
-
-struct rsc_drain {
-    struct rsc_ring *ring;
-    struct cursor cursors[RSC_RING_SLOTS];
-    struct rsc_thread_table threads;
-    struct rsc_u64_table processes; /* numbers by rsc_process_id() */
-    struct rsc_u64_table thread_of; /* the last thread number, plus 1, by ids: for other slots of the same thread */
-    struct rsc_guest_maps *maps;
-    struct rsc_asm_tables *tables;
-    struct rsc_roi *roi; /* NULL: everything */
-    uint64_t most;       /* accesses wanted; 0: all */
-    struct rsc_drain_stats stats;
-    uint64_t held_since_ns; /* waiting for a slower thread; 0: not */
-    uint64_t looked_ns;     /* when it was last seen who still lives */
-    uint64_t taken_until_ns;
-    uint32_t signal_seen; /* when looking for blocks began: what was published since wakes the parent */
-    /* The batch being filled: */
-    uint64_t *addr, *meta, *pc;
-    uint64_t *skipped; /* NULL: everything is taken */
-    uint64_t *thread_references; /* by number; owned */
-    uint32_t thread_room;
-    struct rsc_sample_record *samples; /* finished ones; owned */
-    size_t sample_count, sample_room;
-    struct rsc_u64_table sampled_threads; /* numbers, plus 1, by what samples call threads */
-    uint32_t count;
-    struct rsc_event *events;
-    uint32_t event_count, event_room;
-    struct rsc_arena event_data;
-    uint64_t instructions;
-    uint64_t notes_tail; /* bytes of notes read */
-    int handed_out; /* it was: the next call starts another */
-    char *note_text;
-};
+#define SAMPLES_BATCH 16384u
 
 int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error) {
     struct rsc_drain *drain = calloc(1, sizeof *drain);
@@ -135,335 +64,12 @@ void rsc_drain_free(struct rsc_drain *drain) {
     free(drain);
 }
 
-/* ---- events ---- */
-
-static int add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread, uint64_t a, uint64_t b, const void *data,
-                     uint32_t data_bytes) {
-    if (drain->event_count == drain->event_room) {
-        uint32_t room = drain->event_room ? drain->event_room * 2 : 1024;
-        struct rsc_event *events = realloc(drain->events, room * sizeof *events);
-        if (!events) return RSC_ENOMEM;
-        drain->events = events;
-        drain->event_room = room;
-    }
-    void *copy = NULL;
-    if (data_bytes) {
-        copy = rsc_arena_alloc(&drain->event_data, data_bytes);
-        if (!copy) return RSC_ENOMEM;
-        memcpy(copy, data, data_bytes);
-    }
-    drain->events[drain->event_count++] = (struct rsc_event){
-        .at = drain->count, .type = type, .data_bytes = (uint16_t)data_bytes, .thread = thread, .a = a, .b = b, .data = copy};
-    return 0;
-}
-
-/* Processes are numbered from 1 as they appear; beyond PROCESSES_MAX, or when memory is out, all share the last. */
-static uint32_t process_number(struct rsc_drain *drain, uint64_t process) {
-    struct rsc_u64_table *table = &drain->processes;
-    struct rsc_u64_entry *entry = rsc_u64_table_find(table, process);
-    if (entry->value) return (uint32_t)entry->value;
-    if (table->used >= PROCESSES_MAX || (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0)) {
-        drain->stats.processes_mixed = 1;
-        return table->used ? (uint32_t)table->used : 1;
-    }
-    entry = rsc_u64_table_find(table, process);
-    *entry = (struct rsc_u64_entry){process, ++table->used};
-    return (uint32_t)table->used;
-}
-
-/* Each process has addresses of its own: all but the first's get its number in the top 16 bits. */
-static uint64_t space_of(struct rsc_drain *drain, uint64_t process) {
-    return (uint64_t)(process_number(drain, process) - 1) << 48;
-}
-
 void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi) { drain->roi = roi; }
 void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses) { drain->most = accesses; }
 
-/* Where the program itself lies; data is that of a MAP event. */
-static void note_place(struct rsc_drain *drain, const struct rsc_guest_map *map) {
-    uint64_t file_offset;
-    size_t name = 9u + map->data[8];
-    memcpy(&file_offset, map->data, sizeof file_offset);
-    if (space_of(drain, map->process) == 0 && name <= map->data_bytes)
-        rsc_roi_mapped(drain->roi, (const char *)map->data + name, map->data_bytes - name, file_offset, map->start);
-}
-
-/* Not before the first thread is known: events are a thread's. */
-static int add_maps(struct rsc_drain *drain) {
-    const struct rsc_guest_map *map;
-    if (!drain->threads.count) return 0;
-    while ((map = rsc_guest_maps_next(drain->maps))) {
-        if (drain->roi) note_place(drain, map);
-        if (add_event(drain, RSC_EVENT_MAP, 0, map->start | space_of(drain, map->process), map->bytes, map->data,
-                      map->data_bytes) < 0)
-            return RSC_ENOMEM;
-    }
-    return 0;
-}
-
-static int take_note(struct rsc_drain *drain, const struct rsc_note *note) {
-    struct rsc_asm_module module;
-    if (note->type == RSC_NOTE_MAPS || note->type == RSC_NOTE_NATIVE_MAPS)
-        return rsc_guest_maps_text(drain->maps, note->process, note->type == RSC_NOTE_NATIVE_MAPS, drain->note_text,
-                                   note->bytes);
-    if (note->type != RSC_NOTE_MODULE || note->bytes != sizeof module) return 0;
-    memcpy(&module, drain->note_text, sizeof module);
-    return rsc_asm_tables_add(drain->tables, note->process, &module, drain->ring);
-}
-
-/* Takes what lies in the notes ring up to `end`. */
-static int read_notes(struct rsc_drain *drain, uint64_t end) {
-    struct rsc_note note;
-    while (rsc_ring_notes_next(drain->ring, &drain->notes_tail, end, &note, drain->note_text))
-        if (take_note(drain, &note) < 0) return RSC_ENOMEM;
-    rsc_ring_notes_taken(drain->ring, drain->notes_tail);
-    return add_maps(drain);
-}
-
-/* ---- records ---- */
-
-/* The region as one thread's calls and returns have it. */
-static void follow_region(struct rsc_drain *drain, struct cursor *cursor, const struct rsc_record *record) {
-    uint32_t type = rsc_record_type(record->word);
-    if (type == RSC_RECORD_CALL) rsc_roi_enter(drain->roi, cursor->number, ++cursor->depth, record->addr | cursor->space);
-    if (type != RSC_RECORD_RETURN) return;
-    cursor->depth = (uint32_t)rsc_record_pc(record->word);
-    rsc_roi_return(drain->roi, cursor->number, cursor->depth);
-}
-
-/* Anything but a read or a write. */
-static int take_event_record(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot,
-                             const struct rsc_record *record) {
-    uint64_t pc = rsc_record_pc(record->word), space = cursor->space, addr = record->addr | space;
-    switch (rsc_record_type(record->word)) {
-    case RSC_RECORD_CALL:
-        drain->stats.calls++;
-        /* On x86-64 the call has just pushed its return address: that is where the stack is. */
-        if (!cursor->stack_known && rsc_record_pc(cursor->last_word) == pc &&
-            rsc_record_type(cursor->last_word) == RSC_RECORD_WRITE) {
-            cursor->stack_known = 1;
-            uint64_t process = rsc_process_id(slot->image, slot->pid);
-            if (rsc_guest_maps_stack(drain->maps, process, cursor->tid, cursor->last_addr) < 0 || add_maps(drain) < 0)
-                return RSC_ENOMEM;
-        }
-        return add_event(drain, RSC_EVENT_CALL, cursor->number, pc | space, addr, NULL, 0);
-    case RSC_RECORD_RETURN: return add_event(drain, RSC_EVENT_RETURN, cursor->number, addr, 0, NULL, 0);
-    case RSC_RECORD_ALLOC: return add_event(drain, RSC_EVENT_ALLOC, cursor->number, addr, pc, NULL, 0);
-    case RSC_RECORD_FREE: return add_event(drain, RSC_EVENT_FREE, cursor->number, addr, 0, NULL, 0);
-    case RSC_RECORD_MARKER:
-        return add_event(drain, RSC_EVENT_MARKER, cursor->number, pc, 0, pc ? "begin" : "end", pc ? 5 : 3);
-    case RSC_RECORD_NOTE: return read_notes(drain, pc);
-    case RSC_RECORD_LOCK: return add_event(drain, RSC_EVENT_LOCK, cursor->number, addr, pc != 0, NULL, 0);
-    case RSC_RECORD_STACK:
-        if (cursor->stack_known) return 0;
-        cursor->stack_known = 1;
-        if (rsc_guest_maps_stack(drain->maps, rsc_process_id(slot->image, slot->pid), cursor->tid, record->addr) < 0)
-            return RSC_ENOMEM;
-        return add_maps(drain);
-    case RSC_RECORD_BARRIER: return add_event(drain, RSC_EVENT_BARRIER, cursor->number, addr, 0, NULL, 0);
-    default: return 0; /* not written by us: skipped */
-    }
-}
-
-/* ---- where only lines of a sample are kept ---- */
-
-/* So many references of the thread, and so many more references than accesses: perhaps those told before. */
-static void count_references(struct rsc_drain *drain, const struct cursor *cursor, uint64_t references, uint64_t crossings) {
-    drain->stats.references += references;
-    drain->stats.accesses += references;
-    drain->stats.accesses -= crossings < drain->stats.accesses ? crossings : drain->stats.accesses;
-    if (cursor->number < drain->thread_room) drain->thread_references[cursor->number] += references;
-}
-
-static void take_kept(struct rsc_drain *drain, struct cursor *cursor, uint64_t addr, uint32_t size, int is_write, uint64_t pc) {
-    uint32_t at = drain->count++;
-    drain->addr[at] = addr | cursor->space;
-    drain->meta[at] = size | (uint64_t)is_write << 32 | (uint64_t)cursor->number << 40;
-    drain->pc[at] = pc | cursor->space;
-    drain->skipped[at] = cursor->skipped;
-    cursor->skipped = 0;
-}
-
-/* An access that the thread itself had no time to look at. */
-static void look_at(struct rsc_drain *drain, struct cursor *cursor, const struct rsc_record *record) {
-    const uint64_t shift = drain->ring->keep_shift & 63, size = rsc_record_size(record->word);
-    uint64_t end = record->addr + (size ? size - 1 : 0), last = end >> shift, references = 0;
-    for (uint64_t line = record->addr >> shift; line <= last; line++, references++) {
-        if (rsc_line_hash(line, drain->ring->keep_offset) > drain->ring->keep_limit) {
-            cursor->skipped++;
-            continue;
-        }
-        uint64_t start = line << shift, from = start > record->addr ? start : record->addr;
-        uint64_t line_end = start + (1ull << shift) - 1, to = line_end < end ? line_end : end;
-        take_kept(drain, cursor, from, size ? (uint32_t)(to - from + 1) : 0,
-                  rsc_record_type(record->word) == RSC_RECORD_WRITE, rsc_record_pc(record->word));
-    }
-    count_references(drain, cursor, references, references - 1);
-}
-
-/* How many references a record stands for: by them it is told when it was made, for kept ones come in bursts. */
-static uint64_t references_of(const struct rsc_record *record) {
-    uint32_t type = rsc_record_type(record->word);
-    if (type == RSC_RECORD_KEPT_READ || type == RSC_RECORD_KEPT_WRITE) return (record->addr >> 48) + 1;
-    if (type == RSC_RECORD_SKIPPED) return rsc_record_pc(record->word);
-    return type == RSC_RECORD_READ || type == RSC_RECORD_WRITE;
-}
-
-static uint64_t references_in(const struct rsc_record *records, uint32_t count) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++) sum += references_of(&records[i]);
-    return sum;
-}
-
-#define SAMPLES_BATCH 16384u
-#define LINES_OF_ONE 256u /* a record says at most 255 bytes: no access has more lines */
-
-/* Records of up to `most` references; at least one. */
-static int take_sampled_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint64_t most) {
-    const uint64_t end = cursor->passed + most > most ? cursor->passed + most : UINT64_MAX;
-    for (int first = 1; cursor->at < cursor->count && drain->count < RSC_BATCH_ACCESSES - LINES_OF_ONE; cursor->at++, first = 0) {
-        const struct rsc_record *record = &cursor->records[cursor->at];
-        uint64_t passed = cursor->passed + references_of(record);
-        if (!first && passed > end) break;
-        cursor->passed = passed;
-        uint32_t type = rsc_record_type(record->word);
-        uint64_t payload = rsc_record_pc(record->word);
-        if (drain->most && drain->stats.accesses >= drain->most) __atomic_store_n(&drain->ring->enough, 1, __ATOMIC_RELAXED);
-        else if (type == RSC_RECORD_KEPT_READ || type == RSC_RECORD_KEPT_WRITE) {
-            cursor->skipped += record->addr >> 48;
-            count_references(drain, cursor, (record->addr >> 48) + 1, 0);
-            take_kept(drain, cursor, record->addr & ((1ull << 48) - 1), rsc_record_size(record->word),
-                      type == RSC_RECORD_KEPT_WRITE, payload);
-        } else if (type == RSC_RECORD_SKIPPED) {
-            cursor->skipped += payload;
-            count_references(drain, cursor, payload, record->addr);
-        } else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) {
-            look_at(drain, cursor, record);
-        } else if (take_event_record(drain, cursor, slot, record) < 0) {
-            return RSC_ENOMEM;
-        }
-    }
-    return 0;
-}
-
-/* ---- where the program samples references ---- */
-
-static int know_sampled_thread(struct rsc_drain *drain, uint64_t identity, uint32_t number) {
-    struct rsc_u64_table *table = &drain->sampled_threads;
-    if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return RSC_ENOMEM;
-    struct rsc_u64_entry *entry = rsc_u64_table_find(table, identity);
-    if (!entry->value) table->used++;
-    *entry = (struct rsc_u64_entry){identity, number + 1ull};
-    return 0;
-}
-
-/* A thread that has told nothing yet counts as the first. */
-static uint32_t sampled_thread(struct rsc_drain *drain, uint64_t identity) {
-    uint64_t number = rsc_u64_table_find(&drain->sampled_threads, identity)->value;
-    return number ? (uint32_t)number - 1 : 0;
-}
-
-static int add_sample(struct rsc_drain *drain, const struct rsc_sample_record *sample) {
-    if (drain->sample_count == drain->sample_room) {
-        size_t room = drain->sample_room ? drain->sample_room * 2 : 1024;
-        struct rsc_sample_record *samples = realloc(drain->samples, room * sizeof *samples);
-        if (!samples) return RSC_ENOMEM;
-        drain->samples = samples;
-        drain->sample_room = room;
-    }
-    if (sample->outcome <= RSC_SAMPLE_CENSORED && sample->weight >= 1) drain->samples[drain->sample_count++] = *sample;
-    return 0;
-}
-
-/* One of the five records of a sample: see RSC_RECORD_SAMPLE. */
-static int take_sample_part(struct rsc_drain *drain, struct cursor *cursor, const struct rsc_record *record) {
-    struct rsc_sample_record *sample = &cursor->sample;
-    uint64_t payload = rsc_record_pc(record->word);
-    uint32_t bits = (uint32_t)record->addr;
-    float variance;
-    switch (rsc_record_size(record->word)) {
-    case 1: *sample = (struct rsc_sample_record){.model = payload & 0xff, .outcome = payload >> 8 & 0xff, .line = record->addr}; return 0;
-    case 2: sample->use.pc = payload, sample->distance = record->addr; return 0;
-    case 3: sample->reuse.pc = payload, sample->interval = record->addr; return 0;
-    case 4:
-        memcpy(&sample->weight, &record->addr, sizeof sample->weight);
-        sample->use.thread = sampled_thread(drain, payload);
-        return 0;
-    case 5:
-        memcpy(&variance, &bits, sizeof variance);
-        sample->variance = variance >= 0 ? variance : 0;
-        sample->reuse.thread = sampled_thread(drain, payload);
-        return add_sample(drain, sample);
-    default: return 0;
-    }
-}
-
-static int take_samples(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
-    uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
-    for (; cursor->at < end; cursor->at++) {
-        const struct rsc_record *record = &cursor->records[cursor->at];
-        uint32_t type = rsc_record_type(record->word);
-        int status;
-        if (type == RSC_RECORD_SAMPLE) status = take_sample_part(drain, cursor, record);
-        else if (type == RSC_RECORD_THREAD) status = know_sampled_thread(drain, record->addr, cursor->number);
-        else if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) status = 0;
-        else status = take_event_record(drain, cursor, slot, record);
-        if (status < 0) return RSC_ENOMEM;
-    }
-    return 0;
-}
-
-/* What a thread says of itself, once it is gone. */
-static void take_sampled_counts(struct rsc_drain *drain, const struct cursor *cursor, struct rsc_slot *slot) {
-    double weight;
-    if (!drain->ring->sampled || cursor->generation != slot->generation) return;
-    memcpy(&weight, &slot->sampled_weight, sizeof weight);
-    count_references(drain, cursor, slot->sampled_references, 0);
-    drain->stats.analysed += slot->sampled_analysed;
-    drain->stats.begun += slot->sampled_begun;
-    if (weight >= 0 && weight < 0x1p62) drain->stats.begun_weight += weight;
-    slot->sampled_references = slot->sampled_analysed = slot->sampled_begun = slot->sampled_weight = 0;
-}
-
-const struct rsc_sample_record *rsc_drain_samples(const struct rsc_drain *drain, size_t *count) {
-    *count = drain->sample_count;
-    return drain->samples;
-}
-
-const uint64_t *rsc_drain_skipped(const struct rsc_drain *drain) { return drain->skipped; }
-
-uint64_t rsc_drain_thread_references(const struct rsc_drain *drain, uint32_t number) {
-    return number < drain->thread_room ? drain->thread_references[number] : 0;
-}
-
-/* A number that counts references. */
-static int make_thread_room(struct rsc_drain *drain, uint32_t number) {
-    uint32_t room = drain->thread_room ? drain->thread_room : 64;
-    while (room <= number) room *= 2;
-    if (room == drain->thread_room) return 0;
-    uint64_t *grown = realloc(drain->thread_references, room * sizeof *grown);
-    if (!grown) return RSC_ENOMEM;
-    memset(grown + drain->thread_room, 0, (room - drain->thread_room) * sizeof *grown);
-    drain->thread_references = grown;
-    drain->thread_room = room;
-    return 0;
-}
-
-/* What a thread that is gone had counted but not told. */
-static void take_untold(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
-    if (!drain->skipped || cursor->generation != slot->generation) return;
-    if (!__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) {
-        cursor->skipped += slot->skipped;
-        count_references(drain, cursor, slot->skipped, slot->crossings);
-        drain->stats.instructions += slot->own_instructions;
-        drain->instructions += slot->own_instructions;
-    }
-    slot->skipped = slot->crossings = slot->own_instructions = 0;
-}
-
 /* Up to `most` records of the block being taken into the batch. */
-static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, uint32_t most) {
-    if (drain->ring->sampled) return take_samples(drain, cursor, slot, most);
+static int take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint32_t most) {
+    if (drain->ring->sampled) return rsc_drain_take_samples(drain, cursor, slot, most);
     uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
     const uint64_t thread_bits = (uint64_t)cursor->number << 40, space = cursor->space;
     const uint32_t filled_before = drain->count;
@@ -486,8 +92,8 @@ static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct r
             filled++;
         } else {
             drain->count = filled;
-            if (drain->roi) follow_region(drain, cursor, &record);
-            if (take_event_record(drain, cursor, slot, &record) < 0) return RSC_ENOMEM;
+            if (drain->roi) rsc_drain_follow_region(drain, cursor, &record);
+            if (rsc_drain_take_event(drain, cursor, slot, &record) < 0) return RSC_ENOMEM;
         }
         cursor->last_addr = record.addr;
         cursor->last_word = record.word;
@@ -499,7 +105,7 @@ static int take_records(struct rsc_drain *drain, struct cursor *cursor, struct r
 }
 
 /* Gives a taken block back. */
-static void free_block(struct cursor *cursor, struct rsc_slot *slot) {
+static void free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     slot->blocks[cursor->consumed % RSC_RING_BLOCKS].count = 0; /* taken once, whatever `published` says */
     __atomic_store_n(&slot->consumed, ++cursor->consumed, __ATOMIC_RELEASE);
     __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
@@ -527,9 +133,9 @@ static struct rsc_u64_entry *thread_entry(struct rsc_drain *drain, const struct 
  * Threads and processes go by ordinals, not by the system's ids: two runs of the
  * same program then give the same trace.
  */
-static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
+static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     const uint64_t process = rsc_process_id(slot->image, slot->pid);
-    uint64_t pid = process_number(drain, process), tid = 0;
+    uint64_t pid = rsc_drain_process_number(drain, process), tid = 0;
     struct rsc_u64_entry *entry = drain->ring->rebuilt ? thread_entry(drain, slot) : NULL;
     if (drain->ring->rebuilt && !entry) return RSC_ENOMEM;
     int is_part = entry && slot->part && entry->value;
@@ -542,29 +148,29 @@ static int start_thread(struct rsc_drain *drain, struct cursor *cursor, struct r
         if (number < 0) return (int)number;
     }
     if (entry) entry->value = tid << 32 | (uint64_t)(number + 1);
-    if ((drain->skipped || drain->ring->sampled) && make_thread_room(drain, (uint32_t)number) < 0) return RSC_ENOMEM;
+    if ((drain->skipped || drain->ring->sampled) && rsc_drain_make_thread_room(drain, (uint32_t)number) < 0) return RSC_ENOMEM;
     rsc_rebuilt_reset(&cursor->rebuilt);
-    *cursor = (struct cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
+    *cursor = (struct rsc_drain_cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
                               .left_generation = cursor->left_generation, .number = (uint32_t)number, .tid = tid,
                               .space = (pid - 1) << 48, .consumed = cursor->consumed, .records = cursor->records,
                               .rebuilt = {.tables = drain->tables, .process = process}, .is_part = is_part};
-    if (add_maps(drain) < 0) return RSC_ENOMEM;
-    return is_part ? 0 : add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
+    if (rsc_drain_add_maps(drain) < 0) return RSC_ENOMEM;
+    return is_part ? 0 : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
 }
 
 /*
  * The first thread's stack lies where the process said when it began. To look for it when a call tells of it
  * would be too late for what was done before, and for a program that is over by then.
  */
-static int know_first_stack(struct rsc_drain *drain, struct cursor *cursor, const struct rsc_slot *slot) {
+static int know_first_stack(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
     if (cursor->stack_known || slot->tid != slot->pid) return 0;
     int known = rsc_guest_maps_first_stack(drain->maps, rsc_process_id(slot->image, slot->pid), cursor->tid);
     if (known <= 0) return known;
     cursor->stack_known = 1;
-    return add_maps(drain);
+    return rsc_drain_add_maps(drain);
 }
 
-static int is_dead(const struct cursor *cursor, const struct rsc_slot *slot) {
+static int is_dead(const struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
     return cursor->dead_generation && cursor->dead_generation == slot->generation;
 }
 
@@ -605,7 +211,7 @@ static uint32_t count_unpublished(const uint64_t *words, uint32_t count) {
 }
 
 /* As many records of a rebuilt program's block as there is room for. */
-static void expand_some(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
+static void expand_some(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     uint64_t *words = cursor->words_raw ? slot->raw : slot->blocks[cursor->consumed % RSC_RING_BLOCKS].words;
     uint64_t instructions = 0, unknown = cursor->rebuilt.unknown, step;
     const uint64_t time_ns = cursor->words_to_ns > cursor->words_from_ns ? cursor->words_to_ns - cursor->words_from_ns : 0;
@@ -615,7 +221,7 @@ static void expand_some(struct rsc_drain *drain, struct cursor *cursor, struct r
     uint32_t after = cursor->rebuilt.under_way ? cursor->rebuilt.at : cursor->words;
     cursor->start_ns = cursor->words_from_ns + time_ns * before / cursor->words;
     step = time_ns * (after - before) / cursor->words;
-    uint64_t steps = drain->skipped ? references_in(cursor->records, cursor->count) : cursor->count;
+    uint64_t steps = drain->skipped ? rsc_drain_references_in(cursor->records, cursor->count) : cursor->count;
     cursor->step_ns_256 = steps ? step * 256 / steps : 0;
     cursor->passed = 0;
     drain->instructions += instructions;
@@ -627,10 +233,10 @@ static void expand_some(struct rsc_drain *drain, struct cursor *cursor, struct r
 }
 
 /* The calls that a thread was in when it last looked at its words: what it wrote since goes on from there. */
-static int resume_calls(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
+static int resume_calls(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     uint32_t count = rsc_rebuilt_resume(&cursor->rebuilt, (const struct rsc_own_calls *)slot->own, cursor->records);
     int status = 0;
-    for (uint32_t i = 0; i < count && !status; i++) status = take_event_record(drain, cursor, slot, &cursor->records[i]);
+    for (uint32_t i = 0; i < count && !status; i++) status = rsc_drain_take_event(drain, cursor, slot, &cursor->records[i]);
     return status;
 }
 
@@ -638,7 +244,7 @@ static int resume_calls(struct rsc_drain *drain, struct cursor *cursor, struct r
  * Begins the slot's next block, if there is one: it is expanded and given back. `ended`: one
  * that was never published counts too. Returns 1 when there was one, even if nothing was in it, 0, or negative.
  */
-static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, int ended) {
+static int begin_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int ended) {
     /* In this order: what is published before it ends is found. */
     int thread_ended = ended || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_ENDED;
     uint64_t published = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE), instructions = 0;
@@ -684,11 +290,11 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
     }
     if (!cursor->records && !(cursor->records = malloc(RECORDS_MAX * sizeof *cursor->records))) return RSC_ENOMEM;
     if (drain->ring->rebuilt) {
-        if (read_notes(drain, UINT64_MAX) < 0 || know_first_stack(drain, cursor, slot) < 0) return RSC_ENOMEM; /* tables of what ran */
+        if (rsc_drain_read_notes(drain, UINT64_MAX) < 0 || know_first_stack(drain, cursor, slot) < 0) return RSC_ENOMEM; /* tables of what ran */
         cursor->words = words;
         cursor->words_raw = raw;
         if (raw) {
-            take_untold(drain, cursor, slot);
+            rsc_drain_take_untold(drain, cursor, slot);
             if (resume_calls(drain, cursor, slot) < 0) return RSC_ENOMEM;
         }
         if (drain->skipped) {
@@ -718,7 +324,7 @@ static int begin_block(struct rsc_drain *drain, struct cursor *cursor, struct rs
 }
 
 /* Begins blocks up to one that has records. As many as a ring can hold: no program can keep us here. */
-static int begin_some_block(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot, int ended) {
+static int begin_some_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int ended) {
     int status = 1;
     for (uint32_t i = 0; i <= RSC_RING_BLOCKS && !cursor->count && status > 0; i++)
         status = begin_block(drain, cursor, slot, ended);
@@ -726,20 +332,20 @@ static int begin_some_block(struct rsc_drain *drain, struct cursor *cursor, stru
 }
 
 /* A thread that ended and whose blocks are all taken: its slot is free again. */
-static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slot *slot) {
+static int retire(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     int dead = is_dead(cursor, slot);
     if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED && !dead) || cursor->count || cursor->rebuilt.under_way ||
         __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)
         return 0;
     int status = 0;
-    take_untold(drain, cursor, slot);
-    take_sampled_counts(drain, cursor, slot);
+    rsc_drain_take_untold(drain, cursor, slot);
+    rsc_drain_take_sampled_counts(drain, cursor, slot);
     if (dead) { /* what it never published was taken all the same: the next one starts from there */
         slot->published = cursor->consumed;
         slot->open_since_ns = 0;
     }
     if (cursor->generation == slot->generation && cursor->generation && !cursor->is_part)
-        status = add_event(drain, RSC_EVENT_THREAD_END, cursor->number, 0, 0, NULL, 0);
+        status = rsc_drain_add_event(drain, RSC_EVENT_THREAD_END, cursor->number, 0, 0, NULL, 0);
     drain->stats.waits += slot->waits;
     drain->stats.waited_ns += slot->waited_ns;
     drain->stats.unrecorded_instructions += slot->unrecorded_instructions;
@@ -749,7 +355,7 @@ static int retire(struct rsc_drain *drain, struct cursor *cursor, struct rsc_slo
 }
 
 /* A thread that is about to end: is it gone? Looked at every few milliseconds, when there is nothing else of it. */
-static void look_after(struct cursor *cursor, struct rsc_slot *slot) {
+static void look_after(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     if (cursor->count || is_dead(cursor, slot) || __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed) return;
     uint64_t now = rsc_ring_now_ns();
     if (now - cursor->looked_ns < LEAVING_LOOK_NS) return;
@@ -769,7 +375,7 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
     uint32_t used = __atomic_load_n(&drain->ring->slots_used, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
         struct rsc_slot *slot = &drain->ring->slots[i];
-        struct cursor *cursor = &drain->cursors[i];
+        struct rsc_drain_cursor *cursor = &drain->cursors[i];
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         if (state == RSC_SLOT_FREE) continue;
         /* Read before looking for a block: a block published in between is found. */
@@ -816,12 +422,12 @@ static int held_back(struct rsc_drain *drain, const struct choice *choice) {
 }
 
 static int take_some(struct rsc_drain *drain, const struct choice *choice) {
-    struct cursor *cursor = &drain->cursors[choice->slot];
+    struct rsc_drain_cursor *cursor = &drain->cursors[choice->slot];
     struct rsc_slot *slot = &drain->ring->slots[choice->slot];
     uint64_t most = RSC_DRAIN_STEP; /* records, or references where only some are kept */
     if (choice->until_ns == NEVER || !cursor->step_ns_256) most = UINT64_MAX;
     else if (choice->until_ns > choice->time_ns) most += (choice->until_ns - choice->time_ns) * 256 / cursor->step_ns_256;
-    int status = drain->skipped ? take_sampled_records(drain, cursor, slot, most)
+    int status = drain->skipped ? rsc_drain_take_kept(drain, cursor, slot, most)
                                 : take_records(drain, cursor, slot, most < cursor->count ? (uint32_t)most : cursor->count);
     if (status < 0) return status;
     drain->taken_until_ns = choice->time_ns;
@@ -839,7 +445,7 @@ static void start_batch(struct rsc_drain *drain) {
 }
 
 static int batch_is_full(const struct rsc_drain *drain) {
-    uint32_t room = drain->skipped ? RSC_BATCH_ACCESSES - LINES_OF_ONE : RSC_BATCH_ACCESSES;
+    uint32_t room = drain->skipped ? RSC_BATCH_ACCESSES - RSC_DRAIN_LINES_OF_ONE : RSC_BATCH_ACCESSES;
     return drain->count >= room || drain->sample_count >= SAMPLES_BATCH || drain->event_count >= RSC_BATCH_ACCESSES;
 }
 
@@ -860,7 +466,7 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
     }
     if (!batch_is_full(drain)) {
         if (!ended) return 0;
-        if (read_notes(drain, UINT64_MAX) < 0) return rsc_fail_memory(error, "collector");
+        if (rsc_drain_read_notes(drain, UINT64_MAX) < 0) return rsc_fail_memory(error, "collector");
         if (!drain->count && !drain->event_count && !drain->sample_count) return 0;
     }
     drain->handed_out = 1;

@@ -34,7 +34,6 @@ static void free_ring(struct rsc_ring *ring) { munmap(ring, sizeof *ring); }
 
 struct job {
     struct rsc_ring *ring;
-    uint32_t tid;
     uint64_t records;
     pthread_t thread;
 };
@@ -45,7 +44,8 @@ static uint32_t threads_done;
 static void *write_records(void *argument) {
     struct job *job = argument;
     struct rsc_ring_writer writer;
-    if (rsc_ring_attach(&writer, job->ring, 77, job->tid) < 0) return job;
+    /* Ids that live: of threads that let it wait the parent looks whether they do. */
+    if (rsc_ring_attach(&writer, job->ring, (uint32_t)getpid(), (uint32_t)gettid()) < 0) return job;
     for (uint64_t i = 1; i <= job->records; i++) {
         if (rsc_ring_put(&writer, i, rsc_record_word(i % 3 ? RSC_RECORD_READ : RSC_RECORD_WRITE, 8, i)) < 0) return job;
         if (i % 5000 == 0) rsc_ring_publish(&writer);
@@ -104,7 +104,7 @@ static void threads_side_by_side(void **state) {
     threads_done = 0;
     assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
     for (uint32_t t = 0; t < THREADS; t++) {
-        jobs[t] = (struct job){ring, 100 + t, 200000 + 12345 * t, 0};
+        jobs[t] = (struct job){ring, 200000 + 12345 * t, 0};
         all += jobs[t].records;
         pthread_create(&jobs[t].thread, NULL, write_records, &jobs[t]);
     }
@@ -127,7 +127,7 @@ static void a_full_ring_makes_its_thread_wait(void **state) {
     struct rsc_drain *drain;
     struct rsc_drain_stats stats;
     const uint64_t records = 3ull * RSC_RING_BLOCKS * BLOCK_RECORDS;
-    struct job job = {ring, 1, records, 0};
+    struct job job = {ring, records, 0};
     struct seen seen = {0};
     (void)state;
     threads_done = 0;
@@ -264,7 +264,7 @@ static void slots_are_used_again(void **state) {
     (void)state;
     assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
     for (uint32_t t = 0; t < THREADS; t++) {
-        struct job job = {ring, t, 3, 0};
+        struct job job = {ring, 3, 0};
         assert_null(write_records(&job));
         while (rsc_drain_next(drain, t == THREADS - 1, &batch, &error) > 0) {
             accesses += batch.count;
