@@ -155,7 +155,7 @@ static void use_piece(struct sampled *state, const struct rsc_own_piece *piece, 
         pass(state, state->passed > piece->weight ? state->passed - piece->weight : 0);
     }
     if (!piece->plain) {
-        rsc_own_expand(piece, words, use, state);
+        rsc_own_expand(piece, words, 0, use, state); /* what are runs have one turn */
         return;
     }
     if (rsc_sampler_is_quiet(process.sampler) && rsc_sampler_countdown(process.sampler, state->slot) > 2u * piece->count) {
