@@ -179,12 +179,18 @@ static void use_piece_unsampled(struct sampled *state, struct pending *pending, 
     struct sampler_thread *thread = &process.sampler->threads[state->slot];
     const struct rsc_own_entry *entry = piece->entries, *end = entry + piece->count;
     const uint32_t shift = process.shift;
+    /* private stacks of others: what this thread reads is nothing to them */
+    const int reads_matter = thread->set.active || process.sampler->options.models & RSC_MODEL_SHARED;
     rsc_sampler_check_known(process.sampler, thread);
     for (; entry < end; entry++) {
         uint64_t base = words[entry->base], index = words[entry->index];
         if (__builtin_expect(entry->base && !(base | index), 0)) continue; /* not reached */
-        uint64_t addr = (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS, line = addr >> shift;
         int is_write = rsc_record_type(entry->word) == RSC_RECORD_WRITE;
+        if (!is_write && !reads_matter) {
+            pending->known++;
+            continue;
+        }
+        uint64_t addr = (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS, line = addr >> shift;
         if (__builtin_expect((addr + (entry->tag >> 48)) >> shift == line && rsc_sampler_knows(thread, line, is_write), 1)) {
             pending->known++;
             continue;
