@@ -2,7 +2,7 @@
  * bench_multicore.c - multicore reuse distance by sampling, against the exact one: the
  * columns of Tables 1 and 2 of paper 000, for bench/programs/multicore.
  *
- *   bench_multicore TOOL FOLDER [SIZE [THREADS [PERIOD [PROGRAM...]]]]
+ *   bench_multicore TOOL FOLDER [SIZE[:SECONDS] [THREADS [PERIOD [PROGRAM...]]]]
  *
  * Each program is built at -O2, plain and by `reusescope cc`, and run with THREADS (2 and
  * 4 when 0) at SIZE (1). Three methods, private and shared stacks each:
@@ -11,7 +11,11 @@
  *          against the exact analysis of another run; shared stacks in parallel order
  *          and with bounded skew
  *   lines  the same with 1 line in 64
- *   trace  sampled from a recorded trace, against the exact analysis of the same
+ *   trace  sampled from a recorded trace, against the exact analysis of the same; not
+ *          with SECONDS
+ *
+ * With SECONDS, slowdown and analysed of sampled references are of a longer run, of which the plain
+ * program takes so long; nothing exact is known of that. All else is of SIZE.
  *
  *   samples   finished; under 5,000 the row is marked and not part of means
  *   accuracy  1 - E/2 over 10 bins an octave, references without a distance being one
@@ -176,6 +180,8 @@ static void print_row(const char *program, int threads, const char *method, doub
 
 struct times {
     double plain, rebuilt, exact;
+    double long_size, long_plain; /* 0: no longer runs */
+    double long_slowdown, long_analysed; /* of the method at hand; 0: none */
 };
 
 static void compare(const char *program, int threads, const char *method, const struct rsc_profile *truth,
@@ -190,6 +196,10 @@ static void compare(const char *program, int threads, const char *method, const 
     value[8] = times->exact / seconds;
     double analysing = fmax(1e-3, seconds - times->rebuilt) / (references * fmax(value[3], 1e-9));
     value[9] = (times->exact - times->plain) / references / analysing;
+    if (times->long_slowdown > 0) {
+        value[2] = times->long_slowdown;
+        value[3] = times->long_analysed;
+    }
     print_row(program, threads, method, samples, value);
     if (samples < SAMPLES_LEAST) return;
     struct means *means = means_of(method);
@@ -206,29 +216,46 @@ static void compare_both(const char *program, int threads, const char *private_n
 
 /* ---- a program ---- */
 
+/* One sampled run: its profile, and processor time. */
+static struct result sample(const char *program, int threads, double size, double period, const char *model, const char *ordering) {
+    char rate[64] = "";
+    if (period > 0) snprintf(rate, sizeof rate, "--sample 1/%.0f", period);
+    double seconds = run("'%s' run -q --engine sampled %s --ordering %s --model %s --bins 10 -o r.data -- ./%s.rebuilt %d %g", tool, rate,
+                         ordering, model, program, threads, size);
+    return load("r.data", seconds);
+}
+
 static struct result live(const char *options, const char *program, int threads, double size) {
     double seconds = run("'%s' run -q --model both --bins 10 %s -o r.data -- ./%s.rebuilt %d %g", tool, options, program, threads, size);
     return load("r.data", seconds);
 }
 
 static void one_model(const char *program, int threads, double size, double period, const char *model, const char *ordering,
-                      const char *method, const struct rsc_profile *truth, const struct times *times) {
-    char sample[64] = "";
-    if (period > 0) snprintf(sample, sizeof sample, "--sample 1/%.0f", period);
-    double seconds = run("'%s' run -q --engine sampled %s --ordering %s --model %s --bins 10 -o r.data -- ./%s.rebuilt %d %g", tool,
-                         sample, ordering, model, program, threads, size);
-    struct result result = load("r.data", seconds);
-    compare(program, threads, method, truth, result.profiles[0], seconds, times);
+                      const char *method, const struct rsc_profile *truth, struct times *times) {
+    struct result result = sample(program, threads, size, period, model, ordering);
+    times->long_slowdown = 0;
+    if (times->long_size > 0) {
+        struct result longer = sample(program, threads, times->long_size, period, model, ordering);
+        times->long_slowdown = longer.seconds / times->long_plain;
+        times->long_analysed = number_before(longer.profiles[0], "% analysed") / 100;
+        drop(&longer);
+    }
+    compare(program, threads, method, truth, result.profiles[0], result.seconds, times);
+    times->long_slowdown = 0;
     drop(&result);
 }
 
-static void measure(const char *program, int threads, double size, double period) {
-    char command[256], sample[64] = "";
-    struct times times;
+static void measure(const char *program, int threads, double size, double wanted, double period) {
+    char command[256], rate[64] = "";
+    struct times times = {0};
     snprintf(command, sizeof command, "./%s.plain %d %g", program, threads, size);
     times.plain = least_of_three(command);
     snprintf(command, sizeof command, "./%s.rebuilt %d %g", program, threads, size);
     times.rebuilt = least_of_three(command);
+    if (wanted > 0) {
+        times.long_size = size * wanted / times.plain;
+        times.long_plain = run("./%s.plain %d %g", program, threads, times.long_size);
+    }
     struct result exact = live("--engine exact", program, threads, size);
     times.exact = exact.seconds;
     one_model(program, threads, size, period, "private", "parallel", "live private", exact.profiles[0], &times);
@@ -238,13 +265,14 @@ static void measure(const char *program, int threads, double size, double period
     compare_both(program, threads, "live private lines:1/64", "live shared lines:1/64", &exact, &lines, &times);
     drop(&lines);
     drop(&exact);
+    if (wanted > 0) return;
 
     run("'%s' run -q --no-analysis --trace t.rsct -- ./%s.rebuilt %d %g", tool, program, threads, size);
     double seconds = run("'%s' analyze -q --engine exact --model both --bins 10 -o r.data t.rsct", tool);
     exact = load("r.data", seconds);
     times.exact = seconds;
-    if (period > 0) snprintf(sample, sizeof sample, "--sample 1/%.0f", period);
-    seconds = run("'%s' analyze -q --engine sampled %s --ordering parallel --model both --bins 10 -o r.data t.rsct", tool, sample);
+    if (period > 0) snprintf(rate, sizeof rate, "--sample 1/%.0f", period);
+    seconds = run("'%s' analyze -q --engine sampled %s --ordering parallel --model both --bins 10 -o r.data t.rsct", tool, rate);
     struct result sampled = load("r.data", seconds);
     compare_both(program, threads, "trace private", "trace shared parallel", &exact, &sampled, &times);
     drop(&sampled);
@@ -259,11 +287,13 @@ static void build(const char *source_folder, const char *program) {
 
 int main(int argc, char **argv) {
     if (argc < 3) {
-        fprintf(stderr, "usage: bench_multicore TOOL bench/programs/multicore [SIZE [THREADS [PERIOD [PROGRAM...]]]]\n");
+        fprintf(stderr, "usage: bench_multicore TOOL bench/programs/multicore [SIZE[:SECONDS] [THREADS [PERIOD [PROGRAM...]]]]\n");
         return 2;
     }
     tool = argv[1];
     double size = argc > 3 ? atof(argv[3]) : 1, period = argc > 5 ? atof(argv[5]) : 0;
+    const char *seconds = argc > 3 ? strchr(argv[3], ':') : NULL;
+    double wanted = seconds ? atof(seconds + 1) : 0;
     int threads = argc > 4 ? atoi(argv[4]) : 0;
     need(mkdtemp(folder) ? 0 : -1, "a folder in /tmp");
     head();
@@ -271,7 +301,7 @@ int main(int argc, char **argv) {
         const char *program = argc > 6 ? argv[6 + i] : all_programs[i];
         build(argv[2], program);
         for (int t = 2; t <= 4; t += 2)
-            if (!threads || threads == t) measure(program, t, size, period);
+            if (!threads || threads == t) measure(program, t, size, wanted, period);
     }
     run("rm -rf %s", folder);
     printf("* fewer than %u samples: not part of the means\n\ngeometric means\n", SAMPLES_LEAST);

@@ -140,6 +140,10 @@ static struct rsc_active_line *place_of(const struct rsc_active_samples *set, ui
     return &set->lines[at];
 }
 
+void rsc_active_prefetch(const struct rsc_active_samples *set, uint64_t line) {
+    __builtin_prefetch(&set->lines[home_of(set, hash_of(set, line))], 1);
+}
+
 /* Takes the entry out; what probing would no longer find behind it moves up. */
 static void remove_line(struct rsc_active_samples *set, uint32_t hole) {
     uint32_t at = hole;

@@ -112,6 +112,9 @@ static inline int rsc_active_knows(const struct rsc_active_samples *set, uint64_
     return set->recent[at].line == line && set->recent[at].epoch == set->now;
 }
 
+/* The line will soon be used, or taken: its place in the table, which is larger than the caches near a core, is asked for. */
+void rsc_active_prefetch(const struct rsc_active_samples *set, uint64_t line);
+
 /* The active sample of the line, or RSC_NO_SAMPLE. */
 uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line);
 

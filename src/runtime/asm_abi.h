@@ -49,8 +49,8 @@
  *      the instructions
  *      jcc  turn
  *
- * While it lasts `next` is behind all that it could write. Who looks at words in the
- * program itself asks for runs of one turn: those are as other pieces are.
+ * While it lasts `next` is behind all that it could write. Who is to
+ * stop at any turn asks for runs of one: those are as other pieces are.
  *
  * Registers that are live are saved in reserved words (those behind the table's
  * `words`, up to its `reserved`, which mean nothing to the parent) and nowhere else, so

@@ -34,6 +34,10 @@
 
 #define PENDING 512u /* accesses put side by side */
 
+#define ROOM_MOST (RSC_RAW_WORDS - RSC_BLOCK_SPARE)
+#define ROOM_LEAST 64u
+#define OPEN_NS 200000 /* words may stand for hundreds of turns of a loop: the buffer is to be looked at about this often */
+
 /* An execution whose accesses are pending. */
 struct pending_piece {
     const struct rsc_own_piece *piece;
@@ -51,6 +55,7 @@ struct lines {
     uint64_t skipped, crossings, instructions; /* as in the slot, which has them when nobody looks at words */
     uint32_t unknown;
     uint32_t closed; /* nobody listens any more */
+    uint32_t room;   /* words of the buffer that may be written before it is looked at */
     struct rsc_ring_writer *writer;
     uint32_t pending, pending_pieces;
     uint64_t tagged[PENDING]; /* address, and the entry's tag */
@@ -136,10 +141,10 @@ static inline void look_at(struct lines *lines, uint64_t addr, uint64_t word) {
 
 static void look_at_in_context(void *context, uint64_t addr, uint64_t word) { look_at(context, addr, word); }
 
-/* One execution, access by access. `words` are its own; words[0] becomes zero, so that "none" needs no question. */
-static void look_at_piece(struct lines *lines, const struct rsc_own_piece *piece, uint64_t *words) {
+/* One execution, or of a run one turn, access by access. words[0] becomes zero, so that "none" needs no question. */
+static void look_at_piece(struct lines *lines, const struct rsc_own_piece *piece, uint64_t *words, uint32_t turn) {
     words[0] = 0;
-    rsc_own_expand(piece, words, look_at_in_context, lines);
+    rsc_own_expand(piece, words, turn, look_at_in_context, lines);
 }
 
 /* ---- many at a time ---- */
@@ -185,27 +190,39 @@ static WIDE void look_at_all_pending(struct lines *lines) {
     look_at_all_pending_plainly(lines, at);
 }
 
-/* What each form of the piece comes to in some executions. Returns 1 if any has registers of zero: perhaps not reached. */
-static int put_together(const struct rsc_own_piece *piece, const uint64_t *words, uint32_t count, uint64_t (*sums)[TOGETHER]) {
-    const size_t step = piece->reserved;
+/*
+ * What each form of the piece comes to in some executions, or turns, from `first` on. Returns 1 if any has registers of
+ * zero: perhaps not reached.
+ */
+static int put_together(const struct rsc_own_piece *piece, const uint64_t *words, uint32_t first, uint32_t count,
+                        uint64_t (*sums)[TOGETHER]) {
     uint64_t zero = 0;
-    for (uint32_t form = 0; form < piece->form_count; form++) {
-        const uint64_t *base = words + piece->forms[form].base, *index = words + piece->forms[form].index;
-        const uint64_t scale = piece->forms[form].scale;
-        uint64_t *to = sums[form];
-        if (!piece->forms[form].base) /* word 0 is the table */
-            for (uint32_t i = 0; i < count; i++) to[i] = index == words ? 0 : index[i * step] * scale;
-        else if (!piece->forms[form].index)
+    for (uint32_t number = 0; number < piece->form_count; number++) {
+        const struct rsc_own_form *form = &piece->forms[number];
+        const size_t base_moves = form->base_moves, index_moves = form->index_moves;
+        const uint64_t *base = words + form->base + first * base_moves, *index = words + form->index + first * index_moves;
+        const uint64_t scale = form->scale, step = (uint64_t)(int64_t)form->step;
+        uint64_t *to = sums[number];
+        if (!form->base) { /* word 0 is the table */
+            for (uint32_t i = 0; i < count; i++) to[i] = form->index ? index[i * index_moves] * scale : 0;
+        } else if (!(base_moves | index_moves) || (!base_moves && !form->index)) {
+            uint64_t a = *base, b = form->index ? *index : 0;
+            for (uint32_t i = 0; i < count; i++) to[i] = a + b * scale;
+            zero |= !(a | b);
+        } else if (!form->index) {
             for (uint32_t i = 0; i < count; i++) {
-                to[i] = base[i * step];
+                to[i] = base[i * base_moves];
                 zero |= to[i] == 0;
             }
-        else
+        } else {
             for (uint32_t i = 0; i < count; i++) {
-                uint64_t a = base[i * step], b = index[i * step];
+                uint64_t a = base[i * base_moves], b = index[i * index_moves];
                 to[i] = a + b * scale;
                 zero |= (a | b) == 0;
             }
+        }
+        if (step)
+            for (uint32_t i = 0; i < count; i++) to[i] += (first + i) * step;
     }
     return zero != 0;
 }
@@ -248,17 +265,17 @@ static WIDE int look_at_eight(struct lines *lines, const struct rsc_own_piece *p
     return 1;
 }
 
-/* As many of `count` executions as make eights. Returns how many that are. */
+/* As many of `count` executions, or turns, as make eights. Returns how many that are. */
 static WIDE uint32_t look_at_many(struct lines *lines, const struct rsc_own_piece *piece, uint64_t *words, uint32_t count) {
     uint64_t sums[RSC_OWN_FORMS_MAX][TOGETHER];
     uint32_t at = 0;
     for (count &= ~7u; at < count;) {
         uint32_t some = count - at < TOGETHER ? count - at : TOGETHER;
-        uint64_t *first = words + (size_t)at * piece->reserved;
-        int odd = put_together(piece, first, some, sums);
+        int odd = put_together(piece, words, at, some, sums);
         for (uint32_t i = 0; i < some; i += 8)
             if (odd || !look_at_eight(lines, piece, sums, i))
-                for (uint32_t k = i; k < i + 8; k++) look_at_piece(lines, piece, first + (size_t)k * piece->reserved);
+                for (uint32_t k = at + i; k < at + i + 8; k++)
+                    look_at_piece(lines, piece, piece->is_run ? words : words + (size_t)k * piece->reserved, piece->is_run ? k : 0);
         at += some;
     }
     _mm256_zeroupper();
@@ -280,19 +297,21 @@ static inline void finish_pending(struct lines *lines) {
     lines->pending = lines->pending_pieces = 0;
 }
 
-/* Puts the accesses of an execution to the pending ones, or looks at them when that cannot be. */
-static inline void put_off_piece(struct lines *lines, const struct rsc_own_piece *piece, uint64_t *words) {
+/* Puts the accesses of an execution, or of a turn, to the pending ones, or looks at them when that cannot be. */
+static inline __attribute__((always_inline)) void put_off_piece(struct lines *lines, const struct rsc_own_piece *piece,
+                                                                uint64_t *words, uint32_t turn) {
     uint64_t sums[RSC_OWN_FORMS_MAX], zero = 0;
     words[0] = 0;
     if (lines->pending + piece->count > PENDING) finish_pending(lines);
-    for (uint32_t form = 0; form < piece->form_count; form++) {
-        uint64_t base = words[piece->forms[form].base], index = words[piece->forms[form].index];
-        sums[form] = base + index * piece->forms[form].scale;
-        zero |= !(base | index) & (piece->forms[form].base != 0);
+    for (uint32_t i = 0; i < piece->form_count; i++) {
+        const struct rsc_own_form *form = &piece->forms[i];
+        uint64_t base = words[form->base + turn * form->base_moves], index = words[form->index + turn * form->index_moves];
+        sums[i] = base + index * form->scale + turn * (uint64_t)(int64_t)form->step;
+        zero |= !(base | index) & (form->base != 0);
     }
     if (__builtin_expect(zero || !piece->form_count || piece->count > PENDING, 0)) {
         finish_pending(lines);
-        look_at_piece(lines, piece, words);
+        look_at_piece(lines, piece, words, turn);
         return;
     }
     uint64_t *to = lines->tagged + lines->pending;
@@ -326,6 +345,12 @@ static uint64_t address_of_last(const struct rsc_own_piece *piece, const uint64_
     return (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS;
 }
 
+/* Turns of a run that are all in the buffer. */
+static uint32_t turns_of(const struct rsc_own_piece *piece, const uint64_t *words, uint32_t count) {
+    uint32_t turns = rsc_own_turns(piece, words);
+    return piece->words + turns * piece->turn_words <= count ? turns : (count - piece->words) / piece->turn_words;
+}
+
 static void look_at_words(struct lines *lines, uint64_t *words, uint32_t count) {
     for (uint32_t at = 0; at < count;) {
         uint64_t word = words[at];
@@ -345,17 +370,22 @@ static void look_at_words(struct lines *lines, uint64_t *words, uint32_t count) 
             finish_pending(lines);
             rsc_own_calls_begin(&lines->calls, piece->pc);
         }
+        if (piece->is_run) times = at + step <= count ? turns_of(piece, words + at, count - at) : 0;
         if (!piece->ends) {
-            for (const uint64_t *next = words + at + step; next + step <= words + count && *next == word; next += step) times++;
+            for (const uint64_t *next = words + at + step; !piece->is_run && next + step <= words + count && *next == word; next += step)
+                times++;
             if (times >= 8 && with_avx512 && piece->form_count && piece->count <= FILTER_ENTRIES_MAX) {
                 finish_pending(lines);
                 done = look_at_many(lines, piece, words + at, times);
             }
         }
-        for (; done < times; done++) put_off_piece(lines, piece, words + at + done * step);
+        if (piece->is_run)
+            for (; done < times; done++) put_off_piece(lines, piece, words + at, done);
+        else
+            for (; done < times; done++) put_off_piece(lines, piece, words + at + done * step, 0);
         if (piece->ends) rsc_own_calls_end(&lines->calls, piece, address_of_last(piece, words + at));
         lines->instructions += (uint64_t)times * piece->instructions;
-        at += times * step;
+        at += piece->is_run ? piece->words + times * piece->turn_words : times * step;
     }
     finish_pending(lines);
 }
@@ -383,6 +413,7 @@ void rsc_asm_lines_start(struct rsc_ring_writer *writer) {
     lines->shift = (uint32_t)ring->keep_shift;
     lines->stack_told = lines->unknown = lines->closed = 0;
     lines->pending = lines->pending_pieces = 0;
+    lines->room = ROOM_MOST;
     lines->skipped = lines->crossings = lines->instructions = 0;
     slot->skipped = slot->crossings = slot->own_instructions = 0;
     lines->calls.ends = lines->calls.count = lines->calls.told = lines->calls.with_them = 0;
@@ -392,7 +423,13 @@ void rsc_asm_lines_start(struct rsc_ring_writer *writer) {
 void rsc_asm_lines_buffer(struct rsc_ring_writer *writer, uint64_t **next, uint64_t **limit) {
     lines_of(writer)->began_ns = rsc_ring_now_ns();
     *next = writer->slot->raw;
-    *limit = writer->slot->raw + RSC_RAW_WORDS - RSC_BLOCK_SPARE;
+    *limit = writer->slot->raw + lines_of(writer)->room;
+}
+
+static void fit_room(struct lines *lines) {
+    uint64_t open_ns = rsc_ring_now_ns() - lines->began_ns;
+    if (open_ns > OPEN_NS && lines->room > ROOM_LEAST) lines->room /= 2;
+    else if (open_ns < OPEN_NS / 4 && lines->room < ROOM_MOST) lines->room *= 2;
 }
 
 /* Not memset(): that is interposed. */
@@ -410,6 +447,7 @@ int rsc_asm_lines_look(struct rsc_ring_writer *writer, const uint64_t *next, int
     uint32_t count = next ? (uint32_t)(next - slot->raw) : 0;
     lines->writer = writer;
     __atomic_store_n(&slot->raw_busy, 1, __ATOMIC_RELEASE);
+    if (count) fit_room(lines);
     look_at_words(lines, slot->raw, count);
     int old = slot->open_since_ns && rsc_ring_now_ns() - slot->open_since_ns > PUBLISH_AFTER_NS;
     if (publish || old) {

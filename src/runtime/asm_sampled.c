@@ -152,14 +152,73 @@ static void pass(struct sampled *state, uint64_t count) {
     state->references += count;
 }
 
-static void use_piece(struct sampled *state, const struct rsc_own_piece *piece, uint64_t *words) {
+/*
+ * References that have an effect wait here until some more have come, so that their places
+ * in the table are fetched at the same time. They stay in order; whatever looks at the
+ * sampler's state comes after use_pending().
+ */
+#define PENDING_MOST 16u
+struct pending {
+    uint64_t addr[PENDING_MOST], word[PENDING_MOST];
+    uint64_t known; /* references to lines that are known, besides */
+    uint32_t count;
+};
+
+static void use_pending(struct sampled *state, struct sampler_thread *thread, struct pending *pending) {
+    if (!pending->known && !pending->count) return; /* as always in sequential order */
+    rsc_sampler_pass_known(thread, pending->known);
+    state->references += pending->known;
+    state->analysed += pending->known;
+    for (uint32_t i = 0; i < pending->count; i++) use(state, pending->addr[i], pending->word[i]);
+    pending->known = pending->count = 0;
+    rsc_sampler_check_known(process.sampler, thread);
+}
+
+/* None of the piece's references begins a sample. Most are to lines that were just used: they are only counted. */
+static void use_piece_unsampled(struct sampled *state, struct pending *pending, const struct rsc_own_piece *piece, const uint64_t *words) {
+    struct sampler_thread *thread = &process.sampler->threads[state->slot];
+    const struct rsc_own_entry *entry = piece->entries, *end = entry + piece->count;
+    const uint32_t shift = process.shift;
+    /* private stacks of others: what this thread reads is nothing to them */
+    const int reads_matter = thread->set.active || process.sampler->options.models & RSC_MODEL_SHARED;
+    rsc_sampler_check_known(process.sampler, thread);
+    for (; entry < end; entry++) {
+        uint64_t base = words[entry->base], index = words[entry->index];
+        if (__builtin_expect(entry->base && !(base | index), 0)) continue; /* not reached */
+        int is_write = rsc_record_type(entry->word) == RSC_RECORD_WRITE;
+        if (!is_write && !reads_matter) {
+            pending->known++;
+            continue;
+        }
+        uint64_t addr = (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS, line = addr >> shift;
+        if (__builtin_expect((addr + (entry->tag >> 48)) >> shift == line && rsc_sampler_knows(thread, line, is_write), 1)) {
+            pending->known++;
+            continue;
+        }
+        if (pending->count == PENDING_MOST) use_pending(state, thread, pending);
+        if (thread->set.active) rsc_active_prefetch(&thread->set, line);
+        pending->addr[pending->count] = addr;
+        pending->word[pending->count++] = entry->word;
+        rsc_sampler_note_known(thread, line, is_write);
+    }
+}
+
+static void use_piece(struct sampled *state, struct pending *pending, const struct rsc_own_piece *piece, uint64_t *words) {
+    struct sampler_thread *thread = &process.sampler->threads[state->slot];
     words[0] = 0;
     if (state->fast_counts) {
         state->fast_counts = 0;
         pass(state, state->passed > piece->weight ? state->passed - piece->weight : 0);
     }
+    /* a reference may be of two lines */
+    if (piece->plain && !process.one_at_a_time && !rsc_sampler_is_quiet(process.sampler) &&
+        thread->countdown > pending->known + 2u * (piece->count + pending->count)) {
+        use_piece_unsampled(state, pending, piece, words);
+        return;
+    }
+    use_pending(state, thread, pending);
     if (!piece->plain) {
-        rsc_own_expand(piece, words, use, state);
+        rsc_own_expand(piece, words, 0, use, state); /* what are runs have one turn */
         return;
     }
     if (rsc_sampler_is_quiet(process.sampler) && rsc_sampler_countdown(process.sampler, state->slot) > 2u * piece->count) {
@@ -175,19 +234,24 @@ static void use_piece(struct sampled *state, const struct rsc_own_piece *piece, 
 }
 
 static void use_words(struct rsc_asm_local *local, struct sampled *state, uint64_t *words, uint32_t count) {
+    struct sampler_thread *thread = &process.sampler->threads[state->slot];
+    struct pending pending;
+    pending.known = pending.count = 0;
     for (uint32_t at = 0; at < count;) {
         uint64_t word = words[at];
         if (word >> 48) {
             uint32_t type = rsc_record_type(word);
+            use_pending(state, thread, &pending);
             if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) use(state, words[at + 1], word);
             else if (type != RSC_RECORD_LOCK && type != RSC_RECORD_BARRIER) rsc_asm_sampled_put(local, words[at + 1], word);
             at += 2;
             continue;
         }
         const struct rsc_own_piece *piece = word ? rsc_own_piece_find(&state->place, word) : NULL;
-        if (piece) use_piece(state, piece, words + at);
+        if (piece) use_piece(state, &pending, piece, words + at);
         at += piece ? piece->reserved : 1;
     }
+    use_pending(state, thread, &pending);
 }
 
 /* ---- in step with the others ---- */

@@ -20,17 +20,21 @@ struct making {
     size_t piece_count, entry_count;
 };
 
-static void add_access(struct making *making, const struct rsc_asm_entry *entry, enum rsc_record_type type, uint64_t pc) {
+static void add_access(struct making *making, const struct rsc_own_piece *piece, const struct rsc_asm_entry *entry, int32_t step,
+                       enum rsc_record_type type, uint64_t pc) {
     struct rsc_own_entry made = {.disp = entry->disp, .size = entry->size, .base = entry->base, .index = entry->index,
-                                 .scale = entry->scale, .kind = entry->kind, .count = entry->count, .flags = entry->flags};
+                                 .scale = entry->scale, .kind = entry->kind, .count = entry->count, .flags = entry->flags,
+                                 .step = step};
     if (made.kind == RSC_ASM_RIP) {
         made.kind = RSC_ASM_PLAIN;
         made.base = made.index = made.scale = 0;
         made.disp = (int64_t)((pc + (uint64_t)(int64_t)entry->disp) & ADDRESS);
     }
-    uint32_t step = made.kind == RSC_ASM_PLAIN ? RECORD_BYTES_MAX : entry->size;
-    for (uint32_t at = 0; at < entry->size; at += step) {
-        uint32_t size = entry->size - at < step ? entry->size - at : step;
+    if (piece->is_run && made.base >= piece->words) made.base_moves = piece->turn_words;
+    if (piece->is_run && made.index >= piece->words) made.index_moves = piece->turn_words;
+    uint32_t most = made.kind == RSC_ASM_PLAIN ? RECORD_BYTES_MAX : entry->size;
+    for (uint32_t at = 0; at < entry->size; at += most) {
+        uint32_t size = entry->size - at < most ? entry->size - at : most;
         made.word = rsc_record_word(type, size, pc);
         made.size = (uint16_t)size;
         made.tag = (uint64_t)(size - 1) << 48;
@@ -43,10 +47,12 @@ static void add_access(struct making *making, const struct rsc_asm_entry *entry,
 static void find_forms(struct rsc_own_piece *piece, struct rsc_own_entry *entries) {
     uint32_t count = 0;
     for (uint32_t i = 0; piece->plain && i < piece->count; i++) {
-        struct rsc_own_form form = {entries[i].base, entries[i].index, entries[i].index ? entries[i].scale : 0};
+        struct rsc_own_form form = {entries[i].base, entries[i].index, entries[i].index ? entries[i].scale : 0,
+                                    piece->is_run ? entries[i].base_moves : piece->reserved,
+                                    piece->is_run ? entries[i].index_moves : piece->reserved, entries[i].step};
         uint32_t at = 0;
         while (at < count && (piece->forms[at].base != form.base || piece->forms[at].index != form.index ||
-                              piece->forms[at].scale != form.scale))
+                              piece->forms[at].scale != form.scale || piece->forms[at].step != form.step))
             at++;
         if (at == RSC_OWN_FORMS_MAX) return;
         if (at == count) piece->forms[count++] = form;
@@ -70,7 +76,12 @@ static void go_through(struct making *making, uint64_t start, size_t bytes, cons
         struct rsc_own_piece piece = {.pc = pc, .last_pc = pc + head->last, .words = head->words, .reserved = head->reserved,
                                       .instructions = head->instructions, .ends = rsc_asm_ends(head), .plain = 1};
         if (making->numbers) making->numbers[at / 8] = (uint32_t)making->piece_count + 1;
-        if (rsc_asm_is_run(head)) piece.words = piece.reserved = (uint16_t)(head->words + head->reserved); /* of one turn */
+        const int32_t *steps = (const void *)(entries + head->entries);
+        if (rsc_asm_is_run(head)) {
+            piece.is_run = 1;
+            piece.turn_words = head->reserved;
+            piece.reserved = (uint16_t)(head->words + head->reserved);
+        }
         at += rsc_asm_block_bytes(head);
         for (uint32_t i = 0; i < head->entries; i++) {
             const struct rsc_asm_entry *entry = &entries[i];
@@ -79,8 +90,9 @@ static void go_through(struct making *making, uint64_t start, size_t bytes, cons
             uint64_t entry_pc = pc + entry->pc;
             int is_plain = entry->kind == RSC_ASM_PLAIN || entry->kind == RSC_ASM_RIP;
             if (!is_plain || entry->size > LINE) piece.plain = 0;
-            if (entry->flags & RSC_ASM_READS) add_access(making, entry, RSC_RECORD_READ, entry_pc);
-            if (entry->flags & RSC_ASM_WRITES) add_access(making, entry, RSC_RECORD_WRITE, entry_pc);
+            int32_t step = piece.is_run ? steps[i] : 0;
+            if (entry->flags & RSC_ASM_READS) add_access(making, &piece, entry, step, RSC_RECORD_READ, entry_pc);
+            if (entry->flags & RSC_ASM_WRITES) add_access(making, &piece, entry, step, RSC_RECORD_WRITE, entry_pc);
             piece.tells_stack = entry_pc == piece.last_pc && entry->kind == RSC_ASM_PLAIN && i + 1u == head->entries &&
                                 (piece.ends == RSC_PLAN_ENDS_CALL ? entry->flags & RSC_ASM_WRITES : entry->flags & RSC_ASM_READS) != 0;
         }
@@ -177,11 +189,12 @@ static int take_turns(const struct rsc_own_entry *entry) {
     return entry[1].kind == RSC_ASM_STRING && rsc_record_pc(entry[0].word) == rsc_record_pc(entry[1].word);
 }
 
-void rsc_own_expand(const struct rsc_own_piece *piece, const uint64_t *words, rsc_own_put *put, void *context) {
+void rsc_own_expand(const struct rsc_own_piece *piece, const uint64_t *words, uint32_t turn, rsc_own_put *put, void *context) {
     for (uint32_t i = 0; i < piece->count; i++) {
         const struct rsc_own_entry *entry = &piece->entries[i];
-        uint64_t base = entry->base ? words[entry->base] : 0, start = base + (uint64_t)entry->disp;
-        uint64_t index = entry->index ? words[entry->index] : 0;
+        uint64_t base = entry->base ? words[entry->base + turn * entry->base_moves] : 0;
+        uint64_t index = entry->index ? words[entry->index + turn * entry->index_moves] : 0;
+        uint64_t start = base + (uint64_t)entry->disp + turn * (uint64_t)(int64_t)entry->step;
         switch (entry->kind) {
         case RSC_ASM_PLAIN:
             /* both zero: the instruction was not reached */

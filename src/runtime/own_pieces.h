@@ -23,18 +23,24 @@ struct rsc_own_entry {
     uint8_t base, index, scale, kind, count, flags; /* base, index 0: none */
     uint64_t tag;  /* size less 1, in bits 48 to 63 */
     uint32_t form; /* of a piece that is `plain`: which of its forms the address is made from, by adding disp */
+    int32_t step;  /* of a run: what each turn adds to the address */
+    uint16_t base_moves, index_moves; /* of a run: words that base and index are further on each turn */
 };
 
 /* Registers that addresses are made from: several accesses often share them. */
 struct rsc_own_form {
     uint8_t base, index, scale;
+    uint16_t base_moves, index_moves; /* words from one execution, or turn, to the next */
+    int32_t step;                     /* added from turn to turn */
 };
 #define RSC_OWN_FORMS_MAX 16u
 
 struct rsc_own_piece {
     uint64_t pc, last_pc;
     const struct rsc_own_entry *entries;
-    uint16_t count, words, reserved, instructions;
+    uint16_t count, words, reserved, instructions; /* reserved: of a run, with one turn */
+    uint16_t turn_words; /* of a run: words of each turn, behind `words` */
+    uint8_t is_run;
     uint16_t weight;     /* accesses as the countdown counts them */
     uint8_t ends;        /* enum rsc_plan_end */
     uint8_t plain;       /* all its entries are, and none is longer than a line of 64 bytes */
@@ -63,12 +69,19 @@ static inline const struct rsc_own_piece *rsc_own_piece_find(struct rsc_own_plac
     return number ? &place->pieces[number - 1] : NULL;
 }
 
+/* Turns of a run that began. */
+static inline uint32_t rsc_own_turns(const struct rsc_own_piece *piece, const uint64_t *words) {
+    uint64_t counted = words[1] - (uint64_t)RSC_ASM_RECORD;
+    if (counted > RSC_ASM_RUN_MOST + piece->turn_words) return 0; /* it was left before its first turn */
+    return piece->turn_words ? (uint32_t)counted / piece->turn_words : (uint32_t)counted;
+}
+
 /*
  * Every access of an execution, in order: `put` is called with the address and the
- * word of its record. `words` are the piece's, words[0] being zero.
+ * word of its record. `words` are the piece's, words[0] being zero. Of a run: of one turn, from 0 on.
  */
 typedef void rsc_own_put(void *context, uint64_t addr, uint64_t word);
-void rsc_own_expand(const struct rsc_own_piece *piece, const uint64_t *words, rsc_own_put *put, void *context)
+void rsc_own_expand(const struct rsc_own_piece *piece, const uint64_t *words, uint32_t turn, rsc_own_put *put, void *context)
     __attribute__((visibility("hidden")));
 
 #endif

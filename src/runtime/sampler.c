@@ -300,7 +300,7 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     struct sampler_thread *thread = &sampler->threads[slot];
     if (!thread->laid_out) rsc_sampler_lay_out_slot(sampler, thread);
     thread->identity = identity;
-    thread->until_sync = 0;
+    thread->until_sync = thread->known_turn = 0;
     rsc_rng_seed(&thread->rng, sampler->options.seed, identity);
     draw(sampler, thread);
     uint32_t slots = slots_in_use(sampler);

@@ -10,6 +10,8 @@
 
 #include "runtime/sampler_state.h"
 
+#define AHEAD 8u /* entries of a log that are fetched ahead of the one at hand */
+
 void rsc_sampler_lock(struct rsc_sampler *sampler) {
     if (!is_parallel(sampler)) return;
     for (uint32_t tries = 1; __atomic_exchange_n(&sampler->shared_lock, 1, __ATOMIC_ACQUIRE); tries++)
@@ -90,6 +92,7 @@ static void read_log(struct rsc_sampler *sampler, struct sampler_thread *thread,
             continue;
         }
         if (!(told & 1)) continue;
+        if (*cursor + AHEAD < head) rsc_active_prefetch(&thread->set, load_relaxed(&writer->log[(*cursor + AHEAD) & (size - 1)].line));
         ++*taken;
         uint32_t sample = rsc_active_take(&thread->set, line);
         if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_INVALIDATED, NULL);
@@ -130,6 +133,7 @@ void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *t
     for (; cursor != head; cursor++) {
         const struct log_entry *entry = &thread->log[cursor & (size - 1)];
         uint64_t line = load_relaxed(&entry->line);
+        if (set->active && cursor + AHEAD < head) rsc_active_prefetch(set, load_relaxed(&thread->log[(cursor + AHEAD) & (size - 1)].line));
         uint32_t epoch = epoch_now(set, load_relaxed(&entry->told) >> 1), sample;
         if (!epoch || !set->active) continue; /* before any sample */
         while ((sample = rsc_active_use(set, line, epoch)) != RSC_NO_SAMPLE) {

@@ -40,12 +40,14 @@ static char *lay_out_thread(struct sampler_thread *thread, const struct rsc_samp
     }
     if (options->order == RSC_ORDER_PARALLEL) {
         parts.recent = carve(&at, RECENT_LINES * sizeof *parts.recent);
+        parts.known = carve(&at, KNOWN_LINES * sizeof *parts.known);
         parts.cursor = carve(&at, options->threads_most * sizeof *parts.cursor);
         parts.log = carve(&at, options->log_entries * sizeof *parts.log);
     }
     if (thread) {
         thread->facts = parts.facts;
         thread->recent = parts.recent;
+        thread->known = parts.known;
         thread->cursor = parts.cursor;
         thread->log = parts.log;
     }

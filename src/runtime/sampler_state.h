@@ -14,6 +14,7 @@
 #include "runtime/sampler.h"
 
 #define RECENT_LINES 4096u     /* lines of the cache that keeps logs short; 64 KiB a thread */
+#define KNOWN_LINES 1024u      /* lines that a thread knows to be used without effect; 8 KiB, so that they stay in the first cache */
 #define FILTER_COUNTERS 16384u /* that tell lines which no shared sample has */
 #define DISTANCE_BINS 1024u    /* for pruning: 16 an octave */
 
@@ -40,6 +41,8 @@ struct sampler_thread {
     struct rsc_active_samples set;
     struct sample_facts *facts; /* [samples_most] */
     struct recent_line *recent; /* [RECENT_LINES] */
+    uint64_t *known;            /* [KNOWN_LINES]: line << 1 | written; see rsc_sampler_knows() */
+    uint64_t known_turn;        /* `turn` that they are of */
     uint64_t *cursor;           /* [threads_most]: how far each slot's log was read */
     struct rsc_rng rng;
     uint64_t countdown;
@@ -96,6 +99,37 @@ static inline uint32_t slots_in_use(const struct rsc_sampler *sampler) {
 }
 static inline uint32_t filter_of(uint64_t line) {
     return (uint32_t)(line * 0x9E3779B97F4A7C15ull >> 50); /* 14 bits */
+}
+
+/*
+ * Parallel order: lines that the thread has used, or written, since a sample began or a line
+ * was taken for the last time anywhere. All who want to know of them do, so that using them
+ * again changes nothing but counts: rsc_sampler_pass_known() instead of rsc_sampler_use().
+ * What makes that untrue makes `turn` another one; between looks at it (rsc_sampler_check_known())
+ * what others begin is seen late, as everything is in this order.
+ */
+static inline uint64_t *known_place(const struct sampler_thread *thread, uint64_t line) {
+    return &thread->known[(line ^ line >> 10) % KNOWN_LINES];
+}
+static inline int rsc_sampler_knows(const struct sampler_thread *thread, uint64_t line, int is_write) {
+    return (*known_place(thread, line) | !is_write) == (line << 1 | 1);
+}
+static inline void rsc_sampler_check_known(const struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    uint64_t turn = load_relaxed(&sampler->turn);
+    if (__builtin_expect(turn == thread->known_turn, 1)) return;
+    __builtin_memset(thread->known, 0xff, KNOWN_LINES * sizeof *thread->known); /* no line has that number */
+    thread->known_turn = turn;
+}
+/* The line is used now, or before anything else looks at the thread's state. */
+static inline void rsc_sampler_note_known(const struct sampler_thread *thread, uint64_t line, int is_write) {
+    *known_place(thread, line) = line << 1 | (uint64_t)is_write;
+}
+/* `count` uses of lines that are known: fewer than the countdown. */
+static inline void rsc_sampler_pass_known(struct sampler_thread *thread, uint64_t count) {
+    thread->countdown -= count;
+    thread->until_sync += count;
+    add_own(&thread->references, count);
+    add_own(&thread->analysed, count);
 }
 
 /* sampler.c */

