@@ -1,5 +1,6 @@
 /* drain.c - see drain.h for the order in which blocks are taken. */
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,9 +111,9 @@ static void free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     slot->blocks[cursor->consumed % RSC_RING_BLOCKS].count = 0; /* taken once, whatever `published` says */
     __atomic_store_n(&slot->consumed, ++cursor->consumed, __ATOMIC_RELEASE);
     __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
-    /* A thread that found its ring full goes on when half of it is free, and not for one block at a time. */
+    /* A thread that found its ring full goes on when half of it is free, and not for one block at a time; and with it all that wait for it. */
     if (__atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) - cursor->consumed == RSC_RING_SOME)
-        syscall(SYS_futex, &slot->consumed_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
+        syscall(SYS_futex, &slot->consumed_signal, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* ---- which block next ---- */
@@ -432,7 +433,7 @@ static int held_back(struct rsc_drain *drain, const struct choice *choice) {
 static int take_some(struct rsc_drain *drain, const struct choice *choice) {
     struct rsc_drain_cursor *cursor = &drain->cursors[choice->slot];
     struct rsc_slot *slot = &drain->ring->slots[choice->slot];
-    uint64_t most = RSC_DRAIN_STEP; /* records, or references where only some are kept */
+    uint64_t most = RSC_RING_TURN; /* records, or references where only some are kept */
     if (choice->until_ns == NEVER || !cursor->step_ns_256) most = UINT64_MAX;
     else if (choice->until_ns > choice->time_ns) most += (choice->until_ns - choice->time_ns) * 256 / cursor->step_ns_256;
     int status = drain->skipped ? rsc_drain_take_kept(drain, cursor, slot, most)

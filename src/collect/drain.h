@@ -4,7 +4,7 @@
  *
  * Threads are merged by time. Each block says when it began and ended; in between,
  * records are taken to be evenly spread, and blocks that overlap are interleaved
- * in steps of 64 records. A block waits until no running thread can still publish
+ * in turns of RSC_RING_TURN records. A block waits until no running thread can still publish
  * an older one, but at most 20 ms (counted as `late`).
  */
 #ifndef RSC_COLLECT_DRAIN_H
@@ -14,8 +14,6 @@
 
 #include "collect/roi.h"
 #include "runtime/ring.h"
-
-#define RSC_DRAIN_STEP 64u
 
 struct rsc_drain_stats {
     uint64_t accesses, calls, blocks, instructions, unrecorded_instructions;

@@ -161,15 +161,25 @@ static void pass(struct sampled *state, uint64_t count) {
 struct pending {
     uint64_t addr[PENDING_MOST], word[PENDING_MOST];
     uint64_t known; /* references to lines that are known, besides */
+    uint64_t known_before[PENDING_MOST]; /* how many there had been */
     uint32_t count;
 };
 
+static void pass_known(struct sampled *state, struct sampler_thread *thread, uint64_t count) {
+    rsc_sampler_pass_known(thread, count);
+    state->references += count;
+    state->analysed += count;
+}
+
 static void use_pending(struct sampled *state, struct sampler_thread *thread, struct pending *pending) {
     if (!pending->known && !pending->count) return; /* as always in sequential order */
-    rsc_sampler_pass_known(thread, pending->known);
-    state->references += pending->known;
-    state->analysed += pending->known;
-    for (uint32_t i = 0; i < pending->count; i++) use(state, pending->addr[i], pending->word[i]);
+    uint64_t passed = 0;
+    for (uint32_t i = 0; i < pending->count; i++) {
+        pass_known(state, thread, pending->known_before[i] - passed);
+        passed = pending->known_before[i];
+        use(state, pending->addr[i], pending->word[i]);
+    }
+    pass_known(state, thread, pending->known - passed);
     pending->known = pending->count = 0;
     rsc_sampler_check_known(process.sampler, thread);
 }
@@ -198,6 +208,7 @@ static void use_piece_unsampled(struct sampled *state, struct pending *pending, 
         if (pending->count == PENDING_MOST) use_pending(state, thread, pending);
         if (thread->set.active) rsc_active_prefetch(&thread->set, line);
         pending->addr[pending->count] = addr;
+        pending->known_before[pending->count] = pending->known;
         pending->word[pending->count++] = entry->word;
         rsc_sampler_note_known(thread, line, is_write);
     }
@@ -206,6 +217,7 @@ static void use_piece_unsampled(struct sampled *state, struct pending *pending, 
 static void use_piece(struct sampled *state, struct pending *pending, const struct rsc_own_piece *piece, uint64_t *words) {
     struct sampler_thread *thread = &process.sampler->threads[state->slot];
     words[0] = 0;
+    rsc_sampler_stand_by(process.sampler);
     if (state->fast_counts) {
         state->fast_counts = 0;
         pass(state, state->passed > piece->weight ? state->passed - piece->weight : 0);
@@ -472,6 +484,7 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     struct rsc_sampler_options options = ring->sampler;
     options.threads_most = THREADS_MOST;
     options.places_have_threads = 0;
+    options.turn = RSC_RING_TURN;
     options.emit = emit;
     options.emit_context = NULL;
     process.ring = ring;

@@ -12,7 +12,9 @@
  * call that may block. Words of a block that were not written are zero: the parent
  * clears what it has taken before it gives the block back. After a killed program
  * it finds in the open block what was never published. A full ring makes the thread
- * wait (counted in the slot), never lose; a dead parent makes it stop recording.
+ * wait (counted in the slot), never lose; a dead parent makes it stop recording. While
+ * one waits, so do all others when they next publish: threads that went on would be seen
+ * to have run alone.
  *
  * Words. Little is written while the program runs; the parent puts it together
  * again with the plans (collect/expand.h). In a block there are
@@ -38,6 +40,7 @@
 #define RSC_RING_SLOTS 1024u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 8184u
+#define RSC_RING_TURN 64u /* references of a thread after which the next one has its turn, where several run at the same time */
 #define RSC_BLOCK_SPARE 1024u /* words at its end that one execution may still need when it began before them */
 #define RSC_NOTES_BYTES (4u << 20)
 #define RSC_RAW_WORDS 5120u /* of a thread that looks at its words itself; RSC_BLOCK_SPARE of them behind where none may begin */
@@ -151,7 +154,8 @@ struct rsc_slot {
     /* Of a thread that looks at its words itself before the parent gets any: */
     uint64_t skipped, crossings, own_instructions; /* not yet told in a block */
     uint32_t raw_busy;                             /* it is looking at them now: they are of no use to the parent */
-    uint8_t pad0[128 - 92];
+    uint32_t waits_now; /* it found its ring full */
+    uint8_t pad0[128 - 96];
     /* Written by the parent: */
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
@@ -210,8 +214,9 @@ struct rsc_ring {
     uint64_t sampled;         /* 1: it samples its references itself, as the next two say; lines by keep_shift */
     uint64_t sampler_planned; /* samples after which the period doubles; 0: never */
     struct rsc_sampler_options sampler;
+    uint64_t some_wait; /* perhaps: for the parent */
     uint64_t unread; /* nobody takes blocks, each is written over: what recording costs by itself (bench_asm.c) */
-    uint8_t pad[4096 - 192 - sizeof(struct rsc_sampler_options)];
+    uint8_t pad[4096 - 200 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];

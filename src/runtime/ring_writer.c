@@ -61,23 +61,45 @@ static int parent_is_gone(struct rsc_ring *ring) {
     return 1;
 }
 
-/* Waits until the ring has a free block. Returns 0, or -1 when the parent is gone. */
+/* A thread that waits until half of its ring is free; NULL: none. Only some of those that were killed are taken for one, and not for long. */
+static struct rsc_slot *who_waits(struct rsc_ring *ring) {
+    if (!__atomic_load_n(&ring->some_wait, __ATOMIC_RELAXED)) return NULL;
+    uint32_t used = __atomic_load_n(&ring->slots_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
+        struct rsc_slot *slot = &ring->slots[i];
+        if (__atomic_load_n(&slot->waits_now, __ATOMIC_RELAXED) &&
+            __atomic_load_n(&slot->published, __ATOMIC_RELAXED) - __atomic_load_n(&slot->consumed, __ATOMIC_RELAXED) > RSC_RING_SOME)
+            return slot;
+    }
+    __atomic_store_n(&ring->some_wait, 0, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* Waits until the ring has a free block, and until no other thread waits for one. Returns 0, or -1 when the parent is gone. */
 static int wait_for_room(struct rsc_ring_writer *writer) {
-    struct rsc_slot *slot = writer->slot;
+    struct rsc_slot *own = writer->slot;
     uint64_t began = 0;
     for (;;) {
+        int full = own->published - __atomic_load_n(&own->consumed, __ATOMIC_ACQUIRE) >= RSC_RING_BLOCKS;
+        struct rsc_slot *slot = full ? own : who_waits(writer->ring);
+        if (!slot) break;
         uint32_t signal_seen = __atomic_load_n(&slot->consumed_signal, __ATOMIC_ACQUIRE);
-        if (slot->published - __atomic_load_n(&slot->consumed, __ATOMIC_ACQUIRE) < RSC_RING_BLOCKS) break;
+        if (full && !own->waits_now) {
+            __atomic_store_n(&own->waits_now, 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&writer->ring->some_wait, 1, __ATOMIC_RELAXED);
+            signal_parent(writer->ring, RSC_RING_BLOCKS);
+            continue; /* the parent may have been here in between */
+        }
         if (!began) {
             began = rsc_ring_now_ns();
-            slot->waits++;
-            signal_parent(writer->ring, RSC_RING_BLOCKS);
+            own->waits++;
         }
-        if (parent_is_gone(writer->ring)) return -1;
+        if (parent_is_gone(writer->ring)) break;
         futex_wait(&slot->consumed_signal, signal_seen, WAIT_MS);
     }
-    if (began) slot->waited_ns += rsc_ring_now_ns() - began;
-    return 0;
+    __atomic_store_n(&own->waits_now, 0, __ATOMIC_RELAXED);
+    if (began) own->waited_ns += rsc_ring_now_ns() - began;
+    return __atomic_load_n(&writer->ring->detached, __ATOMIC_RELAXED) ? -1 : 0;
 }
 
 /* Begins with an empty open block. Nothing is in it yet, so nobody waits for it. */

@@ -184,7 +184,7 @@ static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *th
         rsc_sampler_end_private(sampler, thread, set->oldest, RSC_SAMPLE_PRUNED, NULL);
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         rsc_sampler_end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
-    thread->facts[sample] = (struct sample_facts){*place, load_relaxed(&thread->references), thread->drawn_with};
+    thread->facts[sample] = (struct sample_facts){.use = *place, .begun = load_relaxed(&thread->references), .weight = thread->drawn_with};
     back_off(sampler, thread, set);
     if (set->active > 1) return;
     if (is_parallel(sampler)) rsc_sampler_skip_logs(sampler, thread);
@@ -201,7 +201,8 @@ static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thr
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_PRUNED, NULL);
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_CENSORED, NULL);
-    sampler->shared_facts[sample] = (struct sample_facts){*place, everybodys_references(sampler), thread->drawn_with};
+    sampler->shared_facts[sample] = (struct sample_facts){*place, everybodys_references(sampler), load_relaxed(&thread->references), thread,
+                                                          thread->drawn_with};
     back_off(sampler, thread, set);
     __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
     __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
@@ -238,6 +239,13 @@ static void use_shared_now(struct rsc_sampler *sampler, struct sampler_thread *t
     if (begins) begin_shared(sampler, thread, line, place);
 }
 
+/* Is the sample of the same thread, and of this turn of its references? */
+static int is_of_this_turn(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint32_t sample) {
+    const struct sample_facts *facts = &sampler->shared_facts[sample];
+    const uint32_t turn = sampler->options.turn;
+    return turn && facts->by == thread && facts->own / turn == load_relaxed(&thread->references) / turn;
+}
+
 static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
                        const struct rsc_sample_place *place) {
     if (!begins && !__atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED)) return;
@@ -245,12 +253,16 @@ static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *threa
         use_shared_now(sampler, thread, line, begins, place);
         return;
     }
-    /* in parallel order only what can be a sampled line is looked at now; the rest goes to the log */
+    /* in parallel order only what is a sampled line is looked at now; the rest goes to the log */
     if (!begins && !__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return;
     rsc_sampler_lock(sampler);
-    rsc_sampler_merge_logs(sampler);
-    use_shared_now(sampler, thread, line, begins, place);
-    rsc_sampler_publish_epoch(sampler);
+    uint32_t sample = rsc_active_find(&sampler->shared, line);
+    if (begins || sample != RSC_NO_SAMPLE) {
+        if (!begins && is_of_this_turn(sampler, thread, sample)) rsc_sampler_merge_log(sampler, thread);
+        else rsc_sampler_merge_logs(sampler);
+        use_shared_now(sampler, thread, line, begins, place);
+        rsc_sampler_publish_epoch(sampler);
+    }
     rsc_sampler_unlock(sampler);
 }
 

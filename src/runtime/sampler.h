@@ -90,6 +90,11 @@ struct rsc_sampler_options {
      * active); 0.99; 1: never.
      */
     double prune_quantile;
+    /*
+     * Parallel: threads take turns of so many of their own references, as far as distances tell: what
+     * others use is seen from the next turn on. 0: at once, however long a sample's begin and end take.
+     */
+    uint32_t turn;
     uint32_t places_have_threads; /* 1: places say which thread it is (where several share a stack) */
     /* Takes a finished sample, on the thread that ended it: at the same time from several where order is parallel. */
     void (*emit)(void *context, const struct rsc_sample_record *record);

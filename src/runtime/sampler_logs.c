@@ -12,11 +12,14 @@
 
 #define AHEAD 8u /* entries of a log that are fetched ahead of the one at hand */
 
+void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
+    for (uint32_t tries = 1; __atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED); tries++)
+        if (tries % 64 == 0) sched_yield();
+}
+
 void rsc_sampler_lock(struct rsc_sampler *sampler) {
     if (!is_parallel(sampler)) return;
-    for (uint32_t tries = 1; __atomic_exchange_n(&sampler->shared_lock, 1, __ATOMIC_ACQUIRE); tries++)
-        while (__atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED))
-            if (tries++ % 64 == 0) sched_yield();
+    while (__atomic_exchange_n(&sampler->shared_lock, 1, __ATOMIC_ACQUIRE)) rsc_sampler_stand_by(sampler);
 }
 
 void rsc_sampler_unlock(struct rsc_sampler *sampler) {

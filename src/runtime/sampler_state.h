@@ -20,10 +20,14 @@
 
 enum { PARK_NOT, PARK_WAITING, PARK_BUSY };
 
+struct sampler_thread;
+
 /* What is known of an active sample from its begin. */
 struct sample_facts {
     struct rsc_sample_place use;
     uint64_t begun; /* references before it: the thread's, or everybody's */
+    uint64_t own;   /* shared: the thread's */
+    const struct sampler_thread *by;
     double weight;
 };
 
@@ -145,6 +149,12 @@ void rsc_sampler_lay_out_slot(struct rsc_sampler *sampler, struct sampler_thread
 
 /* sampler_logs.c */
 void rsc_sampler_lock(struct rsc_sampler *sampler);
+/*
+ * Until nobody has the lock. The begin and the end of a shared sample take as long as tens of
+ * other references; threads that went on meanwhile would be seen to use that much more
+ * between the two.
+ */
+void rsc_sampler_stand_by(const struct rsc_sampler *sampler);
 void rsc_sampler_unlock(struct rsc_sampler *sampler);
 
 /* Tells others of a use, where anybody wants to know and has not been told. */

@@ -474,6 +474,29 @@ static void test_memory_is_bounded(void **state) {
     }
 }
 
+/* Threads take turns of 64 references: within its turn a thread does not see what others use, and then all of it. */
+static void test_turns(void **state) {
+    (void)state;
+    for (uint64_t before = 0; before < 130; before++) {
+        struct seen seen[2] = {{0}, {0}};
+        struct rsc_sampler_options options = {.models = RSC_MODEL_SHARED, .order = RSC_ORDER_PARALLEL, .period = 1e9, .turn = 64,
+                                              .prune_quantile = 1, .threads_most = THREADS, .emit = take_record, .emit_context = seen};
+        void *memory;
+        size_t bytes;
+        struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
+        for (uint64_t i = 0; i < before; i++) use(sampler, &(struct reference){1000, 0, 0}, 1);
+        sampler->threads[0].countdown = 1;
+        for (uint64_t line = 1; line <= 3; line++) use(sampler, &(struct reference){line, 0, 0}, 2);
+        for (uint64_t line = 100; line < 110; line++) use(sampler, &(struct reference){line, 1, 0}, 3);
+        use(sampler, &(struct reference){1, 0, 0}, 4);
+        assert_int_equal(seen[1].count, 1);
+        assert_int_equal(seen[1].record[0].distance, (before + 1) / 64 == (before + 4) / 64 ? 2 : 12);
+        rsc_sampler_finish(sampler);
+        rsc_pages_free(memory, bytes);
+        free(seen[1].record);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_reference),
@@ -481,6 +504,7 @@ int main(void) {
         cmocka_unit_test(test_known_lines),
         cmocka_unit_test(test_sketch),
         cmocka_unit_test(test_pruning),
+        cmocka_unit_test(test_turns),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_memory_is_bounded),
     };

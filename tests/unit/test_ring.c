@@ -143,6 +143,29 @@ static void a_full_ring_makes_its_thread_wait(void **state) {
     free_ring(ring);
 }
 
+/* Whoever went on while another waits for the parent would be seen to have run alone. */
+static void while_one_waits_so_do_all(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    const uint64_t records = 3ull * RSC_RING_BLOCKS * BLOCK_RECORDS, few = 3ull * BLOCK_RECORDS;
+    struct job full = {ring, records, 0}, other = {ring, few, 0};
+    struct seen seen = {0};
+    (void)state;
+    threads_done = 0;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    pthread_create(&full.thread, NULL, write_records, &full);
+    while (!__atomic_load_n(&ring->slots[0].waits_now, __ATOMIC_ACQUIRE)) usleep(100);
+    pthread_create(&other.thread, NULL, write_records, &other);
+    usleep(200000);
+    assert_true(__atomic_load_n(&ring->slots[1].published, __ATOMIC_ACQUIRE) <= 1);
+    assert_int_equal(__atomic_load_n(&threads_done, __ATOMIC_ACQUIRE), 0);
+    take(drain, &seen, records + few, 2);
+    pthread_join(full.thread, NULL);
+    pthread_join(other.thread, NULL);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
 static void what_was_never_published_is_found(void **state) {
     struct rsc_ring *ring = new_ring();
     struct rsc_drain *drain;
@@ -425,6 +448,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_side_by_side),
         cmocka_unit_test(a_full_ring_makes_its_thread_wait),
+        cmocka_unit_test(while_one_waits_so_do_all),
         cmocka_unit_test(what_was_never_published_is_found),
         cmocka_unit_test(killed_while_publishing),
         cmocka_unit_test(after_a_killed_thread_blocks_are_clear),
