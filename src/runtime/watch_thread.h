@@ -140,6 +140,7 @@ struct rsc_watch_use {
     uint32_t piece_accesses;
     uint64_t piece_words;
     uint32_t flags;
+    uint64_t cost; /* rsc_watch_cost() */
 };
 
 /* Writes the sample of one word of an access, and gives it a register or not: returns that, or RSC_WATCH_NO_REGISTER. */
