@@ -1,55 +1,117 @@
 /*
  * bench_collect.c - how fast the QEMU collector records, when nobody analyses.
  *
- *   bench_collect PROGRAM [ARGUMENTS]
+ *   bench_collect SOURCE [ROUNDS [KERNEL|PROGRAM...]]
  *
- * The program runs natively, under plain QEMU, and under QEMU with the collector
- * while this process only takes the blocks. Bar: 150 M references/s of the
- * program's processor time on integer code.
+ * SOURCE is bench/programs/kernels.c, of which the kernels named are built at -O2; by
+ * default those of integer code. A PROGRAM is anything with a slash in it, run without
+ * arguments. Each runs in five ways that take turns, ROUNDS times (5), of which the least counts:
+ *
+ *   plain       under QEMU alone
+ *   callbacks   under QEMU with a plugin whose callback for memory accesses is empty
+ *   buffer      recording every reference into its thread's buffer, which nobody reads
+ *   recorded    the same while this process takes every reference out of it, and makes
+ *               accesses of it, on the other cores
+ *   paths       with calls and returns too
+ *
+ * Times are the program's own processor time, user and system. Bar: 150 M references/s
+ * recorded on integer code.
  */
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/watched.h"
 
-static double plain_qemu(const struct rsc_target *target, char **argv) {
+static const char *const integer_code[] = {"histogram", "sort", "join", "chase"};
+#define KERNELS (sizeof integer_code / sizeof *integer_code)
+
+enum way { PLAIN, CALLBACKS, BUFFER, RECORDED, PATHS, WAYS };
+static const char *const names[WAYS] = {"plain", "callbacks", "buffer", "recorded", "paths"};
+
+static char folder[] = "/tmp/bench_collect.XXXXXX", empty_plugin[PATH_MAX];
+
+static double under_qemu(const struct rsc_target *target, char *argv0, const char *plugin) {
     struct rusage usage;
+    char *words[8] = {(char *)rsc_launch_qemu_path(target->guest), (char *)"-cpu", (char *)"max"};
+    int count = 3, status = 0;
+    if (plugin) words[count++] = (char *)"-plugin", words[count++] = (char *)plugin;
+    words[count++] = argv0;
     pid_t pid = fork();
     if (pid == 0) {
-        char *words[64] = {(char *)rsc_launch_qemu_path(target->guest), (char *)"-cpu", (char *)"max", (char *)target->path};
-        for (size_t i = 1; argv[i] && i < 59; i++) words[3 + i] = argv[i];
-        if (!freopen("/dev/null", "w", stdout)) _exit(1);
         execv(words[0], words);
         _exit(127);
     }
-    need(wait4(pid, NULL, 0, &usage) == pid ? 0 : -1, "qemu");
+    need(wait4(pid, &status, 0, &usage) == pid && status == 0 ? 0 : -1, "qemu");
     return cpu_of(&usage);
 }
 
-static void measure(const struct rsc_target *target, char **argv, int contexts) {
-    struct rsc_launch_options options = {.contexts = contexts, .seed = 1};
+static double measure(const struct rsc_target *target, char *path, enum way way, double *references) {
+    struct rsc_launch_options options = {.contexts = way == PATHS, .unread = way == BUFFER, .seed = 1};
     struct rsc_drain_stats stats;
-    double wall, cpu = watch_to_end(target, argv, &options, &stats, &wall);
-    printf("collector%s: %.2f s, %.1f M references, %.0f M references/s of processor time, %.0f M/s of wall time, waited %.2f s\n",
-           contexts ? " with call paths" : "", cpu, (double)stats.accesses / 1e6, (double)stats.accesses / cpu / 1e6,
-           (double)stats.accesses / wall / 1e6, 1e-9 * (double)stats.waited_ns);
+    char *argv[] = {path, NULL};
+    double wall;
+    if (way == PLAIN) return under_qemu(target, path, NULL);
+    if (way == CALLBACKS) return under_qemu(target, path, empty_plugin);
+    double cpu = watch_to_end(target, argv, &options, &stats, &wall);
+    if (way == RECORDED) *references = (double)stats.accesses;
+    return cpu;
+}
+
+static void compare(char *path, const char *name, int rounds) {
+    struct rsc_target target;
+    struct rsc_error error;
+    double least[WAYS], references = 0;
+    need(rsc_target_find(&target, path, &error), path);
+    need(rsc_launch_check(target.guest, &error), "QEMU and the plugin");
+    for (int way = 0; way < WAYS; way++) least[way] = INFINITY;
+    int null = open("/dev/null", O_WRONLY), out = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(null, STDOUT_FILENO);
+    for (int round = 0; round < rounds; round++)
+        for (int way = 0; way < WAYS; way++) {
+            double cpu = measure(&target, path, (enum way)way, &references);
+            if (cpu < least[way]) least[way] = cpu;
+        }
+    dup2(out, STDOUT_FILENO);
+    close(null);
+    close(out);
+    printf("%-10s %8.1f M", name, references / 1e6);
+    for (int way = 0; way < WAYS; way++) printf(" %9.0f", references / least[way] / 1e6);
+    printf("\n");
+    fflush(stdout);
 }
 
 int main(int argc, char **argv) {
-    struct rsc_target target;
-    struct rsc_error error;
-    double native = 0;
-    if (argc < 2) {
-        fprintf(stderr, "usage: bench_collect PROGRAM [ARGUMENTS]\n");
+    int rounds = argc > 2 ? atoi(argv[2]) : 5;
+    char command[8192], path[PATH_MAX];
+    if (argc < 2 || rounds < 1) {
+        fprintf(stderr, "usage: bench_collect bench/programs/kernels.c [ROUNDS [KERNEL|PROGRAM...]]\n");
         return 2;
     }
-    need(rsc_target_find(&target, argv[1], &error), argv[1]);
-    need(rsc_launch_check(target.guest, &error), "QEMU and the plugin");
-    need(rsc_launch_native_seconds(&target, argv + 1, &native, &error), "native run");
-    printf("native: %.2f s; plain QEMU: %.2f s\n", native, plain_qemu(&target, argv + 1));
-    fflush(stdout);
-    measure(&target, argv + 1, 0);
-    measure(&target, argv + 1, 1);
+    need(mkdtemp(folder) ? 0 : -1, "a folder in /tmp");
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    need(length > 0 ? 0 : -1, "/proc/self/exe");
+    path[length] = 0;
+    snprintf(empty_plugin, sizeof empty_plugin, "%.*s/libempty_plugin.so", (int)(strrchr(path, '/') - path), path);
+    printf("M references/s of the program's processor time\n%-10s %10s", "", "references");
+    for (int way = 0; way < WAYS; way++) printf(" %9s", names[way]);
+    printf("\n");
+    for (size_t i = 0; i < (argc > 3 ? (size_t)argc - 3 : KERNELS); i++) {
+        const char *kernel = argc > 3 ? argv[3 + i] : integer_code[i];
+        if (strchr(kernel, '/')) {
+            compare(argv[3 + i], strrchr(kernel, '/') + 1, rounds);
+            continue;
+        }
+        snprintf(path, sizeof path, "%s/%s", folder, kernel);
+        snprintf(command, sizeof command, "gcc -O2 -g -w -DKERNEL_%s '%s' -o %s", kernel, argv[1], path);
+        need(system(command) == 0 ? 0 : -1, command);
+        compare(path, kernel, rounds);
+        unlink(path);
+    }
+    rmdir(folder);
     return 0;
 }

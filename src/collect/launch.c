@@ -253,7 +253,6 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     launch->ring->sampled = (uint64_t)options->sampled;
     launch->ring->sampler_planned = options->planned;
     launch->ring->sampler = options->sampler;
-    launch->ring->unread = (uint64_t)options->unread;
     int marked = options->roi && !strcmp(options->roi, "marked");
     const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE");
     if (options->pmu) {
@@ -304,6 +303,7 @@ int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target,
     launch->ring_fd = -1;
     if (!command) return rsc_fail_memory(error, "command line");
     if ((status = make_ring(launch, error)) < 0) goto out;
+    launch->ring->unread = (uint64_t)options->unread;
     status = (options->rebuilt ? build_rebuilt_command : build_command)(command, launch, target, argv, options, error);
     if (status < 0) goto out;
     if (pipe2(report, O_CLOEXEC) != 0) {
