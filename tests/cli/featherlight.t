@@ -61,7 +61,7 @@ reusescope: engine 'featherlight': attribution=all: not one of censored, proport
 
 # Lines of 64 bytes are a model, and marked as one: of a stride of 8 bytes one reference in eight misses.
 $ reusescope gen stride,lines=40K,stride=8 -n 800K -q -o s.rsct
-$ json s.rsct --engine featherlight:period=100 --line 64 > l.json; check < l.json
+$ json s.rsct --engine featherlight:period=10 --line 64 > l.json; check < l.json
 $ python3 -c 'import json; p = json.load(open("l.json")); print(p["made"]["line"], p["made"]["modelled"]); m = [x for x in p["mrc"] if x["lines"] == 128][0]; print(0.11 < m["miss_ratio"] < 0.14, m["low"] < 0.125 < m["high"])'
 64 lines of 64 bytes, of watched quarters and halves of them
 False True

@@ -18,7 +18,7 @@
 #include "featherlight/line_model.h"
 #include "profile/profile_model.h"
 
-#define ACCESSES 60000u
+#define ACCESSES 20000u
 static uint64_t addr[ACCESSES], meta[ACCESSES], pcs[ACCESSES];
 
 static struct rsc_profile *analyse(const char *name, uint64_t seed, uint32_t line) {
@@ -53,7 +53,7 @@ static double worst(const struct rsc_profile *exact, const struct rsc_profile *p
 
 static const struct shape {
     const char *name;
-    double near; /* of the curve, with every reference sampled and registers for all; what each watches is by lot: 0.01 */
+    double near; /* of the curve, with every reference sampled and registers for all; what each watches is by lot: 0.015 */
 } shapes[] = {{"strides", 0.02}, {"alone", 0.02}, {"strides of half a line", 0.02}, {"vectors", 0.02}, {"random", 0.27}};
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
@@ -61,12 +61,12 @@ static void fill(size_t shape) {
     struct rsc_rng rng;
     rsc_rng_seed(&rng, 11, shape);
     for (uint32_t i = 0; i < ACCESSES; i++) {
-        uint64_t turn = rsc_rng_below(&rng, 1500);
-        if (shape == 0) access_at(i, 0x100000 + 8 * (i % 8000), 8, 1);  /* over an array, again and again */
-        if (shape == 1) access_at(i, 0x100000 + 64 * (i % 2 ? turn : i % 700), 8, 1 + i % 2); /* a word of each line */
-        if (shape == 2) access_at(i, 0x100000 + 32 * (i % 3000), 4, 1); /* one of each half */
-        if (shape == 3) access_at(i, 0x100000 + 32 * (i % 3000), 32, 1);
-        if (shape == 4) access_at(i, 0x100000 + 8 * rsc_rng_below(&rng, 4000), 8, 1); /* words at random */
+        uint64_t turn = rsc_rng_below(&rng, 500);
+        if (shape == 0) access_at(i, 0x100000 + 8 * (i % 2000), 8, 1);  /* over an array, again and again */
+        if (shape == 1) access_at(i, 0x100000 + 64 * (i % 2 ? turn : i % 240), 8, 1 + i % 2); /* a word of each line */
+        if (shape == 2) access_at(i, 0x100000 + 32 * (i % 1000), 4, 1); /* one of each half */
+        if (shape == 3) access_at(i, 0x100000 + 32 * (i % 1000), 32, 1);
+        if (shape == 4) access_at(i, 0x100000 + 8 * rsc_rng_below(&rng, 2000), 8, 1); /* words at random */
     }
 }
 
@@ -74,7 +74,7 @@ static void watching_everything(void **state) {
     (void)state;
     for (size_t shape = 0; shape < SHAPES; shape++) {
         fill(shape);
-        struct rsc_profile *exact = analyse("exact", 0, 64), *model = analyse("featherlight:period=1,registers=4096", 1, 64);
+        struct rsc_profile *exact = analyse("exact", 0, 64), *model = analyse("featherlight:period=1,registers=2048", 1, 64);
         struct rsc_profile *words = analyse("exact", 0, 8);
         double off = worst(exact, model);
         print_message("%s: off by %.4f at most (words taken for lines: %.3f)\n", shapes[shape].name, off, worst(exact, words));
@@ -89,7 +89,7 @@ static void watching_everything(void **state) {
 }
 
 static void four_registers(void **state) {
-    enum { SEEDS = 12 };
+    enum { SEEDS = 6 };
     double points = 0, held = 0;
     (void)state;
     for (size_t shape = 0; shape < SHAPES; shape++) {
