@@ -174,6 +174,7 @@ void rsc_watch_turn_off(enum rsc_watch_off why) RSC_HIDDEN;
 
 /* Signals. */
 struct sigaction;
+extern int rsc_watch_sample_signal RSC_HIDDEN; /* by which samples come; 0: by none */
 void rsc_watch_foreign_trap(int number, void *info, void *context) RSC_HIDDEN;
 int rsc_watch_trap_action(const struct sigaction *action, struct sigaction *before) RSC_HIDDEN;
 void rsc_watch_stack_begins(struct rsc_watch_thread *thread) RSC_HIDDEN;
