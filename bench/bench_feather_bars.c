@@ -1,15 +1,17 @@
 /*
  * bench_feather_bars.c - how often featherlight's error bars hold the truth:
  *
- *     bench_feather_bars FOLDER [dev|held [SEEDS [ACCESSES [SAMPLES]]]]
+ *     bench_feather_bars FOLDER [dev|held [SEEDS [ACCESSES [SAMPLES [LINE [TRACE]]]]]]
  *
  * Of each trace in FOLDER/list (bench/featherlight-traces makes it) the first ACCESSES
  * (default 2,000,000) loads and stores are analysed with seeds 1 to SEEDS (default 500)
  * at a period that gives SAMPLES samples (default 5,000). A point is a size of 2 an
- * octave, from 1 word to the footprint, at which the true miss ratio is not 0 or 1.
+ * octave, from 1 word (or line: LINE is 8 or 64) to the footprint, at which the true miss ratio is not 0 or 1.
  * Printed: the share of (seed, point) pairs whose bar of 90 % holds the true miss
  * ratio, of those whose bar holds what the model makes of the exact intervals (the
- * sampling's share of the error alone), and the mean half width.
+ * sampling's share of the error alone), and the mean half width. With TRACE, of that trace
+ * alone and point by point: the truth, what the model makes of the exact intervals, mean and standard
+ * deviation of the estimates, mean bar, share held.
  */
 #include <math.h>
 #include <string.h>
@@ -26,6 +28,7 @@
 static uint64_t *addr, *meta, *pc;
 static uint32_t count, most;
 static int has_pc;
+static uint32_t line_bytes = 8;
 
 static void load(const char *path) {
     struct rsc_filter filter = RSC_FILTER_ALL;
@@ -66,7 +69,7 @@ static struct rsc_profile *model_of(const struct rsc_profile *exact) {
     need(profile ? 0 : -1, "profile");
     profile->references = exact->references;
     profile->cold = profile->distinct = exact->cold;
-    profile->made.line_bytes = 8;
+    profile->made.line_bytes = line_bytes;
     need(rsc_ri_model_init(&model, RSC_RI_AET, &counts), "model");
     need(rsc_ri_model_rd(&model, &profile->rd), "model");
     need(rsc_profile_derive_mrc(profile), "curve");
@@ -76,15 +79,40 @@ static struct rsc_profile *model_of(const struct rsc_profile *exact) {
 
 static int holds(struct rsc_mrc_point point, double truth) { return truth >= point.low - 1e-12 && truth <= point.high + 1e-12; }
 
+/* A point of the curve, over all seeds. */
+#define POINTS_MAX 128u
+struct detail {
+    uint64_t lines;
+    double truth, model, sum, squares, low, high, held;
+};
+static struct detail details[POINTS_MAX];
+static int is_detailed;
+
+static void add_detail(uint32_t at, uint64_t lines, double truth, double model, struct rsc_mrc_point point) {
+    struct detail *detail = &details[at < POINTS_MAX ? at : POINTS_MAX - 1];
+    *detail = (struct detail){lines, truth, model, detail->sum + point.miss_ratio, detail->squares + point.miss_ratio * point.miss_ratio,
+                              detail->low + point.low, detail->high + point.high, detail->held + holds(point, truth)};
+}
+
+static void print_details(double seeds) {
+    printf("%12s %8s %8s %8s %8s %17s %7s\n", "words", "truth", "model", "mean", "sd", "bar", "held %");
+    for (uint32_t i = 0; i < POINTS_MAX && details[i].lines; i++) {
+        double mean = details[i].sum / seeds, variance = details[i].squares / seeds - mean * mean;
+        printf("%12llu %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %7.1f\n", (unsigned long long)details[i].lines, details[i].truth, details[i].model, mean,
+               sqrt(variance > 0 ? variance : 0), details[i].low / seeds, details[i].high / seeds, 100 * details[i].held / seeds);
+    }
+}
+
 /* Returns the share of points held. */
 static double measure(const char *path, const char *name, uint64_t seeds, uint64_t samples) {
     load(path);
-    struct rsc_profile *exact = analyse("exact", 0, 8), *model = model_of(exact);
+    struct rsc_profile *exact = analyse("exact", 0, line_bytes), *model = model_of(exact);
     char engine[60];
     double points = 0, held = 0, held_model = 0, width = 0;
     snprintf(engine, sizeof engine, "featherlight:period=%llu", (unsigned long long)(exact->references / samples ? exact->references / samples : 1));
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct rsc_profile *profile = analyse(engine, seed, 0);
+        struct rsc_profile *profile = analyse(engine, seed, line_bytes);
+        uint32_t at = 0;
         for (uint64_t lines = 1; lines < exact->distinct; lines = rsc_grid_next(lines, 2)) {
             double truth = rsc_profile_miss_ratio(exact, lines);
             if (truth <= 0 || truth >= 1) continue;
@@ -93,10 +121,12 @@ static double measure(const char *path, const char *name, uint64_t seeds, uint64
             held += holds(point, truth);
             held_model += holds(point, rsc_profile_miss_ratio(model, lines));
             width += (point.high - point.low) / 2;
+            if (is_detailed) add_detail(at++, lines, truth, rsc_profile_miss_ratio(model, lines), point);
         }
         rsc_profile_free(profile);
     }
     printf("%-20s %8.1f M  %6.1f %6.1f   %.4f\n", name, (double)exact->references / 1e6, 100 * held / points, 100 * held_model / points, width / points);
+    if (is_detailed) print_details((double)seeds);
     fflush(stdout);
     rsc_profile_free(exact);
     rsc_profile_free(model);
@@ -116,16 +146,19 @@ int main(int argc, char **argv) {
     char path[4096], line[600], which[32], name[500];
     most = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 2000000;
     addr = malloc(most * sizeof *addr + 8), meta = malloc(most * sizeof *meta + 8), pc = malloc(most * sizeof *pc + 8);
+    is_detailed = argc > 7;
+    if (argc > 6) line_bytes = (uint32_t)strtoul(argv[6], NULL, 10);
     snprintf(path, sizeof path, "%s/list", folder);
     FILE *list = fopen(path, "r");
     if (!list || !addr || !meta || !pc || !seeds || !samples || !most) {
-        fprintf(stderr, "usage: bench_feather_bars FOLDER [dev|held [SEEDS [ACCESSES [SAMPLES]]]] (bench/featherlight-traces makes FOLDER)\n");
+        fprintf(stderr, "usage: bench_feather_bars FOLDER [dev|held [SEEDS [ACCESSES [SAMPLES [LINE [TRACE]]]]]] (bench/featherlight-traces makes FOLDER)\n");
         return 1;
     }
-    printf("%s traces, %llu samples, %llu seeds: share of bars of 90 %% that hold the truth, and the model's curve; mean half width\n", set,
+    printf("%s traces, lines of %u bytes, %llu samples, %llu seeds: share of bars of 90 %% that hold the truth, and the model's curve; mean half width\n", set, line_bytes,
            (unsigned long long)samples, (unsigned long long)seeds);
     while (fgets(line, sizeof line, list)) {
         if (sscanf(line, "%31s %499s", which, name) != 2 || strcmp(which, set) || traces == TRACES_MAX) continue;
+        if (is_detailed && strcmp(name, argv[7])) continue;
         snprintf(path, sizeof path, "%s/%s", folder, name);
         sum += shares[traces++] = measure(path, name, seeds, samples);
     }

@@ -49,7 +49,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/base/rng.c ${PROJECT_SOURCE_DIR}/src/base/portable_math.c)
   set(asm_headers ${PROJECT_SOURCE_DIR}/src/runtime/asm_abi.h ${PROJECT_SOURCE_DIR}/src/runtime/asm_runtime.h
       ${PROJECT_SOURCE_DIR}/src/runtime/ring.h ${PROJECT_SOURCE_DIR}/src/runtime/watch_ring.h
-      ${PROJECT_SOURCE_DIR}/src/runtime/watch_thread.h ${PROJECT_SOURCE_DIR}/src/runtime/watch_slots.h
+      ${PROJECT_SOURCE_DIR}/src/runtime/watch_thread.h ${PROJECT_SOURCE_DIR}/src/runtime/watch_slots.h ${PROJECT_SOURCE_DIR}/src/runtime/watch_shapes.h
       ${PROJECT_SOURCE_DIR}/src/runtime/asm_lines.h
       ${PROJECT_SOURCE_DIR}/src/runtime/own_pieces.h ${PROJECT_SOURCE_DIR}/src/runtime/own_calls.h
       ${PROJECT_SOURCE_DIR}/src/base/line_hash.h ${PROJECT_SOURCE_DIR}/src/runtime/asm_sampled.h

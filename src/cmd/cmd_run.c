@@ -138,6 +138,9 @@ static int take_options(struct run *run, int argc, char **argv) {
     run->launch_options.sysroot = run->analysis.sysroot;
     if (run->analysis.engine.engine && !strcmp(run->analysis.engine.engine, "mpi"))
         return rsc_usage_error(verb, "--engine mpi is for traces: record them (--trace), then reusescope analyze --engine mpi");
+    if (run->with != WITH_PERF && run->analysis.engine.engine && !strncmp(run->analysis.engine.engine, "featherlight", 12))
+        return rsc_usage_error(verb, "--engine featherlight watches reuses while the program runs: that is --with perf (or record a trace, "
+                                     "--trace FILE --no-analysis, then reusescope analyze --engine featherlight)");
     if (run->only_record && !run->trace_path) return rsc_usage_error(verb, "--no-analysis needs --trace FILE");
     if (run->trace_path && !strcmp(run->trace_path, "-"))
         return rsc_usage_error(verb, "--trace -: standard output is the program's; name a file");

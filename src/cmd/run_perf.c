@@ -53,9 +53,14 @@ int rsc_run_perf_check(struct rsc_run_perf *run, struct rsc_error *error) {
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (whole[i].given)
             return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm or qemu, not perf", whole[i].name);
-    if (analysis->lines_given && (analysis->line_count != 1 || analysis->line_bytes[0] != RSC_FEATHERLIGHT_WORD))
-        return rsc_fail(error, RSC_EINVAL, "--line: debug registers watch words of 8 bytes: --line 8 is all that --with perf can do");
-    return parse_engine(run, error);
+    if (analysis->lines_given && (analysis->line_count != 1 || (analysis->line_bytes[0] != RSC_FEATHERLIGHT_WORD && analysis->line_bytes[0] != RSC_FEATHERLIGHT_LINE)))
+        return rsc_fail(error, RSC_EINVAL, "--line: debug registers watch words of 8 bytes: --with perf can do --line 8, or 64 as a model");
+    int status = parse_engine(run, error);
+    if (status < 0 || !analysis->lines_given) return status;
+    run->pmu.estimate.line_bytes = analysis->line_bytes[0];
+    if (run->pmu.estimate.line_bytes == RSC_FEATHERLIGHT_LINE && run->pmu.registers < RSC_REGISTERS_A_LINE)
+        return rsc_fail(error, RSC_EINVAL, "--line 64: needs registers=4: two or four of them watch a part of a line");
+    return 0;
 }
 
 /* ---- can it be done here? ---- */
@@ -224,6 +229,7 @@ int rsc_run_perf(struct rsc_run_perf *run, struct rsc_error *error) {
     run->options->watch_period = run->pmu.period;
     run->options->watch_rate = run->rate;
     run->options->watch_registers = run->pmu.registers;
+    run->options->watch_lines = run->pmu.estimate.line_bytes == RSC_FEATHERLIGHT_LINE;
     run->options->contexts = run->analysis->engine.attribute != 2;
     describe(run, sampling, sizeof sampling);
     rsc_pmu_name(&run->pmu, by, sizeof by);

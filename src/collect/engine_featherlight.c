@@ -15,6 +15,7 @@ static int create(void **state, const struct rsc_engine_options *options, const 
     if (status < 0) return status;
     pmu.estimate.seed = options->seed;
     pmu.estimate.confidence = options->confidence;
+    pmu.estimate.line_bytes = options->line_bytes;
     status = rsc_simulated_pmu_new(&made, &pmu, error);
     *state = made;
     return status;

@@ -274,6 +274,7 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     launch->ring->watch.rate = options->watch_rate;
     launch->ring->watch.seed = options->seed;
     launch->ring->watch.registers = options->watch_registers;
+    launch->ring->watch.lines = (uint32_t)options->watch_lines;
     launch->ring->watch.frames = options->contexts ? RSC_WATCH_FRAMES : 0;
     if (!options->pmu) snprintf(command->rebuilt, sizeof command->rebuilt, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d,plain=%d", launch->ring_fd,
              options->follow, (unsigned long long)options->skip, marked,

@@ -35,6 +35,7 @@ struct rsc_launch_options {
     int watch;           /* rebuilt: it does not record but watches its own reuses, as follows */
     uint64_t watch_period, watch_rate; /* as in struct rsc_watch_area */
     uint32_t watch_registers;
+    int watch_lines; /* parts of lines of 64 bytes, not words */
     const struct rsc_perf_pmu *pmu; /* not rebuilt: a library is loaded into it that samples with this; NULL: otherwise */
     int unread;          /* and nobody reads it: to measure */
 };

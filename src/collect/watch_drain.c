@@ -26,6 +26,8 @@ struct cursor {
     uint64_t taken;   /* words */
     uint8_t open[RSC_WATCH_REGISTERS]; /* watches that have not ended */
     uint64_t word[RSC_WATCH_REGISTERS];
+    uint8_t shape[RSC_WATCH_REGISTERS]; /* enum rsc_watch_shape */
+    int counts_lines; /* an access is a reference: lines are watched */
     /* References so far: */
     uint64_t position, range_accesses, range_words;
     double references, words_per_access;
@@ -131,6 +133,10 @@ struct progress {
 
 /* References up to and with the access there, where a piece touches so many words per access (0: not known). */
 static uint64_t references_at(struct cursor *cursor, struct progress at, double words_per_access) {
+    if (cursor->counts_lines) {
+        if (at.position > cursor->position) cursor->position = at.position;
+        return at.position < 1ull << 62 ? at.position + 1 : 1;
+    }
     double before = cursor->words_per_access > 0 ? cursor->words_per_access : words_per_access;
     if (!(words_per_access > 0)) words_per_access = before > 0 ? before : 1;
     if (!(before > 0)) before = words_per_access;
@@ -186,7 +192,8 @@ static int take_use(struct rsc_watch_drain *drain, struct cursor *cursor, const 
                                       .address = (words[RSC_WATCHED_USE_ADDRESS] & 0xffffffffffffull) | cursor->space,
                                       .pc = pc,
                                       .context = mixed(path, pc),
-                                      .stands_for = words[RSC_WATCHED_USE_PERIOD] * own,
+                                      .stands_for = words[RSC_WATCHED_USE_PERIOD] * (cursor->counts_lines ? 1 : own),
+                                      .shape = rsc_watch_head_shape(words[0]),
                                       .slot = reg < RSC_WATCH_REGISTERS ? reg : RSC_NO_SLOT,
                                       .path = path,
                                       .chance = chance,
@@ -195,22 +202,31 @@ static int take_use(struct rsc_watch_drain *drain, struct cursor *cursor, const 
     if (sample.slot != RSC_NO_SLOT) {
         cursor->open[reg] = 1;
         cursor->word[reg] = words[RSC_WATCHED_USE_ADDRESS];
+        cursor->shape[reg] = (uint8_t)rsc_watch_head_shape(words[0]);
     }
     return drain->sink.sample(drain->sink.to, cursor->number, &sample, error);
+}
+
+static int is_watched(const struct cursor *cursor, uint32_t reg, uint64_t address) {
+    uint64_t words[RSC_WATCH_SHAPE_WORDS];
+    uint32_t count = rsc_watch_shape_words((enum rsc_watch_shape)cursor->shape[reg], cursor->word[reg] >> 3, words);
+    for (uint32_t i = 0; i < count; i++)
+        if (words[i] == address >> 3) return 1;
+    return 0;
 }
 
 /* Where the reuse was: made of the countdown and the registers, by the tables of the code. */
 static uint64_t position_of(struct rsc_watch_drain *drain, struct cursor *cursor, const uint64_t *words,
                             struct rsc_watch_place *place) {
     uint64_t counter = words[RSC_WATCHED_HIT_COUNTER], stack = words[RSC_WATCHED_HIT_GENERAL + 4];
-    uint64_t word = cursor->word[rsc_watch_head_register(words[0])];
+    uint32_t reg = rsc_watch_head_register(words[0]);
     rsc_watch_code_find(drain->code, cursor->process, words[RSC_WATCHED_HIT_PC], place);
     if (place->where == RSC_WATCH_IN_PIECE) {
         if (place->counter_register >= 0) counter = words[RSC_WATCHED_HIT_GENERAL + place->counter_register];
         return words[RSC_WATCHED_HIT_REACH] - counter - place->weight + place->index;
     }
     /* A call or a return has just moved the stack pointer past the word: it was the last access of its piece. */
-    if (word == (stack & ~7ull) || word == ((stack - 8) & ~7ull)) {
+    if (is_watched(cursor, reg, stack) || is_watched(cursor, reg, stack - 8)) {
         place->where = RSC_WATCH_ELSEWHERE;
         return words[RSC_WATCHED_HIT_REACH] - counter - 1;
     }
@@ -260,7 +276,7 @@ static int start_thread(struct rsc_watch_drain *drain, struct cursor *cursor, co
     uint32_t number = (uint32_t)(process - drain->processes);
     *cursor = (struct cursor){.generation = stream->generation, .number = drain->threads++, .process = id, .taken = taken,
                               .process_number = number + 1, .thread_of_process = ++process->threads,
-                              .space = (uint64_t)number << 48};
+                              .space = (uint64_t)number << 48, .counts_lines = drain->ring->watch.lines != 0};
     return 0;
 }
 

@@ -108,12 +108,12 @@ static int settle_model(const struct rsc_engine_kind **found, struct rsc_engine_
     return 0;
 }
 
-/* A debug register covers 8 bytes and sees one thread: other lines and stacks are not to be had from it. */
+/* A debug register covers 8 bytes and sees one thread: other stacks are not to be had from it, and of lines only a model. */
 static int settle_words(const struct rsc_engine_kind *kind, struct rsc_engine_options *options, struct rsc_error *error) {
     if (!(kind->can & RSC_WATCHES_WORDS)) return 0;
     if (!options->line_bytes) options->line_bytes = 8;
-    if (options->line_bytes != 8)
-        return rsc_fail(error, RSC_EINVAL, "the %s engine watches words: line size %u is not 8", kind->name, options->line_bytes);
+    if (options->line_bytes != 8 && options->line_bytes != 64)
+        return rsc_fail(error, RSC_EINVAL, "the %s engine watches words: line size %u is neither 8 nor (modelled) 64", kind->name, options->line_bytes);
     if (options->model && strcmp(options->model, "single"))
         return rsc_fail(error, RSC_EINVAL, "the %s engine watches each thread by itself: it has no model '%.40s'", kind->name, options->model);
     return 0;

@@ -8,8 +8,16 @@
  * 1 + TILT times and the other 1 - TILT times, and the whole estimate is made again
  * (weights, distances, curve). The spread over the replicates divided by TILT is the
  * standard error s (Fay's variant of balanced half-samples); pairs, not all runs, are
- * exchanged because a run's phases are always sampled in full. From s at a miss ratio p
- * follows how many independent samples it is worth, n = p (1 - p) / s^2, never more than
+ * exchanged because a run's phases are always sampled in full.
+ *
+ * The half-samples see too little where a context has few watches (few_watches.c): with one, its
+ * estimate is the same in all of them. What they lack is added, and s is at least what independent
+ * watches would give. It is wider still where registers were scarce: watches are then
+ * taken in each other's wake (a hit frees a register, and the samples that follow get it), and their
+ * number depends on what they find. Measured on the development traces: where nearly all samples
+ * found all registers taken, the spread over seeds was 1.2 to 1.6 times s; SCARCE makes up for 1.26.
+ *
+ * From s at a miss ratio p follows how many independent samples it is worth, n = p (1 - p) / s^2, never more than
  * were watched, and the bar is Wilson's for n: near 0 and 1, where the spread says too
  * little, it stays wide enough; with Student's quantile for as many degrees of freedom
  * as outcomes were seen that far out, which may be few. What was sampled of all references needs no bar: s^2
@@ -17,32 +25,40 @@
  *
  * Because distances are modelled from intervals: they are taken to be off by up to
  * MODEL_FACTOR either way, so the curve at c / MODEL_FACTOR and c * MODEL_FACTOR lines is
- * what it could be at c. On the exact intervals of the development traces the truth lies
- * between those (and 0.002) at 97 to 100 % of sizes, but for one kernel whose curve falls
- * in a few steps (70 %). Both parts are added by their squares: so much that bars of 90 %
- * held the truth of the real programs among those traces at 87 to 92 % of sizes (with a
- * factor of 1.1: at 75 to 90 %).
+ * what it could be at c; and the curve itself by MODEL_SHARE * sqrt(p (1 - p)). On the exact intervals
+ * of the development traces' 16 real programs the truth lies between those (and 0.002) at 93 % of sizes in the mean
+ * and 73 % at the least (a run whose phases use different data); with the factor alone, at 82 and 50 %.
+ *
+ * For lines of 64 bytes (line_model.h) the same with samples of all shapes, and the model of lines to be off in its power by
+ * LINE_POWER either way. All parts are added by their squares.
  */
+#include "featherlight/bootstrap_bars.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/statistics.h"
-#include "featherlight/watch_group.h"
+#include "featherlight/few_watches.h"
+#include "featherlight/line_model.h"
 #include "profile/profile_model.h"
 
 #define REPLICATES 100u
 #define BLOCKS 128u /* even */
 #define TILT 0.5
+#define SCARCE 0.6 /* of the variance, where no sample found a free register */
 #define MODEL_FACTOR 1.2
+#define MODEL_SHARE 0.07 /* at a confidence of 90 % */
+#define LINE_POWER 0.3
 
 struct curves {
     uint32_t bins;    /* of RSC_BINS_FINE, up to the footprint's */
     double *misses;   /* [replicate * bins + bin]: references with RD from this bin's lo up, and those never used again */
-    double known[REPLICATES];
+    double known[REPLICATES + 2]; /* the last two: LINE_POWER less and more, all samples once */
     uint32_t *outcomes; /* [bin]: watches that ended unused, or reused at an RD from this bin's lo up */
-    double *times, *weight, *distance; /* scratch, of the largest group */
+    double *times, *weight[RSC_WATCH_LINE_SHAPES], *distance; /* scratch, of the largest group */
 };
+#define CURVES (REPLICATES + 2u)
 
 static void toss_pairs(struct rsc_rng *rng, double *times, size_t count) {
     uint32_t blocks = count < BLOCKS ? (uint32_t)count & ~1u : BLOCKS;
@@ -54,19 +70,54 @@ static void toss_pairs(struct rsc_rng *rng, double *times, size_t count) {
     for (size_t i = 0; i < count; i++) times[i] = blocks ? tilt[i * blocks / count] : 1;
 }
 
-static void add_replicate(struct curves *curves, struct rsc_watch_group *group, uint32_t replicate, struct rsc_rng *rng) {
-    double *misses = curves->misses + (size_t)replicate * curves->bins;
+static void add_misses(struct curves *curves, uint32_t curve, double distance, double references) {
+    double *misses = curves->misses + (size_t)curve * curves->bins;
+    uint32_t bin = rsc_bin_of_fine((uint64_t)(distance + 0.5));
+    misses[bin < curves->bins ? bin : curves->bins - 1] += references;
+}
+
+static void add_words(struct curves *curves, struct rsc_watch_group *group, uint32_t replicate, struct rsc_rng *rng) {
     if (!group->count) return;
     toss_pairs(rng, curves->times, group->count);
-    struct rsc_estimate estimate = rsc_group_estimate(group, curves->times, curves->weight, curves->distance);
+    struct rsc_estimate estimate = rsc_group_estimate(group, curves->times, curves->weight[0], curves->distance);
     curves->known[replicate] += estimate.reused + estimate.unused;
-    misses[curves->bins - 1] += estimate.unused;
+    curves->misses[(size_t)replicate * curves->bins + curves->bins - 1] += estimate.unused;
     for (size_t i = 0; i < group->estimator.watched; i++) {
         uint32_t index = group->estimator.by_interval[i];
-        if (!(curves->weight[index] > 0)) continue;
-        uint32_t bin = rsc_bin_of_fine((uint64_t)(curves->distance[index] + 0.5));
-        misses[bin < curves->bins ? bin : curves->bins - 1] += curves->weight[index];
+        if (curves->weight[0][index] > 0) add_misses(curves, replicate, curves->distance[index], curves->weight[0][index]);
     }
+}
+
+/* rng NULL: all samples once. */
+static void add_lines(struct curves *curves, struct rsc_watch_group *const *shapes, uint32_t number, uint32_t curve, struct rsc_lines *lines,
+                      double power, struct rsc_rng *rng) {
+    struct rsc_weighed weighed[RSC_WATCH_LINE_SHAPES];
+    for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) {
+        struct rsc_watch_group *group = &shapes[i][number];
+        if (rng) toss_pairs(rng, curves->times, group->count);
+        weighed[i] = (struct rsc_weighed){group, curves->weight[i],
+                                          rsc_group_estimate(group, rng ? curves->times : NULL, curves->weight[i], curves->distance)};
+    }
+    rsc_line_model_join(lines, weighed, power);
+    curves->known[curve] += lines->reused + lines->unused;
+    curves->misses[(size_t)curve * curves->bins + curves->bins - 1] += lines->unused;
+    for (size_t i = 0; i < lines->count; i++) add_misses(curves, curve, lines->steps[i].distance, lines->steps[i].references);
+}
+
+static int add_all(struct curves *curves, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t number, struct rsc_rng *rng) {
+    struct rsc_lines lines;
+    size_t watches = 0;
+    if (shape_count == 1) {
+        for (uint32_t r = 0; r < REPLICATES; r++) add_words(curves, &shapes[0][number], r, rng);
+        return 0;
+    }
+    for (uint32_t i = 0; i < shape_count; i++) watches += shapes[i][number].estimator.watched;
+    if (rsc_line_model_init(&lines, watches) < 0) return RSC_ENOMEM;
+    for (uint32_t r = 0; r < REPLICATES; r++) add_lines(curves, shapes, number, r, &lines, 1, rng);
+    add_lines(curves, shapes, number, REPLICATES, &lines, 1 - LINE_POWER, NULL);
+    add_lines(curves, shapes, number, REPLICATES + 1, &lines, 1 + LINE_POWER, NULL);
+    rsc_line_model_free(&lines);
+    return 0;
 }
 
 static void add_outcomes(struct curves *curves, const struct rsc_watch_group *group) {
@@ -80,16 +131,20 @@ static void add_outcomes(struct curves *curves, const struct rsc_watch_group *gr
 /* From counts in bins to counts from each bin on. */
 static void sum_tails(struct curves *curves) {
     for (uint32_t bin = curves->bins - 1; bin-- > 0;) curves->outcomes[bin] += curves->outcomes[bin + 1];
-    for (uint32_t r = 0; r < REPLICATES; r++) {
-        double *misses = curves->misses + (size_t)r * curves->bins;
+    for (uint32_t c = 0; c < CURVES; c++) {
+        double *misses = curves->misses + (size_t)c * curves->bins;
         for (uint32_t bin = curves->bins - 1; bin-- > 0;) misses[bin] += misses[bin + 1];
     }
+}
+
+static uint32_t bin_within(const struct curves *curves, uint64_t lines) {
+    uint32_t bin = rsc_bin_of_fine(lines);
+    return bin < curves->bins ? bin : curves->bins - 1;
 }
 
 static double variance_at(const struct curves *curves, uint32_t bin) {
     double sum = 0, squares = 0;
     uint32_t used = 0;
-    if (bin >= curves->bins) bin = curves->bins - 1;
     for (uint32_t r = 0; r < REPLICATES; r++) {
         if (!(curves->known[r] > 0)) continue;
         double ratio = curves->misses[(size_t)r * curves->bins + bin] / curves->known[r];
@@ -110,65 +165,95 @@ static void set_bar(struct rsc_mrc_point *point, double n, double z) {
     point->high = fmax(p, fmin(1, middle + half));
 }
 
-/* Adds what distances that are off by MODEL_FACTOR could do. Reads the curve, which stays as it is. */
-static void widen_for_model(struct rsc_profile *profile, size_t index) {
+/* What the models could make of it. Reads the curve, which stays as it is. */
+static void widen_for_models(const struct curves *curves, struct rsc_profile *profile, size_t index, double share, int has_lines) {
     struct rsc_mrc_point *point = &profile->mrc[index];
-    double lines = (double)point->lines;
-    double above = rsc_profile_miss_ratio(profile, (uint64_t)(lines / MODEL_FACTOR)) - point->miss_ratio;
-    double below = point->miss_ratio - rsc_profile_miss_ratio(profile, (uint64_t)ceil(lines * MODEL_FACTOR));
-    point->high = fmin(1, point->miss_ratio + hypot(point->high - point->miss_ratio, above));
-    point->low = fmax(0, point->miss_ratio - hypot(point->miss_ratio - point->low, below));
+    double lines = (double)point->lines, p = fmin(fmax(point->miss_ratio, 0), 1), level = share * sqrt(p * (1 - p));
+    double above = rsc_profile_miss_ratio(profile, (uint64_t)(lines / MODEL_FACTOR)) - p;
+    double below = p - rsc_profile_miss_ratio(profile, (uint64_t)ceil(lines * MODEL_FACTOR));
+    for (uint32_t c = REPLICATES; has_lines && c < CURVES; c++) {
+        if (!(curves->known[c] > 0)) continue;
+        double other = curves->misses[(size_t)c * curves->bins + bin_within(curves, point->lines)] / curves->known[c];
+        if (other > p) above = hypot(above, other - p);
+        else below = hypot(below, p - other);
+    }
+    point->high = fmin(1, p + hypot(hypot(point->high - p, above), level));
+    point->low = fmax(0, p - hypot(hypot(p - point->low, below), level));
 }
 
-static int curves_init(struct curves *curves, const struct rsc_watch_group *groups, uint32_t count, uint64_t words) {
-    size_t largest = 1;
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static int curves_init(struct curves *curves, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count, uint64_t words) {
+    size_t most = 1;
     memset(curves, 0, sizeof *curves);
-    for (uint32_t i = 0; i < count; i++)
-        if (groups[i].count > largest) largest = groups[i].count;
+    for (uint32_t i = 0; i < count * shape_count; i++) most = larger(most, shapes[i / count][i % count].count);
     curves->bins = rsc_bin_of_fine(words) + 1;
-    curves->misses = calloc((size_t)REPLICATES * curves->bins, sizeof *curves->misses);
+    curves->misses = calloc((size_t)CURVES * curves->bins, sizeof *curves->misses);
     curves->outcomes = calloc(curves->bins, sizeof *curves->outcomes);
-    curves->times = malloc(largest * sizeof *curves->times);
-    curves->weight = malloc(largest * sizeof *curves->weight);
-    curves->distance = malloc(largest * sizeof *curves->distance);
-    return curves->misses && curves->outcomes && curves->times && curves->weight && curves->distance ? 0 : RSC_ENOMEM;
+    curves->times = malloc(most * sizeof *curves->times);
+    int failed = 0;
+    for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) failed |= !(curves->weight[i] = malloc(most * sizeof *curves->weight[i]));
+    curves->distance = malloc(most * sizeof *curves->distance);
+    return !failed && curves->misses && curves->outcomes && curves->times && curves->distance ? 0 : RSC_ENOMEM;
 }
 
-int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *groups, uint32_t count,
+static void curves_free(struct curves *curves) {
+    free(curves->misses);
+    free(curves->outcomes);
+    free(curves->times);
+    for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) free(curves->weight[i]);
+    free(curves->distance);
+}
+
+/* Samples of all groups: how many, how many were watched, and which share found all registers taken. */
+struct totals {
+    double samples, watched, scarce;
+};
+
+static struct totals count_samples(struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count) {
+    struct totals totals = {0, 0, 0};
+    for (uint32_t g = 0; g < count * shape_count; g++) {
+        const struct rsc_watch_group *group = &shapes[g / count][g % count];
+        totals.watched += (double)group->estimator.watched;
+        totals.samples += (double)group->count;
+        for (size_t i = 0; i < group->count; i++) totals.scarce += group->samples[i].scarcity != 0;
+    }
+    return totals;
+}
+
+int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count,
                     struct rsc_profile *profile) {
     struct curves curves;
     struct rsc_rng rng;
-    double watched = 0, samples = 0, level = 0.5 + feather->options.confidence / 200;
-    int status = curves_init(&curves, groups, count, profile->distinct);
+    struct rsc_few_watches few = {0};
+    struct totals totals = count_samples(shapes, shape_count, count);
+    double level = 0.5 + feather->options.confidence / 200, normal = rsc_normal_quantile(level) / rsc_normal_quantile(0.95);
+    int status = curves_init(&curves, shapes, shape_count, count, profile->distinct);
     rsc_rng_seed(&rng, feather->options.seed, 0xb007);
-    for (uint32_t i = 0; i < count; i++) {
-        watched += (double)groups[i].estimator.watched;
-        samples += (double)groups[i].count;
-    }
-    if (status == 0 && watched > 0) {
-        for (uint32_t r = 0; r < REPLICATES; r++)
-            for (uint32_t i = 0; i < count; i++) add_replicate(&curves, &groups[i], r, &rng);
-        for (uint32_t i = 0; i < count; i++) add_outcomes(&curves, &groups[i]);
+    double scarce = totals.samples > 0 ? totals.scarce / totals.samples : 0, spread = 1 + SCARCE * scarce * scarce;
+    double unseen = fmax(0, 1 - totals.samples / (double)(profile->references ? profile->references : 1));
+    if (status == 0 && totals.watched > 0) {
+        for (uint32_t i = 0; i < count && status == 0; i++) status = add_all(&curves, shapes, shape_count, i, &rng);
+        for (uint32_t i = 0; i < count; i++) add_outcomes(&curves, &shapes[shape_count - 1][i]);
         sum_tails(&curves);
-        double unseen = fmax(0, 1 - samples / (double)profile->references);
-        for (size_t i = 0; i < profile->mrc_count && unseen > 0; i++) {
+        if (status == 0) status = rsc_few_watches_make(&few, shapes, shape_count, count, profile);
+        for (size_t i = 0; status == 0 && i < profile->mrc_count && unseen > 0; i++) {
             struct rsc_mrc_point *point = &profile->mrc[i];
-            double p = point->miss_ratio, variance = unseen * variance_at(&curves, rsc_bin_of_fine(point->lines));
-            double most = watched / unseen, n = variance > 0 ? p * (1 - p) / variance : most;
-            uint32_t bin = rsc_bin_of_fine(point->lines), outcomes = curves.outcomes[bin < curves.bins ? bin : curves.bins - 1];
+            struct rsc_few_variance more = rsc_few_watches_at(&few, point->lines);
+            uint32_t bin = bin_within(&curves, point->lines), outcomes = curves.outcomes[bin];
+            double p = point->miss_ratio, variance = unseen * spread * fmax(more.least, variance_at(&curves, bin) + more.lacking);
+            double most = totals.watched / unseen, n = variance > 0 ? p * (1 - p) / variance : most;
             set_bar(point, n > 1 && n < most ? n : n > 1 ? most : 1, rsc_student_quantile(level, outcomes > 2 ? outcomes : 2));
         }
-        for (size_t i = 0; i < profile->mrc_count; i++) widen_for_model(profile, i);
+        for (size_t i = 0; status == 0 && i < profile->mrc_count; i++)
+            widen_for_models(&curves, profile, i, MODEL_SHARE * normal, shape_count > 1);
     }
-    for (size_t i = 0; status == 0 && !(watched > 0) && i < profile->mrc_count; i++) {
+    for (size_t i = 0; status == 0 && !(totals.watched > 0) && i < profile->mrc_count; i++) {
         /* nothing is known */
         profile->mrc[i].low = 0;
         profile->mrc[i].high = 1;
     }
-    free(curves.misses);
-    free(curves.outcomes);
-    free(curves.times);
-    free(curves.weight);
-    free(curves.distance);
+    rsc_few_watches_free(&few);
+    curves_free(&curves);
     return status;
 }

@@ -17,6 +17,7 @@ int rsc_featherlight_new(struct rsc_featherlight **out, const struct rsc_feather
     if (!feather) return rsc_fail_memory(error, "featherlight engine");
     feather->options = *options;
     if (feather->options.confidence == 0) feather->options.confidence = 90;
+    if (feather->options.line_bytes == 0) feather->options.line_bytes = RSC_FEATHERLIGHT_WORD;
     feather->most = RSC_SAMPLES_MOST;
     rsc_rng_seed(&feather->rng, options->seed, 0x7ea7);
     if (rsc_profile_set_text(&feather->by, options->by ? options->by : "featherlight") < 0 ||
@@ -143,7 +144,8 @@ static int take_sample(struct rsc_featherlight *feather, struct rsc_thread_sampl
         .context = context,
         .ending = RSC_WATCH_NOT,
         .cycles = sample->cycles,
-        .source = sample->source < RSC_SOURCES ? sample->source : RSC_SOURCE_UNKNOWN,
+        .source = (uint16_t)(sample->source < RSC_SOURCES ? sample->source : RSC_SOURCE_UNKNOWN),
+        .shape = (uint16_t)(sample->shape < RSC_WATCH_SHAPES ? sample->shape : RSC_WATCH_WORD),
         .scarcity = rsc_scarcity(slot || sample->chance < 1 ? sane_chance(sample->chance) : 0),
     };
     if (slot) {

@@ -38,9 +38,12 @@
 
 #include "base/data_source.h"
 #include "profile/ri_models.h"
+#include "runtime/watch_shapes.h"
 #include "runtime/watch_slots.h"
 
 #define RSC_FEATHERLIGHT_WORD 8u /* bytes a watch covers: the profile's line */
+#define RSC_FEATHERLIGHT_LINE 64u
+#define RSC_REGISTERS_A_LINE 4u  /* registers that watch a part of one, together */
 
 /* How the samples that were not watched to their reuse are made up for. Alternatives: all correct the same loss. */
 enum rsc_attribution_kind {
@@ -55,6 +58,7 @@ struct rsc_featherlight_options {
     enum rsc_ri_model_kind model; /* of RD from RI: RSC_RI_AET, RSC_RI_STATSTACK or RSC_RI_SHEN */
     double confidence;            /* percent, of the error bars; 0: 90 */
     uint64_t seed;                /* of the bootstrap */
+    uint32_t line_bytes;          /* RSC_FEATHERLIGHT_WORD, or RSC_FEATHERLIGHT_LINE: modelled, see line_model.h. 0: words */
     int no_bars;                  /* leaves the error bars out: for whoever measures the estimate itself */
     const char *by;               /* made.by; copied. NULL: "featherlight" */
     const char *sampling;         /* how samples were taken, made.sampling starts with it; copied. May be NULL */
@@ -72,6 +76,7 @@ struct rsc_watch_sample {
     double chance;       /* rsc_watch_choice.chance */
     uint32_t cycles;     /* that the access took; 0: not known */
     uint32_t source;     /* enum rsc_data_source: where its data came from */
+    uint32_t shape;      /* enum rsc_watch_shape: what is watched */
 };
 
 /* A watch ended. */

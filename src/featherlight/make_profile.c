@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "featherlight/bootstrap_bars.h"
+#include "featherlight/line_model.h"
 #include "featherlight/watch_group.h"
 #include "profile/profile_model.h"
 #include "profile/ri_models.h"
@@ -48,28 +50,74 @@ static uint64_t footprint_of(const struct rsc_watch_group *group, uint64_t cold)
     return cold > least ? cold : least;
 }
 
-static int add_group(const struct rsc_featherlight *feather, const struct rsc_watch_group *group,
-                     struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
-    uint64_t reused = (uint64_t)(group->estimate.reused + 0.5), cold = (uint64_t)(group->estimate.unused + 0.5);
-    if (reused > group->references) reused = group->references;
-    if (cold > group->references - reused) cold = group->references - reused;
+/* Whole references that were used again and that were not; their sum is at most all. */
+struct whole {
+    uint64_t reused, cold;
+};
+
+static struct whole whole_of(uint64_t references, double reused, double unused, double censored) {
+    struct whole whole = {(uint64_t)(reused + 0.5), (uint64_t)(unused + 0.5)};
+    if (whole.reused > references) whole.reused = references;
+    if (whole.cold > references - whole.reused) whole.cold = references - whole.reused;
     /* what rounding alone leaves over */
-    if (group->references - reused - cold <= 1 && group->estimate.censored < 0.5) cold = group->references - reused;
-    uint64_t words = footprint_of(group, cold);
+    if (references - whole.reused - whole.cold <= 1 && censored < 0.5) whole.cold = references - whole.reused;
+    return whole;
+}
+
+/* Adds the intervals of `ri` and the distances that follow from them. */
+static int add_intervals(const struct rsc_featherlight *feather, uint64_t references, struct whole whole, uint64_t words,
+                         struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
+    uint64_t reused = whole.reused, cold = whole.cold;
     struct rsc_ri_counts counts = {.ri = ri, .cold = cold, .distinct = words};
     struct rsc_ri_model model;
-    count_intervals(group, ri, reused);
     if (rsc_ri_model_init(&model, feather->options.model, &counts) < 0) return RSC_ENOMEM;
     int status = rsc_ri_model_rd(&model, rd);
     rsc_ri_model_free(&model);
     if (status < 0) return status;
     rsc_histogram_merge(&profile->ri, ri);
     rsc_histogram_merge(&profile->rd, rd);
-    profile->references += group->references;
+    profile->references += references;
     profile->cold += cold;
-    profile->censored += group->references - reused - cold;
+    profile->censored += references - reused - cold;
     profile->distinct += words;
     return 0;
+}
+
+static int add_group(const struct rsc_featherlight *feather, const struct rsc_watch_group *group,
+                     struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
+    struct whole whole = whole_of(group->references, group->estimate.reused, group->estimate.unused, group->estimate.censored);
+    count_intervals(group, ri, whole.reused);
+    return add_intervals(feather, group->references, whole, footprint_of(group, whole.cold), ri, rd, profile);
+}
+
+/* The same of lines, which the shapes that were watched are a model of. Their distances are then those of lines. */
+static int add_lines(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t number,
+                     struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
+    struct rsc_weighed weighed[RSC_WATCH_LINE_SHAPES];
+    struct rsc_lines lines;
+    double sum = 0;
+    uint64_t done = 0, references = shapes[0][number].references;
+    size_t watches = 0;
+    for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) {
+        const struct rsc_watch_group *group = &shapes[i][number];
+        weighed[i] = (struct rsc_weighed){group, group->weight, group->estimate};
+        watches += group->estimator.watched;
+    }
+    if (rsc_line_model_init(&lines, watches) < 0) return RSC_ENOMEM;
+    rsc_line_model_join(&lines, weighed, 1);
+    for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) rsc_line_model_distances(&lines, &shapes[i][number]);
+    struct whole whole = whole_of(references, lines.reused, lines.unused, lines.censored);
+    memset(ri->count, 0, ri->bin_count * sizeof *ri->count);
+    for (size_t i = 0; i < lines.count; i++) {
+        sum += lines.steps[i].references;
+        uint64_t upto = i + 1 == lines.count || sum + 0.5 > (double)whole.reused ? whole.reused : (uint64_t)(sum + 0.5);
+        if (upto > done) ri->count[rsc_bin_of_fine(lines.steps[i].interval)] += upto - done;
+        done = upto > done ? upto : done;
+    }
+    double most = lines.count ? lines.steps[lines.count - 1].distance : 0;
+    uint64_t least = references ? (uint64_t)ceil(most) + 1 : 0;
+    rsc_line_model_free(&lines);
+    return add_intervals(feather, references, whole, whole.cold > least ? whole.cold : least, ri, rd, profile);
 }
 
 /* Shares of what is known: references of which nothing is known are in no miss ratio. */
@@ -84,25 +132,29 @@ static void leave_out_censored(struct rsc_profile *profile) {
     }
 }
 
+static int is_lines(const struct rsc_featherlight *feather) { return feather->options.line_bytes == RSC_FEATHERLIGHT_LINE; }
+
 static int describe(const struct rsc_featherlight *feather, struct rsc_profile *profile) {
     static const char *const attributions[] = {"Kaplan-Meier by use context", "proportional attribution by use context",
                                                "inverse chances", "no attribution"};
     const struct rsc_featherlight_totals *totals = &feather->totals;
-    char text[800], less[60] = "";
+    char text[900], less[60] = "";
+    const char *watched = is_lines(feather) ? "quarters of lines by two registers and halves by four" : "words of 8 bytes";
     if (feather->halved) snprintf(less, sizeof less, " (1 in %.0f kept)", ldexp(1, (int)feather->halved));
     snprintf(text, sizeof text,
-             "%s%s%llu samples%s, %llu watched: %llu reused, %llu replaced, %llu not used again, %llu dropped; %s; words of 8 bytes, "
-             "threads apart; RD modelled from RI (%s); %g %% bars by bootstrap of the samples and 20 %% for the model's distances",
+             "%s%s%llu samples%s, %llu watched: %llu reused, %llu replaced, %llu not used again, %llu dropped; %s; %s, "
+             "threads apart; RD modelled from RI (%s); %g %% bars by bootstrap of the samples and what the model%s was off by",
              feather->sampling ? feather->sampling : "", feather->sampling ? "; " : "", (unsigned long long)totals->samples, less,
              (unsigned long long)totals->armed, (unsigned long long)totals->reused, (unsigned long long)totals->replaced,
              (unsigned long long)(totals->armed - totals->reused - totals->replaced - totals->dropped),
-             (unsigned long long)totals->dropped, attributions[feather->options.attribution],
-             rsc_ri_model_name(feather->options.model), feather->options.confidence);
+             (unsigned long long)totals->dropped, attributions[feather->options.attribution], watched,
+             rsc_ri_model_name(feather->options.model), feather->options.confidence, is_lines(feather) ? "s" : "");
     if (rsc_profile_set_text(&profile->made.by, feather->by) < 0 || rsc_profile_set_text(&profile->made.sampling, text) < 0 ||
+        rsc_profile_set_text(&profile->made.modelled, is_lines(feather) ? "lines of 64 bytes, of watched quarters and halves of them" : NULL) < 0 ||
         rsc_profile_set_text(&profile->made.model, feather->thread_count > 1 ? "private" : "single") < 0)
         return RSC_ENOMEM;
     profile->made.threads = feather->thread_count;
-    profile->made.line_bytes = RSC_FEATHERLIGHT_WORD;
+    profile->made.line_bytes = feather->options.line_bytes;
     for (uint32_t i = 0; i < feather->thread_count; i++) {
         const struct rsc_thread_samples *thread = &feather->threads[i];
         profile->accesses += thread->accesses ? thread->accesses : thread->last_count;
@@ -110,20 +162,36 @@ static int describe(const struct rsc_featherlight *feather, struct rsc_profile *
     return 0;
 }
 
+/* Rows of all shapes: a reuse of each stands for its share of those of all. */
+static int fill_rows(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count,
+                     struct rsc_profile *profile) {
+    struct rsc_watch_group *all = malloc((shape_count * count + 1) * sizeof *all);
+    if (!all) return RSC_ENOMEM;
+    for (uint32_t i = 0; i < shape_count * count; i++) {
+        all[i] = shapes[i / count][i % count];
+        for (size_t k = 0; k < all[i].count; k++) all[i].weight[k] /= shape_count;
+    }
+    int status = rsc_groups_rows(feather, all, shape_count * count, profile);
+    free(all);
+    return status;
+}
+
 int rsc_featherlight_fill(struct rsc_featherlight *feather, struct rsc_profile *profile) {
-    struct rsc_watch_group *groups = NULL;
+    struct rsc_watch_group *shapes[RSC_WATCH_LINE_SHAPES] = {NULL};
     struct rsc_histogram ri = {0}, rd = {0};
-    uint32_t count = 0;
+    uint32_t count = 0, shape_count = is_lines(feather) ? RSC_WATCH_LINE_SHAPES : 1, made = 0;
     int status = describe(feather, profile);
-    if (status == 0) status = rsc_groups_make(feather, &groups, &count);
+    for (; made < shape_count && status == 0; made++)
+        status = rsc_groups_make(feather, shape_count > 1 ? RSC_WATCH_QUARTER + made : RSC_WATCH_WORD, &shapes[made], &count);
     if (status == 0) status = rsc_histogram_init(&ri, RSC_BINS_FINE);
     if (status == 0) status = rsc_histogram_init(&rd, RSC_BINS_FINE);
-    for (uint32_t i = 0; status == 0 && i < count; i++) status = add_group(feather, &groups[i], &ri, &rd, profile);
+    for (uint32_t i = 0; status == 0 && i < count; i++)
+        status = shape_count > 1 ? add_lines(feather, shapes, i, &ri, &rd, profile) : add_group(feather, &shapes[0][i], &ri, &rd, profile);
     if (status == 0) status = rsc_profile_derive_mrc(profile);
     if (status == 0) leave_out_censored(profile);
-    if (status == 0 && !feather->options.no_bars) status = rsc_groups_bars(feather, groups, count, profile);
-    if (status == 0) status = rsc_groups_rows(feather, groups, count, profile);
-    rsc_groups_free(groups, count);
+    if (status == 0 && !feather->options.no_bars) status = rsc_groups_bars(feather, shapes, shape_count, count, profile);
+    if (status == 0) status = fill_rows(feather, shapes, shape_count, count, profile);
+    for (uint32_t i = 0; i < shape_count; i++) rsc_groups_free(shapes[i], shapes[i] ? count : 0);
     rsc_histogram_free(&ri);
     rsc_histogram_free(&rd);
     return status;

@@ -11,9 +11,16 @@
 
 #define BLOCK 1024u
 #define WORD_SHIFT 3u
+#define LINE_SHIFT 6u
 #define TAGS 512u
 #define PERIOD_SAMPLES 4096u
 #define MAPPINGS_MAX 65536u
+
+/* Words that a slot watches. */
+struct watch {
+    uint64_t words[RSC_WATCH_SHAPE_WORDS];
+    uint32_t count;
+};
 
 /* A thread's unit: counters, registers, and a sample on its way. */
 struct unit {
@@ -21,8 +28,8 @@ struct unit {
     uint64_t accesses;
     uint64_t left[2];    /* loads, stores until the next overflow */
     uint64_t gap[2];     /* the period those were drawn with */
-    uint64_t mask;       /* bit (word % 64) is set for every watched word */
-    uint64_t *word;      /* [registers] watched */
+    uint64_t mask;       /* bit (word % 64), or of its line where lines are watched, is set for every watched word */
+    struct watch *watch; /* [slots] */
     struct rsc_watch_slots slots;
     struct rsc_rng rng;
     /* skid: sampled, not yet watched */
@@ -39,6 +46,7 @@ struct rsc_simulated_pmu {
     struct unit **units; /* by thread number; NULL: not seen */
     uint32_t unit_count;
     uint64_t period, samples_at_period;
+    uint32_t mask_shift; /* from words to what `mask` tells apart */
     struct rsc_thread *threads; /* who they are, as the trace told */
     uint32_t thread_count;
     struct rsc_mapping_row *mappings;
@@ -47,12 +55,14 @@ struct rsc_simulated_pmu {
     uint32_t from[BLOCK];
 };
 
+static int watches_lines(const struct rsc_simulated_pmu *pmu) { return pmu->options.estimate.line_bytes == RSC_FEATHERLIGHT_LINE; }
+
 /* ---- units ---- */
 
 static void unit_free(struct unit *unit) {
     if (!unit) return;
     free(unit->tags);
-    free(unit->word);
+    free(unit->watch);
     free(unit->slots.slot);
     free(unit);
 }
@@ -67,13 +77,13 @@ static void reload(struct rsc_simulated_pmu *pmu, struct unit *unit, unsigned ki
 
 static struct unit *unit_new(struct rsc_simulated_pmu *pmu, uint32_t number) {
     struct unit *unit = calloc(1, sizeof *unit);
-    uint32_t registers = pmu->options.registers;
+    uint32_t registers = pmu->options.registers / (watches_lines(pmu) ? RSC_REGISTERS_A_LINE : 1);
     if (!unit) return NULL;
-    unit->word = calloc(registers, sizeof *unit->word);
+    unit->watch = calloc(registers, sizeof *unit->watch);
     struct rsc_watch_slot *slot = calloc(registers, sizeof *slot);
     if (pmu->options.shadow) unit->tags = calloc(TAGS, sizeof *unit->tags);
     unit->slots.slot = slot;
-    if (!unit->word || !slot || (pmu->options.shadow && !unit->tags)) {
+    if (!unit->watch || !slot || (pmu->options.shadow && !unit->tags)) {
         unit_free(unit);
         return NULL;
     }
@@ -99,10 +109,10 @@ static struct unit *unit_of(struct rsc_simulated_pmu *pmu, uint32_t number) {
     return pmu->units[number];
 }
 
-static void set_mask(struct unit *unit) {
+static void set_mask(const struct rsc_simulated_pmu *pmu, struct unit *unit) {
     unit->mask = 0;
     for (uint32_t s = 0; s < unit->slots.count; s++)
-        if (rsc_watch_slots_holds(&unit->slots, s)) unit->mask |= 1ull << (unit->word[s] & 63);
+        if (rsc_watch_slots_holds(&unit->slots, s)) unit->mask |= 1ull << (unit->watch[s].words[0] >> pmu->mask_shift & 63);
 }
 
 /* ---- samples and hits ---- */
@@ -110,7 +120,9 @@ static void set_mask(struct unit *unit) {
 static int arm(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number, uint64_t word, uint64_t pc,
                uint64_t context, uint64_t stands_for, struct rsc_error *error) {
     struct rsc_watch_choice choice = rsc_watch_slots_sample(&unit->slots);
+    enum rsc_watch_shape shape = RSC_WATCH_WORD;
     int status = 0;
+    if (watches_lines(pmu)) shape = RSC_WATCH_QUARTER + (unsigned)rsc_rng_below(&unit->rng, RSC_WATCH_LINE_SHAPES);
     if (choice.replaced) {
         struct rsc_watch_end end = {.count = unit->clock, .slot = choice.slot, .path = RSC_NO_CONTEXT, .chance = 1, .ending = RSC_WATCH_REPLACED};
         status = rsc_featherlight_ending(pmu->feather, number, &end, error);
@@ -118,26 +130,38 @@ static int arm(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number
     }
     struct rsc_watch_sample sample = {
         .count = unit->clock, .address = word << WORD_SHIFT, .pc = pc, .context = context, .stands_for = stands_for,
-        .slot = choice.slot, .path = RSC_NO_CONTEXT, .chance = choice.chance,
+        .slot = choice.slot, .path = RSC_NO_CONTEXT, .chance = choice.chance, .shape = shape,
     };
     if (choice.slot != RSC_NO_SLOT) {
-        unit->word[choice.slot] = word;
-        set_mask(unit);
+        struct watch *watch = &unit->watch[choice.slot];
+        watch->count = rsc_watch_shape_words(shape, word, watch->words);
+        set_mask(pmu, unit);
     }
     return rsc_featherlight_sample(pmu->feather, number, &sample, error);
 }
 
-/* Every register that watches the word is hit: two may, when it was sampled twice. */
-static int hit(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number, uint64_t word, uint64_t pc,
+/* Words that a reference touches: one, or some of a line. */
+struct touched {
+    uint64_t first, last;
+};
+
+static int touches(const struct watch *watch, struct touched touched) {
+    for (uint32_t i = 0; i < watch->count; i++)
+        if (watch->words[i] >= touched.first && watch->words[i] <= touched.last) return 1;
+    return 0;
+}
+
+/* Every slot that watches one of the words is hit: two may, when it was sampled twice. */
+static int hit(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number, struct touched touched, uint64_t pc,
                struct rsc_error *error) {
     for (uint32_t s = 0; s < unit->slots.count; s++) {
-        if (!rsc_watch_slots_holds(&unit->slots, s) || unit->word[s] != word) continue;
+        if (!rsc_watch_slots_holds(&unit->slots, s) || !touches(&unit->watch[s], touched)) continue;
         struct rsc_watch_end end = {.count = unit->clock, .pc = pc, .slot = s, .path = RSC_NO_CONTEXT, .ending = RSC_WATCH_REUSED};
         end.chance = rsc_watch_slots_release(&unit->slots, s);
         int status = rsc_featherlight_ending(pmu->feather, number, &end, error);
         if (status < 0) return status;
     }
-    set_mask(unit);
+    set_mask(pmu, unit);
     return 0;
 }
 
@@ -171,21 +195,36 @@ static int overflow(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t n
     return 0;
 }
 
-static int reference(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number, uint64_t word, unsigned kind,
+static int reference(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number, struct touched touched, unsigned kind,
                      uint64_t pc, int has_pc, struct rsc_error *error) {
     int status = 0;
     unit->clock++;
-    if (unit->mask >> (word & 63) & 1) status = hit(pmu, unit, number, word, pc, error);
+    if (unit->mask >> (touched.first >> pmu->mask_shift & 63) & 1) status = hit(pmu, unit, number, touched, pc, error);
     if (unit->pending && unit->clock >= unit->due && status == 0) {
         unit->pending = 0;
         status = arm(pmu, unit, number, unit->pending_word, unit->pending_pc, unit->pending_context, unit->pending_for, error);
     }
-    int dark = unit->tags && in_shadow(pmu, unit, word);
+    int dark = unit->tags && in_shadow(pmu, unit, touched.first);
     if (--unit->left[kind] == 0 && status == 0) {
         if (dark) unit->left[kind] = 1;
-        else status = overflow(pmu, unit, number, word, pc, kind, has_pc, error);
+        else {
+            uint64_t word = touched.first, words = touched.last - touched.first + 1;
+            if (words > 1) word += rsc_rng_below(&unit->rng, words);
+            status = overflow(pmu, unit, number, word, pc, kind, has_pc, error);
+        }
     }
     return status;
+}
+
+/* What a reference touches: the word itself, or of its line the words of the access. */
+static struct touched words_of(const struct rsc_simulated_pmu *pmu, const struct rsc_batch *batch, uint32_t access, uint64_t line) {
+    if (!watches_lines(pmu)) return (struct touched){line, line};
+    uint64_t first = batch->addr[access], bytes = rsc_meta_size(batch->meta[access]);
+    uint64_t last = bytes && first + bytes - 1 >= first ? first + bytes - 1 : bytes ? UINT64_MAX : first;
+    struct touched all = {line << (LINE_SHIFT - WORD_SHIFT), (line << (LINE_SHIFT - WORD_SHIFT)) + 7};
+    if (first >> WORD_SHIFT > all.first) all.first = first >> WORD_SHIFT;
+    if (last >> WORD_SHIFT < all.last) all.last = last >> WORD_SHIFT;
+    return all;
 }
 
 /* ---- the trace ---- */
@@ -234,7 +273,7 @@ int rsc_simulated_pmu_push(struct rsc_simulated_pmu *pmu, const struct rsc_batch
     for (uint32_t i = 0; i < batch->event_count && status == 0; i++)
         if (batch->events[i].type == RSC_EVENT_MAP && batch->events[i].data) status = add_mapping(pmu, &batch->events[i]);
     if (status < 0) return rsc_fail_memory(error, "featherlight engine");
-    rsc_references_start(&cursor, batch, WORD_SHIFT);
+    rsc_references_start(&cursor, batch, watches_lines(pmu) ? LINE_SHIFT : WORD_SHIFT);
     while ((count = rsc_references_fill(&cursor, pmu->lines, pmu->from, BLOCK)) > 0)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t access = pmu->from[i], number = rsc_meta_thread(batch->meta[access]);
@@ -244,7 +283,7 @@ int rsc_simulated_pmu_push(struct rsc_simulated_pmu *pmu, const struct rsc_batch
             if (!unit) return rsc_fail_memory(error, "featherlight engine");
             if (access != before) unit->accesses++;
             before = access;
-            status = reference(pmu, unit, number, pmu->lines[i], kind, batch->pc ? batch->pc[access] : 0, batch->pc != NULL, error);
+            status = reference(pmu, unit, number, words_of(pmu, batch, access, pmu->lines[i]), kind, batch->pc ? batch->pc[access] : 0, batch->pc != NULL, error);
             if (status < 0) return status;
         }
     return 0;
@@ -259,6 +298,11 @@ int rsc_simulated_pmu_new(struct rsc_simulated_pmu **out, const struct rsc_pmu_o
     if (!pmu) return rsc_fail_memory(error, "featherlight engine");
     pmu->options = *options;
     pmu->period = options->period ? options->period : 1;
+    if (watches_lines(pmu)) pmu->mask_shift = LINE_SHIFT - WORD_SHIFT;
+    if (watches_lines(pmu) && options->registers < RSC_REGISTERS_A_LINE) {
+        free(pmu);
+        return rsc_fail(error, RSC_EINVAL, "engine 'featherlight': lines of 64 bytes need registers=4: two or four of them watch a part of one");
+    }
     rsc_pmu_name(options, by, sizeof by);
     if (options->period) snprintf(how, sizeof how, "1 of %llu loads and 1 of %llu stores", (unsigned long long)options->period, (unsigned long long)options->period);
     else snprintf(how, sizeof how, "loads and stores at a period that grows with the trace");

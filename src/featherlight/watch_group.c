@@ -24,17 +24,16 @@ static uint64_t references_of(const struct rsc_thread_samples *thread) {
 /* Whether a thread goes into a group of its own. */
 static int is_alone(const struct rsc_thread_samples *thread) { return thread->count >= RSC_GROUP_SAMPLES; }
 
-static int add_thread(struct rsc_watch_group *group, const struct rsc_featherlight *feather, uint32_t number) {
+static void add_thread(struct rsc_watch_group *group, const struct rsc_featherlight *feather, uint32_t number, enum rsc_watch_shape shape) {
     const struct rsc_thread_samples *thread = &feather->threads[number];
-    memcpy(group->samples + group->count, thread->samples, thread->count * sizeof *thread->samples);
     for (uint32_t i = 0; i < thread->count; i++) {
-        group->samples[group->count + i].context += group->contexts;
-        group->thread[group->count + i] = number;
+        if (thread->samples[i].shape != shape) continue;
+        group->samples[group->count] = thread->samples[i];
+        group->samples[group->count].context += group->contexts;
+        group->thread[group->count++] = number;
     }
-    group->count += thread->count;
     group->contexts += thread->context_count;
     group->references += references_of(thread);
-    return 0;
 }
 
 /*
@@ -71,7 +70,7 @@ static int split_contexts(struct rsc_watch_group *group) {
 }
 
 /* Makes the group of threads `from` (alone), or of all that are not alone (from == thread_count). */
-static int make_group(struct rsc_watch_group *group, const struct rsc_featherlight *feather, uint32_t from) {
+static int make_group(struct rsc_watch_group *group, const struct rsc_featherlight *feather, enum rsc_watch_shape shape, uint32_t from) {
     size_t count = 0;
     int small = from == feather->thread_count;
     for (uint32_t i = 0; i < feather->thread_count; i++)
@@ -82,7 +81,7 @@ static int make_group(struct rsc_watch_group *group, const struct rsc_featherlig
     group->distance = malloc((count + 1) * sizeof *group->distance);
     if (!group->samples || !group->thread || !group->weight || !group->distance) return RSC_ENOMEM;
     for (uint32_t i = 0; i < feather->thread_count; i++)
-        if ((small ? !is_alone(&feather->threads[i]) : i == from) && feather->threads[i].count) add_thread(group, feather, i);
+        if ((small ? !is_alone(&feather->threads[i]) : i == from) && feather->threads[i].count) add_thread(group, feather, i, shape);
         else if (small && !is_alone(&feather->threads[i])) group->references += references_of(&feather->threads[i]);
     if (split_contexts(group) < 0) return RSC_ENOMEM;
     if (rsc_estimator_init(&group->estimator, group->samples, group->count, group->contexts, feather->options.attribution) < 0)
@@ -91,7 +90,7 @@ static int make_group(struct rsc_watch_group *group, const struct rsc_featherlig
     return 0;
 }
 
-int rsc_groups_make(const struct rsc_featherlight *feather, struct rsc_watch_group **groups, uint32_t *count) {
+int rsc_groups_make(const struct rsc_featherlight *feather, enum rsc_watch_shape shape, struct rsc_watch_group **groups, uint32_t *count) {
     uint32_t most = 1;
     uint64_t small = 0; /* references of threads without a group of their own */
     *count = 0;
@@ -104,7 +103,7 @@ int rsc_groups_make(const struct rsc_featherlight *feather, struct rsc_watch_gro
             continue;
         }
         if (i == feather->thread_count && !small) break;
-        if (make_group(&(*groups)[(*count)++], feather, i) < 0) {
+        if (make_group(&(*groups)[(*count)++], feather, shape, i) < 0) {
             rsc_groups_free(*groups, *count);
             *groups = NULL;
             return RSC_ENOMEM;

@@ -21,8 +21,11 @@ struct rsc_watch_group {
     double *distance;             /* [count], owned: RD of a reused sample */
 };
 
-/* Cuts all threads into groups; *groups is owned by the caller, each group to be freed. Returns 0 or RSC_ENOMEM. */
-int rsc_groups_make(const struct rsc_featherlight *feather, struct rsc_watch_group **groups, uint32_t *count);
+/*
+ * Cuts all threads into groups, of samples that watched a shape. The groups of any shape are of the same threads, in the same
+ * order. *groups is owned by the caller, each group to be freed. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_groups_make(const struct rsc_featherlight *feather, enum rsc_watch_shape shape, struct rsc_watch_group **groups, uint32_t *count);
 void rsc_groups_free(struct rsc_watch_group *groups, uint32_t count);
 
 /*
@@ -31,10 +34,6 @@ void rsc_groups_free(struct rsc_watch_group *groups, uint32_t count);
  * intervals themselves, not their bins.
  */
 struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const double *times, double *weight, double *distance);
-
-/* bootstrap_bars.c: sets low and high of profile->mrc from how the estimate varies. Returns 0 or RSC_ENOMEM. */
-int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *groups, uint32_t count,
-                    struct rsc_profile *profile);
 
 /* watch_rows.c: threads, code and pairs. Returns 0 or RSC_ENOMEM. */
 int rsc_groups_rows(const struct rsc_featherlight *feather, const struct rsc_watch_group *groups, uint32_t count,

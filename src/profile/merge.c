@@ -144,7 +144,8 @@ static int same_command(char *const *a, char *const *b) {
 static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const struct rsc_made *b) {
     struct rsc_made *made = &merged->made;
     if (join_parts(&made->by, a->by, b->by, "+") || join_parts(&made->source, a->source, b->source, "+") ||
-        join_text(&made->model, a->model, b->model, NULL) || join_sampling(&made->sampling, a->sampling, b->sampling))
+        join_text(&made->model, a->model, b->model, NULL) ||
+        ((a->modelled || b->modelled) && join_parts(&made->modelled, a->modelled, b->modelled, "; ")) || join_sampling(&made->sampling, a->sampling, b->sampling))
         return RSC_ENOMEM;
     if (same_command(a->command, b->command) && rsc_profile_set_command(merged, a->command)) return RSC_ENOMEM;
     made->line_bytes = a->line_bytes;

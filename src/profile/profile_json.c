@@ -57,6 +57,7 @@ static void put_made(struct rsc_json *json, const struct rsc_made *made) {
     rsc_json_key_u64(json, "threads", made->threads);
     rsc_json_key_u64(json, "workers", made->workers);
     rsc_json_key_string(json, "sampling", made->sampling);
+    if (made->modelled) rsc_json_key_string(json, "modelled", made->modelled);
     rsc_json_key(json, "command");
     rsc_json_array(json);
     for (char **word = made->command; word && *word; word++) rsc_json_string(json, *word);

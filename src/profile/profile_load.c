@@ -67,6 +67,7 @@ static int read_made(struct rsc_loader *loader, const json_t *root, struct rsc_p
         (rc = rsc_load_text(loader, object, "source", 0, &made->source)) ||
         (rc = rsc_load_text(loader, object, "model", 0, &made->model)) ||
         (rc = rsc_load_text(loader, object, "sampling", 1, &made->sampling)) ||
+        (json_object_get(object, "modelled") && (rc = rsc_load_text(loader, object, "modelled", 1, &made->modelled))) ||
         (rc = rsc_load_u64(loader, object, "line", 1u << 30, &made->line_bytes)) ||
         (rc = rsc_load_u64(loader, object, "threads", COUNT_MAX, &made->threads)) ||
         (rc = rsc_load_u64(loader, object, "workers", COUNT_MAX, &made->workers)) ||

@@ -54,6 +54,7 @@ void rsc_profile_free(struct rsc_profile *profile) {
     free(profile->made.source);
     free(profile->made.model);
     free(profile->made.sampling);
+    free(profile->made.modelled);
     drop_command(profile);
     rsc_histogram_free(&profile->rd);
     rsc_histogram_free(&profile->ri);

@@ -36,6 +36,7 @@ struct rsc_made {
     char *source;   /* "trace", "qemu", "asm", "perf", "api" */
     char *model;    /* "single", "private", "shared", "requests" */
     char *sampling; /* what was sampled and how; NULL: nothing */
+    char *modelled; /* what the references are that were not observed themselves, and of what they are a model; NULL: nothing */
     char **command; /* argv, NULL-terminated; NULL: none */
     uint64_t line_bytes;
     uint64_t threads, workers;

@@ -84,6 +84,11 @@ static void put_how(struct rsc_text *text, const struct rsc_made *made, const st
     snprintf(words, sizeof words, ", %s", rsc_show_seconds(made->seconds).text);
     if (made->seconds > 0 && text->column + strlen(words) <= style->width) rsc_text_put(text, "%s", words);
     rsc_text_put(text, "\n");
+    if (made->modelled) {
+        begin_fact(text, "modelled");
+        rsc_text_foreign(text, made->modelled, style->width - text->column);
+        rsc_text_put(text, "\n");
+    }
     if (!made->sampling) return;
     begin_fact(text, "sampling");
     /* it may come from a file: whatever is not plain text is shown on one line, made harmless */

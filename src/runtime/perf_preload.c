@@ -261,6 +261,7 @@ RSC_INTERPOSE(int, sigaction, (int number, const struct sigaction *action, struc
     if (rsc_watch_is_on() && action) {
         ours = *action;
         sigdelset(&ours.sa_mask, SIGTRAP);
+        sigdelset(&ours.sa_mask, SAMPLE_SIGNAL);
         action = &ours;
     }
     return RSC_REAL(sigaction)(number, action, before);
@@ -362,6 +363,12 @@ static __attribute__((constructor(101))) void initialise(void) {
         return;
     }
     rsc_watch_area = &process.ring->watch;
+    rsc_watch_sample_signal = SAMPLE_SIGNAL;
+    sigset_t wanted; /* a program may be started with signals blocked */
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SAMPLE_SIGNAL);
+    sigaddset(&wanted, SIGTRAP);
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &wanted, NULL, 8);
     if (rsc_watch_events_start() < 0) rsc_watch_turn_off(RSC_WATCH_SIGNAL_TAKEN);
     pthread_atfork(NULL, NULL, after_fork_in_child);
     note_maps();

@@ -57,6 +57,20 @@ void rsc_watch_thread_end(void) {
 
 /* ---- samples ---- */
 
+/* The first access of the recorded piece, from the n-th on, to anything that is watched around a word; UINT32_MAX: none. */
+static uint32_t touches_watched(const struct rsc_watch_thread *thread, uint32_t n, uint64_t word, struct rsc_watch_access *access) {
+    uint64_t watched[RSC_WATCH_SHAPE_WORDS];
+    uint32_t count = rsc_watch_shape_words((enum rsc_watch_shape)thread->shape, word >> 3, watched), first = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        struct rsc_watch_access one;
+        uint32_t at = rsc_watch_piece_touches(thread->words, n, watched[i] << 3, &one);
+        if (at >= first) continue;
+        first = at;
+        *access = one;
+    }
+    return first;
+}
+
 /* The recorded piece: its sample, and what follows of it. Returns the position behind the piece. */
 static uint64_t close_window(struct rsc_watch_thread *thread) {
     struct rsc_watch_local *local = &rsc_watch_local;
@@ -71,7 +85,7 @@ static uint64_t close_window(struct rsc_watch_thread *thread) {
         struct rsc_watch_use use = {thread->window_use, access.pc, access.address, access.bytes, weight, rsc_watch_piece_words(words),
                           access.writes ? RSC_WATCH_WRITE : 0, 0};
         uint32_t reg = rsc_watch_take_sample(thread, &use, &word);
-        uint32_t again = rsc_watch_piece_touches(words, (uint32_t)n + 1, word, &access);
+        uint32_t again = touches_watched(thread, (uint32_t)n + 1, word, &access);
         if (reg != RSC_WATCH_NO_REGISTER && again != UINT32_MAX)
             rsc_watch_put_resolved(thread, reg, thread->window_position + again, access.pc, thread->frames, thread->frame_count);
         else rsc_watch_word(thread, reg, word, end);

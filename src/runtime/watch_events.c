@@ -168,17 +168,16 @@ uint32_t rsc_watch_unwind(struct rsc_watch_thread *thread, uint64_t pc, uint64_t
 static const int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                               REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
-static void put_hit(struct rsc_watch_thread *thread, uint32_t number, const ucontext_t *context, uint32_t flags) {
+static void put_hit(struct rsc_watch_thread *thread, uint32_t slot, uint64_t word, const ucontext_t *context, uint32_t flags) {
     uint64_t record[RSC_WATCHED_HIT_WORDS], frames[RSC_WATCH_FRAMES], pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-    uint64_t word = thread->registers[number].address;
     uint32_t cut, words = RSC_WATCHED_HIT_WORDS;
     uint32_t count = rsc_watch_unwind(thread, pc, (uint64_t)context->uc_mcontext.gregs[REG_RSP], frames, &cut);
-    record[RSC_WATCHED_HIT_CHANCE] = rsc_watch_bits(rsc_watch_slots_release(&thread->slots, number));
+    record[RSC_WATCHED_HIT_CHANCE] = rsc_watch_bits(rsc_watch_slots_release(&thread->slots, slot));
     record[RSC_WATCHED_HIT_PC] = pc;
     for (int i = 0; i < 16; i++) record[RSC_WATCHED_HIT_GENERAL + i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
     flags |= rsc_watch_place_hit(thread, word, record);
     if (flags & RSC_WATCH_RESOLVED) words = RSC_WATCHED_HIT_WORDS_RESOLVED;
-    record[0] = rsc_watch_head(RSC_WATCHED_HIT, number, flags | (cut ? RSC_WATCH_CUT : 0), words + count, count);
+    record[0] = rsc_watch_head(RSC_WATCHED_HIT, slot, flags | (cut ? RSC_WATCH_CUT : 0), words + count, count);
     rsc_watch_put(thread, record, words, frames, count);
     thread->stream->hits++;
 }
@@ -199,11 +198,11 @@ static void on_perf_trap(uint64_t data, uint32_t perf_flags, const ucontext_t *c
     uint8_t was_busy = rsc_asm_local.busy;
     rsc_asm_local.busy = 1; /* what the unwinder calls of libc is not the program's doing */
     /* Others with the same word were hit too, but a second SIGTRAP is not kept beside the first. */
-    for (uint32_t i = 0; i < thread->register_count; i++) {
-        if (!thread->registers[i].armed || thread->registers[i].address != word) continue;
-        rsc_watch_disarm(thread, i);
+    for (uint32_t i = 0; i < thread->slot_count; i++) {
+        if (thread->slot_registers > 1 ? i != number / thread->slot_registers : !thread->registers[i].armed || thread->registers[i].address != word) continue;
+        rsc_watch_disarm_slot(thread, i);
         if (late) thread->stream->late_hits++;
-        put_hit(thread, i, context, late ? RSC_WATCH_LATE : 0);
+        put_hit(thread, i, word, context, late ? RSC_WATCH_LATE : 0);
     }
     rsc_asm_local.busy = was_busy;
     thread->stream->busy_ns += rsc_watch_cpu_ns() - began;

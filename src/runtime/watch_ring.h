@@ -44,7 +44,7 @@ enum rsc_watched_type {
 
 /*
  * The first word: bits 0-7 type, 8-15 register or RSC_WATCH_NO_REGISTER, 16-23 flags,
- * 24-39 words of the record in all, 40-47 frames. The frames, return addresses, are last.
+ * 24-39 words of the record in all, 40-47 frames, 48-49 of a USE enum rsc_watch_shape. The frames, return addresses, are last.
  */
 static inline uint64_t rsc_watch_head(uint32_t type, uint32_t reg, uint32_t flags, uint32_t words, uint32_t frames) {
     return type | (uint64_t)reg << 8 | (uint64_t)flags << 16 | (uint64_t)words << 24 | (uint64_t)frames << 40;
@@ -54,6 +54,8 @@ static inline uint32_t rsc_watch_head_register(uint64_t head) { return head >> 8
 static inline uint32_t rsc_watch_head_flags(uint64_t head) { return head >> 16 & 0xff; }
 static inline uint32_t rsc_watch_head_words(uint64_t head) { return head >> 24 & 0xffff; }
 static inline uint32_t rsc_watch_head_frames(uint64_t head) { return head >> 40 & 0xff; }
+static inline uint64_t rsc_watch_head_with_shape(uint64_t head, uint32_t shape) { return head | (uint64_t)shape << 48; }
+static inline uint32_t rsc_watch_head_shape(uint64_t head) { return head >> 48 & 3; }
 
 /* Words of a USE before its frames. */
 enum {
@@ -149,6 +151,8 @@ struct rsc_watch_area {
     uint64_t seed;
     uint32_t registers; /* to be used by each thread, at most RSC_WATCH_REGISTERS */
     uint32_t frames;    /* of call paths, at most RSC_WATCH_FRAMES; 0: none */
+    uint32_t lines;     /* parts of lines are watched, each by all registers together (watch_shapes.h); else words */
+    uint32_t pad0;
     /* Written by the program: */
     uint32_t off;       /* enum rsc_watch_off: the first reason */
     uint32_t refused;   /* errno of the last event that could not be had */
@@ -159,7 +163,7 @@ struct rsc_watch_area {
     uint64_t unsampled_accesses; /* of threads that ended without a sample */
     uint64_t unsampled_threads;
     uint64_t multiplexed; /* samples not used because the PMU's counters had to be shared */
-    uint8_t pad[4096 - 80];
+    uint8_t pad[4096 - 88];
     struct rsc_watch_stream streams[RSC_WATCH_STREAMS];
 };
 _Static_assert(offsetof(struct rsc_watch_area, streams) == 4096, "streams begin at a page");

@@ -11,6 +11,7 @@
  * ours while it thinks so, it is blocked in earnest, sent again, and left pending:
  * sigwait() and signalfd() find it. From then on that thread's traps come late.
  * A program that waits for SIGTRAP by name is not watched: traps are not to get in its way.
+ * The signal by which a PMU's samples come (perf_preload.c) is never blocked.
  *
  * Stacks. The program's own signal stack is taken when it is as large as ours; else it is
  * told that it has its own, and ours, which is larger, stays.
@@ -97,17 +98,21 @@ int rsc_watch_trap_action(const struct sigaction *action, struct sigaction *befo
 
 /* ---- masks ---- */
 
+int rsc_watch_sample_signal;
+
 static int change_mask(int how, const sigset_t *set, sigset_t *before, int (*real)(int, const sigset_t *, sigset_t *)) {
     struct rsc_watch_local *local = &rsc_watch_local;
     sigset_t ours;
     uint8_t was = local->trap_blocked;
-    if (set && how != SIG_UNBLOCK && sigismember(set, SIGTRAP)) {
+    if (set && how != SIG_UNBLOCK) {
+        int blocks = sigismember(set, SIGTRAP) == 1;
         ours = *set;
         sigdelset(&ours, SIGTRAP);
+        if (rsc_watch_sample_signal) sigdelset(&ours, rsc_watch_sample_signal);
         set = &ours;
-        how = how == SIG_BLOCK ? SIG_BLOCK : SIG_SETMASK;
-        local->trap_blocked = 1;
-    } else if (set && (how == SIG_SETMASK || (how == SIG_UNBLOCK && sigismember(set, SIGTRAP)))) {
+        if (blocks) local->trap_blocked = 1;
+        else if (how == SIG_SETMASK) local->trap_blocked = 0;
+    } else if (set && sigismember(set, SIGTRAP)) {
         local->trap_blocked = 0;
     }
     int status = real(how, set, before);

@@ -92,16 +92,17 @@ struct rsc_watch_thread *rsc_watch_open_thread(void) {
     local->thread = thread;
     rsc_watch_stack_begins(thread);
     rsc_watch_events_open(thread);
-    if (thread->register_count)
-        rsc_watch_slots_init(&thread->slots, thread->slot, thread->register_count, RSC_REPLACE_RESERVOIR,
-                             rsc_rng_u64(&local->rng), 0);
+    thread->slot_registers = rsc_watch_area->lines ? RSC_WATCH_REGISTERS : 1;
+    thread->slot_count = thread->register_count / thread->slot_registers;
+    if (thread->slot_count)
+        rsc_watch_slots_init(&thread->slots, thread->slot, thread->slot_count, RSC_REPLACE_RESERVOIR, rsc_rng_u64(&local->rng), 0);
     return thread;
 }
 
 void rsc_watch_close_thread(struct rsc_watch_thread *thread, uint64_t now) {
-    for (uint32_t i = 0; i < thread->register_count; i++) {
+    for (uint32_t i = 0; i < thread->slot_count; i++) {
         if (!rsc_watch_slots_holds(&thread->slots, i)) continue;
-        rsc_watch_disarm(thread, i);
+        rsc_watch_disarm_slot(thread, i);
         put_end(thread, i, now, 0);
     }
     rsc_watch_events_close(thread, 0);
@@ -139,17 +140,20 @@ void rsc_watch_adjust_period(struct rsc_watch_thread *thread) {
     thread->adjusted_samples = 0;
 }
 
-/* Writes the sample of one word of the access, gives it a register or not. Returns the register. */
+/* Writes the sample of one word of the access, gives it a slot or not. Returns the slot. */
 uint32_t rsc_watch_take_sample(struct rsc_watch_thread *thread, const struct rsc_watch_use *use, uint64_t *word) {
     uint64_t record[RSC_WATCHED_USE_WORDS], words = rsc_watch_words_of(use->address, use->bytes);
     struct rsc_watch_choice choice = {.slot = RSC_NO_SLOT};
-    if (thread->register_count) choice = rsc_watch_slots_sample(&thread->slots);
+    if (thread->slot_count) choice = rsc_watch_slots_sample(&thread->slots);
     uint32_t reg = choice.slot == RSC_NO_SLOT ? RSC_WATCH_NO_REGISTER : choice.slot;
     *word = ((use->address >> 3) + rsc_rng_below(&rsc_watch_local.rng, words)) << 3;
     uint64_t most = words > 0xffff ? 0xffff : words, sum = use->piece_words > UINT32_MAX ? UINT32_MAX : use->piece_words;
     uint32_t accesses = use->piece_accesses > 0xffff ? 0xffff : use->piece_accesses;
+    thread->shape = RSC_WATCH_WORD;
+    if (thread->slot_registers > 1) thread->shape = RSC_WATCH_QUARTER + (uint32_t)rsc_rng_below(&rsc_watch_local.rng, RSC_WATCH_LINE_SHAPES);
     record[0] = rsc_watch_head(RSC_WATCHED_USE, reg, use->flags | (thread->frames_cut ? RSC_WATCH_CUT : 0) | (choice.replaced ? RSC_WATCH_TOOK : 0),
                                RSC_WATCHED_USE_WORDS + thread->frame_count, thread->frame_count);
+    record[0] = rsc_watch_head_with_shape(record[0], thread->shape);
     record[RSC_WATCHED_USE_POSITION] = use->position;
     record[RSC_WATCHED_USE_PERIOD] = rsc_watch_local.period;
     record[RSC_WATCHED_USE_PC] = use->pc;
@@ -159,7 +163,7 @@ uint32_t rsc_watch_take_sample(struct rsc_watch_thread *thread, const struct rsc
     record[RSC_WATCHED_USE_RANGE_ACCESSES] = rsc_watch_local.range_accesses;
     record[RSC_WATCHED_USE_RANGE_WORDS] = rsc_watch_local.range_words;
     record[RSC_WATCHED_USE_COST] = use->cost;
-    if (reg != RSC_WATCH_NO_REGISTER && thread->registers[reg].armed) rsc_watch_disarm(thread, reg);
+    if (reg != RSC_WATCH_NO_REGISTER) rsc_watch_disarm_slot(thread, reg);
     rsc_watch_put(thread, record, RSC_WATCHED_USE_WORDS, thread->frames, thread->frame_count);
     thread->stream->samples++;
     tell_progress(thread->stream, use->position);
@@ -181,8 +185,21 @@ int rsc_watch_can_watch(const struct rsc_watch_thread *thread, uint64_t word) {
     return word >= 4096 && word < (1ull << 47) - 4096 && (word < (uintptr_t)thread || word >= (uintptr_t)(thread + 1));
 }
 
-void rsc_watch_word(struct rsc_watch_thread *thread, uint32_t reg, uint64_t word, uint64_t at) {
-    if (reg == RSC_WATCH_NO_REGISTER || rsc_watch_arm(thread, reg, word) == 0) return;
-    thread->registers[reg].armed = 0;
-    put_end(thread, reg, at, RSC_WATCH_FAILED);
+void rsc_watch_disarm_slot(struct rsc_watch_thread *thread, uint32_t slot) {
+    for (uint32_t i = slot * thread->slot_registers; i < (slot + 1) * thread->slot_registers; i++)
+        if (thread->registers[i].armed) rsc_watch_disarm(thread, i);
+}
+
+void rsc_watch_word(struct rsc_watch_thread *thread, uint32_t slot, uint64_t word, uint64_t at) {
+    uint64_t words[RSC_WATCH_SHAPE_WORDS];
+    if (slot == RSC_WATCH_NO_REGISTER) return;
+    uint32_t count = rsc_watch_shape_words((enum rsc_watch_shape)thread->shape, word >> 3, words);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = slot * thread->slot_registers + i;
+        if (rsc_watch_arm(thread, number, words[i] << 3) == 0) continue;
+        thread->registers[number].armed = 0;
+        rsc_watch_disarm_slot(thread, slot);
+        put_end(thread, slot, at, RSC_WATCH_FAILED);
+        return;
+    }
 }

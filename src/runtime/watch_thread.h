@@ -23,6 +23,7 @@
 
 #include "runtime/asm_runtime.h"
 #include "runtime/watch_ring.h"
+#include "runtime/watch_shapes.h"
 #include "runtime/watch_slots.h"
 
 #define RSC_HIDDEN __attribute__((visibility("hidden")))
@@ -41,7 +42,9 @@ struct rsc_watch_thread {
     struct rsc_watch_stream *stream;
     struct rsc_watch_register registers[RSC_WATCH_REGISTERS];
     uint32_t register_count;
-    struct rsc_watch_slots slots; /* which sample gets a register, of as many slots */
+    struct rsc_watch_slots slots; /* which sample gets a register: as many slots, or one of all registers where lines are watched */
+    uint32_t slot_count, slot_registers; /* slot_registers: of each, 1 or all */
+    uint32_t shape;               /* enum rsc_watch_shape of the sample being taken */
     struct rsc_watch_slot slot[RSC_WATCH_REGISTERS];
     int own_stack;          /* sigaltstack() was ours to set */
     uint64_t adjusted_ns, adjusted_samples; /* when the period was last set, in processor time */
@@ -123,6 +126,7 @@ int rsc_watch_events_start(void) RSC_HIDDEN;
 void rsc_watch_events_open(struct rsc_watch_thread *thread) RSC_HIDDEN;
 int rsc_watch_arm(struct rsc_watch_thread *thread, uint32_t number, uint64_t word) RSC_HIDDEN;
 void rsc_watch_disarm(struct rsc_watch_thread *thread, uint32_t number) RSC_HIDDEN;
+void rsc_watch_disarm_slot(struct rsc_watch_thread *thread, uint32_t slot) RSC_HIDDEN; /* watch_stream.c; all its registers that are armed */
 void rsc_watch_events_close(struct rsc_watch_thread *thread, int in_child) RSC_HIDDEN;
 
 /* Return addresses of the callers of the frame whose pc is, or whose call returns to, `pc`. */
@@ -143,7 +147,7 @@ struct rsc_watch_use {
     uint64_t cost; /* rsc_watch_cost() */
 };
 
-/* Writes the sample of one word of an access, and gives it a register or not: returns that, or RSC_WATCH_NO_REGISTER. */
+/* Writes the sample of one word of an access, and gives it a slot or not: returns that, or RSC_WATCH_NO_REGISTER. */
 uint32_t rsc_watch_take_sample(struct rsc_watch_thread *thread, const struct rsc_watch_use *use, uint64_t *word) RSC_HIDDEN;
 /* Arms the register (none: does nothing); one that cannot be armed is told as a failed end at position `at`. */
 void rsc_watch_word(struct rsc_watch_thread *thread, uint32_t reg, uint64_t word, uint64_t at) RSC_HIDDEN;
@@ -169,6 +173,7 @@ void rsc_watch_turn_off(enum rsc_watch_off why) RSC_HIDDEN;
 
 /* Signals. */
 struct sigaction;
+extern int rsc_watch_sample_signal RSC_HIDDEN; /* by which samples come; 0: by none */
 void rsc_watch_foreign_trap(int number, void *info, void *context) RSC_HIDDEN;
 int rsc_watch_trap_action(const struct sigaction *action, struct sigaction *before) RSC_HIDDEN;
 void rsc_watch_stack_begins(struct rsc_watch_thread *thread) RSC_HIDDEN;

@@ -529,9 +529,14 @@ static void bad_parameters(void **state) {
         if (!strstr(error.message, bad[i][1])) fail_msg("%s: %s", bad[i][0], error.message);
         assert_null(strchr(error.message, '\n'));
     }
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "featherlight", .line_bytes = 64};
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "featherlight", .line_bytes = 32};
     assert_int_equal(rsc_engine_new(&engine, &options, &error), RSC_EINVAL);
-    assert_non_null(strstr(error.message, "watches words: line size 64 is not 8"));
+    assert_non_null(strstr(error.message, "watches words: line size 32 is neither 8 nor (modelled) 64"));
+    options.line_bytes = 64;
+    options.engine = "featherlight:registers=3";
+    assert_int_equal(rsc_engine_new(&engine, &options, &error), RSC_EINVAL);
+    assert_non_null(strstr(error.message, "lines of 64 bytes need registers=4"));
+    options.engine = "featherlight";
     options.line_bytes = 0;
     options.model = "shared";
     assert_int_equal(rsc_engine_new(&engine, &options, &error), RSC_EINVAL);
