@@ -19,8 +19,9 @@
  * count is written when filling first reaches its word ("entering") and only ever
  * goes down after that. Counts of places not yet entered hold rubbish, and decrementing them
  * with their neighbours does no harm: a borrow between the packed 9-bit counts
- * moves upwards, into places not entered either. Taking a bit away updates later
- * siblings at each level up to the first node that filling has not left yet.
+ * moves upwards, into places not entered either. Taking a bit away updates all later
+ * siblings at each level, entered or not: asking which are would be a branch that
+ * nobody can predict (1.04 to 1.1 times as long on uniform and zipf traces).
  *
  * An update subtracts a row of a 0/1 table from 64 bytes of counts: one or a few
  * vector operations, for whatever machine the including file is compiled (see

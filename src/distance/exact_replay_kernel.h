@@ -12,26 +12,34 @@
 #define REPLAY_AHEAD_UNIT 14u
 #define REPLAY_AHEAD_BIT 7u
 
-static inline uint32_t unit_of_line(const struct rsc_line_map *map, uint64_t line) {
-    return rsc_line_map_unit(map, line, rsc_line_map_where(map, line, rsc_line_map_home(map, line)));
-}
+/* What is known of a line to be taken out soon: first its bucket, then its entry, then its unit; 0: none. */
+#define REPLAY_RING 32u
 
 static inline __attribute__((always_inline)) void take_out_kernel(struct rsc_exact *exact, const uint64_t *lines,
                                                                   uint32_t count, struct rsc_replayed *replayed) {
     struct rsc_line_map *map = &exact->map;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + REPLAY_AHEAD < count)
-            __builtin_prefetch(map->buckets + rsc_line_map_home(map, lines[i + REPLAY_AHEAD]));
-        if (i + REPLAY_AHEAD_UNIT < count) {
-            uint64_t line = lines[i + REPLAY_AHEAD_UNIT];
-            uint32_t where = rsc_line_map_where(map, line, rsc_line_map_home(map, line));
-            __builtin_prefetch(map->units + rsc_line_map_first_unit(where), 1);
+    uint32_t ring[REPLAY_RING];
+    for (uint32_t step = 0; step < count + REPLAY_AHEAD; step++) {
+        if (step < count) {
+            ring[step % REPLAY_RING] = rsc_line_map_home(map, lines[step]);
+            __builtin_prefetch(map->buckets + ring[step % REPLAY_RING]);
         }
-        if (i + REPLAY_AHEAD_BIT < count) {
-            uint32_t slot = map->units[unit_of_line(map, lines[i + REPLAY_AHEAD_BIT])] - 1;
+        uint32_t i = step - (REPLAY_AHEAD - REPLAY_AHEAD_UNIT);
+        if (i < count) {
+            uint32_t *known = &ring[i % REPLAY_RING];
+            *known = rsc_line_map_where(map, lines[i], *known);
+            __builtin_prefetch(map->units + rsc_line_map_first_unit(*known), 1);
+        }
+        i = step - (REPLAY_AHEAD - REPLAY_AHEAD_BIT);
+        if (i < count) {
+            uint32_t *known = &ring[i % REPLAY_RING];
+            *known = rsc_line_map_unit(map, lines[i], *known);
+            uint32_t slot = map->units[*known] - 1;
             if (slot < RSC_UNIT_OTHER - 1) rsc_rank_prefetch(&exact->rank, slot);
         }
-        uint32_t unit = unit_of_line(map, lines[i]), held = map->units[unit];
+        i = step - REPLAY_AHEAD;
+        if (i >= count) continue; /* not yet */
+        uint32_t unit = ring[i % REPLAY_RING], held = map->units[unit];
         if (!unit || !held) {
             replayed[i] = (struct rsc_replayed){.time = RSC_NOT_HELD, .above = (uint32_t)exact->rank.set};
             continue;
