@@ -124,7 +124,7 @@ $ json owners.rsct --l2 64K,8,64,pid --l2 32K,2,64,pages | field accesses misses
 $ reusescope sim three.csv --l1d 4K,4,64,pages --miss-trace pages.rsct -q -o /dev/null
 $ reusescope sim pages.rsct --l2 64K,8,64
 reusescope: this miss stream tells processes apart (it is of caches with pid or pages): so must a cache here
-[1]
+[2]
 $ reusescope sim pages.rsct --l2 64K,8,64,pages --sample-sets 1/4
 20,000 accesses
 constant bits 6-7 = 0: 6,830 accesses or parts simulated, 25 % of the sets
