@@ -11,6 +11,7 @@
  * receives the references as u64s, kind << 62 | address (0 read, 1 write, 2 fetch), for
  * other simulators to be timed on.
  */
+#include <pthread.h>
 #include <reusescope/reusescope.h>
 #include <string.h>
 
@@ -142,6 +143,19 @@ static void run_ours(unsigned workers, int slow) {
     rsc_sim_free(sim);
 }
 
+static void *run_beside(void *unused) {
+    run_ours(1, 0);
+    return unused;
+}
+
+/* Two simulations of the same memory that have nothing else to do with each other: the most two workers could reach. */
+static void run_two_beside(void) {
+    pthread_t other;
+    need(-pthread_create(&other, NULL, run_beside, NULL), "a thread");
+    run_ours(1, 0);
+    pthread_join(other, NULL);
+}
+
 /* As many accesses of the file as are in memory. */
 static void run_file(const char *path) {
     struct rsc_trace_options options = {.struct_bytes = sizeof options, .decode_ahead = 1, .without_pcs = 1};
@@ -194,7 +208,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     int rounds = atoi(argv[1]);
-    double plain = 0, ours = 0, slow = 0, wall = 0, two = 0, two_cpu = 0, file = 0, decode = 0;
+    double plain = 0, ours = 0, slow = 0, wall = 0, two = 0, two_cpu = 0, file = 0, decode = 0, beside = 0;
     addr = malloc(ACCESSES_MAX * sizeof *addr);
     meta = malloc(ACCESSES_MAX * sizeof *meta);
     list = malloc(LIST_MAX * sizeof *list);
@@ -222,6 +236,9 @@ int main(int argc, char **argv) {
         run_ours(2, 0);
         keep_least(&two, seconds_now() - start_wall);
         keep_least(&two_cpu, process_seconds_now() - start);
+        start_wall = seconds_now();
+        run_two_beside();
+        keep_least(&beside, seconds_now() - start_wall);
         start = cpu_seconds_now();
         decode_only(argv[2]);
         keep_least(&decode, cpu_seconds_now() - start);
@@ -236,6 +253,7 @@ int main(int argc, char **argv) {
            million / slow);
     printf("two workers %.0f M/s (%.2fx of one in wall time; by CPU time they could be %.2fx)\n", million / two, wall / two,
            2 * ours / two_cpu);
+    printf("two simulations side by side %.2fx of one: what this machine's two cores could reach\n", 2 * wall / beside);
     printf("from the file %.2fx the time of the simulation alone; by CPU time decoding takes %.2fx of it\n", file / wall,
            decode / ours);
     return 0;

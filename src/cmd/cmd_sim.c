@@ -72,6 +72,7 @@ struct sim_verb {
     struct rsc_sampling sampling;
     struct rsc_sim_blame blame;
     struct rsc_miss_trace misses;
+    const struct rsc_sim *sim; /* while a trace is read */
     const char *path;
     const char *machine;
     int per; /* 0: by what is known, 'i' or 'r' */
@@ -178,7 +179,7 @@ static void tell_missed(void *user, const struct rsc_batch *batch, int level, co
 
 static void tell_past_last(void *user, const struct rsc_batch *batch, const struct rsc_request *request) {
     struct sim_verb *verb = user;
-    rsc_miss_trace_request(&verb->misses, batch, request);
+    rsc_miss_trace_request(&verb->misses, verb->sim, batch, request);
 }
 
 /* What the options mean together. */
@@ -262,8 +263,10 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
         goto out;
     }
     rsc_trace_get_info(trace, &info);
-    verb->options.writes_are_back = rsc_miss_trace_kind(info.filter) == 1;
-    status = rsc_sim_new(&sim, &verb->config, &verb->options, error);
+    verb->options.writes_are_back = rsc_miss_trace_writes(info.filter);
+    status = rsc_miss_trace_usable(info.filter, &verb->config, error);
+    if (!status) status = rsc_sim_new(&sim, &verb->config, &verb->options, error);
+    verb->sim = sim;
     if (!status && verb->blame.wanted) status = rsc_blame_open(&verb->blame, error);
     if (!status && verb->misses.path) status = rsc_miss_trace_open(&verb->misses, &verb->config, &info, error);
     if (!status) status = read_all(verb, sim, trace, error);

@@ -5,12 +5,32 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "simulate/spaces.h"
 
 #define MISSES "misses of "
 #define MISSES_AND_WRITES "misses and writes of "
+#define BY_PROCESS " (by process)"
 
 int rsc_miss_trace_kind(const char *filter) {
     return strstr(filter, MISSES_AND_WRITES) ? 2 : strstr(filter, MISSES) ? 1 : 0;
+}
+
+int rsc_miss_trace_writes(const char *filter) {
+    if (rsc_miss_trace_kind(filter) != 1) return RSC_WRITES_OF_PROGRAM;
+    return strstr(filter, BY_PROCESS) ? RSC_WRITES_BACK_BY_OWNER : RSC_WRITES_BACK;
+}
+
+/* Whether an index depends on the process: then equal addresses of different processes are different blocks. */
+static int by_process(const struct rsc_sim_config *config) {
+    int found = 0;
+    for (size_t i = 0; i < config->count; i++) found |= config->caches[i].indexing != RSC_INDEX_VIRTUAL;
+    return found;
+}
+
+int rsc_miss_trace_usable(const char *filter, const struct rsc_sim_config *config, struct rsc_error *error) {
+    if (!rsc_miss_trace_kind(filter) || !strstr(filter, BY_PROCESS) || by_process(config)) return 0;
+    return rsc_fail(error, RSC_EINVAL,
+                    "this miss stream tells processes apart (it is of caches with pid or pages): so must a cache here");
 }
 
 /* The last level of all; a split first level may be that. */
@@ -25,8 +45,9 @@ int rsc_miss_trace_check(const struct rsc_sim_config *config, struct rsc_error *
             return rsc_fail(error, RSC_EINVAL, "--miss-trace: a prefetcher's reads would pass for misses: not with prefetch");
         if (cache->buffer_blocks)
             return rsc_fail(error, RSC_EINVAL, "--miss-trace: what a write buffer holds has no place in time: not with buffer");
-        if (cache->indexing != RSC_INDEX_VIRTUAL)
-            return rsc_fail(error, RSC_EINVAL, "--miss-trace: not of caches indexed by process or page (pid, pages)");
+        if (by_process(config) && cache->threads_each > 1)
+            return rsc_fail(error, RSC_EINVAL,
+                            "--miss-trace: a write-back could not say both whose it is and which caches it is from: not with both per=N and pid or pages");
         if (cache->level != last_level(config) || rsc_sim_config_primary(config, cache->name) != cache) continue;
         if (cache->kinds == RSC_KIND_BIT(RSC_FETCH)) continue;
         if ((through >= 0 && through != cache->write_through) || (!cache->write_through && cache->no_write_allocate))
@@ -49,6 +70,7 @@ int rsc_miss_trace_open(struct rsc_miss_trace *misses, const struct rsc_sim_conf
         used += (size_t)snprintf(filter + used, sizeof filter - used, "%s%s=%s", between, config->caches[i].name, text);
         between = " ";
     }
+    if (by_process(config) && used < sizeof filter) snprintf(filter + used, sizeof filter - used, "%s", BY_PROCESS);
     struct rsc_trace_writer_options options = {
         .struct_bytes = sizeof options,
         .source = *info->source ? info->source : info->format,
@@ -89,12 +111,27 @@ static void take_events(struct rsc_miss_trace *misses, const struct rsc_batch *b
     }
 }
 
-void rsc_miss_trace_request(struct rsc_miss_trace *misses, const struct rsc_batch *batch, const struct rsc_request *request) {
+/* The thread that asked, if the block is of its process; else the first of the process whose it is. */
+static uint32_t thread_of(const struct rsc_batch *batch, const struct rsc_request *request, uint64_t pid) {
+    if (request->thread < batch->thread_count && batch->threads[request->thread].pid == pid) return request->thread;
+    for (uint32_t thread = 0; thread < batch->thread_count; thread++)
+        if (batch->threads[thread].pid == pid) return thread;
+    return request->thread;
+}
+
+void rsc_miss_trace_request(struct rsc_miss_trace *misses, const struct rsc_sim *sim, const struct rsc_batch *batch,
+                            const struct rsc_request *request) {
+    uint64_t addr = request->addr, pid;
+    uint32_t thread = request->thread;
+    if (rsc_sim_request_owner(sim, request, &pid)) {
+        addr &= (1ull << RSC_SPACE_SHIFT) - 1;
+        thread = thread_of(batch, request, pid);
+    }
     enum rsc_kind kind = rsc_is_write(request) ? RSC_WRITE : request->kind == RSC_FETCH ? RSC_FETCH : RSC_READ;
     if (misses->status || (misses->status = make_room(misses, batch)) < 0) return;
     take_events(misses, batch, request->access);
-    misses->addr[misses->count] = request->addr;
-    misses->meta[misses->count] = rsc_meta(request->bytes, kind, request->thread);
+    misses->addr[misses->count] = addr;
+    misses->meta[misses->count] = rsc_meta(request->bytes, kind, thread);
     misses->pc[misses->count++] = batch->pc ? batch->pc[request->access] : 0;
 }
 

@@ -271,9 +271,12 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
     if (!trace) trace = own;
     if (!status) {
         rsc_trace_get_info(trace, &info);
-        now.writes_are_back = rsc_miss_trace_kind(info.filter) == 1;
+        now.writes_are_back = rsc_miss_trace_writes(info.filter);
+        status = rsc_miss_trace_usable(info.filter, config, &error);
         options = &now;
-        if (!by_time && !sampling->study) {
+        if (status < 0) {
+            /* said below */
+        } else if (!by_time && !sampling->study) {
             status = settle_sets(sampling, config, &info, &choice, &filtered, &error);
             if (!status) status = run_sets(&choice, filtered, sampling, session, config, options, trace, &error);
         } else if (rsc_sampling_is_sample(trace)) {

@@ -98,7 +98,7 @@ void rsc_branches_use_spaces(struct rsc_branches *all, struct rsc_spaces *spaces
 
 struct rsc_spaces *rsc_branches_spaces(struct rsc_branches *all) { return all->primary.spaces; }
 
-void rsc_branches_writes_are_back(struct rsc_branches *all) { all->primary.writes_are_back = 1; }
+void rsc_branches_writes_are_back(struct rsc_branches *all, int how) { all->primary.writes_are_back = how; }
 
 void rsc_branches_tap(struct rsc_branches *all, size_t cache, const struct rsc_hierarchy_tap *tap) {
     all->branches[cache].tap = *tap;

@@ -37,7 +37,7 @@ void rsc_branches_use_spaces(struct rsc_branches *branches, struct rsc_spaces *s
 struct rsc_spaces *rsc_branches_spaces(struct rsc_branches *branches);
 
 /* The trace is a miss stream: its writes are write-backs. */
-void rsc_branches_writes_are_back(struct rsc_branches *branches);
+void rsc_branches_writes_are_back(struct rsc_branches *branches, int how);
 
 /* One request straight to the first cache, as from a tap of another hierarchy; `now` is the time of it. */
 void rsc_branches_request(struct rsc_branches *branches, const struct rsc_request *request, uint64_t now);

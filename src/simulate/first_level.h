@@ -2,11 +2,10 @@
  * first_level.h - the usual first level, fast: LRU, write-back, allocating, shared by
  * all threads, sets a power of two.
  *
- * Accesses are cut into blocks and gathered; those that repeat the block of the one
- * before them in the same cache can change nothing and are dropped (a write is kept if
- * the block may not be dirty yet). What is left goes through vector code that looks
- * at a set as a whole, and misses ask the levels below as they do one at a time. Counts
- * are the same, to the last one.
+ * Accesses are cut into blocks and gathered; those that find the block used last in their
+ * set can change nothing and are dropped (a write is kept if the block may not be dirty
+ * yet). What is left goes through vector code that looks at a set as a whole, and misses
+ * ask the levels below as they do one at a time. Counts are the same, to the last one.
  */
 #ifndef RSC_SIMULATE_FIRST_LEVEL_H
 #define RSC_SIMULATE_FIRST_LEVEL_H

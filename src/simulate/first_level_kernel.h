@@ -15,7 +15,8 @@
  *
  * `x` of a reference is block << 1 | write. Right behind one of the same block in the same
  * cache it changes nothing, unless it is the first write. So it is dropped where the x
- * before it is its own or, for a read, that of a write.
+ * before it is its own or, for a read, that of a write. Of what is left of a tile
+ * the same is then asked set by set.
  */
 #define AHEAD 512u /* accesses whose columns are asked for ahead: the processor's own prefetch ends at pages */
 
@@ -24,9 +25,8 @@ static inline int changes_nothing(uint64_t x, uint64_t before) { return before =
 /* One reference. */
 static inline __attribute__((always_inline)) void gather_one(struct rsc_fast_gather *gather, uint64_t block, uint64_t kind) {
     uint64_t *last = &gather->last[kind != RSC_FETCH && !gather->unified], x = block << 1 | (kind == RSC_WRITE);
-    uint32_t part = (uint32_t)(block >> gather->part_shift) & gather->part_mask;
-    gather->lists[part][gather->used[part]] = block << 2 | kind;
-    gather->used[part] += !changes_nothing(x, *last);
+    gather->tile[gather->tile_used] = block << 2 | kind;
+    gather->tile_used += !changes_nothing(x, *last);
     *last = x;
     gather->references++;
     gather->fetches += kind == RSC_FETCH;
@@ -62,27 +62,25 @@ static inline uint64_t lane_0(__m512i vector) { return (uint64_t)_mm_cvtsi128_si
 /* What gathering keeps at hand: gather's own numbers, in registers. */
 struct gather_state {
     __m512i fetch_last, data_last; /* in every lane */
-    uint64_t *list, *other;        /* where the next reference of part 0 and, of two parts, part 1 goes */
+    uint64_t *list;                /* where the next reference goes */
     uint64_t fetches, writes, references;
 };
 
-static inline __attribute__((always_inline)) void gather_load(struct gather_state *state, const struct rsc_fast_gather *gather, int parts) {
+static inline __attribute__((always_inline)) void gather_load(struct gather_state *state, const struct rsc_fast_gather *gather) {
     state->fetch_last = _mm512_set1_epi64((long long)gather->last[0]);
     state->data_last = _mm512_set1_epi64((long long)gather->last[1]);
-    state->list = gather->lists[0] + gather->used[0];
-    state->other = parts == 2 ? gather->lists[1] + gather->used[1] : NULL;
+    state->list = gather->tile + gather->tile_used;
 }
 
-static inline __attribute__((always_inline)) void gather_store(const struct gather_state *state, struct rsc_fast_gather *gather, int parts) {
+static inline __attribute__((always_inline)) void gather_store(const struct gather_state *state, struct rsc_fast_gather *gather) {
     gather->last[0] = lane_0(state->fetch_last);
     gather->last[1] = lane_0(state->data_last);
-    if (parts <= 2) gather->used[0] = (uint32_t)(state->list - gather->lists[0]);
-    if (parts == 2) gather->used[1] = (uint32_t)(state->other - gather->lists[1]);
+    gather->tile_used = (uint32_t)(state->list - gather->tile);
 }
 
 /* The references in the lanes of `valid`, which are the lowest ones. */
-static inline __attribute__((always_inline)) void gather_references(struct gather_state *state, struct rsc_fast_gather *gather,
-                                                                    __m512i reference, uint32_t valid, int parts, int split) {
+static inline __attribute__((always_inline)) void gather_references(struct gather_state *state, __m512i reference,
+                                                                    uint32_t valid, int split) {
     const __m512i one = _mm512_set1_epi64(1);
     uint32_t fetch = _mm512_mask_test_epi64_mask((__mmask8)valid, reference, _mm512_set1_epi64(RSC_FETCH));
     uint32_t write = _mm512_mask_test_epi64_mask((__mmask8)valid, reference, one);
@@ -97,24 +95,8 @@ static inline __attribute__((always_inline)) void gather_references(struct gathe
     /* (before ^ x) & ~(before & 1) is 0 where x changes nothing */
     __m512i changes = _mm512_ternarylogic_epi64(before, x, one, 0x1C);
     uint32_t keep = _mm512_mask_test_epi64_mask((__mmask8)valid, changes, changes);
-    if (parts == 1) {
-        _mm512_storeu_si512(state->list, _mm512_maskz_compress_epi64((__mmask8)keep, reference));
-        state->list += __builtin_popcount(keep);
-    } else if (parts == 2) {
-        uint32_t theirs = _mm512_mask_test_epi64_mask((__mmask8)keep, reference, _mm512_set1_epi64(4ll << gather->part_shift));
-        _mm512_storeu_si512(state->list, _mm512_maskz_compress_epi64((__mmask8)(keep & ~theirs), reference));
-        _mm512_storeu_si512(state->other, _mm512_maskz_compress_epi64((__mmask8)theirs, reference));
-        state->list += __builtin_popcount(keep & ~theirs);
-        state->other += __builtin_popcount(theirs);
-    } else {
-        const __m128i shift = _mm_cvtsi32_si128((int)gather->part_shift + 2);
-        __m512i part = _mm512_and_si512(_mm512_srl_epi64(reference, shift), _mm512_set1_epi64(gather->part_mask));
-        for (uint32_t p = 0; p <= gather->part_mask; p++) {
-            __mmask8 mine = _mm512_mask_cmpeq_epi64_mask((__mmask8)keep, part, _mm512_set1_epi64(p));
-            _mm512_storeu_si512(gather->lists[p] + gather->used[p], _mm512_maskz_compress_epi64(mine, reference));
-            gather->used[p] += (uint32_t)__builtin_popcount(mine);
-        }
-    }
+    _mm512_storeu_si512(state->list, _mm512_maskz_compress_epi64((__mmask8)keep, reference));
+    state->list += __builtin_popcount(keep);
     state->fetches += (uint32_t)__builtin_popcount(fetch);
     state->writes += (uint32_t)__builtin_popcount(write);
     state->references += (uint32_t)__builtin_popcount(valid);
@@ -124,24 +106,24 @@ static inline __attribute__((always_inline)) void gather_references(struct gathe
  * Accesses whose lanes are in `cross` reach into the next block: each is followed by a
  * reference of that one. First eight, then what is left of up to sixteen.
  */
-static inline __attribute__((always_inline)) void gather_crossing(struct gather_state *state, struct rsc_fast_gather *gather,
-                                                                  __m512i reference, uint32_t cross, int parts, int split) {
+static inline __attribute__((always_inline)) void gather_crossing(struct gather_state *state, __m512i reference,
+                                                                  uint32_t cross, int split) {
     /* Bit 2i for lane i, bit 2i + 1 for its second reference if it has one; packed, the first ones are `firsts`. */
     uint32_t taken = 0x5555 | _pdep_u32(cross, 0xAAAA), firsts = _pext_u32(0x5555, taken);
     uint32_t low = firsts & 0xff, high = firsts >> 8, count = 8 + (uint32_t)__builtin_popcount(cross);
     uint32_t in_low = (uint32_t)__builtin_popcount(low), rest = (1u << (count - 8)) - 1;
     __m512i seconds = _mm512_maskz_compress_epi64((__mmask8)cross, _mm512_add_epi64(reference, _mm512_set1_epi64(4)));
     __m512i mixed = _mm512_mask_expand_epi64(_mm512_maskz_expand_epi64((__mmask8)low, reference), (__mmask8)~low, seconds);
-    gather_references(state, gather, mixed, 0xff, parts, split);
+    gather_references(state, mixed, 0xff, split);
     reference = _mm512_maskz_compress_epi64((__mmask8)(0xff << in_low), reference);
     seconds = _mm512_maskz_compress_epi64((__mmask8)(0xff << (8 - in_low)), seconds);
     mixed = _mm512_mask_expand_epi64(_mm512_maskz_expand_epi64((__mmask8)high, reference), (__mmask8)(~high & rest), seconds);
-    gather_references(state, gather, mixed, rest, parts, split);
+    gather_references(state, mixed, rest, split);
 }
 
 /* Eight accesses at a time. One of many blocks, or of no cache's kind, ends the eight and is gathered by itself. */
 static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch,
-                                                                  uint32_t first, uint32_t end, int parts, int split) {
+                                                                  uint32_t first, uint32_t end, int split) {
     const __m128i shift = _mm_cvtsi32_si128((int)gather->shift);
     const __m512i within = _mm512_set1_epi64((1ll << gather->shift) - 1), low32 = _mm512_set1_epi64(UINT32_MAX);
     const __m512i block_size = _mm512_set1_epi64(1ll << gather->shift), three = _mm512_set1_epi64(3);
@@ -149,7 +131,7 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
     const __m512i addr_mask = _mm512_set1_epi64((long long)gather->addr_mask), addr_space = _mm512_set1_epi64((long long)gather->addr_space);
     struct gather_state state = {.fetches = 0};
     uint32_t i = first;
-    gather_load(&state, gather, parts);
+    gather_load(&state, gather);
     while (i + 8 <= end) {
         __m512i addr = _mm512_loadu_si512(batch->addr + i), meta = _mm512_loadu_si512(batch->meta + i);
         addr = _mm512_ternarylogic_epi64(addr, addr_mask, addr_space, 0xEA); /* (addr & mask) | space */
@@ -163,7 +145,7 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
         __builtin_prefetch(batch->addr + i + AHEAD);
         __builtin_prefetch(batch->meta + i + AHEAD);
         if (__builtin_expect((cross | apart | gather->skip) == 0, 1)) {
-            gather_references(&state, gather, reference, 0xff, parts, split);
+            gather_references(&state, reference, 0xff, split);
             i += 8;
             continue;
         }
@@ -174,22 +156,22 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
             if (gather->skip >> kind & 1)
                 apart |= _mm512_cmpeq_epi64_mask(_mm512_and_si512(meta, kind_bits), _mm512_set1_epi64((long long)kind << 32));
         if (!apart) {
-            gather_crossing(&state, gather, reference, cross, parts, split);
+            gather_crossing(&state, reference, cross, split);
             i += 8;
             continue;
         }
         uint32_t whole = (uint32_t)__builtin_ctz(apart | cross); /* accesses before the first that is not simple */
-        gather_references(&state, gather, reference, (1u << whole) - 1, parts, split);
+        gather_references(&state, reference, (1u << whole) - 1, split);
         i += whole;
-        gather_store(&state, gather, parts);
+        gather_store(&state, gather);
         if (!gather_access(gather, batch->addr[i], batch->meta[i])) {
             end = i; /* no more of this tile */
             break;
         }
-        gather_load(&state, gather, parts);
+        gather_load(&state, gather);
         i++;
     }
-    gather_store(&state, gather, parts);
+    gather_store(&state, gather);
     gather->fetches += state.fetches;
     gather->writes += state.writes;
     gather->references += state.references;
@@ -200,37 +182,31 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
 #else
 
 static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch,
-                                                                  uint32_t first, uint32_t end, int parts, int split) {
+                                                                  uint32_t first, uint32_t end, int split) {
     const uint64_t *addr = batch->addr, *meta = batch->meta;
-    const uint32_t shift = gather->shift, part_shift = gather->part_shift, part_mask = gather->part_mask;
+    const uint32_t shift = gather->shift;
     const uint64_t within = (1ull << shift) - 1, addr_mask = gather->addr_mask, addr_space = gather->addr_space;
     uint64_t fetch_last = gather->last[0], data_last = gather->last[1], fetches = 0, writes = 0;
-    uint64_t *list = gather->lists[0];
-    uint32_t used = gather->used[0], i = first, apart = 0;
+    uint64_t *list = gather->tile;
+    uint32_t used = gather->tile_used, i = first, apart = 0;
     for (; i < end; i++) {
         uint64_t block = ((addr[i] & addr_mask) | addr_space) >> shift, size = (uint32_t)meta[i], kind = meta[i] >> 32 & 0xff;
         if (__builtin_expect(kind >= RSC_KINDS || gather->skip >> kind & 1 || (addr[i] & within) + size > within + 1, 0)) {
             gather->last[0] = fetch_last;
             gather->last[1] = data_last;
-            if (parts == 1) gather->used[0] = used;
+            gather->tile_used = used;
             if (!gather_access(gather, addr[i], meta[i])) break;
             fetch_last = gather->last[0];
             data_last = gather->last[1];
-            used = gather->used[0];
+            used = gather->tile_used;
             apart++;
             continue;
         }
         uint64_t is_fetch = kind == RSC_FETCH, is_write = kind == RSC_WRITE, is_data = split && !is_fetch;
         uint64_t x = block << 1 | is_write, before = is_data ? data_last : fetch_last;
         uint32_t kept = !changes_nothing(x, before);
-        if (parts > 1) {
-            uint32_t part = (uint32_t)(block >> part_shift) & part_mask;
-            gather->lists[part][gather->used[part]] = block << 2 | kind;
-            gather->used[part] += kept;
-        } else {
-            list[used] = block << 2 | kind;
-            used += kept;
-        }
+        list[used] = block << 2 | kind;
+        used += kept;
         fetch_last = is_data ? fetch_last : x;
         data_last = is_data ? x : data_last;
         fetches += is_fetch;
@@ -240,7 +216,7 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
             __builtin_prefetch(meta + i + AHEAD);
         }
     }
-    if (parts == 1) gather->used[0] = used;
+    gather->tile_used = used;
     gather->last[0] = fetch_last;
     gather->last[1] = data_last;
     gather->references += i - first - apart;
@@ -251,13 +227,34 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
 
 #endif
 
-/* The number of parts (3 stands for more than two) and whether the first level is split are constants inside. */
+/*
+ * ---- what changes a set ----
+ *
+ * Of what goes through one set, only a reference to another block than the one before, or
+ * the first write to it, changes anything: the rest is a hit of the block used last. `recent`
+ * remembers that one for each set, by the reference without its bit for fetches. There may be
+ * fewer slots than sets, never more: the block used last in several sets was used last in its own.
+ * No branch depends on what is found, and hits in different sets do not wait for each other.
+ */
+static inline __attribute__((always_inline)) void keep_changes(struct rsc_fast_gather *gather) {
+    const uint64_t *tile = gather->tile, places = (uint64_t)gather->recent_mask << 1 | !gather->unified;
+    const uint32_t count = gather->tile_used;
+    uint64_t *recent = gather->recent, *list = gather->list + gather->used;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t reference = tile[i], x = reference & ~2ull, *slot = &recent[reference >> 1 & places], before = *slot;
+        *slot = x | (before == (x | 1)); /* what the next one here waits for: as little as can be */
+        *list = reference;
+        list += (before != x) & (before != (x | 1));
+    }
+    gather->used = (uint32_t)(list - gather->list);
+    gather->tile_used = 0;
+}
+
+/* Whether the first level is split is a constant inside. */
 static inline uint32_t gather_kernel(struct rsc_fast_gather *gather, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
-    if (gather->part_mask > 1)
-        return gather->unified ? gather_tile(gather, batch, first, end, 3, 0) : gather_tile(gather, batch, first, end, 3, 1);
-    if (gather->part_mask)
-        return gather->unified ? gather_tile(gather, batch, first, end, 2, 0) : gather_tile(gather, batch, first, end, 2, 1);
-    return gather->unified ? gather_tile(gather, batch, first, end, 1, 0) : gather_tile(gather, batch, first, end, 1, 1);
+    uint32_t stop = gather->unified ? gather_tile(gather, batch, first, end, 0) : gather_tile(gather, batch, first, end, 1);
+    keep_changes(gather);
+    return stop;
 }
 
 /* ---- serving: a set's entries in order of use, VALID and DIRTY the only flags ---- */
@@ -397,9 +394,42 @@ static inline __attribute__((always_inline)) void serve_references(struct rsc_fa
     }
 }
 
-static inline void serve_kernel(struct rsc_fast_part *part, const uint64_t *references, uint32_t count) {
+/* The references of a part, in their order; room for a vector more. Returns how many. */
+static inline uint32_t pick_part(const struct rsc_fast_part *part, const uint64_t *references, uint32_t count, uint64_t *picked) {
+    const uint64_t mask = (uint64_t)part->part_mask << (part->part_shift + 2), mine = (uint64_t)part->number << (part->part_shift + 2);
+    uint64_t *to = picked;
+    uint32_t i = 0;
+#if defined(__AVX512F__)
+    const __m512i bits = _mm512_set1_epi64((long long)mask), wanted = _mm512_set1_epi64((long long)mine);
+    for (; i + 8 <= count; i += 8) {
+        __m512i eight = _mm512_loadu_si512(references + i);
+        uint32_t found = _mm512_cmpeq_epi64_mask(_mm512_and_si512(eight, bits), wanted);
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi64((__mmask8)found, eight));
+        to += __builtin_popcount(found);
+    }
+#endif
+    for (; i < count; i++) {
+        *to = references[i];
+        to += (references[i] & mask) == mine;
+    }
+    return (uint32_t)(to - picked);
+}
+
+static inline void serve_some(struct rsc_fast_part *part, const uint64_t *references, uint32_t count) {
     if (part->all_ways == 8) serve_references(part, references, count, 8);
     else serve_references(part, references, count, 0);
+}
+
+static inline void serve_kernel(struct rsc_fast_part *part, const uint64_t *references, uint32_t count) {
+    uint64_t picked[RSC_FAST_TILE + 8];
+    if (!part->part_mask) {
+        serve_some(part, references, count);
+        return;
+    }
+    for (uint32_t at = 0; at < count; at += RSC_FAST_TILE) {
+        uint32_t some = count - at < RSC_FAST_TILE ? count - at : RSC_FAST_TILE;
+        serve_some(part, picked, pick_part(part, references + at, some, picked));
+    }
 }
 
 #endif

@@ -405,8 +405,8 @@ int rsc_hierarchy_make_request(struct rsc_hierarchy *hierarchy, const struct rsc
     int level = kind < RSC_KINDS ? hierarchy->entry[kind] : -1;
     hierarchy->left_out += level < 0;
     if (hierarchy->spaces) hierarchy->status = rsc_spaces_address(hierarchy->spaces, batch, i, &request->addr);
-    /* A write-back carries the process of the access that evicted the block, not of the one that wrote it. */
-    if (hierarchy->spaces && hierarchy->writes_are_back && hierarchy->spaces->count > 1 && !hierarchy->status)
+    /* Such a write-back carries the process of the access that evicted the block, not of the one that wrote it. */
+    if (hierarchy->spaces && hierarchy->writes_are_back == RSC_WRITES_BACK && hierarchy->spaces->count > 1 && !hierarchy->status)
         hierarchy->status = RSC_EUNSUPPORTED;
     return hierarchy->status ? -1 : level;
 }
@@ -415,7 +415,7 @@ int rsc_hierarchy_fail(const struct rsc_hierarchy *hierarchy, struct rsc_error *
     if (hierarchy->status == RSC_ELIMIT) return rsc_fail(error, RSC_ELIMIT, "more than %u processes", RSC_SPACES_MAX);
     if (hierarchy->status == RSC_EUNSUPPORTED)
         return rsc_fail(error, RSC_EUNSUPPORTED,
-                        "the write-backs of a miss stream of several processes do not say whose they are: not with pid or pages");
+                        "the write-backs of this miss stream do not say whose they are: with pid or pages, make it of caches with pid or pages");
     return hierarchy->status ? rsc_fail_memory(error, "caches") : 0;
 }
 

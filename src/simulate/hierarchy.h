@@ -78,7 +78,7 @@ struct rsc_hierarchy {
 
     struct rsc_spaces *spaces; /* where an index depends on the process; else NULL */
     int own_spaces;
-    int writes_are_back; /* the trace is a miss stream: its writes are write-backs */
+    int writes_are_back; /* enum rsc_stream_writes: the trace is a miss stream */
     int status;      /* a cache could not be made: RSC_ENOMEM */
 };
 

@@ -11,6 +11,13 @@ enum rsc_op {
     RSC_OP_PREFETCH,   /* a block, on suspicion */
 };
 
+/* What the writes of a trace are. */
+enum rsc_stream_writes {
+    RSC_WRITES_OF_PROGRAM,
+    RSC_WRITES_BACK,          /* of a miss stream: write-backs, by the thread that evicted them */
+    RSC_WRITES_BACK_BY_OWNER, /* write-backs, by a thread of the process whose block it is */
+};
+
 struct rsc_request {
     uint64_t addr;
     uint32_t bytes;

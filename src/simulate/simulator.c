@@ -49,6 +49,12 @@ void rsc_sim_free(struct rsc_sim *sim) {
     free(sim);
 }
 
+int rsc_sim_request_owner(const struct rsc_sim *sim, const struct rsc_request *request, uint64_t *pid) {
+    if (!sim->spaces.pids) return 0;
+    *pid = sim->spaces.pids[request->addr >> RSC_SPACE_SHIFT];
+    return 1;
+}
+
 /* ---- accesses ---- */
 
 /* A first segment without levels: everything is for later, or for families at the side. */

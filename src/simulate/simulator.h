@@ -21,7 +21,7 @@ struct rsc_sim_options {
     uint64_t window_accesses; /* also count by windows of so many accesses */
     unsigned workers;        /* threads; 0 and 1: the caller's alone */
     int classify;            /* misses into cold, capacity, conflict and coherence */
-    int writes_are_back;     /* the trace is a miss stream (rsc_sim_miss_stream()): its writes are write-backs */
+    int writes_are_back;     /* enum rsc_stream_writes: the trace is a miss stream */
     int slow;                /* one access at a time, whatever the caches (for tests) */
 
     /* Told of every demand miss of a primary cache, by its index among the primary ones. Not with opt. */
@@ -78,6 +78,12 @@ int rsc_sim_finish(struct rsc_sim *sim, struct rsc_sim_result *result, struct rs
 
 /* NULL is allowed. */
 void rsc_sim_free(struct rsc_sim *sim);
+
+/*
+ * Of a request past the last level where an index depends on the process: the process whose block it is. Its
+ * address without that is the program's, in the low RSC_SPACE_SHIFT bits. Returns 0 where no index does.
+ */
+int rsc_sim_request_owner(const struct rsc_sim *sim, const struct rsc_request *request, uint64_t *pid);
 
 /* Misses per instruction; NAN where instructions are not known or 0. */
 double rsc_sim_mpi(const struct rsc_sim_result *result, const struct rsc_sim_level_result *level);

@@ -314,7 +314,7 @@ int rsc_study_run(struct rsc_study *study, const struct rsc_sim_config *config, 
                         "--study sampling needs misses per instruction: a native trace in a file, with instruction counts");
     status = rsc_pool_new(&pass.pool, workers, error);
     if (!status) status = open_pass(&pass, config, error);
-    if (!status && writes_are_back) rsc_branches_writes_are_back(pass.above);
+    if (!status) rsc_branches_writes_are_back(pass.above, writes_are_back);
     while (!status && (status = rsc_trace_next(trace, &batch, error)) > 0) {
         status = take_batch(&pass, batch, error);
         if (progress) progress(user, study->accesses, info.accesses);

@@ -100,7 +100,7 @@ struct rsc_study {
 
 /*
  * `trace` is at its beginning and knows its instructions (RSC_EINVAL otherwise).
- * workers: threads to use. writes_are_back: the trace is a miss stream. To be freed even after failure.
+ * workers: threads to use. writes_are_back: enum rsc_stream_writes. To be freed even after failure.
  */
 int rsc_study_run(struct rsc_study *study, const struct rsc_sim_config *config, struct rsc_trace *trace,
                   unsigned workers, int writes_are_back, void (*progress)(void *user, uint64_t done, uint64_t total), void *user,

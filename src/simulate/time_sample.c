@@ -285,7 +285,7 @@ int rsc_time_sample(const struct rsc_sim_config *config, const struct rsc_time_o
     if (!status) status = rsc_branches_new(
                          &work.branches, config,
                          is_watched(options->cold_start) ? RSC_WATCH_COLD : RSC_WATCH_NOTHING, error);
-    if (!status && options->writes_are_back) rsc_branches_writes_are_back(work.branches);
+    if (!status) rsc_branches_writes_are_back(work.branches, options->writes_are_back);
     if (!status && !(work.observed = calloc(work.interval_count * config->count + 1, sizeof *work.observed)))
         status = rsc_fail_memory(error, "intervals");
     for (uint64_t i = 0; !status && i < work.interval_count; i++) status = simulate_interval(&work, i, error);

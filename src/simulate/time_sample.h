@@ -16,7 +16,7 @@ struct rsc_time_options {
     struct rsc_time_choice choice; /* intervals 0: the whole trace */
     enum rsc_cold_start cold_start;
     double confidence; /* percent */
-    int writes_are_back; /* the trace is a miss stream: its writes are write-backs */
+    int writes_are_back; /* enum rsc_stream_writes: the trace is a miss stream */
     void (*progress)(void *user, uint64_t done, uint64_t total); /* accesses; NULL: none */
     void *user;
 };

@@ -111,6 +111,29 @@ $ json m.rsct --l2 64K,8,64 --l2 all:32K-64K,2 | field misses writebacks writes_
 $ reusescope info m.rsct | grep -e filter -e unfiltered
 filter         misses of l1d=4K,4,64,lru
 unfiltered     40000 accesses
+
+# Of caches that tell processes apart, a record is by a thread of the process whose block it is, whoever evicted it.
+$ awk 'BEGIN { print "addr,size,kind,tid,pid"; for (i = 0; i < 20000; i++) { x = (x * 1103515245 + 12345) % 2147483648; p = int(i / 700) % 3; printf "0x%x,8,%s,%d,%d\n", int(x / 65536) % 4096 * 64, i % 3 ? "R" : "W", 10 * p + i % 2, 7 + p } }' > three.csv
+$ json three.csv --l1d 4K,4,64,pid --l2 64K,8,64,pid --l2 32K,2,64,pages | field accesses misses writebacks writes_in
+20000 19737 6624 0 19737 18414 6111 6624 19737 18803 6357 6624
+$ reusescope sim three.csv --l1d 4K,4,64,pid --miss-trace owners.rsct -q -o /dev/null; reusescope info owners.rsct | grep filter
+filter         misses of l1d=4K,4,64,lru,pid (by process)
+unfiltered     20000 accesses
+$ json owners.rsct --l2 64K,8,64,pid --l2 32K,2,64,pages | field accesses misses writebacks writes_in
+19737 18414 6111 6624 19737 18803 6357 6624
+$ reusescope sim three.csv --l1d 4K,4,64,pages --miss-trace pages.rsct -q -o /dev/null
+$ reusescope sim pages.rsct --l2 64K,8,64
+reusescope: this miss stream tells processes apart (it is of caches with pid or pages): so must a cache here
+[2]
+$ reusescope sim pages.rsct --l2 64K,8,64,pages --sample-sets 1/4
+20,000 accesses
+constant bits 6-7 = 0: 6,830 accesses or parts simulated, 25 % of the sets
+\
+     cache                  accesses   misses    /k acc.  90 % from         to
+l2   64K,8,64,lru,pages        5,106    4,752   950.4000   922.7688   978.0312
+\
+Estimates divide by the sets' share of all instructions (fraction-instructions).
+Intervals take the sample for a random one, which constant bits are not.
 $ reusescope sim t.rsct --l1d 4K,4,64,wt,nwa --miss-trace w.rsct -q -o /dev/null; reusescope info w.rsct | grep filter
 filter         misses and writes of l1d=4K,4,64,lru,wt,nwa
 unfiltered     40000 accesses
@@ -265,8 +288,8 @@ reusescope sim: --miss-trace: a prefetcher's reads would pass for misses: not wi
 $ reusescope sim t.rsct --l1d 4K,4,64,nwa --miss-trace x.rsct
 reusescope sim: --miss-trace: write-backs and writes of one level could not be told apart
 [2]
-$ reusescope sim t.rsct --l1d 4K,4,64,pid --miss-trace x.rsct
-reusescope sim: --miss-trace: not of caches indexed by process or page (pid, pages)
+$ reusescope sim t.rsct --l1d 4K,4,64,pid,per=2 --miss-trace x.rsct
+reusescope sim: --miss-trace: a write-back could not say both whose it is and which caches it is from: not with both per=N and pid or pages
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --miss-trace /nowhere/x.rsct
 reusescope: /nowhere/x.rsct: No such file or directory

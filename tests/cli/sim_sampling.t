@@ -318,5 +318,5 @@ $ printf 'addr,size,kind,tid,pid\n0x0,8,W,1,1\n0x1000,8,W,2,2\n0x2000,8,R,1,1\n'
 $ reusescope sim -q p.csv --l1 4K,1,64 --miss-trace m.rsct -o p.txt; reusescope sim -q m.rsct --l2 64K,2,64 | grep l2 | head -1
 l2   64K,2,64,lru            3       3    100 %    100 % 1000.000        0
 $ reusescope sim m.rsct --l2 64K,2,64,pid
-reusescope: the write-backs of a miss stream of several processes do not say whose they are: not with pid or pages
+reusescope: the write-backs of this miss stream do not say whose they are: with pid or pages, make it of caches with pid or pages
 [1]
