@@ -325,6 +325,23 @@ static int choose_iteration_between(struct rsc_search *search, const struct rsc_
     return 0;
 }
 
+/* Flattened iterations of the group in which the target can be touched: *from .. *to. Returns 0 for none. */
+static int narrow_group(struct rsc_search *search, const struct rsc_nest_item *item, int64_t *from, int64_t *to) {
+    const struct rsc_nest_node *loop = item->node;
+    int64_t inside = search->view->trip, base = 0, first;
+    for (uint32_t g = 0; g < item->group; g++, loop = loop->child[0]) {
+        int64_t trip = rsc_nest_trip(loop, search->value, &first), low = 0, high = trip - 1;
+        if (trip <= 0 || !rsc_lexmax_narrow(search, loop->depth, first, loop->step, &low, &high)) return 0;
+        inside /= trip;
+        *from = base + low * inside;
+        *to = base + (high + 1) * inside - 1;
+        if (low < high) break; /* inner loops go round more than once */
+        base = *from;
+        set_value(search, loop->depth, first + low * loop->step);
+    }
+    return 1;
+}
+
 static int choose_iteration(struct rsc_search *search) {
     const struct rsc_nest_item *item = search->view->item;
     uint32_t depth = item->node->depth;
@@ -334,14 +351,12 @@ static int choose_iteration(struct rsc_search *search) {
     int matters = 0;
     for (uint32_t g = 0; g < item->group; g++) matters |= !decides_nothing(search, depth + g);
     if (!matters) return take_iteration(search, item, high);
-    if (item->group == 1) {
-        int64_t first, trip = rsc_nest_trip(item->node, search->value, &first), from = 0, to = trip - 1;
-        if (!rsc_lexmax_narrow(search, depth, first, item->node->step, &from, &to)) return 0;
-        int64_t last = rsc_view_not_after(search->view, search->thread, to);
-        if (last < high) high = last;
-        if (from > 0) low = rsc_view_not_after(search->view, search->thread, from - 1) + 1;
-        if (low > high) return 0;
-    }
+    int64_t from, to;
+    if (!narrow_group(search, item, &from, &to)) return 0;
+    int64_t last = rsc_view_not_after(search->view, search->thread, to);
+    if (last < high) high = last;
+    if (from > 0) low = rsc_view_not_after(search->view, search->thread, from - 1) + 1;
+    if (low > high) return 0;
     return choose_iteration_between(search, item, low, high);
 }
 
