@@ -183,39 +183,26 @@ int rsc_touching_iterations(struct rsc_search *search, uint32_t segment, const s
     int64_t place[RSC_LOOP_DEPTH_MAX] = {0};
     rsc_plan_values(search->plan, segment, place);
     for (uint32_t d = 0; d < depth; d++) search->value[d] = search->from[d] = search->to[d] = place[d];
-    int64_t whole = rsc_nest_group_trip(item, search->value), first;
-    *low = 0;
-    *high = whole - 1;
-    if (whole <= 0) return 0;
-    if (item->group == 1) {
-        int64_t trip = rsc_nest_trip(item->node, search->value, &first);
-        int64_t from = 0, to = trip - 1;
-        if (!rsc_lexmax_narrow(search, depth, first, item->node->step, &from, &to)) return 0;
-        if (!search->coefficient[depth] && reference->inner_depths[depth] >> depth & 1) {
-            /* Inner bounds move with the loop: halves in which nothing can be are left out, from either end. */
-            for (int end = 0; end < 2; end++)
-                for (int64_t width = (to - from + 1) / 2; width > 0 && from < to; width /= 2) {
-                    int64_t a = first + (end ? to - width + 1 : from) * item->node->step;
-                    int64_t b = first + (end ? to : from + width - 1) * item->node->step;
-                    search->from[depth] = a < b ? a : b;
-                    search->to[depth] = a < b ? b : a;
-                    if (rsc_lexmax_possible(search, depth + 1)) continue;
-                    if (end) to -= width;
-                    else from += width;
-                }
-        }
-        *low = from;
-        *high = to;
-        return search->coefficient[depth] ? 1 : 2;
-    }
-    /* The outermost collapsed loop bounds the flattened iterations. */
+    if (!rsc_lexmax_narrow_group(search, item, low, high)) return 0;
     int depends = 0;
     for (uint32_t g = 0; g < item->group; g++) depends |= search->coefficient[depth + g] != 0;
-    int64_t trip = rsc_nest_trip(item->node, search->value, &first), from = 0, to = trip - 1;
-    if (!rsc_lexmax_narrow(search, depth, first, item->node->step, &from, &to)) return 0;
-    int64_t inside = whole / trip;
-    *low = from * inside;
-    *high = (to + 1) * inside - 1;
+    if (item->group == 1 && !depends && reference->inner_depths[depth] >> depth & 1) {
+        /* Inner bounds move with the loop: halves in which nothing can be are left out, from either end. */
+        int64_t first, from = *low, to = *high;
+        rsc_nest_trip(item->node, search->value, &first);
+        for (int end = 0; end < 2; end++)
+            for (int64_t width = (to - from + 1) / 2; width > 0 && from < to; width /= 2) {
+                int64_t a = first + (end ? to - width + 1 : from) * item->node->step;
+                int64_t b = first + (end ? to : from + width - 1) * item->node->step;
+                search->from[depth] = a < b ? a : b;
+                search->to[depth] = a < b ? b : a;
+                if (rsc_lexmax_possible(search, depth + 1)) continue;
+                if (end) to -= width;
+                else from += width;
+            }
+        *low = from;
+        *high = to;
+    }
     return depends ? 1 : 2;
 }
 

@@ -325,6 +325,61 @@ static int choose_iteration_between(struct rsc_search *search, const struct rsc_
     return 0;
 }
 
+/* As narrow, but inner variables of larger stride, to which the address leaves few values, are tried one by one. */
+static int narrow_pinning(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t *low,
+                          int64_t *high) {
+    const struct rsc_nest_node *reference = search->reference;
+    int64_t own = search->coefficient[depth], c = own;
+    uint32_t widest = depth;
+    for (uint32_t d = depth + 1; d < reference->path_length; d++)
+        if (!(search->pinned >> d & 1) && llabs(search->coefficient[d]) > llabs(c)) widest = d, c = search->coefficient[d];
+    if (widest == depth || !own) return rsc_lexmax_narrow(search, depth, first, step, low, high);
+    int64_t a = first + *low * step, b = first + *high * step, least, most;
+    search->from[depth] = a < b ? a : b;
+    search->to[depth] = a < b ? b : a;
+    if (!fill_boxes(search, depth + 1, &least, &most)) return 0;
+    least += own > 0 ? own * search->from[depth] : own * search->to[depth];
+    most += own > 0 ? own * search->to[depth] : own * search->from[depth];
+    least -= c > 0 ? c * search->from[widest] : c * search->to[widest];
+    most -= c > 0 ? c * search->to[widest] : c * search->from[widest];
+    int64_t fixed = reference->address.constant;
+    for (uint32_t d = 0; d < depth; d++) fixed += search->coefficient[d] * search->value[d];
+    int64_t from = search->low - fixed - most, to = search->high - fixed - least;
+    int64_t value = c > 0 ? ceil_divide(from, c) : ceil_divide(to, c), last = c > 0 ? floor_divide(to, c) : floor_divide(from, c);
+    if (value < search->from[widest]) value = search->from[widest];
+    if (last > search->to[widest]) last = search->to[widest];
+    if (last - value >= LINE_OF_VALUES) return rsc_lexmax_narrow(search, depth, first, step, low, high);
+    int64_t union_low = INT64_MAX, union_high = INT64_MIN;
+    search->pinned |= 1u << widest;
+    for (; value <= last; value++) {
+        int64_t part_low = *low, part_high = *high;
+        search->pin[widest] = value;
+        if (!narrow_pinning(search, depth, first, step, &part_low, &part_high)) continue;
+        if (part_low < union_low) union_low = part_low;
+        if (part_high > union_high) union_high = part_high;
+    }
+    search->pinned &= ~(1u << widest);
+    *low = union_low;
+    *high = union_high;
+    return union_low <= union_high;
+}
+
+int rsc_lexmax_narrow_group(struct rsc_search *search, const struct rsc_nest_item *item, int64_t *from, int64_t *to) {
+    const struct rsc_nest_node *loop = item->node;
+    int64_t inside = rsc_nest_group_trip(item, search->value), base = 0, first;
+    for (uint32_t g = 0; g < item->group; g++, loop = loop->child[0]) {
+        int64_t trip = rsc_nest_trip(loop, search->value, &first), low = 0, high = trip - 1;
+        if (trip <= 0 || !narrow_pinning(search, loop->depth, first, loop->step, &low, &high)) return 0;
+        inside /= trip;
+        *from = base + low * inside;
+        *to = base + (high + 1) * inside - 1;
+        if (low < high) break; /* inner loops go round more than once */
+        base = *from;
+        set_value(search, loop->depth, first + low * loop->step);
+    }
+    return 1;
+}
+
 static int choose_iteration(struct rsc_search *search) {
     const struct rsc_nest_item *item = search->view->item;
     uint32_t depth = item->node->depth;
@@ -334,14 +389,12 @@ static int choose_iteration(struct rsc_search *search) {
     int matters = 0;
     for (uint32_t g = 0; g < item->group; g++) matters |= !decides_nothing(search, depth + g);
     if (!matters) return take_iteration(search, item, high);
-    if (item->group == 1) {
-        int64_t first, trip = rsc_nest_trip(item->node, search->value, &first), from = 0, to = trip - 1;
-        if (!rsc_lexmax_narrow(search, depth, first, item->node->step, &from, &to)) return 0;
-        int64_t last = rsc_view_not_after(search->view, search->thread, to);
-        if (last < high) high = last;
-        if (from > 0) low = rsc_view_not_after(search->view, search->thread, from - 1) + 1;
-        if (low > high) return 0;
-    }
+    int64_t from, to;
+    if (!rsc_lexmax_narrow_group(search, item, &from, &to)) return 0;
+    int64_t last = rsc_view_not_after(search->view, search->thread, to);
+    if (last < high) high = last;
+    if (from > 0) low = rsc_view_not_after(search->view, search->thread, from - 1) + 1;
+    if (low > high) return 0;
     return choose_iteration_between(search, item, low, high);
 }
 

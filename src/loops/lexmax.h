@@ -25,6 +25,12 @@ int rsc_lexmax_solve(struct rsc_search *search, const int64_t *place, uint32_t d
  */
 int rsc_lexmax_narrow(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t *low, int64_t *high);
 
+/*
+ * Flattened iterations of a shared item in which the target can be touched: all lie
+ * in *from .. *to. Variables around the item have values. Returns 0 for none.
+ */
+int rsc_lexmax_narrow_group(struct rsc_search *search, const struct rsc_nest_item *item, int64_t *from, int64_t *to);
+
 /* Whether anything can be in the box (search->from, to) of the variables before `depth` and all that follow. */
 int rsc_lexmax_possible(struct rsc_search *search, uint32_t depth);
 

@@ -150,6 +150,10 @@ struct rsc_nest {
 int rsc_nest_new(struct rsc_nest **out, const struct rsc_loop_program *program, uint32_t region, uint32_t only,
                  uint64_t line_bytes, struct rsc_error *error);
 void rsc_nest_free(struct rsc_nest *nest);
+/* nest_simplify.c: whether exactly one of these children, guards of bodies that count the same, holds whatever the values. */
+int rsc_nest_guards_share_out(struct rsc_nest_node *const *child, uint32_t count);
+/* For a nest that counts one reference alone: makes conditions around it bounds, before depths are known. */
+void rsc_nest_simplify_alone(struct rsc_nest *nest);
 /* Gives back running sums where they have become many. No pointer to any may be in use. */
 void rsc_nest_trim(struct rsc_nest *nest);
 

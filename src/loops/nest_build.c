@@ -8,6 +8,8 @@
 #include "base/fail.h"
 #include "loops/nest.h"
 
+#define GUARDS_TRIED 32u /* of a row of guards it is asked whether exactly one holds */
+
 struct build {
     struct rsc_nest *nest;
     uint32_t only;
@@ -183,11 +185,16 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
         return;
     }
     node->empty = 1;
+    for (uint32_t i = 0; i < node->child_count; i++) find_depths(nest, node->child[i]);
     for (uint32_t i = 0; i < node->child_count; i++) {
-        find_depths(nest, node->child[i]);
         if (node->child[i]->empty) continue;
         node->empty = 0;
-        node->body_depths |= node->child[i]->depths;
+        uint32_t end = i + 1; /* guards of which one holds, as many as it takes */
+        while (end < node->child_count && node->child[end]->kind == RSC_NODE_GUARD && end - i < GUARDS_TRIED) {
+            if (rsc_nest_guards_share_out(node->child + i, ++end - i)) break;
+        }
+        if (end > i + 1 && rsc_nest_guards_share_out(node->child + i, end - i)) i = end - 1;
+        else node->body_depths |= node->child[i]->depths;
     }
     node->depths = node->body_depths;
     if (node->kind == RSC_NODE_LOOP) node->depths = (node->depths & ~(1u << node->depth)) | node->bound_depths;
@@ -402,8 +409,10 @@ int rsc_nest_new(struct rsc_nest **out, const struct rsc_loop_program *program, 
         if (status >= 0 && most_references(nest->root) > 4e18)
             status = rsc_fail(error, RSC_ELIMIT, "%s: up to %.2g references are too many to number", nest->region->name,
                               most_references(nest->root));
+        if (status >= 0 && only != UINT32_MAX) rsc_nest_simplify_alone(nest);
         if (status >= 0) find_depths(nest, nest->root);
-        for (uint32_t i = 0; i < nest->reference_count && status >= 0; i++) status = find_path(nest->reference[i], error);
+        for (uint32_t i = 0; i < nest->reference_count && status >= 0 && only == UINT32_MAX; i++) /* for searches */
+            status = find_path(nest->reference[i], error);
         if (status >= 0 && nest->status >= 0) status = unroll(&build, nest->root);
         if (status >= 0 && nest->status < 0)
             status = nest->status == RSC_ENOMEM

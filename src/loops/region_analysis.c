@@ -17,14 +17,18 @@
 #define THREADS_MAX 4096u
 /*
  * At the default number of samples a further number of threads may cost WORK
- * searches (some 10 ms), but looks at POINTS_ENOUGH points at least: so many keep
- * triangular nests at 64 threads within 50 ms. All 3072 would make the error of
- * nests with short phases smaller (iid at 64 threads: 0.7 instead of 1.6% with 1024).
+ * searches (some 10 ms), but looks at POINTS_ENOUGH points at least. At 64 threads,
+ * half the kernels: mean error with 1536 of them 0.57, 0.60, 0.59 and 0.44% of the
+ * curve (lockstep, iid, drift, bursty), with 768 0.64, 0.79, 0.73 and 0.44%; the
+ * slowest rectangular nests take 10 ms with 768, 17 with 1536.
  */
 #define WORK 20000.0
-#define POINTS_ENOUGH 1536.0
+#define POINTS_ENOUGH 768.0
 #define PILOT 48u
-#define BAND_POINTS 320u /* the other interleavings are asked about so many: they span a band, and need less precision */
+/* The other interleavings span a band, and need less precision: so many searches each, but so many points. */
+#define BAND_WORK 5000.0
+#define BAND_POINTS_LEAST 128.0
+#define BAND_POINTS 320.0
 
 static double seconds_now(void) {
     struct timespec now;
@@ -375,11 +379,13 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
 
 /* Widens the curve's error bars by what the other interleavings say. */
 static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search, struct rsc_loops_result *result,
-                 const uint64_t *size, struct rsc_error *error) {
+                 double searches_each, const uint64_t *size, struct rsc_error *error) {
     struct rsc_mrc_point *mrc = calloc(result->mrc_count + 1, sizeof *mrc);
     if (!mrc) return RSC_ENOMEM;
     int status = 0;
-    uint32_t every = (uint32_t)(analysis->points.count / BAND_POINTS) + 1;
+    double wanted = BAND_WORK / (searches_each + 1);
+    wanted = wanted < BAND_POINTS_LEAST ? BAND_POINTS_LEAST : wanted > BAND_POINTS ? BAND_POINTS : wanted;
+    uint32_t every = (uint32_t)((double)analysis->points.count / wanted) + 1;
     for (int kind = 0; kind < RSC_INTERLEAVE_KINDS && status >= 0; kind++) {
         if (kind == (int)result->interleave.kind) continue;
         struct rsc_interleave other = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT};
@@ -431,10 +437,12 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
         /* One thread is not interleaved with anything. */
         struct rsc_interleave alone = {.kind = RSC_INTERLEAVE_LOCKSTEP};
         const struct rsc_interleave *model = threads > 1 ? interleave : &alone;
+        uint64_t before = search->searches;
         status = sample_model(analysis, search, model, 1, (double)result->distinct, size, result->mrc_count, &samples,
                               result->mrc, error);
+        double searches_each = (double)(search->searches - before) / (double)(samples.count + 1);
         if (status >= 0) status = fill_from_samples(analysis, result, &samples);
-        if (status >= 0 && analysis->options.band && threads > 1) status = widen(analysis, search, result, size, error);
+        if (status >= 0 && analysis->options.band && threads > 1) status = widen(analysis, search, result, searches_each, size, error);
     }
     if (status >= 0 && analysis->options.private_view && threads > 1)
         status = rsc_loops_private_view(analysis, search, interleave, &result->own, error);

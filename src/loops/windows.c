@@ -7,11 +7,8 @@
 #include "base/fail.h"
 #include "loops/stream.h"
 
-/* On half the kernels: 8 windows of 4096 left as much error as 16 of them, 16 of 2048 a tenth more. */
-#ifndef WINDOWS
-#define WINDOW 4096u
-#define WINDOWS 8u
-#endif
+#define WINDOW RSC_WINDOW_REFERENCES
+#define WINDOWS RSC_WINDOWS
 #define LONGEST (WINDOW / 2)
 #define LEAST 3u /* pairs seen, for a distance to be taken from them */
 /* Bins of intervals: each value to 64, then 16 an octave up to LONGEST. */
@@ -125,6 +122,10 @@ void rsc_windows_free(struct rsc_windows *windows) {
     free(windows->interval);
     free(windows->distance);
     memset(windows, 0, sizeof *windows);
+}
+
+uint32_t rsc_windows_pairs(const struct rsc_windows *windows, uint32_t reference_count) {
+    return windows->first ? windows->first[reference_count * BINS] : 0;
 }
 
 int rsc_windows_distance(const struct rsc_windows *windows, uint32_t reference, double interval, struct rsc_chance *chance,
