@@ -213,7 +213,11 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     command->path = rsc_launch_qemu_path(target->guest);
     word(command, command->path);
     word(command, "-cpu");
-    word(command, "max");
+    /*
+     * QEMU runs a repeated string instruction an element at a time, a block each. Told that they are not fast, libc copies
+     * with vectors instead.
+     */
+    word(command, target->guest == RSC_GUEST_X86_64 ? "max,-erms" : "max");
     word(command, "-seed");
     word(command, command->seed);
     const char *sysroot = options->sysroot;
