@@ -175,7 +175,7 @@ void rsc_words_start_inline(const struct rsc_qemu_block *block) {
 
 /* As ring.h has fixed words. QEMU's info: bits 4-6 are log2 of the size, bits 16-17 read and write. */
 static inline uint64_t fixed_word(qemu_plugin_meminfo_t info, uint64_t addr) {
-    return addr | (uint64_t)(info >> 4 | 0x8000) << 48;
+    return addr | (uint64_t)(info >> 4) << 48;
 }
 
 void rsc_words_on_fixed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *user) {
