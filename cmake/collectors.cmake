@@ -1,7 +1,7 @@
 # What runs inside a watched program: the QEMU plugin, and the library that is
 # preloaded into the guest (for x86-64 and, with a cross compiler, AArch64). They
 # stand beside the tool in the build tree and in LIBDIR/reusescope when installed.
-add_library(reusescope_qemu MODULE src/collect/qemu_plugin.c src/collect/guest_code.c
+add_library(reusescope_qemu MODULE src/collect/qemu_plugin.c src/collect/qemu_words.c src/collect/guest_code.c
                                    src/collect/guest_accesses.c src/collect/code_plan.c src/collect/turns.c
                                    src/collect/follow.c src/collect/target.c src/runtime/ring_writer.c src/base/fail.c)
 set_target_properties(reusescope_qemu PROPERTIES OUTPUT_NAME reusescope-qemu)

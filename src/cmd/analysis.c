@@ -18,7 +18,8 @@ const struct rsc_option rsc_analysis_options[] = {
      "auto exact parallel gpu mpi shards: shards-max: sampled hotl aet statstack shen hp-rda featherlight"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL",
-     "single (default for traces) or shared: one stack over all threads; private: one a thread, kept coherent; both: private and shared",
+     "single (default for traces) or shared (default of run): one stack over all threads; private: one a thread, kept coherent; "
+     "both: private and shared (default of run for threads under QEMU)",
      "single private shared both"},
     {RSC_OPT_CORES, 0, "cores", "GROUP,...", "private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)",
      NULL},

@@ -75,6 +75,8 @@ struct run {
     enum { WITH_AUTO, WITH_ASM, WITH_QEMU, WITH_PERF } with;
     uint64_t rate; /* of --with perf; 0: not given */
     int seed_given;
+    int model_given;
+    int both_by_default; /* and where it turns out that there was one thread, the models are the same: one is shown */
     struct rsc_run_sample sample; /* taken by the program itself */
     double native_seconds; /* processor time without us; 0: not measured */
     char **command; /* the program and its arguments */
@@ -119,6 +121,7 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
     case OPT_SAMPLE: return rsc_run_sample_option(&run->sample, parser);
     case OPT_ORDERING: return rsc_sample_option(&run->sample.request, parser, &run->sample.request.ordering);
     case OPT_ERROR_KIND: return rsc_sample_option(&run->sample.request, parser, &run->sample.request.error_kind);
+    case RSC_OPT_MODEL: run->model_given = 1; return rsc_analysis_option(&run->analysis, parser, id);
     default: return rsc_analysis_option(&run->analysis, parser, id);
     }
 }
@@ -287,6 +290,11 @@ static void say_what_was_not_rebuilt(const struct run *run, const struct rsc_dra
                 (unsigned long long)ring->modules_lost);
 }
 
+/* Is the engine the exact one, by default or by name? */
+static int is_exact(const struct rsc_engine_options *engine) {
+    return engine->error <= 0 && (!engine->engine || !strcmp(engine->engine, "auto") || !strcmp(engine->engine, "exact"));
+}
+
 static void say_how_it_went(struct run *run) {
     struct rsc_drain_stats stats;
     const struct rsc_launch *launch = &run->launch;
@@ -335,6 +343,9 @@ static void say_how_it_went(struct run *run) {
     if (stats.left)
         fprintf(stderr, "reusescope: warning: %llu threads of children with a session of their own run on, unwatched\n",
                 (unsigned long long)stats.left);
+    if (stats.threads > 1 && run->analysis.profiles[0] && !rebuilt(run) && !run->model_given && !run->both_by_default &&
+        is_exact(&run->analysis.engine))
+        fprintf(stderr, "reusescope: one stack for all threads: it did not look as if there would be any (--model both has private stacks too)\n");
     if (run->trace_full) fprintf(stderr, "reusescope: warning: %s: ended early: the disk is full\n", run->trace_name);
 }
 
@@ -350,6 +361,21 @@ static int exit_status(struct run *run) {
     return 128 + number;
 }
 
+/* One thread has one stack, whether others share it or not. */
+static void leave_one_of_equals(struct run *run) {
+    struct rsc_analysis *analysis = &run->analysis;
+    struct rsc_drain_stats stats;
+    rsc_drain_get_stats(run->drain, &stats);
+    if (stats.threads > 1) return;
+    for (size_t i = 0; i < analysis->count; i += RSC_MODELS_MAX) {
+        rsc_profile_free(analysis->profiles[i]);
+        analysis->profiles[i / RSC_MODELS_MAX] = analysis->profiles[i + 1];
+        if (i) analysis->profiles[i] = NULL;
+        analysis->profiles[i + 1] = NULL;
+    }
+    analysis->count /= RSC_MODELS_MAX;
+}
+
 static int finish(struct run *run, struct rsc_error *error) {
     int status = 0;
     if (run->writer) status = rsc_trace_writer_finish(run->writer, error);
@@ -357,6 +383,7 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (status > 0) status = 0;
     if (!status) status = rsc_run_sample_finish(&run->sample, &run->analysis, run->drain, error);
     if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, rebuilt(run) ? "asm" : "qemu", error);
+    if (!status && run->both_by_default) leave_one_of_equals(run);
     for (size_t i = 0; !status && !run->only_record && i < run->analysis.count; i++)
         if (run->analysis.engine.error > 0 && !rsc_auto_kept_word(run->analysis.profiles[i], run->analysis.engine.error))
             rsc_log_line(&run->session.log, RSC_LOG_WARNING, "the error bars are wider than --error %g allows",
@@ -375,6 +402,19 @@ static void let_it_finish(struct run *run) {
 static void choose_collector(struct run *run) {
     int only_qemu = run->launch_options.strict || run->seed_given;
     run->launch_options.rebuilt = run->with == WITH_ASM || (run->with == WITH_AUTO && run->target.rebuilt && !only_qemu);
+}
+
+/*
+ * Under QEMU, programs with threads are shown with both models. They take twice the
+ * time of one, and for a single thread they are the same: which it will be has to be
+ * known before the first reference.
+ */
+static void choose_models(struct run *run) {
+    struct rsc_analysis *analysis = &run->analysis;
+    if (run->model_given || rebuilt(run) || run->only_record || !is_exact(&analysis->engine)) return;
+    if (!run->launch_options.follow && !analysis->engine.cores && !rsc_target_may_thread(&run->target)) return;
+    analysis->engine.model = "both";
+    analysis->both = run->both_by_default = 1;
 }
 
 static int fail(struct run *run, const struct rsc_error *error) {
@@ -411,6 +451,7 @@ static int run_program(struct run *run) {
     if (run->with == WITH_PERF) return run_sampled(run);
     int status = rsc_target_find(&run->target, run->command[0], &error);
     if (!status) choose_collector(run);
+    if (!status) choose_models(run);
     if (!status && !rebuilt(run)) status = rsc_launch_check(run->target.guest, &error);
     struct rsc_run_facts facts = {rebuilt(run), by_function(run), run->only_record, run->trace_path};
     if (!status) status = rsc_run_sample_open(&run->sample, &run->analysis, &run->launch_options, &facts, &error);

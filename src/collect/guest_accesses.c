@@ -10,13 +10,14 @@
 
 static const struct rsc_guest_accesses uncertain = {0, 0, 0, 0}, none = {1, 0, 0, 1}, read_one = {1, 1, 0, 1},
                                        write_one = {1, 0, 1, 1}, update = {1, 1, 1, 1}, read_two = {1, 1, 0, 2},
-                                       write_two = {1, 0, 1, 2};
+                                       write_two = {1, 0, 1, 2}, read_four = {1, 1, 0, 4}, write_four = {1, 0, 1, 4};
 
 /* ---- x86-64 ---- */
 
 struct x86 {
     const uint8_t *at, *end;
-    int operand_size, f2, f3; /* prefixes */
+    int operand_size, f2, f3; /* prefixes, or what stands for them in VEX */
+    int wide;                 /* VEX: 32 bytes */
 };
 
 /* The ModRM byte names memory and not a register. */
@@ -29,27 +30,66 @@ static struct rsc_guest_accesses with_memory(const struct x86 *code, struct rsc_
     return names_memory(code) ? accesses : none;
 }
 
-/* Vector moves and scalar arithmetic after 0f. */
+/* A whole vector, of which QEMU reports 8 bytes at a time, in order. */
+static struct rsc_guest_accesses read_vector(const struct x86 *code) { return with_memory(code, code->wide ? read_four : read_two); }
+static struct rsc_guest_accesses write_vector(const struct x86 *code) { return with_memory(code, code->wide ? write_four : write_two); }
+
+/* Integers in vectors, after 66 0f: an operand in memory is read whole. */
+static int is_packed_integer(uint8_t opcode) {
+    switch (opcode) {
+    case 0x74: case 0x75: case 0x76:            /* pcmpeq */
+    case 0xda: case 0xde:                       /* pminub, pmaxub */
+    case 0xdb: case 0xdf: case 0xeb: case 0xef: /* pand, pandn, por, pxor */
+    case 0xd4: case 0xfc: case 0xfd: case 0xfe: /* padd */
+    case 0xf8: case 0xf9: case 0xfa: case 0xfb: /* psub */
+        return 1;
+    default: return 0;
+    }
+}
+
+/* Vector moves and arithmetic after 0f. */
 static struct rsc_guest_accesses x86_vector(const struct x86 *code, uint8_t opcode) {
     int scalar = code->f2 || code->f3, packed = !scalar;
+    if (code->operand_size && packed && is_packed_integer(opcode)) return read_vector(code);
     switch (opcode) {
-    case 0x10: return with_memory(code, scalar ? read_one : read_two);   /* movups, movss, ... */
-    case 0x11: return with_memory(code, scalar ? write_one : write_two);
+    case 0x10: return scalar ? with_memory(code, read_one) : read_vector(code); /* movups, movss, ... */
+    case 0x11: return scalar ? with_memory(code, write_one) : write_vector(code);
     case 0x12: case 0x16: return packed && names_memory(code) ? read_one : uncertain; /* movlps, movhps */
     case 0x13: case 0x17: return packed && names_memory(code) ? write_one : uncertain;
-    case 0x28: return packed ? with_memory(code, read_two) : uncertain; /* movaps */
-    case 0x29: return packed ? with_memory(code, write_two) : uncertain;
-    case 0x6f: return code->f3 || (code->operand_size && packed) ? with_memory(code, read_two) : uncertain; /* movdqu, movdqa */
-    case 0x7f: return code->f3 || (code->operand_size && packed) ? with_memory(code, write_two) : uncertain;
+    case 0x28: return packed ? read_vector(code) : uncertain; /* movaps */
+    case 0x29: return packed ? write_vector(code) : uncertain;
+    case 0x6f: return code->f3 || (code->operand_size && packed) ? read_vector(code) : uncertain; /* movdqu, movdqa */
+    case 0x7f: return code->f3 || (code->operand_size && packed) ? write_vector(code) : uncertain;
+    case 0x2b: return packed && names_memory(code) ? write_vector(code) : uncertain; /* movntps */
+    case 0xe7: return packed && code->operand_size && names_memory(code) ? write_vector(code) : uncertain; /* movntdq */
     case 0x6e: return code->operand_size && packed ? with_memory(code, read_one) : uncertain; /* movd, movq */
     case 0x7e:
         if (code->f3) return with_memory(code, read_one);
         return code->operand_size && packed ? with_memory(code, write_one) : uncertain;
     case 0xd6: return code->operand_size && packed ? with_memory(code, write_one) : uncertain; /* movq */
+    case 0x54: case 0x55: case 0x56: case 0x57: return packed ? read_vector(code) : uncertain; /* and, andn, or, xor */
     case 0x51: case 0x58: case 0x59: case 0x5c: case 0x5d: case 0x5e: case 0x5f: /* sqrt, add, mul, sub, min, div, max */
-        return scalar ? with_memory(code, read_one) : uncertain;
+        return scalar ? with_memory(code, read_one) : read_vector(code);
     default: return uncertain;
     }
+}
+
+/*
+ * Behind c5, or c4 and with `long_form` the byte that says which opcodes these are: those after 0f are looked at. The
+ * prefix byte: 2 bits for 66, f3, f2, 1 for 32 bytes.
+ */
+static struct rsc_guest_accesses x86_vex(struct x86 *code, int long_form) {
+    static const uint8_t vectors[] = {0x10, 0x11, 0x12, 0x13, 0x16, 0x17, 0x28, 0x29, 0x2b, 0x51, 0x6e, 0x6f, 0x7e, 0x7f, 0xd6, 0xe7};
+    if (code->end - code->at < 3 + long_form || (long_form && (*code->at++ & 31) != 1)) return uncertain;
+    uint8_t prefix = *code->at++, opcode = *code->at++;
+    code->operand_size = (prefix & 3) == 1;
+    code->f3 = (prefix & 3) == 2;
+    code->f2 = (prefix & 3) == 3;
+    code->wide = prefix >> 2 & 1;
+    if (memchr(vectors, opcode, sizeof vectors) || is_packed_integer(opcode) || (opcode >= 0x54 && opcode <= 0x59) ||
+        (opcode >= 0x5c && opcode <= 0x5f))
+        return x86_vector(code, opcode);
+    return uncertain;
 }
 
 static struct rsc_guest_accesses x86_two_bytes(struct x86 *code) {
@@ -114,6 +154,10 @@ static struct rsc_guest_accesses x86_accesses(const uint8_t *bytes, size_t count
         else if (*code.at == 0xf2) code.f2 = 1;
         else if (*code.at == 0xf3) code.f3 = 1;
         else if (*code.at != 0x64 && *code.at != 0x65 && *code.at != 0x2e && *code.at != 0x3e) break;
+    }
+    if (code.at < code.end && (*code.at == 0xc4 || *code.at == 0xc5) && !code.operand_size && !code.f2 && !code.f3) {
+        int long_form = *code.at++ == 0xc4;
+        return x86_vex(&code, long_form);
     }
     if (code.at < code.end && (*code.at & 0xf0) == 0x40) code.at++; /* REX */
     if (code.at >= code.end) return uncertain;

@@ -63,6 +63,12 @@ const char *rsc_launch_perf_path(void) {
     return own_file("libreusescope-perf.so", path);
 }
 
+/*
+ * QEMU runs a repeated string instruction an element at a time, a block each. Told that they are not fast, libc copies
+ * with vectors instead.
+ */
+const char *rsc_launch_cpu(enum rsc_guest guest) { return guest == RSC_GUEST_X86_64 ? "max,-erms" : "max"; }
+
 const char *rsc_launch_qemu_path(enum rsc_guest guest) {
     static const char *const x86_64[] = {"/usr/bin/qemu-x86_64", "/usr/local/bin/qemu-x86_64", NULL};
     static const char *const aarch64[] = {"/usr/bin/qemu-aarch64", "/usr/local/bin/qemu-aarch64", NULL};
@@ -213,7 +219,7 @@ static int build_command(struct command *command, const struct rsc_launch *launc
     command->path = rsc_launch_qemu_path(target->guest);
     word(command, command->path);
     word(command, "-cpu");
-    word(command, "max");
+    word(command, rsc_launch_cpu(target->guest));
     word(command, "-seed");
     word(command, command->seed);
     const char *sysroot = options->sysroot;

@@ -59,6 +59,7 @@ const char *rsc_launch_plugin_path(void);
 const char *rsc_launch_preload_path(enum rsc_guest guest);
 const char *rsc_launch_perf_path(void); /* of the library that samples with a PMU */
 const char *rsc_launch_qemu_path(enum rsc_guest guest);
+const char *rsc_launch_cpu(enum rsc_guest guest); /* QEMU's -cpu */
 
 int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target, char *const *argv,
                      const struct rsc_launch_options *options, struct rsc_error *error);

@@ -28,4 +28,7 @@ struct rsc_target {
  */
 int rsc_target_find(struct rsc_target *target, const char *name, struct rsc_error *error);
 
+/* Does it look as if it starts threads? 1 also where that cannot be told. What its libraries do is not looked at. */
+int rsc_target_may_thread(const struct rsc_target *target);
+
 #endif

@@ -104,8 +104,8 @@ static inline uint32_t rsc_start_length(uint64_t word) { return (uint32_t)(word 
 
 /*
  * An access. Bits 0-47 address, 48-50 log2 of the size. Loose: bit 63, 51-52 read
- * and write, 53-62 its entry in the plan. Fixed: bit 63, 60-61 read and write, the
- * others mean nothing.
+ * and write, 53-62 its entry in the plan. Fixed: 60-61 read and write, of which one is
+ * set, 62-63 zero, the others mean nothing.
  */
 #define RSC_LOOSE (1ull << 63)
 static inline uint64_t rsc_loose_user(uint32_t entry) { return RSC_LOOSE | (uint64_t)entry << 53; }

@@ -15,10 +15,12 @@ fail() {
 # expect WHAT GOT WANTED
 expect() { [ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"; }
 
-# query FILE EXPRESSION: a Python expression over the profile p.
+# query FILE EXPRESSION: a Python expression over the profile p; of several, `profiles`, the last, which is that of shared stacks.
 query() {
     /usr/bin/python3 -c 'import json, sys
 p = json.load(open(sys.argv[1]))
+profiles = p.get("profiles", [p])
+p = profiles[-1]
 of = lambda name: sum(r["references"] for r in p["code"] if (r.get("function") or "").split(".")[0] == name)
 print(eval(sys.argv[2]))' "$1" "$2"
 }

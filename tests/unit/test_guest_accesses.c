@@ -14,7 +14,7 @@
 #include "collect/guest_accesses.h"
 
 struct sample {
-    char wanted[8]; /* R, W, RW, "-" none, "?" uncertain; 2 for two pieces */
+    char wanted[8]; /* R, W, RW, "-" none, "?" uncertain; 2 or 4 for so many pieces */
     size_t bytes;
     uint8_t code[12];
 };
@@ -25,7 +25,7 @@ static void check(enum rsc_guest guest, const char *wanted, const void *code, si
     if (!got.certain) return;
     assert_int_equal(got.reads, strchr(wanted, 'R') != NULL);
     assert_int_equal(got.writes, strchr(wanted, 'W') != NULL);
-    assert_int_equal(got.pieces, strchr(wanted, '2') ? 2 : 1);
+    assert_int_equal(got.pieces, strchr(wanted, '2') ? 2 : strchr(wanted, '4') ? 4 : 1);
 }
 
 static void x86_64(void **state) {
@@ -55,9 +55,27 @@ static void x86_64(void **state) {
         {"R", 4, {0xf2, 0x0f, 0x10, 0x06}},             /* movsd */
         {"R2", 3, {0x0f, 0x10, 0x06}},                  /* movups */
         {"R", 4, {0xf2, 0x0f, 0x58, 0x06}},             /* addsd */
-        {"?", 3, {0x0f, 0x58, 0x06}},                   /* addps */
+        {"R2", 3, {0x0f, 0x58, 0x06}},                  /* addps */
+        {"R2", 4, {0x66, 0x0f, 0xef, 0x06}},            /* pxor */
+        {"?", 3, {0x0f, 0xef, 0x06}},                   /* pxor of MMX */
+        {"?", 4, {0x66, 0x0f, 0x6c, 0x06}},             /* punpcklqdq */
+        {"W2", 4, {0x66, 0x0f, 0xe7, 0x06}}, {"W2", 3, {0x0f, 0x2b, 0x06}}, {"?", 3, {0x0f, 0xe7, 0x06}}, /* movnt... */
         {"?", 4, {0x66, 0x0f, 0x2e, 0x06}},             /* ucomisd */
-        {"?", 4, {0xc5, 0xfd, 0x6f, 0x06}},             /* vmovdqa */
+        {"R4", 4, {0xc5, 0xfd, 0x6f, 0x06}},            /* vmovdqa (%rsi),%ymm0 */
+        {"-", 4, {0xc5, 0xfd, 0x6f, 0xc1}},             /* vmovdqa %ymm1,%ymm0 */
+        {"R2", 4, {0xc5, 0xf9, 0x6f, 0x06}},            /* vmovdqa (%rsi),%xmm0 */
+        {"W4", 4, {0xc5, 0xfe, 0x7f, 0x06}},            /* vmovdqu %ymm0,(%rsi) */
+        {"W4", 4, {0xc5, 0xfd, 0xe7, 0x06}},            /* vmovntdq */
+        {"R4", 6, {0xc4, 0xc1, 0x7e, 0x6f, 0x47, 0x20}}, /* vmovdqu 32(%r15),%ymm0 */
+        {"R4", 4, {0xc5, 0xf5, 0x74, 0x06}},            /* vpcmpeqb (%rsi),%ymm1,%ymm0 */
+        {"R", 4, {0xc5, 0xfb, 0x10, 0x06}},             /* vmovsd */
+        {"R", 4, {0xc5, 0xf3, 0x58, 0x06}},             /* vaddsd */
+        {"R4", 4, {0xc5, 0xf4, 0x58, 0x06}},            /* vaddps */
+        {"R", 5, {0xc4, 0xe1, 0xf9, 0x6e, 0x06}},       /* vmovq */
+        {"?", 5, {0xc4, 0xe2, 0x7d, 0x18, 0x06}},       /* vbroadcastss */
+        {"?", 6, {0xc4, 0xe2, 0x75, 0x8c, 0x06, 0}},    /* vpmaskmovd */
+        {"?", 4, {0xc5, 0xfd, 0x2e, 0x06}}, {"?", 5, {0xc5, 0xf9, 0xc6, 0x06, 1}}, {"?", 3, {0xc5, 0xf8, 0x77}}, /* others */
+        {"?", 1, {0xc5}}, {"?", 2, {0xc5, 0xfd}}, {"?", 3, {0xc5, 0xfd, 0x6f}}, {"?", 4, {0xc4, 0xc1, 0x7e, 0x6f}},
         {"?", 3, {0x0f, 0xc7, 0x08}}, {"?", 3, {0x0f, 0xb1, 0x0e}}, {"?", 3, {0x0f, 0xab, 0x06}}, /* cmpxchg8b, cmpxchg, bts */
         {"?", 3, {0x0f, 0xae, 0x20}},                   /* xsave */
         {"?", 0, {0}}, {"?", 1, {0x66}}, {"?", 1, {0x48}}, {"?", 1, {0x0f}}, {"?", 1, {0x8b}}, {"?", 2, {0x48, 0x83}},

@@ -88,6 +88,38 @@ again:  mov     1280(%rbx), %rax            # R 1280 8, twice: not joined
         movq    %xmm3, 1472(%rbx)           # W 1472 8
         movd    1480(%rbx), %xmm4           # R 1480 4
         movlps  %xmm4, 1488(%rbx)           # W 1488 8
+        vmovdqa 1408(%rbx), %ymm5           # R 1408 32
+        vmovdqa %ymm5, 1600(%rbx)           # W 1600 32
+        vmovups 1608(%rbx), %ymm6           # R 1608 32, over a line's end
+        vmovupd %ymm6, 1641(%rbx)           # W 1641 32, and not aligned
+        vmovdqu 1608(%rbx), %xmm6           # R 1608 16
+        vmovaps %xmm6, 1712(%rbx)           # W 1712 16
+        vmovntdq %ymm6, 1728(%rbx)          # W 1728 32
+        movntps %xmm6, 1760(%rbx)           # W 1760 16
+        movntdq %xmm6, 1776(%rbx)           # W 1776 16
+        vmovsd  1736(%rbx), %xmm7           # R 1736 8
+        vmovss  %xmm7, 1740(%rbx)           # W 1740 4
+        vaddsd  1744(%rbx), %xmm7, %xmm7    # R 1744 8
+        vaddss  1748(%rbx), %xmm7, %xmm7    # R 1748 4
+        vmovq   1752(%rbx), %xmm7           # R 1752 8
+        vmovq   %xmm7, 1760(%rbx)           # W 1760 8
+        vmovd   1768(%rbx), %xmm7           # R 1768 4
+        vmovhps %xmm7, 1776(%rbx)           # W 1776 8
+        vpcmpeqb 1600(%rbx), %ymm5, %ymm0   # R 1600 32
+        vpminub 1608(%rbx), %ymm5, %ymm0    # R 1608 32
+        vpxor   1600(%rbx), %xmm5, %xmm0    # R 1600 16
+        vaddpd  1632(%rbx), %ymm5, %ymm0    # R 1632 32
+        vxorps  1632(%rbx), %ymm5, %ymm0    # R 1632 32
+        vsqrtps 1632(%rbx), %ymm0           # R 1632 32
+        vpbroadcastb 1633(%rbx), %ymm0      # R 1633 1
+        pcmpeqb 1600(%rbx), %xmm0           # R 1600 16
+        pand    1600(%rbx), %xmm0           # R 1600 16
+        psubq   1616(%rbx), %xmm0           # R 1616 16
+        addps   1616(%rbx), %xmm0           # R 1616 16
+        minpd   1632(%rbx), %xmm0           # R 1632 16
+        orps    1632(%rbx), %xmm0           # R 1632 16
+        sqrtpd  1632(%rbx), %xmm0           # R 1632 16
+        vzeroupper                          # nothing
         movsbl  1496(%rbx), %eax            # R 1496 1
         movslq  1500(%rbx), %rax            # R 1500 4
         nopw    1504(%rbx)                  # nothing
