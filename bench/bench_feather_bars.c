@@ -9,7 +9,7 @@
  * octave, from 1 word (or line: LINE is 8 or 64) to the footprint, at which the true miss ratio is not 0 or 1.
  * Printed: the share of (seed, point) pairs whose bar of 90 % holds the true miss
  * ratio, of those whose bar holds what the model makes of the exact intervals (the
- * sampling's share of the error alone), and the mean half width. With TRACE, of that trace
+ * sampling's share of the error alone), the mean half width, and how far estimates are off in the mean. With TRACE, of that trace
  * alone and point by point: the truth, what the model makes of the exact intervals, mean and standard
  * deviation of the estimates, mean bar, share held.
  */
@@ -108,7 +108,7 @@ static double measure(const char *path, const char *name, uint64_t seeds, uint64
     load(path);
     struct rsc_profile *exact = analyse("exact", 0, line_bytes), *model = model_of(exact);
     char engine[60];
-    double points = 0, held = 0, held_model = 0, width = 0;
+    double points = 0, held = 0, held_model = 0, width = 0, off = 0;
     snprintf(engine, sizeof engine, "featherlight:period=%llu", (unsigned long long)(exact->references / samples ? exact->references / samples : 1));
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct rsc_profile *profile = analyse(engine, seed, line_bytes);
@@ -121,16 +121,17 @@ static double measure(const char *path, const char *name, uint64_t seeds, uint64
             held += holds(point, truth);
             held_model += holds(point, rsc_profile_miss_ratio(model, lines));
             width += (point.high - point.low) / 2;
+            off += fabs(point.miss_ratio - truth);
             if (is_detailed) add_detail(at++, lines, truth, rsc_profile_miss_ratio(model, lines), point);
         }
         rsc_profile_free(profile);
     }
-    printf("%-20s %8.1f M  %6.1f %6.1f   %.4f\n", name, (double)exact->references / 1e6, 100 * held / points, 100 * held_model / points, width / points);
+    printf("%-20s %8.1f M  %6.1f %6.1f   %.4f %.4f\n", name, (double)exact->references / 1e6, 100 * held / points, 100 * held_model / points, width / points, off / points);
     if (is_detailed) print_details((double)seeds);
     fflush(stdout);
     rsc_profile_free(exact);
     rsc_profile_free(model);
-    return held / points;
+    return points > 0 ? held / points : 1;
 }
 
 static int by_value(const void *left, const void *right) {
@@ -154,7 +155,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_feather_bars FOLDER [dev|held [SEEDS [ACCESSES [SAMPLES [LINE [TRACE]]]]]] (bench/featherlight-traces makes FOLDER)\n");
         return 1;
     }
-    printf("%s traces, lines of %u bytes, %llu samples, %llu seeds: share of bars of 90 %% that hold the truth, and the model's curve; mean half width\n", set, line_bytes,
+    printf("%s traces, lines of %u bytes, %llu samples, %llu seeds: share of bars of 90 %% that hold the truth, and the model's curve; mean half width; mean distance from the truth\n", set, line_bytes,
            (unsigned long long)samples, (unsigned long long)seeds);
     while (fgets(line, sizeof line, list)) {
         if (sscanf(line, "%31s %499s", which, name) != 2 || strcmp(which, set) || traces == TRACES_MAX) continue;
