@@ -160,11 +160,23 @@ struct postponed {
     uint32_t where;
 };
 
+/* Puts an entry into bucket `first` or one behind it. Returns 0 where all up to the end are full. */
+static int put_behind(struct rsc_line_map *map, uint64_t first, uint64_t key, uint32_t where) {
+    struct rsc_line_bucket *bucket = map->buckets + first;
+    for (; first < map->bucket_count; first++, bucket++) {
+        if (bucket->used == RSC_BUCKET_ENTRIES) continue;
+        bucket->key[bucket->used] = key;
+        bucket->where[bucket->used++] = where;
+        return 1;
+    }
+    return 0;
+}
+
 /*
  * In place, from back to front. An entry's new home is at or behind its old one, and every bucket behind the one
  * looked at is new already, so most entries can be put at once. Those that had run over by more than growth moves their
- * home have to wait; they are few, at the front of the table. (An entry that runs over the end to the front, among old
- * ones, is put again in its turn.)
+ * home have to wait, and those that would run over the end, since the front is old yet: a full bucket there may not stay
+ * full, and what was put behind it would not be found. Both are few.
  */
 static int rehash_in_place(struct rsc_line_map *map, uint64_t old_count) {
     struct postponed *postponed = NULL;
@@ -174,10 +186,8 @@ static int rehash_in_place(struct rsc_line_map *map, uint64_t old_count) {
         struct rsc_line_bucket moving = map->buckets[b];
         map->buckets[b].used = 0;
         for (uint32_t k = 0; k < moving.used; k++) {
-            if (rsc_line_map_home(map, moving.key[k]) >= b) {
-                put_entry(map, moving.key[k], moving.where[k]);
-                continue;
-            }
+            uint64_t home = rsc_line_map_home(map, moving.key[k]);
+            if (home >= b && put_behind(map, home, moving.key[k], moving.where[k])) continue;
             if (waiting == room) {
                 room = 2 * room + 64;
                 struct postponed *more = realloc(postponed, room * sizeof *more);

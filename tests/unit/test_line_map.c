@@ -126,9 +126,27 @@ static void limited_address_space(void **state) {
     }
 }
 
+/* Every line is found after each growth, whatever the hash: buckets run over the end of the table now and then. */
+static void growth_in_place(void **state) {
+    (void)state;
+    for (uint64_t drawn = 0; drawn < 400; drawn++) { /* each map draws its own hash */
+        struct rsc_line_map map;
+        int status = 0;
+        assert_int_equal(rsc_line_map_init(&map), 0);
+        for (uint64_t count = 0, buckets = map.bucket_count; count < 4000; count++) {
+            assert_int_not_equal(rsc_line_map_add(&map, count * 4096 + drawn, &status), 0);
+            if (map.bucket_count == buckets) continue;
+            buckets = map.bucket_count;
+            for (uint64_t line = 0; line <= count; line++) assert_int_not_equal(unit_of(&map, line * 4096 + drawn), 0);
+        }
+        rsc_line_map_free(&map);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes),
+        cmocka_unit_test(growth_in_place),
         cmocka_unit_test(memory),
         cmocka_unit_test(limited_address_space),
     };
