@@ -3,7 +3,8 @@
  * beside a plain one: arrays of tags in order of use, searched and shifted by loops.
  * Interleaved, best of N rounds: references a second from memory on one core, in CPU
  * time; on two, and a whole run from the file with decoding ahead, in wall time, which says
- * little on a machine that others use: so CPU times are told beside it.
+ * little on a machine that others use: so CPU times are told beside it, and what two simulations
+ * that have nothing to do with each other reach.
  *
  *   bench_sim ROUNDS TRACE [LIST]
  *

@@ -27,24 +27,34 @@ struct block_masks {
 /* Which of 8 block numbers are in the sample. */
 static inline __mmask8 keep_8(const struct rsc_block_sample *sample, __m512i block) {
     const __m512i field = _mm512_set1_epi64((int64_t)((1ull << sample->width) - 1)), one = _mm512_set1_epi64(1);
-    __m512i value = _mm512_and_si512(block, field), words = _mm512_set1_epi64((int64_t)sample->values[0]);
-    if (sample->width > 6) words = _mm512_i64gather_epi64(_mm512_srli_epi64(value, 6), sample->values, 8);
+    __m512i value = _mm512_and_si512(block, field);
+    if (sample->width <= 6) return _mm512_test_epi64_mask(_mm512_srlv_epi64(_mm512_set1_epi64((int64_t)sample->values[0]), value), one);
+    __m512i words = _mm512_i64gather_epi64(_mm512_srli_epi64(value, 6), sample->values, 8);
     return _mm512_test_epi64_mask(_mm512_srlv_epi64(words, _mm512_and_si512(value, _mm512_set1_epi64(63))), one);
 }
+
+#define AHEAD 512u /* accesses whose columns are asked for ahead: a batch is larger than the processor's near caches */
 
 static inline struct block_masks masks_of(const struct rsc_block_sample *sample, const uint64_t *addr,
                                           const uint64_t *meta) {
     const __m128i shift = _mm_cvtsi32_si128((int)sample->low);
     const __m512i one = _mm512_set1_epi64(1), size_bits = _mm512_set1_epi64(0xffffffff);
     const __m512i fetch_bit = _mm512_set1_epi64((int64_t)rsc_meta(0, RSC_FETCH, 0));
+    const __m512i granule = _mm512_set1_epi64((int64_t)(1ull << sample->low)), within = _mm512_sub_epi64(granule, one);
     struct block_masks masks = {0, 0, 0};
     for (uint32_t i = 0; i < RSC_SAMPLER_BLOCK; i += 8) {
         __m512i start = _mm512_loadu_si512(addr + i), packed = _mm512_loadu_si512(meta + i);
-        __m512i more = _mm512_sub_epi64(_mm512_max_epu64(_mm512_and_si512(packed, size_bits), one), one);
-        __m512i first = _mm512_srl_epi64(start, shift), last = _mm512_srl_epi64(_mm512_add_epi64(start, more), shift);
-        __m512i span = _mm512_sub_epi64(last, first); /* past the end of the address space it is huge */
-        __mmask8 keep = keep_8(sample, first), cut = _mm512_test_epi64_mask(span, span);
-        if (__builtin_expect(cut, 0)) cut &= keep | keep_8(sample, last) | _mm512_cmpgt_epu64_mask(span, one);
+        __m512i size = _mm512_max_epu64(_mm512_and_si512(packed, size_bits), one);
+        __m512i first = _mm512_srl_epi64(start, shift);
+        __mmask8 keep = keep_8(sample, first);
+        __mmask8 cut = _mm512_cmpgt_epu64_mask(_mm512_add_epi64(_mm512_and_si512(start, within), size), granule);
+        __builtin_prefetch(addr + i + AHEAD);
+        __builtin_prefetch(meta + i + AHEAD);
+        if (__builtin_expect(cut, 0)) {
+            __m512i last = _mm512_srl_epi64(_mm512_add_epi64(start, _mm512_sub_epi64(size, one)), shift);
+            __m512i span = _mm512_sub_epi64(last, first); /* past the end of the address space it is huge */
+            cut &= keep | keep_8(sample, last) | _mm512_cmpgt_epu64_mask(span, one);
+        }
         masks.kept |= (uint64_t)keep << i;
         masks.cut |= (uint64_t)cut << i;
         masks.fetches |= (uint64_t)_mm512_test_epi64_mask(packed, fetch_bit) << i;

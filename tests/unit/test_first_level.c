@@ -115,6 +115,9 @@ static void other_shapes(void **state) {
     static const char *const second_only[][2] = {{"l2", "88K,11,64"}, {NULL, NULL}};
     static const char *const uneven[][2] = {{"l1i", "8K,16,64"}, {"l1d", "10K,5,64"}, {"l2", "96K,12,64,drrip"}, {NULL, NULL}};
     static const char *const processes[][2] = {{"l1i", "8K,4,64"}, {"l1d", "8K,8,64,lru"}, {"l2", "128K,4,128,pid"}, {"l3", "1M,8,128,pages"}, {NULL, NULL}};
+    /* more sets than are remembered one by one */
+    static const char *const many_sets[][2] = {{"l1i", "512K,1,64"}, {"l1d", "1M,2,64"}, {"l2", "2M,4,64"}, {NULL, NULL}};
+    compare(many_sets, 1, 1);
     compare(processes, 0, 1);
     compare(unified, 1, 1);
     compare(data_only, 1, 0);
