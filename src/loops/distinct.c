@@ -132,8 +132,9 @@ static int go_deeper(struct marking *marking, uint32_t depth) {
     if (is_run(marking, depth)) return mark_run(marking, depth, first, trip);
     for (int64_t k = 0; k < trip; k++) {
         marking->value[depth] = first + k * reference->path[depth]->step;
-        if (!checks_hold(marking, depth)) continue;
-        int status = go_deeper(marking, depth + 1);
+        int status = 0;
+        if (checks_hold(marking, depth)) status = go_deeper(marking, depth + 1);
+        else if (marking->runs_max && ++marking->runs > marking->runs_max) status = RSC_ELIMIT; /* looking costs too */
         if (status < 0) return status;
     }
     return 0;

@@ -12,7 +12,10 @@
 #include "base/fail.h"
 
 #define CHUNKS_MAX (1u << 24)
-#define DEALING_RUNS 65536.0 /* chunks are dealt out in a drawn interleaving of so many runs at most: some 2 ms */
+/* Chunks are dealt out in a drawn interleaving of so many runs at most: some 2 ms. */
+#define DEALING_RUNS 65536.0
+/* With runs of one reference who gets how many evens out soon, and every loop of many short ones is drawn anew. */
+#define DEALING_REFERENCES 4096.0
 
 int rsc_schedule_parse(const char *text, enum rsc_schedule *schedule, uint64_t *chunk, struct rsc_error *error) {
     const char *comma = strchr(text, ',');
@@ -144,9 +147,9 @@ static int deal_as_drawn(struct rsc_view *view, const struct rsc_plan *plan, uin
 /* Few enough runs: not for work of many bursts, where who gets a chunk evens out. */
 static int draws_dealing(const struct rsc_view *view, const struct rsc_plan *plan, enum rsc_schedule schedule) {
     if (!plan->deals || schedule == RSC_SCHEDULE_STATIC) return 0;
-    double burst = plan->dealing.kind == RSC_INTERLEAVE_IID ? 1 : plan->dealing.burst;
+    if (plan->dealing.kind == RSC_INTERLEAVE_IID) return (double)view->total <= DEALING_REFERENCES;
     double chunks = (double)view->trip / (double)view->chunk;
-    return (double)view->total / burst + chunks <= DEALING_RUNS;
+    return (double)view->total / plan->dealing.burst + chunks <= DEALING_RUNS;
 }
 
 static int make_table(struct rsc_view *view, const struct rsc_plan *plan, enum rsc_schedule schedule, uint32_t segment) {
