@@ -41,7 +41,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
       -fno-tree-loop-distribute-patterns -fno-stack-protector -ffp-contract=off -fno-math-errno -ftls-model=initial-exec -fcf-protection=none
       -fasynchronous-unwind-tables -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
   set(asm_sources)
-  foreach(name asm_runtime asm_entry asm_samples asm_strings asm_heap asm_threads asm_lines asm_sampled own_pieces sampler
+  foreach(name asm_runtime asm_registry asm_entry asm_samples asm_strings asm_heap asm_threads asm_lines asm_sampled own_pieces sampler
       sampler_logs sampler_memory active_samples ring_writer
           watch_countdown watch_piece watch_events watch_signals watch_slots watch_stream)
     list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/runtime/${name}.c)

@@ -114,16 +114,13 @@ static inline uint32_t rsc_rank_take(struct rsc_rank_bitmap *rank, uint32_t slot
     line[7] = counts - rsc_rank_later_words[word];
     rank->set--;
 
-    uint32_t top_line = rank->word >> 3, top_node = top_line >> 5;
-    if (line_index != top_line)
-        *(rsc_rank_lines_counts *)(rank->group + (line_index & ~31u)) -=
-            *(const rsc_rank_lines_counts *)rsc_rank_later_lines[line_index & 31];
-    for (uint32_t k = 0; k < rank->level_count; k++, node >>= 4, top_node >>= 4) {
+    *(rsc_rank_lines_counts *)(rank->group + (line_index & ~31u)) -=
+        *(const rsc_rank_lines_counts *)rsc_rank_later_lines[line_index & 31];
+    for (uint32_t k = 0; k < rank->level_count; k++, node >>= 4) {
         uint32_t *level = rank->level[k];
         before += level[node];
-        if (node != top_node)
-            *(rsc_rank_nodes_counts *)(level + (node & ~15u)) -=
-                *(const rsc_rank_nodes_counts *)rsc_rank_later_nodes[node & 15];
+        *(rsc_rank_nodes_counts *)(level + (node & ~15u)) -=
+            *(const rsc_rank_nodes_counts *)rsc_rank_later_nodes[node & 15];
     }
     return before;
 }

@@ -9,6 +9,7 @@
  *   .Lrscr  where a recording copy goes back   .Lrscd  a piece's table
  *   .Lrscc  the same from another one of the loop that has the place to write in a register
  *   .Lrscf  no room                            .Lrsct  a section
+ *   .Lrscm  a turn of a run                    .Lrscn  a run is long enough: another begins
  *   .Lrscl  inside of a loop: what a label of the program's was; that is where the counter is loaded
  *   .Lrsco  where a jump out of a loop goes first: the counter is stored
  */

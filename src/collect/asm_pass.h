@@ -153,6 +153,8 @@ struct rsc_pass_piece {
     uint8_t a, b; /* scratch registers of the recording copy */
     uint8_t a_live, b_live, flags_live;
     uint8_t fast; /* a dead register for the countdown of position-independent code, or RSC_PASS_NO_REGISTER */
+    uint8_t is_run;      /* it jumps back to itself, and turns follow each other in one record */
+    uint16_t turn_words; /* of a run: words of each turn, behind `words` that are written once */
 };
 
 /* A loop whose counter is in a register. */
@@ -178,6 +180,7 @@ struct rsc_pass_word {
     uint8_t sort; /* enum rsc_pass_store */
     uint8_t which; /* register */
     uint8_t is_after; /* the instruction, not before it */
+    uint8_t is_once;  /* of a run: before the first turn */
     uint8_t bytes;    /* of a vector; bits of a mask */
     uint8_t mask_sort;
     const struct rsc_pass_access *access;
@@ -229,7 +232,8 @@ struct rsc_pass {
     size_t piece_count, piece_room;
     struct rsc_asm_entry *entries;
     uint32_t *entry_insns;
-    size_t entry_count, entry_room, entry_insn_room;
+    int32_t *entry_steps; /* of runs: what each turn adds to the address */
+    size_t entry_count, entry_room, entry_insn_room, entry_step_room;
     struct rsc_pass_word *words;
     size_t word_count, word_room;
     struct rsc_pass_cfi *cfi;

@@ -5,6 +5,10 @@
  * A word is a register as it was at some instruction. As long as the register only
  * had constants added to it since (pushes and pops, too), another access through it
  * needs no word of its own: the difference goes into the entry.
+ *
+ * A piece that jumps back to itself is a run (runtime/asm_abi.h). There a register that
+ * only has constants added to it needs one word for all turns, and the entry says
+ * what a turn adds.
  */
 #include <ctype.h>
 #include <string.h>
@@ -15,6 +19,8 @@
 #define ENTRIES_MOST 96  /* of a piece */
 #define INSNS_MOST 400
 #define WORDS_MOST 200   /* an entry has 8 bits for them */
+#define RUN_ACCESSES_MOST 50u /* at most two words each */
+#define TURN_WORDS 128u  /* words of a run from this number on are of each turn, until all are known */
 
 struct cutter {
     struct rsc_pass *pass;
@@ -24,6 +30,8 @@ struct cutter {
         uint16_t word;
         int32_t delta; /* register = word + delta */
     } known[16];
+    uint32_t even;     /* of a run: registers to which each turn adds a constant */
+    int32_t turns[16]; /* that constant */
     int failed; /* memory */
 };
 
@@ -41,11 +49,27 @@ static void add_word(struct cutter *cutter, struct rsc_pass_word word) {
     cutter->piece->stores++;
 }
 
+/* A word that a run writes once, before its first turn. */
+static uint8_t once_word(struct cutter *cutter, struct rsc_pass_word word) {
+    word.word = cutter->piece->words++;
+    word.is_once = 1;
+    add_word(cutter, word);
+    return (uint8_t)word.word;
+}
+
+/* The number of the next word: of the piece, or of a turn. */
+static uint16_t new_word(struct cutter *cutter) {
+    struct rsc_pass_piece *piece = cutter->piece;
+    return piece->is_run ? (uint16_t)(TURN_WORDS + piece->turn_words++) : piece->words++;
+}
+
 /* The word of a register as it is before `insn`. */
 static uint8_t word_of(struct cutter *cutter, uint32_t insn, uint8_t number, int32_t *delta, int exactly) {
+    if (cutter->even >> number & 1 && !cutter->known[number].word)
+        cutter->known[number].word = once_word(cutter, (struct rsc_pass_word){.insn = insn, .which = number, .sort = RSC_PASS_STORE_REGISTER});
     if (!cutter->known[number].is_known || (exactly && cutter->known[number].delta)) {
         cutter->known[number].is_known = 1;
-        cutter->known[number].word = cutter->piece->words++;
+        cutter->known[number].word = new_word(cutter);
         cutter->known[number].delta = 0;
         add_word(cutter, (struct rsc_pass_word){.insn = insn, .word = cutter->known[number].word, .which = number,
                                                 .sort = RSC_PASS_STORE_REGISTER});
@@ -67,9 +91,31 @@ static int has_number(const struct rsc_pass *pass, const struct rsc_pass_insn *i
 }
 
 static uint8_t address_word(struct cutter *cutter, uint32_t insn, const struct rsc_pass_access *access) {
-    uint16_t word = cutter->piece->words++;
+    uint16_t word = new_word(cutter);
     add_word(cutter, (struct rsc_pass_word){.insn = insn, .word = word, .sort = RSC_PASS_STORE_ADDRESS, .access = access});
     return (uint8_t)word;
+}
+
+/* What an address through this register has had added since the turn began, and what each turn adds. */
+static int moves_evenly(const struct cutter *cutter, uint8_t number, uint32_t scale, int32_t *disp, int32_t *step) {
+    if (number >= 16) return 1;
+    if (!(cutter->even >> number & 1)) return 0;
+    *disp += cutter->known[number].delta * (int32_t)scale;
+    *step += cutter->turns[number] * (int32_t)scale;
+    return 1;
+}
+
+/* Of a run: an operand that is a symbol and registers that move evenly is computed once. Returns 0 when it is none. */
+static int address_once(struct cutter *cutter, uint32_t insn, const struct rsc_pass_access *access, struct rsc_asm_entry *entry,
+                        int32_t *step) {
+    int32_t disp = 0, grows = 0;
+    if (!cutter->piece->is_run || access->kind != RSC_ASM_PLAIN || !moves_evenly(cutter, access->base, 1, &disp, &grows) ||
+        !moves_evenly(cutter, access->index, access->scale, &disp, &grows))
+        return 0;
+    entry->base = once_word(cutter, (struct rsc_pass_word){.insn = insn, .sort = RSC_PASS_STORE_ADDRESS, .access = access});
+    entry->disp = disp;
+    *step = grows;
+    return 1;
 }
 
 static uint8_t mask_word(struct cutter *cutter, uint32_t insn, const struct rsc_pass_access *access) {
@@ -81,13 +127,14 @@ static uint8_t mask_word(struct cutter *cutter, uint32_t insn, const struct rsc_
 
 /* Base and displacement of the entry. */
 static void put_base(struct cutter *cutter, uint32_t insn, const struct rsc_pass_access *access, struct rsc_asm_entry *entry,
-                     int with_index) {
+                     int with_index, int32_t *step) {
     const struct rsc_pass_insn *of = &cutter->pass->insns[insn];
     int is_symbolic = access->is_written && !has_number(cutter->pass, of);
     int has_index = access->index != RSC_PASS_NO_REGISTER;
     int32_t delta;
     if (access->segment || is_symbolic || access->base == RSC_PASS_RIP || (has_index && !with_index) ||
         (access->base == RSC_PASS_NO_REGISTER && !has_index && access->kind != RSC_ASM_GATHERED)) {
+        if (address_once(cutter, insn, access, entry, step)) return;
         entry->base = address_word(cutter, insn, access);
         entry->scale = access->kind == RSC_ASM_GATHERED ? access->scale : 1;
         return;
@@ -97,10 +144,12 @@ static void put_base(struct cutter *cutter, uint32_t insn, const struct rsc_pass
     if (access->base != RSC_PASS_NO_REGISTER) {
         entry->base = word_of(cutter, insn, access->base, &delta, 0);
         entry->disp += delta;
+        *step += cutter->turns[access->base];
     }
     if (has_index) {
         entry->index = word_of(cutter, insn, access->index, &delta, 0);
         entry->disp += delta * access->scale;
+        *step += cutter->turns[access->index] * access->scale;
     }
 }
 
@@ -109,7 +158,7 @@ static void add_entry(struct cutter *cutter, uint32_t insn, const struct rsc_pas
     struct rsc_pass_piece *piece = cutter->piece;
     struct rsc_asm_entry entry = {.order = (uint16_t)(insn - piece->begin), .kind = access->kind, .flags = access->flags,
                                   .size = access->size, .scale = 1, .count = access->count};
-    int32_t delta;
+    int32_t delta, step = 0;
     switch (access->kind) {
     case RSC_ASM_RIP:
         entry.count = pass->insns[insn].disp_at;
@@ -128,29 +177,33 @@ static void add_entry(struct cutter *cutter, uint32_t insn, const struct rsc_pas
     case RSC_ASM_MASKED:
     case RSC_ASM_PACKED:
     case RSC_ASM_ANY:
-        put_base(cutter, insn, access, &entry, 0);
+        put_base(cutter, insn, access, &entry, 0, &step);
         entry.index = mask_word(cutter, insn, access);
         break;
     case RSC_ASM_GATHERED:
-        put_base(cutter, insn, access, &entry, 0);
+        put_base(cutter, insn, access, &entry, 0, &step);
         entry.index = (uint8_t)piece->words;
         add_word(cutter, (struct rsc_pass_word){.insn = insn, .word = piece->words, .which = access->vector,
                                                 .bytes = access->vector_bytes, .sort = RSC_PASS_STORE_VECTOR, .access = access});
         piece->words = (uint16_t)(piece->words + access->vector_bytes / 8);
         mask_word(cutter, insn, access);
         break;
-    default: put_base(cutter, insn, access, &entry, 1); break;
+    default: put_base(cutter, insn, access, &entry, 1, &step); break;
     }
     void *entries = rsc_pass_grow(pass, pass->entries, pass->entry_count, &pass->entry_room, sizeof *pass->entries);
     void *insns = entries ? rsc_pass_grow(pass, pass->entry_insns, pass->entry_count, &pass->entry_insn_room,
                                           sizeof *pass->entry_insns) : NULL;
-    if (!insns) {
+    void *steps = insns ? rsc_pass_grow(pass, pass->entry_steps, pass->entry_count, &pass->entry_step_room,
+                                        sizeof *pass->entry_steps) : NULL;
+    if (!steps) {
         cutter->failed = 1;
         return;
     }
     pass->entries = entries;
     pass->entry_insns = insns;
+    pass->entry_steps = steps;
     pass->entry_insns[pass->entry_count] = insn;
+    pass->entry_steps[pass->entry_count] = step;
     pass->entries[pass->entry_count++] = entry;
     piece->entries++;
     piece->weight = (uint16_t)(piece->weight + ((access->flags & 3) == 3 ? 2 : 1));
@@ -167,19 +220,75 @@ static void go_past(struct cutter *cutter, const struct rsc_pass_insn *insn) {
     }
 }
 
+/* Does the piece jump back to its own beginning, with accesses of the plain kinds, in a loop that has registers for it? */
+static int may_run(const struct rsc_pass *pass, const struct rsc_pass_piece *piece) {
+    const struct rsc_pass_insn *last = &pass->insns[piece->end - 1], *first = &pass->insns[piece->begin];
+    if (last->flow != RSC_PASS_CONDITION || last->is_short_only || last->target == RSC_PASS_NONE || piece->flags_live ||
+        piece->first != piece->begin || !first->loop || pass->loops[first->loop - 1].b == RSC_PASS_NO_REGISTER)
+        return 0;
+    const struct rsc_pass_label *label = &pass->labels[last->target];
+    if (label->item == RSC_PASS_NONE || label->insn != piece->begin) return 0;
+    for (uint32_t i = piece->begin; i < piece->end; i++)
+        for (int k = 0; k < pass->insns[i].access_count; k++)
+            if (pass->insns[i].access[k].kind != RSC_ASM_PLAIN && pass->insns[i].access[k].kind != RSC_ASM_RIP) return 0;
+    return 1;
+}
+
+/* Registers to which the piece adds constants, or nothing. */
+static void find_even(struct cutter *cutter) {
+    const struct rsc_pass *pass = cutter->pass;
+    cutter->even = 0xffff;
+    for (uint32_t i = cutter->piece->begin; i < cutter->piece->end; i++) {
+        const struct rsc_pass_insn *insn = &pass->insns[i];
+        for (uint8_t number = 0; number < 16; number++) {
+            if (!(insn->changes >> number & 1)) continue;
+            if (number == insn->adds_to) cutter->turns[number] += insn->adds;
+            else cutter->even &= ~(1u << number);
+        }
+    }
+    for (uint8_t number = 0; number < 16; number++) {
+        if (cutter->turns[number] > 1 << 24 || cutter->turns[number] < -(1 << 24)) cutter->even &= ~(1u << number);
+        cutter->known[number].is_known = cutter->even >> number & 1;
+        if (!cutter->known[number].is_known) cutter->turns[number] = 0;
+    }
+}
+
+/* Words of a turn follow those that are written once. */
+static void number_words(struct cutter *cutter) {
+    struct rsc_pass *pass = cutter->pass;
+    const struct rsc_pass_piece *piece = cutter->piece;
+    for (uint32_t i = 0; i < piece->entries; i++) {
+        struct rsc_asm_entry *entry = &pass->entries[piece->entry + i];
+        if (entry->kind == RSC_ASM_RIP) continue; /* its fields mean other things */
+        if (entry->base >= TURN_WORDS) entry->base = (uint8_t)(entry->base - TURN_WORDS + piece->words);
+        if (entry->index >= TURN_WORDS) entry->index = (uint8_t)(entry->index - TURN_WORDS + piece->words);
+    }
+    for (uint32_t i = 0; i < piece->stores; i++) {
+        struct rsc_pass_word *word = &pass->words[piece->store + i];
+        if (word->word >= TURN_WORDS) word->word = (uint16_t)(word->word - TURN_WORDS + piece->words);
+    }
+}
+
 static void describe(struct cutter *cutter) {
     struct rsc_pass *pass = cutter->pass;
     struct rsc_pass_piece *piece = cutter->piece;
     memset(cutter->known, 0, sizeof cutter->known);
+    memset(cutter->turns, 0, sizeof cutter->turns);
+    cutter->even = 0;
     piece->entry = (uint32_t)pass->entry_count;
     piece->store = (uint32_t)pass->word_count;
     piece->words = 1;
+    if (piece->is_run) {
+        piece->words = 2;
+        find_even(cutter);
+    }
     for (uint32_t i = piece->first; i < piece->end; i++) {
         const struct rsc_pass_insn *insn = &pass->insns[i];
         for (int k = 0; k < insn->access_count; k++) add_entry(cutter, i, &insn->access[k]);
         go_past(cutter, insn);
     }
     if (!piece->weight) piece->weight = 1; /* a call or return alone */
+    if (piece->is_run) number_words(cutter);
 }
 
 /* ---- pieces ---- */
@@ -269,6 +378,7 @@ static void cut(struct cutter *cutter, uint32_t begin, uint32_t end) {
     cutter->piece = &pass->pieces[pass->piece_count];
     *cutter->piece = piece;
     size_t entries = pass->entry_count, words = pass->word_count;
+    cutter->piece->is_run = (uint8_t)(may_run(pass, &piece) && accesses < RUN_ACCESSES_MOST);
     describe(cutter);
     if (cutter->piece->words > WORDS_MOST && end - begin > 1) {
         pass->entry_count = entries;

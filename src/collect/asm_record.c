@@ -25,6 +25,7 @@ struct copy {
     uint32_t saved_b, saved_a; /* words */
     uint32_t reserved;
     int lowered; /* bytes that %rsp is below what the program thinks */
+    uint32_t step; /* of a run: what a turn adds to the counter */
 };
 
 /* A field of struct rsc_asm_thread. Position-independent code has its offset in `a`, or in a register of the loop. */
@@ -108,6 +109,11 @@ static void put_word(struct copy *copy, const struct rsc_pass_word *word) {
                              word->bytes == 64 ? 'z' : word->bytes == 32 ? 'y' : 'x', word->which, word->word * 8u, b);
         return;
     }
+    if (copy->piece->is_run && !word->is_once) {
+        int turn = 8 * ((int)word->word - copy->piece->turn_words); /* the counter is that of the turn's end */
+        rsc_pass_text_printf(copy->out, "\tmovq\t%%%s, %d(%%%s,%%%s,8)\n", from, turn, b, NAME(copy->loop->counter));
+        return;
+    }
     rsc_pass_text_printf(copy->out, "\tmovq\t%%%s, %u(%%%s)\n", from, word->word * 8u, b);
 }
 
@@ -116,7 +122,37 @@ static void put_words(struct copy *copy, uint32_t insn, int is_after) {
     const struct rsc_pass_piece *piece = copy->piece;
     for (uint32_t i = 0; i < piece->stores; i++) {
         const struct rsc_pass_word *word = &copy->pass->words[piece->store + i];
-        if (word->insn == insn && word->is_after == is_after) put_word(copy, word);
+        if (word->insn == insn && word->is_after == is_after && !word->is_once) put_word(copy, word);
+    }
+}
+
+/* ---- runs ---- */
+
+/* Flags are dead where a turn begins. */
+static void begin_run(struct copy *copy) {
+    const struct rsc_pass_piece *piece = copy->piece;
+    uint8_t counter = copy->loop->counter;
+    for (uint32_t i = 0; i < piece->stores; i++)
+        if (copy->pass->words[piece->store + i].is_once) put_word(copy, &copy->pass->words[piece->store + i]);
+    rsc_pass_text_printf(copy->out, "\tmovabsq\t$%lld, %%%s\n.Lrscm%u:\n", (long long)RSC_ASM_RECORD, NAME(counter), copy->number);
+    rsc_pass_text_printf(copy->out, "\tcmpl\t");
+    put_field(copy, 24);
+    rsc_pass_text_printf(copy->out, ", %%%s\n\tjae\t.Lrscn%u\n", names_32[counter], copy->number);
+    rsc_pass_text_printf(copy->out, "\tleaq\t%u(%%%s), %%%s\n\tmovq\t%%%s, 8(%%%s)\n", copy->step, NAME(counter), NAME(counter),
+                         NAME(counter), NAME(piece->b));
+}
+
+/* Where the words of the run end is where the next piece writes. */
+static void put_run_end(struct copy *copy) {
+    const struct rsc_pass_piece *piece = copy->piece;
+    const char *b = NAME(piece->b);
+    if (piece->turn_words) {
+        rsc_pass_text_printf(copy->out, "\tleaq\t%u(%%%s,%%%s,8), %%%s\n\tmovq\t%%%s, ", piece->words * 8u, b,
+                             NAME(copy->loop->counter), b, b);
+        put_field(copy, 8);
+        rsc_pass_text_printf(copy->out, "\n");
+    } else {
+        rsc_pass_text_printf(copy->out, "\tleaq\t%u(%%%s), %%%s\n", piece->words * 8u, b, b);
     }
 }
 
@@ -213,6 +249,16 @@ static void put_end(struct copy *copy) {
     if (!last || (last->flow == RSC_PASS_CONDITION && !last->is_short_only))
         if (rsc_pass_continues(pass, piece->end - 1, piece->end)) next = chained(copy, piece->end);
     const char *chain = copy->keeps_b ? ".Lrscc" : ".Lrscs";
+    if (piece->is_run) {
+        rsc_pass_put_jump(pass, copy->out, last, ".Lrscm", copy->number);
+        put_run_end(copy);
+        rsc_pass_text_printf(copy->out, "\tjmp\t%s%u\n", next == RSC_PASS_NONE ? ".Lrscr" : chain,
+                             next == RSC_PASS_NONE ? copy->number : next);
+        rsc_pass_text_printf(copy->out, ".Lrscn%u:\n", copy->number);
+        put_run_end(copy);
+        rsc_pass_text_printf(copy->out, "\tjmp\t.Lrscc%u\n", copy->number);
+        return;
+    }
     if (copy->keeps_b && (target != RSC_PASS_NONE || next != RSC_PASS_NONE))
         rsc_pass_text_printf(copy->out, "\tleaq\t%u(%%%s), %%%s\n", copy->reserved * 8, NAME(piece->b), NAME(piece->b));
     if (last && last->flow == RSC_PASS_JUMP) next = target;
@@ -309,17 +355,20 @@ static void put_table(struct copy *copy, uint32_t section) {
     const struct rsc_pass *pass = copy->pass;
     const struct rsc_pass_piece *piece = copy->piece;
     struct rsc_pass_text *out = copy->out;
-    unsigned ends = end_of(pass, piece) | (copy->loop ? (copy->loop->counter + 1u) << RSC_ASM_COUNTER_SHIFT : 0);
+    unsigned ends = (piece->is_run ? RSC_ASM_RUN : end_of(pass, piece)) | (copy->loop ? (copy->loop->counter + 1u) << RSC_ASM_COUNTER_SHIFT : 0);
     rsc_pass_text_printf(out, "\t.pushsection\t" RSC_ASM_SECTION ",\"ao?\",@progbits,.Lrsct%u\n\t.p2align 3\n", section);
     rsc_pass_text_printf(out, ".Lrscd%u:\n\t.long\t.Lrscp%u-.\n\t.value\t.Lrscp%u-.Lrscp%u, %u, %u, %u\n\t.byte\t%u, %u\n\t.value\t%u\n",
                          copy->number, piece->begin, piece->end - 1, piece->begin, piece->end - piece->begin, piece->entries,
-                         piece->words, ends, RSC_ASM_ABI, copy->reserved);
+                         piece->words, ends, RSC_ASM_ABI, piece->is_run ? piece->turn_words : copy->reserved);
     for (uint32_t i = 0; i < piece->entries; i++) {
         const struct rsc_asm_entry *entry = &pass->entries[piece->entry + i];
         rsc_pass_text_printf(out, "\t.value\t.Lrscp%u-.Lrscp%u, %u\n\t.byte\t%u, %u, %u, %u\n\t.long\t%d\n\t.value\t%u\n\t.byte\t%u, %u\n",
                              pass->entry_insns[piece->entry + i], piece->begin, entry->order, entry->kind, entry->flags,
                              entry->base, entry->index, entry->disp, entry->size, entry->scale, entry->count);
     }
+    for (uint32_t i = 0; i < piece->entries && piece->is_run; i++)
+        rsc_pass_text_printf(out, "\t.long\t%d\n", pass->entry_steps[piece->entry + i]);
+    if (piece->is_run) rsc_pass_text_printf(out, "\t.p2align 3\n");
     rsc_pass_text_printf(out, "\t.popsection\n");
 }
 
@@ -370,12 +419,17 @@ void rsc_pass_put_copy(const struct rsc_pass *pass, uint32_t number, struct rsc_
     copy.saved_b = piece->words;
     copy.saved_a = piece->words + piece->b_live;
     copy.reserved = piece->words + piece->b_live + piece->a_live;
+    if (piece->is_run) {
+        copy.step = piece->turn_words ? piece->turn_words : 1;
+        copy.reserved = piece->words + (piece->turn_words ? RSC_ASM_RUN_MOST + piece->turn_words : 0);
+    }
     open_function(pass, to, piece->first);
     if (location) rsc_pass_put_location(copy.out, location);
     set_cfi(&copy, piece->first);
     if (piece->flags_live) lower(&copy, 136);
     rsc_pass_text_printf(copy.out, ".Lrscs%u:\n", number);
     reserve(&copy);
+    if (piece->is_run) begin_run(&copy);
     put_body(&copy);
     put_full(&copy);
     put_table(&copy, section);

@@ -66,15 +66,19 @@ static int add_entry(struct table *table, struct rsc_rebuilt_entry entry) {
 }
 
 /* What an entry makes in one direction: one access, cut where a record cannot hold it. */
-static int add_accesses(struct table *table, const struct rsc_asm_entry *entry, enum rsc_record_type type, uint64_t pc) {
+static int add_accesses(struct table *table, const struct rsc_rebuilt_block *block, const struct rsc_asm_entry *entry, int32_t step,
+                        enum rsc_record_type type, uint64_t pc) {
     struct rsc_rebuilt_entry made = {.base = entry->base, .index = entry->index, .scale = entry->scale, .kind = entry->kind,
-                                     .count = entry->count, .flags = entry->flags, .size = entry->size, .disp = entry->disp};
+                                     .count = entry->count, .flags = entry->flags, .size = entry->size, .disp = entry->disp,
+                                     .step = step};
     if (entry->kind == RSC_ASM_RIP) {
         made.kind = RSC_ASM_PLAIN;
         made.base = made.index = made.scale = 0;
         made.disp = (int64_t)((pc + (uint64_t)(int64_t)entry->disp) & ADDRESS);
     }
     if (!made.index && made.kind == RSC_ASM_PLAIN) made.scale = 0;
+    if (block->is_run && made.base >= block->words) made.base_moves = block->turn_words;
+    if (block->is_run && made.index >= block->words) made.index_moves = block->turn_words;
     if (made.kind != RSC_ASM_PLAIN) {
         made.word = rsc_record_word(type, entry->size, pc);
         return add_entry(table, made);
@@ -112,26 +116,34 @@ static int add_block(struct table *table, const uint8_t *bytes, size_t size, siz
     memcpy(&head, bytes + *at, sizeof head);
     uint64_t place = table->start + *at;
     uint64_t pc = (place + (uint64_t)(int64_t)head.pc) & ADDRESS;
-    size_t entries = *at + sizeof head;
-    *at = entries + head.entries * sizeof(struct rsc_asm_entry);
-    if (head.abi != RSC_ASM_ABI || *at > size || !head.words || head.reserved < head.words ||
-        head.reserved > RSC_ASM_LEAST_ROOM)
+    size_t entries = *at + sizeof head, steps = entries + head.entries * sizeof(struct rsc_asm_entry);
+    const int is_run = rsc_asm_is_run(&head);
+    *at += rsc_asm_block_bytes(&head);
+    if (head.abi != RSC_ASM_ABI || *at > size || !head.words) return 0;
+    if (is_run ? head.words < 2 || head.words + head.reserved + RSC_ASM_RUN_MOST > RSC_ASM_LEAST_ROOM
+               : head.reserved < head.words || head.reserved > RSC_ASM_LEAST_ROOM)
         return 0;
     struct rsc_rebuilt_block *block = &table->blocks[table->block_count];
     size_t first = table->entry_count;
     *block = (struct rsc_rebuilt_block){.pc = pc, .last_pc = pc + head.last, .words = head.words, .reserved = head.reserved,
-                                        .instructions = head.instructions, .ends = head.ends & RSC_ASM_ENDS_MASK, .plain = 1};
+                                        .instructions = head.instructions, .ends = rsc_asm_ends(&head), .plain = 1,
+                                        .is_run = (uint8_t)is_run, .turn_words = is_run ? head.reserved : 0};
     for (uint32_t i = 0; i < head.entries; i++) {
         struct rsc_asm_entry entry;
+        int32_t step = 0;
         memcpy(&entry, bytes + entries + i * sizeof entry, sizeof entry);
-        if (!entry_is_sound(&entry, head.words)) {
+        if (is_run) memcpy(&step, bytes + steps + i * sizeof step, sizeof step);
+        if (!entry_is_sound(&entry, head.words + (is_run ? head.reserved : 0u)) ||
+            (is_run && entry.kind != RSC_ASM_PLAIN && entry.kind != RSC_ASM_RIP)) {
             table->entry_count = first;
             return 0;
         }
         if (!entry.size) continue;
         uint64_t entry_pc = pc + entry.pc;
-        if ((entry.flags & RSC_ASM_READS) && add_accesses(table, &entry, RSC_RECORD_READ, entry_pc) < 0) return RSC_ENOMEM;
-        if ((entry.flags & RSC_ASM_WRITES) && add_accesses(table, &entry, RSC_RECORD_WRITE, entry_pc) < 0) return RSC_ENOMEM;
+        if ((entry.flags & RSC_ASM_READS) && add_accesses(table, block, &entry, step, RSC_RECORD_READ, entry_pc) < 0)
+            return RSC_ENOMEM;
+        if ((entry.flags & RSC_ASM_WRITES) && add_accesses(table, block, &entry, step, RSC_RECORD_WRITE, entry_pc) < 0)
+            return RSC_ENOMEM;
         if (entry.kind != RSC_ASM_PLAIN && entry.kind != RSC_ASM_RIP) block->plain = 0;
         block->tells_stack = entry_pc == block->last_pc && entry.kind == RSC_ASM_PLAIN && i + 1 == head.entries &&
                              (block->ends == RSC_PLAN_ENDS_CALL ? entry.flags & RSC_ASM_WRITES : entry.flags & RSC_ASM_READS) != 0;

@@ -19,6 +19,8 @@ struct rsc_rebuilt_entry {
     uint8_t base, index, scale, kind; /* base 0: no word is looked at */
     uint8_t count, flags;
     uint16_t size;
+    int64_t step;                     /* of a run: added each turn */
+    uint16_t base_moves, index_moves; /* of a run: words that base and index are further on each turn */
 };
 
 struct rsc_rebuilt_block {
@@ -27,6 +29,8 @@ struct rsc_rebuilt_block {
     uint32_t count;
     uint32_t records; /* that an execution makes at most, strings aside */
     uint16_t words, reserved, instructions;
+    uint8_t is_run;
+    uint16_t turn_words; /* of a run */
     uint8_t ends;  /* enum rsc_plan_end */
     uint8_t plain; /* all its entries are */
     uint8_t tells_stack; /* its call or return is its last entry: where the stack is */

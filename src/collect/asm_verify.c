@@ -6,7 +6,8 @@
  * jumps lead to the same instruction or to what was inserted before it. What is
  * between them is a countdown or padding. Recording copies have the same
  * instructions, and what was inserted there writes no flag and no register but the
- * piece's scratch register, and to memory only through the other one.
+ * piece's scratch register, and to memory only through the other one (in runs, with the
+ * counter for an index).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -222,13 +223,15 @@ static int writes_flags(const ZydisDecodedInstruction *insn) {
 }
 
 /* In a recording copy: only to the scratch register, or to memory through the other. */
-static int is_harmless(const struct decoded *decoded, const struct rsc_pass_piece *piece) {
+static int is_harmless(const struct rsc_pass *pass, const struct decoded *decoded, const struct rsc_pass_piece *piece) {
+    ZydisRegister counter = piece->is_run ? ZYDIS_REGISTER_RAX + pass->loops[pass->insns[piece->first].loop - 1].counter
+                                          : ZYDIS_REGISTER_NONE;
     if (writes_flags(&decoded->insn) || decoded->insn.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE) return 0;
     for (int i = 0; i < decoded->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &decoded->operands[i];
         if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) continue;
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.base == (ZydisRegister)(ZYDIS_REGISTER_RAX + piece->b) &&
-            operand->mem.index == ZYDIS_REGISTER_NONE)
+            (operand->mem.index == ZYDIS_REGISTER_NONE || (operand->mem.index == counter && operand->mem.scale == 8)))
             continue;
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
             ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand->reg.value) ==
@@ -269,7 +272,7 @@ static int check_gap(const struct verifier *verifier, uint32_t number, struct rs
     while (from.offset < end) {
         const uint8_t *bytes = rsc_pass_object_bytes(verifier->rewritten, from, &room);
         if (!bytes || decode(verifier, bytes, room, &decoded) < 0) return refuse(verifier, number, "something else is before it");
-        if (copy ? !is_harmless(&decoded, copy) : !is_countdown(&decoded.insn))
+        if (copy ? !is_harmless(verifier->pass, &decoded, copy) : !is_countdown(&decoded.insn))
             return refuse(verifier, number, "what was inserted before it is not what was meant");
         from.offset += decoded.insn.length;
     }

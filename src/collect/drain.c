@@ -16,6 +16,7 @@
 #define LEAVING_LOOK_NS 4000000ull
 #define RECORDS_MAX (2 * RSC_BLOCK_WORDS + RSC_EXPANSION_HELD) /* of a block */
 #define SAMPLES_BATCH 16384u
+#define BY_PART (1ull << 63) /* in thread_of: only handlers of that thread have been seen */
 
 int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error) {
     struct rsc_drain *drain = calloc(1, sizeof *drain);
@@ -138,24 +139,26 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     uint64_t pid = rsc_drain_process_number(drain, process), tid = 0;
     struct rsc_u64_entry *entry = drain->ring->rebuilt ? thread_entry(drain, slot) : NULL;
     if (drain->ring->rebuilt && !entry) return RSC_ENOMEM;
-    int is_part = entry && slot->part && entry->value;
-    int64_t number = is_part ? (int64_t)(entry->value & 0xffffffffu) - 1 : 0;
-    if (is_part) {
-        tid = entry->value >> 32;
+    /* A handler's first block may be taken before the first of the thread that it interrupted: that one joins it then. */
+    int by_part = entry && slot->part && (!entry->value || entry->value & BY_PART);
+    int joins = entry && entry->value && (slot->part || entry->value & BY_PART);
+    int64_t number = joins ? (int64_t)(entry->value & 0xffffffffu) - 1 : 0;
+    if (joins) {
+        tid = (entry->value & ~BY_PART) >> 32;
     } else {
         tid = ++drain->stats.threads;
         number = rsc_thread_number(&drain->threads, pid, tid);
         if (number < 0) return (int)number;
     }
-    if (entry) entry->value = tid << 32 | (uint64_t)(number + 1);
+    if (entry) entry->value = (by_part ? BY_PART : 0) | tid << 32 | (uint64_t)(number + 1);
     if ((drain->skipped || drain->ring->sampled) && rsc_drain_make_thread_room(drain, (uint32_t)number) < 0) return RSC_ENOMEM;
     rsc_rebuilt_reset(&cursor->rebuilt);
     *cursor = (struct rsc_drain_cursor){.generation = slot->generation, .dead_generation = cursor->dead_generation,
                               .left_generation = cursor->left_generation, .number = (uint32_t)number, .tid = tid,
                               .space = (pid - 1) << 48, .consumed = cursor->consumed, .records = cursor->records,
-                              .rebuilt = {.tables = drain->tables, .process = process}, .is_part = is_part};
+                              .rebuilt = {.tables = drain->tables, .process = process}, .is_part = entry && slot->part};
     if (rsc_drain_add_maps(drain) < 0) return RSC_ENOMEM;
-    return is_part ? 0 : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
+    return joins ? 0 : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
 }
 
 /*
@@ -213,16 +216,18 @@ static uint32_t count_unpublished(const uint64_t *words, uint32_t count) {
 /* As many records of a rebuilt program's block as there is room for. */
 static void expand_some(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     uint64_t *words = cursor->words_raw ? slot->raw : slot->blocks[cursor->consumed % RSC_RING_BLOCKS].words;
-    uint64_t instructions = 0, unknown = cursor->rebuilt.unknown, step;
+    uint64_t instructions = 0, unknown = cursor->rebuilt.unknown;
     const uint64_t time_ns = cursor->words_to_ns > cursor->words_from_ns ? cursor->words_to_ns - cursor->words_from_ns : 0;
-    uint32_t before = cursor->rebuilt.under_way ? cursor->rebuilt.at : 0;
     cursor->at = 0;
     cursor->count = rsc_expand_rebuilt(&cursor->rebuilt, words, cursor->words, cursor->records, RECORDS_MAX, &instructions);
-    uint32_t after = cursor->rebuilt.under_way ? cursor->rebuilt.at : cursor->words;
-    cursor->start_ns = cursor->words_from_ns + time_ns * before / cursor->words;
-    step = time_ns * (after - before) / cursor->words;
-    uint64_t steps = drain->skipped ? rsc_drain_references_in(cursor->records, cursor->count) : cursor->count;
-    cursor->step_ns_256 = steps ? step * 256 / steps : 0;
+    /* Time passes with records, or with references where only some are records: words may stand for any number of them. */
+    uint64_t done = cursor->words_done, steps = drain->skipped ? rsc_drain_references_in(cursor->records, cursor->count) : cursor->count;
+    uint64_t whole = done + steps;
+    if (whole < cursor->words_weight) whole = cursor->words_weight;
+    if (!whole) whole = 1;
+    cursor->start_ns = cursor->words_from_ns + (uint64_t)((double)time_ns * (double)done / (double)whole);
+    cursor->step_ns_256 = time_ns * 256 / whole;
+    cursor->words_done = done + steps;
     cursor->passed = 0;
     drain->instructions += instructions;
     drain->stats.instructions += instructions;
@@ -304,6 +309,9 @@ static int begin_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
         cursor->words_from_ns = start_ns;
         cursor->words_to_ns = end_ns;
         cursor->words_published = published > cursor->consumed;
+        cursor->words_done = 0;
+        /* Of one thread alone any times will do; kept lines are all expanded at once. */
+        cursor->words_weight = drain->ring->slots_used > 1 && !drain->skipped ? rsc_rebuilt_weigh(&cursor->rebuilt, block->words, words) : 0;
         drain->stats.blocks++;
         if (start_ns < drain->taken_until_ns) drain->stats.late++;
         expand_some(drain, cursor, slot);

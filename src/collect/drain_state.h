@@ -29,6 +29,7 @@ struct rsc_drain_cursor {
     struct rsc_expansion expansion;
     struct rsc_rebuilt rebuilt;
     uint32_t words;                   /* of the block that is expanded bit by bit */
+    uint64_t words_weight, words_done; /* records that it makes, about, and has made */
     uint64_t words_from_ns, words_to_ns;
     int words_published;
     int words_raw; /* it is what a thread had not yet looked at itself */

@@ -178,6 +178,33 @@ static inline void expand_plain(struct run *run, const struct rsc_rebuilt_entry 
     run->next += !entry->base || (base | index); /* else the instruction was not reached */
 }
 
+/* Turns of a run that began. Nothing in the words is trusted. */
+static uint32_t turns_of(const struct rsc_rebuilt_block *block, const uint64_t *words) {
+    uint64_t counted = words[1] - (uint64_t)RSC_ASM_RECORD;
+    if (counted > RSC_ASM_RUN_MOST + block->turn_words) return 0; /* it was cut off before its first turn */
+    return (uint32_t)counted / (block->turn_words ? block->turn_words : 1);
+}
+
+/* From turn rebuilt->element on. Returns 0 when there was no room for all. */
+static int expand_run(struct run *run, const struct rsc_rebuilt_block *block, const uint64_t *words, uint32_t turns,
+                      uint64_t *instructions) {
+    struct rsc_rebuilt *rebuilt = run->rebuilt;
+    uint64_t room = (uint64_t)(run->end - run->next), first = rebuilt->element, end = turns;
+    if (first > end) first = end; /* the program wrote over what it had written */
+    if (block->count && (end - first) * block->count > room) end = first + room / block->count;
+    for (uint64_t turn = first; turn < end; turn++)
+        for (uint32_t i = 0; i < block->count; i++) {
+            const struct rsc_rebuilt_entry *entry = &block->entries[i];
+            uint64_t base = words[entry->base + turn * entry->base_moves], index = words[entry->index + turn * entry->index_moves];
+            run->next->addr = (base + index * entry->scale + (uint64_t)entry->disp + turn * (uint64_t)entry->step) & ADDRESS;
+            run->next->word = entry->word;
+            run->next += !entry->base || (base | index);
+        }
+    *instructions += (end - first) * block->instructions;
+    rebuilt->element = end < turns ? end : 0;
+    return end == turns;
+}
+
 /* Do two entries of a string belong to one instruction? */
 static int take_turns(const struct rsc_rebuilt_entry *entry) {
     return entry[1].kind == RSC_ASM_STRING && rsc_record_pc(entry[0].word) == rsc_record_pc(entry[1].word);
@@ -210,17 +237,23 @@ static void end_piece(struct run *run, const struct rsc_rebuilt_block *block, co
 }
 
 /* Returns 0 when there was no room: the same piece is to be gone on with. */
-static int expand_piece(struct run *run, const struct rsc_rebuilt_block *block, uint64_t *words, uint64_t *instructions) {
+static int expand_piece(struct run *run, const struct rsc_rebuilt_block *block, uint64_t *words, uint32_t turns,
+                        uint64_t *instructions) {
     struct rsc_rebuilt *rebuilt = run->rebuilt;
     if (run->end - run->next < (ptrdiff_t)block->records + 4) return 0;
     if (!rebuilt->element && !rebuilt->entry) {
         begin(run, block->pc);
-        *instructions += block->instructions;
+        if (!block->is_run) *instructions += block->instructions;
     }
     struct rsc_record *first = run->next;
     uint64_t address = words[0];
     words[0] = 0;
-    if (__builtin_expect(block->plain, 1)) {
+    if (block->is_run) {
+        if (!expand_run(run, block, words, turns, instructions)) {
+            words[0] = address;
+            return 0;
+        }
+    } else if (__builtin_expect(block->plain, 1)) {
         for (uint32_t i = 0; i < block->count; i++) expand_plain(run, &block->entries[i], words);
     } else if (!expand_mixed(run, block, words)) {
         words[0] = address;
@@ -255,13 +288,15 @@ uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32
                 continue;
             }
             uint64_t padded[RSC_ASM_LEAST_ROOM], *piece = words + at;
-            if (at + block->words > count) { /* of a program that was killed: what it did not write is zero */
-                memset(padded, 0, block->words * sizeof *padded);
+            uint32_t turns = block->is_run && at + 1 < count ? turns_of(block, piece) : 0;
+            uint32_t needed = block->words + turns * block->turn_words;
+            if (at + needed > count) { /* of a program that was killed: what it did not write is zero */
+                memset(padded, 0, needed * sizeof *padded);
                 memcpy(padded, piece, (count - at) * sizeof *padded);
                 piece = padded;
             }
-            if (!expand_piece(&run, block, piece, instructions)) break;
-            at += block->reserved;
+            if (!expand_piece(&run, block, piece, turns, instructions)) break;
+            at += block->is_run ? needed : block->reserved;
         } else {
             at++;
         }
@@ -269,6 +304,20 @@ uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32
     rebuilt->under_way = at < count;
     rebuilt->at = at;
     return (uint32_t)(run.next - records);
+}
+
+uint64_t rsc_rebuilt_weigh(struct rsc_rebuilt *rebuilt, const uint64_t *words, uint32_t count) {
+    uint64_t weight = 0;
+    for (uint32_t at = 0; at < count;) {
+        uint64_t word = words[at];
+        const struct rsc_rebuilt_block *block =
+            word && !(word >> 48) ? rsc_asm_tables_find(rebuilt->tables, &rebuilt->place, rebuilt->process, word) : NULL;
+        uint32_t turns = block && block->is_run && at + 1 < count ? turns_of(block, words + at) : 1;
+        weight += block ? (uint64_t)block->count * turns : word >> 48 != 0;
+        if (!block) at += word >> 48 && !(word >> 62) ? 2 : 1;
+        else at += block->is_run ? block->words + turns * block->turn_words : block->reserved;
+    }
+    return weight;
 }
 
 void rsc_rebuilt_reset(struct rsc_rebuilt *rebuilt) {

@@ -9,8 +9,8 @@
  * ended (a return that was not seen, an exception, longjmp). A call whose next piece
  * is right behind it was one of code that was not rebuilt.
  *
- * One block may make any number of records (a repeated string): it is expanded bit by
- * bit.
+ * One block may make any number of records (a repeated string, a run): it is expanded
+ * bit by bit.
  */
 #ifndef RSC_COLLECT_EXPAND_REBUILT_H
 #define RSC_COLLECT_EXPAND_REBUILT_H
@@ -37,7 +37,7 @@ struct rsc_rebuilt {
     int under_way;
     uint32_t at;      /* word */
     uint32_t entry;   /* of that piece */
-    uint64_t element; /* of that string; both 0: the piece has not begun */
+    uint64_t element; /* of that string, or turn of that run; both 0: the piece has not begun */
     uint64_t unknown; /* words that belong to no known piece */
 };
 
@@ -55,6 +55,9 @@ uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32
  * many records tell those who follow its records of calls, at most RSC_OWN_FRAMES + 1.
  */
 uint32_t rsc_rebuilt_resume(struct rsc_rebuilt *rebuilt, const struct rsc_own_calls *calls, struct rsc_record *records);
+
+/* About how many records a block will make; strings count as one. What its words are worth in time. */
+uint64_t rsc_rebuilt_weigh(struct rsc_rebuilt *rebuilt, const uint64_t *words, uint32_t count);
 
 /* Ends a thread's use of it. */
 void rsc_rebuilt_reset(struct rsc_rebuilt *rebuilt);

@@ -53,12 +53,12 @@ static uint32_t weight_of(const struct rsc_asm_entry *entry) { return (entry->fl
 static int read_piece(const struct rsc_asm_module *from, const uint8_t *tables, size_t bytes, size_t *at, struct piece *piece) {
     const struct rsc_asm_block *block = (const void *)(tables + *at);
     uint64_t place = from->start + *at;
-    *at += sizeof *block + block->entries * sizeof(struct rsc_asm_entry);
+    *at += rsc_asm_block_bytes(block);
     if (block->abi != RSC_ASM_ABI || *at > bytes) return 0;
     *piece = (struct piece){.pc = (place + (uint64_t)(int64_t)block->pc) & ADDRESS,
                             .entries = (const void *)(block + 1),
                             .entry_count = block->entries,
-                            .ends = block->ends & RSC_ASM_ENDS_MASK,
+                            .ends = rsc_asm_ends(block),
                             .counter_register = block->ends >> RSC_ASM_COUNTER_SHIFT};
     piece->last = piece->pc + block->last;
     for (uint32_t i = 0; i < piece->entry_count; i++) {

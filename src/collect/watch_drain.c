@@ -189,7 +189,9 @@ static int take_use(struct rsc_watch_drain *drain, struct cursor *cursor, const 
                                       .stands_for = words[RSC_WATCHED_USE_PERIOD] * own,
                                       .slot = reg < RSC_WATCH_REGISTERS ? reg : RSC_NO_SLOT,
                                       .path = path,
-                                      .chance = chance};
+                                      .chance = chance,
+                                      .cycles = rsc_watch_cost_cycles(words[RSC_WATCHED_USE_COST]),
+                                      .source = rsc_watch_cost_source(words[RSC_WATCHED_USE_COST]) % RSC_SOURCES};
     if (sample.slot != RSC_NO_SLOT) {
         cursor->open[reg] = 1;
         cursor->word[reg] = words[RSC_WATCHED_USE_ADDRESS];

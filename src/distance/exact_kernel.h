@@ -33,11 +33,16 @@ static inline __attribute__((always_inline)) void find_bucket(struct rsc_exact *
 
 static inline __attribute__((always_inline)) void find_unit(struct rsc_exact *exact, uint32_t k) {
     uint64_t line = exact->unanswered.line[k];
-    uint32_t where = rsc_line_map_where(&exact->map, line, exact->unanswered.unit[k]);
-    uint32_t first = where << 4, unit = first + (uint32_t)(line & 15);
+    struct rsc_line_bucket *bucket;
+    uint32_t entry;
+    int found = rsc_line_map_find(&exact->map, line, exact->unanswered.unit[k], &bucket, &entry);
+    uint32_t where = found ? bucket->where[entry] : 0, first = where << 4, unit = first + (uint32_t)(line & 15);
     if (__builtin_expect(where >> 30 != RSC_UNITS_FULL, 0)) {
+        /* A block of one other line is soon to be made a trio: that line's unit, which moves, is wanted too. */
         first = rsc_line_map_first_unit(where);
-        unit = where >> 30 == RSC_UNITS_SINGLE ? first : where ? 0 : UNIT_ABSENT;
+        unit = where >> 30 == RSC_UNITS_TRIO                           ? 0
+               : where >> 30 == RSC_UNITS_SINGLE && bucket->key[entry] == line ? first
+                                                                       : UNIT_ABSENT;
     }
     exact->unanswered.unit[k] = unit;
     __builtin_prefetch(exact->map.units + first, 1);

@@ -142,6 +142,8 @@ static int take_sample(struct rsc_featherlight *feather, struct rsc_thread_sampl
         .reuse_path = RSC_NO_CONTEXT,
         .context = context,
         .ending = RSC_WATCH_NOT,
+        .cycles = sample->cycles,
+        .source = sample->source < RSC_SOURCES ? sample->source : RSC_SOURCE_UNKNOWN,
         .scarcity = rsc_scarcity(slot || sample->chance < 1 ? sane_chance(sample->chance) : 0),
     };
     if (slot) {

@@ -36,6 +36,7 @@
 #include <reusescope/error.h>
 #include <reusescope/profile.h>
 
+#include "base/data_source.h"
 #include "profile/ri_models.h"
 #include "runtime/watch_slots.h"
 
@@ -69,6 +70,8 @@ struct rsc_watch_sample {
     uint32_t slot;       /* armed with it; RSC_NO_SLOT: none */
     uint32_t path;       /* call path: index into the profile's contexts, which the collector fills; or RSC_NO_CONTEXT */
     double chance;       /* rsc_watch_choice.chance */
+    uint32_t cycles;     /* that the access took; 0: not known */
+    uint32_t source;     /* enum rsc_data_source: where its data came from */
 };
 
 /* A watch ended. */

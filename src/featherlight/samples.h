@@ -12,7 +12,7 @@
 #include "base/u64_table.h"
 #include "featherlight/watch_estimate.h"
 
-#define RSC_SAMPLES_MOST (1u << 20) /* 76 MiB */
+#define RSC_SAMPLES_MOST (1u << 20) /* 80 MiB */
 
 /* What a slot holds, as far as was reported. */
 struct rsc_slot_mirror {

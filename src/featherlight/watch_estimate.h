@@ -52,6 +52,8 @@ struct rsc_watched {
     uint32_t since;      /* samples in its context since it was armed, its own too */
     uint32_t ending;     /* enum rsc_watch_ending, or RSC_WATCH_NOT: it was not watched */
     uint32_t scarcity;   /* how hard slots were to get when it was sampled; 0: one was free */
+    uint32_t cycles;     /* that the use took; 0: not known */
+    uint32_t source;     /* enum rsc_data_source, of the use */
 };
 #define RSC_WATCH_NOT 100u
 

@@ -7,6 +7,7 @@
 
 #include <reusescope/trace.h>
 
+#include "featherlight/place_costs.h"
 #include "featherlight/watch_group.h"
 #include "profile/profile_model.h"
 
@@ -89,7 +90,7 @@ static size_t find_runs(struct reuse *reuses, size_t count, int (*order)(const v
     return found;
 }
 
-static int fill_pairs(struct reuse *reuses, size_t count, struct run *runs, struct rsc_profile *profile) {
+static int fill_pairs(struct reuse *reuses, size_t count, struct run *runs, const struct rsc_place_costs *costs, struct rsc_profile *profile) {
     size_t found = find_runs(reuses, count, by_pair, same_pair, runs, PAIRS_KEPT);
     if (rsc_profile_set_pairs(profile, found) < 0) return RSC_ENOMEM;
     for (size_t i = 0; i < found; i++) {
@@ -99,6 +100,7 @@ static int fill_pairs(struct reuse *reuses, size_t count, struct run *runs, stru
         row->reuse.pc = first->reuse_pc;
         row->use_context = first->use_path;
         row->reuse_context = first->reuse_path;
+        rsc_place_costs_fill(costs, row);
         row->references = (uint64_t)(runs[i].weight + 0.5);
         count_distances(first, runs[i].count, &row->rd, row->references);
     }
@@ -156,7 +158,9 @@ int rsc_groups_rows(const struct rsc_featherlight *feather, const struct rsc_wat
     struct thread_reuse *list = malloc((total + 1) * sizeof *list);
     struct reuse *reuses = malloc((total + 1) * sizeof *reuses);
     struct run *runs = malloc((total + 1) * sizeof *runs);
-    int status = list && reuses && runs ? 0 : RSC_ENOMEM;
+    struct rsc_place_costs costs;
+    int status = rsc_place_costs_make(&costs, groups, count);
+    if (!list || !reuses || !runs) status = RSC_ENOMEM;
     for (uint32_t g = 0; status == 0 && g < count; g++)
         for (size_t i = 0; i < groups[g].count; i++) {
             const struct rsc_watched *sample = &groups[g].samples[i];
@@ -172,8 +176,9 @@ int rsc_groups_rows(const struct rsc_featherlight *feather, const struct rsc_wat
     /* places that are not known make no rows */
     for (size_t i = 0; status == 0 && i < found; i++)
         if (list[i].reuse.use_pc || list[i].reuse.reuse_pc) reuses[known++] = list[i].reuse;
-    if (status == 0) status = fill_pairs(reuses, known, runs, profile);
+    if (status == 0) status = fill_pairs(reuses, known, runs, &costs, profile);
     if (status == 0) status = fill_code(reuses, known, runs, profile);
+    rsc_place_costs_free(&costs);
     free(list);
     free(reuses);
     free(runs);

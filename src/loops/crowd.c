@@ -9,8 +9,6 @@
 
 /* Phases of fewer references a thread than this are gone through thread by thread. */
 #define SHORT_PHASE 64.0
-/* Bursty: phases of more bursts a thread than this are long: single bursts do not matter in them. */
-#define LONG_PHASE 20.0
 
 int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error) {
@@ -21,14 +19,17 @@ int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struc
         crowd->stamp = calloc(threads, sizeof *crowd->stamp);
         crowd->sharer = calloc(threads, sizeof *crowd->sharer);
         crowd->reached = calloc(threads, sizeof *crowd->reached);
+        crowd->latest = calloc(threads, sizeof *crowd->latest);
+        crowd->drawn = calloc(search->nest->phase_count + (size_t)1, sizeof *crowd->drawn);
     }
-    if (!crowd || !crowd->length || !crowd->stamp || !crowd->sharer || !crowd->reached) {
+    if (!crowd || !crowd->length || !crowd->stamp || !crowd->sharer || !crowd->reached || !crowd->latest || !crowd->drawn) {
         rsc_crowd_free(crowd);
         return rsc_fail_memory(error, "model of threads");
     }
     crowd->plan = search->plan;
     crowd->search = search;
     crowd->nest = search->nest;
+    crowd->seed = seed;
     crowd->interleave = interleave;
     crowd->chance.normal = normal;
     rsc_rng_seed(&crowd->chance.rng, seed, 61);
@@ -44,6 +45,7 @@ void rsc_crowd_free(struct rsc_crowd *crowd) {
     free(crowd->stamp);
     free(crowd->sharer);
     free(crowd->reached);
+    rsc_crowd_drawn_free(crowd);
     free(crowd);
 }
 
@@ -59,9 +61,17 @@ int64_t rsc_crowd_length(struct rsc_crowd *crowd, uint32_t phase, uint32_t threa
     return sum;
 }
 
+/* Whether threads do as much in one phase as in the other. */
+static int phases_alike(const struct rsc_nest *nest, uint32_t a, uint32_t b) {
+    const struct rsc_nest_phase *x = &nest->phase[a], *y = &nest->phase[b];
+    return x->count == 1 && y->count == 1 && nest->segment[x->first].same == nest->segment[y->first].same;
+}
+
 static void look_at_phase(struct rsc_crowd *crowd, uint32_t phase) {
-    if (crowd->phase == phase) return;
+    uint32_t before = crowd->phase;
+    if (before == phase) return;
     crowd->phase = phase;
+    if (before != UINT32_MAX && phases_alike(crowd->nest, before, phase)) return;
     crowd->shortest = INFINITY;
     crowd->longest = crowd->total = 0;
     for (uint32_t t = 0; t < crowd->plan->threads; t++) {
@@ -153,8 +163,7 @@ static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *momen
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: return chance_poisson(chance, clock);
     case RSC_INTERLEAVE_DRIFT: {
-        double reached = clock + sqrt(drift_variance(crowd, clock)) * chance_normal(chance) + 1 +
-                         moment->turn - chance_even(chance);
+        double reached = clock + moment->spread * chance_normal(chance) + 1 + moment->turn - chance_even(chance);
         return reached > 0 ? reached : 0;
     }
     case RSC_INTERLEAVE_BURSTY: return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, clock));
@@ -162,17 +171,10 @@ static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *momen
     }
 }
 
-/* Bursty: references that all other threads make while each has bursts for a time of `time`. */
-static double made_in_bursts(struct rsc_crowd *crowd, const struct rsc_moment *moment, double time, double running) {
+/* Bursty: references made in so much time of one thread. */
+static double made_in_bursts(struct rsc_crowd *crowd, double time) {
     struct rsc_chance *chance = &crowd->chance;
-    double burst = crowd->interleave->burst, sum = 0;
-    if (crowd->longest > LONG_PHASE * burst) return burst * chance_gamma(chance, chance_poisson(chance, time * running));
-    for (uint32_t u = 0; u < crowd->plan->threads; u++) { /* a thread may be through in one burst */
-        if (u == moment->thread || crowd->length[u] <= 0) continue;
-        double made = burst * chance_gamma(chance, chance_poisson(chance, time));
-        sum += made < crowd->length[u] ? made : crowd->length[u];
-    }
-    return sum;
+    return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, time));
 }
 
 /* References that the other threads have made at a moment. */
@@ -211,23 +213,25 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     struct rsc_chance *chance = &crowd->chance;
     double place = (double)moment.place, clock = place;
     look_at_phase(crowd, moment.phase);
+    moment.timeline = rsc_crowd_timeline(crowd, moment.phase);
+    if (moment.timeline) {
+        moment.time = rsc_timeline_time(moment.timeline, moment.thread, moment.place);
+        moment.end = crowd->plan->phase_start[moment.phase] + (double)moment.time;
+        return moment;
+    }
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID: clock = moment.clock = chance_gamma(chance, place + 1); break;
     case RSC_INTERLEAVE_DRIFT:
         clock = moment.clock = place + sqrt(drift_variance(crowd, place)) * chance_normal(chance);
         if (clock < 0) clock = moment.clock = 0;
         moment.turn = chance_even(chance);
+        moment.spread = sqrt(drift_variance(crowd, clock));
         break;
-    case RSC_INTERLEAVE_BURSTY: {
+    case RSC_INTERLEAVE_BURSTY:
         /* Bursts of each thread are a Poisson process of rate 1; this is when the current one of the thread began. */
         moment.clock = chance_gamma(chance, 1 + chance_poisson(chance, place / crowd->interleave->burst));
-        if (crowd->longest <= LONG_PHASE * crowd->interleave->burst) {
-            moment.end = crowd->plan->phase_start[moment.phase] + place + made_in_bursts(crowd, &moment, moment.clock, 0);
-            return moment;
-        }
         clock = moment.clock * crowd->interleave->burst;
         break;
-    }
     default: {
         double sum = 0;
         for (uint32_t u = 0; u < crowd->plan->threads; u++) {
@@ -241,6 +245,27 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
     }
     moment.end = crowd->plan->phase_start[moment.phase] + place + made_by_others(crowd, &moment, clock + moment.turn);
     return moment;
+}
+
+void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int64_t *place) {
+    uint32_t threads = crowd->plan->threads;
+    look_at_phase(crowd, phase);
+    const struct rsc_timeline *timeline = rsc_crowd_timeline(crowd, phase);
+    for (uint32_t t = 0; timeline && t < threads; t++) place[t] = rsc_timeline_reached(timeline, t, (int64_t)time);
+    if (timeline) return;
+    double low = 0, high = crowd->longest;
+    if (time <= crowd->shortest * threads) low = high = time / threads;
+    for (int halved = 0; halved < 60 && high - low > 0.5; halved++) { /* the clock at which as much was made */
+        double middle = (low + high) / 2;
+        if (made_by_all(crowd, phase, middle) <= time) low = middle;
+        else high = middle;
+    }
+    struct rsc_moment moment = {.phase = phase, .place = (int64_t)low, .clock = low, .spread = sqrt(drift_variance(crowd, low))};
+    if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) moment.clock /= crowd->interleave->burst;
+    for (uint32_t t = 0; t < threads; t++) {
+        double reached = reached_by(crowd, &moment, t);
+        place[t] = (int64_t)(reached < crowd->length[t] ? reached : crowd->length[t]);
+    }
 }
 
 /* ---- touches ---- */
@@ -275,6 +300,10 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
     struct rsc_touch touch = {.found = place >= 0};
     struct rsc_chance *chance = &crowd->chance;
     if (!touch.found) return touch;
+    if (moment->timeline) {
+        touch.ago = touch.interval = (double)(moment->time - rsc_timeline_time(moment->timeline, moment->thread, place));
+        return touch;
+    }
     double k = (double)(moment->place - place), others;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID:
@@ -291,7 +320,7 @@ struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_m
         double starts = chance_poisson(chance, k / crowd->interleave->burst);
         touch.ago = chance_gamma(chance, starts); /* 0: in the same burst */
         others = running(crowd, moment, k) - 1;
-        touch.interval = k + (touch.ago > 0 ? made_in_bursts(crowd, moment, touch.ago, others) : 0);
+        touch.interval = k + made_in_bursts(crowd, touch.ago * others);
         double most = moment->end - crowd->plan->phase_start[moment->phase];
         if (touch.interval > most && most >= k) touch.interval = most;
         break;
@@ -354,7 +383,7 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
         double others = running(crowd, moment, ago * burst) - 1;
         double own = burst * chance_gamma(chance, 1);
         if (own > (double)moment->place) own = (double)moment->place;
-        touch->interval = k + 1 + own + made_in_bursts(crowd, moment, ago, others);
+        touch->interval = k + 1 + own + made_in_bursts(crowd, ago * others);
         double most = moment->end - crowd->plan->phase_start[moment->phase];
         if (touch->interval > most && most >= k) touch->interval = most;
         break;
@@ -382,9 +411,15 @@ static void keep_later(struct rsc_touch *best, struct rsc_touch touch) {
     if (!best->found || touch.ago < best->ago) *best = touch;
 }
 
-static int descending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x > y ? -1 : x < y;
+static void sort_descending(double *value, uint32_t count) { /* Shell's: quicker than qsort() for some tens of numbers */
+    static const uint32_t gaps[] = {1182, 529, 233, 102, 46, 20, 9, 4, 1};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (uint32_t i = gaps[g]; i < count; i++) {
+            double moved = value[i];
+            uint32_t at = i;
+            for (; at >= gaps[g] && value[at - gaps[g]] < moved; at -= gaps[g]) value[at] = value[at - gaps[g]];
+            value[at] = moved;
+        }
 }
 
 /* All other threads touch the target at the same places: one thread's are looked for, from the latest on. */
@@ -409,7 +444,7 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
         if (crowd->length[u] > crowd->length[model]) model = u;
     for (uint32_t u = 0; view && u < view->threads; u++)
         if (u != moment->thread && crowd->length[u] > 0) crowd->reached[count++] = reached_by(crowd, moment, u);
-    qsort(crowd->reached, count, sizeof *crowd->reached, descending);
+    sort_descending(crowd->reached, count);
     int64_t z = -2; /* the last touch at or before the last place asked for */
     for (uint32_t i = 0; i < count; i++) {
         int64_t at = (int64_t)crowd->reached[i] - 1, floor = place_floor(crowd, crowd->reached[i], best);
@@ -430,6 +465,7 @@ struct rsc_touch rsc_crowd_others(struct rsc_crowd *crowd, const struct rsc_mome
                                   const struct rsc_target *target, const struct rsc_touch *than) {
     struct rsc_touch best = *than;
     if (crowd->plan->threads == 1) return (struct rsc_touch){0};
+    if (moment->timeline) return rsc_crowd_others_drawn(crowd, moment, target, than);
     look_at_phase(crowd, moment->phase);
     rsc_crowd_sharers(crowd, moment->phase, target, moment->thread);
     struct rsc_target apart = *target;
@@ -477,7 +513,9 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         double interval;
         if (!rsc_crowd_own_history(crowd, moment, target, &own_phase, &place, &interval)) return (struct rsc_touch){0};
         look_at_phase(crowd, own_phase);
-        double before = crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP
+        const struct rsc_timeline *own = rsc_crowd_timeline(crowd, own_phase);
+        double before = own ? (double)rsc_timeline_time(own, moment->thread, place)
+                        : crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP
                             ? lockstep_time(crowd, moment->thread, place)
                             : made_by_all(crowd, own_phase, (double)place + 1) - 1;
         interval = moment->end - crowd->plan->phase_start[own_phase] - before;
@@ -489,6 +527,11 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
     uint32_t phase = crowd->nest->segment[segment].phase, threads = crowd->plan->threads;
     rsc_crowd_sharers(crowd, phase, target, UINT32_MAX);
     look_at_phase(crowd, phase);
+    const struct rsc_timeline *timeline = rsc_crowd_timeline(crowd, phase);
+    if (timeline) {
+        double interval = moment->end - crowd->plan->phase_start[phase] - (double)rsc_crowd_last_drawn(crowd, timeline, phase, target);
+        return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
+    }
     if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
         double latest = -1;
         if (crowd->alike) /* of threads that are alike the last in turn is the latest */
@@ -541,6 +584,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         int iid = crowd->interleave->kind == RSC_INTERLEAVE_IID;
         then.clock = iid ? chance_gamma(chance, (double)best + 1) : (double)best;
         then.turn = iid ? 0 : chance_even(chance);
+        then.spread = sqrt(drift_variance(crowd, then.clock));
         after = crowd->total - (double)best - 1 - made_by_others(crowd, &then, then.clock + then.turn);
         if (after < 0) after = 0;
     }

@@ -16,13 +16,19 @@
 #include "loops/loops_model.h"
 #include "loops/points.h"
 
+/* A thread and its last reference before some time. */
+struct rsc_latest {
+    int64_t time, reached; /* of that reference; references made up to it */
+    uint32_t thread;
+};
+
 struct rsc_crowd {
     struct rsc_plan *plan;
     struct rsc_search *search;
     struct rsc_nest *nest;
     const struct rsc_interleave *interleave;
     struct rsc_chance chance;
-    uint64_t line_bytes;
+    uint64_t line_bytes, seed;
     /* The phase last looked at. */
     uint32_t phase;
     double *length; /* [threads] */
@@ -32,6 +38,10 @@ struct rsc_crowd {
     uint32_t *sharer, sharer_count;
     int alike;      /* some references touch it alike in every thread */
     double *reached; /* [threads] */
+    /* Phases whose interleaving is drawn whole. */
+    struct rsc_timeline **drawn; /* [phases]; NULL: not, or not yet */
+    uint64_t runs_kept;
+    struct rsc_latest *latest;   /* [threads] */
 };
 
 /* When and where the point's own thread is. */
@@ -40,7 +50,10 @@ struct rsc_moment {
     int64_t place;      /* in the phase */
     double clock;       /* iid, drift: time of the phase; bursty: in bursts of any one thread */
     double turn;        /* drift: where in its round of all threads the thread has its turn, 0..1 */
+    double spread;      /* drift: how far threads are apart, as a standard deviation */
     double end;         /* references of all threads before it, in all */
+    const struct rsc_timeline *timeline; /* of the phase, where it is drawn whole; else NULL */
+    int64_t time;       /* there: in the timeline */
 };
 
 /* What a search found. */
@@ -54,6 +67,8 @@ int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struc
                   const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error);
 void rsc_crowd_free(struct rsc_crowd *crowd);
 
+/* Where each thread is when all have made `time` references of a phase, drawn anew where that differs. */
+void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int64_t *place);
 /* The moment of a point. */
 struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point);
 /* The line the point's reference is to. */
@@ -69,6 +84,18 @@ struct rsc_touch rsc_crowd_others(struct rsc_crowd *crowd, const struct rsc_mome
 /* The last touch by any thread in an earlier phase. */
 struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_moment *moment,
                                    const struct rsc_target *target);
+
+/*
+ * crowd_drawn.c: the timeline of a phase that was just looked at, or NULL where it
+ * is not drawn; the same as above where it is, and the time of the last touch in
+ * a whole phase whose sharers are known.
+ */
+const struct rsc_timeline *rsc_crowd_timeline(struct rsc_crowd *crowd, uint32_t phase);
+struct rsc_touch rsc_crowd_others_drawn(struct rsc_crowd *crowd, const struct rsc_moment *moment,
+                                        const struct rsc_target *target, const struct rsc_touch *than);
+int64_t rsc_crowd_last_drawn(struct rsc_crowd *crowd, const struct rsc_timeline *timeline, uint32_t phase,
+                             const struct rsc_target *target);
+void rsc_crowd_drawn_free(struct rsc_crowd *crowd);
 
 /*
  * The thread's own last touch, in whatever phase: *phase and *place of it, and the

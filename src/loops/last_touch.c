@@ -7,6 +7,44 @@
 #include "base/fail.h"
 #include "loops/lexmax.h"
 
+#define SCANNED 16 /* references before the place that are looked at one by one: cheaper than a search, and often enough */
+
+/*
+ * Looks at the references at place `at` and before it, in the iterations of the innermost loop
+ * alone. Returns the place of the first that touches the target; -1: there is none
+ * after `floor`; -2: not known yet.
+ */
+static int64_t scan_back(const struct rsc_search *search, const struct rsc_nest_node *leaf, const struct rsc_nest_node *top,
+                         const int64_t *place, const struct rsc_target *target, int64_t at, int64_t floor) {
+    const struct rsc_nest_node *body = leaf->parent;
+    int64_t value[RSC_LOOP_DEPTH_MAX], left = 0;
+    memcpy(value, place, sizeof value);
+    uint32_t child = 0;
+    while (body->child[child] != leaf) child++;
+    if (body != top && body->kind == RSC_NODE_LOOP) { /* iterations before this one */
+        int64_t first;
+        rsc_nest_trip(body, value, &first);
+        left = (value[body->depth] - first) / body->step;
+    }
+    for (int scanned = 0; scanned < SCANNED; scanned++) {
+        const struct rsc_nest_node *node = body->child[child];
+        if (node->kind != RSC_NODE_REFERENCE) return -2;
+        if (rsc_can_touch(node, target) && (!target->which || (target->which == RSC_TARGET_ALIKE) == search->alike[node->reference])) {
+            int64_t address = rsc_nest_affine_at(&node->address, value);
+            if (address >= target->low && address <= target->high) return at;
+        }
+        if (--at <= floor) return -1;
+        if (child) {
+            child--;
+        } else {
+            if (!left--) return -2;
+            value[body->depth] -= body->step;
+            child = body->child_count - 1;
+        }
+    }
+    return -2;
+}
+
 int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thread, const struct rsc_target *target,
                        int64_t at, int64_t floor) {
     struct rsc_nest *nest = search->nest;
@@ -29,6 +67,8 @@ int64_t rsc_last_touch(struct rsc_search *search, uint32_t segment, uint32_t thr
     }
     const struct rsc_nest_node *leaf = rsc_nest_unrank_body(nest, top, rest, place, began);
     if (!leaf) return -1;
+    int64_t near = scan_back(search, leaf, top, place, target, at, floor);
+    if (near > -2) return near;
     search->view = view;
     search->thread = thread;
     int64_t best = floor;

@@ -262,28 +262,33 @@ const struct rsc_nest_node *rsc_nest_unrank_body(struct rsc_nest *nest, const st
     return NULL;
 }
 
+int64_t rsc_nest_iteration_at(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
+                              int64_t trip, int64_t *at) {
+    if (!(loop->body_depths >> loop->depth & 1)) {
+        int64_t body = rsc_nest_body(nest, loop, value);
+        if (body <= 0) return -1;
+        int64_t k = *at / body;
+        *at -= k * body;
+        return k;
+    }
+    const int64_t *sum = rsc_nest_sums(nest, loop, value, first, trip);
+    if (!sum) return -1;
+    int64_t low = 0, high = trip; /* sum[low] <= *at < sum[high], counted from sum[0] */
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (sum[middle] - sum[0] <= *at) low = middle;
+        else high = middle;
+    }
+    *at -= sum[low] - sum[0];
+    return low;
+}
+
 const struct rsc_nest_node *rsc_nest_unrank(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
                                             int64_t *value, int64_t *began) {
     if (node->kind == RSC_NODE_REFERENCE) return node;
     if (node->kind != RSC_NODE_LOOP) return rsc_nest_unrank_body(nest, node, at, value, began);
-    int64_t first, trip = rsc_nest_trip(node, value, &first), k;
-    if (!(node->body_depths >> node->depth & 1)) {
-        int64_t body = rsc_nest_body(nest, node, value);
-        if (body <= 0) return NULL;
-        k = at / body;
-        at -= k * body;
-    } else {
-        const int64_t *sum = rsc_nest_sums(nest, node, value, first, trip);
-        if (!sum) return NULL;
-        int64_t low = 0, high = trip; /* sum[low] <= at < sum[high], counted from sum[0] */
-        while (high - low > 1) {
-            int64_t middle = low + (high - low) / 2;
-            if (sum[middle] - sum[0] <= at) low = middle;
-            else high = middle;
-        }
-        k = low;
-        at -= sum[k] - sum[0];
-    }
+    int64_t first, trip = rsc_nest_trip(node, value, &first), k = rsc_nest_iteration_at(nest, node, value, first, trip, &at);
+    if (k < 0) return NULL;
     value[node->depth] = first + k * node->step;
     if (began) began[node->depth] = at;
     const struct rsc_nest_node *found = rsc_nest_unrank_body(nest, node, at, value, began);

@@ -197,6 +197,9 @@ const struct rsc_nest_node *rsc_nest_unrank(struct rsc_nest *nest, const struct 
                                             int64_t *value, int64_t *began);
 const struct rsc_nest_node *rsc_nest_unrank_body(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
                                                  int64_t *value, int64_t *began);
+/* Which iteration of a loop the reference at place *at is in, *at then counted from its start; -1: nest->status. */
+int64_t rsc_nest_iteration_at(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
+                              int64_t trip, int64_t *at);
 /* References made in one pass over `top`'s children before `reference` with these values. */
 int64_t rsc_nest_rank(struct rsc_nest *nest, const struct rsc_nest_node *top, const struct rsc_nest_node *reference,
                       int64_t *value);

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 
 #define CHUNKS_MAX (1u << 24)
+#define DEALING_RUNS 65536.0 /* chunks are dealt out in a drawn interleaving of so many runs at most: some 2 ms */
 
 int rsc_schedule_parse(const char *text, enum rsc_schedule *schedule, uint64_t *chunk, struct rsc_error *error) {
     const char *comma = strchr(text, ',');
@@ -45,6 +46,22 @@ void rsc_plan_schedule(const struct rsc_plan *plan, const struct rsc_nest_item *
     if (!*chunk && *schedule != RSC_SCHEDULE_STATIC) *chunk = 1;
 }
 
+void rsc_plan_deal_as(struct rsc_plan *plan, const struct rsc_interleave *interleave, uint64_t seed) {
+    plan->dealing = *interleave;
+    plan->deal_seed = seed;
+    plan->deals = interleave->kind == RSC_INTERLEAVE_BURSTY || interleave->kind == RSC_INTERLEAVE_IID;
+}
+
+int rsc_plan_has_dealing(const struct rsc_plan *plan) {
+    enum rsc_schedule schedule;
+    uint64_t chunk;
+    for (uint32_t i = 0; i < plan->nest->item_count; i++) {
+        rsc_plan_schedule(plan, &plan->nest->item[i], &schedule, &chunk);
+        if (plan->nest->item[i].who == RSC_RUN_SHARED && schedule != RSC_SCHEDULE_STATIC) return 1;
+    }
+    return 0;
+}
+
 void rsc_plan_values(const struct rsc_plan *plan, uint32_t segment, int64_t *value) {
     const struct rsc_nest_segment *at = &plan->nest->segment[segment];
     memcpy(value, plan->nest->segment_values + at->values, plan->nest->item[at->item].node->depth * sizeof *value);
@@ -72,14 +89,72 @@ static void sift_down(uint32_t *heap, uint32_t count, const int64_t *made) {
     }
 }
 
-static int make_table(struct rsc_view *view, enum rsc_schedule schedule, uint64_t chunk) {
-    uint64_t count = 0;
-    int64_t step = (int64_t)chunk;
-    if (schedule == RSC_SCHEDULE_GUIDED) {
-        for (int64_t at = 0; at < view->trip; count++) at += rsc_guided_next(view->trip - at, view->threads, step);
-    } else {
-        count = (uint64_t)(view->trip + step - 1) / chunk;
+static int64_t chunk_length(const struct rsc_view *view, enum rsc_schedule schedule, int64_t at) {
+    int64_t left = view->trip - at;
+    if (schedule == RSC_SCHEDULE_GUIDED) return rsc_guided_next(left, view->threads, view->chunk);
+    return left < view->chunk ? left : view->chunk;
+}
+
+/* To the thread with the fewest references so far; static ones in turn. */
+static int deal_evenly(struct rsc_view *view, enum rsc_schedule schedule) {
+    int64_t *made = calloc(view->threads, sizeof *made);
+    uint32_t *heap = malloc(view->threads * sizeof *heap);
+    if (made && heap) {
+        for (uint32_t i = 0; i < view->threads; i++) heap[i] = i;
+        for (uint32_t c = 0; c < view->chunk_count; c++) {
+            uint32_t owner = view->owner[c] = schedule == RSC_SCHEDULE_STATIC ? c % view->threads : heap[0];
+            made[owner] += work(view, view->start[c], view->start[c + 1]);
+            if (schedule != RSC_SCHEDULE_STATIC) sift_down(heap, view->threads, made);
+        }
     }
+    int status = made && heap ? 0 : RSC_ENOMEM;
+    free(made);
+    free(heap);
+    return status;
+}
+
+struct dealing {
+    struct rsc_view *view;
+    uint32_t next;
+};
+
+static int64_t deal_next(void *context, uint32_t thread) {
+    struct dealing *dealing = context;
+    struct rsc_view *view = dealing->view;
+    while (dealing->next < view->chunk_count) {
+        uint32_t c = dealing->next++;
+        view->owner[c] = thread;
+        int64_t references = work(view, view->start[c], view->start[c + 1]);
+        if (references) return references;
+    }
+    return 0;
+}
+
+static int deal_as_drawn(struct rsc_view *view, const struct rsc_plan *plan, uint32_t segment) {
+    struct rsc_rng rng;
+    struct dealing dealing = {.view = view};
+    int64_t *none = calloc(plan->threads, sizeof *none);
+    if (!none) return RSC_ENOMEM;
+    rsc_rng_seed(&rng, plan->deal_seed + segment, 62);
+    int status = rsc_timeline_draw(&view->timeline, view->threads, none, &plan->dealing, &rng, deal_next, &dealing);
+    free(none);
+    return status;
+}
+
+/* Few enough runs: not for work of many bursts, where who gets a chunk evens out. */
+static int draws_dealing(const struct rsc_view *view, const struct rsc_plan *plan, enum rsc_schedule schedule) {
+    if (!plan->deals || schedule == RSC_SCHEDULE_STATIC) return 0;
+    double burst = plan->dealing.kind == RSC_INTERLEAVE_IID ? 1 : plan->dealing.burst;
+    double chunks = (double)view->trip / (double)view->chunk;
+    return (double)view->total / burst + chunks <= DEALING_RUNS;
+}
+
+static int make_table(struct rsc_view *view, const struct rsc_plan *plan, enum rsc_schedule schedule, uint32_t segment) {
+    uint64_t count = 0;
+    if (schedule == RSC_SCHEDULE_GUIDED)
+        for (int64_t at = 0; at < view->trip; count++) at += chunk_length(view, schedule, at);
+    else
+        count = (uint64_t)((view->trip + view->chunk - 1) / view->chunk);
     if (count > CHUNKS_MAX) return RSC_ELIMIT;
     uint32_t n = view->chunk_count = (uint32_t)count;
     view->start = malloc((n + 1) * sizeof *view->start);
@@ -89,33 +164,19 @@ static int make_table(struct rsc_view *view, enum rsc_schedule schedule, uint64_
     view->list = malloc((n + 1) * sizeof *view->list);
     view->done = malloc((n + 1) * sizeof *view->done);
     view->made = malloc((n + 1) * sizeof *view->made);
-    int64_t *made = calloc(view->threads, sizeof *made);
-    uint32_t *heap = malloc(view->threads * sizeof *heap);
-    int status = 0;
-    if (!view->start || !view->owner || !view->turn || !view->first || !view->list || !view->done || !view->made ||
-        !made || !heap) {
-        status = RSC_ENOMEM;
+    uint32_t *next = malloc(view->threads * sizeof *next);
+    int status = RSC_ENOMEM;
+    if (!view->start || !view->owner || !view->turn || !view->first || !view->list || !view->done || !view->made || !next)
         goto out;
-    }
-    for (uint32_t i = 0; i < view->threads; i++) heap[i] = i;
-    int64_t at = 0;
-    for (uint32_t c = 0; c < n; c++) {
-        view->start[c] = at;
-        int64_t take = schedule == RSC_SCHEDULE_GUIDED ? rsc_guided_next(view->trip - at, view->threads, step)
-                       : view->trip - at < step       ? view->trip - at
-                                                      : step;
-        uint32_t owner = schedule == RSC_SCHEDULE_STATIC ? c % view->threads : heap[0];
-        view->owner[c] = owner;
-        made[owner] += work(view, at, at + take);
-        if (schedule != RSC_SCHEDULE_STATIC) sift_down(heap, view->threads, made);
-        view->first[owner + 1]++;
-        at += take;
-    }
-    view->start[n] = view->trip;
+    view->start[0] = 0;
+    for (uint32_t c = 0; c < n; c++) view->start[c + 1] = view->start[c] + chunk_length(view, schedule, view->start[c]);
+    status = draws_dealing(view, plan, schedule) ? deal_as_drawn(view, plan, segment) : deal_evenly(view, schedule);
+    if (status < 0) goto out;
+    for (uint32_t c = 0; c < n; c++) view->first[view->owner[c] + 1]++;
     for (uint32_t i = 0; i < view->threads; i++) view->first[i + 1] += view->first[i];
-    for (uint32_t i = 0; i < view->threads; i++) heap[i] = view->first[i];
+    for (uint32_t i = 0; i < view->threads; i++) next[i] = view->first[i];
     for (uint32_t c = 0; c < n; c++) {
-        uint32_t owner = view->owner[c], place = heap[owner]++;
+        uint32_t owner = view->owner[c], place = next[owner]++;
         view->list[place] = c;
         view->turn[c] = place - view->first[owner];
         int first = place == view->first[owner];
@@ -124,8 +185,7 @@ static int make_table(struct rsc_view *view, enum rsc_schedule schedule, uint64_
         view->made[place] = first ? 0 : view->made[place - 1] + work(view, view->start[last], view->start[last + 1]);
     }
 out:
-    free(made);
-    free(heap);
+    free(next);
     return status;
 }
 
@@ -137,6 +197,7 @@ static void free_view(struct rsc_view *view) {
     free(view->list);
     free(view->done);
     free(view->made);
+    rsc_timeline_free(view->timeline);
 }
 
 const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
@@ -167,10 +228,11 @@ const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
     if (chunk > (uint64_t)view->trip && view->trip) chunk = (uint64_t)view->trip;
     view->chunk = (int64_t)chunk;
     if (!chunk) view->split = RSC_SPLIT_BLOCK;
-    else if (!view->sums && schedule != RSC_SCHEDULE_GUIDED) view->split = RSC_SPLIT_CYCLIC; /* even work: dynamic goes round too */
+    else if (!view->sums && schedule != RSC_SCHEDULE_GUIDED && !draws_dealing(view, plan, schedule))
+        view->split = RSC_SPLIT_CYCLIC; /* even work: dynamic goes round too */
     else {
         view->split = RSC_SPLIT_TABLE;
-        int status = make_table(view, schedule, chunk);
+        int status = make_table(view, plan, schedule, segment);
         if (status < 0) {
             nest->status = status;
             return NULL;

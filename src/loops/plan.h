@@ -5,7 +5,8 @@
  * the first trip % T threads one iteration longer; with one, chunks in turn.
  * Dynamic chunks go to the thread that has made the fewest references so far (the
  * lowest number of those), which is what happens when threads run equally fast;
- * guided chunks likewise, each as long as libgomp makes it. Threads beyond a
+ * guided chunks likewise, each as long as libgomp makes it; rsc_plan_deal_as() has
+ * them dealt out in a drawn interleaving instead. Threads beyond a
  * construct's num_threads have nothing to do in it.
  *
  * Places of a thread in a segment are counted from 0.
@@ -14,6 +15,7 @@
 #define RSC_LOOPS_PLAN_H
 
 #include "loops/nest.h"
+#include "loops/timeline.h"
 
 enum rsc_split { RSC_SPLIT_NONE, RSC_SPLIT_BLOCK, RSC_SPLIT_CYCLIC, RSC_SPLIT_TABLE };
 
@@ -37,6 +39,7 @@ struct rsc_view {
     uint32_t *list;   /* chunks by owner, in order */
     int64_t *done;    /* [by list]: the owner's iterations before it */
     int64_t *made;    /* [by list]: the owner's references before it */
+    struct rsc_timeline *timeline; /* in which the chunks were dealt out; NULL: not drawn */
 };
 
 struct rsc_plan {
@@ -45,6 +48,9 @@ struct rsc_plan {
     int has_schedule; /* schedule and chunk stand for those of the source */
     enum rsc_schedule schedule;
     uint64_t chunk;
+    struct rsc_interleave dealing; /* how threads come for chunks, if `deals` */
+    int deals;
+    uint64_t deal_seed;
     struct rsc_view *view; /* by segment; only those that are `same` to themselves are filled */
     double *phase_start;   /* [phase_count + 1]: references of all threads before it */
 };
@@ -53,6 +59,15 @@ struct rsc_plan {
 int rsc_plan_new(struct rsc_plan **out, struct rsc_nest *nest, uint32_t threads, const char *schedule,
                  struct rsc_error *error);
 void rsc_plan_free(struct rsc_plan *plan);
+
+/*
+ * From now on dynamic and guided chunks go to threads as they come under this
+ * interleaving (bursty or iid), drawn once for all segments that are alike, where
+ * that takes few draws. To be called before any view is asked for.
+ */
+void rsc_plan_deal_as(struct rsc_plan *plan, const struct rsc_interleave *interleave, uint64_t seed);
+/* Whether some loop that threads share is dynamic or guided. */
+int rsc_plan_has_dealing(const struct rsc_plan *plan);
 
 /* "static", "dynamic,4", "guided": 0 or RSC_EINVAL. */
 int rsc_schedule_parse(const char *text, enum rsc_schedule *schedule, uint64_t *chunk, struct rsc_error *error);

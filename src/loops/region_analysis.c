@@ -149,7 +149,7 @@ static uint32_t thin(struct rsc_crowd *crowd, const struct rsc_points *points, s
 
 int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                            const struct rsc_interleave *interleave, uint32_t every, struct rsc_loops_samples *samples,
-                           struct rsc_error *error) {
+                           struct rsc_windows *windows, struct rsc_error *error) {
     struct rsc_crowd *crowd = NULL;
     struct rsc_nest *nest = analysis->nest;
     int status = rsc_loops_samples_new(samples, analysis->points.count, error);
@@ -165,6 +165,7 @@ int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_searc
         sample_point(crowd, point, samples);
         if (nest->status < 0) status = rsc_fail(error, nest->status, "%s: too much to keep of this nest", nest->region->name);
     }
+    if (status >= 0 && windows) status = rsc_windows_look(windows, crowd, error);
     rsc_crowd_free(crowd);
     if (status < 0) return status;
     rsc_loops_samples_weigh(&analysis->points, samples, search->plan->phase_start[nest->phase_count]);
@@ -335,20 +336,37 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
                         const struct rsc_interleave *interleave, uint32_t every, double cold, const uint64_t *size,
                         size_t sizes, struct rsc_loops_samples *samples, struct rsc_mrc_point *mrc,
                         struct rsc_error *error) {
-    int racetrack = interleave->kind == RSC_INTERLEAVE_RACETRACK;
+    int racetrack = interleave->kind == RSC_INTERLEAVE_RACETRACK, status;
     struct rsc_nest *nest = analysis->nest;
     const double *cut = search->plan->phase_start + 1;
-    int status;
+    struct rsc_windows windows = {0};
+    if ((interleave->kind == RSC_INTERLEAVE_BURSTY || interleave->kind == RSC_INTERLEAVE_IID) && !search->plan->deals &&
+        rsc_plan_has_dealing(search->plan)) { /* who gets which chunk depends on who comes first */
+        struct rsc_plan *plan = NULL;
+        struct rsc_search *dealt = NULL;
+        status = rsc_plan_new(&plan, nest, search->plan->threads, analysis->options.schedule, error);
+        if (status >= 0) rsc_plan_deal_as(plan, interleave, analysis->options.seed);
+        if (status >= 0) status = rsc_search_new(&dealt, plan, error);
+        if (status >= 0) status = sample_model(analysis, dealt, interleave, every, cold, size, sizes, samples, mrc, error);
+        rsc_search_free(dealt);
+        rsc_plan_free(plan);
+        return status;
+    }
     if (racetrack) {
         status = rsc_loops_sample_racetrack(analysis, search->plan->threads, every, samples, error);
     } else {
-        status = rsc_loops_sample_crowd(analysis, search, interleave, every, samples, error);
+        status = rsc_loops_sample_crowd(analysis, search, interleave, every, samples, every == 1 ? &windows : NULL, error);
         samples->cold = cold;
     }
     if (status >= 0)
         status = rsc_footprint_distances(samples->sample, samples->count, samples->references, samples->cold, cut,
                                          racetrack || !nest->phase_count ? 0 : nest->phase_count - 1,
                                          racetrack ? 1 : RSC_LOOPS_SLICES);
+    struct rsc_chance chance = {0};
+    rsc_rng_seed(&chance.rng, analysis->options.seed, 64);
+    for (size_t i = 0; status >= 0 && windows.first && i < samples->count; i++)
+        rsc_windows_distance(&windows, samples->reference[i], samples->sample[i].interval, &chance, &samples->sample[i].distance);
+    rsc_windows_free(&windows);
     if (status >= 0)
         status = rsc_loops_curve(samples, nest->reference_count, size, sizes, analysis->options.confidence,
                                  analysis->options.line_bytes, mrc);

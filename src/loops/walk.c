@@ -41,6 +41,59 @@ static void enter(struct rsc_walk *walk, const struct rsc_nest_node *node, int64
     walk->step[walk->depth++] = (struct rsc_walk_step){.node = node, .left = left};
 }
 
+/* The tree below the node entered last, up to `at` references into one pass over its children. */
+static void descend(struct rsc_walk *walk, int64_t at) {
+    struct rsc_nest *nest = walk->plan->nest;
+    for (;;) {
+        struct rsc_walk_step *top = &walk->step[walk->depth - 1];
+        int64_t count = 0;
+        for (; top->child < top->node->child_count; at -= count, top->child++) {
+            count = rsc_nest_count(nest, top->node->child[top->child], walk->value);
+            if (at < count) break;
+        }
+        if (top->child == top->node->child_count || !at) return; /* at 0 the walk goes in by itself */
+        const struct rsc_nest_node *node = top->node->child[top->child++];
+        int64_t left = 0;
+        if (node->kind == RSC_NODE_LOOP) {
+            int64_t first, trip = rsc_nest_trip(node, walk->value, &first), k;
+            k = rsc_nest_iteration_at(nest, node, walk->value, first, trip, &at);
+            if (k < 0) return; /* nest->status says why */
+            walk->value[node->depth] = first + k * node->step;
+            left = trip - 1 - k;
+        }
+        enter(walk, node, left);
+    }
+}
+
+void rsc_walk_seek(struct rsc_walk *walk, uint32_t phase, int64_t place) {
+    struct rsc_nest *nest = walk->plan->nest;
+    rsc_walk_start(walk, phase);
+    while (walk->segment < walk->segment_end) {
+        uint32_t segment = walk->segment++;
+        const struct rsc_view *view = rsc_plan_view(walk->plan, segment);
+        int64_t length = view ? rsc_view_length(view, walk->thread) : 0, rest = place;
+        if (place >= length) {
+            place -= length;
+            continue;
+        }
+        const struct rsc_nest_item *item = &nest->item[nest->segment[segment].item];
+        const struct rsc_nest_node *node = item->node;
+        rsc_plan_values(walk->plan, segment, walk->value);
+        if (item->who == RSC_RUN_SHARED) {
+            walk->view = view;
+            walk->view_segment = segment;
+            walk->chunk_start = -1;
+            walk->m = rsc_view_find(view, walk->thread, place, &rest);
+            walk->m_end = rsc_view_iterations(view, walk->thread);
+            rsc_nest_group_values(item, walk->value, rsc_view_iteration(view, walk->thread, walk->m++));
+            node = item->inner;
+        }
+        enter(walk, node, 0);
+        descend(walk, rest);
+        return;
+    }
+}
+
 /* Whether chunks of the segment are given out as threads come for them. */
 static int comes_for_chunks(struct rsc_walk *walk, const struct rsc_nest_item *item, int64_t *chunk,
                             enum rsc_schedule *schedule) {

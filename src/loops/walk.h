@@ -36,6 +36,8 @@ void rsc_walk_free(struct rsc_walk *walk);
 
 /* Goes to the start of a phase. */
 void rsc_walk_start(struct rsc_walk *walk, uint32_t phase);
+/* Goes to the thread's reference number `place` of a phase, without the ones before it; chunks go as the plan says. */
+void rsc_walk_seek(struct rsc_walk *walk, uint32_t phase, int64_t place);
 
 /*
  * The next references of the phase, up to `count`: their lines and (unless NULL)

@@ -257,12 +257,27 @@ static int more_pairs(const void *left, const void *right) {
     return a->reuse_context < b->reuse_context ? -1 : a->reuse_context > b->reuse_context;
 }
 
+static double sum_of_sources(const struct rsc_pair_row *row) {
+    double sum = 0;
+    for (int i = 0; i < RSC_SOURCES; i++) sum += row->sources[i];
+    return sum;
+}
+
+static void merge_sources(struct rsc_pair_row *to, const struct rsc_pair_row *row) {
+    double before = sum_of_sources(to) > 0 ? (double)to->references : 0, more = (double)row->references;
+    if (!(sum_of_sources(row) > 0)) return;
+    if (!(before + more > 0)) more = 1;
+    for (int i = 0; i < RSC_SOURCES; i++) to->sources[i] = (to->sources[i] * before + row->sources[i] * more) / (before + more);
+}
+
 static int add_pair(struct rsc_pair_row *to, const struct source_row *source, int is_first) {
     const struct rsc_pair_row *row = source->row;
     if (row->latency > 0) { /* the mean of both, as far as it was measured */
         double before = to->latency > 0 ? (double)to->references : 0, more = (double)row->references;
         to->latency = before + more > 0 ? (to->latency * before + row->latency * more) / (before + more) : row->latency;
     }
+    to->latency_samples += row->latency_samples;
+    merge_sources(to, row);
     to->references += row->references;
     to->error += row->error;
     rsc_histogram_merge(&to->rd, &row->rd);

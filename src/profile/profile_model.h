@@ -18,6 +18,7 @@
 
 #include <reusescope/profile.h>
 
+#include "base/data_source.h"
 #include "base/histogram.h"
 
 /* What watching cost a program whose reuses were watched as it ran, and what came of it. */
@@ -131,6 +132,8 @@ struct rsc_pair_row {
     const char *object_kind; /* as in rsc_object_row; NULL: not known */
     uint32_t object_context; /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
     double latency;          /* mean cycles that the reuse took; 0: not measured */
+    uint64_t latency_samples; /* the mean is of so many; 0: not known */
+    double sources[RSC_SOURCES]; /* shares of its reuses by where their data came from; they sum to 1, or all are 0: not measured */
 };
 
 /* A thing in memory: all heap blocks of one allocation site, a global, a thread's stack, a mapped file. */
@@ -338,6 +341,9 @@ int rsc_profile_set_sharing(struct rsc_profile *profile, size_t count);  /* the 
 int rsc_profile_set_false_sharing(struct rsc_profile *profile, size_t count);
 /* `users` and `places` are at most RSC_SHARING_..._MAX. */
 int rsc_false_sharing_set(struct rsc_false_sharing_row *row, size_t users, size_t places);
+
+/* By enum rsc_data_source; that of RSC_SOURCE_UNKNOWN is "". profile_rows.c */
+extern const char *const rsc_source_names[RSC_SOURCES];
 
 /* The kinds a row can have, in the order of enum rsc_kind. */
 #define RSC_KIND_NAMES 3u

@@ -48,6 +48,8 @@ const char *rsc_object_kind(const char *name) {
     return NULL;
 }
 
+const char *const rsc_source_names[RSC_SOURCES] = {"", "l1", "buffer", "l2", "l3", "memory", "remote", "other"};
+
 const char *const rsc_kind_names[RSC_KIND_NAMES] = {"read", "write", "fetch"};
 
 static void drop_kinds(struct rsc_profile *profile) {

@@ -2,7 +2,7 @@
  * rows_json.c - the rows of a profile as JSON: one row a line.
  *
  * What is not known of a place is null rather than absent, so that every row of
- * a table has the same keys; only `inlined`, `offset`, `loop`, `stride`, `ancestor`, `object` and `latency` are left out
+ * a table has the same keys; only `inlined`, `offset`, `loop`, `stride`, `ancestor`, `object`, `latency`, `latency_samples` and `sources` are left out
  * where there is nothing.
  */
 #include "profile/pair_ancestor.h"
@@ -106,6 +106,17 @@ static void put_stride(struct rsc_json *json, const struct rsc_stride *stride) {
     rsc_json_object_end(json);
 }
 
+static void put_sources(struct rsc_json *json, const double *sources) {
+    double sum = 0;
+    for (int i = 1; i < RSC_SOURCES; i++) sum += sources[i];
+    if (!(sum > 0)) return;
+    rsc_json_key(json, "sources");
+    rsc_json_object(json);
+    for (int i = 1; i < RSC_SOURCES; i++)
+        if (sources[i] > 0) rsc_json_key_double(json, rsc_source_names[i], sources[i]);
+    rsc_json_object_end(json);
+}
+
 /* ---- tables ---- */
 
 static void put_code(struct rsc_json *json, const struct rsc_profile *profile) {
@@ -146,6 +157,8 @@ static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile) 
             rsc_json_key_string(json, "object_kind", row->object_kind);
         }
         if (row->latency > 0) rsc_json_key_double(json, "latency", row->latency);
+        if (row->latency_samples) rsc_json_key_u64(json, "latency_samples", row->latency_samples);
+        put_sources(json, row->sources);
         rsc_json_object_end(json);
     }
     rsc_json_end_lines(json, profile->pair_count);

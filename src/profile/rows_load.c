@@ -256,11 +256,28 @@ static int load_end(struct rsc_loader *loader, const json_t *item, const char *k
     return rc;
 }
 
+static int load_sources(struct rsc_loader *loader, const json_t *item, double *sources) {
+    const json_t *object = json_object_get(item, "sources");
+    double sum = 0;
+    if (!object) return 0;
+    if (!json_is_object(object)) return rsc_load_bad(loader, "sources is no object");
+    for (int i = 1; i < RSC_SOURCES; i++) {
+        if (!json_object_get(object, rsc_source_names[i])) continue;
+        int rc = rsc_load_double(loader, object, rsc_source_names[i], 1, &sources[i]);
+        if (rc) return rc;
+        sum += sources[i];
+    }
+    return sum < 1.001 ? 0 : rsc_load_bad(loader, "sources are more than the whole");
+}
+
 /* What the data is called, and what the reuse took. */
 static int load_pair_extras(struct rsc_loader *loader, const json_t *item, struct rsc_pair_row *row) {
     const json_t *kind = json_object_get(item, "object_kind");
     int rc = 0;
     if (json_object_get(item, "latency") && (rc = rsc_load_double(loader, item, "latency", 1e15, &row->latency))) return rc;
+    if ((rc = load_optional(loader, item, "latency_samples", RSC_LOAD_COUNT_MAX, &row->latency_samples)) ||
+        (rc = load_sources(loader, item, row->sources)))
+        return rc;
     if (!json_object_get(item, "object")) return 0;
     if ((rc = rsc_load_text(loader, item, "object", 1, &row->object))) return rc;
     row->object_kind = rsc_object_kind(json_string_value(kind));

@@ -22,6 +22,7 @@
 
 #include "report/advise_evidence.h"
 #include "report/place_text.h"
+#include "report/worst.h"
 
 #define STEPS_WORTH 16 /* fewer that were seen say nothing about a stride */
 #define OBJECT_COLUMNS 100
@@ -224,7 +225,8 @@ static void tell_others(const struct rsc_evidence *evidence, const struct rsc_fa
         say(advice->evidence, " %zu more pair%s like it: together %s of misses.", others, others > 1 ? "s are" : " is",
             rsc_show_percent(advice->share).text);
     if (first->row->latency > 0)
-        say(advice->evidence, " The reuse takes %.0f cycles in the mean.", first->row->latency);
+        say(advice->evidence, " The reuse takes %.0f cycles in the mean%s%s.", first->row->latency,
+            rsc_source_words(first->row).text[0] ? ", its data comes " : "", rsc_source_words(first->row).text);
     if (advice->pays_below)
         say(advice->attempt, " It pays in caches of less than %s.", rsc_show_bytes(advice->pays_below).text);
 }

@@ -78,6 +78,7 @@ static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile, 
         put_place(json, "reuse", &pair->row->reuse);
         put_loop(json, profile, common.around);
         rsc_json_key_string(json, "object", pair->row->object);
+        if (pair->row->latency > 0) rsc_json_key_double(json, "latency", pair->row->latency);
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);

@@ -243,6 +243,30 @@ static void put_ancestor(struct worst *worst, const struct rsc_pair_row *pair, u
     rsc_text_put(text, "\n");
 }
 
+struct rsc_source_words rsc_source_words(const struct rsc_pair_row *pair) {
+    static const char *const names[RSC_SOURCES] = {"", "the L1 cache", "a line under way", "the L2 cache", "the L3 cache",
+                                                   "memory", "another node", "elsewhere"};
+    struct rsc_source_words words = {""};
+    int most = 0;
+    for (int i = 1; i < RSC_SOURCES; i++)
+        if (pair->sources[i] > pair->sources[most]) most = i;
+    if (most) snprintf(words.text, sizeof words.text, "%s from %s", rsc_show_percent(pair->sources[most]).text, names[most]);
+    return words;
+}
+
+/* "takes 210 cycles, 61 % from memory", where a PMU said so. */
+static void put_cost(struct worst *worst, const struct rsc_pair_row *pair, unsigned from) {
+    struct rsc_text *text = worst->text;
+    struct rsc_source_words source = rsc_source_words(pair);
+    if ((!(pair->latency > 0) && !source.text[0]) || worst->style->width < from + 30) return;
+    rsc_text_pad_to(text, from);
+    rsc_text_tint(text, RSC_DIM);
+    if (pair->latency > 0) rsc_text_put(text, "takes %.0f cycles%s%s", pair->latency, source.text[0] ? ", " : "", source.text);
+    else rsc_text_put(text, "%s", source.text);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_text_put(text, "\n");
+}
+
 /* Of the rows that make a rank the one with most references. */
 static const struct rsc_pair_row *largest_pair(const struct rsc_rank *rank) {
     const struct rsc_pair_row *largest = rank->rows[0];
@@ -281,6 +305,7 @@ void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profil
         rsc_put_place(text, &pair->reuse, room);
         rsc_text_put(text, "\n");
         put_ancestor(&worst, pair, from);
+        put_cost(&worst, pair, from);
     }
     put_notes(&worst);
     rsc_ranking_free(&worst.ranking);

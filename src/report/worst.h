@@ -20,6 +20,13 @@ void rsc_put_verdict(struct rsc_text *text, const struct rsc_profile *profile, c
 void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style);
 
+/* "61 % from memory": where most of a pair's reuses had their data from; "" where that is not known. */
+struct rsc_source_words {
+    char text[64];
+};
+struct rsc_pair_row;
+struct rsc_source_words rsc_source_words(const struct rsc_pair_row *pair);
+
 /* Where data was used and where used again, the five with most misses. */
 void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *style);

@@ -35,6 +35,23 @@
  * loaded again behind it). Between recording copies that follow each other nothing is
  * counted down.
  *
+ * A piece of such a loop that jumps back to its own beginning is recorded as a *run*:
+ * registers to which each turn adds a constant (or nothing) are written once, before the
+ * first turn, and each turn writes only those that change in other ways, and how many
+ * turns have begun:
+ *
+ *      reservation as above, registers that move evenly into words 2, 3, ...
+ *      mov  $RSC_ASM_RECORD, counter               # its lower half counts words, or turns without any
+ *   turn:
+ *      cmp  run, counter (lower half) ; jae end of the run
+ *      lea  words of a turn(counter), counter ; mov counter, 8(B)
+ *      mov  register, ...(B,counter,8)             # RSC_ASM_RECORD * 8 is 0
+ *      the instructions
+ *      jcc  turn
+ *
+ * While it lasts `next` is behind all that it could write. Who looks at words in the
+ * program itself asks for runs of one turn: those are as other pieces are.
+ *
  * Registers that are live are saved in reserved words (those behind the table's
  * `words`, up to its `reserved`, which mean nothing to the parent) and nowhere else, so
  * a signal handler that runs recorded code cannot harm them. What a handler interrupts
@@ -48,7 +65,7 @@
  *
  *   fast        counter >= 0, at most RSC_ASM_CAP: it is back when so many accesses
  *               have been made, and looks whether the parent wants something else
- *   recording   counter = RSC_ASM_RECORD, next < limit. It is back when next >= limit
+ *   recording   counter = RSC_ASM_RECORD or near it, next < limit. It is back when next >= limit
  *   ending      next and limit NULL, counter RSC_ASM_CAP, for good (a thread that is
  *               being torn down, a dead parent)
  *
@@ -61,18 +78,20 @@
 
 #include <stdint.h>
 
-#define RSC_ASM_ABI 1
+#define RSC_ASM_ABI 2
 
 /* ---- in the program: one definition a process, default visibility, the executable's comes first ---- */
 
 #define RSC_ASM_CAP 65536 /* accesses until a thread sees that something else is wanted */
 #define RSC_ASM_RECORD (INT64_MIN / 2)
 #define RSC_ASM_LEAST_ROOM 1024u /* words that may be written from any next < limit on: RSC_BLOCK_SPARE */
+#define RSC_ASM_RUN_MOST 900u    /* of `run`: what a loop records is in the ring soon, and its words fit into LEAST_ROOM */
 
 struct rsc_asm_thread {
     int64_t counter; /* offset 0 */
     uint64_t *next;  /* 8: where the next piece is written */
     uint64_t *limit; /* 16: the first place where none may begin */
+    uint64_t run;    /* 24: of a run (below): words, or turns without any, from which on another begins. 1: one turn each */
 };
 
 #ifdef RSC_ASM_RUNTIME
@@ -110,13 +129,29 @@ struct rsc_asm_block {
     uint16_t instructions; /* of the piece, a repeated string being one */
     uint16_t entries;
     uint16_t words; /* in the ring: this block's address, then values; what is reserved may be more */
-    uint8_t ends;   /* enum rsc_plan_end (runtime/ring.h): CALL or RETURN; from bit 3 on, where its fast copy has the counter */
+    uint8_t ends;   /* enum rsc_plan_end (runtime/ring.h): CALL or RETURN, or RSC_ASM_RUN; from bit 3 on, where its fast copy has the counter */
     uint8_t abi;    /* RSC_ASM_ABI */
-    uint16_t reserved; /* words reserved: `words` and those for saved registers */
+    uint16_t reserved; /* words reserved: `words` and those for saved registers; of a run: words of each turn */
 };
 _Static_assert(sizeof(struct rsc_asm_block) == 16, "entries follow");
 #define RSC_ASM_ENDS_MASK 7u
 #define RSC_ASM_COUNTER_SHIFT 3u /* number of the register, in the order of instruction encodings, plus 1; 0: in memory */
+
+/*
+ * A run: `words` are written once: the block's address, RSC_ASM_RECORD + turns begun *
+ * (words of a turn, or 1), registers; then come the words of each turn. Entries, all
+ * PLAIN or RIP, name words of the first turn. Behind the entries there is for
+ * each an int32_t by how much its address grows from turn to turn, padded to 8 bytes.
+ */
+#define RSC_ASM_RUN 7u /* in place of an enum rsc_plan_end */
+static inline int rsc_asm_is_run(const struct rsc_asm_block *block) { return (block->ends & RSC_ASM_ENDS_MASK) == RSC_ASM_RUN; }
+static inline uint8_t rsc_asm_ends(const struct rsc_asm_block *block) {
+    return rsc_asm_is_run(block) ? 0 : (uint8_t)(block->ends & RSC_ASM_ENDS_MASK);
+}
+/* All of it, with what follows. */
+static inline uint32_t rsc_asm_block_bytes(const struct rsc_asm_block *block) {
+    return (uint32_t)sizeof *block + block->entries * 16u + (rsc_asm_is_run(block) ? (block->entries + 1u) / 2 * 8 : 0);
+}
 
 /*
  * An access, in the order in which they are made:

@@ -14,11 +14,9 @@
 
 #include "runtime/asm_lines.h"
 #include "runtime/asm_sampled.h"
-#include "runtime/own_pieces.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +40,10 @@ void *rsc_asm_next_symbol(const char *name) {
 
 #define NEVER ((int64_t)1 << 62)
 #define EARLY 4096 /* accesses until a thread that ran before the library was ready looks again */
-#define MODULES_MAX 1024u
 #define MAPS_BYTES ((size_t)1 << 20)
+#define OPEN_NS 1000000 /* a block is to be open no longer than about this, and a quarter of it where that can be */
+#define ROOM_LEAST 64u
 #define GOODBYES 3 /* rounds of thread-specific destructors that may still come after ours */
-
-struct module {
-    const void *start, *stop; /* NULL: unloaded */
-    uint64_t plan;
-};
 
 int rsc_asm_sampling;
 
@@ -66,8 +60,6 @@ static struct {
     int maps_noted;
     int lines; /* threads look at their words themselves, and keep the lines of a sample: asm_lines.c */
     pthread_key_t key;
-    struct module modules[MODULES_MAX];
-    uint32_t module_count;
 } process;
 
 /* In executables their own definition comes first (asm_thread.c). */
@@ -97,136 +89,29 @@ static void note_maps(void) {
     munmap(text, MAPS_BYTES);
 }
 
-static void note_module(const struct module *module) {
-    struct rsc_asm_module note = {(uintptr_t)module->start, (uintptr_t)module->stop, module->plan};
-    leave_note(RSC_NOTE_MODULE, &note, sizeof note);
-}
+static void note_module(const struct rsc_asm_module *module) { leave_note(RSC_NOTE_MODULE, module, sizeof *module); }
 
 /* ---- modules ---- */
-
-/* Has the linker left an instruction that accesses memory? As asm_abi.h says. */
-static int still_accesses(const struct rsc_asm_entry *entry, const uint8_t *insn) {
-    if (entry->kind == RSC_ASM_PLAIN) return insn[0] != 0x64 && !(insn[0] == 0x66 && insn[1] == 0x66);
-    if (insn[0] == 0x67 || insn[0] == 0xe8 || insn[0] == 0xe9) return 0;
-    const uint8_t *opcode = insn + (insn[0] >= 0x40 && insn[0] <= 0x4f);
-    if (opcode[0] == 0x8d) return 0;
-    return !((opcode[0] == 0xc7 || opcode[0] == 0x81 || opcode[0] == 0xf7) && opcode[1] >= 0xc0);
-}
-
-/* What only the linked program knows: where operands relative to the instruction are. */
-static void complete(struct rsc_asm_entry *entry, const uint8_t *insn) {
-    int32_t displacement;
-    if ((entry->flags & RSC_ASM_RELAXED) && !still_accesses(entry, insn)) entry->size = 0;
-    if (entry->kind != RSC_ASM_RIP || !entry->size) return;
-    memcpy(&displacement, insn + entry->count, sizeof displacement);
-    entry->disp += displacement + entry->scale;
-}
-
-/* Copies a module's tables into the ring and finds what code they are of. */
-static void copy_tables(struct module *module, int copy, uintptr_t *low, uintptr_t *high) {
-    size_t bytes = (size_t)((const char *)module->stop - (const char *)module->start);
-    uint64_t *plan = copy ? rsc_ring_plan(process.ring, (uint32_t)(bytes / 8)) : NULL;
-    module->plan = plan ? (uint64_t)(plan - process.ring->plans) : UINT64_MAX;
-    *low = UINTPTR_MAX;
-    *high = 0;
-    if (plan) memcpy(plan, module->start, bytes);
-    for (size_t at = 0; at + sizeof(struct rsc_asm_block) <= bytes;) {
-        const struct rsc_asm_block *block = (const void *)((const char *)module->start + at);
-        uint64_t word;
-        memcpy(&word, block, sizeof word);
-        if (!word) { /* padding */
-            at += 8;
-            continue;
-        }
-        uintptr_t pc = (uintptr_t)block + (uintptr_t)(intptr_t)block->pc;
-        if (pc < *low) *low = pc;
-        if (pc + block->last > *high) *high = pc + block->last;
-        at += sizeof *block;
-        for (uint32_t i = 0; i < block->entries && at + sizeof(struct rsc_asm_entry) <= bytes; i++) {
-            if (plan) {
-                struct rsc_asm_entry *entry = (void *)((char *)plan + at);
-                complete(entry, (const uint8_t *)pc + entry->pc);
-            }
-            at += sizeof(struct rsc_asm_entry);
-        }
-    }
-}
-
-struct segment {
-    uintptr_t inside, start, stop;
-};
-static int find_segment(struct dl_phdr_info *info, size_t size, void *to) {
-    struct segment *segment = to;
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type != PT_LOAD || !(header->p_flags & PF_X)) continue;
-        if (segment->inside < start || segment->inside >= start + header->p_memsz) continue;
-        segment->start = start;
-        segment->stop = start + header->p_memsz;
-        return 1;
-    }
-    return 0;
-}
 
 static void initialise(void);
 
 RSC_EXPORT void rsc_asm_register(const void *start, const void *stop) {
-    uintptr_t low, high;
+    struct rsc_asm_module module;
     initialise();
     if (!start || start == stop || !process.ring) return;
     int kept = errno, was_busy = rsc_asm_local.busy;
     rsc_asm_local.busy = 1; /* what the runtime copies is not the program's doing */
-    uint32_t number = __atomic_load_n(&process.module_count, __ATOMIC_RELAXED);
-    for (uint32_t i = 0; i < number; i++)
-        if (!process.modules[i].start) number = i;
-    if (number == MODULES_MAX) {
-        __atomic_fetch_add(&process.ring->modules_lost, 1, __ATOMIC_RELAXED);
-        goto out;
+    if (rsc_asm_registry_add(process.ring, start, stop, process.lines || rsc_asm_sampling, &module) == 0) {
+        if (process.maps_noted) note_maps();
+        note_module(&module);
     }
-    struct module *module = &process.modules[number];
-    *module = (struct module){start, stop, 0};
-    copy_tables(module, 1, &low, &high);
-    if (number == process.module_count) __atomic_fetch_add(&process.module_count, 1, __ATOMIC_RELEASE);
-    int lost = module->plan == UINT64_MAX;
-    if (!lost && (process.lines || rsc_asm_sampling))
-        lost = rsc_own_pieces_add((uintptr_t)start, (uintptr_t)stop, process.ring->plans + module->plan) < 0;
-    if (lost) __atomic_fetch_add(&process.ring->modules_lost, 1, __ATOMIC_RELAXED);
-    struct segment segment = {low, 0, 0};
-#ifdef RSC_ASM_STATIC
-    segment.stop = high + 16384; /* the last file's recording copies; libc's code comes behind */
-    segment.start = low;
-    struct segment whole = {low, 0, 0};
-    if (dl_iterate_phdr(find_segment, &whole)) rsc_asm_patch_markers(whole.start, whole.stop);
-#else
-    dl_iterate_phdr(find_segment, &segment);
-    if (segment.start) rsc_asm_patch_markers(segment.start, segment.stop);
-#endif
-    rsc_asm_samples_range(segment.start, segment.stop);
-    if (process.maps_noted) note_maps();
-    note_module(module);
-out:
     rsc_asm_local.busy = (uint8_t)was_busy;
     errno = kept;
 }
 
 RSC_EXPORT void rsc_asm_unregister(const void *start, const void *stop) {
     (void)stop;
-    for (uint32_t i = 0; i < process.module_count; i++)
-        if (process.modules[i].start == start) process.modules[i].start = NULL;
-}
-
-/* A module's tables as they were copied into the ring, completed; NULL: there is no such module. */
-const struct rsc_asm_block *rsc_asm_completed(const struct rsc_asm_block *block) {
-    uint32_t count = __atomic_load_n(&process.module_count, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct module *module = &process.modules[i];
-        if (!module->start || (const void *)block < module->start || (const void *)block >= module->stop) continue;
-        if (module->plan == UINT64_MAX) return NULL;
-        return (const void *)((const char *)&process.ring->plans[module->plan] + ((const char *)block - (const char *)module->start));
-    }
-    return NULL;
+    rsc_asm_registry_remove(start);
 }
 
 /* ---- threads ---- */
@@ -278,14 +163,34 @@ static void close_thread(void) {
 
 static void first_words(void) {
     if (__atomic_exchange_n(&process.maps_noted, 1, __ATOMIC_RELAXED)) return;
+    struct rsc_asm_module module;
     note_maps();
-    for (uint32_t i = 0; i < process.module_count; i++)
-        if (process.modules[i].start) note_module(&process.modules[i]);
+    for (uint32_t at = 0; rsc_asm_registry_next(&at, &module);) note_module(&module);
+}
+
+/*
+ * Words may stand for a thousand turns of a loop: blocks become smaller when the last
+ * one was open for long, since the parent puts threads in order by when their blocks
+ * began and ended.
+ */
+static void fit_room(uint64_t published) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    const struct rsc_slot *slot = local->writer.slot;
+    const uint32_t most = RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;
+    if (!local->room) local->room = most;
+    if (slot->published != published) {
+        const struct rsc_block *last = &slot->blocks[published % RSC_RING_BLOCKS];
+        uint64_t open_ns = last->end_ns - last->start_ns;
+        if (open_ns > OPEN_NS && local->room > ROOM_LEAST) local->room /= 2;
+        else if (open_ns < OPEN_NS / 4) local->room = local->room * 2 < most ? local->room * 2 : most;
+    }
 }
 
 /* With room for another piece, or fast when nobody listens. */
 static void go_on_recording(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
+    uint64_t published = local->writer.slot ? local->writer.slot->published : 0;
+    rsc_asm_thread.run = process.lines || rsc_asm_sampling ? 1 : RSC_ASM_RUN_MOST;
     if (rsc_asm_sampling) {
         if (rsc_asm_sampled_room(local, &rsc_asm_thread) < 0) close_thread();
         return;
@@ -298,8 +203,9 @@ static void go_on_recording(void) {
     if (process.lines) {
         rsc_asm_lines_buffer(&local->writer, &rsc_asm_thread.next, &rsc_asm_thread.limit);
     } else {
+        fit_room(published);
         rsc_asm_thread.next = local->writer.next;
-        rsc_asm_thread.limit = local->writer.end;
+        rsc_asm_thread.limit = local->writer.next + local->room;
     }
     local->recording = 1;
     local->given = rsc_asm_thread.counter = RSC_ASM_RECORD;
@@ -448,7 +354,7 @@ void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
     }
     before->thread = rsc_asm_thread;
     before->local = rsc_asm_local;
-    rsc_asm_thread = (struct rsc_asm_thread){0, NULL, NULL};
+    rsc_asm_thread = (struct rsc_asm_thread){0};
     /* The sampler must not be called in the middle of itself: what handlers do is not sampled. */
     uint8_t closed = before->local.closed || rsc_asm_sampling;
     rsc_asm_local = (struct rsc_asm_local){.closed = closed, .depth = (uint8_t)(before->local.depth + 1)};
@@ -529,7 +435,7 @@ static void after_fork_in_child(void) {
     if (!process.ring) return;
     __atomic_fetch_add(&process.ring->forks, 1, __ATOMIC_RELAXED);
     rsc_asm_local = (struct rsc_asm_local){0};
-    rsc_asm_thread = (struct rsc_asm_thread){0, NULL, NULL};
+    rsc_asm_thread = (struct rsc_asm_thread){0};
     process.pid = (uint32_t)getpid();
     process.maps_noted = 0;
     if (process.watching) rsc_watch_fork(process.follow ? process.ring : NULL);

@@ -4,6 +4,7 @@
  * asm_abi.h.
  *
  *   asm_runtime.c  the process: ring, modes, modules, fork; the thread: its countdown
+ *   asm_registry.c modules and their tables
  *   asm_entry.c    from rebuilt code into C with every register kept; markers
  *   asm_samples.c  how much of the time is spent in code that was not rebuilt
  *   asm_strings.c, asm_heap.c, asm_threads.c   libc's functions, interposed
@@ -36,6 +37,7 @@ struct rsc_asm_local {
     uint8_t depth; /* signal handlers under way */
     uint8_t busy;  /* inside of the runtime */
     int sample_timer; /* less 1; 0: none */
+    uint32_t room;    /* words that a block may have before it is published; 0: as many as it has place for */
 };
 extern __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -83,6 +85,18 @@ void rsc_asm_patch_markers(uintptr_t start, uintptr_t stop) __attribute__((visib
 struct sigaction;
 int rsc_asm_real_sigaction(int number, const struct sigaction *action, struct sigaction *before)
     __attribute__((visibility("hidden")));
+
+/*
+ * Modules (asm_registry.c). A module's tables go into the ring; `looks_itself`: its threads need them too. Returns 0, or
+ * -1 when there are too many. `next` goes through those that are there: 0 when it was through.
+ */
+int rsc_asm_registry_add(struct rsc_ring *ring, const void *start, const void *stop, int looks_itself, struct rsc_asm_module *added)
+    __attribute__((visibility("hidden")));
+void rsc_asm_registry_remove(const void *start) __attribute__((visibility("hidden")));
+int rsc_asm_registry_next(uint32_t *at, struct rsc_asm_module *module) __attribute__((visibility("hidden")));
+
+/* A piece's table as it was copied into the ring, completed; NULL: there is no such module. */
+const struct rsc_asm_block *rsc_asm_completed(const struct rsc_asm_block *block) __attribute__((visibility("hidden")));
 
 /* Rebuilt code, for the samples. */
 void rsc_asm_samples_range(uintptr_t start, uintptr_t stop) __attribute__((visibility("hidden")));

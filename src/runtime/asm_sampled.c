@@ -26,11 +26,11 @@
  */
 #include "runtime/asm_sampled.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "runtime/asm_cancel.h"
 #include "runtime/own_pieces.h"
 #include "runtime/sampler.h"
 #include "runtime/sampler_state.h"
@@ -90,7 +90,11 @@ static uint64_t double_to_bits(double value) {
 
 /* ---- to the ring ---- */
 
-void rsc_asm_sampled_put(struct rsc_asm_local *local, uint64_t addr, uint64_t word) { rsc_ring_put(&local->writer, addr, word); }
+void rsc_asm_sampled_put(struct rsc_asm_local *local, uint64_t addr, uint64_t word) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    rsc_ring_put(&local->writer, addr, word);
+    rsc_asm_cancel_allow(before);
+}
 
 /* A finished sample: five records, which ring.h describes. */
 static void emit(void *context, const struct rsc_sample_record *record) {
@@ -306,22 +310,14 @@ static int make_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
     return 0;
 }
 
-/* Counts what was done in fast mode, and looks at what was written. */
-/* A thread may be cancelled anywhere; while it has something locked that others wait for, it may not. */
-static int hold_cancellation(void) {
-    int before = PTHREAD_CANCEL_ENABLE;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    return before;
-}
-
-static void allow_cancellation(int before) { pthread_setcancelstate(before, NULL); }
-
 int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
-    int before = hold_cancellation(), status = make_room(local, thread);
-    allow_cancellation(before);
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    int status = make_room(local, thread);
+    rsc_asm_cancel_allow(before);
     return status;
 }
 
+/* Counts what was done in fast mode, and looks at what was written. */
 static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct sampled *state = state_of(local);
     if (local->recording) look(local, thread);
@@ -349,9 +345,9 @@ static void waits_held(struct rsc_asm_local *local, struct rsc_asm_thread *threa
 }
 
 void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
-    int before = hold_cancellation();
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
     waits_held(local, thread, for_an_end);
-    allow_cancellation(before);
+    rsc_asm_cancel_allow(before);
 }
 
 static void met_held(struct rsc_asm_local *local) {
@@ -363,13 +359,14 @@ static void met_held(struct rsc_asm_local *local) {
 }
 
 void rsc_asm_sampled_met(struct rsc_asm_local *local) {
-    int before = hold_cancellation();
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
     met_held(local);
-    allow_cancellation(before);
+    rsc_asm_cancel_allow(before);
 }
 
 static void end_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct sampled *state = state_of(local);
+    rsc_sampler_unpark(process.sampler, state->slot); /* it may have been cancelled while it waited */
     catch_up(local, thread);
     leave_step(state);
     if (process.one_at_a_time) lock();
@@ -380,9 +377,9 @@ static void end_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
 }
 
 void rsc_asm_sampled_end(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
-    int before = hold_cancellation();
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
     end_held(local, thread);
-    allow_cancellation(before);
+    rsc_asm_cancel_allow(before);
 }
 
 static int start_held(struct rsc_asm_local *local) {
@@ -401,8 +398,9 @@ static int start_held(struct rsc_asm_local *local) {
 }
 
 int rsc_asm_sampled_start(struct rsc_asm_local *local) {
-    int before = hold_cancellation(), status = start_held(local);
-    allow_cancellation(before);
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    int status = start_held(local);
+    rsc_asm_cancel_allow(before);
     return status;
 }
 

@@ -68,9 +68,10 @@ static void go_through(struct making *making, uint64_t start, size_t bytes, cons
         const struct rsc_asm_entry *entries = (const void *)(head + 1);
         size_t first = making->entry_count;
         struct rsc_own_piece piece = {.pc = pc, .last_pc = pc + head->last, .words = head->words, .reserved = head->reserved,
-                                      .instructions = head->instructions, .ends = head->ends & RSC_ASM_ENDS_MASK, .plain = 1};
+                                      .instructions = head->instructions, .ends = rsc_asm_ends(head), .plain = 1};
         if (making->numbers) making->numbers[at / 8] = (uint32_t)making->piece_count + 1;
-        at += sizeof *head + head->entries * sizeof *entries;
+        if (rsc_asm_is_run(head)) piece.words = piece.reserved = (uint16_t)(head->words + head->reserved); /* of one turn */
+        at += rsc_asm_block_bytes(head);
         for (uint32_t i = 0; i < head->entries; i++) {
             const struct rsc_asm_entry *entry = &entries[i];
             piece.weight = (uint16_t)(piece.weight + ((entry->flags & 3) == 3 ? 2 : 1));

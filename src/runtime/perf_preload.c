@@ -161,7 +161,8 @@ static void take(struct rsc_watch_thread *thread, const struct rsc_perf_sample *
         return;
     }
     thread->frame_count = rsc_watch_unwind(thread, pc, (uint64_t)context->uc_mcontext.gregs[REG_RSP], thread->frames, &thread->frames_cut);
-    struct rsc_watch_use use = {advance(sample->count), sample->ip, sample->address, 1, 0, 0, sample->is_store ? RSC_WATCH_WRITE : 0};
+    struct rsc_watch_use use = {advance(sample->count), sample->ip, sample->address, 1, 0, 0, sample->is_store ? RSC_WATCH_WRITE : 0,
+                                rsc_watch_cost(sample->latency, rsc_perf_source(sample->source))};
     uint32_t reg = rsc_watch_take_sample(thread, &use, &word);
     rsc_watch_word(thread, reg, word, use.position);
 }

@@ -10,6 +10,16 @@
 #define IBS_MISS_LATENCY_SHIFT 32
 #define IBS_MISS_LATENCY_MASK 0xffffull
 
+/*
+ * Of PERF_SAMPLE_DATA_SRC (linux/perf_event.h: union perf_mem_data_src): bits 5-18 levels, 33-36 a level's number, bit 37
+ * another node. Numbers are newer than some kernel headers: they are written out.
+ */
+#define SOURCE_LEVEL_SHIFT 5
+#define SOURCE_HIT 0x02u
+#define SOURCE_MISS 0x04u
+#define SOURCE_NUMBER_SHIFT 33
+#define SOURCE_REMOTE_BIT (1ull << 37)
+
 /* Of the raw data: 4 bytes of capabilities, then registers: control, rip, data, data2, data3, linear address, physical address. */
 enum { IBS_DATA3 = 4, IBS_LINEAR = 5, IBS_REGISTERS = 6 };
 
@@ -123,6 +133,25 @@ enum rsc_perf_record rsc_perf_decode(const struct rsc_perf_layouts *layouts, con
         sample->source = next(&reader);
     }
     return reader.is_short ? RSC_PERF_BAD : RSC_PERF_SAMPLE;
+}
+
+enum rsc_data_source rsc_perf_source(uint64_t source) {
+    static const struct {
+        uint32_t bits;
+        enum rsc_data_source level;
+    } levels[] = {{0x0008, RSC_SOURCE_L1}, {0x0010, RSC_SOURCE_BUFFER}, {0x0020, RSC_SOURCE_L2}, {0x0040, RSC_SOURCE_L3},
+                  {0x0080, RSC_SOURCE_MEMORY}, {0x0f00, RSC_SOURCE_REMOTE}, {0x3000, RSC_SOURCE_OTHER}};
+    static const enum rsc_data_source numbers[16] = {
+        [1] = RSC_SOURCE_L1, [2] = RSC_SOURCE_L2, [3] = RSC_SOURCE_L3, [4] = RSC_SOURCE_L3, [5] = RSC_SOURCE_L2, /* L4; L2's miss buffer */
+        [6] = RSC_SOURCE_L3, [8] = RSC_SOURCE_OTHER, [9] = RSC_SOURCE_MEMORY, [10] = RSC_SOURCE_OTHER,  /* memory's cache; uncached; CXL; I/O */
+        [12] = RSC_SOURCE_BUFFER, [13] = RSC_SOURCE_MEMORY, [14] = RSC_SOURCE_MEMORY};
+    enum rsc_data_source found = numbers[source >> SOURCE_NUMBER_SHIFT & 15];
+    uint32_t bits = (uint32_t)(source >> SOURCE_LEVEL_SHIFT) & 0x3fff;
+    if (bits & SOURCE_MISS) return RSC_SOURCE_UNKNOWN; /* which level missed does not say which was hit */
+    /* Where only the older field is filled in. */
+    for (uint32_t i = 0; !found && bits & SOURCE_HIT && i < sizeof levels / sizeof *levels; i++)
+        if (bits & levels[i].bits) found = levels[i].level;
+    return found && source & SOURCE_REMOTE_BIT ? RSC_SOURCE_REMOTE : found;
 }
 
 int rsc_perf_read_group(const struct rsc_perf_layouts *layouts, const uint64_t *words, size_t count, uint64_t *value, int *is_shared) {

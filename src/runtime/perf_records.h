@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/data_source.h"
+
 #define RSC_PERF_RECORD_MAX 1024u /* bytes; ours are below 400 */
 #define RSC_PERF_GROUP_MAX 4u     /* events */
 
@@ -54,6 +56,9 @@ uint32_t rsc_perf_ring_next(const uint8_t *ring, uint64_t size, uint64_t head, u
 /* What a record of so many bytes is, and if it is a sample what it says. *lost: samples that the kernel dropped. */
 enum rsc_perf_record rsc_perf_decode(const struct rsc_perf_layouts *layouts, const void *record, uint32_t bytes,
                                      struct rsc_perf_sample *sample, uint64_t *lost);
+
+/* Which level of memory a PERF_SAMPLE_DATA_SRC names. */
+enum rsc_data_source rsc_perf_source(uint64_t source);
 
 /* What read() of a group's leader gives: the same values as in a sample. Returns 0, or -1 when it makes no sense. */
 int rsc_perf_read_group(const struct rsc_perf_layouts *layouts, const uint64_t *words, size_t count, uint64_t *value, int *is_shared);

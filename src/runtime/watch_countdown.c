@@ -69,7 +69,7 @@ static uint64_t close_window(struct rsc_watch_thread *thread) {
     if (block && n < weight) rsc_watch_piece_access(words, (uint32_t)n, rsc_rng_u64(&local->rng) >> 1, &access);
     if (access.bytes && rsc_watch_can_watch(thread, access.address)) {
         struct rsc_watch_use use = {thread->window_use, access.pc, access.address, access.bytes, weight, rsc_watch_piece_words(words),
-                          access.writes ? RSC_WATCH_WRITE : 0};
+                          access.writes ? RSC_WATCH_WRITE : 0, 0};
         uint32_t reg = rsc_watch_take_sample(thread, &use, &word);
         uint32_t again = rsc_watch_piece_touches(words, (uint32_t)n + 1, word, &access);
         if (reg != RSC_WATCH_NO_REGISTER && again != UINT32_MAX)
@@ -99,6 +99,7 @@ static void open_window(struct rsc_watch_thread *thread, uint64_t at) {
     local->in_window = 1;
     rsc_asm_thread.next = thread->words;
     rsc_asm_thread.limit = thread->words + 1; /* one piece: behind it there is no room */
+    rsc_asm_thread.run = 1;
     rsc_asm_thread.counter = RSC_ASM_RECORD;
 }
 
@@ -157,7 +158,7 @@ void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) {
         local->outer_position = rsc_asm_thread.counter > RSC_ASM_RECORD / 2 || !local->thread ? position() : local->thread->window_position;
     local->handler_frame = (uintptr_t)before;
     local->handler_on_stack = (uint8_t)is_on_signal_stack();
-    rsc_asm_thread = (struct rsc_asm_thread){RSC_ASM_CAP, NULL, NULL};
+    rsc_asm_thread = (struct rsc_asm_thread){.counter = RSC_ASM_CAP};
 }
 
 void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) {
@@ -282,7 +283,7 @@ static void sample_range(struct rsc_watch_thread *thread, uintptr_t first, uintp
     uint64_t word;
     nth_of_ranges(first, second, bytes, n, &is_second, &access);
     struct rsc_watch_use use = {rsc_watch_local.reach, pc, access.address, access.bytes, 0, 0,
-                      RSC_WATCH_RANGE | (writes >> is_second & 1 ? RSC_WATCH_WRITE : 0)};
+                      RSC_WATCH_RANGE | (writes >> is_second & 1 ? RSC_WATCH_WRITE : 0), 0};
     if (!rsc_watch_can_watch(thread, access.address)) {
         thread->stream->void_samples++;
         return;

@@ -67,6 +67,7 @@ enum {
     /* Of all accesses so far those of libc's functions, which are counted by lines of 64 bytes, and the words that they touch. */
     RSC_WATCHED_USE_RANGE_ACCESSES,
     RSC_WATCHED_USE_RANGE_WORDS,
+    RSC_WATCHED_USE_COST, /* rsc_watch_cost(); 0 where no PMU says */
     RSC_WATCHED_USE_WORDS
 };
 
@@ -91,6 +92,13 @@ enum {
     RSC_WATCHED_END_RANGE_WORDS,
     RSC_WATCHED_END_WORDS
 };
+
+/* What a PMU says of the use itself: bits 0-31 cycles it took (0: not known), 32-39 enum rsc_data_source. */
+static inline uint64_t rsc_watch_cost(uint64_t cycles, uint32_t source) {
+    return (cycles < UINT32_MAX ? cycles : UINT32_MAX) | (uint64_t)source << 32;
+}
+static inline uint32_t rsc_watch_cost_cycles(uint64_t cost) { return (uint32_t)cost; }
+static inline uint32_t rsc_watch_cost_source(uint64_t cost) { return cost >> 32 & 0xff; }
 
 static inline uint64_t rsc_watch_bits(double value) {
     uint64_t bits;

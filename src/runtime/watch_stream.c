@@ -158,6 +158,7 @@ uint32_t rsc_watch_take_sample(struct rsc_watch_thread *thread, const struct rsc
     record[RSC_WATCHED_USE_CHANCE] = rsc_watch_bits(choice.chance);
     record[RSC_WATCHED_USE_RANGE_ACCESSES] = rsc_watch_local.range_accesses;
     record[RSC_WATCHED_USE_RANGE_WORDS] = rsc_watch_local.range_words;
+    record[RSC_WATCHED_USE_COST] = use->cost;
     if (reg != RSC_WATCH_NO_REGISTER && thread->registers[reg].armed) rsc_watch_disarm(thread, reg);
     rsc_watch_put(thread, record, RSC_WATCHED_USE_WORDS, thread->frames, thread->frame_count);
     thread->stream->samples++;

@@ -85,8 +85,7 @@ void rsc_watch_thread_end(void) RSC_HIDDEN;
 void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) RSC_HIDDEN;
 void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) RSC_HIDDEN;
 
-/* What asm_runtime.c knows: the completed copy of a table, NULL: none; and the process. */
-const struct rsc_asm_block *rsc_asm_completed(const struct rsc_asm_block *block) RSC_HIDDEN;
+/* What asm_runtime.c knows: the process. */
 void rsc_asm_watch_begins(void) RSC_HIDDEN; /* the first sample of a thread: its end is to be told, the parent to hear of maps */
 uint32_t rsc_asm_image(void) RSC_HIDDEN;
 
@@ -141,6 +140,7 @@ struct rsc_watch_use {
     uint32_t piece_accesses;
     uint64_t piece_words;
     uint32_t flags;
+    uint64_t cost; /* rsc_watch_cost() */
 };
 
 /* Writes the sample of one word of an access, and gives it a register or not: returns that, or RSC_WATCH_NO_REGISTER. */

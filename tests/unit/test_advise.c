@@ -147,6 +147,19 @@ static void test_latency(void **state) {
     assert_ptr_equal(ranking.ranks[1].rows[0], &profile->pairs[0]);
     assert_ptr_equal(ranking.ranks[2].rows[0], &profile->pairs[1]);
     rsc_ranking_free(&ranking);
+    /* What it takes and where it comes from is said. */
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        profile->pairs[i].latency = 214;
+        profile->pairs[i].sources[RSC_SOURCE_L3] = 0.25;
+        profile->pairs[i].sources[RSC_SOURCE_MEMORY] = 0.75;
+    }
+    struct rsc_advices advices;
+    assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
+    int said = 0;
+    for (size_t i = 0; i < advices.count; i++)
+        said |= strstr(advices.items[i].evidence, "takes 214 cycles in the mean, its data comes 75 % from memory.") != NULL;
+    assert_true(said);
+    rsc_advices_free(&advices);
     rsc_profile_free(profile);
 }
 

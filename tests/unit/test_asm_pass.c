@@ -305,6 +305,48 @@ static void test_words(void **state) {
     rsc_pass_free(&pass);
 }
 
+static void test_words_of_runs(void **state) {
+    struct rsc_pass pass = {0};
+    struct rsc_pass_object plain;
+    (void)state;
+    /* rdi and rsi move evenly, rdx not at all, rcx is loaded: one word a turn. */
+    take(&pass, FUNCTION("\txorl %eax, %eax\n.L3:\n\tmovl (%rdi), %ecx\n\taddq $4, %rdi\n\tincl (%rdx,%rcx,4)\n"
+                         "\tmovl %ecx, -4(%rdi,%rsi,2)\n\tsubq $-24, %rsi\n\tmovl table(,%rsi,8), %r8d\n\tmovl x(%rip), %r8d\n"
+                         "\tcmpq %rsi, %rax\n\tjne .L3\n\tud2\n"), &plain);
+    const struct rsc_pass_piece *piece = &pass.pieces[0];
+    const struct rsc_asm_entry *entry = &pass.entries[piece->entry];
+    const int32_t *step = &pass.entry_steps[piece->entry];
+    assert_int_equal(piece->is_run, 1);
+    assert_int_equal(piece->entries, 5);
+    assert_int_equal(piece->words, 2 + 4); /* rdi, rdx, rsi, the symbol's address */
+    assert_int_equal(piece->turn_words, 1);
+    assert_int_equal(entry[0].disp, 0);
+    assert_int_equal(step[0], 4);
+    assert_int_equal(entry[1].index, piece->words);
+    assert_int_equal(step[1], 0);
+    assert_int_equal(entry[2].base, entry[0].base);
+    assert_int_equal(entry[2].disp, 0); /* 4 more than at the turn's beginning */
+    assert_int_equal(step[2], 4 + 2 * 24);
+    assert_int_equal(entry[3].disp, 24 * 8);
+    assert_int_equal(entry[3].index, 0);
+    assert_int_equal(step[3], 24 * 8);
+    assert_int_equal(entry[4].kind, RSC_ASM_RIP);
+    assert_int_equal(step[4], 0);
+    rsc_pass_object_close(&plain);
+    rsc_pass_free(&pass);
+    /* 32 bits wrap, conditions may leave a register alone, strings are no plain accesses. */
+    take(&pass, FUNCTION("\txorl %eax, %eax\n.L3:\n\tmovl (%rdi,%rax), %ecx\n\taddl $4, %eax\n\tcmpq %rsi, %rax\n\tjne .L3\n\tud2\n"),
+         &plain);
+    assert_int_equal(pass.pieces[0].is_run, 1);
+    assert_int_equal(pass.pieces[0].turn_words, 1);
+    rsc_pass_object_close(&plain);
+    rsc_pass_free(&pass);
+    take(&pass, FUNCTION("\txorl %eax, %eax\n.L3:\n\trep stosb\n\tmovl (%rdx), %ecx\n\tcmpq %rsi, %rax\n\tjne .L3\n\tud2\n"), &plain);
+    assert_int_equal(pass.pieces[0].is_run, 0);
+    rsc_pass_object_close(&plain);
+    rsc_pass_free(&pass);
+}
+
 /* ---- what is written ---- */
 
 static const char loop_text[] = FUNCTION("\txorl %eax, %eax\n.L3:\n\taddq (%rdi), %rax\n\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n\tjne .L3\n\tret\n");
@@ -327,15 +369,19 @@ static void test_golden(void **state) {
         "\t.size f, .-f\n"
         "\t.text\n\t.subsection 1\n.Lrsct0:\n\t.type\tf.recording, @function\nf.recording:\n"
         ".Lrscs0:\n\tmovq\t%fs:rsc_asm_thread@tpoff+8, %r10\n.Lrscc0:\n\tcmpq\t%fs:rsc_asm_thread@tpoff+16, %r10\n\tjae\t.Lrscf0\n"
-        "\tleaq\t16(%r10), %r9\n\tmovq\t%r9, %fs:rsc_asm_thread@tpoff+8\n"
+        "\tleaq\t24(%r10), %r9\n\tmovq\t%r9, %fs:rsc_asm_thread@tpoff+8\n"
         "\tleaq\t.Lrscd0(%rip), %r9\n\tmovq\t%r9, (%r10)\n"
-        "\tmovq\t%rdi, 8(%r10)\n\taddq (%rdi), %rax\n\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n"
-        "\tleaq\t16(%r10), %r10\n\tjne .Lrscc0\n\tjmp\t.Lrscr0\n"
+        "\tmovq\t%rdi, 16(%r10)\n\tmovabsq\t$-4611686018427387904, %r11\n"
+        ".Lrscm0:\n\tcmpl\t%fs:rsc_asm_thread@tpoff+24, %r11d\n\tjae\t.Lrscn0\n\tleaq\t1(%r11), %r11\n\tmovq\t%r11, 8(%r10)\n"
+        "\taddq (%rdi), %rax\n\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n"
+        "\tjne .Lrscm0\n\tleaq\t24(%r10), %r10\n\tjmp\t.Lrscr0\n"
+        ".Lrscn0:\n\tleaq\t24(%r10), %r10\n\tjmp\t.Lrscc0\n"
         ".Lrscf0:\n\tleaq\t-128(%rsp), %rsp\n\tmovq\t%r11, %fs:rsc_asm_thread@tpoff\n\tcall\t*rsc_asm_room@GOTPCREL(%rip)\n\tnopl\t.Lrscd0(%rip)\n"
         "\tmovq\t%fs:rsc_asm_thread@tpoff, %r11\n\ttestq\t%r11, %r11\n\tleaq\t128(%rsp), %rsp\n\tjs\t.Lrscs0\n\tjmp\t.Lrscb0\n"
         "\t.pushsection\trsc_asm_blocks,\"ao?\",@progbits,.Lrsct0\n\t.p2align 3\n"
-        ".Lrscd0:\n\t.long\t.Lrscp1-.\n\t.value\t.Lrscp4-.Lrscp1, 4, 1, 2\n\t.byte\t96, 1\n\t.value\t2\n"
-        "\t.value\t.Lrscp1-.Lrscp1, 0\n\t.byte\t1, 1, 1, 0\n\t.long\t0\n\t.value\t8\n\t.byte\t1, 0\n\t.popsection\n";
+        ".Lrscd0:\n\t.long\t.Lrscp1-.\n\t.value\t.Lrscp4-.Lrscp1, 4, 1, 3\n\t.byte\t103, 2\n\t.value\t0\n"
+        "\t.value\t.Lrscp1-.Lrscp1, 0\n\t.byte\t1, 1, 2, 0\n\t.long\t0\n\t.value\t8\n\t.byte\t1, 0\n"
+        "\t.long\t8\n\t.p2align 3\n\t.popsection\n";
     if (strncmp(out.data, wanted, strlen(wanted))) fail_msg("written:\n%s", out.data);
     rsc_pass_text_free(&out);
     rsc_pass_object_close(&plain);
@@ -390,6 +436,7 @@ int main(void) {
         cmocka_unit_test(test_facts),           cmocka_unit_test(test_registers_and_flags),
         cmocka_unit_test(test_live),            cmocka_unit_test(test_live_behind_calls),
         cmocka_unit_test(test_flags_that_never_die), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words_of_runs),
         cmocka_unit_test(test_golden),          cmocka_unit_test(test_verify),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -104,6 +104,82 @@ static void plain_entries(void **unused) {
     assert_int_equal(world.instructions, 3);
 }
 
+/* A run: three words once (its turns, a register that moves, one that does not), one word each turn. */
+static uint64_t add_run(uint16_t turn_words) {
+    const struct rsc_asm_entry entries[] = {
+        {.pc = 0, .kind = RSC_ASM_PLAIN, .flags = RSC_ASM_READS, .base = 2, .scale = 1, .disp = -4, .size = 4},
+        {.pc = 5, .kind = RSC_ASM_PLAIN, .flags = RSC_ASM_READS | RSC_ASM_WRITES, .base = 3, .index = turn_words ? 4 : 0, .scale = 4,
+         .size = 4},
+        {.pc = 9, .kind = RSC_ASM_RIP, .flags = RSC_ASM_WRITES, .disp = 0x100, .size = 1},
+    };
+    const int32_t steps[] = {-16, 0, 0, 0};
+    uint64_t block = add_block(0x8000, 9, 4, RSC_ASM_RUN, entries, 3);
+    struct rsc_asm_block *head = (struct rsc_asm_block *)(world.bytes + block - START);
+    head->reserved = turn_words;
+    memcpy((uint8_t *)(head + 1) + sizeof entries, steps, sizeof steps);
+    world.used += 16;
+    return block;
+}
+
+#define TURNS(n) ((uint64_t)RSC_ASM_RECORD + (n))
+
+static void runs(void **unused) {
+    (void)unused;
+    const struct rsc_asm_entry other = {.kind = RSC_ASM_PLAIN, .flags = RSC_ASM_READS, .base = 1, .size = 8};
+    uint64_t run = add_run(1), even = add_run(0), after = add_block(0x9000, 0, 2, 0, &other, 1);
+    register_tables();
+    expand((uint64_t[]){run, TURNS(2), 0x5000, 0x6000, 7, 9, after, 0x7000, 0}, 9);
+    assert_int_equal(world.count, 9);
+    expect(0, RSC_RECORD_READ, 0x4ffc, 4, 0x8000);
+    expect(1, RSC_RECORD_READ, 0x601c, 4, 0x8005);
+    expect(2, RSC_RECORD_WRITE, 0x601c, 4, 0x8005);
+    expect(3, RSC_RECORD_WRITE, 0x8109, 1, 0x8009);
+    expect(4, RSC_RECORD_READ, 0x4fec, 4, 0x8000);
+    expect(5, RSC_RECORD_READ, 0x6024, 4, 0x8005);
+    expect(8, RSC_RECORD_READ, 0x7000, 8, 0x9000);
+    assert_int_equal(world.instructions, 3 * 3);
+    /* No word at all of a turn. */
+    expand((uint64_t[]){even, TURNS(3), 0x5000, 0x6000, after, 0x7000, 0}, 7);
+    assert_int_equal(world.count, 13);
+    expect(8, RSC_RECORD_READ, 0x4fdc, 4, 0x8000);
+    expect(9, RSC_RECORD_READ, 0x6000, 4, 0x8005);
+    expect(12, RSC_RECORD_READ, 0x7000, 8, 0x9000);
+    /* Left by a fault in its second turn: what was reserved behind it is zero. */
+    expand((uint64_t[]){run, TURNS(2), 0x5000, 0x6000, 7, 0, 0, 0, after, 0x7000, 0}, 11);
+    assert_int_equal(world.count, 9);
+    expect(5, RSC_RECORD_READ, 0x6000, 4, 0x8005);
+    /* Killed: before the first turn, in the second. */
+    expand((uint64_t[]){run}, 1);
+    assert_int_equal(world.count, 0);
+    expand((uint64_t[]){run, TURNS(0), 0x5000}, 3);
+    assert_int_equal(world.count, 0);
+    expand((uint64_t[]){run, TURNS(2), 0x5000, 0x6000, 7}, 5);
+    assert_int_equal(world.count, 8);
+    /* Counts that cannot be. */
+    expand((uint64_t[]){run, TURNS(100000), 0x5000, 0x6000, 0, 0}, 6);
+    assert_int_equal(world.count, 0);
+    expand((uint64_t[]){even, 77, 0x5000, 0x6000, 0, 0}, 6);
+    assert_int_equal(world.count, 0);
+}
+
+/* More turns than there is room for come bit by bit, and are weighed beforehand. */
+static void long_runs(void **unused) {
+    (void)unused;
+    uint64_t words[4 * 20], total = 0, calls = 0, run = add_run(0);
+    register_tables();
+    for (int i = 0; i < 20; i++) memcpy(words + 4 * i, (uint64_t[]){run, TURNS(RSC_ASM_RUN_MOST), 0x500000, 0x6000}, 32);
+    assert_int_equal(rsc_rebuilt_weigh(&world.state, words, 4 * 20), 20 * 4 * RSC_ASM_RUN_MOST);
+    do {
+        world.count = rsc_expand_rebuilt(&world.state, words, 4 * 20, world.records, RSC_REBUILT_ROOM, &world.instructions);
+        for (uint32_t i = 0; i < world.count; i++, total++)
+            if (total % 4 == 0) assert_int_equal(world.records[i].addr, 0x500000 - 4 - 16 * (total / 4 % RSC_ASM_RUN_MOST));
+        assert_true(++calls < 1000);
+    } while (world.state.under_way);
+    assert_int_equal(total, 20 * 4 * RSC_ASM_RUN_MOST);
+    assert_int_equal(world.instructions, 20 * 3 * RSC_ASM_RUN_MOST);
+    assert_true(calls > 4);
+}
+
 /* Killed in the middle: what was not written is zero, an index may be. */
 static void cut_short(void **unused) {
     (void)unused;
@@ -271,6 +347,7 @@ static void replaced(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(plain_entries, begin, end), cmocka_unit_test_setup_teardown(cut_short, begin, end),
+        cmocka_unit_test_setup_teardown(runs, begin, end),          cmocka_unit_test_setup_teardown(long_runs, begin, end),
         cmocka_unit_test_setup_teardown(strings, begin, end),       cmocka_unit_test_setup_teardown(long_string, begin, end),
         cmocka_unit_test_setup_teardown(vectors, begin, end),       cmocka_unit_test_setup_teardown(calls, begin, end),
         cmocka_unit_test_setup_teardown(nonsense, begin, end),      cmocka_unit_test_setup_teardown(replaced, begin, end),

@@ -123,6 +123,9 @@ static void loops_come_back_and_are_checked(void **state) {
     (void)state;
     struct rsc_profile *profile = sample_loops(), *loaded;
     profile->pairs[1].latency = 120.5;
+    profile->pairs[1].latency_samples = 40;
+    profile->pairs[1].sources[RSC_SOURCE_L2] = 0.25;
+    profile->pairs[1].sources[RSC_SOURCE_MEMORY] = 0.75;
     char *text = sample_json(profile, NULL);
     loaded = load_back(text);
     char *again = sample_json(loaded, NULL);
@@ -133,8 +136,12 @@ static void loops_come_back_and_are_checked(void **state) {
     assert_int_equal(loaded->code[3].stride.bytes, 4096);
     assert_string_equal(loaded->pairs[1].object, "grid (wave.c:3)");
     assert_true(loaded->pairs[1].latency == 120.5);
+    assert_int_equal(loaded->pairs[1].latency_samples, 40);
+    assert_true(loaded->pairs[1].sources[RSC_SOURCE_L2] == 0.25 && loaded->pairs[1].sources[RSC_SOURCE_MEMORY] == 0.75);
+    assert_true(loaded->pairs[0].sources[RSC_SOURCE_L2] == 0);
     expect_in(text, "\n \"loops\":[\n  {\"id\":0,\"parent\":null,\"depth\":1,\"pc\":\"0x10a0\",\"function\":\"main\",");
-    expect_in(text, "\"ancestor\":{\"context\":0,\"loop\":0},\"object\":\"grid (wave.c:3)\",\"object_kind\":\"global\",\"latency\":120.5}");
+    expect_in(text, "\"ancestor\":{\"context\":0,\"loop\":0},\"object\":\"grid (wave.c:3)\",\"object_kind\":\"global\",\"latency\":120.5,\"latency_samples\":40,"
+                    "\"sources\":{\"l2\":0.25,\"memory\":0.75}}");
     expect_in(text, "\"stride\":{\"bytes\":4096,\"same\":990,\"seen\":1000,\"access\":8}}");
     free(text);
     free(again);

@@ -94,7 +94,7 @@ static void put(const uint64_t *words, uint32_t count) {
 
 static void put_use(uint32_t reg, uint64_t position, uint64_t address, uint64_t words, uint64_t accesses, uint64_t all_words, uint32_t flags) {
     uint64_t record[RSC_WATCHED_USE_WORDS + 2] = {rsc_watch_head(RSC_WATCHED_USE, reg, flags, RSC_WATCHED_USE_WORDS + 2, 2), position, 1000, CODE,
-                                                  address, words | accesses << 16 | all_words << 32, rsc_watch_bits(0.5), 0, 0, 0x30005, 0x40005};
+                                                  address, words | accesses << 16 | all_words << 32, rsc_watch_bits(0.5), 0, 0, 0, 0x30005, 0x40005};
     put(record, RSC_WATCHED_USE_WORDS + 2);
 }
 

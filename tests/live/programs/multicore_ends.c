@@ -1,7 +1,7 @@
 /*
  * multicore_ends.c - threads that end in every way while they are being analysed, a line
  * that is used once and never again, and a program that does not end by itself.
- *   multicore_ends threads|once|forever|killed
+ *   multicore_ends threads|cancelled|once|forever|killed
  */
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +24,7 @@ static void *exits(void *number) {
     pthread_exit(NULL);
 }
 static void *is_cancelled(void *number) {
+    work((int)(long)number, 1); /* so that it samples by the time it may be cancelled */
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
     work((int)(long)number, 1 << 30);
     return NULL;
@@ -37,7 +38,7 @@ int main(int argc, char **argv) {
         for (int round = 0; round < 20; round++) {
             pthread_t threads[6];
             for (long i = 0; i < 6; i++) pthread_create(&threads[i], NULL, kinds[i % 3], (void *)i);
-            work(6, 5);
+            work(6, cancelled ? round % 8 : 5);
             for (int i = 2; cancelled && i < 6; i += 3) pthread_cancel(threads[i]);
             for (int i = 0; i < 6; i++) pthread_join(threads[i], NULL);
         }

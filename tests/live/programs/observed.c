@@ -1,5 +1,5 @@
 /*
- * observed.c - a dozen small programs in one file, chosen by -DWHICH=n: all that
+ * observed.c - small programs in one file, chosen by -DWHICH=n: all that
  * compilers make of loops, calls, structures, strings, switches, floating point of
  * all kinds, atomics, thread-local and variable-length data.
  */
@@ -216,6 +216,51 @@ duplicate: *top = top[-1]; top++; at++; goto *where[*at];
 drop: top--; at++; goto *where[*at];
 stop:
     return (double)top[-1] + here[0];
+}
+#elif WHICH == 13 /* loops of one piece, shorter and longer than what is recorded of one at once */
+#define N 2300
+static uint32_t counts[64], follow[N];
+static unsigned char bytes[N];
+static double x[N], y[N], sums[4];
+static struct {
+    long key;
+    int32_t left, right;
+} pairs[N];
+__attribute__((noinline)) static void spread(unsigned seed) {
+    for (unsigned i = 0; i < N; i++) {
+        seed = seed * 1664525 + 1013904223;
+        bytes[i] = (unsigned char)(seed >> 26);
+        follow[i] = (i + 601) % N;
+        x[i] = i;
+        pairs[i].left = (int)(seed % N), pairs[i].right = (int)i;
+    }
+}
+__attribute__((noinline)) static void histogram(const unsigned char *at, long n, uint32_t *into) {
+    for (long i = 0; i < n; i++) into[at[i]]++;
+}
+__attribute__((noinline)) static double gather(long n) {
+    double sum = 0;
+    for (long i = 0; i < n; i++) sum += x[pairs[i].left] * y[pairs[i].right] + counts[bytes[i]];
+    return sum;
+}
+__attribute__((noinline)) static void backwards(long n, double by) {
+    for (long i = n; i-- > 0;) y[i] = x[i] * by + y[(i + 1) / 2];
+}
+__attribute__((noinline)) static uint32_t chase(uint32_t at, int n) {
+    while (n--) at = follow[at];
+    return at;
+}
+static double work(void) {
+    double total = 0;
+    spread(7);
+    for (long n = 0; n < N; n += 1 + n / 3) { /* 0, 1, 2, ... 2055 turns */
+        histogram(bytes, n, counts);
+        backwards(n, 0.5);
+        total += gather(n);
+        sums[n % 4] += (double)chase((uint32_t)n, (int)n);
+    }
+    histogram(bytes, N, counts);
+    return total + counts[5] + sums[1];
 }
 #endif
 

@@ -44,10 +44,10 @@ def accesses(name):
                 yield field[2], int(field[3], 16), int(field[4]), int(field[5], 16)
 
 
-# Offsets of the thread's countdown and its two pointers, as the linker settled them.
+# Offsets of the thread's countdown, its two pointers and its limit of runs, as the linker settled them.
 listing = tool("objdump", "-d", "--no-show-raw-insn", program)
-thread = int(re.search(r"subq?\s+\$\S+,%fs:0x(\w+)", listing).group(1), 16)
-fields = "|".join("%x" % (thread + 8 * i) for i in range(3))
+thread = re.search(r"subq?\s+\$\S+,%fs:0x(\w+)", listing)
+fields = "|".join("%x" % (int(thread.group(1), 16) + 8 * i) for i in range(4)) if thread else "none"
 code, inserted, lowered = {}, set(), False
 for line in listing.splitlines():
     match = re.match(r"\s+([0-9a-f]+):\t(.*)", line)
@@ -62,7 +62,7 @@ for order in 1, -1:
             lowered = True
         if re.search(r"%%fs:0x(%s)\b" % fields, insn):
             inserted.add(pc)
-        elif lowered and re.match(r"push|pop|call +\*|nop|test|lea|mov +\$|lahf|sahf|seto|cmpb|addb|xadd|j", insn):
+        elif lowered and re.match(r"push|pop|call +\*|nop|test|lea|mov +\$|lahf|sahf|seto|cmpb|addb|xadd|cmpq +\$0x0,%fs:\(|mov .*<rsc_asm_thread@|j", insn):
             inserted.add(pc)
         elif lowered:
             lowered = False
@@ -91,6 +91,11 @@ def is_real(kind, address, size, pc):
 own = [a for a in accesses(own_name) if is_own(a[3]) and a[3] in code]
 qemu = list(accesses(qemu_name))
 inserted |= {pc for _, address, _, pc in qemu if any(a <= address < b for a, b in ring)}
+# Position-independent code loads where that is; nothing of the program's touches it.
+inserted |= {pc for pc, insn in code.items() if "<rsc_asm_thread@" in insn or "<rsc_asm_room@" in insn}
+through = [address for _, address, _, pc in qemu if re.match(r"subq?\s+\$\S+,%fs:\(%r", code.get(pc, ""))]
+if through:
+    qemu = [a for a in qemu if not through[0] <= a[1] < through[0] + 32]
 # The address of a thread-local operand: %fs:0, additions to it, and the store to the ring.
 pcs = sorted(code)
 for index, pc in enumerate(pcs):
