@@ -26,6 +26,10 @@ static void wait_in_line(void) {
     const struct timespec limit = {0, STUCK_NS};
     uint32_t now;
     while ((now = __atomic_load_n(&serving, __ATOMIC_ACQUIRE)) != ticket) {
+        if ((int32_t)(now - ticket) > 0) { /* its turn came and was lost before it woke: back to the end of the line */
+            ticket = __atomic_fetch_add(&next_ticket, 1, __ATOMIC_ACQ_REL);
+            continue;
+        }
         long status = syscall(SYS_futex, &serving, FUTEX_WAIT_PRIVATE, now, &limit, NULL, 0);
         if (status < 0 && errno == ETIMEDOUT && now + 1 == ticket && !__atomic_load_n(&kept, __ATOMIC_ACQUIRE))
             __atomic_compare_exchange_n(&serving, &now, ticket, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);

@@ -20,7 +20,7 @@ query() {
     /usr/bin/python3 -c 'import json, sys
 p = json.load(open(sys.argv[1]))
 profiles = p.get("profiles", [p])
-p = profiles[-1]
+p = {**profiles[-1], "profiles": profiles}
 of = lambda name: sum(r["references"] for r in p["code"] if (r.get("function") or "").split(".")[0] == name)
 print(eval(sys.argv[2]))' "$1" "$2"
 }
