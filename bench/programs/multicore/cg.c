@@ -47,7 +47,9 @@ int main(int argc, char **argv) {
     }
     double rho = dot(r, r), first = rho;
     const int steps = (int)(25 * size) + 1;
+    int since = 0; /* steps of this right-hand side */
     for (int step = 0; step < steps; step++) {
+        since++;
         multiply(p, q);
         double alpha = rho / dot(p, q);
 #pragma omp parallel for num_threads(threads)
@@ -59,7 +61,14 @@ int main(int argc, char **argv) {
         rho = next;
 #pragma omp parallel for num_threads(threads)
         for (long i = 0; i < n; i++) p[i] = r[i] + beta * p[i];
-        if (rho < 1e-280) break;
+        if (rho < 1e-250 && step + 1 < steps) { /* solved: another one */
+            for (long i = 0; i < n; i++) {
+                x[i] = 0;
+                r[i] = p[i] = next_fraction(&seed);
+            }
+            rho = first = dot(r, r);
+            since = 0;
+        }
     }
-    return result("cg", rho < (steps < 10 ? 1 : 0.01) * first, rho);
+    return result("cg", rho < (since < 10 ? 2 : 0.01) * first, rho);
 }
