@@ -159,8 +159,8 @@ reusescope run: --trace needs every access: --with asm or qemu, not perf
 $ reusescope run --with perf --roi main true
 reusescope: --roi needs every access: --with asm or qemu, not perf
 [2]
-$ reusescope run --with perf --line 64 true
-reusescope: --line: debug registers watch words of 8 bytes: --line 8 is all that --with perf can do
+$ reusescope run --with perf --line 32 true
+reusescope: --line: debug registers watch words of 8 bytes: --with perf can do --line 8, or 64 as a model
 [2]
 $ reusescope run --with perf --engine exact true
 reusescope: --with perf samples: --engine exact needs every access (--with asm or qemu)
