@@ -1,7 +1,6 @@
 /* line_map.c - adding lines to the map of line_map.h, and its growth. */
 #include "base/line_map.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -11,9 +10,9 @@
 
 #define BUCKETS_MIN 512u
 #define BUCKETS_MAX (1ull << 32)
+#define GIVE_BACK_BUCKETS (1u << 16) /* 4 MiB at a time */
 #define UNITS_MAX (1ull << 32)
-/* Address space taken for each at first, 4 GiB. Memory follows as it is used; what never moves keeps huge pages. */
-#define BUCKETS_RESERVED (1ull << 26)
+/* Address space taken for units at first. Memory follows as they are used; blocks that never move keep huge pages. */
 #define UNITS_RESERVED (1ull << 30)
 #define UNITS_LEAST 4096u
 
@@ -24,18 +23,13 @@ int rsc_line_map_init(struct rsc_line_map *map) {
     if (getrandom(&map->multiplier, sizeof map->multiplier, 0) != (ssize_t)sizeof map->multiplier)
         map->multiplier = (uint64_t)(uintptr_t)map * 0xD1342543DE82EF95ull;
     map->multiplier |= 1;
-    map->bucket_room = BUCKETS_RESERVED;
-    map->buckets = rsc_pages_reserve(map->bucket_room * sizeof *map->buckets);
-    if (!map->buckets) { /* address space is limited: take little, and grow */
-        map->bucket_room = BUCKETS_MIN;
-        map->buckets = rsc_pages_new(map->bucket_room * sizeof *map->buckets);
-    }
+    map->buckets = rsc_pages_new(BUCKETS_MIN * sizeof *map->buckets);
     if (!map->buckets) goto no_memory;
     map->bucket_count = BUCKETS_MIN;
     map->grow_at = entries_before_growth(BUCKETS_MIN);
     map->unit_room = UNITS_RESERVED;
     map->units = rsc_pages_reserve(map->unit_room * sizeof *map->units);
-    if (!map->units) { /* the same */
+    if (!map->units) { /* address space is limited: take little, and grow */
         map->unit_room = UNITS_LEAST;
         map->units = rsc_pages_new(map->unit_room * sizeof *map->units);
     }
@@ -49,7 +43,7 @@ no_memory:
 }
 
 void rsc_line_map_free(struct rsc_line_map *map) {
-    rsc_pages_free(map->buckets, map->bucket_room * sizeof *map->buckets);
+    rsc_pages_free(map->buckets, map->bucket_count * sizeof *map->buckets);
     rsc_pages_free(map->units, map->unit_room * sizeof *map->units);
     rsc_pages_free(map->extra, map->unit_room * sizeof *map->extra);
     memset(map, 0, sizeof *map);
@@ -154,69 +148,24 @@ static void put_entry(struct rsc_line_map *map, uint64_t key, uint32_t where) {
     bucket->where[bucket->used++] = where;
 }
 
-/* Entries that in-place growth cannot put yet. */
-struct postponed {
-    uint64_t key;
-    uint32_t where;
-};
-
-/* Puts an entry into bucket `first` or one behind it. Returns 0 where all up to the end are full. */
-static int put_behind(struct rsc_line_map *map, uint64_t first, uint64_t key, uint32_t where) {
-    struct rsc_line_bucket *bucket = map->buckets + first;
-    for (; first < map->bucket_count; first++, bucket++) {
-        if (bucket->used == RSC_BUCKET_ENTRIES) continue;
-        bucket->key[bucket->used] = key;
-        bucket->where[bucket->used++] = where;
-        return 1;
-    }
-    return 0;
-}
-
-/*
- * In place, from back to front. An entry's new home is at or behind its old one, and every bucket behind the one
- * looked at is new already, so most entries can be put at once. Those that had run over by more than growth moves their
- * home have to wait, and those that would run over the end, since the front is old yet: a full bucket there may not stay
- * full, and what was put behind it would not be found. Both are few.
- */
-static int rehash_in_place(struct rsc_line_map *map, uint64_t old_count) {
-    struct postponed *postponed = NULL;
-    uint64_t waiting = 0, room = 0;
-    int status = 0;
-    for (uint64_t b = old_count; b-- > 0;) {
-        struct rsc_line_bucket moving = map->buckets[b];
-        map->buckets[b].used = 0;
-        for (uint32_t k = 0; k < moving.used; k++) {
-            uint64_t home = rsc_line_map_home(map, moving.key[k]);
-            if (home >= b && put_behind(map, home, moving.key[k], moving.where[k])) continue;
-            if (waiting == room) {
-                room = 2 * room + 64;
-                struct postponed *more = realloc(postponed, room * sizeof *more);
-                if (!more) status = RSC_ENOMEM;
-                if (!more) goto out;
-                postponed = more;
-            }
-            postponed[waiting++] = (struct postponed){moving.key[k], moving.where[k]};
-        }
-    }
-    for (uint64_t i = 0; i < waiting; i++) put_entry(map, postponed[i].key, postponed[i].where);
-out:
-    free(postponed);
-    return status;
-}
-
 static int grow_buckets(struct rsc_line_map *map) {
-    uint64_t old_count = map->bucket_count, count = old_count + old_count / 4;
+    struct rsc_line_bucket *old = map->buckets;
+    uint64_t old_count = map->bucket_count, count = old_count + old_count / 4, given_back = 0;
     if (count > BUCKETS_MAX) return RSC_ELIMIT;
-    if (count > map->bucket_room) {
-        struct rsc_line_bucket *buckets =
-            rsc_pages_grow(map->buckets, map->bucket_room * sizeof *buckets, count * sizeof *buckets);
-        if (!buckets) return RSC_ENOMEM;
-        map->buckets = buckets;
-        map->bucket_room = count;
-    }
+    struct rsc_line_bucket *buckets = rsc_pages_new(count * sizeof *buckets);
+    if (!buckets) return RSC_ENOMEM;
+    map->buckets = buckets;
     map->bucket_count = count;
     map->grow_at = entries_before_growth(count);
-    return rehash_in_place(map, old_count);
+    for (uint64_t b = 0; b < old_count; b++) {
+        for (uint32_t k = 0; k < old[b].used; k++) put_entry(map, old[b].key[k], old[b].where[k]);
+        if (b + 1 - given_back == GIVE_BACK_BUCKETS) {
+            rsc_pages_free(old + given_back, GIVE_BACK_BUCKETS * sizeof *old);
+            given_back += GIVE_BACK_BUCKETS;
+        }
+    }
+    if (given_back < old_count) rsc_pages_free(old + given_back, (old_count - given_back) * sizeof *old);
+    return 0;
 }
 
 static uint32_t add_entry(struct rsc_line_map *map, uint64_t line, int *status) {

@@ -16,7 +16,8 @@
  *
  * Entries lie five to a bucket of 64 bytes; a full bucket runs over into the next.
  * The table is in order of hash, give or take runs, whatever its size, and grows
- * by a quarter when 7/8 full, in place, from back to front, so that growth
+ * by a quarter when 7/8 full: the old one is read and the new one written from
+ * front to back, and the old one's pages are given back on the way, so that growth
  * needs no memory of its own. The hash is drawn at random, so no file can be made
  * to collide; nothing a caller sees depends on it. Entries are never taken
  * away.
@@ -45,7 +46,6 @@ enum { RSC_UNITS_SINGLE = 1, RSC_UNITS_TRIO = 2, RSC_UNITS_FULL = 3 };
 struct rsc_line_map {
     struct rsc_line_bucket *buckets;
     uint64_t bucket_count;
-    uint64_t bucket_room; /* address space there is for them */
     uint64_t used, grow_at; /* entries */
     uint64_t multiplier; /* odd, drawn at random: multiply-shift hashing, universal for any keys */
     uint32_t *units;

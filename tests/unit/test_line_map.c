@@ -127,7 +127,7 @@ static void limited_address_space(void **state) {
 }
 
 /* Every line is found after each growth, whatever the hash: buckets run over the end of the table now and then. */
-static void growth_in_place(void **state) {
+static void after_every_growth(void **state) {
     (void)state;
     for (uint64_t drawn = 0; drawn < 400; drawn++) { /* each map draws its own hash */
         struct rsc_line_map map;
@@ -146,7 +146,7 @@ static void growth_in_place(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes),
-        cmocka_unit_test(growth_in_place),
+        cmocka_unit_test(after_every_growth),
         cmocka_unit_test(memory),
         cmocka_unit_test(limited_address_space),
     };
