@@ -61,7 +61,7 @@ uint64_t rsc_drain_references_in(const struct rsc_record *records, uint32_t coun
 
 /* Records of up to `most` references; at least one. */
 int rsc_drain_take_kept(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
-    const uint64_t end = cursor->passed + most > most ? cursor->passed + most : UINT64_MAX;
+    const uint64_t end = most < UINT64_MAX - cursor->passed ? cursor->passed + most : UINT64_MAX;
     for (int first = 1; cursor->at < cursor->count && drain->count < RSC_BATCH_ACCESSES - RSC_DRAIN_LINES_OF_ONE; cursor->at++, first = 0) {
         const struct rsc_record *record = &cursor->records[cursor->at];
         uint64_t passed = cursor->passed + references_of(record);

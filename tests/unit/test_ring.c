@@ -428,6 +428,46 @@ static void merged_by_time(void **state) {
     free_ring(ring);
 }
 
+/* 500 kept references one after the other, and 500 with 999 left out before each; in the same millisecond. */
+static void put_kept(struct rsc_ring_writer *writer, int far_first) {
+    struct rsc_block *block = &writer->slot->blocks[0];
+    for (uint64_t i = 0; i < 1000; i++)
+        rsc_ring_put(writer, 64 * i | (uint64_t)((i < 500) == far_first ? 999 : 0) << 48, rsc_record_word(RSC_RECORD_KEPT_READ, 8, 1));
+    rsc_ring_publish(writer);
+    block->start_ns = 1000000;
+    block->end_ns = 2000000;
+}
+
+/* When a kept reference was made is told by all references, for kept ones come in bursts. */
+static void kept_ones_are_merged_by_all_references(void **state) {
+    struct rsc_ring *ring = new_ring();
+    struct rsc_drain *drain;
+    struct rsc_batch batch;
+    struct rsc_error error;
+    struct rsc_ring_writer near, far;
+    uint32_t early = 0, late = 0, changes = 0;
+    (void)state;
+    ring->rebuilt = ring->keep_lines = 1;
+    ring->keep_limit = UINT64_MAX;
+    ring->keep_shift = 6;
+    assert_int_equal(rsc_drain_new(&drain, ring, NULL), 0);
+    assert_int_equal(rsc_ring_attach(&near, ring, 1, 1), 0);
+    assert_int_equal(rsc_ring_attach(&far, ring, 1, 2), 0);
+    put_kept(&near, 0);
+    put_kept(&far, 1);
+    assert_int_equal(rsc_drain_next(drain, 1, &batch, &error), 1);
+    assert_int_equal(batch.count, 2000);
+    for (uint32_t i = 0; i < 2000; i++) {
+        uint32_t thread = rsc_meta_thread(batch.meta[i]);
+        early += i < 500 && thread == 0;
+        late += i >= 1500 && thread == 1;
+        changes += i > 500 && i < 1500 && thread != rsc_meta_thread(batch.meta[i - 1]);
+    }
+    assert_true(early >= 495 && late >= 495 && changes > 900);
+    rsc_drain_free(drain);
+    free_ring(ring);
+}
+
 static void a_dead_parent_is_noticed(void **state) {
     struct rsc_ring *ring = new_ring();
     struct rsc_ring_writer writer;
@@ -457,6 +497,7 @@ int main(void) {
         cmocka_unit_test(more_processes_than_numbers),
         cmocka_unit_test(anything_may_change_meanwhile),
         cmocka_unit_test(merged_by_time),
+        cmocka_unit_test(kept_ones_are_merged_by_all_references),
         cmocka_unit_test(a_dead_parent_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
