@@ -1,6 +1,6 @@
 /*
  * bench_multicore.c - multicore reuse distance by sampling, against the exact one: the
- * columns of Tables 1 and 2 of paper 000, for bench/programs/multicore.
+ * columns of Tables 1 and 2 of Schuff, Kulkarni and Pai (PACT 2010), for bench/programs/multicore.
  *
  *   bench_multicore TOOL FOLDER [SIZE[:SECONDS] [THREADS [PERIOD [PROGRAM...]]]]
  *
