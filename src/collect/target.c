@@ -36,8 +36,8 @@ static int find_file(char *path, const char *name, struct rsc_error *error) {
     return rsc_fail(error, RSC_EIO, "%s: no such program in PATH", name);
 }
 
-/* Has it a section of that name? Stripped programs keep those of sections that are loaded. */
-static int has_section(int fd, const Elf64_Ehdr *header, const char *wanted) {
+/* Has it a section of that name, and where? Stripped programs keep those of sections that are loaded. */
+static int find_section(int fd, const Elf64_Ehdr *header, const char *wanted, Elf64_Shdr *found) {
     Elf64_Shdr names, section;
     char name[32];
     const off_t first = (off_t)header->e_shoff;
@@ -48,9 +48,23 @@ static int has_section(int fd, const Elf64_Ehdr *header, const char *wanted) {
         ssize_t got = pread(fd, name, sizeof name - 1, (off_t)(names.sh_offset + section.sh_name));
         if (got <= 0) continue;
         name[got] = 0;
-        if (!strcmp(name, wanted)) return 1;
+        if (strcmp(name, wanted)) continue;
+        *found = section;
+        return 1;
     }
     return 0;
+}
+
+/* What its first block says. One that cannot be found says nothing against it. */
+static int has_our_abi(int fd, const Elf64_Shdr *tables) {
+    struct rsc_asm_block block;
+    for (uint64_t at = 0; at + sizeof block <= tables->sh_size; at += 8) {
+        uint64_t word;
+        if (pread(fd, &block, sizeof block, (off_t)(tables->sh_offset + at)) != (ssize_t)sizeof block) break;
+        memcpy(&word, &block, sizeof word);
+        if (word) return block.abi == RSC_ASM_ABI;
+    }
+    return 1;
 }
 
 static int read_elf(struct rsc_target *target, int fd, const Elf64_Ehdr *header, struct rsc_error *error) {
@@ -67,7 +81,10 @@ static int read_elf(struct rsc_target *target, int fd, const Elf64_Ehdr *header,
         if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment) break;
         if (segment.p_type == PT_INTERP) target->dynamic = 1;
     }
-    target->rebuilt = target->guest == RSC_GUEST_X86_64 && has_section(fd, header, RSC_ASM_SECTION);
+    Elf64_Shdr tables;
+    target->rebuilt = target->guest == RSC_GUEST_X86_64 && find_section(fd, header, RSC_ASM_SECTION, &tables);
+    if (target->rebuilt && !has_our_abi(fd, &tables))
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: was built with another version of reusescope cc; build it again", target->path);
     return 0;
 }
 
