@@ -5,8 +5,8 @@
  *
  * To disable cancellation is not enough. pthread_cancel() looks whether the thread allows
  * it and then sends a signal; in between the thread may have gone on to the runtime. The
- * signal's handler in glibc 2.34 to 2.40 does not look again: it asks for the *type* only,
- * and ends the thread there and then. So the type is made deferred as well. What came
+ * signal's handler in glibc 2.36, whose code was looked at, does not look again: it asks for
+ * the *type* only, and ends the thread there and then. So the type is made deferred as well. What came
  * meanwhile is acted upon when both are as they were.
  */
 #ifndef RSC_RUNTIME_ASM_CANCEL_H
