@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Makes all chunks (but the last) this long, and the ring just large enough. `state` is that of
+/* Gives each worker about so many references a round: whole lines of the bitmap, 448 references. `state` is that of
  * rsc_engine_parallel.create(); call before the first push. */
-void rsc_parallel_set_chunk(void *state, uint32_t references);
+void rsc_parallel_set_slice(void *state, uint32_t references);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * parallel_state.h - the parallel engine from the inside: engine_parallel.c (what it is, pushing),
- * parallel_work.c (chunks and the workers that take them).
+ * parallel_state.h - the parallel engine from the inside. engine_parallel.c has the idea, and pushes;
+ * parallel_round.c goes through a round, step by step; parallel_kernel.h has the loops.
  */
 #ifndef RSC_DISTANCE_PARALLEL_STATE_H
 #define RSC_DISTANCE_PARALLEL_STATE_H
@@ -8,77 +8,187 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/line_map.h"
 #include "base/pool.h"
+#include "base/rank_bitmap.h"
+#include "distance/accumulate.h"
+#include "distance/exact_state.h"
 #include "distance/late_attribution.h"
-#include "distance/split.h"
+#include "distance/phase_grid.h"
 
-/* References pushed, or attributed, before the other side is told. */
-#define PUBLISH 16384u
+/* Lines are dealt to parts by hash. With 64 the part of a million lines stays in a core's own cache, and dealing still
+ * writes to few enough places at once. */
+#define RSC_PARTS 64u
+/* References of a piece: 32 lines of the bitmap. What a worker needs of one stays in its own cache. */
+#define RSC_PIECE_MOST (32u * RSC_RANK_LINE_SLOTS)
+#define RSC_SLICE_PIECES 36u
+#define RSC_PARALLEL_BLOCK RSC_EXACT_BLOCK
+/* Stretches of the bitmap that are brought up to date by one worker at a time, at most. */
+#define RSC_RANGES_MOST 64u
+#define RSC_TAKEN_BLOCK 510u
+#define RSC_RANGE_NONE RSC_RANGES_MOST
 
-struct parallel_slot {
-    struct rsc_chunk chunk;
-    uint32_t progress; /* 1: run, 1 + t: replayed into t states, window + 2: complete */
-    int used;          /* the state must be emptied first */
+/* References as they were pushed; `who` and `tag` are NULL where they are not needed. */
+struct parallel_columns {
+    uint64_t *line; /* where tags are: outcomes (late_attribution.h) in the end */
+    uint32_t *who, *tag;
+    uint64_t first, count; /* number of the first in the trace, and how many */
 };
+
+/* The number of a stay, in order of coming, and its last use (a reference of the piece). */
+struct parallel_use {
+    uint16_t number, last;
+};
+
+/*
+ * A stay: a line's time in the recent filter, from the reference that brought it in, whose distance is still wanted,
+ * to its last use there. Columns of a round; those of piece p begin at p * piece length.
+ */
+struct parallel_stays {
+    /* by part, in order of leaving */
+    uint64_t *key;      /* the line; once looked up, the slot of its last use before + 1, 0 if none, and that use's tag << 32 */
+    struct parallel_use *use;
+    uint32_t *last_tag; /* its tag; NULL where there are none */
+    /* by number */
+    uint16_t *at;    /* reference of the piece that brought the line in */
+    uint16_t *left;  /* last use + 1 of the line that left for it; 0: none */
+    uint8_t *above;  /* lines in the filter when it came */
+};
+
+struct parallel_piece {
+    uint32_t count, stays;
+    uint32_t part_end[RSC_PARTS];
+    uint32_t left_count;                   /* lines left in the filter at the end, and... */
+    uint16_t left[RSC_RECENT_LANES];       /* ...their last uses, oldest first */
+};
+
+/* Slots of bits that one slice takes away in one range, in blocks. */
+struct parallel_taken {
+    uint32_t next; /* block number; 0: none */
+    uint32_t count;
+    uint32_t slot[RSC_TAKEN_BLOCK];
+};
+
+/* Pieces that one worker answers, in order, with a stack of its own. */
+struct parallel_slice {
+    uint32_t first_piece, end_piece;
+    uint32_t first_slot;        /* of its first reference: the first of a bitmap line */
+    struct rsc_rank_bitmap rank;
+    uint64_t *own;              /* bits of all its last uses, laid out as in the bitmap */
+    uint64_t own_words;
+    struct parallel_taken *taken; /* blocks; 0 is not used */
+    uint32_t taken_count, taken_room;
+    uint32_t taken_in[RSC_RANGES_MOST + 1]; /* newest block of each range; the last is of lines that were not used before */
+};
+
+/* A part of the lines, with the slots of their last uses. */
+struct parallel_part {
+    struct rsc_line_map map;
+    uint64_t distinct;
+};
+
+/* What a worker counts in and works with. */
+struct parallel_worker {
+    struct rsc_accumulator sum;
+    struct rsc_phase_part phases;
+    struct rsc_exact filter; /* nothing but its recent filter is used */
+    uint32_t rd[RSC_PARALLEL_BLOCK], last_tag[RSC_PARALLEL_BLOCK], who[RSC_PARALLEL_BLOCK];
+    uint64_t ri[RSC_PARALLEL_BLOCK];
+    uint64_t line[RSC_PIECE_MOST]; /* by number of stay; then what was looked up */
+    uint32_t tag[RSC_PIECE_MOST];
+    uint16_t last_use[RSC_PIECE_MOST];
+    uint8_t part[RSC_PIECE_MOST];
+};
+
+struct parallel_engine;
+typedef void parallel_gather_fn(struct parallel_engine *engine, struct parallel_worker *worker, uint32_t piece);
+typedef int parallel_look_up_fn(struct parallel_engine *engine, uint32_t part);
+typedef void parallel_answer_fn(struct parallel_engine *engine, struct parallel_worker *worker, struct parallel_slice *slice);
+typedef void parallel_count_lines_fn(struct rsc_rank_bitmap *rank, uint32_t lines);
+typedef void parallel_renumber_fn(struct parallel_engine *engine, uint32_t part, uint64_t *new_time);
 
 struct parallel_engine {
     uint32_t line_shift;
     const struct rsc_log *log;
     uint32_t attribute; /* as in the options; 1 or 2 once decided */
-    uint64_t rd_cap;
+    uint64_t rd_cap;    /* as in the options */
     int no_ri;
-    uint32_t workers, window;
-    uint64_t fixed_chunk; /* 0: chunks adapt */
+    uint32_t workers;
+    uint32_t piece_length, slice_pieces; /* a round has workers * slice_pieces pieces at most */
     struct rsc_pool *pool;
-    struct rsc_split_worker *worker; /* `workers` of them */
-    struct parallel_slot *slot;               /* workers + window; chunk k is in slot k modulo that */
+    parallel_gather_fn *gather;
+    parallel_look_up_fn *look_up;
+    parallel_answer_fn *answer;
+    parallel_count_lines_fn *count_lines;
+    parallel_renumber_fn *renumber;
 
     /* the pushing thread's own */
     struct rsc_accumulator sum; /* accesses and names of threads; everything at the end */
-    uint64_t pushed;            /* references written */
+    struct parallel_columns columns[3];
+    uint32_t filling;           /* which of them */
+    uint32_t first_kind;        /* of the first access */
     uint32_t *tags;             /* by access of the batch */
     uint32_t tag_room;
-    uint32_t from[RSC_SPLIT_BLOCK];
+    uint32_t from[RSC_PARALLEL_BLOCK];
+    struct rsc_late_attribution *late; /* NULL: none */
 
-    /* whose turn it is in the order of chunks: that worker's own */
-    struct rsc_exact carried;
+    /* the round's */
+    struct parallel_columns *round;
+    uint64_t threads; /* seen so far... */
+    uint32_t kinds;   /* ...and kinds, by bits */
+    struct parallel_stays stays;
+    struct parallel_piece *piece;
+    uint32_t piece_count;
+    struct parallel_slice *slice; /* `workers` of them */
+    uint32_t slice_count;
+    struct parallel_part part[RSC_PARTS];
+    uint64_t part_multiplier;
+    uint32_t range_shift, range_count; /* slot >> range_shift is the range */
     struct rsc_phase_grid grid;
 
-    struct rsc_late_attribution *late; /* NULL: none */
-    atomic_int stop;                   /* failed, or being destroyed */
+    /* The stack between rounds: one bit for each line at the place of its last use, as in exact_state.h. */
+    uint64_t *base; /* words as those of rank_bitmap.h; the eighth of each line is not used */
+    uint64_t places;
+    uint64_t first_place;   /* of the round: the first of a bitmap line */
+    uint64_t next_place;    /* of the next one */
+    uint64_t time_of_place; /* time minus place, of uses after the last compaction */
+    uint32_t compacted_slot;
+    uint64_t *old_time, *new_time; /* [place]: time of uses before it, and room for those of the next; NULL without RI */
+    uint64_t old_time_bytes, new_time_bytes;
+    uint64_t rounds, compactions;
 
-    pthread_mutex_t lock; /* for all that follows, and each slot's progress */
-    pthread_cond_t progressed;
-    pthread_cond_t freed; /* room in the ring, or a worker ended */
-    struct rsc_reference_ring ring;
-    uint64_t threads;                  /* seen so far... */
-    uint32_t kinds;                    /* ...and kinds, by bits */
-    int by_who;                        /* more than one of either: ring.who is there and filled */
-    uint64_t filled, taken, completed; /* references; pushed >= filled >= taken >= completed */
-    uint64_t attributed;               /* references; <= completed */
-    uint64_t chunks;                   /* taken */
-    uint64_t longest, enough;          /* a chunk may be; see chunk_length() */
-    uint32_t running;                  /* workers at work... */
-    uint32_t preparing;                /* ...and preparing segments */
-    uint32_t *idle;                    /* the others: numbers of idle_count workers */
+    atomic_int stop; /* failed, or being destroyed */
+    pthread_mutex_t lock; /* for all that follows, and the grid */
+    pthread_cond_t changed;
+    struct parallel_worker **idle; /* workers nobody works with: idle_count */
     uint32_t idle_count;
-    uint64_t left_at_end;              /* references that waited when the end came */
-    int ended, attributing;
-    struct rsc_error error; /* the first; valid if status < 0 */
+    int busy;                              /* a round is under way */
+    struct parallel_columns *attributing; /* NULL: none */
+    struct rsc_error error;               /* the first; valid if status < 0 */
     int status;
 };
 
-static inline struct parallel_slot *slot_of(struct parallel_engine *engine, uint64_t chunk) {
-    return &engine->slot[chunk % (engine->workers + engine->window)];
+/* ---- parallel_round.c ---- */
+
+/* Columns and stays for rounds of that many references. Returns 0 or RSC_ENOMEM. */
+int rsc_parallel_make_round(struct parallel_engine *engine);
+void rsc_parallel_free_round(struct parallel_engine *engine);
+
+static inline uint64_t parallel_round_length(const struct parallel_engine *engine) {
+    return (uint64_t)engine->workers * engine->slice_pieces * engine->piece_length;
 }
 
-/* ---- parallel_work.c ---- */
+/* A task: goes through the round, and has it attributed. */
+void rsc_parallel_round(void *engine);
 
-/* The lock is held: segments that may be in use. */
-uint32_t rsc_parallel_in_flight(const struct parallel_engine *engine);
+/* Notes the first failure, and stops. */
+void rsc_parallel_fail(struct parallel_engine *engine, int status);
 
-/* The lock is held: whether the caller is to start another worker; it counts as running then. */
-int rsc_parallel_wants_worker(struct parallel_engine *engine);
-void rsc_parallel_submit_worker(struct parallel_engine *engine);
+/* The loops, compiled for each width. */
+parallel_gather_fn rsc_parallel_gather_plain, rsc_parallel_gather_avx2, rsc_parallel_gather_avx512;
+parallel_look_up_fn rsc_parallel_look_up_plain, rsc_parallel_look_up_avx2, rsc_parallel_look_up_avx512;
+parallel_answer_fn rsc_parallel_answer_plain, rsc_parallel_answer_avx2, rsc_parallel_answer_avx512;
+parallel_count_lines_fn rsc_parallel_count_lines_plain, rsc_parallel_count_lines_avx2, rsc_parallel_count_lines_avx512;
+parallel_renumber_fn rsc_parallel_renumber_plain, rsc_parallel_renumber_avx2, rsc_parallel_renumber_avx512;
 
 #endif

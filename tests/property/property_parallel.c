@@ -116,7 +116,7 @@ static struct rsc_profile *analyse(const struct rsc_engine_kind *kind, const str
     struct rsc_error error;
     void *state;
     if (kind->create(&state, options, NULL, &error) < 0) fail_msg("%s", error.message);
-    if (kind == &rsc_engine_parallel && chunk) rsc_parallel_set_chunk(state, chunk);
+    if (kind == &rsc_engine_parallel && chunk) rsc_parallel_set_slice(state, chunk);
     push_in_batches(kind, state, traced, rng);
     if (kind->finish(state, &profile, &error) < 0) fail_msg("%s", error.message);
     kind->destroy(state);

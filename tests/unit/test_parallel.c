@@ -34,7 +34,7 @@ static void destroyed_at_any_moment(void **state) {
         struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .workers = 1 + pushes % 4};
         void *engine;
         assert_int_equal(rsc_engine_parallel.create(&engine, &options, NULL, NULL), 0);
-        rsc_parallel_set_chunk(engine, 20 + 700 * (pushes % 3));
+        rsc_parallel_set_slice(engine, 20 + 700 * (pushes % 3));
         for (uint32_t i = 0; i < pushes; i++) {
             struct rsc_batch batch = distinct_lines(i * BATCH / 2);
             if (pushes % 2) batch.pc = pc;
