@@ -1,18 +1,18 @@
 /*
- * parallel_round.c - a round of the parallel engine, step by step, each on all workers; engine_parallel.c has the idea.
+ * rounds_work.c - a round of the parallel engine, step by step, each on all workers; engine_rounds.c has the idea.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/pages.h"
-#include "distance/parallel_state.h"
+#include "distance/rounds_state.h"
 
 /* Places of the bitmap: so many for each line, and so many rounds more, until it is compacted. */
 #define PLACES_PER_LINE 4u
 #define PLACES_ROUNDS 6u
 
-void rsc_parallel_fail(struct parallel_engine *engine, int status) {
+void rsc_rounds_fail(struct rounds_engine *engine, int status) {
     pthread_mutex_lock(&engine->lock);
     if (!engine->status) {
         engine->status = status;
@@ -20,20 +20,20 @@ void rsc_parallel_fail(struct parallel_engine *engine, int status) {
             rsc_fail(&engine->error, status, "parallel engine: too many distinct lines; take a larger --line");
         else
             rsc_fail(&engine->error, status, "out of memory (parallel engine, %u workers, rounds of %llu references)",
-                     engine->workers, (unsigned long long)parallel_round_length(engine));
+                     engine->workers, (unsigned long long)rounds_length(engine));
     }
     atomic_store(&engine->stop, 1);
     pthread_cond_broadcast(&engine->changed);
     pthread_mutex_unlock(&engine->lock);
 }
 
-static int stopped(const struct parallel_engine *engine) {
+static int stopped(const struct rounds_engine *engine) {
     return atomic_load_explicit(&engine->stop, memory_order_relaxed);
 }
 
 /* ---- memory ---- */
 
-static uint64_t pieces_most(const struct parallel_engine *engine) {
+static uint64_t pieces_most(const struct rounds_engine *engine) {
     return (uint64_t)engine->workers * engine->slice_pieces;
 }
 
@@ -42,9 +42,9 @@ static uint64_t words_of(uint64_t references) {
     return (references + RSC_RANK_LINE_SLOTS - 1) / RSC_RANK_LINE_SLOTS * 8;
 }
 
-int rsc_parallel_make_round(struct parallel_engine *engine) {
-    struct parallel_stays *stays = &engine->stays;
-    uint64_t most = parallel_round_length(engine), slice_most = most / engine->workers;
+int rsc_rounds_make_round(struct rounds_engine *engine) {
+    struct rounds_stays *stays = &engine->stays;
+    uint64_t most = rounds_length(engine), slice_most = most / engine->workers;
     stays->key = rsc_pages_new(most * sizeof *stays->key);
     stays->use = rsc_pages_new(most * sizeof *stays->use);
     stays->at = rsc_pages_new(most * sizeof *stays->at);
@@ -54,7 +54,7 @@ int rsc_parallel_make_round(struct parallel_engine *engine) {
     if (!stays->key || !stays->use || !stays->at || !stays->left || !stays->above || !engine->piece)
         return RSC_ENOMEM;
     for (uint32_t s = 0; s < engine->workers; s++) {
-        struct parallel_slice *slice = &engine->slice[s];
+        struct rounds_slice *slice = &engine->slice[s];
         slice->own_words = words_of(slice_most);
         slice->own = rsc_pages_new(slice->own_words * sizeof *slice->own);
         slice->taken_room = (uint32_t)(slice_most / RSC_TAKEN_BLOCK) + RSC_RANGES_MOST + 2;
@@ -64,9 +64,9 @@ int rsc_parallel_make_round(struct parallel_engine *engine) {
     return 0;
 }
 
-void rsc_parallel_free_round(struct parallel_engine *engine) {
-    struct parallel_stays *stays = &engine->stays;
-    uint64_t most = parallel_round_length(engine);
+void rsc_rounds_free_round(struct rounds_engine *engine) {
+    struct rounds_stays *stays = &engine->stays;
+    uint64_t most = rounds_length(engine);
     rsc_pages_free(stays->key, most * sizeof *stays->key);
     rsc_pages_free(stays->use, most * sizeof *stays->use);
     rsc_pages_free(stays->last_tag, most * sizeof *stays->last_tag);
@@ -75,7 +75,7 @@ void rsc_parallel_free_round(struct parallel_engine *engine) {
     rsc_pages_free(stays->above, most * sizeof *stays->above);
     free(engine->piece);
     for (uint32_t s = 0; engine->slice && s < engine->workers; s++) {
-        struct parallel_slice *slice = &engine->slice[s];
+        struct rounds_slice *slice = &engine->slice[s];
         rsc_rank_free(&slice->rank);
         rsc_pages_free(slice->own, slice->own_words * sizeof *slice->own);
         rsc_pages_free(slice->taken, slice->taken_room * sizeof *slice->taken);
@@ -87,14 +87,14 @@ void rsc_parallel_free_round(struct parallel_engine *engine) {
 
 /* ---- places ---- */
 
-static uint64_t distinct_lines(const struct parallel_engine *engine) {
+static uint64_t distinct_lines(const struct rounds_engine *engine) {
     uint64_t distinct = 0;
     for (uint32_t p = 0; p < RSC_PARTS; p++) distinct += engine->part[p].distinct;
     return distinct;
 }
 
 /* A larger bitmap, empty, for the stack and for that of each slice. */
-static int make_bitmaps(struct parallel_engine *engine, uint64_t places) {
+static int make_bitmaps(struct rounds_engine *engine, uint64_t places) {
     rsc_pages_free(engine->base, words_of(engine->places) * sizeof *engine->base);
     engine->places = 0;
     engine->base = rsc_pages_new(words_of(places) * sizeof *engine->base);
@@ -109,17 +109,17 @@ static int make_bitmaps(struct parallel_engine *engine, uint64_t places) {
 }
 
 static void renumber_part(void *argument, size_t part) {
-    struct parallel_engine *engine = argument;
+    struct rounds_engine *engine = argument;
     engine->renumber(engine, (uint32_t)part, engine->new_time);
 }
 
 /* Gives the lines places 0, 1, 2... in order of last use. */
-static int compact(struct parallel_engine *engine) {
+static int compact(struct rounds_engine *engine) {
     uint64_t live = distinct_lines(engine), words = words_of(engine->next_place);
-    uint64_t places = live * PLACES_PER_LINE + PLACES_ROUNDS * parallel_round_length(engine);
+    uint64_t places = live * PLACES_PER_LINE + PLACES_ROUNDS * rounds_length(engine);
     uint64_t time_bytes = engine->no_ri ? 0 : (live + 1) * sizeof *engine->new_time;
     if (places > RSC_RANK_PLACES_MAX) places = RSC_RANK_PLACES_MAX;
-    if (places < live + 2 * parallel_round_length(engine)) return RSC_ELIMIT;
+    if (places < live + 2 * rounds_length(engine)) return RSC_ELIMIT;
     if (live) {
         struct rsc_rank_bitmap *rank = &engine->slice[0].rank;
         if (time_bytes > engine->new_time_bytes) {
@@ -154,7 +154,7 @@ static int compact(struct parallel_engine *engine) {
 }
 
 /* Places for the references of the round; its pieces, slices and ranges. */
-static int begin_round(struct parallel_engine *engine) {
+static int begin_round(struct rounds_engine *engine) {
     uint64_t length = engine->piece_length, count = engine->round->count;
     uint64_t most = (count + RSC_RANK_LINE_SLOTS - 1) / RSC_RANK_LINE_SLOTS * RSC_RANK_LINE_SLOTS;
     if (engine->next_place + most > engine->places) {
@@ -168,7 +168,7 @@ static int begin_round(struct parallel_engine *engine) {
         engine->piece[p].count = (uint32_t)(count - p * length < length ? count - p * length : length);
     engine->slice_count = engine->workers < engine->piece_count ? engine->workers : engine->piece_count;
     for (uint32_t s = 0; s < engine->slice_count; s++) {
-        struct parallel_slice *slice = &engine->slice[s];
+        struct rounds_slice *slice = &engine->slice[s];
         slice->first_piece = (uint32_t)((uint64_t)engine->piece_count * s / engine->slice_count);
         slice->end_piece = (uint32_t)((uint64_t)engine->piece_count * (s + 1) / engine->slice_count);
         slice->first_slot = rsc_rank_slot((uint32_t)(engine->first_place + slice->first_piece * length));
@@ -179,7 +179,7 @@ static int begin_round(struct parallel_engine *engine) {
     for (uint32_t p = 0; engine->round->tag && p < RSC_PARTS; p++)
         if (!engine->part[p].map.extra && rsc_line_map_add_extra(&engine->part[p].map) < 0) return RSC_ENOMEM;
     if (engine->round->tag && !engine->stays.last_tag &&
-        !(engine->stays.last_tag = rsc_pages_new(parallel_round_length(engine) * sizeof *engine->stays.last_tag)))
+        !(engine->stays.last_tag = rsc_pages_new(rounds_length(engine) * sizeof *engine->stays.last_tag)))
         return RSC_ENOMEM;
     return 0;
 }
@@ -187,18 +187,18 @@ static int begin_round(struct parallel_engine *engine) {
 /* ---- workers ---- */
 
 /* A worker to count in, references first to end - 1 of the round. */
-static struct parallel_worker *begin_work(struct parallel_engine *engine, uint64_t first, uint64_t end) {
+static struct rounds_worker *begin_work(struct rounds_engine *engine, uint64_t first, uint64_t end) {
     pthread_mutex_lock(&engine->lock);
-    struct parallel_worker *worker = engine->idle[--engine->idle_count];
+    struct rounds_worker *worker = engine->idle[--engine->idle_count];
     pthread_mutex_unlock(&engine->lock);
     int status = rsc_accumulator_need_rows(&worker->sum, engine->threads, engine->kinds);
     if (!status && engine->grid.cells)
         status = rsc_phase_part_start(&worker->phases, &engine->grid, engine->round->first + first, engine->round->first + end);
-    if (status < 0) rsc_parallel_fail(engine, status);
+    if (status < 0) rsc_rounds_fail(engine, status);
     return worker;
 }
 
-static void end_work(struct parallel_engine *engine, struct parallel_worker *worker) {
+static void end_work(struct rounds_engine *engine, struct rounds_worker *worker) {
     pthread_mutex_lock(&engine->lock);
     if (engine->grid.cells && !stopped(engine)) rsc_phase_grid_add(&engine->grid, &worker->phases);
     engine->idle[engine->idle_count++] = worker;
@@ -208,20 +208,20 @@ static void end_work(struct parallel_engine *engine, struct parallel_worker *wor
 /* ---- the steps ---- */
 
 static void gather_piece(void *argument, size_t index) {
-    struct parallel_engine *engine = argument;
+    struct rounds_engine *engine = argument;
     uint64_t first = index * engine->piece_length;
-    struct parallel_worker *worker = begin_work(engine, first, first + engine->piece[index].count);
+    struct rounds_worker *worker = begin_work(engine, first, first + engine->piece[index].count);
     if (!stopped(engine)) engine->gather(engine, worker, (uint32_t)index);
     end_work(engine, worker);
 }
 
 static void look_up_part(void *argument, size_t part) {
-    struct parallel_engine *engine = argument;
+    struct rounds_engine *engine = argument;
     int status = stopped(engine) ? 0 : engine->look_up(engine, (uint32_t)part);
-    if (status < 0) rsc_parallel_fail(engine, status);
+    if (status < 0) rsc_rounds_fail(engine, status);
 }
 
-static void begin_taken(struct parallel_slice *slice, uint32_t range) {
+static void begin_taken(struct rounds_slice *slice, uint32_t range) {
     uint32_t number = slice->taken_count++;
     slice->taken[number].next = slice->taken_in[range];
     slice->taken[number].count = 0;
@@ -230,8 +230,8 @@ static void begin_taken(struct parallel_slice *slice, uint32_t range) {
 
 /* What the slice will do: bits it sets, which may be taken away again, and bits it takes away. */
 static void foresee_slice(void *argument, size_t index) {
-    struct parallel_engine *engine = argument;
-    struct parallel_slice *slice = &engine->slice[index];
+    struct rounds_engine *engine = argument;
+    struct rounds_slice *slice = &engine->slice[index];
     uint32_t shift = engine->range_shift;
     if (stopped(engine)) return;
     memset(slice->own, 0, slice->own_words * sizeof *slice->own);
@@ -241,12 +241,12 @@ static void foresee_slice(void *argument, size_t index) {
     for (uint32_t p = slice->first_piece; p < slice->end_piece; p++) {
         uint64_t base = (uint64_t)p * engine->piece_length;
         const uint64_t *key = engine->stays.key + base;
-        const struct parallel_use *use = engine->stays.use + base;
+        const struct rounds_use *use = engine->stays.use + base;
         uint32_t own_slot = rsc_rank_slot((uint32_t)(engine->first_place + base)) - slice->first_slot;
         for (uint32_t i = 0; i < engine->piece[p].stays; i++) {
             uint32_t held = (uint32_t)key[i], slot = own_slot + rsc_rank_slot(use[i].last);
             uint32_t range = held ? (held - 1) >> shift : RSC_RANGE_NONE;
-            struct parallel_taken *block = &slice->taken[slice->taken_in[range]];
+            struct rounds_taken *block = &slice->taken[slice->taken_in[range]];
             block->slot[block->count++] = held - 1;
             if (__builtin_expect(block->count == RSC_TAKEN_BLOCK, 0)) begin_taken(slice, range);
             slice->own[slot >> 6] |= 1ull << (slot & 63);
@@ -256,12 +256,12 @@ static void foresee_slice(void *argument, size_t index) {
 
 /* Brings a range of the stack up to the end of the round; each slice gets a copy of it as it is when that begins. */
 static void build_range(void *argument, size_t range) {
-    struct parallel_engine *engine = argument;
+    struct rounds_engine *engine = argument;
     uint64_t begin = (uint64_t)range << engine->range_shift >> 6, end = (uint64_t)(range + 1) << engine->range_shift >> 6;
     if (stopped(engine)) return;
     if (end > words_of(engine->next_place)) end = words_of(engine->next_place);
     for (uint32_t s = 0; s < engine->slice_count; s++) {
-        struct parallel_slice *slice = &engine->slice[s];
+        struct rounds_slice *slice = &engine->slice[s];
         uint64_t own_begin = slice->first_slot >> 6, own_end, copied = end < own_begin ? end : own_begin;
         own_end = s + 1 < engine->slice_count ? engine->slice[s + 1].first_slot >> 6 : words_of(engine->next_place);
         if (begin < copied)
@@ -272,7 +272,7 @@ static void build_range(void *argument, size_t range) {
             memcpy(engine->base + own_begin, slice->own + (own_begin - (slice->first_slot >> 6)),
                    (own_end - own_begin) * sizeof *engine->base);
         for (uint32_t number = slice->taken_in[range]; number; number = slice->taken[number].next) {
-            const struct parallel_taken *block = &slice->taken[number];
+            const struct rounds_taken *block = &slice->taken[number];
             for (uint32_t i = 0; i < block->count; i++)
                 engine->base[block->slot[i] >> 6] &= ~(1ull << (block->slot[i] & 63));
         }
@@ -280,11 +280,11 @@ static void build_range(void *argument, size_t range) {
 }
 
 static void answer_slice(void *argument, size_t index) {
-    struct parallel_engine *engine = argument;
-    struct parallel_slice *slice = &engine->slice[index];
+    struct rounds_engine *engine = argument;
+    struct rounds_slice *slice = &engine->slice[index];
     uint64_t first = (uint64_t)slice->first_piece * engine->piece_length, end = (uint64_t)slice->end_piece * engine->piece_length;
     if (end > engine->round->count) end = engine->round->count;
-    struct parallel_worker *worker = begin_work(engine, first, end);
+    struct rounds_worker *worker = begin_work(engine, first, end);
     if (!stopped(engine)) {
         memset(slice->rank.lines + (slice->first_slot >> 6), 0, words_of(end - first) * sizeof *slice->rank.lines);
         engine->count_lines(&slice->rank, slice->first_slot >> 9);
@@ -296,20 +296,20 @@ static void answer_slice(void *argument, size_t index) {
 /* ---- attribution, in order, beside the next round ---- */
 
 static void attribute_round(void *argument) {
-    struct parallel_engine *engine = argument;
-    struct parallel_columns *columns = engine->attributing;
-    int status = stopped(engine) ? 0 : rsc_late_attribution_count(engine->late, columns->line, columns->count);
-    if (status < 0) rsc_parallel_fail(engine, status);
+    struct rounds_engine *engine = argument;
+    struct rounds_columns *columns = engine->attributing;
+    int status = stopped(engine) ? 0 : rsc_late_attribution_count(engine->tags.late, columns->line, columns->count);
+    if (status < 0) rsc_rounds_fail(engine, status);
     pthread_mutex_lock(&engine->lock);
     engine->attributing = NULL;
     pthread_cond_broadcast(&engine->changed);
     pthread_mutex_unlock(&engine->lock);
 }
 
-void rsc_parallel_round(void *argument) {
-    struct parallel_engine *engine = argument;
+void rsc_rounds_round(void *argument) {
+    struct rounds_engine *engine = argument;
     int status = stopped(engine) ? 0 : begin_round(engine), attribute;
-    if (status < 0) rsc_parallel_fail(engine, status);
+    if (status < 0) rsc_rounds_fail(engine, status);
     if (!stopped(engine)) {
         rsc_pool_for(engine->pool, engine->piece_count, gather_piece, engine);
         rsc_pool_for(engine->pool, RSC_PARTS, look_up_part, engine);

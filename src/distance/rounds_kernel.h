@@ -1,13 +1,13 @@
 /*
- * parallel_kernel.h - the loops of the parallel engine; included once per vector width. engine_parallel.c says what
+ * rounds_kernel.h - the loops of the parallel engine; included once per vector width. engine_rounds.c says what
  * they are for.
  *
  * `tagged` and `with_ri` are constants where they are inlined.
  */
-#ifndef RSC_DISTANCE_PARALLEL_KERNEL_H
-#define RSC_DISTANCE_PARALLEL_KERNEL_H
+#ifndef RSC_DISTANCE_ROUNDS_KERNEL_H
+#define RSC_DISTANCE_ROUNDS_KERNEL_H
 
-#include "distance/parallel_state.h"
+#include "distance/rounds_state.h"
 #include "distance/recent.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -22,7 +22,7 @@
  * What a block from `done` of the piece on leaves unanswered becomes stays. `stay_of` is the stay of each lane. Returns how
  * many stays there are.
  */
-INLINE uint32_t note_stays(struct parallel_worker *worker, const struct parallel_stays *out, uint64_t base, uint32_t stays,
+INLINE uint32_t note_stays(struct rounds_worker *worker, const struct rounds_stays *out, uint64_t base, uint32_t stays,
                            uint32_t done, int tagged, uint16_t *stay_of) {
     const struct rsc_unanswered *rest = &worker->filter.unanswered;
     for (uint32_t k = 0; k < rest->count; k++, stays++) {
@@ -41,7 +41,7 @@ INLINE uint32_t note_stays(struct parallel_worker *worker, const struct parallel
 }
 
 /* The same with a filter of one line: each leaves when the next one comes. */
-INLINE uint32_t note_single_stays(struct parallel_worker *worker, const struct parallel_stays *out, uint64_t base,
+INLINE uint32_t note_single_stays(struct rounds_worker *worker, const struct rounds_stays *out, uint64_t base,
                                   uint32_t stays, uint32_t done, const uint32_t *tags) {
     const struct rsc_unanswered *rest = &worker->filter.unanswered;
     uint32_t count = rest->count;
@@ -55,15 +55,15 @@ INLINE uint32_t note_single_stays(struct parallel_worker *worker, const struct p
 }
 
 /* Counts what the filter answered of a block of `count` references from `done` of the piece on. */
-INLINE void count_answered(struct parallel_engine *engine, struct parallel_worker *worker, uint32_t done, uint32_t count,
+INLINE void count_answered(struct rounds_engine *engine, struct rounds_worker *worker, uint32_t done, uint32_t count,
                            uint64_t at, int with_ri) {
     const struct rsc_unanswered *rest = &worker->filter.unanswered;
-    const struct parallel_columns *round = engine->round;
+    const struct rounds_columns *round = engine->round;
     uint32_t kept = 0, next = 0;
     if (engine->grid.cells) {
         for (uint32_t k = 0; k < rest->count; k++) worker->rd[rest->index[k]] = RSC_RD_COLD; /* for now */
         rsc_phase_part_count(&worker->phases, round->first + at + done, worker->rd, count,
-                             engine->rd_cap ? engine->rd_cap : UINT64_MAX);
+                             engine->tags.rd_cap ? engine->tags.rd_cap : UINT64_MAX);
     }
     for (uint32_t k = 0; k <= rest->count; k++) {
         uint32_t end = k < rest->count ? rest->index[k] : count, part = end - next;
@@ -79,7 +79,7 @@ INLINE void count_answered(struct parallel_engine *engine, struct parallel_worke
 }
 
 /* What is in the filter at the end of a piece leaves it, oldest first. */
-INLINE void empty_filter(struct parallel_worker *worker, struct parallel_piece *piece, const uint16_t *stay_of, int tagged) {
+INLINE void empty_filter(struct rounds_worker *worker, struct rounds_piece *piece, const uint16_t *stay_of, int tagged) {
     struct rsc_recent *recent = &worker->filter.recent;
     piece->left_count = recent->count;
     for (uint32_t i = 0; i < piece->left_count; i++) {
@@ -97,12 +97,12 @@ INLINE void empty_filter(struct parallel_worker *worker, struct parallel_piece *
 }
 
 /* Deals the stays to parts, in order. */
-INLINE void deal(struct parallel_engine *engine, struct parallel_worker *worker, struct parallel_piece *piece, uint64_t base,
+INLINE void deal(struct rounds_engine *engine, struct rounds_worker *worker, struct rounds_piece *piece, uint64_t base,
                  int tagged) {
-    const struct parallel_stays *out = &engine->stays;
+    const struct rounds_stays *out = &engine->stays;
     uint32_t counts[4][RSC_PARTS] = {{0}}, next[RSC_PARTS], stays = piece->stays, i = 0, sum = 0;
     uint64_t multiplier = engine->part_multiplier, *key = out->key + base;
-    struct parallel_use *use = out->use + base;
+    struct rounds_use *use = out->use + base;
     for (uint32_t k = 0; k < stays; k++) worker->part[k] = (uint8_t)((worker->line[k] >> 4) * multiplier >> 58);
     for (; i + 4 <= stays; i += 4) /* four counters, so that neighbours of one part do not wait for each other */
         for (uint32_t k = 0; k < 4; k++) counts[k][worker->part[i + k]]++;
@@ -114,15 +114,15 @@ INLINE void deal(struct parallel_engine *engine, struct parallel_worker *worker,
     for (uint32_t k = 0; k < stays; k++) {
         uint32_t to = next[worker->part[k]]++;
         key[to] = worker->line[k];
-        use[to] = (struct parallel_use){(uint16_t)k, worker->last_use[k]};
+        use[to] = (struct rounds_use){(uint16_t)k, worker->last_use[k]};
         if (tagged) out->last_tag[base + to] = worker->tag[k];
     }
 }
 
-INLINE void gather(struct parallel_engine *engine, struct parallel_worker *worker, uint32_t piece_number, int tagged,
+INLINE void gather(struct rounds_engine *engine, struct rounds_worker *worker, uint32_t piece_number, int tagged,
                    int with_ri) {
-    struct parallel_columns *round = engine->round;
-    struct parallel_piece *piece = &engine->piece[piece_number];
+    struct rounds_columns *round = engine->round;
+    struct rounds_piece *piece = &engine->piece[piece_number];
     struct rsc_exact *filter = &worker->filter;
     struct rsc_recent *recent = &filter->recent;
     uint64_t base = (uint64_t)piece_number * engine->piece_length, *lines = round->line + base;
@@ -131,7 +131,7 @@ INLINE void gather(struct parallel_engine *engine, struct parallel_worker *worke
     uint32_t stays = 0, answered = 0;
     if (RECENT_WIDTH == 1) recent->one = 1;
     for (uint32_t done = 0, count; done < piece->count; done += count) {
-        count = piece->count - done < RSC_PARALLEL_BLOCK ? piece->count - done : RSC_PARALLEL_BLOCK;
+        count = piece->count - done < RSC_ROUNDS_BLOCK ? piece->count - done : RSC_ROUNDS_BLOCK;
         filter->now = done;
         recent_repeats(filter, lines + done, tagged ? tags + done : NULL, count, worker->rd, worker->ri, worker->last_tag, with_ri);
 #if defined(__AVX2__)
@@ -163,7 +163,7 @@ INLINE void gather(struct parallel_engine *engine, struct parallel_worker *worke
     }
 }
 
-INLINE void gather_for(struct parallel_engine *engine, struct parallel_worker *worker, uint32_t piece) {
+INLINE void gather_for(struct rounds_engine *engine, struct rounds_worker *worker, uint32_t piece) {
     if (engine->round->tag)
         engine->no_ri ? gather(engine, worker, piece, 1, 0) : gather(engine, worker, piece, 1, 1);
     else
@@ -203,14 +203,14 @@ INLINE uint32_t make_unit(struct rsc_line_map *map, uint64_t line, uint32_t *fou
     return unit;
 }
 
-INLINE int look_up(struct parallel_engine *engine, uint32_t part_number, int tagged) {
-    struct parallel_part *part = &engine->part[part_number];
+INLINE int look_up(struct rounds_engine *engine, uint32_t part_number, int tagged) {
+    struct rounds_part *part = &engine->part[part_number];
     struct rsc_line_map *map = &part->map;
     uint32_t found[LOOK_UNIT] = {0};
     for (uint32_t p = 0; p < engine->piece_count; p++) {
-        const struct parallel_piece *piece = &engine->piece[p];
+        const struct rounds_piece *piece = &engine->piece[p];
         uint64_t base = (uint64_t)p * engine->piece_length, *key = engine->stays.key + base;
-        const struct parallel_use *use = engine->stays.use + base;
+        const struct rounds_use *use = engine->stays.use + base;
         const uint32_t *tag = tagged ? engine->stays.last_tag + base : NULL;
         uint32_t slot = rsc_rank_slot((uint32_t)(engine->first_place + base)), turn = 0;
         uint32_t from = part_number ? piece->part_end[part_number - 1] : 0, end = piece->part_end[part_number];
@@ -239,7 +239,7 @@ INLINE int look_up(struct parallel_engine *engine, uint32_t part_number, int tag
     return 0;
 }
 
-INLINE int look_up_for(struct parallel_engine *engine, uint32_t part) {
+INLINE int look_up_for(struct rounds_engine *engine, uint32_t part) {
     return engine->round->tag ? look_up(engine, part, 1) : look_up(engine, part, 0);
 }
 
@@ -247,14 +247,14 @@ INLINE int look_up_for(struct parallel_engine *engine, uint32_t part) {
 
 #define ANSWER_AHEAD 8u
 
-INLINE uint64_t time_of_slot(const struct parallel_engine *engine, uint32_t slot) {
+INLINE uint64_t time_of_slot(const struct rounds_engine *engine, uint32_t slot) {
     return slot >= engine->compacted_slot ? engine->time_of_place + rsc_rank_place(slot) : engine->old_time[rsc_rank_place(slot)];
 }
 
 /* Counts `count` stays from number `first` of the piece on, whose distances are in the worker's arrays. */
-INLINE void count_stays(struct parallel_engine *engine, struct parallel_worker *worker, uint64_t base, uint32_t first,
+INLINE void count_stays(struct rounds_engine *engine, struct rounds_worker *worker, uint64_t base, uint32_t first,
                         uint32_t count, int tagged, int with_ri) {
-    struct parallel_columns *round = engine->round;
+    struct rounds_columns *round = engine->round;
     const uint16_t *at = engine->stays.at + base + first;
     for (uint32_t i = 0; round->who && i < count; i++) worker->who[i] = round->who[base + at[i]];
     for (uint32_t i = 0; tagged && i < count; i++)
@@ -262,23 +262,23 @@ INLINE void count_stays(struct parallel_engine *engine, struct parallel_worker *
     for (uint32_t i = 0; engine->grid.cells && i < count; i++)
         if (worker->rd[i] != RSC_RD_COLD)
             rsc_phase_part_not_cold(&worker->phases, round->first + base + at[i], worker->rd[i],
-                                    engine->rd_cap ? engine->rd_cap : UINT64_MAX);
+                                    engine->tags.rd_cap ? engine->tags.rd_cap : UINT64_MAX);
     rsc_accumulate_part(&worker->sum, worker->who, worker->rd, with_ri ? worker->ri : NULL, count);
 }
 
-INLINE void answer_piece(struct parallel_engine *engine, struct parallel_worker *worker, struct rsc_rank_bitmap *rank,
+INLINE void answer_piece(struct rounds_engine *engine, struct rounds_worker *worker, struct rsc_rank_bitmap *rank,
                          uint32_t number, int tagged, int with_ri) {
-    const struct parallel_piece *piece = &engine->piece[number];
+    const struct rounds_piece *piece = &engine->piece[number];
     uint64_t base = (uint64_t)number * engine->piece_length, *before = worker->line;
     const uint64_t *key = engine->stays.key + base;
-    const struct parallel_use *use = engine->stays.use + base;
+    const struct rounds_use *use = engine->stays.use + base;
     const uint16_t *at = engine->stays.at + base, *left = engine->stays.left + base;
     const uint8_t *above = engine->stays.above + base;
     uint32_t slot = rsc_rank_slot((uint32_t)(engine->first_place + base)), stays = piece->stays;
     uint64_t time = engine->round->first + base;
     for (uint32_t i = 0; i < stays; i++) before[use[i].number] = key[i];
     for (uint32_t done = 0, count; done < stays; done += count) {
-        count = stays - done < RSC_PARALLEL_BLOCK ? stays - done : RSC_PARALLEL_BLOCK;
+        count = stays - done < RSC_ROUNDS_BLOCK ? stays - done : RSC_ROUNDS_BLOCK;
         for (uint32_t i = 0; i < count; i++) {
             uint32_t k = done + i, soon = k + ANSWER_AHEAD < stays ? (uint32_t)before[k + ANSWER_AHEAD] : 0;
             if (soon) {
@@ -307,7 +307,7 @@ INLINE void count_lines(struct rsc_rank_bitmap *rank, uint32_t lines) {
     rsc_rank_take_over(rank, lines);
 }
 
-INLINE void answer_for(struct parallel_engine *engine, struct parallel_worker *worker, struct parallel_slice *slice) {
+INLINE void answer_for(struct rounds_engine *engine, struct rounds_worker *worker, struct rounds_slice *slice) {
     for (uint32_t p = slice->first_piece; p < slice->end_piece; p++) {
         if (engine->round->tag)
             engine->no_ri ? answer_piece(engine, worker, &slice->rank, p, 1, 0) : answer_piece(engine, worker, &slice->rank, p, 1, 1);
@@ -318,7 +318,7 @@ INLINE void answer_for(struct parallel_engine *engine, struct parallel_worker *w
 
 /* ---- compaction: every line's new slot, by the counts of slice 0's stack ---- */
 
-INLINE void renumber(struct parallel_engine *engine, uint32_t part, uint64_t *new_time) {
+INLINE void renumber(struct rounds_engine *engine, uint32_t part, uint64_t *new_time) {
     const struct rsc_rank_bitmap *rank = &engine->slice[0].rank;
     struct rsc_line_map *map = &engine->part[part].map;
     for (uint64_t unit = 0; unit < map->unit_count; unit++) {
