@@ -305,8 +305,9 @@ static void phases_where_they_double(void **state) {
 static void long_traces_in_chunks_that_grow(void **state) {
     static const char *const specs[] = {"uniform,lines=20000", "zipf,lines=300000,skew=0.9", "cyclic,lines=70000",
                                         "stride,lines=1000000", "mix,lines=50000,threads=3"};
-    const uint32_t count = 1500000;
-    const size_t used = property_traces(150) < 100 ? 2 : sizeof specs / sizeof *specs; /* sanitizers are slow */
+    const int slow = property_traces(150) < 100; /* sanitizers */
+    const uint32_t count = slow ? 700000 : 1500000;
+    const size_t used = slow ? 2 : sizeof specs / sizeof *specs;
     (void)state;
     for (size_t s = 0; s < used; s++) {
         struct rsc_rng rng;
