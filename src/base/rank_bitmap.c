@@ -51,10 +51,9 @@ static uint64_t level_entries(uint32_t line_count, uint32_t level) {
     return (entries + 15) / 16 * 16;
 }
 
-/* Writes the counts of a line, group and nodes that filling has just reached. */
-static void enter_line(struct rsc_rank_bitmap *rank, uint32_t line) {
-    uint64_t *words = rank->lines + (uint64_t)line * 8;
-    words[7] = 0;
+/* Writes the counts of the group and nodes that filling has just reached with a line. */
+static void enter_group(struct rsc_rank_bitmap *rank, uint32_t line) {
+    const uint64_t *words = rank->lines + (uint64_t)line * 8;
     if (line & 31) {
         rank->group[line] = (uint16_t)(rank->group[line - 1] + rsc_rank_line_total(words - 8));
         return;
@@ -71,6 +70,11 @@ static void enter_line(struct rsc_rank_bitmap *rank, uint32_t line) {
         if (node) left += rank->level[k][node - 1];
         rank->level[k][node] = 0;
     }
+}
+
+static void enter_line(struct rsc_rank_bitmap *rank, uint32_t line) {
+    rank->lines[(uint64_t)line * 8 + 7] = 0;
+    enter_group(rank, line);
 }
 
 int rsc_rank_init(struct rsc_rank_bitmap *rank, uint64_t places) {
@@ -143,4 +147,14 @@ void rsc_rank_fill(struct rsc_rank_bitmap *rank, uint64_t set) {
         rsc_rank_set(rank, rsc_rank_slot(place));
         rank->set--;
     }
+}
+
+void rsc_rank_take_over(struct rsc_rank_bitmap *rank, uint32_t lines) {
+    rank->set = 0;
+    for (uint32_t line = 0; line < lines; line++) {
+        enter_group(rank, line);
+        rank->set += rsc_rank_line_total(rank->lines + (uint64_t)line * 8);
+    }
+    rank->word = lines ? lines * 8 - 1 : 0;
+    if (!lines) enter_line(rank, 0);
 }

@@ -61,6 +61,12 @@ void rsc_rank_free(struct rsc_rank_bitmap *rank);
 /* Empties it and sets the first `set` places. */
 void rsc_rank_fill(struct rsc_rank_bitmap *rank, uint64_t set);
 
+/*
+ * Takes the first `lines` lines as entered: their words, and their counts (rsc_rank_count_line()), were written by the
+ * caller. Bits may be set from the first place after them on, where words must be 0.
+ */
+void rsc_rank_take_over(struct rsc_rank_bitmap *rank, uint32_t lines);
+
 /* Bytes held. */
 uint64_t rsc_rank_bytes(const struct rsc_rank_bitmap *rank);
 
@@ -85,6 +91,16 @@ static inline uint64_t rsc_rank_places(const struct rsc_rank_bitmap *rank) {
 /* Bits set in the whole line. */
 static inline uint32_t rsc_rank_line_total(const uint64_t *line) {
     return (uint32_t)(line[7] >> 54 & 511) + (uint32_t)__builtin_popcountll(line[6]);
+}
+
+/* Writes a line's counts, from its words. */
+static inline void rsc_rank_count_line(uint64_t *line) {
+    uint64_t counts = 0, before = 0;
+    for (uint32_t word = 0; word < 7; word++) {
+        counts |= before << 9 * word;
+        before += (uint64_t)__builtin_popcountll(line[word]);
+    }
+    line[7] = counts;
 }
 
 /* Sets the bit at `slot`, which is behind every slot set before. */

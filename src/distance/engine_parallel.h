@@ -1,11 +1,22 @@
-/* engine_parallel.h - what tests may turn on the parallel engine that users may not. */
+/* engine_parallel.h - the two ways of the parallel engine, what they share, and what tests may turn on them that users may not. */
 #ifndef RSC_DISTANCE_ENGINE_PARALLEL_H
 #define RSC_DISTANCE_ENGINE_PARALLEL_H
 
 #include <stdint.h>
 
-/* Makes all chunks (but the last) this long, and the ring just large enough. `state` is that of
- * rsc_engine_parallel.create(); call before the first push. */
-void rsc_parallel_set_chunk(void *state, uint32_t references);
+#include "distance/accumulate.h"
+#include "distance/engine_kind.h"
+#include "distance/late_attribution.h"
+
+extern const struct rsc_engine_kind rsc_parallel_chunks, rsc_parallel_rounds;
+
+/* The profile of all that was counted; warns of threads without rows. Returns 0 or an error. */
+int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const struct rsc_log *log,
+                         struct rsc_profile **out, struct rsc_error *error);
+
+/* Before the first push, `state` being that of create(). Chunks: makes all (but the last) this long, and the ring just large
+ * enough. Rounds: gives each worker about so many references, in whole lines of the bitmap (448). */
+void rsc_chunks_set_length(void *state, uint32_t references);
+void rsc_rounds_set_slice(void *state, uint32_t references);
 
 #endif

@@ -143,3 +143,31 @@ int rsc_late_attribution_fill(struct rsc_late_attribution *late, struct rsc_prof
     while ((status = next_batch(late)) > 0) {}
     return status < 0 ? status : rsc_attribution_fill(late->counting, profile);
 }
+
+void rsc_late_tags_free(struct rsc_late_tags *tags) {
+    rsc_late_attribution_free(tags->late);
+    free(tags->tag);
+}
+
+int rsc_late_tags_give(struct rsc_late_tags *tags, const struct rsc_batch *batch, int begun, struct rsc_error *error) {
+    if (tags->attribute == 0 && batch->count) tags->attribute = batch->pc ? 1 : 2;
+    if (tags->attribute == 2) {
+        if (!begun) { /* no worker has seen it */
+            rsc_late_attribution_free(tags->late);
+            tags->late = NULL;
+        }
+        return 0;
+    }
+    if (!tags->late) {
+        int status = rsc_late_attribution_new(&tags->late, tags->rd_cap, tags->line_shift, error);
+        if (status < 0) return status;
+    }
+    if (batch->count > tags->room) {
+        free(tags->tag);
+        tags->tag = malloc(batch->count * sizeof *tags->tag);
+        tags->room = tags->tag ? batch->count : 0;
+        if (!tags->tag) return rsc_fail_memory(error, "tags");
+    }
+    if (rsc_late_attribution_tags(tags->late, batch, tags->tag) < 0) return rsc_fail_memory(error, "tags");
+    return 0;
+}

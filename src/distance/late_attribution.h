@@ -23,6 +23,22 @@ void rsc_late_attribution_free(struct rsc_late_attribution *late);
 /* Copies the batch and writes one tag per access. Returns 0 or RSC_ENOMEM. */
 int rsc_late_attribution_tags(struct rsc_late_attribution *late, const struct rsc_batch *batch, uint32_t *tags);
 
+/* The tags of one batch after the other, where attribution is wanted. */
+struct rsc_late_tags {
+    uint32_t attribute; /* as in rsc_engine_options; 1 or 2 once decided */
+    uint32_t line_shift;
+    uint64_t rd_cap;
+    struct rsc_late_attribution *late; /* NULL: none */
+    uint32_t *tag;                     /* by access of the batch */
+    uint32_t room;
+};
+
+void rsc_late_tags_free(struct rsc_late_tags *tags);
+
+/* Decides with the first batch, and gives the accesses of this one their tags; `begun`: references were pushed before.
+ * Returns 0 or an error. */
+int rsc_late_tags_give(struct rsc_late_tags *tags, const struct rsc_batch *batch, int begun, struct rsc_error *error);
+
 /* What became of a reference: its distance (UINT32_MAX: cold) and, in the upper half, the tag of the use before. */
 static inline uint64_t rsc_outcome(uint32_t rd, uint32_t last_tag) { return (uint64_t)last_tag << 32 | rd; }
 

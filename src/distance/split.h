@@ -7,7 +7,7 @@
  * exact). What a state holds gets its distance there and is counted; the rest
  * goes on to the next, and what is left in the end is cold.
  *
- * engine_parallel.c decides who does what when.
+ * engine_chunks.c decides who does what when.
  */
 #ifndef RSC_DISTANCE_SPLIT_H
 #define RSC_DISTANCE_SPLIT_H

@@ -2,8 +2,8 @@
  * property_parallel.c - the parallel engine against the serial one and brute force.
  *
  * Random traces of all shapes, with several threads, instructions, events and
- * accesses that straddle lines, go through 1 to 5 workers in chunks of 1 reference
- * and more, chosen around the trace's own length too. Every number of the profile
+ * accesses that straddle lines, go through 1 to 5 workers, cut in both ways, in chunks
+ * of 1 reference and more, chosen around the trace's own length too. Every number of the profile
  * must be that of the serial engine; distances, intervals, threads and pairs are
  * counted by brute force as well.
  */
@@ -116,7 +116,8 @@ static struct rsc_profile *analyse(const struct rsc_engine_kind *kind, const str
     struct rsc_error error;
     void *state;
     if (kind->create(&state, options, NULL, &error) < 0) fail_msg("%s", error.message);
-    if (kind == &rsc_engine_parallel && chunk) rsc_parallel_set_chunk(state, chunk);
+    if (kind == &rsc_parallel_chunks && chunk) rsc_chunks_set_length(state, chunk);
+    if (kind == &rsc_parallel_rounds && chunk) rsc_rounds_set_slice(state, chunk);
     push_in_batches(kind, state, traced, rng);
     if (kind->finish(state, &profile, &error) < 0) fail_msg("%s", error.message);
     kind->destroy(state);
@@ -252,7 +253,8 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, rng);
     options.workers = 1 + (uint32_t)rsc_rng_below(rng, 5);
     struct rsc_profile *parallel =
-        analyse(&rsc_engine_parallel, &options, some_chunk(rng, truth.references), &traced, rng);
+        analyse(rsc_rng_below(rng, 2) ? &rsc_parallel_chunks : &rsc_parallel_rounds, &options,
+                some_chunk(rng, truth.references), &traced, rng);
     check_truth(&truth, parallel, traced.pc && options.attribute != 2, options.no_ri);
     check_same(serial, parallel);
     rsc_profile_free(serial);
@@ -291,7 +293,7 @@ static void phases_where_they_double(void **state) {
             struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, &rng);
             options.workers = 1 + i % 4;
             uint32_t chunk = i % 2 ? 1 + traced.trace.count / 7 : traced.trace.count;
-            struct rsc_profile *parallel = analyse(&rsc_engine_parallel, &options, chunk, &traced, &rng);
+            struct rsc_profile *parallel = analyse(i % 5 ? &rsc_parallel_chunks : &rsc_parallel_rounds, &options, chunk, &traced, &rng);
             check_same(serial, parallel);
             rsc_profile_free(serial);
             rsc_profile_free(parallel);
@@ -303,8 +305,9 @@ static void phases_where_they_double(void **state) {
 static void long_traces_in_chunks_that_grow(void **state) {
     static const char *const specs[] = {"uniform,lines=20000", "zipf,lines=300000,skew=0.9", "cyclic,lines=70000",
                                         "stride,lines=1000000", "mix,lines=50000,threads=3"};
-    const uint32_t count = 1500000;
-    const size_t used = property_traces(150) < 100 ? 2 : sizeof specs / sizeof *specs; /* sanitizers are slow */
+    const int slow = property_traces(150) < 100; /* sanitizers */
+    const uint32_t count = slow ? 700000 : 1500000;
+    const size_t used = slow ? 2 : sizeof specs / sizeof *specs;
     (void)state;
     for (size_t s = 0; s < used; s++) {
         struct rsc_rng rng;
@@ -323,10 +326,13 @@ static void long_traces_in_chunks_that_grow(void **state) {
         struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .phases = 9, .workers = 1};
         struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, &rng);
         options.workers = 1 + (uint32_t)(s + 1) % 5;
-        struct rsc_profile *parallel = analyse(&rsc_engine_parallel, &options, 0, &traced, &rng);
-        check_same(serial, parallel);
+        for (int rounds = 0; rounds < 2; rounds++) {
+            struct rsc_profile *parallel =
+                analyse(rounds ? &rsc_parallel_rounds : &rsc_parallel_chunks, &options, 0, &traced, &rng);
+            check_same(serial, parallel);
+            rsc_profile_free(parallel);
+        }
         rsc_profile_free(serial);
-        rsc_profile_free(parallel);
         traced_free(&traced);
     }
 }

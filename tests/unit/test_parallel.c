@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -30,17 +31,19 @@ static struct rsc_batch distinct_lines(uint64_t first) {
 
 static void destroyed_at_any_moment(void **state) {
     (void)state;
-    for (uint32_t pushes = 0; pushes < 12; pushes++) {
+    for (uint32_t turn = 0; turn < 24; turn++) {
+        const struct rsc_engine_kind *way = turn % 2 ? &rsc_parallel_rounds : &rsc_parallel_chunks;
+        uint32_t pushes = turn / 2;
         struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .workers = 1 + pushes % 4};
         void *engine;
-        assert_int_equal(rsc_engine_parallel.create(&engine, &options, NULL, NULL), 0);
-        rsc_parallel_set_chunk(engine, 20 + 700 * (pushes % 3));
+        assert_int_equal(way->create(&engine, &options, NULL, NULL), 0);
+        (turn % 2 ? rsc_rounds_set_slice : rsc_chunks_set_length)(engine, 20 + 700 * (pushes % 3));
         for (uint32_t i = 0; i < pushes; i++) {
             struct rsc_batch batch = distinct_lines(i * BATCH / 2);
             if (pushes % 2) batch.pc = pc;
-            assert_int_equal(rsc_engine_parallel.push(engine, &batch, NULL), 0);
+            assert_int_equal(way->push(engine, &batch, NULL), 0);
         }
-        rsc_engine_parallel.destroy(engine); /* workers are busy */
+        way->destroy(engine); /* workers are busy */
     }
     rsc_engine_parallel.destroy(NULL);
 }
@@ -64,12 +67,13 @@ static void by_its_name(void **state) {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* In a process that may not grow: an error with its reason, then a clean end. */
-static int end_without_memory(void) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "parallel", .workers = 2};
+static int end_without_memory(uint32_t workers, uint64_t limit) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "parallel", .workers = workers};
+    char wanted[80];
     struct rsc_engine *engine;
     struct rsc_profile *profile = NULL;
     struct rsc_error error = {0};
-    if (address_limit_set(800u << 20)) return ADDRESS_LIMIT_IGNORED;
+    if (address_limit_set(limit)) return ADDRESS_LIMIT_IGNORED;
     if (rsc_engine_new(&engine, &options, &error) < 0) return 10;
     int status = 0;
     for (uint64_t i = 0; i < 5000 && !status; i++) {
@@ -80,19 +84,26 @@ static int end_without_memory(void) {
     rsc_profile_free(profile);
     rsc_engine_free(engine);
     if (status != RSC_ENOMEM) return 11;
-    return strstr(error.message, "out of memory (parallel engine, 2 workers") ? 0 : 12;
+    snprintf(wanted, sizeof wanted, "out of memory (parallel engine, %u workers", workers);
+    return strstr(error.message, wanted) ? 0 : 12;
 }
 
 static void out_of_memory(void **state) {
-    int status;
+    static const struct {
+        uint32_t workers;
+        uint64_t limit;
+    } ways[] = {{2, 800u << 20}, {8, 800u << 20}}; /* chunks, and rounds */
     (void)state;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) _exit(end_without_memory());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == ADDRESS_LIMIT_IGNORED) skip();
-    assert_int_equal(WEXITSTATUS(status), 0);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        int status;
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) _exit(end_without_memory(ways[i].workers, ways[i].limit));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        if (WEXITSTATUS(status) == ADDRESS_LIMIT_IGNORED) skip();
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
 }
 #else
 static void out_of_memory(void **state) {

@@ -80,6 +80,37 @@ static void jumps(void **state) {
     follow(4000000, 448 * 512, 50, 10, 1, 300000);
 }
 
+/* Words written from outside: counts as if every bit had been set one by one, and places after them to go on with. */
+static void words_taken_over(void **state) {
+    (void)state;
+    for (uint32_t lines = 0; lines < 2000; lines = lines * 3 + 1) {
+        uint64_t filled = (uint64_t)lines * RSC_RANK_LINE_SLOTS, places = filled + 1000;
+        struct rsc_rank_bitmap rank;
+        struct rsc_rng rng;
+        uint8_t *bits = calloc(places, 1);
+        rsc_rng_seed(&rng, lines, 1);
+        assert_int_equal(rsc_rank_init(&rank, places), 0);
+        for (uint64_t place = 0; place < filled; place++) {
+            bits[place] = rsc_rng_below(&rng, 3) == 0;
+            uint32_t slot = rsc_rank_slot((uint32_t)place);
+            rank.lines[slot >> 6] |= (uint64_t)bits[place] << (slot & 63);
+        }
+        for (uint32_t line = 0; line < lines; line++) rsc_rank_count_line(rank.lines + 8ull * line);
+        rsc_rank_take_over(&rank, lines);
+        compare(&rank, bits, filled);
+        for (uint64_t place = filled; place < places; place += 1 + rsc_rng_below(&rng, 9)) {
+            rsc_rank_set(&rank, rsc_rank_slot((uint32_t)place));
+            bits[place] = 1;
+            uint64_t victim = rsc_rng_below(&rng, place + 1);
+            if (bits[victim]) rsc_rank_take(&rank, rsc_rank_slot((uint32_t)victim));
+            bits[victim] = 0;
+        }
+        compare(&rank, bits, places);
+        rsc_rank_free(&rank);
+        free(bits);
+    }
+}
+
 static void limits(void **state) {
     struct rsc_rank_bitmap rank;
     (void)state;
@@ -93,6 +124,7 @@ int main(void) {
         cmocka_unit_test(small_ones),
         cmocka_unit_test(across_groups_and_levels),
         cmocka_unit_test(jumps),
+        cmocka_unit_test(words_taken_over),
         cmocka_unit_test(limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

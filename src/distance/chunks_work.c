@@ -1,9 +1,9 @@
 /*
- * parallel_work.c - chunks of the parallel engine: how long they are, and what a worker does with one;
- * engine_parallel.c has the idea.
+ * chunks_work.c - chunks of the parallel engine: how long they are, and what a worker does with one;
+ * engine_chunks.c has the idea.
  */
 #include "base/fail.h"
-#include "distance/parallel_state.h"
+#include "distance/chunks_state.h"
 
 /*
  * References in a chunk, at least. Short chunks share few lines with the ones before them, and most of their lines
@@ -22,7 +22,7 @@
  * processor time of the serial engine on 40 M uniform references to 100 K and 400 K lines; with 32, 1.35 and 1.61. */
 #define CHUNK_LINES 32u
 
-static void fail(struct parallel_engine *engine, int status) {
+static void fail(struct chunks_engine *engine, int status) {
     pthread_mutex_lock(&engine->lock);
     if (!engine->status) {
         engine->status = status;
@@ -41,19 +41,19 @@ static void fail(struct parallel_engine *engine, int status) {
 /* ---- chunks; the lock is held ---- */
 
 /* A chunk need not be longer than `enough`, nor shorter than `least`, and may not be longer than `longest`. */
-static uint64_t within(const struct parallel_engine *engine, uint64_t length, uint64_t least) {
+static uint64_t within(const struct chunks_engine *engine, uint64_t length, uint64_t least) {
     if (length > engine->enough) length = engine->enough;
     if (length < least) length = least;
     return length < engine->longest ? length : engine->longest;
 }
 
 /* What is done is reason enough for a chunk of this length; what waits may make it longer. */
-static uint64_t chunk_length_by_done(const struct parallel_engine *engine) {
+static uint64_t chunk_length_by_done(const struct chunks_engine *engine) {
     if (engine->fixed_chunk) return engine->fixed_chunk < engine->longest ? engine->fixed_chunk : engine->longest;
     return within(engine, engine->taken / engine->workers, CHUNK_LEAST);
 }
 
-static uint64_t chunk_length(const struct parallel_engine *engine) {
+static uint64_t chunk_length(const struct chunks_engine *engine) {
     uint64_t by_done = chunk_length_by_done(engine), by_waiting = (engine->filled - engine->taken) / engine->workers;
     if (engine->fixed_chunk) return by_done;
     if (engine->ended)
@@ -66,13 +66,13 @@ static uint64_t chunk_length(const struct parallel_engine *engine) {
  * finish at about the same time, but the pushing thread follows them closely: it fills what they are done with.)
  * Outcomes stay until they are attributed, after the whole chunk and all before it.
  */
-uint32_t rsc_parallel_in_flight(const struct parallel_engine *engine) {
-    uint64_t chunks = engine->late ? 2 * engine->workers : engine->workers + 2;
+uint32_t rsc_chunks_in_flight(const struct chunks_engine *engine) {
+    uint64_t chunks = engine->tags.late ? 2 * engine->workers : engine->workers + 2;
     uint64_t wanted = (chunks * chunk_length_by_done(engine) >> engine->ring.shift) + 2;
     return wanted < engine->ring.segments ? (uint32_t)wanted : engine->ring.segments;
 }
 
-static int can_take(const struct parallel_engine *engine) {
+static int can_take(const struct chunks_engine *engine) {
     uint64_t waiting = engine->filled - engine->taken;
     if (atomic_load(&engine->stop) || !waiting) return 0;
     if (engine->ended) return 1;
@@ -84,20 +84,20 @@ static int can_take(const struct parallel_engine *engine) {
 }
 
 /* A chunk much longer than its lines are many says how long is long enough; a shorter one only that more may do. */
-static void learn_length(struct parallel_engine *engine, const struct rsc_chunk *chunk, uint64_t distinct) {
+static void learn_length(struct chunks_engine *engine, const struct rsc_chunk *chunk, uint64_t distinct) {
     uint64_t enough = distinct * CHUNK_LINES;
     if (enough < chunk->end - chunk->begin || enough > engine->enough) engine->enough = enough;
 }
 
-int rsc_parallel_wants_worker(struct parallel_engine *engine) {
+int rsc_chunks_wants_worker(struct chunks_engine *engine) {
     if (engine->running == engine->workers || !can_take(engine)) return 0;
     engine->running++;
     return 1;
 }
 
-static uint64_t take_chunk(struct parallel_engine *engine) {
+static uint64_t take_chunk(struct chunks_engine *engine) {
     uint64_t number = engine->chunks++, length = chunk_length(engine), waiting = engine->filled - engine->taken;
-    struct parallel_slot *slot = slot_of(engine, number);
+    struct chunks_slot *slot = slot_of(engine, number);
     slot->progress = 0;
     slot->chunk.begin = engine->taken;
     slot->chunk.end = engine->taken += waiting < length ? waiting : length;
@@ -110,7 +110,7 @@ static uint64_t take_chunk(struct parallel_engine *engine) {
 
 /* ---- one chunk, step by step ---- */
 
-static void advance(struct parallel_engine *engine, uint64_t number, uint32_t progress) {
+static void advance(struct chunks_engine *engine, uint64_t number, uint32_t progress) {
     pthread_mutex_lock(&engine->lock);
     slot_of(engine, number)->progress = progress;
     pthread_cond_broadcast(&engine->progressed);
@@ -118,9 +118,9 @@ static void advance(struct parallel_engine *engine, uint64_t number, uint32_t pr
 }
 
 /* Waits for the chunk before `number`. Returns 0 when all is to stop. */
-static int wait_for(struct parallel_engine *engine, uint64_t number, uint32_t progress) {
+static int wait_for(struct chunks_engine *engine, uint64_t number, uint32_t progress) {
     if (number == 0) return !atomic_load(&engine->stop);
-    const struct parallel_slot *before = slot_of(engine, number - 1);
+    const struct chunks_slot *before = slot_of(engine, number - 1);
     pthread_mutex_lock(&engine->lock);
     while (before->progress < progress && !atomic_load(&engine->stop))
         pthread_cond_wait(&engine->progressed, &engine->lock);
@@ -129,7 +129,7 @@ static int wait_for(struct parallel_engine *engine, uint64_t number, uint32_t pr
 }
 
 /* The chunk has been run: others may replay into it. */
-static void chunk_was_run(struct parallel_engine *engine, uint64_t number, uint64_t distinct) {
+static void chunk_was_run(struct chunks_engine *engine, uint64_t number, uint64_t distinct) {
     pthread_mutex_lock(&engine->lock);
     slot_of(engine, number)->progress = 1;
     learn_length(engine, &slot_of(engine, number)->chunk, distinct);
@@ -138,15 +138,15 @@ static void chunk_was_run(struct parallel_engine *engine, uint64_t number, uint6
 }
 
 static void release_segment(void *user, uint64_t n) {
-    struct parallel_engine *engine = user;
+    struct chunks_engine *engine = user;
     pthread_mutex_lock(&engine->lock);
     rsc_ring_release(&engine->ring, n);
     pthread_cond_signal(&engine->freed);
     pthread_mutex_unlock(&engine->lock);
 }
 
-static int run_chunk(struct parallel_engine *engine, struct rsc_split_worker *worker, uint64_t number) {
-    struct parallel_slot *slot = slot_of(engine, number);
+static int run_chunk(struct chunks_engine *engine, struct rsc_split_worker *worker, uint64_t number) {
+    struct chunks_slot *slot = slot_of(engine, number);
     if (slot->used) rsc_exact_empty(&slot->chunk.state);
     slot->used = 1;
     int status = rsc_split_run(worker, &slot->chunk, engine->grid.cells ? &engine->grid : NULL, release_segment, engine,
@@ -156,7 +156,7 @@ static int run_chunk(struct parallel_engine *engine, struct rsc_split_worker *wo
 }
 
 /* Replays through the window, then, when the chunk's turn has come, into the carried state. */
-static int replay_chunk(struct parallel_engine *engine, struct rsc_split_worker *worker, uint64_t number) {
+static int replay_chunk(struct chunks_engine *engine, struct rsc_split_worker *worker, uint64_t number) {
     struct rsc_chunk *chunk = &slot_of(engine, number)->chunk, *leaving = NULL;
     for (uint32_t step = 1; step <= engine->window && step <= number; step++) {
         struct rsc_chunk *older = &slot_of(engine, number - step)->chunk;
@@ -176,7 +176,7 @@ static int replay_chunk(struct parallel_engine *engine, struct rsc_split_worker 
 }
 
 /* Attributes what is complete, one worker at a time; the lock is held before and after, not meanwhile. */
-static int attribute_completed(struct parallel_engine *engine) {
+static int attribute_completed(struct chunks_engine *engine) {
     int status = 0;
     if (engine->attributing) return 0;
     engine->attributing = 1;
@@ -186,7 +186,7 @@ static int attribute_completed(struct parallel_engine *engine) {
         if (part > PUBLISH) part = PUBLISH;
         const uint64_t *outcomes = engine->ring.line + rsc_ring_index(&engine->ring, first);
         pthread_mutex_unlock(&engine->lock);
-        if (!atomic_load(&engine->stop)) status = rsc_late_attribution_count(engine->late, outcomes, part);
+        if (!atomic_load(&engine->stop)) status = rsc_late_attribution_count(engine->tags.late, outcomes, part);
         pthread_mutex_lock(&engine->lock);
         engine->attributed += part;
         if (!rsc_ring_done(&engine->ring, first, (uint32_t)part)) continue;
@@ -197,27 +197,27 @@ static int attribute_completed(struct parallel_engine *engine) {
     return status;
 }
 
-static int complete_chunk(struct parallel_engine *engine, uint64_t number) {
+static int complete_chunk(struct chunks_engine *engine, uint64_t number) {
     int status = 0;
     pthread_mutex_lock(&engine->lock);
     slot_of(engine, number)->progress = engine->window + 2;
     engine->completed = slot_of(engine, number)->chunk.end;
     pthread_cond_broadcast(&engine->progressed);
-    if (engine->late) status = attribute_completed(engine);
+    if (engine->tags.late) status = attribute_completed(engine);
     pthread_mutex_unlock(&engine->lock);
     return status;
 }
 
 /* A worker: chunk after chunk while there are any. */
 static void work(void *argument) {
-    struct parallel_engine *engine = argument;
+    struct chunks_engine *engine = argument;
     pthread_mutex_lock(&engine->lock);
     uint32_t self = engine->idle[--engine->idle_count];
     while (can_take(engine)) {
         uint64_t number = take_chunk(engine);
-        int more = rsc_parallel_wants_worker(engine);
+        int more = rsc_chunks_wants_worker(engine);
         pthread_mutex_unlock(&engine->lock);
-        if (more) rsc_parallel_submit_worker(engine);
+        if (more) rsc_chunks_submit_worker(engine);
         int status = run_chunk(engine, &engine->worker[self], number);
         if (!status && !atomic_load(&engine->stop)) status = replay_chunk(engine, &engine->worker[self], number);
         if (!status && !atomic_load(&engine->stop)) status = complete_chunk(engine, number);
@@ -230,4 +230,4 @@ static void work(void *argument) {
     pthread_mutex_unlock(&engine->lock);
 }
 
-void rsc_parallel_submit_worker(struct parallel_engine *engine) { rsc_pool_submit(engine->pool, work, engine); }
+void rsc_chunks_submit_worker(struct chunks_engine *engine) { rsc_pool_submit(engine->pool, work, engine); }

@@ -1,9 +1,9 @@
 /*
- * parallel_state.h - the parallel engine from the inside: engine_parallel.c (what it is, pushing),
- * parallel_work.c (chunks and the workers that take them).
+ * chunks_state.h - the parallel engine in chunks, from the inside: engine_chunks.c (what it is, pushing),
+ * chunks_work.c (chunks and the workers that take them).
  */
-#ifndef RSC_DISTANCE_PARALLEL_STATE_H
-#define RSC_DISTANCE_PARALLEL_STATE_H
+#ifndef RSC_DISTANCE_CHUNKS_STATE_H
+#define RSC_DISTANCE_CHUNKS_STATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,36 +15,31 @@
 /* References pushed, or attributed, before the other side is told. */
 #define PUBLISH 16384u
 
-struct parallel_slot {
+struct chunks_slot {
     struct rsc_chunk chunk;
     uint32_t progress; /* 1: run, 1 + t: replayed into t states, window + 2: complete */
     int used;          /* the state must be emptied first */
 };
 
-struct parallel_engine {
-    uint32_t line_shift;
+struct chunks_engine {
     const struct rsc_log *log;
-    uint32_t attribute; /* as in the options; 1 or 2 once decided */
-    uint64_t rd_cap;
     int no_ri;
     uint32_t workers, window;
     uint64_t fixed_chunk; /* 0: chunks adapt */
     struct rsc_pool *pool;
     struct rsc_split_worker *worker; /* `workers` of them */
-    struct parallel_slot *slot;               /* workers + window; chunk k is in slot k modulo that */
+    struct chunks_slot *slot;               /* workers + window; chunk k is in slot k modulo that */
 
     /* the pushing thread's own */
     struct rsc_accumulator sum; /* accesses and names of threads; everything at the end */
     uint64_t pushed;            /* references written */
-    uint32_t *tags;             /* by access of the batch */
-    uint32_t tag_room;
+    struct rsc_late_tags tags;
     uint32_t from[RSC_SPLIT_BLOCK];
 
     /* whose turn it is in the order of chunks: that worker's own */
     struct rsc_exact carried;
     struct rsc_phase_grid grid;
 
-    struct rsc_late_attribution *late; /* NULL: none */
     atomic_int stop;                   /* failed, or being destroyed */
 
     pthread_mutex_t lock; /* for all that follows, and each slot's progress */
@@ -68,17 +63,17 @@ struct parallel_engine {
     int status;
 };
 
-static inline struct parallel_slot *slot_of(struct parallel_engine *engine, uint64_t chunk) {
+static inline struct chunks_slot *slot_of(struct chunks_engine *engine, uint64_t chunk) {
     return &engine->slot[chunk % (engine->workers + engine->window)];
 }
 
-/* ---- parallel_work.c ---- */
+/* ---- chunks_work.c ---- */
 
 /* The lock is held: segments that may be in use. */
-uint32_t rsc_parallel_in_flight(const struct parallel_engine *engine);
+uint32_t rsc_chunks_in_flight(const struct chunks_engine *engine);
 
 /* The lock is held: whether the caller is to start another worker; it counts as running then. */
-int rsc_parallel_wants_worker(struct parallel_engine *engine);
-void rsc_parallel_submit_worker(struct parallel_engine *engine);
+int rsc_chunks_wants_worker(struct chunks_engine *engine);
+void rsc_chunks_submit_worker(struct chunks_engine *engine);
 
 #endif

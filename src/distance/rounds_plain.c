@@ -1,0 +1,18 @@
+/* rounds_plain.c - rounds_kernel.h compiled for any machine. */
+#include "distance/rounds_kernel.h"
+
+void rsc_rounds_gather_plain(struct rounds_engine *engine, struct rounds_worker *worker, uint32_t piece) {
+    gather_for(engine, worker, piece);
+}
+
+int rsc_rounds_look_up_plain(struct rounds_engine *engine, uint32_t part) { return look_up_for(engine, part); }
+
+void rsc_rounds_count_lines_plain(struct rsc_rank_bitmap *rank, uint32_t lines) { count_lines(rank, lines); }
+
+void rsc_rounds_answer_plain(struct rounds_engine *engine, struct rounds_worker *worker, struct rounds_slice *slice) {
+    answer_for(engine, worker, slice);
+}
+
+void rsc_rounds_renumber_plain(struct rounds_engine *engine, uint32_t part, uint64_t *new_time) {
+    renumber(engine, part, new_time);
+}
