@@ -253,7 +253,7 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_trace_info info;
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    verb->session.without_pcs = !verb->blame.wanted && !verb->misses.path;
+    verb->session.without_pcs = verb->session.without_events = !verb->blame.wanted && !verb->misses.path;
     int status = rsc_session_open(&verb->session, &trace, verb->path, 1, error);
     if (status < 0) goto out;
     if (rsc_sampling_is_sample(trace)) {
