@@ -188,6 +188,8 @@ static int settle_options(struct sim_verb *verb, struct rsc_error *error) {
     if (!status) status = rsc_sim_config_check(&verb->config, error);
     if (!status && verb->options.warm_accesses && verb->options.warm_fill > 0)
         status = rsc_fail(error, RSC_EINVAL, "--warm and --warm-fill: one of them");
+    if (!status && !verb->session.filter.count)
+        status = rsc_fail(error, RSC_EINVAL, "--window %llu+0: there is nothing in it", (unsigned long long)verb->session.filter.first);
     if (!status && verb->misses.path) status = rsc_miss_trace_check(&verb->config, error);
     if (verb->blame.wanted) verb->options.missed = tell_missed;
     if (verb->misses.path) verb->options.past_last = tell_past_last;
@@ -361,6 +363,9 @@ static int run(struct sim_verb *verb, int argc, char **argv) {
     if (settle_options(verb, &error) < 0)
         return error.code == RSC_EINVAL ? rsc_usage_error(self, "%s", error.message) : rsc_session_fail(&verb->session, &error);
     if (rsc_sampling_wanted(&verb->sampling) && (leave = refuse_with_samples(verb)) >= 0) return leave;
+    const struct rsc_cache_config *below, *above;
+    if (rsc_sim_config_small_below(&verb->config, &below, &above))
+        rsc_log_line(&verb->session.log, RSC_LOG_WARNING, "--%s is smaller than --%s above it", below->name, above->name);
     if (rsc_sampling_wanted(&verb->sampling))
         return rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, NULL, verb->path);
     int status = simulate(verb, &error);

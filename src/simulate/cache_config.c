@@ -232,6 +232,32 @@ static int check_shares(const struct rsc_cache_config *above, const struct rsc_c
     return 0;
 }
 
+/* A primary cache right above that is larger, or NULL. */
+static const struct rsc_cache_config *larger_above(const struct rsc_sim_config *sim, const struct rsc_cache_config *below) {
+    for (size_t i = 0; i < sim->count; i++) {
+        const struct rsc_cache_config *above = &sim->caches[i];
+        if (above->level + 1 == below->level && above->size_bytes > below->size_bytes && rsc_sim_config_primary(sim, above->name) == above)
+            return above;
+    }
+    return NULL;
+}
+
+int rsc_sim_config_small_below(const struct rsc_sim_config *sim, const struct rsc_cache_config **below,
+                               const struct rsc_cache_config **above) {
+    for (size_t i = 0; i < sim->count; i++)
+        if ((*above = larger_above(sim, *below = &sim->caches[i]))) return 1;
+    return 0;
+}
+
+/* An inclusive cache holds all that those above it hold: it must have room for that. */
+static int check_inclusive(const struct rsc_sim_config *sim, struct rsc_error *error) {
+    for (size_t i = 0; i < sim->count; i++) {
+        const struct rsc_cache_config *below = &sim->caches[i], *above = below->inclusive ? larger_above(sim, below) : NULL;
+        if (above) return rsc_fail(error, RSC_EINVAL, "--%s is inclusive and smaller than --%s above it", below->name, above->name);
+    }
+    return 0;
+}
+
 /* Belady's optimum knows the future of what one cache is asked for: nothing may take blocks from it or put some in. */
 static int check_optimum(const struct rsc_sim_config *sim, const struct rsc_cache_config *cache, struct rsc_error *error) {
     if (cache->threads_each || cache->inclusive || cache->prefetch_next || cache->victim_blocks)
@@ -290,5 +316,6 @@ int rsc_sim_config_check(const struct rsc_sim_config *sim, struct rsc_error *err
             return rsc_fail(error, RSC_EINVAL, "--coherent: the first level is not private (32K,8,64,private)");
     for (size_t i = 0; i < sim->count; i++)
         if ((status = check_cache(sim, &sim->caches[i], error)) < 0) return status;
+    if ((status = check_inclusive(sim, error)) < 0) return status;
     return check_alls(sim, error);
 }
