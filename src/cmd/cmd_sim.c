@@ -209,6 +209,16 @@ static int refuse_with_samples(const struct sim_verb *verb) {
     return what ? rsc_usage_error(verb->session.verb, "%s cannot be used with samples", what) : -1;
 }
 
+/* A level smaller than the one above it: an inclusive one cannot hold what that holds; any other is at least odd. */
+static int doubt_sizes(const struct sim_verb *verb) {
+    const struct rsc_cache_config *below, *above;
+    if (!rsc_sim_config_small_below(&verb->config, &below, &above)) return -1;
+    if (below->inclusive)
+        return rsc_usage_error(verb->session.verb, "--%s is inclusive and smaller than --%s above it", below->name, above->name);
+    rsc_log_line(&verb->session.log, RSC_LOG_WARNING, "--%s is smaller than --%s above it", below->name, above->name);
+    return -1;
+}
+
 /* All batches of a trace. */
 static int read_all(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace *trace, struct rsc_error *error) {
     const struct rsc_batch *batch;
@@ -363,9 +373,7 @@ static int run(struct sim_verb *verb, int argc, char **argv) {
     if (settle_options(verb, &error) < 0)
         return error.code == RSC_EINVAL ? rsc_usage_error(self, "%s", error.message) : rsc_session_fail(&verb->session, &error);
     if (rsc_sampling_wanted(&verb->sampling) && (leave = refuse_with_samples(verb)) >= 0) return leave;
-    const struct rsc_cache_config *below, *above;
-    if (rsc_sim_config_small_below(&verb->config, &below, &above))
-        rsc_log_line(&verb->session.log, RSC_LOG_WARNING, "--%s is smaller than --%s above it", below->name, above->name);
+    if ((leave = doubt_sizes(verb)) >= 0) return leave;
     if (rsc_sampling_wanted(&verb->sampling))
         return rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, NULL, verb->path);
     int status = simulate(verb, &error);

@@ -244,17 +244,9 @@ static const struct rsc_cache_config *larger_above(const struct rsc_sim_config *
 
 int rsc_sim_config_small_below(const struct rsc_sim_config *sim, const struct rsc_cache_config **below,
                                const struct rsc_cache_config **above) {
-    for (size_t i = 0; i < sim->count; i++)
-        if ((*above = larger_above(sim, *below = &sim->caches[i]))) return 1;
-    return 0;
-}
-
-/* An inclusive cache holds all that those above it hold: it must have room for that. */
-static int check_inclusive(const struct rsc_sim_config *sim, struct rsc_error *error) {
-    for (size_t i = 0; i < sim->count; i++) {
-        const struct rsc_cache_config *below = &sim->caches[i], *above = below->inclusive ? larger_above(sim, below) : NULL;
-        if (above) return rsc_fail(error, RSC_EINVAL, "--%s is inclusive and smaller than --%s above it", below->name, above->name);
-    }
+    for (int inclusive = 1; inclusive >= 0; inclusive--)
+        for (size_t i = 0; i < sim->count; i++)
+            if (sim->caches[i].inclusive == inclusive && (*above = larger_above(sim, *below = &sim->caches[i]))) return 1;
     return 0;
 }
 
@@ -316,6 +308,5 @@ int rsc_sim_config_check(const struct rsc_sim_config *sim, struct rsc_error *err
             return rsc_fail(error, RSC_EINVAL, "--coherent: the first level is not private (32K,8,64,private)");
     for (size_t i = 0; i < sim->count; i++)
         if ((status = check_cache(sim, &sim->caches[i], error)) < 0) return status;
-    if ((status = check_inclusive(sim, error)) < 0) return status;
     return check_alls(sim, error);
 }
