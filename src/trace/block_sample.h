@@ -66,7 +66,7 @@ struct rsc_block_parts {
 };
 
 /*
- * Takes accesses first .. end - 1, all but the last few, up to an access to be cut;
+ * Takes accesses first .. end - 1 in blocks of 64, up to an access to be cut;
  * returns how far it got. parts has room for all of them. Fetches among what was taken are added to *fetches.
  */
 typedef uint32_t rsc_block_take(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t first,

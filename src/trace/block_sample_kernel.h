@@ -1,9 +1,9 @@
 /*
  * block_sample_kernel.h - the loop of block_sample.h, compiled once a width.
  *
- * Accesses become masks: which lie in the sample, which have to be cut (across
+ * 64 accesses become masks: which lie in the sample, which have to be cut (across
  * a boundary, and with the first or the last byte in the sample, or across more
- * than one). With AVX-512, of 8, which are packed; else of 64, of which only those are looked at.
+ * than one). Then only those are looked at.
  *
  * A field of up to six bits is looked up in one word held in a register; a wider
  * one in memory.
@@ -18,6 +18,10 @@
 #define FETCH_TO_SIGN (63 - 33)
 _Static_assert(RSC_READ == 0 && RSC_WRITE == 1 && RSC_FETCH == 2, "one bit tells fetches");
 
+struct block_masks {
+    uint64_t kept, cut, fetches;
+};
+
 #if defined(__AVX512DQ__)
 
 /* Which of 8 block numbers are in the sample. */
@@ -29,68 +33,36 @@ static inline __mmask8 keep_8(const struct rsc_block_sample *sample, __m512i blo
     return _mm512_test_epi64_mask(_mm512_srlv_epi64(words, _mm512_and_si512(value, _mm512_set1_epi64(63))), one);
 }
 
-/* Of 8 accesses that reach past a boundary, which have to be cut. */
-static __attribute__((noinline)) __mmask8 cut_8(const struct rsc_block_sample *sample, __m512i start, __m512i size, __mmask8 keep) {
-    const __m128i shift = _mm_cvtsi32_si128((int)sample->low);
-    const __m512i one = _mm512_set1_epi64(1);
-    __m512i first = _mm512_srl_epi64(start, shift), last = _mm512_srl_epi64(_mm512_add_epi64(start, _mm512_sub_epi64(size, one)), shift);
-    __m512i span = _mm512_sub_epi64(last, first); /* past the end of the address space it is huge */
-    return keep | keep_8(sample, last) | _mm512_cmpgt_epu64_mask(span, one);
-}
+#define AHEAD 512u /* accesses whose columns are asked for ahead: a batch is larger than the processor's near caches */
 
-/*
- * Eight at a time; what is kept is stored without asking whether there is any. Where one value is kept, that is
- * known without a look into the sample.
- */
-static inline __attribute__((always_inline)) uint32_t take_eights(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t i,
-                                                                  uint32_t end, struct rsc_block_parts *parts, uint64_t *fetches,
-                                                                  int one_value, uint64_t value) {
+static inline struct block_masks masks_of(const struct rsc_block_sample *sample, const uint64_t *addr,
+                                          const uint64_t *meta) {
     const __m128i shift = _mm_cvtsi32_si128((int)sample->low);
-    const __m512i size_bits = _mm512_set1_epi64(0xffffffff), fetch_bit = _mm512_set1_epi64((int64_t)rsc_meta(0, RSC_FETCH, 0));
-    const __m512i granule = _mm512_set1_epi64((int64_t)(1ull << sample->low)), within = _mm512_set1_epi64((int64_t)((1ull << sample->low) - 1));
-    const __m512i field = _mm512_set1_epi64((int64_t)(((1ull << sample->width) - 1) << sample->low));
-    const __m512i wanted = _mm512_set1_epi64((int64_t)(value << sample->low));
-    __m512i seen = _mm512_setzero_si512(); /* fetches, each as its bit: a batch of 2^32 accesses has 2^29 in a lane, and 2^31 fit */
-    uint32_t count = parts->count;
-    for (; i + 8 <= end; i += 8) {
-        __m512i start = _mm512_loadu_si512(in->addr + i), packed = _mm512_loadu_si512(in->meta + i), size = _mm512_and_si512(packed, size_bits);
-        __mmask8 keep = one_value ? _mm512_cmpeq_epi64_mask(_mm512_and_si512(start, field), wanted)
-                                  : keep_8(sample, _mm512_srl_epi64(start, shift));
+    const __m512i one = _mm512_set1_epi64(1), size_bits = _mm512_set1_epi64(0xffffffff);
+    const __m512i fetch_bit = _mm512_set1_epi64((int64_t)rsc_meta(0, RSC_FETCH, 0));
+    const __m512i granule = _mm512_set1_epi64((int64_t)(1ull << sample->low)), within = _mm512_sub_epi64(granule, one);
+    struct block_masks masks = {0, 0, 0};
+    for (uint32_t i = 0; i < RSC_SAMPLER_BLOCK; i += 8) {
+        __m512i start = _mm512_loadu_si512(addr + i), packed = _mm512_loadu_si512(meta + i);
+        __m512i size = _mm512_max_epu64(_mm512_and_si512(packed, size_bits), one);
+        __m512i first = _mm512_srl_epi64(start, shift);
+        __mmask8 keep = keep_8(sample, first);
         __mmask8 cut = _mm512_cmpgt_epu64_mask(_mm512_add_epi64(_mm512_and_si512(start, within), size), granule);
-        __mmask8 before = 0xff;
-        if (__builtin_expect(cut, 0) && (cut &= cut_8(sample, start, size, keep))) {
-            before = (__mmask8)((cut & -cut) - 1); /* up to the access to be cut */
-            keep &= before;
+        __builtin_prefetch(addr + i + AHEAD);
+        __builtin_prefetch(meta + i + AHEAD);
+        if (__builtin_expect(cut, 0)) {
+            __m512i last = _mm512_srl_epi64(_mm512_add_epi64(start, _mm512_sub_epi64(size, one)), shift);
+            __m512i span = _mm512_sub_epi64(last, first); /* past the end of the address space it is huge */
+            cut &= keep | keep_8(sample, last) | _mm512_cmpgt_epu64_mask(span, one);
         }
-        seen = _mm512_mask_add_epi64(seen, before, seen, _mm512_and_si512(packed, fetch_bit));
-        _mm512_storeu_si512(parts->addr + count, _mm512_maskz_compress_epi64(keep, start));
-        _mm512_storeu_si512(parts->meta + count, _mm512_maskz_compress_epi64(keep, packed));
-        if (in->pc) _mm512_storeu_si512(parts->pc + count, _mm512_maskz_compress_epi64(keep, _mm512_loadu_si512(in->pc + i)));
-        count += (uint32_t)__builtin_popcount(keep);
-        if (__builtin_expect(before != 0xff, 0)) {
-            i += (uint32_t)__builtin_ctz(cut);
-            break;
-        }
+        masks.kept |= (uint64_t)keep << i;
+        masks.cut |= (uint64_t)cut << i;
+        masks.fetches |= (uint64_t)_mm512_test_epi64_mask(packed, fetch_bit) << i;
     }
-    *fetches += (uint64_t)_mm512_reduce_add_epi64(_mm512_srli_epi64(seen, 33));
-    parts->count = count;
-    return i;
-}
-
-static inline uint32_t take_blocks(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t i,
-                                   uint32_t end, struct rsc_block_parts *parts, uint64_t *fetches) {
-    uint64_t value = 0;
-    if (sample->kept != 1) return take_eights(sample, in, i, end, parts, fetches, 0, 0);
-    while (!sample->values[value >> 6]) value += 64;
-    value += (uint64_t)__builtin_ctzll(sample->values[value >> 6]);
-    return take_eights(sample, in, i, end, parts, fetches, 1, value);
+    return masks;
 }
 
 #else
-
-struct block_masks {
-    uint64_t kept, cut, fetches;
-};
 
 #if defined(__AVX2__)
 
@@ -152,6 +124,7 @@ static inline struct block_masks masks_of(const struct rsc_block_sample *sample,
     return masks;
 }
 
+#endif
 
 static inline uint32_t take_blocks(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t i,
                                    uint32_t end, struct rsc_block_parts *parts, uint64_t *fetches) {
@@ -180,5 +153,3 @@ static inline uint32_t take_blocks(const struct rsc_block_sample *sample, const 
     parts->count = count;
     return i;
 }
-
-#endif
