@@ -159,7 +159,7 @@ static void run_two_beside(void) {
 
 /* As many accesses of the file as are in memory. */
 static void run_file(const char *path) {
-    struct rsc_trace_options options = {.struct_bytes = sizeof options, .decode_ahead = 1, .without_pcs = 1};
+    struct rsc_trace_options options = {.struct_bytes = sizeof options, .decode_ahead = 1, .without_pcs = 1, .without_events = 1};
     uint64_t left = count;
     struct rsc_trace *trace;
     const struct rsc_batch *batch;
@@ -189,7 +189,7 @@ static double process_seconds_now(void) {
 }
 
 static void decode_only(const char *path) {
-    struct rsc_trace_options options = {.struct_bytes = sizeof options, .without_pcs = 1};
+    struct rsc_trace_options options = {.struct_bytes = sizeof options, .without_pcs = 1, .without_events = 1};
     struct rsc_trace *trace;
     const struct rsc_batch *batch;
     struct rsc_error error;

@@ -24,9 +24,10 @@ static void fail(const char *what) {
 }
 
 static struct rsc_trace *open_trace(const char *path) {
+    struct rsc_trace_options options = {.struct_bytes = sizeof options, .without_pcs = 1, .without_events = 1};
     struct rsc_trace *trace;
     struct rsc_error error;
-    if (rsc_trace_open(&trace, path, NULL, &error) < 0) fail(error.message);
+    if (rsc_trace_open(&trace, path, &options, &error) < 0) fail(error.message);
     return trace;
 }
 

@@ -33,7 +33,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(${wide} PROPERTIES COMPILE_OPTIONS "-mavx2;-mbmi;-mbmi2;-mpopcnt;-mlzcnt")
   file(GLOB_RECURSE wide CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_avx512.c)
   set_source_files_properties(${wide} PROPERTIES COMPILE_OPTIONS
-    "-mavx2;-mbmi;-mbmi2;-mpopcnt;-mlzcnt;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vpopcntdq;-mprefer-vector-width=512")
+    "-mavx2;-mbmi;-mbmi2;-mpopcnt;-mlzcnt;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vpopcntdq;-mavx512vbmi;-mprefer-vector-width=512")
 endif()
 
 # The same random numbers on every machine: no fused multiply-add where the source has two roundings.

@@ -104,6 +104,8 @@ struct rsc_trace_options {
     int salvage;                     /* native: skip damaged frames instead of failing */
     int decode_ahead;                /* decode in a thread of its own */
     int without_pcs;                 /* native: batches have no pcs; where nobody asks for them, reading is faster */
+    int unused;                      /* not read: it was padding before there was anything behind it */
+    int without_events;              /* native: batches have no events; where nobody asks for them, reading is faster */
 };
 
 struct rsc_trace_info {

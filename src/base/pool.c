@@ -25,6 +25,9 @@
 /* Runs of iterations per participant: enough for the last ones to even out. */
 #define RUNS_PER_WORKER 64
 
+/* Looks at work, or at its end, before going to sleep: being woken takes a few tens of microseconds. */
+#define LOOKS 4000
+
 struct task {
     void (*run)(void *arg);
     void *arg;
@@ -36,7 +39,7 @@ struct loop {
     void *arg;
     size_t count, run; /* iterations in all, and taken at a time */
     atomic_size_t taken;
-    unsigned inside; /* workers inside, without the caller; under the pool's lock */
+    atomic_uint inside; /* workers inside, without the caller; changed under the pool's lock */
 };
 
 struct rsc_pool {
@@ -48,6 +51,7 @@ struct rsc_pool {
     size_t unfinished;  /* tasks queued or running */
     struct loop *loops; /* open ones, newest first */
     int ending;
+    atomic_uint news; /* changes with every task and loop */
     unsigned workers;
     pthread_t threads[];
 };
@@ -63,6 +67,14 @@ unsigned rsc_pool_cpu_count(void) {
         if (count > 0) return (unsigned)count;
     }
     return 1;
+}
+
+static void pause_shortly(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
 }
 
 unsigned rsc_pool_workers(const struct rsc_pool *pool) { return pool->workers; }
@@ -87,6 +99,7 @@ void rsc_pool_submit(struct rsc_pool *pool, void (*task)(void *arg), void *arg) 
     if (status == 0) {
         pool->tasks[(pool->head + pool->queued++) & (pool->room - 1)] = (struct task){task, arg};
         pool->unfinished++;
+        atomic_fetch_add_explicit(&pool->news, 1, memory_order_relaxed);
         pthread_cond_signal(&pool->work);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -150,10 +163,12 @@ void rsc_pool_for(struct rsc_pool *pool, size_t count, void (*body)(void *arg, s
     pthread_mutex_lock(&pool->lock);
     loop.next = pool->loops;
     pool->loops = &loop;
+    atomic_fetch_add_explicit(&pool->news, 1, memory_order_relaxed);
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
 
     run_iterations(&loop);
+    for (int i = 0; i < LOOKS && atomic_load_explicit(&loop.inside, memory_order_relaxed); i++) pause_shortly();
 
     pthread_mutex_lock(&pool->lock);
     struct loop **link = &pool->loops;
@@ -161,6 +176,15 @@ void rsc_pool_for(struct rsc_pool *pool, size_t count, void (*body)(void *arg, s
     *link = loop.next;
     while (loop.inside) pthread_cond_wait(&pool->settled, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+}
+
+/* The lock is held before and after. */
+static void wait_for_news(struct rsc_pool *pool) {
+    unsigned before = atomic_load_explicit(&pool->news, memory_order_relaxed);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < LOOKS && atomic_load_explicit(&pool->news, memory_order_relaxed) == before; i++) pause_shortly();
+    pthread_mutex_lock(&pool->lock);
+    if (atomic_load_explicit(&pool->news, memory_order_relaxed) == before && !pool->ending) pthread_cond_wait(&pool->work, &pool->lock);
 }
 
 /* Loops first: somebody is waiting for them. */
@@ -172,7 +196,7 @@ static void *worker_main(void *arg) {
         if (loop) join_loop(pool, loop);
         else if (pool->queued) run_task(pool);
         else if (pool->ending) break;
-        else pthread_cond_wait(&pool->work, &pool->lock);
+        else wait_for_news(pool);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;

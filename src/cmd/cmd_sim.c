@@ -188,6 +188,8 @@ static int settle_options(struct sim_verb *verb, struct rsc_error *error) {
     if (!status) status = rsc_sim_config_check(&verb->config, error);
     if (!status && verb->options.warm_accesses && verb->options.warm_fill > 0)
         status = rsc_fail(error, RSC_EINVAL, "--warm and --warm-fill: one of them");
+    if (!status && !verb->session.filter.count)
+        status = rsc_fail(error, RSC_EINVAL, "--window %llu+0: there is nothing in it", (unsigned long long)verb->session.filter.first);
     if (!status && verb->misses.path) status = rsc_miss_trace_check(&verb->config, error);
     if (verb->blame.wanted) verb->options.missed = tell_missed;
     if (verb->misses.path) verb->options.past_last = tell_past_last;
@@ -205,6 +207,16 @@ static int refuse_with_samples(const struct sim_verb *verb) {
                      : verb->options.window_accesses ? "--windows" : verb->options.classify ? "--classes"
                      : verb->options.warm_fill > 0 ? "--warm-fill" : verb->config.all_count ? "all:" : NULL;
     return what ? rsc_usage_error(verb->session.verb, "%s cannot be used with samples", what) : -1;
+}
+
+/* A level smaller than the one above it: an inclusive one cannot hold what that holds; any other is at least odd. */
+static int doubt_sizes(const struct sim_verb *verb) {
+    const struct rsc_cache_config *below, *above;
+    if (!rsc_sim_config_small_below(&verb->config, &below, &above)) return -1;
+    if (below->inclusive)
+        return rsc_usage_error(verb->session.verb, "--%s is inclusive and smaller than --%s above it", below->name, above->name);
+    rsc_log_line(&verb->session.log, RSC_LOG_WARNING, "--%s is smaller than --%s above it", below->name, above->name);
+    return -1;
 }
 
 /* All batches of a trace. */
@@ -253,7 +265,7 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_trace_info info;
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    verb->session.without_pcs = !verb->blame.wanted && !verb->misses.path;
+    verb->session.without_pcs = verb->session.without_events = !verb->blame.wanted && !verb->misses.path;
     int status = rsc_session_open(&verb->session, &trace, verb->path, 1, error);
     if (status < 0) goto out;
     if (rsc_sampling_is_sample(trace)) {
@@ -361,6 +373,7 @@ static int run(struct sim_verb *verb, int argc, char **argv) {
     if (settle_options(verb, &error) < 0)
         return error.code == RSC_EINVAL ? rsc_usage_error(self, "%s", error.message) : rsc_session_fail(&verb->session, &error);
     if (rsc_sampling_wanted(&verb->sampling) && (leave = refuse_with_samples(verb)) >= 0) return leave;
+    if ((leave = doubt_sizes(verb)) >= 0) return leave;
     if (rsc_sampling_wanted(&verb->sampling))
         return rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, NULL, verb->path);
     int status = simulate(verb, &error);

@@ -212,6 +212,7 @@ int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, cons
         .salvage = session->salvage,
         .decode_ahead = decode_ahead,
         .without_pcs = session->without_pcs,
+        .without_events = session->without_events,
     };
     return rsc_trace_open(trace, path, &options, error);
 }

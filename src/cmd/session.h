@@ -54,7 +54,7 @@ struct rsc_session {
     uint64_t tids[RSC_TIDS_MAX];
     const char *from;
     int salvage;
-    int without_pcs; /* nothing that was asked for needs them */
+    int without_pcs, without_events; /* nothing that was asked for needs them */
 
     const char *output, *format;
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the report's choice */

@@ -265,7 +265,7 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
     struct rsc_error error;
     int filtered, status = 0;
     if (why) return rsc_usage_error(session->verb, "%s", why);
-    session->without_pcs = 1;
+    session->without_pcs = session->without_events = 1;
     /* What seeks cannot be decoded ahead. */
     if (!trace) status = rsc_session_open(session, &own, path, !by_time, &error);
     if (!trace) trace = own;

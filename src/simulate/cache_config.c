@@ -232,6 +232,24 @@ static int check_shares(const struct rsc_cache_config *above, const struct rsc_c
     return 0;
 }
 
+/* A primary cache right above that is larger, or NULL. */
+static const struct rsc_cache_config *larger_above(const struct rsc_sim_config *sim, const struct rsc_cache_config *below) {
+    for (size_t i = 0; i < sim->count; i++) {
+        const struct rsc_cache_config *above = &sim->caches[i];
+        if (above->level + 1 == below->level && above->size_bytes > below->size_bytes && rsc_sim_config_primary(sim, above->name) == above)
+            return above;
+    }
+    return NULL;
+}
+
+int rsc_sim_config_small_below(const struct rsc_sim_config *sim, const struct rsc_cache_config **below,
+                               const struct rsc_cache_config **above) {
+    for (int inclusive = 1; inclusive >= 0; inclusive--)
+        for (size_t i = 0; i < sim->count; i++)
+            if (sim->caches[i].inclusive == inclusive && (*above = larger_above(sim, *below = &sim->caches[i]))) return 1;
+    return 0;
+}
+
 /* Belady's optimum knows the future of what one cache is asked for: nothing may take blocks from it or put some in. */
 static int check_optimum(const struct rsc_sim_config *sim, const struct rsc_cache_config *cache, struct rsc_error *error) {
     if (cache->threads_each || cache->inclusive || cache->prefetch_next || cache->victim_blocks)

@@ -122,6 +122,10 @@ const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_confi
 /* Appends a cache in its place. RSC_ELIMIT when there are too many. */
 int rsc_sim_config_add(struct rsc_sim_config *sim, const struct rsc_cache_config *cache, struct rsc_error *error);
 
+/* Whether a cache is smaller than a primary one above it, which is seldom meant; an inclusive one first, which cannot do what it says. */
+int rsc_sim_config_small_below(const struct rsc_sim_config *sim, const struct rsc_cache_config **below,
+                               const struct rsc_cache_config **above);
+
 /* Whether the caches make a hierarchy: no level missing, split or unified first level, nothing contradictory. */
 int rsc_sim_config_check(const struct rsc_sim_config *sim, struct rsc_error *error);
 

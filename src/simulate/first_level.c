@@ -1,4 +1,4 @@
-/* first_level.c - see first_level.h; the loops themselves are in first_level_kernel.h. */
+/* first_level.c - see first_level.h; the loops themselves are in first_level_kernel.h, several workers in first_level_rounds.c. */
 #include "simulate/first_level.h"
 
 #include <stdlib.h>
@@ -6,33 +6,14 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
-#include "simulate/first_level_parts.h"
+#include "simulate/first_level_state.h"
 #include "simulate/simulator_state.h"
 
-#define TILE_ROOM (RSC_FAST_TILE * RSC_FAST_SPAN)
-#define LIST_ALONE (2 * TILE_ROOM)   /* 64 KiB: stays in the second-level cache between the two loops */
-#define ROUND (1u << 20)             /* accesses gathered at once by several workers: what waiting for each other costs is little */
+#define LIST_ALONE (2 * RSC_FAST_TILE_ROOM) /* 64 KiB: stays in the second-level cache between the two loops */
 #define SCRIBBLED 8u /* vectors are stored whole: so many references past the last one may be written */
 #define RECENT_MAX 4096u /* slots: 64 KiB with those of fetches */
 #define NEIGHBOURS 16u   /* sets whose counts share a line of the processor's cache */
 #define BIG_BATCH 65536u /* accesses that are worth gathering in parallel */
-
-struct rsc_first_level {
-    struct rsc_sim *sim;
-    struct rsc_hierarchy *hierarchy;
-    rsc_fast_gather_tile *gather_tile;
-    rsc_fast_serve *serve;
-    uint32_t part_count;
-    struct rsc_fast_part *parts; /* owned */
-    struct rsc_fast_gather *gathers; /* owned: as many as parts; only the first is used for small batches */
-    uint32_t list_room;
-    int unified;
-    int fetch_level, data_level; /* -1: none */
-
-    /* A round of gathering in parallel: */
-    const struct rsc_batch *batch;
-    uint32_t starts[RSC_FAST_PARTS_MAX + 1], stops[RSC_FAST_PARTS_MAX];
-};
 
 /* ---- whether it can be fast ---- */
 
@@ -95,12 +76,9 @@ static uint32_t count_parts(const struct rsc_sim *sim, uint32_t *part_shift) {
 /* ---- making ---- */
 
 /* The part's own view of the hierarchy: the same arrays, other counts. */
-static void open_part(struct rsc_first_level *level, uint32_t number, uint32_t part_shift) {
+static void open_part(struct rsc_first_level *level, uint32_t number) {
     struct rsc_hierarchy *main = level->hierarchy;
     struct rsc_fast_part *part = &level->parts[number];
-    part->part_shift = part_shift;
-    part->part_mask = level->part_count - 1;
-    part->number = number;
     part->hierarchy = main;
     if (level->part_count > 1) {
         part->own = *main;
@@ -123,30 +101,55 @@ static void open_part(struct rsc_first_level *level, uint32_t number, uint32_t p
     if (part->caches[0].ways == part->caches[1].ways) part->all_ways = part->caches[0].ways;
 }
 
-/* What came before is another's, or nothing. */
-static void forget_recent(struct rsc_fast_gather *gather) {
+void rsc_fast_forget_recent(struct rsc_fast_gather *gather) {
     gather->last[0] = gather->last[1] = UINT64_MAX; /* of no block: those have fewer bits */
     for (uint32_t i = 0; i < 2 * (gather->recent_mask + 1); i++) gather->recent[i] = UINT64_MAX;
 }
 
-static int open_gather(struct rsc_first_level *level, struct rsc_fast_gather *gather) {
+static int open_gather(struct rsc_first_level *level, struct rsc_fast_gather *gather, uint32_t part_shift) {
     const struct rsc_hierarchy *hierarchy = level->hierarchy;
     gather->shift = (uint32_t)__builtin_ctz(hierarchy->levels[0].config.block_bytes);
     gather->unified = (uint32_t)level->unified;
     gather->addr_mask = UINT64_MAX;
+    gather->part_shift = part_shift;
+    gather->part_mask = level->part_count - 1;
     gather->recent_mask = RECENT_MAX - 1;
     for (size_t i = 0; i < hierarchy->level_count; i++) {
         uint64_t sets = rsc_cache_sets(&hierarchy->levels[i].config);
         if (hierarchy->levels[i].config.level == hierarchy->levels[0].config.level && sets <= gather->recent_mask)
             gather->recent_mask = (uint32_t)sets - 1;
     }
-    gather->tile = malloc((TILE_ROOM + SCRIBBLED) * sizeof *gather->tile);
+    uint32_t room = level->part_count > 1 ? RSC_FAST_TILE_ROOM : level->list_room;
+    gather->tile = malloc((RSC_FAST_TILE_ROOM + SCRIBBLED) * sizeof *gather->tile);
     gather->recent = malloc(2 * ((size_t)gather->recent_mask + 1) * sizeof *gather->recent);
-    gather->list = malloc(level->list_room * sizeof *gather->list);
-    if (!gather->tile || !gather->recent || !gather->list) return RSC_ENOMEM;
-    forget_recent(gather);
+    gather->list.references = malloc((room + SCRIBBLED) * sizeof *gather->list.references);
+    if (!gather->tile || !gather->recent || !gather->list.references) return RSC_ENOMEM;
+    rsc_fast_forget_recent(gather);
     for (int kind = 0; kind < RSC_KINDS; kind++)
         if (hierarchy->entry[kind] < 0) gather->skip |= RSC_KIND_BIT(kind);
+    return 0;
+}
+
+static void close_gather(struct rsc_fast_gather *gather) {
+    free(gather->list.references);
+    free(gather->tile);
+    free(gather->recent);
+}
+
+/* Seats, and lists by part for each of them and the tail. */
+static int open_sides(struct rsc_first_level *level, uint32_t part_shift) {
+    const uint32_t parts = level->part_count, lists = (parts + 1) * parts;
+    level->seats = aligned_alloc(_Alignof(struct rsc_fast_seat), parts * sizeof *level->seats);
+    if (!level->seats) return RSC_ENOMEM;
+    memset(level->seats, 0, parts * sizeof *level->seats);
+    for (uint32_t s = 0; s < parts; s++)
+        if (open_gather(level, &level->seats[s].gather, part_shift) < 0) return RSC_ENOMEM;
+    for (int side = 0; side < 2; side++) {
+        struct rsc_fast_list *all = level->sides[side].lists = calloc(lists, sizeof *all);
+        for (uint32_t i = 0; i < lists; i++)
+            if (!all || !(all[i].references = malloc((level->list_room + SCRIBBLED) * sizeof *all[i].references))) return RSC_ENOMEM;
+    }
+    level->tail.dealt = &level->sides[0].lists[parts * parts];
     return 0;
 }
 
@@ -166,6 +169,12 @@ static void choose_loops(struct rsc_first_level *level) {
 #endif
 }
 
+/*
+ * References a worker can gather for one part in a round: twice its share of the part where every access
+ * became one, and something for small batches. A list that is full ends a round early.
+ */
+static uint32_t list_room(uint32_t parts) { return 2 * RSC_FAST_ROUND / (parts * parts) + 8 * RSC_FAST_TILE_ROOM; }
+
 int rsc_first_level_new(struct rsc_first_level **out, struct rsc_sim *sim, struct rsc_error *error) {
     *out = NULL;
     if (!can_be_fast(sim)) return 0;
@@ -180,17 +189,15 @@ int rsc_first_level_new(struct rsc_first_level **out, struct rsc_sim *sim, struc
     level->data_level = hierarchy->entry[RSC_READ];
     level->unified = level->fetch_level == level->data_level;
     level->part_count = count_parts(sim, &part_shift);
-    level->list_room = level->part_count > 1 ? ROUND / level->part_count + TILE_ROOM : LIST_ALONE;
+    level->list_room = level->part_count > 1 ? list_room(level->part_count) : LIST_ALONE;
     choose_loops(level);
     for (size_t i = 0; !status && i < hierarchy->level_count; i++)
         if (!hierarchy->levels[i].config.threads_each && !rsc_hierarchy_cache(hierarchy, (int)i, 0)) status = RSC_ENOMEM;
     level->parts = calloc(level->part_count, sizeof *level->parts);
-    level->gathers = calloc(level->part_count, sizeof *level->gathers);
-    if (!level->parts || !level->gathers) status = RSC_ENOMEM;
-    for (uint32_t p = 0; !status && p < level->part_count; p++) {
-        open_part(level, p, part_shift);
-        status = open_gather(level, &level->gathers[p]);
-    }
+    if (!level->parts) status = RSC_ENOMEM;
+    for (uint32_t p = 0; !status && p < level->part_count; p++) open_part(level, p);
+    if (!status) status = open_gather(level, &level->tail, part_shift);
+    if (!status && level->part_count > 1) status = open_sides(level, part_shift);
 out:
     if (status) {
         rsc_first_level_free(level);
@@ -202,41 +209,30 @@ out:
 
 void rsc_first_level_free(struct rsc_first_level *level) {
     if (!level) return;
-    for (uint32_t g = 0; level->gathers && g < level->part_count; g++) {
-        free(level->gathers[g].list);
-        free(level->gathers[g].tile);
-        free(level->gathers[g].recent);
+    const uint32_t parts = level->part_count, lists = (parts + 1) * parts;
+    for (uint32_t s = 0; level->seats && s < parts; s++) close_gather(&level->seats[s].gather);
+    for (int side = 0; side < 2; side++) {
+        for (uint32_t i = 0; level->sides[side].lists && i < lists; i++) free(level->sides[side].lists[i].references);
+        free(level->sides[side].lists);
     }
-    free(level->gathers);
+    close_gather(&level->tail);
+    free(level->seats);
     free(level->parts);
     free(level);
 }
 
-/* ---- serving what was gathered ---- */
+/* ---- counts ---- */
 
-/* Counts of accesses, which the loops leave to the gathering. */
-static void take_counts(struct rsc_first_level *level, struct rsc_fast_gather *gather) {
+void rsc_fast_take_counts(struct rsc_first_level *level, struct rsc_fast_counts *counts) {
     struct rsc_hierarchy *hierarchy = level->hierarchy;
-    uint64_t reads = gather->references - gather->fetches - gather->writes;
-    if (level->fetch_level >= 0) hierarchy->levels[level->fetch_level].counts.accesses[RSC_FETCH] += gather->fetches;
+    uint64_t reads = counts->references - counts->fetches - counts->writes;
+    if (level->fetch_level >= 0) hierarchy->levels[level->fetch_level].counts.accesses[RSC_FETCH] += counts->fetches;
     if (level->data_level >= 0) {
-        hierarchy->levels[level->data_level].counts.accesses[RSC_WRITE] += gather->writes;
+        hierarchy->levels[level->data_level].counts.accesses[RSC_WRITE] += counts->writes;
         hierarchy->levels[level->data_level].counts.accesses[RSC_READ] += reads;
     }
-    hierarchy->left_out += gather->left_out;
-    gather->references = gather->fetches = gather->writes = gather->left_out = 0;
-}
-
-static void serve_part(void *argument, size_t p) {
-    struct rsc_first_level *level = argument;
-    for (uint32_t g = 0; g < level->part_count; g++)
-        level->serve(&level->parts[p], level->gathers[g].list, level->gathers[g].used);
-}
-
-static void serve_all(struct rsc_first_level *level) {
-    if (level->part_count > 1) rsc_pool_for(level->sim->pool, level->part_count, serve_part, level);
-    else serve_part(level, 0);
-    for (uint32_t g = 0; g < level->part_count; g++) level->gathers[g].used = 0;
+    hierarchy->left_out += counts->left_out;
+    *counts = (struct rsc_fast_counts){0};
 }
 
 static void add_counts(struct rsc_level_counts *to, struct rsc_level_counts *from) {
@@ -247,8 +243,8 @@ static void add_counts(struct rsc_level_counts *to, struct rsc_level_counts *fro
 
 void rsc_first_level_flush(struct rsc_first_level *level) {
     struct rsc_hierarchy *main = level->hierarchy;
-    serve_all(level);
-    for (uint32_t g = 0; g < level->part_count; g++) take_counts(level, &level->gathers[g]);
+    rsc_fast_serve_all(level);
+    rsc_fast_take_counts(level, &level->tail.counts);
     for (uint32_t p = 0; level->part_count > 1 && p < level->part_count; p++) {
         struct rsc_hierarchy *own = &level->parts[p].own;
         for (size_t i = 0; i < main->level_count; i++) {
@@ -265,28 +261,23 @@ void rsc_first_level_flush(struct rsc_first_level *level) {
 
 /* ---- accesses ---- */
 
-static int has_room(const struct rsc_first_level *level, const struct rsc_fast_gather *gather) {
-    return gather->used + TILE_ROOM <= level->list_room;
-}
-
 /* An access of many blocks, in pieces of one block each; its kind is taken. */
 static void serve_long(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t i) {
-    struct rsc_fast_gather *gather = &level->gathers[0];
+    struct rsc_fast_gather *gather = &level->tail;
     uint64_t size = 1ull << gather->shift, low = batch->addr[i], left = rsc_meta_size(batch->meta[i]);
     uint64_t high = low + (left ? left - 1 : 0);
     if (high < low) high = UINT64_MAX;
     for (uint64_t block = low >> gather->shift; block <= high >> gather->shift; block++) {
         uint64_t addr = block * size, meta = rsc_meta(1, rsc_meta_kind(batch->meta[i]), 0);
         struct rsc_batch piece = {.count = 1, .addr = &addr, .meta = &meta};
-        if (!has_room(level, gather)) serve_all(level);
+        if (!rsc_fast_has_room(level, gather)) rsc_fast_serve_all(level);
         level->gather_tile(gather, &piece, 0, 1);
     }
 }
 
-/* Gathers from `first` on into one gather's lists, until they are full, the end, or a long access. */
-static uint32_t gather_some(struct rsc_first_level *level, struct rsc_fast_gather *gather, const struct rsc_batch *batch,
-                            uint32_t first, uint32_t end) {
-    while (first < end && has_room(level, gather)) {
+uint32_t rsc_fast_gather_some(struct rsc_first_level *level, struct rsc_fast_gather *gather, const struct rsc_batch *batch,
+                              uint32_t first, uint32_t end) {
+    while (first < end && rsc_fast_has_room(level, gather)) {
         uint32_t tile = end - first < RSC_FAST_TILE ? end : first + RSC_FAST_TILE;
         uint32_t stop = level->gather_tile(gather, batch, first, tile);
         first = stop;
@@ -295,42 +286,9 @@ static uint32_t gather_some(struct rsc_first_level *level, struct rsc_fast_gathe
     return first;
 }
 
-static void gather_share(void *argument, size_t g) {
-    struct rsc_first_level *level = argument;
-    struct rsc_fast_gather *gather = &level->gathers[g];
-    forget_recent(gather);
-    level->stops[g] = gather_some(level, gather, level->batch, level->starts[g], level->starts[g + 1]);
-}
-
 /*
- * A round of many accesses: each worker gathers a share of them, then each serves its part
- * of the sets from all shares in order. Returns where the first share that was cut short stopped;
- * what later shares gathered is forgotten.
- */
-static uint32_t push_round(struct rsc_first_level *level, uint32_t first, uint32_t end) {
-    uint32_t shares = level->part_count, stopped, g;
-    if (end - first > ROUND) end = first + ROUND;
-    stopped = end;
-    for (g = 0; g <= shares; g++) level->starts[g] = first + (uint32_t)((uint64_t)(end - first) * g / shares);
-    rsc_pool_for(level->sim->pool, shares, gather_share, level);
-    for (g = 0; g < shares; g++) {
-        if (level->stops[g] == level->starts[g + 1]) continue;
-        stopped = level->stops[g];
-        break;
-    }
-    for (g++; g < shares; g++) {
-        struct rsc_fast_gather *gather = &level->gathers[g];
-        gather->used = 0;
-        gather->references = gather->fetches = gather->writes = gather->left_out = 0;
-    }
-    serve_all(level);
-    forget_recent(&level->gathers[0]); /* that was the first share's, not the round's */
-    return stopped;
-}
-
-/*
- * Where an address depends on its process: sets the gathers to that of access `first`, and
- * returns the end of the accesses of that process.
+ * Where an address depends on its process, which one worker does: has the process of access `first` gathered,
+ * and returns the end of its accesses.
  */
 static uint32_t one_process(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
     struct rsc_hierarchy *hierarchy = level->hierarchy;
@@ -345,40 +303,35 @@ static uint32_t one_process(struct rsc_first_level *level, const struct rsc_batc
         hierarchy->status = rsc_spaces_address(hierarchy->spaces, batch, i, &addr);
         if (hierarchy->spaces->last != space) break;
     }
-    for (uint32_t g = 0; g < level->part_count; g++) {
-        level->gathers[g].addr_mask = (1ull << RSC_SPACE_SHIFT) - 1;
-        level->gathers[g].addr_space = (uint64_t)space << RSC_SPACE_SHIFT;
-    }
+    level->tail.addr_mask = (1ull << RSC_SPACE_SHIFT) - 1;
+    level->tail.addr_space = (uint64_t)space << RSC_SPACE_SHIFT;
     return i;
 }
 
 static void push_process(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
-    struct rsc_fast_gather *gather = &level->gathers[0];
+    uint32_t alone = first; /* where the caller has been gathering up to, before another round is tried */
     while (first < end) {
-        uint32_t before = first;
-        if (level->part_count > 1 && end - first >= BIG_BATCH) {
-            serve_all(level); /* what smaller batches left */
-            first = push_round(level, first, end);
-        } else {
-            first = gather_some(level, gather, batch, first, end);
+        if (level->part_count > 1 && first >= alone && end - first >= BIG_BATCH) {
+            uint32_t before = first;
+            first = rsc_fast_round(level, batch, first, end);
+            if (first < end && first - before < RSC_FAST_ROUND) alone = end - first < RSC_FAST_SHARE ? end : first + RSC_FAST_SHARE;
+            continue;
         }
-        if (first < end && has_room(level, gather) && first - before < BIG_BATCH) {
-            serve_long(level, batch, first++);
-        } else if (!has_room(level, gather)) {
-            serve_all(level);
-        }
+        uint32_t stop = rsc_fast_gather_some(level, &level->tail, batch, first, alone > first ? alone : end);
+        if (!rsc_fast_has_room(level, &level->tail)) rsc_fast_serve_all(level);
+        else if (stop == first) serve_long(level, batch, stop++);
+        first = stop;
     }
 }
 
 int rsc_first_level_push(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t first, uint32_t end,
                          struct rsc_error *error) {
-    level->batch = batch;
     while (first < end && !level->hierarchy->status) {
         uint32_t stop = one_process(level, batch, first, end);
         if (!level->hierarchy->status) push_process(level, batch, first, stop);
         first = stop;
     }
-    if (level->part_count == 1) serve_all(level);
+    if (level->part_count == 1) rsc_fast_serve_all(level);
     for (uint32_t p = 0; p < level->part_count; p++)
         if (level->parts[p].hierarchy->status) level->hierarchy->status = level->parts[p].hierarchy->status;
     return rsc_hierarchy_fail(level->hierarchy, error);

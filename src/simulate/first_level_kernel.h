@@ -28,9 +28,9 @@ static inline __attribute__((always_inline)) void gather_one(struct rsc_fast_gat
     gather->tile[gather->tile_used] = block << 2 | kind;
     gather->tile_used += !changes_nothing(x, *last);
     *last = x;
-    gather->references++;
-    gather->fetches += kind == RSC_FETCH;
-    gather->writes += kind == RSC_WRITE;
+    gather->counts.references++;
+    gather->counts.fetches += kind == RSC_FETCH;
+    gather->counts.writes += kind == RSC_WRITE;
 }
 
 /* One access. Returns 0 when it spans too many blocks, having done nothing. */
@@ -39,7 +39,7 @@ static inline int gather_access(struct rsc_fast_gather *gather, uint64_t addr, u
     uint64_t block = addr >> gather->shift, size = (uint32_t)meta, kind = meta >> 32 & 0xff;
     uint64_t more = ((addr & ((1ull << gather->shift) - 1)) + size - (size != 0)) >> gather->shift; /* blocks beyond the first */
     if (kind >= RSC_KINDS || gather->skip >> kind & 1) {
-        gather->left_out++;
+        gather->counts.left_out++;
         return 1;
     }
     if (more >= RSC_FAST_SPAN || addr + size < size) return 0;
@@ -172,9 +172,9 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
         i++;
     }
     gather_store(&state, gather);
-    gather->fetches += state.fetches;
-    gather->writes += state.writes;
-    gather->references += state.references;
+    gather->counts.fetches += state.fetches;
+    gather->counts.writes += state.writes;
+    gather->counts.references += state.references;
     while (i < end && gather_access(gather, batch->addr[i], batch->meta[i])) i++;
     return i;
 }
@@ -219,9 +219,9 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
     gather->tile_used = used;
     gather->last[0] = fetch_last;
     gather->last[1] = data_last;
-    gather->references += i - first - apart;
-    gather->fetches += fetches;
-    gather->writes += writes;
+    gather->counts.references += i - first - apart;
+    gather->counts.fetches += fetches;
+    gather->counts.writes += writes;
     return i;
 }
 
@@ -239,21 +239,53 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
 static inline __attribute__((always_inline)) void keep_changes(struct rsc_fast_gather *gather) {
     const uint64_t *tile = gather->tile, places = (uint64_t)gather->recent_mask << 1 | !gather->unified;
     const uint32_t count = gather->tile_used;
-    uint64_t *recent = gather->recent, *list = gather->list + gather->used;
+    uint64_t *recent = gather->recent, *list = gather->list.references + gather->list.used;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t reference = tile[i], x = reference & ~2ull, *slot = &recent[reference >> 1 & places], before = *slot;
         *slot = x | (before == (x | 1)); /* what the next one here waits for: as little as can be */
         *list = reference;
         list += (before != x) & (before != (x | 1));
     }
-    gather->used = (uint32_t)(list - gather->list);
+    gather->list.used = (uint32_t)(list - gather->list.references);
     gather->tile_used = 0;
+}
+
+/* Appends the references of one part to its list, in their order. Both lists have room for a vector more. */
+static inline void deal_part(const struct rsc_fast_list *from, struct rsc_fast_list *list, uint64_t mask, uint64_t mine) {
+    const uint64_t *references = from->references;
+    uint64_t *to = list->references + list->used;
+#if defined(__AVX512F__)
+    const __m512i bits = _mm512_set1_epi64((long long)mask), wanted = _mm512_set1_epi64((long long)mine);
+    for (uint32_t i = 0; i < from->used; i += 8) {
+        const uint32_t there = from->used - i < 8 ? (1u << (from->used - i)) - 1 : 0xff;
+        __m512i eight = _mm512_loadu_si512(references + i);
+        uint32_t found = _mm512_mask_cmpeq_epi64_mask((__mmask8)there, _mm512_and_si512(eight, bits), wanted);
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi64((__mmask8)found, eight));
+        to += __builtin_popcount(found);
+    }
+#else
+    for (uint32_t i = 0; i < from->used; i++) {
+        *to = references[i];
+        to += (references[i] & mask) == mine;
+    }
+#endif
+    list->used = (uint32_t)(to - list->references);
+}
+
+static inline void deal_out(struct rsc_fast_gather *gather) {
+    const uint32_t shift = gather->part_shift + 2;
+    for (uint64_t part = 0; part <= gather->part_mask; part++) {
+        deal_part(&gather->list, &gather->dealt[part], (uint64_t)gather->part_mask << shift, part << shift);
+        if (gather->dealt[part].used > gather->fullest) gather->fullest = gather->dealt[part].used;
+    }
+    gather->list.used = 0;
 }
 
 /* Whether the first level is split is a constant inside. */
 static inline uint32_t gather_kernel(struct rsc_fast_gather *gather, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
     uint32_t stop = gather->unified ? gather_tile(gather, batch, first, end, 0) : gather_tile(gather, batch, first, end, 1);
     keep_changes(gather);
+    if (gather->dealt) deal_out(gather);
     return stop;
 }
 
@@ -394,42 +426,9 @@ static inline __attribute__((always_inline)) void serve_references(struct rsc_fa
     }
 }
 
-/* The references of a part, in their order; room for a vector more. Returns how many. */
-static inline uint32_t pick_part(const struct rsc_fast_part *part, const uint64_t *references, uint32_t count, uint64_t *picked) {
-    const uint64_t mask = (uint64_t)part->part_mask << (part->part_shift + 2), mine = (uint64_t)part->number << (part->part_shift + 2);
-    uint64_t *to = picked;
-    uint32_t i = 0;
-#if defined(__AVX512F__)
-    const __m512i bits = _mm512_set1_epi64((long long)mask), wanted = _mm512_set1_epi64((long long)mine);
-    for (; i + 8 <= count; i += 8) {
-        __m512i eight = _mm512_loadu_si512(references + i);
-        uint32_t found = _mm512_cmpeq_epi64_mask(_mm512_and_si512(eight, bits), wanted);
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi64((__mmask8)found, eight));
-        to += __builtin_popcount(found);
-    }
-#endif
-    for (; i < count; i++) {
-        *to = references[i];
-        to += (references[i] & mask) == mine;
-    }
-    return (uint32_t)(to - picked);
-}
-
-static inline void serve_some(struct rsc_fast_part *part, const uint64_t *references, uint32_t count) {
+static inline void serve_kernel(struct rsc_fast_part *part, const uint64_t *references, uint32_t count) {
     if (part->all_ways == 8) serve_references(part, references, count, 8);
     else serve_references(part, references, count, 0);
-}
-
-static inline void serve_kernel(struct rsc_fast_part *part, const uint64_t *references, uint32_t count) {
-    uint64_t picked[RSC_FAST_TILE + 8];
-    if (!part->part_mask) {
-        serve_some(part, references, count);
-        return;
-    }
-    for (uint32_t at = 0; at < count; at += RSC_FAST_TILE) {
-        uint32_t some = count - at < RSC_FAST_TILE ? count - at : RSC_FAST_TILE;
-        serve_some(part, picked, pick_part(part, references + at, some, picked));
-    }
 }
 
 #endif

@@ -16,20 +16,34 @@
 #define RSC_FAST_WAYS_MAX 16u
 #define RSC_FAST_PARTS_MAX 16u
 
-/* References gathered from some accesses. */
+struct rsc_fast_list {
+    uint64_t *references; /* owned */
+    uint32_t used;
+};
+
+struct rsc_fast_counts {
+    uint64_t references, fetches, writes, left_out;
+};
+
+/*
+ * References gathered from some accesses. With several parts they are dealt out to a list for each
+ * tile by tile, while they are near: what a worker reads of what another wrote is then only its own.
+ */
 struct rsc_fast_gather {
     uint32_t shift;      /* log2 of the block size */
     uint32_t skip;       /* kinds that no cache takes: RSC_KIND_BIT()s */
     uint32_t unified;    /* one cache for all kinds */
     uint64_t addr_mask, addr_space; /* an address is (addr & mask) | space: all of a tile are of one process */
     uint64_t last[2];    /* of fetches (and all, unified), of data: block << 1 | write */
-    uint64_t references, fetches, writes, left_out;
+    struct rsc_fast_counts counts;
     uint64_t *tile;      /* owned: what a tile's accesses became, RSC_FAST_TILE * RSC_FAST_SPAN at most */
     uint32_t tile_used;
     uint32_t recent_mask; /* slots - 1; no slot holds less than a set */
     uint64_t *recent;    /* owned: the last reference to each slot, of data and, at odd places, of fetches */
-    uint64_t *list;      /* owned: those that change something, in order */
-    uint32_t used;
+    struct rsc_fast_list list; /* those that change something, in order; with several parts those of one tile */
+    uint32_t part_shift, part_mask; /* of a block, to its part; parts - 1 */
+    struct rsc_fast_list *dealt;    /* by part; NULL: one part */
+    uint32_t fullest;               /* most used of these */
 };
 
 /* A first-level cache, as much of it as the loop needs. */
@@ -43,9 +57,6 @@ struct rsc_fast_cache {
 };
 
 struct rsc_fast_part {
-    uint32_t part_shift;             /* of a block, to its part */
-    uint32_t part_mask;              /* parts - 1 */
-    uint32_t number;                 /* of this part */
     struct rsc_hierarchy *hierarchy; /* with the counts of this part */
     struct rsc_hierarchy own;        /* what that is, with several parts */
     struct rsc_cache copies[RSC_SIM_LEVELS_MAX + 1]; /* its caches: the same arrays */
@@ -56,12 +67,12 @@ struct rsc_fast_part {
 };
 
 /*
- * Gathers accesses first..end-1, RSC_FAST_TILE at most, the list having room for
+ * Gathers accesses first..end-1, RSC_FAST_TILE at most, every list having room for
  * RSC_FAST_TILE * RSC_FAST_SPAN more. Stops before an access that spans too many blocks; returns where it stopped.
  */
 typedef uint32_t rsc_fast_gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch, uint32_t first,
                                       uint32_t end);
-/* Serves those of the references that are of the part. */
+/* Serves references, all of the part. */
 typedef void rsc_fast_serve(struct rsc_fast_part *part, const uint64_t *references, uint32_t count);
 
 rsc_fast_gather_tile rsc_fast_gather_plain, rsc_fast_gather_avx2, rsc_fast_gather_avx512;

@@ -3,7 +3,7 @@
  *
  * All columns of a frame were decompressed at once (a few bytes an access);
  * accesses are rebuilt a slice at a time, so that what is handed out is still in
- * the cache. The inner loop has no branch that depends on the data: a table by
+ * the cache. The inner loop (rsct_stretch.h) has no branch that depends on the data: a table by
  * code gives the mask for the delta, its length and the finished meta word.
  *
  * The delta column is read up to 8 bytes an access without looking; the frame
@@ -14,19 +14,11 @@
 
 #include <stdlib.h>
 
+#include "base/cpu.h"
 #include "base/fail.h"
+#include "trace/rsct_stretch.h"
 #include "trace/source.h"
 #include "trace/varint.h"
-
-/* What a code byte means. */
-struct code_row {
-    uint64_t mask; /* keeps the bytes of the delta */
-    uint64_t meta; /* size and kind; the thread is added */
-    uint32_t kind;
-    uint32_t bytes;   /* length of the delta */
-    uint32_t advance; /* added to the address to predict the next of its kind */
-    uint32_t explicit_size;
-};
 
 struct frame_thread {
     uint32_t number;
@@ -42,11 +34,12 @@ struct slice {
 };
 
 struct rsct_decoder {
-    int without_pcs;
+    int without_pcs, without_events;
     struct rsct_frame_header header;
     const uint8_t *raw[RSCT_COLUMNS]; /* the frame's */
 
-    struct code_row code[256];
+    struct rsct_codes codes;
+    rsct_stretch *stretch;
     int explicit_sizes;
     uint32_t done; /* accesses handed out */
     int begun;     /* a slice was handed out: even a frame without accesses has one, for its events and instructions */
@@ -75,18 +68,24 @@ struct rsct_decoder {
     uint32_t all_count, all_room;
 };
 
-int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs, struct rsc_error *error) {
-    struct rsct_decoder *decoder = calloc(1, sizeof *decoder);
+int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs, int without_events, struct rsc_error *error) {
+    struct rsct_decoder *decoder = aligned_alloc(_Alignof(struct rsct_decoder), sizeof *decoder);
     *out = NULL;
     if (!decoder) return rsc_fail_memory(error, "trace decoder");
+    memset(decoder, 0, sizeof *decoder);
     decoder->slice_count = keeps + 1;
     decoder->without_pcs = without_pcs;
+    decoder->without_events = without_events;
+    decoder->stretch = rsct_stretch_plain;
+#if defined(__x86_64__)
+    if (rsc_simd_best() == RSC_SIMD_AVX512) decoder->stretch = rsct_stretch_avx512;
+#endif
     decoder->slices = calloc(decoder->slice_count, sizeof *decoder->slices);
     int failed = !decoder->slices;
     for (uint32_t i = 0; !failed && i < decoder->slice_count; i++) {
         struct slice *slice = &decoder->slices[i];
-        slice->addr = malloc(RSC_BATCH_ACCESSES * sizeof *slice->addr);
-        slice->meta = malloc(RSC_BATCH_ACCESSES * sizeof *slice->meta);
+        slice->addr = aligned_alloc(64, RSC_BATCH_ACCESSES * sizeof *slice->addr); /* whole vectors are stored */
+        slice->meta = aligned_alloc(64, RSC_BATCH_ACCESSES * sizeof *slice->meta);
         failed = !slice->addr || !slice->meta;
     }
     if (failed) {
@@ -120,9 +119,9 @@ const struct rsc_thread *rsct_decoder_threads(const struct rsct_decoder *decoder
 
 /* ---- starting a frame ---- */
 
-static void fill_code(struct code_row *row, uint32_t kind, uint32_t class, uint32_t size, uint32_t explicit_size) {
+static void fill_code(struct rsct_code_row *row, uint32_t kind, uint32_t class, uint32_t size, uint32_t explicit_size) {
     uint32_t bytes = rsct_class_bytes(class);
-    *row = (struct code_row){
+    *row = (struct rsct_code_row){
         .mask = bytes == 8 ? UINT64_MAX : (1ull << 8 * bytes) - 1,
         .meta = rsc_meta(size, (enum rsc_kind)kind, 0),
         .kind = kind,
@@ -132,13 +131,29 @@ static void fill_code(struct code_row *row, uint32_t kind, uint32_t class, uint3
     };
 }
 
+/* The same for vectors, where it fits. */
+static void fill_vectors(struct rsct_codes *codes, uint32_t count) {
+    codes->by_vectors = count <= RSCT_VECTOR_CODES;
+    codes->has_fetches = 0;
+    for (uint32_t i = 0; codes->by_vectors && i < count; i++) {
+        const struct rsct_code_row *row = &codes->row[i];
+        uint32_t size = rsc_meta_size(row->meta);
+        if (size > UINT8_MAX) codes->by_vectors = 0;
+        codes->shape[i] = (uint8_t)(row->bytes | row->kind << 4);
+        codes->size[i] = (uint8_t)size;
+        codes->has_fetches |= row->kind == RSC_FETCH;
+    }
+}
+
 static const char *read_codes(struct rsct_decoder *decoder, struct rsc_varint_reader *tables) {
     for (uint32_t i = 0; i < decoder->header.codes; i++) {
         uint64_t kind_class = rsc_varint_get(tables), size = rsc_varint_get(tables);
         if (kind_class >= 3 << 3 || size > UINT32_MAX) return "a code is out of range";
-        fill_code(&decoder->code[i], (uint32_t)(kind_class >> 3), kind_class & 7, (uint32_t)size, 0);
+        fill_code(&decoder->codes.row[i], (uint32_t)(kind_class >> 3), kind_class & 7, (uint32_t)size, 0);
     }
-    for (uint32_t i = 0; i < 24; i++) fill_code(&decoder->code[RSCT_CODES_DIRECT + i], i >> 3, i & 7, 0, 1);
+    for (uint32_t i = 0; i < 24; i++) fill_code(&decoder->codes.row[RSCT_CODES_DIRECT + i], i >> 3, i & 7, 0, 1);
+
+    fill_vectors(&decoder->codes, decoder->header.codes);
 
     const uint8_t *codes = decoder->raw[RSCT_CODES], limit = (uint8_t)decoder->header.codes;
     uint8_t uses_unknown = 0, uses_explicit = 0;
@@ -212,8 +227,9 @@ static const char *read_pcs(struct rsct_decoder *decoder) {
 
 static void start_events(struct rsct_decoder *decoder) {
     const uint8_t *raw = decoder->raw[RSCT_EVENTS];
-    decoder->events = (struct rsc_varint_reader){raw, raw + decoder->header.column[RSCT_EVENTS].raw_bytes, 0};
-    decoder->events_left = decoder->header.events;
+    const uint32_t bytes = decoder->without_events ? 0 : decoder->header.column[RSCT_EVENTS].raw_bytes;
+    decoder->events = (struct rsc_varint_reader){raw, raw + bytes, 0};
+    decoder->events_left = decoder->without_events ? 0 : decoder->header.events;
     decoder->event_at = 0;
     decoder->event_pending = 0;
     memset(&decoder->event_before, 0, sizeof decoder->event_before);
@@ -243,30 +259,11 @@ const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_f
 
 /* ---- slices ---- */
 
-static const uint8_t *decode_stretch(const struct code_row *code, const uint8_t *codes, const uint8_t *deltas,
-                                     struct frame_thread *thread, uint64_t *addr, uint64_t *meta, uint32_t count) {
-    const uint64_t thread_bits = (uint64_t)thread->number << 40;
-    uint64_t last[4];
-    memcpy(last, thread->last, sizeof last);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct code_row *row = &code[codes[i]];
-        uint64_t zigzag;
-        memcpy(&zigzag, deltas, 8);
-        deltas += row->bytes;
-        uint64_t here = last[row->kind] + rsc_unzigzag(zigzag & row->mask);
-        last[row->kind] = here + row->advance;
-        addr[i] = here;
-        meta[i] = row->meta | thread_bits;
-    }
-    memcpy(thread->last, last, sizeof last);
-    return deltas;
-}
-
-/* The same where some sizes stand in a column of their own. */
+/* A stretch of one thread where some sizes stand in a column of their own. */
 static const char *decode_stretch_sized(struct rsct_decoder *decoder, const uint8_t *codes,
                                         struct frame_thread *thread, uint64_t *addr, uint64_t *meta, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        const struct code_row *row = &decoder->code[codes[i]];
+        const struct rsct_code_row *row = &decoder->codes.row[codes[i]];
         uint32_t size = rsc_meta_size(row->meta);
         if (row->explicit_size) {
             if (decoder->size_at == decoder->size_end) return "sizes are missing";
@@ -304,8 +301,8 @@ static const char *decode_accesses(struct rsct_decoder *decoder, struct slice *s
             problem = decode_stretch_sized(decoder, codes + filled, thread, slice->addr + filled,
                                            slice->meta + filled, part);
         else
-            decoder->delta_at = decode_stretch(decoder->code, codes + filled, decoder->delta_at, thread,
-                                               slice->addr + filled, slice->meta + filled, part);
+            decoder->delta_at = decoder->stretch(&decoder->codes, codes + filled, decoder->delta_at, thread->last,
+                                                 (uint64_t)thread->number << 40, slice->addr + filled, slice->meta + filled, part);
         if (problem) return problem;
         filled += part;
         decoder->run_left -= part;

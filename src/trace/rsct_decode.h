@@ -14,8 +14,8 @@
 
 struct rsct_decoder;
 
-/* Batches stay valid while up to `keeps` more are taken. `without_pcs`: they have none, and none are unpacked. */
-int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs, struct rsc_error *error);
+/* Batches stay valid while up to `keeps` more are taken. `without_pcs`, `without_events`: they have none, and none are unpacked. */
+int rsct_decoder_new(struct rsct_decoder **out, uint32_t keeps, int without_pcs, int without_events, struct rsc_error *error);
 void rsct_decoder_free(struct rsct_decoder *decoder);
 
 /*

@@ -9,8 +9,10 @@
 #include "base/fail.h"
 #include "trace/varint.h"
 
-int rsct_frames_init(struct rsct_frames *frames, struct rsc_input *input, int without_pcs, struct rsc_error *error) {
-    *frames = (struct rsct_frames){.input = input, .without_pcs = without_pcs, .zstd = ZSTD_createDCtx()};
+int rsct_frames_init(struct rsct_frames *frames, struct rsc_input *input, int without_pcs, int without_events, struct rsc_error *error) {
+    *frames = (struct rsct_frames){.input = input, .zstd = ZSTD_createDCtx()};
+    frames->without[RSCT_PCS] = without_pcs != 0;
+    frames->without[RSCT_EVENTS] = without_events != 0;
     return frames->zstd ? 0 : rsc_fail_memory(error, "trace decoder");
 }
 
@@ -105,7 +107,7 @@ static const char *unpack_columns(const struct rsct_frames *frames, struct rsct_
             frame->raw_room[c] = frame->raw[c] ? room : 0;
             if (!frame->raw[c]) return "out of memory";
         }
-        if (!raw_bytes || (c == RSCT_PCS && frames->without_pcs)) continue;
+        if (!raw_bytes || frames->without[c]) continue;
         size_t got = ZSTD_decompressDCtx(frames->zstd, frame->raw[c], raw_bytes, payload, header->column[c].stored_bytes);
         if (ZSTD_isError(got) || got != raw_bytes) return "a column does not decompress";
     }

@@ -20,13 +20,14 @@ struct rsct_frame {
 /* What reads frames: one thread's at a time. */
 struct rsct_frames {
     struct rsc_input *input;
-    int without_pcs; /* their column is not unpacked */
+    uint8_t without[RSCT_COLUMNS]; /* columns that are not unpacked */
     uint8_t *payload;
     size_t payload_room;
     void *zstd;
 };
 
-int rsct_frames_init(struct rsct_frames *frames, struct rsc_input *input, int without_pcs, struct rsc_error *error);
+int rsct_frames_init(struct rsct_frames *frames, struct rsc_input *input, int without_pcs, int without_events,
+                     struct rsc_error *error);
 void rsct_frames_free(struct rsct_frames *frames);
 
 /* The frame that begins where the input stands; `before` are intact, for messages. */

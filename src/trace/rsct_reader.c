@@ -534,8 +534,8 @@ int rsc_rsct_open(struct rsc_source **out, struct rsc_input *input, const struct
     int status = read_header(reader, error), seekable = rsc_input_seekable(input);
     if (status == RSC_EFORMAT && options->salvage && seekable && reader->recognised) status = lose_header(reader, error);
     reader->ahead = options->ahead && !options->salvage;
-    if (!status) status = rsct_frames_init(&reader->unpack, input, options->without_pcs, error);
-    if (!status) status = rsct_decoder_new(&reader->decoder, KEEPS, options->without_pcs, error);
+    if (!status) status = rsct_frames_init(&reader->unpack, input, options->without_pcs, options->without_events, error);
+    if (!status) status = rsct_decoder_new(&reader->decoder, KEEPS, options->without_pcs, options->without_events, error);
     if (!status && seekable) {
         /* Totals early, for progress and info; damage there is reported when reading gets to it. */
         reader->scan_budget = 8 * rsc_input_file_bytes(input) + (64u << 20);

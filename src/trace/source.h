@@ -46,8 +46,8 @@ int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *ac
 struct rsc_reader_options {
     const struct rsc_log *log;
     int salvage;
-    int without_pcs; /* nobody will look at them; a reader may give them all the same */
-    int ahead;       /* all will be read: a reader may prepare what is to come in a thread of its own */
+    int without_pcs, without_events; /* nobody will look at them; a reader may give them all the same */
+    int ahead; /* all will be read: a reader may prepare what is to come in a thread of its own */
 };
 
 /* A format that can be read. */

@@ -85,7 +85,7 @@ static int add_filter(struct rsc_trace *trace, const struct rsc_filter *filter, 
 
 static int build(struct rsc_trace *trace, const char *path, const struct rsc_trace_options *options,
                  struct rsc_error *error) {
-    struct rsc_reader_options reader = {options->log, options->salvage, options->without_pcs, options->decode_ahead};
+    struct rsc_reader_options reader = {options->log, options->salvage, options->without_pcs, options->without_events, options->decode_ahead};
     struct rsc_source *source;
     int status = 0;
     if (options->format) status = format_by_name(&trace->format, options->format, error);

@@ -231,6 +231,20 @@ reusescope sim: --l3 without --l2
 $ reusescope sim t.rsct --l1d 4K,4,64,inclusive
 reusescope sim: --l1d cannot be inclusive: there is nothing above it
 [2]
+$ reusescope sim t.rsct --l1d 4K,4,64 --l2 2K,4,64,inclusive
+reusescope sim: --l2 is inclusive and smaller than --l1d above it
+[2]
+$ reusescope sim aba.din -q --l1d 256,1,64 --l2 128,1,64 -o small.txt
+$ reusescope sim aba.din --l1d 256,1,64 --l2 128,1,64 -o small.txt
+reusescope: warning: --l2 is smaller than --l1d above it
+$ reusescope sim aba.din --l1d 128,1,64 --l2 256,1,64 --l2 64,1,64 -o small.txt
+reusescope: warning: --l2 is smaller than --l1d above it
+$ reusescope sim t.rsct --l1d 4K,4,64 --window 5+0
+reusescope sim: --window 5+0: there is nothing in it
+[2]
+$ reusescope sim t.rsct --l1d 4K,4,64 --window 0+0 --sample-sets 1/2
+reusescope sim: --window 0+0: there is nothing in it
+[2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --l2 64K,4,64 --l2 64K,4,64,inclusive
 reusescope sim: an alternative --l2 cannot be inclusive: the caches above it are the primary's
 [2]

@@ -18,7 +18,7 @@
 #include "base/rng.h"
 #include "simulate/simulator.h"
 
-#define ACCESSES 160000u /* two rounds of several workers */
+#define ACCESSES 160000u
 static uint64_t addr[ACCESSES], meta[ACCESSES];
 
 static const struct rsc_thread threads[3] = {{100, 1}, {200, 2}, {100, 3}};
@@ -143,11 +143,37 @@ static void every_associativity(void **state) {
     }
 }
 
+/* Every access goes to one set, each to another block than the one before: lists of one part fill up, and rounds end early. */
+static void one_part_takes_all(void **state) {
+    (void)state;
+    static const char *const caches[][2] = {{"l1i", "32K,8,64"}, {"l1d", "32K,8,64"}, {"l2", "256K,16,64"}, {NULL, NULL}};
+    static const uint32_t batches[] = {ACCESSES, 16384, 70000};
+    struct rsc_sim_config config;
+    struct rsc_sim_result wanted, got;
+    struct rsc_rng rng;
+    uint64_t block = 0;
+    rsc_rng_seed(&rng, 8, 0);
+    for (uint32_t i = 0; i < ACCESSES; i++) {
+        block += 1 + rsc_rng_below(&rng, 20);
+        addr[i] = block % 24 << 20;
+        meta[i] = rsc_meta(8, !i ? RSC_FETCH : i % 3 ? RSC_READ : RSC_WRITE, 0); /* one fetch: every cache is used */
+    }
+    configure(&config, caches);
+    run(&config, (struct rsc_sim_options){.slow = 1}, ACCESSES, &wanted);
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        run(&config, (struct rsc_sim_options){.workers = 16}, batches[i], &got);
+        same(&got, &wanted);
+        rsc_sim_result_free(&got);
+    }
+    rsc_sim_result_free(&wanted);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(usual_hierarchy),
         cmocka_unit_test(other_shapes),
         cmocka_unit_test(every_associativity),
+        cmocka_unit_test(one_part_takes_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "base/cpu.h"
 #include "base/rng.h"
 #include "scratch_folder.h"
 #include "trace/rsct_format.h"
@@ -566,6 +567,50 @@ static void pcs_need_not_be_read(void **state) {
     whole_free(&got);
 }
 
+/* Everything but the events; a frame of events alone is an empty batch. */
+static void events_need_not_be_read(void **state) {
+    (void)state;
+    const struct rsc_trace_options options = {.struct_bytes = sizeof options, .without_events = 1};
+    struct whole_trace trace = usual_trace(100, 1), got;
+    whole_add_event(&trace, RSC_EVENT_ALLOC, 0, 64, 0, NULL, 5);
+    write_plain(&trace, scratch_path("trace.rsct"), 30);
+    whole_read(&got, scratch_path("trace.rsct"), &options);
+    assert_int_equal(got.event_count, 0);
+    struct whole_trace rest = trace;
+    assert_true(rest.event_count > 0);
+    rest.event_count = 0;
+    assert_same_trace(&got, &rest);
+    whole_free(&trace);
+    whole_free(&got);
+}
+
+/* What is decoded eight at a time, in stretches of every length, is what was written: deltas of all lengths, all kinds. */
+static void stretches_by_every_width(void **state) {
+    (void)state;
+    for (int simd = 0; simd < RSC_SIMD_COUNT; simd++) {
+        if (!rsc_simd_available((enum rsc_simd)simd)) continue;
+        setenv("REUSESCOPE_SIMD", rsc_simd_name((enum rsc_simd)simd), 1);
+        for (uint32_t kinds = 1; kinds <= 3; kinds++) {
+            struct whole_trace trace = {.instructions = 1};
+            uint64_t random = 1 + kinds;
+            for (uint32_t stretch = 1; stretch < 60; stretch++) {
+                for (uint32_t i = 0; i < stretch; i++) {
+                    random = random * 6364136223846793005u + 1442695040888963407u;
+                    uint64_t addr = random >> (random >> 33 & 7) * 8 >> (random >> 37 & 7);
+                    whole_add(&trace, addr, rsc_meta(1u << (random >> 41 & 7), (enum rsc_kind)((random >> 45) % kinds), stretch & 1), 0);
+                }
+            }
+            write_plain(&trace, scratch_path("trace.rsct"), 700);
+            struct whole_trace got;
+            whole_read(&got, scratch_path("trace.rsct"), NULL);
+            assert_same_trace(&got, &trace);
+            whole_free(&trace);
+            whole_free(&got);
+        }
+    }
+    unsetenv("REUSESCOPE_SIMD");
+}
+
 static void nothing_to_seek_in(void **state) {
     (void)state;
     struct whole_trace trace = {0};
@@ -596,6 +641,8 @@ int main(void) {
         cmocka_unit_test(pcs_of_every_width),
         cmocka_unit_test(pcs_can_be_dropped),
         cmocka_unit_test(pcs_need_not_be_read),
+        cmocka_unit_test(events_need_not_be_read),
+        cmocka_unit_test(stretches_by_every_width),
         cmocka_unit_test(events_before_the_first_pc_do_not_cost_the_pcs),
         cmocka_unit_test(events_of_all_kinds_everywhere),
         cmocka_unit_test(events_alone),
