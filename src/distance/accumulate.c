@@ -220,15 +220,16 @@ static void count_apart(struct rsc_accumulator *sum, const struct rsc_batch *bat
                         const uint32_t *rd, const uint64_t *ri, uint32_t count) {
     uint32_t with_rd[APART], with_from[APART], none_rd[APART], none_from[APART], with = 0, none = 0;
     uint64_t with_ri[APART];
-    assert(count <= APART);
-    for (uint32_t i = 0; i < count; i++) {
+    uint32_t i = 0;
+    assert(count && count <= APART);
+    do {
         uint32_t has = rd[i] < RSC_RD_INVALIDATED;
         with_rd[with] = none_rd[none] = rd[i];
         with_from[with] = none_from[none] = from[i];
         with_ri[with] = ri ? ri[i] : 0;
         with += has;
         none += !has;
-    }
+    } while (++i < count);
     count_all(sum, batch, with_from, with_rd, ri ? with_ri : NULL, with);
     count_none(sum, batch, none_from, none_rd, none);
 }
