@@ -246,6 +246,7 @@ static int private_finish(void *state, struct rsc_profile **out, struct rsc_erro
     rsc_log_line(engine->log, RSC_LOG_INFO, "private stacks (%s): %u of them, %.1f MiB at the end",
                  rsc_simd_name(rsc_simd_best()), (unsigned)engine->stacks.count,
                  (double)rsc_private_stacks_bytes(&engine->stacks) / (1 << 20));
+    rsc_core_groups_warn(&engine->groups, engine->sum.threads_seen, engine->log);
     if (engine->sum.threads_seen > engine->sum.thread_count)
         rsc_log_line(engine->log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
                      (unsigned long long)engine->sum.threads_seen, engine->sum.thread_count);
