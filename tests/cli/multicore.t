@@ -170,7 +170,7 @@ $ reusescope analyze crowd.csv --model private --cores 0-2499,2500-4999 --format
 private 15000 True cold 14 invalidated 2 distinct 7 threads 4096 [1000000, 1007919, 1015838, 1023757]
 $ reusescope analyze crowd.csv --model private --sample lines:1/2 --format json -o - -q | python3 sums.py
 private 15000 True cold 2856 invalidated 0 distinct 4 threads 4096 [1000000, 1007919, 1015838, 1023757]
-$ reusescope analyze crowd.csv --model private --engine sampled -o -
+$ reusescope analyze crowd.csv --model private --engine sampled:period=100,exact=256,active=4 -o -
 reusescope: sampled engine: more than 1024 threads at once; a sample of lines (lines=1/64) takes any number
 [1]
 $ reusescope analyze crowd.csv --model private --cores $(seq -s+ 0 4999) -o - 2>&1 | cut -c1-40,80-
