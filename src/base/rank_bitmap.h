@@ -142,6 +142,12 @@ static inline uint32_t rsc_rank_take(struct rsc_rank_bitmap *rank, uint32_t slot
     return before;
 }
 
+/* Takes the last bit away: nothing behind it knows of it yet. */
+static inline void rsc_rank_take_last(struct rsc_rank_bitmap *rank, uint32_t slot) {
+    rank->lines[slot >> 6] &= ~(1ull << (slot & 63));
+    rank->set--;
+}
+
 /* always_inline: gcc takes a function that only prefetches for one that does nothing, and drops calls of it. */
 static inline __attribute__((always_inline)) void rsc_rank_prefetch(const struct rsc_rank_bitmap *rank, uint32_t slot) {
     __builtin_prefetch(rank->lines + (uint64_t)(slot >> 9) * 8, 1);

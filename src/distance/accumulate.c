@@ -180,6 +180,74 @@ static void count_kinds(struct rsc_accumulator *sum, const struct rsc_batch *bat
     for (uint32_t i = 0; i < count; i++) count_in_kind(&sum->kinds[kind_slot(batch->meta[from[i]])], rd[i], cap);
 }
 
+/* References that have no distance, all of them. */
+static void count_none(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                       const uint32_t *rd, uint32_t count) {
+    uint64_t cold = 0;
+    int by_kind = rsc_accumulator_by_kind(sum);
+    for (uint32_t i = 0; i < count; i++) cold += rd[i] == COLD;
+    sum->references += count;
+    sum->cold += cold;
+    sum->invalidated += count - cold;
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) {
+        uint32_t thread = rsc_meta_thread(batch->meta[from[i]]);
+        if (thread >= sum->thread_count) continue;
+        sum->threads[thread].references++;
+        sum->threads[thread].cold += rd[i] == COLD;
+        sum->threads[thread].invalidated += rd[i] != COLD;
+    }
+    for (uint32_t i = 0; by_kind && i < count; i++) {
+        struct rsc_kind_counts *row = &sum->kinds[kind_slot(batch->meta[from[i]])];
+        row->cold += rd[i] == COLD;
+        row->invalidated += rd[i] != COLD;
+    }
+}
+
+static void count_all(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                      const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    count_block(sum, rd, ri, count);
+    if (sum->thread_count > 1) count_threads(sum, batch, from, rd, count);
+    if (rsc_accumulator_by_kind(sum)) count_kinds(sum, batch, from, rd, count);
+}
+
+/*
+ * Of private stacks that write to each other's lines, up to a half of the references
+ * have no distance, at random. Three loops would each guess wrong there: they are
+ * sorted apart first, without a branch.
+ */
+#define APART 512u
+static void count_apart(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                        const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    uint32_t with_rd[APART], with_from[APART], none_rd[APART], none_from[APART], with = 0, none = 0;
+    uint64_t with_ri[APART];
+    uint32_t i = 0;
+    assert(count && count <= APART);
+    do {
+        uint32_t has = rd[i] < RSC_RD_INVALIDATED;
+        with_rd[with] = none_rd[none] = rd[i];
+        with_from[with] = none_from[none] = from[i];
+        with_ri[with] = ri ? ri[i] : 0;
+        with += has;
+        none += !has;
+    } while (++i < count);
+    count_all(sum, batch, with_from, with_rd, ri ? with_ri : NULL, with);
+    count_none(sum, batch, none_from, none_rd, none);
+}
+
+static void count_part(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                       const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    uint32_t none = 0;
+    for (uint32_t i = 0; i < count; i++) none += rd[i] >= RSC_RD_INVALIDATED;
+    if (none < count / 16) {
+        count_all(sum, batch, from, rd, ri, count);
+        return;
+    }
+    for (uint32_t done = 0; done < count; done += APART) {
+        uint32_t part = count - done < APART ? count - done : APART;
+        count_apart(sum, batch, from + done, rd + done, ri ? ri + done : NULL, part);
+    }
+}
+
 /* Two neighbours become one, so that the table has room and phases are twice as long. */
 static void join_phase_pairs(struct rsc_accumulator *sum) {
     uint32_t kept = 0;
@@ -229,9 +297,7 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
             uint64_t left = sum->phase_start_references + sum->phase_length - sum->references;
             if (left < part) part = (uint32_t)left;
         }
-        count_block(sum, rd + done, ri ? ri + done : NULL, part);
-        if (sum->thread_count > 1) count_threads(sum, batch, from + done, rd + done, part);
-        if (rsc_accumulator_by_kind(sum)) count_kinds(sum, batch, from + done, rd + done, part);
+        count_part(sum, batch, from + done, rd + done, ri ? ri + done : NULL, part);
         done += part;
         if (!sum->phases_asked || sum->references - sum->phase_start_references < sum->phase_length) continue;
         if (sum->phase_count == sum->phase_room)

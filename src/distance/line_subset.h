@@ -22,6 +22,9 @@
  * blur to either side. Where references that threads take from each other go with a
  * line's references, a bar reaches as far as those would that the sample is known to
  * lack, or to have too many of. How often bars so made hold the truth: bench_coverage.
+ *
+ * Traces have other ways to the same (shards, and multicore/engine_lines.c for private
+ * stacks), which see all references and need no second analysis for their bars.
  */
 #ifndef RSC_DISTANCE_LINE_SUBSET_H
 #define RSC_DISTANCE_LINE_SUBSET_H

@@ -45,6 +45,7 @@ struct rsc_sample_sum {
     uint64_t draws;  /* where in its cell the next distance is put */
     double (*group_rd)[RSC_STACK_GROUPS]; /* [RSC_SAMPLE_BINS]: rd again, by group of the line */
     double group_cold[RSC_STACK_GROUPS];
+    double group_invalidated[RSC_STACK_GROUPS]; /* of those: to lines that another stack had taken; 0 with one stack */
     struct rsc_sample_audit *audits; /* [RSC_SAMPLE_AUDITS] */
     struct rsc_sample_row *threads;  /* by thread number */
     uint32_t thread_count;
@@ -110,6 +111,10 @@ struct rsc_sample_whole {
 
 /* A new profile, not sealed, with its curve and error bars; NULL: out of memory. */
 struct rsc_profile *rsc_sample_profile(struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole);
+
+/* References to lines that another stack had taken that the sample is known to lack (or, below 0, to have too many of). To be
+ * added to `cold` of private stacks before a profile is made; group_cold stays as it was counted. */
+double rsc_sample_taken_more(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole);
 
 /* The mean half width that its error bars would have now; NAN: out of memory. The sum stays as it is. */
 double rsc_sample_error(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole);

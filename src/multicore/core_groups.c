@@ -68,6 +68,26 @@ void rsc_core_groups_free(struct rsc_core_groups *groups) {
     memset(groups, 0, sizeof *groups);
 }
 
+void rsc_core_groups_warn(const struct rsc_core_groups *groups, uint64_t thread_count, const struct rsc_log *log) {
+    uint32_t used = 0, example = RSC_NO_GROUP; /* a thread of the first group without any */
+    unsigned char *is_used = groups->group_count && thread_count ? calloc(groups->group_count, 1) : NULL;
+    if (!is_used) return;
+    for (uint32_t i = 0; i < groups->range_count; i++) { /* ascending: those there are come first */
+        unsigned char *this_used = &is_used[groups->ranges[i].group];
+        if (groups->ranges[i].first < thread_count) {
+            used += !*this_used;
+            *this_used = 1;
+        } else if (example == RSC_NO_GROUP && !*this_used) {
+            example = groups->ranges[i].first;
+        }
+    }
+    free(is_used);
+    if (used == groups->group_count) return;
+    rsc_log_line(log, RSC_LOG_WARNING, "cores: %u of %u groups have no thread, such as that of thread %u: there are 0 to %llu",
+                 (unsigned)(groups->group_count - used), (unsigned)groups->group_count, (unsigned)example,
+                 (unsigned long long)thread_count - 1);
+}
+
 uint32_t rsc_core_groups_of(const struct rsc_core_groups *groups, uint32_t thread) {
     uint32_t low = 0, high = groups->range_count;
     while (low < high) {

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include <reusescope/engine.h>
 #include <reusescope/error.h>
 
 #define RSC_CORE_RANGES_MAX 4096u
@@ -28,6 +29,9 @@ struct rsc_core_groups {
 /* `text` may be NULL: no groups. Returns 0 or a negative code. A zeroed struct may always be freed. */
 int rsc_core_groups_parse(struct rsc_core_groups *groups, const char *text, struct rsc_error *error);
 void rsc_core_groups_free(struct rsc_core_groups *groups);
+
+/* Warns of groups that none of the threads seen, 0 to thread_count - 1, is in: a number too high, mostly. */
+void rsc_core_groups_warn(const struct rsc_core_groups *groups, uint64_t thread_count, const struct rsc_log *log);
 
 /* The group of a thread, or RSC_NO_GROUP. */
 uint32_t rsc_core_groups_of(const struct rsc_core_groups *groups, uint32_t thread);

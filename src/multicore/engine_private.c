@@ -125,28 +125,15 @@ static int assign_stacks(struct private_engine *engine, const struct rsc_batch *
     return 0;
 }
 
-/* The bytes of the line that an access touches, a bit each, or one for each 64th part of a larger line. */
-static inline uint64_t bytes_of(uint64_t address, uint32_t size, uint64_t line, uint32_t line_shift) {
-    uint64_t within = address & 63;
-    /* most are within a line of 64 bytes */
-    if (line_shift == 6 && address >> 6 == line && size - 1u < 64 - within) return (~0ull >> (64 - size)) << within;
-    uint64_t start = line << line_shift, end = start + ((1ull << line_shift) - 1);
-    uint64_t last = address + (size ? size - 1 : 0);
-    if (last < address) last = UINT64_MAX;
-    uint32_t first_byte = address > start ? (uint32_t)(address - start) : 0;
-    uint32_t last_byte = last < end ? (uint32_t)(last - start) : (uint32_t)(end - start);
-    if (line_shift > 6) first_byte >>= line_shift - 6, last_byte >>= line_shift - 6;
-    return (~0ull >> (63 - (last_byte - first_byte))) << first_byte;
-}
-
 static void say_who(struct private_engine *engine, const struct rsc_batch *batch, uint32_t count) {
-    const uint32_t *from = engine->from, *stack_of_thread = engine->stack_of_thread, shift = engine->line_shift;
+    const uint32_t *from = engine->from, *stack_of_thread = engine->stack_of_thread;
+    struct rsc_private_columns columns = {batch->addr, batch->meta, from};
     for (uint32_t i = 0; i < count; i++) {
         uint64_t meta = batch->meta[from[i]];
         engine->who[i] =
             stack_of_thread[rsc_meta_thread(meta)] | (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
-        engine->bytes[i] = bytes_of(batch->addr[from[i]], rsc_meta_size(meta), engine->lines[i], shift);
     }
+    engine->stacks.bytes_of(&columns, engine->lines, engine->bytes, count, engine->line_shift);
 }
 
 /* ---- batches ---- */
@@ -259,6 +246,7 @@ static int private_finish(void *state, struct rsc_profile **out, struct rsc_erro
     rsc_log_line(engine->log, RSC_LOG_INFO, "private stacks (%s): %u of them, %.1f MiB at the end",
                  rsc_simd_name(rsc_simd_best()), (unsigned)engine->stacks.count,
                  (double)rsc_private_stacks_bytes(&engine->stacks) / (1 << 20));
+    rsc_core_groups_warn(&engine->groups, engine->sum.threads_seen, engine->log);
     if (engine->sum.threads_seen > engine->sum.thread_count)
         rsc_log_line(engine->log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
                      (unsigned long long)engine->sum.threads_seen, engine->sum.thread_count);

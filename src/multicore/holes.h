@@ -27,31 +27,27 @@ void rsc_holes_free(struct rsc_holes *holes);
 /* The first hole from `slot` on, or UINT32_MAX; slow: for renumbering. */
 uint32_t rsc_holes_next(const struct rsc_holes *holes, uint32_t slot, uint64_t slots);
 
+/* Neither of the two asks what the levels above need to be told: nobody could guess it, and telling them costs less. */
+
 static inline void rsc_holes_add(struct rsc_holes *holes, uint32_t slot) {
-    if (slot >= holes->top) holes->top = slot + 1;
-    uint32_t at = slot;
-    for (uint32_t k = 0; k < holes->level_count; k++, at >>= 6) {
-        uint64_t *word = &holes->level[k][at >> 6], before = *word;
-        *word = before | 1ull << (at & 63);
-        if (before) return; /* those above know */
-    }
+    holes->top = slot >= holes->top ? slot + 1 : holes->top;
+    for (uint32_t k = 0, at = slot; k < holes->level_count; k++, at >>= 6) holes->level[k][at >> 6] |= 1ull << (at & 63);
 }
 
 /* Takes the topmost hole away; there is one. */
 static inline void rsc_holes_drop_top(struct rsc_holes *holes) {
-    uint32_t at = holes->top - 1, k = 0;
-    for (;; k++, at >>= 6) {
-        if (k == holes->level_count) {
-            holes->top = 0;
-            return;
-        }
-        uint64_t *word = &holes->level[k][at >> 6];
-        *word &= ~(1ull << (at & 63));
-        if (!*word) continue;
-        at = (at & ~63u) | (63 - (uint32_t)__builtin_clzll(*word));
-        break;
+    uint32_t at = holes->top - 1, levels = holes->level_count;
+    uint64_t gone = 1, word = 0;
+    for (uint32_t k = 0; k < levels; k++, at >>= 6) {
+        word = holes->level[k][at >> 6] &= ~(gone << (at & 63));
+        gone = !word;
     }
-    while (k--) at = at << 6 | (63 - (uint32_t)__builtin_clzll(holes->level[k][at]));
+    if (!word) { /* the one word of the highest level */
+        holes->top = 0;
+        return;
+    }
+    at = 0;
+    for (uint32_t k = levels; k--;) at = at << 6 | (63 - (uint32_t)__builtin_clzll(holes->level[k][at]));
     holes->top = at + 1;
 }
 

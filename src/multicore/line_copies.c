@@ -11,9 +11,10 @@
 #define POOL_RESERVED (1ull << 29) /* in RSC_COPIES_UNIT bytes: address space only */
 #define POOL_LEAST 4096u
 #define POOL_MOST (1ull << 30)
+#define PREPARE 32u
 #define MANY_LEAST 32u
 
-_Static_assert(16 + 8 * 1 <= 32 && 40 + 8 * 3 <= 64 && 80 + 8 * 6 <= 128 && 152 + 8 * 12 <= 256, "records fit their sizes");
+_Static_assert(sizeof(struct rsc_copy) == 16, "records fit their sizes");
 
 int rsc_line_copies_init(struct rsc_line_copies *copies) {
     memset(copies, 0, sizeof *copies);
@@ -43,7 +44,7 @@ void rsc_line_copies_free(struct rsc_line_copies *copies) {
 
 uint64_t rsc_line_copies_bytes(const struct rsc_line_copies *copies) {
     uint64_t bytes = rsc_line_map_bytes(&copies->map) + copies->pool_used * RSC_COPIES_UNIT;
-    for (uint32_t i = 0; i < copies->many_count; i++) bytes += copies->many[i].room * 21ull;
+    for (uint32_t i = 0; i < copies->many_count; i++) bytes += copies->many[i].room * (sizeof(struct rsc_copy) + 5ull);
     return bytes;
 }
 
@@ -58,6 +59,7 @@ static uint32_t take_record(struct rsc_line_copies *copies, uint32_t class, int 
     uint32_t units = 1u << class, record = copies->free[class];
     if (record) {
         copies->free[class] = rsc_copies_head(copies, record)[1];
+        __builtin_prefetch(rsc_copies_head(copies, copies->free[class]), 1);
         return record;
     }
     uint64_t start = (copies->pool_used + units - 1) / units * units; /* aligned; what is passed over is a few records in all */
@@ -82,83 +84,74 @@ static uint32_t take_record(struct rsc_line_copies *copies, uint32_t class, int 
         copies->free[0] = (uint32_t)gap;
     }
     copies->pool_used = start + units;
+    /* memory that nobody has written yet: that of the next few records is fetched before it is wanted */
+    for (uint32_t k = 0; k < units; k += 2) __builtin_prefetch(copies->pool + (start + PREPARE + k) * RSC_COPIES_UNIT, 1);
     return (uint32_t)start;
 }
 
-static void give_record(struct rsc_line_copies *copies, uint32_t record) {
-    uint32_t *head = rsc_copies_head(copies, record), class = *head & 15;
+static void give_record(struct rsc_line_copies *copies, uint32_t record, uint32_t class) {
+    uint32_t *head = rsc_copies_head(copies, record);
     head[1] = copies->free[class];
-    copies->free[class] = record;
+    copies->free[class] = record & ~(RSC_COPIES_DENSE | RSC_COPIES_MANY);
 }
 
-static uint32_t *stacks_of(uint32_t *head) { return head + 1 + rsc_copies_room[*head & 15]; }
+static uint32_t dense_class(uint32_t word) { return rsc_copies_dense_room(word) == RSC_DENSE_FEW ? 1 : 3; }
 
-/* Moves a full small record into one of the next class. Entries keep their numbers. */
-static int grow_small(struct rsc_line_copies *copies, uint32_t unit) {
+/* Moves a full named record into one of the next class. */
+static int grow_named(struct rsc_line_copies *copies, uint32_t unit) {
     uint32_t old = copies->map.units[unit], class = *rsc_copies_head(copies, old) & 15;
     int status = 0;
     uint32_t record = take_record(copies, class + 1, &status);
     if (!record) return status;
     uint32_t *from = rsc_copies_head(copies, old), *to = rsc_copies_head(copies, record), count = *from >> 4 & 15;
-    *to = *from + 1;
-    for (uint32_t i = 0; i < count; i++) {
-        struct rsc_copy a, b;
-        rsc_copy_of_small(from, i, &a);
-        rsc_copy_of_small(to, i, &b);
-        *b.state = *a.state;
-        *b.tag = *a.tag;
-        *b.used = *a.used;
-        stacks_of(to)[i] = stacks_of(from)[i];
-    }
-    give_record(copies, old);
+    memcpy(to, from, (1 + count) * sizeof *to);
+    *to += 1;
+    memcpy(rsc_copies_named(to), rsc_copies_named(from), count * sizeof(struct rsc_copy));
+    give_record(copies, old, class);
     copies->map.units[unit] = record;
     return 0;
 }
 
-/* A line of one of the first four stacks comes to another of them. */
-static int single_to_dense(struct rsc_line_copies *copies, uint32_t unit, rsc_copy_moved_fn *moved, void *owner) {
+/* Makes a named record, of the first 4 or 16 stacks only, dense. */
+static int named_to_dense(struct rsc_line_copies *copies, uint32_t unit, uint32_t room) {
     int status = 0;
-    uint32_t record = take_record(copies, 1, &status);
+    uint32_t record = take_record(copies, room == RSC_DENSE_FEW ? 1 : 3, &status);
     if (!record) return status;
-    uint32_t old = copies->map.units[unit], *from = rsc_copies_head(copies, old), *to = rsc_copies_head(copies, record);
-    uint32_t stack = *stacks_of(from);
-    struct rsc_copy a, b;
-    memset(to, 0, 2 * RSC_COPIES_UNIT);
-    rsc_copy_of_small(from, 0, &a);
-    rsc_copy_of_dense(to, stack, &b);
-    *b.state = *a.state;
-    *b.tag = *a.tag;
-    *b.used = *a.used;
-    if (*a.state == RSC_COPY_TOP) moved(owner, stack, stack);
-    give_record(copies, old);
-    copies->map.units[unit] = RSC_COPIES_DENSE | record;
+    uint32_t old = copies->map.units[unit], *head = rsc_copies_head(copies, old), count = *head >> 4 & 15;
+    struct rsc_copy *to = rsc_copies_dense(copies, record), *from = rsc_copies_named(head);
+    memset(to, 0, room * sizeof *to);
+    for (uint32_t i = 0; i < count; i++) to[head[1 + i]] = from[i];
+    give_record(copies, old, *head & 15);
+    copies->map.units[unit] = record | RSC_COPIES_DENSE | (room == RSC_DENSE_FEW ? 0 : RSC_COPIES_MANY);
     return 0;
 }
 
-/* A line that the first four stacks share comes to another one: its record gets names, and room for two more. */
-static int dense_to_small(struct rsc_line_copies *copies, uint32_t unit, rsc_copy_moved_fn *moved, void *owner) {
+static uint32_t dense_count(const struct rsc_line_copies *copies, uint32_t word) {
+    const struct rsc_copy *copy = rsc_copies_dense(copies, word);
+    uint32_t count = 0, room = rsc_copies_dense_room(word);
+    for (uint32_t i = 0; i < room; i++) count += copy[i].state != 0;
+    return count;
+}
+
+/* Gives the entries of a dense record, 11 at most, names, and room for one more. */
+static int dense_to_named(struct rsc_line_copies *copies, uint32_t unit) {
     int status = 0;
-    uint32_t record = take_record(copies, 2, &status), count = 0;
+    uint32_t old = copies->map.units[unit], room = rsc_copies_dense_room(old), count = 0;
+    uint32_t class = dense_count(copies, old) < rsc_copies_room[2] ? 2 : 3;
+    uint32_t record = take_record(copies, class, &status);
     if (!record) return status;
-    uint32_t old = copies->map.units[unit] & ~RSC_COPIES_DENSE;
-    uint32_t *from = rsc_copies_head(copies, old), *to = rsc_copies_head(copies, record);
-    *to = 2;
-    for (uint32_t stack = 0; stack < RSC_DENSE_STACKS; stack++) {
-        struct rsc_copy a, b;
-        rsc_copy_of_dense(from, stack, &a);
-        if (!*a.state) continue;
-        rsc_copy_of_small(to, count, &b);
-        *b.state = *a.state;
-        *b.tag = *a.tag;
-        *b.used = *a.used;
-        stacks_of(to)[count] = stack;
-        if (rsc_copy_holds(*a.state)) *to |= 1u << (8 + count);
-        if (*a.state == RSC_COPY_TOP) moved(owner, stack, count);
+    uint32_t *head = rsc_copies_head(copies, record);
+    *head = class;
+    struct rsc_copy *from = rsc_copies_dense(copies, old), *to = rsc_copies_named(head);
+    for (uint32_t stack = 0; stack < room; stack++) {
+        if (!from[stack].state) continue;
+        head[1 + count] = stack;
+        to[count] = from[stack];
+        if (rsc_copy_holds(from[stack].state)) *head |= 1u << (8 + count);
         count++;
     }
-    *to |= count << 4;
-    *from = 1; /* its class, for those who take it next */
-    give_record(copies, old);
+    *head |= count << 4;
+    give_record(copies, old, dense_class(old));
     copies->map.units[unit] = record;
     return 0;
 }
@@ -166,48 +159,40 @@ static int dense_to_small(struct rsc_line_copies *copies, uint32_t unit, rsc_cop
 /* ---- large records ---- */
 
 static int many_init(struct rsc_many_copies *many, uint32_t room) {
-    uint64_t held_words = (room + 63) / 64;
+    uint64_t held_words = (room + 63) / 64 * 2; /* entries are aligned to 16 bytes */
     *many = (struct rsc_many_copies){.room = room};
-    uint64_t *block = calloc(1, held_words * 8 + room * 20ull);
+    uint64_t *block = calloc(1, held_words * 8 + room * (sizeof *many->copies + sizeof *many->stack));
     if (!block) return RSC_ENOMEM;
     many->held = block;
-    many->used = block + held_words;
-    many->stack = (uint32_t *)(many->used + room);
-    many->state = many->stack + room;
-    many->tag = many->state + room;
+    many->copies = (struct rsc_copy *)(block + held_words);
+    many->stack = (uint32_t *)(many->copies + room);
     return 0;
 }
 
-static uint32_t many_put(struct rsc_many_copies *many, uint32_t stack, const struct rsc_copy *from, int held) {
+static uint32_t many_put(struct rsc_many_copies *many, uint32_t stack, const struct rsc_copy *from) {
     uint32_t at = rsc_many_copies_find(many, stack);
     many->stack[at] = stack + 1;
-    many->state[at] = *from->state;
-    many->tag[at] = *from->tag;
-    many->used[at] = *from->used;
+    many->copies[at] = *from;
     many->count++;
-    if (held) {
+    if (rsc_copy_holds(from->state)) {
         many->held[at >> 6] |= 1ull << (at & 63);
         many->held_count++;
     }
     return at;
 }
 
-static int grow_many(struct rsc_many_copies *many, rsc_copy_moved_fn *moved, void *owner) {
+static int grow_many(struct rsc_many_copies *many) {
     struct rsc_many_copies larger;
     if (many_init(&larger, 2 * many->room) < 0) return RSC_ENOMEM;
-    for (uint32_t i = 0; i < many->room; i++) {
-        struct rsc_copy from;
-        if (!many->stack[i]) continue;
-        rsc_copy_of_many(many, i, &from);
-        uint32_t at = many_put(&larger, many->stack[i] - 1, &from, many->held[i >> 6] >> (i & 63) & 1);
-        if (*from.state == RSC_COPY_TOP) moved(owner, many->stack[i] - 1, at);
-    }
+    for (uint32_t i = 0; i < many->room; i++)
+        if (many->stack[i]) many_put(&larger, many->stack[i] - 1, &many->copies[i]);
     free(many->held);
     *many = larger;
     return 0;
 }
 
-static int small_to_many(struct rsc_line_copies *copies, uint32_t unit, rsc_copy_moved_fn *moved, void *owner) {
+/* A record of the pool that can grow no more becomes a hash table. */
+static int pool_to_many(struct rsc_line_copies *copies, uint32_t unit) {
     if (copies->many_count == copies->many_room) {
         uint32_t room = copies->many_room ? 2 * copies->many_room : 64;
         struct rsc_many_copies *more = realloc(copies->many, room * sizeof *more);
@@ -217,65 +202,67 @@ static int small_to_many(struct rsc_line_copies *copies, uint32_t unit, rsc_copy
     }
     struct rsc_many_copies *many = &copies->many[copies->many_count];
     if (many_init(many, MANY_LEAST) < 0) return RSC_ENOMEM;
-    uint32_t old = copies->map.units[unit], *head = rsc_copies_head(copies, old), count = *head >> 4 & 15;
-    for (uint32_t i = 0; i < count; i++) {
-        struct rsc_copy from;
-        rsc_copy_of_small(head, i, &from);
-        uint32_t stack = stacks_of(head)[i], at = many_put(many, stack, &from, *head >> (8 + i) & 1);
-        if (*from.state == RSC_COPY_TOP) moved(owner, stack, at);
-    }
-    give_record(copies, old);
+    uint32_t old = copies->map.units[unit], *head = rsc_copies_head(copies, old);
+    int dense = (old & RSC_COPIES_DENSE) != 0;
+    const struct rsc_copy *from = dense ? rsc_copies_dense(copies, old) : rsc_copies_named(head);
+    for (uint32_t i = 0; i < (dense ? rsc_copies_dense_room(old) : *head >> 4 & 15); i++)
+        if (from[i].state) many_put(many, dense ? i : head[1 + i], &from[i]);
+    give_record(copies, old, dense ? dense_class(old) : *head & 15);
     copies->map.units[unit] = RSC_COPIES_MANY | copies->many_count++;
     return 0;
 }
 
 /* ---- adding ---- */
 
-/* Makes a record of the pool one that has room for the stack. */
-static int make_room(struct rsc_line_copies *copies, uint32_t unit, uint32_t stack, rsc_copy_moved_fn *moved,
-                     void *owner) {
-    uint32_t word = copies->map.units[unit];
-    if (word & RSC_COPIES_DENSE) return stack < RSC_DENSE_STACKS ? 0 : dense_to_small(copies, unit, moved, owner);
-    uint32_t *head = rsc_copies_head(copies, word), count = *head >> 4 & 15;
-    if (count < rsc_copies_room[*head & 15]) return 0;
-    if (count == 1 && stack < RSC_DENSE_STACKS && *stacks_of(head) < RSC_DENSE_STACKS)
-        return single_to_dense(copies, unit, moved, owner);
-    return count == RSC_COPIES_SMALL ? small_to_many(copies, unit, moved, owner) : grow_small(copies, unit);
+/* Are all stacks of a named record below `most`? */
+static int named_below(const uint32_t *head, uint32_t most) {
+    for (uint32_t i = 0; i < (*head >> 4 & 15); i++)
+        if (head[1 + i] >= most) return 0;
+    return 1;
 }
 
-int rsc_line_copies_add(struct rsc_line_copies *copies, uint32_t unit, uint32_t stack, rsc_copy_moved_fn *moved,
-                        void *owner, struct rsc_copy *copy) {
-    uint32_t word = copies->map.units[unit], *head;
-    int status = 0;
+/* Makes a record of the pool one that has room for the stack. */
+static int make_room(struct rsc_line_copies *copies, uint32_t unit, uint32_t stack) {
+    uint32_t word = copies->map.units[unit];
+    if (word & RSC_COPIES_DENSE) {
+        if (stack < rsc_copies_dense_room(word)) return 0;
+        return dense_count(copies, word) < RSC_COPIES_NAMED ? dense_to_named(copies, unit) : pool_to_many(copies, unit);
+    }
+    uint32_t *head = rsc_copies_head(copies, word), count = *head >> 4 & 15;
+    if (count < rsc_copies_room[*head & 15]) return 0;
+    if (count == 1 && stack < RSC_DENSE_FEW && named_below(head, RSC_DENSE_FEW))
+        return named_to_dense(copies, unit, RSC_DENSE_FEW);
+    if (count == rsc_copies_room[1] && stack < RSC_DENSE_MOST && named_below(head, RSC_DENSE_MOST))
+        return named_to_dense(copies, unit, RSC_DENSE_MOST);
+    return count == RSC_COPIES_NAMED ? pool_to_many(copies, unit) : grow_named(copies, unit);
+}
+
+struct rsc_copy *rsc_line_copies_add(struct rsc_line_copies *copies, uint32_t unit, uint32_t stack, int *status) {
+    uint32_t word = copies->map.units[unit];
     if (!word) {
-        word = take_record(copies, 0, &status);
-        if (!word) return status;
+        word = take_record(copies, 0, status);
+        if (!word) return NULL;
         copies->map.units[unit] = word;
         *rsc_copies_head(copies, word) = 0;
         copies->lines++;
-    } else if (!(word & RSC_COPIES_MANY)) {
-        status = make_room(copies, unit, stack, moved, owner);
-        if (status < 0) return status;
+    } else if ((word & RSC_COPIES_DENSE) || !(word & RSC_COPIES_MANY)) {
+        if ((*status = make_room(copies, unit, stack)) < 0) return NULL;
         word = copies->map.units[unit];
     }
-    if (word & RSC_COPIES_DENSE) {
-        rsc_copy_of_dense(rsc_copies_dense(copies, word), stack, copy); /* its state is 0 */
-        return 0;
-    }
+    if (word & RSC_COPIES_DENSE) return rsc_copies_dense(copies, word) + stack; /* its state is 0 */
     if (word & RSC_COPIES_MANY) {
         struct rsc_many_copies *many = &copies->many[word & ~RSC_COPIES_MANY];
-        uint32_t nothing = 0;
-        uint64_t none = 0;
-        struct rsc_copy empty = {&nothing, &nothing, &none, 0};
-        if (2 * (many->count + 1) > many->room && grow_many(many, moved, owner) < 0) return RSC_ENOMEM;
-        rsc_copy_of_many(many, many_put(many, stack, &empty, 0), copy);
-        return 0;
+        struct rsc_copy empty = {0};
+        if (2 * (many->count + 1) > many->room && grow_many(many) < 0) {
+            *status = RSC_ENOMEM;
+            return NULL;
+        }
+        return &many->copies[many_put(many, stack, &empty)];
     }
-    head = rsc_copies_head(copies, word);
-    uint32_t entry = *head >> 4 & 15;
+    uint32_t *head = rsc_copies_head(copies, word), entry = *head >> 4 & 15;
     *head += 1u << 4;
-    stacks_of(head)[entry] = stack;
-    rsc_copy_of_small(head, entry, copy);
-    *copy->state = 0;
-    return 0;
+    head[1 + entry] = stack;
+    struct rsc_copy *copy = rsc_copies_named(head) + entry;
+    *copy = (struct rsc_copy){0};
+    return copy;
 }

@@ -54,41 +54,62 @@ ALWAYS void find_unit(struct rsc_private_stacks *stacks, const struct rsc_privat
     __builtin_prefetch(map->units + stacks->unit[k]);
 }
 
-ALWAYS void find_record(struct rsc_private_stacks *stacks, uint32_t k) {
-    uint32_t word = stacks->copies.map.units[stacks->unit[k]];
-    if (__builtin_expect(word & RSC_COPIES_MANY, 0)) return;
-    __builtin_prefetch(rsc_copies_dense(&stacks->copies, word), 1);
+ALWAYS void find_record(struct rsc_private_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
+    rsc_copies_prefetch(&stacks->copies, stacks->unit[k], references->who[stacks->index[k]] & ~RSC_PRIVATE_WRITES);
+}
+
+/* One or the other address, and never by a branch. */
+ALWAYS const void *pick(int first, const void *one, const void *other) {
+    uintptr_t mask = -(uintptr_t)(first != 0);
+    __asm__("" : "+r"(mask));
+    return (const void *)(((uintptr_t)one & mask) | ((uintptr_t)other & ~mask));
+}
+
+ALWAYS uint32_t slot_or_first(uint32_t state) {
+    uint32_t mask = -(uint32_t)rsc_copy_holds(state);
+    __asm__("" : "+r"(mask));
+    return (state - 1) & mask;
+}
+
+/* Where a line will be looked for that is in that state, without asking whether it is there, which nobody could guess: where it
+ * is not, something that is at hand. */
+ALWAYS void expect_lift(const struct rsc_private_stack *stack, uint32_t state) {
+    uint32_t slot = slot_or_first(state), old_index = rsc_rank_place(slot) << stack->old_time_wide;
+    rsc_rank_prefetch(&stack->rank, slot);
+    __builtin_prefetch(pick((slot < stack->compacted_slot) & (stack->old_time != NULL),
+                            (const uint32_t *)stack->old_time + old_index, stack));
+    __builtin_prefetch(pick(slot + 1 < stack->holes.top, stack->holes.level[0] + (slot >> 6), stack), 1);
+}
+
+/* The same for a line that will be lost. */
+ALWAYS void expect_hole(const struct rsc_private_stack *stack, uint32_t state) {
+    __builtin_prefetch(pick(stack->holes.level_count != 0, stack->holes.level[0] + (slot_or_first(state) >> 6), stack), 1);
 }
 
 ALWAYS void find_bit(struct rsc_private_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
     uint32_t word = stacks->copies.map.units[stacks->unit[k]], who = references->who[stacks->index[k]];
-    const struct rsc_private_stack *stack = stacks->stacks[who & ~RSC_PRIVATE_WRITES];
-    struct rsc_copy copy;
-    if (!stacks->unit[k]) return;
-    if (rsc_line_copies_find(&stacks->copies, word, stack->number, &copy)) {
-        uint32_t slot = *copy.state - 1;
-        __builtin_prefetch(copy.used, 1);
-        if (slot < RSC_COPY_TOP - 1) {
-            rsc_rank_prefetch(&stack->rank, slot);
-            if (slot < stack->compacted_slot && stack->old_time) __builtin_prefetch(stack->old_time + rsc_rank_place(slot));
-            if (stack->holes.top) __builtin_prefetch(stack->holes.level[0] + (slot >> 6), 1);
-        }
-    }
-    if (!(who & RSC_PRIVATE_WRITES) || (word & RSC_COPIES_MANY)) return;
-    /* those that will lose it */
+    uint32_t number = who & ~RSC_PRIVATE_WRITES, entry;
     if (word & RSC_COPIES_DENSE) {
-        const uint32_t *state = rsc_copies_dense(&stacks->copies, word);
-        for (uint32_t other = 0; other < RSC_DENSE_STACKS; other++)
-            if (other != stack->number && state[other] - 1 < RSC_COPY_TOP - 1 && stacks->stacks[other]->holes.level_count)
-                __builtin_prefetch(stacks->stacks[other]->holes.level[0] + ((state[other] - 1) >> 6), 1);
+        const struct rsc_copy *copies = rsc_copies_dense(&stacks->copies, word);
+        uint32_t room = rsc_copies_dense_room(word);
+        if (__builtin_expect(number >= room, 0)) return;
+        expect_lift(stacks->stacks[number], copies[number].state);
+        if (!(who & RSC_PRIVATE_WRITES)) return;
+        if (room > stacks->count) room = stacks->count;
+        for (uint32_t other = 0; other < room; other++)
+            expect_hole(stacks->stacks[other], copies[other].state);
         return;
     }
-    const uint32_t *head = rsc_copies_head(&stacks->copies, word), *ids = head + 1 + rsc_copies_room[*head & 15];
+    const struct rsc_copy *copy = rsc_line_copies_find(&stacks->copies, word, number, &entry);
+    if (!copy) return;
+    __builtin_prefetch(&copy->used, 1);
+    expect_lift(stacks->stacks[number], copy->state);
+    if (!(who & RSC_PRIVATE_WRITES) || (word & RSC_COPIES_MANY)) return;
+    uint32_t *head = rsc_copies_head(&stacks->copies, word);
+    copy = rsc_copies_named(head);
     for (uint32_t bits = *head >> 8; bits; bits &= bits - 1) {
-        uint32_t entry = (uint32_t)__builtin_ctz(bits), slot = head[1 + entry] - 1;
-        const struct rsc_private_stack *other = stacks->stacks[ids[entry]];
-        if (other->holes.level_count && slot < RSC_COPY_TOP - 1)
-            __builtin_prefetch(other->holes.level[0] + (slot >> 6), 1);
+        entry = (uint32_t)__builtin_ctz(bits);
+        expect_hole(stacks->stacks[head[1 + entry]], copy[entry].state);
     }
 }
 
@@ -131,53 +152,79 @@ struct yield {
 };
 
 /* The line used last, used again. */
-ALWAYS struct yield use_top(struct rsc_private_stacks *stacks, struct rsc_private_stack *stack, uint32_t tag,
-                            uint64_t bytes, struct rsc_copy *copy) {
-    uint32_t word = stacks->copies.map.units[stack->top_unit];
-    if (word & RSC_COPIES_DENSE)
-        rsc_copy_of_dense(rsc_copies_dense(&stacks->copies, word), stack->top_entry, copy);
-    else if (__builtin_expect(word & RSC_COPIES_MANY, 0))
-        rsc_copy_of_many(&stacks->copies.many[word & ~RSC_COPIES_MANY], stack->top_entry, copy);
-    else
-        rsc_copy_of_small(rsc_copies_head(&stacks->copies, word), stack->top_entry, copy);
-    struct yield yield = {0, 1, *copy->tag};
-    *copy->tag = tag;
-    *copy->used |= bytes;
+ALWAYS void use_top(struct rsc_private_stacks *stacks, struct rsc_private_stack *stack, uint32_t tag, uint64_t bytes,
+                    struct yield *yield) {
+    *yield = (struct yield){0, 1, stack->top_tag};
+    stack->top_repeated = 1;
     stack->now++;
-    return yield;
+    if (tag == stack->top_tag && !(bytes & ~stack->top_used)) return;
+    uint32_t entry;
+    struct rsc_copy *copy =
+        rsc_line_copies_find(&stacks->copies, stacks->copies.map.units[stack->top_unit], stack->number, &entry);
+    stack->top_tag = copy->tag = tag;
+    stack->top_used = copy->used |= bytes;
 }
 
 /* Any other line, which goes to the top. Returns 0 or an error. */
 ALWAYS int use_line(struct rsc_private_stacks *stacks, struct rsc_private_stack *stack, uint32_t unit, uint64_t line,
-                    uint32_t tag, uint64_t bytes, struct rsc_copy *copy, struct yield *yield) {
-    int status = rsc_private_stack_settle(stack, &stacks->copies);
-    if (status < 0) return status;
-    if (!rsc_line_copies_find(&stacks->copies, stacks->copies.map.units[unit], stack->number, copy) &&
-        (status = rsc_private_add_copy(stacks, unit, stack->number, copy)) < 0)
-        return status;
-    uint32_t held = *copy->state;
+                    uint32_t tag, uint64_t bytes, struct yield *yield) {
+    int status = 0;
+    uint32_t entry;
+    if (stack->top_repeated && (status = rsc_private_stack_move_top(stack, &stacks->copies)) < 0) return status;
+    uint32_t slot = rsc_private_stack_slot(stack, &stacks->copies, stack->now, &status);
+    if (__builtin_expect(status < 0, 0)) return status;
+    struct rsc_copy *copy = rsc_line_copies_find(&stacks->copies, stacks->copies.map.units[unit], stack->number, &entry);
+    uint32_t held = copy ? copy->state : 0;
     *yield = (struct yield){RSC_RD_COLD, 0, 0};
-    if (__builtin_expect(held - 1 < RSC_COPY_TOP - 1, 1)) {
+    if (rsc_copy_holds(held)) {
         yield->ri = stack->now - rsc_private_stack_time(stack, held - 1);
-        yield->last_tag = *copy->tag;
+        yield->last_tag = copy->tag;
         yield->rd = lift(stack, held - 1);
-        *copy->used |= bytes;
+        bytes |= copy->used;
     } else {
         if (held) {
             yield->rd = RSC_RD_INVALIDATED;
             rsc_sharing_miss(&stacks->sharing, line, held & RSC_COPY_TAKER, stack->number,
                              (held & RSC_COPY_LOST_FALSELY) != 0);
+        } else {
+            copy = rsc_private_add_copy(stacks, unit, stack->number, &status);
+            if (!copy) return status;
+            rsc_line_copies_find(&stacks->copies, stacks->copies.map.units[unit], stack->number, &entry);
         }
         fill_top_hole(stack);
-        *copy->used = bytes;
-        rsc_line_copies_hold(&stacks->copies, stacks->copies.map.units[unit], copy->entry);
+        rsc_line_copies_hold(&stacks->copies, stacks->copies.map.units[unit], entry);
     }
-    *copy->state = RSC_COPY_TOP;
-    *copy->tag = tag;
-    stack->top_unit = unit;
-    stack->top_entry = copy->entry;
+    rsc_rank_set(&stack->rank, slot);
+    *copy = (struct rsc_copy){slot + 1, tag, bytes};
     stack->top_line = line;
+    stack->top_used = bytes;
+    stack->top_tag = tag;
+    stack->top_unit = unit;
     stack->now++;
+    return 0;
+}
+
+/* Others lose a line that was written to. Returns 0 or an error. */
+ALWAYS int take_from_others(struct rsc_private_stacks *stacks, uint32_t unit, struct rsc_taking *taking) {
+    uint32_t word = stacks->copies.map.units[unit], *head = rsc_copies_head(&stacks->copies, word), entry, bits;
+    struct rsc_copy *copies;
+    int dense = (word & RSC_COPIES_DENSE) != 0;
+    if (dense) {
+        copies = rsc_copies_dense(&stacks->copies, word);
+        bits = rsc_copies_dense_holders(copies, rsc_copies_dense_room(word)) & ~(1u << taking->by);
+    } else {
+        rsc_line_copies_find(&stacks->copies, word, taking->by, &entry);
+        if (__builtin_expect(word & RSC_COPIES_MANY, 0)) return rsc_private_take_many(stacks, unit, entry, taking);
+        copies = rsc_copies_named(head);
+        bits = *head >> 8 & ~(1u << entry);
+        *head = (*head & 0xff) | 1u << (8 + entry);
+    }
+    for (; bits; bits &= bits - 1) {
+        entry = (uint32_t)__builtin_ctz(bits);
+        taking->from = dense ? entry : head[1 + entry];
+        int status = rsc_private_lose(stacks, unit, &copies[entry], taking);
+        if (status < 0) return status;
+    }
     return 0;
 }
 
@@ -187,25 +234,24 @@ ALWAYS int private_block(struct rsc_private_stacks *stacks, const struct rsc_pri
     list_lookups(stacks, references);
     for (uint32_t ahead = 0; ahead < AHEAD_BUCKET; ahead++) find_bucket(stacks, references, ahead);
     for (uint32_t ahead = 0; ahead < AHEAD_UNIT; ahead++) find_unit(stacks, references, ahead);
-    for (uint32_t ahead = 0; ahead < AHEAD_RECORD; ahead++) find_record(stacks, ahead);
+    for (uint32_t ahead = 0; ahead < AHEAD_RECORD; ahead++) find_record(stacks, references, ahead);
     for (uint32_t ahead = 0; ahead < AHEAD_BIT; ahead++) find_bit(stacks, references, ahead);
     for (uint32_t i = 0; i < references->count; i++) {
         uint32_t who = references->who[i], unit = 0, tag = references->tags ? references->tags[i] : 0;
         struct rsc_private_stack *stack = stacks->stacks[who & ~RSC_PRIVATE_WRITES];
         uint64_t line = references->lines[i];
-        struct rsc_copy copy;
         struct yield yield;
         int status = 0;
         if (stacks->source[i] == k) {
             find_bucket(stacks, references, k + AHEAD_BUCKET);
             find_unit(stacks, references, k + AHEAD_UNIT);
-            find_record(stacks, k + AHEAD_RECORD);
+            find_record(stacks, references, k + AHEAD_RECORD);
             find_bit(stacks, references, k + AHEAD_BIT);
             k++;
         }
         if (line == stack->top_line && stack->top_unit) {
             unit = stack->top_unit;
-            yield = use_top(stacks, stack, tag, references->bytes[i], &copy);
+            use_top(stacks, stack, tag, references->bytes[i], &yield);
         } else {
             unit = stacks->unit[stacks->source[i]];
             if (__builtin_expect(!unit, 0)) {
@@ -213,20 +259,73 @@ ALWAYS int private_block(struct rsc_private_stacks *stacks, const struct rsc_pri
                 if (!unit) return status;
                 stacks->unit[stacks->source[i]] = unit;
             }
-            status = use_line(stacks, stack, unit, line, tag, references->bytes[i], &copy, &yield);
+            status = use_line(stacks, stack, unit, line, tag, references->bytes[i], &yield);
             if (status < 0) return status;
         }
         rd[i] = yield.rd;
         if (ri) ri[i] = yield.ri;
         if (last_tag) last_tag[i] = yield.last_tag;
-        if (!(who & RSC_PRIVATE_WRITES) ||
-            !rsc_line_copies_others(&stacks->copies, stacks->copies.map.units[unit], copy.entry))
-            continue;
+        if (!(who & RSC_PRIVATE_WRITES)) continue;
         struct rsc_taking taking = {.line = line, .by = stack->number, .writer = tag, .written = references->bytes[i],
                                     .reference = i};
-        if ((status = rsc_private_take(stacks, unit, copy.entry, &taking)) < 0) return status;
+        if ((status = take_from_others(stacks, unit, &taking)) < 0) return status;
     }
     return 0;
+}
+
+/* ---- the kernel's other half: compaction (private_stack.h) ---- */
+
+#define AHEAD_MEMBER 16u
+
+/* Three accesses hang on each other, of every line: each is prefetched. */
+ALWAYS void renumber_lines(struct rsc_private_stack *stack, const struct rsc_line_copies *copies, struct rsc_private_stack *with) {
+    uint64_t count = stack->member_count;
+    uint32_t entry, number = stack->number;
+    for (uint64_t i = 0; i < count; i++) {
+        if (i + 3 * AHEAD_MEMBER < count) __builtin_prefetch(copies->map.units + stack->members[i + 3 * AHEAD_MEMBER]);
+        if (i + 2 * AHEAD_MEMBER < count) rsc_copies_prefetch(copies, stack->members[i + 2 * AHEAD_MEMBER], number);
+        if (i + AHEAD_MEMBER < count) {
+            const struct rsc_copy *soon =
+                rsc_line_copies_find(copies, copies->map.units[stack->members[i + AHEAD_MEMBER]], number, &entry);
+            rsc_rank_prefetch(&stack->rank, soon && rsc_copy_holds(soon->state) ? soon->state - 1 : 0);
+        }
+        struct rsc_copy *copy = rsc_line_copies_find(copies, copies->map.units[stack->members[i]], number, &entry);
+        if (!copy || !rsc_copy_holds(copy->state)) continue;
+        uint32_t slot = copy->state - 1, place = rsc_rank_before(&stack->rank, slot);
+        copy->state = rsc_rank_slot(place) + 1;
+        if (!with->old_time) continue;
+        uint64_t time = rsc_private_stack_time(stack, slot);
+        if (with->old_time_wide)
+            ((uint64_t *)with->old_time)[place] = time;
+        else
+            ((uint32_t *)with->old_time)[place] = (uint32_t)time;
+    }
+}
+
+ALWAYS void private_renumber(struct rsc_private_stack *stack, const struct rsc_line_copies *copies,
+                             struct rsc_private_stack *with) {
+    uint64_t slots = (uint64_t)stack->rank.line_count * 512;
+    for (uint32_t slot = rsc_holes_next(&stack->holes, 0, slots); slot != UINT32_MAX;
+         slot = rsc_holes_next(&stack->holes, slot + 1, slots))
+        rsc_holes_add(&with->holes, rsc_rank_slot(rsc_rank_before(&stack->rank, slot)));
+    renumber_lines(stack, copies, with);
+}
+
+/* ---- the bytes that references touch ---- */
+
+/* The part of its line that each access touches, a bit a byte, or one for each 64th part of a larger line. No branches: it is
+ * done for many at once. */
+ALWAYS void private_bytes(const struct rsc_private_columns *from, const uint64_t *restrict lines, uint64_t *restrict bytes,
+                          uint32_t count, uint32_t line_shift) {
+    uint32_t part_shift = line_shift > 6 ? line_shift - 6 : 0;
+    uint64_t line_last = (1ull << line_shift) - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t address = from->addr[from->index[i]], size = from->meta[from->index[i]] & 0xffffffff;
+        uint64_t start = lines[i] << line_shift, end = start + line_last, last = address + (size ? size - 1 : 0);
+        last = last < address || last > end ? end : last;
+        uint64_t first = ((address > start ? address : start) - start) >> part_shift;
+        bytes[i] = ~0ull >> (63 - (((last - start) >> part_shift) - first)) << first;
+    }
 }
 
 #endif

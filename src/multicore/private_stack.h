@@ -3,8 +3,9 @@
  * from which other stacks' writes take lines away.
  *
  * As in distance/exact_state.h, the stack is a bitmap over time with a set bit per
- * line at the place of its last use, and the line used last is kept beside it. A
- * line that is taken leaves a *hole* (paper 000, section 2): its bit stays set, and
+ * line at the place of its last use. The line used last is known by name, and while
+ * it is used again and again its bit stays where it is: it is moved to the place of
+ * the last of these uses before the next line comes. A line that is taken leaves a *hole* (paper 000, section 2): its bit stays set, and
  * holes.h knows that nothing is there. A reference to a line at slot s has
  *     RD = set bits after s: lines and holes above it.
  * The line then goes to the top and fills the topmost hole. From below that hole,
@@ -24,28 +25,38 @@
 #include "multicore/holes.h"
 #include "multicore/line_copies.h"
 
+struct rsc_private_stack;
+/* Gives every line and hole its new slot in `with`, which has room for the times of uses and for the holes. */
+typedef void rsc_private_renumber_fn(struct rsc_private_stack *stack, const struct rsc_line_copies *copies,
+                                     struct rsc_private_stack *with);
+
 struct rsc_private_stack {
     struct rsc_rank_bitmap rank; /* lines and holes */
     struct rsc_holes holes;
-    uint64_t top_line;  /* the line used last, which is not in the bitmap, */
-    uint32_t top_unit;  /* its unit; 0: there is none, */
-    uint32_t top_entry; /* and its entry */
+    uint64_t top_line;     /* the line used last, */
+    uint64_t top_used;     /* and what its entry has */
+    uint32_t top_tag;
+    uint32_t top_unit;     /* 0: there is none */
+    uint32_t top_repeated; /* its last use was after the place of its bit */
     uint64_t now;       /* references seen */
     uint64_t compacted, time_of_place, places; /* as in exact_state.h */
     uint32_t compacted_slot;
     uint32_t number; /* in line_copies.h */
-    uint64_t *old_time; /* NULL without RI */
+    void *old_time; /* by place; NULL without RI. u32, which is half the memory to be at hand, until times grow out of that: */
+    int old_time_wide; /* u64 */
     uint64_t old_time_bytes;
     uint64_t places_least;
     uint32_t *members;  /* units of the lines it has or had; owned */
     uint64_t member_count, member_room;
     int no_ri;
+    rsc_private_renumber_fn *renumber;
     uint32_t thread; /* its first */
     uint64_t pid, tid;
 };
 
 /* `places_least` as in rsc_exact_init(). Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
-int rsc_private_stack_init(struct rsc_private_stack *stack, int no_ri, uint64_t places_least);
+int rsc_private_stack_init(struct rsc_private_stack *stack, rsc_private_renumber_fn *renumber, int no_ri,
+                           uint64_t places_least);
 void rsc_private_stack_free(struct rsc_private_stack *stack);
 uint64_t rsc_private_stack_bytes(const struct rsc_private_stack *stack);
 
@@ -61,27 +72,34 @@ int rsc_private_stack_expect_holes(struct rsc_private_stack *stack);
 /* The time of the use at `slot`. */
 static inline uint64_t rsc_private_stack_time(const struct rsc_private_stack *stack, uint32_t slot) {
     if (slot >= stack->compacted_slot) return stack->time_of_place + rsc_rank_place(slot);
-    return stack->old_time ? stack->old_time[rsc_rank_place(slot)] : 0;
+    if (__builtin_expect(stack->old_time_wide, 0)) return ((const uint64_t *)stack->old_time)[rsc_rank_place(slot)];
+    return stack->old_time ? ((const uint32_t *)stack->old_time)[rsc_rank_place(slot)] : 0;
 }
 
-/* The line used last goes into the bitmap. Returns 0 or an error. */
-static inline int rsc_private_stack_settle(struct rsc_private_stack *stack, const struct rsc_line_copies *copies) {
-    if (__builtin_expect(!stack->top_unit, 0)) return 0;
-    uint64_t time = stack->now - 1, place = time - stack->time_of_place;
+/* The slot of a use at `time`, now or just before, behind all others. Returns it, or UINT32_MAX (*status says why). */
+static inline uint32_t rsc_private_stack_slot(struct rsc_private_stack *stack, const struct rsc_line_copies *copies,
+                                              uint64_t time, int *status) {
+    uint64_t place = time - stack->time_of_place;
     if (__builtin_expect(place >= stack->places, 0)) {
-        int status = rsc_private_stack_compact(stack, copies, time);
-        if (status < 0) return status;
+        *status = rsc_private_stack_compact(stack, copies, time);
+        if (*status < 0) return UINT32_MAX;
         place = stack->compacted;
     }
-    uint32_t slot = rsc_rank_slot((uint32_t)place), word = copies->map.units[stack->top_unit];
+    return rsc_rank_slot((uint32_t)place);
+}
+
+/* Moves the bit of the line used last to where its last use was. Returns 0 or an error. */
+static inline int rsc_private_stack_move_top(struct rsc_private_stack *stack, const struct rsc_line_copies *copies) {
+    uint32_t entry;
+    int status = 0;
+    struct rsc_copy *copy = rsc_line_copies_find(copies, copies->map.units[stack->top_unit], stack->number, &entry);
+    rsc_rank_take_last(&stack->rank, copy->state - 1);
+    copy->state = RSC_COPY_MOVING;
+    uint32_t slot = rsc_private_stack_slot(stack, copies, stack->now - 1, &status);
+    if (status < 0) return status;
     rsc_rank_set(&stack->rank, slot);
-    stack->top_unit = 0;
-    if (word & RSC_COPIES_DENSE)
-        rsc_copies_dense(copies, word)[stack->top_entry] = slot + 1;
-    else if (__builtin_expect(word & RSC_COPIES_MANY, 0))
-        copies->many[word & ~RSC_COPIES_MANY].state[stack->top_entry] = slot + 1;
-    else
-        rsc_copies_head(copies, word)[1 + stack->top_entry] = slot + 1;
+    copy->state = slot + 1;
+    stack->top_repeated = 0;
     return 0;
 }
 

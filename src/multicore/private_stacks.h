@@ -30,9 +30,19 @@ struct rsc_private_references {
 };
 #define RSC_PRIVATE_WRITES 0x80000000u
 
+/* The columns of a batch, and which of its accesses each reference comes from. */
+struct rsc_private_columns {
+    const uint64_t *addr, *meta;
+    const uint32_t *index;
+};
+
 struct rsc_private_stacks;
 typedef int rsc_private_run_fn(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
                                uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
+
+/* The bytes of its line that each reference touches: a bit each, or one for each 64th part. */
+typedef void rsc_private_bytes_fn(const struct rsc_private_columns *from, const uint64_t *lines, uint64_t *bytes,
+                                  uint32_t count, uint32_t line_shift);
 
 struct rsc_private_stacks {
     struct rsc_private_stack **stacks; /* owned, each too */
@@ -40,6 +50,8 @@ struct rsc_private_stacks {
     struct rsc_line_copies copies;
     struct rsc_sharing sharing;
     rsc_private_run_fn *run_block;
+    rsc_private_bytes_fn *bytes_of;
+    rsc_private_renumber_fn *renumber;
     int no_ri;
     uint64_t places_least;
     /* of the block being worked on: lines to be looked up ahead of their turn, by the references they come with first, and
@@ -73,11 +85,27 @@ int rsc_private_stacks_run(struct rsc_private_stacks *stacks, const struct rsc_p
 
 /* The kernel for each width, and what it calls now and then. */
 rsc_private_run_fn rsc_private_run_plain, rsc_private_run_avx2, rsc_private_run_avx512;
+rsc_private_bytes_fn rsc_private_bytes_plain, rsc_private_bytes_avx2, rsc_private_bytes_avx512;
+rsc_private_renumber_fn rsc_private_renumber_plain, rsc_private_renumber_avx2, rsc_private_renumber_avx512;
 
-/* All but entry `own` lose the line of that unit. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
-int rsc_private_take(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking);
+/* An entry for a stack that never had the line; NULL: *status says why, RSC_ENOMEM or RSC_ELIMIT. */
+struct rsc_copy *rsc_private_add_copy(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t stack, int *status);
 
-/* An entry for a stack that never had the line. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
-int rsc_private_add_copy(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t stack, struct rsc_copy *copy);
+/* All but entry `own` of a large record lose the line of that unit. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+int rsc_private_take_many(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking);
+
+/* Stack `taking->from` loses the line, which is this copy. Returns 0 or RSC_ENOMEM. */
+static inline int rsc_private_lose(struct rsc_private_stacks *stacks, uint32_t unit, struct rsc_copy *copy,
+                                   struct rsc_taking *taking) {
+    struct rsc_private_stack *from = stacks->stacks[taking->from];
+    if (__builtin_expect(!from->holes.level_count, 0) && rsc_private_stack_expect_holes(from) < 0) return RSC_ENOMEM;
+    if (unit == from->top_unit) from->top_unit = from->top_repeated = 0;
+    rsc_holes_add(&from->holes, copy->state - 1);
+    taking->victim = copy->tag;
+    taking->used = copy->used;
+    uint32_t is_false = (uint32_t)rsc_sharing_take(&stacks->sharing, taking);
+    copy->state = RSC_COPY_LOST | (is_false ? RSC_COPY_LOST_FALSELY : 0) | taking->by;
+    return 0;
+}
 
 #endif

@@ -199,7 +199,8 @@ static int find_slot(struct sampled_engine *engine, uint32_t thread, uint32_t *s
     if (group != RSC_NO_GROUP) *slot = engine->slot_of_group[group];
     if (*slot == NO_SLOT) *slot = rsc_sampler_thread_begin(engine->sampler, thread);
     if (*slot == RSC_NO_THREAD)
-        return rsc_fail(error, RSC_ELIMIT, "sampled engine: more than %u threads at once",
+        return rsc_fail(error, RSC_ELIMIT,
+                        "sampled engine: more than %u threads at once; a sample of lines (lines=1/64) takes any number",
                         engine->wanted.sampler.threads_most);
     engine->slot_of_thread[thread] = *slot;
     if (group != RSC_NO_GROUP) engine->slot_of_group[group] = *slot;
@@ -383,6 +384,8 @@ static void tell(const struct sampled_engine *engine, const struct rsc_sampler_c
                  (unsigned long long)engine->sum.samples,
                  counts->references ? 100 * (double)counts->analysed / (double)counts->references : 0,
                  (unsigned long long)engine->sum.sketched);
+    if (engine->sum.thread_count < RSC_THREAD_ROWS_MAX) /* else there may be more */
+        rsc_core_groups_warn(&engine->groups, engine->sum.thread_count, engine->options.log);
     if (counts->lost_logs)
         rsc_log_line(engine->options.log, RSC_LOG_WARNING, "sampled: a thread fell a whole log of writes behind %llu times",
                      (unsigned long long)counts->lost_logs);

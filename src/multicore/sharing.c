@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The counters of a row. */
-enum { TAKEN = 1, FALSE_TAKEN, MISSED, FALSE_MISSED };
+/* The counters of a row, by what it counts: 0 is another of the tally's. */
+enum { TAKEN = 1 + RSC_SHARING_TAKEN, FALSE_TAKEN, MISSED, FALSE_MISSED };
 
 static void forget_line(void *owner, uint32_t row) {
     struct rsc_sharing *sharing = owner;
@@ -66,11 +66,11 @@ static void add_pair(struct rsc_sharing_line *line, uint32_t writer, uint32_t vi
     line->pairs[least].taken++;
 }
 
-int rsc_sharing_take(struct rsc_sharing *sharing, const struct rsc_taking *taking) {
-    int is_false = !(taking->written & taking->used);
-    uint64_t cell = (uint64_t)taking->by << 20 | taking->from;
-    rsc_space_saving_count(&sharing->cells, cell, is_false ? FALSE_TAKEN : TAKEN);
-    if (!is_false) return 0;
+void rsc_sharing_count_cell(struct rsc_sharing *sharing, uint32_t by, uint32_t from, uint32_t what) {
+    rsc_space_saving_count(&sharing->cells, (uint64_t)by << 20 | from, 1 + what);
+}
+
+void rsc_sharing_take_falsely(struct rsc_sharing *sharing, const struct rsc_taking *taking) {
     uint32_t row = rsc_space_saving_find(&sharing->table, taking->line);
     if (row == RSC_SPACE_NO_ROW) row = rsc_space_saving_admit(&sharing->table, taking->line);
     rsc_space_saving_add(&sharing->table, row, FALSE_TAKEN);
@@ -80,12 +80,10 @@ int rsc_sharing_take(struct rsc_sharing *sharing, const struct rsc_taking *takin
     add_pair(line, taking->writer, taking->victim);
     if (!line->object && !line->pending) sharing->pending[sharing->pending_count++] = row;
     if (!line->object) line->pending = taking->reference + 1;
-    return 1;
 }
 
-void rsc_sharing_miss(struct rsc_sharing *sharing, uint64_t line, uint32_t by, uint32_t from, int is_false) {
-    rsc_space_saving_count(&sharing->cells, (uint64_t)by << 20 | from, is_false ? FALSE_MISSED : MISSED);
-    if (is_false) rsc_space_saving_count(&sharing->table, line, FALSE_MISSED);
+void rsc_sharing_miss_falsely(struct rsc_sharing *sharing, uint64_t line) {
+    rsc_space_saving_count(&sharing->table, line, FALSE_MISSED);
 }
 
 void rsc_sharing_name(struct rsc_sharing *sharing, const uint64_t *objects) {
@@ -101,8 +99,9 @@ void rsc_sharing_name(struct rsc_sharing *sharing, const uint64_t *objects) {
 
 struct ranked {
     uint64_t misses, taken, key;
-    uint32_t row;
+    uint32_t row; /* or NO_ROW: it is in no table */
 };
+#define NO_ROW UINT32_MAX
 
 static int worse_first(const void *left, const void *right) {
     const struct ranked *a = left, *b = right;
@@ -111,8 +110,9 @@ static int worse_first(const void *left, const void *right) {
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static struct ranked *rank(struct rsc_space_saving *table) {
-    struct ranked *list = malloc((table->used + 1ull) * sizeof *list);
+/* The rows of a table, with room for more. */
+static struct ranked *rank(struct rsc_space_saving *table, uint32_t more) {
+    struct ranked *list = malloc((table->used + 1ull + more) * sizeof *list);
     for (uint32_t row = 0; list && row < table->used; row++) {
         struct rsc_tally *tally = &table->tally;
         list[row] = (struct ranked){rsc_tally_count(tally, row, MISSED) + rsc_tally_count(tally, row, FALSE_MISSED),
@@ -123,20 +123,40 @@ static struct ranked *rank(struct rsc_space_saving *table) {
     return list;
 }
 
+/* Adds the cells of the first stacks, which are in no table, to a list that has room for them. */
+static uint32_t rank_few(const struct rsc_sharing *sharing, struct ranked *list) {
+    uint32_t count = 0;
+    for (uint32_t by = 0; by < RSC_SHARING_FEW; by++) {
+        for (uint32_t from = 0; from < RSC_SHARING_FEW; from++) {
+            const uint64_t *cell = sharing->few[by][from];
+            uint64_t taken = cell[RSC_SHARING_TAKEN] + cell[RSC_SHARING_FALSE_TAKEN];
+            if (taken)
+                list[count++] = (struct ranked){cell[RSC_SHARING_MISSED] + cell[RSC_SHARING_FALSE_MISSED], taken,
+                                                (uint64_t)by << 20 | from, NO_ROW};
+        }
+    }
+    return count;
+}
+
 static int fill_cells(struct rsc_sharing *sharing, const struct rsc_sharing_names *names, struct rsc_profile *profile) {
     struct rsc_space_saving *table = &sharing->cells;
-    struct ranked *list = rank(table);
+    struct ranked *list = rank(table, RSC_SHARING_FEW * RSC_SHARING_FEW);
     if (!list) return RSC_ENOMEM;
-    int status = rsc_profile_set_sharing(profile, table->used);
-    for (uint32_t i = 0; !status && i < table->used; i++) {
+    uint32_t count = table->used + rank_few(sharing, list + table->used);
+    qsort(list, count, sizeof *list, worse_first);
+    int status = rsc_profile_set_sharing(profile, count);
+    for (uint32_t i = 0; !status && i < count; i++) {
         struct rsc_sharing_row *row = &profile->sharing[i];
-        names->stack(names->owner, (uint32_t)(list[i].key >> 20), &row->by_pid, &row->by_tid);
-        names->stack(names->owner, (uint32_t)(list[i].key & 0xfffff), &row->from_pid, &row->from_tid);
+        uint32_t by = (uint32_t)(list[i].key >> 20), from = (uint32_t)(list[i].key & 0xfffff), at = list[i].row;
+        names->stack(names->owner, by, &row->by_pid, &row->by_tid);
+        names->stack(names->owner, from, &row->from_pid, &row->from_tid);
         row->taken = list[i].taken;
         row->misses = list[i].misses;
-        row->false_taken = rsc_tally_count(&table->tally, list[i].row, FALSE_TAKEN);
-        row->false_misses = rsc_tally_count(&table->tally, list[i].row, FALSE_MISSED);
-        row->error = table->error[list[i].row];
+        row->false_taken = at == NO_ROW ? sharing->few[by][from][RSC_SHARING_FALSE_TAKEN]
+                                        : rsc_tally_count(&table->tally, at, FALSE_TAKEN);
+        row->false_misses = at == NO_ROW ? sharing->few[by][from][RSC_SHARING_FALSE_MISSED]
+                                         : rsc_tally_count(&table->tally, at, FALSE_MISSED);
+        row->error = at == NO_ROW ? 0 : table->error[at];
     }
     free(list);
     return status;
@@ -174,7 +194,7 @@ int rsc_sharing_fill(struct rsc_sharing *sharing, const struct rsc_sharing_names
                      uint64_t objects[RSC_SHARING_LINES_KEPT]) {
     struct rsc_space_saving *table = &sharing->table;
     if (table->tally.failed || sharing->cells.tally.failed || fill_cells(sharing, names, profile) < 0) return RSC_ENOMEM;
-    struct ranked *list = rank(table);
+    struct ranked *list = rank(table, 0);
     if (!list) return RSC_ENOMEM;
     uint32_t kept = table->used < RSC_SHARING_LINES_KEPT ? table->used : RSC_SHARING_LINES_KEPT;
     int status = rsc_profile_set_false_sharing(profile, kept);

@@ -2,7 +2,8 @@
  * sharing.h - who takes lines from whom: the sharing matrix, and the lines that are
  * taken falsely, by writes to other bytes than those their holder used.
  *
- * Both are tables of fixed size by the space-saving rule (distance/space_saving.h).
+ * Both are tables of fixed size by the space-saving rule (distance/space_saving.h), but
+ * for the first stacks, whose cells are an array.
  * A row of the matrix is for two stacks, one of the lines for an address; what is
  * counted there are times a line was taken and misses that came of it, true and
  * false. Beside each of the lines stand the bytes that stacks used and the pairs of
@@ -17,6 +18,7 @@
 #include "profile/profile_model.h"
 
 #define RSC_SHARING_CELLS 8192u /* 90 stacks that all share with all */
+#define RSC_SHARING_FEW 16u
 #define RSC_SHARING_LINES 4096u
 #define RSC_SHARING_LINES_KEPT 256u /* of a profile */
 
@@ -39,8 +41,13 @@ struct rsc_sharing_line {
     uint32_t pending; /* in the block being worked on: the reference that took it first, + 1; 0: none */
 };
 
+/* What a cell counts. */
+enum { RSC_SHARING_TAKEN, RSC_SHARING_FALSE_TAKEN, RSC_SHARING_MISSED, RSC_SHARING_FALSE_MISSED, RSC_SHARING_COUNTS };
+
 struct rsc_sharing {
-    struct rsc_space_saving cells; /* by << 20 | from */
+    /* of the first stacks with each other, most of what happens: at hand, and exact */
+    uint64_t few[RSC_SHARING_FEW][RSC_SHARING_FEW][RSC_SHARING_COUNTS]; /* by, from */
+    struct rsc_space_saving cells; /* of all others: by << 20 | from */
     struct rsc_space_saving table; /* by line */
     struct rsc_sharing_line *lines; /* by row of the table; owned */
     uint32_t *pending; /* rows whose object is not known yet, of this block; owned */
@@ -59,11 +66,32 @@ struct rsc_taking {
     uint32_t reference;            /* which of its block the write is */
 };
 
-/* Counts it. Returns whether it is false. */
-int rsc_sharing_take(struct rsc_sharing *sharing, const struct rsc_taking *taking);
+/* Counts in the cell of two stacks. */
+void rsc_sharing_count_cell(struct rsc_sharing *sharing, uint32_t by, uint32_t from, uint32_t what);
+static inline void rsc_sharing_count(struct rsc_sharing *sharing, uint32_t by, uint32_t from, uint32_t what) {
+    if (__builtin_expect((by | from) < RSC_SHARING_FEW, 1))
+        sharing->few[by][from][what]++;
+    else
+        rsc_sharing_count_cell(sharing, by, from, what);
+}
+
+/* A line is taken falsely, or a stack comes back to one that was: the table by line. */
+void rsc_sharing_take_falsely(struct rsc_sharing *sharing, const struct rsc_taking *taking);
+void rsc_sharing_miss_falsely(struct rsc_sharing *sharing, uint64_t line);
+
+/* A line is taken. Returns whether it is falsely so. */
+static inline int rsc_sharing_take(struct rsc_sharing *sharing, const struct rsc_taking *taking) {
+    int is_false = !(taking->written & taking->used);
+    rsc_sharing_count(sharing, taking->by, taking->from, is_false ? RSC_SHARING_FALSE_TAKEN : RSC_SHARING_TAKEN);
+    if (is_false) rsc_sharing_take_falsely(sharing, taking);
+    return is_false;
+}
 
 /* Stack `from` comes back to a line that `by` had taken. */
-void rsc_sharing_miss(struct rsc_sharing *sharing, uint64_t line, uint32_t by, uint32_t from, int is_false);
+static inline void rsc_sharing_miss(struct rsc_sharing *sharing, uint64_t line, uint32_t by, uint32_t from, int is_false) {
+    rsc_sharing_count(sharing, by, from, is_false ? RSC_SHARING_FALSE_MISSED : RSC_SHARING_MISSED);
+    if (is_false) rsc_sharing_miss_falsely(sharing, line);
+}
 
 /* Ends a block: objects[i] is what reference i lies in; NULL: nobody knows. */
 void rsc_sharing_name(struct rsc_sharing *sharing, const uint64_t *objects);

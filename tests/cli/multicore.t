@@ -120,6 +120,71 @@ reusescope: cores '3-1': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
 $ body --model private --cores 0-99999999
 reusescope: cores '0-99999999': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
 [2]
+$ body --model private --cores 0-2,1-3
+reusescope: cores '0-2,1-3': thread 1 is there twice
+[2]
+$ body --model private --cores ''
+reusescope: cores '': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
+[2]
 $ body --model neither
 reusescope: model 'neither': not one of single, private, shared, both
 [2]
+
+# Threads of which there are none: nothing else changes, and it is said. A range that reaches too far is not.
+$ body --model private --cores 900,0-1,2+901 2>said | python3 show.py
+private cold 3 invalidated 0 distinct 3 rd [(0, 1), (1, 1), (2, 2)] ri [(1, 1), (2, 1), (4, 2)] sharing []
+$ cat said
+reusescope: warning: cores: 2 of 3 groups have no thread, such as that of thread 2: there are 0 to 1
+$ body --model private --cores 0,1-63 | python3 show.py
+private cold 4 invalidated 1 distinct 3 rd [(0, 1), (1, 1)] ri [(1, 1), (3, 1)] sharing [(2, 1, 1, 0, 1)]
+$ body --model private --cores 7 --sample 1/1 2>&1 >/dev/null
+reusescope: warning: cores: 1 of 1 groups have no thread, such as that of thread 7: there are 0 to 1
+
+# Thread ids far apart; and thousands of threads, of which 715 read one line that the last of them writes.
+$ python3 - > far.csv <<'PY'
+> print("addr,size,kind,tid")
+> for i in range(400): print("%d,8,%s,%d" % (i // 4 % 5 * 64, "W" if i % 16 == 0 else "R", [3, 70000, 4294967295, 18446744073709551615][i % 4]))
+> PY
+$ cat > sums.py <<'PY'
+> import json, sys
+> d = json.load(sys.stdin)
+> for p in d.get("profiles", [d]):
+>     counted = p["cold"] + p["invalidated"] + p["last_touch"] + p["pruned"] + p["censored"] + sum(b["count"] for b in p["rd"])
+>     print(p["made"]["model"], p["references"], counted == p["references"], "cold", p["cold"], "invalidated", p["invalidated"],
+>           "distinct", p["distinct"], "threads", len(p["threads"]), [t["tid"] for t in p["threads"]][:4])
+> PY
+$ reusescope analyze far.csv --model both --format json -o - | python3 sums.py
+private 400 True cold 20 invalidated 69 distinct 5 threads 4 [3, 70000, 4294967295, 18446744073709551615]
+shared 400 True cold 5 invalidated 0 distinct 5 threads 4 [3, 70000, 4294967295, 18446744073709551615]
+$ python3 - > crowd.csv <<'PY'
+> print("addr,size,kind,tid")
+> for i in range(15000): print("%d,8,%s,%d" % (i % 5000 % 7 * 64, "W" if i % 5000 == 4999 else "R", 1000000 + i % 5000 * 7919))
+> PY
+$ reusescope analyze crowd.csv --model both --format json -o - 2>said | python3 sums.py
+private 15000 True cold 5000 invalidated 1428 distinct 7 threads 4096 [1000000, 1007919, 1015838, 1023757]
+shared 15000 True cold 7 invalidated 0 distinct 7 threads 4096 [1000000, 1007919, 1015838, 1023757]
+$ cat said
+reusescope: warning: 5000 threads; only the first 4096 have rows of their own
+reusescope: warning: 5000 threads; only the first 4096 have rows of their own
+$ reusescope analyze crowd.csv --model private --cores 0-2499,2500-4999 --format json -o - -q | python3 sums.py
+private 15000 True cold 14 invalidated 2 distinct 7 threads 4096 [1000000, 1007919, 1015838, 1023757]
+$ reusescope analyze crowd.csv --model private --sample lines:1/2 --format json -o - -q | python3 sums.py
+private 15000 True cold 2856 invalidated 0 distinct 4 threads 4096 [1000000, 1007919, 1015838, 1023757]
+$ reusescope analyze crowd.csv --model private --engine sampled:period=100,exact=256,active=4 -o -
+reusescope: sampled engine: more than 1024 threads at once; a sample of lines (lines=1/64) takes any number
+[1]
+$ reusescope analyze crowd.csv --model private --cores $(seq -s+ 0 4999) -o - 2>&1 | cut -c1-40,80-
+reusescope: cores '0+1+2+3+4+5+6+7+8+9+1': too many groups
+
+# A trace without accesses, and one without anything.
+$ echo addr,size,kind,tid > none.csv; : > nothing.csv
+$ for e in "--engine exact" "--engine sampled" "--sample lines:1/4"; do reusescope analyze none.csv --model both $e --cores 0-1 --format json -o - | python3 sums.py; done
+private 0 True cold 0 invalidated 0 distinct 0 threads 0 []
+shared 0 True cold 0 invalidated 0 distinct 0 threads 0 []
+private 0 True cold 0 invalidated 0 distinct 0 threads 0 []
+shared 0 True cold 0 invalidated 0 distinct 0 threads 0 []
+private 0 True cold 0 invalidated 0 distinct 0 threads 0 []
+shared 0 True cold 0 invalidated 0 distinct 0 threads 0 []
+$ reusescope analyze nothing.csv --model both -o -
+reusescope: nothing.csv: the file is empty
+[1]
