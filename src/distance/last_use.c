@@ -39,7 +39,7 @@ int rsc_last_use_run(struct rsc_last_use *last, const uint64_t *lines, uint32_t 
 
 struct visit_times {
     const struct rsc_last_use *last;
-    void (*visit)(void *context, uint64_t time);
+    void (*visit)(void *context, uint64_t line, uint64_t time);
     void *context;
 };
 
@@ -47,12 +47,12 @@ static void visit_unit(void *context, uint64_t line, uint32_t unit) {
     const struct visit_times *visitor = context;
     const struct rsc_line_map *map = &visitor->last->map;
     uint64_t time = map->units[unit] & ~RSC_TIME_MARK;
-    (void)line;
     if (map->extra) time |= (uint64_t)map->extra[unit] << visitor->last->time_bits;
-    if (map->units[unit]) visitor->visit(visitor->context, time);
+    if (map->units[unit]) visitor->visit(visitor->context, line, time);
 }
 
-void rsc_last_use_visit(const struct rsc_last_use *last, void (*visit)(void *context, uint64_t time), void *context) {
+void rsc_last_use_visit(const struct rsc_last_use *last, void (*visit)(void *context, uint64_t line, uint64_t time),
+                        void *context) {
     struct visit_times visitor = {last, visit, context};
     rsc_line_map_visit(&last->map, visit_unit, &visitor);
 }

@@ -40,6 +40,7 @@
  * in all intervals would be thousands of lines of footprint. There the mean within
  * bins is moved (in all by the same share of the width) so that the intervals, first
  * and last uses of all lines add up to the trace's length for each line, as they do.
+ * Where intervals are estimates and cannot, the footprint is of as many lines as do.
  * Words, lines and pages are all the same here. Building a model is
  * O(bins), a whole histogram O(bins log(longest RI)); Shen's costs up to some
  * thousand steps more per bin.
@@ -76,6 +77,7 @@ struct rsc_ri_model {
     struct rsc_ri_counts counts;
     uint64_t references, longest; /* longest: no RI is longer */
     struct rsc_tails ri, first, last;
+    double lines; /* HOTL's: `distinct`, or what makes gaps add up where those are of a sample */
 };
 
 /* Returns 0 or RSC_ENOMEM. A zeroed model may always be freed. */
