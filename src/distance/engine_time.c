@@ -57,6 +57,7 @@ struct time_engine {
     struct rsc_use_watch watch;
     struct rsc_truth_sample sample;
     struct rsc_histogram ri, first; /* RSC_BINS_FINE; first: when lines were first used, from 1 */
+    double ri_sum; /* of the intervals in ri, as long as all are known */
     uint64_t accesses;
     struct thread_intervals *threads; /* by thread number */
     uint32_t thread_count, thread_room;
@@ -111,6 +112,7 @@ static int time_create(enum rsc_ri_model_kind kind, void **state, const struct r
         time_destroy(engine);
         return rsc_fail_memory(error, rsc_ri_model_name(kind));
     }
+    if (engine->watching) engine->sample.line.first_from = 1;
     *state = engine;
     return 0;
 }
@@ -157,21 +159,24 @@ static int add_threads(struct time_engine *engine, uint64_t wanted) {
     return 0;
 }
 
-static int see_threads(struct time_engine *engine, const struct rsc_batch *batch) {
+/* Makes rows for the threads of accesses `first` to `last`. */
+static int see_threads(struct time_engine *engine, const struct rsc_batch *batch, uint32_t first, uint32_t last) {
     uint64_t highest = 0;
     uint64_t any = 0;
-    for (uint32_t i = 0; i < batch->count; i++) any |= batch->meta[i];
-    for (uint32_t i = 0; any >> 40 && i < batch->count; i++) {
+    for (uint32_t i = first; i <= last; i++) any |= batch->meta[i];
+    for (uint32_t i = first; any >> 40 && i <= last; i++) {
         uint64_t thread = batch->meta[i] >> 40;
         if (thread > highest) highest = thread;
     }
-    if (batch->count && highest + 1 > engine->threads_seen) engine->threads_seen = highest + 1;
-    if (engine->threads_seen > engine->thread_count && add_threads(engine, engine->threads_seen) < 0) return RSC_ENOMEM;
+    if (highest + 1 > engine->threads_seen) engine->threads_seen = highest + 1;
+    return engine->threads_seen > engine->thread_count ? add_threads(engine, engine->threads_seen) : 0;
+}
+
+static void name_threads(struct time_engine *engine, const struct rsc_batch *batch) {
     for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < engine->thread_count; i++) {
         engine->threads[i].pid = batch->threads[i].pid;
         engine->threads[i].tid = batch->threads[i].tid;
     }
-    return 0;
 }
 
 static void count_threads(struct time_engine *engine, const struct rsc_batch *batch, uint32_t count) {
@@ -240,8 +245,12 @@ static int fill_threads(struct time_engine *engine, const struct rsc_ri_model *m
 /* First uses have interval 0, which is none: they are counted in its bin, so that there is no branch. */
 static void count_intervals(struct time_engine *engine, uint64_t before, int has_first) {
     const struct rsc_intervals *found = &engine->found;
-    uint64_t *ri = engine->ri.count, *first = engine->first.count;
-    for (uint32_t k = 0; k < found->listed_count; k++) ri[rsc_bin_of_fine_any(found->listed_ri[k])]++;
+    uint64_t *ri = engine->ri.count, *first = engine->first.count, sum = 0;
+    for (uint32_t k = 0; k < found->listed_count; k++) {
+        ri[rsc_bin_of_fine_any(found->listed_ri[k])]++;
+        sum += found->listed_ri[k];
+    }
+    engine->ri_sum += (double)(sum + found->count - found->listed_count);
     ri[0] = 0;
     ri[1] += found->count - found->listed_count;
     if (!has_first) return;
@@ -286,11 +295,12 @@ static int time_push(void *state, const struct rsc_batch *batch, struct rsc_erro
     struct time_engine *engine = state;
     struct rsc_reference_cursor cursor;
     uint32_t count;
-    if (see_threads(engine, batch) < 0) return rsc_fail_memory(error, "thread rows");
     engine->accesses += batch->count;
     rsc_references_start(&cursor, batch, engine->line_shift);
     while ((count = rsc_references_fill(&cursor, engine->lines, engine->from, BLOCK)) > 0) {
         int was_watching = engine->watching;
+        /* block by block, while the column is still in the first level cache */
+        if (see_threads(engine, batch, engine->from[0], engine->from[count - 1]) < 0) return rsc_fail_memory(error, "thread rows");
         int status = was_watching ? take_watched(engine, count) : take_all(engine, count);
         if (status == 0 && engine->thread_count > 1) {
             if (was_watching) count_threads_watched(engine, batch, count);
@@ -301,6 +311,7 @@ static int time_push(void *state, const struct rsc_batch *batch, struct rsc_erro
             return rsc_fail(error, status, "out of memory (%s engine, %llu distinct lines)", rsc_ri_model_name(engine->kind),
                             (unsigned long long)(was_watching ? rsc_use_watch_lines(&engine->watch) : (double)engine->last.distinct));
     }
+    name_threads(engine, batch);
     return 0;
 }
 
@@ -311,6 +322,8 @@ struct outcome {
     struct rsc_histogram ri, first, last; /* last: how long before the end, from 1; for HOTL only */
     struct rsc_histogram sampled;         /* the part of ri that is scaled up */
     uint64_t now, distinct;
+    double sum; /* of intervals, first and last uses of a sample; 0: all are known */
+    double last_sum;
     struct rsc_ri_model model, predictor;
 };
 
@@ -327,6 +340,18 @@ static void count_last_use(void *context, uint64_t line, uint64_t time) {
     struct outcome *outcome = context;
     (void)line;
     outcome->last.count[rsc_bin_of_fine(outcome->now - time + 1)]++;
+    outcome->last_sum += (double)(outcome->now - time + 1);
+}
+
+/* Of the values in a histogram, each taken to be in the middle of its bin. */
+static double sum_of(const struct rsc_histogram *histogram) {
+    double sum = 0;
+    for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
+        if (!histogram->count[bin]) continue;
+        double lo = (double)rsc_bin_lo(histogram->bins, bin), hi = (double)rsc_bin_hi(histogram->bins, bin);
+        sum += (double)histogram->count[bin] * (lo + hi) / 2;
+    }
+    return sum;
 }
 
 /*
@@ -353,6 +378,9 @@ static int scale_up(struct time_engine *engine, struct outcome *outcome) {
     rsc_histogram_merge(&outcome->first, new_lines);
     memset(new_lines->count, 0, new_lines->bin_count * sizeof *new_lines->count);
     rsc_use_watch_visit(watch, count_last_use, outcome);
+    uint64_t repeats = outcome->now - engine->exact_references - (watch->uses - engine->exact_distinct);
+    outcome->sum = engine->ri_sum + (double)repeats + (double)reuses * rsc_use_watch_mean(watch) + sum_of(&outcome->first);
+    if (watch->watched) outcome->sum += outcome->last_sum * (double)outcome->distinct / (double)watch->watched;
     return rsc_histogram_scale_to(&outcome->last, outcome->distinct) < 0 ? RSC_ENOMEM : 0;
 }
 
@@ -366,7 +394,8 @@ static int make_outcome(struct time_engine *engine, struct outcome *outcome) {
     rsc_histogram_merge(&outcome->first, &engine->first);
     if (engine->watching && scale_up(engine, outcome) < 0) return RSC_ENOMEM;
     if (!engine->watching && engine->kind == RSC_RI_HOTL) rsc_last_use_visit(&engine->last, count_last_use, outcome);
-    struct rsc_ri_counts counts = {&outcome->ri, outcome->distinct, outcome->distinct, &outcome->first, &outcome->last};
+    struct rsc_ri_counts counts = {&outcome->ri, outcome->distinct, outcome->distinct, &outcome->first, &outcome->last,
+                                   outcome->sum};
     if (rsc_ri_model_init(&outcome->model, engine->kind, &counts) < 0 ||
         rsc_ri_model_init(&outcome->predictor, RSC_RI_STATSTACK, &counts) < 0)
         return RSC_ENOMEM;

@@ -19,6 +19,7 @@ int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
     rsc_rng_seed(&sample->rng, seed, 1);
     sample->offset = rsc_line_offset(seed);
+    sample->first_from = UINT64_MAX;
     sample->bin_count = rsc_bins_count(RSC_BINS_FINE);
     sample->tree = aligned_alloc(sizeof *sample->tree, (RSC_SAMPLE_PLACES + 1) * sizeof *sample->tree);
     sample->live = aligned_alloc(sizeof *sample->live, sizeof *sample->live);

@@ -44,7 +44,7 @@ struct rsc_line_sample {
     uint64_t *ri; /* [part][fine bin]: intervals of the part's lines; a reference counts 2^k. Owned */
     uint64_t *rd; /* [part][fine bin]: distances without that part; [RSC_SAMPLE_PARTS]: with all; not those that
                    * are 0 with all. Owned */
-    uint64_t first_from; /* first uses from this time on are counted: 0 */
+    uint64_t first_from; /* first uses from this time on are counted: none unless set */
     uint64_t *first;     /* [fine bin]: their times; a line counts 2^k. Owned */
 };
 

@@ -124,10 +124,9 @@ static struct estimate residual_by_windows(const struct rsc_window_sample *windo
  * The interval around value that holds the truth with `confidence` (0 to 1), and
  * point too. If point is further off than the interval's end, the interval is
  * stretched to it, and its other end placed so that what lies between still has
- * that probability.
+ * that probability. reach: of Student's t with that confidence.
  */
-static void stretch(double point, struct estimate truth, double confidence, double *low, double *high) {
-    double reach = rsc_student_quantile(0.5 + confidence / 2, truth.freedom);
+static void stretch(double point, struct estimate truth, double confidence, double reach, double *low, double *high) {
     if (!(truth.error > 0)) {
         *low = fmin(point, truth.value);
         *high = fmax(point, truth.value);
@@ -181,6 +180,7 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
     double references = (double)profile->references, cold = (double)profile->cold;
     double cold_spread = chance ? rsc_normal_quantile(0.5 + confidence / 200) * chance->cold_error : 0;
     double cold_low = chance ? fmax(cold - cold_spread, chance->cold_known) : cold;
+    double reach = 0, reach_for = 0; /* Student's t for so many degrees of freedom */
     struct descent whole = {model->counts.ri, model->counts.ri->bin_count, 0};
     struct descent sampled = {chance ? chance->ri : NULL, chance ? chance->ri->bin_count : 0, 0};
     for (size_t i = profile->mrc_count; i-- > 0;) {
@@ -205,7 +205,8 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
             if (!by_windows) truth.error = hypot(truth.error, error_sideways(line, point->lines, chance->cold_error / cold));
         }
         double low = cold_low, high = references;
-        if (!isnan(truth.error)) stretch(point->miss_ratio * references, truth, confidence / 100, &low, &high);
+        if (truth.freedom != reach_for) reach = rsc_student_quantile(0.5 + confidence / 200, reach_for = truth.freedom);
+        if (!isnan(truth.error)) stretch(point->miss_ratio * references, truth, confidence / 100, reach, &low, &high);
         point->low = fmin(fmax(low, cold_low) / references, point->miss_ratio);
         point->high = fmax(fmin(high, references) / references, point->miss_ratio);
     }

@@ -7,7 +7,8 @@
 
 #include <reusescope/error.h>
 
-#define BUCKETS_FIRST 8192u /* 64 KiB of tags and 1 MiB of lines and times */
+/* 128 KiB of tags and 2 MiB of lines and times. With 32 Ki uses in it, one in a thousand finds its bucket full. */
+#define BUCKETS_FIRST 16384u
 #define BUCKETS_MOST (1u << 26)
 
 /* ---- the table ---- */
@@ -56,7 +57,8 @@ static void watch_less(struct rsc_use_watch *watch) {
         watch->weighted_total += (double)watch->ended[bin] * watch->gap;
         watch->ended[bin] = 0;
     }
-    watch->ended_total = 0;
+    watch->weighted_sum += (double)watch->ended_sum * watch->gap;
+    watch->ended_total = watch->ended_sum = 0;
     watch->gap *= 2;
 }
 
@@ -73,7 +75,6 @@ static int grow(struct rsc_use_watch *watch) {
 int rsc_use_watch_add(struct rsc_use_watch *watch, uint64_t line, uint64_t time) {
     put(watch, line, time);
     if (watch->most && watch->watched > watch->most) watch_less(watch);
-    /* half full on average: one use in twenty finds no place */
     if (watch->watched > (uint64_t)(watch->bucket_mask + 1) * RSC_WATCH_PLACES / 2) {
         if (watch->bucket_mask + 1 < BUCKETS_MOST) return grow(watch);
         watch_less(watch);
@@ -126,28 +127,49 @@ uint64_t rsc_use_watch_bytes(const struct rsc_use_watch *watch) {
     return ((uint64_t)watch->bucket_mask + 1) * (1 + 2 * RSC_WATCH_PLACES) * sizeof(uint64_t);
 }
 
-struct follow {
-    struct rsc_use_watch *watch;
-    int status;
+struct followed {
+    uint64_t line, time;
 };
 
+struct follow {
+    struct rsc_use_watch *watch;
+    struct followed *list; /* those drawn; owned */
+    size_t count, room;
+};
+
+/* Lines come in no order that could be told, so whether one is drawn is its hash's word: not that of the line sample. */
 static void follow_use(void *context, uint64_t line, uint64_t time) {
     struct follow *follow = context;
     struct rsc_use_watch *watch = follow->watch;
-    if (follow->status < 0) return;
+    uint64_t hash = rsc_line_hash(rsc_line_hash(line, watch->offset), ~watch->offset);
     watch->uses++;
     if (time == watch->now) { /* the reference just before: a run of its line may go on */
         watch->before = line;
         watch->has_before = 1;
     }
-    if (rsc_rng_double(&watch->rng) * watch->gap < 1) follow->status = rsc_use_watch_add(watch, line, time);
+    if ((double)(hash >> 11) * 0x1p-53 * watch->gap < 1 && follow->count < follow->room)
+        follow->list[follow->count++] = (struct followed){line, time};
+}
+
+static int by_time(const void *a, const void *b) {
+    uint64_t x = ((const struct followed *)a)->time, y = ((const struct followed *)b)->time;
+    return (x > y) - (x < y);
 }
 
 int rsc_use_watch_follow(struct rsc_use_watch *watch, const struct rsc_last_use *last) {
-    struct follow follow = {watch, 0};
+    struct follow follow = {.watch = watch, .room = last->distinct};
+    int status = 0;
+    follow.list = malloc((last->distinct + 1) * sizeof *follow.list);
+    if (!follow.list) return RSC_ENOMEM;
+    /* none of those drawn is to be let go at once: the others were drawn with the same gap */
+    while (watch->most && (double)last->distinct / watch->gap > (double)watch->most / 2) watch->gap *= 2;
     watch->now = last->now;
     rsc_last_use_visit(last, follow_use, &follow);
-    return follow.status;
+    qsort(follow.list, follow.count, sizeof *follow.list, by_time);
+    for (size_t i = 0; status == 0 && i < follow.count; i++)
+        status = rsc_use_watch_add(watch, follow.list[i].line, follow.list[i].time);
+    free(follow.list);
+    return status;
 }
 
 int rsc_use_watch_run(struct rsc_use_watch *watch, const uint64_t *lines, uint32_t count, struct rsc_watch_found *found) {
@@ -156,6 +178,11 @@ int rsc_use_watch_run(struct rsc_use_watch *watch, const uint64_t *lines, uint32
 }
 
 /* ---- the end ---- */
+
+double rsc_use_watch_mean(const struct rsc_use_watch *watch) {
+    double of = watch->weighted_total + (double)watch->ended_total * watch->gap;
+    return of > 0 ? (watch->weighted_sum + (double)watch->ended_sum * watch->gap) / of : 0;
+}
 
 double rsc_use_watch_scale(const struct rsc_use_watch *watch) {
     double counted = watch->weighted_total + (double)(watch->ended_total + watch->watched) * watch->gap;

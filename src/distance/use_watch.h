@@ -62,6 +62,8 @@ struct rsc_use_watch {
     double *weighted;       /* [fine bin]: those before, times their gaps; owned */
     uint64_t ended_total;   /* sum of `ended` ... */
     double weighted_total;  /* ... and of `weighted` */
+    uint64_t ended_sum;     /* all intervals added up, with the present gap ... */
+    double weighted_sum;    /* ... and before */
     uint64_t samples;       /* ended so far, whatever their gap */
     uint32_t candidates[RSC_LAST_USE_RUN + 8];
     int (*run)(struct rsc_use_watch *, const uint64_t *, uint32_t, struct rsc_watch_found *);
@@ -72,7 +74,8 @@ int rsc_use_watch_init(struct rsc_use_watch *watch, enum rsc_simd simd, uint64_t
 void rsc_use_watch_free(struct rsc_use_watch *watch);
 uint64_t rsc_use_watch_bytes(const struct rsc_use_watch *watch);
 
-/* Goes on from a table of all last uses: each is watched with the chance 1/gap. Returns 0 or RSC_ENOMEM. */
+/* Goes on from a table of all last uses: each is watched with the chance 1/gap, or less where
+ * that would be more than half of `most`. Returns 0 or RSC_ENOMEM. */
 int rsc_use_watch_follow(struct rsc_use_watch *watch, const struct rsc_last_use *last);
 
 /* Takes `count` lines in order, RSC_LAST_USE_RUN at most. Returns 0 or RSC_ENOMEM. */
@@ -84,6 +87,9 @@ int rsc_use_watch_run(struct rsc_use_watch *watch, const uint64_t *lines, uint32
  */
 double rsc_use_watch_scale(const struct rsc_use_watch *watch);
 double rsc_use_watch_lines(const struct rsc_use_watch *watch);
+
+/* The mean interval; 0: none has ended. */
+double rsc_use_watch_mean(const struct rsc_use_watch *watch);
 
 /* By how much lines are off, as a standard deviation. */
 double rsc_use_watch_lines_error(const struct rsc_use_watch *watch);

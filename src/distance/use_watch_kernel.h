@@ -44,6 +44,7 @@ static inline __attribute__((always_inline)) uint32_t look_up(struct rsc_use_wat
 
 static inline void end_watch(struct rsc_use_watch *watch, struct rsc_watch_found *found, uint32_t use, uint64_t interval) {
     watch->ended[rsc_bin_of_fine_any(interval)]++;
+    watch->ended_sum += interval;
     found->ended[found->ended_count] = use;
     found->ended_ri[found->ended_count++] = interval;
 }

@@ -19,7 +19,7 @@
 #define COMPARED_SHARE 4u
 #define BURST_SAMPLES 128u
 #define BURSTS_FREE 16u /* one after the other; then ... */
-#define BURST_EVERY 4u  /* ... one in as many times its length */
+#define BURST_EVERY 8u  /* ... one in as many times its length */
 
 int rsc_window_sample_init(struct rsc_window_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);

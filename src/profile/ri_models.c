@@ -122,12 +122,13 @@ int rsc_ri_model_init(struct rsc_ri_model *model, enum rsc_ri_model_kind kind, c
     model->lines = (double)counts->distinct;
     if (kind == RSC_RI_HOTL && model->first.bins) {
         /* first use + intervals + last use (from the end) = references + 1, for each line */
-        double sum = (double)counts->distinct * ((double)model->references + 1), exact = 0, spread = 0;
+        double each = (double)model->references + 1, exact = 0, spread = 0;
+        double sum = counts->sum > 0 ? counts->sum : (double)counts->distinct * each;
         struct rsc_tails *all[] = {&model->ri, &model->first, &model->last};
         for (int i = 0; i < 3; i++) tails_total(all[i], &exact, &spread);
         double lean = spread > 0 ? fmin(fmax((sum - exact) / spread, 0), 2) : 1;
         for (int i = 0; i < 3; i++) tails_set_lean(all[i], lean);
-        if (lean <= 0 || lean >= 2) model->lines = (exact + lean * spread) / ((double)model->references + 1);
+        if (counts->sum > 0) model->lines = (exact + lean * spread) / each;
     }
     if (model->ri.bins) model->longest = rsc_bin_hi(counts->ri->bins, model->ri.bins - 1);
     return 0;

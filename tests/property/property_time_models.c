@@ -156,7 +156,8 @@ static void bars_hold_the_truth(void **state) {
 
 static void refused(void **state) {
     const struct rsc_engine_options bad[] = {
-        {.struct_bytes = sizeof bad[0], .engine = "statstack:1"},
+        {.struct_bytes = sizeof bad[0], .engine = "statstack:2"},
+        {.struct_bytes = sizeof bad[0], .engine = "aet:0"},
         {.struct_bytes = sizeof bad[0], .engine = "aet", .attribute = 1},
         {.struct_bytes = sizeof bad[0], .engine = "hotl", .max_distance = 10},
         {.struct_bytes = sizeof bad[0], .engine = "shen", .bins_per_octave = 4},
