@@ -17,6 +17,7 @@
 #include "trace/generate.h"
 
 #define BLOCK RSC_LAST_USE_RUN
+#define WATCHED 512u
 #define ACCESSES_MAX 20000000u
 #define BATCH 65536u
 
@@ -88,11 +89,11 @@ static void run_watch(int has_sample) {
     static struct rsc_use_watch watch;
     static struct rsc_truth_sample sample;
     static struct rsc_watch_found found;
-    static uint64_t lines[BLOCK];
+    static uint64_t lines[WATCHED];
     need(rsc_use_watch_init(&watch, rsc_simd_best(), 1, 8, 1 << 15), "watch");
     need(rsc_truth_sample_init(&sample, 1), "sample");
-    for (uint64_t done = 0; done < count; done += BLOCK) {
-        uint32_t part = count - done < BLOCK ? (uint32_t)(count - done) : BLOCK;
+    for (uint64_t done = 0; done < count; done += WATCHED) {
+        uint32_t part = count - done < WATCHED ? (uint32_t)(count - done) : WATCHED;
         for (uint32_t i = 0; i < part; i++) lines[i] = addresses[done + i] >> 6;
         double before = rsc_use_watch_lines(&watch);
         need(rsc_use_watch_run(&watch, lines, part, &found), "watch");

@@ -10,6 +10,10 @@
 /* 128 KiB of tags and 2 MiB of lines and times. With 32 Ki uses in it, one in a thousand finds its bucket full. */
 #define BUCKETS_FIRST 16384u
 #define BUCKETS_MOST (1u << 26)
+/* With a bound, a small gap lasts for so many samples only: uniform over 250 K lines is taken in at 59 M references/s with
+ * gap 8, 67 with 16 and 87 with 32. */
+#define GAP_PAYS 32
+#define ENDED_ENOUGH (1u << 16)
 
 /* ---- the table ---- */
 
@@ -174,7 +178,9 @@ int rsc_use_watch_follow(struct rsc_use_watch *watch, const struct rsc_last_use 
 
 int rsc_use_watch_run(struct rsc_use_watch *watch, const uint64_t *lines, uint32_t count, struct rsc_watch_found *found) {
     found->listed_count = found->ended_count = found->sampled_count = 0;
-    return count ? watch->run(watch, lines, count, found) : 0;
+    int status = count ? watch->run(watch, lines, count, found) : 0;
+    if (status == 0 && watch->most && watch->gap < GAP_PAYS && watch->ended_total > ENDED_ENOUGH) watch_less(watch);
+    return status;
 }
 
 /* ---- the end ---- */

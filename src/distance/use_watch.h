@@ -11,8 +11,8 @@
  * up, but nearly all of them only in the tags: 8 bits of hash for each of the eight
  * places of a bucket, one 64-bit word, which eight lanes gather and compare at once.
  *
- * With a bound on the uses watched, every second one is let go when there are more,
- * and the gap doubles: what is counted from then on counts twice. So every use has
+ * With a bound on the uses watched, every second one is let go when there are more
+ * (or when a small gap has given samples enough), and the gap doubles: what is counted from then on counts twice. So every use has
  * the same chance 1/gap of being counted at the end of its interval, with the gap
  * of that time; those still watched at the end are last uses of their lines, and
  * there are about as many lines as that times the gap.

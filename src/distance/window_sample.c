@@ -18,8 +18,10 @@
 #define COMPARED_FREE (1u << 23)
 #define COMPARED_SHARE 4u
 #define BURST_SAMPLES 128u
-#define BURSTS_FREE 16u /* one after the other; then ... */
-#define BURST_EVERY 8u  /* ... one in as many times its length */
+/* The first 4 bursts follow each other, the next are one in twice their length, then in three times, up to ... */
+#define BURSTS_EACH 4u
+#define RECENT_AHEAD 16u /* lines of a burst looked up ahead of their turn */
+#define BURST_EVERY 16u
 
 int rsc_window_sample_init(struct rsc_window_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
@@ -195,7 +197,7 @@ static int begin_period(struct rsc_window_sample *sample, uint64_t here, uint64_
         if (!sample->interval || !sample->recent) return RSC_ENOMEM;
         sample->window = window;
     }
-    uint64_t period = sample->bursts < BURSTS_FREE ? window : BURST_EVERY * window;
+    uint64_t every = 1 + sample->bursts / BURSTS_EACH, period = (every < BURST_EVERY ? every : BURST_EVERY) * window;
     sample->burst_from = sample->held_from = here + rsc_rng_below(&sample->rng, period - window + 1);
     sample->period_end = here + period;
     sample->gap = period / BURST_SAMPLES;
@@ -211,6 +213,8 @@ static void find_recent(struct rsc_window_sample *sample, uint64_t here, const u
     struct rsc_recent_use *recent = sample->recent;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t line = lines[i], at = rsc_line_hash(line, 0) >> 16 & mask, time = here + i + 1;
+        /* not past the block: that may be the end of what there is */
+        if (i + RECENT_AHEAD < count) __builtin_prefetch(recent + (rsc_line_hash(lines[i + RECENT_AHEAD], 0) >> 16 & mask), 1);
         while (recent[at].time > start && recent[at].line != line) at = (at + 1) & mask;
         ri[i] = recent[at].time > start ? time - recent[at].time : 0;
         recent[at] = (struct rsc_recent_use){line, time};
