@@ -439,9 +439,11 @@ static int fill_profile(struct time_engine *engine, struct outcome *outcome, str
         rsc_profile_set_text(&profile->made.sampling, how) < 0 || fill_threads(engine, &outcome->model, profile) < 0 ||
         rsc_profile_derive_mrc(profile) < 0)
         return RSC_ENOMEM;
-    struct rsc_interval_chance chance = {&outcome->sampled, engine->watch.gap, (double)engine->watch.uses,
-                                         (double)engine->exact_distinct, 0};
-    if (engine->watching) chance.cold_error = rsc_use_watch_lines_error(&engine->watch);
+    struct rsc_interval_chance chance = {NULL, (double)engine->exact_distinct, 0};
+    if (engine->watching) {
+        chance.variance = rsc_use_watch_variance(&engine->watch);
+        chance.cold_error = rsc_use_watch_lines_error(&engine->watch);
+    }
     rsc_truth_sample_bands(&engine->sample, &outcome->predictor, engine->watching ? &chance : NULL, engine->confidence, profile);
     return 0;
 }

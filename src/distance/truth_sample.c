@@ -117,7 +117,9 @@ static struct estimate residual_by_windows(const struct rsc_window_sample *windo
     for (uint32_t part = 0; part < parts; part++)
         sum += without[part] = rest * (residual - by_part[part]) / (of - window->part_references[part]);
     for (uint32_t part = 0; part < parts; part++) squares += pow(without[part] - sum / parts, 2);
-    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), window->heaviest, parts - 1.0};
+    /* what a reference stands for that is met by chance, as the one that is wrong would be */
+    double least = rest / of * window->squares / of;
+    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), least, parts - 1.0};
 }
 
 /*
@@ -182,7 +184,6 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
     double cold_low = chance ? fmax(cold - cold_spread, chance->cold_known) : cold;
     double reach = 0, reach_for = 0; /* Student's t for so many degrees of freedom */
     struct descent whole = {model->counts.ri, model->counts.ri->bin_count, 0};
-    struct descent sampled = {chance ? chance->ri : NULL, chance ? chance->ri->bin_count : 0, 0};
     for (size_t i = profile->mrc_count; i-- > 0;) {
         struct rsc_mrc_point *point = &profile->mrc[i];
         if (point->lines >= profile->distinct) { /* cold ones only */
@@ -200,8 +201,7 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
          * distance of 0 or not is told by the interval alone, so there nothing can be wrong. */
         if (point->lines > 1) truth.error = hypot(truth.error, truth.least);
         if (chance) {
-            double tail = fmin(cold + descend_to(&sampled, ri), chance->uses);
-            truth.error = hypot(truth.error, sqrt((chance->gap - 1) * tail * (1 - tail / chance->uses)));
+            truth.error = hypot(truth.error, sqrt(chance->variance[ri.share < 0.5 ? ri.bin + 1 : ri.bin]));
             if (!by_windows) truth.error = hypot(truth.error, error_sideways(line, point->lines, chance->cold_error / cold));
         }
         double low = cold_low, high = references;

@@ -44,10 +44,9 @@ int rsc_truth_sample_take_watched(struct rsc_truth_sample *sample, struct rsc_us
 
 /* What is left to chance in the intervals themselves, where they are those of a sample (use_watch.h). */
 struct rsc_interval_chance {
-    const struct rsc_histogram *ri; /* the part of the model's intervals that were sampled, scaled up */
-    double gap, uses;               /* one use in `gap` was watched, of so many */
-    double cold_known;              /* cold ones that are known for sure */
-    double cold_error;              /* of all cold ones, as a standard deviation */
+    const double *variance; /* [fine bin]: of how many intervals are of lower bins */
+    double cold_known;      /* cold ones that are known for sure */
+    double cold_error;      /* of all cold ones, as a standard deviation */
 };
 
 /*

@@ -14,6 +14,7 @@
  * gap 8, 67 with 16 and 87 with 32. */
 #define GAP_PAYS 32
 #define ENDED_ENOUGH (1u << 16)
+#define EPOCH 1024u /* draws */
 
 /* ---- the table ---- */
 
@@ -47,6 +48,16 @@ static void put(struct rsc_use_watch *watch, uint64_t line, uint64_t time) {
     watch->watched++;
 }
 
+static void end_epoch(struct rsc_use_watch *watch) {
+    double below = 0, drawn = (double)watch->epoch_drawn, each = watch->gap * (watch->gap - 1);
+    for (uint32_t bin = 0; bin < rsc_bins_count(RSC_BINS_FINE); bin++) {
+        if (below < drawn) watch->variance[bin] += each * below * (1 - below / drawn);
+        below += (double)watch->epoch[bin];
+        watch->epoch[bin] = 0;
+    }
+    watch->epoch_drawn = 0;
+}
+
 /* Lets every second use go, at random, and has what follows count twice. */
 static void watch_less(struct rsc_use_watch *watch) {
     for (uint32_t bucket = 0; bucket <= watch->bucket_mask; bucket++)
@@ -56,6 +67,7 @@ static void watch_less(struct rsc_use_watch *watch) {
             watch->tags[bucket] &= ~byte;
             watch->watched--;
         }
+    end_epoch(watch);
     for (uint32_t bin = 0; bin < rsc_bins_count(RSC_BINS_FINE); bin++) {
         watch->weighted[bin] += (double)watch->ended[bin] * watch->gap;
         watch->weighted_total += (double)watch->ended[bin] * watch->gap;
@@ -112,7 +124,9 @@ int rsc_use_watch_init(struct rsc_use_watch *watch, enum rsc_simd simd, uint64_t
 #endif
     watch->ended = calloc(rsc_bins_count(RSC_BINS_FINE), sizeof *watch->ended);
     watch->weighted = calloc(rsc_bins_count(RSC_BINS_FINE), sizeof *watch->weighted);
-    if (make_table(watch, BUCKETS_FIRST) < 0 || !watch->ended || !watch->weighted) {
+    watch->epoch = calloc(rsc_bins_count(RSC_BINS_FINE), sizeof *watch->epoch);
+    watch->variance = calloc(rsc_bins_count(RSC_BINS_FINE), sizeof *watch->variance);
+    if (make_table(watch, BUCKETS_FIRST) < 0 || !watch->ended || !watch->weighted || !watch->epoch || !watch->variance) {
         rsc_use_watch_free(watch);
         return RSC_ENOMEM;
     }
@@ -124,6 +138,8 @@ void rsc_use_watch_free(struct rsc_use_watch *watch) {
     free_table(watch);
     free(watch->ended);
     free(watch->weighted);
+    free(watch->epoch);
+    free(watch->variance);
     memset(watch, 0, sizeof *watch);
 }
 
@@ -179,11 +195,17 @@ int rsc_use_watch_follow(struct rsc_use_watch *watch, const struct rsc_last_use 
 int rsc_use_watch_run(struct rsc_use_watch *watch, const uint64_t *lines, uint32_t count, struct rsc_watch_found *found) {
     found->listed_count = found->ended_count = found->sampled_count = 0;
     int status = count ? watch->run(watch, lines, count, found) : 0;
+    if (status == 0 && watch->epoch_drawn >= EPOCH) end_epoch(watch);
     if (status == 0 && watch->most && watch->gap < GAP_PAYS && watch->ended_total > ENDED_ENOUGH) watch_less(watch);
     return status;
 }
 
 /* ---- the end ---- */
+
+const double *rsc_use_watch_variance(struct rsc_use_watch *watch) {
+    end_epoch(watch);
+    return watch->variance;
+}
 
 double rsc_use_watch_mean(const struct rsc_use_watch *watch) {
     double of = watch->weighted_total + (double)watch->ended_total * watch->gap;

@@ -65,6 +65,9 @@ struct rsc_use_watch {
     uint64_t ended_sum;     /* all intervals added up, with the present gap ... */
     double weighted_sum;    /* ... and before */
     uint64_t samples;       /* ended so far, whatever their gap */
+    uint64_t *epoch;        /* [fine bin]: ended in this epoch, a stretch of the trace; owned */
+    uint64_t epoch_drawn;   /* uses drawn in it */
+    double *variance;       /* [fine bin]: see rsc_use_watch_variance(); owned */
     uint32_t candidates[RSC_LAST_USE_RUN + 8];
     int (*run)(struct rsc_use_watch *, const uint64_t *, uint32_t, struct rsc_watch_found *);
 };
@@ -87,6 +90,14 @@ int rsc_use_watch_run(struct rsc_use_watch *watch, const uint64_t *lines, uint32
  */
 double rsc_use_watch_scale(const struct rsc_use_watch *watch);
 double rsc_use_watch_lines(const struct rsc_use_watch *watch);
+
+/*
+ * By fine bin: the variance of how many uses, scaled up, have an interval of a lower
+ * bin. Draws are one in each gap, so only what is mixed within a stretch of the trace
+ * is left to chance, not what changes from one to the next: it is added up over
+ * epochs of 1024 draws. The array stays the watch's.
+ */
+const double *rsc_use_watch_variance(struct rsc_use_watch *watch);
 
 /* The mean interval; 0: none has ended. */
 double rsc_use_watch_mean(const struct rsc_use_watch *watch);

@@ -44,6 +44,7 @@ static inline __attribute__((always_inline)) uint32_t look_up(struct rsc_use_wat
 
 static inline void end_watch(struct rsc_use_watch *watch, struct rsc_watch_found *found, uint32_t use, uint64_t interval) {
     watch->ended[rsc_bin_of_fine_any(interval)]++;
+    watch->epoch[rsc_bin_of_fine_any(interval)]++;
     watch->ended_sum += interval;
     found->ended[found->ended_count] = use;
     found->ended_ri[found->ended_count++] = interval;
@@ -116,6 +117,7 @@ static inline __attribute__((always_inline)) int use_watch_kernel(struct rsc_use
         uint32_t next = find_line(found->line, use + 1, listed, found->line[use]);
         if (next < listed) end_watch(watch, found, next, start + found->index[next] - until);
         else status = rsc_use_watch_add(watch, found->line[use], until);
+        watch->epoch_drawn++;
         rsc_use_watch_draw(watch);
     }
     watch->ended_total += found->ended_count;

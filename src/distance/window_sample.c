@@ -17,7 +17,7 @@
 /* Compares take about half a cycle each: so many are free, then so many for each reference. */
 #define COMPARED_FREE (1u << 23)
 #define COMPARED_SHARE 4u
-#define BURST_SAMPLES 128u
+#define BURST_SAMPLES 512u
 /* The first 4 bursts follow each other, the next are one in twice their length, then in three times, up to ... */
 #define BURSTS_EACH 4u
 #define RECENT_AHEAD 16u /* lines of a burst looked up ahead of their turn */
@@ -143,7 +143,7 @@ static void next_stretch(struct rsc_window_sample *sample) {
 static void take_sample(struct rsc_window_sample *sample, uint64_t at, uint64_t ri, uint32_t part, double weight) {
     sample->samples++;
     sample->part_references[part] += weight;
-    if (weight > sample->heaviest) sample->heaviest = weight;
+    sample->squares += weight * weight;
     if (!ri) return;
     size_t bins = (size_t)part * sample->bin_count;
     sample->part_ri[bins + rsc_bin_of_fine(ri)] += weight;

@@ -55,7 +55,7 @@ struct rsc_window_sample {
     uint64_t *first_ri, *first_rd; /* [fine bin]; owned, as is what follows */
     double *part_ri, *part_rd;     /* [part][fine bin]: of samples, weighted; sample i is of part i % parts */
     double part_references[RSC_SAMPLE_PARTS];
-    double heaviest; /* weight of a sample */
+    double squares; /* of all samples' weights, added up */
     /* bursts, once not all intervals are known: of `window` references, one in each period */
     struct rsc_recent_use *recent; /* [2 * window], by hash of the line; owned; NULL: no burst yet */
     uint64_t recent_room;
