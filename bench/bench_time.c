@@ -84,13 +84,13 @@ static void run_pass(int level) {
     rsc_histogram_free(&sum);
 }
 
-/* As the engines do from 128 Ki lines on, but from the beginning; gap 8 and 32 Ki uses at most, as there. */
+/* As the engines do from 128 Ki lines on, but from the beginning; gap 16 and 16 Ki uses at most, as there. */
 static void run_watch(int has_sample) {
     static struct rsc_use_watch watch;
     static struct rsc_truth_sample sample;
     static struct rsc_watch_found found;
     static uint64_t lines[WATCHED];
-    need(rsc_use_watch_init(&watch, rsc_simd_best(), 1, 8, 1 << 15), "watch");
+    need(rsc_use_watch_init(&watch, rsc_simd_best(), 1, 16, 1 << 14), "watch");
     need(rsc_truth_sample_init(&sample, 1), "sample");
     for (uint64_t done = 0; done < count; done += WATCHED) {
         uint32_t part = count - done < WATCHED ? (uint32_t)(count - done) : WATCHED;

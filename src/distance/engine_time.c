@@ -35,8 +35,8 @@
 /* Of threads' intervals; their rows are coarser still. */
 #define THREAD_BINS ((struct rsc_bins){64, 16})
 #define LINES_ALL (1u << 17)     /* all of whose uses are known; more would leave the second level cache */
-#define USES_WATCHED (1u << 15)  /* at most, from then on */
-#define GAP_FIRST 8              /* so that these are not yet reached */
+#define USES_WATCHED (1u << 14)  /* at most, from then on */
+#define GAP_FIRST 16             /* so that these are not yet reached */
 
 struct thread_intervals {
     uint64_t pid, tid;

@@ -7,8 +7,8 @@
 
 #include <reusescope/error.h>
 
-/* 128 KiB of tags and 2 MiB of lines and times. With 32 Ki uses in it, one in a thousand finds its bucket full. */
-#define BUCKETS_FIRST 16384u
+/* 64 KiB of tags and 1 MiB of lines and times. With 16 Ki uses in it, one in a thousand finds its bucket full. */
+#define BUCKETS_FIRST 8192u
 #define BUCKETS_MOST (1u << 26)
 /* With a bound, a small gap lasts for so many samples only: uniform over 250 K lines is taken in at 59 M references/s with
  * gap 8, 67 with 16 and 87 with 32. */

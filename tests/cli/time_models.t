@@ -102,7 +102,7 @@ reusescope: engine 'aet:': not a rate above 0 and up to 1, such as 0.01, 1/100 o
 $ reusescope gen uniform,lines=300000 -n 1000000 -o many.rsct -q
 $ said() { json many.rsct --engine "$@" | sed -n 's/.*"by":"\([^"]*\)".*"sampling":"\([^"]*\)".*/\1: \2/p'; }
 $ said aet
-aet: intervals of uses at random, rate 0.0625, seed 0, of all in the first * references; distinct * to *; RD modelled from RI (AET); 90 % bars by true distances of * references and * lines, stretched to the model (glob)
+aet: intervals of uses at random, rate 0.03125, seed 0, of all in the first * references; distinct * to *; RD modelled from RI (AET); 90 % bars by true distances of * references and * lines, stretched to the model (glob)
 $ said hotl:1/20 --seed 7
 hotl:0.05: intervals of uses at random, rate 0.05, seed 7; distinct * to *; RD modelled from RI (HOTL); 90 % bars by true distances of * references and * lines, stretched to the model (glob)
 $ said shen:100%
