@@ -181,8 +181,8 @@ struct trial {
 static void try_seed(void *arg, size_t index) {
     struct trial *trial = arg;
     struct rsc_profile *profile = analyse(trial->engine, index + 1);
-    const char *said = profile->made.sampling ? strstr(profile->made.sampling, "rate ") : NULL;
-    trial->rate[index] = said ? atof(said + 5) : 1;
+    const char *said = profile->made.sampling ? strstr(profile->made.sampling, "lines by hash, rate ") : NULL;
+    trial->rate[index] = said ? atof(said + 20) : 1;
     for (uint32_t i = 0; i < trial->points; i++) {
         double kept = (double)trial->sizes[i] * trial->rate[index];
         int band = kept < 1 ? 0 : (int)(1 + floor(log10(kept)));

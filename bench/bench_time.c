@@ -1,8 +1,9 @@
 /*
  * bench_time.c - the one pass behind the time models, taken apart: the table of
- * last uses alone, with its histogram, with the sample of true distances, and the
- * whole engine; the exact engine beside them. Interleaved, best of N rounds, in
- * CPU time, so that other work on the machine disturbs less.
+ * last uses alone, with its histogram, with the sample of true distances; a sample
+ * of watched uses alone, with the sample of true distances; and the engines. The
+ * exact one beside them. Interleaved, best of N rounds, in CPU time, so that other
+ * work on the machine disturbs less.
  *
  *   bench_time [ROUNDS] [TRACE...]
  */
@@ -16,6 +17,7 @@
 #include "trace/generate.h"
 
 #define BLOCK RSC_LAST_USE_RUN
+#define WATCHED 512u
 #define ACCESSES_MAX 20000000u
 #define BATCH 65536u
 
@@ -82,6 +84,26 @@ static void run_pass(int level) {
     rsc_histogram_free(&sum);
 }
 
+/* As the engines do from 128 Ki lines on, but from the beginning; gap 16 and 16 Ki uses at most, as there. */
+static void run_watch(int has_sample) {
+    static struct rsc_use_watch watch;
+    static struct rsc_truth_sample sample;
+    static struct rsc_watch_found found;
+    static uint64_t lines[WATCHED];
+    need(rsc_use_watch_init(&watch, rsc_simd_best(), 1, 16, 1 << 14), "watch");
+    need(rsc_truth_sample_init(&sample, 1), "sample");
+    for (uint64_t done = 0; done < count; done += WATCHED) {
+        uint32_t part = count - done < WATCHED ? (uint32_t)(count - done) : WATCHED;
+        for (uint32_t i = 0; i < part; i++) lines[i] = addresses[done + i] >> 6;
+        double before = rsc_use_watch_lines(&watch);
+        need(rsc_use_watch_run(&watch, lines, part, &found), "watch");
+        if (has_sample)
+            need(rsc_truth_sample_take_watched(&sample, &watch, before, lines, part, &found), "sample");
+    }
+    rsc_use_watch_free(&watch);
+    rsc_truth_sample_free(&sample);
+}
+
 static void run_engine(const char *name) {
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .seed = 1, .attribute = 2};
     struct rsc_engine *engine;
@@ -99,19 +121,22 @@ static void run_engine(const char *name) {
 }
 
 static void compare(const char *name, int rounds) {
-    static const char *const ways[] = {"table", "+ intervals", "+ sample", "aet", "exact"};
-    double best[5] = {0};
+    static const char *const ways[] = {"table", "+ intervals", "+ sample", "watch", "+ sample", "aet:1", "statstack", "aet", "hotl",
+                                       "shen", "exact"};
+    enum { WAYS = sizeof ways / sizeof *ways };
+    double best[WAYS] = {0};
     for (int round = 0; round < rounds; round++)
-        for (int way = 0; way < 5; way++) {
+        for (int way = 0; way < WAYS; way++) {
             double start = cpu_seconds();
             if (way < 3) run_pass(way);
+            else if (way < 5) run_watch(way == 4);
             else run_engine(ways[way]);
             double took = cpu_seconds() - start;
             if (!best[way] || took < best[way]) best[way] = took;
         }
     printf("%-30s", name);
-    for (int way = 0; way < 5; way++) printf("  %s %.1f M/s", ways[way], (double)count / best[way] / 1e6);
-    printf("  (aet %.2fx exact)\n", best[4] / best[3]);
+    for (int way = 0; way < WAYS; way++) printf("  %s %.1f", ways[way], (double)count / best[way] / 1e6);
+    printf("  M/s\n");
 }
 
 int main(int argc, char **argv) {

@@ -1,6 +1,8 @@
 /* numbers.c - see numbers.h. */
 #include "base/numbers.h"
 
+#include <string.h>
+
 static int digit_of(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -57,4 +59,22 @@ int rsc_parse_fraction(const char *text, size_t length, double *value) {
     if (!seen) return -1;
     *value = (double)digits / (double)scale;
     return 0;
+}
+
+int rsc_parse_rate(const char *text, size_t length, double *rate) {
+    const char *slash = memchr(text, '/', length);
+    double over = 1;
+    if (slash) {
+        size_t before = (size_t)(slash - text);
+        if (rsc_parse_fraction(text, before, rate) < 0 || rsc_parse_fraction(slash + 1, length - before - 1, &over) < 0) return -1;
+    } else {
+        if (length && text[length - 1] == '%') {
+            over = 100;
+            length--;
+        }
+        if (rsc_parse_fraction(text, length, rate) < 0) return -1;
+    }
+    if (!(over > 0)) return -1;
+    *rate /= over;
+    return *rate >= 1e-15 && *rate <= 1 ? 0 : -1;
 }

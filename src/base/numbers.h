@@ -16,4 +16,7 @@ int rsc_parse_u64(const char *text, size_t length, uint64_t *value);
 /* 1, 0.99, .5: up to 15 digits, so that one division rounds correctly everywhere. Returns 0 or -1. */
 int rsc_parse_fraction(const char *text, size_t length, double *value);
 
+/* A share above 0 and up to 1: 0.01, 1/100 or 1%. Not below 1e-15: of 2^64 hashes some are to be within it. Returns 0 or -1. */
+int rsc_parse_rate(const char *text, size_t length, double *rate);
+
 #endif

@@ -14,7 +14,7 @@
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
      "exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, "
-     "shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen, hp-rda, featherlight:...; auto (default)",
+     "shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen (each with :RATE or without), hp-rda, featherlight:...; auto (default)",
      "auto exact parallel gpu mpi shards: shards-max: sampled hotl aet statstack shen hp-rda featherlight"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 #include "report/units.h"
 
 #define CHECK_EVERY 16u /* batches */
@@ -73,20 +74,43 @@ uint64_t rsc_memory_available(void) {
 
 /* ---- what it takes ---- */
 
+/* What the time models take: a table of so many lines and, from then on, a sample; or with the rate 1 a table of all. */
+#define TIME_LINES_MOST (1u << 17)
+#define TIME_SAMPLE_BYTES (10u << 20)
+
+/* Whether this is a time model; *rate: as asked for, 0 where none was. */
+static int is_time_model(const char *engine, double *rate) {
+    static const char *const names[] = {"hotl", "aet", "statstack", "shen"};
+    size_t length = strcspn(engine, ":");
+    *rate = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i]) != length || strncmp(names[i], engine, length)) continue;
+        if (engine[length]) rsc_parse_rate(engine + length + 1, strlen(engine + length + 1), rate);
+        return 1;
+    }
+    return 0;
+}
+
 /* Bytes per distinct line, growth included. Exact: the most there can be (exact_state.h). The others are assumptions that
  * were not measured; lines far from all others take the time models more. rsc_memory_check() is behind them. */
 static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
     const char *engine = analysis->engine.engine ? analysis->engine.engine : "auto";
     uint64_t exact = analysis->engine.no_ri ? 24 : 40;
+    double rate;
     if (!strncmp(engine, "shards", 6) || !strncmp(engine, "featherlight", 12) || analysis->engine.error > 0) return 0; /* bounded, or grows with its share */
     if (!strcmp(engine, "parallel")) return 4 * exact;
     if (!strcmp(engine, "requests")) return 96;
     /* Private stacks: unit, record, member and bitmap of a line that one thread uses; each more that does takes as much
      * again (line_copies.h). */
     if (analysis->both || (analysis->engine.model && !strcmp(analysis->engine.model, "private"))) return 2 * exact;
-    if (!strcmp(engine, "hotl") || !strcmp(engine, "aet") || !strcmp(engine, "statstack") || !strcmp(engine, "shen"))
-        return 16;
+    if (is_time_model(engine, &rate)) return rate > 0 && rate < 1 ? 0 : 16;
     return exact;
+}
+
+static uint64_t bytes_for(const struct rsc_analysis *analysis, uint64_t lines) {
+    double rate;
+    int bounded = analysis->engine.engine && is_time_model(analysis->engine.engine, &rate) && rate == 0 && lines > TIME_LINES_MOST;
+    return bounded ? TIME_LINES_MOST * bytes_per_line(analysis) + TIME_SAMPLE_BYTES : lines * bytes_per_line(analysis);
 }
 
 /* The sample that fits into a limit: some 160 bytes a line and 1 MiB beside. 0: none does. */
@@ -148,7 +172,7 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
     for (size_t i = 0; i < analysis->line_count; i++) {
         status = count_lines(analysis, path, analysis->line_bytes[i], &distinct, error);
         if (status < 0) return status;
-        needs += distinct * each;
+        needs += bytes_for(analysis, distinct);
     }
     if (needs <= analysis->memory_most) return 0;
     char of[128];

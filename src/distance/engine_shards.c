@@ -47,28 +47,6 @@ static void shards_destroy(void *state) {
 
 /* ---- parameters ---- */
 
-/* 0.01, 1/100 or 1%. Returns 0, or -1 unless 0 < rate <= 1. */
-static int parse_rate(const char *text, double *rate) {
-    size_t length = strlen(text);
-    const char *slash = strchr(text, '/');
-    double over = 1;
-    if (slash) {
-        if (rsc_parse_fraction(text, (size_t)(slash - text), rate) < 0 ||
-            rsc_parse_fraction(slash + 1, strlen(slash + 1), &over) < 0)
-            return -1;
-    } else {
-        if (length && text[length - 1] == '%') {
-            over = 100;
-            length--;
-        }
-        if (rsc_parse_fraction(text, length, rate) < 0) return -1;
-    }
-    if (!(over > 0)) return -1;
-    *rate /= over;
-    /* below this not one hash in the 2^64 there are is kept for sure */
-    return *rate >= 1e-15 && *rate <= 1 ? 0 : -1;
-}
-
 static int create(void **state, const struct rsc_engine_options *options, double rate, uint32_t lines_most,
                   struct rsc_error *error) {
     struct shards_engine *engine = calloc(1, sizeof *engine);
@@ -91,7 +69,7 @@ static int shards_create(void **state, const struct rsc_engine_options *options,
     double rate;
     if (!parameter)
         return rsc_fail(error, RSC_EINVAL, "engine 'shards': a rate is missing, such as shards:0.01");
-    if (parse_rate(parameter, &rate) < 0)
+    if (rsc_parse_rate(parameter, strlen(parameter), &rate) < 0)
         return rsc_fail(error, RSC_EINVAL, "engine 'shards:%.40s': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%%",
                         parameter);
     return create(state, options, rate, 0, error);

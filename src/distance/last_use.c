@@ -37,22 +37,18 @@ int rsc_last_use_run(struct rsc_last_use *last, const uint64_t *lines, uint32_t 
     return last->run(last, lines, count, found);
 }
 
-struct visit_times {
-    const struct rsc_last_use *last;
-    void (*visit)(void *context, uint64_t time);
-    void *context;
-};
-
-static void visit_unit(void *context, uint64_t line, uint32_t unit) {
-    const struct visit_times *visitor = context;
-    const struct rsc_line_map *map = &visitor->last->map;
-    uint64_t time = map->units[unit] & ~RSC_TIME_MARK;
-    (void)line;
-    if (map->extra) time |= (uint64_t)map->extra[unit] << visitor->last->time_bits;
-    if (map->units[unit]) visitor->visit(visitor->context, time);
-}
-
-void rsc_last_use_visit(const struct rsc_last_use *last, void (*visit)(void *context, uint64_t time), void *context) {
-    struct visit_times visitor = {last, visit, context};
-    rsc_line_map_visit(&last->map, visit_unit, &visitor);
+/* Not rsc_line_map_visit(): blocks are whole, and most lines of most blocks may never have been used. */
+void rsc_last_use_visit(const struct rsc_last_use *last, void (*visit)(void *context, uint64_t line, uint64_t time),
+                        void *context) {
+    const struct rsc_line_map *map = &last->map;
+    for (uint64_t bucket = 0; bucket < map->bucket_count; bucket++)
+        for (uint32_t entry = 0; entry < map->buckets[bucket].used; entry++) {
+            uint32_t unit = rsc_line_map_first_unit(map->buckets[bucket].where[entry]);
+            for (uint32_t i = 0; i < 16; i++) {
+                if (!map->units[unit + i]) continue;
+                uint64_t time = map->units[unit + i] & ~RSC_TIME_MARK;
+                if (map->extra) time |= (uint64_t)map->extra[unit + i] << last->time_bits;
+                visit(context, map->buckets[bucket].key[entry] + i, time);
+            }
+        }
 }

@@ -61,8 +61,9 @@ uint64_t rsc_last_use_bytes(const struct rsc_last_use *last);
 /* Takes `count` lines in order, RSC_LAST_USE_RUN at most. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
 int rsc_last_use_run(struct rsc_last_use *last, const uint64_t *lines, uint32_t count, struct rsc_intervals *found);
 
-/* Calls visit(context, time) with the last use, counted from 1, of every line. */
-void rsc_last_use_visit(const struct rsc_last_use *last, void (*visit)(void *context, uint64_t time), void *context);
+/* Calls visit(context, line, time) with the last use, counted from 1, of every line. */
+void rsc_last_use_visit(const struct rsc_last_use *last, void (*visit)(void *context, uint64_t line, uint64_t time),
+                        void *context);
 
 /* Whether a line with this hash (rsc_line_hash() with `offset`) is in the sample. */
 static inline int rsc_sample_has(uint64_t hash, uint32_t rate_shift) {

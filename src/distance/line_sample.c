@@ -18,14 +18,19 @@
 int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
     rsc_rng_seed(&sample->rng, seed, 1);
+    sample->offset = rsc_line_offset(seed);
+    sample->first_from = UINT64_MAX;
     sample->bin_count = rsc_bins_count(RSC_BINS_FINE);
     sample->tree = aligned_alloc(sizeof *sample->tree, (RSC_SAMPLE_PLACES + 1) * sizeof *sample->tree);
     sample->live = aligned_alloc(sizeof *sample->live, sizeof *sample->live);
     sample->line_at = malloc(RSC_SAMPLE_PLACES * sizeof *sample->line_at);
+    sample->time_at = malloc(RSC_SAMPLE_PLACES * sizeof *sample->time_at);
     sample->part_at = malloc(RSC_SAMPLE_PLACES);
+    sample->first = calloc(sample->bin_count, sizeof *sample->first);
     sample->ri = calloc((size_t)RSC_SAMPLE_PARTS * sample->bin_count, sizeof *sample->ri);
     sample->rd = calloc((size_t)(RSC_SAMPLE_PARTS + 1) * sample->bin_count, sizeof *sample->rd);
-    if (!sample->tree || !sample->live || !sample->line_at || !sample->part_at || !sample->ri || !sample->rd ||
+    if (!sample->tree || !sample->live || !sample->line_at || !sample->time_at || !sample->part_at ||
+        !sample->first || !sample->ri || !sample->rd ||
         rsc_u64_table_init(&sample->lines, RSC_SAMPLE_LINES + 1) < 0) {
         rsc_line_sample_free(sample);
         return RSC_ENOMEM;
@@ -40,7 +45,9 @@ void rsc_line_sample_free(struct rsc_line_sample *sample) {
     free(sample->tree);
     free(sample->live);
     free(sample->line_at);
+    free(sample->time_at);
     free(sample->part_at);
+    free(sample->first);
     free(sample->ri);
     free(sample->rd);
     memset(sample, 0, sizeof *sample);
@@ -52,14 +59,15 @@ static void tree_add(struct rsc_line_sample *sample, uint32_t place, uint32_t pa
     for (uint32_t k = place + 1; k <= RSC_SAMPLE_PLACES; k += k & -k) sample->tree[k][part] += amount;
 }
 
-static void append(struct rsc_line_sample *sample, uint64_t line, uint32_t part) {
+static void append(struct rsc_line_sample *sample, uint64_t line, uint64_t time, uint32_t part) {
     tree_add(sample, sample->next, part, 1);
     sample->line_at[sample->next] = line;
+    sample->time_at[sample->next] = time;
     sample->part_at[sample->next++] = (uint8_t)part;
 }
 
 /* Renumbers the lines, leaving out those that the rate no longer takes. */
-static void renumber(struct rsc_line_sample *sample, uint64_t offset) {
+static void renumber(struct rsc_line_sample *sample) {
     uint32_t places = sample->next, kept = 0;
     memset(sample->tree, 0, (RSC_SAMPLE_PLACES + 1) * sizeof *sample->tree);
     memset(sample->live, 0, sizeof *sample->live);
@@ -67,9 +75,10 @@ static void renumber(struct rsc_line_sample *sample, uint64_t offset) {
     for (uint32_t place = 0; place < places; place++) {
         uint64_t line = sample->line_at[place];
         uint32_t part = sample->part_at[place];
-        if (part == NO_PART || !rsc_sample_has(rsc_line_hash(line, offset), sample->rate_shift)) continue;
+        if (part == NO_PART || !rsc_sample_has(rsc_line_hash(line, sample->offset), sample->rate_shift)) continue;
         *rsc_u64_table_find(&sample->lines, line) = (struct rsc_u64_entry){line, kept + 1};
         sample->line_at[kept] = line;
+        sample->time_at[kept] = sample->time_at[place];
         sample->part_at[kept] = (uint8_t)part;
         sample->tree[kept + 1][part]++;
         (*sample->live)[part]++;
@@ -81,10 +90,9 @@ static void renumber(struct rsc_line_sample *sample, uint64_t offset) {
         if (k + (k & -k) <= RSC_SAMPLE_PLACES) sample->tree[k + (k & -k)] += sample->tree[k];
 }
 
-static void sample_less(struct rsc_line_sample *sample, struct rsc_last_use *last) {
+static void sample_less(struct rsc_line_sample *sample) {
     sample->rate_shift++;
-    renumber(sample, last->offset);
-    last->rate_shift = sample->rate_shift;
+    renumber(sample);
 }
 
 /* ---- counting ---- */
@@ -115,57 +123,66 @@ static void count_distance(struct rsc_line_sample *sample, const rsc_part_counts
     }
 }
 
-void rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
-                          const uint64_t *lines, const struct rsc_intervals *found) {
-    double new_lines = (double)(last->distinct - distinct_before);
-    for (uint32_t s = 0; s < found->sampled_count; s++) {
-        uint64_t line = lines[found->sampled[s]], interval = found->ri[found->sampled[s]];
-        struct rsc_u64_entry *entry = rsc_u64_table_find(&sample->lines, line);
-        if (!entry->value) {
-            uint64_t hash = rsc_line_hash(line, last->offset);
-            /* the rate may be lower than when these references were picked */
-            while (rsc_sample_has(hash, sample->rate_shift) && sample->count == RSC_SAMPLE_LINES &&
-                   sample->rate_shift < RATE_SHIFT_MAX)
-                sample_less(sample, last);
-            if (!rsc_sample_has(hash, sample->rate_shift) || sample->count == RSC_SAMPLE_LINES) continue;
-            if (sample->next == RSC_SAMPLE_PLACES) renumber(sample, last->offset);
-            uint32_t part = rsc_hash_group(hash, RSC_SAMPLE_PARTS);
-            *rsc_u64_table_find(&sample->lines, line) = (struct rsc_u64_entry){line, sample->next + 1};
-            append(sample, line, part);
-            (*sample->live)[part]++;
-            sample->count++;
-            continue;
-        }
-        uint32_t place = (uint32_t)entry->value - 1, part = sample->part_at[place];
-        sample->ri[(size_t)part * sample->bin_count + rsc_bin_of_fine(interval)] += 1ull << sample->rate_shift;
-        if (place + 1 == sample->next) { /* distance 0: misses nowhere */
-            sample->repeats++;
-            continue;
-        }
-        rsc_part_counts upto = {0};
-        for (uint32_t k = place + 1; k; k &= k - 1) upto += sample->tree[k];
-        double distinct = (double)distinct_before + new_lines * (found->sampled[s] + 1) / found->count;
-        if (!sample->rate_shift) distinct = sample->count; /* all are in the sample */
-        rsc_part_counts apart = *sample->live - upto;
-        count_distance(sample, &apart, part, distinct);
-        tree_add(sample, place, part, (uint16_t)-1);
-        sample->part_at[place] = NO_PART;
-        if (sample->next == RSC_SAMPLE_PLACES) {
-            renumber(sample, last->offset); /* leaves the line out for a moment */
-            entry = rsc_u64_table_find(&sample->lines, line);
-            entry->key = line;
-            (*sample->live)[part]++;
-            sample->count++;
-        }
-        entry->value = sample->next + 1;
-        append(sample, line, part);
-        sample->moves++;
+/* A line that is not in the sample, used from `time` until `until`. */
+static void add_line(struct rsc_line_sample *sample, uint64_t line, uint64_t time, uint64_t until) {
+    uint64_t hash = rsc_line_hash(line, sample->offset);
+    /* the rate may be lower than when these references were picked */
+    while (rsc_sample_has(hash, sample->rate_shift) && sample->count == RSC_SAMPLE_LINES &&
+           sample->rate_shift < RATE_SHIFT_MAX)
+        sample_less(sample);
+    if (!rsc_sample_has(hash, sample->rate_shift) || sample->count == RSC_SAMPLE_LINES) return;
+    if (sample->next == RSC_SAMPLE_PLACES) renumber(sample);
+    uint32_t part = rsc_hash_group(hash, RSC_SAMPLE_PARTS);
+    *rsc_u64_table_find(&sample->lines, line) = (struct rsc_u64_entry){line, sample->next + 1};
+    append(sample, line, until, part);
+    (*sample->live)[part]++;
+    sample->count++;
+    if (time >= sample->first_from) sample->first[rsc_bin_of_fine(time)] += 1ull << sample->rate_shift;
+}
+
+/* A line of the sample, used again; `distinct` lines were there by then. */
+static void move_line(struct rsc_line_sample *sample, struct rsc_u64_entry *entry, uint64_t time, uint64_t until,
+                      double distinct) {
+    uint32_t place = (uint32_t)entry->value - 1, part = sample->part_at[place];
+    uint64_t line = entry->key, interval = time - sample->time_at[place];
+    sample->ri[(size_t)part * sample->bin_count + rsc_bin_of_fine(interval)] += 1ull << sample->rate_shift;
+    if (place + 1 == sample->next) { /* distance 0: misses nowhere */
+        sample->time_at[place] = until;
+        sample->repeats++;
+        return;
     }
-    if (sample->moves + sample->repeats / REPEATS_PER_MOVE > MOVES_FREE + last->now / MOVES_SHARE &&
+    rsc_part_counts upto = {0};
+    for (uint32_t k = place + 1; k; k &= k - 1) upto += sample->tree[k];
+    if (!sample->rate_shift) distinct = sample->count; /* all are in the sample */
+    rsc_part_counts apart = *sample->live - upto;
+    count_distance(sample, &apart, part, distinct);
+    tree_add(sample, place, part, (uint16_t)-1);
+    sample->part_at[place] = NO_PART;
+    if (sample->next == RSC_SAMPLE_PLACES) {
+        renumber(sample); /* leaves the line out for a moment */
+        entry = rsc_u64_table_find(&sample->lines, line);
+        entry->key = line;
+        (*sample->live)[part]++;
+        sample->count++;
+    }
+    entry->value = sample->next + 1;
+    append(sample, line, until, part);
+    sample->moves++;
+}
+
+void rsc_line_sample_take(struct rsc_line_sample *sample, const struct rsc_line_uses *uses) {
+    for (uint32_t s = 0; s < uses->picked_count; s++) {
+        uint32_t i = uses->picked[s], from = uses->index ? uses->index[i] : i, to = uses->index ? uses->index[i + 1] : i + 1;
+        struct rsc_u64_entry *entry = rsc_u64_table_find(&sample->lines, uses->line[i]);
+        double distinct = uses->distinct_before + (uses->distinct_after - uses->distinct_before) * (from + 1) / uses->count;
+        if (entry->value) move_line(sample, entry, uses->now + from + 1, uses->now + to, distinct);
+        else add_line(sample, uses->line[i], uses->now + from + 1, uses->now + to);
+    }
+    if (sample->moves + sample->repeats / REPEATS_PER_MOVE > MOVES_FREE + (uses->now + uses->count) / MOVES_SHARE &&
         sample->rate_shift < RATE_SHIFT_MAX) {
         /* what was spent so far is spent: the new rate is judged by what it costs from now on */
         sample->moves -= sample->moves / 2;
         sample->repeats -= sample->repeats / 2;
-        sample_less(sample, last);
+        sample_less(sample);
     }
 }

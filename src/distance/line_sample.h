@@ -2,7 +2,7 @@
  * line_sample.h - true distances between the uses of some lines, counted in those
  * lines (SHARDS), and how far chance may have moved them.
  *
- * Lines are taken by hash at the rate 1/2^k of last_use.h, at most 4096 of them,
+ * Lines are taken by hash at the rate 1/2^k, at most 4096 of them,
  * in 16 random parts. A Fenwick tree over the order of last uses holds vectors of
  * 16 counts, so that one descent gives a distance in lines of each part; from
  * those follow 16 distances that each leave a part out (for the jackknife), and
@@ -31,7 +31,9 @@ struct rsc_line_sample {
     rsc_part_counts *tree;      /* [place + 1]; owned */
     rsc_part_counts *live;      /* one: lines of each part; owned */
     uint64_t *line_at;          /* [place]; owned */
+    uint64_t *time_at;          /* [place]: of that last use; owned */
     uint8_t *part_at;           /* [place]: RSC_SAMPLE_PARTS when its line was used again since; owned */
+    uint64_t offset;            /* of the hash, from its seed */
     uint32_t next, count;       /* places used; lines */
     uint32_t rate_shift;        /* k */
     uint32_t scaled_for;        /* the count for which `share` holds; 0: none */
@@ -42,18 +44,26 @@ struct rsc_line_sample {
     uint64_t *ri; /* [part][fine bin]: intervals of the part's lines; a reference counts 2^k. Owned */
     uint64_t *rd; /* [part][fine bin]: distances without that part; [RSC_SAMPLE_PARTS]: with all; not those that
                    * are 0 with all. Owned */
+    uint64_t first_from; /* first uses from this time on are counted: none unless set */
+    uint64_t *first;     /* [fine bin]: their times; a line counts 2^k. Owned */
+};
+
+/* References of a block; those of sampled lines are picked. */
+struct rsc_line_uses {
+    const uint64_t *line;
+    const uint32_t *picked; /* [picked_count]: which of `line`, in order; by the rate as it was before */
+    uint32_t picked_count;
+    const uint32_t *index; /* line[i] is that of references index[i] to index[i+1]-1; NULL: of reference i */
+    uint64_t now;          /* references before those */
+    uint32_t count;        /* references */
+    double distinct_before, distinct_after; /* lines before and after those */
 };
 
 /* Returns 0 or RSC_ENOMEM. A zeroed sample may always be freed. */
 int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed);
 void rsc_line_sample_free(struct rsc_line_sample *sample);
 
-/*
- * Takes the sampled ones of the lines that rsc_last_use_run() was given, and what
- * it found; there were `distinct_before` lines before those. Lowers the rate, in
- * `last` too, when lines or work are too many.
- */
-void rsc_line_sample_take(struct rsc_line_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
-                          const uint64_t *lines, const struct rsc_intervals *found);
+/* Takes the picked ones. Lowers the rate when lines or work are too many: look at rate_shift before picking others. */
+void rsc_line_sample_take(struct rsc_line_sample *sample, const struct rsc_line_uses *uses);
 
 #endif

@@ -29,8 +29,20 @@ static uint64_t window_lines(const struct rsc_truth_sample *sample) {
 
 int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
                           const uint64_t *lines, const struct rsc_intervals *found) {
-    rsc_line_sample_take(&sample->line, last, distinct_before, lines, found);
+    struct rsc_line_uses uses = {lines, found->sampled, found->sampled_count, NULL, last->now - found->count, found->count,
+                                 (double)distinct_before, (double)last->distinct};
+    rsc_line_sample_take(&sample->line, &uses);
+    last->rate_shift = sample->line.rate_shift;
     return rsc_window_sample_take(&sample->window, lines, found->ri, found->count, window_lines(sample));
+}
+
+int rsc_truth_sample_take_watched(struct rsc_truth_sample *sample, struct rsc_use_watch *watch, double distinct_before,
+                                  const uint64_t *lines, uint32_t count, const struct rsc_watch_found *found) {
+    struct rsc_line_uses uses = {found->line, found->sampled, found->sampled_count, found->index, watch->now - count, count,
+                                 distinct_before, rsc_use_watch_lines(watch)};
+    rsc_line_sample_take(&sample->line, &uses);
+    watch->rate_shift = sample->line.rate_shift;
+    return rsc_window_sample_take_bursts(&sample->window, lines, count, window_lines(sample));
 }
 
 /* ---- estimates ---- */
@@ -105,17 +117,18 @@ static struct estimate residual_by_windows(const struct rsc_window_sample *windo
     for (uint32_t part = 0; part < parts; part++)
         sum += without[part] = rest * (residual - by_part[part]) / (of - window->part_references[part]);
     for (uint32_t part = 0; part < parts; part++) squares += pow(without[part] - sum / parts, 2);
-    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), window->heaviest, parts - 1.0};
+    /* what a reference stands for that is met by chance, as the one that is wrong would be */
+    double least = rest / of * window->squares / of;
+    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), least, parts - 1.0};
 }
 
 /*
  * The interval around value that holds the truth with `confidence` (0 to 1), and
  * point too. If point is further off than the interval's end, the interval is
  * stretched to it, and its other end placed so that what lies between still has
- * that probability.
+ * that probability. reach: of Student's t with that confidence.
  */
-static void stretch(double point, struct estimate truth, double confidence, double *low, double *high) {
-    double reach = rsc_student_quantile(0.5 + confidence / 2, truth.freedom);
+static void stretch(double point, struct estimate truth, double confidence, double reach, double *low, double *high) {
     if (!(truth.error > 0)) {
         *low = fmin(point, truth.value);
         *high = fmax(point, truth.value);
@@ -132,8 +145,27 @@ static void stretch(double point, struct estimate truth, double confidence, doub
     *high = truth.value + above * truth.error;
 }
 
-void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model, double confidence,
-                            struct rsc_profile *profile) {
+/* Intervals at or above a value, asked for in descending order. */
+struct descent {
+    const struct rsc_histogram *histogram;
+    uint32_t at; /* bins from here on are in the sum */
+    uint64_t sum;
+};
+
+static double descend_to(struct descent *descent, struct cut cut) {
+    while (descent->at > cut.bin + 1) descent->sum += descent->histogram->count[--descent->at];
+    return (double)descent->sum + cut.share * (double)descent->histogram->count[cut.bin];
+}
+
+/* Distances are counted in sampled lines and scaled to all lines, whose number may be off by this share. */
+static double error_sideways(const struct rsc_line_sample *line, uint64_t lines, double share) {
+    const uint64_t *rd = line->rd + (size_t)PARTS * line->bin_count;
+    uint64_t off = (uint64_t)((double)lines * share + 0.5);
+    return off && off < lines ? (tail(rd, cut_at(lines - off)) - tail(rd, cut_at(lines + off))) / 2 : 0;
+}
+
+void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model,
+                            const struct rsc_interval_chance *chance, double confidence, struct rsc_profile *profile) {
     struct rsc_line_sample *line = &sample->line;
     struct rsc_window_sample *window = &sample->window;
     uint32_t bins = line->bin_count;
@@ -148,15 +180,19 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
     sum_up(window->first_rd, bins);
 
     double references = (double)profile->references, cold = (double)profile->cold;
-    struct rsc_histogram whole = *model->counts.ri;
-    uint64_t suffix = 0; /* intervals of all references: walked down with the sizes, which ascend */
-    uint32_t at = whole.bin_count;
+    double cold_spread = chance ? rsc_normal_quantile(0.5 + confidence / 200) * chance->cold_error : 0;
+    double cold_low = chance ? fmax(cold - cold_spread, chance->cold_known) : cold;
+    double reach = 0, reach_for = 0; /* Student's t for so many degrees of freedom */
+    struct descent whole = {model->counts.ri, model->counts.ri->bin_count, 0};
     for (size_t i = profile->mrc_count; i-- > 0;) {
         struct rsc_mrc_point *point = &profile->mrc[i];
-        if (point->lines >= profile->distinct) continue; /* cold ones only: known */
+        if (point->lines >= profile->distinct) { /* cold ones only */
+            point->low = cold_low / references;
+            point->high = fmin(cold + cold_spread, references) / references;
+            continue;
+        }
         struct cut rd = cut_at(point->lines), ri = cut_at(rsc_ri_model_threshold(model, point->lines));
-        while (at > ri.bin + 1) suffix += whole.count[--at];
-        double predicted = cold + (double)suffix + ri.share * (double)whole.count[ri.bin];
+        double predicted = cold + descend_to(&whole, ri);
         int by_windows = window->first == profile->references || point->lines <= window_lines(sample);
         struct estimate truth = by_windows ? residual_by_windows(window, rd, ri, profile->references)
                                            : residual_by_lines(line, rd, ri);
@@ -164,9 +200,14 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
         /* That no sampled reference was predicted wrongly does not mean that none is: the next one might be. A
          * distance of 0 or not is told by the interval alone, so there nothing can be wrong. */
         if (point->lines > 1) truth.error = hypot(truth.error, truth.least);
-        double low = cold, high = references;
-        if (!isnan(truth.error)) stretch(point->miss_ratio * references, truth, confidence / 100, &low, &high);
-        point->low = fmin(fmax(low, cold) / references, point->miss_ratio);
+        if (chance) {
+            truth.error = hypot(truth.error, sqrt(chance->variance[ri.share < 0.5 ? ri.bin + 1 : ri.bin]));
+            if (!by_windows) truth.error = hypot(truth.error, error_sideways(line, point->lines, chance->cold_error / cold));
+        }
+        double low = cold_low, high = references;
+        if (truth.freedom != reach_for) reach = rsc_student_quantile(0.5 + confidence / 200, reach_for = truth.freedom);
+        if (!isnan(truth.error)) stretch(point->miss_ratio * references, truth, confidence / 100, reach, &low, &high);
+        point->low = fmin(fmax(low, cold_low) / references, point->miss_ratio);
         point->high = fmax(fmin(high, references) / references, point->miss_ratio);
     }
 }

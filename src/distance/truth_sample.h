@@ -10,9 +10,9 @@
  * lines are judged by random references and larger ones by lines.
  *
  * What is estimated is not the miss ratio itself but the residual of a prediction
- * from intervals, those of all references being known: by how much the sampled
- * references miss more, or less, than their intervals say. Hot lines that are in
- * the sample by chance, or not, so cancel out. The spread is that of 16
+ * from intervals, those of all references being known, or well enough: by how much
+ * the sampled references miss more, or less, than their intervals say. Hot lines that
+ * are in the sample by chance, or not, so cancel out. The spread is that of 16
  * estimates that each leave out a sixteenth of the sample (delete-a-group
  * jackknife), with Student's t.
  */
@@ -20,6 +20,7 @@
 #define RSC_DISTANCE_TRUTH_SAMPLE_H
 
 #include "distance/line_sample.h"
+#include "distance/use_watch.h"
 #include "distance/window_sample.h"
 #include "profile/profile_model.h"
 #include "profile/ri_models.h"
@@ -37,14 +38,26 @@ void rsc_truth_sample_free(struct rsc_truth_sample *sample);
 int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
                           const uint64_t *lines, const struct rsc_intervals *found);
 
+/* The same for `count` lines given to rsc_use_watch_run(), before which there were about `distinct_before` lines. */
+int rsc_truth_sample_take_watched(struct rsc_truth_sample *sample, struct rsc_use_watch *watch, double distinct_before,
+                                  const uint64_t *lines, uint32_t count, const struct rsc_watch_found *found);
+
+/* What is left to chance in the intervals themselves, where they are those of a sample (use_watch.h). */
+struct rsc_interval_chance {
+    const double *variance; /* [fine bin]: of how many intervals are of lower bins */
+    double cold_known;      /* cold ones that are known for sure */
+    double cold_error;      /* of all cold ones, as a standard deviation */
+};
+
 /*
  * Sets low and high of every point of the profile's curve: an interval that holds
  * the true miss ratio with `confidence` percent by the sample alone, stretched
  * where needed to hold the point itself too. The far end moves in by what the
  * stretch adds, so that the confidence stays. `model` describes the whole trace,
- * and only predicts the sample: any kind will do. Call once, when all is taken.
+ * and only predicts the sample: any kind will do. chance: NULL where all intervals
+ * are known. Call once, when all is taken.
  */
-void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model, double confidence,
-                            struct rsc_profile *profile);
+void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model,
+                            const struct rsc_interval_chance *chance, double confidence, struct rsc_profile *profile);
 
 #endif

@@ -17,6 +17,11 @@
 /* Compares take about half a cycle each: so many are free, then so many for each reference. */
 #define COMPARED_FREE (1u << 23)
 #define COMPARED_SHARE 4u
+#define BURST_SAMPLES 512u
+/* The first 4 bursts follow each other, the next are one in twice their length, then in three times, up to ... */
+#define BURSTS_EACH 4u
+#define RECENT_AHEAD 16u /* lines of a burst looked up ahead of their turn */
+#define BURST_EVERY 16u
 
 int rsc_window_sample_init(struct rsc_window_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
@@ -42,6 +47,7 @@ int rsc_window_sample_init(struct rsc_window_sample *sample, uint64_t seed) {
 void rsc_window_sample_free(struct rsc_window_sample *sample) {
     rsc_exact_free(&sample->exact);
     free(sample->interval);
+    free(sample->recent);
     free(sample->first_ri);
     free(sample->part_ri);
     memset(sample, 0, sizeof *sample);
@@ -134,22 +140,26 @@ static void next_stretch(struct rsc_window_sample *sample) {
     sample->stretch_end += sample->gap;
 }
 
-static void take_sample(struct rsc_window_sample *sample, uint64_t at, uint64_t ri) {
-    uint32_t part = (uint32_t)(sample->samples++ % RSC_SAMPLE_PARTS);
-    double weight = (double)sample->gap;
+static void take_sample(struct rsc_window_sample *sample, uint64_t at, uint64_t ri, uint32_t part, double weight) {
+    sample->samples++;
     sample->part_references[part] += weight;
-    if (weight > sample->heaviest) sample->heaviest = weight;
+    sample->squares += weight * weight;
     if (!ri) return;
     size_t bins = (size_t)part * sample->bin_count;
     sample->part_ri[bins + rsc_bin_of_fine(ri)] += weight;
     sample->part_rd[bins + rsc_bin_of_fine(distance_of(sample, at, ri))] += weight;
 }
 
+static uint64_t window_for(const struct rsc_window_sample *sample, uint64_t wanted) {
+    uint64_t window = sample->window;
+    while (window < WINDOW_TIMES * wanted && window < WINDOW_MOST) window *= 2;
+    return window;
+}
+
 int rsc_window_sample_take(struct rsc_window_sample *sample, const uint64_t *lines, const uint64_t *ri, uint32_t count,
                            uint64_t wanted) {
-    uint64_t window = sample->window;
+    uint64_t window = window_for(sample, wanted);
     int status = 0;
-    while (window < WINDOW_TIMES * wanted && window < WINDOW_MOST) window *= 2;
     if (window > sample->window) status = lengthen(sample, window);
     if (status == 0 && sample->now < RSC_SAMPLE_FIRST) {
         uint32_t part = RSC_SAMPLE_FIRST - sample->now < count ? (uint32_t)(RSC_SAMPLE_FIRST - sample->now) : count;
@@ -166,9 +176,82 @@ int rsc_window_sample_take(struct rsc_window_sample *sample, const uint64_t *lin
         keep_intervals(sample, sample->now + done, ri + done, stop - done);
         done = stop;
         if (done < count && sample->now + done == sample->sample_at) {
-            take_sample(sample, sample->sample_at, ri[done]);
+            take_sample(sample, sample->sample_at, ri[done], (uint32_t)(sample->samples % RSC_SAMPLE_PARTS), (double)sample->gap);
             sample->sample_at = 0; /* past; the next one when the stretch ends */
         }
+    }
+    sample->now += count;
+    return 0;
+}
+
+/* ---- bursts ---- */
+
+static int begin_period(struct rsc_window_sample *sample, uint64_t here, uint64_t wanted) {
+    uint64_t window = window_for(sample, wanted);
+    if (window != sample->window || !sample->recent) {
+        free(sample->interval);
+        free(sample->recent);
+        sample->recent_room = 2 * window;
+        sample->interval = malloc(window * sizeof *sample->interval);
+        sample->recent = calloc(sample->recent_room, sizeof *sample->recent);
+        if (!sample->interval || !sample->recent) return RSC_ENOMEM;
+        sample->window = window;
+    }
+    uint64_t every = 1 + sample->bursts / BURSTS_EACH, period = (every < BURST_EVERY ? every : BURST_EVERY) * window;
+    sample->burst_from = sample->held_from = here + rsc_rng_below(&sample->rng, period - window + 1);
+    sample->period_end = here + period;
+    sample->gap = period / BURST_SAMPLES;
+    sample->bursts++;
+    sample->burst_taken = 0;
+    sample->sample_at = UINT64_MAX;
+    return 0;
+}
+
+/* Intervals since the burst began; 0: none. The first of `lines` is reference `here`. */
+static void find_recent(struct rsc_window_sample *sample, uint64_t here, const uint64_t *lines, uint32_t count, uint64_t *ri) {
+    const uint64_t mask = sample->recent_room - 1, start = sample->burst_from;
+    struct rsc_recent_use *recent = sample->recent;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t line = lines[i], at = rsc_line_hash(line, 0) >> 16 & mask, time = here + i + 1;
+        /* not past the block: that may be the end of what there is */
+        if (i + RECENT_AHEAD < count) __builtin_prefetch(recent + (rsc_line_hash(lines[i + RECENT_AHEAD], 0) >> 16 & mask), 1);
+        while (recent[at].time > start && recent[at].line != line) at = (at + 1) & mask;
+        ri[i] = recent[at].time > start ? time - recent[at].time : 0;
+        recent[at] = (struct rsc_recent_use){line, time};
+    }
+}
+
+/* Where the next sample of the burst is, one in each of equal stretches of its second half. */
+static void next_in_burst(struct rsc_window_sample *sample) {
+    uint64_t stretch = sample->window / 2 / BURST_SAMPLES;
+    sample->sample_at = sample->burst_from + sample->window / 2 + sample->burst_taken * stretch + rsc_rng_below(&sample->rng, stretch);
+}
+
+/* Reference `here` and those that follow, all of them of the burst. */
+static void take_of_burst(struct rsc_window_sample *sample, uint64_t here, const uint64_t *lines, uint32_t count) {
+    uint32_t part = (uint32_t)((sample->bursts - 1) % RSC_SAMPLE_PARTS);
+    find_recent(sample, here, lines, count, sample->ri_found);
+    keep_intervals(sample, here, sample->ri_found, count);
+    if (sample->sample_at == UINT64_MAX) next_in_burst(sample);
+    while (sample->burst_taken < BURST_SAMPLES && sample->sample_at < here + count) {
+        take_sample(sample, sample->sample_at, sample->ri_found[sample->sample_at - here], part, (double)sample->gap);
+        sample->burst_taken++;
+        next_in_burst(sample);
+    }
+}
+
+int rsc_window_sample_take_bursts(struct rsc_window_sample *sample, const uint64_t *lines, uint32_t count, uint64_t wanted) {
+    for (uint32_t done = 0; done < count;) {
+        uint64_t here = sample->now + done, left = count - done;
+        if (!sample->bursts || here == sample->period_end) {
+            int status = begin_period(sample, here, wanted);
+            if (status < 0) return status;
+        }
+        uint64_t end = sample->burst_from + sample->window;
+        uint64_t until = here < sample->burst_from ? sample->burst_from : here < end ? end : sample->period_end;
+        if (until - here < left) left = until - here;
+        if (here >= sample->burst_from && here < end) take_of_burst(sample, here, lines + done, (uint32_t)left);
+        done += (uint32_t)left;
     }
     sample->now += count;
     return 0;

@@ -16,6 +16,9 @@
  * where comparing would cost more than a small share of the pass.
  *
  * The first 65,536 references are all known, from an exact analysis.
+ *
+ * Where the pass knows the intervals of a sample only (use_watch.h), the window is
+ * filled in bursts, by a small table of what was used since the burst began.
  */
 #ifndef RSC_DISTANCE_WINDOW_SAMPLE_H
 #define RSC_DISTANCE_WINDOW_SAMPLE_H
@@ -28,6 +31,11 @@
 #include "distance/line_sample.h"
 
 #define RSC_SAMPLE_FIRST 65536u
+
+/* When a line was last used, counted from 1; of a time before the burst: free. */
+struct rsc_recent_use {
+    uint64_t line, time;
+};
 
 struct rsc_window_sample {
     struct rsc_rng rng;
@@ -47,7 +55,13 @@ struct rsc_window_sample {
     uint64_t *first_ri, *first_rd; /* [fine bin]; owned, as is what follows */
     double *part_ri, *part_rd;     /* [part][fine bin]: of samples, weighted; sample i is of part i % parts */
     double part_references[RSC_SAMPLE_PARTS];
-    double heaviest; /* weight of a sample */
+    double squares; /* of all samples' weights, added up */
+    /* bursts, once not all intervals are known: of `window` references, one in each period */
+    struct rsc_recent_use *recent; /* [2 * window], by hash of the line; owned; NULL: no burst yet */
+    uint64_t recent_room;
+    uint64_t burst_from, period_end;
+    uint64_t bursts;      /* periods begun */
+    uint32_t burst_taken; /* samples of this burst */
     uint32_t rd_found[RSC_LAST_USE_RUN];
     uint64_t ri_found[RSC_LAST_USE_RUN];
 };
@@ -63,5 +77,12 @@ void rsc_window_sample_free(struct rsc_window_sample *sample);
  */
 int rsc_window_sample_take(struct rsc_window_sample *sample, const uint64_t *lines, const uint64_t *ri, uint32_t count,
                            uint64_t wanted);
+
+/*
+ * The same when true intervals are not known any more, not to be followed by the
+ * above: they are found again within bursts, and references of the second half of
+ * each are drawn. Those of one burst are of one part.
+ */
+int rsc_window_sample_take_bursts(struct rsc_window_sample *sample, const uint64_t *lines, uint32_t count, uint64_t wanted);
 
 #endif

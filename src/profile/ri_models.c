@@ -119,13 +119,16 @@ int rsc_ri_model_init(struct rsc_ri_model *model, enum rsc_ri_model_kind kind, c
         rsc_ri_model_free(model);
         return RSC_ENOMEM;
     }
+    model->lines = (double)counts->distinct;
     if (kind == RSC_RI_HOTL && model->first.bins) {
         /* first use + intervals + last use (from the end) = references + 1, for each line */
-        double sum = (double)counts->distinct * ((double)model->references + 1), exact = 0, spread = 0;
+        double each = (double)model->references + 1, exact = 0, spread = 0;
+        double sum = counts->sum > 0 ? counts->sum : (double)counts->distinct * each;
         struct rsc_tails *all[] = {&model->ri, &model->first, &model->last};
         for (int i = 0; i < 3; i++) tails_total(all[i], &exact, &spread);
         double lean = spread > 0 ? fmin(fmax((sum - exact) / spread, 0), 2) : 1;
         for (int i = 0; i < 3; i++) tails_set_lean(all[i], lean);
+        if (counts->sum > 0) model->lines = (exact + lean * spread) / each;
     }
     if (model->ri.bins) model->longest = rsc_bin_hi(counts->ri->bins, model->ri.bins - 1);
     return 0;
@@ -152,7 +155,7 @@ double rsc_ri_model_lines_within(const struct rsc_ri_model *model, uint64_t inte
 double rsc_ri_model_footprint(const struct rsc_ri_model *model, uint64_t window) {
     double missing = tails_excess(&model->ri, window) + tails_excess(&model->first, window) +
                      tails_excess(&model->last, window);
-    return (double)model->counts.distinct - missing / ((double)(model->references - window) + 1);
+    return model->lines - missing / ((double)(model->references - window) + 1);
 }
 
 static int misses_interval(const struct rsc_ri_model *model, uint64_t interval, uint64_t lines) {
@@ -193,7 +196,7 @@ static double tangent_misses(const struct rsc_ri_model *model, uint64_t *window,
     /* fp(w+1) - fp(w) without taking the difference of two near-equal numbers */
     double gaps = tails_above(&model->ri, low) + tails_above(&model->first, low) + tails_above(&model->last, low);
     double rest = (double)(model->references - low);
-    double missing = (double)model->counts.distinct - rsc_ri_model_footprint(model, low + 1);
+    double missing = model->lines - rsc_ri_model_footprint(model, low + 1);
     double rate = (gaps - missing) / (rest + 1);
     return rsc_ri_model_footprint(model, low) + rest * rate;
 }

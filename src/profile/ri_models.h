@@ -40,6 +40,7 @@
  * in all intervals would be thousands of lines of footprint. There the mean within
  * bins is moved (in all by the same share of the width) so that the intervals, first
  * and last uses of all lines add up to the trace's length for each line, as they do.
+ * Where intervals are those of a sample, their sum is the sample's, and the footprint that of as many lines as it makes.
  * Words, lines and pages are all the same here. Building a model is
  * O(bins), a whole histogram O(bins log(longest RI)); Shen's costs up to some
  * thousand steps more per bin.
@@ -59,6 +60,8 @@ struct rsc_ri_counts {
     /* Used by HOTL, both or none: by line, the number of its first use, counted from 1, and of its last use,
      * counted from 1 backwards from the end. */
     const struct rsc_histogram *first, *last;
+    /* All these intervals, first and last uses added up, where that is known otherwise; 0: each line's make up the trace. */
+    double sum;
 };
 
 /* Tails of a histogram: how many values are above w, and by how much in all. */
@@ -76,6 +79,7 @@ struct rsc_ri_model {
     struct rsc_ri_counts counts;
     uint64_t references, longest; /* longest: no RI is longer */
     struct rsc_tails ri, first, last;
+    double lines; /* of HOTL's footprint: so many as the gaps add up to */
 };
 
 /* Returns 0 or RSC_ENOMEM. A zeroed model may always be freed. */

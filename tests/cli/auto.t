@@ -42,7 +42,7 @@ $ reusescope analyze u.rsct --max-memory 8M -o no.json
 reusescope: this analysis, of about 305 k lines, takes up to 11.6 MiB of memory, and may take 8 MiB (--max-memory): --engine shards-max:16384 fits, and has error bars
 [1]
 $ reusescope analyze u.rsct --max-memory 4M --engine hotl -o no.json
-reusescope: this analysis, of about 305 k lines, takes up to 4.66 MiB of memory, and may take 4 MiB (--max-memory): --engine shards-max:4096 fits, and has error bars
+reusescope: this analysis, of about 305 k lines, takes up to 12 MiB of memory, and may take 4 MiB (--max-memory): --engine shards-max:4096 fits, and has error bars
 [1]
 $ reusescope analyze u.rsct --max-memory 4M --engine parallel -o no.json
 reusescope: this analysis, of about 305 k lines, takes up to 46.6 MiB of memory, and may take 4 MiB (--max-memory): --engine shards-max:4096 fits, and has error bars

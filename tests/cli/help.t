@@ -57,7 +57,7 @@ options:
       --sample SAMPLE         one reference in so many, as 1/1000, or the lines of a part of memory, as lines:1/64
       --ordering ORDER        when sampled threads see each other's writes: sequential (at once; default), parallel (at synchronisation), skew:N
       --error-kind KIND       sampled: --error is of each bin (bucket; default), of each bin's own size (relative[:SHARE]), or of all (aggregate[:BINS])
-      --engine ENGINE         exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen, hp-rda, featherlight:...; auto (default)
+      --engine ENGINE         exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen (each with :RATE or without), hp-rda, featherlight:...; auto (default)
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared (default of run): one stack over all threads; private: one a thread, kept coherent; both: private and shared (default of run for threads under QEMU)
       --cores GROUP,...       private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)

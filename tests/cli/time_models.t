@@ -92,5 +92,28 @@ $ reusescope analyze abcabb.din --engine hotl --bins 4
 reusescope: the hotl engine cannot do a second binning
 [2]
 $ reusescope analyze abcabb.din --engine statstack:5
-reusescope: engine 'statstack:5': statstack takes no parameter
+reusescope: engine 'statstack:5': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%
 [2]
+$ reusescope analyze abcabb.din --engine aet:
+reusescope: engine 'aet:': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%
+[2]
+
+# Beyond 128 Ki lines intervals are those of a sample, and the result says so; the same seed gives the same.
+$ reusescope gen uniform,lines=300000 -n 1000000 -o many.rsct -q
+$ said() { json many.rsct --engine "$@" | sed -n 's/.*"by":"\([^"]*\)".*"sampling":"\([^"]*\)".*/\1: \2/p'; }
+$ said aet
+aet: intervals of uses at random, rate 0.03125, seed 0, of all in the first * references; distinct * to *; RD modelled from RI (AET); 90 % bars by true distances of * references and * lines, stretched to the model (glob)
+$ said hotl:1/20 --seed 7
+hotl:0.05: intervals of uses at random, rate 0.05, seed 7; distinct * to *; RD modelled from RI (HOTL); 90 % bars by true distances of * references and * lines, stretched to the model (glob)
+$ said shen:100%
+shen:1: none; RD modelled from RI (Shen); 90 % bars by true distances of * references and * lines, stretched to the model (glob)
+$ for i in 1 2; do json many.rsct --engine hotl | sed 's/"seconds":[0-9.e-]*//' | md5sum; done | uniq | wc -l
+1
+$ for seed in 1 2; do json many.rsct --engine hotl --seed $seed | grep -A1 '"accesses"'; done | uniq | grep -c accesses
+2
+$ json many.rsct --engine aet | check
+
+# With all lines, what is measured is exact again.
+$ known() { json many.rsct --engine $1 | sed -n -e '/"accesses"/p' -e '/"ri":/,/\]/p'; }
+$ known exact > exact.txt; known aet:1 | cmp - exact.txt && echo same
+same

@@ -15,7 +15,8 @@
 
 static uint64_t sum_of_times;
 static uint64_t lines_visited;
-static void visit(void *context, uint64_t time) {
+static void visit(void *context, uint64_t line, uint64_t time) {
+    (void)line;
     (void)context;
     sum_of_times += time;
     lines_visited++;

@@ -80,7 +80,7 @@ static void forget(struct trace *trace) {
 
 static struct rsc_ri_model model_of(const struct trace *trace, enum rsc_ri_model_kind kind) {
     struct rsc_ri_model model;
-    struct rsc_ri_counts counts = {&trace->ri_sum, trace->distinct, trace->distinct, &trace->first_sum, &trace->last_sum};
+    struct rsc_ri_counts counts = {&trace->ri_sum, trace->distinct, trace->distinct, &trace->first_sum, &trace->last_sum, 0};
     assert_int_equal(rsc_ri_model_init(&model, kind, &counts), 0);
     return model;
 }
@@ -329,7 +329,7 @@ static void parts_and_defaults(void **state) {
     (void)state;
     rsc_rng_seed(&rng, 5, 0);
     struct trace trace = random_trace(&rng);
-    struct rsc_ri_counts counts = {&trace.ri_sum, trace.distinct, trace.distinct, NULL, NULL};
+    struct rsc_ri_counts counts = {&trace.ri_sum, trace.distinct, trace.distinct, NULL, NULL, 0};
     struct rsc_histogram part, rest, rd, rd_part, rd_rest;
     rsc_histogram_init(&part, RSC_BINS_FINE), rsc_histogram_init(&rest, RSC_BINS_FINE);
     rsc_histogram_init(&rd, RSC_BINS_COARSE), rsc_histogram_init(&rd_part, RSC_BINS_COARSE);
