@@ -105,8 +105,14 @@ static inline __attribute__((always_inline)) void see(struct rsc_sampled_thread 
         pending->known++;
         return;
     }
+    const uint64_t hash = rsc_active_hash(process.sampler->hash_key, line);
+    if ((addr + (entry->tag >> 48)) >> shift == line && rsc_sampler_ignores(process.sampler, thread, line, hash, is_write)) {
+        rsc_sampler_note_known(thread, line, is_write);
+        pending->known++;
+        return;
+    }
     if (pending->count == PENDING_MOST) use_pending(state, thread, pending);
-    if (thread->set.active) rsc_active_prefetch(&thread->set, line);
+    if (thread->set.active && !rsc_active_ignores(&thread->set, hash)) rsc_active_prefetch(&thread->set, hash);
     pending->addr[pending->count] = addr;
     pending->known_before[pending->count] = pending->known;
     pending->word[pending->count++] = entry->word;

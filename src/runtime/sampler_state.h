@@ -78,9 +78,11 @@ struct rsc_sampler {
     uint64_t turn;   /* atomic: a new one makes all `recent` caches stale */
     uint64_t period; /* atomic: the bits of a double */
     uint64_t shared_epoch; /* atomic: renumberings << 32 | epoch of the shared set */
+    uint32_t shared_skips; /* atomic: `skips` of the shared set */
     uint32_t shared_lock;
     struct rsc_sampler_options options;
     struct sampler_thread *threads;
+    uint64_t hash_key; /* of all sets */
     /* under shared_lock */
     struct rsc_active_samples shared;
     struct sample_facts *shared_facts;
@@ -136,6 +138,24 @@ static inline void rsc_sampler_pass_known(struct sampler_thread *thread, uint64_
     add_own(&thread->analysed, count);
 }
 
+
+/*
+ * Parallel order: whether rsc_sampler_use() would change nothing but counts, because no set needs
+ * lines of that hash for its sketches, or a private stack those that others only read.
+ */
+static inline int rsc_sampler_ignores(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint64_t line,
+                                      uint64_t hash, int is_write) {
+    if (sampler->options.models & RSC_MODEL_PRIVATE) {
+        if (thread->set.active && !rsc_active_ignores(&thread->set, hash)) return 0;
+        if (is_write && __atomic_load_n(&sampler->readers, __ATOMIC_RELAXED) > __atomic_load_n(&thread->reading, __ATOMIC_RELAXED)) return 0;
+    }
+    if (sampler->options.models & RSC_MODEL_SHARED && __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED)) {
+        if (rsc_active_level_of(hash) >= __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED)) return 0;
+        if (__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return 0;
+    }
+    return 1;
+}
+
 /* sampler.c */
 
 /* Ends a sample and hands its record on; reuse NULL where it was not reused. */
@@ -149,12 +169,15 @@ void rsc_sampler_lay_out_slot(struct rsc_sampler *sampler, struct sampler_thread
 
 /* sampler_logs.c */
 void rsc_sampler_lock(struct rsc_sampler *sampler);
+void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler);
 /*
  * Until nobody has the lock. The begin and the end of a shared sample take as long as tens of
  * other references; threads that went on meanwhile would be seen to use that much more
  * between the two.
  */
-void rsc_sampler_stand_by(const struct rsc_sampler *sampler);
+static inline void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
+    if (__builtin_expect(__atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED), 0)) rsc_sampler_wait_for_lock(sampler);
+}
 void rsc_sampler_unlock(struct rsc_sampler *sampler);
 
 /* Tells others of a use, where anybody wants to know and has not been told. */
