@@ -89,10 +89,9 @@ static __attribute__((noinline)) void use_pending(struct rsc_sampled_thread *sta
     rsc_sampler_check_known(process.sampler, thread);
 }
 
-/* How many accesses that begin no sample may come before somebody looks at the countdown again. */
-static uint64_t unsampled(const struct sampler_thread *thread, const struct pending *pending) {
-    uint64_t taken = pending->known + (uint64_t)process.lines_most * pending->count + 1;
-    return thread->countdown > taken ? (thread->countdown - taken) / process.lines_most : 0;
+/* Whether so many more accesses begin no sample. */
+static inline int are_unsampled(const struct sampler_thread *thread, const struct pending *pending, uint64_t accesses) {
+    return thread->countdown > pending->known + process.lines_most * (accesses + pending->count);
 }
 
 /* An access that begins no sample: is only counted, or waits. */
@@ -222,24 +221,27 @@ static void use_turns_unsampled(struct rsc_sampled_thread *state, struct sampler
 
 /* ---- whatever it is ---- */
 
-/* Some executions of a piece from number `first` on: 1, or turns of a run. */
-static void use_piece(struct rsc_sampled_thread *state, struct pending *pending, const struct rsc_own_piece *piece, const uint64_t *words,
-                      uint32_t turns) {
-    struct sampler_thread *thread = &process.sampler->threads[state->slot];
+/* How many turns of `turns` begin no sample: perhaps fewer than could be. */
+static uint32_t unsampled_turns(const struct sampler_thread *thread, const struct pending *pending, uint32_t accesses, uint32_t turns) {
+    while (turns && !are_unsampled(thread, pending, (uint64_t)accesses * turns)) turns /= 2;
+    return turns;
+}
+
+/* An execution, or the turns of a run. */
+static void use_piece(struct rsc_sampled_thread *state, struct sampler_thread *thread, struct pending *pending,
+                      const struct rsc_own_piece *piece, const uint64_t *words, uint32_t turns) {
+    const int together = piece->plain && !process.one_at_a_time && (!piece->is_run || piece->count <= RUN_ENTRIES_MAX);
     for (uint32_t turn = 0; turn < turns;) {
-        uint64_t some = 0;
-        if (piece->plain && piece->count && !process.one_at_a_time && !rsc_sampler_is_quiet(process.sampler))
-            some = unsampled(thread, pending) / piece->count;
-        if (some && (!piece->is_run || piece->count <= RUN_ENTRIES_MAX)) {
-            if (some > turns - turn) some = turns - turn;
+        uint32_t some = together && !rsc_sampler_is_quiet(process.sampler) ? unsampled_turns(thread, pending, piece->count, turns - turn) : 0;
+        if (some) {
             rsc_sampler_check_known(process.sampler, thread);
-            if (!piece->is_run) use_piece_unsampled(state, thread, pending, piece, words);
-            else use_turns_unsampled(state, thread, pending, piece, words, turn, (uint32_t)some);
-            turn += (uint32_t)some;
+            if (piece->is_run) use_turns_unsampled(state, thread, pending, piece, words, turn, some);
+            else use_piece_unsampled(state, thread, pending, piece, words);
+            turn += some;
             continue;
         }
         use_pending(state, thread, pending);
-        if (piece->plain && rsc_sampler_is_quiet(process.sampler) && thread->countdown > (uint64_t)process.lines_most * piece->count)
+        if (piece->plain && rsc_sampler_is_quiet(process.sampler) && are_unsampled(thread, pending, piece->count))
             rsc_sampled_pass(state, piece->count);
         else rsc_own_expand(piece, words, turn, use, state);
         turn++;
@@ -279,7 +281,7 @@ void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *s
             state->fast_counts = 0;
             rsc_sampled_pass(state, state->passed > piece->weight ? state->passed - piece->weight : 0);
         }
-        use_piece(state, &pending, piece, words + at, turns);
+        use_piece(state, thread, &pending, piece, words + at, turns);
         at += piece->is_run ? piece->words + turns * piece->turn_words : piece->reserved;
     }
     use_pending(state, thread, &pending);
