@@ -326,7 +326,8 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     process.ring = ring;
     whole.shift = (uint32_t)ring->keep_shift;
     whole.lines_most = whole.shift < 6 ? (64u >> whole.shift) + 1 : 2;
-    whole.planned = whole.double_at = ring->sampler_planned;
+    whole.planned = ring->sampler_planned;
+    whole.double_at = ring->sampler_first;
     whole.period_bits = rsc_sampled_bits(options.period);
     whole.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;
     process.skew = whole.one_at_a_time ? SEQUENTIAL_BUFFER : options.skew;
