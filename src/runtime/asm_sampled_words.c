@@ -149,7 +149,8 @@ static inline uint32_t turns_in_line(uint64_t addr, uint32_t bytes, int32_t step
     const uint32_t line_bytes = 1u << shift, inside = (uint32_t)addr & (line_bytes - 1), after = inside + bytes;
     if (__builtin_expect(after > line_bytes, 0)) return 1;
     if (!step) return NEVER;
-    return step > 0 ? (line_bytes - after) / (uint32_t)step + 1 : inside / -(uint32_t)step + 1;
+    const uint32_t room = step > 0 ? line_bytes - after : inside, each = step > 0 ? (uint32_t)step : -(uint32_t)step;
+    return (each & (each - 1) ? room / each : room >> __builtin_ctz(each)) + 1;
 }
 
 struct run_access {

@@ -68,15 +68,14 @@ static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, u
 }
 
 /* Whether the shared set has a use for the line, as it was when somebody published it for the last time. */
-static int is_for_shared(const struct rsc_sampler *sampler, uint64_t line) {
-    uint32_t skips = __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED);
-    return !skips || rsc_active_level_of(rsc_active_hash(sampler->hash_key, line)) >= skips;
+static int is_for_shared(const struct rsc_sampler *sampler, uint64_t hash) {
+    return rsc_active_level_of(hash) >= __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED);
 }
 
 void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write) {
-    uint32_t readers = __atomic_load_n(&sampler->readers, __ATOMIC_RELAXED);
-    int shared = __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED) && is_for_shared(sampler, line);
-    int private_ones = is_write && readers > __atomic_load_n(&thread->reading, __ATOMIC_RELAXED);
+    uint64_t hash = rsc_active_hash(sampler->hash_key, line);
+    int shared = __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED) && is_for_shared(sampler, hash);
+    int private_ones = is_write && rsc_sampler_is_for_others(sampler, thread, line, hash);
     if (!shared && !private_ones) return;
     uint64_t now = load_relaxed(&sampler->turn) << 1 | (uint64_t)private_ones;
     struct recent_line *recent = &thread->recent[(line * 0x9E3779B97F4A7C15ull) >> 52];
