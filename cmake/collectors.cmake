@@ -41,7 +41,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
       -fno-tree-loop-distribute-patterns -fno-stack-protector -ffp-contract=off -fno-math-errno -ftls-model=initial-exec -fcf-protection=none
       -fasynchronous-unwind-tables -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
   set(asm_sources)
-  foreach(name asm_runtime asm_registry asm_entry asm_samples asm_strings asm_heap asm_threads asm_lines asm_sampled own_pieces sampler
+  foreach(name asm_runtime asm_registry asm_entry asm_samples asm_strings asm_heap asm_threads asm_lines asm_sampled asm_sampled_words own_pieces sampler
       sampler_logs sampler_memory active_samples ring_writer
           watch_countdown watch_piece watch_events watch_signals watch_slots watch_stream)
     list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/runtime/${name}.c)
@@ -53,6 +53,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
       ${PROJECT_SOURCE_DIR}/src/runtime/asm_lines.h
       ${PROJECT_SOURCE_DIR}/src/runtime/own_pieces.h ${PROJECT_SOURCE_DIR}/src/runtime/own_calls.h
       ${PROJECT_SOURCE_DIR}/src/base/line_hash.h ${PROJECT_SOURCE_DIR}/src/runtime/asm_sampled.h
+      ${PROJECT_SOURCE_DIR}/src/runtime/asm_sampled_words.h
       ${PROJECT_SOURCE_DIR}/src/runtime/sampler.h ${PROJECT_SOURCE_DIR}/src/runtime/sampler_state.h
       ${PROJECT_SOURCE_DIR}/src/runtime/active_samples.h)
   set(asm_module ${PROJECT_SOURCE_DIR}/src/runtime/asm_module.c)

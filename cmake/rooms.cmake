@@ -4,7 +4,7 @@ set(RSC_ROOM_OBJECTS)
 foreach(room IN LISTS RSC_ROOMS)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
   # What runs inside a watched program is built apart: cmake/collectors.cmake.
-  list(FILTER sources EXCLUDE REGEX "/(qemu_plugin|qemu_words|code_plan|guest_preload|turns|follow|mpi_plugin|asm_runtime|asm_registry|asm_entry|asm_samples|asm_strings|asm_heap|asm_threads|asm_lines|asm_sampled|own_pieces|asm_module|watch_countdown|watch_piece|watch_events|watch_signals|watch_stream|perf_preload)\\.c$")
+  list(FILTER sources EXCLUDE REGEX "/(qemu_plugin|qemu_words|code_plan|guest_preload|turns|follow|mpi_plugin|asm_runtime|asm_registry|asm_entry|asm_samples|asm_strings|asm_heap|asm_threads|asm_lines|asm_sampled|asm_sampled_words|own_pieces|asm_module|watch_countdown|watch_piece|watch_events|watch_signals|watch_stream|perf_preload)\\.c$")
   list(FILTER sources EXCLUDE REGEX "/collect/asm_(source|object|facts|flow|loops|pieces|cfi|emit|record|verify|main)\\.c$") # the assembler pass: cmake/asm_pass.cmake
   if(NOT RSC_LIBCLANG_INCLUDE)
     list(FILTER sources EXCLUDE REGEX "/loops/clang_[a-z_]*\\.c$")

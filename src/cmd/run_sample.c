@@ -14,7 +14,14 @@
  * them, however long it runs: the period begins here, and doubles as planned.
  */
 #define LIVE_PERIOD 8192.0
-#define LIVE_ERROR 0.015 /* 3,007 samples a period at 90 %: more than 5,000 from 60 million references on */
+/*
+ * Over twelve programs 6,000 samples spread evenly tell 97.4 % of private histograms (10 bins
+ * an octave), 4,500 tell 97.0 %. The first period has most of them, which costs little: early on
+ * most is analysed at any rate. Then each doubling has 2,223 (1.75 % a bin at 90 %), so that the whole
+ * is always known as well as by 5,500 to 7,000 spread evenly.
+ */
+#define LIVE_FIRST 5500u
+#define LIVE_ERROR 0.0175
 #define LIVE_ACTIVE 4096u
 
 /* ---- options ---- */
@@ -91,6 +98,7 @@ static void plan(struct rsc_run_sample *sample, const struct rsc_analysis *analy
     bound->confidence = analysis->engine.confidence > 0 ? analysis->engine.confidence : 90;
     sampler->period = sample->wanted.period > 0 ? sample->wanted.period : LIVE_PERIOD;
     launch->planned = sample->wanted.period > 0 ? 0 : rsc_plan_samples(bound);
+    launch->planned_first = analysis->engine.error > 0 || launch->planned > LIVE_FIRST ? launch->planned : LIVE_FIRST;
 }
 
 static int open_references(struct rsc_run_sample *sample, struct rsc_analysis *analysis, struct rsc_launch_options *launch,

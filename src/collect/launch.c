@@ -258,6 +258,7 @@ static int build_rebuilt_command(struct command *command, const struct rsc_launc
     launch->ring->keep_shift = options->keep_shift;
     launch->ring->sampled = (uint64_t)options->sampled;
     launch->ring->sampler_planned = options->planned;
+    launch->ring->sampler_first = options->planned_first;
     launch->ring->sampler = options->sampler;
     int marked = options->roi && !strcmp(options->roi, "marked");
     const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE");

@@ -30,6 +30,7 @@ struct rsc_launch_options {
     uint32_t keep_shift;
     int sampled;         /* of a rebuilt program: it samples references itself; 2: locks are synchronisation too */
     uint64_t planned;    /* samples after which the period doubles; 0: never */
+    uint64_t planned_first; /* the same of the first period */
     struct rsc_sampler_options sampler;
     int rebuilt;         /* built with `reusescope cc`: it records by itself, without QEMU */
     int watch;           /* rebuilt: it does not record but watches its own reuses, as follows */

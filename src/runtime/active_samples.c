@@ -8,16 +8,7 @@
 #define JOINED_LINES(lines) ((lines) / 16)
 #define CHECKPOINTS 2048u /* epochs between samples there may be: 16 to 32 an octave of distance after a renumbering */
 
-static uint64_t hash_of(const struct rsc_active_samples *set, uint64_t line) {
-    uint64_t mixed = (line + set->hash_key) * 0x9E3779B97F4A7C15ull;
-    mixed ^= mixed >> 32;
-    mixed *= 0xD6E8FEB86659FD93ull;
-    return mixed ^ mixed >> 29;
-}
-static uint32_t level_of(uint64_t hash) { return (uint32_t)__builtin_ctzll(hash | 1ull << (RSC_LEVELS - 1)); }
-static uint32_t home_of(const struct rsc_active_samples *set, uint64_t hash) {
-    return (uint32_t)(hash >> 32) & set->line_mask;
-}
+static uint64_t hash_of(const struct rsc_active_samples *set, uint64_t line) { return rsc_active_hash(set->hash_key, line); }
 
 /* ---- memory ---- */
 
@@ -52,6 +43,7 @@ static char *lay_out(struct rsc_active_samples *set, char *start) {
         set->level[j].holes = carve(&at, set->epochs * sizeof(int32_t));
         set->level[j].has_holes = carve(&at, set->epochs / 64 * sizeof(uint64_t));
     }
+    set->marks = carve(&at, RSC_ACTIVE_MARKS * sizeof(uint16_t));
     set->sample_epoch = carve(&at, set->samples_most * sizeof(uint32_t));
     set->sample_line = carve(&at, set->samples_most * sizeof(uint64_t));
     set->older = carve(&at, set->samples_most * sizeof(uint32_t));
@@ -61,6 +53,7 @@ static char *lay_out(struct rsc_active_samples *set, char *start) {
 
 static void size_up(struct rsc_active_samples *set, const struct rsc_active_options *options) {
     memset(set, 0, sizeof *set);
+    set->exact_lines = options->exact_lines;
     set->level_lines = level_lines_of(options);
     /* sampled lines are never forgotten: they come on top */
     set->lines_limit = (uint32_t)limit_of(set->level_lines) + options->samples_most;
@@ -78,7 +71,7 @@ size_t rsc_active_bytes(const struct rsc_active_options *options) {
 void rsc_active_init(struct rsc_active_samples *set, const struct rsc_active_options *options, void *zeroed) {
     size_up(set, options);
     lay_out(set, zeroed);
-    set->hash_key = (options->seed + 1) * 0xA0761D6478BD642Full;
+    set->hash_key = rsc_active_key(options->seed);
     set->now = 1;
     for (uint32_t j = 0; j < RSC_LEVELS; j++) set->level[j].reaches = 1;
     set->oldest = set->newest = RSC_NO_SAMPLE;
@@ -135,13 +128,9 @@ static void move_line(struct rsc_active_samples *set, uint32_t of_level, uint32_
 
 /* The line's place, or the empty one it would go to. */
 static struct rsc_active_line *place_of(const struct rsc_active_samples *set, uint64_t line, uint64_t hash) {
-    uint32_t at = home_of(set, hash);
+    uint32_t at = rsc_active_home(set, hash);
     while (set->lines[at].epoch && set->lines[at].line != line) at = (at + 1) & set->line_mask;
     return &set->lines[at];
-}
-
-void rsc_active_prefetch(const struct rsc_active_samples *set, uint64_t line) {
-    __builtin_prefetch(&set->lines[home_of(set, hash_of(set, line))], 1);
 }
 
 /* Takes the entry out; what probing would no longer find behind it moves up. */
@@ -150,7 +139,7 @@ static void remove_line(struct rsc_active_samples *set, uint32_t hole) {
     for (;;) {
         at = (at + 1) & set->line_mask;
         if (!set->lines[at].epoch) break;
-        uint32_t home = home_of(set, hash_of(set, set->lines[at].line));
+        uint32_t home = rsc_active_home(set, hash_of(set, set->lines[at].line));
         if (((at - home) & set->line_mask) < ((at - hole) & set->line_mask)) continue;
         set->lines[hole] = set->lines[at];
         hole = at;
@@ -233,7 +222,7 @@ static void renumber_level(struct rsc_active_samples *set, struct rsc_active_lev
         level->holes[to[e]] += holes;
     }
     uint32_t reaches = level->reaches;
-    level->reaches = to[reaches] ? to[reaches] + (to[reaches - 1] == to[reaches]) : 1;
+    if (reaches <= set->now) level->reaches = to[reaches] ? to[reaches] + (to[reaches - 1] == to[reaches]) : 1;
     memset(level->above_block, 0, set->epochs / 64 * sizeof *level->above_block);
     memset(level->has_holes, 0, set->epochs / 64 * sizeof *level->has_holes);
     level->top_hole = 0;
@@ -263,6 +252,31 @@ static void next_epoch(struct rsc_active_samples *set) {
     if (set->now + 1 == set->epochs) renumber(set);
     set->now++;
     set->in_epoch = 0;
+    for (uint32_t j = 0; j < set->skips; j++) set->level[j].reaches = set->now + 1;
+}
+
+/* ---- levels that nobody needs ---- */
+
+/*
+ * Whether the newest sample, and so every one, can do without a level: it does not reach back so far; or there
+ * are too many lines for it to be asked, and in the next level as many as the stated error takes.
+ */
+static int is_spare(const struct rsc_active_samples *set, uint32_t level, uint32_t epoch) {
+    if (set->level[level].reaches > epoch) return 1;
+    return count_from(&set->level[level], epoch, set->now) > (int64_t)set->exact_lines + 1 &&
+           count_from(&set->level[level + 1], epoch, set->now) > (int64_t)set->exact_lines / 2;
+}
+
+static void skip_levels(struct rsc_active_samples *set) {
+    if (!set->active) return;
+    uint32_t epoch = set->sample_epoch[set->newest];
+    while (set->skips + 1 < RSC_LEVELS && is_spare(set, set->skips, epoch)) set->level[set->skips++].reaches = set->now + 1;
+}
+
+/* Of an epoch that has just begun. */
+static void need_all_levels(struct rsc_active_samples *set) {
+    for (uint32_t j = 0; j < set->skips; j++) set->level[j].reaches = set->now;
+    set->skips = 0;
 }
 
 /* ---- uses ---- */
@@ -274,7 +288,7 @@ static struct rsc_active_line *put_line(struct rsc_active_samples *set, uint64_t
     if (before >= when) return entry;
     if (!before) {
         set->lines_used++;
-        *entry = (struct rsc_active_line){line, 0, level_of(hash)};
+        *entry = (struct rsc_active_line){line, 0, rsc_active_level_of(hash)};
     }
     entry->epoch = when;
     move_line(set, entry->sample_level & 15, before, when);
@@ -284,8 +298,10 @@ static struct rsc_active_line *put_line(struct rsc_active_samples *set, uint64_t
 
 uint32_t rsc_active_use(struct rsc_active_samples *set, uint64_t line, uint32_t when) {
     uint64_t hash = hash_of(set, line);
+    if (rsc_active_ignores(set, hash)) return RSC_NO_SAMPLE;
     struct rsc_active_line *entry = place_of(set, line, hash);
     if (entry->epoch && entry->sample_level >= 16) return entry->sample_level / 16 - 1;
+    if (rsc_active_level_of(hash) < set->skips) return RSC_NO_SAMPLE;
     if (entry->epoch == set->now || when == set->now) {
         uint32_t at = rsc_active_recent(line);
         set->recent[at].line = line;
@@ -294,7 +310,9 @@ uint32_t rsc_active_use(struct rsc_active_samples *set, uint64_t line, uint32_t 
     if (entry->epoch >= when) return RSC_NO_SAMPLE;
     if (!entry->epoch) make_room(set);
     put_line(set, line, hash, when);
-    if (set->in_epoch >= EPOCH_LINES(set->level_lines)) next_epoch(set);
+    if (set->in_epoch < EPOCH_LINES(set->level_lines)) return RSC_NO_SAMPLE;
+    skip_levels(set);
+    next_epoch(set);
     return RSC_NO_SAMPLE;
 }
 
@@ -304,7 +322,9 @@ uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line) {
 }
 
 uint32_t rsc_active_take(struct rsc_active_samples *set, uint64_t line) {
-    struct rsc_active_line *entry = place_of(set, line, hash_of(set, line));
+    uint64_t hash = hash_of(set, line);
+    if (rsc_active_ignores(set, hash)) return RSC_NO_SAMPLE;
+    struct rsc_active_line *entry = place_of(set, line, hash);
     if (!entry->epoch) return RSC_NO_SAMPLE;
     uint32_t sample = entry->sample_level >= 16 ? entry->sample_level / 16 - 1 : RSC_NO_SAMPLE, at = rsc_active_recent(line);
     if (set->recent[at].line == line) set->recent[at].epoch = 0;
@@ -320,7 +340,10 @@ uint32_t rsc_active_begin(struct rsc_active_samples *set, uint64_t line) {
     if (sample == RSC_NO_SAMPLE) return sample;
     make_room(set);
     next_epoch(set);
-    struct rsc_active_line *entry = put_line(set, line, hash_of(set, line), set->now);
+    need_all_levels(set);
+    uint64_t hash = hash_of(set, line);
+    struct rsc_active_line *entry = put_line(set, line, hash, set->now);
+    set->marks[rsc_active_mark(hash)]++;
     entry->sample_level = (sample + 1) * 16 + (entry->sample_level & 15);
     set->free = set->newer[sample];
     set->sample_epoch[sample] = set->now;
@@ -335,7 +358,7 @@ uint32_t rsc_active_begin(struct rsc_active_samples *set, uint64_t line) {
 }
 
 struct rsc_active_distance rsc_active_distance(const struct rsc_active_samples *set, uint32_t sample) {
-    uint32_t epoch = set->sample_epoch[sample], own_level = level_of(hash_of(set, set->sample_line[sample])), j = 0;
+    uint32_t epoch = set->sample_epoch[sample], own_level = rsc_active_level_of(hash_of(set, set->sample_line[sample])), j = 0;
     while (j + 1 < RSC_LEVELS && set->level[j].reaches > epoch) j++;
     int64_t count = count_from(&set->level[j], epoch, set->now) - (own_level >= j);
     if (count < 0) count = 0;
@@ -344,8 +367,9 @@ struct rsc_active_distance rsc_active_distance(const struct rsc_active_samples *
 }
 
 void rsc_active_end(struct rsc_active_samples *set, uint32_t sample) {
-    uint64_t line = set->sample_line[sample];
-    struct rsc_active_line *entry = place_of(set, line, hash_of(set, line));
+    uint64_t line = set->sample_line[sample], hash = hash_of(set, line);
+    struct rsc_active_line *entry = place_of(set, line, hash);
+    set->marks[rsc_active_mark(hash)]--;
     if (entry->epoch && entry->sample_level / 16 == sample + 1) entry->sample_level &= 15;
     uint32_t before = set->older[sample], after = set->newer[sample];
     if (before != RSC_NO_SAMPLE) set->newer[before] = after;
@@ -355,4 +379,5 @@ void rsc_active_end(struct rsc_active_samples *set, uint32_t sample) {
     set->newer[sample] = set->free;
     set->free = sample;
     set->active--;
+    skip_levels(set); /* the newest may be another one now */
 }

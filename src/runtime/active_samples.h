@@ -25,7 +25,9 @@
  * count, with variance count * 4^j (1 - 2^-j): a relative error of 1/sqrt(exact_lines / 2)
  * at most. RSC_LEVELS says how far it goes. A level forgets lines
  * from its oldest epochs on, and epochs are also begun between samples, so that they
- * are small.
+ * are small. Once the newest sample, and so every one, has `exact_lines` lines of a level
+ * above it, the next level is enough for all, and lines that are not of it are not looked
+ * at (`skips`, rsc_active_ignores()) until another sample begins.
  *
  * All memory is the caller's and zeroed: rsc_active_bytes(). Nothing here allocates,
  * locks, or calls libc beyond memory functions. Samples are numbers 0 ..
@@ -59,6 +61,7 @@ struct rsc_active_level {
 };
 
 #define RSC_ACTIVE_RECENT 64u
+#define RSC_ACTIVE_MARKS 4096u /* counters that tell lines which no sample has */
 
 struct rsc_active_samples {
     /* Lines without a sample that were used in the epoch beside them: while it lasts, using them again changes nothing. */
@@ -68,7 +71,10 @@ struct rsc_active_samples {
     } recent[RSC_ACTIVE_RECENT];
     struct rsc_active_line *lines;
     uint32_t line_mask, lines_used, lines_limit;
+    uint32_t exact_lines;
     uint32_t level_lines; /* lines of its own that a level may have before it forgets some */
+    uint32_t skips; /* levels below this one are of no use to any sample: they reach back to no epoch (`reaches` is now + 1) */
+    uint16_t *marks; /* [RSC_ACTIVE_MARKS]: samples whose line falls there */
     uint32_t epochs; /* room; a multiple of 64 */
     uint32_t now;    /* the current epoch, from 1 */
     uint32_t in_epoch; /* lines of level 0 that came into the current one */
@@ -91,6 +97,27 @@ struct rsc_active_options {
     uint64_t seed;         /* of the hash that chooses lines for the levels */
 };
 
+/* Which levels a line is in, and where it lies, by its hash: the same in all sets with one seed. */
+static inline uint64_t rsc_active_key(uint64_t seed) { return (seed + 1) * 0xA0761D6478BD642Full; }
+static inline uint64_t rsc_active_hash(uint64_t key, uint64_t line) {
+    uint64_t mixed = (line + key) * 0x9E3779B97F4A7C15ull;
+    mixed ^= mixed >> 32;
+    mixed *= 0xD6E8FEB86659FD93ull;
+    return mixed ^ mixed >> 29;
+}
+static inline uint32_t rsc_active_level_of(uint64_t hash) {
+    return (uint32_t)__builtin_ctzll(hash | 1ull << (RSC_LEVELS - 1));
+}
+static inline uint32_t rsc_active_home(const struct rsc_active_samples *set, uint64_t hash) {
+    return (uint32_t)(hash >> 32) & set->line_mask;
+}
+static inline uint32_t rsc_active_mark(uint64_t hash) { return (uint32_t)(hash >> 14) % RSC_ACTIVE_MARKS; }
+
+/* Whether to use or to take the line of this hash would change nothing that any sample asks for, and end none. */
+static inline int rsc_active_ignores(const struct rsc_active_samples *set, uint64_t hash) {
+    return rsc_active_level_of(hash) < set->skips && !set->marks[rsc_active_mark(hash)];
+}
+
 /* Bytes of memory, 64-byte aligned, that rsc_active_init() needs: about 200 for each exact line and 200 for each sample. */
 size_t rsc_active_bytes(const struct rsc_active_options *options);
 void rsc_active_init(struct rsc_active_samples *set, const struct rsc_active_options *options, void *zeroed);
@@ -112,8 +139,10 @@ static inline int rsc_active_knows(const struct rsc_active_samples *set, uint64_
     return set->recent[at].line == line && set->recent[at].epoch == set->now;
 }
 
-/* The line will soon be used, or taken: its place in the table, which is larger than the caches near a core, is asked for. */
-void rsc_active_prefetch(const struct rsc_active_samples *set, uint64_t line);
+/* The line of this hash will soon be used, or taken: its place in the table, which is larger than the caches near a core, is asked for. */
+static inline void rsc_active_prefetch(const struct rsc_active_samples *set, uint64_t hash) {
+    __builtin_prefetch(&set->lines[rsc_active_home(set, hash)], 1);
+}
 
 /* The active sample of the line, or RSC_NO_SAMPLE. */
 uint32_t rsc_active_find(const struct rsc_active_samples *set, uint64_t line);

@@ -190,7 +190,7 @@ static void fit_room(uint64_t published) {
 static void go_on_recording(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
     uint64_t published = local->writer.slot ? local->writer.slot->published : 0;
-    rsc_asm_thread.run = rsc_asm_sampling ? 1 : RSC_ASM_RUN_MOST; /* a sample ends at any turn */
+    rsc_asm_thread.run = RSC_ASM_RUN_MOST;
     if (rsc_asm_sampling) {
         if (rsc_asm_sampled_room(local, &rsc_asm_thread) < 0) close_thread();
         return;

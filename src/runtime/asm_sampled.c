@@ -7,8 +7,9 @@
  *             reference, but RSC_POLL at most: then the thread looks whether others
  *             have samples. Looking costs no count: the countdown is only added to.
  *   analysis  the thread writes its words to a buffer of its own (slot->raw), small at
- *             first, and hands each reference to the sampler when it is full. A buffer
- *             in which the last sample ends is not looked at further.
+ *             first, and hands each reference to the sampler when it is full
+ *             (asm_sampled_words.c). Of a buffer in which the last sample ends the rest is
+ *             only counted.
  *
  * A thread goes to analysis mode at a whole piece of code. Which of its references is
  * the sampled one follows from the countdown and the piece's weight, once its words
@@ -31,61 +32,41 @@
 #include <sys/mman.h>
 
 #include "runtime/asm_cancel.h"
-#include "runtime/own_pieces.h"
-#include "runtime/sampler.h"
+#include "runtime/asm_sampled_words.h"
 #include "runtime/sampler_state.h"
 
-#define ADDRESS 0xffffffffffffull
 #define RSC_POLL 4096      /* accesses until a thread in fast mode looks what others do */
 #define FAST_LEAST 64      /* references to the next sample from which on fast mode is worth it */
-#define BUFFER_LEAST 128u  /* words */
-#define SEQUENTIAL_BUFFER 256u
+#define SEQUENTIAL_BUFFER 256u /* words */
+/*
+ * References between looks at a buffer: most samples end soon, so that the first looks are
+ * early ones. How many words that takes is learnt from the buffer before; turns of a loop
+ * are recorded by the RUN_PART of it, so that a run does not go far beyond.
+ */
+#define WANTED_LEAST 128u
+#define WANTED_MOST 4096u
+#define RUN_PART 64u
+#define BUFFER_LEAST 64u /* words */
+#define BUFFER_MOST 2048u
 #define WAIT_NS 200000
 #define PUBLISH_AFTER_NS 20000000 /* samples are not merged by time: a block may take long */
 #define THREADS_MOST 256u
 
+#define whole rsc_sampled_process
+
 static struct {
-    struct rsc_sampler *sampler;
     struct rsc_ring *ring;
-    uint64_t planned;   /* samples with one period; 0: the period is fixed */
-    uint64_t begun, double_at;
-    uint64_t period_bits;
     uint64_t skew; /* 0: none */
-    int one_at_a_time;
-    uint32_t shift;
     uint32_t identities;
     uint32_t turn, turns; /* a lock that is fair */
     /* References of analysis of each thread, since there was none for the last time; UINT64_MAX: it is not in it. */
     uint64_t ahead[THREADS_MOST];
 } process;
 
-/* What a thread keeps in mind, in slot->own. */
-struct sampled {
-    struct rsc_own_place place;
-    uint32_t slot; /* of the sampler's */
-    uint32_t buffer; /* words */
-    uint32_t fast_counts; /* it comes from fast mode: the first piece of the buffer tells how far it came */
-    uint64_t passed;      /* accesses in fast mode, with that piece */
-    uint64_t references, analysed, begun;
-    double weight; /* of those begun */
-};
-_Static_assert(sizeof(struct sampled) <= 8 * RSC_OWN_WORDS, "it fits");
+_Static_assert(sizeof(struct rsc_sampled_thread) <= 8 * RSC_OWN_WORDS, "it fits");
 
-static struct sampled *state_of(const struct rsc_asm_local *local) { return (struct sampled *)local->writer.slot->own; }
-
-static double bits_to_double(uint64_t bits) {
-    union {
-        uint64_t bits;
-        double value;
-    } both = {.bits = bits};
-    return both.value;
-}
-static uint64_t double_to_bits(double value) {
-    union {
-        double value;
-        uint64_t bits;
-    } both = {.value = value};
-    return both.bits;
+static struct rsc_sampled_thread *state_of(const struct rsc_asm_local *local) {
+    return (struct rsc_sampled_thread *)local->writer.slot->own;
 }
 
 /* ---- to the ring ---- */
@@ -107,163 +88,8 @@ static void emit(void *context, const struct rsc_sample_record *record) {
     rsc_ring_put(writer, record->line, rsc_record_word(RSC_RECORD_SAMPLE, 1, record->model | record->outcome << 8));
     rsc_ring_put(writer, record->distance, rsc_record_word(RSC_RECORD_SAMPLE, 2, record->use.pc));
     rsc_ring_put(writer, record->interval, rsc_record_word(RSC_RECORD_SAMPLE, 3, record->reuse.pc));
-    rsc_ring_put(writer, double_to_bits(record->weight), rsc_record_word(RSC_RECORD_SAMPLE, 4, record->use.thread));
+    rsc_ring_put(writer, rsc_sampled_bits(record->weight), rsc_record_word(RSC_RECORD_SAMPLE, 4, record->use.thread));
     rsc_ring_put(writer, variance_bits, rsc_record_word(RSC_RECORD_SAMPLE, 5, record->reuse.thread));
-}
-
-/* ---- references ---- */
-
-static void begins(struct sampled *state) {
-    double period = bits_to_double(__atomic_load_n(&process.period_bits, __ATOMIC_RELAXED));
-    uint64_t begun = __atomic_add_fetch(&process.begun, 1, __ATOMIC_RELAXED);
-    state->begun++;
-    state->weight += period;
-    if (!process.planned || begun < __atomic_load_n(&process.double_at, __ATOMIC_RELAXED)) return;
-    /* whoever comes first doubles it */
-    uint64_t before = double_to_bits(period);
-    if (!__atomic_compare_exchange_n(&process.period_bits, &before, double_to_bits(2 * period), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        return;
-    __atomic_store_n(&process.double_at, begun + process.planned, __ATOMIC_RELAXED);
-    rsc_sampler_set_period(process.sampler, 2 * period);
-}
-
-static void use(void *context, uint64_t addr, uint64_t word) {
-    struct sampled *state = context;
-    uint32_t size = rsc_record_size(word);
-    uint64_t last = (addr + (size ? size - 1 : 0)) >> process.shift;
-    int is_write = rsc_record_type(word) == RSC_RECORD_WRITE;
-    struct rsc_sample_place place = {rsc_record_pc(word), 0, 0};
-    for (uint64_t line = addr >> process.shift; line <= last; line++) {
-        state->references++;
-        if (rsc_sampler_countdown(process.sampler, state->slot) == 1) begins(state);
-        else if (rsc_sampler_is_quiet(process.sampler)) {
-            rsc_sampler_pass(process.sampler, state->slot, 1);
-            continue;
-        }
-        state->analysed++;
-        rsc_sampler_use(process.sampler, state->slot, line, is_write, &place);
-    }
-}
-
-static void pass(struct sampled *state, uint64_t count) {
-    uint64_t most = rsc_sampler_countdown(process.sampler, state->slot) - 1;
-    if (count > most) count = most; /* by the references that are more than accesses */
-    rsc_sampler_pass(process.sampler, state->slot, count);
-    state->references += count;
-}
-
-/*
- * References that have an effect wait here until some more have come, so that their places
- * in the table are fetched at the same time. They stay in order; whatever looks at the
- * sampler's state comes after use_pending().
- */
-#define PENDING_MOST 16u
-struct pending {
-    uint64_t addr[PENDING_MOST], word[PENDING_MOST];
-    uint64_t known; /* references to lines that are known, besides */
-    uint64_t known_before[PENDING_MOST]; /* how many there had been */
-    uint32_t count;
-};
-
-static void pass_known(struct sampled *state, struct sampler_thread *thread, uint64_t count) {
-    rsc_sampler_pass_known(thread, count);
-    state->references += count;
-    state->analysed += count;
-}
-
-static void use_pending(struct sampled *state, struct sampler_thread *thread, struct pending *pending) {
-    if (!pending->known && !pending->count) return; /* as always in sequential order */
-    uint64_t passed = 0;
-    for (uint32_t i = 0; i < pending->count; i++) {
-        pass_known(state, thread, pending->known_before[i] - passed);
-        passed = pending->known_before[i];
-        use(state, pending->addr[i], pending->word[i]);
-    }
-    pass_known(state, thread, pending->known - passed);
-    pending->known = pending->count = 0;
-    rsc_sampler_check_known(process.sampler, thread);
-}
-
-/* None of the piece's references begins a sample. Most are to lines that were just used: they are only counted. */
-static void use_piece_unsampled(struct sampled *state, struct pending *pending, const struct rsc_own_piece *piece, const uint64_t *words) {
-    struct sampler_thread *thread = &process.sampler->threads[state->slot];
-    const struct rsc_own_entry *entry = piece->entries, *end = entry + piece->count;
-    const uint32_t shift = process.shift;
-    /* private stacks of others: what this thread reads is nothing to them */
-    const int reads_matter = thread->set.active || process.sampler->options.models & RSC_MODEL_SHARED;
-    rsc_sampler_check_known(process.sampler, thread);
-    for (; entry < end; entry++) {
-        uint64_t base = words[entry->base], index = words[entry->index];
-        if (__builtin_expect(entry->base && !(base | index), 0)) continue; /* not reached */
-        int is_write = rsc_record_type(entry->word) == RSC_RECORD_WRITE;
-        if (!is_write && !reads_matter) {
-            pending->known++;
-            continue;
-        }
-        uint64_t addr = (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS, line = addr >> shift;
-        if (__builtin_expect((addr + (entry->tag >> 48)) >> shift == line && rsc_sampler_knows(thread, line, is_write), 1)) {
-            pending->known++;
-            continue;
-        }
-        if (pending->count == PENDING_MOST) use_pending(state, thread, pending);
-        if (thread->set.active) rsc_active_prefetch(&thread->set, line);
-        pending->addr[pending->count] = addr;
-        pending->known_before[pending->count] = pending->known;
-        pending->word[pending->count++] = entry->word;
-        rsc_sampler_note_known(thread, line, is_write);
-    }
-}
-
-static void use_piece(struct sampled *state, struct pending *pending, const struct rsc_own_piece *piece, uint64_t *words) {
-    struct sampler_thread *thread = &process.sampler->threads[state->slot];
-    words[0] = 0;
-    rsc_sampler_stand_by(process.sampler);
-    if (state->fast_counts) {
-        state->fast_counts = 0;
-        pass(state, state->passed > piece->weight ? state->passed - piece->weight : 0);
-    }
-    /* a reference may be of two lines */
-    if (piece->plain && !process.one_at_a_time && !rsc_sampler_is_quiet(process.sampler) &&
-        thread->countdown > pending->known + 2u * (piece->count + pending->count)) {
-        use_piece_unsampled(state, pending, piece, words);
-        return;
-    }
-    use_pending(state, thread, pending);
-    if (!piece->plain) {
-        rsc_own_expand(piece, words, 0, use, state); /* what are runs have one turn */
-        return;
-    }
-    if (rsc_sampler_is_quiet(process.sampler) && rsc_sampler_countdown(process.sampler, state->slot) > 2u * piece->count) {
-        pass(state, piece->count);
-        return;
-    }
-    for (uint32_t i = 0; i < piece->count; i++) {
-        const struct rsc_own_entry *entry = &piece->entries[i];
-        uint64_t base = words[entry->base], index = words[entry->index];
-        if (__builtin_expect(entry->base && !(base | index), 0)) continue; /* not reached */
-        use(state, (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS, entry->word);
-    }
-}
-
-static void use_words(struct rsc_asm_local *local, struct sampled *state, uint64_t *words, uint32_t count) {
-    struct sampler_thread *thread = &process.sampler->threads[state->slot];
-    struct pending pending;
-    pending.known = pending.count = 0;
-    for (uint32_t at = 0; at < count;) {
-        uint64_t word = words[at];
-        if (word >> 48) {
-            uint32_t type = rsc_record_type(word);
-            use_pending(state, thread, &pending);
-            if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) use(state, words[at + 1], word);
-            else if (type != RSC_RECORD_LOCK && type != RSC_RECORD_BARRIER) rsc_asm_sampled_put(local, words[at + 1], word);
-            at += 2;
-            continue;
-        }
-        const struct rsc_own_piece *piece = word ? rsc_own_piece_find(&state->place, word) : NULL;
-        if (piece) use_piece(state, &pending, piece, words + at);
-        at += piece ? piece->reserved : 1;
-    }
-    use_pending(state, thread, &pending);
 }
 
 /* ---- in step with the others ---- */
@@ -278,7 +104,7 @@ static uint64_t slowest(void) {
 }
 
 /* So many references further; waits for whoever is far behind. */
-static void keep_step(struct sampled *state, uint64_t references) {
+static void keep_step(struct rsc_sampled_thread *state, uint64_t references) {
     uint64_t *own = &process.ahead[state->slot % THREADS_MOST];
     if (!process.skew) return;
     uint64_t now = *own == UINT64_MAX ? slowest() : *own;
@@ -294,7 +120,7 @@ static void keep_step(struct sampled *state, uint64_t references) {
     }
 }
 
-static void leave_step(const struct sampled *state) {
+static void leave_step(const struct rsc_sampled_thread *state) {
     if (process.skew) __atomic_store_n(&process.ahead[state->slot % THREADS_MOST], UINT64_MAX, __ATOMIC_RELAXED);
 }
 
@@ -306,12 +132,12 @@ static void unlock(void) { __atomic_store_n(&process.turn, process.turn + 1, __A
 
 /* ---- modes ---- */
 
-static void tell_counts(struct rsc_asm_local *local, const struct sampled *state) {
+static void tell_counts(struct rsc_asm_local *local, const struct rsc_sampled_thread *state) {
     struct rsc_slot *slot = local->writer.slot;
     slot->sampled_references = state->references;
     slot->sampled_analysed = state->analysed;
     slot->sampled_begun = state->begun;
-    slot->sampled_weight = double_to_bits(state->weight);
+    slot->sampled_weight = rsc_sampled_bits(state->weight);
     if (slot->open_since_ns && rsc_ring_now_ns() - slot->open_since_ns > PUBLISH_AFTER_NS) rsc_ring_publish(&local->writer);
 }
 
@@ -323,53 +149,63 @@ static void clear(uint64_t *words, size_t count) {
 #endif
 }
 
+/* The next buffer is for twice as many references, up to WANTED_MOST; `words` had `references`. */
+static void fit_buffer(struct rsc_sampled_thread *state, uint64_t words, uint64_t references) {
+    if (state->wanted < WANTED_MOST) state->wanted *= 2;
+    uint64_t fits = words * state->wanted / (references + 1), most = 2ull * state->buffer;
+    if (fits > most) fits = most;
+    if (fits > BUFFER_MOST) fits = BUFFER_MOST;
+    state->buffer = fits < BUFFER_LEAST ? BUFFER_LEAST : (uint32_t)fits;
+}
+
 /* Looks at what the thread has written. */
 static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
-    struct sampled *state = state_of(local);
+    struct rsc_sampled_thread *state = state_of(local);
     struct rsc_slot *slot = local->writer.slot;
     uint64_t before = state->references;
     if (!local->recording || !thread->next) return;
     uint32_t count = (uint32_t)(thread->next - slot->raw);
     __atomic_store_n(&slot->raw_busy, 1, __ATOMIC_RELEASE);
-    if (process.one_at_a_time) lock();
-    use_words(local, state, slot->raw, count);
-    if (process.one_at_a_time) unlock();
+    if (whole.one_at_a_time) lock();
+    rsc_sampled_words(local, state, slot->raw, count);
+    if (whole.one_at_a_time) unlock();
     clear(slot->raw, count);
     thread->next = slot->raw;
+    fit_buffer(state, count, state->references - before);
     tell_counts(local, state);
     __atomic_store_n(&slot->raw_busy, 0, __ATOMIC_RELEASE);
-    if (!rsc_sampler_is_quiet(process.sampler)) keep_step(state, state->references - before);
+    if (!rsc_sampler_is_quiet(whole.sampler)) keep_step(state, state->references - before);
 }
 
 static void go_fast(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
-    struct sampled *state = state_of(local);
-    uint64_t left = rsc_sampler_countdown(process.sampler, state->slot) - 1;
+    struct rsc_sampled_thread *state = state_of(local);
+    uint64_t left = rsc_sampler_countdown(whole.sampler, state->slot) - 1;
     local->recording = 0;
     thread->next = thread->limit = NULL;
     local->given = thread->counter = (int64_t)(left < RSC_POLL ? left : RSC_POLL);
     state->buffer = BUFFER_LEAST;
+    state->wanted = WANTED_LEAST;
     leave_step(state);
 }
 
 static void go_analysing(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
-    struct sampled *state = state_of(local);
-    uint32_t most = process.one_at_a_time ? SEQUENTIAL_BUFFER : RSC_RAW_WORDS - RSC_BLOCK_SPARE;
+    struct rsc_sampled_thread *state = state_of(local);
     thread->next = local->writer.slot->raw;
-    thread->limit = thread->next + state->buffer;
-    if (state->buffer < most) state->buffer *= 2;
+    thread->limit = thread->next + (whole.one_at_a_time ? SEQUENTIAL_BUFFER : state->buffer);
+    thread->run = whole.one_at_a_time ? 1 : state->wanted / RUN_PART;
     local->recording = 1;
     local->given = thread->counter = RSC_ASM_RECORD;
 }
 
 static int make_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
-    struct sampled *state = state_of(local);
+    struct rsc_sampled_thread *state = state_of(local);
     if (local->recording) {
         look(local, thread);
     } else if (local->given > 0 && thread->counter < local->given) { /* from fast mode */
-        uint64_t left = rsc_sampler_countdown(process.sampler, state->slot) - 1;
+        uint64_t left = rsc_sampler_countdown(whole.sampler, state->slot) - 1;
         uint64_t more = left > (uint64_t)local->given ? left - (uint64_t)local->given : 0;
         if (more > RSC_POLL) more = RSC_POLL;
-        if (rsc_sampler_is_quiet(process.sampler) && thread->counter + (int64_t)more >= 0) {
+        if (rsc_sampler_is_quiet(whole.sampler) && thread->counter + (int64_t)more >= 0) {
             thread->counter += (int64_t)more;
             local->given += (int64_t)more;
             local->writer.slot->sampled_references = state->references + (uint64_t)(local->given - thread->counter);
@@ -381,7 +217,7 @@ static int make_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
         return 0;
     }
     if (!local->writer.next || process.ring->detached) return -1;
-    if (rsc_sampler_is_quiet(process.sampler) && rsc_sampler_countdown(process.sampler, state->slot) > FAST_LEAST) go_fast(local, thread);
+    if (rsc_sampler_is_quiet(whole.sampler) && rsc_sampler_countdown(whole.sampler, state->slot) > FAST_LEAST) go_fast(local, thread);
     else go_analysing(local, thread);
     return 0;
 }
@@ -395,29 +231,29 @@ int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thr
 
 /* Counts what was done in fast mode, and looks at what was written. */
 static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
-    struct sampled *state = state_of(local);
+    struct rsc_sampled_thread *state = state_of(local);
     if (local->recording) look(local, thread);
     else if (local->given > 0 && thread->counter < local->given && thread->counter >= 0) {
-        pass(state, (uint64_t)(local->given - thread->counter));
+        rsc_sampled_pass(state, (uint64_t)(local->given - thread->counter));
         local->given = thread->counter;
         tell_counts(local, state);
     }
 }
 
 /* A thread that waits for another's end may wait for most of the run, and its samples would keep everybody in analysis mode. */
-static void give_up(struct sampled *state) {
-    struct sampler_thread *thread = &process.sampler->threads[state->slot];
-    if (process.one_at_a_time) lock();
-    while (thread->set.active) rsc_sampler_end_private(process.sampler, thread, thread->set.oldest, RSC_SAMPLE_PRUNED, NULL);
-    if (process.one_at_a_time) unlock();
+static void give_up(struct rsc_sampled_thread *state) {
+    struct sampler_thread *thread = &whole.sampler->threads[state->slot];
+    if (whole.one_at_a_time) lock();
+    while (thread->set.active) rsc_sampler_end_private(whole.sampler, thread, thread->set.oldest, RSC_SAMPLE_PRUNED, NULL);
+    if (whole.one_at_a_time) unlock();
 }
 
 static void waits_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
-    struct sampled *state = state_of(local);
+    struct rsc_sampled_thread *state = state_of(local);
     catch_up(local, thread);
     leave_step(state);
     if (for_an_end) give_up(state);
-    rsc_sampler_park(process.sampler, state->slot);
+    rsc_sampler_park(whole.sampler, state->slot);
 }
 
 void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
@@ -427,11 +263,11 @@ void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *t
 }
 
 static void met_held(struct rsc_asm_local *local) {
-    struct sampled *state = state_of(local);
-    rsc_sampler_unpark(process.sampler, state->slot);
-    if (process.one_at_a_time) lock();
-    rsc_sampler_sync(process.sampler, state->slot);
-    if (process.one_at_a_time) unlock();
+    struct rsc_sampled_thread *state = state_of(local);
+    rsc_sampler_unpark(whole.sampler, state->slot);
+    if (whole.one_at_a_time) lock();
+    rsc_sampler_sync(whole.sampler, state->slot);
+    if (whole.one_at_a_time) unlock();
 }
 
 void rsc_asm_sampled_met(struct rsc_asm_local *local) {
@@ -441,13 +277,13 @@ void rsc_asm_sampled_met(struct rsc_asm_local *local) {
 }
 
 static void end_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
-    struct sampled *state = state_of(local);
-    rsc_sampler_unpark(process.sampler, state->slot); /* it may have been cancelled while it waited */
+    struct rsc_sampled_thread *state = state_of(local);
+    rsc_sampler_unpark(whole.sampler, state->slot); /* it may have been cancelled while it waited */
     catch_up(local, thread);
     leave_step(state);
-    if (process.one_at_a_time) lock();
-    rsc_sampler_thread_end(process.sampler, state->slot);
-    if (process.one_at_a_time) unlock();
+    if (whole.one_at_a_time) lock();
+    rsc_sampler_thread_end(whole.sampler, state->slot);
+    if (whole.one_at_a_time) unlock();
     tell_counts(local, state);
     rsc_ring_publish(&local->writer);
 }
@@ -459,14 +295,14 @@ void rsc_asm_sampled_end(struct rsc_asm_local *local, struct rsc_asm_thread *thr
 }
 
 static int start_held(struct rsc_asm_local *local) {
-    struct sampled *state = state_of(local);
+    struct rsc_sampled_thread *state = state_of(local);
     struct rsc_slot *slot = local->writer.slot;
     uint32_t identity = __atomic_fetch_add(&process.identities, 1, __ATOMIC_RELAXED);
-    *state = (struct sampled){.buffer = BUFFER_LEAST};
+    *state = (struct rsc_sampled_thread){.buffer = BUFFER_LEAST, .wanted = WANTED_LEAST};
     slot->raw_busy = 0;
     clear(slot->raw, RSC_RAW_WORDS); /* of a thread that was killed */
     slot->sampled_references = slot->sampled_analysed = slot->sampled_begun = slot->sampled_weight = 0;
-    state->slot = rsc_sampler_thread_begin(process.sampler, identity);
+    state->slot = rsc_sampler_thread_begin(whole.sampler, identity);
     if (state->slot == RSC_NO_THREAD) return -1;
     leave_step(state);
     rsc_asm_sampled_put(local, identity, rsc_record_word(RSC_RECORD_THREAD, 1, 0));
@@ -488,15 +324,17 @@ int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
     options.emit = emit;
     options.emit_context = NULL;
     process.ring = ring;
-    process.shift = (uint32_t)ring->keep_shift;
-    process.planned = process.double_at = ring->sampler_planned;
-    process.period_bits = double_to_bits(options.period);
-    process.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;
-    process.skew = process.one_at_a_time ? SEQUENTIAL_BUFFER : options.skew;
+    whole.shift = (uint32_t)ring->keep_shift;
+    whole.lines_most = whole.shift < 6 ? (64u >> whole.shift) + 1 : 2;
+    whole.planned = ring->sampler_planned;
+    whole.double_at = ring->sampler_first;
+    whole.period_bits = rsc_sampled_bits(options.period);
+    whole.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;
+    process.skew = whole.one_at_a_time ? SEQUENTIAL_BUFFER : options.skew;
     for (uint32_t i = 0; i < THREADS_MOST; i++) process.ahead[i] = UINT64_MAX;
     size_t bytes = rsc_sampler_bytes(&options, NULL);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return -1;
-    process.sampler = rsc_sampler_init(&options, memory);
+    whole.sampler = rsc_sampler_init(&options, memory);
     return 0;
 }

@@ -36,7 +36,7 @@
 #include "runtime/sampler.h"
 #include "runtime/watch_ring.h"
 
-#define RSC_RING_MAGIC 0x335247525f435352ull /* "RSC_RGR3" */
+#define RSC_RING_MAGIC 0x345247525f435352ull /* "RSC_RGR4" */
 #define RSC_RING_SLOTS 1024u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 8184u
@@ -211,12 +211,13 @@ struct rsc_ring {
     uint64_t keep_limit;  /* that is, with a hash (base/line_hash.h) up to this */
     uint64_t keep_offset; /* of that hash */
     uint64_t keep_shift;  /* log2 of the line size */
-    uint64_t sampled;         /* 1: it samples its references itself, as the next two say; lines by keep_shift */
+    uint64_t sampled;         /* 1: it samples its references itself, as the next three say; lines by keep_shift */
     uint64_t sampler_planned; /* samples after which the period doubles; 0: never */
+    uint64_t sampler_first;   /* the same of the first period */
     struct rsc_sampler_options sampler;
     uint64_t some_wait; /* perhaps: for the parent */
     uint64_t unread; /* nobody takes blocks, each is written over: what recording costs by itself (bench_asm.c) */
-    uint8_t pad[4096 - 200 - sizeof(struct rsc_sampler_options)];
+    uint8_t pad[4096 - 208 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];

@@ -140,11 +140,19 @@ static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_a
     sampler->options.emit(sampler->options.emit_context, &record);
 }
 
+/* Others learn which lines the thread's set has no use for. */
+static void tell_skips(struct sampler_thread *thread) {
+    if (__atomic_load_n(&thread->skips, __ATOMIC_RELAXED) != thread->set.skips)
+        __atomic_store_n(&thread->skips, thread->set.skips, __ATOMIC_RELAXED);
+}
+
 void rsc_sampler_end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample,
                              uint32_t outcome, const struct rsc_sample_place *reuse) {
     emit(sampler, RSC_MODEL_PRIVATE, &thread->set, sample, &thread->facts[sample], outcome,
          load_relaxed(&thread->references), reuse);
+    __atomic_sub_fetch(&sampler->filter[filter_of(thread->set.sample_line[sample])], 1, __ATOMIC_RELAXED);
     rsc_active_end(&thread->set, sample);
+    tell_skips(thread);
     if (thread->set.active) return;
     __atomic_store_n(&thread->reading, 0, __ATOMIC_RELAXED);
     __atomic_sub_fetch(&sampler->readers, 1, __ATOMIC_RELAXED);
@@ -185,6 +193,8 @@ static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *th
     while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
         rsc_sampler_end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
     thread->facts[sample] = (struct sample_facts){.use = *place, .begun = load_relaxed(&thread->references), .weight = thread->drawn_with};
+    __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
+    tell_skips(thread);
     back_off(sampler, thread, set);
     if (set->active > 1) return;
     if (is_parallel(sampler)) rsc_sampler_skip_logs(sampler, thread);
@@ -216,6 +226,7 @@ static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thre
     struct rsc_active_samples *set = &thread->set;
     if (set->active && (begins || !rsc_active_knows(set, line))) {
         uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
+        tell_skips(thread);
         if (sample != RSC_NO_SAMPLE) {
             if (is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread); /* it may be invalid since long */
             sample = rsc_active_find(set, line);

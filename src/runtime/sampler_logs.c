@@ -12,7 +12,7 @@
 
 #define AHEAD 8u /* entries of a log that are fetched ahead of the one at hand */
 
-void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
+void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler) {
     for (uint32_t tries = 1; __atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED); tries++)
         if (tries % 64 == 0) sched_yield();
 }
@@ -28,7 +28,13 @@ void rsc_sampler_unlock(struct rsc_sampler *sampler) {
 
 void rsc_sampler_publish_epoch(struct rsc_sampler *sampler) {
     const struct rsc_active_samples *set = &sampler->shared;
+    __atomic_store_n(&sampler->shared_skips, set->skips, __ATOMIC_RELAXED);
     __atomic_store_n(&sampler->shared_epoch, (uint64_t)set->renumberings << 32 | set->now, __ATOMIC_RELEASE);
+}
+
+static void fetch(const struct rsc_active_samples *set, uint64_t line) {
+    uint64_t hash = rsc_active_hash(set->hash_key, line);
+    if (!rsc_active_ignores(set, hash)) rsc_active_prefetch(set, hash);
 }
 
 /* ---- writing ---- */
@@ -61,10 +67,15 @@ static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, u
     __atomic_store_n(&thread->log_head, head + 1, __ATOMIC_RELEASE);
 }
 
+/* Whether the shared set has a use for the line, as it was when somebody published it for the last time. */
+static int is_for_shared(const struct rsc_sampler *sampler, uint64_t hash) {
+    return rsc_active_level_of(hash) >= __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED);
+}
+
 void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write) {
-    uint32_t readers = __atomic_load_n(&sampler->readers, __ATOMIC_RELAXED);
-    int shared = __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED) != 0;
-    int private_ones = is_write && readers > __atomic_load_n(&thread->reading, __ATOMIC_RELAXED);
+    uint64_t hash = rsc_active_hash(sampler->hash_key, line);
+    int shared = __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED) && is_for_shared(sampler, hash);
+    int private_ones = is_write && rsc_sampler_is_for_others(sampler, thread, line, hash);
     if (!shared && !private_ones) return;
     uint64_t now = load_relaxed(&sampler->turn) << 1 | (uint64_t)private_ones;
     struct recent_line *recent = &thread->recent[(line * 0x9E3779B97F4A7C15ull) >> 52];
@@ -95,7 +106,7 @@ static void read_log(struct rsc_sampler *sampler, struct sampler_thread *thread,
             continue;
         }
         if (!(told & 1)) continue;
-        if (*cursor + AHEAD < head) rsc_active_prefetch(&thread->set, load_relaxed(&writer->log[(*cursor + AHEAD) & (size - 1)].line));
+        if (*cursor + AHEAD < head) fetch(&thread->set, load_relaxed(&writer->log[(*cursor + AHEAD) & (size - 1)].line));
         ++*taken;
         uint32_t sample = rsc_active_take(&thread->set, line);
         if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_INVALIDATED, NULL);
@@ -136,7 +147,7 @@ void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *t
     for (; cursor != head; cursor++) {
         const struct log_entry *entry = &thread->log[cursor & (size - 1)];
         uint64_t line = load_relaxed(&entry->line);
-        if (set->active && cursor + AHEAD < head) rsc_active_prefetch(set, load_relaxed(&thread->log[(cursor + AHEAD) & (size - 1)].line));
+        if (set->active && cursor + AHEAD < head) fetch(set, load_relaxed(&thread->log[(cursor + AHEAD) & (size - 1)].line));
         uint32_t epoch = epoch_now(set, load_relaxed(&entry->told) >> 1), sample;
         if (!epoch || !set->active) continue; /* before any sample */
         while ((sample = rsc_active_use(set, line, epoch)) != RSC_NO_SAMPLE) {

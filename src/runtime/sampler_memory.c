@@ -63,10 +63,10 @@ static char *lay_out_whole(struct rsc_sampler *sampler, const struct rsc_sampler
     parts.threads = carve(&at, options->threads_most * sizeof *parts.threads);
     parts.distances[0] = carve(&at, sizeof *parts.distances[0]);
     parts.distances[1] = carve(&at, sizeof *parts.distances[1]);
+    parts.filter = carve(&at, FILTER_COUNTERS * sizeof *parts.filter);
     if (options->models & RSC_MODEL_SHARED) {
         void *set = carve(&at, rsc_active_bytes(&wanted));
         parts.shared_facts = carve(&at, options->samples_most * sizeof *parts.shared_facts);
-        parts.filter = carve(&at, FILTER_COUNTERS * sizeof *parts.filter);
         if (sampler) rsc_active_init(&sampler->shared, &wanted, set);
     }
     if (sampler) {
@@ -94,6 +94,7 @@ struct rsc_sampler *rsc_sampler_init(const struct rsc_sampler_options *options, 
     /* a slot's arrays are made when it is first taken, so that the others stay untouched */
     for (uint32_t i = 0; i < sampler->options.threads_most; i++) sampler->threads[i].log = (void *)(at + i * one);
     sampler->turn = 1;
+    sampler->hash_key = rsc_active_key(sampler->options.seed);
     rsc_sampler_set_period(sampler, sampler->options.period);
     if (sampler->options.models & RSC_MODEL_SHARED) rsc_sampler_publish_epoch(sampler);
     return sampler;

@@ -15,7 +15,7 @@
 
 #define RECENT_LINES 4096u     /* lines of the cache that keeps logs short; 64 KiB a thread */
 #define KNOWN_LINES 1024u      /* lines that a thread knows to be used without effect; 8 KiB, so that they stay in the first cache */
-#define FILTER_COUNTERS 16384u /* that tell lines which no shared sample has */
+#define FILTER_COUNTERS 16384u /* that tell lines which no sample has */
 #define DISTANCE_BINS 1024u    /* for pruning: 16 an octave */
 
 enum { PARK_NOT, PARK_WAITING, PARK_BUSY };
@@ -58,6 +58,7 @@ struct sampler_thread {
     uint32_t taken;   /* the slot belongs to a thread */
     uint32_t parked;  /* PARK_... */
     uint32_t reading; /* has private samples: others must tell it what they write */
+    uint32_t skips;   /* of `set`, as far as others know: what is of lower levels only they need not tell, but for sampled lines */
     uint64_t references, analysed, samples, lost_logs; /* written by the owner alone */
     uint64_t log_head;                                 /* entries written */
     struct log_entry *log;                             /* ring */
@@ -78,14 +79,16 @@ struct rsc_sampler {
     uint64_t turn;   /* atomic: a new one makes all `recent` caches stale */
     uint64_t period; /* atomic: the bits of a double */
     uint64_t shared_epoch; /* atomic: renumberings << 32 | epoch of the shared set */
+    uint32_t shared_skips; /* atomic: `skips` of the shared set */
     uint32_t shared_lock;
     struct rsc_sampler_options options;
     struct sampler_thread *threads;
+    uint64_t hash_key; /* of all sets */
     /* under shared_lock */
     struct rsc_active_samples shared;
     struct sample_facts *shared_facts;
     /* atomic */
-    uint16_t *filter;               /* [FILTER_COUNTERS]: shared samples whose line falls there */
+    uint16_t *filter;               /* [FILTER_COUNTERS]: samples whose line falls there */
     struct distances *distances[2]; /* private, shared */
     uint64_t ended_references, ended_analysed, ended_samples, ended_lost; /* of threads that are gone */
 };
@@ -136,6 +139,41 @@ static inline void rsc_sampler_pass_known(struct sampler_thread *thread, uint64_
     add_own(&thread->analysed, count);
 }
 
+
+/*
+ * Whether a write of the line is something to the private stack of another thread. With many threads it is
+ * cheaper to tell them than to ask.
+ */
+#define ASKED_MOST 8u
+static inline int rsc_sampler_is_for_others(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint64_t line, uint64_t hash) {
+    const uint32_t slots = slots_in_use(sampler), level = rsc_active_level_of(hash);
+    if (__atomic_load_n(&sampler->readers, __ATOMIC_RELAXED) <= __atomic_load_n(&thread->reading, __ATOMIC_RELAXED)) return 0;
+    if (slots > ASKED_MOST || __atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return 1;
+    for (uint32_t i = 0; i < slots; i++) {
+        const struct sampler_thread *other = &sampler->threads[i];
+        if (other != thread && __atomic_load_n(&other->reading, __ATOMIC_RELAXED) && level >= __atomic_load_n(&other->skips, __ATOMIC_RELAXED))
+            return 1;
+    }
+    return 0;
+}
+
+/*
+ * Parallel order: whether rsc_sampler_use() would change nothing but counts, because no set needs
+ * lines of that hash for its sketches, or a private stack those that others only read.
+ */
+static inline int rsc_sampler_ignores(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint64_t line,
+                                      uint64_t hash, int is_write) {
+    if (sampler->options.models & RSC_MODEL_PRIVATE) {
+        if (thread->set.active && !rsc_active_ignores(&thread->set, hash)) return 0;
+        if (is_write && rsc_sampler_is_for_others(sampler, thread, line, hash)) return 0;
+    }
+    if (sampler->options.models & RSC_MODEL_SHARED && __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED)) {
+        if (rsc_active_level_of(hash) >= __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED)) return 0;
+        if (__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return 0;
+    }
+    return 1;
+}
+
 /* sampler.c */
 
 /* Ends a sample and hands its record on; reuse NULL where it was not reused. */
@@ -149,12 +187,15 @@ void rsc_sampler_lay_out_slot(struct rsc_sampler *sampler, struct sampler_thread
 
 /* sampler_logs.c */
 void rsc_sampler_lock(struct rsc_sampler *sampler);
+void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler);
 /*
  * Until nobody has the lock. The begin and the end of a shared sample take as long as tens of
  * other references; threads that went on meanwhile would be seen to use that much more
  * between the two.
  */
-void rsc_sampler_stand_by(const struct rsc_sampler *sampler);
+static inline void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
+    if (__builtin_expect(__atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED), 0)) rsc_sampler_wait_for_lock(sampler);
+}
 void rsc_sampler_unlock(struct rsc_sampler *sampler);
 
 /* Tells others of a use, where anybody wants to know and has not been told. */

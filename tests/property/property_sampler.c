@@ -205,15 +205,28 @@ static void test_some_references(void **state) {
     free(references);
 }
 
-/* Sweeps over more and more lines with one sample at the front, and a small loop in between: sketched and exact. */
-/* Parallel order: uses of lines that a thread knows to change nothing may be counted only, and nothing is found but the same. */
-static void drive_known(struct rsc_sampler *sampler, const struct reference *references, uint32_t count, uint64_t *passed) {
+/*
+ * Parallel order: uses that change nothing may be counted only, and nothing is found but the same. Those of lines that
+ * the thread knows; or of lines that no set needs for its sketches.
+ */
+enum shortcut { NO_SHORTCUT, KNOWN_LINES_PASS, IGNORED_LINES_PASS };
+
+static int changes_nothing(const struct rsc_sampler *sampler, const struct sampler_thread *thread, const struct reference *reference,
+                           enum shortcut shortcut) {
+    uint64_t hash = rsc_active_hash(sampler->hash_key, reference->line);
+    if (thread->countdown < 2 || rsc_sampler_is_quiet(sampler)) return 0;
+    if (shortcut == KNOWN_LINES_PASS) return rsc_sampler_knows(thread, reference->line, reference->is_write);
+    return shortcut == IGNORED_LINES_PASS && rsc_sampler_ignores(sampler, thread, reference->line, hash, reference->is_write);
+}
+
+static void drive_shortly(struct rsc_sampler *sampler, const struct reference *references, uint32_t count, enum shortcut shortcut,
+                          uint64_t *passed) {
     for (uint32_t i = 0; i < count; i++) {
         const struct reference *reference = &references[i];
         struct sampler_thread *thread = &sampler->threads[reference->thread];
         if (i % 1000 == 0) rsc_sampler_sync(sampler, reference->thread);
         rsc_sampler_check_known(sampler, thread);
-        if (passed && thread->countdown > 1 && rsc_sampler_knows(thread, reference->line, reference->is_write)) {
+        if (changes_nothing(sampler, thread, reference, shortcut)) {
             rsc_sampler_pass_known(thread, 1);
             ++*passed;
             continue;
@@ -224,6 +237,36 @@ static void drive_known(struct rsc_sampler *sampler, const struct reference *ref
     rsc_sampler_finish(sampler);
 }
 
+/* The records with and without the shortcut. */
+static void compare_shortcut(const struct reference *references, uint32_t count, struct rsc_sampler_options options,
+                             enum shortcut shortcut, uint64_t *passed) {
+    struct seen seen[2][2] = {{{0}}};
+    options.order = RSC_ORDER_PARALLEL;
+    options.threads_most = THREADS;
+    options.prune_quantile = 1;
+    options.emit = take_record;
+    for (int with = 0; with < 2; with++) {
+        void *memory;
+        size_t bytes;
+        options.emit_context = seen[with];
+        struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
+        drive_shortly(sampler, references, count, with ? shortcut : NO_SHORTCUT, passed);
+        rsc_pages_free(memory, bytes);
+    }
+    for (int model = 0; model < 2; model++) {
+        assert_int_equal(seen[0][model].count, seen[1][model].count);
+        for (size_t i = 0; i < seen[0][model].count; i++) {
+            const struct rsc_sample_record *a = &seen[0][model].record[i], *b = &seen[1][model].record[i];
+            if (a->outcome != b->outcome || a->line != b->line || a->distance != b->distance || a->interval != b->interval ||
+                a->use.pc != b->use.pc || a->reuse.pc != b->reuse.pc)
+                fail_msg("seed %llu, model %d, sample %zu: distance %llu, outcome %u; %llu, %u", (unsigned long long)options.seed, model, i,
+                         (unsigned long long)a->distance, a->outcome, (unsigned long long)b->distance, b->outcome);
+        }
+        free(seen[0][model].record);
+        free(seen[1][model].record);
+    }
+}
+
 static void test_known_lines(void **state) {
     (void)state;
     enum { COUNT = 20000, TRACES = 60 };
@@ -231,36 +274,42 @@ static void test_known_lines(void **state) {
     uint64_t passed = 0;
     assert_non_null(references);
     for (uint32_t trace = 0; trace < TRACES; trace++) {
-        struct seen seen[2][2] = {{{0}}};
         struct rsc_rng rng;
         rsc_rng_seed(&rng, 11, trace);
         random_references(&rng, references, COUNT, 1 + trace % THREADS);
-        for (int known = 0; known < 2; known++) {
-            struct rsc_sampler_options options = {
-                .models = 1 + trace % 3, .order = RSC_ORDER_PARALLEL, .period = 2 + trace % 7 * 40, .threads_most = THREADS, .prune_quantile = 1, .seed = trace, .emit = take_record, .emit_context = seen[known]};
-            void *memory;
-            size_t bytes;
-            struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
-            drive_known(sampler, references, COUNT, known ? &passed : NULL);
-            rsc_pages_free(memory, bytes);
-        }
-        for (int model = 0; model < 2; model++) {
-            assert_int_equal(seen[0][model].count, seen[1][model].count);
-            for (size_t i = 0; i < seen[0][model].count; i++) {
-                const struct rsc_sample_record *a = &seen[0][model].record[i], *b = &seen[1][model].record[i];
-                if (a->outcome != b->outcome || a->line != b->line || a->distance != b->distance || a->interval != b->interval ||
-                    a->use.pc != b->use.pc || a->reuse.pc != b->reuse.pc)
-                    fail_msg("trace %u, model %d, sample %zu: distance %llu, outcome %u; %llu, %u", trace, model, i,
-                             (unsigned long long)a->distance, a->outcome, (unsigned long long)b->distance, b->outcome);
-            }
-            free(seen[0][model].record);
-            free(seen[1][model].record);
-        }
+        compare_shortcut(references, COUNT, (struct rsc_sampler_options){.models = 1 + trace % 3, .period = 2 + trace % 7 * 40, .seed = trace},
+                         KNOWN_LINES_PASS, &passed);
     }
     assert_true(passed > TRACES * COUNT / 10); /* or this shows little */
     free(references);
 }
 
+/* Threads that sweep over thousands of lines each, some of them common, with sets that are soon sketched. */
+static void test_ignored_lines(void **state) {
+    (void)state;
+    enum { COUNT = 60000, TRACES = 24, COMMON = 500 };
+    struct reference *references = malloc(COUNT * sizeof *references);
+    uint64_t passed = 0;
+    assert_non_null(references);
+    for (uint32_t trace = 0; trace < TRACES; trace++) {
+        uint32_t threads = 1 + trace % THREADS, lines = 2000 + 500 * trace, at[THREADS] = {0};
+        struct rsc_rng rng;
+        rsc_rng_seed(&rng, 12, trace);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            uint32_t thread = (uint32_t)rsc_rng_below(&rng, threads);
+            int again = rsc_rng_below(&rng, 3) == 0, common = rsc_rng_below(&rng, 40) == 0;
+            if (!again) at[thread] = (at[thread] + 1) % lines;
+            uint64_t line = common ? rsc_rng_below(&rng, COMMON) : (uint64_t)(thread + 1) * 1000000 + at[thread];
+            references[i] = (struct reference){.thread = thread, .line = line, .is_write = rsc_rng_below(&rng, 2) == 0};
+        }
+        compare_shortcut(references, COUNT, (struct rsc_sampler_options){.models = 1 + trace % 3, .period = 1000 + trace % 5 * 2000, .seed = trace, .exact_lines = 256},
+                         IGNORED_LINES_PASS, &passed);
+    }
+    assert_true(passed > TRACES * COUNT / 10);
+    free(references);
+}
+
+/* Sweeps over more and more lines with one sample at the front, and a small loop in between: sketched and exact. */
 static void test_sketch(void **state) {
     (void)state;
     enum { SEEDS = 60, EXACT = 256, LOOP = 100 };
@@ -502,6 +551,7 @@ int main(void) {
         cmocka_unit_test(test_every_reference),
         cmocka_unit_test(test_some_references),
         cmocka_unit_test(test_known_lines),
+        cmocka_unit_test(test_ignored_lines),
         cmocka_unit_test(test_sketch),
         cmocka_unit_test(test_pruning),
         cmocka_unit_test(test_turns),
