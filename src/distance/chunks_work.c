@@ -2,7 +2,7 @@
  * chunks_work.c - chunks of the parallel engine: how long they are, and what a worker does with one;
  * engine_chunks.c has the idea.
  */
-#include "base/fail.h"
+#include "distance/engine_parallel.h"
 #include "distance/chunks_state.h"
 
 /*
@@ -26,11 +26,7 @@ static void fail(struct chunks_engine *engine, int status) {
     pthread_mutex_lock(&engine->lock);
     if (!engine->status) {
         engine->status = status;
-        if (status == RSC_ELIMIT)
-            rsc_fail(&engine->error, status, "parallel engine: too many distinct lines; take a larger --line");
-        else
-            rsc_fail(&engine->error, status, "out of memory (parallel engine, %u workers, chunks of up to %llu references)",
-                     engine->workers, (unsigned long long)engine->longest);
+        rsc_parallel_failure(&engine->error, status, engine->workers, "chunks", engine->longest);
     }
     atomic_store(&engine->stop, 1);
     pthread_cond_broadcast(&engine->progressed);

@@ -55,6 +55,14 @@ static int parallel_finish(void *state, struct rsc_profile **out, struct rsc_err
     return engine->way->finish(engine->state, out, error);
 }
 
+void rsc_parallel_failure(struct rsc_error *error, int status, uint32_t workers, const char *stretches, uint64_t references) {
+    if (status == RSC_ELIMIT)
+        rsc_fail(error, status, "parallel engine: too many distinct lines; take a larger --line");
+    else
+        rsc_fail(error, status, "out of memory (parallel engine, %u workers, %s of up to %llu references)", workers, stretches,
+                 (unsigned long long)references);
+}
+
 int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const struct rsc_log *log,
                          struct rsc_profile **out, struct rsc_error *error) {
     *out = rsc_accumulator_profile(sum, sum->cold);

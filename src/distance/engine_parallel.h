@@ -14,6 +14,9 @@ extern const struct rsc_engine_kind rsc_parallel_chunks, rsc_parallel_rounds;
 int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const struct rsc_log *log,
                          struct rsc_profile **out, struct rsc_error *error);
 
+/* What a failure of either way is called: its slices or chunks were up to so long. */
+void rsc_parallel_failure(struct rsc_error *error, int status, uint32_t workers, const char *stretches, uint64_t references);
+
 /* Before the first push, `state` being that of create(). Chunks: makes all (but the last) this long, and the ring just large
  * enough. Rounds: gives each worker about so many references, in whole lines of the bitmap (448). */
 void rsc_chunks_set_length(void *state, uint32_t references);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/pages.h"
+#include "distance/engine_parallel.h"
 #include "distance/rounds_state.h"
 
 /* Places of the bitmap: so many for each line, and so many rounds more, until it is compacted. */
@@ -16,11 +16,7 @@ void rsc_rounds_fail(struct rounds_engine *engine, int status) {
     pthread_mutex_lock(&engine->lock);
     if (!engine->status) {
         engine->status = status;
-        if (status == RSC_ELIMIT)
-            rsc_fail(&engine->error, status, "parallel engine: too many distinct lines; take a larger --line");
-        else
-            rsc_fail(&engine->error, status, "out of memory (parallel engine, %u workers, rounds of %llu references)",
-                     engine->workers, (unsigned long long)rounds_length(engine));
+        rsc_parallel_failure(&engine->error, status, engine->workers, "rounds", rounds_length(engine));
     }
     atomic_store(&engine->stop, 1);
     pthread_cond_broadcast(&engine->changed);

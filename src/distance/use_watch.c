@@ -228,6 +228,6 @@ double rsc_use_watch_lines_error(const struct rsc_use_watch *watch) {
 void rsc_use_watch_visit(const struct rsc_use_watch *watch, void (*visit)(void *context, uint64_t line, uint64_t time),
                          void *context) {
     for (uint64_t place = 0; place < ((uint64_t)watch->bucket_mask + 1) * RSC_WATCH_PLACES; place++)
-        if (watch->tags[place / RSC_WATCH_PLACES] >> 8 * (place % RSC_WATCH_PLACES) & 0xff) 
+        if (watch->tags[place / RSC_WATCH_PLACES] >> 8 * (place % RSC_WATCH_PLACES) & 0xff)
             visit(context, watch->line[place], watch->time[place]);
 }
