@@ -208,10 +208,11 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
     return living;
 }
 
-/* Words that were never published: up to the last that is not zero. */
+/* Words that were never published: up to the last that is not zero, and one more, which may be a record's address 0. */
 static uint32_t count_unpublished(const uint64_t *words, uint32_t count) {
-    while (count && !words[count - 1]) count--;
-    return count;
+    uint32_t written = count;
+    while (written && !words[written - 1]) written--;
+    return written && written < count ? written + 1 : written;
 }
 
 /* As many records of a rebuilt program's block as there is room for. */
