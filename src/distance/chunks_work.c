@@ -2,8 +2,8 @@
  * chunks_work.c - chunks of the parallel engine: how long they are, and what a worker does with one;
  * engine_chunks.c has the idea.
  */
-#include "distance/engine_parallel.h"
 #include "distance/chunks_state.h"
+#include "distance/engine_parallel.h"
 
 /*
  * References in a chunk, at least. Short chunks share few lines with the ones before them, and most of their lines

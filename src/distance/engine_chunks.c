@@ -98,7 +98,7 @@ static int make_workers(struct chunks_engine *engine, const struct rsc_engine_op
 }
 
 static int chunks_create(void **state, const struct rsc_engine_options *options, const char *parameter,
-                           struct rsc_error *error) {
+                         struct rsc_error *error) {
     (void)parameter;
     struct chunks_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "parallel engine");

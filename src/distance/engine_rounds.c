@@ -101,7 +101,7 @@ static int make_workers(struct rounds_engine *engine, const struct rsc_engine_op
 }
 
 static int rounds_create(void **state, const struct rsc_engine_options *options, const char *parameter,
-                           struct rsc_error *error) {
+                         struct rsc_error *error) {
     (void)parameter;
     struct rounds_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "parallel engine");

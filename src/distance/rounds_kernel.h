@@ -61,7 +61,7 @@ INLINE void count_answered(struct rounds_engine *engine, struct rounds_worker *w
     const struct rounds_columns *round = engine->round;
     uint32_t kept = 0, next = 0;
     if (engine->grid.cells) {
-        for (uint32_t k = 0; k < rest->count; k++) worker->rd[rest->index[k]] = RSC_RD_COLD; /* for now */
+        for (uint32_t k = 0; k < rest->count; k++) worker->rd[rest->index[k]] = RSC_RD_COLD; /* until they are answered */
         rsc_phase_part_count(&worker->phases, round->first + at + done, worker->rd, count,
                              engine->tags.rd_cap ? engine->tags.rd_cap : UINT64_MAX);
     }

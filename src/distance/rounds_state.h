@@ -21,12 +21,13 @@
 #define RSC_PARTS 64u
 /* References of a piece: 32 lines of the bitmap. What a worker needs of one stays in its own cache. */
 #define RSC_PIECE_MOST (32u * RSC_RANK_LINE_SLOTS)
+/* Pieces of a worker in a round. 9, 18, 36 and 72 had 122, 127, 121 and 107 M references/s with 16 workers (uniform, 600 K lines). */
 #define RSC_SLICE_PIECES 18u
 #define RSC_ROUNDS_BLOCK RSC_EXACT_BLOCK
-/* Stretches of the bitmap that are brought up to date by one worker at a time, at most. */
+/* Stretches of the bitmap that are brought up to date by one worker at a time, at most; and where lines go that have no bit yet. */
 #define RSC_RANGES_MOST 64u
-#define RSC_TAKEN_BLOCK 510u
 #define RSC_RANGE_NONE RSC_RANGES_MOST
+#define RSC_TAKEN_BLOCK 510u
 
 /* References as they were pushed; `who` and `tag` are NULL where they are not needed. */
 struct rounds_columns {

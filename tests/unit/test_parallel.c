@@ -54,13 +54,21 @@ static void by_its_name(void **state) {
     struct rsc_profile *profile;
     struct rsc_error error;
     (void)state;
-    assert_int_equal(rsc_engine_new(&engine, &options, &error), 0);
-    assert_int_equal(rsc_engine_finish(engine, &profile, &error), 0); /* nothing was pushed */
-    assert_int_equal(profile->references, 0);
-    assert_string_equal(profile->made.by, "parallel");
-    assert_int_equal(profile->made.workers, 3);
-    rsc_profile_free(profile);
-    rsc_engine_free(engine);
+    for (uint32_t batches = 0; batches < 4; batches++) { /* nothing, then something, in chunks and in rounds */
+        options.workers = batches % 2 ? 9 : 3;
+        assert_int_equal(rsc_engine_new(&engine, &options, &error), 0);
+        for (uint32_t i = 0; i < batches / 2 * 2; i++) {
+            struct rsc_batch batch = distinct_lines(0);
+            assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
+        }
+        assert_int_equal(rsc_engine_finish(engine, &profile, &error), 0);
+        assert_int_equal(profile->references, batches / 2 * 2 * BATCH);
+        assert_int_equal(profile->cold, batches / 2 * BATCH);
+        assert_string_equal(profile->made.by, "parallel");
+        assert_int_equal(profile->made.workers, options.workers);
+        rsc_profile_free(profile);
+        rsc_engine_free(engine);
+    }
     options.engine = "parallel:4";
     assert_int_equal(rsc_engine_new(&engine, &options, &error), RSC_EINVAL);
 }
