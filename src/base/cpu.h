@@ -18,4 +18,13 @@ enum rsc_simd rsc_simd_best(void);
 
 const char *rsc_simd_name(enum rsc_simd simd);
 
+/* To be called between two looks at what another thread may have changed. */
+static inline void rsc_cpu_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 #endif

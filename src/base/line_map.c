@@ -18,6 +18,17 @@
 
 static uint64_t entries_before_growth(uint64_t buckets) { return buckets * RSC_BUCKET_ENTRIES * 7 / 8; }
 
+/* The first sixteen are none of a line's: 0 is no unit. */
+static void hand_out_none(struct rsc_line_map *map) {
+    map->unit_count = 16;
+    if (map->looks_ahead) map->units[0] = RSC_UNIT_OTHER;
+}
+
+void rsc_line_map_look_ahead(struct rsc_line_map *map) {
+    map->looks_ahead = 1;
+    hand_out_none(map);
+}
+
 int rsc_line_map_init(struct rsc_line_map *map) {
     memset(map, 0, sizeof *map);
     if (getrandom(&map->multiplier, sizeof map->multiplier, 0) != (ssize_t)sizeof map->multiplier)
@@ -34,7 +45,7 @@ int rsc_line_map_init(struct rsc_line_map *map) {
         map->units = rsc_pages_new(map->unit_room * sizeof *map->units);
     }
     if (!map->units) goto no_memory;
-    map->unit_count = 16; /* unit 0 is no unit */
+    hand_out_none(map);
     return 0;
 
 no_memory:
@@ -54,8 +65,9 @@ void rsc_line_map_empty(struct rsc_line_map *map) {
     memset(map->units, 0, map->unit_count * sizeof *map->units);
     if (map->extra) memset(map->extra, 0, map->unit_count * sizeof *map->extra);
     map->used = 0;
-    map->unit_count = 16;
+    hand_out_none(map);
     map->free_single = map->free_trio = 0;
+    map->later_single = map->later_trio = 0;
 }
 
 int rsc_line_map_add_extra(struct rsc_line_map *map) {
@@ -124,11 +136,31 @@ static uint32_t listed_units(struct rsc_line_map *map, uint32_t *head, uint32_t 
     return taken;
 }
 
-static void free_units(struct rsc_line_map *map, uint32_t *head, uint32_t first, uint32_t size) {
-    memset(map->units + first, 0, size * sizeof *map->units);
-    if (map->extra) memset(map->extra + first, 0, size * sizeof *map->extra);
-    map->units[first] = RSC_UNIT_OTHER | *head / size;
-    *head = first;
+/* Every one holds RSC_UNIT_OTHER from here on, and as the header of a trio, that no line is in it. */
+static void free_units(struct rsc_line_map *map, uint32_t first, uint32_t size) {
+    uint32_t *later = size == 1 ? &map->later_single : &map->later_trio;
+    for (uint32_t k = 0; k < size; k++) {
+        map->units[first + k] = RSC_UNIT_OTHER;
+        if (map->extra) map->extra[first + k] = 0;
+    }
+    map->units[first + size - 1] |= *later / size;
+    *later = first;
+    if (!map->looks_ahead) rsc_line_map_reuse(map);
+}
+
+static void reuse(struct rsc_line_map *map, uint32_t *later, uint32_t *head, uint32_t size) {
+    while (*later) {
+        uint32_t first = *later;
+        *later = (map->units[first + size - 1] & ~RSC_UNIT_OTHER) * size;
+        map->units[first + size - 1] = RSC_UNIT_OTHER;
+        map->units[first] = RSC_UNIT_OTHER | *head / size;
+        *head = first;
+    }
+}
+
+void rsc_line_map_reuse(struct rsc_line_map *map) {
+    reuse(map, &map->later_single, &map->free_single, 1);
+    reuse(map, &map->later_trio, &map->free_trio, 4);
 }
 
 static void move_unit(struct rsc_line_map *map, uint32_t from, uint32_t to) {
@@ -190,7 +222,7 @@ static uint32_t single_to_trio(struct rsc_line_map *map, struct rsc_line_bucket 
     map->units[trio] = RSC_UNIT_OTHER | 2u << 12 | (uint32_t)(line & 15) << 4 | first_offset;
     map->units[trio + 1] = map->units[trio + 2] = map->units[trio + 3] = 0;
     move_unit(map, single, trio + 1);
-    free_units(map, &map->free_single, single, 1);
+    free_units(map, single, 1);
     bucket->key[entry] &= ~15ull;
     bucket->where[entry] = (uint32_t)RSC_UNITS_TRIO << 30 | trio >> 2;
     return trio + 2;
@@ -203,7 +235,7 @@ static uint32_t trio_to_full(struct rsc_line_map *map, struct rsc_line_bucket *b
     if (!full) return 0;
     uint32_t trio = rsc_line_map_first_unit(bucket->where[entry]), header = map->units[trio];
     for (uint32_t k = 0; k < 3; k++) move_unit(map, trio + 1 + k, full + (header >> 4 * k & 15));
-    free_units(map, &map->free_trio, trio, 4);
+    free_units(map, trio, 4);
     bucket->where[entry] = (uint32_t)RSC_UNITS_FULL << 30 | full >> 4;
     return full + (uint32_t)(line & 15);
 }

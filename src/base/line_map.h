@@ -54,6 +54,9 @@ struct rsc_line_map {
     uint64_t unit_room;
     int whole_blocks; /* set before the first line is added: every block is full from the start, and no unit ever moves */
     uint32_t free_single, free_trio; /* heads of lists through the units; 0: empty */
+    /* The same, of units given up since rsc_line_map_reuse(): where looks_ahead. */
+    int looks_ahead;
+    uint32_t later_single, later_trio;
     uint32_t moved_from[3], moved_to[3], moved_count; /* by the last rsc_line_map_add() */
 };
 
@@ -75,6 +78,15 @@ uint64_t rsc_line_map_bytes(const struct rsc_line_map *map);
  * unit, or 0 when out of memory or numbers (*status: RSC_ENOMEM or RSC_ELIMIT).
  */
 uint32_t rsc_line_map_add(struct rsc_line_map *map, uint64_t line, int *status);
+
+/*
+ * For callers that look lines up ahead of their turn; before the first line is added. From then on, what
+ * rsc_line_map_where() said may be kept while lines are added: if the line's unit has moved since, rsc_line_map_unit()
+ * gives one that holds RSC_UNIT_OTHER or more, as unit 0 does. This ends with reuse(): units given up since the
+ * last one may be handed out again.
+ */
+void rsc_line_map_look_ahead(struct rsc_line_map *map);
+void rsc_line_map_reuse(struct rsc_line_map *map);
 
 /*
  * Calls visit(context, line, unit) for the unit of every line added. Full blocks
@@ -128,19 +140,28 @@ static inline uint32_t rsc_line_map_where(const struct rsc_line_map *map, uint64
     return where >> 30 == RSC_UNITS_SINGLE && bucket->key[entry] != line ? 0 : where;
 }
 
+/* Units are handed out in ones, fours and sixteens; 0 for a `where` of 0. */
 static inline uint32_t rsc_line_map_first_unit(uint32_t where) {
-    return (where & 0x3fffffff) << (where >> 30 == RSC_UNITS_FULL ? 4 : where >> 30 == RSC_UNITS_TRIO ? 2 : 0);
+    return (where & 0x3fffffff) << ((2 * (where >> 30) - 2) & 31);
 }
 
-/* The line's unit, from what rsc_line_map_where() said; 0: none. */
+/* Which of a trio's units (1 to 3) is that of the line with this offset in its block; 0: none. */
+static inline uint32_t rsc_line_trio_unit(uint32_t header, uint32_t offset) {
+    /* The lowest nibble that equals the offset has its top bit left in `same`, if it is in use. */
+    uint32_t differs = header ^ offset * 0x111;
+    uint32_t same = (differs - 0x111) & ~differs & 0x888 & ((1u << 4 * (header >> 12 & 3)) - 1);
+    return same ? (uint32_t)__builtin_ctz(same) / 4 + 1 : 0;
+}
+
+/*
+ * The line's unit, from what rsc_line_map_where() said; 0: none. Without a branch, as nobody can foresee what kind of
+ * block comes next: zipf over 10 M lines has a third of each.
+ */
 static inline uint32_t rsc_line_map_unit(const struct rsc_line_map *map, uint64_t line, uint32_t where) {
-    uint32_t first = rsc_line_map_first_unit(where);
-    if (where >> 30 == RSC_UNITS_FULL) return first + (uint32_t)(line & 15);
-    if (where >> 30 != RSC_UNITS_TRIO) return first;
-    uint32_t header = map->units[first];
-    for (uint32_t k = 0; k < (header >> 12 & 3); k++)
-        if ((header >> 4 * k & 15) == (line & 15)) return first + 1 + k;
-    return 0;
+    uint32_t first = rsc_line_map_first_unit(where), kind = where >> 30, offset = (uint32_t)(line & 15);
+    uint32_t of_trio = rsc_line_trio_unit(map->units[first], offset);
+    uint32_t unit = first + (kind == RSC_UNITS_FULL ? offset : kind == RSC_UNITS_TRIO ? of_trio : 0);
+    return kind == RSC_UNITS_TRIO && !of_trio ? 0 : unit;
 }
 
 #endif

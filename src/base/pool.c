@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/fail.h"
 
 /* Runs of iterations per participant: enough for the last ones to even out. */
@@ -67,14 +68,6 @@ unsigned rsc_pool_cpu_count(void) {
         if (count > 0) return (unsigned)count;
     }
     return 1;
-}
-
-static void pause_shortly(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
 }
 
 unsigned rsc_pool_workers(const struct rsc_pool *pool) { return pool->workers; }
@@ -168,7 +161,7 @@ void rsc_pool_for(struct rsc_pool *pool, size_t count, void (*body)(void *arg, s
     pthread_mutex_unlock(&pool->lock);
 
     run_iterations(&loop);
-    for (int i = 0; i < LOOKS && atomic_load_explicit(&loop.inside, memory_order_relaxed); i++) pause_shortly();
+    for (int i = 0; i < LOOKS && atomic_load_explicit(&loop.inside, memory_order_relaxed); i++) rsc_cpu_pause();
 
     pthread_mutex_lock(&pool->lock);
     struct loop **link = &pool->loops;
@@ -182,7 +175,7 @@ void rsc_pool_for(struct rsc_pool *pool, size_t count, void (*body)(void *arg, s
 static void wait_for_news(struct rsc_pool *pool) {
     unsigned before = atomic_load_explicit(&pool->news, memory_order_relaxed);
     pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < LOOKS && atomic_load_explicit(&pool->news, memory_order_relaxed) == before; i++) pause_shortly();
+    for (int i = 0; i < LOOKS && atomic_load_explicit(&pool->news, memory_order_relaxed) == before; i++) rsc_cpu_pause();
     pthread_mutex_lock(&pool->lock);
     if (atomic_load_explicit(&pool->news, memory_order_relaxed) == before && !pool->ending) pthread_cond_wait(&pool->work, &pool->lock);
 }

@@ -81,7 +81,7 @@ int rsc_rank_init(struct rsc_rank_bitmap *rank, uint64_t places) {
     memset(rank, 0, sizeof *rank);
     if (places > RSC_RANK_PLACES_MAX) return RSC_ELIMIT;
     uint64_t lines = places / RSC_RANK_LINE_SLOTS + 1;
-    rank->line_count = (uint32_t)((lines + 31) / 32 * 32);
+    rank->line_count = (uint32_t)((lines + 31) / 32 * 32) + 32;
     rank->lines = rsc_pages_new((uint64_t)rank->line_count * 64);
     rank->group = rsc_pages_new((uint64_t)rank->line_count * sizeof *rank->group);
     if (!rank->lines || !rank->group) goto no_memory;
@@ -127,6 +127,16 @@ void rsc_rank_enter(struct rsc_rank_bitmap *rank, uint32_t word) {
         }
         uint64_t before = (line[7] >> 9 * (place - 1) & 511) + (uint64_t)__builtin_popcountll(line[place - 1]);
         line[7] = (line[7] & ((1ull << 9 * place) - 1)) | before << 9 * place;
+    }
+}
+
+void rsc_rank_set_range(struct rsc_rank_bitmap *rank, uint32_t place, uint32_t count) {
+    rank->set += count;
+    for (uint32_t part; count; place += part, count -= part) {
+        uint32_t slot = rsc_rank_slot(place), bit = slot & 63;
+        part = 64 - bit < count ? 64 - bit : count;
+        if (slot >> 6 != rank->word) rsc_rank_enter(rank, slot >> 6);
+        rank->lines[slot >> 6] |= ~0ull >> (64 - part) << bit;
     }
 }
 

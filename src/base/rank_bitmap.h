@@ -44,7 +44,7 @@ struct rsc_rank_bitmap {
     uint16_t *group;                        /* one a line */
     uint32_t *level[RSC_RANK_LEVELS_MAX];   /* level[0]: one a group, level[k+1]: one a node of level k */
     uint32_t level_count;
-    uint32_t line_count; /* capacity, a multiple of 32 */
+    uint32_t line_count; /* a multiple of 32, the last of which have no places: see rsc_rank_nowhere() */
     uint32_t word;       /* the last word entered: slot >> 6 */
     uint64_t set;        /* bits set */
 };
@@ -85,7 +85,7 @@ static inline uint32_t rsc_rank_slot(uint32_t place) {
 
 /* Places there are. */
 static inline uint64_t rsc_rank_places(const struct rsc_rank_bitmap *rank) {
-    return (uint64_t)rank->line_count * RSC_RANK_LINE_SLOTS;
+    return (uint64_t)(rank->line_count - 32) * RSC_RANK_LINE_SLOTS;
 }
 
 /* Bits set in the whole line. */
@@ -110,6 +110,9 @@ static inline void rsc_rank_set(struct rsc_rank_bitmap *rank, uint32_t slot) {
     rank->set++;
 }
 
+/* Sets `count` places from `place` on, which is behind every one set before. */
+void rsc_rank_set_range(struct rsc_rank_bitmap *rank, uint32_t place, uint32_t count);
+
 /* Bits set before `slot`. */
 static inline uint32_t rsc_rank_before(const struct rsc_rank_bitmap *rank, uint32_t slot) {
     uint32_t line_index = slot >> 9, word = slot >> 6 & 7, node = line_index >> 5;
@@ -120,8 +123,17 @@ static inline uint32_t rsc_rank_before(const struct rsc_rank_bitmap *rank, uint3
     return before;
 }
 
-/* Takes away the set bit at `slot` and says how many are set before it. */
-static inline uint32_t rsc_rank_take(struct rsc_rank_bitmap *rank, uint32_t slot) {
+/*
+ * A slot that is never set: it may be taken all the same, which changes nothing that counts, so that a caller need not
+ * ask. It stands behind all places, last of its line, group and nodes.
+ */
+static inline uint32_t rsc_rank_nowhere(const struct rsc_rank_bitmap *rank) {
+    return (rank->line_count - 1) << 9 | (RSC_RANK_LINE_SLOTS - 1);
+}
+
+/* rsc_rank_take() for a caller that knows how many levels there are, and keeps count of the set bits itself. */
+static inline __attribute__((always_inline)) uint32_t rsc_rank_take_uncounted(const struct rsc_rank_bitmap *rank,
+                                                                              uint32_t slot, uint32_t levels) {
     uint32_t line_index = slot >> 9, word = slot >> 6 & 7, node = line_index >> 5;
     uint64_t *line = rank->lines + (uint64_t)line_index * 8;
     uint64_t bits = line[word], counts = line[7], bit = 1ull << (slot & 63);
@@ -129,17 +141,21 @@ static inline uint32_t rsc_rank_take(struct rsc_rank_bitmap *rank, uint32_t slot
                       rank->group[line_index];
     line[word] = bits & ~bit;
     line[7] = counts - rsc_rank_later_words[word];
-    rank->set--;
-
     *(rsc_rank_lines_counts *)(rank->group + (line_index & ~31u)) -=
         *(const rsc_rank_lines_counts *)rsc_rank_later_lines[line_index & 31];
-    for (uint32_t k = 0; k < rank->level_count; k++, node >>= 4) {
+    for (uint32_t k = 0; k < levels; k++, node >>= 4) {
         uint32_t *level = rank->level[k];
         before += level[node];
         *(rsc_rank_nodes_counts *)(level + (node & ~15u)) -=
             *(const rsc_rank_nodes_counts *)rsc_rank_later_nodes[node & 15];
     }
     return before;
+}
+
+/* Takes away the set bit at `slot` and says how many are set before it. */
+static inline uint32_t rsc_rank_take(struct rsc_rank_bitmap *rank, uint32_t slot) {
+    rank->set--;
+    return rsc_rank_take_uncounted(rank, slot, rank->level_count);
 }
 
 /* Takes the last bit away: nothing behind it knows of it yet. */

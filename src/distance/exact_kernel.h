@@ -11,6 +11,7 @@
 #ifndef RSC_DISTANCE_EXACT_KERNEL_H
 #define RSC_DISTANCE_EXACT_KERNEL_H
 
+#include "distance/exact_steps.h"
 #include "distance/recent.h"
 
 /* How far ahead: the bucket, the unit, the bit. Two thirds of this and 5/3 of it were within the noise of it. */
@@ -21,6 +22,7 @@
 /* The filter is given up where it answers less than 1/8 of a block beside repeats, and tried again after so many blocks. */
 #define RECENT_PAYS(answered, count) ((answered) >= (count) / 8)
 #define RECENT_REST 64u
+#define REPEATS_PAY 8u /* so is looking for repeats */
 
 #define UNIT_ABSENT UINT32_MAX
 
@@ -153,10 +155,19 @@ static inline __attribute__((always_inline)) int exact_block(struct rsc_exact *e
     return 0;
 }
 
+/* Whether the filter is no good for the next block, nor looking for repeats. To be asked once a block. */
+static inline __attribute__((always_inline)) int goes_in_steps(struct rsc_exact *exact, const uint64_t *lines, uint32_t count) {
+    struct rsc_recent *recent = &exact->recent;
+    if ((RECENT_WIDTH > 1 && !recent->one) || count_repeats(lines, count) > count / REPEATS_PAY) return 0;
+    if (RECENT_WIDTH > 1 && recent->rest-- == 0) recent->one = 0;
+    return 1;
+}
+
 static inline __attribute__((always_inline)) int exact_kernel(struct rsc_exact *exact, const uint64_t *lines,
                                                               const uint32_t *tags, uint32_t count, uint32_t *rd,
                                                               uint64_t *ri, uint32_t *last_tag, int with_ri) {
     struct rsc_recent *recent = &exact->recent;
+    if (goes_in_steps(exact, lines, count)) return exact_steps(exact, lines, tags, count, rd, ri, last_tag, with_ri);
     recent_repeats(exact, lines, tags, count, rd, ri, last_tag, with_ri);
     if (RECENT_WIDTH == 1 || recent->one) {
         int status = exact_block(exact, lines, tags, count, rd, ri, last_tag, with_ri, 1);
@@ -188,14 +199,28 @@ static inline __attribute__((always_inline)) void exact_renumber(struct rsc_exac
 }
 
 /* The four kinds of run. */
-static inline __attribute__((always_inline)) int exact_kernel_for(struct rsc_exact *exact, const uint64_t *lines,
-                                                                  const uint32_t *tags, uint32_t count, uint32_t *rd,
-                                                                  uint64_t *ri, uint32_t *last_tag) {
+static int run(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *tags, uint32_t count, uint32_t *rd,
+               uint64_t *ri, uint32_t *last_tag) {
     if (exact->no_ri)
         return tags ? exact_kernel(exact, lines, tags, count, rd, NULL, last_tag, 0)
                     : exact_kernel(exact, lines, NULL, count, rd, NULL, NULL, 0);
     return tags ? exact_kernel(exact, lines, tags, count, rd, ri, last_tag, 1)
                 : exact_kernel(exact, lines, NULL, count, rd, ri, NULL, 1);
 }
+
+static void renumber(struct rsc_exact *exact, uint64_t *new_time) { exact_renumber(exact, new_time); }
+static int in_steps(struct rsc_exact *exact, const uint64_t *lines, uint32_t count) {
+    return goes_in_steps(exact, lines, count);
+}
+static int exchange_block(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *slots) {
+    return exchange_alone(exact, lines, count, slots);
+}
+static void answer_block(struct rsc_exact *exact, const uint32_t *slots, uint32_t count, uint64_t time, uint32_t *rd,
+                         uint64_t *ri) {
+    answer_alone(exact, slots, count, time, rd, exact->no_ri ? NULL : ri);
+}
+
+#define RSC_EXACT_KERNEL                                                                                               \
+    { .run = run, .renumber = renumber, .in_steps = in_steps, .exchange = exchange_block, .answer = answer_block }
 
 #endif

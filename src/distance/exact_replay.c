@@ -89,6 +89,7 @@ int rsc_exact_put(struct rsc_exact *exact, const struct rsc_held_line *list, uin
         if (!status && list[i].tag && !map->extra) status = rsc_line_map_add_extra(map);
         uint32_t unit = status < 0 ? 0 : rsc_line_map_add(map, list[i].line, &status);
         if (!unit) return status;
+        rsc_line_map_reuse(map);
         if (i + REPLAY_AHEAD < count)
             __builtin_prefetch(map->buckets + rsc_line_map_home(map, list[i + REPLAY_AHEAD].line));
         uint32_t slot = rsc_rank_slot((uint32_t)place);

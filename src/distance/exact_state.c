@@ -18,17 +18,10 @@ static void note_peak(struct rsc_exact *exact, uint64_t extra_bytes) {
 int rsc_exact_init(struct rsc_exact *exact, enum rsc_simd simd, uint64_t places_least) {
     memset(exact, 0, sizeof *exact);
     exact->places_least = places_least ? places_least : PLACES_MIN;
-    exact->run_block = rsc_exact_run_plain;
-    exact->renumber = rsc_exact_renumber_plain;
+    exact->kernel = &rsc_exact_plain;
 #if defined(__x86_64__)
-    if (simd == RSC_SIMD_AVX2) {
-        exact->run_block = rsc_exact_run_avx2;
-        exact->renumber = rsc_exact_renumber_avx2;
-    }
-    if (simd == RSC_SIMD_AVX512) {
-        exact->run_block = rsc_exact_run_avx512;
-        exact->renumber = rsc_exact_renumber_avx512;
-    }
+    if (simd == RSC_SIMD_AVX2) exact->kernel = &rsc_exact_avx2;
+    if (simd == RSC_SIMD_AVX512) exact->kernel = &rsc_exact_avx512;
 #else
     (void)simd;
 #endif
@@ -37,6 +30,7 @@ int rsc_exact_init(struct rsc_exact *exact, enum rsc_simd simd, uint64_t places_
         return RSC_ENOMEM;
     }
     exact->places = rsc_rank_places(&exact->rank);
+    rsc_line_map_look_ahead(&exact->map);
     note_peak(exact, 0);
     return 0;
 }
@@ -55,7 +49,7 @@ static int run(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *t
                uint64_t *ri, uint32_t *last_tag) {
     for (uint32_t done = 0; done < count;) {
         uint32_t part = count - done < RSC_EXACT_BLOCK ? count - done : RSC_EXACT_BLOCK;
-        int status = exact->run_block(exact, lines + done, tags ? tags + done : NULL, part, rd + done,
+        int status = exact->kernel->run(exact, lines + done, tags ? tags + done : NULL, part, rd + done,
                                       ri ? ri + done : NULL, last_tag ? last_tag + done : NULL);
         if (status < 0) return status;
         done += part;
@@ -74,6 +68,12 @@ int rsc_exact_run_tagged(struct rsc_exact *exact, const uint64_t *lines, const u
     return run(exact, lines, tags, count, rd, ri, last_tag);
 }
 
+int rsc_exact_exchange(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *slots) {
+    int status = exact->kernel->exchange(exact, lines, count, slots);
+    note_peak(exact, 0);
+    return status;
+}
+
 static void replace_unit(uint32_t *units, uint32_t count, uint32_t from, uint32_t to) {
     for (uint32_t i = 0; i < count; i++)
         if (units[i] == from) units[i] = to;
@@ -82,6 +82,7 @@ static void replace_unit(uint32_t *units, uint32_t count, uint32_t from, uint32_
 uint32_t rsc_exact_add(struct rsc_exact *exact, uint32_t k, uint32_t ahead, int *status) {
     struct rsc_unanswered *rest = &exact->unanswered;
     uint32_t unit = rsc_line_map_add(&exact->map, rest->line[k], status);
+    rsc_line_map_reuse(&exact->map);
     if (ahead > rest->count - 1 - k) ahead = rest->count - 1 - k;
     /* neighbours that moved may be in the filter, or looked up already */
     for (uint32_t moved = 0; unit && moved < exact->map.moved_count; moved++) {
@@ -120,6 +121,13 @@ int rsc_exact_shrink_recent(struct rsc_exact *exact, uint32_t keep) {
     return 0;
 }
 
+int rsc_exact_make_room(struct rsc_exact *exact, uint32_t count) {
+    if (rsc_exact_has_room(exact, count)) return 0;
+    int status = rsc_exact_shrink_recent(exact, 0);
+    if (status < 0 || rsc_exact_has_room(exact, count)) return status;
+    return rsc_exact_compact(exact, exact->now);
+}
+
 int rsc_exact_compact(struct rsc_exact *exact, uint64_t time) {
     uint64_t live = exact->rank.set;
     uint64_t places = live * PLACES_PER_LINE;
@@ -139,7 +147,7 @@ int rsc_exact_compact(struct rsc_exact *exact, uint64_t time) {
         }
     }
     note_peak(exact, time_bytes + rsc_rank_bytes(&larger));
-    exact->renumber(exact, new_time);
+    exact->kernel->renumber(exact, new_time);
     if (larger.lines) {
         rsc_rank_free(&exact->rank);
         exact->rank = larger;

@@ -59,6 +59,7 @@ struct rsc_recent {
 
 /* References are looked up this far ahead of their turn, in steps (exact_kernel.h). */
 #define RSC_EXACT_AHEAD 24u
+#define RSC_EXACT_GROUP 32u /* of exact_steps.h */
 
 /* References of a block that the filter did not answer. */
 struct rsc_unanswered {
@@ -67,7 +68,7 @@ struct rsc_unanswered {
     uint32_t left_tag[RSC_EXACT_BLOCK];
     uint32_t index[RSC_EXACT_BLOCK + 1]; /* in the block */
     /* Looked up ahead of time: first its bucket, then its unit, 0 if that is not known yet. */
-    uint32_t unit[RSC_EXACT_BLOCK + RSC_EXACT_AHEAD];
+    uint32_t unit[RSC_EXACT_BLOCK + RSC_EXACT_GROUP];
     uint8_t lane[RSC_EXACT_BLOCK];   /* where it went in the filter */
     uint8_t above[RSC_EXACT_BLOCK];  /* lines in the filter when it came */
     uint8_t leaves[RSC_EXACT_BLOCK]; /* whether a line left for it */
@@ -75,15 +76,31 @@ struct rsc_unanswered {
 };
 
 struct rsc_exact;
-typedef void rsc_exact_renumber_fn(struct rsc_exact *, uint64_t *new_time);
-typedef int rsc_exact_run_fn(struct rsc_exact *, const uint64_t *lines, const uint32_t *tags, uint32_t count,
-                             uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
+
+/* exact_kernel.h, compiled for each width. */
+struct rsc_exact_kernel {
+    int (*run)(struct rsc_exact *, const uint64_t *lines, const uint32_t *tags, uint32_t count, uint32_t *rd, uint64_t *ri,
+               uint32_t *last_tag);
+    /* Every line's new slot, and the time of its use by new place. */
+    void (*renumber)(struct rsc_exact *, uint64_t *new_time);
+    /*
+     * `run` in two halves, for a thread each. in_steps, to be asked once a block, of RSC_EXACT_BLOCK at most, says
+     * whether the block can be taken so; else it needs `run`, when all that went before is answered. exchange gives
+     * the slots of the lines' last uses (room for RSC_EXACT_GROUP more) after rsc_exact_make_room(), and answer
+     * what they come to, `time` being the references seen before the block.
+     */
+    int (*in_steps)(struct rsc_exact *, const uint64_t *lines, uint32_t count);
+    int (*exchange)(struct rsc_exact *, const uint64_t *lines, uint32_t count, uint32_t *slots);
+    void (*answer)(struct rsc_exact *, const uint32_t *slots, uint32_t count, uint64_t time, uint32_t *rd, uint64_t *ri);
+};
+extern const struct rsc_exact_kernel rsc_exact_plain, rsc_exact_avx2, rsc_exact_avx512;
 
 struct rsc_exact {
     struct rsc_line_map map;
     struct rsc_rank_bitmap rank;
     uint64_t now;           /* references seen */
     uint64_t distinct;      /* lines held */
+    uint32_t in_stack;      /* of exact_steps.h: the same, when the reference answered next came */
     uint64_t compacted;     /* lines there were at the last compaction: places below are old */
     uint32_t compacted_slot; /* the same as a slot */
     uint64_t time_of_place;  /* time minus place, of those after */
@@ -93,8 +110,7 @@ struct rsc_exact {
     int no_ri;
     uint64_t places_least;
     uint64_t peak_bytes; /* most memory held at once, growth included */
-    rsc_exact_run_fn *run_block;
-    rsc_exact_renumber_fn *renumber;
+    const struct rsc_exact_kernel *kernel;
     struct rsc_recent recent;
     struct rsc_unanswered unanswered;
 };
@@ -136,6 +152,17 @@ static inline uint64_t rsc_exact_distinct(const struct rsc_exact *exact) { retur
 /* Moves lines from the filter to the bitmap, oldest first, until it holds `keep`. Returns 0 or an error. */
 int rsc_exact_shrink_recent(struct rsc_exact *exact, uint32_t keep);
 
+/* Whether rsc_exact_make_room() has nothing to do. */
+static inline int rsc_exact_has_room(const struct rsc_exact *exact, uint32_t count) {
+    return !exact->recent.count && exact->now - exact->time_of_place + count <= exact->places;
+}
+
+/* Empties the filter, and compacts unless there are places for a block of `count`. All that went before must be answered. */
+int rsc_exact_make_room(struct rsc_exact *exact, uint32_t count);
+
+/* The kernel's exchange(). Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+int rsc_exact_exchange(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *slots);
+
 /*
  * What the kernels call now and then. compact: renumbers the lines, so that a use
  * at `time`, later than any in the bitmap, has a place. add: the unit of
@@ -144,9 +171,5 @@ int rsc_exact_shrink_recent(struct rsc_exact *exact, uint32_t keep);
  */
 int rsc_exact_compact(struct rsc_exact *exact, uint64_t time);
 uint32_t rsc_exact_add(struct rsc_exact *exact, uint32_t k, uint32_t ahead, int *status);
-
-/* The kernel, compiled for each width. renumber: every line's new slot, and the time of its use by new place. */
-rsc_exact_run_fn rsc_exact_run_plain, rsc_exact_run_avx2, rsc_exact_run_avx512;
-rsc_exact_renumber_fn rsc_exact_renumber_plain, rsc_exact_renumber_avx2, rsc_exact_renumber_avx512;
 
 #endif

@@ -2,7 +2,7 @@
  * property_parallel.c - the parallel engine against the serial one and brute force.
  *
  * Random traces of all shapes, with several threads, instructions, events and
- * accesses that straddle lines, go through 1 to 5 workers, cut in both ways, in chunks
+ * accesses that straddle lines, go through 1 to 5 workers, in each of the ways, in chunks
  * of 1 reference and more, chosen around the trace's own length too. Every number of the profile
  * must be that of the serial engine; distances, intervals, threads and pairs are
  * counted by brute force as well.
@@ -234,6 +234,13 @@ static uint32_t some_chunk(struct rsc_rng *rng, uint64_t references) {
     }
 }
 
+/* Any of the ways, but for stages where something is to be counted by code. */
+static const struct rsc_engine_kind *some_way(struct rsc_rng *rng, const struct traced *traced, uint32_t attribute) {
+    uint64_t drawn = rsc_rng_below(rng, 3);
+    if (drawn == 2 && (attribute == 1 || (attribute == 0 && (traced->pc || traced->event_count)))) drawn = rsc_rng_below(rng, 2);
+    return drawn == 2 ? &rsc_parallel_stages : drawn ? &rsc_parallel_chunks : &rsc_parallel_rounds;
+}
+
 static void one_trace(struct rsc_rng *rng, uint32_t most) {
     static const uint32_t line_sizes[] = {8, 64, 64, 64, 4096};
     struct traced traced;
@@ -253,8 +260,7 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, rng);
     options.workers = 1 + (uint32_t)rsc_rng_below(rng, 5);
     struct rsc_profile *parallel =
-        analyse(rsc_rng_below(rng, 2) ? &rsc_parallel_chunks : &rsc_parallel_rounds, &options,
-                some_chunk(rng, truth.references), &traced, rng);
+        analyse(some_way(rng, &traced, options.attribute), &options, some_chunk(rng, truth.references), &traced, rng);
     check_truth(&truth, parallel, traced.pc && options.attribute != 2, options.no_ri);
     check_same(serial, parallel);
     rsc_profile_free(serial);
@@ -293,7 +299,8 @@ static void phases_where_they_double(void **state) {
             struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, &rng);
             options.workers = 1 + i % 4;
             uint32_t chunk = i % 2 ? 1 + traced.trace.count / 7 : traced.trace.count;
-            struct rsc_profile *parallel = analyse(i % 5 ? &rsc_parallel_chunks : &rsc_parallel_rounds, &options, chunk, &traced, &rng);
+            const struct rsc_engine_kind *way = i % 5 == 0 ? &rsc_parallel_rounds : i % 5 == 1 ? &rsc_parallel_stages : &rsc_parallel_chunks;
+            struct rsc_profile *parallel = analyse(way, &options, chunk, &traced, &rng);
             check_same(serial, parallel);
             rsc_profile_free(serial);
             rsc_profile_free(parallel);
@@ -326,9 +333,9 @@ static void long_traces_in_chunks_that_grow(void **state) {
         struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .phases = 9, .workers = 1};
         struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, &rng);
         options.workers = 1 + (uint32_t)(s + 1) % 5;
-        for (int rounds = 0; rounds < 2; rounds++) {
-            struct rsc_profile *parallel =
-                analyse(rounds ? &rsc_parallel_rounds : &rsc_parallel_chunks, &options, 0, &traced, &rng);
+        static const struct rsc_engine_kind *const ways[] = {&rsc_parallel_chunks, &rsc_parallel_rounds, &rsc_parallel_stages};
+        for (int way = 0; way < (traced.pc ? 2 : 3); way++) {
+            struct rsc_profile *parallel = analyse(ways[way], &options, 0, &traced, &rng);
             check_same(serial, parallel);
             rsc_profile_free(parallel);
         }

@@ -31,13 +31,15 @@ static struct rsc_batch distinct_lines(uint64_t first) {
 
 static void destroyed_at_any_moment(void **state) {
     (void)state;
-    for (uint32_t turn = 0; turn < 24; turn++) {
-        const struct rsc_engine_kind *way = turn % 2 ? &rsc_parallel_rounds : &rsc_parallel_chunks;
-        uint32_t pushes = turn / 2;
+    for (uint32_t turn = 0; turn < 36; turn++) {
+        static const struct rsc_engine_kind *const ways[] = {&rsc_parallel_chunks, &rsc_parallel_rounds, &rsc_parallel_stages};
+        const struct rsc_engine_kind *way = ways[turn % 3];
+        uint32_t pushes = turn / 3;
         struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .workers = 1 + pushes % 4};
         void *engine;
         assert_int_equal(way->create(&engine, &options, NULL, NULL), 0);
-        (turn % 2 ? rsc_rounds_set_slice : rsc_chunks_set_length)(engine, 20 + 700 * (pushes % 3));
+        if (way == &rsc_parallel_chunks) rsc_chunks_set_length(engine, 20 + 700 * (pushes % 3));
+        if (way == &rsc_parallel_rounds) rsc_rounds_set_slice(engine, 20 + 700 * (pushes % 3));
         for (uint32_t i = 0; i < pushes; i++) {
             struct rsc_batch batch = distinct_lines(i * BATCH / 2);
             if (pushes % 2) batch.pc = pc;
@@ -54,15 +56,17 @@ static void by_its_name(void **state) {
     struct rsc_profile *profile;
     struct rsc_error error;
     (void)state;
-    for (uint32_t batches = 0; batches < 4; batches++) { /* nothing, then something, in chunks and in rounds */
-        options.workers = batches % 2 ? 9 : 3;
+    for (uint32_t turn = 0; turn < 6; turn++) { /* nothing, then something, in each of the ways */
+        static const uint32_t workers[] = {3, 5, 9};
+        uint32_t batches = turn / 3 * 2;
+        options.workers = workers[turn % 3];
         assert_int_equal(rsc_engine_new(&engine, &options, &error), 0);
-        for (uint32_t i = 0; i < batches / 2 * 2; i++) {
+        for (uint32_t i = 0; i < batches; i++) {
             struct rsc_batch batch = distinct_lines(0);
             assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
         }
         assert_int_equal(rsc_engine_finish(engine, &profile, &error), 0);
-        assert_int_equal(profile->references, batches / 2 * 2 * BATCH);
+        assert_int_equal(profile->references, batches * BATCH);
         assert_int_equal(profile->cold, batches / 2 * BATCH);
         assert_string_equal(profile->made.by, "parallel");
         assert_int_equal(profile->made.workers, options.workers);
@@ -100,7 +104,7 @@ static void out_of_memory(void **state) {
     static const struct {
         uint32_t workers;
         uint64_t limit;
-    } ways[] = {{2, 800u << 20}, {8, 800u << 20}}; /* chunks, and rounds */
+    } ways[] = {{2, 300u << 20}, {4, 800u << 20}, {8, 800u << 20}}; /* stages, chunks, rounds */
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         int status;
