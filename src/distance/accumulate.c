@@ -102,11 +102,11 @@ static int see_kinds(struct rsc_accumulator *sum, const struct rsc_batch *batch)
 }
 
 int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch) {
-    uint64_t highest = 0, differ = 0, first = batch->count ? batch->meta[0] : 0;
-    for (uint32_t i = 0; i < batch->count; i++) {
+    uint64_t differ = 0, first = batch->count ? batch->meta[0] : 0, highest = first >> 40;
+    for (uint32_t i = 0; i < batch->count; i++) differ |= batch->meta[i] ^ first;
+    for (uint32_t i = 0; differ >> 40 && i < batch->count; i++) {
         uint64_t thread = batch->meta[i] >> 40;
         if (thread > highest) highest = thread;
-        differ |= batch->meta[i] ^ first;
     }
     /* a batch of the one kind seen so far needs no closer look */
     if (batch->count && ((differ >> 32 & 0xff) || sum->kinds_seen != 1u << kind_slot(first)) && see_kinds(sum, batch) < 0)

@@ -90,6 +90,54 @@ static void shapes(void **state) {
         }
 }
 
+/* Lines are looked up some time before they are added: what was found is theirs, or is seen to be out of date. */
+static void follow_ahead(uint64_t (*draw)(struct rsc_rng *), uint64_t seed) {
+    enum { AHEAD = 200, BLOCKS = 100 };
+    struct rsc_line_map map;
+    struct rsc_rng rng;
+    uint64_t *lines = malloc(AHEAD * BLOCKS * sizeof *lines);
+    uint32_t distinct = 0, where[AHEAD];
+    int status = 0;
+    rsc_rng_seed(&rng, seed, 0);
+    assert_int_equal(rsc_line_map_init(&map), 0);
+    rsc_line_map_look_ahead(&map);
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        uint64_t drawn[AHEAD];
+        for (uint32_t i = 0; i < AHEAD; i++) {
+            drawn[i] = draw(&rng);
+            where[i] = rsc_line_map_where(&map, drawn[i], rsc_line_map_home(&map, drawn[i]));
+        }
+        for (uint32_t i = 0; i < AHEAD; i++) {
+            uint32_t unit = rsc_line_map_unit(&map, drawn[i], where[i]), held = map.units[unit];
+            if (held >= RSC_UNIT_OTHER) {
+                unit = rsc_line_map_add(&map, drawn[i], &status);
+                assert_int_not_equal(unit, 0);
+                held = map.units[unit];
+            }
+            assert_int_equal(unit_of(&map, drawn[i]), unit);
+            if (held) {
+                assert_int_equal(lines[held - 1], drawn[i]);
+                continue;
+            }
+            lines[distinct++] = drawn[i];
+            map.units[unit] = distinct;
+        }
+        rsc_line_map_reuse(&map);
+    }
+    for (uint32_t i = 0; i < distinct; i++) assert_int_equal(map.units[unit_of(&map, lines[i])], i + 1);
+    rsc_line_map_empty(&map);
+    assert_int_equal(unit_of(&map, lines[0]), 0);
+    assert_int_equal(map.units[0], RSC_UNIT_OTHER);
+    rsc_line_map_free(&map);
+    free(lines);
+}
+
+static void looked_up_ahead(void **state) {
+    (void)state;
+    uint64_t (*const draws[])(struct rsc_rng *) = {dense, sparse, any, pairs, few, ends};
+    for (size_t i = 0; i < sizeof draws / sizeof *draws; i++) follow_ahead(draws[i], i);
+}
+
 /* What the opening comment of line_map.h promises of memory. */
 static void memory(void **state) {
     struct rsc_line_map map;
@@ -146,6 +194,7 @@ static void after_every_growth(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes),
+        cmocka_unit_test(looked_up_ahead),
         cmocka_unit_test(after_every_growth),
         cmocka_unit_test(memory),
         cmocka_unit_test(limited_address_space),

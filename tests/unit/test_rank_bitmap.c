@@ -80,6 +80,35 @@ static void jumps(void **state) {
     follow(4000000, 448 * 512, 50, 10, 1, 300000);
 }
 
+/* Many places at a time, ahead of bits that are taken; and a slot that is nowhere, taken in between. */
+static void ranges(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        uint64_t places = seed % 3 ? 3000 : 500000, next = 0;
+        struct rsc_rank_bitmap rank;
+        struct rsc_rng rng;
+        uint8_t *bits = calloc(places, 1);
+        rsc_rng_seed(&rng, seed, 2);
+        assert_int_equal(rsc_rank_init(&rank, places), 0);
+        while (next < places) {
+            uint32_t count = (uint32_t)rsc_rng_below(&rng, seed % 2 ? 200 : 3000);
+            if (count > places - next) count = (uint32_t)(places - next);
+            rsc_rank_set_range(&rank, (uint32_t)next, count);
+            for (uint32_t i = 0; i < count; i++) bits[next++] = 1;
+            for (uint32_t i = 0; next && i < count; i++) {
+                uint64_t victim = rsc_rng_below(&rng, next);
+                if (bits[victim]) rsc_rank_take(&rank, rsc_rank_slot((uint32_t)victim));
+                else rsc_rank_take_uncounted(&rank, rsc_rank_nowhere(&rank), rank.level_count);
+                bits[victim] = 0;
+            }
+            if (next < places && rsc_rng_below(&rng, 4) == 0) next++;
+        }
+        compare(&rank, bits, places);
+        rsc_rank_free(&rank);
+        free(bits);
+    }
+}
+
 /* Words written from outside: counts as if every bit had been set one by one, and places after them to go on with. */
 static void words_taken_over(void **state) {
     (void)state;
@@ -124,6 +153,7 @@ int main(void) {
         cmocka_unit_test(small_ones),
         cmocka_unit_test(across_groups_and_levels),
         cmocka_unit_test(jumps),
+        cmocka_unit_test(ranges),
         cmocka_unit_test(words_taken_over),
         cmocka_unit_test(limits),
     };
