@@ -97,15 +97,15 @@ static uint64_t run_exact(struct rsc_histogram *rd_sum, enum rsc_simd simd, int 
     for (uint32_t done = 0; done < list.count; done += BLOCK) {
         uint32_t part = list.count - done < BLOCK ? list.count - done : BLOCK;
         need(rsc_exact_run(&exact, list.lines + done, part, rd, ri), "engine");
+        /* first uses are counted as distance 0, and taken away again: a branch would be as random as they are */
         for (uint32_t i = 0; i < part; i++) {
-            if (rd[i] == RSC_RD_COLD) {
-                cold++;
-                continue;
-            }
-            rd_sum->count[rsc_bin_of_fine(rd[i])]++;
-            if (with_ri) ri_sum.count[rsc_bin_of_fine(ri[i])]++;
+            uint32_t first_use = rd[i] == RSC_RD_COLD;
+            cold += first_use;
+            rd_sum->count[rsc_bin_of_fine_any(first_use ? 0 : rd[i])]++;
         }
+        for (uint32_t i = 0; with_ri && i < part; i++) ri_sum.count[rsc_bin_of_fine_any(ri[i])]++;
     }
+    rd_sum->count[0] -= cold;
     *bytes_per_line = (double)exact.peak_bytes / (double)rsc_exact_distinct(&exact);
     rsc_histogram_free(&ri_sum);
     rsc_exact_free(&exact);

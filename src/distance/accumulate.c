@@ -120,25 +120,40 @@ int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_ba
     return 0;
 }
 
-static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+/* The bin of a value; where nobody can foresee on which side of 1024 it is, without a branch. */
+static inline __attribute__((always_inline)) uint32_t bin_of(uint64_t value, int any) {
+    return any ? rsc_bin_of_fine_any(value) : rsc_bin_of_fine(value);
+}
+
+static inline __attribute__((always_inline)) void count_values(struct rsc_accumulator *sum, const uint32_t *rd,
+                                                               const uint64_t *ri, uint32_t count, int any) {
     uint64_t *rd_count = sum->rd.count, *ri_count = sum->ri.count;
-    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, cold = 0, capped = 0, none = 0;
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, capped = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (rd[i] >= RSC_RD_INVALIDATED) {
-            none++;
-            cold += rd[i] == COLD;
-            continue;
-        }
-        if (ri) ri_count[rsc_bin_of_fine(ri[i])]++;
+        if (rd[i] >= RSC_RD_INVALIDATED) continue;
+        if (ri) ri_count[bin_of(ri[i], any)]++;
         if (rd[i] >= cap)
             capped++;
         else
-            rd_count[rsc_bin_of_fine(rd[i])]++;
+            rd_count[bin_of(rd[i], any)]++;
     }
+    sum->rd_capped += capped;
+}
+
+static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, cold = 0, none = 0, small = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        none += rd[i] >= RSC_RD_INVALIDATED;
+        cold += rd[i] == COLD;
+        small += rd[i] < 1024;
+    }
+    if (small > count / 16 && small < count - count / 16)
+        count_values(sum, rd, ri, count, 1);
+    else
+        count_values(sum, rd, ri, count, 0);
     sum->references += count;
     sum->cold += cold;
     sum->invalidated += none - cold;
-    sum->rd_capped += capped;
     if (!sum->bins_per_octave) return;
     for (uint32_t i = 0; i < count; i++) {
         if (rd[i] >= RSC_RD_INVALIDATED) continue;

@@ -431,7 +431,9 @@ $ body none.csv --engine parallel --phases 3 | sed -n 2p
 $ body aa.din --engine parallel --threads 1 | sed -n 2p
  "accesses":2,"references":2,"cold":1,"invalidated":0,"distinct":1,
 $ reusescope analyze mix.rsct --engine parallel --threads 2 -v -q -o out.json 2>&1 | grep parallel
-reusescope: parallel engine (*): 2 workers, * references on average (glob)
+reusescope: parallel engine (*): in two stages, * blocks, * MiB at most (glob)
+$ reusescope analyze mix.rsct --engine parallel --threads 4 -v -q -o out.json 2>&1 | grep parallel
+reusescope: parallel engine (*): 4 workers, * references on average (glob)
 $ reusescope analyze mix.rsct --engine parallel:3 -o out.json
 reusescope: engine 'parallel:3': parallel takes no parameter
 [2]
