@@ -85,6 +85,21 @@ static uint64_t run_baseline(struct rsc_histogram *rd) {
 
 /* ---- ours ---- */
 
+/*
+ * First uses are counted as distance and interval 0. As in accumulate.c, values on both sides of 1024 are counted without
+ * asking on which: where they are mixed, a branch would be as random as they are.
+ */
+static void count_block(struct rsc_histogram *rd_sum, struct rsc_histogram *ri_sum, const uint32_t *rd, const uint64_t *ri,
+                        uint32_t count) {
+    uint32_t small = 0;
+    for (uint32_t i = 0; i < count; i++) small += rd[i] < 1024;
+    int mixed = small > count / 16 && small < count - count / 16;
+    for (uint32_t i = 0; mixed && i < count; i++) rd_sum->count[rsc_bin_of_fine_any(rd[i] == RSC_RD_COLD ? 0 : rd[i])]++;
+    for (uint32_t i = 0; !mixed && i < count; i++) rd_sum->count[rsc_bin_of_fine(rd[i] == RSC_RD_COLD ? 0 : rd[i])]++;
+    for (uint32_t i = 0; mixed && ri_sum && i < count; i++) ri_sum->count[rsc_bin_of_fine_any(ri[i])]++;
+    for (uint32_t i = 0; !mixed && ri_sum && i < count; i++) ri_sum->count[rsc_bin_of_fine(ri[i])]++;
+}
+
 static uint64_t run_exact(struct rsc_histogram *rd_sum, enum rsc_simd simd, int with_ri, double *bytes_per_line) {
     static uint32_t rd[BLOCK];
     static uint64_t ri[BLOCK];
@@ -97,13 +112,8 @@ static uint64_t run_exact(struct rsc_histogram *rd_sum, enum rsc_simd simd, int 
     for (uint32_t done = 0; done < list.count; done += BLOCK) {
         uint32_t part = list.count - done < BLOCK ? list.count - done : BLOCK;
         need(rsc_exact_run(&exact, list.lines + done, part, rd, ri), "engine");
-        /* first uses are counted as distance 0, and taken away again: a branch would be as random as they are */
-        for (uint32_t i = 0; i < part; i++) {
-            uint32_t first_use = rd[i] == RSC_RD_COLD;
-            cold += first_use;
-            rd_sum->count[rsc_bin_of_fine_any(first_use ? 0 : rd[i])]++;
-        }
-        for (uint32_t i = 0; with_ri && i < part; i++) ri_sum.count[rsc_bin_of_fine_any(ri[i])]++;
+        count_block(rd_sum, with_ri ? &ri_sum : NULL, rd, ri, part);
+        for (uint32_t i = 0; i < part; i++) cold += rd[i] == RSC_RD_COLD;
     }
     rd_sum->count[0] -= cold;
     *bytes_per_line = (double)exact.peak_bytes / (double)rsc_exact_distinct(&exact);
