@@ -323,6 +323,16 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
     return 0;
 }
 
+void rsc_accumulate_intervals(struct rsc_accumulator *sum, const uint64_t *ri, uint32_t count) {
+    uint64_t none = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        none += ri[i] == 0;
+        sum->ri.count[rsc_bin_of_fine_any(ri[i])]++;
+        if (sum->bins_per_octave) rsc_histogram_add(&sum->ri_binned, ri[i], ri[i] != 0);
+    }
+    sum->ri.count[0] -= none;
+}
+
 /* ---- in parts ---- */
 
 int rsc_accumulator_need_rows(struct rsc_accumulator *sum, uint64_t threads, uint32_t kinds) {

@@ -80,6 +80,9 @@ int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_ba
 int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                    const uint32_t *rd, const uint64_t *ri, uint32_t count);
 
+/* Counts intervals alone, those that are not 0, of references whose distances were or will be counted without. */
+void rsc_accumulate_intervals(struct rsc_accumulator *sum, const uint64_t *ri, uint32_t count);
+
 /*
  * For engines that cut a trace in time: each worker has an accumulator of its own,
  * without phases (see phase_grid.h), and counts the first use of a line in its

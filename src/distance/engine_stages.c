@@ -8,6 +8,7 @@
  *
  * Blocks that the recent filter is good for are not taken apart: the pushing thread finds their distances too, when all
  * before them are answered, and the other counts them. So is compaction done by the pushing thread, while the other waits.
+ * Intervals need the table's half alone: they are the business of whoever has more time.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,6 +24,8 @@
 
 /* Blocks that the pushing thread may be ahead. */
 #define JOBS 8u
+/* So many behind, the answering thread is spared the intervals. */
+#define BEHIND (JOBS / 2)
 /* Looks at whether the other thread has come further, before going to sleep: as those of pool.c. */
 #define LOOKS 4000
 
@@ -30,6 +33,7 @@ struct job {
     uint32_t count;
     uint64_t time;     /* references before it */
     int is_answered;   /* rd and ri are known */
+    int is_ri_counted;
     int one_kind;      /* every reference is of the kind and thread of meta[0] */
     uint32_t slots[RSC_EXACT_BLOCK + RSC_EXACT_GROUP];
     uint32_t rd[RSC_EXACT_BLOCK];
@@ -43,6 +47,8 @@ struct stages_engine {
     const struct rsc_log *log;
     struct rsc_exact exact;
     uint64_t accesses;
+    struct rsc_accumulator intervals; /* those that the pushing thread counted */
+    uint64_t ri[RSC_EXACT_BLOCK];
     struct rsc_thread *threads; /* those of the last batch */
     uint32_t thread_count, thread_room;
     uint64_t lines[RSC_EXACT_BLOCK];
@@ -66,10 +72,12 @@ struct stages_engine {
 static void answer_job(struct stages_engine *engine, struct job *job) {
     struct rsc_exact *exact = &engine->exact;
     const struct rsc_batch batch = {.count = job->one_kind ? 1 : job->count, .meta = job->meta};
-    if (!job->is_answered) exact->kernel->answer(exact, job->slots, job->count, job->time, job->rd, job->ri);
+    if (!job->is_answered) exact->kernel->answer(exact, job->slots, job->count, job->time, job->rd);
+    if (!job->is_answered && !job->is_ri_counted)
+        exact->kernel->intervals(exact, job->slots, job->count, job->time, job->ri);
     if (atomic_load(&engine->status) < 0) return;
     if (rsc_accumulator_see_threads(&engine->sum, &batch) < 0 ||
-        rsc_accumulate(&engine->sum, &batch, engine->each, job->rd, engine->no_ri ? NULL : job->ri, job->count) < 0)
+        rsc_accumulate(&engine->sum, &batch, engine->each, job->rd, job->is_ri_counted ? NULL : job->ri, job->count) < 0)
         atomic_store(&engine->status, RSC_ENOMEM);
 }
 
@@ -113,6 +121,7 @@ static void wait_until_done(struct stages_engine *engine, uint64_t jobs) {
 static int take_block(struct stages_engine *engine, struct job *job) {
     struct rsc_exact *exact = &engine->exact;
     job->time = exact->now;
+    job->is_ri_counted = engine->no_ri;
     job->is_answered = !exact->kernel->in_steps(exact, engine->lines, job->count);
     if (job->is_answered) {
         wait_until_done(engine, engine->unanswered);
@@ -124,8 +133,14 @@ static int take_block(struct stages_engine *engine, struct job *job) {
         if (status < 0) return status;
     }
     int status = rsc_exact_exchange(exact, engine->lines, job->count, job->slots);
-    engine->unanswered = atomic_load(&engine->queued) + 1;
-    return status;
+    if (status < 0) return status;
+    uint64_t queued = atomic_load(&engine->queued);
+    engine->unanswered = queued + 1;
+    if (job->is_ri_counted || queued - atomic_load(&engine->done) < BEHIND) return 0;
+    exact->kernel->intervals(exact, job->slots, job->count, job->time, engine->ri);
+    rsc_accumulate_intervals(&engine->intervals, engine->ri, job->count);
+    job->is_ri_counted = 1;
+    return 0;
 }
 
 static void tell_who(struct stages_engine *engine, struct job *job, const struct rsc_batch *batch, int one_kind) {
@@ -192,6 +207,7 @@ static void stages_destroy(void *state) {
     rsc_pool_free(engine->pool);
     rsc_exact_free(&engine->exact);
     rsc_accumulator_free(&engine->sum);
+    rsc_accumulator_free(&engine->intervals);
     free(engine->jobs);
     free(engine->threads);
     pthread_cond_destroy(&engine->progress);
@@ -212,6 +228,7 @@ static int stages_create(void **state, const struct rsc_engine_options *options,
     for (uint32_t i = 0; i < RSC_EXACT_BLOCK; i++) engine->each[i] = i;
     engine->jobs = calloc(JOBS, sizeof *engine->jobs);
     int status = engine->jobs && rsc_exact_init(&engine->exact, rsc_simd_best(), 0) == 0 &&
+                         rsc_accumulator_init(&engine->intervals, 0, options->max_distance, options->bins_per_octave) == 0 &&
                          rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) == 0
                      ? rsc_pool_new(&engine->pool, 1, error)
                      : rsc_fail_memory(error, "parallel engine");
@@ -230,6 +247,7 @@ static int stages_finish(void *state, struct rsc_profile **out, struct rsc_error
     struct rsc_late_tags no_tags = {0};
     wait_until_done(engine, atomic_load(&engine->queued));
     if (atomic_load(&engine->status) < 0) return fail(engine, atomic_load(&engine->status), error);
+    if (rsc_accumulator_merge(sum, &engine->intervals) < 0) return rsc_fail_memory(error, "profile");
     sum->accesses = engine->accesses;
     for (uint32_t i = 0; i < engine->thread_count && i < sum->thread_count; i++) {
         sum->threads[i].pid = engine->threads[i].pid;

@@ -215,12 +215,17 @@ static int in_steps(struct rsc_exact *exact, const uint64_t *lines, uint32_t cou
 static int exchange_block(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *slots) {
     return exchange_alone(exact, lines, count, slots);
 }
-static void answer_block(struct rsc_exact *exact, const uint32_t *slots, uint32_t count, uint64_t time, uint32_t *rd,
-                         uint64_t *ri) {
-    answer_alone(exact, slots, count, time, rd, exact->no_ri ? NULL : ri);
+static void answer_block(struct rsc_exact *exact, const uint32_t *slots, uint32_t count, uint64_t time, uint32_t *rd) {
+    answer_alone(exact, slots, count, time, rd);
+}
+static void intervals_of(const struct rsc_exact *exact, const uint32_t *slots, uint32_t count, uint64_t time, uint64_t *ri) {
+    tell_intervals(exact, slots, count, time, ri);
 }
 
 #define RSC_EXACT_KERNEL                                                                                               \
-    { .run = run, .renumber = renumber, .in_steps = in_steps, .exchange = exchange_block, .answer = answer_block }
+    {                                                                                                                  \
+        .run = run, .renumber = renumber, .in_steps = in_steps, .exchange = exchange_block, .answer = answer_block,    \
+        .intervals = intervals_of                                                                                      \
+    }
 
 #endif

@@ -86,12 +86,14 @@ struct rsc_exact_kernel {
     /*
      * `run` in two halves, for a thread each. in_steps, to be asked once a block, of RSC_EXACT_BLOCK at most, says
      * whether the block can be taken so; else it needs `run`, when all that went before is answered. exchange gives
-     * the slots of the lines' last uses (room for RSC_EXACT_GROUP more) after rsc_exact_make_room(), and answer
-     * what they come to, `time` being the references seen before the block.
+     * the slots of the lines' last uses (room for RSC_EXACT_GROUP more) after rsc_exact_make_room(); answer says what
+     * distances these come to, and intervals, which may be either thread's, what intervals, `time` being the references
+     * seen before the block.
      */
     int (*in_steps)(struct rsc_exact *, const uint64_t *lines, uint32_t count);
     int (*exchange)(struct rsc_exact *, const uint64_t *lines, uint32_t count, uint32_t *slots);
-    void (*answer)(struct rsc_exact *, const uint32_t *slots, uint32_t count, uint64_t time, uint32_t *rd, uint64_t *ri);
+    void (*answer)(struct rsc_exact *, const uint32_t *slots, uint32_t count, uint64_t time, uint32_t *rd);
+    void (*intervals)(const struct rsc_exact *, const uint32_t *slots, uint32_t count, uint64_t time, uint64_t *ri);
 };
 extern const struct rsc_exact_kernel rsc_exact_plain, rsc_exact_avx2, rsc_exact_avx512;
 

@@ -251,10 +251,9 @@ static inline __attribute__((always_inline)) int exchange_alone(struct rsc_exact
 
 /* The answers alone: rsc_exact_kernel's answer(). */
 static inline __attribute__((always_inline)) void answer_alone(struct rsc_exact *exact, const uint32_t *slots, uint32_t count,
-                                                               uint64_t time, uint32_t *rd, uint64_t *ri) {
+                                                               uint64_t time, uint32_t *rd) {
     take_places(exact, time, count);
     answer_slots(exact, slots, count, rd, 1);
-    if (ri) tell_intervals(exact, slots, count, time, ri);
 }
 
 #endif
