@@ -121,9 +121,9 @@ static void make_long(struct random_trace *trace, int shape, uint64_t seed) {
 }
 
 /*
- * Bars of 90% over several samples of several traces. Bars where the sample sees
- * nothing wrong are wider than need be (docs/approximate.md), so only too little
- * is a failure; 80% leaves room for chance: bars of one run are right or wrong together.
+ * Bars of 90% over several samples of several traces. Where no sampled reference is
+ * predicted wrongly, and nearly none is, bars hold the truth always (docs/approximate.md),
+ * so there is more than stated; and bars of one run are right or wrong together.
  */
 static void bars_hold_the_truth(void **state) {
     double covered = 0, judged = 0;
@@ -133,7 +133,7 @@ static void bars_hold_the_truth(void **state) {
         make_long(&trace, shape, 4);
         struct rsc_profile *truth = analyse(&trace, "exact", 64, 0);
         double mean_width = 0, points = 0;
-        for (uint64_t seed = 0; seed < 8; seed++) {
+        for (uint64_t seed = 0; seed < 16; seed++) {
             struct rsc_profile *got = analyse(&trace, "aet", 64, seed);
             for (uint64_t lines = 2; lines < truth->distinct; lines = rsc_grid_next(lines, 8)) {
                 struct rsc_mrc_point point = rsc_profile_mrc_at(got, lines);
@@ -145,13 +145,15 @@ static void bars_hold_the_truth(void **state) {
             }
             rsc_profile_free(got);
         }
-        /* holding the truth is no feat for a bar from 0 to 1 */
-        assert_true(mean_width / points < 0.1);
+        /* holding the truth is no feat for wide bars: these are half as wide as two tails and jumps of single distances would
+         * have them (0.0062, 0.0013 and 0.0036 of the references) */
+        const double widest[] = {0.004, 0.0008, 0.0028};
+        assert_true(mean_width / points < widest[shape]);
         rsc_profile_free(truth);
         random_trace_free(&trace);
     }
     print_message("%.1f%% of %.0f bars hold the truth\n", 100 * covered / judged, judged);
-    assert_true(covered / judged > 0.8);
+    assert_true(covered / judged > 0.86 && covered / judged < 0.97);
 }
 
 /* ---- more lines than are held ---- */
@@ -228,7 +230,7 @@ static void sampled_intervals(void **state) {
         rsc_profile_free(model);
     }
     print_message("%.1f%% of %.0f bars hold the truth\n", 100 * covered / judged, judged);
-    assert_true(covered / judged > 0.8);
+    assert_true(covered / judged > 0.84 && covered / judged < 0.96);
     rsc_profile_free(truth);
     random_trace_free(&trace);
 }
