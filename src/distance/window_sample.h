@@ -8,8 +8,8 @@
  * one compare for each. So any reference whose interval lies in the window can be
  * asked for its distance, alone. One with a longer interval has at least the
  * distance of the lines in the window, and is put there: the window is made long
- * enough for the sizes that are judged, and how many references are undecided at a
- * larger one is known.
+ * enough for the sizes that are judged, and for some 1000 lines; how many references
+ * are undecided at a larger size is known.
  *
  * One reference is drawn from each stretch of `gap` references, and stands for
  * them. Samples that are spread evenly over the trace miss no phase of it, and
