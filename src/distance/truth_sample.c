@@ -215,7 +215,9 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
         struct cut rd = cut_at(point->lines), ri = cut_at(rsc_ri_model_threshold(model, point->lines));
         double predicted = cold + descend_to(&whole, ri);
         struct estimate truth = residual_by_windows(window, rd, ri, profile->references);
-        int by_windows = point->lines <= window_lines(sample) || truth.undecided <= UNDECIDED_MOST * hypot(truth.error, truth.least);
+        int by_windows = window->first == profile->references || point->lines <= window_lines(sample);
+        /* with all lines sampled, those leave nothing to chance */
+        if (line->rate_shift && truth.undecided <= UNDECIDED_MOST * hypot(truth.error, truth.least)) by_windows = 1;
         if (!by_windows) truth = residual_by_lines(line, point->lines, rd, ri);
         truth.value = predicted - truth.value;
         if (truth.freedom != level.freedom) rsc_held_level_set(&level, confidence / 100, truth.freedom);
@@ -235,7 +237,8 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
         }
         double low = cold_low, high = references, most = misses_most(&late, chance, cold, point->lines, level.normal[1]);
         if (!isnan(truth.error))
-            rsc_held_bar(point->miss_ratio * references, truth.value, rsc_held_reach(&level, correlation, own) * truth.error, &low, &high);
+            rsc_held_bar(point->miss_ratio * references, truth.value, rsc_held_reach(&level, correlation, own) * truth.error, &low,
+                         &high);
         point->low = fmin(fmax(low, cold_low) / references, point->miss_ratio);
         point->high = fmax(fmin(high, fmin(most, references)) / references, point->miss_ratio);
     }
