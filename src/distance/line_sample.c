@@ -29,9 +29,8 @@ int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed) {
     sample->first = calloc(sample->bin_count, sizeof *sample->first);
     sample->ri = calloc((size_t)RSC_SAMPLE_PARTS * sample->bin_count, sizeof *sample->ri);
     sample->rd = calloc((size_t)(RSC_SAMPLE_PARTS + 1) * sample->bin_count, sizeof *sample->rd);
-    sample->audits = calloc(RSC_LINE_AUDITS, sizeof *sample->audits);
     if (!sample->tree || !sample->live || !sample->line_at || !sample->time_at || !sample->part_at ||
-        !sample->first || !sample->ri || !sample->rd || !sample->audits ||
+        !sample->first || !sample->ri || !sample->rd ||
         rsc_u64_table_init(&sample->lines, RSC_SAMPLE_LINES + 1) < 0) {
         rsc_line_sample_free(sample);
         return RSC_ENOMEM;
@@ -51,7 +50,6 @@ void rsc_line_sample_free(struct rsc_line_sample *sample) {
     free(sample->first);
     free(sample->ri);
     free(sample->rd);
-    free(sample->audits);
     memset(sample, 0, sizeof *sample);
 }
 
@@ -87,6 +85,7 @@ static void renumber(struct rsc_line_sample *sample) {
         kept++;
     }
     sample->next = sample->count = kept;
+    sample->scaled_for = 0;
     for (uint32_t k = 1; k <= RSC_SAMPLE_PLACES; k++)
         if (k + (k & -k) <= RSC_SAMPLE_PLACES) sample->tree[k + (k & -k)] += sample->tree[k];
 }
@@ -98,41 +97,30 @@ static void sample_less(struct rsc_line_sample *sample) {
 
 /* ---- counting ---- */
 
-static uint32_t audit_of(uint64_t distance) {
-    if (distance < 2) return 0;
-    uint32_t octave = 63 - (uint32_t)__builtin_clzll(distance);
-    /* the upper part begins at sqrt(2), or nearly */
-    return 2 * octave + (distance >= (1ull << octave) + ((1ull << octave) * 53 >> 7));
-}
-
-/* The distance, scaled to `distinct` lines, and what lies in between. */
-static void count_distance(struct rsc_line_sample *sample, const rsc_part_counts *apart, uint32_t own, double distinct) {
-    const uint64_t weight = 1ull << sample->rate_shift;
-    uint32_t all = 0;
-    for (uint32_t part = 0; part < RSC_SAMPLE_PARTS; part++) all += (*apart)[part];
-    /* So many sampled lines stand for a range up to one more: the next comes after that many on average. Cut there, the
-     * curve has no bias where it is straight. */
-    double spread = sample->rate_shift ? rsc_rng_double(&sample->rng) : 0;
-    double distance = (all + spread) * (distinct - 1) / (sample->count - 1.0) + 0.5;
-    if (distance > distinct - 1) distance = distinct - 1;
-    size_t bin = rsc_bin_of_fine((uint64_t)distance);
-    sample->rd[own * (size_t)sample->bin_count + bin] += weight;
-    sample->rd[RSC_SAMPLE_PARTS * (size_t)sample->bin_count + bin] += weight;
-    if (!sample->rate_shift) return; /* nothing is left to chance */
-    struct rsc_line_audit *audit = &sample->audits[audit_of((uint64_t)distance)];
-    double share = (double)all / sample->count;
-    audit->all += (double)weight * all;
-    for (uint32_t part = 0; part < RSC_SAMPLE_PARTS; part++)
-        audit->more[part] += (double)weight * ((*apart)[part] - share * (*sample->live)[part]);
-}
-
-const struct rsc_line_audit *rsc_line_sample_audit(const struct rsc_line_sample *sample, uint64_t distance) {
-    uint32_t at = audit_of(distance);
-    for (uint32_t away = 0; away < RSC_LINE_AUDITS; away++) {
-        if (away <= at && sample->audits[at - away].all > 0) return &sample->audits[at - away];
-        if (at + away < RSC_LINE_AUDITS && sample->audits[at + away].all > 0) return &sample->audits[at + away];
+static void set_shares(struct rsc_line_sample *sample) {
+    for (uint32_t part = 0; part <= RSC_SAMPLE_PARTS; part++) {
+        double of = (double)sample->count - 1 - (part < RSC_SAMPLE_PARTS ? (*sample->live)[part] : 0);
+        sample->share[part] = of > 0 ? 1 / of : 0;
     }
-    return NULL;
+    sample->scaled_for = sample->count;
+}
+
+/* Distances with all parts, and without each; scaled to `distinct` lines. */
+static void count_distance(struct rsc_line_sample *sample, const rsc_part_counts *apart, uint32_t own, double distinct) {
+    uint64_t weight = 1ull << sample->rate_shift;
+    double dither = 0;
+    uint32_t all = 0;
+    if (sample->scaled_for != sample->count) set_shares(sample);
+    for (uint32_t part = 0; part < RSC_SAMPLE_PARTS; part++) all += (*apart)[part];
+    /* A count of sampled lines stands for a range: without this, the curve would have steps of 2^k lines. */
+    if (sample->rate_shift) dither = rsc_rng_double(&sample->rng) - 0.5;
+    for (uint32_t part = 0; part <= RSC_SAMPLE_PARTS; part++) {
+        if (part == own) continue;
+        uint32_t seen = part < RSC_SAMPLE_PARTS ? all - (*apart)[part] : all;
+        double distance = seen ? (seen + dither) * (distinct - 1) * sample->share[part] + 0.5 : 0;
+        if (distance > distinct - 1) distance = distinct - 1;
+        sample->rd[(size_t)part * sample->bin_count + rsc_bin_of_fine((uint64_t)distance)] += weight;
+    }
 }
 
 /* A line that is not in the sample, used from `time` until `until`. */

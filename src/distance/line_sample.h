@@ -4,17 +4,10 @@
  *
  * Lines are taken by hash at the rate 1/2^k, at most 4096 of them,
  * in 16 random parts. A Fenwick tree over the order of last uses holds vectors of
- * 16 counts, so that one descent gives a distance in lines of each part.
- * Distances are scaled up by distinct lines so far over sampled lines so far,
- * which both are known, so one over all lines is exact.
- *
- * What chance has moved shows in what one part less would have changed: its own
- * references would be gone, and distances would be others by the part's share of
- * the lines in between. That share is averaged over references of about one
- * distance (*audits*). One by one, distances of few sampled lines jump as a part
- * is left out, and that they mostly cancel cannot be told from 16 sums: the spread
- * so made was up to twice that between seeds (distances of 8 to 30 sampled
- * lines; uniform, mix and zipf).
+ * 16 counts, so that one descent gives a distance in lines of each part; from
+ * those follow 16 distances that each leave a part out (for the jackknife), and
+ * the one that leaves none out. Distances are scaled up by distinct lines so far
+ * over sampled lines so far, which both are known, so one over all lines is exact.
  */
 #ifndef RSC_DISTANCE_LINE_SAMPLE_H
 #define RSC_DISTANCE_LINE_SAMPLE_H
@@ -29,16 +22,8 @@
 #define RSC_SAMPLE_LINES 4096u
 #define RSC_SAMPLE_PLACES (2 * RSC_SAMPLE_LINES)
 
-#define RSC_LINE_AUDITS 128u /* 2 an octave of distance */
-
 /* How many of each part: one vector. Counts stay below 2^16. */
 typedef uint16_t rsc_part_counts __attribute__((vector_size(2 * RSC_SAMPLE_PARTS)));
-
-/* Of the sampled lines between uses about one distance apart: */
-struct rsc_line_audit {
-    double all;                    /* how many, added up, with the weight of each reference */
-    double more[RSC_SAMPLE_PARTS]; /* by how many more of a part than its share of the sample */
-};
 
 struct rsc_line_sample {
     struct rsc_rng rng;
@@ -51,12 +36,14 @@ struct rsc_line_sample {
     uint64_t offset;            /* of the hash, from its seed */
     uint32_t next, count;       /* places used; lines */
     uint32_t rate_shift;        /* k */
+    uint32_t scaled_for;        /* the count for which `share` holds; 0: none */
+    double share[RSC_SAMPLE_PARTS + 1]; /* 1 / (lines other than one's own, without that part; with all) */
     uint64_t moves;             /* references that had a distance to be counted */
     uint64_t repeats;           /* and those that had none */
     uint32_t bin_count;
     uint64_t *ri; /* [part][fine bin]: intervals of the part's lines; a reference counts 2^k. Owned */
-    uint64_t *rd; /* [part][fine bin]: distances of the same, but those that are 0; [RSC_SAMPLE_PARTS]: of all. Owned */
-    struct rsc_line_audit *audits; /* [RSC_LINE_AUDITS], by distance; owned */
+    uint64_t *rd; /* [part][fine bin]: distances without that part; [RSC_SAMPLE_PARTS]: with all; not those that
+                   * are 0 with all. Owned */
     uint64_t first_from; /* first uses from this time on are counted: none unless set */
     uint64_t *first;     /* [fine bin]: their times; a line counts 2^k. Owned */
 };
@@ -78,8 +65,5 @@ void rsc_line_sample_free(struct rsc_line_sample *sample);
 
 /* Takes the picked ones. Lowers the rate when lines or work are too many: look at rate_shift before picking others. */
 void rsc_line_sample_take(struct rsc_line_sample *sample, const struct rsc_line_uses *uses);
-
-/* What is known of lines between uses about that far apart; NULL: nothing. */
-const struct rsc_line_audit *rsc_line_sample_audit(const struct rsc_line_sample *sample, uint64_t distance);
 
 #endif

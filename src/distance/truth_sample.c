@@ -85,20 +85,17 @@ struct estimate {
     double undecided;    /* references that may be counted wrongly: their intervals were not known for long enough */
 };
 
-/* How many more of the trace's references their intervals say miss than do, by the lines, at a size. */
-static struct estimate residual_by_lines(const struct rsc_line_sample *line, uint64_t size, struct cut rd, struct cut ri) {
-    const uint64_t *all = line->rd + (size_t)PARTS * line->bin_count;
-    const struct rsc_line_audit *audit = rsc_line_sample_audit(line, size);
-    double predicted = 0, by_part[PARTS], without[PARTS], sum = 0, squares = 0;
+/* How many more of the trace's references their intervals say miss than do, by the lines. */
+static struct estimate residual_by_lines(const struct rsc_line_sample *line, struct cut rd, struct cut ri) {
+    double predicted = 0, by_part[PARTS], sum = 0, squares = 0;
     for (uint32_t part = 0; part < PARTS; part++)
         predicted += by_part[part] = tail(line->ri + (size_t)part * line->bin_count, ri);
-    double value = predicted - tail(all, rd);
+    double value = predicted - tail(line->rd + (size_t)PARTS * line->bin_count, rd);
+    double without[PARTS];
     for (uint32_t part = 0; part < PARTS; part++) {
-        /* without the part's lines, distances near the size would be shorter by more than its share of them */
-        double more = audit ? audit->more[part] / audit->all * PARTS / (PARTS - 1) : 0;
-        struct cut moved = cut_at((uint64_t)((double)size / (1 - fmin(more, 0.9)) + 0.5));
-        double true_misses = tail(all, moved) - tail(line->rd + (size_t)part * line->bin_count, moved);
-        sum += without[part] = (predicted - by_part[part] - true_misses) * PARTS / (PARTS - 1);
+        double true_misses = tail(line->rd + (size_t)part * line->bin_count, rd);
+        without[part] = (predicted - by_part[part] - true_misses) * PARTS / (PARTS - 1);
+        sum += without[part];
     }
     for (uint32_t part = 0; part < PARTS; part++) squares += pow(without[part] - sum / PARTS, 2);
     double missed = 1 - 1 / (double)(1ull << line->rate_shift); /* nothing is left to chance when all are sampled */
@@ -218,7 +215,7 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
         int by_windows = window->first == profile->references || point->lines <= window_lines(sample);
         /* with all lines sampled, those leave nothing to chance */
         if (line->rate_shift && truth.undecided <= UNDECIDED_MOST * hypot(truth.error, truth.least)) by_windows = 1;
-        if (!by_windows) truth = residual_by_lines(line, point->lines, rd, ri);
+        if (!by_windows) truth = residual_by_lines(line, rd, ri);
         truth.value = predicted - truth.value;
         if (truth.freedom != level.freedom) rsc_held_level_set(&level, confidence / 100, truth.freedom);
         /* That no sampled reference was predicted wrongly does not mean that none is: the next one might be. A
