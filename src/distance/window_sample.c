@@ -11,8 +11,8 @@
 #define WINDOW_FIRST 8192u
 #define WINDOW_MOST (1u << 20)
 #define WINDOW_TIMES 16u /* references in the window, for each line wanted */
-/* It is made longer where it holds fewer lines than this, up to so many references: then 88 % of the bars at 100 to 1000 lines
- * hold the truth for xz and 89 % for python3, not 81 and 80 (100 seeds), and more lines change nothing. */
+/* It is made longer where it holds fewer lines than this, up to so many references: bars at 100 to 1000 lines then hold the truth
+ * in 91 % of cases on xz and in 90 % on python3, not in 82 and 80 (100 seeds). */
 #define LINES_HELD 1024u
 #define WINDOW_HELD (1u << 17)
 #define GAP_FIRST 64u

@@ -136,7 +136,7 @@ static void bars_hold_the_truth(void **state) {
         make_long(&trace, shape, 4);
         struct rsc_profile *truth = analyse(&trace, "exact", 64, 0);
         double mean_width = 0, points = 0, held = 0;
-        for (uint64_t seed = 0; seed < 16; seed++) {
+        for (uint64_t seed = 0; seed < 10; seed++) {
             struct rsc_profile *got = analyse(&trace, "aet", 64, seed);
             for (uint64_t lines = 2; lines < truth->distinct; lines = rsc_grid_next(lines, 8)) {
                 struct rsc_mrc_point point = rsc_profile_mrc_at(got, lines);
