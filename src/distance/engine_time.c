@@ -405,12 +405,13 @@ static int make_outcome(struct time_engine *engine, struct outcome *outcome) {
 }
 
 /* What was sampled of the intervals, and what it says of the number of lines. */
-static void describe_intervals(const struct time_engine *engine, const struct outcome *outcome, char *text, size_t room) {
+static void describe_intervals(const struct time_engine *engine, const struct outcome *outcome, double lines_error, char *text,
+                               size_t room) {
     if (!engine->watching) {
         snprintf(text, room, "none");
         return;
     }
-    double spread = rsc_normal_quantile(0.5 + engine->confidence / 200) * rsc_use_watch_lines_error(&engine->watch);
+    double spread = rsc_normal_quantile(0.5 + engine->confidence / 200) * lines_error;
     double distinct = (double)outcome->distinct, known = (double)engine->exact_distinct;
     int from = snprintf(text, room, "intervals of uses at random, rate %.6g, seed %llu", 1 / engine->watch.gap,
                         (unsigned long long)engine->seed);
@@ -431,7 +432,13 @@ static int fill_profile(struct time_engine *engine, struct outcome *outcome, str
     profile->made.threads = engine->threads_seen;
     profile->made.line_bytes = 1ull << engine->line_shift;
     rsc_histogram_merge(&profile->ri, &outcome->ri);
-    describe_intervals(engine, outcome, sampled, sizeof sampled);
+    struct rsc_interval_chance chance = {.uses = (double)engine->watch.uses, .cold_known = (double)engine->exact_distinct};
+    if (engine->watching) {
+        chance.variance = rsc_use_watch_variance(&engine->watch);
+        rsc_use_watch_left(&engine->watch, &chance.left);
+        chance.cold_error = sqrt(rsc_watch_left_covariance(&chance.left, 0));
+    }
+    describe_intervals(engine, outcome, chance.cold_error, sampled, sizeof sampled);
     snprintf(how, sizeof how, "%s; RD modelled from RI (%s); %g %% bars by true distances of %llu references and %u lines, stretched to the model",
              sampled, papers[engine->kind], engine->confidence,
              (unsigned long long)(engine->sample.window.first + engine->sample.window.samples), engine->sample.line.count);
@@ -439,11 +446,6 @@ static int fill_profile(struct time_engine *engine, struct outcome *outcome, str
         rsc_profile_set_text(&profile->made.sampling, how) < 0 || fill_threads(engine, &outcome->model, profile) < 0 ||
         rsc_profile_derive_mrc(profile) < 0)
         return RSC_ENOMEM;
-    struct rsc_interval_chance chance = {NULL, (double)engine->exact_distinct, 0};
-    if (engine->watching) {
-        chance.variance = rsc_use_watch_variance(&engine->watch);
-        chance.cold_error = rsc_use_watch_lines_error(&engine->watch);
-    }
     rsc_truth_sample_bands(&engine->sample, &outcome->predictor, engine->watching ? &chance : NULL, engine->confidence, profile);
     return 0;
 }

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "base/statistics.h"
+#include "distance/held_bar.h"
 
 #define PARTS RSC_SAMPLE_PARTS
 #define LINES_SEEN_LEAST 8u /* sampled lines in a distance, for lines to judge it */
+/* References judge larger sizes too, as long as those of which the window does not tell are this share of the chance there is. */
+#define UNDECIDED_MOST 0.2
 
 int rsc_truth_sample_init(struct rsc_truth_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
@@ -22,7 +25,7 @@ void rsc_truth_sample_free(struct rsc_truth_sample *sample) {
     rsc_window_sample_free(&sample->window);
 }
 
-/* Sizes up to this are judged by random references. */
+/* Sizes up to this are always judged by random references. */
 static uint64_t window_lines(const struct rsc_truth_sample *sample) {
     return (uint64_t)LINES_SEEN_LEAST << sample->line.rate_shift;
 }
@@ -79,6 +82,7 @@ struct estimate {
     double value, error; /* references; error NaN: nothing is known */
     double least;        /* what one sampled reference stands for */
     double freedom;
+    double undecided;    /* references that may be counted wrongly: their intervals were not known for long enough */
 };
 
 /* How many more of the trace's references their intervals say miss than do, by the lines. */
@@ -96,16 +100,16 @@ static struct estimate residual_by_lines(const struct rsc_line_sample *line, str
     for (uint32_t part = 0; part < PARTS; part++) squares += pow(without[part] - sum / PARTS, 2);
     double missed = 1 - 1 / (double)(1ull << line->rate_shift); /* nothing is left to chance when all are sampled */
     double least = line->rate_shift ? (double)(1ull << line->rate_shift) : 0;
-    return (struct estimate){value, sqrt(squares * (PARTS - 1) / PARTS * missed), least, PARTS - 1};
+    return (struct estimate){value, sqrt(squares * (PARTS - 1) / PARTS * missed), least, PARTS - 1, 0};
 }
 
 /* The same by random references, for a trace of so many. */
 static struct estimate residual_by_windows(const struct rsc_window_sample *window, struct cut rd, struct cut ri,
                                            uint64_t references) {
     double first = tail(window->first_ri, ri) - tail(window->first_rd, rd);
-    if (window->first == references) return (struct estimate){first, 0, 0, PARTS - 1};
+    if (window->first == references) return (struct estimate){first, 0, 0, PARTS - 1, 0};
     uint32_t parts = window->samples < PARTS ? (uint32_t)window->samples : PARTS;
-    if (parts < 3) return (struct estimate){0, NAN, 0, 1};
+    if (parts < 3) return (struct estimate){0, NAN, 0, 1, INFINITY};
     double residual = 0, of = 0, by_part[PARTS], without[PARTS], sum = 0, squares = 0;
     for (uint32_t part = 0; part < parts; part++) {
         by_part[part] = tail_weighted(window->part_ri + (size_t)part * window->bin_count, ri) -
@@ -119,30 +123,9 @@ static struct estimate residual_by_windows(const struct rsc_window_sample *windo
     for (uint32_t part = 0; part < parts; part++) squares += pow(without[part] - sum / parts, 2);
     /* what a reference stands for that is met by chance, as the one that is wrong would be */
     double least = rest / of * window->squares / of;
-    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), least, parts - 1.0};
-}
-
-/*
- * The interval around value that holds the truth with `confidence` (0 to 1), and
- * point too. If point is further off than the interval's end, the interval is
- * stretched to it, and its other end placed so that what lies between still has
- * that probability. reach: of Student's t with that confidence.
- */
-static void stretch(double point, struct estimate truth, double confidence, double reach, double *low, double *high) {
-    if (!(truth.error > 0)) {
-        *low = fmin(point, truth.value);
-        *high = fmax(point, truth.value);
-        return;
-    }
-    double off = (point - truth.value) / truth.error, below = reach, above = reach;
-    if (fabs(off) > reach) {
-        /* covered: from the point (far, on one side) to -x on the other */
-        double other = -rsc_student_quantile(rsc_student_cdf(fabs(off), truth.freedom) - confidence, truth.freedom);
-        below = off < 0 ? -off : other;
-        above = off < 0 ? other : off;
-    }
-    *low = truth.value - below * truth.error;
-    *high = truth.value + above * truth.error;
+    double undecided = rest / of * (window->beyond[0] - tail_weighted(window->beyond, rd));
+    if (rsc_bin_lo(RSC_BINS_FINE, ri.bin) > window->burst_least) undecided = INFINITY;
+    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), least, parts - 1.0, undecided};
 }
 
 /* Intervals at or above a value, asked for in descending order. */
@@ -164,8 +147,36 @@ static double error_sideways(const struct rsc_line_sample *line, uint64_t lines,
     return off && off < lines ? (tail(rd, cut_at(lines - off)) - tail(rd, cut_at(lines + off))) / 2 : 0;
 }
 
-void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model,
-                            const struct rsc_interval_chance *chance, double confidence, struct rsc_profile *profile) {
+static double variance_at(const struct rsc_interval_chance *chance, struct cut ri) {
+    return chance->variance[ri.share < 0.5 ? ri.bin + 1 : ri.bin];
+}
+
+/* At one size, where intervals are those of a sample. */
+struct shared {
+    double variance;   /* of how many intervals are as long as to miss, and of what follows from the number of lines */
+    double with_model; /* its covariance with the former, which the model's number has too; over their standard deviations */
+};
+
+/* `sideways`: what the truth is off by if the lines are off by one standard deviation; the same chance moves both. */
+static struct shared shared_chance(const struct rsc_interval_chance *chance, struct cut ri, double misses, double sideways) {
+    double intervals = variance_at(chance, ri), both = 0;
+    if (chance->cold_error > 0)
+        both = sideways * rsc_watch_left_covariance(&chance->left, fmin(1, misses / chance->uses)) / chance->cold_error;
+    struct shared shared = {intervals + sideways * sideways + 2 * both, 0};
+    if (intervals > 0) shared.with_model = (intervals + both) / sqrt(intervals);
+    return shared;
+}
+
+/* No distance reaches its interval: what is used again within as many references as there are lines is a hit for sure. */
+static double misses_most(struct descent *descent, const struct rsc_interval_chance *chance, double cold, uint64_t lines,
+                          double reach) {
+    struct cut late = cut_at(lines + 1);
+    late.share = 1; /* where in its bin an interval is, is not known */
+    double most = cold + descend_to(descent, late);
+    return chance ? most + reach * sqrt(variance_at(chance, late)) : most;
+}
+
+static void sum_up_sample(struct rsc_truth_sample *sample) {
     struct rsc_line_sample *line = &sample->line;
     struct rsc_window_sample *window = &sample->window;
     uint32_t bins = line->bin_count;
@@ -176,14 +187,21 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
         sum_up_weighted(window->part_ri + (size_t)part * bins, bins);
         sum_up_weighted(window->part_rd + (size_t)part * bins, bins);
     }
+    sum_up_weighted(window->beyond, bins);
     sum_up(window->first_ri, bins);
     sum_up(window->first_rd, bins);
+}
 
+void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model,
+                            const struct rsc_interval_chance *chance, double confidence, struct rsc_profile *profile) {
+    struct rsc_line_sample *line = &sample->line;
+    struct rsc_window_sample *window = &sample->window;
+    sum_up_sample(sample);
     double references = (double)profile->references, cold = (double)profile->cold;
     double cold_spread = chance ? rsc_normal_quantile(0.5 + confidence / 200) * chance->cold_error : 0;
     double cold_low = chance ? fmax(cold - cold_spread, chance->cold_known) : cold;
-    double reach = 0, reach_for = 0; /* Student's t for so many degrees of freedom */
-    struct descent whole = {model->counts.ri, model->counts.ri->bin_count, 0};
+    struct rsc_held_level level = {0};
+    struct descent whole = {model->counts.ri, model->counts.ri->bin_count, 0}, late = whole;
     for (size_t i = profile->mrc_count; i-- > 0;) {
         struct rsc_mrc_point *point = &profile->mrc[i];
         if (point->lines >= profile->distinct) { /* cold ones only */
@@ -193,21 +211,32 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
         }
         struct cut rd = cut_at(point->lines), ri = cut_at(rsc_ri_model_threshold(model, point->lines));
         double predicted = cold + descend_to(&whole, ri);
+        struct estimate truth = residual_by_windows(window, rd, ri, profile->references);
         int by_windows = window->first == profile->references || point->lines <= window_lines(sample);
-        struct estimate truth = by_windows ? residual_by_windows(window, rd, ri, profile->references)
-                                           : residual_by_lines(line, rd, ri);
+        /* with all lines sampled, those leave nothing to chance */
+        if (line->rate_shift && truth.undecided <= UNDECIDED_MOST * hypot(truth.error, truth.least)) by_windows = 1;
+        if (!by_windows) truth = residual_by_lines(line, rd, ri);
         truth.value = predicted - truth.value;
+        if (truth.freedom != level.freedom) rsc_held_level_set(&level, confidence / 100, truth.freedom);
         /* That no sampled reference was predicted wrongly does not mean that none is: the next one might be. A
          * distance of 0 or not is told by the interval alone, so there nothing can be wrong. */
         if (point->lines > 1) truth.error = hypot(truth.error, truth.least);
+        double correlation = 0, own = 1;
         if (chance) {
-            truth.error = hypot(truth.error, sqrt(chance->variance[ri.share < 0.5 ? ri.bin + 1 : ri.bin]));
-            if (!by_windows) truth.error = hypot(truth.error, error_sideways(line, point->lines, chance->cold_error / cold));
+            double sideways = by_windows ? 0 : error_sideways(line, point->lines, chance->cold_error / cold);
+            struct shared shared = shared_chance(chance, ri, predicted, sideways);
+            double residual = truth.error * truth.error;
+            truth.error = sqrt(residual + shared.variance);
+            if (truth.error > 0) {
+                correlation = shared.with_model / truth.error;
+                own = residual / (residual + shared.variance);
+            }
         }
-        double low = cold_low, high = references;
-        if (truth.freedom != reach_for) reach = rsc_student_quantile(0.5 + confidence / 200, reach_for = truth.freedom);
-        if (!isnan(truth.error)) stretch(point->miss_ratio * references, truth, confidence / 100, reach, &low, &high);
+        double low = cold_low, high = references, most = misses_most(&late, chance, cold, point->lines, level.normal[1]);
+        if (!isnan(truth.error))
+            rsc_held_bar(point->miss_ratio * references, truth.value, rsc_held_reach(&level, correlation, own) * truth.error, &low,
+                         &high);
         point->low = fmin(fmax(low, cold_low) / references, point->miss_ratio);
-        point->high = fmax(fmin(high, references) / references, point->miss_ratio);
+        point->high = fmax(fmin(high, fmin(most, references)) / references, point->miss_ratio);
     }
 }

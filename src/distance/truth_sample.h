@@ -45,17 +45,18 @@ int rsc_truth_sample_take_watched(struct rsc_truth_sample *sample, struct rsc_us
 /* What is left to chance in the intervals themselves, where they are those of a sample (use_watch.h). */
 struct rsc_interval_chance {
     const double *variance; /* [fine bin]: of how many intervals are of lower bins */
+    struct rsc_watch_left left; /* what the number of cold ones follows from */
+    double uses;            /* that was drawn from */
     double cold_known;      /* cold ones that are known for sure */
     double cold_error;      /* of all cold ones, as a standard deviation */
 };
 
 /*
- * Sets low and high of every point of the profile's curve: an interval that holds
- * the true miss ratio with `confidence` percent by the sample alone, stretched
- * where needed to hold the point itself too. The far end moves in by what the
- * stretch adds, so that the confidence stays. `model` describes the whole trace,
- * and only predicts the sample: any kind will do. chance: NULL where all intervals
- * are known. Call once, when all is taken.
+ * Sets low and high of every point of the profile's curve: a bar that holds the
+ * point itself, and the true miss ratio with `confidence` percent by the sample
+ * (held_bar.h). `model` describes the whole trace, and only predicts the sample:
+ * any kind will do. chance: NULL where all intervals are known. Call once, when all
+ * is taken.
  */
 void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model,
                             const struct rsc_interval_chance *chance, double confidence, struct rsc_profile *profile);

@@ -15,6 +15,7 @@
 #define GAP_PAYS 32
 #define ENDED_ENOUGH (1u << 16)
 #define EPOCH 1024u /* draws */
+#define STRETCH_FIRST 4096u /* references */
 
 /* ---- the table ---- */
 
@@ -115,6 +116,7 @@ int rsc_use_watch_init(struct rsc_use_watch *watch, enum rsc_simd simd, uint64_t
     watch->gap = gap;
     watch->most = most;
     watch->draw_at = UINT64_MAX;
+    watch->stretch_least = STRETCH_FIRST;
     watch->run = rsc_use_watch_run_plain;
 #if defined(__x86_64__)
     if (simd == RSC_SIMD_AVX2) watch->run = rsc_use_watch_run_avx2;
@@ -145,6 +147,19 @@ void rsc_use_watch_free(struct rsc_use_watch *watch) {
 
 uint64_t rsc_use_watch_bytes(const struct rsc_use_watch *watch) {
     return ((uint64_t)watch->bucket_mask + 1) * (1 + 2 * RSC_WATCH_PLACES) * sizeof(uint64_t);
+}
+
+static void end_stretch(struct rsc_use_watch *watch) {
+    if (watch->stretches == RSC_WATCH_STRETCHES) { /* by twos */
+        watch->stretches /= 2;
+        for (uint32_t i = 0; i < watch->stretches; i++) {
+            watch->stretch_now[i] = watch->stretch_now[2 * i + 1];
+            watch->stretch_uses[i] = watch->stretch_uses[2 * i + 1];
+        }
+        watch->stretch_least *= 2;
+    }
+    watch->stretch_now[watch->stretches] = watch->now;
+    watch->stretch_uses[watch->stretches++] = watch->uses;
 }
 
 struct followed {
@@ -188,6 +203,7 @@ int rsc_use_watch_follow(struct rsc_use_watch *watch, const struct rsc_last_use 
     qsort(follow.list, follow.count, sizeof *follow.list, by_time);
     for (size_t i = 0; status == 0 && i < follow.count; i++)
         status = rsc_use_watch_add(watch, follow.list[i].line, follow.list[i].time);
+    end_stretch(watch); /* of whose uses the last ones of lines are drawn from */
     free(follow.list);
     return status;
 }
@@ -196,6 +212,8 @@ int rsc_use_watch_run(struct rsc_use_watch *watch, const uint64_t *lines, uint32
     found->listed_count = found->ended_count = found->sampled_count = 0;
     int status = count ? watch->run(watch, lines, count, found) : 0;
     if (status == 0 && watch->epoch_drawn >= EPOCH) end_epoch(watch);
+    uint64_t stretch_from = watch->stretches ? watch->stretch_now[watch->stretches - 1] : 0;
+    if (watch->now - stretch_from >= watch->stretch_least) end_stretch(watch);
     if (status == 0 && watch->most && watch->gap < GAP_PAYS && watch->ended_total > ENDED_ENOUGH) watch_less(watch);
     return status;
 }
@@ -221,13 +239,43 @@ double rsc_use_watch_lines(const struct rsc_use_watch *watch) {
     return (double)watch->watched * watch->gap * rsc_use_watch_scale(watch);
 }
 
-double rsc_use_watch_lines_error(const struct rsc_use_watch *watch) {
-    return watch->gap * sqrt((double)watch->watched * (1 - 1 / watch->gap));
-}
-
 void rsc_use_watch_visit(const struct rsc_use_watch *watch, void (*visit)(void *context, uint64_t line, uint64_t time),
                          void *context) {
     for (uint64_t place = 0; place < ((uint64_t)watch->bucket_mask + 1) * RSC_WATCH_PLACES; place++)
         if (watch->tags[place / RSC_WATCH_PLACES] >> 8 * (place % RSC_WATCH_PLACES) & 0xff)
             visit(context, watch->line[place], watch->time[place]);
+}
+
+struct left_count {
+    const struct rsc_use_watch *watch;
+    struct rsc_watch_left *left;
+};
+
+static void count_left(void *context, uint64_t line, uint64_t time) {
+    struct left_count *count = context;
+    const struct rsc_use_watch *watch = count->watch;
+    uint32_t from = 0, to = watch->stretches; /* the first stretch that ends at `time` or later; the last has no end yet */
+    (void)line;
+    while (from < to) {
+        uint32_t middle = (from + to) / 2;
+        if (watch->stretch_now[middle] < time) from = middle + 1;
+        else to = middle;
+    }
+    count->left->count[from]++;
+}
+
+void rsc_use_watch_left(const struct rsc_use_watch *watch, struct rsc_watch_left *left) {
+    *left = (struct rsc_watch_left){.gap = watch->gap, .stretches = watch->stretches + 1};
+    for (uint32_t i = 0; i <= watch->stretches; i++) {
+        uint64_t uses = i < watch->stretches ? watch->stretch_uses[i] : watch->uses;
+        left->drawn[i] = (double)(uses - (i ? watch->stretch_uses[i - 1] : 0)) / watch->gap;
+    }
+    rsc_use_watch_visit(watch, count_left, &(struct left_count){watch, left});
+}
+
+double rsc_watch_left_covariance(const struct rsc_watch_left *left, double share) {
+    double sum = 0;
+    for (uint32_t i = 0; i < left->stretches; i++)
+        if (left->count[i] < left->drawn[i]) sum += left->count[i] * fmax(0, 1 - fmax(share, left->count[i] / left->drawn[i]));
+    return left->gap * (left->gap - 1) * sum;
 }

@@ -29,6 +29,7 @@
 #include "distance/line_filter.h"
 
 #define RSC_WATCH_PLACES 8u /* of a bucket */
+#define RSC_WATCH_STRETCHES 64u
 
 /* What a run found. */
 struct rsc_watch_found {
@@ -68,6 +69,9 @@ struct rsc_use_watch {
     uint64_t *epoch;        /* [fine bin]: ended in this epoch, a stretch of the trace; owned */
     uint64_t epoch_drawn;   /* uses drawn in it */
     double *variance;       /* [fine bin]: see rsc_use_watch_variance(); owned */
+    uint32_t stretches;     /* of the trace: the i-th ends with ... */
+    uint64_t stretch_now[RSC_WATCH_STRETCHES], stretch_uses[RSC_WATCH_STRETCHES]; /* ... so many references and uses */
+    uint64_t stretch_least; /* references of one; doubles when there are too many */
     uint32_t candidates[RSC_LAST_USE_RUN + 8];
     int (*run)(struct rsc_use_watch *, const uint64_t *, uint32_t, struct rsc_watch_found *);
 };
@@ -102,8 +106,24 @@ const double *rsc_use_watch_variance(struct rsc_use_watch *watch);
 /* The mean interval; 0: none has ended. */
 double rsc_use_watch_mean(const struct rsc_use_watch *watch);
 
-/* By how much lines are off, as a standard deviation. */
-double rsc_use_watch_lines_error(const struct rsc_use_watch *watch);
+/*
+ * The uses still watched, by when they were drawn: of those drawn in a stretch of the
+ * trace, so many are the last of their lines, which is left to chance only where some
+ * are and some are not.
+ */
+struct rsc_watch_left {
+    double gap;
+    uint32_t stretches;
+    double drawn[RSC_WATCH_STRETCHES + 1], count[RSC_WATCH_STRETCHES + 1];
+};
+void rsc_use_watch_left(const struct rsc_use_watch *watch, struct rsc_watch_left *left);
+
+/*
+ * What the number of lines and the number of uses with an interval beyond some
+ * length (last uses have none that is longer) vary together, as a covariance, where
+ * the latter are this share of all uses. 0: the variance of the lines alone.
+ */
+double rsc_watch_left_covariance(const struct rsc_watch_left *left, double share);
 
 /* Calls visit(context, line, time) with the time, counted from 1, of every use watched. */
 void rsc_use_watch_visit(const struct rsc_use_watch *watch, void (*visit)(void *context, uint64_t line, uint64_t time),

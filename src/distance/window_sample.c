@@ -11,6 +11,10 @@
 #define WINDOW_FIRST 8192u
 #define WINDOW_MOST (1u << 20)
 #define WINDOW_TIMES 16u /* references in the window, for each line wanted */
+/* It is made longer where it holds fewer lines than this, up to so many references: bars at 100 to 1000 lines then hold the truth
+ * in 91 % of cases on xz and in 90 % on python3, not in 82 and 80 (100 seeds). */
+#define LINES_HELD 1024u
+#define WINDOW_HELD (1u << 17)
 #define GAP_FIRST 64u
 #define GAP_LAST 512u /* once there are ... */
 #define SAMPLES_FREE 16384u /* ... so many */
@@ -33,7 +37,7 @@ int rsc_window_sample_init(struct rsc_window_sample *sample, uint64_t seed) {
     sample->sample_at = UINT64_MAX;
     sample->interval = malloc(WINDOW_FIRST * sizeof *sample->interval);
     sample->first_ri = calloc(2 * (size_t)bins, sizeof *sample->first_ri);
-    sample->part_ri = calloc(2 * RSC_SAMPLE_PARTS * (size_t)bins, sizeof *sample->part_ri);
+    sample->part_ri = calloc((2 * RSC_SAMPLE_PARTS + 1) * (size_t)bins, sizeof *sample->part_ri);
     if (!sample->interval || !sample->first_ri || !sample->part_ri ||
         rsc_exact_init(&sample->exact, rsc_simd_best(), 0) < 0) {
         rsc_window_sample_free(sample);
@@ -41,6 +45,8 @@ int rsc_window_sample_init(struct rsc_window_sample *sample, uint64_t seed) {
     }
     sample->first_rd = sample->first_ri + bins;
     sample->part_rd = sample->part_ri + RSC_SAMPLE_PARTS * (size_t)bins;
+    sample->beyond = sample->part_rd + RSC_SAMPLE_PARTS * (size_t)bins;
+    sample->burst_least = UINT64_MAX;
     return 0;
 }
 
@@ -79,6 +85,7 @@ static int lengthen(struct rsc_window_sample *sample, uint64_t window) {
     sample->interval = longer;
     sample->window = window;
     sample->held_from = from;
+    sample->lines_at = 0; /* to be counted again */
     return 0;
 }
 
@@ -115,11 +122,14 @@ static uint64_t first_uses_after(struct rsc_window_sample *sample, uint64_t star
     return found;
 }
 
-/* The distance of reference `at`, all before it being in the ring; with an interval beyond that, what it is at least. */
-static uint64_t distance_of(struct rsc_window_sample *sample, uint64_t at, uint64_t ri) {
+/* The first reference before `at` whose interval is in the ring. */
+static uint64_t oldest_for(const struct rsc_window_sample *sample, uint64_t at) {
     uint64_t oldest = at > sample->window ? at - sample->window : 0;
-    if (oldest < sample->held_from) oldest = sample->held_from;
-    if (ri <= at - oldest) return first_uses_after(sample, at - ri, ri - 1);
+    return oldest < sample->held_from ? sample->held_from : oldest;
+}
+
+/* How many lines there were since, or an eighth earlier. */
+static uint64_t lines_before(struct rsc_window_sample *sample, uint64_t at, uint64_t oldest) {
     if (!sample->lines_at || at - sample->lines_at > (at - oldest) / 8) {
         sample->lines_in_window = first_uses_after(sample, oldest, at - oldest - 1);
         sample->lines_at = at;
@@ -140,14 +150,22 @@ static void next_stretch(struct rsc_window_sample *sample) {
     sample->stretch_end += sample->gap;
 }
 
+/* ri: 0 for a first use, of all or of the burst. */
 static void take_sample(struct rsc_window_sample *sample, uint64_t at, uint64_t ri, uint32_t part, double weight) {
+    uint64_t oldest = oldest_for(sample, at);
+    size_t bins = (size_t)part * sample->bin_count;
     sample->samples++;
     sample->part_references[part] += weight;
     sample->squares += weight * weight;
-    if (!ri) return;
-    size_t bins = (size_t)part * sample->bin_count;
+    if (!ri) {
+        if (sample->bursts) sample->beyond[rsc_bin_of_fine(lines_before(sample, at, oldest))] += weight;
+        return;
+    }
+    int held = ri <= at - oldest;
+    uint32_t bin = rsc_bin_of_fine(held ? first_uses_after(sample, at - ri, ri - 1) : lines_before(sample, at, oldest));
     sample->part_ri[bins + rsc_bin_of_fine(ri)] += weight;
-    sample->part_rd[bins + rsc_bin_of_fine(distance_of(sample, at, ri))] += weight;
+    sample->part_rd[bins + bin] += weight;
+    if (!held) sample->beyond[bin] += weight;
 }
 
 static uint64_t window_for(const struct rsc_window_sample *sample, uint64_t wanted) {
@@ -156,9 +174,15 @@ static uint64_t window_for(const struct rsc_window_sample *sample, uint64_t want
     return window;
 }
 
+/* A program that uses the same lines again and again has few in many references; what reaches back further is undecided. */
+static uint64_t window_to_hold(const struct rsc_window_sample *sample, uint64_t window) {
+    int full = sample->lines_at >= sample->held_from + sample->window;
+    return full && sample->lines_in_window < LINES_HELD && window < WINDOW_HELD ? 2 * window : window;
+}
+
 int rsc_window_sample_take(struct rsc_window_sample *sample, const uint64_t *lines, const uint64_t *ri, uint32_t count,
                            uint64_t wanted) {
-    uint64_t window = window_for(sample, wanted);
+    uint64_t window = window_to_hold(sample, window_for(sample, wanted));
     int status = 0;
     if (window > sample->window) status = lengthen(sample, window);
     if (status == 0 && sample->now < RSC_SAMPLE_FIRST) {
@@ -203,6 +227,8 @@ static int begin_period(struct rsc_window_sample *sample, uint64_t here, uint64_
     sample->gap = period / BURST_SAMPLES;
     sample->bursts++;
     sample->burst_taken = 0;
+    sample->lines_at = 0;
+    if (window / 2 < sample->burst_least) sample->burst_least = window / 2;
     sample->sample_at = UINT64_MAX;
     return 0;
 }

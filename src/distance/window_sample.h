@@ -8,7 +8,8 @@
  * one compare for each. So any reference whose interval lies in the window can be
  * asked for its distance, alone. One with a longer interval has at least the
  * distance of the lines in the window, and is put there: the window is made long
- * enough for the sizes that are judged.
+ * enough for the sizes that are judged, and for some 1000 lines; how many references
+ * are undecided at a larger size is known.
  *
  * One reference is drawn from each stretch of `gap` references, and stands for
  * them. Samples that are spread evenly over the trace miss no phase of it, and
@@ -54,6 +55,7 @@ struct rsc_window_sample {
     uint32_t bin_count;
     uint64_t *first_ri, *first_rd; /* [fine bin]; owned, as is what follows */
     double *part_ri, *part_rd;     /* [part][fine bin]: of samples, weighted; sample i is of part i % parts */
+    double *beyond;                /* [fine bin]: of the same, those with longer intervals than the window, by where they were put */
     double part_references[RSC_SAMPLE_PARTS];
     double squares; /* of all samples' weights, added up */
     /* bursts, once not all intervals are known: of `window` references, one in each period */
@@ -61,6 +63,7 @@ struct rsc_window_sample {
     uint64_t recent_room;
     uint64_t burst_from, period_end;
     uint64_t bursts;      /* periods begun */
+    uint64_t burst_least; /* references from the beginning of any burst to its first sample, at least */
     uint32_t burst_taken; /* samples of this burst */
     uint32_t rd_found[RSC_LAST_USE_RUN];
     uint64_t ri_found[RSC_LAST_USE_RUN];

@@ -109,49 +109,53 @@ static void make_long(struct random_trace *trace, int shape, uint64_t seed) {
     trace->count = LONG;
     trace->addr = malloc(LONG * sizeof *trace->addr);
     trace->meta = malloc(LONG * sizeof *trace->meta);
-    uint64_t at = 0;
+    uint64_t at = 0, walker[5] = {0, 6000, 12000, 18000, 24000}, who = 0;
     for (uint32_t i = 0; i < LONG; i++) {
         uint64_t line;
         if (shape == 0) line = rsc_zipf_next(&zipf, &rng) * 3;                          /* skewed */
         else if (shape == 1) line = rsc_rng_below(&rng, 3) ? i % 25000 : 30000 + rsc_rng_below(&rng, 4000); /* scan and a hot set */
-        else line = at = rsc_rng_below(&rng, 50) ? (at + 1) % 40000 : rsc_rng_below(&rng, 40000); /* runs */
+        else if (shape == 3) { /* several loops over the same lines, a distance for each two that follow each other */
+            if (!rsc_rng_below(&rng, 16)) who = rsc_rng_below(&rng, 5);
+            line = walker[who]++ % 30000;
+        } else line = at = rsc_rng_below(&rng, 50) ? (at + 1) % 40000 : rsc_rng_below(&rng, 40000); /* runs */
         trace->addr[i] = line * 64;
         trace->meta[i] = rsc_meta(8, RSC_READ, 0);
     }
 }
 
 /*
- * Bars of 90% over several samples of several traces. Bars where the sample sees
- * nothing wrong are wider than need be (docs/approximate.md), so only too little
- * is a failure; 80% leaves room for chance: bars of one run are right or wrong together.
+ * Bars of 90% over several samples of several traces. Where no sampled reference is
+ * predicted wrongly, and nearly none is, bars hold the truth always (docs/approximate.md),
+ * so there is more than stated; and bars of one run are right or wrong together.
  */
 static void bars_hold_the_truth(void **state) {
-    double covered = 0, judged = 0;
+    const double widest[] = {0.005, 0.001, 0.004, 0.012}; /* of the references; with two tails the first two were 0.006 and 0.0013 */
     (void)state;
-    for (int shape = 0; shape < 3; shape++) {
+    for (int shape = 0; shape < 4; shape++) {
         struct random_trace trace;
         make_long(&trace, shape, 4);
         struct rsc_profile *truth = analyse(&trace, "exact", 64, 0);
-        double mean_width = 0, points = 0;
-        for (uint64_t seed = 0; seed < 8; seed++) {
+        double mean_width = 0, points = 0, held = 0;
+        for (uint64_t seed = 0; seed < 10; seed++) {
             struct rsc_profile *got = analyse(&trace, "aet", 64, seed);
             for (uint64_t lines = 2; lines < truth->distinct; lines = rsc_grid_next(lines, 8)) {
                 struct rsc_mrc_point point = rsc_profile_mrc_at(got, lines);
                 double ratio = rsc_profile_miss_ratio(truth, lines);
-                covered += ratio >= point.low && ratio <= point.high;
+                if (ratio >= 0.999) continue;
+                held += ratio >= point.low && ratio <= point.high;
                 mean_width += point.high - point.low;
-                judged++;
                 points++;
             }
             rsc_profile_free(got);
         }
-        /* holding the truth is no feat for a bar from 0 to 1 */
-        assert_true(mean_width / points < 0.1);
+        print_message("shape %d: %.1f%% of %.0f bars hold the truth, %.5f wide\n", shape, 100 * held / points, points,
+                      mean_width / points);
+        assert_true(held / points > 0.8);
+        /* holding the truth is no feat for wide bars */
+        assert_true(mean_width / points < widest[shape]);
         rsc_profile_free(truth);
         random_trace_free(&trace);
     }
-    print_message("%.1f%% of %.0f bars hold the truth\n", 100 * covered / judged, judged);
-    assert_true(covered / judged > 0.8);
 }
 
 /* ---- more lines than are held ---- */
@@ -228,7 +232,7 @@ static void sampled_intervals(void **state) {
         rsc_profile_free(model);
     }
     print_message("%.1f%% of %.0f bars hold the truth\n", 100 * covered / judged, judged);
-    assert_true(covered / judged > 0.8);
+    assert_true(covered / judged > 0.84 && covered / judged < 0.96);
     rsc_profile_free(truth);
     random_trace_free(&trace);
 }

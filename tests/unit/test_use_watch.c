@@ -2,7 +2,8 @@
  * test_use_watch.c - a sample of watched uses: with a gap of 1 it knows every
  * interval; all widths see the same; with larger gaps, bounded or not, counts scale
  * up to the truth within what chance allows; nothing depends on how the stream is
- * cut, nor on the order in which a table is taken over.
+ * cut, nor on the order in which a table is taken over; lines are off by as much as
+ * is stated.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +90,9 @@ static void check_scaled(const struct rsc_use_watch *watch, uint32_t from) {
         for (uint32_t i = from; i < COUNT; i++) truth += ri[i] && rsc_bin_of_fine(ri[i]) >= rsc_bin_of_fine(least);
         assert_true(fabs(got - truth) <= 5 * sqrt(watch->gap * (truth + 1)) + 0.001 * truth);
     }
-    assert_true(fabs(rsc_use_watch_lines(watch) - (double)distinct) <= 5 * rsc_use_watch_lines_error(watch));
+    struct rsc_watch_left left;
+    rsc_use_watch_left(watch, &left);
+    assert_true(fabs(rsc_use_watch_lines(watch) - (double)distinct) <= 5 * sqrt(rsc_watch_left_covariance(&left, 0)));
 }
 
 static void samples_scale_up(void **state) {
@@ -172,12 +175,42 @@ static void follows_a_table(void **state) {
     }
 }
 
+/*
+ * The error that is stated for the number of lines is the one there is. The beginning of the stream only, where the last uses
+ * of many lines were drawn: what is left to chance there is much less than the root of their number.
+ */
+static void lines_are_off_as_stated(void **state) {
+    enum { SEEDS = 60, BEGIN = 60000 };
+    static uint8_t known[LINES];
+    double squares = 0, truth = 0, roots = 0;
+    (void)state;
+    for (uint32_t i = 0; i < BEGIN; i++) truth += !known[lines[i] / 3], known[lines[i] / 3] = 1;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct rsc_use_watch watch;
+        struct rsc_watch_left left;
+        assert_int_equal(rsc_use_watch_init(&watch, rsc_simd_best(), seed, 16, 0), 0);
+        for (uint32_t done = 0; done < BEGIN; done += 500)
+            assert_int_equal(rsc_use_watch_run(&watch, lines + done, 500, &found), 0);
+        rsc_use_watch_left(&watch, &left);
+        double variance = rsc_watch_left_covariance(&left, 0);
+        assert_true(rsc_watch_left_covariance(&left, 0.7) < variance && rsc_watch_left_covariance(&left, 1) == 0);
+        squares += pow(rsc_use_watch_lines(&watch) - truth, 2) / variance;
+        roots += variance / ((double)watch.watched * watch.gap * (watch.gap - 1));
+        rsc_use_watch_free(&watch);
+    }
+    print_message("%.2f times the variance stated, which is %.2f of that of independent draws\n", squares / SEEDS, roots / SEEDS);
+    /* 60 squares: 1 to 0.18. */
+    assert_true(squares / SEEDS > 0.5 && squares / SEEDS < 1.6);
+    assert_true(roots / SEEDS < 0.8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_known),
         cmocka_unit_test(samples_scale_up),
         cmocka_unit_test(cuts_do_not_matter),
         cmocka_unit_test(follows_a_table),
+        cmocka_unit_test(lines_are_off_as_stated),
     };
     make_lines();
     return cmocka_run_group_tests(tests, NULL, NULL);
