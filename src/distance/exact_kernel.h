@@ -1,9 +1,11 @@
 /*
  * exact_kernel.h - the loop of the exact engine; included once per vector width.
  *
- * A block goes through the recent filter first. What that leaves unanswered needs
- * three memory accesses that hang on each other: bucket, unit, bitmap line. Each
- * is prefetched for a reference further ahead while an earlier one is worked on.
+ * Where the recent filter pays, a block goes through that first; where it does not,
+ * exact_steps.h has another loop. What the filter, or a search for repeats, leaves
+ * unanswered needs three memory accesses that hang on each other: bucket, unit,
+ * bitmap line. Each is prefetched for a reference further ahead while an earlier one
+ * is worked on.
  *
  * `tags` and `last_tag` are both NULL or both not, and constants where this is
  * inlined, like with_ri: a loop without them has nothing of them left.

@@ -8,8 +8,8 @@
  *     RD = lines in the filter + set bits after s.
  * The line then enters the filter, and the one used longest ago leaves it for the
  * bitmap. All in the filter were used after all in the bitmap, so that bit goes
- * behind every other. How many lines the filter holds changes no result, and it
- * shrinks to one where it does not pay.
+ * behind every other. How many lines the filter holds changes no result: where it
+ * does not pay it is emptied, and blocks go in steps (exact_steps.h).
  *
  * The line map has a unit per line: slot of its last use + 1, or RSC_UNIT_OTHER
  * while the line is in the filter.
