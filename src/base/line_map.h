@@ -109,9 +109,10 @@ static inline uint32_t rsc_line_bucket_match(const struct rsc_line_bucket *bucke
     uint32_t match = _mm512_mask_cmplt_epu64_mask((__mmask8)((1u << bucket->used) - 1), apart, _mm512_set1_epi64(16));
     return match ? (uint32_t)__builtin_ctz(match) : RSC_BUCKET_ENTRIES;
 #else
-    for (uint32_t k = 0; k < bucket->used; k++)
-        if ((bucket->key[k] ^ line) < 16) return k;
-    return RSC_BUCKET_ENTRIES;
+    uint32_t match = 0; /* all are compared: how soon it is found cannot be foreseen */
+    for (uint32_t k = 0; k < RSC_BUCKET_ENTRIES; k++) match |= (uint32_t)((bucket->key[k] ^ line) < 16) << k;
+    match &= (1u << bucket->used) - 1;
+    return match ? (uint32_t)__builtin_ctz(match) : RSC_BUCKET_ENTRIES;
 #endif
 }
 
