@@ -89,13 +89,14 @@ static inline __attribute__((always_inline)) int answer(struct rsc_exact *exact,
                                                         uint32_t above, uint32_t *rd, uint64_t *ri,
                                                         uint32_t *last_tag, uint32_t *unit_out) {
     uint32_t unit = exact->unanswered.unit[k];
-    if (__builtin_expect(unit == UNIT_ABSENT, 0)) {
+    uint32_t held = unit == UNIT_ABSENT ? RSC_UNIT_OTHER : exact->map.units[unit];
+    if (__builtin_expect(held >= RSC_UNIT_OTHER, 0)) { /* new, or moved since it was looked up */
         int status;
-        unit = rsc_exact_add(exact, k, AHEAD_UNIT, &status);
+        unit = rsc_exact_add(exact, exact->unanswered.line[k], &status);
         if (!unit) return status;
+        held = exact->map.units[unit];
     }
     *unit_out = unit;
-    uint32_t held = exact->map.units[unit];
     exact->map.units[unit] = RSC_UNIT_OTHER;
     if (__builtin_expect(held == 0, 0)) {
         exact->distinct++;
@@ -146,6 +147,7 @@ static inline __attribute__((always_inline)) int exact_block(struct rsc_exact *e
         }
         if (status < 0) return status;
     }
+    rsc_line_map_reuse(&exact->map);
     if (single) {
         recent->line[0] = lines[count - 1];
         recent->time[0] = exact->now + count - 1;

@@ -74,22 +74,12 @@ int rsc_exact_exchange(struct rsc_exact *exact, const uint64_t *lines, uint32_t 
     return status;
 }
 
-static void replace_unit(uint32_t *units, uint32_t count, uint32_t from, uint32_t to) {
-    for (uint32_t i = 0; i < count; i++)
-        if (units[i] == from) units[i] = to;
-}
-
-uint32_t rsc_exact_add(struct rsc_exact *exact, uint32_t k, uint32_t ahead, int *status) {
-    struct rsc_unanswered *rest = &exact->unanswered;
-    uint32_t unit = rsc_line_map_add(&exact->map, rest->line[k], status);
-    rsc_line_map_reuse(&exact->map);
-    if (ahead > rest->count - 1 - k) ahead = rest->count - 1 - k;
-    /* neighbours that moved may be in the filter, or looked up already */
-    for (uint32_t moved = 0; unit && moved < exact->map.moved_count; moved++) {
-        uint32_t from = exact->map.moved_from[moved], to = exact->map.moved_to[moved];
-        replace_unit(exact->recent.unit, exact->recent.count, from, to);
-        replace_unit(rest->unit + k + 1, ahead, from, to);
-    }
+uint32_t rsc_exact_add(struct rsc_exact *exact, uint64_t line, int *status) {
+    struct rsc_recent *recent = &exact->recent;
+    uint32_t unit = rsc_line_map_add(&exact->map, line, status);
+    for (uint32_t moved = 0; unit && moved < exact->map.moved_count; moved++) /* neighbours may be in the filter */
+        for (uint32_t lane = 0; lane < recent->count; lane++)
+            if (recent->unit[lane] == exact->map.moved_from[moved]) recent->unit[lane] = exact->map.moved_to[moved];
     return unit;
 }
 

@@ -167,11 +167,10 @@ int rsc_exact_exchange(struct rsc_exact *exact, const uint64_t *lines, uint32_t 
 
 /*
  * What the kernels call now and then. compact: renumbers the lines, so that a use
- * at `time`, later than any in the bitmap, has a place. add: the unit of
- * unanswered line k, made if it is new, when `ahead` lines after it have been
- * looked up already; 0 if there is none to be had (*status says why).
+ * at `time`, later than any in the bitmap, has a place. add: the unit of a line,
+ * made if it is new; 0 if there is none to be had (*status says why).
  */
 int rsc_exact_compact(struct rsc_exact *exact, uint64_t time);
-uint32_t rsc_exact_add(struct rsc_exact *exact, uint32_t k, uint32_t ahead, int *status);
+uint32_t rsc_exact_add(struct rsc_exact *exact, uint64_t line, int *status);
 
 #endif
