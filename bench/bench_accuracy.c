@@ -27,9 +27,19 @@
 #define ENGINES_MAX 16
 
 static const char *const specs[] = {
-    "uniform,lines=1000000", "zipf,lines=10000000,skew=0.99", "cyclic,lines=1000000", "uniform,lines=4",
-    "zipf,lines=100000,skew=0.8", "stencil", "mix",
-    "two-phases", "alternating", "twice", "back-and-forth", "drifting", "product",
+    "uniform,lines=1000000",
+    "zipf,lines=10000000,skew=0.99",
+    "cyclic,lines=1000000",
+    "uniform,lines=4",
+    "zipf,lines=100000,skew=0.8",
+    "stencil",
+    "mix",
+    "two-phases",
+    "alternating",
+    "twice",
+    "back-and-forth",
+    "drifting",
+    "product",
 };
 
 /* ---- one run ---- */

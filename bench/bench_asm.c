@@ -32,7 +32,8 @@ static char folder[] = "/tmp/bench_asm.XXXXXX";
 
 static void build(const char *prefix, const char *source, const char *kernel, const char *way) {
     char command[8192];
-    snprintf(command, sizeof command, "%s gcc -O2 -g -w -DKERNEL_%s '%s' -o %s/%s.%s", prefix, kernel, source, folder, kernel, way);
+    snprintf(command, sizeof command, "%s gcc -O2 -g -w -DKERNEL_%s '%s' -o %s/%s.%s", prefix, kernel, source, folder,
+             kernel, way);
     need(system(command) == 0 ? 0 : -1, command);
 }
 
@@ -98,8 +99,8 @@ int main(int argc, char **argv) {
         }
         close(null);
         close(out);
-        printf("%-10s %9.3f %6.2fx %7.2fx %9.2fx %10.1f M %22.2f\n", kernel, base, fast / base, buffer / base, full / base,
-               references / 1e6, 1e9 * (full - base) / references);
+        printf("%-10s %9.3f %6.2fx %7.2fx %9.2fx %10.1f M %22.2f\n", kernel, base, fast / base, buffer / base,
+               full / base, references / 1e6, 1e9 * (full - base) / references);
         fflush(stdout);
         log_fast += log(fast / base);
         log_buffer += log(buffer / base);

@@ -16,7 +16,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/patterns.h"
-#include "distance/engine_auto.h"
+#include "engine/engine_auto.h"
 #include "profile/metrics.h"
 
 #define BATCH 16384u
@@ -25,24 +25,78 @@ static const double errors[] = {0.05, 0.02, 0.01, 0.005};
 #define ERRORS (sizeof errors / sizeof *errors)
 
 static const char *const cases[] = {
-    "uniform,lines=4", "uniform,lines=10K", "uniform,lines=200K", "uniform,lines=1M", "zipf,lines=100K,skew=0.8",
-    "zipf,lines=1M,skew=0.6", "zipf,lines=1M,skew=0.99", "zipf,lines=4M,skew=0.9", "zipf,lines=1M,skew=1.2",
-    "cyclic,lines=1K", "cyclic,lines=200K", "cyclic,lines=1M", "cyclic,lines=300K,threads=3", "stencil,lines=200K",
-    "stencil,lines=1M", "chase,lines=100K", "chase,lines=1M", "stride,lines=500K", "mix,lines=50K", "mix,lines=300K",
-    "mix,lines=1M", "two-phases", "alternating", "twice", "back-and-forth", "drifting", "product", "late-loop",
+    "uniform,lines=4",
+    "uniform,lines=10K",
+    "uniform,lines=200K",
+    "uniform,lines=1M",
+    "zipf,lines=100K,skew=0.8",
+    "zipf,lines=1M,skew=0.6",
+    "zipf,lines=1M,skew=0.99",
+    "zipf,lines=4M,skew=0.9",
+    "zipf,lines=1M,skew=1.2",
+    "cyclic,lines=1K",
+    "cyclic,lines=200K",
+    "cyclic,lines=1M",
+    "cyclic,lines=300K,threads=3",
+    "stencil,lines=200K",
+    "stencil,lines=1M",
+    "chase,lines=100K",
+    "chase,lines=1M",
+    "stride,lines=500K",
+    "mix,lines=50K",
+    "mix,lines=300K",
+    "mix,lines=1M",
+    "two-phases",
+    "alternating",
+    "twice",
+    "back-and-forth",
+    "drifting",
+    "product",
+    "late-loop",
     "growing",
 };
 
 static const char *const unseen[] = {
-    "uniform,lines=100", "uniform,lines=30K", "uniform,lines=60K", "uniform,lines=120K", "uniform,lines=350K",
-    "uniform,lines=700K", "uniform,lines=2M", "zipf,lines=50K,skew=1.1", "zipf,lines=150K,skew=0.7",
-    "zipf,lines=300K,skew=0.5", "zipf,lines=300K,skew=1", "zipf,lines=600K,skew=0.8", "zipf,lines=2M,skew=0.7",
-    "zipf,lines=2M,skew=1.05", "zipf,lines=3M,skew=1.3", "zipf,lines=6M,skew=0.85", "zipf,lines=8M,skew=1",
-    "cyclic,lines=20K", "cyclic,lines=70K", "cyclic,lines=120K", "cyclic,lines=500K", "cyclic,lines=150K,threads=2",
-    "cyclic,lines=400K,threads=5", "stencil,lines=60K", "stencil,lines=120K", "stencil,lines=400K", "stencil,lines=700K",
-    "chase,lines=40K", "chase,lines=250K", "chase,lines=600K", "chase,lines=120K,threads=4", "stride,lines=90K",
-    "stride,lines=250K", "stride,lines=1M", "mix,lines=80K", "mix,lines=120K", "mix,lines=180K", "mix,lines=500K",
-    "mix,lines=700K", "mix,lines=2M",
+    "uniform,lines=100",
+    "uniform,lines=30K",
+    "uniform,lines=60K",
+    "uniform,lines=120K",
+    "uniform,lines=350K",
+    "uniform,lines=700K",
+    "uniform,lines=2M",
+    "zipf,lines=50K,skew=1.1",
+    "zipf,lines=150K,skew=0.7",
+    "zipf,lines=300K,skew=0.5",
+    "zipf,lines=300K,skew=1",
+    "zipf,lines=600K,skew=0.8",
+    "zipf,lines=2M,skew=0.7",
+    "zipf,lines=2M,skew=1.05",
+    "zipf,lines=3M,skew=1.3",
+    "zipf,lines=6M,skew=0.85",
+    "zipf,lines=8M,skew=1",
+    "cyclic,lines=20K",
+    "cyclic,lines=70K",
+    "cyclic,lines=120K",
+    "cyclic,lines=500K",
+    "cyclic,lines=150K,threads=2",
+    "cyclic,lines=400K,threads=5",
+    "stencil,lines=60K",
+    "stencil,lines=120K",
+    "stencil,lines=400K",
+    "stencil,lines=700K",
+    "chase,lines=40K",
+    "chase,lines=250K",
+    "chase,lines=600K",
+    "chase,lines=120K,threads=4",
+    "stride,lines=90K",
+    "stride,lines=250K",
+    "stride,lines=1M",
+    "mix,lines=80K",
+    "mix,lines=120K",
+    "mix,lines=180K",
+    "mix,lines=500K",
+    "mix,lines=700K",
+    "mix,lines=2M",
 };
 
 static struct rsc_profile *run(const char *name, double allowed, uint64_t seed, double *seconds) {
@@ -111,17 +165,19 @@ int main(int argc, char **argv) {
     if (!addresses || !metas || !seeds) return 1;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         for (size_t i = 0; only_unseen && i < sizeof unseen / sizeof *unseen; i++) try_case(unseen[i], seed, each);
-        for (size_t i = 0; !only_unseen && optind == argc && i < sizeof cases / sizeof *cases; i++) try_case(cases[i], seed, each);
+        for (size_t i = 0; !only_unseen && optind == argc && i < sizeof cases / sizeof *cases; i++)
+            try_case(cases[i], seed, each);
         for (int i = optind; i < argc; i++) try_case(argv[i], seed, each);
     }
     for (size_t i = 0; i < ERRORS; i++) {
         const struct tally *t = &tallies[i];
         unsigned sampled = t->cases - t->exact - t->again;
-        printf("E %.3f: %u cases, %u exact, %u sampled, %u done again; within E %.1f %% (in one pass %.1f %%); speed against "
-               "exact %.2fx, where sampled %.2fx\n",
-               errors[i], t->cases, t->exact, sampled, t->again, 100.0 * t->kept / t->cases,
-               100.0 * t->kept_once / t->cases, exp(t->log_ratio / t->cases),
-               sampled ? exp(t->log_ratio_sampled / sampled) : 1);
+        printf(
+            "E %.3f: %u cases, %u exact, %u sampled, %u done again; within E %.1f %% (in one pass %.1f %%); speed against "
+            "exact %.2fx, where sampled %.2fx\n",
+            errors[i], t->cases, t->exact, sampled, t->again, 100.0 * t->kept / t->cases,
+            100.0 * t->kept_once / t->cases, exp(t->log_ratio / t->cases),
+            sampled ? exp(t->log_ratio_sampled / sampled) : 1);
     }
     free(addresses);
     free(metas);

@@ -36,7 +36,8 @@ static char folder[] = "/tmp/bench_collect.XXXXXX", empty_plugin[PATH_MAX];
 
 static double under_qemu(const struct rsc_target *target, char *argv0, const char *plugin) {
     struct rusage usage;
-    char *words[8] = {(char *)rsc_launch_qemu_path(target->guest), (char *)"-cpu", (char *)rsc_launch_cpu(target->guest)};
+    char *words[8] = {(char *)rsc_launch_qemu_path(target->guest), (char *)"-cpu",
+                      (char *)rsc_launch_cpu(target->guest)};
     int count = 3, status = 0;
     if (plugin) words[count++] = (char *)"-plugin", words[count++] = (char *)plugin;
     words[count++] = argv0;

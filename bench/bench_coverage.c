@@ -26,9 +26,9 @@
 #include "base/line_hash.h"
 #include "base/pool.h"
 #include "bench/measure.h"
-#include "distance/line_subset.h"
+#include "distance/shards/line_subset.h"
 #include "profile/profile_model.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #define ACCESSES_MAX 12000000u
 #define BATCH 65536u
@@ -62,8 +62,8 @@ static void generate(const char *spec, uint32_t count) {
 }
 
 static void load(const char *path, uint32_t most) {
-    const struct rsc_filter data_only = {RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0,
-                                         0, UINT64_MAX, 1};
+    const struct rsc_filter data_only = {
+        RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0, 0, UINT64_MAX, 1};
     struct rsc_trace_options options = {.struct_bytes = sizeof options, .filter = &data_only};
     struct rsc_trace *trace;
     const struct rsc_batch *batch;
@@ -81,7 +81,8 @@ static void load(const char *path, uint32_t most) {
 
 /* As a rebuilt program hands over what it keeps: cut into lines of 64 bytes, with what was left out before it. */
 static struct rsc_profile *analyse_lines(const char *rate, uint64_t seed) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .seed = seed, .confidence = confidence, .attribute = 2};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .seed = seed, .confidence = confidence, .attribute = 2};
     struct rsc_subset_choice choice;
     struct rsc_line_subset *subset;
     struct rsc_profile *profile;
@@ -119,8 +120,8 @@ static struct rsc_profile *analyse_lines(const char *rate, uint64_t seed) {
 
 static struct rsc_profile *analyse(const char *name, uint64_t seed) {
     if (!strncmp(name, "lines:", 6)) return analyse_lines(name + 6, seed);
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .seed = seed,
-                                         .confidence = confidence};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = name, .seed = seed, .confidence = confidence};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -130,7 +131,9 @@ static struct rsc_profile *analyse(const char *name, uint64_t seed) {
     }
     for (uint32_t done = 0; done < access_count; done += BATCH) {
         struct rsc_batch batch = {.count = access_count - done < BATCH ? access_count - done : BATCH,
-                                  .addr = addr + done, .meta = meta + done, .instructions = RSC_UNKNOWN};
+                                  .addr = addr + done,
+                                  .meta = meta + done,
+                                  .instructions = RSC_UNKNOWN};
         need(rsc_engine_push(engine, &batch, &error), name);
     }
     need(rsc_engine_finish(engine, &profile, &error), name);
@@ -152,10 +155,11 @@ static void note(struct band *band, struct rsc_mrc_point got, double truth) {
 
 static void print_band(const char *name, const struct band *band) {
     if (!band->points) return;
-    printf("  %-22s %8.0f points: held %5.1f%%  truth above %4.1f%% below %4.1f%%  bias %+6.2f%% rmse %6.2f%% half width %6.2f%%\n",
-           name, band->points, 100 * band->held / band->points, 100 * band->above / band->points,
-           100 * band->below / band->points, 100 * band->bias / band->points,
-           100 * sqrt(band->square / band->points), 100 * band->width / band->points);
+    printf(
+        "  %-22s %8.0f points: held %5.1f%%  truth above %4.1f%% below %4.1f%%  bias %+6.2f%% rmse %6.2f%% half width %6.2f%%\n",
+        name, band->points, 100 * band->held / band->points, 100 * band->above / band->points,
+        100 * band->below / band->points, 100 * band->bias / band->points, 100 * sqrt(band->square / band->points),
+        100 * band->width / band->points);
 }
 
 static void add_band(struct band *into, const struct band *from) {
@@ -205,7 +209,8 @@ static void find_points(struct trial *trial, const struct rsc_profile *exact) {
 
 /* Returns the share held from 10 lines on. */
 static double covered(const char *engine, size_t seeds, const char *name, const struct rsc_profile *exact) {
-    static const char *const names[BANDS] = {"under 1 line kept", "1 to 10", "10 to 100", "100 to 1000", "1000 to 10^4", "10^4 up"};
+    static const char *const names[BANDS] = {"under 1 line kept", "1 to 10",      "10 to 100",
+                                             "100 to 1000",       "1000 to 10^4", "10^4 up"};
     struct trial trial = {.engine = engine};
     struct band total[BANDS] = {{0}}, resolved = {0};
     double start = seconds_now();
@@ -243,7 +248,8 @@ int main(int argc, char **argv) {
     if (!addr || !meta) return 1;
     need(rsc_pool_new(&pool, 0, &error), "pool");
     if (getenv("CONFIDENCE")) confidence = atof(getenv("CONFIDENCE"));
-    for (char *part = strtok(argv[1], ","); part && engine_count < 16; part = strtok(NULL, ",")) engines[engine_count++] = part;
+    for (char *part = strtok(argv[1], ","); part && engine_count < 16; part = strtok(NULL, ","))
+        engines[engine_count++] = part;
     size_t seeds = strtoull(argv[2], NULL, 10);
     for (int i = 3; i < argc; i++) {
         uint32_t most = wanted(argv[i], name, sizeof name);
@@ -259,8 +265,8 @@ int main(int argc, char **argv) {
         rsc_profile_free(exact);
     }
     for (int e = 0; e < engine_count; e++)
-        printf("%s: mean over %d traces, sizes from 10 lines kept: %.1f%% held at a stated %g%%\n", engines[e], count[e],
-               100 * sum[e] / count[e], confidence);
+        printf("%s: mean over %d traces, sizes from 10 lines kept: %.1f%% held at a stated %g%%\n", engines[e],
+               count[e], 100 * sum[e] / count[e], confidence);
     rsc_pool_free(pool);
     free(addr);
     free(meta);

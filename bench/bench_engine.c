@@ -14,7 +14,7 @@
 #include "base/histogram.h"
 #include "base/u64_table.h"
 #include "bench/line_list.h"
-#include "distance/exact_state.h"
+#include "distance/exact/exact_state.h"
 
 #define BLOCK 2048u
 #define REFERENCES_MAX 20000000u
@@ -89,12 +89,13 @@ static uint64_t run_baseline(struct rsc_histogram *rd) {
  * First uses are counted as distance and interval 0. As in accumulate.c, values on both sides of 1024 are counted without
  * asking on which: where they are mixed, a branch would be as random as they are.
  */
-static void count_block(struct rsc_histogram *rd_sum, struct rsc_histogram *ri_sum, const uint32_t *rd, const uint64_t *ri,
-                        uint32_t count) {
+static void count_block(struct rsc_histogram *rd_sum, struct rsc_histogram *ri_sum, const uint32_t *rd,
+                        const uint64_t *ri, uint32_t count) {
     uint32_t small = 0;
     for (uint32_t i = 0; i < count; i++) small += rd[i] < 1024;
     int mixed = small > count / 16 && small < count - count / 16;
-    for (uint32_t i = 0; mixed && i < count; i++) rd_sum->count[rsc_bin_of_fine_any(rd[i] == RSC_RD_COLD ? 0 : rd[i])]++;
+    for (uint32_t i = 0; mixed && i < count; i++)
+        rd_sum->count[rsc_bin_of_fine_any(rd[i] == RSC_RD_COLD ? 0 : rd[i])]++;
     for (uint32_t i = 0; !mixed && i < count; i++) rd_sum->count[rsc_bin_of_fine(rd[i] == RSC_RD_COLD ? 0 : rd[i])]++;
     for (uint32_t i = 0; mixed && ri_sum && i < count; i++) ri_sum->count[rsc_bin_of_fine_any(ri[i])]++;
     for (uint32_t i = 0; !mixed && ri_sum && i < count; i++) ri_sum->count[rsc_bin_of_fine(ri[i])]++;
@@ -160,7 +161,8 @@ static void compare(const char *name, int rounds) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const specs[] = {"uniform,lines=1000000", "zipf,lines=10000000,skew=0.99", "cyclic,lines=1000000"};
+    static const char *const specs[] = {"uniform,lines=1000000", "zipf,lines=10000000,skew=0.99",
+                                        "cyclic,lines=1000000"};
     int rounds = argc > 1 ? atoi(argv[1]) : 5;
     list.lines = malloc((size_t)REFERENCES_MAX * sizeof *list.lines);
     if (!list.lines || rounds < 1) return 1;

@@ -50,8 +50,10 @@ static void load(const char *path) {
 }
 
 static struct rsc_profile *analyse(const char *engine_name, uint64_t seed, uint32_t line) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name, .seed = seed, .line_bytes = line, .attribute = 2};
-    struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .pc = has_pc ? pc : NULL, .instructions = RSC_UNKNOWN};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = engine_name, .seed = seed, .line_bytes = line, .attribute = 2};
+    struct rsc_batch batch = {
+        .count = count, .addr = addr, .meta = meta, .pc = has_pc ? pc : NULL, .instructions = RSC_UNKNOWN};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -77,7 +79,9 @@ static struct rsc_profile *model_of(const struct rsc_profile *exact) {
     return profile;
 }
 
-static int holds(struct rsc_mrc_point point, double truth) { return truth >= point.low - 1e-12 && truth <= point.high + 1e-12; }
+static int holds(struct rsc_mrc_point point, double truth) {
+    return truth >= point.low - 1e-12 && truth <= point.high + 1e-12;
+}
 
 /* A point of the curve, over all seeds. */
 #define POINTS_MAX 128u
@@ -90,16 +94,23 @@ static int is_detailed;
 
 static void add_detail(uint32_t at, uint64_t lines, double truth, double model, struct rsc_mrc_point point) {
     struct detail *detail = &details[at < POINTS_MAX ? at : POINTS_MAX - 1];
-    *detail = (struct detail){lines, truth, model, detail->sum + point.miss_ratio, detail->squares + point.miss_ratio * point.miss_ratio,
-                              detail->low + point.low, detail->high + point.high, detail->held + holds(point, truth)};
+    *detail = (struct detail){lines,
+                              truth,
+                              model,
+                              detail->sum + point.miss_ratio,
+                              detail->squares + point.miss_ratio * point.miss_ratio,
+                              detail->low + point.low,
+                              detail->high + point.high,
+                              detail->held + holds(point, truth)};
 }
 
 static void print_details(double seeds) {
     printf("%12s %8s %8s %8s %8s %17s %7s\n", "words", "truth", "model", "mean", "sd", "bar", "held %");
     for (uint32_t i = 0; i < POINTS_MAX && details[i].lines; i++) {
         double mean = details[i].sum / seeds, variance = details[i].squares / seeds - mean * mean;
-        printf("%12llu %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %7.1f\n", (unsigned long long)details[i].lines, details[i].truth, details[i].model, mean,
-               sqrt(variance > 0 ? variance : 0), details[i].low / seeds, details[i].high / seeds, 100 * details[i].held / seeds);
+        printf("%12llu %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %7.1f\n", (unsigned long long)details[i].lines,
+               details[i].truth, details[i].model, mean, sqrt(variance > 0 ? variance : 0), details[i].low / seeds,
+               details[i].high / seeds, 100 * details[i].held / seeds);
     }
 }
 
@@ -109,7 +120,8 @@ static double measure(const char *path, const char *name, uint64_t seeds, uint64
     struct rsc_profile *exact = analyse("exact", 0, line_bytes), *model = model_of(exact);
     char engine[60];
     double points = 0, held = 0, held_model = 0, width = 0, off = 0;
-    snprintf(engine, sizeof engine, "featherlight:period=%llu", (unsigned long long)(exact->references / samples ? exact->references / samples : 1));
+    snprintf(engine, sizeof engine, "featherlight:period=%llu",
+             (unsigned long long)(exact->references / samples ? exact->references / samples : 1));
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct rsc_profile *profile = analyse(engine, seed, line_bytes);
         uint32_t at = 0;
@@ -126,7 +138,8 @@ static double measure(const char *path, const char *name, uint64_t seeds, uint64
         }
         rsc_profile_free(profile);
     }
-    printf("%-20s %8.1f M  %6.1f %6.1f   %.4f %.4f\n", name, (double)exact->references / 1e6, 100 * held / points, 100 * held_model / points, width / points, off / points);
+    printf("%-20s %8.1f M  %6.1f %6.1f   %.4f %.4f\n", name, (double)exact->references / 1e6, 100 * held / points,
+           100 * held_model / points, width / points, off / points);
     if (is_detailed) print_details((double)seeds);
     fflush(stdout);
     rsc_profile_free(exact);
@@ -141,7 +154,8 @@ static int by_value(const void *left, const void *right) {
 
 int main(int argc, char **argv) {
     const char *folder = argc > 1 ? argv[1] : "build/bench/featherlight", *set = argc > 2 ? argv[2] : "held";
-    uint64_t seeds = argc > 3 ? strtoull(argv[3], NULL, 10) : 500, samples = argc > 5 ? strtoull(argv[5], NULL, 10) : 5000;
+    uint64_t seeds = argc > 3 ? strtoull(argv[3], NULL, 10) : 500,
+             samples = argc > 5 ? strtoull(argv[5], NULL, 10) : 5000;
     double shares[TRACES_MAX], sum = 0;
     uint32_t traces = 0;
     char path[4096], line[600], which[32], name[500];
@@ -152,11 +166,14 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/list", folder);
     FILE *list = fopen(path, "r");
     if (!list || !addr || !meta || !pc || !seeds || !samples || !most) {
-        fprintf(stderr, "usage: bench_feather_bars FOLDER [dev|held [SEEDS [ACCESSES [SAMPLES [LINE [TRACE]]]]]] (bench/featherlight-traces makes FOLDER)\n");
+        fprintf(
+            stderr,
+            "usage: bench_feather_bars FOLDER [dev|held [SEEDS [ACCESSES [SAMPLES [LINE [TRACE]]]]]] (bench/featherlight-traces makes FOLDER)\n");
         return 1;
     }
-    printf("%s traces, lines of %u bytes, %llu samples, %llu seeds: share of bars of 90 %% that hold the truth, and the model's curve; mean half width; mean distance from the truth\n", set, line_bytes,
-           (unsigned long long)samples, (unsigned long long)seeds);
+    printf(
+        "%s traces, lines of %u bytes, %llu samples, %llu seeds: share of bars of 90 %% that hold the truth, and the model's curve; mean half width; mean distance from the truth\n",
+        set, line_bytes, (unsigned long long)samples, (unsigned long long)seeds);
     while (fgets(line, sizeof line, list)) {
         if (sscanf(line, "%31s %499s", which, name) != 2 || strcmp(which, set) || traces == TRACES_MAX) continue;
         if (is_detailed && strcmp(name, argv[7])) continue;

@@ -66,7 +66,8 @@ static struct rsc_trace *open_trace(const char *path) {
 }
 
 static struct rsc_profile *exact_profile(const char *path) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "exact", .line_bytes = 8, .attribute = 2};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = "exact", .line_bytes = 8, .attribute = 2};
     struct rsc_trace *trace = open_trace(path);
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -145,12 +146,13 @@ static void measure(const char *path, const char *name, uint64_t samples, uint32
             rsc_profile_free(profiles[v * seeds + s]);
         }
     row->model = model_alone(exact);
-    printf("%-20s %7.1f M %8llu  %6.2f %6.2f %6.3f   %6.2f %6.2f %6.3f   %6.2f %6.2f\n", name, (double)exact->references / 1e6,
-           (unsigned long long)period, 100 * row->ri[0].s, 100 * row->ri[0].hat, row->ri[0].emd, 100 * row->rd[0].s,
-           100 * row->rd[0].hat, row->rd[0].emd, 100 * row->model.s, 100 * row->model.hat);
+    printf("%-20s %7.1f M %8llu  %6.2f %6.2f %6.3f   %6.2f %6.2f %6.3f   %6.2f %6.2f\n", name,
+           (double)exact->references / 1e6, (unsigned long long)period, 100 * row->ri[0].s, 100 * row->ri[0].hat,
+           row->ri[0].emd, 100 * row->rd[0].s, 100 * row->rd[0].hat, row->rd[0].emd, 100 * row->model.s,
+           100 * row->model.hat);
     for (uint32_t v = 0; v < VARIANTS && print_all; v++)
-        printf("  %-36s %6.2f %6.2f  EMD %.3f %.3f\n", variants[v][0] ? variants[v] : "as by default", 100 * row->ri[v].s, 100 * row->rd[v].s,
-               row->ri[v].emd, row->rd[v].emd);
+        printf("  %-36s %6.2f %6.2f  EMD %.3f %.3f\n", variants[v][0] ? variants[v] : "as by default",
+               100 * row->ri[v].s, 100 * row->rd[v].s, row->ri[v].emd, row->rd[v].emd);
     fflush(stdout);
     rsc_profile_free(exact);
 }
@@ -185,12 +187,14 @@ static void diagnose(void) {
         else if (row->model.s < 0.9) model++;
         else sampling++;
     }
-    printf("RD accuracy under 90 %%: %u of %u traces: %u by binning (S-hat is 90 %% or more), %u by the model, %u by sampling\n", low,
-           row_count, binning, model, sampling);
+    printf(
+        "RD accuracy under 90 %%: %u of %u traces: %u by binning (S-hat is 90 %% or more), %u by the model, %u by sampling\n",
+        low, row_count, binning, model, sampling);
     if (row_count)
-        printf("lost on average: %.2f points, of which within a bin of the truth %.2f, by the model %.2f, by sampling %.2f\n",
-               100 * lost / row_count, 100 * by_binning / row_count, 100 * by_model / row_count,
-               100 * (lost - by_binning - by_model) / row_count);
+        printf(
+            "lost on average: %.2f points, of which within a bin of the truth %.2f, by the model %.2f, by sampling %.2f\n",
+            100 * lost / row_count, 100 * by_binning / row_count, 100 * by_model / row_count,
+            100 * (lost - by_binning - by_model) / row_count);
 }
 
 int main(int argc, char **argv) {
@@ -202,12 +206,16 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/list", folder);
     FILE *list = fopen(path, "r");
     if (!list || !samples || !seeds || seeds > SEEDS_MAX) {
-        fprintf(stderr, "usage: bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS [all]]] (bench/featherlight-traces makes FOLDER)\n");
+        fprintf(
+            stderr,
+            "usage: bench_featherlight FOLDER [dev|held] [SAMPLES [SEEDS [all]]] (bench/featherlight-traces makes FOLDER)\n");
         return 1;
     }
-    printf("%s traces, %llu samples each, 4 registers; percent, mean of %u seeds\n", set, (unsigned long long)samples, seeds);
+    printf("%s traces, %llu samples each, 4 registers; percent, mean of %u seeds\n", set, (unsigned long long)samples,
+           seeds);
     printf("%-20s %9s %8s  %-21s   %-21s   %-13s\n", "", "", "", "RI", "RD", "RD of exact RI");
-    printf("%-20s %9s %8s  %6s %6s %6s   %6s %6s %6s   %6s %6s\n", "trace", "words", "period", "S", "S-hat", "EMD", "S", "S-hat", "EMD", "S", "S-hat");
+    printf("%-20s %9s %8s  %6s %6s %6s   %6s %6s %6s   %6s %6s\n", "trace", "words", "period", "S", "S-hat", "EMD", "S",
+           "S-hat", "EMD", "S", "S-hat");
     while (fgets(line, sizeof line, list)) {
         if (sscanf(line, "%31s %499s", which, name) != 2 || strcmp(which, set) || row_count == TRACES_MAX) continue;
         snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -217,10 +225,12 @@ int main(int argc, char **argv) {
     printf("\n%-36s  %-13s  %-13s  %s\n", "medians", "RI", "RD", "lower quartile");
     printf("%-36s  %6s %6s  %6s %6s  %6s %6s\n", "", "S", "EMD", "S", "EMD", "RI", "RD");
     for (uint32_t v = 0; v < VARIANTS && row_count; v++) {
-        size_t ri = (size_t)((char *)&rows[0].ri[v] - (char *)&rows[0]), rd = (size_t)((char *)&rows[0].rd[v] - (char *)&rows[0]);
+        size_t ri = (size_t)((char *)&rows[0].ri[v] - (char *)&rows[0]),
+               rd = (size_t)((char *)&rows[0].rd[v] - (char *)&rows[0]);
         size_t emd = offsetof(struct accuracy, emd);
-        printf("%-36s  %6.2f %6.3f  %6.2f %6.3f  %6.2f %6.2f\n", v ? variants[v] : "as by default", 100 * quantile(ri, 0.5), quantile(ri + emd, 0.5),
-               100 * quantile(rd, 0.5), quantile(rd + emd, 0.5), 100 * quantile(ri, 0.25), 100 * quantile(rd, 0.25));
+        printf("%-36s  %6.2f %6.3f  %6.2f %6.3f  %6.2f %6.2f\n", v ? variants[v] : "as by default",
+               100 * quantile(ri, 0.5), quantile(ri + emd, 0.5), 100 * quantile(rd, 0.5), quantile(rd + emd, 0.5),
+               100 * quantile(ri, 0.25), 100 * quantile(rd, 0.25));
     }
     diagnose();
     return 0;

@@ -26,7 +26,7 @@
 #include <reusescope/engine.h>
 
 #include "bench/watched.h"
-#include "collect/watch_drain.h"
+#include "collect/perf/watch_drain.h"
 #include "featherlight/featherlight.h"
 #include "profile/profile_model.h"
 
@@ -34,7 +34,7 @@ static const struct kernel {
     const char *name;
     int repeat;  /* for some 10 s on a core of 2.8 GHz */
     int threads; /* may be run by several at once */
-} all[] = {{"gemm", 90, 1},  {"jacobi", 60, 1}, {"stencil", 50, 0}, {"chase", 30, 0}, {"histogram", 40, 0},
+} all[] = {{"gemm", 90, 1},   {"jacobi", 60, 1}, {"stencil", 50, 0}, {"chase", 30, 0}, {"histogram", 40, 0},
            {"stream", 20, 1}, {"cg", 80, 1},     {"sort", 50, 0},    {"join", 90, 0}};
 #define EXACT_REPEAT 2 /* the second time over is as all that follow */
 #define COST_REPEAT 5  /* one time in so many is enough for processor time */
@@ -43,7 +43,8 @@ static const struct kernel {
 
 static char folder[] = "/tmp/bench_live.XXXXXX";
 
-static void build(const char *tool, const char *source, const struct kernel *kernel, int threads, char *path, size_t room) {
+static void build(const char *tool, const char *source, const struct kernel *kernel, int threads, char *path,
+                  size_t room) {
     char command[8192], more[64] = "";
     if (threads) snprintf(more, sizeof more, "-pthread -DTHREADS=%d", threads);
     snprintf(path, room, "%s/%s.%d", folder, kernel->name, threads);
@@ -55,7 +56,8 @@ static void build(const char *tool, const char *source, const struct kernel *ker
 /* Every reference. */
 static struct rsc_profile *exactly(char *path, int times) {
     struct rsc_launch_options options = {.contexts = 1, .rebuilt = 1};
-    struct rsc_engine_options wanted = {.struct_bytes = sizeof wanted, .engine = "exact", .model = "shared", .line_bytes = 8, .attribute = 2};
+    struct rsc_engine_options wanted = {
+        .struct_bytes = sizeof wanted, .engine = "exact", .model = "shared", .line_bytes = 8, .attribute = 2};
     char repeat[16], *argv[] = {path, repeat, NULL};
     struct rsc_target target;
     struct rsc_launch launch;
@@ -71,7 +73,8 @@ static struct rsc_profile *exactly(char *path, int times) {
     need(rsc_launch_start(&launch, &target, argv, &options, &error), "launch");
     need(rsc_drain_new(&drain, launch.ring, &error), "drain");
     for (;;) {
-        while ((status = rsc_drain_next(drain, ended, &batch, &error)) > 0) need(rsc_engine_push(engine, &batch, &error), "push");
+        while ((status = rsc_drain_next(drain, ended, &batch, &error)) > 0)
+            need(rsc_engine_push(engine, &batch, &error), "push");
         need(status, "drain");
         if (ended) break;
         ended = rsc_launch_poll(&launch);
@@ -90,7 +93,8 @@ static int to_sample(void *to, uint32_t thread, const struct rsc_watch_sample *s
 static int to_ending(void *to, uint32_t thread, const struct rsc_watch_end *end, struct rsc_error *error) {
     return rsc_featherlight_ending(to, thread, end, error);
 }
-static int to_thread(void *to, uint32_t thread, uint64_t pid, uint64_t tid, uint64_t references, uint64_t accesses, struct rsc_error *error) {
+static int to_thread(void *to, uint32_t thread, uint64_t pid, uint64_t tid, uint64_t references, uint64_t accesses,
+                     struct rsc_error *error) {
     return rsc_featherlight_thread(to, thread, pid, tid, references, accesses, error);
 }
 
@@ -115,8 +119,13 @@ static long peak_of(pid_t pid) {
 
 /* Sampled, or with rate 0 in fast mode. */
 static struct outcome sampled(char *path, int times, uint64_t rate, uint64_t seed, int wants_profile) {
-    struct rsc_launch_options options = {.contexts = 1, .rebuilt = 1, .watch = rate > 0, .watch_rate = rate, .watch_registers = 4,
-                                         .seed = seed, .skip = rate ? 0 : 1ull << 60};
+    struct rsc_launch_options options = {.contexts = 1,
+                                         .rebuilt = 1,
+                                         .watch = rate > 0,
+                                         .watch_rate = rate,
+                                         .watch_registers = 4,
+                                         .seed = seed,
+                                         .skip = rate ? 0 : 1ull << 60};
     struct rsc_featherlight_options wanted = {.model = RSC_RI_AET};
     const struct timespec moment = {0, 5000000};
     char repeat[16], *argv[] = {path, repeat, NULL};
@@ -202,7 +211,8 @@ static void measure(const struct kernel *kernel, const char *tool, const char *s
         }
     }
     costs[cost_count++] = (watched - fast) / (double)(taken ? taken : 1) * (double)rate;
-    printf("%-10s %9.3f %10llu %8.3f %+8.2f %% %10.4f", kernel->name, fast, (unsigned long long)samples, near, 100 * costs[cost_count - 1], handlers);
+    printf("%-10s %9.3f %10llu %8.3f %+8.2f %% %10.4f", kernel->name, fast, (unsigned long long)samples, near,
+           100 * costs[cost_count - 1], handlers);
     unlink(path);
     if (kernel->threads) {
         build(tool, source, kernel, 4, path, sizeof path);
@@ -224,8 +234,10 @@ static void measure_memory(const char *tool, const char *source, uint64_t rate) 
     build(tool, source, kernel, 64, path, sizeof path);
     long alone = sampled(path, 1, 0, 1, 0).peak_kib;
     struct outcome outcome = sampled(path, 1, rate, 1, 0);
-    printf("64 threads: %.1f MiB more resident at the peak than in fast mode (%.1f and %.1f) with %llu samples; bar 16\n", (double)(outcome.peak_kib - alone) / 1024,
-           (double)outcome.peak_kib / 1024, (double)alone / 1024, (unsigned long long)outcome.samples);
+    printf(
+        "64 threads: %.1f MiB more resident at the peak than in fast mode (%.1f and %.1f) with %llu samples; bar 16\n",
+        (double)(outcome.peak_kib - alone) / 1024, (double)outcome.peak_kib / 1024, (double)alone / 1024,
+        (unsigned long long)outcome.samples);
     unlink(path);
 }
 
@@ -240,7 +252,8 @@ int main(int argc, char **argv) {
     /* What the kernels print is not to be among the numbers: they get nowhere, we print to what was our output. */
     dup2(null, STDOUT_FILENO);
     stdout = fdopen(out, "w");
-    printf("%-10s %9s %10s %8s %10s %10s %12s\n", "kernel", "fast s", "samples", "overlap", "cost", "handlers s", "four threads");
+    printf("%-10s %9s %10s %8s %10s %10s %12s\n", "kernel", "fast s", "samples", "overlap", "cost", "handlers s",
+           "four threads");
     for (size_t i = 0; i < KERNELS; i++) {
         int chosen = argc <= 5;
         for (int k = 5; k < argc; k++) chosen |= !strcmp(argv[k], all[i].name);
@@ -249,8 +262,9 @@ int main(int argc, char **argv) {
     if (overlap_count) {
         qsort(overlaps, overlap_count, sizeof *overlaps, ascending);
         qsort(costs, cost_count, sizeof *costs, ascending);
-        printf("overlap: median %.3f (bar 0.95), least %.3f (bar 0.90); cost: median %+.2f %%, most %+.2f %% (bar 3 %%)\n",
-               overlaps[overlap_count / 2], overlaps[0], 100 * costs[cost_count / 2], 100 * costs[cost_count - 1]);
+        printf(
+            "overlap: median %.3f (bar 0.95), least %.3f (bar 0.90); cost: median %+.2f %%, most %+.2f %% (bar 3 %%)\n",
+            overlaps[overlap_count / 2], overlaps[0], 100 * costs[cost_count / 2], 100 * costs[cost_count - 1]);
     }
     int only_memory = argc == 6 && !strcmp(argv[5], "memory");
     if (argc <= 5 || only_memory) measure_memory(argv[1], argv[2], rate);

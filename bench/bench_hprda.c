@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "bench/line_list.h"
-#include "distance/exact_state.h"
-#include "distance/hprda.h"
+#include "distance/exact/exact_state.h"
+#include "distance/hprda/hprda.h"
 #include "profile/metrics.h"
 
 #define BLOCK 2048u
@@ -98,7 +98,8 @@ static void run_hprda(struct row *row, uint32_t local, int no_adjust, uint32_t w
     need(rsc_hprda_init(&hprda, &options), "hp-rda");
     double begun = seconds_now(), processor = processor_now();
     for (uint32_t done = 0; done < list.count; done += BLOCK)
-        need(rsc_hprda_push(&hprda, list.lines + done, list.count - done < BLOCK ? list.count - done : BLOCK), "hp-rda");
+        need(rsc_hprda_push(&hprda, list.lines + done, list.count - done < BLOCK ? list.count - done : BLOCK),
+             "hp-rda");
     need(rsc_hprda_finish(&hprda), "hp-rda");
     double took = seconds_now() - begun;
     double *best = &row->best[workers - 1];
@@ -116,8 +117,8 @@ static void run_hprda(struct row *row, uint32_t local, int no_adjust, uint32_t w
 }
 
 /* `most` bins are used by some row: e of all rows is over that H, else the one that spreads widest would look best. */
-static void print_row(const struct row *row, uint32_t local, int no_adjust, const struct rsc_profile *truth, double exact,
-                      uint32_t most) {
+static void print_row(const struct row *row, uint32_t local, int no_adjust, const struct rsc_profile *truth,
+                      double exact, uint32_t most) {
     uint32_t used;
     double all = 0;
     for (int i = 0; i < RSC_HPRDA_SECONDS_COUNT; i++) all += row->parts[i];
@@ -125,8 +126,8 @@ static void print_row(const struct row *row, uint32_t local, int no_adjust, cons
     printf("%6u %-3s %6.3f%% %3u %8.4f %8.4f %8.4f %7.1f %6.2fx %7.1f %6.2fx   %4.1f %4.1f %4.1f %4.1f\n", local,
            no_adjust ? "no" : "yes", 100 * rate, most, rsc_profile_overlap(row->profile, truth),
            rsc_profile_mrc_error(row->profile, truth, NULL), row->width, list.count / row->processor / 1e6,
-           exact / row->processor, list.count / row->best[1] / 1e6, row->best[0] / row->best[1], 100 * row->parts[0] / all,
-           100 * row->parts[1] / all, 100 * row->parts[2] / all, 100 * row->parts[3] / all);
+           exact / row->processor, list.count / row->best[1] / 1e6, row->best[0] / row->best[1],
+           100 * row->parts[0] / all, 100 * row->parts[1] / all, 100 * row->parts[2] / all, 100 * row->parts[3] / all);
 }
 
 static void compare(const char *name, int rounds) {
@@ -143,7 +144,8 @@ static void compare(const char *name, int rounds) {
     }
     printf("\n%s: %u references, %llu lines; exact %.1f M/s\n", name, list.count, (unsigned long long)truth->distinct,
            list.count / exact / 1e6);
-    printf(" local adj       e   H  overlap  mrc mae    bound 1t M/s exact=1 2t wall   1t=1   local merge block adjust %%\n");
+    printf(
+        " local adj       e   H  overlap  mrc mae    bound 1t M/s exact=1 2t wall   1t=1   local merge block adjust %%\n");
     uint32_t most = 0;
     for (uint32_t size = 0; size < SIZES; size++)
         for (int no_adjust = 0; no_adjust < 2; no_adjust++) {
@@ -161,8 +163,9 @@ static void compare(const char *name, int rounds) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const specs[] = {"uniform,lines=1000000", "zipf,lines=10000000,skew=0.99", "cyclic,lines=1000000",
-                                        "stencil,lines=100000",  "mix,lines=200000,threads=4",   "zipf,lines=3000,skew=0.8"};
+    static const char *const specs[] = {"uniform,lines=1000000",      "zipf,lines=10000000,skew=0.99",
+                                        "cyclic,lines=1000000",       "stencil,lines=100000",
+                                        "mix,lines=200000,threads=4", "zipf,lines=3000,skew=0.8"};
     int rounds = argc > 1 ? atoi(argv[1]) : 3;
     list.lines = malloc((size_t)REFERENCES_MAX * sizeof *list.lines);
     if (!list.lines || rounds < 1) return 1;

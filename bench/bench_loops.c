@@ -19,9 +19,9 @@
 #include <string.h>
 
 #include "bench/measure.h"
-#include "loops/c_source.h"
-#include "loops/loops_model.h"
-#include "loops/oracle.h"
+#include "loops/front/c_source.h"
+#include "loops/model/loops_model.h"
+#include "loops/model/oracle.h"
 
 #define KERNELS_MAX 64
 #define WAYS 4
@@ -46,7 +46,9 @@ static void read_kernels(void) {
     }
     while (kernels < KERNELS_MAX && fgets(line, sizeof line, file)) {
         struct kernel *k = &kernel[kernels];
-        if (line[0] != '#' && sscanf(line, "%63s %31s %127s %127s %15s", k->name, k->sort, k->small, k->large, k->half) == 5) kernels++;
+        if (line[0] != '#' &&
+            sscanf(line, "%63s %31s %127s %127s %15s", k->name, k->sort, k->small, k->large, k->half) == 5)
+            kernels++;
     }
     fclose(file);
 }
@@ -96,7 +98,10 @@ static double curve_error(const struct rsc_loops_result *result, const struct rs
 }
 
 static double paper_grid_error(const struct rsc_loops_result *result, const struct rsc_oracle *truth) {
-    static const struct { double from, to; int count; } part[] = {{64, 65536, 37}, {65536, 1 << 20, 16}, {1 << 20, 1 << 26, 20}};
+    static const struct {
+        double from, to;
+        int count;
+    } part[] = {{64, 65536, 37}, {65536, 1 << 20, 16}, {1 << 20, 1 << 26, 20}};
     double sum = 0;
     int count = 0;
     for (int p = 0; p < 3; p++)
@@ -142,7 +147,8 @@ static int measure(const struct rsc_loop_program *program, uint32_t region, uint
         if (getenv("CURVES"))
             for (size_t g = 0; g < known->mrc_count; g++)
                 printf("%s %llu ours %.4f truth %.4f paper %.4f\n", ways[w], (unsigned long long)known->mrc[g].lines,
-                       known->mrc[g].miss_ratio, rsc_oracle_miss_ratio(&truth, known->mrc[g].lines), paper->mrc[g].miss_ratio);
+                       known->mrc[g].miss_ratio, rsc_oracle_miss_ratio(&truth, known->mrc[g].lines),
+                       paper->mrc[g].miss_ratio);
         rsc_loops_result_free(known);
         rsc_oracle_free(&truth);
     }
@@ -162,7 +168,8 @@ static int chosen(int argc, char **argv, const char *name) {
 }
 
 static void accuracy(int argc, char **argv, uint32_t threads) {
-    printf("\nMAE of the miss ratio curve in percent, T=%u: known / drift / paper\n%-16s %-6s", threads, "loop", "half");
+    printf("\nMAE of the miss ratio curve in percent, T=%u: known / drift / paper\n%-16s %-6s", threads, "loop",
+           "half");
     for (int w = 0; w < WAYS; w++) printf(" %19s", ways[w]);
     printf("\n");
     struct errors sum[2] = {0}, one;
@@ -199,9 +206,10 @@ static void accuracy(int argc, char **argv, uint32_t threads) {
             paper += sum[half].paper[w] / n / WAYS;
         }
         printf("\n%-16s %-6s", "paper's grid", half ? "held" : "tuned");
-        for (int w = 0; w < WAYS; w++) printf("  %5.2f     - %5.2f", sum[half].known_grid[w] / n, sum[half].paper_grid[w] / n);
-        printf("\n%s half, T=%u: worst loop %.2f; interleaving unknown: drift %.2f, paper %.2f\n", half ? "held" : "tuned",
-               threads, worst[half], unknown, paper);
+        for (int w = 0; w < WAYS; w++)
+            printf("  %5.2f     - %5.2f", sum[half].known_grid[w] / n, sum[half].paper_grid[w] / n);
+        printf("\n%s half, T=%u: worst loop %.2f; interleaving unknown: drift %.2f, paper %.2f\n",
+               half ? "held" : "tuned", threads, worst[half], unknown, paper);
     }
 }
 
@@ -209,8 +217,10 @@ static void accuracy(int argc, char **argv, uint32_t threads) {
 
 static void speed(int argc, char **argv) {
     static const uint32_t counts[] = {4, 16, 64};
-    printf("\nmilliseconds at large sizes: reading the source, first analysis, a further T (drift alone; with band; with private view too)\n");
-    printf("%-16s %-11s %9s %7s %7s  %24s %24s %24s\n", "loop", "sort", "refs", "source", "first", "T=4", "T=16", "T=64");
+    printf(
+        "\nmilliseconds at large sizes: reading the source, first analysis, a further T (drift alone; with band; with private view too)\n");
+    printf("%-16s %-11s %9s %7s %7s  %24s %24s %24s\n", "loop", "sort", "refs", "source", "first", "T=4", "T=16",
+           "T=64");
     for (int k = 0; k < kernels; k++) {
         if (!chosen(argc, argv, kernel[k].name)) continue;
         double t0 = seconds_now();
@@ -239,7 +249,8 @@ static void speed(int argc, char **argv) {
                     for (int repeat = 0; repeat < 3; repeat++) {
                         struct rsc_loops_result *result;
                         double start = cpu_seconds_now();
-                        check(rsc_loops_analyse(analysis[v], counts[c], &drift, &result, &error), &error, kernel[k].name);
+                        check(rsc_loops_analyse(analysis[v], counts[c], &drift, &result, &error), &error,
+                              kernel[k].name);
                         double took = 1e3 * (cpu_seconds_now() - start);
                         if (took < best) best = took;
                         rsc_loops_result_free(result);

@@ -18,8 +18,8 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
-#include "loops/c_source.h"
-#include "loops/loops_model.h"
+#include "loops/front/c_source.h"
+#include "loops/model/loops_model.h"
 
 #define WINDOWS 6
 static const double window[WINDOWS] = {64, 256, 1024, 4096, 16384, 65536};
@@ -65,7 +65,8 @@ int main(int argc, char **argv) {
     filter.addr_high = strtoull(argv[3], NULL, 0);
     filter.kinds = RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE);
     struct rsc_trace_options trace_options = {.struct_bytes = sizeof trace_options, .filter = &filter};
-    struct rsc_engine_options engine_options = {.struct_bytes = sizeof engine_options, .engine = "exact", .line_bytes = 64};
+    struct rsc_engine_options engine_options = {
+        .struct_bytes = sizeof engine_options, .engine = "exact", .line_bytes = 64};
     struct rsc_trace *trace;
     struct rsc_engine *engine;
     struct rsc_profile *profile;
@@ -89,7 +90,8 @@ int main(int argc, char **argv) {
     struct rsc_profile_totals totals;
     rsc_profile_get_totals(profile, &totals);
 
-    struct rsc_c_options options = {.flags = (const char *const *)argv + 5, .flag_count = (size_t)(argc - 5), .together = 1};
+    struct rsc_c_options options = {
+        .flags = (const char *const *)argv + 5, .flag_count = (size_t)(argc - 5), .together = 1};
     struct rsc_loop_program *program;
     char *text;
     size_t bytes;
@@ -107,7 +109,8 @@ int main(int argc, char **argv) {
            (unsigned long long)rsc_loops_references(analysis), (unsigned long long)totals.distinct,
            (unsigned long long)rsc_loops_distinct(analysis));
     char bursty[40];
-    snprintf(bursty, sizeof bursty, "bursty:%.0f", run > 1 ? run / 2 : 1); /* half of all next turns are the same thread's */
+    snprintf(bursty, sizeof bursty, "bursty:%.0f",
+             run > 1 ? run / 2 : 1); /* half of all next turns are the same thread's */
     const char *const ways[] = {"lockstep", "iid", "drift", bursty, "racetrack", "drift:recorded"};
     for (int w = 0; w < 6; w++) {
         struct rsc_interleave interleave;

@@ -59,7 +59,8 @@ static uint64_t mix_page(uint64_t page) {
 
 /* The address inside its space, moved as asked for. */
 static uint64_t place(uint64_t addr, uint32_t space) {
-    uint64_t page = addr >> 12 & ((1ull << 36) - 1), offset = addr & 4095, hash = mix_page(page ^ (uint64_t)space << 28);
+    uint64_t page = addr >> 12 & ((1ull << 36) - 1), offset = addr & 4095,
+             hash = mix_page(page ^ (uint64_t)space << 28);
     if (scatter_offsets) /* block b of 32 becomes b times an odd number plus another, modulo 32: neighbours part */
         offset = (offset & 127) | (((offset >> 7) * (hash >> 20 << 1 | 1) + (hash >> 30)) & 31) << 7;
     if (scatter_pages) page = mix_page(page + ((uint64_t)space << 24));
@@ -72,8 +73,12 @@ static void fail(const struct rsc_error *error) {
 }
 
 static void flush(struct mix *mix) {
-    struct rsc_batch batch = {.count = mix->count, .addr = mix->addr, .meta = mix->meta, .threads = mix->threads,
-                              .thread_count = mix->thread_count, .instructions = (uint64_t)mix->instructions};
+    struct rsc_batch batch = {.count = mix->count,
+                              .addr = mix->addr,
+                              .meta = mix->meta,
+                              .threads = mix->threads,
+                              .thread_count = mix->thread_count,
+                              .instructions = (uint64_t)mix->instructions};
     if (rsc_trace_writer_push(mix->writer, &batch, &mix->error) < 0) fail(&mix->error);
     mix->instructions -= (double)batch.instructions;
     mix->written += mix->count;

@@ -16,10 +16,10 @@
 
 #include "base/rng.h"
 #include "bench/measure.h"
-#include "distance/engine_mpi.h"
-#include "distance/ranks_exchange.h"
-#include "distance/ranks_sums.h"
-#include "trace/generate.h"
+#include "distance/ranks/engine_mpi.h"
+#include "distance/ranks/ranks_exchange.h"
+#include "distance/ranks/ranks_sums.h"
+#include "trace/generate/generate.h"
 
 #define ACCESSES 8000000u
 #define LINES 4000000u
@@ -98,7 +98,8 @@ static int ready_wait(struct rsc_ranks *ranks, uint32_t tickets, size_t *bytes, 
 }
 
 static int settle(void *user, uint32_t thread, uint32_t kind, uint64_t rd, uint64_t ri) {
-    return rd == RSC_RD_UNKNOWN ? rsc_sums_add_cold(user, thread, kind) : rsc_sums_add_reuse(user, thread, kind, rd, ri);
+    return rd == RSC_RD_UNKNOWN ? rsc_sums_add_cold(user, thread, kind)
+                                : rsc_sums_add_reuse(user, thread, kind, rd, ri);
 }
 
 static void shuffle(uint64_t *lines, uint32_t count, struct rsc_rng *rng) {
@@ -128,14 +129,20 @@ static double measure_touches(uint64_t *lines, uint64_t first, int rounds, doubl
         need(rsc_accumulator_init(&sum, 0, 0, 0), "counts");
         for (uint32_t i = 0; i < LINES; i++) lines[i] = i;
         shuffle(lines, LINES, &rng);
-        for (uint32_t done = 0; done < LINES; done += 4000) need(rsc_exact_run(&exact, lines + done, 4000, rd, ri), "state");
+        for (uint32_t done = 0; done < LINES; done += 4000)
+            need(rsc_exact_run(&exact, lines + done, 4000, rd, ri), "state");
         *bytes_per_line = (double)exact.peak_bytes / LINES;
         shuffle(lines, LINES, &rng);
         for (uint32_t i = 0; i < LINES; i++) touches[i] = (struct rsc_touch){lines[i] + first, i, i};
         struct ready ready = {.ranks = {.rank = 0, .size = 2, .start_receive = ready_receive, .wait_any = ready_wait},
-                              .touches = touches, .count = LINES};
-        struct rsc_exchange exchange = {.ranks = &ready.ranks, .exact = &exact, .references = LINES, .queue = &queue,
-                                        .settle = settle, .user = &sum};
+                              .touches = touches,
+                              .count = LINES};
+        struct rsc_exchange exchange = {.ranks = &ready.ranks,
+                                        .exact = &exact,
+                                        .references = LINES,
+                                        .queue = &queue,
+                                        .settle = settle,
+                                        .user = &sum};
         double start = processor_seconds();
         need(rsc_exchange_run(&exchange, &error), "exchange");
         double took = processor_seconds() - start;
@@ -169,14 +176,14 @@ static void extrapolate(const struct constants *c, double references, double ran
     double shared = lines * larger(c->held, wire / c->network);
     double apart = lines * (ranks - 1) / ranks * larger(c->not_held, wire / c->network);
     printf("%7.0e lines, all in every part: ", lines);
-    if (lines > PART_LINES_MAX)
-        printf("more than a part can have\n");
+    if (lines > PART_LINES_MAX) printf("more than a part can have\n");
     else
         printf("parts %6.0f s, exchange %5.0f s; %.2e bytes a link, %.2e in all; %.1f GiB a rank\n", part, shared,
                lines * wire, lines * wire * (ranks - 1), lines * c->bytes_per_line / (1 << 30));
-    printf("%7.0e lines, none in two parts: parts %6.0f s, exchange %5.0f s; %.2e bytes a link, %.2e in all; %.1f GiB a rank\n",
-           lines, part, apart, lines * (ranks - 1) / ranks * wire, lines * wire * (ranks - 1) / 2,
-           lines / ranks * c->bytes_per_line / (1 << 30));
+    printf(
+        "%7.0e lines, none in two parts: parts %6.0f s, exchange %5.0f s; %.2e bytes a link, %.2e in all; %.1f GiB a rank\n",
+        lines, part, apart, lines * (ranks - 1) / ranks * wire, lines * wire * (ranks - 1) / 2,
+        lines / ranks * c->bytes_per_line / (1 << 30));
 }
 
 int main(int argc, char **argv) {
@@ -203,7 +210,8 @@ int main(int argc, char **argv) {
     printf("a first touch, not held                     %6.1f ns\n", 1e9 * c.not_held);
     printf("a first touch on the wire                   %6zu bytes\n", sizeof(struct rsc_touch));
     printf("memory a distinct line of a part (%u)  %6.1f bytes\n", LINES, c.bytes_per_line);
-    printf("%.0e references, %.0f ranks, network %.1f GB/s (given, not measured):\n", references, ranks, c.network / 1e9);
+    printf("%.0e references, %.0f ranks, network %.1f GB/s (given, not measured):\n", references, ranks,
+           c.network / 1e9);
     extrapolate(&c, references, ranks, 1e8);
     extrapolate(&c, references, ranks, 1e9);
     extrapolate(&c, references, ranks, 1e10);

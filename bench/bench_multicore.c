@@ -40,8 +40,8 @@
 #include "profile/profile_model.h"
 #include "profile/selection.h"
 
-static const char *const all_programs[] = {"stencil", "wave", "cg", "fft", "multigrid", "dense", "annealing", "pipeline",
-                                           "transactions", "forkjoin", "falseshare", "graph"};
+static const char *const all_programs[] = {"stencil",   "wave",     "cg",           "fft",      "multigrid",  "dense",
+                                           "annealing", "pipeline", "transactions", "forkjoin", "falseshare", "graph"};
 #define PROGRAMS (sizeof all_programs / sizeof *all_programs)
 #define SAMPLES_LEAST 5000u
 
@@ -105,7 +105,8 @@ static double *shares(const struct rsc_profile *profile, int with_zero, uint32_t
     double *share = calloc(rd->bin_count + 1u, sizeof *share), total = 0;
     need(share ? 0 : -1, "memory");
     for (uint32_t i = with_zero ? 0 : 1; i < rd->bin_count; i++) share[i] = (double)rd->count[i];
-    share[rd->bin_count] = (double)(profile->cold + profile->invalidated + profile->last_touch + profile->pruned + profile->censored);
+    share[rd->bin_count] =
+        (double)(profile->cold + profile->invalidated + profile->last_touch + profile->pruned + profile->censored);
     for (uint32_t i = 0; i <= rd->bin_count; i++) total += share[i];
     for (uint32_t i = 0; total > 0 && i <= rd->bin_count; i++) share[i] /= total;
     *count = rd->bin_count + 1;
@@ -131,7 +132,8 @@ static void select_code(const struct rsc_profile *truth, const struct rsc_profil
     need(rsc_selection_make(&by_estimate, estimate, size), "selection");
     for (int i = 0; i < 4; i++) {
         struct rsc_matching matching;
-        need(rsc_selection_match(&by_truth, &by_estimate, rsc_selection_cover(&by_truth, covers[i]), &matching), "selection");
+        need(rsc_selection_match(&by_truth, &by_estimate, rsc_selection_cover(&by_truth, covers[i]), &matching),
+             "selection");
         weight[i] = matching.weight;
     }
     rsc_selection_free(&by_truth);
@@ -143,7 +145,9 @@ static double number_before(const struct rsc_profile *profile, const char *word)
     const char *text = profile->made.sampling, *at = text ? strstr(text, word) : NULL;
     if (!at) return 0;
     while (at > text && at[-1] == ' ') at--;
-    while (at > text && (at[-1] == '.' || at[-1] == 'e' || at[-1] == '-' || at[-1] == '+' || (at[-1] >= '0' && at[-1] <= '9'))) at--;
+    while (at > text &&
+           (at[-1] == '.' || at[-1] == 'e' || at[-1] == '-' || at[-1] == '+' || (at[-1] >= '0' && at[-1] <= '9')))
+        at--;
     return atof(at);
 }
 
@@ -166,15 +170,15 @@ static struct means *means_of(const char *name) {
 }
 
 static void head(void) {
-    printf("%-13s %-2s %-24s %8s %7s %7s %8s %8s  %5s %5s %5s %5s %8s %8s\n", "program", "t", "method", "samples", "acc>0", "acc",
-           "slowdown", "analysed", "s75", "s80", "s90", "s95", "faster", "analysis");
+    printf("%-13s %-2s %-24s %8s %7s %7s %8s %8s  %5s %5s %5s %5s %8s %8s\n", "program", "t", "method", "samples",
+           "acc>0", "acc", "slowdown", "analysed", "s75", "s80", "s90", "s95", "faster", "analysis");
 }
 
 static void print_row(const char *program, int threads, const char *method, double samples, const double value[10]) {
     int few = samples < SAMPLES_LEAST;
-    printf("%-13s %-2d %-24s %8.0f%s%6.1f%% %6.1f%% %7.1fx %7.1f%%  %5.1f %5.1f %5.1f %5.1f %7.1fx %7.1fx\n", program, threads, method,
-           samples, few ? "*" : " ", 100 * value[0], 100 * value[1], value[2], 100 * value[3], 100 * value[4], 100 * value[5],
-           100 * value[6], 100 * value[7], value[8], value[9]);
+    printf("%-13s %-2d %-24s %8.0f%s%6.1f%% %6.1f%% %7.1fx %7.1f%%  %5.1f %5.1f %5.1f %5.1f %7.1fx %7.1fx\n", program,
+           threads, method, samples, few ? "*" : " ", 100 * value[0], 100 * value[1], value[2], 100 * value[3],
+           100 * value[4], 100 * value[5], 100 * value[6], 100 * value[7], value[8], value[9]);
     fflush(stdout);
 }
 
@@ -187,7 +191,8 @@ struct times {
 static void compare(const char *program, int threads, const char *method, const struct rsc_profile *truth,
                     const struct rsc_profile *estimate, double seconds, const struct times *times) {
     double value[10], references = (double)truth->references;
-    double samples = strstr(method, "lines") ? number_before(estimate, "references kept") : number_before(estimate, "samples");
+    double samples =
+        strstr(method, "lines") ? number_before(estimate, "references kept") : number_before(estimate, "samples");
     value[0] = accuracy(truth, estimate, 0);
     value[1] = accuracy(truth, estimate, 1);
     value[2] = seconds / times->plain;
@@ -207,31 +212,36 @@ static void compare(const char *program, int threads, const char *method, const 
     means->count++;
 }
 
-static void compare_both(const char *program, int threads, const char *private_name, const char *shared_name, const struct result *truth,
-                         const struct result *estimate, const struct times *times) {
+static void compare_both(const char *program, int threads, const char *private_name, const char *shared_name,
+                         const struct result *truth, const struct result *estimate, const struct times *times) {
     need(truth->count == 2 && estimate->count == 2 ? 0 : -1, "two models");
-    if (private_name) compare(program, threads, private_name, truth->profiles[0], estimate->profiles[0], estimate->seconds, times);
-    if (shared_name) compare(program, threads, shared_name, truth->profiles[1], estimate->profiles[1], estimate->seconds, times);
+    if (private_name)
+        compare(program, threads, private_name, truth->profiles[0], estimate->profiles[0], estimate->seconds, times);
+    if (shared_name)
+        compare(program, threads, shared_name, truth->profiles[1], estimate->profiles[1], estimate->seconds, times);
 }
 
 /* ---- a program ---- */
 
 /* One sampled run: its profile, and processor time. */
-static struct result sample(const char *program, int threads, double size, double period, const char *model, const char *ordering) {
+static struct result sample(const char *program, int threads, double size, double period, const char *model,
+                            const char *ordering) {
     char rate[64] = "";
     if (period > 0) snprintf(rate, sizeof rate, "--sample 1/%.0f", period);
-    double seconds = run("'%s' run -q --engine sampled %s --ordering %s --model %s --bins 10 -o r.data -- ./%s.rebuilt %d %g", tool, rate,
-                         ordering, model, program, threads, size);
+    double seconds =
+        run("'%s' run -q --engine sampled %s --ordering %s --model %s --bins 10 -o r.data -- ./%s.rebuilt %d %g", tool,
+            rate, ordering, model, program, threads, size);
     return load("r.data", seconds);
 }
 
 static struct result live(const char *options, const char *program, int threads, double size) {
-    double seconds = run("'%s' run -q --model both --bins 10 %s -o r.data -- ./%s.rebuilt %d %g", tool, options, program, threads, size);
+    double seconds = run("'%s' run -q --model both --bins 10 %s -o r.data -- ./%s.rebuilt %d %g", tool, options,
+                         program, threads, size);
     return load("r.data", seconds);
 }
 
-static void one_model(const char *program, int threads, double size, double period, const char *model, const char *ordering,
-                      const char *method, const struct rsc_profile *truth, struct times *times) {
+static void one_model(const char *program, int threads, double size, double period, const char *model,
+                      const char *ordering, const char *method, const struct rsc_profile *truth, struct times *times) {
     struct result result = sample(program, threads, size, period, model, ordering);
     times->long_slowdown = 0;
     if (times->long_size > 0) {
@@ -260,7 +270,8 @@ static void measure(const char *program, int threads, double size, double wanted
     times.exact = exact.seconds;
     one_model(program, threads, size, period, "private", "parallel", "live private", exact.profiles[0], &times);
     one_model(program, threads, size, period, "shared", "parallel", "live shared parallel", exact.profiles[1], &times);
-    one_model(program, threads, size, period, "shared", "skew:5000", "live shared skew:5000", exact.profiles[1], &times);
+    one_model(program, threads, size, period, "shared", "skew:5000", "live shared skew:5000", exact.profiles[1],
+              &times);
     struct result lines = live("--sample lines:1/64", program, threads, size);
     compare_both(program, threads, "live private lines:1/64", "live shared lines:1/64", &exact, &lines, &times);
     drop(&lines);
@@ -272,7 +283,8 @@ static void measure(const char *program, int threads, double size, double wanted
     exact = load("r.data", seconds);
     times.exact = seconds;
     if (period > 0) snprintf(rate, sizeof rate, "--sample 1/%.0f", period);
-    seconds = run("'%s' analyze -q --engine sampled %s --ordering parallel --model both --bins 10 -o r.data t.rsct", tool, rate);
+    seconds = run("'%s' analyze -q --engine sampled %s --ordering parallel --model both --bins 10 -o r.data t.rsct",
+                  tool, rate);
     struct result sampled = load("r.data", seconds);
     compare_both(program, threads, "trace private", "trace shared parallel", &exact, &sampled, &times);
     drop(&sampled);
@@ -282,12 +294,15 @@ static void measure(const char *program, int threads, double size, double wanted
 
 static void build(const char *source_folder, const char *program) {
     run("gcc -O2 -g -w -fopenmp '%s/%s.c' -o %s.plain -lm -pthread", source_folder, program, program);
-    run("'%s' cc -q gcc -O2 -g -w -fopenmp '%s/%s.c' -o %s.rebuilt -lm -pthread", tool, source_folder, program, program);
+    run("'%s' cc -q gcc -O2 -g -w -fopenmp '%s/%s.c' -o %s.rebuilt -lm -pthread", tool, source_folder, program,
+        program);
 }
 
 int main(int argc, char **argv) {
     if (argc < 3) {
-        fprintf(stderr, "usage: bench_multicore TOOL bench/programs/multicore [SIZE[:SECONDS] [THREADS [PERIOD [PROGRAM...]]]]\n");
+        fprintf(
+            stderr,
+            "usage: bench_multicore TOOL bench/programs/multicore [SIZE[:SECONDS] [THREADS [PERIOD [PROGRAM...]]]]\n");
         return 2;
     }
     tool = argv[1];

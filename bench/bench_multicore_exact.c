@@ -15,11 +15,11 @@
 #define BATCH 65536u
 
 static const char *const specs[] = {
-    "uniform,lines=1000000,threads=1,write=0.1", "uniform,lines=1000000,threads=4,write=0.1",
-    "uniform,lines=1000000,threads=16,write=0.1", "uniform,lines=1000000,threads=4,write=0",
-    "zipf,lines=10000000,skew=0.99,threads=1,write=0.1", "zipf,lines=10000000,skew=0.99,threads=4,write=0.1",
+    "uniform,lines=1000000,threads=1,write=0.1",          "uniform,lines=1000000,threads=4,write=0.1",
+    "uniform,lines=1000000,threads=16,write=0.1",         "uniform,lines=1000000,threads=4,write=0",
+    "zipf,lines=10000000,skew=0.99,threads=1,write=0.1",  "zipf,lines=10000000,skew=0.99,threads=4,write=0.1",
     "zipf,lines=10000000,skew=0.99,threads=16,write=0.1", "zipf,lines=10000000,skew=0.99,threads=4,write=0",
-    "stencil,lines=200000,threads=4,write=0.1", "cyclic,lines=1000000,threads=4,write=0.1",
+    "stencil,lines=200000,threads=4,write=0.1",           "cyclic,lines=1000000,threads=4,write=0.1",
 };
 
 /* Threads each on a part of their own, of few lines for long, with a shared counter now and then: as programs are. */
@@ -47,7 +47,8 @@ static double analyse(const char *model, struct rsc_profile_totals *totals) {
     need(rsc_engine_new(&engine, &options, &error), "engine");
     for (uint64_t done = 0; done < access_count; done += BATCH) {
         uint32_t part = access_count - done < BATCH ? (uint32_t)(access_count - done) : BATCH;
-        struct rsc_batch batch = {.count = part, .addr = addresses + done, .meta = metas + done, .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {
+            .count = part, .addr = addresses + done, .meta = metas + done, .instructions = RSC_UNKNOWN};
         need(rsc_engine_push(engine, &batch, &error), "push");
     }
     need(rsc_engine_finish(engine, &profile, &error), "finish");

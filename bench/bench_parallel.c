@@ -17,7 +17,7 @@
 #include "base/pool.h"
 #include "bench/measure.h"
 #include "profile/profile_model.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #define BATCH 32768u
 #define WAYS_MAX 16
@@ -29,8 +29,8 @@ static uint32_t ways[WAYS_MAX]; /* workers; 0: the serial engine */
 static size_t way_count;
 
 static struct rsc_profile *analyse(uint32_t workers) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = workers ? "parallel" : "exact",
-                                         .workers = workers};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = workers ? "parallel" : "exact", .workers = workers};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -135,7 +135,8 @@ static void load_trace(const char *path) {
 static void choose_ways(const char *list) {
     ways[way_count++] = 0;
     if (!list || !strcmp(list, "-")) {
-        for (uint32_t workers = 2; workers <= 16 && workers <= rsc_pool_cpu_count(); workers *= 2) ways[way_count++] = workers;
+        for (uint32_t workers = 2; workers <= 16 && workers <= rsc_pool_cpu_count(); workers *= 2)
+            ways[way_count++] = workers;
         return;
     }
     for (char *next; *list && way_count < WAYS_MAX; list = *next ? next + 1 : next) {

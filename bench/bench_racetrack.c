@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "base/statistics.h"
+#include "estimate/statistics.h"
 #include "bench/measure.h"
 
 #define THREADS_MAX 64
@@ -130,7 +130,8 @@ int main(int argc, char **argv) {
                 all_total++;
                 if (far) apart[bin < BINS ? bin : BINS - 1]++, apart_total++;
             }
-            double made = 2.0 * (double)(stop[s][0] + stop[s][1]), lead = 4.0 * ((double)stop[s][1] - (double)stop[s][0]);
+            double made = 2.0 * (double)(stop[s][0] + stop[s][1]),
+                   lead = 4.0 * ((double)stop[s][1] - (double)stop[s][0]);
             for (int w = 0; w < 3; w++) {
                 if (made - last[w] < window[w]) continue;
                 if (last[w] > 0) {
@@ -144,8 +145,9 @@ int main(int argc, char **argv) {
             }
         }
     }
-    printf("%d threads, n=%d, %d runs: %.0f relative places, chi-square p = %.3g; a pass apart: %.0f, p = %.3g\n", threads, n, runs,
-           all_total, all_total > 0 ? chi_square_p(all, all_total) : 0, apart_total, apart_total > 0 ? chi_square_p(apart, apart_total) : 0);
+    printf("%d threads, n=%d, %d runs: %.0f relative places, chi-square p = %.3g; a pass apart: %.0f, p = %.3g\n",
+           threads, n, runs, all_total, all_total > 0 ? chi_square_p(all, all_total) : 0, apart_total,
+           apart_total > 0 ? chi_square_p(apart, apart_total) : 0);
     printf("share of each twentieth of a pass, all stops (uniform: 5%%):");
     for (int i = 0; i < BINS; i++) printf(" %.1f", 100 * all[i] / (all_total > 0 ? all_total : 1));
     printf("\ndiffusion of the lead, references, over windows of 1e4, 1e5, 1e6:");

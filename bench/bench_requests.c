@@ -12,7 +12,7 @@
 #include "base/histogram.h"
 #include "base/rng.h"
 #include "bench/measure.h"
-#include "distance/byte_stack.h"
+#include "distance/requests/byte_stack.h"
 
 #define REQUESTS 10000000u
 #define BLOCK 2048u
@@ -142,9 +142,9 @@ static void compare(const char *name, int rounds) {
         rsc_histogram_free(&rd[0]);
         rsc_histogram_free(&rd[1]);
     }
-    printf("%-28s %u requests %8llu objects  baseline %5.1f M/s  byte stack %5.1f M/s (%.2fx)  %.1f bytes/object\n", name,
-           REQUESTS, (unsigned long long)cold[1], REQUESTS / best[0] / 1e6, REQUESTS / best[1] / 1e6, best[0] / best[1],
-           bytes_per_object);
+    printf("%-28s %u requests %8llu objects  baseline %5.1f M/s  byte stack %5.1f M/s (%.2fx)  %.1f bytes/object\n",
+           name, REQUESTS, (unsigned long long)cold[1], REQUESTS / best[0] / 1e6, REQUESTS / best[1] / 1e6,
+           best[0] / best[1], bytes_per_object);
 }
 
 int main(int argc, char **argv) {
@@ -152,7 +152,8 @@ int main(int argc, char **argv) {
     objects = malloc(REQUESTS * sizeof *objects);
     sizes = malloc(REQUESTS * sizeof *sizes);
     if (!objects || !sizes || rounds < 1) return 1;
-    printf("requests for whole objects, exact, one core, best of %d; baseline: hash + Fenwick tree, distance only\n", rounds);
+    printf("requests for whole objects, exact, one core, best of %d; baseline: hash + Fenwick tree, distance only\n",
+           rounds);
     make_requests(1000000, 0);
     compare("uniform, 1 M objects", rounds);
     make_requests(10000000, 0.9);

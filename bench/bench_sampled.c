@@ -25,7 +25,7 @@
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
 #include "profile/selection.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #define SAMPLES_LEAST 5000u
 
@@ -68,7 +68,8 @@ static double told(const struct rsc_profile *profile, const char *unit) {
     return atof(at);
 }
 
-static void select_code(const struct rsc_profile *exact, const struct rsc_profile *sampled, double *weight, double *key) {
+static void select_code(const struct rsc_profile *exact, const struct rsc_profile *sampled, double *weight,
+                        double *key) {
     struct rsc_selection truth, estimate;
     uint64_t size = rsc_selection_size(exact, 0.10);
     need(rsc_selection_make(&truth, exact, size), "selection");
@@ -93,8 +94,8 @@ static void compare(const char *path, const char *engine, const char *model, con
     double curve = rsc_profile_mrc_error_octaves(exact, sampled, 8, NULL);
     int counts = !(samples < SAMPLES_LEAST); /* a sample of lines has no such number */
     if (exact->code_count && sampled->code_count) select_code(exact, sampled, weight, key);
-    printf("%-22.22s %-8s%8.0f%s%8.1f%8.1f%8.1f%8.2f%8.2f  ", slash ? slash + 1 : path, model, samples, counts ? " " : "*",
-           100 * accuracy, 100 * without_zero, analysed, 100 * curve, exact_seconds / seconds);
+    printf("%-22.22s %-8s%8.0f%s%8.1f%8.1f%8.1f%8.2f%8.2f  ", slash ? slash + 1 : path, model, samples,
+           counts ? " " : "*", 100 * accuracy, 100 * without_zero, analysed, 100 * curve, exact_seconds / seconds);
     for (int y = 0; y < 4 && weight[0] == weight[0]; y++) printf("%6.1f/%-5.1f", 100 * weight[y], 100 * key[y]);
     printf("\n");
     fflush(stdout);
@@ -114,9 +115,9 @@ static void compare(const char *path, const char *engine, const char *model, con
 }
 
 static void print_mean(const char *model, const struct figures *mean) {
-    printf("%-22s %-8s%8.0f %8.1f%8.1f%8.1f%8.2f%8.2f  ", "mean", model, mean->count, 100 * mean->accuracy / mean->count,
-           100 * mean->without_zero / mean->count, mean->analysed / mean->count, 100 * mean->curve / mean->count,
-           exp(mean->speed / mean->count));
+    printf("%-22s %-8s%8.0f %8.1f%8.1f%8.1f%8.2f%8.2f  ", "mean", model, mean->count,
+           100 * mean->accuracy / mean->count, 100 * mean->without_zero / mean->count, mean->analysed / mean->count,
+           100 * mean->curve / mean->count, exp(mean->speed / mean->count));
     for (int y = 0; y < 4 && mean->selections > 0; y++)
         printf("%6.1f/%-5.1f", 100 * mean->weight[y] / mean->selections, 100 * mean->key[y] / mean->selections);
     printf("\n");
@@ -127,9 +128,10 @@ static void run_accuracy(char *engines, char **paths, int count) {
     for (char *parameter = strtok(engines, ";"); parameter; parameter = strtok(NULL, ";")) {
         char engine[200];
         struct figures means[2] = {{0}};
-        snprintf(engine, sizeof engine, "sampled%s%s", strcmp(parameter, "-") ? ":" : "", strcmp(parameter, "-") ? parameter : "");
-        printf("\n%s\n%-22s %-8s%8s %8s%8s%8s%8s%8s   weight/key matching at 75, 80, 90, 95 %%\n", engine, "trace", "model",
-               "samples", "acc. %", "not 0 %", "anal. %", "curve %", "speed");
+        snprintf(engine, sizeof engine, "sampled%s%s", strcmp(parameter, "-") ? ":" : "",
+                 strcmp(parameter, "-") ? parameter : "");
+        printf("\n%s\n%-22s %-8s%8s %8s%8s%8s%8s%8s   weight/key matching at 75, 80, 90, 95 %%\n", engine, "trace",
+               "model", "samples", "acc. %", "not 0 %", "anal. %", "curve %", "speed");
         for (int i = 0; i < count; i++)
             for (int m = 0; m < 2; m++) {
                 double seconds;
@@ -146,7 +148,8 @@ static void run_accuracy(char *engines, char **paths, int count) {
 static uint64_t *addr, *meta;
 
 static struct rsc_profile *analyse_memory(uint32_t count, const char *engine_name, const char *model, uint64_t seed) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name, .model = model, .seed = seed};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = engine_name, .model = model, .seed = seed};
     struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
@@ -176,12 +179,14 @@ static void cover(const char *spec, uint32_t count, const char *engine, const ch
             if ((double)exact->rd.count[bin] < 0.002 * (double)exact->references) continue;
             bins++;
             /* a bin that no sample fell into has no bar: it misses */
-            bins_held += profile->rd_low.count[bin] <= exact->rd.count[bin] && exact->rd.count[bin] <= profile->rd_high.count[bin];
+            bins_held += profile->rd_low.count[bin] <= exact->rd.count[bin] &&
+                         exact->rd.count[bin] <= profile->rd_high.count[bin];
         }
         rsc_profile_free(profile);
     }
     rsc_profile_free(exact);
-    printf("%-48s %-8s %-22s%8.1f%8.1f%9.4f\n", spec, model, engine, 100 * held / points, 100 * bins_held / bins, bias / points);
+    printf("%-48s %-8s %-22s%8.1f%8.1f%9.4f\n", spec, model, engine, 100 * held / points, 100 * bins_held / bins,
+           bias / points);
     fflush(stdout);
 }
 
@@ -239,7 +244,8 @@ int main(int argc, char **argv) {
         return 0;
     }
     char folder[] = "/tmp/bench_sampled.XXXXXX", files[3][64], *paths[3], engines[] = "-;period=500;lines=1/64";
-    static const char *const specs[] = {"zipf,lines=50K,skew=0.9,threads=4,write=0.2", "stencil,lines=20K,threads=4,write=0.3",
+    static const char *const specs[] = {"zipf,lines=50K,skew=0.9,threads=4,write=0.2",
+                                        "stencil,lines=20K,threads=4,write=0.3",
                                         "uniform,lines=20K,threads=4,write=0.1"};
     if (!mkdtemp(folder)) return 1;
     for (int i = 0; i < 3; i++) {

@@ -14,7 +14,7 @@
 #include "base/cpu.h"
 #include "bench/measure.h"
 #include "profile/profile_model.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #define ACCESSES 20000000u
 #define BATCH 32768u
@@ -26,8 +26,8 @@ static void load(const char *path) {
     struct rsc_trace *trace;
     const struct rsc_batch *batch;
     struct rsc_error error;
-    const struct rsc_filter data_only = {RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0,
-                                         0, UINT64_MAX, 1};
+    const struct rsc_filter data_only = {
+        RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0, 0, UINT64_MAX, 1};
     struct rsc_trace_options options = {.struct_bytes = sizeof options, .filter = &data_only};
     access_count = 0;
     need(rsc_trace_open(&trace, path, &options, &error), path);
@@ -59,7 +59,9 @@ static double run_engine(const char *name, uint64_t *references, double *end) {
     double start = cpu_seconds_now();
     for (uint32_t done = 0; done < access_count; done += BATCH) {
         struct rsc_batch batch = {.count = access_count - done < BATCH ? access_count - done : BATCH,
-                                  .addr = addr + done, .meta = meta + done, .instructions = RSC_UNKNOWN};
+                                  .addr = addr + done,
+                                  .meta = meta + done,
+                                  .instructions = RSC_UNKNOWN};
         need(rsc_engine_push(engine, &batch, &error), name);
     }
     double took = cpu_seconds_now() - start;

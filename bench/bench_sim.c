@@ -45,7 +45,8 @@ static void load(const char *path) {
         rsc_references_start(&cursor, &part, 6);
         while ((filled = rsc_references_fill(&cursor, lines, from, 1024)) > 0)
             for (uint32_t i = 0; i < filled && references < LIST_MAX; i++)
-                list[references++] = (uint64_t)rsc_meta_kind(part.meta[from[i]]) << 62 | (lines[i] << 6 & ~(3ull << 62));
+                list[references++] =
+                    (uint64_t)rsc_meta_kind(part.meta[from[i]]) << 62 | (lines[i] << 6 & ~(3ull << 62));
     }
     rsc_trace_close(trace);
 }
@@ -135,7 +136,8 @@ static void run_ours(unsigned workers, int slow) {
     struct rsc_error error;
     need(rsc_sim_new(&sim, &config, &options, &error), "simulator");
     for (uint64_t at = 0; at < count; at += BATCH) {
-        struct rsc_batch batch = {.count = (uint32_t)(count - at < BATCH ? count - at : BATCH), .addr = addr + at, .meta = meta + at};
+        struct rsc_batch batch = {
+            .count = (uint32_t)(count - at < BATCH ? count - at : BATCH), .addr = addr + at, .meta = meta + at};
         need(rsc_sim_push(sim, &batch, &error), "push");
     }
     need(rsc_sim_finish(sim, &result, &error), "finish");
@@ -159,7 +161,8 @@ static void run_two_beside(void) {
 
 /* As many accesses of the file as are in memory. */
 static void run_file(const char *path) {
-    struct rsc_trace_options options = {.struct_bytes = sizeof options, .decode_ahead = 1, .without_pcs = 1, .without_events = 1};
+    struct rsc_trace_options options = {
+        .struct_bytes = sizeof options, .decode_ahead = 1, .without_pcs = 1, .without_events = 1};
     uint64_t left = count;
     struct rsc_trace *trace;
     const struct rsc_batch *batch;
@@ -250,12 +253,12 @@ int main(int argc, char **argv) {
     double million = (double)references / 1e6;
     printf("%.1f M references, %.1f M accesses, L1 misses %llu + %llu, L2 misses %llu\n", million, (double)count / 1e6,
            (unsigned long long)fetches.misses, (unsigned long long)data.misses, (unsigned long long)second.misses);
-    printf("plain %.0f M/s, ours %.0f M/s (%.2fx), one at a time %.0f M/s\n", million / plain, million / ours, plain / ours,
-           million / slow);
-    printf("two workers %.0f M/s (%.2fx of one in wall time; by CPU time they could be %.2fx)\n", million / two, wall / two,
-           2 * ours / two_cpu);
+    printf("plain %.0f M/s, ours %.0f M/s (%.2fx), one at a time %.0f M/s\n", million / plain, million / ours,
+           plain / ours, million / slow);
+    printf("two workers %.0f M/s (%.2fx of one in wall time; by CPU time they could be %.2fx)\n", million / two,
+           wall / two, 2 * ours / two_cpu);
     printf("two simulations side by side %.2fx of one: what this machine's two cores could reach\n", 2 * wall / beside);
-    printf("from the file %.2fx the time of the simulation alone; by CPU time decoding takes %.2fx of it\n", file / wall,
-           decode / ours);
+    printf("from the file %.2fx the time of the simulation alone; by CPU time decoding takes %.2fx of it\n",
+           file / wall, decode / ours);
     return 0;
 }

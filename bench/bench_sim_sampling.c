@@ -16,7 +16,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
-#include "simulate/set_sample.h"
+#include "simulate/sampling/set_sample.h"
 
 static void fail(const char *what) {
     fprintf(stderr, "bench_sim_sampling: %s\n", what);
@@ -59,8 +59,8 @@ static double simulate(const char *path, const struct rsc_sim_config *config, ui
     return cpu_seconds_now() - before;
 }
 
-static double sample(const char *path, const struct rsc_sim_config *config, const struct rsc_set_choice *choice, int filtered,
-                     double *estimate) {
+static double sample(const char *path, const struct rsc_sim_config *config, const struct rsc_set_choice *choice,
+                     int filtered, double *estimate) {
     static struct rsc_set_result result;
     double before = cpu_seconds_now();
     struct rsc_trace *trace = open_trace(path);
@@ -97,7 +97,8 @@ static void write_sample(const char *from, const char *to, const struct rsc_set_
     struct rsc_trace_writer_options options = {.struct_bytes = sizeof options, .filter = text};
     if (rsc_trace_writer_open(&writer, to, &options, &error) < 0) fail(error.message);
     while (rsc_trace_next(trace, &batch, NULL) > 0)
-        if (rsc_block_sampler_take(&sampler, batch, &kept, &error) < 0 || rsc_trace_writer_push(writer, &kept, &error) < 0)
+        if (rsc_block_sampler_take(&sampler, batch, &kept, &error) < 0 ||
+            rsc_trace_writer_push(writer, &kept, &error) < 0)
             fail(error.message);
     rsc_trace_get_info(trace, &info);
     rsc_trace_writer_set_full(writer, info.full_accesses, info.full_instructions);
@@ -135,8 +136,9 @@ static void compare(const char *name, const char *path, const char *l1, const ch
     double whole = 1e9, decoding = 1e9, from_whole = 1e9, from_random = 1e9, from_filtered = 1e9, estimates[3];
     uint64_t misses = 0;
     memset(&config, 0, sizeof config);
-    if (l1 && (rsc_cache_config_parse(&cache, "l1i", l1, &error) < 0 || rsc_sim_config_add(&config, &cache, &error) < 0 ||
-               rsc_cache_config_parse(&cache, "l1d", l1, &error) < 0 || rsc_sim_config_add(&config, &cache, &error) < 0))
+    if (l1 &&
+        (rsc_cache_config_parse(&cache, "l1i", l1, &error) < 0 || rsc_sim_config_add(&config, &cache, &error) < 0 ||
+         rsc_cache_config_parse(&cache, "l1d", l1, &error) < 0 || rsc_sim_config_add(&config, &cache, &error) < 0))
         fail(error.message);
     if (rsc_cache_config_parse(&cache, "l2", l2, &error) < 0 || rsc_sim_config_add(&config, &cache, &error) < 0 ||
         rsc_set_choice_parse(&constant, "1/16", &error) < 0 || rsc_set_choice_settle(&constant, &config, &error) < 0 ||
@@ -154,11 +156,13 @@ static void compare(const char *name, const char *path, const char *l1, const ch
     }
     unlink(filtered);
     double alone = whole - decoding;
-    printf("%-28s whole %.3f s, of it decoding %.3f s; misses %llu, estimated %+.1f %%, %+.1f %%\n", name, whole, decoding,
-           (unsigned long long)misses, 100 * (estimates[0] / (double)misses - 1), 100 * (estimates[1] / (double)misses - 1));
-    printf("  1/16 from its own trace:   %.3f s, 1/%.1f of the whole (bar 1/12)\n", from_filtered, whole / from_filtered);
-    printf("  1/16 from the whole trace: %.3f s, decoding plus %.3f of the simulation (bar 0.125); random sets %.3f\n", from_whole,
-           (from_whole - decoding) / alone, (from_random - decoding) / alone);
+    printf("%-28s whole %.3f s, of it decoding %.3f s; misses %llu, estimated %+.1f %%, %+.1f %%\n", name, whole,
+           decoding, (unsigned long long)misses, 100 * (estimates[0] / (double)misses - 1),
+           100 * (estimates[1] / (double)misses - 1));
+    printf("  1/16 from its own trace:   %.3f s, 1/%.1f of the whole (bar 1/12)\n", from_filtered,
+           whole / from_filtered);
+    printf("  1/16 from the whole trace: %.3f s, decoding plus %.3f of the simulation (bar 0.125); random sets %.3f\n",
+           from_whole, (from_whole - decoding) / alone, (from_random - decoding) / alone);
 }
 
 int main(int argc, char **argv) {

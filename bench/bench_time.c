@@ -12,9 +12,9 @@
 
 #include "base/histogram.h"
 #include "bench/measure.h"
-#include "distance/last_use.h"
-#include "distance/truth_sample.h"
-#include "trace/generate.h"
+#include "distance/time/last_use.h"
+#include "distance/time/truth_sample.h"
+#include "trace/generate/generate.h"
 
 #define BLOCK RSC_LAST_USE_RUN
 #define WATCHED 512u
@@ -42,20 +42,22 @@ static void make_trace(const char *name, int is_file) {
     struct rsc_error error;
     count = 0;
     if (is_file) {
-        const struct rsc_filter data_only = {RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX,
-                                             0, 0, 0, UINT64_MAX, 1};
+        const struct rsc_filter data_only = {
+            RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0, 0, UINT64_MAX, 1};
         struct rsc_trace_options options = {.struct_bytes = sizeof options, .filter = &data_only};
         struct rsc_trace *trace;
         const struct rsc_batch *batch;
         need(rsc_trace_open(&trace, name, &options, &error), name);
-        while (rsc_trace_next(trace, &batch, &error) > 0 && add_batch(batch)) {}
+        while (rsc_trace_next(trace, &batch, &error) > 0 && add_batch(batch)) {
+        }
         rsc_trace_close(trace);
         return;
     }
     struct rsc_source *source;
     struct rsc_batch batch;
     need(rsc_generator_open(&source, name, ACCESSES_MAX, 1, &error), name);
-    while (source->ops->next(source, &batch, &error) > 0 && add_batch(&batch)) {}
+    while (source->ops->next(source, &batch, &error) > 0 && add_batch(&batch)) {
+    }
     source->ops->close(source);
 }
 
@@ -76,8 +78,7 @@ static void run_pass(int level) {
         need(rsc_last_use_run(&last, lines, part, &found), "table");
         if (level >= 1)
             for (uint32_t k = 0; k < found.listed_count; k++) sum.count[rsc_bin_of_fine_any(found.listed_ri[k])]++;
-        if (level >= 2)
-            need(rsc_truth_sample_take(&sample, &last, before, lines, &found), "sample");
+        if (level >= 2) need(rsc_truth_sample_take(&sample, &last, before, lines, &found), "sample");
     }
     rsc_last_use_free(&last);
     rsc_truth_sample_free(&sample);
@@ -97,8 +98,7 @@ static void run_watch(int has_sample) {
         for (uint32_t i = 0; i < part; i++) lines[i] = addresses[done + i] >> 6;
         double before = rsc_use_watch_lines(&watch);
         need(rsc_use_watch_run(&watch, lines, part, &found), "watch");
-        if (has_sample)
-            need(rsc_truth_sample_take_watched(&sample, &watch, before, lines, part, &found), "sample");
+        if (has_sample) need(rsc_truth_sample_take_watched(&sample, &watch, before, lines, part, &found), "sample");
     }
     rsc_use_watch_free(&watch);
     rsc_truth_sample_free(&sample);
@@ -121,8 +121,8 @@ static void run_engine(const char *name) {
 }
 
 static void compare(const char *name, int rounds) {
-    static const char *const ways[] = {"table", "+ intervals", "+ sample", "watch", "+ sample", "aet:1", "statstack", "aet", "hotl",
-                                       "shen", "exact"};
+    static const char *const ways[] = {"table",     "+ intervals", "+ sample", "watch", "+ sample", "aet:1",
+                                       "statstack", "aet",         "hotl",     "shen",  "exact"};
     enum { WAYS = sizeof ways / sizeof *ways };
     double best[WAYS] = {0};
     for (int round = 0; round < rounds; round++)
@@ -140,7 +140,8 @@ static void compare(const char *name, int rounds) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const specs[] = {"uniform,lines=1000000", "zipf,lines=10000000,skew=0.99", "cyclic,lines=1000000"};
+    static const char *const specs[] = {"uniform,lines=1000000", "zipf,lines=10000000,skew=0.99",
+                                        "cyclic,lines=1000000"};
     int rounds = argc > 1 ? atoi(argv[1]) : 5;
     addresses = malloc(ACCESSES_MAX * sizeof *addresses);
     metas = malloc(ACCESSES_MAX * sizeof *metas);

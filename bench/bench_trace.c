@@ -51,8 +51,11 @@ static double encode(const char *path, int pcs) {
     double start = seconds_now();
     need(rsc_trace_writer_open(&writer, path, &options, &error), path);
     for (uint32_t at = 0; at < held.count; at += BATCH) {
-        struct rsc_batch batch = {.count = held.count - at < BATCH ? held.count - at : BATCH, .addr = held.addr + at,
-                                  .meta = held.meta + at, .pc = pcs ? held.pc + at : NULL, .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {.count = held.count - at < BATCH ? held.count - at : BATCH,
+                                  .addr = held.addr + at,
+                                  .meta = held.meta + at,
+                                  .pc = pcs ? held.pc + at : NULL,
+                                  .instructions = RSC_UNKNOWN};
         need(rsc_trace_writer_push(writer, &batch, &error), "encode");
     }
     need(rsc_trace_writer_finish(writer, &error), "encode");

@@ -2,7 +2,7 @@
  * empty_plugin.c - a QEMU plugin whose callback for memory accesses does nothing: what
  * the interface itself costs, below which no collector that uses it can come.
  */
-#include "collect/qemu_api.h"
+#include "collect/qemu/qemu_api.h"
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT int qemu_plugin_version = 1;

@@ -8,7 +8,7 @@
 #include <reusescope/reusescope.h>
 
 #include "bench/measure.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 #include "trace/references.h"
 
 #define LINE_LIST_BLOCK 2048u

@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "bench/measure.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 static uint64_t *addresses, *metas;
 static uint64_t access_count, access_most = 20000000;
@@ -34,8 +34,7 @@ static void two_phases(void) {
 static void alternating(void) {
     struct rsc_rng rng;
     rsc_rng_seed(&rng, 7, 0);
-    for (uint64_t i = 0; i < access_most; i++)
-        add_line(i / 1000 % 2 ? 1000 + rsc_rng_below(&rng, 1000000) : i % 200);
+    for (uint64_t i = 0; i < access_most; i++) add_line(i / 1000 % 2 ? 1000 + rsc_rng_below(&rng, 1000000) : i % 200);
 }
 
 /* Every line twice in a row, in random order. */
@@ -90,9 +89,9 @@ static const struct {
     const char *name;
     void (*make)(void);
 } patterns[] = {
-    {"two-phases", two_phases}, {"alternating", alternating}, {"twice", twice},
-    {"back-and-forth", back_and_forth}, {"drifting", drifting}, {"product", product},
-    {"late-loop", late_loop}, {"growing", growing},
+    {"two-phases", two_phases},         {"alternating", alternating}, {"twice", twice},
+    {"back-and-forth", back_and_forth}, {"drifting", drifting},       {"product", product},
+    {"late-loop", late_loop},           {"growing", growing},
 };
 
 static int add_batch(const struct rsc_batch *batch) {
@@ -115,18 +114,20 @@ static void make_trace(const char *name, uint64_t seed) {
         return;
     }
     if (access(name, R_OK) == 0) {
-        const struct rsc_filter data_only = {RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX,
-                                             0, 0, 0, UINT64_MAX, 1};
+        const struct rsc_filter data_only = {
+            RSC_KIND_BIT(RSC_READ) | RSC_KIND_BIT(RSC_WRITE), 0, NULL, 0, UINT64_MAX, 0, 0, 0, UINT64_MAX, 1};
         struct rsc_trace_options options = {.struct_bytes = sizeof options, .filter = &data_only};
         struct rsc_trace *trace;
         const struct rsc_batch *next;
         need(rsc_trace_open(&trace, name, &options, &error), name);
-        while (rsc_trace_next(trace, &next, &error) > 0 && add_batch(next)) {}
+        while (rsc_trace_next(trace, &next, &error) > 0 && add_batch(next)) {
+        }
         rsc_trace_close(trace);
         return;
     }
     need(rsc_generator_open(&source, name, access_most, seed, &error), name);
-    while (source->ops->next(source, &batch, &error) > 0 && add_batch(&batch)) {}
+    while (source->ops->next(source, &batch, &error) > 0 && add_batch(&batch)) {
+    }
     source->ops->close(source);
 }
 

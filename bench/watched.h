@@ -3,8 +3,8 @@
 #define RSC_BENCH_WATCHED_H
 
 #include "bench/measure.h"
-#include "collect/drain.h"
-#include "collect/launch.h"
+#include "collect/drain/drain.h"
+#include "collect/launch/launch.h"
 
 static inline double cpu_of(const struct rusage *usage) {
     return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
@@ -12,8 +12,9 @@ static inline double cpu_of(const struct rusage *usage) {
 }
 
 /* Takes every block and throws it away. Returns the program's processor time, and in *wall how long it ran, in seconds. */
-static inline double watch_to_end(const struct rsc_target *target, char **argv, const struct rsc_launch_options *options,
-                                  struct rsc_drain_stats *stats, double *wall) {
+static inline double watch_to_end(const struct rsc_target *target, char **argv,
+                                  const struct rsc_launch_options *options, struct rsc_drain_stats *stats,
+                                  double *wall) {
     struct rsc_launch launch;
     struct rsc_drain *drain;
     struct rsc_batch batch;

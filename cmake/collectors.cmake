@@ -1,9 +1,9 @@
 # What runs inside a watched program: the QEMU plugin, and the library that is
 # preloaded into the guest (for x86-64 and, with a cross compiler, AArch64). They
 # stand beside the tool in the build tree and in LIBDIR/reusescope when installed.
-add_library(reusescope_qemu MODULE src/collect/qemu_plugin.c src/collect/qemu_words.c src/collect/guest_code.c
-                                   src/collect/guest_accesses.c src/collect/code_plan.c src/collect/turns.c
-                                   src/collect/follow.c src/collect/target.c src/runtime/ring_writer.c src/base/fail.c)
+file(GLOB qemu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/collect/qemu/*.c)
+list(FILTER qemu_sources EXCLUDE REGEX "_preload\\.c$")
+add_library(reusescope_qemu MODULE ${qemu_sources} src/collect/launch/target.c src/runtime/ring/ring_writer.c src/base/fail.c)
 set_target_properties(reusescope_qemu PROPERTIES OUTPUT_NAME reusescope-qemu)
 target_include_directories(reusescope_qemu PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(reusescope_qemu PRIVATE -ftls-model=initial-exec -fno-sanitize=all)
@@ -16,7 +16,7 @@ install(TARGETS reusescope_qemu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/reus
 
 set(guest_flags -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -Wall -Wextra
     -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
-set(guest_source ${PROJECT_SOURCE_DIR}/src/collect/guest_preload.c)
+set(guest_source ${PROJECT_SOURCE_DIR}/src/collect/qemu/guest_preload.c)
 # A guest of this machine's own kind is any gcc's to build; others need a cross compiler.
 set(own_gcc_${CMAKE_HOST_SYSTEM_PROCESSOR} gcc)
 find_program(RSC_CC_X86_64 NAMES x86_64-linux-gnu-gcc ${own_gcc_x86_64})
@@ -27,7 +27,7 @@ foreach(guest x86_64 aarch64)
     set(library ${PROJECT_BINARY_DIR}/libreusescope-guest-${guest}.so)
     add_custom_command(OUTPUT ${library}
       COMMAND ${RSC_CC_${name}} ${guest_flags} ${guest_source} -o ${library}
-      DEPENDS ${guest_source} ${PROJECT_SOURCE_DIR}/src/collect/guest_calls.h VERBATIM)
+      DEPENDS ${guest_source} ${PROJECT_SOURCE_DIR}/src/collect/qemu/guest_calls.h VERBATIM)
     add_custom_target(guest_${guest} ALL DEPENDS ${library})
     install(FILES ${library} DESTINATION ${CMAKE_INSTALL_LIBDIR}/reusescope)
   endif()
@@ -40,23 +40,13 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   set(asm_flags -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -Wall -Wextra -fvisibility=hidden -fno-builtin
       -fno-tree-loop-distribute-patterns -fno-stack-protector -ffp-contract=off -fno-math-errno -ftls-model=initial-exec -fcf-protection=none
       -fasynchronous-unwind-tables -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
-  set(asm_sources)
-  foreach(name asm_runtime asm_registry asm_entry asm_samples asm_strings asm_heap asm_threads asm_lines asm_sampled asm_sampled_words own_pieces sampler
-      sampler_logs sampler_memory active_samples ring_writer
-          watch_countdown watch_piece watch_events watch_signals watch_slots watch_stream)
-    list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/runtime/${name}.c)
-  endforeach()
-  list(APPEND asm_sources ${PROJECT_SOURCE_DIR}/src/base/rng.c ${PROJECT_SOURCE_DIR}/src/base/portable_math.c)
-  set(asm_headers ${PROJECT_SOURCE_DIR}/src/runtime/asm_abi.h ${PROJECT_SOURCE_DIR}/src/runtime/asm_runtime.h
-      ${PROJECT_SOURCE_DIR}/src/runtime/ring.h ${PROJECT_SOURCE_DIR}/src/runtime/watch_ring.h
-      ${PROJECT_SOURCE_DIR}/src/runtime/watch_thread.h ${PROJECT_SOURCE_DIR}/src/runtime/watch_slots.h ${PROJECT_SOURCE_DIR}/src/runtime/watch_shapes.h
-      ${PROJECT_SOURCE_DIR}/src/runtime/asm_lines.h
-      ${PROJECT_SOURCE_DIR}/src/runtime/own_pieces.h ${PROJECT_SOURCE_DIR}/src/runtime/own_calls.h
-      ${PROJECT_SOURCE_DIR}/src/base/line_hash.h ${PROJECT_SOURCE_DIR}/src/runtime/asm_sampled.h
-      ${PROJECT_SOURCE_DIR}/src/runtime/asm_sampled_words.h
-      ${PROJECT_SOURCE_DIR}/src/runtime/sampler.h ${PROJECT_SOURCE_DIR}/src/runtime/sampler_state.h
-      ${PROJECT_SOURCE_DIR}/src/runtime/active_samples.h)
-  set(asm_module ${PROJECT_SOURCE_DIR}/src/runtime/asm_module.c)
+  file(GLOB_RECURSE asm_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/runtime/*.c)
+  list(FILTER asm_sources EXCLUDE REGEX "_preload\\.c$|/asm_module\\.c$")
+  set(asm_base ${PROJECT_SOURCE_DIR}/src/base/rng.c ${PROJECT_SOURCE_DIR}/src/base/portable_math.c)
+  list(APPEND asm_sources ${asm_base})
+  file(GLOB_RECURSE asm_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/runtime/*.h)
+  list(APPEND asm_headers ${PROJECT_SOURCE_DIR}/src/base/line_hash.h ${PROJECT_SOURCE_DIR}/src/base/rng.h)
+  set(asm_module ${PROJECT_SOURCE_DIR}/src/runtime/recorder/asm_module.c)
   set(asm_out ${PROJECT_BINARY_DIR})
   add_custom_command(OUTPUT ${asm_out}/libreusescope-asm.so
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -shared -Wl,-soname,libreusescope-asm.so -Wl,-z,defs -Wl,-z,nodelete ${asm_sources}
@@ -76,15 +66,13 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -DRSC_ASM_EXECUTABLE -c ${asm_module} -o ${asm_out}/reusescope-asm-executable.o
     DEPENDS ${asm_module} ${asm_headers} VERBATIM)
   # What samples in programs that were not rebuilt.
-  set(perf_sources)
-  foreach(name perf_preload perf_records watch_stream watch_events watch_signals watch_slots ring_writer)
-    list(APPEND perf_sources ${PROJECT_SOURCE_DIR}/src/runtime/${name}.c)
-  endforeach()
-  list(APPEND perf_sources ${PROJECT_SOURCE_DIR}/src/base/rng.c ${PROJECT_SOURCE_DIR}/src/base/portable_math.c)
+  file(GLOB perf_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/runtime/ring/*.c ${PROJECT_SOURCE_DIR}/src/runtime/watch/*.c
+       ${PROJECT_SOURCE_DIR}/src/runtime/trap/*.c)
+  list(APPEND perf_sources ${asm_base})
   add_custom_command(OUTPUT ${asm_out}/libreusescope-perf.so
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -shared -Wl,-soname,libreusescope-perf.so -Wl,-z,defs ${perf_sources}
             -o ${asm_out}/libreusescope-perf.so
-    DEPENDS ${perf_sources} ${asm_headers} ${PROJECT_SOURCE_DIR}/src/runtime/perf_records.h VERBATIM)
+    DEPENDS ${perf_sources} ${asm_headers} VERBATIM)
   set(asm_files ${asm_out}/libreusescope-perf.so ${asm_out}/libreusescope-asm.so ${asm_out}/reusescope-asm-static.o ${asm_out}/reusescope-asm-shared.o
       ${asm_out}/reusescope-asm-static.wrap ${asm_out}/reusescope-asm-executable.o)
   add_custom_target(asm_runtime ALL DEPENDS ${asm_files})

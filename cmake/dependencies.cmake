@@ -7,7 +7,7 @@ pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(LIBDW IMPORTED_TARGET libdw libelf)
-# Only its header: the library is loaded when C source is to be read (src/loops/clang_load.c).
+# Only its header: the library is loaded when C source is to be read (src/loops/front/clang_load.c).
 find_path(RSC_LIBCLANG_INCLUDE clang-c/Index.h PATHS /usr/lib/llvm-19/include NO_DEFAULT_PATH)
 # The decoder of `reusescope cc`. Its package has no pkg-config file.
 find_path(ZYDIS_INCLUDE Zydis/Zydis.h)

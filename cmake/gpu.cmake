@@ -12,7 +12,7 @@ if(RSC_NVCC)
     COMMAND make -C ${PROJECT_SOURCE_DIR}/gpu NVCC=${RSC_NVCC} ARCH=${RSC_CUDA_ARCH} BUILD=${PROJECT_BINARY_DIR}/gpu
             ${PROJECT_BINARY_DIR}/gpu/libreusescope-cuda.so
     COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_BINARY_DIR}/gpu/libreusescope-cuda.so ${gpu_plugin}
-    DEPENDS ${gpu_sources} ${PROJECT_SOURCE_DIR}/gpu/Makefile ${PROJECT_SOURCE_DIR}/src/distance/gpu_plugin.h VERBATIM)
+    DEPENDS ${gpu_sources} ${PROJECT_SOURCE_DIR}/gpu/Makefile ${PROJECT_SOURCE_DIR}/src/distance/gpu/gpu_plugin.h VERBATIM)
   if(RSC_CUDA)
     add_custom_target(gpu ALL DEPENDS ${gpu_plugin})
   else()
@@ -37,7 +37,7 @@ if(RSC_TESTS AND RSC_CXX AND NOT RSC_FUZZ AND NOT RSC_SANITIZE STREQUAL "thread"
   endif()
   add_custom_command(OUTPUT ${RSC_EMULATED_OBJECT}
     COMMAND ${RSC_CXX} ${emulated_flags} -c ${PROJECT_SOURCE_DIR}/gpu/emulated.cc -o ${RSC_EMULATED_OBJECT}
-    DEPENDS ${gpu_sources} ${PROJECT_SOURCE_DIR}/src/distance/gpu_plugin.h VERBATIM)
+    DEPENDS ${gpu_sources} ${PROJECT_SOURCE_DIR}/src/distance/gpu/gpu_plugin.h VERBATIM)
   add_custom_command(OUTPUT ${RSC_EMULATED_PLUGIN}
     COMMAND ${RSC_CXX} -shared ${emulated_link} ${RSC_EMULATED_OBJECT} -o ${RSC_EMULATED_PLUGIN}
     DEPENDS ${RSC_EMULATED_OBJECT} VERBATIM)

@@ -1,21 +1,44 @@
-# One object library a room, then the library and the tool made of them.
-set(RSC_ROOMS base runtime trace profile distance multicore featherlight simulate loops collect report)
+# One object library per room, then the library and the tool made of them. Everything follows from
+# where a file is and how its name ends:
+#   *_kernel.c                 compiled once per vector width (src/base/cpu.h)
+#   *_plugin.c, *_preload.c    a shared object of its own (cmake/collectors.cmake, mpi.cmake)
+#   runtime/recorder, runtime/trap, collect/qemu   inside a watched program only (cmake/collectors.cmake)
+#   collect/rewrite            the assembler pass (cmake/asm_pass.cmake)
+set(RSC_ROOMS base estimate runtime trace profile distance multicore featherlight engine simulate loops collect report)
+set(RSC_NOT_IN_THE_TOOL "/(runtime/(recorder|trap)|collect/(qemu|rewrite))/|_(plugin|preload)\\.c$")
+set(RSC_ROOM_LIBRARIES PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH PkgConfig::JANSSON Threads::Threads m)
+set(RSC_WIDTHS plain)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND RSC_WIDTHS avx2 avx512)
+  set(RSC_WIDTH_avx2 -mavx2 -mbmi -mbmi2 -mpopcnt -mlzcnt)
+  set(RSC_WIDTH_avx512 ${RSC_WIDTH_avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vpopcntdq -mavx512vbmi
+      -mprefer-vector-width=512)
+endif()
+
 set(RSC_ROOM_OBJECTS)
+function(rsc_room_library name)
+  add_library(${name} OBJECT ${ARGN})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PUBLIC ${RSC_ROOM_LIBRARIES})
+  set(RSC_ROOM_OBJECTS ${RSC_ROOM_OBJECTS} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)
+endfunction()
 foreach(room IN LISTS RSC_ROOMS)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
-  # What runs inside a watched program is built apart: cmake/collectors.cmake.
-  list(FILTER sources EXCLUDE REGEX "/(qemu_plugin|qemu_words|code_plan|guest_preload|turns|follow|mpi_plugin|asm_runtime|asm_registry|asm_entry|asm_samples|asm_strings|asm_heap|asm_threads|asm_lines|asm_sampled|asm_sampled_words|own_pieces|asm_module|watch_countdown|watch_piece|watch_events|watch_signals|watch_stream|perf_preload)\\.c$")
-  list(FILTER sources EXCLUDE REGEX "/collect/asm_(source|object|facts|flow|loops|pieces|cfi|emit|record|verify|main)\\.c$") # the assembler pass: cmake/asm_pass.cmake
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
+  list(FILTER sources EXCLUDE REGEX "${RSC_NOT_IN_THE_TOOL}")
   if(NOT RSC_LIBCLANG_INCLUDE)
-    list(FILTER sources EXCLUDE REGEX "/loops/clang_[a-z_]*\\.c$")
+    list(FILTER sources EXCLUDE REGEX "/loops/front/clang_[a-z_]*\\.c$")
   endif()
-  if(sources)
-    add_library(room_${room} OBJECT ${sources})
-    target_include_directories(room_${room} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(room_${room} PUBLIC PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH
-                                              PkgConfig::JANSSON Threads::Threads m)
-    list(APPEND RSC_ROOM_OBJECTS $<TARGET_OBJECTS:room_${room}>)
-  endif()
+  set(kernels ${sources})
+  list(FILTER kernels INCLUDE REGEX "_kernel\\.c$")
+  list(FILTER sources EXCLUDE REGEX "_kernel\\.c$")
+  rsc_room_library(room_${room} ${sources})
+  foreach(width IN LISTS RSC_WIDTHS)
+    if(kernels)
+      rsc_room_library(room_${room}_${width} ${kernels})
+      target_compile_definitions(room_${room}_${width} PRIVATE RSC_WIDTH=${width})
+      target_compile_options(room_${room}_${width} PRIVATE ${RSC_WIDTH_${width}})
+    endif()
+  endforeach()
 endforeach()
 
 # The HTML page's template, which stands in the tool itself; web/build.mjs makes it, without need for node here.
@@ -26,24 +49,13 @@ add_custom_command(OUTPUT ${RSC_PAGE_TEMPLATE}
   DEPENDS ${PROJECT_SOURCE_DIR}/web/dist/page.html ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake VERBATIM)
 target_sources(room_report PRIVATE ${RSC_PAGE_TEMPLATE})
 
-# Files named *_avx2.c and *_avx512.c are the same code for wider machines; which
-# one runs is chosen at run time (src/base/cpu.c).
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  file(GLOB_RECURSE wide CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_avx2.c)
-  set_source_files_properties(${wide} PROPERTIES COMPILE_OPTIONS "-mavx2;-mbmi;-mbmi2;-mpopcnt;-mlzcnt")
-  file(GLOB_RECURSE wide CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_avx512.c)
-  set_source_files_properties(${wide} PROPERTIES COMPILE_OPTIONS
-    "-mavx2;-mbmi;-mbmi2;-mpopcnt;-mlzcnt;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vpopcntdq;-mavx512vbmi;-mprefer-vector-width=512")
-endif()
-
 # The same random numbers on every machine: no fused multiply-add where the source has two roundings.
 set_source_files_properties(src/base/rng.c src/base/portable_math.c PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
 add_library(reusescope_static STATIC ${RSC_ROOM_OBJECTS})
 set_target_properties(reusescope_static PROPERTIES OUTPUT_NAME reusescope)
 target_include_directories(reusescope_static PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(reusescope_static PUBLIC PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH
-                                               PkgConfig::JANSSON Threads::Threads m)
+target_link_libraries(reusescope_static PUBLIC ${RSC_ROOM_LIBRARIES})
 
 add_library(reusescope_shared SHARED ${RSC_ROOM_OBJECTS})
 # libreusescope.so.N: N is the binary interface, which need not change with the version.
@@ -53,8 +65,7 @@ set_target_properties(reusescope_shared PROPERTIES OUTPUT_NAME reusescope EXPORT
                                                    SOVERSION ${RSC_ABI} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/reusescope.map)
 target_link_options(reusescope_shared PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/reusescope.map)
 target_include_directories(reusescope_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
-target_link_libraries(reusescope_shared PRIVATE PkgConfig::ZSTD PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::XXHASH
-                                                PkgConfig::JANSSON Threads::Threads m)
+target_link_libraries(reusescope_shared PRIVATE ${RSC_ROOM_LIBRARIES})
 
 # loops: C source; without libclang's header only the text form is read.
 if(RSC_LIBCLANG_INCLUDE)
@@ -80,13 +91,13 @@ if(ZYDIS_INCLUDE AND ZYDIS_LIBRARY AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
 endif()
 # OpenMP in one file; without it the same file makes the engine of one thread.
 if(OpenMP_C_FOUND)
-  set_source_files_properties(src/distance/hprda.c PROPERTIES COMPILE_OPTIONS "${OpenMP_C_FLAGS}")
+  set_source_files_properties(src/distance/hprda/hprda.c PROPERTIES COMPILE_OPTIONS "${OpenMP_C_FLAGS}")
   target_link_libraries(reusescope_static PUBLIC ${OpenMP_C_LIBRARIES})
   target_link_libraries(reusescope_shared PRIVATE ${OpenMP_C_LIBRARIES})
   list(TRANSFORM OpenMP_C_LIB_NAMES PREPEND "-l" OUTPUT_VARIABLE RSC_PC_OPENMP)
   list(JOIN RSC_PC_OPENMP " " RSC_PC_OPENMP)
 else()
-  set_source_files_properties(src/distance/hprda.c PROPERTIES COMPILE_OPTIONS -Wno-unknown-pragmas)
+  set_source_files_properties(src/distance/hprda/hprda.c PROPERTIES COMPILE_OPTIONS -Wno-unknown-pragmas)
 endif()
 target_link_libraries(reusescope_static PUBLIC ${CMAKE_DL_LIBS})
 target_link_libraries(reusescope_shared PRIVATE ${CMAKE_DL_LIBS})

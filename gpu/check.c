@@ -18,9 +18,9 @@
 
 #include "base/histogram.h"
 #include "base/rng.h"
-#include "distance/exact_state.h"
-#include "distance/gpu_plugin.h"
-#include "distance/hprda.h"
+#include "distance/exact/exact_state.h"
+#include "distance/gpu/gpu_plugin.h"
+#include "distance/hprda/hprda.h"
 
 extern const struct rsc_gpu_plugin *rsc_gpu_plugin(void);
 
@@ -39,11 +39,13 @@ static void *need(void *memory) {
 }
 
 /* Counts `count` lines, which came at `times`, as one stack's. */
-static void count_stack(struct wanted *wanted, const uint64_t *lines, const uint64_t *times, uint64_t count, uint64_t cap) {
+static void count_stack(struct wanted *wanted, const uint64_t *lines, const uint64_t *times, uint64_t count,
+                        uint64_t cap) {
     struct rsc_exact exact;
     uint64_t *ri = need(malloc((count + 1) * sizeof *ri));
     uint32_t *rd = need(malloc((count + 1) * sizeof *rd));
-    if (rsc_exact_init(&exact, rsc_simd_best(), 0) < 0 || rsc_exact_run(&exact, lines, (uint32_t)count, rd, ri) < 0) need(NULL);
+    if (rsc_exact_init(&exact, rsc_simd_best(), 0) < 0 || rsc_exact_run(&exact, lines, (uint32_t)count, rd, ri) < 0)
+        need(NULL);
     for (uint64_t i = 0; i < count; i++) {
         if (rd[i] == RSC_RD_COLD) continue;
         wanted->ri[rsc_bin_of_fine(times[i] - times[i - ri[i]])]++;
@@ -57,8 +59,8 @@ static void count_stack(struct wanted *wanted, const uint64_t *lines, const uint
     free(rd);
 }
 
-static void on_the_cpu(struct wanted *wanted, const uint64_t *words, uint64_t count, const struct rsc_gpu_options *options,
-                       const struct rsc_gpu_stack *stack) {
+static void on_the_cpu(struct wanted *wanted, const uint64_t *words, uint64_t count,
+                       const struct rsc_gpu_options *options, const struct rsc_gpu_stack *stack) {
     uint64_t *lines = need(malloc((count + 1) * sizeof *lines)), *times = need(malloc((count + 1) * sizeof *times));
     memset(wanted, 0, sizeof *wanted);
     for (uint64_t thread = 0; thread < (options->per_thread ? THREADS : 1); thread++) {
@@ -108,8 +110,8 @@ static void fill(struct rsc_rng *rng, uint64_t *words, uint64_t count, uint32_t 
         case 4: line = rsc_rng_below(rng, lines) * rsc_rng_below(rng, lines) / lines; break; /* hot lines */
         case 5: line = rsc_rng_below(rng, 8) ? 3 : rsc_rng_below(rng, lines); break;
         case 6: line = rsc_rng_below(rng, lines) << 16 << rsc_rng_below(rng, 3); break; /* a region each */
-        case 7: line = rsc_rng_u64(rng) % 5 << 40 | rsc_rng_below(rng, lines); break;  /* far apart */
-        case 8: line = (at += rsc_rng_below(rng, 3)); break;                /* slowly on */
+        case 7: line = rsc_rng_u64(rng) % 5 << 40 | rsc_rng_below(rng, lines); break; /* far apart */
+        case 8: line = (at += rsc_rng_below(rng, 3)); break; /* slowly on */
         case 9: line = count - i; break;
         default: line = rsc_rng_below(rng, lines); break;
         }
@@ -158,8 +160,9 @@ static int compare(const struct rsc_gpu_result *got, const struct wanted *wanted
 }
 
 /* The words through the plugin in parts of any size; exits on failure. */
-static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds *bounds, const struct rsc_gpu_options *options, const uint64_t *words,
-                          uint64_t count, struct rsc_rng *rng) {
+static void on_the_device(struct rsc_gpu_result *results, struct rsc_gpu_bounds *bounds,
+                          const struct rsc_gpu_options *options, const uint64_t *words, uint64_t count,
+                          struct rsc_rng *rng) {
     const struct rsc_gpu_plugin *plugin = rsc_gpu_plugin();
     char message[RSC_GPU_MESSAGE_BYTES];
     void *session;
@@ -199,10 +202,13 @@ static int differ_in_bins(const char *what, const uint64_t *got, const struct rs
     return 0;
 }
 
-static int compare_hprda(const struct rsc_gpu_result *got, const struct rsc_gpu_bounds *bounds, const struct rsc_hprda *wanted) {
-    return differ("references", got->references, wanted->references) | differ("distinct", got->distinct, wanted->distinct) |
+static int compare_hprda(const struct rsc_gpu_result *got, const struct rsc_gpu_bounds *bounds,
+                         const struct rsc_hprda *wanted) {
+    return differ("references", got->references, wanted->references) |
+           differ("distinct", got->distinct, wanted->distinct) |
            differ("fragments", bounds->fragments, wanted->fragment_counts.count) |
-           differ_in_bins("estimate", got->rd, &wanted->sums.estimate) | differ_in_bins("low", bounds->low, &wanted->sums.low) |
+           differ_in_bins("estimate", got->rd, &wanted->sums.estimate) |
+           differ_in_bins("low", bounds->low, &wanted->sums.low) |
            differ_in_bins("high", bounds->high, &wanted->sums.high);
 }
 
@@ -217,8 +223,8 @@ static struct rsc_gpu_hprda_options draw_hprda(struct rsc_rng *rng, uint64_t lon
 }
 
 /* Returns how many references were compared; exits where they differ. */
-static uint64_t check_hprda(unsigned long number, uint64_t seed, uint64_t *words, uint64_t longest, struct rsc_gpu_result *result,
-                            struct rsc_gpu_bounds *bounds) {
+static uint64_t check_hprda(unsigned long number, uint64_t seed, uint64_t *words, uint64_t longest,
+                            struct rsc_gpu_result *result, struct rsc_gpu_bounds *bounds) {
     struct rsc_rng rng;
     struct rsc_hprda hprda;
     rsc_rng_seed(&rng, ~seed, number);
@@ -226,17 +232,21 @@ static uint64_t check_hprda(unsigned long number, uint64_t seed, uint64_t *words
     if (rsc_rng_below(&rng, 2)) options.chunk_words = 1 + rsc_rng_below(&rng, longest);
     options.hprda = draw_hprda(&rng, longest);
     options.memory_bytes = 512 << 20; /* a group for short traces, not for a whole fragment */
-    uint64_t length = awkward_size(&rng, 64 * options.hprda.local, options.hprda.fragment ? options.hprda.fragment : 1000, longest);
+    uint64_t length =
+        awkward_size(&rng, 64 * options.hprda.local, options.hprda.fragment ? options.hprda.fragment : 1000, longest);
     fill(&rng, words, length, rsc_rng_below(&rng, 8) ? 6 : 4); /* 4: four lines to one, runs */
     on_the_device(result, bounds, &options, words, length, &rng);
-    const struct rsc_hprda_options wanted = {.local = options.hprda.local, .fragment = options.hprda.fragment,
-                                             .no_adjust = (int)options.hprda.no_adjust};
+    const struct rsc_hprda_options wanted = {
+        .local = options.hprda.local, .fragment = options.hprda.fragment, .no_adjust = (int)options.hprda.no_adjust};
     if (rsc_hprda_init(&hprda, &wanted) < 0) need(NULL);
     for (uint64_t i = 0; i < length; i++) words[i] >>= 6;
     if (rsc_hprda_push(&hprda, words, (uint32_t)length) < 0 || rsc_hprda_finish(&hprda) < 0) need(NULL);
     if (compare_hprda(result, bounds, &hprda)) {
-        fprintf(stderr, "gpu_check: seed %" PRIu64 ", hp-rda trace %lu: %" PRIu64 " words, local %u, fragment %u, group %u, no_adjust %u\n",
-                seed, number, length, options.hprda.local, options.hprda.fragment, options.hprda.group, options.hprda.no_adjust);
+        fprintf(stderr,
+                "gpu_check: seed %" PRIu64 ", hp-rda trace %lu: %" PRIu64
+                " words, local %u, fragment %u, group %u, no_adjust %u\n",
+                seed, number, length, options.hprda.local, options.hprda.fragment, options.hprda.group,
+                options.hprda.no_adjust);
         exit(1);
     }
     rsc_hprda_free(&hprda);
@@ -255,8 +265,10 @@ int main(int count, char **arguments) {
     for (unsigned long t = 0; t < traces; t++) {
         struct rsc_rng rng;
         rsc_rng_seed(&rng, seed, t);
-        struct rsc_gpu_options options = {.struct_bytes = sizeof options, .stack_count = 1, .stacks = {{.line_shift = 6}}};
-        if (rsc_rng_below(&rng, 3)) options.chunk_words = 1 + rsc_rng_below(&rng, longest / (1 + rsc_rng_below(&rng, 8)) + 1);
+        struct rsc_gpu_options options = {
+            .struct_bytes = sizeof options, .stack_count = 1, .stacks = {{.line_shift = 6}}};
+        if (rsc_rng_below(&rng, 3))
+            options.chunk_words = 1 + rsc_rng_below(&rng, longest / (1 + rsc_rng_below(&rng, 8)) + 1);
         if (!rsc_rng_below(&rng, 4)) options.chunk_words = tile * (1 + rsc_rng_below(&rng, 3));
         if (!rsc_rng_below(&rng, 5)) options.rd_cap = 1 + rsc_rng_below(&rng, 500);
         if (!rsc_rng_below(&rng, 8)) options.stacks[0].line_shift = (uint32_t)rsc_rng_below(&rng, 13);
@@ -269,7 +281,9 @@ int main(int count, char **arguments) {
         for (uint32_t i = 0; i < options.stack_count; i++) {
             on_the_cpu(wanted, words, length, &options, &options.stacks[i]);
             if (compare(&results[i], wanted)) {
-                fprintf(stderr, "gpu_check: seed %" PRIu64 ", trace %lu: %" PRIu64 " words in chunks of %" PRIu64 ", line %u%s%s\n",
+                fprintf(stderr,
+                        "gpu_check: seed %" PRIu64 ", trace %lu: %" PRIu64 " words in chunks of %" PRIu64
+                        ", line %u%s%s\n",
                         seed, t, length, options.chunk_words, 1u << options.stacks[i].line_shift,
                         options.stacks[i].sampled ? ", sampled" : "", options.per_thread ? ", per thread" : "");
                 return 1;

@@ -31,14 +31,20 @@
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
 
-struct uint2 { uint32_t x, y; };
-struct uint4 { uint32_t x, y, z, w; };
+struct uint2 {
+    uint32_t x, y;
+};
+struct uint4 {
+    uint32_t x, y, z, w;
+};
 static inline uint2 make_uint2(uint32_t x, uint32_t y) { return uint2{x, y}; }
 static inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return uint4{x, y, z, w}; }
 
 namespace emulated {
 
-struct Index { unsigned x; };
+struct Index {
+    unsigned x;
+};
 inline Index thread_index, block_index, block_size, grid_size;
 
 const unsigned THREADS_MAX = 1024, WARP_LANES = 32;
@@ -199,7 +205,9 @@ static inline uint32_t __ballot_sync(uint32_t, int predicate) {
     return mask;
 }
 static inline int __all_sync(uint32_t mask, int predicate) { return __ballot_sync(mask, predicate) == 0xffffffffu; }
-static inline uint32_t __shfl_sync(uint32_t, uint32_t value, unsigned lane) { return (uint32_t)emulated::vote(value)[lane % 32]; }
+static inline uint32_t __shfl_sync(uint32_t, uint32_t value, unsigned lane) {
+    return (uint32_t)emulated::vote(value)[lane % 32];
+}
 static inline uint32_t __shfl_up_sync(uint32_t, uint32_t value, unsigned by) {
     unsigned lane = threadIdx.x % 32;
     const uint64_t *slot = emulated::vote(value);
@@ -214,9 +222,21 @@ static inline int __popc(uint32_t x) { return __builtin_popcount(x); }
 static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
 static inline void __threadfence() {}
-template <class T> static inline T atomicAdd(T *at, T by) { T old = *at; *at = (T)(old + by); return old; }
-template <class T> static inline T atomicMax(T *at, T by) { T old = *at; if (by > old) *at = by; return old; }
-template <class T> static inline T atomicOr(T *at, T by) { T old = *at; *at = (T)(old | by); return old; }
+template <class T> static inline T atomicAdd(T *at, T by) {
+    T old = *at;
+    *at = (T)(old + by);
+    return old;
+}
+template <class T> static inline T atomicMax(T *at, T by) {
+    T old = *at;
+    if (by > old) *at = by;
+    return old;
+}
+template <class T> static inline T atomicOr(T *at, T by) {
+    T old = *at;
+    *at = (T)(old | by);
+    return old;
+}
 template <class T> static inline T atomicCAS(T *at, T expected, T wanted) {
     T old = *at;
     if (old == expected) *at = wanted;
@@ -233,7 +253,11 @@ enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100, 
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDisableTiming = 2, cudaHostAllocDefault = 0 };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-struct cudaDeviceProp { char name[64]; int multiProcessorCount; int major, minor; };
+struct cudaDeviceProp {
+    char name[64];
+    int multiProcessorCount;
+    int major, minor;
+};
 
 namespace emulated {
 inline size_t memory_bytes = (size_t)1 << 30, memory_used; /* a test may make it small */
@@ -277,7 +301,10 @@ template <class T> static inline cudaError_t cudaHostAlloc(T **out, size_t bytes
     if (!status) *out = (T *)malloc(bytes + 1);
     return status ? status : *out ? cudaSuccess : (cudaError_t)cudaErrorMemoryAllocation;
 }
-static inline cudaError_t cudaFreeHost(void *at) { free(at); return cudaSuccess; }
+static inline cudaError_t cudaFreeHost(void *at) {
+    free(at);
+    return cudaSuccess;
+}
 static inline cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
     *free_bytes = emulated::memory_bytes - emulated::memory_used;
     *total = emulated::memory_bytes;
@@ -291,15 +318,24 @@ static inline cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cud
     memset(at, value, bytes);
     return emulated::call();
 }
-static inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { *s = 0; return emulated::call(); }
+static inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) {
+    *s = 0;
+    return emulated::call();
+}
 static inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 static inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return emulated::call(); }
 static inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return emulated::call(); }
-static inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { *e = 1; return emulated::call(); }
+static inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) {
+    *e = 1;
+    return emulated::call();
+}
 static inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 static inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return emulated::call(); }
 static inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return emulated::call(); }
-static inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) { *ms = 0; return cudaSuccess; }
+static inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
+    *ms = 0;
+    return cudaSuccess;
+}
 static inline cudaError_t cudaGetLastError() { return emulated::call(); }
 static inline cudaError_t cudaSetDevice(int device) { return device < emulated::devices ? emulated::call() : 101; }
 static inline cudaError_t cudaGetDeviceCount(int *count) {

@@ -14,7 +14,7 @@
 #ifndef RSC_GPU_HPRDA_GROUP
 #define RSC_GPU_HPRDA_GROUP 0x4000000u
 #endif
-static const u32 FRAGMENT_DEFAULT = 0x4000000, LOCAL_DEFAULT = 2048; /* as src/distance/hprda.h has them */
+static const u32 FRAGMENT_DEFAULT = 0x4000000, LOCAL_DEFAULT = 2048; /* as src/distance/hprda/hprda.h has them */
 
 static u32 blocks_of(u64 n, u32 each) { return (u32)std::max<u64>(1, (n + each - 1) / each); }
 

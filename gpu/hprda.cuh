@@ -1,6 +1,6 @@
 /*
  * hprda.cuh - HP-RDA's kernels: the published approximation (paper 002; docs/hp-rda.md
- * says how it was read), with the numbers of src/distance/hprda.h count by count.
+ * says how it was read), with the numbers of src/distance/hprda/hprda.h count by count.
  *
  *   analyse_locals   a thread for each local trace, 64 to a block, as published: a hash
  *                    table of its lines, the local array of last uses (a bitmap, 32

@@ -73,8 +73,8 @@ class Hprda {
     DeviceArray<Counter> histograms_;
     u32 line_slot_bits_ = 0;
     SpanTable block_spans_, fragment_spans_;
-    u32 in_fragment_ = 0;                      /* references of the fragment that were analysed */
-    u64 counts_ = 0, counts_so_far_ = 0;       /* of local traces: in the fragment, in finished ones */
+    u32 in_fragment_ = 0; /* references of the fragment that were analysed */
+    u64 counts_ = 0, counts_so_far_ = 0; /* of local traces: in the fragment, in finished ones */
     u64 references_ = 0, kept_ = 0;
     u32 host_counters_[HPRDA_COUNTERS] = {};
     std::vector<u64> estimate_, low_, high_; /* of finished fragments */

@@ -1,4 +1,4 @@
-/* plugin.cu - the C interface of distance/gpu_plugin.h around a Session; no exception leaves it. */
+/* plugin.cu - the C interface of distance/gpu/gpu_plugin.h around a Session; no exception leaves it. */
 #include <cstdio>
 #include <cstring>
 #include <new>

@@ -15,7 +15,7 @@
 #ifndef RSC_GPU_SELECT_CUH
 #define RSC_GPU_SELECT_CUH
 
-#include "distance/gpu_plugin.h"
+#include "distance/gpu/gpu_plugin.h"
 #include "lines.cuh"
 
 constexpr u32 THREAD_BITS = 16, THREAD_NUMBERS = 1u << THREAD_BITS;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "device.cuh"
-#include "distance/gpu_plugin.h"
+#include "distance/gpu/gpu_plugin.h"
 
 /* What went wrong, in one line; code is an RSC_E... */
 struct Failure {
@@ -119,7 +119,8 @@ class Session {
     void widen(Stack &stack);
     u32 keep_sample(Stack &stack, const u64 *words, u32 count);
     template <class Id> void order_by_thread(Stack &stack, u32 total, Id *ids);
-    template <class Id> void compute_round(Stack &stack, const u64 *words, const u64 *times, u32 count, cudaEvent_t consumed);
+    template <class Id>
+    void compute_round(Stack &stack, const u64 *words, const u64 *times, u32 count, cudaEvent_t consumed);
     void find_previous(u32 total);
     void count_distances(Stack &stack, u32 first, u32 total);
     template <u32 BITS> void launch_pass(bool first, PassArguments &arguments);

@@ -23,7 +23,8 @@ struct Stack {
 struct Work {
     u32 room = 0;
     bool wide = false;
-    DeviceArray<unsigned char> ids, sorted_ids, temporary; /* sorted_ids later holds prev, temporary pairs and elements */
+    DeviceArray<unsigned char> ids, sorted_ids,
+        temporary; /* sorted_ids later holds prev, temporary pairs and elements */
     DeviceArray<u32> positions, sorted_positions;
     DeviceArray<uint2> elements, ranks;
     DeviceArray<u32> counts, before, status, small;
@@ -55,7 +56,8 @@ struct Work {
 #define RSC_GPU_CHUNK_STEADY (8ull << 20)
 #define RSC_GPU_CHUNK_MOST (64ull << 20)
 #endif
-static const u64 CHUNK_FIRST = RSC_GPU_CHUNK_FIRST, CHUNK_STEADY = RSC_GPU_CHUNK_STEADY, CHUNK_MOST = RSC_GPU_CHUNK_MOST;
+static const u64 CHUNK_FIRST = RSC_GPU_CHUNK_FIRST, CHUNK_STEADY = RSC_GPU_CHUNK_STEADY,
+                 CHUNK_MOST = RSC_GPU_CHUNK_MOST;
 static inline u64 steady_words(u64 carried) {
     u64 even = CHUNK_FIRST + carried + carried / 4;
     return even > CHUNK_STEADY ? even : CHUNK_STEADY;
@@ -66,7 +68,20 @@ static const u32 POSITIONS_MOST = 0x3ffffff0; /* PREV_NONE and the look-back wor
 enum { HOST_LAST_USES, HOST_REUSES, HOST_KEPT, HOST_REGIONS };
 
 /* Phases of the timing, in the order they run. */
-enum { PHASE_IDS, PHASE_SORT, PHASE_PAIRS, PHASE_RANK, PHASE_COUNT, PHASE_LAST, PHASE_CARRY, PHASE_HPRDA_RUNS, PHASE_HPRDA_LOCAL,
-       PHASE_HPRDA_THREADS, PHASE_HPRDA_BLOCKS, PHASE_HPRDA_ADJUST, PHASE_END };
+enum {
+    PHASE_IDS,
+    PHASE_SORT,
+    PHASE_PAIRS,
+    PHASE_RANK,
+    PHASE_COUNT,
+    PHASE_LAST,
+    PHASE_CARRY,
+    PHASE_HPRDA_RUNS,
+    PHASE_HPRDA_LOCAL,
+    PHASE_HPRDA_THREADS,
+    PHASE_HPRDA_BLOCKS,
+    PHASE_HPRDA_ADJUST,
+    PHASE_END
+};
 
 #endif

@@ -1,24 +1,40 @@
 """The arrows between rooms: reads every #include under src/ and include/ and
-fails on one that goes against the table. Also: file names are unique tree-wide
-and none is a junk drawer."""
+fails on one that goes against the table. Also: files lie in a room or in one of
+its alcoves, a room of many files has alcoves, file names are unique tree-wide and
+none is a junk drawer."""
 import os
 import re
 import sys
 
+# Each room: what it may include beside itself, and its alcoves.
 ALLOWED = {
-    "base": set(),
-    "runtime": {"base"},
-    "trace": {"base"},
-    "profile": {"base"},
-    "distance": {"base", "trace", "profile"},
-    "multicore": {"base", "runtime", "trace", "profile", "distance"},
-    "featherlight": {"base", "runtime", "trace", "profile"},
-    "simulate": {"base", "trace", "profile"},
-    "loops": {"base", "profile", "distance"},
-    "collect": {"base", "runtime", "trace", "profile", "distance", "multicore", "featherlight"},
-    "report": {"base", "profile"},
-    "cmd": {"base", "runtime", "trace", "profile", "distance", "multicore", "featherlight", "simulate", "loops",
-            "collect", "report"},
+    "base": "",
+    "estimate": "base",
+    "runtime": "base",
+    "trace": "base",
+    "profile": "base estimate",
+    "distance": "base estimate trace profile",
+    "multicore": "base estimate runtime trace profile distance",
+    "featherlight": "base estimate runtime trace profile",
+    "engine": "base estimate trace profile distance multicore featherlight",
+    "simulate": "base estimate trace profile",
+    "loops": "base estimate profile distance",
+    "collect": "base runtime trace profile engine featherlight",
+    "report": "base profile",
+    "cmd": "base estimate runtime trace profile distance multicore featherlight engine simulate loops collect report",
+}
+ALCOVES = {
+    "runtime": "ring pieces recorder sampler watch trap",
+    "trace": "native formats generate",
+    "distance": "count exact parallel gpu ranks shards time hprda requests",
+    "simulate": "cache sampling",
+    "loops": "front tree nest search model",
+    "collect": "launch drain qemu rewrite perf symbols",
+}
+# Inside a watched program there is no tool: what runs there includes only this. (qemu/ asks launch/target.h what a program is.)
+INSIDE = {
+    "runtime": re.compile(r"(runtime|base)/"),
+    "collect/qemu": re.compile(r"(runtime|base)/|collect/(qemu|launch/target\.h)"),
 }
 JUNK = re.compile(r"(^|_)(util|utils|misc|common|helper|helpers|v2|new)(_|\.|$)")
 
@@ -30,35 +46,54 @@ def sources(root):
                 yield os.path.join(folder, name)
 
 
-def problems_of(path, room, rooms):
+def includes(path):
     with open(path, encoding="utf-8") as text:
         for number, line in enumerate(text, 1):
-            match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
-            if not match:
-                continue
-            quote, name = match.groups()
-            target = name.split("/")[0]
-            if quote == '"':
-                if "/" not in name or target not in rooms:
-                    yield f'{path}:{number}: "{name}" is not named by its room ("room/file.h")'
-                elif target != room and target not in rooms[room]:
-                    yield f"{path}:{number}: {room} may not include {target}"
+            match = re.match(r'\s*#\s*include\s*"([^"]+)"', line)
+            if match:
+                yield number, match.group(1)
+
+
+def problems_of(path, place):
+    room = place.split("/")[0]
+    for number, name in includes(path):
+        target = name.split("/")[0]
+        if "/" not in name or target not in ALLOWED:
+            yield f'{path}:{number}: "{name}" is not named by its room ("room/file.h")'
+        elif target != room and target not in ALLOWED[room].split():
+            yield f"{path}:{number}: {room} may not include {target}"
+        elif any(place.startswith(inside) and not may.match(name) for inside, may in INSIDE.items()):
+            yield f"{path}:{number}: runs inside a watched program, where {name} is not"
+
+
+def misplaced(path, place):
+    room, _, alcove = place.partition("/")
+    if room not in ALLOWED:
+        return f"{path}: '{room}' is not a room of the table"
+    if alcove and alcove not in ALCOVES.get(room, "").split():
+        return f"{path}: '{alcove}' is not an alcove of {room}"
+    return None
 
 
 def main(root):
     found, seen = [], {}
-    for path in sources(os.path.join(root, "src")):
-        room = os.path.relpath(path, os.path.join(root, "src")).split(os.sep)[0]
-        if room not in ALLOWED:
-            found.append(f"{path}: '{room}' is no room of the table")
+    source = os.path.join(root, "src")
+    for path in sources(source):
+        place = os.path.relpath(os.path.dirname(path), source)
+        wrong = misplaced(path, place)
+        if wrong:
+            found.append(wrong)
             continue
-        found.extend(problems_of(path, room, ALLOWED))
+        found.extend(problems_of(path, place))
         name = os.path.basename(path)
         if JUNK.search(name):
             found.append(f"{path}: a name that says nothing")
         if name in seen:
             found.append(f"{path}: the same name as {seen[name]}")
         seen[name] = path
+    for room, alcoves in ALCOVES.items():
+        found.extend(f"{room}/{alcove}: an alcove of the table without a file" for alcove in alcoves.split()
+                     if not os.path.isdir(os.path.join(source, room, alcove)))
     for path in sources(os.path.join(root, "include")):
         with open(path, encoding="utf-8") as text:
             if re.search(r'#\s*include\s*"', text.read()):

@@ -240,8 +240,8 @@ static inline void foreign_fit(enum foreign_format format, struct foreign_access
         if (!size || format == FOREIGN_PERF_SCRIPT) size = 1;
         if (format == FOREIGN_DRMEMTRACE) size = size > UINT16_MAX ? UINT16_MAX : size;
         else if (format != FOREIGN_PERF_SCRIPT) thread = 0;
-        if (format == FOREIGN_ORACLE_GENERAL || (kind == RSC_FETCH && format != FOREIGN_DRMEMTRACE &&
-                                                 format != FOREIGN_PERF_SCRIPT))
+        if (format == FOREIGN_ORACLE_GENERAL ||
+            (kind == RSC_FETCH && format != FOREIGN_DRMEMTRACE && format != FOREIGN_PERF_SCRIPT))
             kind = RSC_READ;
         if (format == FOREIGN_VSCSI) all->addr[i] &= ~511ull;
         if (format == FOREIGN_PERF_SCRIPT && !all->addr[i]) all->addr[i] = 64;

@@ -53,8 +53,9 @@ static double kernel(void) {
         for (int x = 1; x < N - 1; x++)
             for (int y = 1; y < N - 1; y++)
                 for (int z = 1; z < N - 1; z++)
-                    next[x][y][z] = 0.4f * now[x][y][z] + 0.1f * (now[x - 1][y][z] + now[x + 1][y][z] + now[x][y - 1][z] +
-                                                                 now[x][y + 1][z] + now[x][y][z - 1] + now[x][y][z + 1]);
+                    next[x][y][z] =
+                        0.4f * now[x][y][z] + 0.1f * (now[x - 1][y][z] + now[x + 1][y][z] + now[x][y - 1][z] +
+                                                      now[x][y + 1][z] + now[x][y][z - 1] + now[x][y][z + 1]);
         memcpy(now, next, sizeof now);
     }
     return now[5][6][7];

@@ -27,8 +27,10 @@ static double now(void) {
 static uint64_t addr[BATCH], meta[BATCH];
 
 /* NULL where this build has no such engine, or it fails. */
-static struct rsc_profile *analyse(const char *path, const char *name, uint32_t workers, double *opening, double *seconds) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .workers = workers, .attribute = 2};
+static struct rsc_profile *analyse(const char *path, const char *name, uint32_t workers, double *opening,
+                                   double *seconds) {
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = name, .workers = workers, .attribute = 2};
     struct rsc_engine *engine;
     struct rsc_profile *profile = NULL;
     struct rsc_error error;
@@ -69,8 +71,8 @@ static int analyse_two(const char *path, const char *name, struct rsc_profile *p
     FILE *file = fopen(path, "rb");
     int status = file ? 0 : -1;
     for (int i = 0; status == 0 && i < 2; i++) {
-        struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .attribute = 2,
-                                             .line_bytes = i ? 4096 : 64};
+        struct rsc_engine_options options = {
+            .struct_bytes = sizeof options, .engine = name, .attribute = 2, .line_bytes = i ? 4096 : 64};
         status = rsc_engine_new(&engines[i], &options, &error);
     }
     while (status == 0 && (batch.count = (uint32_t)fread(addr, sizeof *addr, BATCH, file)) > 0)
@@ -100,8 +102,10 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: engine_bench RAW64_FILE [WORKERS]\n");
         return 2;
     }
-    const struct { const char *name; uint32_t workers; } engines[] = {
-        {"exact", 1}, {"parallel", count > 2 ? (uint32_t)atoi(arguments[2]) : 1}, {"gpu", 1}, {"gpu", 1}};
+    const struct {
+        const char *name;
+        uint32_t workers;
+    } engines[] = {{"exact", 1}, {"parallel", count > 2 ? (uint32_t)atoi(arguments[2]) : 1}, {"gpu", 1}, {"gpu", 1}};
     struct rsc_profile *truth = NULL;
     int wrong = 0;
     printf("%s, through the library\n", arguments[1]);
@@ -111,7 +115,10 @@ int main(int count, char **arguments) {
         if (!profile) continue;
         int differs = truth && !same(truth, profile);
         printf("    %-9s %u workers: %8.1f M refs/s, opened in %.3f s%s\n", engines[i].name, engines[i].workers,
-               (double)profile->references / seconds / 1e6, opening, !truth ? "" : differs ? "  DIFFERENT" : ", the same profile");
+               (double)profile->references / seconds / 1e6, opening,
+               !truth    ? ""
+               : differs ? "  DIFFERENT"
+                         : ", the same profile");
         wrong |= differs;
         if (truth) rsc_profile_free(profile);
         else truth = profile;

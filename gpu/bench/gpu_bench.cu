@@ -27,11 +27,11 @@
 
 #include <reusescope/engine.h>
 
-#include "distance/gpu_plugin.h"
+#include "distance/gpu/gpu_plugin.h"
 extern "C" {
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 }
 
 extern "C" const struct rsc_gpu_plugin *rsc_gpu_plugin(void);

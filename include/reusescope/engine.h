@@ -29,35 +29,34 @@ extern "C" {
 struct rsc_engine_options {
     size_t struct_bytes;       /* sizeof(struct rsc_engine_options) */
     const char *engine;        /* "exact", ..., or "NAME:PARAMETER"; default "auto" */
-    const char *model;         /* one stack over all threads: "single" (default), or "shared", which says their order was real;
+    const char *model; /* one stack over all threads: "single" (default), or "shared", which says their order was real;
                                   "private": a stack a thread, kept coherent by invalidation; "requests" has a model of its own */
-    uint32_t line_bytes;       /* power of two, 1 to 4096; default 64; 1 for "requests", 8 for "featherlight" */
-    uint32_t phases;           /* cut the run into this many parts; 0: none */
-    uint64_t max_distance;     /* put RD >= this into one open-ended bin; 0: no cap */
-    uint32_t bins_per_octave;  /* 1 to 64: also keep histograms binned so; 0: none */
-    uint32_t workers;          /* threads of the analysis itself; default 1 */
+    uint32_t line_bytes; /* power of two, 1 to 4096; default 64; 1 for "requests", 8 for "featherlight" */
+    uint32_t phases; /* cut the run into this many parts; 0: none */
+    uint64_t max_distance; /* put RD >= this into one open-ended bin; 0: no cap */
+    uint32_t bins_per_octave; /* 1 to 64: also keep histograms binned so; 0: none */
+    uint32_t workers; /* threads of the analysis itself; default 1 */
     const struct rsc_log *log; /* must outlive the engine */
-    uint32_t attribute;        /* to code and data: 0 where batches have pcs (default), 1 always, 2 never */
-    uint32_t no_ri;            /* 1: leave reuse intervals out (less memory) */
-    uint64_t seed;             /* of engines that draw at random; 0 is a seed like any other */
-    double error;              /* "auto": mean absolute error of the curve that is good enough; 0: exact */
-    double confidence;         /* of error bars, in percent; default 90 */
-    uint32_t local;            /* "hp-rda": references in a local trace; default 2048 */
-    uint32_t no_adjust;        /* "hp-rda": 1 leaves the effective factor out */
-    uint32_t device;           /* "gpu", "hp-rda": number of the device */
-    uint32_t top_lines;        /* also tell this many lines that miss most, up to 1024; 0: none */
-    uint64_t top_lines_bytes;  /* in a cache of this size; default 32 KiB */
-    uint32_t on_device;        /* "hp-rda": 1 runs it on the device, as a number of one other than 0 does */
-    uint32_t reserved;         /* 0 */
-    const char *cores;         /* "private": groups of threads that share a stack, as "0-1,2-3" (thread numbers in order
+    uint32_t attribute; /* to code and data: 0 where batches have pcs (default), 1 always, 2 never */
+    uint32_t no_ri; /* 1: leave reuse intervals out (less memory) */
+    uint64_t seed; /* of engines that draw at random; 0 is a seed like any other */
+    double error; /* "auto": mean absolute error of the curve that is good enough; 0: exact */
+    double confidence; /* of error bars, in percent; default 90 */
+    uint32_t local; /* "hp-rda": references in a local trace; default 2048 */
+    uint32_t no_adjust; /* "hp-rda": 1 leaves the effective factor out */
+    uint32_t device; /* "gpu", "hp-rda": number of the device */
+    uint32_t top_lines; /* also tell this many lines that miss most, up to 1024; 0: none */
+    uint64_t top_lines_bytes; /* in a cache of this size; default 32 KiB */
+    uint32_t on_device; /* "hp-rda": 1 runs it on the device, as a number of one other than 0 does */
+    uint32_t reserved; /* 0 */
+    const char *cores; /* "private": groups of threads that share a stack, as "0-1,2-3" (thread numbers in order
                                   of appearance; "0+2" are single ones); threads in no group have their own. NULL: all do */
 };
 
 struct rsc_engine;
 
 /* Creates an engine; *out is to be freed with rsc_engine_free(). options may be NULL. */
-RSC_API int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *options,
-                           struct rsc_error *error);
+RSC_API int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *options, struct rsc_error *error);
 
 /*
  * Takes in a batch, which the caller keeps. After a failure the engine can only

@@ -91,8 +91,7 @@ RSC_API int rsc_profile_load(struct rsc_profile **out, const char *path, struct 
  * rsc_profiles_free(). A caller may take single ones out by setting them to NULL.
  * On failure neither is set.
  */
-RSC_API int rsc_profiles_load(const char *path, struct rsc_profile ***profiles, size_t *count,
-                              struct rsc_error *error);
+RSC_API int rsc_profiles_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error);
 
 /*
  * Reads the JSON text of a profile (of several: the first) from memory. `name`

@@ -93,8 +93,7 @@ struct rsc_filter {
     uint64_t first, count;          /* window, in accesses of the unfiltered trace */
     uint64_t every;                 /* of what passes the rest, keep each Nth; 0 or 1: all */
 };
-#define RSC_FILTER_ALL \
-    { RSC_KINDS_ALL, 0, NULL, 0, UINT64_MAX, 0, 0, 0, UINT64_MAX, 1 }
+#define RSC_FILTER_ALL {RSC_KINDS_ALL, 0, NULL, 0, UINT64_MAX, 0, 0, 0, UINT64_MAX, 1}
 
 struct rsc_trace_options {
     size_t struct_bytes;             /* sizeof(struct rsc_trace_options) */
@@ -105,20 +104,20 @@ struct rsc_trace_options {
     int decode_ahead;                /* decode in a thread of its own */
     int without_pcs;                 /* native: batches have no pcs; where nobody asks for them, reading is faster */
     int unused;                      /* not read: it was padding before there was anything behind it */
-    int without_events;              /* native: batches have no events; where nobody asks for them, reading is faster */
+    int without_events; /* native: batches have no events; where nobody asks for them, reading is faster */
 };
 
 struct rsc_trace_info {
-    const char *format;      /* "rsct", "din", ... */
+    const char *format; /* "rsct", "din", ... */
     const char *compression; /* "none", "gzip", "xz", "zstd", "zip" around the format */
-    const char *source;      /* what recorded it, "" if unknown */
-    const char *command;     /* the command line recorded, "" if unknown */
-    const char *filter;      /* the filter it was written through, "" if none */
-    uint64_t accesses;       /* RSC_UNKNOWN where only reading to the end tells */
+    const char *source; /* what recorded it, "" if unknown */
+    const char *command; /* the command line recorded, "" if unknown */
+    const char *filter; /* the filter it was written through, "" if none */
+    uint64_t accesses; /* RSC_UNKNOWN where only reading to the end tells */
     uint64_t instructions;
     uint64_t full_accesses; /* of the unfiltered trace */
     uint64_t full_instructions;
-    uint64_t frames;     /* native only, else 0 */
+    uint64_t frames; /* native only, else 0 */
     uint64_t file_bytes; /* RSC_UNKNOWN for pipes */
     uint64_t lost_bytes; /* skipped by salvage so far */
     uint64_t lost_frames;
@@ -157,13 +156,13 @@ RSC_API void rsc_trace_close(struct rsc_trace *trace);
 
 struct rsc_trace_writer_options {
     size_t struct_bytes;
-    const char *format;    /* "rsct" (default), "din", "csv" */
-    const char *source;    /* native header: what made it; may be NULL */
-    const char *command;   /* native header: the command line; may be NULL */
-    const char *filter;    /* native header: the filter applied; may be NULL */
-    int level;             /* zstd level, 0: 3 */
-    uint64_t max_bytes;    /* end the file cleanly before it grows past this; 0: no limit */
-    int pcs;               /* native: keep pcs if the first batch has them (1) or drop them (0) */
+    const char *format; /* "rsct" (default), "din", "csv" */
+    const char *source; /* native header: what made it; may be NULL */
+    const char *command; /* native header: the command line; may be NULL */
+    const char *filter; /* native header: the filter applied; may be NULL */
+    int level; /* zstd level, 0: 3 */
+    uint64_t max_bytes; /* end the file cleanly before it grows past this; 0: no limit */
+    int pcs; /* native: keep pcs if the first batch has them (1) or drop them (0) */
     uint32_t frame_accesses; /* native: accesses per frame, 0: 1 Mi */
 };
 

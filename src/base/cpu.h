@@ -1,14 +1,30 @@
 /*
  * cpu.h - which of the builds of a vectorised loop this machine should run.
  *
- * A hot loop is written once in a header and compiled several times: plain
- * (which is NEON on AArch64), *_avx2.c and *_avx512.c. The choice is made when
- * an object that uses the loop is created.
+ * A hot loop is written once, in a file *_kernel.c, which the build compiles once per
+ * width: plain (NEON on AArch64) and, on x86-64, avx2 and avx512. The choice is made
+ * when an object that uses the loop is created:
+ *
+ *     typedef int rsc_run(struct rsc_thing *);          thing.h
+ *     RSC_WIDE_DECLARE(rsc_run, rsc_thing_run);
+ *     int RSC_WIDE(rsc_thing_run)(struct ...) {...}      thing_kernel.c
+ *     thing->run = RSC_WIDE_PICK(simd, rsc_thing_run);   thing.c
  */
 #ifndef RSC_BASE_CPU_H
 #define RSC_BASE_CPU_H
 
 enum rsc_simd { RSC_SIMD_PLAIN, RSC_SIMD_AVX2, RSC_SIMD_AVX512, RSC_SIMD_COUNT };
+
+#define RSC_WIDE_JOIN(name, width) name##_##width
+#define RSC_WIDE_NAME(name, width) RSC_WIDE_JOIN(name, width)
+#define RSC_WIDE(name) RSC_WIDE_NAME(name, RSC_WIDTH) /* in *_kernel.c: the build sets RSC_WIDTH */
+#define RSC_WIDE_DECLARE(type, name) type name##_plain, name##_avx2, name##_avx512
+#if defined(__x86_64__)
+#define RSC_WIDE_PICK(simd, name) \
+    ((simd) == RSC_SIMD_AVX512 ? name##_avx512 : (simd) == RSC_SIMD_AVX2 ? name##_avx2 : name##_plain)
+#else
+#define RSC_WIDE_PICK(simd, name) ((void)(simd), name##_plain)
+#endif
 
 /* Whether this machine and build can run that variant. Plain always can. */
 int rsc_simd_available(enum rsc_simd simd);

@@ -29,9 +29,7 @@ struct rsc_histogram {
 };
 
 /* The bin of the contract for `per_octave` bins: exact for 0, then octaves. */
-static inline struct rsc_bins rsc_bins_per_octave(uint32_t per_octave) {
-    return (struct rsc_bins){1, per_octave};
-}
+static inline struct rsc_bins rsc_bins_per_octave(uint32_t per_octave) { return (struct rsc_bins){1, per_octave}; }
 
 static inline uint32_t rsc_bin_of(struct rsc_bins bins, uint64_t value) {
     if (value < bins.linear) return (uint32_t)value;

@@ -139,9 +139,7 @@ static void put_escape(struct rsc_json *json, unsigned char c) {
     case '\n': put(json, "\\n", 2); return;
     case '\t': put(json, "\\t", 2); return;
     case '\r': put(json, "\\r", 2); return;
-    default:
-        snprintf(text, sizeof text, "\\u%04x", c);
-        put(json, text, 6);
+    default: snprintf(text, sizeof text, "\\u%04x", c); put(json, text, 6);
     }
 }
 

@@ -15,7 +15,8 @@
 /* Address space taken for units at first. Memory follows as they are used; blocks that never move keep huge pages. */
 #define UNITS_RESERVED (1ull << 30)
 #define UNITS_LEAST 4096u
-#define FRESH_AHEAD 48u /* units: fresh ones are needed one cache line after the other, but seldom enough to be forgotten */
+#define FRESH_AHEAD \
+    48u /* units: fresh ones are needed one cache line after the other, but seldom enough to be forgotten */
 
 static uint64_t entries_before_growth(uint64_t buckets) { return buckets * RSC_BUCKET_ENTRIES * 7 / 8; }
 
@@ -246,10 +247,10 @@ uint32_t rsc_line_map_add(struct rsc_line_map *map, uint64_t line, int *status) 
     struct rsc_line_bucket *bucket;
     uint32_t entry;
     map->moved_count = 0;
-    if (!rsc_line_map_find(map, line, rsc_line_map_home(map, line), &bucket, &entry)) return add_entry(map, line, status);
+    if (!rsc_line_map_find(map, line, rsc_line_map_home(map, line), &bucket, &entry))
+        return add_entry(map, line, status);
     uint32_t where = bucket->where[entry], kind = where >> 30;
-    if (kind == RSC_UNITS_SINGLE && bucket->key[entry] != line)
-        return single_to_trio(map, bucket, entry, line, status);
+    if (kind == RSC_UNITS_SINGLE && bucket->key[entry] != line) return single_to_trio(map, bucket, entry, line, status);
     uint32_t unit = rsc_line_map_unit(map, line, where);
     if (unit) return unit;
     uint32_t trio = rsc_line_map_first_unit(where), header = map->units[trio], count = header >> 12 & 3;

@@ -13,9 +13,12 @@ static int digit_of(char c) {
 /* The shift that a suffix letter stands for, or -1. */
 static int shift_of(char suffix) {
     switch (suffix) {
-    case 'k': case 'K': return 10;
-    case 'm': case 'M': return 20;
-    case 'g': case 'G': return 30;
+    case 'k':
+    case 'K': return 10;
+    case 'm':
+    case 'M': return 20;
+    case 'g':
+    case 'G': return 30;
     default: return -1;
     }
 }
@@ -66,7 +69,8 @@ int rsc_parse_rate(const char *text, size_t length, double *rate) {
     double over = 1;
     if (slash) {
         size_t before = (size_t)(slash - text);
-        if (rsc_parse_fraction(text, before, rate) < 0 || rsc_parse_fraction(slash + 1, length - before - 1, &over) < 0) return -1;
+        if (rsc_parse_fraction(text, before, rate) < 0 || rsc_parse_fraction(slash + 1, length - before - 1, &over) < 0)
+            return -1;
     } else {
         if (length && text[length - 1] == '%') {
             over = 100;

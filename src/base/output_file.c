@@ -108,7 +108,8 @@ static int make_temporary(struct rsc_output_file *file) {
 static int open_temporary(struct rsc_output_file *file, int always_named) {
     char *folder = beside(file->path, ".");
     if (!folder) return -ENOMEM;
-    if (!always_named && access("/proc/self/fd", X_OK) == 0) file->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (!always_named && access("/proc/self/fd", X_OK) == 0)
+        file->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     free(folder);
     file->unnamed = file->fd >= 0;
     return file->unnamed ? 0 : make_temporary(file);

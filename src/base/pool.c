@@ -175,9 +175,11 @@ void rsc_pool_for(struct rsc_pool *pool, size_t count, void (*body)(void *arg, s
 static void wait_for_news(struct rsc_pool *pool) {
     unsigned before = atomic_load_explicit(&pool->news, memory_order_relaxed);
     pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < LOOKS && atomic_load_explicit(&pool->news, memory_order_relaxed) == before; i++) rsc_cpu_pause();
+    for (int i = 0; i < LOOKS && atomic_load_explicit(&pool->news, memory_order_relaxed) == before; i++)
+        rsc_cpu_pause();
     pthread_mutex_lock(&pool->lock);
-    if (atomic_load_explicit(&pool->news, memory_order_relaxed) == before && !pool->ending) pthread_cond_wait(&pool->work, &pool->lock);
+    if (atomic_load_explicit(&pool->news, memory_order_relaxed) == before && !pool->ending)
+        pthread_cond_wait(&pool->work, &pool->lock);
 }
 
 /* Loops first: somebody is waiting for them. */

@@ -11,14 +11,13 @@
 #include "base/pages.h"
 
 /* Row k: zeros up to and including k, then ones. */
-#define ONES_16(k)                                                                                             \
-    {0 > (k), 1 > (k), 2 > (k), 3 > (k), 4 > (k), 5 > (k), 6 > (k), 7 > (k), 8 > (k), 9 > (k), 10 > (k),       \
-     11 > (k), 12 > (k), 13 > (k), 14 > (k), 15 > (k)}
-#define ONES_32(k)                                                                                             \
-    {0 > (k),  1 > (k),  2 > (k),  3 > (k),  4 > (k),  5 > (k),  6 > (k),  7 > (k),  8 > (k),  9 > (k),        \
-     10 > (k), 11 > (k), 12 > (k), 13 > (k), 14 > (k), 15 > (k), 16 > (k), 17 > (k), 18 > (k), 19 > (k),       \
-     20 > (k), 21 > (k), 22 > (k), 23 > (k), 24 > (k), 25 > (k), 26 > (k), 27 > (k), 28 > (k), 29 > (k),       \
-     30 > (k), 31 > (k)}
+#define ONES_16(k)                                                                \
+    {0 > (k), 1 > (k), 2 > (k),  3 > (k),  4 > (k),  5 > (k),  6 > (k),  7 > (k), \
+     8 > (k), 9 > (k), 10 > (k), 11 > (k), 12 > (k), 13 > (k), 14 > (k), 15 > (k)}
+#define ONES_32(k)                                                                                                 \
+    {0 > (k),  1 > (k),  2 > (k),  3 > (k),  4 > (k),  5 > (k),  6 > (k),  7 > (k),  8 > (k),  9 > (k),  10 > (k), \
+     11 > (k), 12 > (k), 13 > (k), 14 > (k), 15 > (k), 16 > (k), 17 > (k), 18 > (k), 19 > (k), 20 > (k), 21 > (k), \
+     22 > (k), 23 > (k), 24 > (k), 25 > (k), 26 > (k), 27 > (k), 28 > (k), 29 > (k), 30 > (k), 31 > (k)}
 
 __attribute__((aligned(64))) const uint16_t rsc_rank_later_lines[32][32] = {
     ONES_32(0),  ONES_32(1),  ONES_32(2),  ONES_32(3),  ONES_32(4),  ONES_32(5),  ONES_32(6),  ONES_32(7),
@@ -110,8 +109,7 @@ void rsc_rank_free(struct rsc_rank_bitmap *rank) {
 
 uint64_t rsc_rank_bytes(const struct rsc_rank_bitmap *rank) {
     uint64_t bytes = (uint64_t)rank->line_count * (64 + sizeof *rank->group);
-    for (uint32_t k = 0; k < rank->level_count; k++)
-        bytes += level_entries(rank->line_count, k) * sizeof **rank->level;
+    for (uint32_t k = 0; k < rank->level_count; k++) bytes += level_entries(rank->line_count, k) * sizeof **rank->level;
     return bytes;
 }
 

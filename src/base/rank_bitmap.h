@@ -118,7 +118,8 @@ static inline uint32_t rsc_rank_before(const struct rsc_rank_bitmap *rank, uint3
     uint32_t line_index = slot >> 9, word = slot >> 6 & 7, node = line_index >> 5;
     const uint64_t *line = rank->lines + (uint64_t)line_index * 8;
     uint64_t below = line[word] & ((1ull << (slot & 63)) - 1);
-    uint32_t before = (uint32_t)(line[7] >> 9 * word & 511) + (uint32_t)__builtin_popcountll(below) + rank->group[line_index];
+    uint32_t before =
+        (uint32_t)(line[7] >> 9 * word & 511) + (uint32_t)__builtin_popcountll(below) + rank->group[line_index];
     for (uint32_t k = 0; k < rank->level_count; k++, node >>= 4) before += rank->level[k][node];
     return before;
 }

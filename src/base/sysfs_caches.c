@@ -46,7 +46,10 @@ size_t rsc_sysfs_caches_read(struct rsc_sysfs_cache caches[RSC_SYSFS_CACHES_MAX]
         read_property(root, index, "coherency_line_size", line);
         struct rsc_sysfs_cache found = {
             .level = (unsigned)strtoul(level, NULL, 10),
-            .type = !strcmp(type, "Data") ? 'D' : !strcmp(type, "Instruction") ? 'I' : !strcmp(type, "Unified") ? 'U' : 0,
+            .type = !strcmp(type, "Data")          ? 'D'
+                    : !strcmp(type, "Instruction") ? 'I'
+                    : !strcmp(type, "Unified")     ? 'U'
+                                                   : 0,
             .size_bytes = parse_size(size),
             .ways = (uint32_t)parse_size(ways),
             .line_bytes = (uint32_t)parse_size(line),

@@ -53,7 +53,8 @@ static inline struct rsc_u64_entry *rsc_u64_table_home(const struct rsc_u64_tabl
 }
 
 /* always_inline: gcc takes a function that only prefetches for one that does nothing, and drops calls of it. */
-static inline __attribute__((always_inline)) void rsc_u64_table_prefetch(const struct rsc_u64_table *table, uint64_t key) {
+static inline __attribute__((always_inline)) void rsc_u64_table_prefetch(const struct rsc_u64_table *table,
+                                                                         uint64_t key) {
     __builtin_prefetch(rsc_u64_table_home(table, key), 1);
 }
 

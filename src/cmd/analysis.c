@@ -7,22 +7,23 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "cmd/memory.h"
-#include "collect/symbols.h"
+#include "collect/symbols/symbols.h"
 #include "distance/engine_kind.h"
-#include "distance/hprda.h"
+#include "distance/hprda/hprda.h"
 
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
      "exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, "
      "shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen (each with :RATE or without), hp-rda, featherlight:...; auto (default)",
      "auto exact parallel gpu mpi shards: shards-max: sampled hotl aet statstack shen hp-rda featherlight"},
-    {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)", NULL},
+    {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)",
+     NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL",
      "single (default for traces) or shared (default of run): one stack over all threads; private: one a thread, kept coherent; "
      "both: private and shared (default of run for threads under QEMU)",
      "single private shared both"},
-    {RSC_OPT_CORES, 0, "cores", "GROUP,...", "private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)",
-     NULL},
+    {RSC_OPT_CORES, 0, "cores", "GROUP,...",
+     "private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)", NULL},
     {RSC_OPT_MAX_DISTANCE, 0, "max-distance", "LINES", "count distances from here on in one open-ended bin", NULL},
     {RSC_OPT_PHASES, 0, "phases", "N", "also cut the run into N parts of equal length", NULL},
     {RSC_OPT_BINS, 0, "bins", "N", "also keep histograms with N bins per octave, 1 to 64", NULL},
@@ -30,15 +31,18 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_NO_RI, 0, "no-ri", NULL, "leave reuse intervals out (faster, a third of the memory)", NULL},
     {RSC_OPT_LOCAL, 0, "local", "REFERENCES", "hp-rda: length of a local trace, 2 to 65536 (default 2048)", NULL},
     {RSC_OPT_NO_ADJUST, 0, "no-adjust", NULL, "hp-rda: leave the effective factor out", NULL},
-    {RSC_OPT_TOP_LINES, 0, "top-lines", "N[,SIZE]", "also tell the N cache lines that miss most at SIZE (default 32K)", NULL},
+    {RSC_OPT_TOP_LINES, 0, "top-lines", "N[,SIZE]", "also tell the N cache lines that miss most at SIZE (default 32K)",
+     NULL},
     {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
     {RSC_OPT_DEVICE, 0, "device", "N", "gpu: number of the GPU to use (default 0); hp-rda: run it there", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
     {RSC_OPT_CONFIDENCE, 0, "confidence", "PERCENT", "how often error bars should hold the truth (default 90)", NULL},
-    {RSC_OPT_ERROR, 0, "error", "E", "auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: see --error-kind", NULL},
-    {RSC_OPT_MAX_MEMORY, 0, "max-memory", "SIZE", "memory the analysis may take (default: 80% of what is available)", NULL},
+    {RSC_OPT_ERROR, 0, "error", "E",
+     "auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: see --error-kind", NULL},
+    {RSC_OPT_MAX_MEMORY, 0, "max-memory", "SIZE", "memory the analysis may take (default: 80% of what is available)",
+     NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -180,8 +184,7 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
     int full = rsc_memory_check(analysis, error);
     if (full < 0) return full;
     analysis->batch = batch;
-    if (analysis->pool)
-        rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
+    if (analysis->pool) rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
     else
         for (size_t i = 0; i < analysis->count; i++) push_one(analysis, i);
     for (size_t i = 0; i < analysis->count; i++) {
@@ -215,7 +218,8 @@ static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *erro
     int named = engine && !strcmp(engine, "requests");
     if (!analysis->requests && !named) return 0;
     if (!named && engine && strcmp(engine, "auto"))
-        return rsc_fail(error, RSC_EINVAL, "--requests has an exact engine of its own: --engine %.40s is not it", engine);
+        return rsc_fail(error, RSC_EINVAL, "--requests has an exact engine of its own: --engine %.40s is not it",
+                        engine);
     if (analysis->lines_given)
         return rsc_fail(error, RSC_EINVAL, "--requests counts whole objects: there are no lines to give --line for");
     analysis->engine.engine = "requests";
@@ -223,14 +227,16 @@ static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *erro
     return 0;
 }
 
-void rsc_analysis_so_far(const struct rsc_analysis *analysis, uint64_t accesses, double seconds, char *text, size_t room) {
+void rsc_analysis_so_far(const struct rsc_analysis *analysis, uint64_t accesses, double seconds, char *text,
+                         size_t room) {
     struct rsc_so_far so_far = {.error = NAN};
     if (analysis->engines[0]) rsc_engine_so_far(analysis->engines[0], &so_far);
     double millions = (double)(so_far.references ? so_far.references : accesses) / 1e6;
     int used = snprintf(text, room, "%.1f M %s", millions, so_far.references ? "references" : "accesses");
     if (seconds > 0) used += snprintf(text + used, room - (size_t)used, ", %.1f M/s", millions / seconds);
     if (so_far.samples)
-        used += snprintf(text + used, room - (size_t)used, ", %llu %s sampled", (unsigned long long)so_far.samples, so_far.sampled);
+        used += snprintf(text + used, room - (size_t)used, ", %llu %s sampled", (unsigned long long)so_far.samples,
+                         so_far.sampled);
     if (so_far.error > 0) snprintf(text + used, room - (size_t)used, ", error %.2g %% so far", 100 * so_far.error);
 }
 
@@ -239,7 +245,8 @@ static void show_progress(struct rsc_analysis *analysis, uint64_t done, uint64_t
     if (!rsc_progress_due(analysis->session)) return;
     rsc_analysis_so_far(analysis, done, rsc_progress_seconds(analysis->session), text, sizeof text);
     int used = snprintf(line, sizeof line, "%s: ", analysis->session->verb->name);
-    if (total != RSC_UNKNOWN && total) used += snprintf(line + used, sizeof line - (size_t)used, "%.0f %%, ", 100.0 * (double)done / (double)total);
+    if (total != RSC_UNKNOWN && total)
+        used += snprintf(line + used, sizeof line - (size_t)used, "%.0f %%, ", 100.0 * (double)done / (double)total);
     snprintf(line + used, sizeof line - (size_t)used, "%s", text);
     rsc_progress_say(analysis->session, line);
 }
@@ -304,8 +311,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
         int status = rsc_engine_new(&analysis->engines[i], &options, error);
         if (status < 0) return status;
     }
-    if (analysis->threads > 1 && analysis->count > 1)
-        return rsc_pool_new(&analysis->pool, analysis->threads, error);
+    if (analysis->threads > 1 && analysis->count > 1) return rsc_pool_new(&analysis->pool, analysis->threads, error);
     return 0;
 }
 

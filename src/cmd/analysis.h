@@ -78,7 +78,8 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
  * sample ", 2048 lines sampled, error 0.8 % so far". `accesses` stands where the
  * engine does not say; `seconds` is the time that took.
  */
-void rsc_analysis_so_far(const struct rsc_analysis *analysis, uint64_t accesses, double seconds, char *text, size_t room);
+void rsc_analysis_so_far(const struct rsc_analysis *analysis, uint64_t accesses, double seconds, char *text,
+                         size_t room);
 
 /* Pushes all of a trace, and shows how far it has got. */
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error);

@@ -23,7 +23,8 @@ int rsc_sample_option(struct rsc_sample_request *request, const struct rsc_optio
     if (field == &request->sample) {
         int lines = !strncmp(value, "lines:", 6);
         if (lines ? rsc_rate_parse(value + 6, strlen(value + 6), &rate) < 0 : !one_in(value))
-            return rsc_option_refuse(parser, "not one reference in so many, as 1/1000, nor a part of all lines, as lines:1/64");
+            return rsc_option_refuse(parser,
+                                     "not one reference in so many, as 1/1000, nor a part of all lines, as lines:1/64");
     } else if (field == &request->ordering) {
         if (rsc_ordering_parse(value, strlen(value), &sampler) < 0)
             return rsc_option_refuse(parser, "not sequential, parallel or skew:REFERENCES");
@@ -43,7 +44,8 @@ int rsc_sample_settle(struct rsc_sample_request *request, struct rsc_analysis *a
     if (request->error_kind && !(analysis->engine.error > 0))
         return rsc_fail(error, RSC_EINVAL, "--error-kind says what --error bounds, which is missing");
     if (request->ordering && request->sample && !strncmp(request->sample, "lines:", 6))
-        return rsc_fail(error, RSC_EINVAL, "--ordering: a sample of lines is exact in itself, in the order of the trace");
+        return rsc_fail(error, RSC_EINVAL,
+                        "--ordering: a sample of lines is exact in itself, in the order of the trace");
     int used = snprintf(request->engine, sizeof request->engine, "%.200s", engine ? engine : "sampled");
     char between = strchr(request->engine, ':') ? ',' : ':';
     size_t room = sizeof request->engine;

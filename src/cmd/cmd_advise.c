@@ -38,7 +38,8 @@ static int take_option(struct advising *advising, const struct rsc_option_parser
     }
 }
 
-static int deliver(struct advising *advising, struct rsc_profile *const *profiles, size_t count, struct rsc_error *error) {
+static int deliver(struct advising *advising, struct rsc_profile *const *profiles, size_t count,
+                   struct rsc_error *error) {
     struct rsc_session *session = &advising->session;
     struct rsc_machine machine;
     char file[PATH_MAX] = "-", *text = NULL;
@@ -63,7 +64,8 @@ static int run_advise(const struct rsc_verb *verb, int argc, char **argv) {
     int id, leave = -1;
     rsc_session_start(&advising.session, verb, argv);
     rsc_options_start(&parser, verb, argc, argv);
-    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) leave = take_option(&advising, &parser, id);
+    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END)
+        leave = take_option(&advising, &parser, id);
     if (leave < 0) {
         int status = rsc_profiles_load(advising.path ? advising.path : RSC_DATA_FILE, &profiles, &count, &error);
         if (!status) status = deliver(&advising, profiles, count, &error);

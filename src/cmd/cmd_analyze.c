@@ -6,16 +6,17 @@
 #include "base/fail.h"
 #include "cmd/analyze_sample.h"
 #include "cmd/memory.h"
-#include "distance/engine_auto.h"
+#include "engine/engine_auto.h"
 
 enum { OPT_REQUESTS = RSC_OPT_ANALYSIS_VERB, OPT_SAMPLE, OPT_ORDERING, OPT_ERROR_KIND };
 
 static const struct rsc_option options[] = {
-    {OPT_REQUESTS, 0, "requests", NULL, "each access is a request for a whole object: distances and cache sizes in bytes",
-     NULL},
+    {OPT_REQUESTS, 0, "requests", NULL,
+     "each access is a request for a whole object: distances and cache sizes in bytes", NULL},
     /* not for `run`, whose own --seed is the program's */
     {RSC_OPT_SEED, 0, "seed", "N", "of engines that sample: another one draws another sample (default 0)", NULL},
-    {OPT_SAMPLE, 0, "sample", "SAMPLE", "one reference in so many, as 1/1000, or the lines of a part of memory, as lines:1/64", NULL},
+    {OPT_SAMPLE, 0, "sample", "SAMPLE",
+     "one reference in so many, as 1/1000, or the lines of a part of memory, as lines:1/64", NULL},
     {OPT_ORDERING, 0, "ordering", "ORDER",
      "when sampled threads see each other's writes: sequential (at once; default), parallel (at synchronisation), skew:N",
      "sequential parallel skew:"},
@@ -39,8 +40,8 @@ static int is_sampled(const struct rsc_analysis *analysis) {
     return analysis->engine.engine && !strncmp(analysis->engine.engine, "sampled", 7);
 }
 
-static int take_options(struct rsc_analysis *analysis, struct traces *traces, struct rsc_sample_request *sample, int argc,
-                        char **argv) {
+static int take_options(struct rsc_analysis *analysis, struct traces *traces, struct rsc_sample_request *sample,
+                        int argc, char **argv) {
     const struct rsc_verb *verb = analysis->session->verb;
     struct rsc_option_parser parser;
     int id;
@@ -60,7 +61,8 @@ static int take_options(struct rsc_analysis *analysis, struct traces *traces, st
                                            : rsc_analysis_option(analysis, &parser, id);
         if (leave >= 0) return leave;
     }
-    if (!traces->count) return rsc_usage_error(verb, "a trace is missing: reusescope analyze TRACE (- is standard input)");
+    if (!traces->count)
+        return rsc_usage_error(verb, "a trace is missing: reusescope analyze TRACE (- is standard input)");
     if (is_ranked(analysis)) return -1; /* rank 0 looks after the output */
     if (traces->count > 1) return rsc_usage_error(verb, "more than one trace: %.60s", traces->paths[1]);
     return rsc_session_check_output(analysis->session);
@@ -73,7 +75,8 @@ static void doubt_lines(const struct rsc_analysis *analysis, struct rsc_trace *t
     if (strcmp(info.format, "oracleGeneral")) return;
     if (analysis->requests || (analysis->engine.engine && !strcmp(analysis->engine.engine, "requests"))) return;
     rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
-                 "%s: requests for objects, taken for addresses in lines; --requests takes them for what they are", path);
+                 "%s: requests for objects, taken for addresses in lines; --requests takes them for what they are",
+                 path);
 }
 
 /* One pass, to profiles. */
@@ -97,10 +100,12 @@ static int keep_word(struct rsc_analysis *analysis, const char *path, struct rsc
     if (good || is_sampled(analysis)) return 0; /* sampled has said so itself */
     if (!strcmp(path, "-") || stat(path, &there) < 0 || !S_ISREG(there.st_mode)) {
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
-                     "the error bars are wider than --error %g allows, and what was read cannot be read again", allowed);
+                     "the error bars are wider than --error %g allows, and what was read cannot be read again",
+                     allowed);
         return 0;
     }
-    rsc_log_line(&analysis->session->log, RSC_LOG_INFO, "auto: not within %g by its error bars: again, exactly", allowed);
+    rsc_log_line(&analysis->session->log, RSC_LOG_INFO, "auto: not within %g by its error bars: again, exactly",
+                 allowed);
     rsc_analysis_close(analysis);
     analysis->engine.error = 0;
     analysis->engine.engine = "exact";

@@ -118,7 +118,7 @@ static int deliver(struct annotation *annotation, struct rsc_profile *const *pro
     /* Where nobody's window is the limit, source is not cut to 80 columns. */
     if (!getenv("COLUMNS") && !(to_stdout && isatty(STDOUT_FILENO))) style.width = RSC_REPORT_WIDTH_MAX;
     int status = (as_csv ? rsc_annotate_csv : rsc_annotate_text)(profiles, count, annotation->path,
-                                                                &annotation->options, &style, &text, &bytes, error);
+                                                                 &annotation->options, &style, &text, &bytes, error);
     if (status < 0) return status;
     status = rsc_deliver_text(file, text, bytes, !as_csv, error);
     free(text);

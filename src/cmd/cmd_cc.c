@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "cmd/session.h"
-#include "collect/cc_command.h"
+#include "collect/launch/cc_command.h"
 
 enum {
     OPT_VERIFY = RSC_OPT_VERB,
@@ -25,12 +25,16 @@ enum {
 
 static const struct rsc_option options[] = {
     {OPT_VERIFY, 0, "verify", NULL, "check each object: less what was inserted, it is the compiler's", NULL},
-    {OPT_STRICT, 0, "strict", NULL, "fail where an access would not be recorded (inline assembly, unknown instructions)", NULL},
-    {OPT_ONLY, 0, "only", "FUNCTIONS", "rebuild these functions and no others (names with commas, as the linker sees them)", NULL},
+    {OPT_STRICT, 0, "strict", NULL,
+     "fail where an access would not be recorded (inline assembly, unknown instructions)", NULL},
+    {OPT_ONLY, 0, "only", "FUNCTIONS",
+     "rebuild these functions and no others (names with commas, as the linker sees them)", NULL},
     {OPT_LEAVE, 0, "skip", "FUNCTIONS", "leave these functions as they are", NULL},
-    {OPT_MAX_BLOCKS, 0, "max-blocks", "N", "rebuild the first N blocks of each file: to find where a program goes wrong", NULL},
+    {OPT_MAX_BLOCKS, 0, "max-blocks", "N",
+     "rebuild the first N blocks of each file: to find where a program goes wrong", NULL},
     {OPT_NO_CALLS, 0, "no-calls", NULL, "leave out the accesses of calls and returns to the stack", NULL},
-    {OPT_ASSEMBLER, 0, "assembler", NULL, "rebuild assembler sources (.s, .S) too: only those that a compiler wrote", NULL},
+    {OPT_ASSEMBLER, 0, "assembler", NULL, "rebuild assembler sources (.s, .S) too: only those that a compiler wrote",
+     NULL},
     {OPT_KEEP, 0, "keep", NULL, "keep the assembly before and after, and say where", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -49,7 +53,8 @@ static int take_option(struct cc *cc, const struct rsc_option_parser *parser, in
     case OPT_ONLY: cc->options.only = parser->value; break;
     case OPT_LEAVE: cc->options.skip = parser->value; break;
     case OPT_MAX_BLOCKS:
-        if (rsc_parse_u64(parser->value, strlen(parser->value), &count) < 0) return rsc_option_refuse(parser, "not a number");
+        if (rsc_parse_u64(parser->value, strlen(parser->value), &count) < 0)
+            return rsc_option_refuse(parser, "not a number");
         cc->options.max_blocks = parser->value;
         break;
     case OPT_NO_CALLS: cc->options.no_calls = 1; return -1;
@@ -68,7 +73,8 @@ static int take_options(struct cc *cc, int argc, char **argv) {
         int leave = take_option(cc, &parser, id);
         if (leave >= 0) return leave;
     }
-    if (id != RSC_OPERAND) return rsc_usage_error(cc->session.verb, "a compiler is missing: reusescope cc gcc -O2 app.c -o app");
+    if (id != RSC_OPERAND)
+        return rsc_usage_error(cc->session.verb, "a compiler is missing: reusescope cc gcc -O2 app.c -o app");
     cc->arguments = argv + parser.next - 1;
     cc->options.quiet = cc->session.quiet;
     cc->options.verbose = cc->session.verbose;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cmd/write_trace.h"
-#include "simulate/set_choice.h"
+#include "simulate/sampling/set_choice.h"
 #include "trace/filter.h"
 
 enum { OPT_NO_PC = RSC_OPT_WRITE_VERB, OPT_SAMPLE_SETS };
@@ -76,9 +76,11 @@ static int check_sets(const struct rsc_set_choice *sets, const struct rsc_sessio
     if (sets->random || sets->all_values || !sets->bits_given)
         return rsc_usage_error(session->verb, "--sample-sets takes one value of given bits here, as 1/16,bits:8-11=3");
     if (strcmp(write->options.format, "rsct"))
-        return rsc_usage_error(session->verb, "--sample-sets: only a native trace (.rsct) remembers what it is a sample of");
+        return rsc_usage_error(session->verb,
+                               "--sample-sets: only a native trace (.rsct) remembers what it is a sample of");
     if (!rsc_filter_is_all(&session->filter))
-        return rsc_usage_error(session->verb, "--sample-sets goes with no other filter: filter first, then take the sample");
+        return rsc_usage_error(session->verb,
+                               "--sample-sets goes with no other filter: filter first, then take the sample");
     return -1;
 }
 

@@ -15,8 +15,8 @@ enum { OPT_AT = RSC_OPT_VERB, OPT_FAIL_ON, OPT_SOURCE_ROOT, OPT_FORMAT };
 
 static const struct rsc_option options[] = {
     {OPT_AT, 0, "at", "SIZE,...", "cache sizes to compare at, as 32K,1M or L2 (default: this machine's caches)", NULL},
-    {OPT_FAIL_ON, 0, "fail-on", "RULE,...", "exit with status 3 where this grew, as miss_ratio>+5% or function.misses>+10%",
-     NULL},
+    {OPT_FAIL_ON, 0, "fail-on", "RULE,...",
+     "exit with status 3 where this grew, as miss_ratio>+5% or function.misses>+10%", NULL},
     {OPT_SOURCE_ROOT, 0, "source-root", "DIR", "name files below it from here (default: the current folder)", NULL},
     {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here (.json, .sarif by suffix); - is standard output", NULL},
     {OPT_FORMAT, 0, "format", "FORMAT", "text (default), json, sarif or github", "text json sarif github"},
@@ -74,12 +74,14 @@ static int take_option(struct comparing *comparing, const struct rsc_option_pars
     char resolved[PATH_MAX];
     switch (id) {
     case RSC_OPERAND:
-        if (comparing->file_count == 2) return rsc_usage_error(parser->verb, "more than two profiles: %.60s", parser->value);
+        if (comparing->file_count == 2)
+            return rsc_usage_error(parser->verb, "more than two profiles: %.60s", parser->value);
         comparing->report.names[comparing->file_count++] = parser->value;
         return -1;
     case OPT_AT:
         if (parse_sizes(comparing, parser->value) < 0)
-            return rsc_option_refuse(parser, "not a list of up to 8 sizes in bytes or caches of this machine, as 32K,1M,L2");
+            return rsc_option_refuse(parser,
+                                     "not a list of up to 8 sizes in bytes or caches of this machine, as 32K,1M,L2");
         return -1;
     case OPT_FAIL_ON:
         if (rsc_diff_rules_parse(comparing->rules, &comparing->report.rule_count, parser->value, &error) < 0)
@@ -108,7 +110,8 @@ static int compare(struct comparing *comparing, struct rsc_error *error) {
     for (size_t i = 0; !status && i < old_count; i++)
         for (size_t j = 0; !status && j < new_count; j++) {
             const struct rsc_made *a = &comparing->profiles[0][i]->made, *b = &comparing->profiles[1][j]->made;
-            if (taken[j] || a->line_bytes != b->line_bytes || strcmp(a->model ? a->model : "", b->model ? b->model : ""))
+            if (taken[j] || a->line_bytes != b->line_bytes ||
+                strcmp(a->model ? a->model : "", b->model ? b->model : ""))
                 continue;
             taken[j] = 1;
             status = rsc_diff_make(&comparing->diffs[made], comparing->profiles[0][i], comparing->profiles[1][j],
@@ -120,8 +123,9 @@ static int compare(struct comparing *comparing, struct rsc_error *error) {
     comparing->report.count = made;
     comparing->report.unmatched = old_count + new_count - 2 * made;
     if (!status && !made)
-        status = rsc_fail(error, RSC_EFORMAT, "%.200s has no profile of the model and line size of %.200s to compare with",
-                          comparing->report.names[1], comparing->report.names[0]);
+        status =
+            rsc_fail(error, RSC_EFORMAT, "%.200s has no profile of the model and line size of %.200s to compare with",
+                     comparing->report.names[1], comparing->report.names[0]);
     for (size_t i = 0; !status && i < made; i++)
         if (!comparing->diffs[i].size_count)
             status = rsc_fail(error, RSC_EFORMAT, "%.200s: no size to compare at lies below its --max-distance",
@@ -184,7 +188,8 @@ static int run_diff(const struct rsc_verb *verb, int argc, char **argv) {
     if (getcwd(comparing->working_folder, sizeof comparing->working_folder))
         comparing->source_root = comparing->working_folder;
     rsc_options_start(&parser, verb, argc, argv);
-    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) leave = take_option(comparing, &parser, id);
+    while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END)
+        leave = take_option(comparing, &parser, id);
     if (leave < 0 && comparing->file_count < 2) leave = rsc_usage_error(verb, "two profiles are needed: OLD NEW");
     if (leave < 0) {
         if (compare_and_deliver(comparing, &error) < 0) leave = rsc_session_fail(&comparing->session, &error);

@@ -14,12 +14,12 @@
 #include "base/cpu.h"
 #include "base/pool.h"
 #include "cmd/session.h"
-#include "collect/cc_command.h"
-#include "collect/code_loops.h"
-#include "collect/launch.h"
-#include "collect/perf_probe.h"
-#include "collect/symbols.h"
-#include "loops/c_source.h"
+#include "collect/launch/cc_command.h"
+#include "collect/symbols/code_loops.h"
+#include "collect/launch/launch.h"
+#include "collect/perf/perf_probe.h"
+#include "collect/symbols/symbols.h"
+#include "loops/front/c_source.h"
 #include "report/machine.h"
 
 /* One finding: "ok", "--" (not here, and only that part is missing) or "no", with the fix. */
@@ -27,7 +27,9 @@ struct checkup {
     int failed; /* something that `run` needs is missing */
 };
 
-static void say(const char *mark, const char *what, const char *detail) { printf("%-3s %-26s %s\n", mark, what, detail); }
+static void say(const char *mark, const char *what, const char *detail) {
+    printf("%-3s %-26s %s\n", mark, what, detail);
+}
 
 static void need(struct checkup *checkup, int there, const char *what, const char *detail, const char *fix) {
     say(there ? "ok" : "no", what, there ? detail : fix);
@@ -76,7 +78,8 @@ static int try_collector(char *detail, size_t room) {
     while (!rsc_launch_poll(&launch)) usleep(1000);
     uint64_t blocks = launch.ring->slots[0].published;
     int well = WIFEXITED(launch.status) && WEXITSTATUS(launch.status) == 0 && blocks > 0;
-    snprintf(detail, room, well ? "/bin/true was watched" : "/bin/true under QEMU ended with status 0x%x and %llu blocks",
+    snprintf(detail, room,
+             well ? "/bin/true was watched" : "/bin/true under QEMU ended with status 0x%x and %llu blocks",
              (unsigned)launch.status, (unsigned long long)blocks);
     rsc_launch_close(&launch);
     return well;
@@ -152,7 +155,8 @@ static void look_at_machine(void) {
         snprintf(text + used, sizeof text - used, "%s%s %llu KiB", i ? ", " : "", machine.levels[i].name,
                  (unsigned long long)(machine.levels[i].size_bytes >> 10));
     }
-    optional(machine.level_count > 0, "caches of this machine", text, "sysfs does not tell them: pictures have no cache marks");
+    optional(machine.level_count > 0, "caches of this machine", text,
+             "sysfs does not tell them: pictures have no cache marks");
     snprintf(text, sizeof text, "%u processors, loops for %s", rsc_pool_cpu_count(), rsc_simd_name(rsc_simd_best()));
     say("ok", "processors", text);
     int fd = memfd_create("reusescope-doctor", MFD_CLOEXEC);

@@ -12,8 +12,8 @@ static const struct rsc_option options[] = {
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
-static const char *const event_names[] = {"?", "thread-start", "thread-end", "barrier", "lock",
-                                          "alloc", "free", "map", "marker", "time", "call", "return"};
+static const char *const event_names[] = {"?",    "thread-start", "thread-end", "barrier", "lock", "alloc",
+                                          "free", "map",          "marker",     "time",    "call", "return"};
 
 static void print_event(const struct rsc_event *event) {
     const char *name = event->type < sizeof event_names / sizeof *event_names ? event_names[event->type] : "?";
@@ -38,7 +38,7 @@ static void print_access(const struct rsc_batch *batch, uint32_t i, uint64_t ind
     uint32_t number = rsc_meta_thread(meta);
     uint64_t tid = batch->threads && number < batch->thread_count ? batch->threads[number].tid : number;
     printf("%12llu  %8llu  %c  0x%012llx  %6u", (unsigned long long)index, (unsigned long long)tid,
-           "RWI"[rsc_meta_kind(meta) % 3], (unsigned long long)batch->addr[i], rsc_meta_size(meta));
+           "RWI"[rsc_meta_kind(meta) % 3], (unsigned long long)batch -> addr[i], rsc_meta_size(meta));
     if (batch->pc) printf("  0x%012llx", (unsigned long long)batch->pc[i]);
     putchar('\n');
 }

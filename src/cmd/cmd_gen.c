@@ -3,7 +3,7 @@
 
 #include "base/numbers.h"
 #include "cmd/write_trace.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 enum { OPT_COUNT = RSC_OPT_WRITE_VERB, OPT_SEED };
 
@@ -55,7 +55,8 @@ static int run_gen(const struct rsc_verb *verb, int argc, char **argv) {
         }
     }
     if (leave >= 0) return leave;
-    if (!spec) return rsc_usage_error(verb, "a specification is missing: reusescope gen zipf,lines=64K -n 1M -o t.rsct");
+    if (!spec)
+        return rsc_usage_error(verb, "a specification is missing: reusescope gen zipf,lines=64K -n 1M -o t.rsct");
     if (!count) return rsc_usage_error(verb, "a count is missing: -n COUNT, 1 or more");
     if ((leave = rsc_write_check(&write, &session)) >= 0) return leave;
     write.options.source = "reusescope gen";

@@ -253,9 +253,9 @@ static int save_profiles(struct request *request, const struct rsc_loops_finding
         for (size_t v = 0; v < findings->loop[l].variant_count && !status; v++)
             for (size_t i = 0; i < findings->loop[l].variant[v].result_count && !status; i++) {
                 const struct rsc_loops_variant *variant = &findings->loop[l].variant[v];
-                profiles[count] = rsc_loops_profile(findings, variant,
-                                                    &findings->program->region[findings->loop[l].region],
-                                                    variant->result[i], request->session->argv);
+                profiles[count] =
+                    rsc_loops_profile(findings, variant, &findings->program->region[findings->loop[l].region],
+                                      variant->result[i], request->session->argv);
                 status = profiles[count] ? 0 : rsc_fail_memory(error, path);
                 count += !status;
             }
@@ -293,8 +293,8 @@ static int deliver(struct request *request, const struct rsc_loops_findings *fin
     if (session->output) {
         rsc_expand_name(session->output, path, sizeof path);
         format = rsc_session_format(session, path);
-        status = format ? render(request, findings, format, path, error)
-                        : save_profiles(request, findings, path, 0, error);
+        status =
+            format ? render(request, findings, format, path, error) : save_profiles(request, findings, path, 0, error);
         if (!status && !session->quiet && !session->format)
             status = render(request, findings, RSC_REPORT_TEXT, "-", error);
         return status;

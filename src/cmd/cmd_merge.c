@@ -30,8 +30,9 @@ static int go_together(const struct rsc_profile *a, const struct rsc_profile *b)
 }
 
 static int no_partner(const char *has, const char *lacks, const struct rsc_profile *profile, struct rsc_error *error) {
-    return rsc_fail(error, RSC_EUNSUPPORTED, "%s has a profile of %llu-byte lines, model %s, and %s has none to merge it with",
-                    has, (unsigned long long)profile->made.line_bytes, model_of(profile), lacks);
+    return rsc_fail(error, RSC_EUNSUPPORTED,
+                    "%s has a profile of %llu-byte lines, model %s, and %s has none to merge it with", has,
+                    (unsigned long long)profile->made.line_bytes, model_of(profile), lacks);
 }
 
 static int add_profile(struct merged *merged, struct rsc_profile *into, const struct rsc_profile *from,
@@ -43,7 +44,8 @@ static int add_profile(struct merged *merged, struct rsc_profile *into, const st
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s and %s: %s", merged->paths[0], path, why.message);
     if (status < 0) return rsc_fail(error, status, "%s: %s", path, why.message);
     if (lost && lost != merged->lost)
-        rsc_log_line(&merged->session.log, RSC_LOG_WARNING, "%s: %s left out: not all files have them alike", path, lost);
+        rsc_log_line(&merged->session.log, RSC_LOG_WARNING, "%s: %s left out: not all files have them alike", path,
+                     lost);
     if (lost) merged->lost = lost;
     return 0;
 }
@@ -92,7 +94,8 @@ static int take_file(struct merged *merged, const char *path, struct rsc_error *
 /* Runs of one command keep its name; of several, ours says what was merged. */
 static int name_command(struct merged *merged, struct rsc_error *error) {
     for (size_t i = 0; i < merged->count; i++)
-        if (!merged->profiles[i]->made.command && rsc_profile_set_command(merged->profiles[i], merged->session.argv) < 0)
+        if (!merged->profiles[i]->made.command &&
+            rsc_profile_set_command(merged->profiles[i], merged->session.argv) < 0)
             return rsc_fail_memory(error, "profiles");
     return 0;
 }

@@ -18,12 +18,14 @@ static const struct rsc_option options[] = {
     {OPT_INPUT, 'i', "input", "FILE", "a profile to show, like an operand", NULL},
     {OPT_EMBED_SOURCE, 0, "embed-source", NULL, "html: put the text of source files into the page", NULL},
     {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source here first, by ever shorter ends of its name", NULL},
-    {OPT_SUITE, 0, "suite", NULL, "one table of all profiles: distances at 70, 80, 90, 95 % of reuses (text or csv)", NULL},
+    {OPT_SUITE, 0, "suite", NULL, "one table of all profiles: distances at 70, 80, 90, 95 % of reuses (text or csv)",
+     NULL},
     {OPT_BY, 0, "by", "PART", "one table of the code by module, file, function, loop or line (text or csv)",
      "module file function loop line"},
     {OPT_CDF, 0, "cdf", NULL, "one table of the share of reuses within each distance (text or csv)", NULL},
     {OPT_SELECT, 0, "select", "Y[,X]",
-     "one table of the instructions that have Y % of all misses at --at, or where X % of reuses miss (default 10) (text or csv)", NULL},
+     "one table of the instructions that have Y % of all misses at --at, or where X % of reuses miss (default 10) (text or csv)",
+     NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -146,11 +148,11 @@ static int show_table(struct showing *showing, const struct rsc_verb *verb) {
     struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
     int status = showing->table == OPT_SUITE
                      ? rsc_table_suite(showing->profiles, showing->names, count, &style, as_csv, &text, &bytes, &error)
-                 : showing->table == OPT_BY
-                     ? rsc_table_code(showing->profiles, showing->names, count, showing->by, &style, as_csv, &text, &bytes, &error)
+                 : showing->table == OPT_BY ? rsc_table_code(showing->profiles, showing->names, count, showing->by,
+                                                             &style, as_csv, &text, &bytes, &error)
                  : showing->table == OPT_SELECT
-                     ? rsc_table_selection(showing->profiles, showing->names, count, &showing->choice, &style, as_csv, &text, &bytes,
-                                           &error)
+                     ? rsc_table_selection(showing->profiles, showing->names, count, &showing->choice, &style, as_csv,
+                                           &text, &bytes, &error)
                      : rsc_table_cdf(showing->profiles, showing->names, count, &style, as_csv, &text, &bytes, &error);
     if (!status) status = rsc_deliver_text(file, text, bytes, !as_csv, &error);
     free(text);
@@ -162,7 +164,8 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
     int page = makes_page(&showing->session);
     if (!showing->files && load(showing, RSC_DATA_FILE, &error) < 0) return rsc_session_fail(&showing->session, &error);
     if (!page && showing->document_count)
-        return rsc_usage_error(verb, "%.100s: not a profile but another result, which only a page shows (-o report.html)",
+        return rsc_usage_error(verb,
+                               "%.100s: not a profile but another result, which only a page shows (-o report.html)",
                                showing->document_name);
     if (!page && (showing->page.embed_source || showing->page.source_folder_count))
         return rsc_usage_error(verb, "--%s is for a page (-o report.html)",

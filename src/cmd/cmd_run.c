@@ -14,9 +14,9 @@
 #include "cmd/analysis.h"
 #include "cmd/run_perf.h"
 #include "cmd/run_sample.h"
-#include "collect/drain.h"
-#include "collect/launch.h"
-#include "distance/engine_auto.h"
+#include "collect/drain/drain.h"
+#include "collect/launch/launch.h"
+#include "engine/engine_auto.h"
 
 enum {
     OPT_WITH = RSC_OPT_ANALYSIS_VERB,
@@ -36,7 +36,9 @@ enum {
 };
 
 static const struct rsc_option options[] = {
-    {OPT_WITH, 0, "with", "COLLECTOR", "asm: built with reusescope cc; qemu: any program; auto (default) picks; perf: samples at a few percent's cost", "auto asm qemu perf"},
+    {OPT_WITH, 0, "with", "COLLECTOR",
+     "asm: built with reusescope cc; qemu: any program; auto (default) picks; perf: samples at a few percent's cost",
+     "auto asm qemu perf"},
     {OPT_TRACE, 0, "trace", "FILE", "record a native trace as well (%p: process id)", NULL},
     {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
     {OPT_ROI, 0, "roi", "FUNCTION", "only while FUNCTION runs; 'marked': between reusescope_begin() and _end()", NULL},
@@ -46,15 +48,16 @@ static const struct rsc_option options[] = {
     {OPT_ORDER, 0, "order", "ORDER", "of threads: time (default), or strict: one at a time, in turns", "time strict"},
     {OPT_SEED, 0, "seed", "S", "the program's random bytes start from this (default 1): runs can be repeated", NULL},
     {OPT_RATE, 0, "rate", "N", "--with perf: samples a second of each thread's processor time (default 300)", NULL},
-    {OPT_NATIVE, 0, "native", NULL, "run the program once without us first (no input or output), to measure the slowdown",
-     NULL},
+    {OPT_NATIVE, 0, "native", NULL,
+     "run the program once without us first (no input or output), to measure the slowdown", NULL},
     {OPT_SAMPLE, 0, "sample", "SAMPLE",
      "of a program built with reusescope cc: lines:RATE (default lines:1/64), 1/N of the references, or none: every reference",
      "lines:1/64 1/10000 none"},
-    {OPT_ORDERING, 0, "ordering", "ORDER", "of a sample of references: parallel (default in a program), sequential, or skew:REFERENCES",
+    {OPT_ORDERING, 0, "ordering", "ORDER",
+     "of a sample of references: parallel (default in a program), sequential, or skew:REFERENCES",
      "parallel sequential skew:"},
-    {OPT_ERROR_KIND, 0, "error-kind", "KIND", "what --error of a sample bounds: bucket, relative[:SHARE] or aggregate[:BINS]",
-     "bucket relative aggregate"},
+    {OPT_ERROR_KIND, 0, "error-kind", "KIND",
+     "what --error of a sample bounds: bucket, relative[:SHARE] or aggregate[:BINS]", "bucket relative aggregate"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -85,7 +88,8 @@ struct run {
 /* ---- options ---- */
 
 static int parse_count(const struct rsc_option_parser *parser, uint64_t *value) {
-    if (rsc_parse_u64(parser->value, strlen(parser->value), value) < 0) return rsc_option_refuse(parser, "not a number");
+    if (rsc_parse_u64(parser->value, strlen(parser->value), value) < 0)
+        return rsc_option_refuse(parser, "not a number");
     return -1;
 }
 
@@ -110,13 +114,16 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
     case OPT_FOLLOW: launch->follow = 1; return -1;
     case OPT_ORDER:
         launch->strict = !strcmp(parser->value, "strict");
-        if (!launch->strict && strcmp(parser->value, "time")) return rsc_option_refuse(parser, "not one of time, strict");
+        if (!launch->strict && strcmp(parser->value, "time"))
+            return rsc_option_refuse(parser, "not one of time, strict");
         return -1;
     case OPT_SEED: run->seed_given = 1; return parse_count(parser, &launch->seed);
     case OPT_NATIVE: run->measure_native = 1; return -1;
     case OPT_RATE: {
         int leave = parse_count(parser, &run->rate);
-        return leave < 0 && (!run->rate || run->rate > 100000) ? rsc_option_refuse(parser, "not a number from 1 to 100000") : leave;
+        return leave < 0 && (!run->rate || run->rate > 100000)
+                   ? rsc_option_refuse(parser, "not a number from 1 to 100000")
+                   : leave;
     }
     case OPT_SAMPLE: return rsc_run_sample_option(&run->sample, parser);
     case OPT_ORDERING: return rsc_sample_option(&run->sample.request, parser, &run->sample.request.ordering);
@@ -140,21 +147,29 @@ static int take_options(struct run *run, int argc, char **argv) {
     run->command = argv + parser.next - 1;
     run->launch_options.sysroot = run->analysis.sysroot;
     if (run->analysis.engine.engine && !strcmp(run->analysis.engine.engine, "mpi"))
-        return rsc_usage_error(verb, "--engine mpi is for traces: record them (--trace), then reusescope analyze --engine mpi");
-    if (run->with != WITH_PERF && run->analysis.engine.engine && !strncmp(run->analysis.engine.engine, "featherlight", 12))
-        return rsc_usage_error(verb, "--engine featherlight watches reuses while the program runs: that is --with perf (or record a trace, "
-                                     "--trace FILE --no-analysis, then reusescope analyze --engine featherlight)");
+        return rsc_usage_error(
+            verb, "--engine mpi is for traces: record them (--trace), then reusescope analyze --engine mpi");
+    if (run->with != WITH_PERF && run->analysis.engine.engine &&
+        !strncmp(run->analysis.engine.engine, "featherlight", 12))
+        return rsc_usage_error(
+            verb,
+            "--engine featherlight watches reuses while the program runs: that is --with perf (or record a trace, "
+            "--trace FILE --no-analysis, then reusescope analyze --engine featherlight)");
     if (run->only_record && !run->trace_path) return rsc_usage_error(verb, "--no-analysis needs --trace FILE");
     if (run->trace_path && !strcmp(run->trace_path, "-"))
         return rsc_usage_error(verb, "--trace -: standard output is the program's; name a file");
     if (run->launch_options.roi && !*run->launch_options.roi)
         return rsc_usage_error(verb, "--roi: the name of a function is missing");
     if (run->with == WITH_ASM && run->launch_options.strict)
-        return rsc_usage_error(verb, "--order strict needs --with qemu: rebuilt programs run their threads as they come");
+        return rsc_usage_error(verb,
+                               "--order strict needs --with qemu: rebuilt programs run their threads as they come");
     if (run->with == WITH_ASM && run->seed_given)
-        return rsc_usage_error(verb, "--seed needs --with qemu: rebuilt programs get their random bytes from the kernel");
-    if (run->rate && run->with != WITH_PERF) return rsc_usage_error(verb, "--rate needs --with perf: the others see every access");
-    if (run->with == WITH_PERF && run->trace_path) return rsc_usage_error(verb, "--trace needs every access: --with asm or qemu, not perf");
+        return rsc_usage_error(verb,
+                               "--seed needs --with qemu: rebuilt programs get their random bytes from the kernel");
+    if (run->rate && run->with != WITH_PERF)
+        return rsc_usage_error(verb, "--rate needs --with perf: the others see every access");
+    if (run->with == WITH_PERF && run->trace_path)
+        return rsc_usage_error(verb, "--trace needs every access: --with asm or qemu, not perf");
     if (run->launch_options.roi && (run->launch_options.skip || run->launch_options.length))
         return rsc_usage_error(verb, "--roi and --skip or --for exclude each other");
     return run->only_record ? -1 : rsc_session_check_output(&run->session);
@@ -190,7 +205,8 @@ static int deliver_batch(struct run *run, const struct rsc_batch *batch, struct 
         if (status < 0) return status;
         run->trace_full = status > 0;
     }
-    if (rsc_run_sample_taken(&run->sample)) return rsc_run_sample_push(&run->sample, &run->analysis, run->drain, batch, error);
+    if (rsc_run_sample_taken(&run->sample))
+        return rsc_run_sample_push(&run->sample, &run->analysis, run->drain, batch, error);
     return run->only_record ? 0 : rsc_analysis_push(&run->analysis, batch, error);
 }
 
@@ -219,8 +235,7 @@ static void slowdown_so_far(const struct run *run, const struct rsc_drain_stats 
     double used = cpu_so_far(run), instructions = (double)(stats->instructions + stats->unrecorded_instructions);
     *text = 0;
     if (!(used > 0)) return;
-    if (run->native_seconds > 0)
-        snprintf(text, room, ", slowdown at least %.1fx", used / run->native_seconds);
+    if (run->native_seconds > 0) snprintf(text, room, ", slowdown at least %.1fx", used / run->native_seconds);
     else if (instructions > INSTRUCTIONS_LEAST)
         snprintf(text, room, ", slowdown perhaps %.0f to %.0fx", 1e9 * used * INSTRUCTIONS_PER_NS_LOW / instructions,
                  1e9 * used * INSTRUCTIONS_PER_NS_HIGH / instructions);
@@ -272,27 +287,36 @@ static void say_what_was_not_rebuilt(const struct run *run, const struct rsc_dra
     const struct rsc_ring *ring = run->launch.ring;
     double unseen = 1 - share_seen(ring);
     if (isnan(unseen))
-        fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: too short a run to tell how much of it was in code that was not rebuilt\n",
-                1e-9 * (double)stats->waited_ns);
+        fprintf(
+            stderr,
+            "reusescope: it waited %.1f s for the analysis; unseen: too short a run to tell how much of it was in code that was not rebuilt\n",
+            1e-9 * (double)stats->waited_ns);
     else
-        fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: %.0f %% of its processor time was in code that was not rebuilt (%llu samples)\n",
-                1e-9 * (double)stats->waited_ns, 100 * unseen, (unsigned long long)ring->samples);
+        fprintf(
+            stderr,
+            "reusescope: it waited %.1f s for the analysis; unseen: %.0f %% of its processor time was in code that was not rebuilt (%llu samples)\n",
+            1e-9 * (double)stats->waited_ns, 100 * unseen, (unsigned long long)ring->samples);
     if (unseen > 0.1)
-        fprintf(stderr, "reusescope: warning: %.0f %% of the processor time is not in the result: rebuild those libraries with reusescope cc too, or use --with qemu\n",
-                100 * unseen);
+        fprintf(
+            stderr,
+            "reusescope: warning: %.0f %% of the processor time is not in the result: rebuild those libraries with reusescope cc too, or use --with qemu\n",
+            100 * unseen);
     if (run->launch_options.roi && !by_function(run))
         fprintf(stderr, "reusescope: all threads recorded %.1f ms after they were to\n", 1e-6 * (double)ring->lag_ns);
     if (stats->unknown)
         fprintf(stderr, "reusescope: warning: %llu words of the program make no sense: something wrote over them\n",
                 (unsigned long long)stats->unknown);
     if (ring->modules_lost)
-        fprintf(stderr, "reusescope: warning: %llu libraries were not watched: there are too many, or their tables are too large\n",
-                (unsigned long long)ring->modules_lost);
+        fprintf(
+            stderr,
+            "reusescope: warning: %llu libraries were not watched: there are too many, or their tables are too large\n",
+            (unsigned long long)ring->modules_lost);
 }
 
 /* Is the engine the exact one, by default or by name? */
 static int is_exact(const struct rsc_engine_options *engine) {
-    return engine->error <= 0 && (!engine->engine || !strcmp(engine->engine, "auto") || !strcmp(engine->engine, "exact"));
+    return engine->error <= 0 &&
+           (!engine->engine || !strcmp(engine->engine, "auto") || !strcmp(engine->engine, "exact"));
 }
 
 static void say_how_it_went(struct run *run) {
@@ -315,37 +339,47 @@ static void say_how_it_went(struct run *run) {
     else
         fprintf(stderr, "reusescope: slowdown %.1fx in processor time (%.2f s, without us %.2f s)\n", slowdown,
                 user + kernel, run->native_seconds);
-    fprintf(stderr, "reusescope: %.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s\n",
-            launch->seconds, (double)stats.accesses / 1e6, (unsigned long long)stats.threads, stats.threads == 1 ? "" : "s",
-            (double)stats.instructions / 1e6, (double)stats.accesses / launch->seconds / 1e6);
+    fprintf(
+        stderr,
+        "reusescope: %.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s\n",
+        launch->seconds, (double)stats.accesses / 1e6, (unsigned long long)stats.threads, stats.threads == 1 ? "" : "s",
+        (double)stats.instructions / 1e6, (double)stats.accesses / launch->seconds / 1e6);
     rsc_run_sample_say(&run->sample, &run->analysis, run->drain);
-    if (rebuilt(run))
-        say_what_was_not_rebuilt(run, &stats);
+    if (rebuilt(run)) say_what_was_not_rebuilt(run, &stats);
     else
-        fprintf(stderr, "reusescope: it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)\n",
-                1e-9 * (double)stats.waited_ns, 100 * (1 - seen), user + kernel > 0 ? 100 * kernel / (user + kernel) : 0);
+        fprintf(
+            stderr,
+            "reusescope: it waited %.1f s for the analysis; unseen: %.1f %% of its instructions, and its time in the kernel (%.0f %% of processor time)\n",
+            1e-9 * (double)stats.waited_ns, 100 * (1 - seen), user + kernel > 0 ? 100 * kernel / (user + kernel) : 0);
     if (stats.late)
         fprintf(stderr, "reusescope: %llu of %llu blocks came out of order (threads more than 20 ms apart)\n",
                 (unsigned long long)stats.late, (unsigned long long)stats.blocks);
     if (launch->ring->execs || (launch->ring->forks && !run->launch_options.follow))
-        fprintf(stderr, "reusescope: warning: not watched: %llu forked children, %llu programs it started (--follow watches them)\n",
-                (unsigned long long)(run->launch_options.follow ? 0 : launch->ring->forks),
-                (unsigned long long)launch->ring->execs);
+        fprintf(
+            stderr,
+            "reusescope: warning: not watched: %llu forked children, %llu programs it started (--follow watches them)\n",
+            (unsigned long long)(run->launch_options.follow ? 0 : launch->ring->forks),
+            (unsigned long long)launch->ring->execs);
     if (launch->ring->crowded_out)
-        fprintf(stderr, "reusescope: warning: %u threads were not seen: more than %u at a time\n", launch->ring->crowded_out,
-                RSC_RING_SLOTS);
+        fprintf(stderr, "reusescope: warning: %u threads were not seen: more than %u at a time\n",
+                launch->ring->crowded_out, RSC_RING_SLOTS);
     if (stats.processes_mixed)
-        fprintf(stderr, "reusescope: warning: more than 65535 processes: the memory of those after the first 65534 is counted as one\n");
+        fprintf(
+            stderr,
+            "reusescope: warning: more than 65535 processes: the memory of those after the first 65534 is counted as one\n");
     if (run->launch_options.roi && !stats.accesses)
         fprintf(stderr, "reusescope: warning: nothing seen: %s%s\n", run->launch_options.roi,
-                strcmp(run->launch_options.roi, "marked") ? " was not called, was inlined, or is not a function of the program itself"
-                                                          : ": reusescope_begin() was not called");
+                strcmp(run->launch_options.roi, "marked")
+                    ? " was not called, was inlined, or is not a function of the program itself"
+                    : ": reusescope_begin() was not called");
     if (stats.left)
         fprintf(stderr, "reusescope: warning: %llu threads of children with a session of their own run on, unwatched\n",
                 (unsigned long long)stats.left);
     if (stats.threads > 1 && run->analysis.profiles[0] && !rebuilt(run) && !run->model_given && !run->both_by_default &&
         is_exact(&run->analysis.engine))
-        fprintf(stderr, "reusescope: one stack for all threads: it did not look as if there would be any (--model both has private stacks too)\n");
+        fprintf(
+            stderr,
+            "reusescope: one stack for all threads: it did not look as if there would be any (--model both has private stacks too)\n");
     if (run->trace_full) fprintf(stderr, "reusescope: warning: %s: ended early: the disk is full\n", run->trace_name);
 }
 
@@ -382,10 +416,12 @@ static int finish(struct run *run, struct rsc_error *error) {
     if (status > 0) run->trace_full = 1;
     if (status > 0) status = 0;
     if (!status) status = rsc_run_sample_finish(&run->sample, &run->analysis, run->drain, error);
-    if (!status && !run->only_record) status = rsc_analysis_finish(&run->analysis, rebuilt(run) ? "asm" : "qemu", error);
+    if (!status && !run->only_record)
+        status = rsc_analysis_finish(&run->analysis, rebuilt(run) ? "asm" : "qemu", error);
     if (!status && run->both_by_default) leave_one_of_equals(run);
     for (size_t i = 0; !status && !run->only_record && i < run->analysis.count; i++)
-        if (run->analysis.engine.error > 0 && !rsc_auto_kept_word(run->analysis.profiles[i], run->analysis.engine.error))
+        if (run->analysis.engine.error > 0 &&
+            !rsc_auto_kept_word(run->analysis.profiles[i], run->analysis.engine.error))
             rsc_log_line(&run->session.log, RSC_LOG_WARNING, "the error bars are wider than --error %g allows",
                          run->analysis.engine.error);
     return status;
@@ -401,7 +437,8 @@ static void let_it_finish(struct run *run) {
 /* By itself when it was built so, unless something is asked for that only QEMU does. */
 static void choose_collector(struct run *run) {
     int only_qemu = run->launch_options.strict || run->seed_given;
-    run->launch_options.rebuilt = run->with == WITH_ASM || (run->with == WITH_AUTO && run->target.rebuilt && !only_qemu);
+    run->launch_options.rebuilt =
+        run->with == WITH_ASM || (run->with == WITH_AUTO && run->target.rebuilt && !only_qemu);
 }
 
 /*
@@ -424,8 +461,12 @@ static int fail(struct run *run, const struct rsc_error *error) {
 
 /* Sampled: no batches, an analysis of its own. */
 static int run_sampled(struct run *run) {
-    struct rsc_run_perf perf = {.analysis = &run->analysis, .target = &run->target, .command = run->command,
-                                .options = &run->launch_options, .launch = &run->launch, .rate = run->rate};
+    struct rsc_run_perf perf = {.analysis = &run->analysis,
+                                .target = &run->target,
+                                .command = run->command,
+                                .options = &run->launch_options,
+                                .launch = &run->launch,
+                                .rate = run->rate};
     struct rsc_error error;
     int leave;
     run->launch.ring_fd = -1;
@@ -458,7 +499,8 @@ static int run_program(struct run *run) {
     if (!status && !rsc_run_sample_taken(&run->sample)) status = rsc_analysis_open(&run->analysis, &error);
     if (!status) status = open_trace(run, &error);
     run->launch.ring_fd = -1;
-    if (!status && by_function(run)) status = rsc_roi_open(&run->roi, run->target.path, run->launch_options.roi, &error);
+    if (!status && by_function(run))
+        status = rsc_roi_open(&run->roi, run->target.path, run->launch_options.roi, &error);
     if (!status && run->measure_native)
         status = rsc_launch_native_seconds(&run->target, run->command, &run->native_seconds, &error);
     if (!status) status = rsc_launch_start(&run->launch, &run->target, run->command, &run->launch_options, &error);
@@ -468,7 +510,8 @@ static int run_program(struct run *run) {
     if (!status) status = watch(run, &error);
     rsc_progress_end(&run->session);
     if (!status && rebuilt(run) && !run->launch.ring->images)
-        status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: nothing that it ran was built with reusescope cc", run->target.path);
+        status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: nothing that it ran was built with reusescope cc",
+                          run->target.path);
     if (!status && !run->launch.ring->images) /* QEMU has said why */
         status = rsc_fail(&error, RSC_EUNSUPPORTED, "%s: QEMU did not start the collector", run->target.path);
     if (!status) status = finish(run, &error);
@@ -479,8 +522,7 @@ static int run_program(struct run *run) {
         say_how_it_went(run);
         if (!run->only_record)
             leave = rsc_session_deliver(&run->session, run->analysis.profiles, run->analysis.count, 1);
-        else
-            rsc_hint(&run->session, "reusescope analyze %s", run->trace_name);
+        else rsc_hint(&run->session, "reusescope analyze %s", run->trace_name);
         if (leave == RSC_EXIT_OK) leave = exit_status(run);
     }
     rsc_drain_free(run->drain);

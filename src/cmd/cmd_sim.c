@@ -13,7 +13,7 @@
 #include "cmd/sim_miss_trace.h"
 #include "cmd/sim_sampling.h"
 #include "cmd/sim_text.h"
-#include "simulate/machine_caches.h"
+#include "simulate/cache/machine_caches.h"
 #include "simulate/sim_json.h"
 
 enum {
@@ -41,9 +41,11 @@ static const struct rsc_option options[] = {
     {OPT_L1, 0, "l1", CACHE_VALUE, "a first level for instructions and data", NULL},
     {OPT_L1I, 0, "l1i", CACHE_VALUE, "a first level for instructions", NULL},
     {OPT_L1D, 0, "l1d", CACHE_VALUE, "a first level for data, as 32K,8,64,lru", NULL},
-    {OPT_L2, 0, "l2", CACHE_VALUE, "a second level, as 4M,16,64; again: an alternative; all:256K-64M[,WAYS[,BLOCK]]: every size", NULL},
+    {OPT_L2, 0, "l2", CACHE_VALUE,
+     "a second level, as 4M,16,64; again: an alternative; all:256K-64M[,WAYS[,BLOCK]]: every size", NULL},
     {OPT_L3, 0, "l3", CACHE_VALUE, "a third level", NULL},
-    {OPT_MACHINE, 0, "machine", "NAME", "the caches of a machine: this, or a file (caches given beside it replace its own)", "this"},
+    {OPT_MACHINE, 0, "machine", "NAME",
+     "the caches of a machine: this, or a file (caches given beside it replace its own)", "this"},
     {OPT_COHERENT, 0, "coherent", NULL, "MESI between the private caches of different threads", NULL},
     {OPT_CLASSES, 0, "classes", NULL, "tell cold, capacity, conflict and coherence misses apart (slower)", NULL},
     {OPT_CODE, 0, "code", NULL, "count misses by instruction and object too, where the trace has them (slower)", NULL},
@@ -53,13 +55,15 @@ static const struct rsc_option options[] = {
     {OPT_PER, 0, "per", "WHAT", "misses per thousand: instructions (default where they are known) or references",
      "instructions references"},
     {OPT_MISS_TRACE, 0, "miss-trace", "FILE", "write what passes the last level as a native trace", NULL},
-    {OPT_WORKERS, 0, "threads", "N", "threads that simulate (default: 1, or all processors for several caches at a level)", NULL},
+    {OPT_WORKERS, 0, "threads", "N",
+     "threads that simulate (default: 1, or all processors for several caches at a level)", NULL},
     {OPT_SEED, 0, "seed", "N", "of random replacement and of pages (default 0)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
 static const struct rsc_option output_options[] = {
-    {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here: .json is JSON, .html a page, anything else text; - is standard output", NULL},
+    {RSC_OPT_OUTPUT, 'o', "output", "FILE",
+     "write here: .json is JSON, .html a page, anything else text; - is standard output", NULL},
     {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json or html", "text json html"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -100,7 +104,8 @@ static int add_cache(struct sim_verb *verb, int id, const char *text) {
 
 /* A number from 1 up, or from 0 where that means something. */
 static int take_number(const struct rsc_option_parser *parser, uint64_t least, uint64_t most, uint64_t *number) {
-    if (rsc_parse_u64(parser->value, strlen(parser->value), number) == 0 && *number >= least && *number <= most) return -1;
+    if (rsc_parse_u64(parser->value, strlen(parser->value), number) == 0 && *number >= least && *number <= most)
+        return -1;
     return rsc_option_refuse(parser, least ? "not a number from 1 up" : "not a number");
 }
 
@@ -166,7 +171,8 @@ static int add_machine(struct sim_verb *verb, struct rsc_error *error) {
         struct rsc_cache_config *cache = &machine.caches[i];
         if (rsc_sim_config_primary(&given, cache->name)) continue;
         /* the levels of a core are private where it matters; the last one is shared */
-        if (given.coherent && cache->level < machine.caches[machine.count - 1].level && !cache->threads_each) cache->threads_each = 1;
+        if (given.coherent && cache->level < machine.caches[machine.count - 1].level && !cache->threads_each)
+            cache->threads_each = 1;
         status = rsc_sim_config_add(&verb->config, cache, error);
     }
     return status;
@@ -189,7 +195,8 @@ static int settle_options(struct sim_verb *verb, struct rsc_error *error) {
     if (!status && verb->options.warm_accesses && verb->options.warm_fill > 0)
         status = rsc_fail(error, RSC_EINVAL, "--warm and --warm-fill: one of them");
     if (!status && !verb->session.filter.count)
-        status = rsc_fail(error, RSC_EINVAL, "--window %llu+0: there is nothing in it", (unsigned long long)verb->session.filter.first);
+        status = rsc_fail(error, RSC_EINVAL, "--window %llu+0: there is nothing in it",
+                          (unsigned long long)verb->session.filter.first);
     if (!status && verb->misses.path) status = rsc_miss_trace_check(&verb->config, error);
     if (verb->blame.wanted) verb->options.missed = tell_missed;
     if (verb->misses.path) verb->options.past_last = tell_past_last;
@@ -203,9 +210,13 @@ static int settle_options(struct sim_verb *verb, struct rsc_error *error) {
 }
 
 static int refuse_with_samples(const struct sim_verb *verb) {
-    const char *what = verb->blame.wanted ? "--code" : verb->misses.path ? "--miss-trace"
-                     : verb->options.window_accesses ? "--windows" : verb->options.classify ? "--classes"
-                     : verb->options.warm_fill > 0 ? "--warm-fill" : verb->config.all_count ? "all:" : NULL;
+    const char *what = verb->blame.wanted              ? "--code"
+                       : verb->misses.path             ? "--miss-trace"
+                       : verb->options.window_accesses ? "--windows"
+                       : verb->options.classify        ? "--classes"
+                       : verb->options.warm_fill > 0   ? "--warm-fill"
+                       : verb->config.all_count        ? "all:"
+                                                       : NULL;
     return what ? rsc_usage_error(verb->session.verb, "%s cannot be used with samples", what) : -1;
 }
 
@@ -214,7 +225,8 @@ static int doubt_sizes(const struct sim_verb *verb) {
     const struct rsc_cache_config *below, *above;
     if (!rsc_sim_config_small_below(&verb->config, &below, &above)) return -1;
     if (below->inclusive)
-        return rsc_usage_error(verb->session.verb, "--%s is inclusive and smaller than --%s above it", below->name, above->name);
+        return rsc_usage_error(verb->session.verb, "--%s is inclusive and smaller than --%s above it", below->name,
+                               above->name);
     rsc_log_line(&verb->session.log, RSC_LOG_WARNING, "--%s is smaller than --%s above it", below->name, above->name);
     return -1;
 }
@@ -248,11 +260,13 @@ static int finish(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace *
     struct rsc_trace_info info;
     int status = rsc_sim_finish(sim, &verb->result, error);
     if (!status && verb->misses.path) status = rsc_miss_trace_finish(&verb->misses, error);
-    if (!status && verb->blame.wanted) status = rsc_blame_finish(&verb->blame, &verb->session, primary_count(&verb->result), error);
+    if (!status && verb->blame.wanted)
+        status = rsc_blame_finish(&verb->blame, &verb->session, primary_count(&verb->result), error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
     /* of a miss stream, misses are per what the whole trace did */
-    if (rsc_miss_trace_kind(info.filter) && info.full_accesses != RSC_UNKNOWN) verb->result.references = info.full_accesses;
+    if (rsc_miss_trace_kind(info.filter) && info.full_accesses != RSC_UNKNOWN)
+        verb->result.references = info.full_accesses;
     if (verb->per == 'i' && verb->result.instructions == RSC_UNKNOWN)
         return rsc_fail(error, RSC_EINVAL, "--per instructions: the trace does not say how many instructions it is of");
     return 0;
@@ -270,7 +284,8 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     if (status < 0) goto out;
     if (rsc_sampling_is_sample(trace)) {
         int leave = refuse_with_samples(verb);
-        if (leave < 0) leave = rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, trace, verb->path);
+        if (leave < 0)
+            leave = rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, trace, verb->path);
         status = 1 + leave;
         goto out;
     }
@@ -346,9 +361,12 @@ static int deliver(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_sim_text_style style = {verb->per == 'r', verb->blame.wanted ? &verb->blame : NULL};
     enum rsc_report_format format = rsc_session_format(session, path);
     int json = format == RSC_REPORT_JSON || format == RSC_REPORT_HTML;
-    int status = json ? rsc_sim_json_with(&verb->result, verb->blame.wanted ? put_blame : NULL, verb, &text, &bytes, error)
-                      : rsc_sim_text_with(&verb->result, &style, &text, &bytes, error);
-    if (!status) status = format == RSC_REPORT_HTML ? rsc_deliver_page(session, text, path, error) : rsc_output_whole(path, text, bytes, 0, error);
+    int status =
+        json ? rsc_sim_json_with(&verb->result, verb->blame.wanted ? put_blame : NULL, verb, &text, &bytes, error)
+             : rsc_sim_text_with(&verb->result, &style, &text, &bytes, error);
+    if (!status)
+        status = format == RSC_REPORT_HTML ? rsc_deliver_page(session, text, path, error)
+                                           : rsc_output_whole(path, text, bytes, 0, error);
     free(text);
     if (!status && verb->misses.path) rsc_hint(session, "reusescope sim %s --l2 ...", verb->misses.path);
     return status;
@@ -371,7 +389,8 @@ static int run(struct sim_verb *verb, int argc, char **argv) {
     if (leave >= 0) return leave;
     if (!verb->path) return rsc_usage_error(self, "a trace is missing: reusescope sim TRACE --l1d 32K,8,64");
     if (settle_options(verb, &error) < 0)
-        return error.code == RSC_EINVAL ? rsc_usage_error(self, "%s", error.message) : rsc_session_fail(&verb->session, &error);
+        return error.code == RSC_EINVAL ? rsc_usage_error(self, "%s", error.message)
+                                        : rsc_session_fail(&verb->session, &error);
     if (rsc_sampling_wanted(&verb->sampling) && (leave = refuse_with_samples(verb)) >= 0) return leave;
     if ((leave = doubt_sizes(verb)) >= 0) return leave;
     if (rsc_sampling_wanted(&verb->sampling))

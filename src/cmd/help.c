@@ -9,21 +9,21 @@ static void print_option(FILE *to, const struct rsc_option *option) {
     char head[64];
     snprintf(head, sizeof head, "%s%c%s--%s%s%s", option->letter ? "-" : " ", option->letter ? option->letter : ' ',
              option->letter ? ", " : "  ", option->name, option->value ? " " : "", option->value ? option->value : "");
-    if (strlen(head) <= 26)
-        fprintf(to, "  %-26s  %s\n", head, option->help);
-    else
-        fprintf(to, "  %s\n  %-26s  %s\n", head, "", option->help);
+    if (strlen(head) <= 26) fprintf(to, "  %-26s  %s\n", head, option->help);
+    else fprintf(to, "  %s\n  %-26s  %s\n", head, "", option->help);
 }
 
 static void print_tool_help(FILE *to) {
     fputs("reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it\n\n"
-          "usage: reusescope VERB [options] ...\n\nverbs:\n", to);
+          "usage: reusescope VERB [options] ...\n\nverbs:\n",
+          to);
     for (size_t i = 0; rsc_verbs[i]; i++) fprintf(to, "  %-10s %s\n", rsc_verbs[i]->name, rsc_verbs[i]->summary);
     fputs("\nstart with:\n"
           "  reusescope run -- ./app                          watch a program\n"
           "  reusescope gen zipf,lines=64K -n 1M -o t.rsct    make a trace\n"
           "  reusescope analyze t.rsct                        its distances and miss ratio curve\n"
-          "  reusescope help analyze                          all about a verb\n", to);
+          "  reusescope help analyze                          all about a verb\n",
+          to);
 }
 
 void rsc_print_help(FILE *to, const struct rsc_verb *verb) {
@@ -61,7 +61,8 @@ static void bash_completion(FILE *to) {
     fputs("# bash completion for reusescope; made by: reusescope help --completion bash\n"
           "_reusescope() {\n"
           "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words='", to);
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words='",
+          to);
     for (size_t i = 0; rsc_verbs[i]; i++) fprintf(to, "%s ", rsc_verbs[i]->name);
     fputs("'\n    else case ${COMP_WORDS[1]} in\n", to);
     for (size_t i = 0; rsc_verbs[i]; i++) bash_verb(to, rsc_verbs[i]);
@@ -71,7 +72,8 @@ static void bash_completion(FILE *to) {
           "    *) COMPREPLY=($(compgen -W \"${words//--*/}\" -- \"$current\") $(compgen -f -- \"$current\")) ;;\n"
           "    esac\n"
           "}\n"
-          "complete -o filenames -F _reusescope reusescope\n", to);
+          "complete -o filenames -F _reusescope reusescope\n",
+          to);
 }
 
 static void quoted(FILE *to, const char *text, const char *special) {
@@ -126,7 +128,8 @@ static void zsh_completion(FILE *to) {
         fputs("'\n", to);
     }
     fputs(")\nif (( CURRENT == 2 )); then\n    _describe verb verbs\nelse\n"
-          "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb in\n", to);
+          "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb in\n",
+          to);
     for (size_t i = 0; rsc_verbs[i]; i++) zsh_verb(to, rsc_verbs[i]);
     fputs("    esac\nfi\n", to);
 }

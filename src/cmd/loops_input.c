@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "loops/compile_commands.h"
+#include "loops/front/compile_commands.h"
 
 const struct rsc_option rsc_loops_input_options[] = {
     {RSC_OPT_FUNCTION, 0, "function", "NAME", "only the loops of this function", NULL},
@@ -55,8 +55,8 @@ static int add_setting(struct rsc_loops_input *input, const struct rsc_option_pa
     if (input->setting_count == RSC_LOOPS_SETTINGS_MAX) return rsc_option_refuse(parser, "too many of these");
     char *name = strndup(parser->value, length);
     if (!name) return rsc_option_refuse(parser, "out of memory");
-    input->settings[input->setting_count++] = (struct rsc_loop_setting){name, minus ? -(int64_t)value : (int64_t)value,
-                                                                        0};
+    input->settings[input->setting_count++] =
+        (struct rsc_loop_setting){name, minus ? -(int64_t)value : (int64_t)value, 0};
     return -1;
 }
 
@@ -133,8 +133,8 @@ static int read_source(struct rsc_loops_input *input, char **text, size_t *bytes
     if (input->compile_commands) {
         status = rsc_compile_command_find(&command, input->compile_commands, input->path, error);
         if (!status && command.flag_count > RSC_LOOPS_FLAGS_MAX)
-            status = rsc_fail(error, RSC_ELIMIT, "%s: more than %d flags", input->compile_commands,
-                              RSC_LOOPS_FLAGS_MAX);
+            status =
+                rsc_fail(error, RSC_ELIMIT, "%s: more than %d flags", input->compile_commands, RSC_LOOPS_FLAGS_MAX);
         if (!status && input->path[0] != '/' && !realpath(input->path, path))
             status = rsc_fail_errno(error, errno, input->path);
         for (size_t i = 0; i < command.flag_count && !status; i++) all[i] = command.flags[i];

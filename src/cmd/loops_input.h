@@ -3,7 +3,7 @@
 #define RSC_CMD_LOOPS_INPUT_H
 
 #include "cmd/session.h"
-#include "loops/c_source.h"
+#include "loops/front/c_source.h"
 
 #define RSC_LOOPS_FLAGS_MAX 512
 #define RSC_LOOPS_SETTINGS_MAX 256

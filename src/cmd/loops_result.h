@@ -6,8 +6,8 @@
 #define RSC_CMD_LOOPS_RESULT_H
 
 #include "cmd/session.h"
-#include "loops/loop_tree.h"
-#include "loops/loops_model.h"
+#include "loops/tree/loop_tree.h"
+#include "loops/model/loops_model.h"
 
 /* One way to run a loop: as the source says, or as a what-if question. */
 struct rsc_loops_variant {

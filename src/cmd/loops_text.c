@@ -146,8 +146,8 @@ static void put_references(struct rsc_text *to, const struct rsc_loops_findings 
         return;
     }
     for (size_t i = 0; i < result->row_count; i++) {
-        ranked[i] = (struct ranked){rsc_loops_row_misses(&result->rows[i], findings->at_bytes / findings->line_bytes),
-                                    i};
+        ranked[i] =
+            (struct ranked){rsc_loops_row_misses(&result->rows[i], findings->at_bytes / findings->line_bytes), i};
         all += ranked[i].misses;
     }
     qsort(ranked, result->row_count, sizeof *ranked, by_misses);

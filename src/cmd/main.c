@@ -6,24 +6,9 @@
 #include "cmd/session.h"
 
 /* In the order of the help. */
-#define VERBS(verb) \
-    verb(run) \
-    verb(cc) \
-    verb(analyze) \
-    verb(sim) \
-    verb(loops) \
-    verb(report) \
-    verb(annotate) \
-    verb(diff) \
-    verb(advise) \
-    verb(merge) \
-    verb(info) \
-    verb(gen) \
-    verb(convert) \
-    verb(dump) \
-    verb(doctor) \
-    verb(help) \
-    verb(version)
+#define VERBS(verb)                                                                                            \
+    verb(run) verb(cc) verb(analyze) verb(sim) verb(loops) verb(report) verb(annotate) verb(diff) verb(advise) \
+        verb(merge) verb(info) verb(gen) verb(convert) verb(dump) verb(doctor) verb(help) verb(version)
 
 #define DECLARED(name) extern const struct rsc_verb rsc_verb_##name;
 VERBS(DECLARED)

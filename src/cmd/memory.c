@@ -97,7 +97,8 @@ static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
     const char *engine = analysis->engine.engine ? analysis->engine.engine : "auto";
     uint64_t exact = analysis->engine.no_ri ? 24 : 40;
     double rate;
-    if (!strncmp(engine, "shards", 6) || !strncmp(engine, "featherlight", 12) || analysis->engine.error > 0) return 0; /* bounded, or grows with its share */
+    if (!strncmp(engine, "shards", 6) || !strncmp(engine, "featherlight", 12) || analysis->engine.error > 0)
+        return 0; /* bounded, or grows with its share */
     if (!strcmp(engine, "parallel")) return 4 * exact;
     if (!strcmp(engine, "requests")) return 96;
     /* Private stacks: unit, record, member and bitmap of a line that one thread uses; each more that does takes as much
@@ -109,7 +110,8 @@ static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
 
 static uint64_t bytes_for(const struct rsc_analysis *analysis, uint64_t lines) {
     double rate;
-    int bounded = analysis->engine.engine && is_time_model(analysis->engine.engine, &rate) && rate == 0 && lines > TIME_LINES_MOST;
+    int bounded = analysis->engine.engine && is_time_model(analysis->engine.engine, &rate) && rate == 0 &&
+                  lines > TIME_LINES_MOST;
     return bounded ? TIME_LINES_MOST * bytes_per_line(analysis) + TIME_SAMPLE_BYTES : lines * bytes_per_line(analysis);
 }
 
@@ -127,7 +129,8 @@ static int refuse(const struct rsc_analysis *analysis, uint64_t needs, const cha
     else snprintf(suggestion, sizeof suggestion, "--engine shards-max:%u fits, and has error bars", lines);
     return rsc_fail(error, RSC_ENOMEM, "%s takes up to %s of memory, and may take %s (%s): %s", of,
                     rsc_show_bytes(needs).text, rsc_show_bytes(analysis->memory_most).text,
-                    analysis->max_memory ? "--max-memory" : "80 % of what is available; --max-memory changes it", suggestion);
+                    analysis->max_memory ? "--max-memory" : "80 % of what is available; --max-memory changes it",
+                    suggestion);
 }
 
 void rsc_memory_start(struct rsc_analysis *analysis) {
@@ -164,7 +167,7 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
     /* of text, no access takes less than 4 bytes; how much is behind compression nobody knows */
-    uint64_t most = info.accesses != RSC_UNKNOWN ? info.accesses
+    uint64_t most = info.accesses != RSC_UNKNOWN       ? info.accesses
                     : strcmp(info.compression, "none") ? UINT64_MAX / each / 16
                                                        : info.file_bytes / 4;
     rsc_trace_close(trace);

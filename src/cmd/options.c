@@ -32,7 +32,8 @@ int rsc_option_refuse(const struct rsc_option_parser *parser, const char *messag
 static const struct rsc_option *find_option(const struct rsc_verb *verb, const char *name, size_t length, char letter) {
     for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)
         for (const struct rsc_option *option = verb->groups[g]; option->name; option++) {
-            if (letter ? option->letter == letter : strlen(option->name) == length && !memcmp(option->name, name, length))
+            if (letter ? option->letter == letter
+                       : strlen(option->name) == length && !memcmp(option->name, name, length))
                 return option;
         }
     return NULL;
@@ -82,10 +83,8 @@ static int unknown_option(const struct rsc_verb *verb, const char *typed) {
             names[count++] = option->name;
     snprintf(word, sizeof word, "%.*s", (int)strcspn(bare, "="), bare);
     const char *closest = typed[1] == '-' ? rsc_closest(word, names, count) : NULL;
-    if (closest)
-        rsc_usage_error(verb, "unknown option %.60s (did you mean --%s?)", typed, closest);
-    else
-        rsc_usage_error(verb, "unknown option %.60s (see: reusescope help %s)", typed, verb->name);
+    if (closest) rsc_usage_error(verb, "unknown option %.60s (did you mean --%s?)", typed, closest);
+    else rsc_usage_error(verb, "unknown option %.60s (see: reusescope help %s)", typed, verb->name);
     return RSC_OPTIONS_BAD;
 }
 

@@ -16,7 +16,8 @@ int rsc_progress_due(struct rsc_session *session) {
     struct timespec now;
     if (session->quiet) return 0;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!session->progress_at.tv_sec) session->progress_start = session->progress_at = now; /* nothing for work that ends at once */
+    if (!session->progress_at.tv_sec)
+        session->progress_start = session->progress_at = now; /* nothing for work that ends at once */
     if (since_ms(&session->progress_at, &now) < INTERVAL_MS) return 0;
     session->progress_at = now;
     return isatty(STDERR_FILENO);
@@ -43,10 +44,9 @@ void rsc_progress(struct rsc_session *session, uint64_t done, uint64_t total, co
     double seconds = rsc_progress_seconds(session), millions = (double)done / 1e6;
     int used = snprintf(line, sizeof line, "%s: %.0f", session->verb->name, millions);
     if (total != RSC_UNKNOWN && total)
-        used += snprintf(line + used, sizeof line - (size_t)used, " of %.0f million %s, %.0f %%", (double)total / 1e6, unit,
-                         100.0 * (double)done / (double)total);
-    else
-        used += snprintf(line + used, sizeof line - (size_t)used, " million %s", unit);
+        used += snprintf(line + used, sizeof line - (size_t)used, " of %.0f million %s, %.0f %%", (double)total / 1e6,
+                         unit, 100.0 * (double)done / (double)total);
+    else used += snprintf(line + used, sizeof line - (size_t)used, " million %s", unit);
     if (seconds > 0) snprintf(line + used, sizeof line - (size_t)used, ", %.1f M/s", millions / seconds);
     rsc_progress_say(session, line);
 }

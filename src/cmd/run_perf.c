@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "collect/perf_probe.h"
-#include "collect/watch_drain.h"
+#include "collect/perf/perf_probe.h"
+#include "collect/perf/watch_drain.h"
 #include "profile/profile_model.h"
 
 #define LOOK_NS 5000000 /* between looks at the streams: each holds more than 100 pairs */
@@ -22,16 +22,19 @@ static int parse_engine(struct rsc_run_perf *run, struct rsc_error *error) {
     const char *engine = run->analysis->engine.engine, *parameters = NULL;
     if (engine && strcmp(engine, "auto")) {
         if (strncmp(engine, "featherlight", 12) || (engine[12] && engine[12] != ':'))
-            return rsc_fail(error, RSC_EINVAL, "--with perf samples: --engine %.40s needs every access (--with asm or qemu)", engine);
+            return rsc_fail(error, RSC_EINVAL,
+                            "--with perf samples: --engine %.40s needs every access (--with asm or qemu)", engine);
         parameters = engine[12] ? engine + 13 : NULL;
     }
     int status = rsc_pmu_parse(&run->pmu, parameters, error);
     if (status < 0) return status;
     if (run->pmu.skid || run->pmu.shadow || run->pmu.fixed || run->pmu.replacement != RSC_REPLACE_RESERVOIR)
-        return rsc_fail(error, RSC_EINVAL, "--engine featherlight: skid, shadow, spacing and replacement are for traces: here the machine is real");
+        return rsc_fail(
+            error, RSC_EINVAL,
+            "--engine featherlight: skid, shadow, spacing and replacement are for traces: here the machine is real");
     if (run->pmu.registers > RSC_WATCH_REGISTERS)
-        return rsc_fail(error, RSC_EINVAL, "--engine featherlight: registers=%u: x86-64 has %u debug registers", run->pmu.registers,
-                        RSC_WATCH_REGISTERS);
+        return rsc_fail(error, RSC_EINVAL, "--engine featherlight: registers=%u: x86-64 has %u debug registers",
+                        run->pmu.registers, RSC_WATCH_REGISTERS);
     if (run->pmu.period && run->rate) return rsc_fail(error, RSC_EINVAL, "--rate and period= exclude each other");
     return 0;
 }
@@ -43,18 +46,27 @@ int rsc_run_perf_check(struct rsc_run_perf *run, struct rsc_error *error) {
         int given;
         const char *name;
     } whole[] = {
-        {options->roi != NULL, "--roi"},           {options->skip != 0, "--skip"},
-        {options->length != 0, "--for"},           {options->strict, "--order strict"},
-        {analysis->engine.phases != 0, "--phases"}, {analysis->engine.max_distance != 0, "--max-distance"},
-        {analysis->engine.bins_per_octave != 0, "--bins"}, {analysis->engine.top_lines != 0, "--top-lines"},
-        {analysis->engine.no_ri, "--no-ri"},       {analysis->max_memory != 0, "--max-memory"},
-        {analysis->engine.error > 0, "--error"},   {strcmp(analysis->engine.model, "shared") != 0, "--model"},
+        {options->roi != NULL, "--roi"},
+        {options->skip != 0, "--skip"},
+        {options->length != 0, "--for"},
+        {options->strict, "--order strict"},
+        {analysis->engine.phases != 0, "--phases"},
+        {analysis->engine.max_distance != 0, "--max-distance"},
+        {analysis->engine.bins_per_octave != 0, "--bins"},
+        {analysis->engine.top_lines != 0, "--top-lines"},
+        {analysis->engine.no_ri, "--no-ri"},
+        {analysis->max_memory != 0, "--max-memory"},
+        {analysis->engine.error > 0, "--error"},
+        {strcmp(analysis->engine.model, "shared") != 0, "--model"},
     };
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (whole[i].given)
             return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm or qemu, not perf", whole[i].name);
-    if (analysis->lines_given && (analysis->line_count != 1 || (analysis->line_bytes[0] != RSC_FEATHERLIGHT_WORD && analysis->line_bytes[0] != RSC_FEATHERLIGHT_LINE)))
-        return rsc_fail(error, RSC_EINVAL, "--line: debug registers watch words of 8 bytes: --with perf can do --line 8, or 64 as a model");
+    if (analysis->lines_given && (analysis->line_count != 1 || (analysis->line_bytes[0] != RSC_FEATHERLIGHT_WORD &&
+                                                                analysis->line_bytes[0] != RSC_FEATHERLIGHT_LINE)))
+        return rsc_fail(
+            error, RSC_EINVAL,
+            "--line: debug registers watch words of 8 bytes: --with perf can do --line 8, or 64 as a model");
     int status = parse_engine(run, error);
     if (status < 0 || !analysis->lines_given) return status;
     run->pmu.estimate.line_bytes = analysis->line_bytes[0];
@@ -80,14 +92,19 @@ static int check_plain(struct rsc_run_perf *run, struct rsc_error *error) {
     struct rsc_error why;
     const char *path = run->target->path;
     if (!run->target->dynamic)
-        return rsc_fail(error, RSC_EUNSUPPORTED,
-                        "%s: static and not rebuilt: nothing can be loaded into it. Build it with reusescope cc (it links the collector), or use --with qemu", path);
+        return rsc_fail(
+            error, RSC_EUNSUPPORTED,
+            "%s: static and not rebuilt: nothing can be loaded into it. Build it with reusescope cc (it links the collector), or use --with qemu",
+            path);
     if (rsc_perf_probe_pmu(&run->machine, "", &why) < 0)
-        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: was not built with reusescope cc, and without a PMU its uses cannot be sampled (%s). "
-                        "Rebuild it: reusescope cc gcc ..., or use --with qemu", path, why.message);
+        return rsc_fail(error, RSC_EUNSUPPORTED,
+                        "%s: was not built with reusescope cc, and without a PMU its uses cannot be sampled (%s). "
+                        "Rebuild it: reusescope cc gcc ..., or use --with qemu",
+                        path, why.message);
     run->options->pmu = &run->machine;
     if (!run->analysis->session->quiet)
-        fprintf(stderr, "reusescope: experimental: %s has not been tried on hardware (docs/featherlight-live.md)\n", run->machine.name);
+        fprintf(stderr, "reusescope: experimental: %s has not been tried on hardware (docs/featherlight-live.md)\n",
+                run->machine.name);
     return check_machine(run, error);
 }
 
@@ -120,7 +137,8 @@ static int watch(struct rsc_run_perf *run, struct rsc_watch_drain *drain, struct
 
 static double cpu_seconds(const struct rsc_launch *launch) {
     const struct rusage *usage = &launch->usage;
-    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) + 1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+           1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
 /* What kept it from watching as it should. */
@@ -128,42 +146,62 @@ static void warn(const struct rsc_run_perf *run, const struct rsc_watch_stats *s
     const struct rsc_watch_area *area = &run->launch->ring->watch;
     const char *warning = "reusescope: warning: ";
     if (area->off == RSC_WATCH_SIGNAL_WANTED)
-        fprintf(stderr, "%sthe program waits for SIGTRAP itself (sigwait or signalfd): it was not watched from then on\n", warning);
+        fprintf(stderr,
+                "%sthe program waits for SIGTRAP itself (sigwait or signalfd): it was not watched from then on\n",
+                warning);
     else if (area->off == RSC_WATCH_REFUSED)
-        fprintf(stderr, "%sthe program was refused debug registers from some time on: %s\n", warning, strerror((int)area->refused));
-    else if (area->off) fprintf(stderr, "%sthe handler of SIGTRAP could not be installed: nothing was watched\n", warning);
+        fprintf(stderr, "%sthe program was refused debug registers from some time on: %s\n", warning,
+                strerror((int)area->refused));
+    else if (area->off)
+        fprintf(stderr, "%sthe handler of SIGTRAP could not be installed: nothing was watched\n", warning);
     if (area->held)
-        fprintf(stderr, "%s%u threads got fewer than %u debug registers: a debugger or another profiler holds them\n", warning,
-                area->held, run->pmu.registers);
+        fprintf(stderr, "%s%u threads got fewer than %u debug registers: a debugger or another profiler holds them\n",
+                warning, area->held, run->pmu.registers);
     if (area->short_of_files)
-        fprintf(stderr, "%s%u threads got fewer than %u debug registers, to leave the program its file descriptors (ulimit -n)\n",
-                warning, area->short_of_files, run->pmu.registers);
+        fprintf(
+            stderr,
+            "%s%u threads got fewer than %u debug registers, to leave the program its file descriptors (ulimit -n)\n",
+            warning, area->short_of_files, run->pmu.registers);
     if (area->multiplexed)
-        fprintf(stderr, "%s%llu samples were not used: the PMU's counters had to be shared (end other users of perf, or the NMI watchdog: sysctl kernel.nmi_watchdog=0)\n",
-                warning, (unsigned long long)area->multiplexed);
+        fprintf(
+            stderr,
+            "%s%llu samples were not used: the PMU's counters had to be shared (end other users of perf, or the NMI watchdog: sysctl kernel.nmi_watchdog=0)\n",
+            warning, (unsigned long long)area->multiplexed);
     if (area->crowded_out)
-        fprintf(stderr, "%s%u threads were not sampled: more than %u at a time\n", warning, area->crowded_out, RSC_WATCH_STREAMS);
+        fprintf(stderr, "%s%u threads were not sampled: more than %u at a time\n", warning, area->crowded_out,
+                RSC_WATCH_STREAMS);
     if (stats->late_hits)
-        fprintf(stderr, "%s%llu reuses came while SIGTRAP was blocked: dropped\n", warning, (unsigned long long)stats->late_hits);
+        fprintf(stderr, "%s%llu reuses came while SIGTRAP was blocked: dropped\n", warning,
+                (unsigned long long)stats->late_hits);
     if (stats->dropped)
         fprintf(stderr, "%s%llu records were dropped: the sampling rate is too high for this machine\n", warning,
                 (unsigned long long)stats->dropped);
     if (area->unsampled_threads)
-        fprintf(stderr, "reusescope: %llu threads ended before their first sample, %.1f million accesses in all: they are not in the result\n",
-                (unsigned long long)area->unsampled_threads, 1e-6 * (double)area->unsampled_accesses);
+        fprintf(
+            stderr,
+            "reusescope: %llu threads ended before their first sample, %.1f million accesses in all: they are not in the result\n",
+            (unsigned long long)area->unsampled_threads, 1e-6 * (double)area->unsampled_accesses);
 }
 
 static void say(const struct rsc_run_perf *run, const struct rsc_watch_stats *stats, double slowdown) {
     const struct rsc_launch *launch = run->launch;
     double cpu = cpu_seconds(launch);
-    if (isnan(slowdown)) fprintf(stderr, "reusescope: slowdown not measured (--native runs the program once more, without us)\n");
-    else fprintf(stderr, "reusescope: slowdown %.2fx in processor time (%.2f s, without us %.2f s)\n", slowdown, cpu, run->native_seconds);
-    fprintf(stderr, "reusescope: %.1f s, %.1f million accesses by %llu thread%s, %llu samples, %llu reuses caught; %.3f s in handlers\n",
-            launch->seconds, 1e-6 * (double)stats->accesses, (unsigned long long)stats->threads, stats->threads == 1 ? "" : "s",
-            (unsigned long long)stats->samples, (unsigned long long)stats->hits, 1e-9 * (double)stats->busy_ns);
+    if (isnan(slowdown))
+        fprintf(stderr, "reusescope: slowdown not measured (--native runs the program once more, without us)\n");
+    else
+        fprintf(stderr, "reusescope: slowdown %.2fx in processor time (%.2f s, without us %.2f s)\n", slowdown, cpu,
+                run->native_seconds);
+    fprintf(
+        stderr,
+        "reusescope: %.1f s, %.1f million accesses by %llu thread%s, %llu samples, %llu reuses caught; %.3f s in handlers\n",
+        launch->seconds, 1e-6 * (double)stats->accesses, (unsigned long long)stats->threads,
+        stats->threads == 1 ? "" : "s", (unsigned long long)stats->samples, (unsigned long long)stats->hits,
+        1e-9 * (double)stats->busy_ns);
     if (launch->ring->samples >= 20)
-        fprintf(stderr, "reusescope: unseen: %.0f %% of its processor time was in code that was not rebuilt: reuses there are caught, uses are not sampled\n",
-                100 * (double)launch->ring->samples_unseen / (double)launch->ring->samples);
+        fprintf(
+            stderr,
+            "reusescope: unseen: %.0f %% of its processor time was in code that was not rebuilt: reuses there are caught, uses are not sampled\n",
+            100 * (double)launch->ring->samples_unseen / (double)launch->ring->samples);
 }
 
 static int fill_made(struct rsc_run_perf *run, struct rsc_profile *profile, const struct rsc_watch_stats *stats,
@@ -193,7 +231,8 @@ static int make_profile(struct rsc_run_perf *run, struct rsc_watch_drain *drain,
     const struct rsc_watch_area *area = &run->launch->ring->watch;
     if (!stats.samples && area->off)
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: nothing could be watched: %s", run->command[0],
-                        area->off == RSC_WATCH_SIGNAL_WANTED ? "it waits for SIGTRAP itself" : strerror((int)area->refused));
+                        area->off == RSC_WATCH_SIGNAL_WANTED ? "it waits for SIGTRAP itself"
+                                                             : strerror((int)area->refused));
     int status = rsc_featherlight_finish(feather, &profile, error);
     if (status < 0) return status;
     run->analysis->profiles[0] = profile;
@@ -214,8 +253,10 @@ static void describe(const struct rsc_run_perf *run, char *text, size_t room) {
         snprintf(text, room, "one access in %llu of each thread, at random, by its countdown; %u debug registers",
                  (unsigned long long)run->pmu.period, run->pmu.registers);
     else
-        snprintf(text, room, "%llu accesses a second of each thread's processor time, at random, by its countdown; %u debug registers",
-                 (unsigned long long)run->rate, run->pmu.registers);
+        snprintf(
+            text, room,
+            "%llu accesses a second of each thread's processor time, at random, by its countdown; %u debug registers",
+            (unsigned long long)run->rate, run->pmu.registers);
 }
 
 int rsc_run_perf(struct rsc_run_perf *run, struct rsc_error *error) {
@@ -243,7 +284,9 @@ int rsc_run_perf(struct rsc_run_perf *run, struct rsc_error *error) {
     if (!status) status = rsc_watch_drain_new(&drain, run->launch->ring, &sink, error);
     if (!status) status = watch(run, drain, error);
     if (!status && !run->launch->ring->images)
-        status = rsc_fail(error, RSC_EUNSUPPORTED, run->options->pmu ? "%s: the library that samples was not loaded" : "%s: nothing that it ran was built with reusescope cc",
+        status = rsc_fail(error, RSC_EUNSUPPORTED,
+                          run->options->pmu ? "%s: the library that samples was not loaded"
+                                            : "%s: nothing that it ran was built with reusescope cc",
                           run->target->path);
     if (!status) status = make_profile(run, drain, feather, error);
     rsc_watch_drain_free(drain);

@@ -6,8 +6,8 @@
 #define RSC_CMD_RUN_PERF_H
 
 #include "cmd/analysis.h"
-#include "collect/launch.h"
-#include "collect/perf_probe.h"
+#include "collect/launch/launch.h"
+#include "collect/perf/perf_probe.h"
 #include "featherlight/simulated_pmu.h"
 
 #define RSC_PERF_RATE 300u /* samples a second of each thread's processor time, unless asked otherwise */

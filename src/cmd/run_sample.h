@@ -1,15 +1,15 @@
 /*
  * run_sample.h - `run` of a rebuilt program that takes a sample itself: of lines
- * (--sample lines:RATE, distance/line_subset.h) or of references (--engine sampled,
+ * (--sample lines:RATE, distance/shards/line_subset.h) or of references (--engine sampled,
  * multicore/live_samples.h), in place of the analysis' engines.
  */
 #ifndef RSC_CMD_RUN_SAMPLE_H
 #define RSC_CMD_RUN_SAMPLE_H
 
 #include "cmd/analyze_sample.h"
-#include "collect/drain.h"
-#include "collect/launch.h"
-#include "distance/line_subset.h"
+#include "collect/drain/drain.h"
+#include "collect/launch/launch.h"
+#include "distance/shards/line_subset.h"
 #include "multicore/live_samples.h"
 #include "multicore/sampled_options.h"
 
@@ -39,17 +39,20 @@ struct rsc_run_facts {
  */
 int rsc_run_sample_open(struct rsc_run_sample *sample, struct rsc_analysis *analysis, struct rsc_launch_options *launch,
                         const struct rsc_run_facts *facts, struct rsc_error *error);
-static inline int rsc_run_sample_taken(const struct rsc_run_sample *sample) { return sample->subsets[0] || sample->live[0]; }
+static inline int rsc_run_sample_taken(const struct rsc_run_sample *sample) {
+    return sample->subsets[0] || sample->live[0];
+}
 
-int rsc_run_sample_push(struct rsc_run_sample *sample, const struct rsc_analysis *analysis, const struct rsc_drain *drain,
-                        const struct rsc_batch *batch, struct rsc_error *error);
+int rsc_run_sample_push(struct rsc_run_sample *sample, const struct rsc_analysis *analysis,
+                        const struct rsc_drain *drain, const struct rsc_batch *batch, struct rsc_error *error);
 
 /* Fills analysis->profiles. */
 int rsc_run_sample_finish(struct rsc_run_sample *sample, struct rsc_analysis *analysis, const struct rsc_drain *drain,
                           struct rsc_error *error);
 
 /* That it was a sample, on standard error. */
-void rsc_run_sample_say(const struct rsc_run_sample *sample, const struct rsc_analysis *analysis, const struct rsc_drain *drain);
+void rsc_run_sample_say(const struct rsc_run_sample *sample, const struct rsc_analysis *analysis,
+                        const struct rsc_drain *drain);
 void rsc_run_sample_free(struct rsc_run_sample *sample);
 
 #endif

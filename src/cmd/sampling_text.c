@@ -48,10 +48,12 @@ static void put_all(struct rsc_text *text, const struct rsc_sim_level_result *ro
         double off = estimate->mpi > 0 ? estimate->parts[i].mpi / estimate->mpi - 1 : 0;
         within += fabs(off) <= 0.1;
         rsc_text_put(text, "  %3llu %9.4f %+6.1f %%%s", (unsigned long long)estimate->parts[i].at,
-                     1000 * estimate->parts[i].mpi, 100 * off, i % 3 == 2 || i + 1 == estimate->part_count ? "\n" : "   ");
+                     1000 * estimate->parts[i].mpi, 100 * off,
+                     i % 3 == 2 || i + 1 == estimate->part_count ? "\n" : "   ");
     }
-    rsc_text_put(text, "  %llu of %llu within 10 %%; coefficient of variation %.1f %%; variance of random samples over theirs",
-                 (unsigned long long)within, (unsigned long long)estimate->part_count, 100 * estimate->cv);
+    rsc_text_put(
+        text, "  %llu of %llu within 10 %%; coefficient of variation %.1f %%; variance of random samples over theirs",
+        (unsigned long long)within, (unsigned long long)estimate->part_count, 100 * estimate->cv);
     if (isnan(estimate->variance_ratio)) rsc_text_put(text, " n/a\n");
     else rsc_text_put(text, " %.2f\n", estimate->variance_ratio);
 }
@@ -61,8 +63,8 @@ static void put_sets_notes(struct rsc_text *text, const struct rsc_sim_result *r
     if (first->part_count) return;
     for (size_t i = 0; i < result->level_count; i++)
         if (!isnan(result->levels[i].estimate->sampled_instructions))
-            rsc_text_put(text, "%s by sampled-instructions, which is less precise: %.4f\n", result->levels[i].config.name,
-                         1000 * result->levels[i].estimate->sampled_instructions);
+            rsc_text_put(text, "%s by sampled-instructions, which is less precise: %.4f\n",
+                         result->levels[i].config.name, 1000 * result->levels[i].estimate->sampled_instructions);
     rsc_text_put(text, "Estimates divide by the sets' share of all instructions (fraction-instructions).\n");
     if (first->observations == first->population) return;
     if (first->how[0] == 'c')
@@ -73,10 +75,11 @@ static void put_time_notes(struct rsc_text *text, const struct rsc_sim_result *r
     for (size_t i = 0; i < result->level_count; i++) {
         const struct rsc_estimate *estimate = result->levels[i].estimate;
         const char *name = result->levels[i].config.name;
-        if (!isnan(estimate->loaded)) rsc_text_put(text, "%s: %.0f %% of it loaded in an interval", name, 100 * estimate->loaded);
+        if (!isnan(estimate->loaded))
+            rsc_text_put(text, "%s: %.0f %% of it loaded in an interval", name, 100 * estimate->loaded);
         if (estimate->unreliable) {
-            rsc_text_put(text, "; UNRELIABLE: %llu of %llu intervals too short", (unsigned long long)estimate->unreliable,
-                         (unsigned long long)estimate->part_count);
+            rsc_text_put(text, "; UNRELIABLE: %llu of %llu intervals too short",
+                         (unsigned long long)estimate->unreliable, (unsigned long long)estimate->part_count);
             if (isfinite(estimate->length_needed))
                 rsc_text_put(text, " (about %s %s needed)", rsc_show_short((uint64_t)estimate->length_needed).text,
                              estimate->per_access ? "accesses" : "instructions");
@@ -89,8 +92,7 @@ static void put_time_notes(struct rsc_text *text, const struct rsc_sim_result *r
     if (first->method == RSC_ESTIMATE_WHOLE) return;
     if (first->cold_start != RSC_START_WARM)
         rsc_text_put(text, "Intervals around estimates exclude cold-start bias, and need 30 intervals or more.\n");
-    else
-        rsc_text_put(text, "Intervals around estimates need 30 intervals or more.\n");
+    else rsc_text_put(text, "Intervals around estimates need 30 intervals or more.\n");
 }
 
 int rsc_sampling_text(const struct rsc_sim_result *result, const struct rsc_sampling_shown *shown, char **out,
@@ -107,7 +109,9 @@ int rsc_sampling_text(const struct rsc_sim_result *result, const struct rsc_samp
     if (first->cold_start >= 0) rsc_text_put(&text, ", %s", rsc_cold_start_names[first->cold_start]);
     rsc_text_put(&text, ": %s %s simulated, %.4g %% of the %s\n\n     cache", rsc_show_count(shown->simulated).text,
                  shown->sets ? "accesses or parts" : "accesses", 100 * first->fraction,
-                 shown->sets ? "sets" : first->per_access ? "accesses" : "instructions");
+                 shown->sets         ? "sets"
+                 : first->per_access ? "accesses"
+                                     : "instructions");
     put_right(&text, 36, "accesses");
     put_right(&text, 45, "misses");
     put_right(&text, 56, first->per_access ? "/k acc." : "MPKI");
@@ -126,9 +130,10 @@ int rsc_sampling_text(const struct rsc_sim_result *result, const struct rsc_samp
 static void warn_of_shape(const struct rsc_log *log, const char *name, const struct rsc_estimate *estimate) {
     if (estimate->shape.normal || estimate->observations < 3 || estimate->part_count) return;
     if (estimate->shape.hot)
-        rsc_log_line(log, RSC_LOG_WARNING,
-                     "%s: %llu hot sets hold %.0f %% of the sample's misses: misses by set are far from normal, so its interval may not hold",
-                     name, (unsigned long long)estimate->shape.hot, 100 * estimate->shape.hot_share);
+        rsc_log_line(
+            log, RSC_LOG_WARNING,
+            "%s: %llu hot sets hold %.0f %% of the sample's misses: misses by set are far from normal, so its interval may not hold",
+            name, (unsigned long long)estimate->shape.hot, 100 * estimate->shape.hot_share);
     else
         rsc_log_line(log, RSC_LOG_WARNING,
                      "%s: misses by set are too skewed for its interval to hold (%llu sets would be needed)", name,
@@ -141,11 +146,13 @@ void rsc_sampling_warn(const struct rsc_log *log, const struct rsc_sim_result *r
         const char *name = result->levels[i].config.name;
         if (estimate->method == RSC_ESTIMATE_SETS) warn_of_shape(log, name, estimate);
         if (estimate->method == RSC_ESTIMATE_TIME && !i && estimate->part_count < INTERVALS_LEAST)
-            rsc_log_line(log, RSC_LOG_WARNING, "%llu intervals: fewer than %u are too few to trust the intervals around estimates",
+            rsc_log_line(log, RSC_LOG_WARNING,
+                         "%llu intervals: fewer than %u are too few to trust the intervals around estimates",
                          (unsigned long long)estimate->part_count, INTERVALS_LEAST);
         if (estimate->unreliable)
-            rsc_log_line(log, RSC_LOG_WARNING,
-                         "%s: unreliable: in %llu of %llu intervals less than half the cache is loaded, or more misses are cold-start ones than not",
-                         name, (unsigned long long)estimate->unreliable, (unsigned long long)estimate->part_count);
+            rsc_log_line(
+                log, RSC_LOG_WARNING,
+                "%s: unreliable: in %llu of %llu intervals less than half the cache is loaded, or more misses are cold-start ones than not",
+                name, (unsigned long long)estimate->unreliable, (unsigned long long)estimate->part_count);
     }
 }

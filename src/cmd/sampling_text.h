@@ -2,7 +2,7 @@
 #ifndef RSC_CMD_SAMPLING_TEXT_H
 #define RSC_CMD_SAMPLING_TEXT_H
 
-#include "simulate/estimate.h"
+#include "simulate/sampling/sim_estimate.h"
 #include "simulate/simulator.h"
 
 struct rsc_sampling_shown {

@@ -34,14 +34,16 @@ const struct rsc_option rsc_trace_options[] = {
 
 const struct rsc_option rsc_output_options[] = {
     {RSC_OPT_OUTPUT, 'o', "output", "FILE",
-     "write here: .json, .csv, .txt, .folded, .speedscope.json, .html render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank", NULL},
-    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded, speedscope or html", "text json csv folded speedscope html"},
-    {RSC_OPT_AT, 0, "at", "SIZE", "rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)",
+     "write here: .json, .csv, .txt, .folded, .speedscope.json, .html render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank",
      NULL},
-    {RSC_OPT_WEIGHT, 0, "weight", "WHAT", "folded and speedscope: weigh stacks by misses (at --at, default) or references",
-     "misses references"},
-    {RSC_OPT_NO_COMMAND, 0, "no-command", NULL, "to share: leave out the command line and the folders of absolute paths",
-     NULL},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded, speedscope or html",
+     "text json csv folded speedscope html"},
+    {RSC_OPT_AT, 0, "at", "SIZE",
+     "rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)", NULL},
+    {RSC_OPT_WEIGHT, 0, "weight", "WHAT",
+     "folded and speedscope: weigh stacks by misses (at --at, default) or references", "misses references"},
+    {RSC_OPT_NO_COMMAND, 0, "no-command", NULL,
+     "to share: leave out the command line and the folders of absolute paths", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -137,7 +139,7 @@ static int parse_every(struct rsc_session *session, const char *text) {
 static int parse_range(struct rsc_session *session, const char *text) {
     struct rsc_filter *filter = &session->filter;
     return parse_two(text, '-', &filter->addr_low, &filter->addr_high) < 0 || filter->addr_low > filter->addr_high ? -1
-                                                                                                                : 0;
+                                                                                                                   : 0;
 }
 
 static int parse_at(struct rsc_session *session, const char *text) {
@@ -186,7 +188,8 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
     case RSC_OPT_FORMAT:
         session->format = parser->value;
-        if (!rsc_report_format_of_name(parser->value)) return rsc_option_refuse(parser, "not one of text, json, csv, folded, speedscope, html");
+        if (!rsc_report_format_of_name(parser->value))
+            return rsc_option_refuse(parser, "not one of text, json, csv, folded, speedscope, html");
         return -1;
     default: break;
     }

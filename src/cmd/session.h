@@ -39,7 +39,8 @@ enum {
 
 extern const struct rsc_option rsc_common_options[]; /* -h -q -v --color */
 extern const struct rsc_option rsc_trace_options[];  /* --from --salvage and the filters */
-extern const struct rsc_option rsc_output_options[]; /* -o --format --at --weight --no-command, for verbs that yield a profile */
+extern const struct rsc_option
+    rsc_output_options[]; /* -o --format --at --weight --no-command, for verbs that yield a profile */
 
 #define RSC_TIDS_MAX 1024
 

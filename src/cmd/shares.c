@@ -19,9 +19,11 @@ static int check_options(const struct rsc_session *session, const struct rsc_ran
     if (path_count > 1 && has_window(&session->filter))
         return rsc_fail(error, RSC_EINVAL, "--window counts the accesses of one trace: it cannot be used with several");
     if ((path_count > 1 || ranks->size > 1) && session->filter.every > 1)
-        return rsc_fail(error, RSC_EINVAL, "--every counts from the beginning of the trace: it cannot be used with parts of it");
+        return rsc_fail(error, RSC_EINVAL,
+                        "--every counts from the beginning of the trace: it cannot be used with parts of it");
     if (path_count < ranks->size && session->salvage)
-        return rsc_fail(error, RSC_EINVAL, "--salvage cannot be used with slices: what is lost cannot be counted beforehand");
+        return rsc_fail(error, RSC_EINVAL,
+                        "--salvage cannot be used with slices: what is lost cannot be counted beforehand");
     for (size_t i = 0; ranks->size > 1 && i < path_count; i++)
         if (!strcmp(paths[i], "-"))
             return rsc_fail(error, RSC_EINVAL, "standard input cannot be shared by %u ranks: name a file", ranks->size);
@@ -62,10 +64,11 @@ static int count_accesses(struct rsc_session *session, const char *path, uint64_
     if (info.accesses == RSC_UNKNOWN) {
         status = rsc_trace_seek(trace, 0, error); /* says what is wrong with the index */
         if (status == RSC_EUNSUPPORTED || !status)
-            status = rsc_fail(error, RSC_EUNSUPPORTED,
-                              "%s: only an uncompressed native trace in a file can be cut into slices: use reusescope convert, "
-                              "or give a trace for each rank",
-                              path);
+            status = rsc_fail(
+                error, RSC_EUNSUPPORTED,
+                "%s: only an uncompressed native trace in a file can be cut into slices: use reusescope convert, "
+                "or give a trace for each rank",
+                path);
     }
     rsc_trace_close(trace);
     return status;

@@ -10,7 +10,7 @@
 #define RSC_CMD_SHARES_H
 
 #include "cmd/session.h"
-#include "distance/ranks.h"
+#include "distance/ranks/ranks.h"
 
 /* Accesses first .. first+count-1 of a trace. */
 struct rsc_share {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "collect/symbols.h"
+#include "collect/symbols/symbols.h"
 
 int rsc_blame_open(struct rsc_sim_blame *blame, struct rsc_error *error) {
     if (rsc_u64_table_init(&blame->code.row_of, 1024) < 0 || rsc_u64_table_init(&blame->things.row_of, 1024) < 0 ||
@@ -82,9 +82,12 @@ static void take_events(struct rsc_sim_blame *blame, const struct rsc_batch *bat
 
 void rsc_blame_begin(struct rsc_sim_blame *blame) { blame->next_event = 0; }
 
-void rsc_blame_end(struct rsc_sim_blame *blame, const struct rsc_batch *batch) { take_events(blame, batch, UINT32_MAX); }
+void rsc_blame_end(struct rsc_sim_blame *blame, const struct rsc_batch *batch) {
+    take_events(blame, batch, UINT32_MAX);
+}
 
-void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch, int level, const struct rsc_request *request) {
+void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch, int level,
+                      const struct rsc_request *request) {
     uint32_t i = request->access;
     take_events(blame, batch, i);
     if (batch->pc) {
@@ -133,14 +136,16 @@ static int name_pc(struct rsc_symbols *symbols, uint64_t pc, struct rsc_blame_ro
 }
 
 static int is_allocator(const char *function) {
-    static const char *const names[] = {"malloc", "calloc", "realloc", "memalign", "aligned_alloc", "posix_memalign", "operator new"};
+    static const char *const names[] = {"malloc",        "calloc",         "realloc",     "memalign",
+                                        "aligned_alloc", "posix_memalign", "operator new"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(function, names[i])) return 1;
     return 0;
 }
 
 /* Where on a call path a block was asked for: the innermost function that does not allocate itself. */
-static int name_caller(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, uint32_t node, struct rsc_blame_row *row) {
+static int name_caller(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, uint32_t node,
+                       struct rsc_blame_row *row) {
     int status = 0;
     for (; !status && node != RSC_CALL_ROOT; node = blame->paths.nodes[node].parent) {
         free(row->name);
@@ -176,9 +181,11 @@ static int join_variables(struct rsc_blame_table *table, struct rsc_symbols *sym
         int global = rsc_object_sort(key) == RSC_OBJECT_GLOBAL, found = global && line >= start && line - start < bytes;
         for (uint64_t at = line; global && !found && at < line + 64; at += 8)
             found = rsc_symbols_variable(symbols, at, &name, &start, &bytes);
-        struct rsc_blame_row *row = row_of(&joined, found ? (uint64_t)RSC_OBJECT_GLOBAL << 62 | IS_VARIABLE | start : key);
+        struct rsc_blame_row *row =
+            row_of(&joined, found ? (uint64_t)RSC_OBJECT_GLOBAL << 62 | IS_VARIABLE | start : key);
         if (!row) status = RSC_ENOMEM;
-        for (int level = 0; row && level < RSC_BLAME_LEVELS; level++) row->misses[level] += table->rows[i].misses[level];
+        for (int level = 0; row && level < RSC_BLAME_LEVELS; level++)
+            row->misses[level] += table->rows[i].misses[level];
     }
     if (!symbols || status) {
         free_table(&joined);
@@ -249,7 +256,8 @@ int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, i
     rank(&blame->things, levels);
     for (size_t i = 0; !status && i < blame->code.count; i++)
         status = name_pc(symbols, blame->code.rows[i].key, &blame->code.rows[i]);
-    for (size_t i = 0; !status && i < blame->things.count; i++) status = name_thing(blame, symbols, &blame->things.rows[i]);
+    for (size_t i = 0; !status && i < blame->things.count; i++)
+        status = name_thing(blame, symbols, &blame->things.rows[i]);
     rsc_symbols_free(symbols);
     return status < 0 ? rsc_fail_memory(error, "code and objects") : 0;
 }

@@ -7,8 +7,8 @@
 
 #include "base/json_writer.h"
 #include "cmd/session.h"
-#include "distance/call_paths.h"
-#include "distance/objects.h"
+#include "distance/count/call_paths.h"
+#include "distance/count/objects.h"
 #include "simulate/simulator.h"
 
 #define RSC_BLAME_LEVELS (RSC_SIM_LEVELS_MAX + 1)
@@ -46,7 +46,8 @@ void rsc_blame_begin(struct rsc_sim_blame *blame);
 void rsc_blame_end(struct rsc_sim_blame *blame, const struct rsc_batch *batch);
 
 /* A miss at a level, as rsc_sim_options.missed. */
-void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch, int level, const struct rsc_request *request);
+void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch, int level,
+                      const struct rsc_request *request);
 
 /* Ranks and names rows; `levels` is how many primary caches there are. */
 int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, int levels, struct rsc_error *error);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "simulate/spaces.h"
+#include "simulate/cache/spaces.h"
 
 #define MISSES "misses of "
 #define MISSES_AND_WRITES "misses and writes of "
@@ -42,23 +42,27 @@ int rsc_miss_trace_check(const struct rsc_sim_config *config, struct rsc_error *
     for (size_t i = 0; i < config->count; i++) {
         const struct rsc_cache_config *cache = &config->caches[i];
         if (cache->prefetch_next)
-            return rsc_fail(error, RSC_EINVAL, "--miss-trace: a prefetcher's reads would pass for misses: not with prefetch");
-        if (cache->buffer_blocks)
-            return rsc_fail(error, RSC_EINVAL, "--miss-trace: what a write buffer holds has no place in time: not with buffer");
-        if (by_process(config) && cache->threads_each > 1)
             return rsc_fail(error, RSC_EINVAL,
-                            "--miss-trace: a write-back could not say both whose it is and which caches it is from: not with both per=N and pid or pages");
+                            "--miss-trace: a prefetcher's reads would pass for misses: not with prefetch");
+        if (cache->buffer_blocks)
+            return rsc_fail(error, RSC_EINVAL,
+                            "--miss-trace: what a write buffer holds has no place in time: not with buffer");
+        if (by_process(config) && cache->threads_each > 1)
+            return rsc_fail(
+                error, RSC_EINVAL,
+                "--miss-trace: a write-back could not say both whose it is and which caches it is from: not with both per=N and pid or pages");
         if (cache->level != last_level(config) || rsc_sim_config_primary(config, cache->name) != cache) continue;
         if (cache->kinds == RSC_KIND_BIT(RSC_FETCH)) continue;
         if ((through >= 0 && through != cache->write_through) || (!cache->write_through && cache->no_write_allocate))
-            return rsc_fail(error, RSC_EINVAL, "--miss-trace: write-backs and writes of one level could not be told apart");
+            return rsc_fail(error, RSC_EINVAL,
+                            "--miss-trace: write-backs and writes of one level could not be told apart");
         through = cache->write_through;
     }
     return 0;
 }
 
-int rsc_miss_trace_open(struct rsc_miss_trace *misses, const struct rsc_sim_config *config, const struct rsc_trace_info *info,
-                        struct rsc_error *error) {
+int rsc_miss_trace_open(struct rsc_miss_trace *misses, const struct rsc_sim_config *config,
+                        const struct rsc_trace_info *info, struct rsc_error *error) {
     char filter[4096], text[160];
     const struct rsc_cache_config *last = &config->caches[config->count - 1];
     size_t used = (size_t)snprintf(filter, sizeof filter, "%.2000s%s%s", info->filter, *info->filter ? ", then " : "",
@@ -155,7 +159,8 @@ int rsc_miss_trace_push(struct rsc_miss_trace *misses, const struct rsc_batch *b
 }
 
 int rsc_miss_trace_finish(struct rsc_miss_trace *misses, struct rsc_error *error) {
-    rsc_trace_writer_set_full(misses->writer, misses->accesses, misses->instructions_known ? misses->instructions : RSC_UNKNOWN);
+    rsc_trace_writer_set_full(misses->writer, misses->accesses,
+                              misses->instructions_known ? misses->instructions : RSC_UNKNOWN);
     int status = rsc_trace_writer_finish(misses->writer, error);
     return status > 0 ? rsc_fail(error, RSC_EIO, "%s: no room for the miss trace", misses->path) : status;
 }

@@ -29,8 +29,8 @@ struct rsc_miss_trace {
 int rsc_miss_trace_check(const struct rsc_sim_config *config, struct rsc_error *error);
 
 /* `info` is of the trace that is read. */
-int rsc_miss_trace_open(struct rsc_miss_trace *misses, const struct rsc_sim_config *config, const struct rsc_trace_info *info,
-                        struct rsc_error *error);
+int rsc_miss_trace_open(struct rsc_miss_trace *misses, const struct rsc_sim_config *config,
+                        const struct rsc_trace_info *info, struct rsc_error *error);
 
 /* A request past the last level, as rsc_sim_options.past_last. */
 void rsc_miss_trace_request(struct rsc_miss_trace *misses, const struct rsc_sim *sim, const struct rsc_batch *batch,

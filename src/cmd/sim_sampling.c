@@ -12,21 +12,23 @@
 #include "cmd/sampling_text.h"
 #include "cmd/sim_miss_trace.h"
 #include "cmd/study_text.h"
-#include "simulate/set_sample.h"
+#include "simulate/sampling/set_sample.h"
 #include "simulate/sim_json.h"
-#include "simulate/time_sample.h"
+#include "simulate/sampling/time_sample.h"
 #include "trace/filter.h"
 
 const struct rsc_option rsc_sampling_options[] = {
     {RSC_OPT_SAMPLE_SETS, 0, "sample-sets", "1/N[,HOW]",
      "simulate one of N sets: bits:LO-HI[=VALUE|=all] (constant address bits), all, or random[:SEED]", NULL},
     {RSC_OPT_SAMPLE_TIME, 0, "sample-time", "N,LEN[,HOW]",
-     "simulate N intervals of LEN instructions: systematic (default) or random[:SEED]; accesses: LEN is in those", NULL},
+     "simulate N intervals of LEN instructions: systematic (default) or random[:SEED]; accesses: LEN is in those",
+     NULL},
     {RSC_OPT_COLD_START, 0, "cold-start", "METHOD",
      "what an interval, or a whole trace, finds in the caches: cold, half, prime, stitch, initmr (default) or warm",
      "cold half prime stitch initmr warm"},
     {RSC_OPT_SIM_CONFIDENCE, 0, "confidence", "PERCENT", "of the intervals around estimates (default 90)", NULL},
-    {RSC_OPT_STUDY, 0, "study", "WHAT", "sampling: how well samples of this trace do, in the tables of the paper", "sampling"},
+    {RSC_OPT_STUDY, 0, "study", "WHAT", "sampling: how well samples of this trace do, in the tables of the paper",
+     "sampling"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -77,7 +79,8 @@ int rsc_sampling_is_sample(struct rsc_trace *trace) {
 static const char *contradiction(const struct rsc_sampling *sampling, const struct rsc_session *session,
                                  const struct rsc_sim_config *config, const struct rsc_sim_options *options) {
     const int time = sampling->time.intervals || sampling->cold_start >= 0;
-    if (sampling->sets.denominator && sampling->time.intervals) return "--sample-sets and --sample-time: one or the other";
+    if (sampling->sets.denominator && sampling->time.intervals)
+        return "--sample-sets and --sample-time: one or the other";
     if (sampling->sets.denominator && sampling->cold_start >= 0)
         return "--cold-start is for samples of time: sets see the whole trace";
     if (sampling->study && (sampling->sets.denominator || time))
@@ -103,8 +106,8 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int deliver(struct rsc_session *session, struct rsc_sim_result *result,
-                   const struct rsc_sampling_shown *shown, double started, struct rsc_error *error) {
+static int deliver(struct rsc_session *session, struct rsc_sim_result *result, const struct rsc_sampling_shown *shown,
+                   double started, struct rsc_error *error) {
     result->command = session->argv;
     result->seconds = seconds_now() - started;
     result->workers = 1;
@@ -113,8 +116,11 @@ static int deliver(struct rsc_session *session, struct rsc_sim_result *result,
     rsc_expand_name(session->output ? session->output : "-", path, sizeof path);
     enum rsc_report_format format = rsc_session_format(session, path);
     int json = format == RSC_REPORT_JSON || format == RSC_REPORT_HTML;
-    int status = json ? rsc_sim_json(result, &text, &bytes, error) : rsc_sampling_text(result, shown, &text, &bytes, error);
-    if (!status) status = format == RSC_REPORT_HTML ? rsc_deliver_page(session, text, path, error) : rsc_output_whole(path, text, bytes, 0, error);
+    int status =
+        json ? rsc_sim_json(result, &text, &bytes, error) : rsc_sampling_text(result, shown, &text, &bytes, error);
+    if (!status)
+        status = format == RSC_REPORT_HTML ? rsc_deliver_page(session, text, path, error)
+                                           : rsc_output_whole(path, text, bytes, 0, error);
     free(text);
     return status;
 }
@@ -131,7 +137,8 @@ static int make_rows(struct rsc_sim_result *result, size_t count, const struct r
         row->config = configs[i];
         row->counts = counts[i];
         row->estimate = &estimates[i];
-        row->alternative = i && !strcmp(configs[i].name, configs[i - 1].name) ? result->levels[i - 1].alternative + 1 : 0;
+        row->alternative =
+            i && !strcmp(configs[i].name, configs[i - 1].name) ? result->levels[i - 1].alternative + 1 : 0;
     }
     return 0;
 }
@@ -146,18 +153,24 @@ static int settle_sets(const struct rsc_sampling *sampling, const struct rsc_sim
     int is_sample = rsc_block_sample_parse(info->filter, &choice->low, &choice->width, &choice->value);
     *filtered = is_sample == 1;
     if (is_sample < 0)
-        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets cut by another filter (%.80s): its sets did not see all",
+        return rsc_fail(error, RSC_EINVAL,
+                        "this trace is a sample of sets cut by another filter (%.80s): its sets did not see all",
                         info->filter);
     if (!is_sample) {
         *choice = sampling->sets;
         return rsc_set_choice_settle(choice, config, error);
     }
     if (sampling->sets.denominator)
-        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets already (%.80s): without --sample-sets", info->filter);
+        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets already (%.80s): without --sample-sets",
+                        info->filter);
     if (sampling->time.intervals || sampling->cold_start >= 0 || sampling->study)
-        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets (%.80s): sample time in the whole trace", info->filter);
-    *choice = (struct rsc_set_choice){.denominator = 1ull << choice->width, .bits_given = 1, .low = choice->low,
-                                      .width = choice->width, .value = choice->value};
+        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets (%.80s): sample time in the whole trace",
+                        info->filter);
+    *choice = (struct rsc_set_choice){.denominator = 1ull << choice->width,
+                                      .bits_given = 1,
+                                      .low = choice->low,
+                                      .width = choice->width,
+                                      .value = choice->value};
     return rsc_set_choice_settle(choice, config, error);
 }
 
@@ -206,10 +219,13 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
 
 static void show_progress(void *user, uint64_t done, uint64_t total) { rsc_progress(user, done, total, "accesses"); }
 
-static int run_time(const struct rsc_sampling *sampling, struct rsc_session *session, const struct rsc_sim_config *config,
-                    const struct rsc_sim_options *options, struct rsc_trace *trace, struct rsc_error *error) {
-    struct rsc_time_options how = {.choice = sampling->time, .confidence = sampling->confidence,
-                                   .progress = show_progress, .user = session,
+static int run_time(const struct rsc_sampling *sampling, struct rsc_session *session,
+                    const struct rsc_sim_config *config, const struct rsc_sim_options *options, struct rsc_trace *trace,
+                    struct rsc_error *error) {
+    struct rsc_time_options how = {.choice = sampling->time,
+                                   .confidence = sampling->confidence,
+                                   .progress = show_progress,
+                                   .user = session,
                                    .writes_are_back = options->writes_are_back};
     how.cold_start = sampling->cold_start >= 0 ? (enum rsc_cold_start)sampling->cold_start : RSC_START_INITMR;
     struct rsc_time_result *times = calloc(1, sizeof *times);
@@ -241,12 +257,13 @@ static int run_study(struct rsc_session *session, const struct rsc_sim_config *c
     char to[PATH_MAX], *text = NULL;
     size_t bytes = 0;
     rsc_expand_name(session->output ? session->output : "-", to, sizeof to);
-    int status = rsc_study_run(&study, config, trace, options->workers, options->writes_are_back, show_progress, session,
-                               error);
+    int status =
+        rsc_study_run(&study, config, trace, options->workers, options->writes_are_back, show_progress, session, error);
     rsc_progress_end(session);
     if (!status)
-        status = rsc_session_format(session, to) == RSC_REPORT_JSON ? rsc_study_json(&study, path, &text, &bytes, error)
-                                         : rsc_study_text(&study, path, &text, &bytes, error);
+        status = rsc_session_format(session, to) == RSC_REPORT_JSON
+                     ? rsc_study_json(&study, path, &text, &bytes, error)
+                     : rsc_study_text(&study, path, &text, &bytes, error);
     if (!status) status = rsc_output_whole(to, text, bytes, 0, error);
     free(text);
     rsc_study_free(&study);

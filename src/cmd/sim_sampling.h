@@ -6,9 +6,9 @@
 #define RSC_CMD_SIM_SAMPLING_H
 
 #include "cmd/session.h"
-#include "simulate/set_choice.h"
+#include "simulate/sampling/set_choice.h"
 #include "simulate/simulator.h"
-#include "simulate/time_choice.h"
+#include "simulate/sampling/time_choice.h"
 
 /* Numbered well behind those of cmd_sim.c. */
 enum {

@@ -32,8 +32,8 @@ static unsigned config_width(const struct rsc_sim_result *result) {
     return width;
 }
 
-static void put_level(struct rsc_text *text, const struct rsc_sim_result *result, const struct rsc_sim_level_result *level,
-                      unsigned from, int per_reference) {
+static void put_level(struct rsc_text *text, const struct rsc_sim_result *result,
+                      const struct rsc_sim_level_result *level, unsigned from, int per_reference) {
     const struct rsc_level_counts *counts = &level->counts;
     uint64_t accesses = rsc_kinds_sum(counts->accesses), misses = rsc_kinds_sum(counts->misses);
     double per_instruction = rsc_sim_mpi(result, level);
@@ -123,7 +123,8 @@ static void put_windows(struct rsc_text *text, const struct rsc_sim_result *resu
         put_right(text, 24, rsc_show_count(result->windows[w].first).text);
         for (size_t row = 0; row < result->level_count; row++)
             if (!result->levels[row].alternative)
-                put_right(text, 38 + 14 * (unsigned)row, rsc_show_short(result->window_misses[w * result->level_count + row]).text);
+                put_right(text, 38 + 14 * (unsigned)row,
+                          rsc_show_short(result->window_misses[w * result->level_count + row]).text);
         rsc_text_put(text, "\n");
     }
 }
@@ -156,8 +157,8 @@ static void put_blame(struct rsc_text *text, const struct rsc_sim_result *result
     }
 }
 
-int rsc_sim_text_with(const struct rsc_sim_result *result, const struct rsc_sim_text_style *style, char **out, size_t *bytes,
-                      struct rsc_error *error) {
+int rsc_sim_text_with(const struct rsc_sim_result *result, const struct rsc_sim_text_style *style, char **out,
+                      size_t *bytes, struct rsc_error *error) {
     struct rsc_text text;
     int per_reference = result->instructions == RSC_UNKNOWN || (style && style->per_reference);
     rsc_text_init(&text, 0, 0);
@@ -168,7 +169,8 @@ int rsc_sim_text_with(const struct rsc_sim_result *result, const struct rsc_sim_
         rsc_text_put(&text, ", after %s accesses of warming up", rsc_show_count(result->warm_accesses).text);
     rsc_text_put(&text, "\n");
     if (result->left_out)
-        rsc_text_put(&text, "%s accesses are of kinds that no first-level cache takes\n", rsc_show_count(result->left_out).text);
+        rsc_text_put(&text, "%s accesses are of kinds that no first-level cache takes\n",
+                     rsc_show_count(result->left_out).text);
     put_levels(&text, result, per_reference);
     put_kinds(&text, result);
     if (result->classified) put_classes(&text, result);

@@ -14,7 +14,7 @@ struct rsc_sim_text_style {
 
 /* *text belongs to the caller. style may be NULL. */
 int rsc_sim_text(const struct rsc_sim_result *result, char **text, size_t *bytes, struct rsc_error *error);
-int rsc_sim_text_with(const struct rsc_sim_result *result, const struct rsc_sim_text_style *style, char **text, size_t *bytes,
-                      struct rsc_error *error);
+int rsc_sim_text_with(const struct rsc_sim_result *result, const struct rsc_sim_text_style *style, char **text,
+                      size_t *bytes, struct rsc_error *error);
 
 #endif

@@ -29,7 +29,8 @@ static void heading(struct rsc_text *text, const char *title, const char *column
 
 static void table_2(struct rsc_text *text, const struct rsc_study *study) {
     char a[24], b[24];
-    heading(text, "Table 2: coefficient of variation, 1/16 of the sets, constant bits", "  fraction-instr  sampled-instr");
+    heading(text, "Table 2: coefficient of variation, 1/16 of the sets, constant bits",
+            "  fraction-instr  sampled-instr");
     for (size_t i = 0; i < study->cache_count; i++) {
         const struct rsc_study_sets *sets = &study->caches[i].sets[0];
         name_cache(text, &study->caches[i]);
@@ -39,8 +40,10 @@ static void table_2(struct rsc_text *text, const struct rsc_study *study) {
 }
 
 static void table_3(struct rsc_text *text, const struct rsc_study *study) {
-    heading(text, "Table 3: variance of random samples over that of constant-bits samples (above 1: constant bits are better)",
-            "        1/16        1/64");
+    heading(
+        text,
+        "Table 3: variance of random samples over that of constant-bits samples (above 1: constant bits are better)",
+        "        1/16        1/64");
     for (size_t i = 0; i < study->cache_count; i++) {
         name_cache(text, &study->caches[i]);
         for (int f = 0; f < RSC_STUDY_FRACTIONS; f++) {
@@ -54,7 +57,8 @@ static void table_3(struct rsc_text *text, const struct rsc_study *study) {
 
 static void table_4(struct rsc_text *text, const struct rsc_study *study) {
     char a[24];
-    heading(text, "Tables 4 and 10: precision of set samples, constant bits (+: fewer than 90% of the samples within 10%)",
+    heading(text,
+            "Tables 4 and 10: precision of set samples, constant bits (+: fewer than 90% of the samples within 10%)",
             "     1/16 <=10%       CV     1/64 <=10%       CV");
     for (size_t i = 0; i < study->cache_count; i++) {
         name_cache(text, &study->caches[i]);
@@ -94,8 +98,10 @@ static void table_5(struct rsc_text *text, const struct rsc_study *study) {
 /* Which bits: the variance of every range of index bits, against random sets. */
 static void table_bits(struct rsc_text *text, const struct rsc_study *study) {
     char a[24];
-    rsc_text_put(text, "\nWhich bits: coefficient of variation of 1/16 of the sets by constant index bits from the one given up, and of\n"
-                       "random sets ((): hashed or translated, so no filter of addresses)\n");
+    rsc_text_put(
+        text,
+        "\nWhich bits: coefficient of variation of 1/16 of the sets by constant index bits from the one given up, and of\n"
+        "random sets ((): hashed or translated, so no filter of addresses)\n");
     for (size_t i = 0; i < study->cache_count; i++) {
         const struct rsc_study_sets *sets = &study->caches[i].sets[0];
         if (!sets->range_count) continue;
@@ -110,7 +116,8 @@ static void table_bits(struct rsc_text *text, const struct rsc_study *study) {
 
 /* Why: how alike the misses of sets are that lie some way apart. */
 static void table_alike(struct rsc_text *text, const struct rsc_study *study) {
-    rsc_text_put(text, "\nHow alike sets are: rank correlation of the misses of sets so far apart\n  %-26s %10s", "cache", "MPI*1000");
+    rsc_text_put(text, "\nHow alike sets are: rank correlation of the misses of sets so far apart\n  %-26s %10s",
+                 "cache", "MPI*1000");
     for (int d = 0; d < RSC_STUDY_DISTANCES; d++) rsc_text_put(text, " %6u", 1u << d);
     rsc_text_put(text, "\n");
     for (size_t i = 0; i < study->cache_count; i++) {
@@ -131,8 +138,9 @@ static void table_7(struct rsc_text *text, const struct rsc_study *study, uint64
     for (size_t i = 0; i < study->cache_count; i++)
         for (size_t q = 0; q < study->caches[i].time_count; q++) any |= study->caches[i].times[q].length == length;
     if (!any) return;
-    rsc_text_put(text, "\nTables 7 and 11: bias of cold-start techniques, intervals of %g million instructions\n  %-26s %10s", (double)length / 1e6,
-                 "cache", "MPIs*1000");
+    rsc_text_put(text,
+                 "\nTables 7 and 11: bias of cold-start techniques, intervals of %g million instructions\n  %-26s %10s",
+                 (double)length / 1e6, "cache", "MPIs*1000");
     for (int m = 0; m < RSC_STUDY_METHODS; m++) rsc_text_put(text, "  %8s", rsc_cold_start_names[m]);
     rsc_text_put(text, "\n");
     for (size_t i = 0; i < study->cache_count; i++) {
@@ -172,7 +180,8 @@ static void put_score(struct rsc_text *text, const char *name, const struct scor
 static void table_8(struct rsc_text *text, const struct rsc_study *study) {
     static const uint64_t each[] = {100000, 1000000, 10000000, 100000000};
     struct score all = {{0}, {0}};
-    rsc_text_put(text, "\nTable 8: scores over all caches: bias within 10%%, and nearest to none\n  %-20s", "interval (million)");
+    rsc_text_put(text, "\nTable 8: scores over all caches: bias within 10%%, and nearest to none\n  %-20s",
+                 "interval (million)");
     for (int m = 0; m < RSC_STUDY_METHODS; m++) rsc_text_put(text, "%13s", rsc_cold_start_names[m]);
     rsc_text_put(text, "\n  %-20s", "");
     for (int m = 0; m < RSC_STUDY_METHODS; m++) rsc_text_put(text, "    10%%   win");
@@ -196,8 +205,10 @@ static void table_8(struct rsc_text *text, const struct rsc_study *study) {
 
 static void table_9(struct rsc_text *text, const struct rsc_study *study) {
     char a[24];
-    heading(text, "Table 9: bias of initmr by interval length (*: half the cache loaded, and at least as many misses to full sets)",
-            "       0.1 M         1 M        10 M       100 M");
+    heading(
+        text,
+        "Table 9: bias of initmr by interval length (*: half the cache loaded, and at least as many misses to full sets)",
+        "       0.1 M         1 M        10 M       100 M");
     for (size_t i = 0; i < study->cache_count; i++) {
         const struct rsc_study_cache *cache = &study->caches[i];
         name_cache(text, cache);
@@ -210,9 +221,11 @@ static void table_9(struct rsc_text *text, const struct rsc_study *study) {
 
 static void cones(struct rsc_text *text, const struct rsc_study *study) {
     char a[24], b[24], c[24], d[24];
-    rsc_text_put(text, "\nFigure 4: middle 90%% of time samples' estimates over the truth; within 10%%; 90%% intervals that contain the truth\n"
-                       "  %-26s %9s %6s %9s %16s %7s %7s   %16s %7s %7s\n",
-                 "cache", "interval", "number", "of trace", "initmr", "<=10%", "CI", "true state", "<=10%", "CI");
+    rsc_text_put(
+        text,
+        "\nFigure 4: middle 90%% of time samples' estimates over the truth; within 10%%; 90%% intervals that contain the truth\n"
+        "  %-26s %9s %6s %9s %16s %7s %7s   %16s %7s %7s\n",
+        "cache", "interval", "number", "of trace", "initmr", "<=10%", "CI", "true state", "<=10%", "CI");
     for (size_t i = 0; i < study->cache_count; i++)
         for (size_t q = 0; q < study->caches[i].time_count; q++) {
             const struct rsc_study_time *time = &study->caches[i].times[q];
@@ -220,11 +233,14 @@ static void cones(struct rsc_text *text, const struct rsc_study *study) {
             rsc_cache_config_text(&study->caches[i].config, config, sizeof config);
             for (size_t k = 0; k < time->slice_count; k++) {
                 const struct rsc_study_slice *slice = &time->slices[k];
-                if (slice->intervals != 1 && slice->intervals != 10 && slice->intervals != 30 && slice->intervals != 100) continue;
-                rsc_text_put(text, "  %-26s %7gM %6llu %9.4f  %6.2f to %5.2f %7s %7s   %6.2f to %5.2f %7s %7s\n", config,
-                             (double)time->length / 1e6, (unsigned long long)slice->intervals, slice->fraction,
-                             slice->low[0], slice->high[0], percent(slice->within[0], 0, a), percent(slice->covered[0], 0, b),
-                             slice->low[1], slice->high[1], percent(slice->within[1], 0, c), percent(slice->covered[1], 0, d));
+                if (slice->intervals != 1 && slice->intervals != 10 && slice->intervals != 30 &&
+                    slice->intervals != 100)
+                    continue;
+                rsc_text_put(text, "  %-26s %7gM %6llu %9.4f  %6.2f to %5.2f %7s %7s   %6.2f to %5.2f %7s %7s\n",
+                             config, (double)time->length / 1e6, (unsigned long long)slice->intervals, slice->fraction,
+                             slice->low[0], slice->high[0], percent(slice->within[0], 0, a),
+                             percent(slice->covered[0], 0, b), slice->low[1], slice->high[1],
+                             percent(slice->within[1], 0, c), percent(slice->covered[1], 0, d));
             }
         }
 }
@@ -245,8 +261,10 @@ static void goal(struct rsc_text *text, const struct rsc_study *study) {
         const struct rsc_study_sets *sets = &cache->sets[0];
         name_cache(text, cache);
         if (sets->available)
-            rsc_text_put(text, "  sets, constant bits: %s", 10 * sets->paper.within >= 9 * sets->paper.samples ? "yes" : "no");
-        rsc_text_put(text, "  sets, random: %s (%s)", sets->random.within >= 0.9 ? "yes" : "no", percent(sets->random.within, 0, a));
+            rsc_text_put(text, "  sets, constant bits: %s",
+                         10 * sets->paper.within >= 9 * sets->paper.samples ? "yes" : "no");
+        rsc_text_put(text, "  sets, random: %s (%s)", sets->random.within >= 0.9 ? "yes" : "no",
+                     percent(sets->random.within, 0, a));
         int met = 0;
         const struct rsc_study_slice *best = NULL;
         for (size_t q = 0; q < cache->time_count; q++) {
@@ -255,7 +273,8 @@ static void goal(struct rsc_text *text, const struct rsc_study *study) {
             met |= slice->within[0] >= 0.9;
             if (!best || slice->within[0] > best->within[0]) best = slice;
         }
-        if (best) rsc_text_put(text, "  time, initmr: %s (at best %s)", met ? "yes" : "no", percent(best->within[0], 0, b));
+        if (best)
+            rsc_text_put(text, "  time, initmr: %s (at best %s)", met ? "yes" : "no", percent(best->within[0], 0, b));
         rsc_text_put(text, "\n");
     }
 }

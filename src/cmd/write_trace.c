@@ -8,8 +8,8 @@
 #include "base/numbers.h"
 
 const struct rsc_option rsc_write_options[] = {
-    {RSC_OPT_TRACE_OUTPUT, 'o', "output", "FILE", "write here (.rsct, .din, .csv choose the format); - is standard output",
-     NULL},
+    {RSC_OPT_TRACE_OUTPUT, 'o', "output", "FILE",
+     "write here (.rsct, .din, .csv choose the format); - is standard output", NULL},
     {RSC_OPT_TO, 0, "to", "FORMAT", "rsct (default), din or csv", "rsct din csv"},
     {RSC_OPT_LEVEL, 0, "level", "N", "zstd level of .rsct, 1 to 19 (default 3)", NULL},
     {RSC_OPT_MAX_SIZE, 0, "max-size", "BYTES", "end the file cleanly before it grows past this", NULL},
@@ -48,7 +48,8 @@ static int ends_with(const char *text, const char *end) {
 }
 
 int rsc_write_check(struct rsc_write *write, const struct rsc_session *session) {
-    if (!write->path) return rsc_usage_error(session->verb, "an output file is missing: -o FILE (- is standard output)");
+    if (!write->path)
+        return rsc_usage_error(session->verb, "an output file is missing: -o FILE (- is standard output)");
     if (!write->options.format) {
         if (ends_with(write->path, ".din")) write->options.format = "din";
         else if (ends_with(write->path, ".csv")) write->options.format = "csv";

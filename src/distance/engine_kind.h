@@ -31,15 +31,15 @@ struct rsc_so_far {
     uint64_t references; /* taken; 0: not known */
     uint64_t samples;    /* of these so many were looked at, or lines kept; 0: all, or not known */
     const char *sampled; /* what they are: "lines" */
-    double error;        /* mean half width of the curve's error bars if it ended now, or what --error is about where the
+    double error; /* mean half width of the curve's error bars if it ended now, or what --error is about where the
                           * engine keeps to one; NAN: not known. An exact result has 0 */
 };
 
 struct rsc_engine_kind {
     const char *name;
     const char *parameter; /* what stands behind "NAME:" in help, such as "RATE"; NULL: nothing may */
-    const char *what;      /* one line for help */
-    unsigned can;          /* RSC_CAN_... */
+    const char *what; /* one line for help */
+    unsigned can; /* RSC_CAN_... */
     /* `parameter` is what the caller wrote behind "NAME:", NULL where there was none. */
     int (*create)(void **state, const struct rsc_engine_options *options, const char *parameter,
                   struct rsc_error *error);
@@ -63,7 +63,7 @@ extern const struct rsc_engine_kind rsc_engine_statstack, rsc_engine_aet, rsc_en
 extern const struct rsc_engine_kind rsc_engine_shards, rsc_engine_shards_max;
 extern const struct rsc_engine_kind rsc_engine_mpi;
 extern const struct rsc_engine_kind rsc_engine_gpu;
-extern const struct rsc_engine_kind rsc_engine_featherlight; /* collect/engine_featherlight.c */
+extern const struct rsc_engine_kind rsc_engine_featherlight; /* engine/engine_featherlight.c */
 extern const struct rsc_engine_kind rsc_engine_sampled; /* multicore's */
 extern const struct rsc_engine_kind rsc_engine_private; /* what exact and auto are for model "private"; multicore's */
 

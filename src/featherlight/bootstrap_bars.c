@@ -38,7 +38,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/statistics.h"
+#include "estimate/statistics.h"
 #include "featherlight/few_watches.h"
 #include "featherlight/line_model.h"
 #include "profile/profile_model.h"
@@ -53,7 +53,7 @@
 
 struct curves {
     uint32_t bins;    /* of RSC_BINS_FINE, up to the footprint's */
-    double *misses;   /* [replicate * bins + bin]: references with RD from this bin's lo up, and those never used again */
+    double *misses; /* [replicate * bins + bin]: references with RD from this bin's lo up, and those never used again */
     double known[REPLICATES + 2]; /* the last two: LINE_POWER less and more, all samples once */
     uint32_t *outcomes; /* [bin]: watches that ended unused, or reused at an RD from this bin's lo up */
     double *times, *weight[RSC_WATCH_LINE_SHAPES], *distance; /* scratch, of the largest group */
@@ -84,27 +84,31 @@ static void add_words(struct curves *curves, struct rsc_watch_group *group, uint
     curves->misses[(size_t)replicate * curves->bins + curves->bins - 1] += estimate.unused;
     for (size_t i = 0; i < group->estimator.watched; i++) {
         uint32_t index = group->estimator.by_interval[i];
-        if (curves->weight[0][index] > 0) add_misses(curves, replicate, curves->distance[index], curves->weight[0][index]);
+        if (curves->weight[0][index] > 0)
+            add_misses(curves, replicate, curves->distance[index], curves->weight[0][index]);
     }
 }
 
 /* rng NULL: all samples once. */
-static void add_lines(struct curves *curves, struct rsc_watch_group *const *shapes, uint32_t number, uint32_t curve, struct rsc_lines *lines,
-                      double power, struct rsc_rng *rng) {
+static void add_lines(struct curves *curves, struct rsc_watch_group *const *shapes, uint32_t number, uint32_t curve,
+                      struct rsc_lines *lines, double power, struct rsc_rng *rng) {
     struct rsc_weighed weighed[RSC_WATCH_LINE_SHAPES];
     for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) {
         struct rsc_watch_group *group = &shapes[i][number];
         if (rng) toss_pairs(rng, curves->times, group->count);
-        weighed[i] = (struct rsc_weighed){group, curves->weight[i],
-                                          rsc_group_estimate(group, rng ? curves->times : NULL, curves->weight[i], curves->distance)};
+        weighed[i] = (struct rsc_weighed){
+            group, curves->weight[i],
+            rsc_group_estimate(group, rng ? curves->times : NULL, curves->weight[i], curves->distance)};
     }
     rsc_line_model_join(lines, weighed, power);
     curves->known[curve] += lines->reused + lines->unused;
     curves->misses[(size_t)curve * curves->bins + curves->bins - 1] += lines->unused;
-    for (size_t i = 0; i < lines->count; i++) add_misses(curves, curve, lines->steps[i].distance, lines->steps[i].references);
+    for (size_t i = 0; i < lines->count; i++)
+        add_misses(curves, curve, lines->steps[i].distance, lines->steps[i].references);
 }
 
-static int add_all(struct curves *curves, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t number, struct rsc_rng *rng) {
+static int add_all(struct curves *curves, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t number,
+                   struct rsc_rng *rng) {
     struct rsc_lines lines;
     size_t watches = 0;
     if (shape_count == 1) {
@@ -124,7 +128,8 @@ static void add_outcomes(struct curves *curves, const struct rsc_watch_group *gr
     for (size_t i = 0; i < group->count; i++) {
         uint32_t bin = rsc_bin_of_fine((uint64_t)(group->distance[i] + 0.5));
         if (group->samples[i].ending == RSC_WATCH_UNUSED) curves->outcomes[curves->bins - 1]++;
-        if (group->samples[i].ending == RSC_WATCH_REUSED) curves->outcomes[bin < curves->bins ? bin : curves->bins - 1]++;
+        if (group->samples[i].ending == RSC_WATCH_REUSED)
+            curves->outcomes[bin < curves->bins ? bin : curves->bins - 1]++;
     }
 }
 
@@ -166,7 +171,8 @@ static void set_bar(struct rsc_mrc_point *point, double n, double z) {
 }
 
 /* What the models could make of it. Reads the curve, which stays as it is. */
-static void widen_for_models(const struct curves *curves, struct rsc_profile *profile, size_t index, double share, int has_lines) {
+static void widen_for_models(const struct curves *curves, struct rsc_profile *profile, size_t index, double share,
+                             int has_lines) {
     struct rsc_mrc_point *point = &profile->mrc[index];
     double lines = (double)point->lines, p = fmin(fmax(point->miss_ratio, 0), 1), level = share * sqrt(p * (1 - p));
     double above = rsc_profile_miss_ratio(profile, (uint64_t)(lines / MODEL_FACTOR)) - p;
@@ -183,7 +189,8 @@ static void widen_for_models(const struct curves *curves, struct rsc_profile *pr
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-static int curves_init(struct curves *curves, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count, uint64_t words) {
+static int curves_init(struct curves *curves, struct rsc_watch_group *const *shapes, uint32_t shape_count,
+                       uint32_t count, uint64_t words) {
     size_t most = 1;
     memset(curves, 0, sizeof *curves);
     for (uint32_t i = 0; i < count * shape_count; i++) most = larger(most, shapes[i / count][i % count].count);
@@ -192,7 +199,8 @@ static int curves_init(struct curves *curves, struct rsc_watch_group *const *sha
     curves->outcomes = calloc(curves->bins, sizeof *curves->outcomes);
     curves->times = malloc(most * sizeof *curves->times);
     int failed = 0;
-    for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) failed |= !(curves->weight[i] = malloc(most * sizeof *curves->weight[i]));
+    for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++)
+        failed |= !(curves->weight[i] = malloc(most * sizeof *curves->weight[i]));
     curves->distance = malloc(most * sizeof *curves->distance);
     return !failed && curves->misses && curves->outcomes && curves->times && curves->distance ? 0 : RSC_ENOMEM;
 }
@@ -221,13 +229,14 @@ static struct totals count_samples(struct rsc_watch_group *const *shapes, uint32
     return totals;
 }
 
-int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count,
-                    struct rsc_profile *profile) {
+int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t shape_count,
+                    uint32_t count, struct rsc_profile *profile) {
     struct curves curves;
     struct rsc_rng rng;
     struct rsc_few_watches few = {0};
     struct totals totals = count_samples(shapes, shape_count, count);
-    double level = 0.5 + feather->options.confidence / 200, normal = rsc_normal_quantile(level) / rsc_normal_quantile(0.95);
+    double level = 0.5 + feather->options.confidence / 200,
+           normal = rsc_normal_quantile(level) / rsc_normal_quantile(0.95);
     int status = curves_init(&curves, shapes, shape_count, count, profile->distinct);
     rsc_rng_seed(&rng, feather->options.seed, 0xb007);
     double scarce = totals.samples > 0 ? totals.scarce / totals.samples : 0, spread = 1 + SCARCE * scarce * scarce;
@@ -241,9 +250,14 @@ int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_gro
             struct rsc_mrc_point *point = &profile->mrc[i];
             struct rsc_few_variance more = rsc_few_watches_at(&few, point->lines);
             uint32_t bin = bin_within(&curves, point->lines), outcomes = curves.outcomes[bin];
-            double p = point->miss_ratio, variance = unseen * spread * fmax(more.least, variance_at(&curves, bin) + more.lacking);
+            double p = point->miss_ratio,
+                   variance = unseen * spread * fmax(more.least, variance_at(&curves, bin) + more.lacking);
             double most = totals.watched / unseen, n = variance > 0 ? p * (1 - p) / variance : most;
-            set_bar(point, n > 1 && n < most ? n : n > 1 ? most : 1, rsc_student_quantile(level, outcomes > 2 ? outcomes : 2));
+            set_bar(point,
+                    n > 1 && n < most ? n
+                    : n > 1           ? most
+                                      : 1,
+                    rsc_student_quantile(level, outcomes > 2 ? outcomes : 2));
         }
         for (size_t i = 0; status == 0 && i < profile->mrc_count; i++)
             widen_for_models(&curves, profile, i, MODEL_SHARE * normal, shape_count > 1);

@@ -8,7 +8,7 @@
  * Sets low and high of profile->mrc from how the estimate varies. shapes[0] are the groups, `count` of them; or where lines
  * are modelled there are RSC_WATCH_LINE_SHAPES such lists, of the same threads, with distances of lines. Returns 0 or RSC_ENOMEM.
  */
-int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count,
-                    struct rsc_profile *profile);
+int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t shape_count,
+                    uint32_t count, struct rsc_profile *profile);
 
 #endif

@@ -86,10 +86,12 @@ static struct rsc_slot_mirror *slot_of(struct rsc_thread_samples *thread, uint32
 /* The dense number of a context; UINT32_MAX when out of memory. */
 static uint32_t context_of(struct rsc_thread_samples *thread, uint64_t context) {
     if (!thread->contexts.entries && rsc_u64_table_init(&thread->contexts, 16) < 0) return UINT32_MAX;
-    if (rsc_u64_table_needs_rebuild(&thread->contexts) && rsc_u64_table_rebuild(&thread->contexts) < 0) return UINT32_MAX;
+    if (rsc_u64_table_needs_rebuild(&thread->contexts) && rsc_u64_table_rebuild(&thread->contexts) < 0)
+        return UINT32_MAX;
     struct rsc_u64_entry *entry = rsc_u64_table_find(&thread->contexts, context);
     if (entry->value) return (uint32_t)entry->value - 1;
-    if (make_room(&thread->context_samples, &thread->context_room, thread->context_count + 1, sizeof *thread->context_samples) < 0)
+    if (make_room(&thread->context_samples, &thread->context_room, thread->context_count + 1,
+                  sizeof *thread->context_samples) < 0)
         return UINT32_MAX;
     entry->key = context;
     entry->value = ++thread->context_count;
@@ -126,7 +128,8 @@ static int take_sample(struct rsc_featherlight *feather, struct rsc_thread_sampl
     uint32_t context = context_of(thread, sample->context);
     struct rsc_slot_mirror *slot = sample->slot == RSC_NO_SLOT ? NULL : slot_of(thread, sample->slot);
     if (context == UINT32_MAX || (sample->slot != RSC_NO_SLOT && !slot)) return RSC_ENOMEM;
-    if (make_room(&thread->samples, &thread->room, (uint64_t)thread->count + 1, sizeof *thread->samples) < 0) return RSC_ENOMEM;
+    if (make_room(&thread->samples, &thread->room, (uint64_t)thread->count + 1, sizeof *thread->samples) < 0)
+        return RSC_ENOMEM;
     uint32_t before = thread->context_samples[context]++;
     feather->totals.samples++;
     if (slot) {

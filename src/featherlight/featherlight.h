@@ -9,7 +9,7 @@
  *
  * and at the end, for each thread, how many references it made. Threads may be
  * interleaved in any way; each is an estimate of its own, and the profile is their
- * sum. In a target only runtime/watch_slots.h runs; this is the parent's part. A
+ * sum. In a target only runtime/watch/watch_slots.h runs; this is the parent's part. A
  * live collector does
  *
  *   in the target, on a sample:      choice = rsc_watch_slots_sample(&slots);
@@ -38,8 +38,8 @@
 
 #include "base/data_source.h"
 #include "profile/ri_models.h"
-#include "runtime/watch_shapes.h"
-#include "runtime/watch_slots.h"
+#include "runtime/watch/watch_shapes.h"
+#include "runtime/watch/watch_slots.h"
 
 #define RSC_FEATHERLIGHT_WORD 8u /* bytes a watch covers: the profile's line */
 #define RSC_FEATHERLIGHT_LINE 64u
@@ -49,41 +49,41 @@
 enum rsc_attribution_kind {
     RSC_ATTRIBUTE_CENSORED,     /* Kaplan-Meier within each use's context: replaced watches are right-censored */
     RSC_ATTRIBUTE_PROPORTIONAL, /* the paper's: a hit counts for the samples taken in its use's context since arming */
-    RSC_ATTRIBUTE_INVERSE,      /* a hit counts for 1 / its chance: unbiased whatever the program does, but noisy */
-    RSC_ATTRIBUTE_NONE,         /* a hit counts once */
+    RSC_ATTRIBUTE_INVERSE, /* a hit counts for 1 / its chance: unbiased whatever the program does, but noisy */
+    RSC_ATTRIBUTE_NONE, /* a hit counts once */
 };
 
 struct rsc_featherlight_options {
     enum rsc_attribution_kind attribution;
     enum rsc_ri_model_kind model; /* of RD from RI: RSC_RI_AET, RSC_RI_STATSTACK or RSC_RI_SHEN */
-    double confidence;            /* percent, of the error bars; 0: 90 */
-    uint64_t seed;                /* of the bootstrap */
-    uint32_t line_bytes;          /* RSC_FEATHERLIGHT_WORD, or RSC_FEATHERLIGHT_LINE: modelled, see line_model.h. 0: words */
-    int no_bars;                  /* leaves the error bars out: for whoever measures the estimate itself */
-    const char *by;               /* made.by; copied. NULL: "featherlight" */
-    const char *sampling;         /* how samples were taken, made.sampling starts with it; copied. May be NULL */
+    double confidence; /* percent, of the error bars; 0: 90 */
+    uint64_t seed; /* of the bootstrap */
+    uint32_t line_bytes; /* RSC_FEATHERLIGHT_WORD, or RSC_FEATHERLIGHT_LINE: modelled, see line_model.h. 0: words */
+    int no_bars; /* leaves the error bars out: for whoever measures the estimate itself */
+    const char *by; /* made.by; copied. NULL: "featherlight" */
+    const char *sampling; /* how samples were taken, made.sampling starts with it; copied. May be NULL */
 };
 
 /* An access was sampled. */
 struct rsc_watch_sample {
-    uint64_t count;      /* the thread's references up to and with this one */
-    uint64_t address;    /* its first byte; watched is the aligned word it lies in */
-    uint64_t pc;         /* 0: not known */
-    uint64_t context;    /* what attribution groups uses by (a call path and pc, hashed; or the pc); any number */
+    uint64_t count; /* the thread's references up to and with this one */
+    uint64_t address; /* its first byte; watched is the aligned word it lies in */
+    uint64_t pc; /* 0: not known */
+    uint64_t context; /* what attribution groups uses by (a call path and pc, hashed; or the pc); any number */
     uint64_t stands_for; /* references per sample there and then: the period */
-    uint32_t slot;       /* armed with it; RSC_NO_SLOT: none */
-    uint32_t path;       /* call path: index into the profile's contexts, which the collector fills; or RSC_NO_CONTEXT */
-    double chance;       /* rsc_watch_choice.chance */
-    uint32_t cycles;     /* that the access took; 0: not known */
-    uint32_t source;     /* enum rsc_data_source: where its data came from */
-    uint32_t shape;      /* enum rsc_watch_shape: what is watched */
+    uint32_t slot; /* armed with it; RSC_NO_SLOT: none */
+    uint32_t path; /* call path: index into the profile's contexts, which the collector fills; or RSC_NO_CONTEXT */
+    double chance; /* rsc_watch_choice.chance */
+    uint32_t cycles; /* that the access took; 0: not known */
+    uint32_t source; /* enum rsc_data_source: where its data came from */
+    uint32_t shape; /* enum rsc_watch_shape: what is watched */
 };
 
 /* A watch ended. */
 struct rsc_watch_end {
-    uint64_t count;  /* the thread's references up to and with the reuse, or up to the ending otherwise */
-    uint64_t pc;     /* REUSED: of the reuse; 0: not known */
-    double chance;   /* REUSED and UNUSED: of the watch, what release said */
+    uint64_t count; /* the thread's references up to and with the reuse, or up to the ending otherwise */
+    uint64_t pc; /* REUSED: of the reuse; 0: not known */
+    double chance; /* REUSED and UNUSED: of the watch, what release said */
     uint32_t slot;
     uint32_t path; /* REUSED: call path, as above */
     enum rsc_watch_ending ending;

@@ -70,8 +70,10 @@ static int add_group(struct rsc_few_watches *few, const struct rsc_watch_group *
             pass(group, context, group->estimator.first[c + 1], size->bin);
             double n = context->squares > 0 ? context->entries * context->entries / context->squares : 0;
             double p = n > 0 ? fmax(0, 1 - context->short_entries / context->entries) : size->pool;
-            double likely = bernoulli((n * p + size->pool) / (n + 1)) / (n > 1 ? n : 1), seen = n > 0 ? bernoulli(p) / n : 0;
-            double share = context->references / all * (double)group->references, weight = share * share * size->depends;
+            double likely = bernoulli((n * p + size->pool) / (n + 1)) / (n > 1 ? n : 1),
+                   seen = n > 0 ? bernoulli(p) / n : 0;
+            double share = context->references / all * (double)group->references,
+                   weight = share * share * size->depends;
             if (likely > seen) size->lacking += weight * (likely - seen);
             size->least += weight * likely;
         }
@@ -101,7 +103,8 @@ static int set_pools(struct rsc_few_watches *few, const struct rsc_watch_group *
 }
 
 /* is_factor: the curve is a product that the groups' is a factor of, once. */
-static int add_groups(struct rsc_few_watches *few, const struct rsc_watch_group *groups, uint32_t count, int is_factor) {
+static int add_groups(struct rsc_few_watches *few, const struct rsc_watch_group *groups, uint32_t count,
+                      int is_factor) {
     int status = set_pools(few, groups, count);
     for (uint32_t s = 0; s < few->count; s++) {
         double part = few->sizes[s].pool > 0 ? fmin(1, few->sizes[s].ratio / few->sizes[s].pool) : 1;
@@ -111,16 +114,18 @@ static int add_groups(struct rsc_few_watches *few, const struct rsc_watch_group 
     return status;
 }
 
-int rsc_few_watches_make(struct rsc_few_watches *few, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count,
-                         const struct rsc_profile *profile) {
+int rsc_few_watches_make(struct rsc_few_watches *few, struct rsc_watch_group *const *shapes, uint32_t shape_count,
+                         uint32_t count, const struct rsc_profile *profile) {
     uint32_t sizes = 0;
     for (uint64_t lines = 1; lines <= profile->distinct; lines = rsc_grid_next(lines, SIZES_PER_OCTAVE)) sizes++;
     few->sizes = calloc(sizes + 1, sizeof *few->sizes);
     if (!few->sizes) return RSC_ENOMEM;
     for (uint64_t lines = 1; few->count < sizes; lines = rsc_grid_next(lines, SIZES_PER_OCTAVE))
-        few->sizes[few->count++] = (struct few_size){.lines = lines, .bin = rsc_bin_of_fine(lines), .ratio = fmin(1, rsc_profile_miss_ratio(profile, lines))};
+        few->sizes[few->count++] = (struct few_size){
+            .lines = lines, .bin = rsc_bin_of_fine(lines), .ratio = fmin(1, rsc_profile_miss_ratio(profile, lines))};
     int status = 0;
-    for (uint32_t i = 0; i < shape_count && status == 0; i++) status = add_groups(few, shapes[i], count, shape_count > 1);
+    for (uint32_t i = 0; i < shape_count && status == 0; i++)
+        status = add_groups(few, shapes[i], count, shape_count > 1);
     double references = (double)profile->references;
     for (uint32_t s = 0; s < few->count; s++) {
         few->sizes[s].lacking /= references * references;
@@ -141,5 +146,6 @@ struct rsc_few_variance rsc_few_watches_at(const struct rsc_few_watches *few, ui
         if (few->sizes[middle].lines <= lines) low = middle + 1;
         else high = middle;
     }
-    return low ? (struct rsc_few_variance){few->sizes[low - 1].lacking, few->sizes[low - 1].least} : (struct rsc_few_variance){0, 0};
+    return low ? (struct rsc_few_variance){few->sizes[low - 1].lacking, few->sizes[low - 1].least}
+               : (struct rsc_few_variance){0, 0};
 }

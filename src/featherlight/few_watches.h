@@ -25,8 +25,8 @@ struct rsc_few_watches {
 };
 
 /* Shapes as of rsc_groups_bars(). Returns 0 or RSC_ENOMEM. Zeroed, it may be freed. */
-int rsc_few_watches_make(struct rsc_few_watches *few, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count,
-                         const struct rsc_profile *profile);
+int rsc_few_watches_make(struct rsc_few_watches *few, struct rsc_watch_group *const *shapes, uint32_t shape_count,
+                         uint32_t count, const struct rsc_profile *profile);
 void rsc_few_watches_free(struct rsc_few_watches *few);
 
 /* Of the miss ratio at a size. */

@@ -27,7 +27,8 @@ static const struct rsc_watched *next_of(struct walk *walk) {
     const struct rsc_estimator *estimator = &walk->of->group->estimator;
     for (; walk->at < estimator->watched; walk->at++) {
         uint32_t index = estimator->by_interval[walk->at];
-        if (estimator->samples[index].ending == RSC_WATCH_REUSED && walk->of->weight[index] > 0) return &estimator->samples[index];
+        if (estimator->samples[index].ending == RSC_WATCH_REUSED && walk->of->weight[index] > 0)
+            return &estimator->samples[index];
     }
     return NULL;
 }
@@ -41,7 +42,9 @@ static void pass(struct walk *walk, uint64_t interval) {
     }
 }
 
-static double known_of(const struct rsc_weighed *weighed) { return weighed->estimate.reused + weighed->estimate.unused; }
+static double known_of(const struct rsc_weighed *weighed) {
+    return weighed->estimate.reused + weighed->estimate.unused;
+}
 
 /* The next interval that any of them has; 0: none. */
 static uint64_t next_interval(struct walk *walks) {
@@ -53,7 +56,8 @@ static uint64_t next_interval(struct walk *walks) {
     return next;
 }
 
-void rsc_line_model_join(struct rsc_lines *lines, const struct rsc_weighed shapes[RSC_WATCH_LINE_SHAPES], double power) {
+void rsc_line_model_join(struct rsc_lines *lines, const struct rsc_weighed shapes[RSC_WATCH_LINE_SHAPES],
+                         double power) {
     struct walk walks[RSC_WATCH_LINE_SHAPES];
     double all = (double)shapes[0].group->references, left = all, within = 0, s[RSC_WATCH_LINE_SHAPES];
     uint64_t at = 1, interval;
@@ -95,6 +99,7 @@ void rsc_line_model_distances(const struct rsc_lines *lines, struct rsc_watch_gr
             at = lines->steps[step].interval;
             left -= lines->steps[step].references;
         }
-        group->distance[estimator->by_interval[i]] = all > 0 ? within + (double)(sample->interval - at) * fmax(left, 0) / all : 0;
+        group->distance[estimator->by_interval[i]] =
+            all > 0 ? within + (double)(sample->interval - at) * fmax(left, 0) / all : 0;
     }
 }

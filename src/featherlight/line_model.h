@@ -2,7 +2,7 @@
  * line_model.h - lines of 64 bytes, of which four debug registers can watch half.
  *
  * Two registers watch the quarter of the line that a sampled access lies in, or four that and a second one:
- * the other quarter of its half, or the same quarter of the other half (runtime/watch_shapes.h). So S(t), the share of
+ * the other quarter of its half, or the same quarter of the other half (runtime/watch/watch_shapes.h). So S(t), the share of
  * references after which none of what is watched is used within t, is measured for each of these shapes. For the whole line
  * it is modelled: of what one quarter leaves, the other of its half takes a part, and the other half takes as large
  * a part as the one quarter of it does that was looked at,

@@ -65,8 +65,9 @@ static struct whole whole_of(uint64_t references, double reused, double unused, 
 }
 
 /* Adds the intervals of `ri` and the distances that follow from them. */
-static int add_intervals(const struct rsc_featherlight *feather, uint64_t references, struct whole whole, uint64_t words,
-                         struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
+static int add_intervals(const struct rsc_featherlight *feather, uint64_t references, struct whole whole,
+                         uint64_t words, struct rsc_histogram *ri, struct rsc_histogram *rd,
+                         struct rsc_profile *profile) {
     uint64_t reused = whole.reused, cold = whole.cold;
     struct rsc_ri_counts counts = {.ri = ri, .cold = cold, .distinct = words};
     struct rsc_ri_model model;
@@ -85,7 +86,8 @@ static int add_intervals(const struct rsc_featherlight *feather, uint64_t refere
 
 static int add_group(const struct rsc_featherlight *feather, const struct rsc_watch_group *group,
                      struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
-    struct whole whole = whole_of(group->references, group->estimate.reused, group->estimate.unused, group->estimate.censored);
+    struct whole whole =
+        whole_of(group->references, group->estimate.reused, group->estimate.unused, group->estimate.censored);
     count_intervals(group, ri, whole.reused);
     return add_intervals(feather, group->references, whole, footprint_of(group, whole.cold), ri, rd, profile);
 }
@@ -132,25 +134,33 @@ static void leave_out_censored(struct rsc_profile *profile) {
     }
 }
 
-static int is_lines(const struct rsc_featherlight *feather) { return feather->options.line_bytes == RSC_FEATHERLIGHT_LINE; }
+static int is_lines(const struct rsc_featherlight *feather) {
+    return feather->options.line_bytes == RSC_FEATHERLIGHT_LINE;
+}
 
 static int describe(const struct rsc_featherlight *feather, struct rsc_profile *profile) {
     static const char *const attributions[] = {"Kaplan-Meier by use context", "proportional attribution by use context",
                                                "inverse chances", "no attribution"};
     const struct rsc_featherlight_totals *totals = &feather->totals;
     char text[900], less[60] = "";
-    const char *watched = is_lines(feather) ? "quarters of lines by two registers and halves by four" : "words of 8 bytes";
+    const char *watched =
+        is_lines(feather) ? "quarters of lines by two registers and halves by four" : "words of 8 bytes";
     if (feather->halved) snprintf(less, sizeof less, " (1 in %.0f kept)", ldexp(1, (int)feather->halved));
-    snprintf(text, sizeof text,
-             "%s%s%llu samples%s, %llu watched: %llu reused, %llu replaced, %llu not used again, %llu dropped; %s; %s, "
-             "threads apart; RD modelled from RI (%s); %g %% bars by bootstrap of the samples and what the model%s was off by",
-             feather->sampling ? feather->sampling : "", feather->sampling ? "; " : "", (unsigned long long)totals->samples, less,
-             (unsigned long long)totals->armed, (unsigned long long)totals->reused, (unsigned long long)totals->replaced,
-             (unsigned long long)(totals->armed - totals->reused - totals->replaced - totals->dropped),
-             (unsigned long long)totals->dropped, attributions[feather->options.attribution], watched,
-             rsc_ri_model_name(feather->options.model), feather->options.confidence, is_lines(feather) ? "s" : "");
-    if (rsc_profile_set_text(&profile->made.by, feather->by) < 0 || rsc_profile_set_text(&profile->made.sampling, text) < 0 ||
-        rsc_profile_set_text(&profile->made.modelled, is_lines(feather) ? "lines of 64 bytes, of watched quarters and halves of them" : NULL) < 0 ||
+    snprintf(
+        text, sizeof text,
+        "%s%s%llu samples%s, %llu watched: %llu reused, %llu replaced, %llu not used again, %llu dropped; %s; %s, "
+        "threads apart; RD modelled from RI (%s); %g %% bars by bootstrap of the samples and what the model%s was off by",
+        feather->sampling ? feather->sampling : "", feather->sampling ? "; " : "", (unsigned long long)totals->samples,
+        less, (unsigned long long)totals->armed, (unsigned long long)totals->reused,
+        (unsigned long long)totals->replaced,
+        (unsigned long long)(totals->armed - totals->reused - totals->replaced - totals->dropped),
+        (unsigned long long)totals->dropped, attributions[feather->options.attribution], watched,
+        rsc_ri_model_name(feather->options.model), feather->options.confidence, is_lines(feather) ? "s" : "");
+    if (rsc_profile_set_text(&profile->made.by, feather->by) < 0 ||
+        rsc_profile_set_text(&profile->made.sampling, text) < 0 ||
+        rsc_profile_set_text(&profile->made.modelled,
+                             is_lines(feather) ? "lines of 64 bytes, of watched quarters and halves of them" : NULL) <
+            0 ||
         rsc_profile_set_text(&profile->made.model, feather->thread_count > 1 ? "private" : "single") < 0)
         return RSC_ENOMEM;
     profile->made.threads = feather->thread_count;
@@ -163,8 +173,8 @@ static int describe(const struct rsc_featherlight *feather, struct rsc_profile *
 }
 
 /* Rows of all shapes: a reuse of each stands for its share of those of all. */
-static int fill_rows(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t shape_count, uint32_t count,
-                     struct rsc_profile *profile) {
+static int fill_rows(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes,
+                     uint32_t shape_count, uint32_t count, struct rsc_profile *profile) {
     struct rsc_watch_group *all = malloc((shape_count * count + 1) * sizeof *all);
     if (!all) return RSC_ENOMEM;
     for (uint32_t i = 0; i < shape_count * count; i++) {
@@ -182,14 +192,17 @@ int rsc_featherlight_fill(struct rsc_featherlight *feather, struct rsc_profile *
     uint32_t count = 0, shape_count = is_lines(feather) ? RSC_WATCH_LINE_SHAPES : 1, made = 0;
     int status = describe(feather, profile);
     for (; made < shape_count && status == 0; made++)
-        status = rsc_groups_make(feather, shape_count > 1 ? RSC_WATCH_QUARTER + made : RSC_WATCH_WORD, &shapes[made], &count);
+        status = rsc_groups_make(feather, shape_count > 1 ? RSC_WATCH_QUARTER + made : RSC_WATCH_WORD, &shapes[made],
+                                 &count);
     if (status == 0) status = rsc_histogram_init(&ri, RSC_BINS_FINE);
     if (status == 0) status = rsc_histogram_init(&rd, RSC_BINS_FINE);
     for (uint32_t i = 0; status == 0 && i < count; i++)
-        status = shape_count > 1 ? add_lines(feather, shapes, i, &ri, &rd, profile) : add_group(feather, &shapes[0][i], &ri, &rd, profile);
+        status = shape_count > 1 ? add_lines(feather, shapes, i, &ri, &rd, profile)
+                                 : add_group(feather, &shapes[0][i], &ri, &rd, profile);
     if (status == 0) status = rsc_profile_derive_mrc(profile);
     if (status == 0) leave_out_censored(profile);
-    if (status == 0 && !feather->options.no_bars) status = rsc_groups_bars(feather, shapes, shape_count, count, profile);
+    if (status == 0 && !feather->options.no_bars)
+        status = rsc_groups_bars(feather, shapes, shape_count, count, profile);
     if (status == 0) status = fill_rows(feather, shapes, shape_count, count, profile);
     for (uint32_t i = 0; i < shape_count; i++) rsc_groups_free(shapes[i], shapes[i] ? count : 0);
     rsc_histogram_free(&ri);

@@ -25,7 +25,8 @@ int rsc_place_costs_make(struct rsc_place_costs *costs, const struct rsc_watch_g
     size_t total = 0;
     memset(costs, 0, sizeof *costs);
     for (uint32_t g = 0; g < count; g++)
-        for (size_t i = 0; i < groups[g].count; i++) total += groups[g].samples[i].cycles || groups[g].samples[i].source;
+        for (size_t i = 0; i < groups[g].count; i++)
+            total += groups[g].samples[i].cycles || groups[g].samples[i].source;
     if (!total) return 0;
     costs->list = malloc(total * sizeof *costs->list);
     if (!costs->list) return RSC_ENOMEM;
@@ -33,8 +34,8 @@ int rsc_place_costs_make(struct rsc_place_costs *costs, const struct rsc_watch_g
         for (size_t i = 0; i < groups[g].count; i++) {
             const struct rsc_watched *sample = &groups[g].samples[i];
             if (!sample->cycles && !sample->source) continue;
-            costs->list[costs->count++] =
-                (struct rsc_costly){sample->use_pc, sample->use_path, sample->cycles, sample->source, sample->stands_for};
+            costs->list[costs->count++] = (struct rsc_costly){sample->use_pc, sample->use_path, sample->cycles,
+                                                              sample->source, sample->stands_for};
         }
     qsort(costs->list, costs->count, sizeof *costs->list, by_place);
     return 0;

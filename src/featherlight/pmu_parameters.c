@@ -21,8 +21,8 @@ static int find_word(const char *const *words, const char *text, size_t length) 
     return -1;
 }
 
-static int take_number(const char *name, const char *value, size_t length, uint64_t low, uint64_t high, uint64_t *number,
-                       struct rsc_error *error) {
+static int take_number(const char *name, const char *value, size_t length, uint64_t low, uint64_t high,
+                       uint64_t *number, struct rsc_error *error) {
     if (rsc_parse_u64(value, length, number) == 0 && *number >= low && *number <= high) return 0;
     return rsc_fail(error, RSC_EINVAL, "engine 'featherlight': %s=%.*s: not a number from %llu to %llu", name,
                     length < 40 ? (int)length : 40, value, (unsigned long long)low, (unsigned long long)high);
@@ -38,18 +38,22 @@ static int take_word(const char *name, const char *value, size_t length, const c
         if (list[0]) strncat(list, ", ", sizeof list - strlen(list) - 1);
         strncat(list, words[i], sizeof list - strlen(list) - 1);
     }
-    return rsc_fail(error, RSC_EINVAL, "engine 'featherlight': %s=%.*s: not one of %s", name, length < 40 ? (int)length : 40, value, list);
+    return rsc_fail(error, RSC_EINVAL, "engine 'featherlight': %s=%.*s: not one of %s", name,
+                    length < 40 ? (int)length : 40, value, list);
 }
 
 static int take_parameter(struct rsc_pmu_options *options, const char *text, size_t length, struct rsc_error *error) {
-    static const char *const names[] = {"period", "registers", "skid", "shadow", "spacing", "replacement", "attribution", "rd", NULL};
+    static const char *const names[] = {"period",      "registers",   "skid", "shadow", "spacing",
+                                        "replacement", "attribution", "rd",   NULL};
     const char *equals = memchr(text, '=', length);
     size_t name_length = equals ? (size_t)(equals - text) : length;
     int which = equals ? find_word(names, text, name_length) : -1, place = 0;
     uint64_t number = 0;
     if (which < 0)
-        return rsc_fail(error, RSC_EINVAL, "engine 'featherlight': '%.*s': not one of period=, registers=, skid=, shadow=, spacing=, replacement=, attribution=, rd=",
-                        length < 40 ? (int)length : 40, text);
+        return rsc_fail(
+            error, RSC_EINVAL,
+            "engine 'featherlight': '%.*s': not one of period=, registers=, skid=, shadow=, spacing=, replacement=, attribution=, rd=",
+            length < 40 ? (int)length : 40, text);
     const char *value = equals + 1, *name = names[which];
     size_t bytes = length - name_length - 1;
     int status = 0;
@@ -99,7 +103,9 @@ int rsc_pmu_parse(struct rsc_pmu_options *options, const char *text, struct rsc_
 
 void rsc_pmu_name(const struct rsc_pmu_options *options, char *text, size_t bytes) {
     size_t used;
-    if (options->period) snprintf(text, bytes, "featherlight:period=%llu,registers=%u", (unsigned long long)options->period, options->registers);
+    if (options->period)
+        snprintf(text, bytes, "featherlight:period=%llu,registers=%u", (unsigned long long)options->period,
+                 options->registers);
     else snprintf(text, bytes, "featherlight:registers=%u", options->registers);
     const struct {
         int told;
@@ -111,7 +117,8 @@ void rsc_pmu_name(const struct rsc_pmu_options *options, char *text, size_t byte
         {options->shadow != 0, "shadow", NULL, options->shadow},
         {options->fixed, "spacing", spacings[options->fixed], 0},
         {options->replacement != RSC_REPLACE_RESERVOIR, "replacement", replacements[options->replacement], 0},
-        {options->estimate.attribution != RSC_ATTRIBUTE_CENSORED, "attribution", attributions[options->estimate.attribution], 0},
+        {options->estimate.attribution != RSC_ATTRIBUTE_CENSORED, "attribution",
+         attributions[options->estimate.attribution], 0},
         {options->estimate.model != RSC_RI_AET, "rd", models[options->estimate.model], 0},
     };
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {

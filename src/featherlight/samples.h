@@ -16,7 +16,7 @@
 
 /* What a slot holds, as far as was reported. */
 struct rsc_slot_mirror {
-    uint32_t sample;       /* index into the thread's samples; RSC_NO_SAMPLE: none, or one that was dropped to save room */
+    uint32_t sample; /* index into the thread's samples; RSC_NO_SAMPLE: none, or one that was dropped to save room */
     uint32_t since_before; /* samples in its context before it was armed */
 };
 #define RSC_NO_SAMPLE UINT32_MAX
@@ -28,8 +28,8 @@ struct rsc_thread_samples {
     uint32_t count, room;
     struct rsc_slot_mirror *slots; /* owned; by slot */
     uint32_t slot_count;
-    struct rsc_u64_table contexts;  /* context -> dense number + 1 */
-    uint32_t *context_samples;      /* owned; by dense number: samples taken there so far */
+    struct rsc_u64_table contexts; /* context -> dense number + 1 */
+    uint32_t *context_samples; /* owned; by dense number: samples taken there so far */
     uint32_t context_count, context_room;
     double keep; /* share of samples that are kept: 1, 1/2, 1/4, ... */
 };
@@ -39,8 +39,8 @@ struct rsc_featherlight {
     char *by, *sampling;
     struct rsc_thread_samples *threads; /* owned; by thread number */
     uint32_t thread_count, thread_room;
-    uint64_t kept;   /* samples of all threads */
-    uint64_t most;   /* RSC_SAMPLES_MOST; tests set less */
+    uint64_t kept; /* samples of all threads */
+    uint64_t most; /* RSC_SAMPLES_MOST; tests set less */
     uint32_t halved; /* how often */
     struct rsc_featherlight_totals totals;
     struct rsc_rng rng;

@@ -55,7 +55,9 @@ struct rsc_simulated_pmu {
     uint32_t from[BLOCK];
 };
 
-static int watches_lines(const struct rsc_simulated_pmu *pmu) { return pmu->options.estimate.line_bytes == RSC_FEATHERLIGHT_LINE; }
+static int watches_lines(const struct rsc_simulated_pmu *pmu) {
+    return pmu->options.estimate.line_bytes == RSC_FEATHERLIGHT_LINE;
+}
 
 /* ---- units ---- */
 
@@ -112,7 +114,8 @@ static struct unit *unit_of(struct rsc_simulated_pmu *pmu, uint32_t number) {
 static void set_mask(const struct rsc_simulated_pmu *pmu, struct unit *unit) {
     unit->mask = 0;
     for (uint32_t s = 0; s < unit->slots.count; s++)
-        if (rsc_watch_slots_holds(&unit->slots, s)) unit->mask |= 1ull << (unit->watch[s].words[0] >> pmu->mask_shift & 63);
+        if (rsc_watch_slots_holds(&unit->slots, s))
+            unit->mask |= 1ull << (unit->watch[s].words[0] >> pmu->mask_shift & 63);
 }
 
 /* ---- samples and hits ---- */
@@ -124,13 +127,24 @@ static int arm(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number
     int status = 0;
     if (watches_lines(pmu)) shape = RSC_WATCH_QUARTER + (unsigned)rsc_rng_below(&unit->rng, RSC_WATCH_LINE_SHAPES);
     if (choice.replaced) {
-        struct rsc_watch_end end = {.count = unit->clock, .slot = choice.slot, .path = RSC_NO_CONTEXT, .chance = 1, .ending = RSC_WATCH_REPLACED};
+        struct rsc_watch_end end = {.count = unit->clock,
+                                    .slot = choice.slot,
+                                    .path = RSC_NO_CONTEXT,
+                                    .chance = 1,
+                                    .ending = RSC_WATCH_REPLACED};
         status = rsc_featherlight_ending(pmu->feather, number, &end, error);
         if (status < 0) return status;
     }
     struct rsc_watch_sample sample = {
-        .count = unit->clock, .address = word << WORD_SHIFT, .pc = pc, .context = context, .stands_for = stands_for,
-        .slot = choice.slot, .path = RSC_NO_CONTEXT, .chance = choice.chance, .shape = shape,
+        .count = unit->clock,
+        .address = word << WORD_SHIFT,
+        .pc = pc,
+        .context = context,
+        .stands_for = stands_for,
+        .slot = choice.slot,
+        .path = RSC_NO_CONTEXT,
+        .chance = choice.chance,
+        .shape = shape,
     };
     if (choice.slot != RSC_NO_SLOT) {
         struct watch *watch = &unit->watch[choice.slot];
@@ -156,7 +170,8 @@ static int hit(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number
                struct rsc_error *error) {
     for (uint32_t s = 0; s < unit->slots.count; s++) {
         if (!rsc_watch_slots_holds(&unit->slots, s) || !touches(&unit->watch[s], touched)) continue;
-        struct rsc_watch_end end = {.count = unit->clock, .pc = pc, .slot = s, .path = RSC_NO_CONTEXT, .ending = RSC_WATCH_REUSED};
+        struct rsc_watch_end end = {
+            .count = unit->clock, .pc = pc, .slot = s, .path = RSC_NO_CONTEXT, .ending = RSC_WATCH_REUSED};
         end.chance = rsc_watch_slots_release(&unit->slots, s);
         int status = rsc_featherlight_ending(pmu->feather, number, &end, error);
         if (status < 0) return status;
@@ -183,7 +198,8 @@ static int overflow(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t n
         pmu->samples_at_period = 0;
     }
     reload(pmu, unit, kind, 0);
-    uint64_t context = has_pc ? pc : kind, late = pmu->options.skid ? rsc_rng_below(&unit->rng, pmu->options.skid + 1ull) : 0;
+    uint64_t context = has_pc ? pc : kind,
+             late = pmu->options.skid ? rsc_rng_below(&unit->rng, pmu->options.skid + 1ull) : 0;
     if (unit->pending) return 0;
     if (!late) return arm(pmu, unit, number, word, pc, context, stands_for, error);
     unit->pending = 1;
@@ -195,14 +211,15 @@ static int overflow(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t n
     return 0;
 }
 
-static int reference(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number, struct touched touched, unsigned kind,
-                     uint64_t pc, int has_pc, struct rsc_error *error) {
+static int reference(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number, struct touched touched,
+                     unsigned kind, uint64_t pc, int has_pc, struct rsc_error *error) {
     int status = 0;
     unit->clock++;
     if (unit->mask >> (touched.first >> pmu->mask_shift & 63) & 1) status = hit(pmu, unit, number, touched, pc, error);
     if (unit->pending && unit->clock >= unit->due && status == 0) {
         unit->pending = 0;
-        status = arm(pmu, unit, number, unit->pending_word, unit->pending_pc, unit->pending_context, unit->pending_for, error);
+        status = arm(pmu, unit, number, unit->pending_word, unit->pending_pc, unit->pending_context, unit->pending_for,
+                     error);
     }
     int dark = unit->tags && in_shadow(pmu, unit, touched.first);
     if (--unit->left[kind] == 0 && status == 0) {
@@ -217,7 +234,8 @@ static int reference(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t 
 }
 
 /* What a reference touches: the word itself, or of its line the words of the access. */
-static struct touched words_of(const struct rsc_simulated_pmu *pmu, const struct rsc_batch *batch, uint32_t access, uint64_t line) {
+static struct touched words_of(const struct rsc_simulated_pmu *pmu, const struct rsc_batch *batch, uint32_t access,
+                               uint64_t line) {
     if (!watches_lines(pmu)) return (struct touched){line, line};
     uint64_t first = batch->addr[access], bytes = rsc_meta_size(batch->meta[access]);
     uint64_t last = bytes && first + bytes - 1 >= first ? first + bytes - 1 : bytes ? UINT64_MAX : first;
@@ -271,7 +289,8 @@ int rsc_simulated_pmu_push(struct rsc_simulated_pmu *pmu, const struct rsc_batch
     uint32_t count, before = UINT32_MAX; /* the access of the reference before */
     int status = see_threads(pmu, batch);
     for (uint32_t i = 0; i < batch->event_count && status == 0; i++)
-        if (batch->events[i].type == RSC_EVENT_MAP && batch->events[i].data) status = add_mapping(pmu, &batch->events[i]);
+        if (batch->events[i].type == RSC_EVENT_MAP && batch->events[i].data)
+            status = add_mapping(pmu, &batch->events[i]);
     if (status < 0) return rsc_fail_memory(error, "featherlight engine");
     rsc_references_start(&cursor, batch, watches_lines(pmu) ? LINE_SHIFT : WORD_SHIFT);
     while ((count = rsc_references_fill(&cursor, pmu->lines, pmu->from, BLOCK)) > 0)
@@ -283,7 +302,8 @@ int rsc_simulated_pmu_push(struct rsc_simulated_pmu *pmu, const struct rsc_batch
             if (!unit) return rsc_fail_memory(error, "featherlight engine");
             if (access != before) unit->accesses++;
             before = access;
-            status = reference(pmu, unit, number, words_of(pmu, batch, access, pmu->lines[i]), kind, batch->pc ? batch->pc[access] : 0, batch->pc != NULL, error);
+            status = reference(pmu, unit, number, words_of(pmu, batch, access, pmu->lines[i]), kind,
+                               batch->pc ? batch->pc[access] : 0, batch->pc != NULL, error);
             if (status < 0) return status;
         }
     return 0;
@@ -291,7 +311,8 @@ int rsc_simulated_pmu_push(struct rsc_simulated_pmu *pmu, const struct rsc_batch
 
 /* ---- beginning and end ---- */
 
-int rsc_simulated_pmu_new(struct rsc_simulated_pmu **out, const struct rsc_pmu_options *options, struct rsc_error *error) {
+int rsc_simulated_pmu_new(struct rsc_simulated_pmu **out, const struct rsc_pmu_options *options,
+                          struct rsc_error *error) {
     struct rsc_simulated_pmu *pmu = calloc(1, sizeof *pmu);
     char by[300], how[300];
     *out = NULL;
@@ -301,12 +322,17 @@ int rsc_simulated_pmu_new(struct rsc_simulated_pmu **out, const struct rsc_pmu_o
     if (watches_lines(pmu)) pmu->mask_shift = LINE_SHIFT - WORD_SHIFT;
     if (watches_lines(pmu) && options->registers < RSC_REGISTERS_A_LINE) {
         free(pmu);
-        return rsc_fail(error, RSC_EINVAL, "engine 'featherlight': lines of 64 bytes need registers=4: two or four of them watch a part of one");
+        return rsc_fail(
+            error, RSC_EINVAL,
+            "engine 'featherlight': lines of 64 bytes need registers=4: two or four of them watch a part of one");
     }
     rsc_pmu_name(options, by, sizeof by);
-    if (options->period) snprintf(how, sizeof how, "1 of %llu loads and 1 of %llu stores", (unsigned long long)options->period, (unsigned long long)options->period);
+    if (options->period)
+        snprintf(how, sizeof how, "1 of %llu loads and 1 of %llu stores", (unsigned long long)options->period,
+                 (unsigned long long)options->period);
     else snprintf(how, sizeof how, "loads and stores at a period that grows with the trace");
-    snprintf(how + strlen(how), sizeof how - strlen(how), ", %u simulated debug register%s a thread", options->registers, options->registers == 1 ? "" : "s");
+    snprintf(how + strlen(how), sizeof how - strlen(how), ", %u simulated debug register%s a thread",
+             options->registers, options->registers == 1 ? "" : "s");
     struct rsc_featherlight_options estimate = options->estimate;
     estimate.by = by;
     estimate.sampling = how;
@@ -327,11 +353,13 @@ static int end_unit(struct rsc_simulated_pmu *pmu, uint32_t number, struct rsc_e
     if (number < pmu->thread_count) who = pmu->threads[number];
     for (uint32_t s = 0; s < unit->slots.count && status == 0; s++) {
         if (!rsc_watch_slots_holds(&unit->slots, s)) continue;
-        struct rsc_watch_end end = {.count = unit->clock, .slot = s, .path = RSC_NO_CONTEXT, .ending = RSC_WATCH_UNUSED};
+        struct rsc_watch_end end = {
+            .count = unit->clock, .slot = s, .path = RSC_NO_CONTEXT, .ending = RSC_WATCH_UNUSED};
         end.chance = rsc_watch_slots_release(&unit->slots, s);
         status = rsc_featherlight_ending(pmu->feather, number, &end, error);
     }
-    if (status == 0) status = rsc_featherlight_thread(pmu->feather, number, who.pid, who.tid, unit->clock, unit->accesses, error);
+    if (status == 0)
+        status = rsc_featherlight_thread(pmu->feather, number, who.pid, who.tid, unit->clock, unit->accesses, error);
     return status;
 }
 

@@ -3,7 +3,7 @@
  * registers that are only played, one set for each thread.
  *
  * Each thread has a counter of loads and one of stores. When one has counted a
- * period, that reference is sampled, and runtime/watch_slots.h says which register
+ * period, that reference is sampled, and runtime/watch/watch_slots.h says which register
  * is to watch its word; the thread's next reference to that word is the hit.
  * References are cut at words of 8 bytes as everywhere: a load of 32 bytes is four.
  * Fetches are not data and are neither counted nor seen. What real units do worse:
@@ -36,7 +36,7 @@ struct rsc_pmu_options {
     struct rsc_featherlight_options estimate; /* by and sampling are set here */
 };
 
-#define RSC_PMU_PARAMETERS \
+#define RSC_PMU_PARAMETERS                                                                              \
     "[period=N][,registers=N][,skid=N][,shadow=N][,spacing=random|fixed][,replacement=reservoir|naive]" \
     "[,attribution=censored|proportional|inverse|none][,rd=aet|statstack|shen]"
 
@@ -48,7 +48,8 @@ void rsc_pmu_name(const struct rsc_pmu_options *options, char *text, size_t byte
 
 struct rsc_simulated_pmu;
 
-int rsc_simulated_pmu_new(struct rsc_simulated_pmu **out, const struct rsc_pmu_options *options, struct rsc_error *error);
+int rsc_simulated_pmu_new(struct rsc_simulated_pmu **out, const struct rsc_pmu_options *options,
+                          struct rsc_error *error);
 int rsc_simulated_pmu_push(struct rsc_simulated_pmu *pmu, const struct rsc_batch *batch, struct rsc_error *error);
 
 /* *out is as rsc_featherlight_finish() leaves it, with the mappings that the trace tells of. */

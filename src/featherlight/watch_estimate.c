@@ -71,7 +71,8 @@ static void set_entries(struct rsc_estimator *estimator) {
         references[sample->scarcity] += sample->stands_for;
         taken += (size_t)took_place(sample);
         left -= (size_t)took_place(sample);
-        int last = i + 1 == estimator->count, edge = i * blocks / estimator->count != (i + 1) * blocks / estimator->count;
+        int last = i + 1 == estimator->count,
+            edge = i * blocks / estimator->count != (i + 1) * blocks / estimator->count;
         if (!last && (!edge || taken < WATCHES_LEAST || left < WATCHES_LEAST)) continue;
         for (; from <= i; from++) {
             const struct rsc_watched *one = &estimator->samples[from];
@@ -86,7 +87,8 @@ static void set_entries(struct rsc_estimator *estimator) {
 
 int rsc_estimator_init(struct rsc_estimator *estimator, const struct rsc_watched *samples, size_t count,
                        uint32_t contexts, enum rsc_attribution_kind attribution) {
-    *estimator = (struct rsc_estimator){.samples = samples, .count = count, .contexts = contexts, .attribution = attribution};
+    *estimator =
+        (struct rsc_estimator){.samples = samples, .count = count, .contexts = contexts, .attribution = attribution};
     struct key *keys = malloc((count + 1) * sizeof *keys);
     estimator->by_interval = malloc((count + 1) * sizeof *estimator->by_interval);
     estimator->by_context = malloc((count + 1) * sizeof *estimator->by_context);
@@ -188,7 +190,8 @@ static struct rsc_estimate weigh_censored(struct rsc_estimator *estimator, const
         const struct rsc_watched *last = longest(estimator, times, c);
         size_t from = 0; /* nothing was watched in this context: it is like all */
         if (last) {
-            left = share_out(estimator, times, estimator->by_context + first, estimator->first[c + 1] - first, left, weight, 0);
+            left = share_out(estimator, times, estimator->by_context + first, estimator->first[c + 1] - first, left,
+                             weight, 0);
             from = place_after(estimator, last);
         }
         if (from < watched && estimator->tail[from] > 0) push[from] += left / estimator->tail[from];
@@ -214,7 +217,8 @@ static struct rsc_estimate weigh_censored(struct rsc_estimator *estimator, const
 
 /* ---- the others ---- */
 
-static struct rsc_estimate weigh_hits(struct rsc_estimator *estimator, const double *times, double *weight, double total) {
+static struct rsc_estimate weigh_hits(struct rsc_estimator *estimator, const double *times, double *weight,
+                                      double total) {
     struct rsc_estimate estimate = {0, 0, 0};
     for (size_t i = 0; i < estimator->watched; i++) {
         uint32_t index = estimator->by_interval[i];

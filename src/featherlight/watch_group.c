@@ -24,7 +24,8 @@ static uint64_t references_of(const struct rsc_thread_samples *thread) {
 /* Whether a thread goes into a group of its own. */
 static int is_alone(const struct rsc_thread_samples *thread) { return thread->count >= RSC_GROUP_SAMPLES; }
 
-static void add_thread(struct rsc_watch_group *group, const struct rsc_featherlight *feather, uint32_t number, enum rsc_watch_shape shape) {
+static void add_thread(struct rsc_watch_group *group, const struct rsc_featherlight *feather, uint32_t number,
+                       enum rsc_watch_shape shape) {
     const struct rsc_thread_samples *thread = &feather->threads[number];
     for (uint32_t i = 0; i < thread->count; i++) {
         if (thread->samples[i].shape != shape) continue;
@@ -62,7 +63,8 @@ static int split_contexts(struct rsc_watch_group *group) {
     }
     for (size_t i = 0; i < group->count; i++) {
         struct context *context = &contexts[group->samples[i].context];
-        group->samples[i].context = context->first + (uint32_t)((uint64_t)context->seen++ * context->pieces / context->samples);
+        group->samples[i].context =
+            context->first + (uint32_t)((uint64_t)context->seen++ * context->pieces / context->samples);
     }
     group->contexts = total;
     free(contexts);
@@ -70,7 +72,8 @@ static int split_contexts(struct rsc_watch_group *group) {
 }
 
 /* Makes the group of threads `from` (alone), or of all that are not alone (from == thread_count). */
-static int make_group(struct rsc_watch_group *group, const struct rsc_featherlight *feather, enum rsc_watch_shape shape, uint32_t from) {
+static int make_group(struct rsc_watch_group *group, const struct rsc_featherlight *feather, enum rsc_watch_shape shape,
+                      uint32_t from) {
     size_t count = 0;
     int small = from == feather->thread_count;
     for (uint32_t i = 0; i < feather->thread_count; i++)
@@ -81,16 +84,19 @@ static int make_group(struct rsc_watch_group *group, const struct rsc_featherlig
     group->distance = malloc((count + 1) * sizeof *group->distance);
     if (!group->samples || !group->thread || !group->weight || !group->distance) return RSC_ENOMEM;
     for (uint32_t i = 0; i < feather->thread_count; i++)
-        if ((small ? !is_alone(&feather->threads[i]) : i == from) && feather->threads[i].count) add_thread(group, feather, i, shape);
+        if ((small ? !is_alone(&feather->threads[i]) : i == from) && feather->threads[i].count)
+            add_thread(group, feather, i, shape);
         else if (small && !is_alone(&feather->threads[i])) group->references += references_of(&feather->threads[i]);
     if (split_contexts(group) < 0) return RSC_ENOMEM;
-    if (rsc_estimator_init(&group->estimator, group->samples, group->count, group->contexts, feather->options.attribution) < 0)
+    if (rsc_estimator_init(&group->estimator, group->samples, group->count, group->contexts,
+                           feather->options.attribution) < 0)
         return RSC_ENOMEM;
     group->estimate = rsc_group_estimate(group, NULL, group->weight, group->distance);
     return 0;
 }
 
-int rsc_groups_make(const struct rsc_featherlight *feather, enum rsc_watch_shape shape, struct rsc_watch_group **groups, uint32_t *count) {
+int rsc_groups_make(const struct rsc_featherlight *feather, enum rsc_watch_shape shape, struct rsc_watch_group **groups,
+                    uint32_t *count) {
     uint32_t most = 1;
     uint64_t small = 0; /* references of threads without a group of their own */
     *count = 0;
@@ -112,9 +118,11 @@ int rsc_groups_make(const struct rsc_featherlight *feather, enum rsc_watch_shape
     return 0;
 }
 
-struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const double *times, double *weight, double *distance) {
+struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const double *times, double *weight,
+                                       double *distance) {
     struct rsc_estimate estimate = rsc_estimator_weigh(&group->estimator, times, weight);
-    double sum = estimate.reused + estimate.unused + estimate.censored, scale = sum > 0 ? (double)group->references / sum : 0;
+    double sum = estimate.reused + estimate.unused + estimate.censored,
+           scale = sum > 0 ? (double)group->references / sum : 0;
     if (!(sum > 0)) estimate.censored = (double)group->references;
     estimate.reused *= scale;
     estimate.unused *= scale;

@@ -25,7 +25,8 @@ struct rsc_watch_group {
  * Cuts all threads into groups, of samples that watched a shape. The groups of any shape are of the same threads, in the same
  * order. *groups is owned by the caller, each group to be freed. Returns 0 or RSC_ENOMEM.
  */
-int rsc_groups_make(const struct rsc_featherlight *feather, enum rsc_watch_shape shape, struct rsc_watch_group **groups, uint32_t *count);
+int rsc_groups_make(const struct rsc_featherlight *feather, enum rsc_watch_shape shape, struct rsc_watch_group **groups,
+                    uint32_t *count);
 void rsc_groups_free(struct rsc_watch_group *groups, uint32_t count);
 
 /*
@@ -33,7 +34,8 @@ void rsc_groups_free(struct rsc_watch_group *groups, uint32_t count);
  * once). Distances are StatStack's sum (profile/ri_models.h) over the weighted
  * intervals themselves, not their bins.
  */
-struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const double *times, double *weight, double *distance);
+struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const double *times, double *weight,
+                                       double *distance);
 
 /* watch_rows.c: threads, code and pairs. Returns 0 or RSC_ENOMEM. */
 int rsc_groups_rows(const struct rsc_featherlight *feather, const struct rsc_watch_group *groups, uint32_t count,

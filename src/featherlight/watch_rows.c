@@ -63,7 +63,8 @@ static int by_code(const void *left, const void *right) {
 }
 
 static int same_pair(const struct reuse *a, const struct reuse *b) {
-    return a->use_pc == b->use_pc && a->reuse_pc == b->reuse_pc && a->use_path == b->use_path && a->reuse_path == b->reuse_path;
+    return a->use_pc == b->use_pc && a->reuse_pc == b->reuse_pc && a->use_path == b->use_path &&
+           a->reuse_path == b->reuse_path;
 }
 
 static int same_code(const struct reuse *a, const struct reuse *b) { return a->reuse_pc == b->reuse_pc; }
@@ -90,7 +91,8 @@ static size_t find_runs(struct reuse *reuses, size_t count, int (*order)(const v
     return found;
 }
 
-static int fill_pairs(struct reuse *reuses, size_t count, struct run *runs, const struct rsc_place_costs *costs, struct rsc_profile *profile) {
+static int fill_pairs(struct reuse *reuses, size_t count, struct run *runs, const struct rsc_place_costs *costs,
+                      struct rsc_profile *profile) {
     size_t found = find_runs(reuses, count, by_pair, same_pair, runs, PAIRS_KEPT);
     if (rsc_profile_set_pairs(profile, found) < 0) return RSC_ENOMEM;
     for (size_t i = 0; i < found; i++) {
@@ -165,9 +167,10 @@ int rsc_groups_rows(const struct rsc_featherlight *feather, const struct rsc_wat
         for (size_t i = 0; i < groups[g].count; i++) {
             const struct rsc_watched *sample = &groups[g].samples[i];
             if (sample->ending != RSC_WATCH_REUSED || !(groups[g].weight[i] > 0)) continue;
-            list[found++] = (struct thread_reuse){groups[g].thread[i],
-                {sample->use_pc, sample->reuse_pc, sample->use_path, sample->reuse_path, groups[g].weight[i],
-                 (uint64_t)(groups[g].distance[i] + 0.5)}};
+            list[found++] =
+                (struct thread_reuse){groups[g].thread[i],
+                                      {sample->use_pc, sample->reuse_pc, sample->use_path, sample->reuse_path,
+                                       groups[g].weight[i], (uint64_t)(groups[g].distance[i] + 0.5)}};
         }
     if (status == 0) {
         qsort(list, found, sizeof *list, by_thread);

@@ -83,7 +83,8 @@ void rsc_core_groups_warn(const struct rsc_core_groups *groups, uint64_t thread_
     }
     free(is_used);
     if (used == groups->group_count) return;
-    rsc_log_line(log, RSC_LOG_WARNING, "cores: %u of %u groups have no thread, such as that of thread %u: there are 0 to %llu",
+    rsc_log_line(log, RSC_LOG_WARNING,
+                 "cores: %u of %u groups have no thread, such as that of thread %u: there are 0 to %llu",
                  (unsigned)(groups->group_count - used), (unsigned)groups->group_count, (unsigned)example,
                  (unsigned long long)thread_count - 1);
 }

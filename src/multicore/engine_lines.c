@@ -2,7 +2,7 @@
  * engine_lines.c - private stacks over a part of the lines, chosen by hash: "sampled:lines=1/64"
  * of model "private". What the shards engine is for one stack.
  *
- * `run --sample lines:1/64` has distance/line_subset.h, for any model and with code and data, since
+ * `run --sample lines:1/64` has distance/shards/line_subset.h, for any model and with code and data, since
  * only kept references ever leave the program; its bars come of eight more exact analyses of parts
  * of the sample, and are wider than those here: tried in place of this, they held the truth 99.8 %
  * of the time on a zipf trace (1.1, 8 threads). So both are there.
@@ -26,11 +26,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/statistics.h"
+#include "estimate/statistics.h"
 #include "base/u64_table.h"
-#include "distance/accumulate.h"
-#include "distance/line_filter.h"
-#include "distance/sample_sum.h"
+#include "distance/count/accumulate.h"
+#include "distance/shards/line_filter.h"
+#include "distance/shards/sample_sum.h"
 #include "multicore/core_groups.h"
 #include "multicore/private_stacks.h"
 
@@ -96,9 +96,13 @@ int rsc_lines_create(void **state, const struct rsc_engine_options *options, dou
     }
     for (uint32_t i = 0; i < engine->groups.group_count; i++) engine->stack_of_group[i] = NO_STACK;
     for (uint32_t i = 0; i < KEPT; i++) engine->bytes[i] = UINT64_MAX; /* whole lines: nobody asks which bytes */
-    rsc_line_filter_init(&engine->filter, rsc_simd_best(), (uint32_t)__builtin_ctz(options->line_bytes), options->seed, limit);
-    engine->kept = (struct rsc_kept){.line = engine->kept_line, .hash = engine->kept_hash, .time = engine->kept_time,
-                                     .from = engine->kept_from, .room = KEPT};
+    rsc_line_filter_init(&engine->filter, rsc_simd_best(), (uint32_t)__builtin_ctz(options->line_bytes), options->seed,
+                         limit);
+    engine->kept = (struct rsc_kept){.line = engine->kept_line,
+                                     .hash = engine->kept_hash,
+                                     .time = engine->kept_time,
+                                     .from = engine->kept_from,
+                                     .room = KEPT};
     *state = engine;
     return 0;
 fail:
@@ -225,7 +229,8 @@ static int count_kept(struct lines_engine *engine, const struct rsc_batch *batch
 
 /* Gives the kept references of the accesses counted so far to their stacks. */
 static int take_kept(struct lines_engine *engine, const struct rsc_batch *batch) {
-    struct rsc_private_references references = {engine->kept.line, engine->who, engine->bytes, NULL, engine->kept.count};
+    struct rsc_private_references references = {engine->kept.line, engine->who, engine->bytes, NULL,
+                                                engine->kept.count};
     if (!engine->kept.count) return 0;
     int status = rsc_private_stacks_run(&engine->stacks, &references, engine->rd, NULL, NULL);
     for (uint32_t i = 0; !status && i < engine->kept.count; i++) status = count_kept(engine, batch, i);
@@ -271,22 +276,24 @@ static void settle(const struct lines_engine *engine, struct rsc_profile *profil
         row->cold -= row->invalidated;
     }
     /* the curve was drawn as far as all of them together might reach */
-    while (profile->mrc_count > 1 && profile->mrc[profile->mrc_count - 1].lines > profile->distinct) profile->mrc_count--;
+    while (profile->mrc_count > 1 && profile->mrc[profile->mrc_count - 1].lines > profile->distinct)
+        profile->mrc_count--;
 }
 
 static void describe(const struct lines_engine *engine, const struct rsc_profile *profile, char *text, size_t room) {
     double kept = (double)engine->stacks.copies.lines, distinct = (double)profile->distinct, spread = 0;
     if (kept > 0)
-        spread = rsc_normal_quantile(0.5 + engine->options.confidence / 200) * distinct * sqrt((1 - engine->rate) / kept);
-    snprintf(text, room, "lines by hash, rate %.6g, seed %llu, %.0f kept; %g %% bars; distinct %.0f to %.0f", engine->rate,
-             (unsigned long long)engine->options.seed, kept, engine->options.confidence, fmax(kept, distinct - spread),
-             distinct + spread);
+        spread =
+            rsc_normal_quantile(0.5 + engine->options.confidence / 200) * distinct * sqrt((1 - engine->rate) / kept);
+    snprintf(text, room, "lines by hash, rate %.6g, seed %llu, %.0f kept; %g %% bars; distinct %.0f to %.0f",
+             engine->rate, (unsigned long long)engine->options.seed, kept, engine->options.confidence,
+             fmax(kept, distinct - spread), distinct + spread);
 }
 
 static int lines_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct lines_engine *engine = state;
-    struct rsc_sample_whole whole = {engine->accesses, engine->filter.references, engine->rate, engine->options.confidence,
-                                     engine->options.line_bytes};
+    struct rsc_sample_whole whole = {engine->accesses, engine->filter.references, engine->rate,
+                                     engine->options.confidence, engine->options.line_bytes};
     char sampling[256], by[64];
     /* the first thread's row was counted from the start, as every other */
     int alone = engine->sum.thread_count == 1;
@@ -314,8 +321,8 @@ static int lines_finish(void *state, struct rsc_profile **out, struct rsc_error 
 
 static void lines_so_far(const void *state, struct rsc_so_far *so_far) {
     const struct lines_engine *engine = state;
-    struct rsc_sample_whole whole = {engine->accesses, engine->filter.references, engine->rate, engine->options.confidence,
-                                     engine->options.line_bytes};
+    struct rsc_sample_whole whole = {engine->accesses, engine->filter.references, engine->rate,
+                                     engine->options.confidence, engine->options.line_bytes};
     so_far->references = whole.references;
     so_far->samples = engine->stacks.copies.lines;
     so_far->sampled = "lines";

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "distance/accumulate.h"
-#include "distance/attribution.h"
+#include "distance/count/accumulate.h"
+#include "distance/count/attribution.h"
 #include "distance/engine_kind.h"
-#include "distance/top_lines.h"
+#include "distance/count/top_lines.h"
 #include "multicore/core_groups.h"
 #include "multicore/private_stacks.h"
 #include "trace/references.h"
@@ -173,7 +173,8 @@ static int attribute(struct private_engine *engine, const struct rsc_batch *batc
 /* Counts a block of references whose distances are known. */
 static int count(struct private_engine *engine, const struct rsc_batch *batch, uint32_t references,
                  struct rsc_error *error) {
-    if (rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->no_ri ? NULL : engine->ri, references) < 0)
+    if (rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->no_ri ? NULL : engine->ri, references) <
+        0)
         return rsc_fail_memory(error, "phases");
     if (engine->attribution && rsc_attribution_count(engine->attribution, batch, engine->from, engine->tags, engine->rd,
                                                      engine->last_tag, references) < 0)

@@ -21,11 +21,11 @@ struct sampled {
 static int create_lines(struct sampled *sampled, const struct rsc_engine_options *options, double rate,
                         struct rsc_error *error) {
     char parameter[40];
-    if (options->bins_per_octave)
-        return rsc_fail(error, RSC_EINVAL, "a sample of lines has no second binning");
+    if (options->bins_per_octave) return rsc_fail(error, RSC_EINVAL, "a sample of lines has no second binning");
     if (options->attribute == 1) return rsc_fail(error, RSC_EINVAL, "a sample of lines is not attributed to code");
     if (options->error > 0)
-        return rsc_fail(error, RSC_EINVAL, "a sample of lines has the error it has: --error needs a sample of references");
+        return rsc_fail(error, RSC_EINVAL,
+                        "a sample of lines has the error it has: --error needs a sample of references");
     if (!strcmp(options->model, "private")) {
         sampled->kind = &rsc_private_lines;
         return rsc_lines_create(&sampled->state, options, rate, error);

@@ -14,9 +14,10 @@
 #define RSC_HOLES_LEVELS_MAX 6 /* 64^6 slots: more than rank_bitmap.h has */
 
 struct rsc_holes {
-    uint64_t *level[RSC_HOLES_LEVELS_MAX]; /* level[0]: a bit a slot; level[k]: a bit a word of level[k - 1]; in one block */
-    uint32_t level_count;                  /* 0: nothing allocated, and no holes */
-    uint32_t top;                          /* the latest slot with a hole + 1; 0: none */
+    uint64_t
+        *level[RSC_HOLES_LEVELS_MAX]; /* level[0]: a bit a slot; level[k]: a bit a word of level[k - 1]; in one block */
+    uint32_t level_count; /* 0: nothing allocated, and no holes */
+    uint32_t top; /* the latest slot with a hole + 1; 0: none */
     uint64_t bytes;
 };
 
@@ -31,7 +32,8 @@ uint32_t rsc_holes_next(const struct rsc_holes *holes, uint32_t slot, uint64_t s
 
 static inline void rsc_holes_add(struct rsc_holes *holes, uint32_t slot) {
     holes->top = slot >= holes->top ? slot + 1 : holes->top;
-    for (uint32_t k = 0, at = slot; k < holes->level_count; k++, at >>= 6) holes->level[k][at >> 6] |= 1ull << (at & 63);
+    for (uint32_t k = 0, at = slot; k < holes->level_count; k++, at >>= 6)
+        holes->level[k][at >> 6] |= 1ull << (at & 63);
 }
 
 /* Takes the topmost hole away; there is one. */

@@ -62,7 +62,8 @@ static uint32_t take_record(struct rsc_line_copies *copies, uint32_t class, int 
         __builtin_prefetch(rsc_copies_head(copies, copies->free[class]), 1);
         return record;
     }
-    uint64_t start = (copies->pool_used + units - 1) / units * units; /* aligned; what is passed over is a few records in all */
+    uint64_t start =
+        (copies->pool_used + units - 1) / units * units; /* aligned; what is passed over is a few records in all */
     if (start + units > copies->pool_room) {
         uint64_t room = copies->pool_room + copies->pool_room / 2;
         if (room > POOL_MOST) room = POOL_MOST;
@@ -70,8 +71,7 @@ static uint32_t take_record(struct rsc_line_copies *copies, uint32_t class, int 
             *status = RSC_ELIMIT;
             return 0;
         }
-        unsigned char *pool =
-            rsc_pages_grow(copies->pool, copies->pool_room * RSC_COPIES_UNIT, room * RSC_COPIES_UNIT);
+        unsigned char *pool = rsc_pages_grow(copies->pool, copies->pool_room * RSC_COPIES_UNIT, room * RSC_COPIES_UNIT);
         if (!pool) {
             *status = RSC_ENOMEM;
             return 0;
@@ -85,7 +85,8 @@ static uint32_t take_record(struct rsc_line_copies *copies, uint32_t class, int 
     }
     copies->pool_used = start + units;
     /* memory that nobody has written yet: that of the next few records is fetched before it is wanted */
-    for (uint32_t k = 0; k < units; k += 2) __builtin_prefetch(copies->pool + (start + PREPARE + k) * RSC_COPIES_UNIT, 1);
+    for (uint32_t k = 0; k < units; k += 2)
+        __builtin_prefetch(copies->pool + (start + PREPARE + k) * RSC_COPIES_UNIT, 1);
     return (uint32_t)start;
 }
 

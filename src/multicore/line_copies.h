@@ -58,7 +58,7 @@ struct rsc_many_copies {
 
 struct rsc_line_copies {
     struct rsc_line_map map; /* a unit: 0, a record of the pool with its kind, or RSC_COPIES_MANY | number */
-    unsigned char *pool;     /* [0] is no record */
+    unsigned char *pool; /* [0] is no record */
     uint64_t pool_used, pool_room; /* in RSC_COPIES_UNIT bytes */
     uint32_t free[RSC_COPIES_CLASSES]; /* records given back, strung through their second word; 0: none */
     struct rsc_many_copies *many;
@@ -99,11 +99,12 @@ static inline uint32_t rsc_copies_dense_room(uint32_t word) {
 }
 
 /* What a stack's entry is found in first. always_inline: gcc drops calls of functions that only prefetch. */
-static inline __attribute__((always_inline)) void rsc_copies_prefetch(const struct rsc_line_copies *copies, uint32_t unit,
-                                                                      uint32_t stack) {
+static inline __attribute__((always_inline)) void rsc_copies_prefetch(const struct rsc_line_copies *copies,
+                                                                      uint32_t unit, uint32_t stack) {
     uint32_t word = copies->map.units[unit], dense = word & RSC_COPIES_DENSE;
     if (__builtin_expect((word & RSC_COPIES_MANY) && !dense, 0)) return;
-    __builtin_prefetch((unsigned char *)rsc_copies_head(copies, word) + (dense ? (stack & 15) * sizeof(struct rsc_copy) : 0), 1);
+    __builtin_prefetch(
+        (unsigned char *)rsc_copies_head(copies, word) + (dense ? (stack & 15) * sizeof(struct rsc_copy) : 0), 1);
 }
 
 /* Is the line in the stack's bitmap? */

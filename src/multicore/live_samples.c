@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "distance/accumulate.h"
-#include "distance/attribution.h"
+#include "distance/count/accumulate.h"
+#include "distance/count/attribution.h"
 #include "multicore/sampled_sum.h"
 
 #define UNITS 64u /* counted at once by attribution */
@@ -39,7 +39,8 @@ int rsc_live_samples_new(struct rsc_live_samples **out, const struct rsc_engine_
     live->model = model;
     live->last_period = sampler->period;
     if (!(live->options.confidence > 0)) live->options.confidence = 90;
-    int status = rsc_sampled_sum_init(&live->sum, live->options.confidence, options->max_distance, options->bins_per_octave);
+    int status =
+        rsc_sampled_sum_init(&live->sum, live->options.confidence, options->max_distance, options->bins_per_octave);
     if (status < 0) status = rsc_fail_memory(error, "samples");
     if (!status && options->attribute != 2) status = rsc_attribution_new(&live->attribution, &wanted, error);
     if (status < 0) {
@@ -63,10 +64,12 @@ static int tag_of(struct rsc_live_samples *live, uint64_t address, uint64_t pc, 
 static int count_place(struct rsc_live_samples *live, const struct rsc_sample_record *record) {
     int reused = record->outcome == RSC_SAMPLE_REUSED;
     uint64_t address = record->line << __builtin_ctz(live->options.line_bytes), meta = 0;
-    uint64_t pc = reused ? record->reuse.pc : record->use.pc, units = (uint64_t)llround(record->weight / live->sampler.period);
+    uint64_t pc = reused ? record->reuse.pc : record->use.pc,
+             units = (uint64_t)llround(record->weight / live->sampler.period);
     uint32_t rds[UNITS], last[UNITS], from[UNITS] = {0}, tag, use_tag = RSC_TAG_NONE;
     if (record->outcome != RSC_SAMPLE_INVALIDATED && !reused) return 0;
-    if (tag_of(live, address, pc, &tag) < 0 || (reused && tag_of(live, address, record->use.pc, &use_tag) < 0)) return RSC_ENOMEM;
+    if (tag_of(live, address, pc, &tag) < 0 || (reused && tag_of(live, address, record->use.pc, &use_tag) < 0))
+        return RSC_ENOMEM;
     uint32_t rd = record->distance < RSC_RD_INVALIDATED ? (uint32_t)record->distance : RSC_RD_INVALIDATED - 1;
     struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta, .pc = &pc};
     for (uint32_t i = 0; i < UNITS; i++) {
@@ -81,8 +84,8 @@ static int count_place(struct rsc_live_samples *live, const struct rsc_sample_re
     return 0;
 }
 
-int rsc_live_samples_push(struct rsc_live_samples *live, const struct rsc_batch *batch, const struct rsc_sample_record *samples,
-                          size_t count, struct rsc_error *error) {
+int rsc_live_samples_push(struct rsc_live_samples *live, const struct rsc_batch *batch,
+                          const struct rsc_sample_record *samples, size_t count, struct rsc_error *error) {
     uint32_t unused;
     if (live->attribution && batch->event_count && rsc_attribution_tags(live->attribution, batch, &unused) < 0)
         return rsc_fail_memory(error, "samples");
@@ -104,7 +107,8 @@ int rsc_live_samples_push(struct rsc_live_samples *live, const struct rsc_batch 
 /* ---- the end ---- */
 
 /* Rows are counted in units of the first period. */
-static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd, double factor) {
+static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd,
+                      double factor) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < rd->bin_count; i++) sum += rd->count[i] = (uint64_t)((double)rd->count[i] * factor);
     if (invalidated) sum += *invalidated = (uint64_t)((double)*invalidated * factor);
@@ -114,11 +118,11 @@ static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *err
 }
 
 /* Most references first, as rows stand: what scaling rounds away can put two in another order. */
-#define BY_REFERENCES(name, type, least)                                                        \
-    static int name(const void *a, const void *b) {                                             \
-        const type *x = a, *y = b;                                                              \
-        if (x->references != y->references) return x->references < y->references ? 1 : -1;      \
-        return (x->least > y->least) - (x->least < y->least);                                   \
+#define BY_REFERENCES(name, type, least)                                                   \
+    static int name(const void *a, const void *b) {                                        \
+        const type *x = a, *y = b;                                                         \
+        if (x->references != y->references) return x->references < y->references ? 1 : -1; \
+        return (x->least > y->least) - (x->least < y->least);                              \
     }
 BY_REFERENCES(compare_codes, struct rsc_code_row, place.pc)
 BY_REFERENCES(compare_pairs, struct rsc_pair_row, reuse.pc)
@@ -127,7 +131,8 @@ BY_REFERENCES(compare_objects, struct rsc_object_row, context)
 static void sort_rows(struct rsc_profile *profile) {
     if (profile->code_count) qsort(profile->code, profile->code_count, sizeof *profile->code, compare_codes);
     if (profile->pair_count) qsort(profile->pairs, profile->pair_count, sizeof *profile->pairs, compare_pairs);
-    if (profile->object_count) qsort(profile->objects, profile->object_count, sizeof *profile->objects, compare_objects);
+    if (profile->object_count)
+        qsort(profile->objects, profile->object_count, sizeof *profile->objects, compare_objects);
 }
 
 static int fill_rows(struct rsc_live_samples *live, struct rsc_profile *profile, uint64_t references) {
@@ -152,20 +157,25 @@ static void describe(const struct rsc_live_samples *live, const struct rsc_live_
     char order[40] = "sequential", period[64];
     if (live->sampler.order == RSC_ORDER_PARALLEL) snprintf(order, sizeof order, "parallel");
     if (live->sampler.skew) snprintf(order, sizeof order, "skew:%llu", (unsigned long long)live->sampler.skew);
-    if (live->last_period > live->sampler.period) snprintf(period, sizeof period, "1 in %.0f to %.0f", live->sampler.period, live->last_period);
+    if (live->last_period > live->sampler.period)
+        snprintf(period, sizeof period, "1 in %.0f to %.0f", live->sampler.period, live->last_period);
     else snprintf(period, sizeof period, "1 in %.0f", live->sampler.period);
-    snprintf(text, room, "references at random, %s, seed %llu, %s order, in the program, %llu samples, %.4g %% pruned; %.3g %% analysed; %g %% bars",
-             period, (unsigned long long)live->sampler.seed, order, (unsigned long long)live->sum.samples,
-             live->sum.weight > 0 ? 100 * live->sum.outcome[RSC_SAMPLE_PRUNED] / live->sum.weight : 0,
-             whole->references ? 100 * (double)whole->analysed / (double)whole->references : 0, live->options.confidence);
+    snprintf(
+        text, room,
+        "references at random, %s, seed %llu, %s order, in the program, %llu samples, %.4g %% pruned; %.3g %% analysed; %g %% bars",
+        period, (unsigned long long)live->sampler.seed, order, (unsigned long long)live->sum.samples,
+        live->sum.weight > 0 ? 100 * live->sum.outcome[RSC_SAMPLE_PRUNED] / live->sum.weight : 0,
+        whole->references ? 100 * (double)whole->analysed / (double)whole->references : 0, live->options.confidence);
 }
 
 /* What began and was never finished, because the program ended. */
 static void take_unfinished(struct rsc_live_samples *live, const struct rsc_live_whole *whole) {
     uint64_t count = whole->begun > live->sum.samples ? whole->begun - live->sum.samples : 0;
     double weight = whole->begun_weight - live->sum.weight;
-    struct rsc_sample_record record = {.model = live->model, .outcome = RSC_SAMPLE_LAST_TOUCH,
-                                       .use = {.thread = UINT32_MAX}, .weight = live->last_period};
+    struct rsc_sample_record record = {.model = live->model,
+                                       .outcome = RSC_SAMPLE_LAST_TOUCH,
+                                       .use = {.thread = UINT32_MAX},
+                                       .weight = live->last_period};
     if (count && weight > 0) record.weight = fmax(1, weight / (double)count);
     for (; count; count--) rsc_sampled_sum_take(&live->sum, &record);
 }
@@ -176,7 +186,8 @@ int rsc_live_samples_finish(struct rsc_live_samples *live, const struct rsc_live
     take_unfinished(live, whole);
     for (uint32_t i = 0; i < live->sum.thread_count; i++)
         live->sum.threads[i].references = whole->thread_references(whole->context, i);
-    struct rsc_profile *profile = rsc_sampled_sum_profile(&live->sum, whole->references, whole->references, live->options.line_bytes);
+    struct rsc_profile *profile =
+        rsc_sampled_sum_profile(&live->sum, whole->references, whole->references, live->options.line_bytes);
     *out = NULL;
     if (!profile) return rsc_fail_memory(error, "profile");
     describe(live, whole, sampling, sizeof sampling);
@@ -184,7 +195,8 @@ int rsc_live_samples_finish(struct rsc_live_samples *live, const struct rsc_live
     profile->made.line_bytes = live->options.line_bytes;
     profile->made.workers = 1;
     profile->made.overhead = profile->made.coverage = NAN;
-    if (rsc_profile_set_text(&profile->made.by, "sampled") < 0 || rsc_profile_set_text(&profile->made.sampling, sampling) < 0 ||
+    if (rsc_profile_set_text(&profile->made.by, "sampled") < 0 ||
+        rsc_profile_set_text(&profile->made.sampling, sampling) < 0 ||
         rsc_profile_set_text(&profile->made.model, live->model == RSC_MODEL_PRIVATE ? "private" : "shared") < 0 ||
         fill_rows(live, profile, whole->references) < 0 || rsc_profile_seal(profile) < 0) {
         rsc_profile_free(profile);

@@ -1,6 +1,6 @@
 /*
  * live_samples.h - samples that a running program has finished by itself
- * (runtime/asm_sampled.c), of one model, become a profile: sampled_sum.h for the
+ * (runtime/recorder/asm_sampled.c), of one model, become a profile: sampled_sum.h for the
  * distances, attribution for code, pairs and objects. Call paths are not known.
  */
 #ifndef RSC_MULTICORE_LIVE_SAMPLES_H
@@ -8,7 +8,7 @@
 
 #include <reusescope/engine.h>
 
-#include "runtime/sampler.h"
+#include "runtime/sampler/sampler.h"
 
 struct rsc_live_samples;
 
@@ -18,8 +18,8 @@ int rsc_live_samples_new(struct rsc_live_samples **out, const struct rsc_engine_
 void rsc_live_samples_free(struct rsc_live_samples *live);
 
 /* Events and threads of a batch without accesses, and samples of any model, their threads by number. */
-int rsc_live_samples_push(struct rsc_live_samples *live, const struct rsc_batch *batch, const struct rsc_sample_record *samples,
-                          size_t count, struct rsc_error *error);
+int rsc_live_samples_push(struct rsc_live_samples *live, const struct rsc_batch *batch,
+                          const struct rsc_sample_record *samples, size_t count, struct rsc_error *error);
 
 /* What the program says of itself. */
 struct rsc_live_whole {

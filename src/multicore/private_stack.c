@@ -13,7 +13,8 @@
 
 static uint64_t slots_of(const struct rsc_rank_bitmap *rank) { return (uint64_t)rank->line_count * 512; }
 
-int rsc_private_stack_init(struct rsc_private_stack *stack, rsc_private_renumber_fn *renumber, int no_ri, uint64_t places_least) {
+int rsc_private_stack_init(struct rsc_private_stack *stack, rsc_private_renumber_fn *renumber, int no_ri,
+                           uint64_t places_least) {
     memset(stack, 0, sizeof *stack);
     stack->renumber = renumber;
     stack->no_ri = no_ri;

@@ -2,7 +2,7 @@
  * private_stack.h - the LRU stack of one thread, or of a group that shares a cache,
  * from which other stacks' writes take lines away.
  *
- * As in distance/exact_state.h, the stack is a bitmap over time with a set bit per
+ * As in distance/exact/exact_state.h, the stack is a bitmap over time with a set bit per
  * line at the place of its last use. The line used last is known by name, and while
  * it is used again and again its bit stays where it is: it is moved to the place of
  * the last of these uses before the next line comes. A line that is taken leaves a *hole* (paper 000, section 2): its bit stays set, and
@@ -42,11 +42,12 @@ struct rsc_private_stack {
     uint64_t compacted, time_of_place, places; /* as in exact_state.h */
     uint32_t compacted_slot;
     uint32_t number; /* in line_copies.h */
-    void *old_time; /* by place; NULL without RI. u32, which is half the memory to be at hand, until times grow out of that: */
+    void *
+        old_time; /* by place; NULL without RI. u32, which is half the memory to be at hand, until times grow out of that: */
     int old_time_wide; /* u64 */
     uint64_t old_time_bytes;
     uint64_t places_least;
-    uint32_t *members;  /* units of the lines it has or had; owned */
+    uint32_t *members; /* units of the lines it has or had; owned */
     uint64_t member_count, member_room;
     int no_ri;
     rsc_private_renumber_fn *renumber;

@@ -10,22 +10,9 @@ int rsc_private_stacks_init(struct rsc_private_stacks *stacks, enum rsc_simd sim
     memset(stacks, 0, sizeof *stacks);
     stacks->no_ri = no_ri;
     stacks->places_least = places_least;
-    stacks->run_block = rsc_private_run_plain;
-    stacks->bytes_of = rsc_private_bytes_plain;
-    stacks->renumber = rsc_private_renumber_plain;
-#if defined(__x86_64__)
-    if (simd == RSC_SIMD_AVX2) {
-        stacks->run_block = rsc_private_run_avx2;
-        stacks->bytes_of = rsc_private_bytes_avx2;
-        stacks->renumber = rsc_private_renumber_avx2;
-    } else if (simd == RSC_SIMD_AVX512) {
-        stacks->run_block = rsc_private_run_avx512;
-        stacks->bytes_of = rsc_private_bytes_avx512;
-        stacks->renumber = rsc_private_renumber_avx512;
-    }
-#else
-    (void)simd;
-#endif
+    stacks->run_block = RSC_WIDE_PICK(simd, rsc_private_run);
+    stacks->bytes_of = RSC_WIDE_PICK(simd, rsc_private_bytes);
+    stacks->renumber = RSC_WIDE_PICK(simd, rsc_private_renumber);
     if (rsc_line_copies_init(&stacks->copies) == 0 && rsc_sharing_init(&stacks->sharing) == 0) return 0;
     rsc_private_stacks_free(stacks);
     return RSC_ENOMEM;

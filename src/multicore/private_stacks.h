@@ -55,7 +55,7 @@ struct rsc_private_stacks {
     int no_ri;
     uint64_t places_least;
     /* of the block being worked on: lines to be looked up ahead of their turn, by the references they come with first, and
-     * their units; and for each reference which of them is its own (private_kernel.h) */
+     * their units; and for each reference which of them is its own (private_kernel.c) */
     uint32_t index[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD + 1];
     uint32_t unit[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD];
     uint16_t source[RSC_PRIVATE_BLOCK];
@@ -84,9 +84,9 @@ int rsc_private_stacks_run(struct rsc_private_stacks *stacks, const struct rsc_p
                            uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
 
 /* The kernel for each width, and what it calls now and then. */
-rsc_private_run_fn rsc_private_run_plain, rsc_private_run_avx2, rsc_private_run_avx512;
-rsc_private_bytes_fn rsc_private_bytes_plain, rsc_private_bytes_avx2, rsc_private_bytes_avx512;
-rsc_private_renumber_fn rsc_private_renumber_plain, rsc_private_renumber_avx2, rsc_private_renumber_avx512;
+RSC_WIDE_DECLARE(rsc_private_run_fn, rsc_private_run);
+RSC_WIDE_DECLARE(rsc_private_bytes_fn, rsc_private_bytes);
+RSC_WIDE_DECLARE(rsc_private_renumber_fn, rsc_private_renumber);
 
 /* An entry for a stack that never had the line; NULL: *status says why, RSC_ENOMEM or RSC_ELIMIT. */
 struct rsc_copy *rsc_private_add_copy(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t stack, int *status);

@@ -116,11 +116,13 @@ int rsc_sampled_options_parse(struct rsc_sampled_options *options, const char *t
     while (text && *text) {
         size_t length = strcspn(text, ","), key = strcspn(text, "=,");
         if (key == length)
-            return rsc_fail(error, RSC_EINVAL, "engine 'sampled': '%.*s' is not KEY=VALUE, as period=1000", (int)length, text);
+            return rsc_fail(error, RSC_EINVAL, "engine 'sampled': '%.*s' is not KEY=VALUE, as period=1000", (int)length,
+                            text);
         const char *wanted = set_key(options, text, key, text + key + 1, length - key - 1);
         int known = !wanted || strncmp(wanted, "one of", 6);
         if (wanted)
-            return rsc_fail(error, RSC_EINVAL, "engine 'sampled': %.*s: not %s", (int)(known ? length : key), text, wanted);
+            return rsc_fail(error, RSC_EINVAL, "engine 'sampled': %.*s: not %s", (int)(known ? length : key), text,
+                            wanted);
         text += length;
         if (*text == ',') text++;
     }

@@ -15,8 +15,8 @@
 
 #include <reusescope/error.h>
 
-#include "multicore/sample_plan.h"
-#include "runtime/sampler.h"
+#include "estimate/sample_plan.h"
+#include "runtime/sampler/sampler.h"
 
 struct rsc_sampled_options {
     double period; /* 0: as the error bound needs */

@@ -1,6 +1,6 @@
 /*
  * sampled_references.c - a trace through the sampler that runs inside of programs
- * (runtime/sampler.h): the same samples from the same seed, every time.
+ * (runtime/sampler/sampler.h): the same samples from the same seed, every time.
  *
  * References are taken in the order of the trace. In fast mode they are only counted.
  * In sequential order each takes effect on every stack at once; in parallel order threads
@@ -22,8 +22,8 @@
 
 #include "base/fail.h"
 #include "base/pages.h"
-#include "distance/accumulate.h"
-#include "distance/attribution.h"
+#include "distance/count/accumulate.h"
+#include "distance/count/attribution.h"
 #include "distance/engine_kind.h"
 #include "multicore/core_groups.h"
 #include "multicore/sampled_references.h"
@@ -79,7 +79,8 @@ static void count_place(struct sampled_engine *engine, const struct rsc_batch *b
     for (uint32_t i = 0; i < UNITS; i++) rds[i] = rd, last[i] = last_tag, from[i] = access;
     for (; units; units -= units < UNITS ? units : UNITS) {
         uint32_t part = units < UNITS ? (uint32_t)units : UNITS;
-        if (rsc_attribution_count(engine->attribution, batch, from, tags, rds, last, part) < 0) engine->attribution_failed = 1;
+        if (rsc_attribution_count(engine->attribution, batch, from, tags, rds, last, part) < 0)
+            engine->attribution_failed = 1;
     }
 }
 
@@ -137,7 +138,8 @@ static int start(struct sampled_engine *engine, struct rsc_error *error) {
     const struct rsc_engine_options *options = &engine->options;
     struct rsc_sampler_options *sampler = &engine->wanted.sampler;
     if (options->error > 0 && engine->wanted.period > 0)
-        return rsc_fail(error, RSC_EINVAL, "an error bound says how often to sample, and so does a period: give one of them");
+        return rsc_fail(error, RSC_EINVAL,
+                        "an error bound says how often to sample, and so does a period: give one of them");
     int status = rsc_core_groups_parse(&engine->groups, options->cores, error);
     if (status < 0) return status;
     plan(engine);
@@ -250,7 +252,8 @@ static int attribute(struct sampled_engine *engine, const struct rsc_batch *batc
 }
 
 /* How many references from number i on are of the same thread, made before access `until`, and need not be looked at. */
-static uint32_t quiet_run(const struct sampled_engine *engine, uint32_t i, uint32_t count, uint32_t slot, uint32_t until) {
+static uint32_t quiet_run(const struct sampled_engine *engine, uint32_t i, uint32_t count, uint32_t slot,
+                          uint32_t until) {
     uint64_t left = rsc_sampler_countdown(engine->sampler, slot) - 1;
     const uint64_t *meta = engine->batch->meta;
     uint64_t thread = meta[engine->from[i]] >> 40;
@@ -329,7 +332,8 @@ static int sampled_push(void *state, const struct rsc_batch *batch, struct rsc_e
  * their order, and no part of one is more than the whole: of a bin, or an error, that
  * rounding made too large, the rest goes.
  */
-static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd, double factor) {
+static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd,
+                      double factor) {
     uint64_t left = *references = (uint64_t)llround((double)*references * factor);
     if (invalidated) {
         *invalidated = (uint64_t)llround((double)*invalidated * factor);
@@ -362,7 +366,8 @@ static int fill_rows(struct sampled_engine *engine, struct rsc_profile *profile)
     return 0;
 }
 
-static void describe(const struct sampled_engine *engine, const struct rsc_sampler_counts *counts, char *text, size_t room) {
+static void describe(const struct sampled_engine *engine, const struct rsc_sampler_counts *counts, char *text,
+                     size_t room) {
     const struct rsc_sampler_options *sampler = &engine->wanted.sampler;
     char order[40] = "sequential", period[64], sketch[64] = "";
     if (sampler->order == RSC_ORDER_PARALLEL) snprintf(order, sizeof order, "parallel");
@@ -371,8 +376,8 @@ static void describe(const struct sampled_engine *engine, const struct rsc_sampl
     else snprintf(period, sizeof period, "1 in %.0f to %.0f", engine->first_period, counts->period);
     if (engine->sum.sketched)
         snprintf(sketch, sizeof sketch, ", %llu of them sketched", (unsigned long long)engine->sum.sketched);
-    snprintf(text, room, "references at random, %s, seed %llu, %s order, %llu samples%s; %.3g %% analysed; %g %% bars", period,
-             (unsigned long long)engine->options.seed, order, (unsigned long long)engine->sum.samples, sketch,
+    snprintf(text, room, "references at random, %s, seed %llu, %s order, %llu samples%s; %.3g %% analysed; %g %% bars",
+             period, (unsigned long long)engine->options.seed, order, (unsigned long long)engine->sum.samples, sketch,
              counts->references ? 100 * (double)counts->analysed / (double)counts->references : 0,
              engine->options.confidence);
 }
@@ -380,19 +385,22 @@ static void describe(const struct sampled_engine *engine, const struct rsc_sampl
 static void tell(const struct sampled_engine *engine, const struct rsc_sampler_counts *counts) {
     const struct rsc_error_bound *bound = &engine->wanted.bound;
     double size = rsc_sampled_sum_size(&engine->sum), error = rsc_plan_error(bound, size);
-    rsc_log_line(engine->options.log, RSC_LOG_INFO, "sampled: %llu samples, %.1f %% of references analysed, %llu sketched",
+    rsc_log_line(engine->options.log, RSC_LOG_INFO,
+                 "sampled: %llu samples, %.1f %% of references analysed, %llu sketched",
                  (unsigned long long)engine->sum.samples,
                  counts->references ? 100 * (double)counts->analysed / (double)counts->references : 0,
                  (unsigned long long)engine->sum.sketched);
     if (engine->sum.thread_count < RSC_THREAD_ROWS_MAX) /* else there may be more */
         rsc_core_groups_warn(&engine->groups, engine->sum.thread_count, engine->options.log);
     if (counts->lost_logs)
-        rsc_log_line(engine->options.log, RSC_LOG_WARNING, "sampled: a thread fell a whole log of writes behind %llu times",
+        rsc_log_line(engine->options.log, RSC_LOG_WARNING,
+                     "sampled: a thread fell a whole log of writes behind %llu times",
                      (unsigned long long)counts->lost_logs);
     if (engine->options.error > 0 && error > bound->error * 1.0001)
-        rsc_log_line(engine->options.log, RSC_LOG_WARNING,
-                     "sampled: the trace is too short for --error %g: what was drawn is worth %.0f samples, an error of %.2g",
-                     bound->error, size, error);
+        rsc_log_line(
+            engine->options.log, RSC_LOG_WARNING,
+            "sampled: the trace is too short for --error %g: what was drawn is worth %.0f samples, an error of %.2g",
+            bound->error, size, error);
 }
 
 static int sampled_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {

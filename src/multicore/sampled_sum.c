@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/statistics.h"
-#include "distance/accumulate.h"
+#include "estimate/statistics.h"
+#include "distance/count/accumulate.h"
 
 int rsc_sampled_sum_init(struct rsc_sampled_sum *sum, double confidence, uint64_t rd_cap, uint32_t bins_per_octave) {
     size_t fine = rsc_bins_count(RSC_BINS_FINE);
@@ -33,8 +33,8 @@ int rsc_sampled_sum_init(struct rsc_sampled_sum *sum, double confidence, uint64_
 }
 
 void rsc_sampled_sum_free(struct rsc_sampled_sum *sum) {
-    double *arrays[] = {sum->rd, sum->ri, sum->rd_least, sum->rd_most, sum->certain, sum->maybe, sum->given_up,
-                        sum->rd_binned, sum->ri_binned};
+    double *arrays[] = {sum->rd,    sum->ri,       sum->rd_least,  sum->rd_most,  sum->certain,
+                        sum->maybe, sum->given_up, sum->rd_binned, sum->ri_binned};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     for (uint32_t i = 0; i < sum->thread_count; i++) free(sum->threads[i].rd);
     free(sum->threads);
@@ -61,7 +61,8 @@ int rsc_sampled_sum_see_thread(struct rsc_sampled_sum *sum, uint32_t number) {
 
 /* A distance that is only known to within `off`. */
 static void count_around(struct rsc_sampled_sum *sum, double distance, double off, double weight) {
-    uint32_t least = rsc_bin_of_fine((uint64_t)fmax(0, distance - off)), most = rsc_bin_of_fine((uint64_t)(distance + off));
+    uint32_t least = rsc_bin_of_fine((uint64_t)fmax(0, distance - off)),
+             most = rsc_bin_of_fine((uint64_t)(distance + off));
     sum->rd_least[least] += weight;
     sum->rd_most[most] += weight;
     if (least == most) sum->certain[least] += weight;
@@ -145,8 +146,11 @@ static int draw_curve(const struct rsc_sampled_sum *sum, struct rsc_profile *pro
         uint32_t bin = rsc_bin_of_fine(point->lines);
         bin += rsc_bin_lo(RSC_BINS_FINE, bin) != point->lines; /* the last point, inside of a bin that hits */
         point->miss_ratio = known > 0 ? within((rd[bin] + sum->capped + always + pruned) / known) : 1;
-        rsc_wilson(sum->weight > 0 ? within((least[bin] + given_up[bin] + always) / sum->weight) : 0, size, sum->z, &low, &unused);
-        rsc_wilson(sum->weight > 0 ? within((most[bin] + always + pruned + sum->outcome[RSC_SAMPLE_CENSORED]) / sum->weight) : 1,
+        rsc_wilson(sum->weight > 0 ? within((least[bin] + given_up[bin] + always) / sum->weight) : 0, size, sum->z,
+                   &low, &unused);
+        rsc_wilson(sum->weight > 0
+                       ? within((most[bin] + always + pruned + sum->outcome[RSC_SAMPLE_CENSORED]) / sum->weight)
+                       : 1,
                    size, sum->z, &unused, &high);
         point->low = fmin(low, point->miss_ratio);
         point->high = fmax(high, point->miss_ratio);
@@ -210,8 +214,10 @@ static void spread_out(const double *count, struct rsc_histogram *into, uint64_t
 }
 
 static void fill_totals(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
-    struct rounding rounding = {0, sum->weight > 0 ? (double)profile->references / sum->weight : 0, 0, profile->references};
-    for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) profile->rd.count[bin] = next_count(&rounding, sum->rd[bin]);
+    struct rounding rounding = {0, sum->weight > 0 ? (double)profile->references / sum->weight : 0, 0,
+                                profile->references};
+    for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++)
+        profile->rd.count[bin] = next_count(&rounding, sum->rd[bin]);
     profile->rd_cap = sum->rd_cap;
     profile->rd_capped = next_count(&rounding, sum->capped);
     profile->invalidated = next_count(&rounding, sum->outcome[RSC_SAMPLE_INVALIDATED]);
@@ -258,8 +264,10 @@ static int fill_threads(const struct rsc_sampled_sum *sum, struct rsc_profile *p
         row->pid = from->pid;
         row->tid = from->tid;
         row->references = from->references;
-        struct rounding rounding = {0, from->weight > 0 ? (double)from->references / from->weight : 0, 0, from->references};
-        for (uint32_t bin = 0; bin < row->rd.bin_count; bin++) row->rd.count[bin] = next_count(&rounding, from->rd[bin]);
+        struct rounding rounding = {0, from->weight > 0 ? (double)from->references / from->weight : 0, 0,
+                                    from->references};
+        for (uint32_t bin = 0; bin < row->rd.bin_count; bin++)
+            row->rd.count[bin] = next_count(&rounding, from->rd[bin]);
         row->invalidated = next_count(&rounding, from->invalidated);
     }
     return 0;

@@ -1,5 +1,5 @@
 /*
- * sampled_sum.h - from finished samples (runtime/sampler.h) of one model to a profile of
+ * sampled_sum.h - from finished samples (runtime/sampler/sampler.h) of one model to a profile of
  * all references, with error bars.
  *
  * A sample stands for `weight` references, the period it was drawn with. Shares are
@@ -20,7 +20,7 @@
 #define RSC_MULTICORE_SAMPLED_SUM_H
 
 #include "profile/profile_model.h"
-#include "runtime/sampler.h"
+#include "runtime/sampler/sampler.h"
 
 struct rsc_sampled_row {
     double weight, invalidated, *rd; /* RSC_BINS_COARSE */

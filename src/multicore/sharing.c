@@ -193,7 +193,8 @@ static int fill_line(const struct rsc_sharing_names *names, struct rsc_sharing_l
 int rsc_sharing_fill(struct rsc_sharing *sharing, const struct rsc_sharing_names *names, struct rsc_profile *profile,
                      uint64_t objects[RSC_SHARING_LINES_KEPT]) {
     struct rsc_space_saving *table = &sharing->table;
-    if (table->tally.failed || sharing->cells.tally.failed || fill_cells(sharing, names, profile) < 0) return RSC_ENOMEM;
+    if (table->tally.failed || sharing->cells.tally.failed || fill_cells(sharing, names, profile) < 0)
+        return RSC_ENOMEM;
     struct ranked *list = rank(table, 0);
     if (!list) return RSC_ENOMEM;
     uint32_t kept = table->used < RSC_SHARING_LINES_KEPT ? table->used : RSC_SHARING_LINES_KEPT;

@@ -2,7 +2,7 @@
  * sharing.h - who takes lines from whom: the sharing matrix, and the lines that are
  * taken falsely, by writes to other bytes than those their holder used.
  *
- * Both are tables of fixed size by the space-saving rule (distance/space_saving.h), but
+ * Both are tables of fixed size by the space-saving rule (distance/count/space_saving.h), but
  * for the first stacks, whose cells are an array.
  * A row of the matrix is for two stacks, one of the lines for an address; what is
  * counted there are times a line was taken and misses that came of it, true and
@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "distance/space_saving.h"
+#include "distance/count/space_saving.h"
 #include "profile/profile_model.h"
 
 #define RSC_SHARING_CELLS 8192u /* 90 stacks that all share with all */
@@ -69,10 +69,8 @@ struct rsc_taking {
 /* Counts in the cell of two stacks. */
 void rsc_sharing_count_cell(struct rsc_sharing *sharing, uint32_t by, uint32_t from, uint32_t what);
 static inline void rsc_sharing_count(struct rsc_sharing *sharing, uint32_t by, uint32_t from, uint32_t what) {
-    if (__builtin_expect((by | from) < RSC_SHARING_FEW, 1))
-        sharing->few[by][from][what]++;
-    else
-        rsc_sharing_count_cell(sharing, by, from, what);
+    if (__builtin_expect((by | from) < RSC_SHARING_FEW, 1)) sharing->few[by][from][what]++;
+    else rsc_sharing_count_cell(sharing, by, from, what);
 }
 
 /* A line is taken falsely, or a stack comes back to one that was: the table by line. */
@@ -88,7 +86,8 @@ static inline int rsc_sharing_take(struct rsc_sharing *sharing, const struct rsc
 }
 
 /* Stack `from` comes back to a line that `by` had taken. */
-static inline void rsc_sharing_miss(struct rsc_sharing *sharing, uint64_t line, uint32_t by, uint32_t from, int is_false) {
+static inline void rsc_sharing_miss(struct rsc_sharing *sharing, uint64_t line, uint32_t by, uint32_t from,
+                                    int is_false) {
     rsc_sharing_count(sharing, by, from, is_false ? RSC_SHARING_FALSE_MISSED : RSC_SHARING_MISSED);
     if (is_false) rsc_sharing_miss_falsely(sharing, line);
 }

@@ -68,10 +68,8 @@ int rsc_profiles_save(struct rsc_profile *const *profiles, size_t count, const c
     size_t text_bytes = 0, file_bytes = 0;
     int rc = rsc_profiles_json_text(profiles, count, &text, &text_bytes, error);
     if (rc) return rc;
-    if (text_bytes > FILE_MAX_BYTES)
-        rc = rsc_fail(error, RSC_ELIMIT, "%s: the profile is larger than 1 GiB", path);
-    else
-        rc = pack(text, text_bytes, &file, &file_bytes, error);
+    if (text_bytes > FILE_MAX_BYTES) rc = rsc_fail(error, RSC_ELIMIT, "%s: the profile is larger than 1 GiB", path);
+    else rc = pack(text, text_bytes, &file, &file_bytes, error);
     if (!rc) rc = rsc_output_whole(path, file, file_bytes, keep_old, error);
     free(text);
     free(file);

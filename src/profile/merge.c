@@ -69,8 +69,8 @@ static int join_rows(struct rsc_profile *merged, const struct rsc_profile *a, co
     for (size_t i = 0; i < b->phase_count; i++)
         copy_phase(&merged->phases[a->phase_count + i], &b->phases[i], a->references);
     if ((rc = rsc_kinds_join(merged, a, b)) || (rc = rsc_lines_join(merged, a, b)) ||
-        (rc = rsc_sharing_join(merged, a, b)) ||
-        (rc = rsc_requests_join(merged, a, b)) || (rc = rsc_modules_join(merged, a, b)))
+        (rc = rsc_sharing_join(merged, a, b)) || (rc = rsc_requests_join(merged, a, b)) ||
+        (rc = rsc_modules_join(merged, a, b)))
         return rc;
     return rsc_profile_join_rows(merged, a, b);
 }
@@ -145,7 +145,8 @@ static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const
     struct rsc_made *made = &merged->made;
     if (join_parts(&made->by, a->by, b->by, "+") || join_parts(&made->source, a->source, b->source, "+") ||
         join_text(&made->model, a->model, b->model, NULL) ||
-        ((a->modelled || b->modelled) && join_parts(&made->modelled, a->modelled, b->modelled, "; ")) || join_sampling(&made->sampling, a->sampling, b->sampling))
+        ((a->modelled || b->modelled) && join_parts(&made->modelled, a->modelled, b->modelled, "; ")) ||
+        join_sampling(&made->sampling, a->sampling, b->sampling))
         return RSC_ENOMEM;
     if (same_command(a->command, b->command) && rsc_profile_set_command(merged, a->command)) return RSC_ENOMEM;
     made->line_bytes = a->line_bytes;
@@ -156,8 +157,11 @@ static int join_made(struct rsc_profile *merged, const struct rsc_made *a, const
     made->coverage = a->coverage == b->coverage ? a->coverage : NAN;
     if (a->watching.is_known && b->watching.is_known) {
         const struct rsc_watch_costs *one = &a->watching, *other = &b->watching;
-        made->watching = (struct rsc_watch_costs){1, one->handler_seconds + other->handler_seconds, one->samples + other->samples,
-                                                  one->traps + other->traps, one->dropped + other->dropped,
+        made->watching = (struct rsc_watch_costs){1,
+                                                  one->handler_seconds + other->handler_seconds,
+                                                  one->samples + other->samples,
+                                                  one->traps + other->traps,
+                                                  one->dropped + other->dropped,
                                                   one->censored + other->censored};
     }
     return 0;

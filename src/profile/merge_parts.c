@@ -85,7 +85,7 @@ const char *rsc_profile_merge_loses(const struct rsc_profile *a, const struct rs
                                          "lines", "--bins and lines", "kinds and lines", "--bins, kinds and lines"};
     int bins = a->bins_per_octave != b->bins_per_octave;
     int kinds = (a->kind_count || b->kind_count) && !both_have(a->kind_count, a, b->kind_count, b);
-    int lines = (a->lines_at_bytes || b->lines_at_bytes) &&
-                !both_have(a->lines_at_bytes != 0, a, b->lines_at_bytes != 0, b);
+    int lines =
+        (a->lines_at_bytes || b->lines_at_bytes) && !both_have(a->lines_at_bytes != 0, a, b->lines_at_bytes != 0, b);
     return words[bins | kinds << 1 | lines << 2];
 }

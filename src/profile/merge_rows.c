@@ -155,7 +155,9 @@ static uint32_t new_id(const struct renamed *renamed, uint32_t context) {
     return context == RSC_NO_CONTEXT ? RSC_NO_CONTEXT : renamed->ids[context];
 }
 
-static uint32_t new_loop(const struct renamed *renamed, const struct rsc_place *place) { return renamed->loops[place->loop]; }
+static uint32_t new_loop(const struct renamed *renamed, const struct rsc_place *place) {
+    return renamed->loops[place->loop];
+}
 
 static int same_loop(const void *left, const void *right) {
     const struct rsc_loop_row *a = left, *b = right;
@@ -172,7 +174,8 @@ static int join_loops(struct rsc_profile *merged, const struct rsc_profile *cons
         for (size_t i = 0; i < from[p]->loop_count && !rc; i++) {
             const struct rsc_loop_row *row = &from[p]->loops[i];
             struct source_row source = {row, {renamed[p].loops[row->parent], 0}, 0};
-            renamed[p].loops[i + 1] = 1 + joint_add(&joint, source, hash_number(source.contexts[0], hash_place(&row->place, 0)));
+            renamed[p].loops[i + 1] =
+                1 + joint_add(&joint, source, hash_number(source.contexts[0], hash_place(&row->place, 0)));
         }
     }
     if (!rc) rc = rsc_profile_set_loops(merged, joint.target_count);
@@ -267,7 +270,8 @@ static void merge_sources(struct rsc_pair_row *to, const struct rsc_pair_row *ro
     double before = sum_of_sources(to) > 0 ? (double)to->references : 0, more = (double)row->references;
     if (!(sum_of_sources(row) > 0)) return;
     if (!(before + more > 0)) more = 1;
-    for (int i = 0; i < RSC_SOURCES; i++) to->sources[i] = (to->sources[i] * before + row->sources[i] * more) / (before + more);
+    for (int i = 0; i < RSC_SOURCES; i++)
+        to->sources[i] = (to->sources[i] * before + row->sources[i] * more) / (before + more);
 }
 
 static int add_pair(struct rsc_pair_row *to, const struct source_row *source, int is_first) {
@@ -365,8 +369,7 @@ int rsc_profile_join_rows(struct rsc_profile *merged, const struct rsc_profile *
     struct renamed renamed[2] = {{NULL, NULL}, {NULL, NULL}};
     int rc;
     if (!(rc = join_loops(merged, from, renamed)) && !(rc = join_contexts(merged, from, renamed)) &&
-        !(rc = join_code(merged, from, renamed)) &&
-        !(rc = join_pairs(merged, from, renamed)))
+        !(rc = join_code(merged, from, renamed)) && !(rc = join_pairs(merged, from, renamed)))
         rc = join_objects(merged, from, renamed);
     for (int p = 0; p < 2; p++) {
         free(renamed[p].ids);

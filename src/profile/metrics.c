@@ -37,7 +37,8 @@ double rsc_profile_accuracy(const struct rsc_profile *a, const struct rsc_profil
     if (total[0] == 0 || total[1] == 0) return total[0] == total[1];
     double rest[2];
     for (int side = 0; side < 2; side++)
-        rest[side] = ((double)sides[side]->references - (double)rsc_histogram_total(&sides[side]->rd_binned)) / total[side];
+        rest[side] =
+            ((double)sides[side]->references - (double)rsc_histogram_total(&sides[side]->rd_binned)) / total[side];
     apart = fabs(rest[0] - rest[1]);
     for (uint32_t bin = without_zero ? 1 : 0; bin < a->rd_binned.bin_count; bin++)
         apart += fabs((double)a->rd_binned.count[bin] / total[0] - (double)b->rd_binned.count[bin] / total[1]);
@@ -141,7 +142,8 @@ void rsc_histogram_octave_shares(const struct rsc_histogram *histogram, double s
     for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
         if (!histogram->count[bin]) continue;
         uint64_t lo = rsc_bin_lo(histogram->bins, bin);
-        uint32_t octave = lo ? 63 - (uint32_t)__builtin_clzll(lo) : 0, place = octave < FIRST_OCTAVE ? 0 : octave - FIRST_OCTAVE + 1;
+        uint32_t octave = lo ? 63 - (uint32_t)__builtin_clzll(lo) : 0,
+                 place = octave < FIRST_OCTAVE ? 0 : octave - FIRST_OCTAVE + 1;
         shares[place < RSC_OCTAVE_SHARES ? place : RSC_OCTAVE_SHARES - 1] += (double)histogram->count[bin] / total;
     }
 }

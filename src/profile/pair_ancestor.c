@@ -11,13 +11,16 @@
 
 /* ---- loops ---- */
 
-static uint32_t loop_parent(const struct rsc_profile *profile, uint32_t loop) { return profile->loops[loop - 1].parent; }
+static uint32_t loop_parent(const struct rsc_profile *profile, uint32_t loop) {
+    return profile->loops[loop - 1].parent;
+}
 
 static int same_text(const char *a, const char *b) { return a && b && !strcmp(a, b); }
 
 int rsc_loop_same(const struct rsc_profile *profile, uint32_t a, uint32_t b) {
     const struct rsc_place *x = &profile->loops[a - 1].place, *y = &profile->loops[b - 1].place;
-    return a == b || (x->line && x->line == y->line && same_text(x->file, y->file) && same_text(x->function, y->function));
+    return a == b ||
+           (x->line && x->line == y->line && same_text(x->file, y->file) && same_text(x->function, y->function));
 }
 
 uint32_t rsc_loop_around(const struct rsc_profile *profile, uint32_t loop, uint32_t *context) {
@@ -32,7 +35,8 @@ uint32_t rsc_loop_around(const struct rsc_profile *profile, uint32_t loop, uint3
 /* ---- paths ---- */
 
 /* The outermost loop of the first function with one on the path that leads from a call, `site`, to an end. 0: none. */
-static uint32_t loop_below(const struct rsc_profile *profile, const struct rsc_place *end, uint32_t context, uint32_t site) {
+static uint32_t loop_below(const struct rsc_profile *profile, const struct rsc_place *end, uint32_t context,
+                           uint32_t site) {
     uint32_t loop = end->loop;
     for (; context != site; context = profile->contexts[context].parent)
         if (profile->contexts[context].place.loop) loop = profile->contexts[context].place.loop;

@@ -183,8 +183,9 @@ static int read_profile(struct rsc_loader *loader, const json_t *root, struct rs
         rc = rsc_load_bad(loader, "ri sums to more than references");
         goto fail;
     }
-    if ((rc = rsc_load_bars(loader, root, profile)) || (rc = read_mrc(loader, root, profile)) || (rc = rsc_load_requests(loader, root, profile)) ||
-        (rc = read_extra_bins(loader, root, profile)) || (rc = rsc_load_rows(loader, root, profile)))
+    if ((rc = rsc_load_bars(loader, root, profile)) || (rc = read_mrc(loader, root, profile)) ||
+        (rc = rsc_load_requests(loader, root, profile)) || (rc = read_extra_bins(loader, root, profile)) ||
+        (rc = rsc_load_rows(loader, root, profile)))
         goto fail;
     if (rsc_profile_seal(profile)) {
         rc = rsc_load_no_memory(loader);
@@ -236,8 +237,8 @@ static size_t count_values(const char *text, size_t bytes) {
     return values;
 }
 
-int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles,
-                       size_t *count, struct rsc_error *error) {
+int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles, size_t *count,
+                       struct rsc_error *error) {
     struct rsc_loader loader = {.name = name, .error = error, .rows_left = ROWS_MAX};
     json_error_t problem;
     if (count_values(text, bytes) > VALUES_MAX)

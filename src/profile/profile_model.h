@@ -36,11 +36,12 @@ struct rsc_made {
     char *source;   /* "trace", "qemu", "asm", "perf", "api" */
     char *model;    /* "single", "private", "shared", "requests" */
     char *sampling; /* what was sampled and how; NULL: nothing */
-    char *modelled; /* what the references are that were not observed themselves, and of what they are a model; NULL: nothing */
+    char *
+        modelled; /* what the references are that were not observed themselves, and of what they are a model; NULL: nothing */
     char **command; /* argv, NULL-terminated; NULL: none */
     uint64_t line_bytes;
     uint64_t threads, workers;
-    double seconds;  /* wall time, first decoded reference to final histogram */
+    double seconds; /* wall time, first decoded reference to final histogram */
     double overhead; /* slowdown of the target; NaN: not measured */
     double coverage; /* share of the target's work seen, 0..1; NaN: not measured */
     struct rsc_watch_costs watching; /* in JSON a part of `overhead` */
@@ -68,7 +69,7 @@ struct rsc_phase_row {
 struct rsc_kind_row {
     const char *kind; /* "read", "write" or "fetch" */
     uint64_t references, cold, invalidated;
-    struct rsc_histogram rd;      /* RSC_BINS_COARSE, as in every row */
+    struct rsc_histogram rd; /* RSC_BINS_COARSE, as in every row */
     struct rsc_histogram rd_fine; /* RSC_BINS_FINE; in both, distances >= rd_cap are in the bin of rd_cap */
 };
 
@@ -78,7 +79,7 @@ struct rsc_place {
     char *function; /* demangled */
     char *file;
     uint32_t line; /* 0: not known */
-    char *module;  /* the mapped file pc lies in */
+    char *module; /* the mapped file pc lies in */
     uint64_t offset; /* pc as the module's own file numbers its addresses, the same in every run; 0: not known. Saved
                       * where no line is known */
     uint32_t loop; /* 1 + index into the profile's loops: the innermost it is in; 0: in none, or not known */
@@ -91,8 +92,8 @@ struct rsc_place {
  */
 struct rsc_loop_row {
     struct rsc_place place; /* its header: the pc it is entered at, the line it begins with */
-    uint32_t parent;        /* 1 + index of the loop around it, which comes before it; 0: none */
-    uint32_t depth;         /* loops of the function around it, itself included: from 1 */
+    uint32_t parent; /* 1 + index of the loop around it, which comes before it; 0: none */
+    uint32_t depth; /* loops of the function around it, itself included: from 1 */
 };
 
 #define RSC_NO_CONTEXT UINT32_MAX
@@ -109,7 +110,7 @@ struct rsc_loop_row {
  */
 struct rsc_stride {
     uint64_t bytes;
-    uint64_t same, seen;   /* seen 0: not known */
+    uint64_t same, seen; /* seen 0: not known */
     uint32_t access_bytes; /* of the last access that was looked at */
 };
 
@@ -129,20 +130,21 @@ struct rsc_pair_row {
     uint32_t use_context, reuse_context; /* index into contexts, or RSC_NO_CONTEXT */
     uint64_t references, error;
     struct rsc_histogram rd;
-    char *object;            /* what one of its farthest reuses lay in; NULL: not known. Owned */
+    char *object; /* what one of its farthest reuses lay in; NULL: not known. Owned */
     const char *object_kind; /* as in rsc_object_row; NULL: not known */
     uint32_t object_context; /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
-    double latency;          /* mean cycles that the reuse took; 0: not measured */
+    double latency; /* mean cycles that the reuse took; 0: not measured */
     uint64_t latency_samples; /* the mean is of so many; 0: not known */
-    double sources[RSC_SOURCES]; /* shares of its reuses by where their data came from; they sum to 1, or all are 0: not measured */
+    double sources
+        [RSC_SOURCES]; /* shares of its reuses by where their data came from; they sum to 1, or all are 0: not measured */
 };
 
 /* A thing in memory: all heap blocks of one allocation site, a global, a thread's stack, a mapped file. */
 struct rsc_object_row {
-    char *name;       /* "array allocated at solver.c:88", "grid", "stack of thread 17" */
+    char *name; /* "array allocated at solver.c:88", "grid", "stack of thread 17" */
     const char *kind; /* "heap", "global", "stack", "file" or "other" */
-    uint64_t bytes;   /* most that were live at once, summed over blocks */
-    uint64_t blocks;  /* how many there were */
+    uint64_t bytes; /* most that were live at once, summed over blocks */
+    uint64_t blocks; /* how many there were */
     uint32_t context; /* of the allocation, or RSC_NO_CONTEXT */
     uint64_t references, cold, invalidated, error;
     struct rsc_histogram rd;
@@ -156,9 +158,9 @@ struct rsc_object_row {
  */
 struct rsc_line_row {
     uint64_t address;
-    char *object;            /* what lay there when it last missed; NULL: not known. Owned */
+    char *object; /* what lay there when it last missed; NULL: not known. Owned */
     const char *object_kind; /* as in rsc_object_row; NULL: not known */
-    uint32_t context;        /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
+    uint32_t context; /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
     uint64_t misses, error;
     uint64_t references, cold;
     struct rsc_histogram rd; /* RSC_BINS_COARSE */
@@ -172,10 +174,10 @@ struct rsc_line_row {
  */
 struct rsc_request_bytes {
     uint64_t requested; /* sum of the sizes of all requests: total(rd) + cold */
-    uint64_t cold;      /* of first requests */
+    uint64_t cold; /* of first requests */
     uint64_t footprint; /* most bytes that all objects had together */
     struct rsc_histogram rd; /* RSC_BINS_FINE; bytes requested by RD. Not allocated: no profile of requests */
-    double *miss_ratio;      /* [mrc_count], beside mrc: bytes missed / bytes requested; derived. Owned */
+    double *miss_ratio; /* [mrc_count], beside mrc: bytes missed / bytes requested; derived. Owned */
 };
 
 /*
@@ -188,7 +190,7 @@ struct rsc_request_bytes {
  */
 struct rsc_sharing_row {
     uint64_t by_pid, by_tid, from_pid, from_tid;
-    uint64_t taken, false_taken;   /* false_taken of taken */
+    uint64_t taken, false_taken; /* false_taken of taken */
     uint64_t misses, false_misses; /* false_misses of misses */
     uint64_t error; /* at most so many more of taken + misses were not told apart from other cells */
 };
@@ -197,7 +199,7 @@ struct rsc_sharing_row {
 struct rsc_sharing_user {
     uint64_t pid, tid;
     uint32_t first_byte, last_byte; /* of those it used or wrote, the first and the last */
-    uint64_t taken;                 /* times it took the line falsely */
+    uint64_t taken; /* times it took the line falsely */
 };
 
 /* Who took it from whom, by code. */
@@ -209,17 +211,17 @@ struct rsc_sharing_place {
 /* A line that was taken falsely. */
 struct rsc_false_sharing_row {
     uint64_t address;
-    char *object;            /* what lay there when it was first taken; NULL: not known. Owned */
+    char *object; /* what lay there when it was first taken; NULL: not known. Owned */
     const char *object_kind; /* as in rsc_object_row; NULL: not known */
-    uint32_t context;        /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
-    uint64_t taken, misses;  /* both false ones only */
-    uint64_t error;          /* at most so many more of taken + misses may be this line's */
+    uint32_t context; /* of a heap block's allocation, or RSC_NO_CONTEXT; not saved */
+    uint64_t taken, misses; /* both false ones only */
+    uint64_t error; /* at most so many more of taken + misses may be this line's */
     struct rsc_sharing_user *users; /* owned; the first that were seen */
     size_t user_count;
     struct rsc_sharing_place *places; /* owned; most taken first */
     size_t place_count;
 };
-#define RSC_SHARING_USERS_MAX 8u  /* of a line */
+#define RSC_SHARING_USERS_MAX 8u /* of a line */
 #define RSC_SHARING_PLACES_MAX 4u /* of a line */
 
 /* A node of the tree of call paths: a call site, and the node of its caller. */
@@ -249,13 +251,13 @@ struct rsc_profile {
     uint64_t last_touch, pruned, censored;
 
     struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
-    uint64_t rd_cap;             /* distances >= this are told apart no further; 0: no cap */
-    uint64_t rd_capped;          /* references with RD >= rd_cap, which are NOT in rd */
+    uint64_t rd_cap; /* distances >= this are told apart no further; 0: no cap */
+    uint64_t rd_capped; /* references with RD >= rd_cap, which are NOT in rd */
 
     /* Sampled profiles: where the count of each bin of rd lies. Not allocated where nothing is uncertain. */
     struct rsc_histogram rd_low, rd_high;
 
-    uint32_t bins_per_octave;                  /* 0, or the binning of the two below */
+    uint32_t bins_per_octave; /* 0, or the binning of the two below */
     struct rsc_histogram rd_binned, ri_binned; /* distances >= rd_cap are in the bin of rd_cap */
 
     struct rsc_thread_row *threads; /* owned */
@@ -267,7 +269,7 @@ struct rsc_profile {
     size_t kind_count;
 
     uint64_t lines_at_bytes; /* cache size of the rows below; 0: not asked for */
-    uint64_t lines_asked;    /* how many rows were wanted */
+    uint64_t lines_asked; /* how many rows were wanted */
     struct rsc_line_row *lines; /* owned; most certain misses (misses - error) first */
     size_t line_count;
 
@@ -322,9 +324,9 @@ int rsc_profile_set_code(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_pairs(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_objects(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count); /* no histograms */
-int rsc_profile_set_loops(struct rsc_profile *profile, size_t count);    /* no histograms */
+int rsc_profile_set_loops(struct rsc_profile *profile, size_t count); /* no histograms */
 
-int rsc_profile_set_modules(struct rsc_profile *profile, size_t count);  /* no histograms */
+int rsc_profile_set_modules(struct rsc_profile *profile, size_t count); /* no histograms */
 
 /* Makes modules of the mappings that have a build id or that a place names. Returns 0 or RSC_ENOMEM. */
 int rsc_profile_take_modules(struct rsc_profile *profile);
@@ -338,7 +340,7 @@ int rsc_module_same_build(const struct rsc_module_row *a, const struct rsc_modul
 /* A build id as lower-case digits, "" where it is not known. */
 #define RSC_BUILD_ID_TEXT 65
 void rsc_module_id_text(const struct rsc_module_row *module, char text[RSC_BUILD_ID_TEXT]);
-int rsc_profile_set_sharing(struct rsc_profile *profile, size_t count);  /* the same */
+int rsc_profile_set_sharing(struct rsc_profile *profile, size_t count); /* the same */
 int rsc_profile_set_false_sharing(struct rsc_profile *profile, size_t count);
 /* `users` and `places` are at most RSC_SHARING_..._MAX. */
 int rsc_false_sharing_set(struct rsc_false_sharing_row *row, size_t users, size_t places);
@@ -352,7 +354,9 @@ extern const char *const rsc_kind_names[RSC_KIND_NAMES];
 
 /* Makes it a profile of requests: allocates requests.rd. Returns 0 or RSC_ENOMEM. */
 int rsc_profile_set_requests(struct rsc_profile *profile);
-static inline int rsc_profile_is_requests(const struct rsc_profile *profile) { return profile->requests.rd.count != NULL; }
+static inline int rsc_profile_is_requests(const struct rsc_profile *profile) {
+    return profile->requests.rd.count != NULL;
+}
 
 /* The largest cache that makes a difference, in lines: one more than the largest distance there can be. */
 static inline uint64_t rsc_profile_footprint(const struct rsc_profile *profile) {
@@ -406,8 +410,8 @@ int rsc_profiles_save(struct rsc_profile *const *profiles, size_t count, const c
                       struct rsc_error *error);
 
 /* rsc_profiles_load() for JSON text in memory; `name` stands in messages. */
-int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles,
-                       size_t *count, struct rsc_error *error);
+int rsc_profiles_parse(const char *text, size_t bytes, const char *name, struct rsc_profile ***profiles, size_t *count,
+                       struct rsc_error *error);
 
 /*
  * Adds the counts of `from` to `into`, as if the second run had followed the

@@ -75,7 +75,8 @@ int rsc_load_requests(struct rsc_loader *loader, const json_t *root, struct rsc_
     int rc, wanted = profile->made.model && !strcmp(profile->made.model, "requests");
     if (!wanted) return object ? rsc_load_bad(loader, "requests must not be there: made.model is not requests") : 0;
     if (!json_is_object(object)) return rsc_load_bad(loader, "requests is missing or no object");
-    if (profile->made.line_bytes != 1) return rsc_load_bad(loader, "made.line must be 1: requests are counted in bytes");
+    if (profile->made.line_bytes != 1)
+        return rsc_load_bad(loader, "made.line must be 1: requests are counted in bytes");
     if (profile->rd_cap) return rsc_load_bad(loader, "max_distance must not be there: made.model is requests");
     if (rsc_profile_set_requests(profile)) return rsc_load_no_memory(loader);
     if ((rc = rsc_load_u64(loader, object, "bytes", RSC_LOAD_COUNT_MAX, &bytes->requested)) ||

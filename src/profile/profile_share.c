@@ -54,6 +54,7 @@ void rsc_profile_forget_origin(struct rsc_profile *profile) {
     for (size_t i = 0; i < profile->false_sharing_count; i++) {
         struct rsc_false_sharing_row *row = &profile->false_sharing[i];
         cut_folders_within(row->object);
-        for (size_t k = 0; k < row->place_count; k++) cut_place(&row->places[k].writer), cut_place(&row->places[k].victim);
+        for (size_t k = 0; k < row->place_count; k++)
+            cut_place(&row->places[k].writer), cut_place(&row->places[k].victim);
     }
 }

@@ -7,7 +7,7 @@
 
 #include <reusescope/error.h>
 
-#include "base/statistics.h"
+#include "estimate/statistics.h"
 
 /* Sums of probabilities that should be whole numbers miss them by less than this share. */
 #define ROUNDING 1e-9
@@ -153,8 +153,8 @@ double rsc_ri_model_lines_within(const struct rsc_ri_model *model, uint64_t inte
 }
 
 double rsc_ri_model_footprint(const struct rsc_ri_model *model, uint64_t window) {
-    double missing = tails_excess(&model->ri, window) + tails_excess(&model->first, window) +
-                     tails_excess(&model->last, window);
+    double missing =
+        tails_excess(&model->ri, window) + tails_excess(&model->first, window) + tails_excess(&model->last, window);
     return model->lines - missing / ((double)(model->references - window) + 1);
 }
 
@@ -223,7 +223,8 @@ static void counts_from_misses(struct rsc_histogram *rd, const double *misses, u
 static double normal_below(double x, double mean, double sd) { return 0.5 * erfc((mean - x) / (sd * M_SQRT2)); }
 
 /* Adds weight * Binomial(trials, p) to mass[bin of the value], bins below `bins`. */
-static void add_binomial(double *mass, struct rsc_bins layout, uint32_t bins, double weight, uint64_t trials, double p) {
+static void add_binomial(double *mass, struct rsc_bins layout, uint32_t bins, double weight, uint64_t trials,
+                         double p) {
     double mean = (double)trials * p, variance = mean * (1 - p);
     if (p <= 0 || p >= 1 || trials == 0) {
         mass[p > 0 && trials ? bins - 1 : 0] += weight;

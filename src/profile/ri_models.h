@@ -67,9 +67,9 @@ struct rsc_ri_counts {
 /* Tails of a histogram: how many values are above w, and by how much in all. */
 struct rsc_tails {
     const struct rsc_histogram *histogram;
-    uint32_t bins;  /* up to and with the highest that is not empty */
-    double lean;    /* values within a bin exceed its lo by this times what even spread gives; 1 unless known better */
-    double *above;  /* [bin]: values in higher bins; owned, the other two columns behind it */
+    uint32_t bins; /* up to and with the highest that is not empty */
+    double lean; /* values within a bin exceed its lo by this times what even spread gives; 1 unless known better */
+    double *above; /* [bin]: values in higher bins; owned, the other two columns behind it */
     double *excess; /* [bin]: sum of (value - hi of this bin) over higher bins */
     double *within; /* [bin]: sum over k >= 1, k < lo of this bin, of values above k */
 };

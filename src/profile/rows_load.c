@@ -110,7 +110,8 @@ static int load_source(const struct rsc_loader *loader, const json_t *object, st
 }
 
 /* 1 + an index below `end`, 0 where there is no such key or it is null. */
-static int load_loop(const struct rsc_loader *loader, const json_t *object, const char *key, size_t end, uint32_t *loop) {
+static int load_loop(const struct rsc_loader *loader, const json_t *object, const char *key, size_t end,
+                     uint32_t *loop) {
     const json_t *value = json_object_get(object, key);
     uint64_t index;
     *loop = 0;
@@ -123,9 +124,12 @@ static int load_loop(const struct rsc_loader *loader, const json_t *object, cons
 
 int rsc_load_place(const struct rsc_loader *loader, const json_t *object, size_t loops, struct rsc_place *place) {
     int rc;
-    if ((rc = rsc_load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
-    if (json_object_get(object, "offset") && (rc = rsc_load_address(loader, object, "offset", &place->offset))) return rc;
-    if (json_object_get(object, "module") && (rc = rsc_load_text(loader, object, "module", 1, &place->module))) return rc;
+    if ((rc = rsc_load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place)))
+        return rc;
+    if (json_object_get(object, "offset") && (rc = rsc_load_address(loader, object, "offset", &place->offset)))
+        return rc;
+    if (json_object_get(object, "module") && (rc = rsc_load_text(loader, object, "module", 1, &place->module)))
+        return rc;
     return load_loop(loader, object, "loop", loops, &place->loop);
 }
 
@@ -233,8 +237,8 @@ static int load_code(struct rsc_loader *loader, const json_t *root, struct rsc_p
         const json_t *item = json_array_get(list, i);
         struct rsc_code_row *row = &profile->code[i];
         name_row(loader, prefix, "code", i);
-        if ((rc = rsc_load_place(loader, item, profile->loop_count, &row->place)) || (rc = load_inlined(loader, item, row)) ||
-            (rc = load_stride(loader, item, &row->stride)) ||
+        if ((rc = rsc_load_place(loader, item, profile->loop_count, &row->place)) ||
+            (rc = load_inlined(loader, item, row)) || (rc = load_stride(loader, item, &row->stride)) ||
             (rc = load_counts(loader, item, profile,
                               (struct counts){&row->references, &row->cold, &row->invalidated, &row->error, &row->rd})))
             continue;
@@ -274,7 +278,8 @@ static int load_sources(struct rsc_loader *loader, const json_t *item, double *s
 static int load_pair_extras(struct rsc_loader *loader, const json_t *item, struct rsc_pair_row *row) {
     const json_t *kind = json_object_get(item, "object_kind");
     int rc = 0;
-    if (json_object_get(item, "latency") && (rc = rsc_load_double(loader, item, "latency", 1e15, &row->latency))) return rc;
+    if (json_object_get(item, "latency") && (rc = rsc_load_double(loader, item, "latency", 1e15, &row->latency)))
+        return rc;
     if ((rc = load_optional(loader, item, "latency_samples", RSC_LOAD_COUNT_MAX, &row->latency_samples)) ||
         (rc = load_sources(loader, item, row->sources)))
         return rc;
@@ -474,7 +479,8 @@ static int load_build_id(const struct rsc_loader *loader, const json_t *item, st
     size_t digits = text ? strspn(text, "0123456789abcdef") : 0;
     if (json_is_null(value)) return 0;
     if (!digits || digits % 2 || digits > 2 * sizeof row->build_id || text[digits])
-        return rsc_load_bad(loader, "build_id must be null or 1 to %zu bytes as lower-case digits", sizeof row->build_id);
+        return rsc_load_bad(loader, "build_id must be null or 1 to %zu bytes as lower-case digits",
+                            sizeof row->build_id);
     for (; text[2 * row->build_id_bytes]; row->build_id_bytes++) {
         char byte[3] = {text[2 * row->build_id_bytes], text[2 * row->build_id_bytes + 1], 0};
         row->build_id[row->build_id_bytes] = (uint8_t)strtoul(byte, NULL, 16);
@@ -501,10 +507,11 @@ static int load_modules(struct rsc_loader *loader, const json_t *root, struct rs
 
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     int rc;
-    if ((rc = load_loops(loader, root, profile)) || (rc = load_contexts(loader, root, profile)) || (rc = load_code(loader, root, profile)) ||
-        (rc = load_pairs(loader, root, profile)) || (rc = load_objects(loader, root, profile)) ||
-        (rc = load_threads(loader, root, profile)) || (rc = load_phases(loader, root, profile)) ||
-        (rc = load_kinds(loader, root, profile)) || (rc = load_lines(loader, root, profile)))
+    if ((rc = load_loops(loader, root, profile)) || (rc = load_contexts(loader, root, profile)) ||
+        (rc = load_code(loader, root, profile)) || (rc = load_pairs(loader, root, profile)) ||
+        (rc = load_objects(loader, root, profile)) || (rc = load_threads(loader, root, profile)) ||
+        (rc = load_phases(loader, root, profile)) || (rc = load_kinds(loader, root, profile)) ||
+        (rc = load_lines(loader, root, profile)))
         return rc;
     rc = load_modules(loader, root, profile);
     return rc ? rc : rsc_load_sharing(loader, root, profile);

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t rsc_selection_edge(uint64_t lines) { return lines ? rsc_bin_lo(RSC_BINS_COARSE, rsc_bin_of_coarse(lines)) : 0; }
+uint64_t rsc_selection_edge(uint64_t lines) {
+    return lines ? rsc_bin_lo(RSC_BINS_COARSE, rsc_bin_of_coarse(lines)) : 0;
+}
 
 uint64_t rsc_selection_size(const struct rsc_profile *profile, double share) {
-    double reuses = (double)rsc_histogram_total(&profile->rd) + (double)profile->rd_capped, above = (double)profile->rd_capped;
+    double reuses = (double)rsc_histogram_total(&profile->rd) + (double)profile->rd_capped,
+           above = (double)profile->rd_capped;
     if (!(reuses > 0)) return 0;
     /* every coarse edge is one of the fine bins' */
     uint32_t bin = profile->rd.bin_count;
@@ -60,7 +63,8 @@ void rsc_selection_free(struct rsc_selection *selection) {
 size_t rsc_selection_cover(const struct rsc_selection *selection, double share) {
     uint64_t sum = 0;
     size_t count = 0;
-    while (count < selection->count && (double)sum < share * (double)selection->misses) sum += selection->codes[count++].misses;
+    while (count < selection->count && (double)sum < share * (double)selection->misses)
+        sum += selection->codes[count++].misses;
     return count;
 }
 

@@ -25,7 +25,7 @@ struct rsc_selected {
 
 struct rsc_selection {
     uint64_t size_lines;
-    uint64_t misses;            /* of all rows */
+    uint64_t misses; /* of all rows */
     struct rsc_selected *codes; /* owned; all that miss, most misses first, then by address */
     size_t count;
 };

@@ -82,7 +82,8 @@ static int copy_row(struct rsc_false_sharing_row *to, const struct rsc_false_sha
     to->places = NULL;
     to->user_count = to->place_count = 0;
     to->context = RSC_NO_CONTEXT;
-    if (rsc_profile_set_text(&to->object, from->object) || rsc_false_sharing_set(to, from->user_count, from->place_count))
+    if (rsc_profile_set_text(&to->object, from->object) ||
+        rsc_false_sharing_set(to, from->user_count, from->place_count))
         return RSC_ENOMEM;
     if (from->user_count) memcpy(to->users, from->users, from->user_count * sizeof *from->users);
     for (size_t i = 0; i < from->place_count; i++) {
@@ -102,8 +103,8 @@ int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, co
     int rc = rsc_profile_set_sharing(merged, cells);
     if (!rc) rc = rsc_profile_set_false_sharing(merged, lines);
     for (size_t i = 0, at_a = 0, at_b = 0; !rc && i < cells; i++) {
-        int take_a = at_b == b->sharing_count ||
-                     (at_a < a->sharing_count && a->sharing[at_a].misses >= b->sharing[at_b].misses);
+        int take_a =
+            at_b == b->sharing_count || (at_a < a->sharing_count && a->sharing[at_a].misses >= b->sharing[at_b].misses);
         merged->sharing[i] = take_a ? a->sharing[at_a++] : b->sharing[at_b++];
     }
     for (size_t i = 0, at_a = 0, at_b = 0; !rc && i < lines; i++) {
@@ -266,7 +267,8 @@ static int load_user(const struct rsc_loader *loader, const json_t *item, const 
     return 0;
 }
 
-static int load_end(struct rsc_loader *loader, const json_t *item, const char *key, size_t loops, struct rsc_place *place) {
+static int load_end(struct rsc_loader *loader, const json_t *item, const char *key, size_t loops,
+                    struct rsc_place *place) {
     const json_t *end = json_object_get(item, key);
     size_t prefix = strlen(loader->where);
     if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or no object", key);

@@ -54,9 +54,10 @@ static int line_use(const struct rsc_evidence *evidence, struct rsc_advice *advi
                  "%s makes %s of misses; each time a line of %s comes to it, only %.2f references use it.%s",
                  rsc_place_in_short(advice->place, 0).text, rsc_show_percent(advice->share).text,
                  rsc_show_bytes(evidence->profile->made.line_bytes).text, use.uses, more);
-        snprintf(advice->attempt, sizeof advice->attempt,
-                 "Go through memory in the order it lies in (exchange the loops, or store the other way round), or put what "
-                 "is used together side by side: arrays of the fields that are used instead of one of whole records.");
+        snprintf(
+            advice->attempt, sizeof advice->attempt,
+            "Go through memory in the order it lies in (exchange the loops, or store the other way round), or put what "
+            "is used together side by side: arrays of the fields that are used instead of one of whole records.");
         return 1;
     }
     return 0;
@@ -95,14 +96,16 @@ static int false_sharing(const struct rsc_evidence *evidence, struct rsc_advice 
                  rsc_place_in_short(advice->other, 0).text);
     }
     rsc_make_plain(where);
-    snprintf(advice->evidence, sizeof advice->evidence,
-             "%s of misses (%s) are to lines that another thread wrote other bytes of. The worst is line 0x%llx%s (%s)%s.",
-             rsc_show_percent(advice->share).text, rsc_show_count(misses).text, (unsigned long long)worst->address, where,
-             users, code);
-    snprintf(advice->attempt, sizeof advice->attempt,
-             "Give each thread's part a line of its own: pad or align it to %s (_Alignas(%llu)), or let each thread work "
-             "on a variable of its own and store the result at the end.",
-             rsc_show_bytes(profile->made.line_bytes).text, (unsigned long long)profile->made.line_bytes);
+    snprintf(
+        advice->evidence, sizeof advice->evidence,
+        "%s of misses (%s) are to lines that another thread wrote other bytes of. The worst is line 0x%llx%s (%s)%s.",
+        rsc_show_percent(advice->share).text, rsc_show_count(misses).text, (unsigned long long)worst->address, where,
+        users, code);
+    snprintf(
+        advice->attempt, sizeof advice->attempt,
+        "Give each thread's part a line of its own: pad or align it to %s (_Alignas(%llu)), or let each thread work "
+        "on a variable of its own and store the result at the end.",
+        rsc_show_bytes(profile->made.line_bytes).text, (unsigned long long)profile->made.line_bytes);
     return 1;
 }
 
@@ -116,15 +119,16 @@ static int sharing(const struct rsc_evidence *evidence, struct rsc_advice *advic
     for (size_t i = 0; i < profile->object_count; i++)
         if (profile->objects[i].invalidated > (most ? most->invalidated : 0)) most = &profile->objects[i];
     for (size_t i = 0, worst = 0; i < profile->code_count; i++)
-        if (profile->code[i].invalidated > worst) worst = profile->code[i].invalidated, advice->place = &profile->code[i].place;
+        if (profile->code[i].invalidated > worst)
+            worst = profile->code[i].invalidated, advice->place = &profile->code[i].place;
     char where[200] = "";
     if (most && most->name)
         snprintf(where, sizeof where, " Most are in %.120s (%s).", most->name,
                  rsc_show_percent((double)most->invalidated / (double)profile->invalidated).text);
     rsc_make_plain(where);
     snprintf(advice->evidence, sizeof advice->evidence,
-             "%s of misses (%s) are to lines that another thread had written since.%s", rsc_show_percent(advice->share).text,
-             rsc_show_count(taken).text, where);
+             "%s of misses (%s) are to lines that another thread had written since.%s",
+             rsc_show_percent(advice->share).text, rsc_show_count(taken).text, where);
     if (profile->sharing_count) {
         snprintf(advice->attempt, sizeof advice->attempt,
                  "They share what they write there: let each thread sum up, or queue, on its own and join the results "
@@ -153,11 +157,12 @@ static int imbalance(const struct rsc_evidence *evidence, struct rsc_advice *adv
     advice->share = (double)most->references / sum;
     snprintf(advice->evidence, sizeof advice->evidence,
              "Thread %s makes %s of the references of %s threads, %.1f times the mean: the others wait for it.",
-             rsc_show_count(most->tid).text, rsc_show_percent(advice->share).text, rsc_show_count(profile->thread_count).text,
-             times);
-    snprintf(advice->attempt, sizeof advice->attempt,
-             "Hand out smaller pieces of work (schedule(dynamic) or guided for loops whose turns differ), and let what one "
-             "thread does alone, such as filling arrays, be done by all.");
+             rsc_show_count(most->tid).text, rsc_show_percent(advice->share).text,
+             rsc_show_count(profile->thread_count).text, times);
+    snprintf(
+        advice->attempt, sizeof advice->attempt,
+        "Hand out smaller pieces of work (schedule(dynamic) or guided for loops whose turns differ), and let what one "
+        "thread does alone, such as filling arrays, be done by all.");
     return 1;
 }
 
@@ -179,10 +184,11 @@ static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *a
              "%s more cache than %s would remove %s of the misses: the miss ratio falls from %s to %s at %s.",
              rsc_show_bytes(more).text, rsc_show_bytes(evidence->size.bytes).text, rsc_show_percent(advice->share).text,
              rsc_show_percent(here).text, rsc_show_percent(at->miss_ratio).text, rsc_show_bytes(at->bytes).text);
-    snprintf(advice->attempt, sizeof advice->attempt,
-             "Make what is gone through again and again %s smaller: smaller blocks, smaller types, no unused fields. Or run "
-             "it where the cache is %s.",
-             rsc_show_bytes(more).text, rsc_show_bytes(at->bytes).text);
+    snprintf(
+        advice->attempt, sizeof advice->attempt,
+        "Make what is gone through again and again %s smaller: smaller blocks, smaller types, no unused fields. Or run "
+        "it where the cache is %s.",
+        rsc_show_bytes(more).text, rsc_show_bytes(at->bytes).text);
     return 1;
 }
 
@@ -202,9 +208,10 @@ static int cold_dominated(const struct rsc_evidence *evidence, struct rsc_advice
     snprintf(advice->evidence, sizeof advice->evidence,
              "%s of misses are first touches of memory (%s in all), which no cache avoids.%s",
              rsc_show_percent(advice->share).text, rsc_lines_as_bytes(evidence, profile->distinct).text, where);
-    snprintf(advice->attempt, sizeof advice->attempt,
-             "Touch less memory: use buffers again instead of new ones, smaller types, a step that makes data joined with "
-             "the one that uses it. What must be streamed: in order, so that the prefetcher sees it, and on huge pages.");
+    snprintf(
+        advice->attempt, sizeof advice->attempt,
+        "Touch less memory: use buffers again instead of new ones, smaller types, a step that makes data joined with "
+        "the one that uses it. What must be streamed: in order, so that the prefetcher sees it, and on huge pages.");
     return 1;
 }
 
@@ -232,7 +239,8 @@ static int larger_share(const void *left, const void *right) {
 }
 
 int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, const struct rsc_report_style *style) {
-    struct rsc_evidence evidence = {.profile = profile, .size = rsc_rank_size(profile, style, style->at_bytes), .said = advices};
+    struct rsc_evidence evidence = {
+        .profile = profile, .size = rsc_rank_size(profile, style, style->at_bytes), .said = advices};
     uint64_t lines = evidence.size.lines;
     *advices = (struct rsc_advices){.size_bytes = evidence.size.bytes};
     if (!profile->references || rsc_profile_is_requests(profile)) return 0; /* none of this is about whole objects */

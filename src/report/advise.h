@@ -25,11 +25,12 @@ struct rsc_advice {
     const char *title;
     char evidence[RSC_ADVICE_TEXT]; /* what was seen, with numbers */
     char attempt[RSC_ADVICE_TEXT];  /* what to try */
-    double share;                   /* of the misses at the size that this is about, 0..1 (imbalance: of the references) */
-    const struct rsc_place *place;  /* of the profile; NULL: none */
-    const struct rsc_place *other;  /* where the data was used before (false-sharing: what it was taken from); NULL: none */
-    uint32_t loop;                  /* of the profile, around both of these, as in rsc_place; 0: none */
-    uint64_t pays_below;            /* bytes: nine in ten of its reuses fit larger caches as it is; 0: not known */
+    double share; /* of the misses at the size that this is about, 0..1 (imbalance: of the references) */
+    const struct rsc_place *place; /* of the profile; NULL: none */
+    const struct rsc_place
+        *other; /* where the data was used before (false-sharing: what it was taken from); NULL: none */
+    uint32_t loop; /* of the profile, around both of these, as in rsc_place; 0: none */
+    uint64_t pays_below; /* bytes: nine in ten of its reuses fit larger caches as it is; 0: not known */
     struct rsc_advice_pair pairs[RSC_ADVICE_PAIRS]; /* worst first */
     size_t pair_count;
 };
@@ -45,9 +46,9 @@ int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, c
 void rsc_advices_free(struct rsc_advices *advices);
 
 /* All profiles' advice as text or JSON, to be freed. 0 or RSC_ENOMEM. */
-int rsc_advise_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style, char **text,
-                    size_t *bytes, struct rsc_error *error);
-int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style, char **text,
-                    size_t *bytes, struct rsc_error *error);
+int rsc_advise_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                    char **text, size_t *bytes, struct rsc_error *error);
+int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                    char **text, size_t *bytes, struct rsc_error *error);
 
 #endif

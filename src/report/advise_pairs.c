@@ -217,7 +217,8 @@ static const struct rsc_far_pair *gather(const struct rsc_evidence *evidence, en
 }
 
 /* " 3 more pairs are like it; together they are 61 % of misses." */
-static void tell_others(const struct rsc_evidence *evidence, const struct rsc_far_pair *first, struct rsc_advice *advice) {
+static void tell_others(const struct rsc_evidence *evidence, const struct rsc_far_pair *first,
+                        struct rsc_advice *advice) {
     size_t others = 0;
     for (size_t i = 0; i < evidence->far_count; i++) others += evidence->far[i].shape == first->shape;
     others--;
@@ -237,21 +238,27 @@ int rsc_advise_fusion(const struct rsc_evidence *evidence, struct rsc_advice *ad
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_far_pair *far = gather(evidence, RSC_SHAPE_FUSION, advice);
     if (!far) return 0;
-    struct words use = words_of_loop(profile, far->common.use_loop), reuse = words_of_loop(profile, far->common.reuse_loop);
+    struct words use = words_of_loop(profile, far->common.use_loop),
+                 reuse = words_of_loop(profile, far->common.reuse_loop);
     say(advice->evidence, "%s of misses are lines%s that %s uses (at %s) and %s uses again (at %s) %s.",
-             rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_object(far->row).text, use.text,
-             rsc_place_in_short(&far->row->use, 0).text,
-             rsc_loop_same(profile, far->common.use_loop, far->common.reuse_loop) ? "the same loop, called again," : reuse.text,
-             rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
-    if (far->common.around) say(advice->evidence, " Both run inside %s.", words_of_loop(profile, far->common.around).text);
-    say(advice->attempt, "Join the two loops, so that the second use comes right after the first; or run both over one block of less "
-             "than %s after the other.", rsc_show_bytes(evidence->size.bytes).text);
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_object(far->row).text, use.text,
+        rsc_place_in_short(&far->row->use, 0).text,
+        rsc_loop_same(profile, far->common.use_loop, far->common.reuse_loop) ? "the same loop, called again,"
+                                                                             : reuse.text,
+        rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
+    if (far->common.around)
+        say(advice->evidence, " Both run inside %s.", words_of_loop(profile, far->common.around).text);
+    say(advice->attempt,
+        "Join the two loops, so that the second use comes right after the first; or run both over one block of less "
+        "than %s after the other.",
+        rsc_show_bytes(evidence->size.bytes).text);
     tell_others(evidence, far, advice);
     return 1;
 }
 
 /* The loop that steps, and the one around it, whose turns the data waits for. */
-static void loops_of(const struct rsc_profile *profile, const struct rsc_far_pair *far, uint32_t *inner, uint32_t *outer) {
+static void loops_of(const struct rsc_profile *profile, const struct rsc_far_pair *far, uint32_t *inner,
+                     uint32_t *outer) {
     uint32_t context = far->row->reuse_context;
     *inner = far->row->reuse.loop ? far->row->reuse.loop : rsc_loop_around(profile, 0, &context);
     /* the compiler's copies of one loop are not around each other */
@@ -263,11 +270,13 @@ static void loops_of(const struct rsc_profile *profile, const struct rsc_far_pai
 static struct words words_of_loops_around(const struct rsc_profile *profile, uint32_t outer) {
     struct words words;
     uint32_t last = outer, count = 1;
-    snprintf(words.text, sizeof words.text, "one of the loops at %s", rsc_place_in_short(&profile->loops[outer - 1].place, 0).text);
+    snprintf(words.text, sizeof words.text, "one of the loops at %s",
+             rsc_place_in_short(&profile->loops[outer - 1].place, 0).text);
     for (uint32_t loop = profile->loops[outer - 1].parent; loop && count < 4; loop = profile->loops[loop - 1].parent) {
         if (rsc_loop_same(profile, loop, last)) continue;
         size_t used = strlen(words.text);
-        snprintf(words.text + used, sizeof words.text - used, ", %s", rsc_place_in_short(&profile->loops[loop - 1].place, 0).text);
+        snprintf(words.text + used, sizeof words.text - used, ", %s",
+                 rsc_place_in_short(&profile->loops[loop - 1].place, 0).text);
         last = loop;
         count++;
     }
@@ -282,23 +291,26 @@ int rsc_advise_interchange(const struct rsc_evidence *evidence, struct rsc_advic
     struct rsc_line_use use = rsc_line_use(evidence, row_of_pc(profile, far->row->reuse.pc));
     loops_of(profile, far, &inner, &outer);
     say(advice->evidence, "%s of misses: %s comes back to a line%s only %s.",
-             rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, rsc_place_in_short(&far->row->reuse, 0).text,
-             words_of_object(far->row).text, words_of_distance(evidence, far).text);
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, rsc_place_in_short(&far->row->reuse, 0).text,
+        words_of_object(far->row).text, words_of_distance(evidence, far).text);
     if (use.stride.seen)
         say(advice->evidence,
-                 " Each turn of %s goes on by %s (%s of the steps seen) and uses at most %.0f bytes of a line of %s before leaving it.",
-                 words_of_loop(profile, inner).text, rsc_show_bytes(use.stride.bytes).text,
-                 rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text, use.bytes,
-                 rsc_show_bytes(profile->made.line_bytes).text);
+            " Each turn of %s goes on by %s (%s of the steps seen) and uses at most %.0f bytes of a line of %s before leaving it.",
+            words_of_loop(profile, inner).text, rsc_show_bytes(use.stride.bytes).text,
+            rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text, use.bytes,
+            rsc_show_bytes(profile->made.line_bytes).text);
     else
         say(advice->evidence, " In %s, only %.2f references use a line each time it comes.",
-                 words_of_loop(profile, inner).text, use.uses);
+            words_of_loop(profile, inner).text, use.uses);
     if (outer)
-        say(advice->attempt, "Exchange it with %s, so that the next turn takes the next bytes of the line; or store the data the other "
-                 "way round, what is used together side by side.", words_of_loop(profile, outer).text);
+        say(advice->attempt,
+            "Exchange it with %s, so that the next turn takes the next bytes of the line; or store the data the other "
+            "way round, what is used together side by side.",
+            words_of_loop(profile, outer).text);
     else
-        say(advice->attempt, "Store the data so that the next turn takes the next bytes: the other way round, or arrays of the fields "
-                 "that are used instead of one of whole records.");
+        say(advice->attempt,
+            "Store the data so that the next turn takes the next bytes: the other way round, or arrays of the fields "
+            "that are used instead of one of whole records.");
     tell_others(evidence, far, advice);
     return 1;
 }
@@ -310,12 +322,14 @@ int rsc_advise_tiling(const struct rsc_evidence *evidence, struct rsc_advice *ad
     if (!far) return 0;
     loops_of(profile, far, &inner, &outer);
     say(advice->evidence, "%s of misses: %s goes through its data%s in order, and %s comes back to a line only %s",
-             rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_loop(profile, inner).text,
-             words_of_object(far->row).text, rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_loop(profile, inner).text,
+        words_of_object(far->row).text, rsc_place_in_short(&far->row->reuse, 0).text,
+        words_of_distance(evidence, far).text);
     if (outer) say(advice->evidence, ", in a later turn of %s.", words_of_loops_around(profile, outer).text);
     else say(advice->evidence, ", when it is run again.");
-    say(advice->attempt, "Cut it into tiles of less than %s, and do with one tile all that %s does before going on to the next.",
-             rsc_show_bytes(evidence->size.bytes).text, outer ? "the loop around it" : "every run of it");
+    say(advice->attempt,
+        "Cut it into tiles of less than %s, and do with one tile all that %s does before going on to the next.",
+        rsc_show_bytes(evidence->size.bytes).text, outer ? "the loop around it" : "every run of it");
     tell_others(evidence, far, advice);
     return 1;
 }
@@ -325,12 +339,13 @@ int rsc_advise_long_distance(const struct rsc_evidence *evidence, struct rsc_adv
     if (!far) return 0;
     int itself = !rsc_place_compare(&far->row->use, &far->row->reuse);
     say(advice->evidence, "%s of misses are lines%s used at %s and again at %s %s.",
-             rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_object(far->row).text,
-             rsc_place_in_short(&far->row->use, 0).text, itself ? "the same line" : rsc_place_in_short(&far->row->reuse, 0).text,
-             words_of_distance(evidence, far).text);
-    say(advice->attempt, itself ? "Work in blocks of less than %s: do all that is to be done with a block before going on to the next."
-                    : "Bring the two places together: do the second with a block of less than %s right after the first.",
-             rsc_show_bytes(evidence->size.bytes).text);
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_object(far->row).text,
+        rsc_place_in_short(&far->row->use, 0).text,
+        itself ? "the same line" : rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
+    say(advice->attempt,
+        itself ? "Work in blocks of less than %s: do all that is to be done with a block before going on to the next."
+               : "Bring the two places together: do the second with a block of less than %s right after the first.",
+        rsc_show_bytes(evidence->size.bytes).text);
     tell_others(evidence, far, advice);
     return 1;
 }

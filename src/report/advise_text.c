@@ -32,8 +32,8 @@ static int put_profile(struct rsc_text *text, const struct rsc_profile *profile,
     return 0;
 }
 
-int rsc_advise_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style, char **text,
-                    size_t *bytes, struct rsc_error *error) {
+int rsc_advise_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                    char **text, size_t *bytes, struct rsc_error *error) {
     struct rsc_report_style settled = *style;
     struct rsc_text out;
     int status = 0;
@@ -84,8 +84,8 @@ static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile, 
     rsc_json_array_end(json);
 }
 
-int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style, char **text,
-                    size_t *bytes, struct rsc_error *error) {
+int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                    char **text, size_t *bytes, struct rsc_error *error) {
     struct rsc_json json;
     int status = 0;
     rsc_json_init(&json);

@@ -307,8 +307,8 @@ static void put_totals(struct page *page, const struct source_file *file) {
     char words[256];
     snprintf(words, sizeof words, "%s of misses in %s%s%s%s, %s of references",
              rsc_show_percent(share_of(file->misses, page->plan->all_misses)).text,
-             size->level ? size->level->name : "a cache of ", size->level ? " (" : "",
-             rsc_show_bytes(size->bytes).text, size->level ? ")" : "",
+             size->level ? size->level->name : "a cache of ", size->level ? " (" : "", rsc_show_bytes(size->bytes).text,
+             size->level ? ")" : "",
              rsc_show_percent(share_of(file->references, page->plan->profile->references)).text);
     rsc_text_paragraph(page->text, 3, page->style->width, words);
     if (!file->error) return;
@@ -334,8 +334,7 @@ static int put_file(struct page *page, const struct source_file *file, const str
     put_totals(page, file);
     if (!found) put_missing(page, file->name);
     put_heading(page);
-    if (found)
-        put_source_lines(page, file, &source, options);
+    if (found) put_source_lines(page, file, &source, options);
     else
         for (size_t i = 0; i < file->line_count; i++)
             put_line(page, file->lines[i], place_of(file->lines[i])->line, NULL);
@@ -377,8 +376,7 @@ static void put_rest(struct page *page) {
 /* ---- profiles ---- */
 
 /* What there is to say if no profile has a line that was asked for. */
-static int nothing_found(struct rsc_profile *const *profiles, size_t count, const char *name,
-                         struct rsc_error *error) {
+static int nothing_found(struct rsc_profile *const *profiles, size_t count, const char *name, struct rsc_error *error) {
     size_t rows = 0, lines = 0;
     for (size_t i = 0; i < count; i++) {
         rows += profiles[i]->code_count;
@@ -389,8 +387,8 @@ static int nothing_found(struct rsc_profile *const *profiles, size_t count, cons
         return rsc_fail(error, RSC_EFORMAT,
                         "%s has no code rows: record it with pcs (reusescope run, or a trace with pcs)", name);
     if (!lines)
-        return rsc_fail(error, RSC_EFORMAT,
-                        "%s: none of its code has source lines: is the program compiled with -g?", name);
+        return rsc_fail(error, RSC_EFORMAT, "%s: none of its code has source lines: is the program compiled with -g?",
+                        name);
     return rsc_fail(error, RSC_EFORMAT, "%s: no source line of its code is what --file and --function ask for", name);
 }
 
@@ -462,8 +460,7 @@ int rsc_annotate_csv(struct rsc_profile *const *profiles, size_t count, const ch
         struct plan plan;
         rc = plan_make(&plan, profiles[i], options, style);
         for (size_t k = 0; k < plan.shown && !rc; k++)
-            for (size_t l = 0; l < plan.files[k].line_count; l++)
-                put_csv_line(&out, &plan, i, plan.files[k].lines[l]);
+            for (size_t l = 0; l < plan.files[k].line_count; l++) put_csv_line(&out, &plan, i, plan.files[k].lines[l]);
         lines += plan.line_count;
         plan_free(&plan);
     }

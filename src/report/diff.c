@@ -136,7 +136,8 @@ static void widen(const struct rsc_diff *diff, struct rsc_diff_row *row) {
         const struct rsc_diff_size *size = &diff->sizes[i];
         double share = 0;
         for (int side = 0; side < 2; side++)
-            if (size->misses[side].value > 0) share = fmax(share, row->misses[side][i].value / size->misses[side].value);
+            if (size->misses[side].value > 0)
+                share = fmax(share, row->misses[side][i].value / size->misses[side].value);
         for (int side = 0; side < 2; side++) {
             struct rsc_diff_value *value = &row->misses[side][i];
             double half = (size->misses[side].high - size->misses[side].low) / 2 * sqrt(fmin(share, 1));
@@ -183,7 +184,8 @@ static int order_rows(struct rsc_diff_row **rows, size_t count, size_t size) {
 static void take_function(struct rsc_diff *diff, struct item *items, size_t count) {
     struct rsc_diff_row *function = &diff->functions[diff->function_count++], *line = NULL;
     for (size_t i = 0; i < count; i++) add_item(diff, function, &items[i]);
-    function->by_offset = items[0].same_build && !function->place->function && !function->place->file && function->place->offset;
+    function->by_offset =
+        items[0].same_build && !function->place->function && !function->place->file && function->place->offset;
     widen(diff, function);
     move_lines(items, count);
     qsort(items, count, sizeof *items, by_line);
@@ -200,7 +202,8 @@ static void take_function(struct rsc_diff *diff, struct item *items, size_t coun
 }
 
 /* The other side's module of the same build; NULL: none, or not known. */
-static const struct rsc_module_row *twin_of(const struct rsc_diff *diff, int side, const struct rsc_module_row *module) {
+static const struct rsc_module_row *twin_of(const struct rsc_diff *diff, int side,
+                                            const struct rsc_module_row *module) {
     const struct rsc_profile *other = diff->sides[!side];
     for (size_t i = 0; module && i < other->module_count; i++)
         if (rsc_module_same_build(module, &other->modules[i])) return &other->modules[i];
@@ -260,10 +263,11 @@ static void add_size(struct rsc_diff *diff, uint64_t bytes, const char *name) {
         if (!profile->mrc_count) continue; /* no references: nothing misses */
         struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
         double references = (double)profile->references;
-        size->miss_ratio[side] = (struct rsc_diff_value){at.miss_ratio, fmin(at.low, at.miss_ratio), fmax(at.high, at.miss_ratio)};
-        size->misses[side] = (struct rsc_diff_value){rint(at.miss_ratio * references),
-                                                     rint(size->miss_ratio[side].low * references),
-                                                     rint(size->miss_ratio[side].high * references)};
+        size->miss_ratio[side] =
+            (struct rsc_diff_value){at.miss_ratio, fmin(at.low, at.miss_ratio), fmax(at.high, at.miss_ratio)};
+        size->misses[side] =
+            (struct rsc_diff_value){rint(at.miss_ratio * references), rint(size->miss_ratio[side].low * references),
+                                    rint(size->miss_ratio[side].high * references)};
     }
 }
 

@@ -62,7 +62,7 @@ struct rsc_diff {
     struct rsc_diff_size sizes[RSC_DIFF_SIZES_MAX];
     size_t size_count;
     size_t unknown_sizes; /* left out: beyond what a cap lets be known, or beyond RSC_DIFF_SIZES_MAX */
-    size_t ranked_at;     /* index of the size whose misses changed most: rows are in the order of their change there */
+    size_t ranked_at; /* index of the size whose misses changed most: rows are in the order of their change there */
     struct rsc_diff_row *functions, *lines; /* owned */
     size_t function_count, line_count;
     struct rsc_diff_module *rebuilt; /* owned */
@@ -96,7 +96,7 @@ struct rsc_diff_rule {
     char text[48];
     enum rsc_diff_scope scope;
     enum rsc_diff_metric metric;
-    double more;  /* than the old value by this ... */
+    double more; /* than the old value by this ... */
     int relative; /* ... times the old value */
 };
 
@@ -108,16 +108,16 @@ struct rsc_diff_finding {
     const struct rsc_diff_rule *rule; /* NULL: none is broken */
     enum rsc_diff_scope scope;
     const struct rsc_diff *diff;
-    int sized;   /* of a cache of ... */
+    int sized; /* of a cache of ... */
     size_t size; /* ... this size */
     struct rsc_diff_value sides[2];
-    const struct rsc_diff_row *row;   /* the function or line it is about; NULL: the run */
+    const struct rsc_diff_row *row; /* the function or line it is about; NULL: the run */
     const struct rsc_diff_row *where; /* the line to show it at: the one that gained most misses; NULL: none is known */
 };
 
 struct rsc_diff_findings {
     struct rsc_diff_finding *items; /* owned */
-    size_t count, broken;           /* broken ones come first */
+    size_t count, broken; /* broken ones come first */
 };
 
 /*
@@ -143,17 +143,17 @@ struct rsc_diff_report {
     const struct rsc_diff_findings *findings;
     const struct rsc_diff_rule *rules;
     size_t rule_count;
-    const char *names[2];    /* the files that were compared */
+    const char *names[2]; /* the files that were compared */
     const char *source_root; /* absolute: names of files below it are shown from there; NULL: as they are */
-    size_t unmatched;        /* profiles of either file with no partner in the other */
+    size_t unmatched; /* profiles of either file with no partner in the other */
 };
 
 /* A file's name as it is shown: from the root where it lies below it. */
 const char *rsc_diff_file_name(const struct rsc_diff_report *report, const char *file);
 
 /* Each builds its text in memory, to be freed. 0 or RSC_ENOMEM. */
-int rsc_diff_text(const struct rsc_diff_report *report, const struct rsc_report_style *style, char **text, size_t *bytes,
-                  struct rsc_error *error);
+int rsc_diff_text(const struct rsc_diff_report *report, const struct rsc_report_style *style, char **text,
+                  size_t *bytes, struct rsc_error *error);
 int rsc_diff_json(const struct rsc_diff_report *report, char **text, size_t *bytes, struct rsc_error *error);
 int rsc_diff_sarif(const struct rsc_diff_report *report, char **text, size_t *bytes, struct rsc_error *error);
 int rsc_diff_github(const struct rsc_diff_report *report, char **text, size_t *bytes, struct rsc_error *error);

@@ -191,7 +191,8 @@ static char *uri_of(const char *name) {
     if (absolute) to += sprintf(to, "file://");
     for (; *name; name++) {
         unsigned char c = (unsigned char)*name;
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("/-._~", c)) *to++ = (char)c;
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("/-._~", c))
+            *to++ = (char)c;
         else *to++ = '%', *to++ = hex[c >> 4], *to++ = hex[c & 15];
     }
     *to = 0;

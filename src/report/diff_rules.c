@@ -116,14 +116,16 @@ static const struct rsc_diff_row *most_gained(const struct rsc_diff *diff, size_
     return best;
 }
 
-static int judge_run(struct rsc_diff_findings *findings, const struct rsc_diff *diff, const struct rsc_diff_rule *rule) {
+static int judge_run(struct rsc_diff_findings *findings, const struct rsc_diff *diff,
+                     const struct rsc_diff_rule *rule) {
     struct rsc_diff_finding finding = {.rule = rule, .scope = RSC_DIFF_RUN, .diff = diff};
     int status = 0;
     if (rule->metric == RSC_DIFF_MISS_RATIO || rule->metric == RSC_DIFF_MISSES) {
         finding.sized = 1;
         for (size_t i = 0; !status && i < diff->size_count; i++) {
             const struct rsc_diff_size *size = &diff->sizes[i];
-            memcpy(finding.sides, rule->metric == RSC_DIFF_MISSES ? size->misses : size->miss_ratio, sizeof finding.sides);
+            memcpy(finding.sides, rule->metric == RSC_DIFF_MISSES ? size->misses : size->miss_ratio,
+                   sizeof finding.sides);
             finding.size = i;
             finding.where = most_gained(diff, i, NULL);
             if (breaks(rule, finding.sides)) status = add_finding(findings, finding);
@@ -160,7 +162,8 @@ static void row_values(const struct rsc_diff_row *row, const struct rsc_diff_rul
     }
 }
 
-static int judge_rows(struct rsc_diff_findings *findings, const struct rsc_diff *diff, const struct rsc_diff_rule *rule) {
+static int judge_rows(struct rsc_diff_findings *findings, const struct rsc_diff *diff,
+                      const struct rsc_diff_rule *rule) {
     const struct rsc_diff_row *rows = rule->scope == RSC_DIFF_LINE ? diff->lines : diff->functions;
     size_t count = rule->scope == RSC_DIFF_LINE ? diff->line_count : diff->function_count;
     int sized = rule->metric != RSC_DIFF_REFERENCES, status = 0;
@@ -239,7 +242,9 @@ struct rsc_diff_words rsc_diff_finding_words(const struct rsc_diff_finding *find
         if (place->function) snprintf(whose, sizeof whose, " of function %.100s", place->function);
         else
             snprintf(whose, sizeof whose, " of unnamed code in %.100s",
-                     place->file ? rsc_base_name(place->file) : place->module ? rsc_base_name(place->module) : "no module");
+                     place->file     ? rsc_base_name(place->file)
+                     : place->module ? rsc_base_name(place->module)
+                                     : "no module");
     }
     if (finding->where && finding->where != finding->row)
         snprintf(gained, sizeof gained, "; the line that gained most misses is %s",

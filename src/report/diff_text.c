@@ -45,10 +45,10 @@ static void put_sizes(struct rsc_text *text, const struct rsc_diff *diff) {
         put_change(text, size->miss_ratio, 1);
         rsc_text_put(text, "\n");
         if (size->miss_ratio[0].high > size->miss_ratio[0].low || size->miss_ratio[1].high > size->miss_ratio[1].low)
-            rsc_text_put(text, "     old %s to %s,\n     new %s to %s\n", rsc_show_percent(size->miss_ratio[0].low).text,
-                         rsc_show_percent(size->miss_ratio[0].high).text,
-                         rsc_show_percent(size->miss_ratio[1].low).text,
-                         rsc_show_percent(size->miss_ratio[1].high).text);
+            rsc_text_put(
+                text, "     old %s to %s,\n     new %s to %s\n", rsc_show_percent(size->miss_ratio[0].low).text,
+                rsc_show_percent(size->miss_ratio[0].high).text, rsc_show_percent(size->miss_ratio[1].low).text,
+                rsc_show_percent(size->miss_ratio[1].high).text);
     }
     if (diff->unknown_sizes)
         rsc_text_put(text, "   left out: %zu sizes that are more than a profile knows\n", diff->unknown_sizes);
@@ -87,8 +87,8 @@ static void put_rows(struct rsc_text *text, const struct rsc_diff_report *report
         if (!shown++) {
             rsc_text_put(text, "\n %s ", title);
             rsc_text_tint(text, RSC_DIM);
-            rsc_text_put(text, " misses in a cache of %s\n%9s%10s%10s  where\n", rsc_show_bytes(size->bytes).text, "old", "new",
-                         "change");
+            rsc_text_put(text, " misses in a cache of %s\n%9s%10s%10s  where\n", rsc_show_bytes(size->bytes).text,
+                         "old", "new", "change");
             rsc_text_tint(text, RSC_PLAIN);
         }
         rsc_text_put(text, "%9s%10s", rsc_show_short((uint64_t)llround(sides[0].value)).text,
@@ -132,8 +132,8 @@ static void put_diff(struct rsc_text *text, const struct rsc_diff_report *report
     put_rows(text, report, style, diff, "Lines", diff->lines, diff->line_count);
 }
 
-int rsc_diff_text(const struct rsc_diff_report *report, const struct rsc_report_style *style, char **text, size_t *bytes,
-                  struct rsc_error *error) {
+int rsc_diff_text(const struct rsc_diff_report *report, const struct rsc_report_style *style, char **text,
+                  size_t *bytes, struct rsc_error *error) {
     struct rsc_report_style settled = *style;
     struct rsc_text out;
     if (settled.width < RSC_REPORT_WIDTH_MIN) settled.width = RSC_REPORT_WIDTH_MIN;
@@ -152,8 +152,9 @@ int rsc_diff_text(const struct rsc_diff_report *report, const struct rsc_report_
         }
         put_diff(&out, report, &settled, &report->diffs[i]);
     }
-    if (report->unmatched) rsc_text_put(&out, "\n %zu profile%s without a partner in the other file\n", report->unmatched,
-                                         report->unmatched == 1 ? "" : "s");
+    if (report->unmatched)
+        rsc_text_put(&out, "\n %zu profile%s without a partner in the other file\n", report->unmatched,
+                     report->unmatched == 1 ? "" : "s");
     if (report->rule_count) rsc_text_put(&out, "\n");
     for (size_t i = 0; i < report->findings->broken; i++) {
         rsc_text_put(&out, " ");
@@ -164,6 +165,7 @@ int rsc_diff_text(const struct rsc_diff_report *report, const struct rsc_report_
         rsc_text_paragraph(&out, 3, settled.width, rsc_diff_finding_words(&report->findings->items[i]).text);
     }
     if (report->rule_count && !report->findings->broken)
-        rsc_text_put(&out, " no regression by the %zu rule%s given\n", report->rule_count, report->rule_count == 1 ? "" : "s");
+        rsc_text_put(&out, " no regression by the %zu rule%s given\n", report->rule_count,
+                     report->rule_count == 1 ? "" : "s");
     return rsc_text_take(&out, text, bytes) ? rsc_fail_memory(error, "text of the comparison") : 0;
 }

@@ -21,14 +21,16 @@
 
 int rsc_page_escape(const char *json, size_t bytes, char **escaped, size_t *escaped_bytes) {
     size_t room = bytes + 1;
-    for (size_t i = 0; i < bytes; i++) room += json[i] == '<' || json[i] == '>' || json[i] == '&' || json[i] == '\xe2' ? 5 : 0;
+    for (size_t i = 0; i < bytes; i++)
+        room += json[i] == '<' || json[i] == '>' || json[i] == '&' || json[i] == '\xe2' ? 5 : 0;
     char *to = *escaped = malloc(room);
     if (!to) return RSC_ENOMEM;
     for (size_t i = 0; i < bytes; i++) {
         unsigned char c = (unsigned char)json[i];
         if (c == '<' || c == '>' || c == '&') {
             to += sprintf(to, "\\u00%02x", c);
-        } else if (c == 0xe2 && bytes - i > 2 && json[i + 1] == '\x80' && (json[i + 2] == '\xa8' || json[i + 2] == '\xa9')) {
+        } else if (c == 0xe2 && bytes - i > 2 && json[i + 1] == '\x80' &&
+                   (json[i + 2] == '\xa8' || json[i + 2] == '\xa9')) {
             to += sprintf(to, "\\u202%c", json[i + 2] == '\xa8' ? '8' : '9');
             i += 2;
         } else {
@@ -52,7 +54,9 @@ struct files {
     size_t count;
 };
 
-static int by_name(const void *a, const void *b) { return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name);
+}
 
 static int by_references(const void *a, const void *b) {
     const struct file *x = a, *y = b;
@@ -73,7 +77,8 @@ static int collect_files(struct files *files, struct rsc_profile *const *profile
         }
     qsort(files->list, files->count, sizeof *files->list, by_name);
     for (size_t i = 0; i < files->count; i++) {
-        if (kept && !strcmp(files->list[kept - 1].name, files->list[i].name)) files->list[kept - 1].references += files->list[i].references;
+        if (kept && !strcmp(files->list[kept - 1].name, files->list[i].name))
+            files->list[kept - 1].references += files->list[i].references;
         else files->list[kept++] = files->list[i];
     }
     files->count = kept;
@@ -212,7 +217,8 @@ int rsc_report_page(struct rsc_profile *const *profiles, size_t count, const str
     char *data = NULL;
     size_t data_bytes;
     if (!mark) return rsc_fail(error, RSC_EINVAL, "the page's template has no place for data");
-    if (make_data(profiles, count, style ? style : &plain, &data, &data_bytes)) return rsc_fail_memory(error, "HTML page");
+    if (make_data(profiles, count, style ? style : &plain, &data, &data_bytes))
+        return rsc_fail_memory(error, "HTML page");
     size_t before = (size_t)(mark - whole), skip = before + strlen(RSC_PAGE_DATA_MARK);
     size_t after = rsc_page_template_bytes - skip;
     *bytes = before + data_bytes + after;

@@ -30,7 +30,8 @@ static char *read_document(const char *path, size_t *bytes) {
     opening[got] = 0;
     const char *first = opening;
     while (isspace((unsigned char)*first)) first++;
-    int is_one = *first == '{' && (strstr(opening, "\"reusescope-sim/1\"") || strstr(opening, "\"reusescope-loops/1\""));
+    int is_one =
+        *first == '{' && (strstr(opening, "\"reusescope-sim/1\"") || strstr(opening, "\"reusescope-loops/1\""));
     char *text = is_one ? malloc((size_t)status.st_size + 1) : NULL;
     if (text) {
         rewind(file);
@@ -48,8 +49,8 @@ static int is_simulation(json_t *root) {
     json_array_foreach(levels, i, level) {
         const char *name, *config;
         json_int_t accesses, misses, writebacks;
-        if (json_unpack(level, "{s:s,s:s,s:I,s:I,s:I}", "name", &name, "config", &config, "accesses", &accesses, "misses",
-                        &misses, "writebacks", &writebacks))
+        if (json_unpack(level, "{s:s,s:s,s:I,s:I,s:I}", "name", &name, "config", &config, "accesses", &accesses,
+                        "misses", &misses, "writebacks", &writebacks))
             return 0;
         json_t *mpi = json_object_get(level, "mpi");
         if (!json_is_number(mpi) && !json_is_null(mpi)) return 0;
@@ -63,7 +64,9 @@ static int is_curve(json_t *mrc) {
     if (!json_is_array(mrc)) return 0;
     json_array_foreach(mrc, i, point) {
         json_t *lines = json_object_get(point, "lines"), *bytes = json_object_get(point, "bytes");
-        if (!json_is_number(json_object_get(point, "miss_ratio")) || !(json_is_integer(lines) || json_is_integer(bytes))) return 0;
+        if (!json_is_number(json_object_get(point, "miss_ratio")) ||
+            !(json_is_integer(lines) || json_is_integer(bytes)))
+            return 0;
     }
     return 1;
 }
@@ -92,14 +95,14 @@ int rsc_page_document_read(const char *path, char **text, struct rsc_error *erro
     json_t *root = json_loadb(*text, bytes, 0, &where);
     const char *schema = json_string_value(json_object_get(root, "schema"));
     int status;
-    if (!root)
-        status = rsc_fail(error, RSC_EFORMAT, "%s: line %d: not valid JSON: %s", path, where.line, where.text);
+    if (!root) status = rsc_fail(error, RSC_EFORMAT, "%s: line %d: not valid JSON: %s", path, where.line, where.text);
     else if (schema && !strcmp(schema, "reusescope-sim/1"))
-        status = is_simulation(root) ? 1 : rsc_fail(error, RSC_EFORMAT, "%s: a simulation's result with parts missing", path);
+        status = is_simulation(root)
+                     ? 1
+                     : rsc_fail(error, RSC_EFORMAT, "%s: a simulation's result with parts missing", path);
     else if (schema && !strcmp(schema, "reusescope-loops/1"))
         status = are_loops(root) ? 1 : rsc_fail(error, RSC_EFORMAT, "%s: a loop analysis with parts missing", path);
-    else
-        status = 0;
+    else status = 0;
     json_decref(root);
     if (status != 1) {
         free(*text);

@@ -192,8 +192,7 @@ static unsigned plan_flags(const struct chart *chart, struct flag *flags) {
         unsigned length = (unsigned)strlen(flag->text);
         flag->pole = (unsigned)lround(column_of(chart, (double)level->size_bytes));
         flag->start = flag->pole + 2;
-        if (flag->start + length > chart->columns)
-            flag->start = flag->pole >= length + 1 ? flag->pole - length - 1 : 0;
+        if (flag->start + length > chart->columns) flag->start = flag->pole >= length + 1 ? flag->pole - length - 1 : 0;
         flag->end = flag->start + length;
         if (flag->end > chart->columns) flag->end = chart->columns;
         unsigned left = flag->start < flag->pole ? flag->start : flag->pole;
@@ -236,8 +235,7 @@ static void put_cell(struct rsc_text *text, const struct chart *chart, const str
         if (chart->style->unicode)
             snprintf(glyph, sizeof glyph, "%c%c%c", (char)(0xe0 | code >> 12), (char)(0x80 | (code >> 6 & 0x3f)),
                      (char)(0x80 | (code & 0x3f)));
-        else
-            snprintf(glyph, sizeof glyph, "*");
+        else snprintf(glyph, sizeof glyph, "*");
     } else if (cell->glyph[0]) {
         memcpy(glyph, cell->glyph, sizeof glyph);
     }

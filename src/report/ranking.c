@@ -194,11 +194,11 @@ uint64_t rsc_rank_median(const struct rsc_ranking *ranking, const struct rsc_ran
     return rsc_rank_quantile(ranking, rank, from, 0.5);
 }
 
-uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from, double share) {
+uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from,
+                           double share) {
     uint64_t counts[COARSE_BINS] = {0};
     struct rsc_histogram sum = {RSC_BINS_COARSE, COARSE_BINS, counts};
-    for (size_t i = 0; i < rank->row_count; i++)
-        rsc_histogram_merge(&sum, row_of(ranking->what, rank->rows[i]).rd);
+    for (size_t i = 0; i < rank->row_count; i++) rsc_histogram_merge(&sum, row_of(ranking->what, rank->rows[i]).rd);
     long double part = (long double)rsc_histogram_at_least(&sum, from) * (1 - (long double)share), above = 0;
     if (part <= 0) return UINT64_MAX;
     for (uint32_t bin = COARSE_BINS; bin-- > 0;) {

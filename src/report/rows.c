@@ -174,7 +174,8 @@ void rsc_put_lines(struct rsc_text *text, const struct rsc_profile *profile, con
         return;
     }
     rsc_text_tint(text, RSC_DIM);
-    rsc_text_put(text, "%10s%9s%s  %18s%s\n", "misses", "share", wide ? "      refs" : "", "address", wide ? "  in" : "");
+    rsc_text_put(text, "%10s%9s%s  %18s%s\n", "misses", "share", wide ? "      refs" : "", "address",
+                 wide ? "  in" : "");
     rsc_text_tint(text, RSC_PLAIN);
     for (size_t i = 0; i < profile->line_count; i++) {
         const struct rsc_line_row *row = &profile->lines[i];

@@ -68,7 +68,8 @@ static void put_text(struct rsc_text *out, const struct rsc_profile *profile, co
 }
 
 /* The first profile's size, at which all are compared. */
-static uint64_t size_of(const struct rsc_profile *first, const struct rsc_choice *choice, const struct rsc_report_style *style) {
+static uint64_t size_of(const struct rsc_profile *first, const struct rsc_choice *choice,
+                        const struct rsc_report_style *style) {
     if (style->at_bytes) return style->at_bytes / first->made.line_bytes;
     return rsc_selection_size(first, choice->share);
 }
@@ -81,7 +82,8 @@ int rsc_table_selection(struct rsc_profile *const *profiles, const char *const *
     int failed = 0;
     uint64_t size = size_of(profiles[0], choice, style);
     rsc_text_init(&out, style->unicode, style->colour && !as_csv);
-    if (as_csv) rsc_text_put(&out, "profile,lines,rank,pc,function,file,line,misses,share,weight_matching,key_matching\n");
+    if (as_csv)
+        rsc_text_put(&out, "profile,lines,rank,pc,function,file,line,misses,share,weight_matching,key_matching\n");
     for (size_t i = 0; i < count && !failed; i++) {
         struct rsc_selection *selection = i ? &here : &first;
         struct rsc_matching matching;
@@ -94,12 +96,13 @@ int rsc_table_selection(struct rsc_profile *const *profiles, const char *const *
             rsc_text_put(&out, "%s", i ? "\n" : "");
             put_text(&out, profiles[i], selection, shown, names[i], choice);
             if (i) {
-                rsc_text_put(&out, "%12s of %zu chosen by this, by the first: weight matching %.1f %%, key matching %.1f %%\n", "",
-                             chosen, 100 * matching.weight, 100 * matching.key);
+                rsc_text_put(
+                    &out, "%12s of %zu chosen by this, by the first: weight matching %.1f %%, key matching %.1f %%\n",
+                    "", chosen, 100 * matching.weight, 100 * matching.key);
                 double accuracy = rsc_profile_accuracy(profiles[0], profiles[i], 0);
                 if (accuracy == accuracy)
-                    rsc_text_put(&out, "%12s accuracy of distances: %.1f %%, without distance 0: %.1f %%\n", "", 100 * accuracy,
-                                 100 * rsc_profile_accuracy(profiles[0], profiles[i], 1));
+                    rsc_text_put(&out, "%12s accuracy of distances: %.1f %%, without distance 0: %.1f %%\n", "",
+                                 100 * accuracy, 100 * rsc_profile_accuracy(profiles[0], profiles[i], 1));
             }
         }
         if (i) rsc_selection_free(&here);

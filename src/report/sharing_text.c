@@ -97,21 +97,24 @@ void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, c
         put_cells(text, profile);
     }
     if (misses) {
-        snprintf(note, sizeof note, "Of %s misses on lines that another thread's write took away, %s are false sharing.",
+        snprintf(note, sizeof note,
+                 "Of %s misses on lines that another thread's write took away, %s are false sharing.",
                  rsc_show_count(misses).text, rsc_show_percent((double)falsely / (double)misses).text);
         rsc_text_paragraph(text, 3, style->width, note);
     }
     if (!uncertain) return;
-    snprintf(note, sizeof note,
-             "There are more pairs of threads than there was room for: of %s such misses only those above are told apart, "
-             "and a pair may have up to %s more.",
-             rsc_show_count(profile->invalidated).text, rsc_show_short(uncertain).text);
+    snprintf(
+        note, sizeof note,
+        "There are more pairs of threads than there was room for: of %s such misses only those above are told apart, "
+        "and a pair may have up to %s more.",
+        rsc_show_count(profile->invalidated).text, rsc_show_short(uncertain).text);
     rsc_text_paragraph(text, 3, style->width, note);
 }
 
 /* ---- lines ---- */
 
-static void put_users(struct rsc_text *text, const struct rsc_false_sharing_row *row, const struct rsc_report_style *style) {
+static void put_users(struct rsc_text *text, const struct rsc_false_sharing_row *row,
+                      const struct rsc_report_style *style) {
     char words[400] = "";
     size_t used = 0;
     for (size_t i = 0; i < row->user_count && used < sizeof words; i++) {

@@ -67,9 +67,9 @@ static void say_levels(const struct rsc_profile *profile, const struct rsc_repor
         uint64_t lines = level->size_bytes / profile->made.line_bytes;
         if (lines > known || !lines || used > SENTENCE - 160) continue;
         struct rsc_mrc_point at = rsc_profile_mrc_at(profile, lines);
-        used += (size_t)snprintf(to + used, SENTENCE - used, said ? ", in %s (%s) %s" : "In this machine's %s (%s) %s",
-                                 level->name, rsc_show_bytes(level->size_bytes).text,
-                                 rsc_show_percent(at.miss_ratio).text);
+        used +=
+            (size_t)snprintf(to + used, SENTENCE - used, said ? ", in %s (%s) %s" : "In this machine's %s (%s) %s",
+                             level->name, rsc_show_bytes(level->size_bytes).text, rsc_show_percent(at.miss_ratio).text);
         if (at.high > at.low)
             used += (size_t)snprintf(to + used, SENTENCE - used, " (%s to %s)", rsc_show_percent(at.low).text,
                                      rsc_show_percent(at.high).text);
@@ -134,7 +134,10 @@ static void say_footprint(const struct rsc_profile *profile, const struct rsc_re
     level = &style->machine->levels[style->machine->level_count - 1];
     double times = (double)bytes / (double)level->size_bytes;
     snprintf(to, SENTENCE, "The memory touched (%s) is %.*f times the size of %s (%s).", rsc_show_bytes(bytes).text,
-             times < 1.1 ? 2 : times < 100 ? 1 : 0, times, level->name, rsc_show_bytes(level->size_bytes).text);
+             times < 1.1   ? 2
+             : times < 100 ? 1
+                           : 0,
+             times, level->name, rsc_show_bytes(level->size_bytes).text);
 }
 
 /* What no cache can avoid, and how large one must be to come near that. */

@@ -61,8 +61,9 @@ int rsc_table_suite(struct rsc_profile *const *profiles, const char *const *name
     if (!column) return rsc_fail_memory(error, "table");
     rsc_text_init(&out, style->unicode, style->colour && !as_csv);
     if (as_csv) rsc_text_put(&out, "profile,p70_bytes,p80_bytes,p90_bytes,p95_bytes\n");
-    else rsc_text_put(&out, " Distance that covers this share of all reuses\n  %-*s%12s%12s%12s%12s\n", NAME + 1, "profile", "70 %",
-                      "80 %", "90 %", "95 %");
+    else
+        rsc_text_put(&out, " Distance that covers this share of all reuses\n  %-*s%12s%12s%12s%12s\n", NAME + 1,
+                     "profile", "70 %", "80 %", "90 %", "95 %");
     for (size_t i = 0; i < count; i++) {
         put_name(&out, names[i], as_csv);
         for (size_t p = 0; p < PERCENTS; p++) put_distance(&out, distance_bytes(profiles[i], percents[p]), as_csv);
@@ -112,7 +113,8 @@ static int by_file(const void *left, const void *right) {
 }
 
 static int by_function(const void *left, const void *right) {
-    int order = compare_text(((const struct part *)left)->place->function, ((const struct part *)right)->place->function);
+    int order =
+        compare_text(((const struct part *)left)->place->function, ((const struct part *)right)->place->function);
     return order ? order : by_module(left, right);
 }
 
@@ -139,14 +141,15 @@ static int more_misses(const void *left, const void *right) {
 /* The parts of a profile's code, most misses first; *count receives how many. NULL: out of memory. */
 static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_by by, uint64_t lines, size_t *count) {
     static int (*const orders[])(const void *, const void *) = {NULL,        by_module, by_file,
-                                                                    by_function, by_loop,   by_line};
+                                                                by_function, by_loop,   by_line};
     struct part *parts = malloc((profile->code_count + 1) * sizeof *parts);
     size_t joined = 0;
     if (!parts) return NULL;
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];
-        parts[i] = (struct part){&row->place, row->place.loop ? &profile->loops[row->place.loop - 1] : NULL, row->references,
-                                 row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, lines)};
+        parts[i] =
+            (struct part){&row->place, row->place.loop ? &profile->loops[row->place.loop - 1] : NULL, row->references,
+                          row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, lines)};
     }
     qsort(parts, profile->code_count, sizeof *parts, orders[by]);
     for (size_t i = 0; i < profile->code_count; i++) {
@@ -205,8 +208,11 @@ static void put_parts_csv(struct rsc_text *out, const char *name, const struct p
     for (size_t i = 0; i < count; i++) {
         static const struct rsc_place nowhere;
         int whole = by == RSC_BY_LINE || by == RSC_BY_LOOP;
-        const struct rsc_place *place = by != RSC_BY_LOOP ? parts[i].place : parts[i].loop ? &parts[i].loop->place : &nowhere;
-        const char *fields[] = {by == RSC_BY_FILE ? NULL : place->module, by == RSC_BY_FILE || whole ? place->file : NULL,
+        const struct rsc_place *place = by != RSC_BY_LOOP ? parts[i].place
+                                        : parts[i].loop   ? &parts[i].loop->place
+                                                          : &nowhere;
+        const char *fields[] = {by == RSC_BY_FILE ? NULL : place->module,
+                                by == RSC_BY_FILE || whole ? place->file : NULL,
                                 by == RSC_BY_FUNCTION || whole ? place->function : NULL};
         put_name(out, name, 1);
         for (size_t f = 0; f < 3; f++) {
@@ -227,14 +233,18 @@ int rsc_table_code(struct rsc_profile *const *profiles, const char *const *names
                    struct rsc_error *error) {
     struct rsc_text out;
     size_t with_code = 0, with_loops = 0;
-    for (size_t i = 0; i < count; i++) with_code += profiles[i]->code_count > 0, with_loops += profiles[i]->loop_count > 0;
+    for (size_t i = 0; i < count; i++)
+        with_code += profiles[i]->code_count > 0, with_loops += profiles[i]->loop_count > 0;
     if (!with_code) return rsc_fail(error, RSC_EFORMAT, "%.200s has no code rows: record it with pcs", names[0]);
     if (by == RSC_BY_LOOP && !with_loops)
-        return rsc_fail(error, RSC_EFORMAT, "%.200s has no loops: they are found when a program for x86-64 is watched, from "
-                        "its code", names[0]);
+        return rsc_fail(error, RSC_EFORMAT,
+                        "%.200s has no loops: they are found when a program for x86-64 is watched, from "
+                        "its code",
+                        names[0]);
     rsc_text_init(&out, style->unicode, style->colour && !as_csv);
     if (as_csv)
-        rsc_text_put(&out, "profile,module,file,function,line,size_bytes,references,misses%s\n", by == RSC_BY_LOOP ? ",depth" : "");
+        rsc_text_put(&out, "profile,module,file,function,line,size_bytes,references,misses%s\n",
+                     by == RSC_BY_LOOP ? ",depth" : "");
     for (size_t i = 0; i < count && !out.failed; i++) {
         struct rsc_rank_size size = rsc_rank_size(profiles[i], style, style->at_bytes);
         size_t part_count = 0;

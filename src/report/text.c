@@ -142,7 +142,9 @@ static void put_kind_fact(struct rsc_text *text, const struct rsc_profile *profi
         said[most] = 1;
         used += (size_t)snprintf(words + used, sizeof words - used, "%s%s %s%s", n ? ", " : "",
                                  rsc_show_count(row->references).text, row->kind,
-                                 row->references == 1 ? "" : !strcmp(row->kind, "fetch") ? "es" : "s");
+                                 row->references == 1          ? ""
+                                 : !strcmp(row->kind, "fetch") ? "es"
+                                                               : "s");
     }
     put_fact(text, style, "kinds", words);
 }
@@ -190,8 +192,7 @@ static void show_quantile(const struct rsc_profile *profile, uint64_t distance, 
                        : rsc_show_short(profile->rd_cap).text);
     else if (bytes)
         snprintf(to, room, "%s", rsc_show_bytes(rsc_lines_to_bytes(distance, profile->made.line_bytes)).text);
-    else
-        snprintf(to, room, "%s %s", rsc_show_short(distance).text, distance == 1 ? "line" : "lines");
+    else snprintf(to, room, "%s %s", rsc_show_short(distance).text, distance == 1 ? "line" : "lines");
 }
 
 /* The curve's error bars, where it has any: at sizes four octaves apart that it reaches, from 32 KiB. */
@@ -213,7 +214,8 @@ static void put_quantiles(struct rsc_text *text, const struct rsc_profile *profi
     static const unsigned percents[] = {50, 70, 80, 90, 95};
     char lines[64], bytes[64];
     int in_bytes = rsc_profile_is_requests(profile);
-    put_section(text, style, "Distance that covers", in_bytes ? "this share of all repeated requests" : "this share of all reuses");
+    put_section(text, style, "Distance that covers",
+                in_bytes ? "this share of all repeated requests" : "this share of all reuses");
     if (style->width >= 76) {
         for (unsigned row = 0; row < 3; row++) {
             if (row == 1 && in_bytes) continue;
@@ -401,7 +403,8 @@ int rsc_report_text(struct rsc_profile *const *profiles, size_t count, const str
     }
     if (settled.brief) {
         put_section(&out, &settled, "Next", "");
-        rsc_text_put(&out, "   reusescope report reusescope.data\n   reusescope advise\n   reusescope report -o report.html\n");
+        rsc_text_put(
+            &out, "   reusescope report reusescope.data\n   reusescope advise\n   reusescope report -o report.html\n");
     }
     return rsc_text_take(&out, text, bytes) ? rsc_fail_memory(error, "text of the report") : 0;
 }

@@ -167,7 +167,7 @@ void rsc_text_pad_to(struct rsc_text *text, unsigned column) {
 
 void rsc_text_tint(struct rsc_text *text, enum rsc_tint tint) {
     static const char *const codes[] = {
-        [RSC_PLAIN] = "\033[0m", [RSC_BOLD] = "\033[1m",     [RSC_DIM] = "\033[2m", [RSC_GREEN] = "\033[32m",
+        [RSC_PLAIN] = "\033[0m",   [RSC_BOLD] = "\033[1m",     [RSC_DIM] = "\033[2m",  [RSC_GREEN] = "\033[32m",
         [RSC_YELLOW] = "\033[33m", [RSC_MAGENTA] = "\033[35m", [RSC_RED] = "\033[31m", [RSC_CYAN] = "\033[36m",
     };
     if (text->colour) append(text, codes[tint], strlen(codes[tint]));

@@ -118,8 +118,7 @@ static void say_use(const struct worst *worst, const struct rsc_ranking *pairs, 
     const struct rsc_place *use = &((const struct rsc_pair_row *)pair->rows[0])->use;
     const char *what = rsc_place_has_line(place) ? "line" : place->function ? "function" : "instruction";
     if (!rsc_place_compare(use, place)) snprintf(to, room, "; most often last touched by this same %s", what);
-    else
-        snprintf(to, room, "; most often last touched at %s", rsc_place_in_short(use, worst->style->unicode).text);
+    else snprintf(to, room, "; most often last touched at %s", rsc_place_in_short(use, worst->style->unicode).text);
 }
 
 /* Why this line misses: the largest of its three causes. */
@@ -148,8 +147,8 @@ static void explain(const struct worst *worst, const struct rsc_rank *rank, cons
         return;
     }
     show_distance(worst, rsc_rank_median(&worst->ranking, rank, worst->size.lines), distance, sizeof distance);
-    snprintf(to, SENTENCE, "%s: %s of its references return to a line after more than %s, a median of %s%s.",
-             name.text, rsc_show_percent((double)far / (double)rank->references).text, cache, distance, use);
+    snprintf(to, SENTENCE, "%s: %s of its references return to a line after more than %s, a median of %s%s.", name.text,
+             rsc_show_percent((double)far / (double)rank->references).text, cache, distance, use);
 }
 
 static void explain_lines(struct worst *worst) {
@@ -188,7 +187,8 @@ void rsc_put_verdict(struct rsc_text *text, const struct rsc_profile *profile, c
     if (ranking.count && ranking.ranks[0].misses && all) {
         const struct rsc_place *place = &((const struct rsc_code_row *)ranking.ranks[0].rows[0])->place;
         snprintf(sentence + used, sizeof sentence - (size_t)used, "; %s of those misses are made at %s.",
-                 rsc_show_percent((double)ranking.ranks[0].misses / (double)all).text, rsc_place_in_short(place, style->unicode).text);
+                 rsc_show_percent((double)ranking.ranks[0].misses / (double)all).text,
+                 rsc_place_in_short(place, style->unicode).text);
     } else {
         snprintf(sentence + used, sizeof sentence - (size_t)used, ".");
     }
@@ -244,13 +244,14 @@ static void put_ancestor(struct worst *worst, const struct rsc_pair_row *pair, u
 }
 
 struct rsc_source_words rsc_source_words(const struct rsc_pair_row *pair) {
-    static const char *const names[RSC_SOURCES] = {"", "the L1 cache", "a line under way", "the L2 cache", "the L3 cache",
-                                                   "memory", "another node", "elsewhere"};
+    static const char *const names[RSC_SOURCES] = {
+        "", "the L1 cache", "a line under way", "the L2 cache", "the L3 cache", "memory", "another node", "elsewhere"};
     struct rsc_source_words words = {""};
     int most = 0;
     for (int i = 1; i < RSC_SOURCES; i++)
         if (pair->sources[i] > pair->sources[most]) most = i;
-    if (most) snprintf(words.text, sizeof words.text, "%s from %s", rsc_show_percent(pair->sources[most]).text, names[most]);
+    if (most)
+        snprintf(words.text, sizeof words.text, "%s from %s", rsc_show_percent(pair->sources[most]).text, names[most]);
     return words;
 }
 
@@ -261,7 +262,8 @@ static void put_cost(struct worst *worst, const struct rsc_pair_row *pair, unsig
     if ((!(pair->latency > 0) && !source.text[0]) || worst->style->width < from + 30) return;
     rsc_text_pad_to(text, from);
     rsc_text_tint(text, RSC_DIM);
-    if (pair->latency > 0) rsc_text_put(text, "takes %.0f cycles%s%s", pair->latency, source.text[0] ? ", " : "", source.text);
+    if (pair->latency > 0)
+        rsc_text_put(text, "takes %.0f cycles%s%s", pair->latency, source.text[0] ? ", " : "", source.text);
     else rsc_text_put(text, "%s", source.text);
     rsc_text_tint(text, RSC_PLAIN);
     rsc_text_put(text, "\n");

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/fail.h"
-#include "simulate/estimate.h"
+#include "simulate/sampling/sim_estimate.h"
 
 static double ratio(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : NAN; }
 
@@ -35,9 +35,12 @@ static void put_extras(struct rsc_json *json, const struct rsc_level_counts *cou
         const char *name;
         uint64_t count;
     } extras[] = {
-        {"prefetches", counts->prefetches},         {"prefetches_used", counts->prefetches_used},
-        {"prefetches_in", counts->prefetches_in},   {"victim_hits", counts->victim_hits},
-        {"buffer_merged", counts->buffer_merged},   {"invalidated", counts->invalidated},
+        {"prefetches", counts->prefetches},
+        {"prefetches_used", counts->prefetches_used},
+        {"prefetches_in", counts->prefetches_in},
+        {"victim_hits", counts->victim_hits},
+        {"buffer_merged", counts->buffer_merged},
+        {"invalidated", counts->invalidated},
         {"back_invalidated", counts->back_invalidated},
     };
     if (classified) {

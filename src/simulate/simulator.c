@@ -235,7 +235,8 @@ static int end_simulation(struct rsc_sim *sim, struct rsc_error *error) {
 int rsc_sim_finish(struct rsc_sim *sim, struct rsc_sim_result *result, struct rsc_error *error) {
     memset(result, 0, sizeof *result);
     if (!sim->counting && sim->options.warm_fill > 0)
-        return rsc_fail(error, RSC_EINVAL, "--warm-fill %g: the trace of %llu accesses does not fill the last level so far",
+        return rsc_fail(error, RSC_EINVAL,
+                        "--warm-fill %g: the trace of %llu accesses does not fill the last level so far",
                         sim->options.warm_fill, (unsigned long long)sim->seen);
     if (!sim->counting)
         return rsc_fail(error, RSC_EINVAL, "--warm %llu: the trace has only %llu accesses",

@@ -10,7 +10,7 @@
 #ifndef RSC_SIMULATE_SIMULATOR_H
 #define RSC_SIMULATE_SIMULATOR_H
 
-#include "simulate/hierarchy.h"
+#include "simulate/cache/hierarchy.h"
 
 struct rsc_estimate;
 

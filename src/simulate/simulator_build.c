@@ -38,7 +38,8 @@ static void past_segment(void *user, const struct rsc_request *request) {
     }
     if (sim->options.past_last) sim->options.past_last(sim->options.user, sim->batch, request);
     for (size_t i = 0; i < sim->stream_count; i++)
-        if (!rsc_sim_config_primary(&sim->config, sim->streams[i].name)) rsc_side_request(&sim->streams[i].side, request);
+        if (!rsc_sim_config_primary(&sim->config, sim->streams[i].name))
+            rsc_side_request(&sim->streams[i].side, request);
 }
 
 static void missed(void *user, int level, const struct rsc_request *request) {
@@ -78,8 +79,10 @@ static int open_segments(struct rsc_sim *sim, struct rsc_error *error) {
         part.caches[part.count++] = config->caches[i];
     }
     if ((status = open_segment(sim, &part, error)) < 0) return status;
-    if (sim->segment_count > 1 && (sim->options.missed || sim->options.past_last || sim->options.window_accesses || sim->options.warm_fill > 0))
-        return rsc_fail(error, RSC_EINVAL, "opt needs two passes: not with windows, --warm-fill, a miss trace, code or objects");
+    if (sim->segment_count > 1 &&
+        (sim->options.missed || sim->options.past_last || sim->options.window_accesses || sim->options.warm_fill > 0))
+        return rsc_fail(error, RSC_EINVAL,
+                        "opt needs two passes: not with windows, --warm-fill, a miss trace, code or objects");
     return 0;
 }
 

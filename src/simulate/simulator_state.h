@@ -9,8 +9,8 @@
 #ifndef RSC_SIMULATE_SIMULATOR_STATE_H
 #define RSC_SIMULATE_SIMULATOR_STATE_H
 
-#include "simulate/first_level.h"
-#include "simulate/side_caches.h"
+#include "simulate/cache/first_level.h"
+#include "simulate/cache/side_caches.h"
 #include "simulate/simulator.h"
 
 #define RSC_SEGMENTS_MAX (RSC_SIM_LEVELS_MAX + 1)

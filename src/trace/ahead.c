@@ -114,10 +114,8 @@ static void decode(void *argument) {
         pthread_mutex_unlock(&ahead->lock);
         int status = fill_slot(ahead, slot, &error);
         pthread_mutex_lock(&ahead->lock);
-        if (status > 0)
-            ahead->made++;
-        else
-            ahead->status = status;
+        if (status > 0) ahead->made++;
+        else ahead->status = status;
         if (status < 0) ahead->error = error;
         pthread_cond_broadcast(&ahead->changed);
     }
@@ -157,8 +155,7 @@ static void ahead_info(struct rsc_source *source, struct rsc_trace_info *info) {
     pthread_mutex_lock(&ahead->lock);
     int ended = ahead->status <= 0;
     pthread_mutex_unlock(&ahead->lock);
-    if (ended && ahead->inner->ops->info)
-        ahead->inner->ops->info(ahead->inner, info);
+    if (ended && ahead->inner->ops->info) ahead->inner->ops->info(ahead->inner, info);
     else if (ahead->inner->ops->info) {
         struct rsc_trace_info outer = *info;
         *info = ahead->before;
@@ -191,8 +188,12 @@ int rsc_ahead_open(struct rsc_source **out, struct rsc_source *inner, struct rsc
     ahead->source.ops = &ahead_ops;
     ahead->inner = inner;
     ahead->status = 1;
-    ahead->before = (struct rsc_trace_info){.source = "", .command = "", .filter = "", .accesses = RSC_UNKNOWN,
-                                            .instructions = RSC_UNKNOWN, .full_accesses = RSC_UNKNOWN,
+    ahead->before = (struct rsc_trace_info){.source = "",
+                                            .command = "",
+                                            .filter = "",
+                                            .accesses = RSC_UNKNOWN,
+                                            .instructions = RSC_UNKNOWN,
+                                            .full_accesses = RSC_UNKNOWN,
                                             .full_instructions = RSC_UNKNOWN};
     if (inner->ops->info) inner->ops->info(inner, &ahead->before);
     pthread_mutex_init(&ahead->lock, NULL);

@@ -55,7 +55,8 @@ static int parse_field(const char *text, uint32_t *low, uint32_t *width, uint64_
 }
 
 int rsc_block_sample_parse(const char *filter, uint32_t *low, uint32_t *width, uint64_t *value) {
-    static const char *const before[] = {"sets=", "bits=", "window=", "every="}; /* what also drops part of a set's past */
+    static const char *const before[] = {
+        "sets=", "bits=", "window=", "every="}; /* what also drops part of a set's past */
     const char *found = filter ? strstr(filter, "sets=") : NULL;
     if (!found) return 0;
     if (found != filter && (found - filter < 7 || strncmp(found - 7, ", then ", 7))) return -1;
@@ -70,13 +71,7 @@ int rsc_block_sample_parse(const char *filter, uint32_t *low, uint32_t *width, u
 
 void rsc_block_sampler_start(struct rsc_block_sampler *sampler, const struct rsc_block_sample *sample,
                              enum rsc_simd simd) {
-    *sampler = (struct rsc_block_sampler){.sample = sample, .take = rsc_block_take_plain};
-#if defined(__x86_64__)
-    if (simd == RSC_SIMD_AVX2) sampler->take = rsc_block_take_avx2;
-    if (simd == RSC_SIMD_AVX512) sampler->take = rsc_block_take_avx512;
-#else
-    (void)simd;
-#endif
+    *sampler = (struct rsc_block_sampler){.sample = sample, .take = RSC_WIDE_PICK(simd, rsc_block_take)};
 }
 
 void rsc_block_sampler_free(struct rsc_block_sampler *sampler) {
@@ -133,12 +128,12 @@ static int cut(struct rsc_block_sampler *sampler, const struct rsc_batch *in, ui
 }
 
 /* One access; there is room for it if it crosses no boundary. */
-static int take_one(struct rsc_block_sampler *sampler, const struct rsc_batch *in, uint32_t i, struct rsc_error *error) {
+static int take_one(struct rsc_block_sampler *sampler, const struct rsc_batch *in, uint32_t i,
+                    struct rsc_error *error) {
     const uint64_t unit = 1ull << sampler->sample->low;
     sampler->fetches += rsc_meta_kind(in->meta[i]) == RSC_FETCH;
     if ((in->addr[i] & (unit - 1)) + rsc_meta_size(in->meta[i]) > unit) return cut(sampler, in, i, error);
-    if (rsc_block_sample_has(sampler->sample, in->addr[i]))
-        put(&sampler->parts, in->addr[i], in->meta[i], in->pc, i);
+    if (rsc_block_sample_has(sampler->sample, in->addr[i])) put(&sampler->parts, in->addr[i], in->meta[i], in->pc, i);
     return 0;
 }
 

@@ -95,6 +95,6 @@ int rsc_block_sampler_take(struct rsc_block_sampler *sampler, const struct rsc_b
 void rsc_block_sampler_free(struct rsc_block_sampler *sampler);
 
 #define RSC_SAMPLER_BLOCK 64u
-rsc_block_take rsc_block_take_plain, rsc_block_take_avx2, rsc_block_take_avx512;
+RSC_WIDE_DECLARE(rsc_block_take, rsc_block_take);
 
 #endif

@@ -74,8 +74,8 @@ static int make_room(struct filter_source *filter, const struct rsc_batch *batch
         filter->events = malloc(batch->event_count * sizeof *filter->events);
         filter->event_room = batch->event_count;
     }
-    int failed = (filter->room && (!filter->addr || !filter->meta || !filter->pc)) ||
-                 (filter->event_room && !filter->events);
+    int failed =
+        (filter->room && (!filter->addr || !filter->meta || !filter->pc)) || (filter->event_room && !filter->events);
     if (failed) filter->room = filter->event_room = 0;
     return failed ? RSC_ENOMEM : 0;
 }
@@ -142,10 +142,8 @@ static int filter_next(struct rsc_source *source, struct rsc_batch *batch, struc
     int status = filter->inner->ops->next(filter->inner, batch, error);
     if (status <= 0) return status;
     if (make_room(filter, batch) < 0) return rsc_fail_memory(error, "filter");
-    if (batch->instructions == RSC_UNKNOWN)
-        filter->full_known = filter->full_known && !batch->count;
-    else
-        filter->full_instructions += batch->instructions;
+    if (batch->instructions == RSC_UNKNOWN) filter->full_known = filter->full_known && !batch->count;
+    else filter->full_instructions += batch->instructions;
 
     uint64_t begin = filter->seen, first = filter->filter.first;
     uint64_t end = filter->filter.count > UINT64_MAX - first ? UINT64_MAX : first + filter->filter.count;

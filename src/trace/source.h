@@ -10,7 +10,7 @@
 
 #include <reusescope/trace.h>
 
-#include "trace/input.h"
+#include "trace/formats/input.h"
 
 /* Accesses a reader puts into one batch: 3 columns of it stay inside a 1 MiB L2 cache. */
 #define RSC_BATCH_ACCESSES 16384u

@@ -50,8 +50,7 @@ static int grow(struct rsc_thread_table *table) {
 }
 
 int64_t rsc_thread_number(struct rsc_thread_table *table, uint64_t pid, uint64_t tid) {
-    if (table->last < table->count && table->threads[table->last].tid == tid &&
-        table->threads[table->last].pid == pid)
+    if (table->last < table->count && table->threads[table->last].tid == tid && table->threads[table->last].pid == pid)
         return table->last;
     uint32_t *slot = table->room ? find_slot(table, pid, tid) : NULL;
     if (slot && *slot) return table->last = *slot - 1;

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "trace/ahead.h"
 #include "trace/filter.h"
-#include "trace/readers.h"
+#include "trace/formats/readers.h"
 #include "trace/source.h"
 
 struct rsc_trace {
@@ -53,10 +53,11 @@ static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
     if (bytes == 0) return rsc_fail_at(error, RSC_EFORMAT, 0, "%s: the file is empty", name);
     for (trace->format = rsc_formats; trace->format->name; trace->format++)
         if (trace->format->matches && trace->format->matches(head, (size_t)bytes, bytes < RSC_INPUT_PEEK_MAX)) return 0;
-    return rsc_fail_at(error, RSC_EFORMAT, 0,
-                       "%s: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it "
-                       "with --from if it is one",
-                       name);
+    return rsc_fail_at(
+        error, RSC_EFORMAT, 0,
+        "%s: no trace format recognised (rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace); name it "
+        "with --from if it is one",
+        name);
 }
 
 /* An empty file is an error by whatever name it is read. */
@@ -85,7 +86,8 @@ static int add_filter(struct rsc_trace *trace, const struct rsc_filter *filter, 
 
 static int build(struct rsc_trace *trace, const char *path, const struct rsc_trace_options *options,
                  struct rsc_error *error) {
-    struct rsc_reader_options reader = {options->log, options->salvage, options->without_pcs, options->without_events, options->decode_ahead};
+    struct rsc_reader_options reader = {options->log, options->salvage, options->without_pcs, options->without_events,
+                                        options->decode_ahead};
     struct rsc_source *source;
     int status = 0;
     if (options->format) status = format_by_name(&trace->format, options->format, error);
@@ -134,8 +136,7 @@ int rsc_trace_next(struct rsc_trace *trace, const struct rsc_batch **batch, stru
     trace->accesses += trace->batch.count;
     if (trace->instructions != RSC_UNKNOWN && trace->batch.instructions != RSC_UNKNOWN)
         trace->instructions += trace->batch.instructions;
-    else if (trace->batch.count)
-        trace->instructions = RSC_UNKNOWN;
+    else if (trace->batch.count) trace->instructions = RSC_UNKNOWN;
     *batch = &trace->batch;
     return 1;
 }
@@ -153,7 +154,8 @@ int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *er
 
 int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error) {
     if (strcmp(trace->format->name, "rsct"))
-        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only a native trace can be sought in", rsc_input_name(trace->input));
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only a native trace can be sought in",
+                        rsc_input_name(trace->input));
     return rsc_rsct_locate(trace->reader, instruction, access, error);
 }
 

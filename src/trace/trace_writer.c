@@ -4,8 +4,8 @@
 
 #include "base/fail.h"
 #include "base/output_file.h"
-#include "trace/rsct_writer.h"
-#include "trace/writer_text.h"
+#include "trace/native/rsct_writer.h"
+#include "trace/formats/writer_text.h"
 
 struct rsc_trace_writer {
     struct rsc_output_file file;
@@ -59,7 +59,8 @@ void rsc_trace_writer_set_full(struct rsc_trace_writer *writer, uint64_t accesse
 }
 
 int rsc_trace_writer_finish(struct rsc_trace_writer *writer, struct rsc_error *error) {
-    int status = writer->native ? rsct_writer_finish(writer->native, error) : rsc_text_writer_finish(writer->text, error);
+    int status =
+        writer->native ? rsct_writer_finish(writer->native, error) : rsc_text_writer_finish(writer->text, error);
     if (status < 0) return status;
     int committed = rsc_output_commit(&writer->file, 0, error);
     return committed < 0 ? committed : status;

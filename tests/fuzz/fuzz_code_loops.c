@@ -12,16 +12,16 @@
 
 #include <reusescope/error.h>
 
-#include "collect/code_loops.h"
+#include "collect/symbols/code_loops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-#define CHECK(holds) \
-    do { \
-        if (!(holds)) { \
+#define CHECK(holds)                                                                  \
+    do {                                                                              \
+        if (!(holds)) {                                                               \
             fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort(); \
-        } \
+            abort();                                                                  \
+        }                                                                             \
     } while (0)
 
 struct memory {

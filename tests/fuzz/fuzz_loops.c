@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loops/loop_text.h"
+#include "loops/tree/loop_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-#define CHECK(holds) \
-    do { \
-        if (!(holds)) { \
+#define CHECK(holds)                                                                  \
+    do {                                                                              \
+        if (!(holds)) {                                                               \
             fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort(); \
-        } \
+            abort();                                                                  \
+        }                                                                             \
     } while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {

@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "trace/readers.h"
+#include "trace/formats/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -27,12 +27,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 #define FUZZ_BYTES_MAX (32u << 20)
 #define FUZZ_ACCESSES_MAX (4u << 20)
 
-#define FUZZ_CHECK(holds) \
-    do { \
-        if (!(holds)) { \
+#define FUZZ_CHECK(holds)                                                             \
+    do {                                                                              \
+        if (!(holds)) {                                                               \
             fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort(); \
-        } \
+            abort();                                                                  \
+        }                                                                             \
     } while (0)
 
 typedef int fuzz_opener(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,

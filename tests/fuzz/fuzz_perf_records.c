@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "runtime/perf_records.h"
+#include "runtime/watch/perf_records.h"
 
 #define RING 4096u
 

@@ -21,12 +21,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-#define CHECK(holds) \
-    do { \
-        if (!(holds)) { \
+#define CHECK(holds)                                                                  \
+    do {                                                                              \
+        if (!(holds)) {                                                               \
             fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort(); \
-        } \
+            abort();                                                                  \
+        }                                                                             \
     } while (0)
 
 static void use_profiles(struct rsc_profile **profiles, size_t count) {

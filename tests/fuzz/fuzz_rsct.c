@@ -18,7 +18,7 @@
 #include <zstd.h>
 
 #include "fuzz_memory.h"
-#include "trace/rsct_format.h"
+#include "trace/native/rsct_format.h"
 
 enum { FUZZ_MEND = 1, FUZZ_LOOSE = 2, FUZZ_SALVAGE = 4, FUZZ_SEEK = 8 };
 

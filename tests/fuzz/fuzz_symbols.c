@@ -14,18 +14,18 @@
 
 #include <reusescope/profile.h>
 
-#include "collect/symbols.h"
+#include "collect/symbols/symbols.h"
 #include "profile/profile_model.h"
 #include "profile/profile_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-#define CHECK(holds) \
-    do { \
-        if (!(holds)) { \
+#define CHECK(holds)                                                                  \
+    do {                                                                              \
+        if (!(holds)) {                                                               \
             fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds); \
-            abort(); \
-        } \
+            abort();                                                                  \
+        }                                                                             \
     } while (0)
 
 #define BASE 0x400000u

@@ -185,7 +185,8 @@ static inline int64_t brute_reference(struct brute *brute, int who, uint64_t lin
         brute_lift(stack, line, hole);
         if (!copy) {
             if (stack->copy_count == stack->copy_room)
-                stack->copies = realloc(stack->copies, (stack->copy_room = 2 * stack->copy_room + 16) * sizeof *stack->copies);
+                stack->copies =
+                    realloc(stack->copies, (stack->copy_room = 2 * stack->copy_room + 16) * sizeof *stack->copies);
             copy = &stack->copies[stack->copy_count++];
         }
         *copy = (struct brute_copy){.line = line, .held = 1};

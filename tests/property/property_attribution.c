@@ -14,8 +14,8 @@
 
 #include <reusescope/reusescope.h>
 
-#include "distance/attribution.h"
-#include "distance/exact_state.h"
+#include "distance/count/attribution.h"
+#include "distance/exact/exact_state.h"
 #include "property/random_traces.h"
 #include "trace/references.h"
 
@@ -175,8 +175,11 @@ static void check_bounded_pairs(const struct rsc_profile *profile, const struct 
 static uint32_t some_batch(const struct traced *traced, uint32_t done, struct rsc_rng *rng, struct rsc_batch *batch) {
     uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, 3000);
     if (part > traced->trace.count - done) part = traced->trace.count - done;
-    *batch = (struct rsc_batch){.count = part, .addr = traced->trace.addr + done, .meta = traced->trace.meta + done,
-                                .pc = traced->pc + done, .instructions = RSC_UNKNOWN};
+    *batch = (struct rsc_batch){.count = part,
+                                .addr = traced->trace.addr + done,
+                                .meta = traced->trace.meta + done,
+                                .pc = traced->pc + done,
+                                .instructions = RSC_UNKNOWN};
     return part;
 }
 
@@ -232,8 +235,8 @@ static struct rsc_profile *by_hand(const struct traced *traced, const struct rsc
  * Few rows for code: what has no room is in the row of pc 0, and nothing is lost.
  * Few tags: call paths go, code rows stay exact.
  */
-static void check_overflow(const struct traced *traced, const struct truth *truth, uint32_t line_bytes,
-                           uint64_t rd_cap, struct rsc_rng *rng) {
+static void check_overflow(const struct traced *traced, const struct truth *truth, uint32_t line_bytes, uint64_t rd_cap,
+                           struct rsc_rng *rng) {
     struct rsc_attribution_options options = {.rd_cap = rd_cap};
     *(rsc_rng_below(rng, 2) ? &options.code_rows : &options.tags) = 1 + (uint32_t)rsc_rng_below(rng, 5);
     struct rsc_profile *profile = by_hand(traced, &options, line_bytes, RSC_SIMD_PLAIN, rng);
@@ -244,10 +247,8 @@ static void check_overflow(const struct traced *traced, const struct truth *trut
         const struct rsc_code_row *row = &profile->code[i];
         sum += row->references;
         assert_int_equal(row->references, row->cold + rsc_histogram_total(&row->rd));
-        if (row->place.pc == 0)
-            assert_int_equal(row->error, row->references);
-        else
-            assert_int_equal(row->references, truth->references[number_of(row->place.pc)]);
+        if (row->place.pc == 0) assert_int_equal(row->error, row->references);
+        else assert_int_equal(row->references, truth->references[number_of(row->place.pc)]);
     }
     assert_int_equal(sum, truth->total);
     rsc_profile_free(profile);

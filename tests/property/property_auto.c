@@ -16,11 +16,11 @@
 
 #include <reusescope/reusescope.h>
 
-#include "distance/engine_auto.h"
-#include "distance/engine_shards.h"
+#include "engine/engine_auto.h"
+#include "distance/shards/engine_shards.h"
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #define ACCESSES 3000000u
 
@@ -41,8 +41,10 @@ static struct rsc_profile *analyse(const char *name, double allowed, uint32_t co
     struct rsc_error error;
     if (rsc_engine_new(&engine, &options, &error) < 0) fail_msg("%s", error.message);
     for (uint32_t done = 0; done < count; done += 10000) {
-        struct rsc_batch batch = {.count = count - done < 10000 ? count - done : 10000, .addr = addr + done,
-                                  .meta = meta + done, .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {.count = count - done < 10000 ? count - done : 10000,
+                                  .addr = addr + done,
+                                  .meta = meta + done,
+                                  .instructions = RSC_UNKNOWN};
         assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
     }
     assert_int_equal(rsc_engine_finish(engine, &profile, &error), 0);
@@ -62,7 +64,8 @@ static char *text_of(struct rsc_profile *profile) {
 }
 
 static void is_exact_unless_sampling_pays(void **state) {
-    static const char *const specs[] = {"uniform,lines=4", "zipf,lines=20K,threads=3", "mix,lines=5K", "cyclic,lines=30K"};
+    static const char *const specs[] = {"uniform,lines=4", "zipf,lines=20K,threads=3", "mix,lines=5K",
+                                        "cyclic,lines=30K"};
     (void)state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         fill(specs[i], i, 100000);
@@ -97,8 +100,8 @@ static void a_sample_follows_an_exact_state(void **state) {
     assert_int_equal(rsc_exact_run(&exact, lines, first, rd, ri), 0);
     assert_int_equal(rsc_shards_engine_follow(&shards, &options, 1, 0, &exact, &error), 0);
     assert_int_equal(rsc_exact_run(&exact, lines + first, count - first, rd + first, ri + first), 0);
-    struct rsc_batch batch = {.count = count - first, .addr = addr + first, .meta = meta + first,
-                              .instructions = RSC_UNKNOWN};
+    struct rsc_batch batch = {
+        .count = count - first, .addr = addr + first, .meta = meta + first, .instructions = RSC_UNKNOWN};
     struct rsc_profile *profile;
     assert_int_equal(rsc_engine_shards.push(shards, &batch, &error), 0);
     assert_int_equal(rsc_engine_shards.finish(shards, &profile, &error), 0);

@@ -16,10 +16,10 @@
 #include <reusescope/reusescope.h>
 
 #include "base/u64_table.h"
-#include "distance/exact_state.h"
+#include "distance/exact/exact_state.h"
 #include "profile/profile_model.h"
 #include "property/random_traces.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 /* ---- brute force ---- */
 
@@ -144,8 +144,8 @@ static struct rsc_profile *analyse(const struct random_trace *trace, const struc
     for (uint32_t done = 0; done < trace->count;) {
         uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, 3000);
         if (part > trace->count - done) part = trace->count - done;
-        struct rsc_batch batch = {.count = part, .addr = trace->addr + done, .meta = trace->meta + done,
-                                  .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {
+            .count = part, .addr = trace->addr + done, .meta = trace->meta + done, .instructions = RSC_UNKNOWN};
         assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
         done += part;
     }
@@ -307,10 +307,8 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     assert_int_equal(profile->rd_capped, capped);
     assert_int_equal(rsc_histogram_total(&profile->rd) + capped + cold, truth.count);
     check_histogram(&profile->rd, truth, 0, cap);
-    if (options.no_ri)
-        assert_int_equal(rsc_histogram_total(&profile->ri), 0);
-    else
-        check_histogram(&profile->ri, truth, 1, cap);
+    if (options.no_ri) assert_int_equal(rsc_histogram_total(&profile->ri), 0);
+    else check_histogram(&profile->ri, truth, 1, cap);
     if (options.bins_per_octave && !options.no_ri) check_histogram(&profile->ri_binned, truth, 1, cap);
     if (options.bins_per_octave && !options.max_distance) check_histogram(&profile->rd_binned, truth, 0, cap);
     check_threads(profile, truth, cap);
@@ -346,7 +344,7 @@ static void add_hot_stretches(struct random_trace *trace, struct rsc_rng *rng) {
 
 static void big_traces_against_a_second_algorithm(void **state) {
     static const char *const specs[] = {"uniform,lines=100K", "zipf,lines=300K,skew=0.9", "cyclic,lines=70K",
-                                        "chase,lines=64K", "stencil,lines=20K", "mix,lines=50K,threads=3",
+                                        "chase,lines=64K",    "stencil,lines=20K",        "mix,lines=50K,threads=3",
                                         "uniform,lines=80K" /* with hot stretches */};
     const uint32_t count = property_traces(300) < 500 ? 300000 : 2000000;
     struct rsc_rng rng;

@@ -22,7 +22,8 @@
 static uint64_t addr[ACCESSES], meta[ACCESSES], pcs[ACCESSES];
 
 static struct rsc_profile *analyse(const char *name, uint64_t seed, uint32_t line) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .line_bytes = line, .seed = seed, .attribute = 2};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = name, .line_bytes = line, .seed = seed, .attribute = 2};
     struct rsc_batch batch = {.count = ACCESSES, .addr = addr, .meta = meta, .pc = pcs, .instructions = RSC_UNKNOWN};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
@@ -53,8 +54,10 @@ static double worst(const struct rsc_profile *exact, const struct rsc_profile *p
 
 static const struct shape {
     const char *name;
-    double near; /* of the curve, with every reference sampled and registers for all; what each watches is by lot: 0.015 */
-} shapes[] = {{"strides", 0.02}, {"alone", 0.02}, {"strides of half a line", 0.02}, {"vectors", 0.02}, {"random", 0.27}};
+    double
+        near; /* of the curve, with every reference sampled and registers for all; what each watches is by lot: 0.015 */
+} shapes[] = {
+    {"strides", 0.02}, {"alone", 0.02}, {"strides of half a line", 0.02}, {"vectors", 0.02}, {"random", 0.27}};
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
 static void fill(size_t shape) {
@@ -62,7 +65,7 @@ static void fill(size_t shape) {
     rsc_rng_seed(&rng, 11, shape);
     for (uint32_t i = 0; i < ACCESSES; i++) {
         uint64_t turn = rsc_rng_below(&rng, 500);
-        if (shape == 0) access_at(i, 0x100000 + 8 * (i % 2000), 8, 1);  /* over an array, again and again */
+        if (shape == 0) access_at(i, 0x100000 + 8 * (i % 2000), 8, 1); /* over an array, again and again */
         if (shape == 1) access_at(i, 0x100000 + 64 * (i % 2 ? turn : i % 240), 8, 1 + i % 2); /* a word of each line */
         if (shape == 2) access_at(i, 0x100000 + 32 * (i % 1000), 4, 1); /* one of each half */
         if (shape == 3) access_at(i, 0x100000 + 32 * (i % 1000), 32, 1);
@@ -74,10 +77,12 @@ static void watching_everything(void **state) {
     (void)state;
     for (size_t shape = 0; shape < SHAPES; shape++) {
         fill(shape);
-        struct rsc_profile *exact = analyse("exact", 0, 64), *model = analyse("featherlight:period=1,registers=2048", 1, 64);
+        struct rsc_profile *exact = analyse("exact", 0, 64),
+                           *model = analyse("featherlight:period=1,registers=2048", 1, 64);
         struct rsc_profile *words = analyse("exact", 0, 8);
         double off = worst(exact, model);
-        print_message("%s: off by %.4f at most (words taken for lines: %.3f)\n", shapes[shape].name, off, worst(exact, words));
+        print_message("%s: off by %.4f at most (words taken for lines: %.3f)\n", shapes[shape].name, off,
+                      worst(exact, words));
         assert_true(off <= shapes[shape].near);
         assert_int_equal(model->references, exact->references);
         assert_int_equal(model->made.line_bytes, 64);
@@ -117,16 +122,19 @@ static void four_registers(void **state) {
  * 25 * 25 / 50 are left of lines.
  */
 static void by_hand(void **state) {
-    static const struct rsc_watched short_one = {.interval = 3, .ending = RSC_WATCH_REUSED}, long_one = {.interval = 90, .ending = RSC_WATCH_UNUSED};
+    static const struct rsc_watched short_one = {.interval = 3, .ending = RSC_WATCH_REUSED},
+                                    long_one = {.interval = 90, .ending = RSC_WATCH_UNUSED};
     struct rsc_watched quarter[2] = {short_one, long_one}, more[4] = {short_one, short_one, short_one, long_one};
     double quarter_weight[2] = {50, 0}, more_weight[4] = {25, 25, 25, 0}, distance[4];
     uint32_t order[4] = {0, 1, 2, 3};
-    struct rsc_watch_group one = {.samples = quarter, .count = 2, .references = 100}, other = {.samples = more, .count = 4, .references = 100, .distance = distance};
+    struct rsc_watch_group one = {.samples = quarter, .count = 2, .references = 100},
+                           other = {.samples = more, .count = 4, .references = 100, .distance = distance};
     struct rsc_lines lines;
     (void)state;
     one.estimator = (struct rsc_estimator){.samples = quarter, .count = 2, .watched = 2, .by_interval = order};
     other.estimator = (struct rsc_estimator){.samples = more, .count = 4, .watched = 4, .by_interval = order};
-    struct rsc_weighed weighed[RSC_WATCH_LINE_SHAPES] = {{&one, quarter_weight, {50, 50, 0}}, {&other, more_weight, {75, 25, 0}}, {&other, more_weight, {75, 25, 0}}};
+    struct rsc_weighed weighed[RSC_WATCH_LINE_SHAPES] = {
+        {&one, quarter_weight, {50, 50, 0}}, {&other, more_weight, {75, 25, 0}}, {&other, more_weight, {75, 25, 0}}};
     assert_int_equal(rsc_line_model_init(&lines, 10), 0);
     rsc_line_model_join(&lines, weighed, 1);
     assert_int_equal(lines.count, 1);
@@ -161,7 +169,7 @@ static void shapes_of_words(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(watching_everything), cmocka_unit_test(four_registers), cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(shapes_of_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(watching_everything), cmocka_unit_test(four_registers),
+                                       cmocka_unit_test(by_hand), cmocka_unit_test(shapes_of_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

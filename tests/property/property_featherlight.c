@@ -23,10 +23,11 @@
 #include "featherlight/simulated_pmu.h"
 #include "profile/profile_model.h"
 #include "random_traces.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 /* The engine without its error bars: many seeds in little time. */
-static struct rsc_profile *estimate(const char *parameters, const struct rsc_batch *batch, uint64_t seed, struct rsc_simulated_pmu **keep) {
+static struct rsc_profile *estimate(const char *parameters, const struct rsc_batch *batch, uint64_t seed,
+                                    struct rsc_simulated_pmu **keep) {
     struct rsc_pmu_options options;
     struct rsc_simulated_pmu *pmu;
     struct rsc_profile *profile;
@@ -43,7 +44,8 @@ static struct rsc_profile *estimate(const char *parameters, const struct rsc_bat
 }
 
 static struct rsc_profile *analyse(const char *name, const struct rsc_batch *batch, uint64_t seed, uint32_t line) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .line_bytes = line, .seed = seed, .attribute = 2};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = name, .line_bytes = line, .seed = seed, .attribute = 2};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -65,14 +67,17 @@ static void random_words(struct rsc_rng *rng, struct random_trace *trace, uint64
     trace->count = random_count(rng, 900);
     for (uint32_t i = 0; i < trace->count; i++) {
         uint32_t size = rsc_rng_below(rng, 4) ? 8 : (uint32_t)rsc_rng_below(rng, 25);
-        trace->addr[i] = 0x1000 + 8 * random_line(rng, shape, &at, words, i) + (rsc_rng_below(rng, 4) ? 0 : rsc_rng_below(rng, 8));
-        trace->meta[i] = rsc_meta(size, (enum rsc_kind)(rsc_rng_below(rng, 10) ? rsc_rng_below(rng, 2) : 2), (uint32_t)rsc_rng_below(rng, trace->threads));
+        trace->addr[i] =
+            0x1000 + 8 * random_line(rng, shape, &at, words, i) + (rsc_rng_below(rng, 4) ? 0 : rsc_rng_below(rng, 8));
+        trace->meta[i] = rsc_meta(size, (enum rsc_kind)(rsc_rng_below(rng, 10) ? rsc_rng_below(rng, 2) : 2),
+                                  (uint32_t)rsc_rng_below(rng, trace->threads));
         pc[i] = 0x400000 + rsc_rng_below(rng, 5);
     }
 }
 
 /* RI and first uses of each thread by itself, fetches left out, as the exact engine has them. */
-static void exact_by_thread(const struct random_trace *trace, struct rsc_histogram *ri, uint64_t *references, uint64_t *cold) {
+static void exact_by_thread(const struct random_trace *trace, struct rsc_histogram *ri, uint64_t *references,
+                            uint64_t *cold) {
     uint64_t addr[1000], meta[1000];
     *references = *cold = 0;
     for (uint32_t thread = 0; thread < trace->threads; thread++) {
@@ -94,10 +99,11 @@ static void exact_by_thread(const struct random_trace *trace, struct rsc_histogr
 static void watching_everything_is_exact(void **state) {
     (void)state;
     static uint64_t addr[1000], meta[1000], pc[1000];
-    static const char *const engines[] = {
-        "featherlight:period=1,registers=512", "featherlight:period=1,registers=512,attribution=inverse",
-        "featherlight:period=1,registers=512,attribution=none", "featherlight:period=1,registers=512,spacing=fixed,rd=shen",
-        "featherlight:registers=512" /* the period stays 1 on so short a trace */};
+    static const char *const engines[] = {"featherlight:period=1,registers=512",
+                                          "featherlight:period=1,registers=512,attribution=inverse",
+                                          "featherlight:period=1,registers=512,attribution=none",
+                                          "featherlight:period=1,registers=512,spacing=fixed,rd=shen",
+                                          "featherlight:registers=512" /* the period stays 1 on so short a trace */};
     unsigned long traces = property_traces(200);
     struct rsc_rng rng;
     rsc_rng_seed(&rng, property_seed(), 0);
@@ -108,7 +114,8 @@ static void watching_everything_is_exact(void **state) {
         random_words(&rng, &trace, pc);
         assert_int_equal(rsc_histogram_init(&ri, RSC_BINS_FINE), 0);
         exact_by_thread(&trace, &ri, &references, &cold);
-        struct rsc_batch batch = {.count = trace.count, .addr = addr, .meta = meta, .pc = t % 2 ? pc : NULL, .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {
+            .count = trace.count, .addr = addr, .meta = meta, .pc = t % 2 ? pc : NULL, .instructions = RSC_UNKNOWN};
         struct rsc_profile *profile = analyse(engines[t % 5], &batch, t, 0);
         assert_int_equal(profile->references, references);
         assert_int_equal(profile->cold, cold);
@@ -161,7 +168,8 @@ static void check_inverse_chances(const char *what, uint32_t registers, uint64_t
             const struct rsc_watched *sample = &thread->samples[i];
             if (sample->ending != RSC_WATCH_REUSED && sample->ending != RSC_WATCH_UNUSED) continue;
             everything += sample->stands_for / sample->chance;
-            if (sample->ending == RSC_WATCH_REUSED && sample->interval >= from) weight += sample->stands_for / sample->chance;
+            if (sample->ending == RSC_WATCH_REUSED && sample->interval >= from)
+                weight += sample->stands_for / sample->chance;
         }
         sum += weight, squares += weight * weight;
         all += everything, all_squares += everything * everything;
@@ -208,11 +216,13 @@ static void censored_estimate_is_nearly_unbiased(void **state) {
             sum += share, squares += share * share;
             rsc_profile_free(profile);
             profile = estimate("period=20,attribution=none", &batch, seed, NULL);
-            naive += (double)rsc_histogram_at_least(&profile->ri, from) / (double)rsc_histogram_total(&profile->ri) / SEEDS;
+            naive +=
+                (double)rsc_histogram_at_least(&profile->ri, from) / (double)rsc_histogram_total(&profile->ri) / SEEDS;
             rsc_profile_free(profile);
         }
         double mean = sum / SEEDS, error_of_mean = sqrt((squares / SEEDS - mean * mean) / (SEEDS - 1));
-        print_message("shape %d: RI >= %llu: %.4f of %.4f (+- %.4f); without attribution %.4f\n", shape, (unsigned long long)from, mean, truth, error_of_mean, naive);
+        print_message("shape %d: RI >= %llu: %.4f of %.4f (+- %.4f); without attribution %.4f\n", shape,
+                      (unsigned long long)from, mean, truth, error_of_mean, naive);
         assert_true(fabs(mean - truth) < 4 * error_of_mean + (shape ? 0.01 : 0.005));
         assert_true(error_of_mean < 0.01);
         assert_true(fabs(naive - truth) > 0.05); /* the loss that is made up for is real */
@@ -269,7 +279,8 @@ static void chances_of_several_slots(void **state) {
         struct rsc_watch_slots slots;
         rsc_watch_slots_init(&slots, slot, SLOTS, RSC_REPLACE_RESERVOIR, 9, run);
         slots.samples = 11;
-        for (int s = 0; s < SLOTS; s++) slot[s] = (struct rsc_watch_slot){.armed = (uint64_t)s + 1, .seen = seen[s], .chance = 0.5};
+        for (int s = 0; s < SLOTS; s++)
+            slot[s] = (struct rsc_watch_slot){.armed = (uint64_t)s + 1, .seen = seen[s], .chance = 0.5};
         struct rsc_watch_choice choice = rsc_watch_slots_sample(&slots);
         assert_true(fabs(choice.chance - (theory[0] + theory[1] + theory[2])) < 1e-12);
         for (int s = 0; s < SLOTS; s++) {
@@ -315,7 +326,8 @@ static void free_slots_come_first_and_hits_reset(void **state) {
 /* ---- estimates by hand ---- */
 
 static struct rsc_watched watched(uint64_t interval, uint32_t ending, uint32_t context) {
-    return (struct rsc_watched){.interval = interval, .ending = ending, .context = context, .stands_for = 1, .chance = 1, .since = 1};
+    return (struct rsc_watched){
+        .interval = interval, .ending = ending, .context = context, .stands_for = 1, .chance = 1, .since = 1};
 }
 
 /*
@@ -325,8 +337,9 @@ static struct rsc_watched watched(uint64_t interval, uint32_t ending, uint32_t c
  */
 static void kaplan_meier_by_hand(void **state) {
     (void)state;
-    struct rsc_watched samples[] = {watched(3, RSC_WATCH_REUSED, 0), watched(4, RSC_WATCH_REPLACED, 0), watched(5, RSC_WATCH_REUSED, 0),
-                                    watched(8, RSC_WATCH_REUSED, 0), watched(9, RSC_WATCH_UNUSED, 0), watched(10, RSC_WATCH_REPLACED, 0)};
+    struct rsc_watched samples[] = {watched(3, RSC_WATCH_REUSED, 0), watched(4, RSC_WATCH_REPLACED, 0),
+                                    watched(5, RSC_WATCH_REUSED, 0), watched(8, RSC_WATCH_REUSED, 0),
+                                    watched(9, RSC_WATCH_UNUSED, 0), watched(10, RSC_WATCH_REPLACED, 0)};
     struct rsc_estimator estimator;
     double weight[6];
     assert_int_equal(rsc_estimator_init(&estimator, samples, 6, 1, RSC_ATTRIBUTE_CENSORED), 0);
@@ -343,8 +356,9 @@ static void kaplan_meier_by_hand(void **state) {
  */
 static void contexts_by_hand(void **state) {
     (void)state;
-    struct rsc_watched samples[] = {watched(2, RSC_WATCH_REUSED, 0), watched(0, RSC_WATCH_NOT, 0), watched(2, RSC_WATCH_REUSED, 0),
-                                    watched(2, RSC_WATCH_REUSED, 1), watched(2, RSC_WATCH_REPLACED, 1), watched(0, RSC_WATCH_NOT, 1)};
+    struct rsc_watched samples[] = {watched(2, RSC_WATCH_REUSED, 0),   watched(0, RSC_WATCH_NOT, 0),
+                                    watched(2, RSC_WATCH_REUSED, 0),   watched(2, RSC_WATCH_REUSED, 1),
+                                    watched(2, RSC_WATCH_REPLACED, 1), watched(0, RSC_WATCH_NOT, 1)};
     struct rsc_estimator estimator;
     double weight[6];
     assert_int_equal(rsc_estimator_init(&estimator, samples, 6, 2, RSC_ATTRIBUTE_CENSORED), 0);
@@ -357,7 +371,8 @@ static void contexts_by_hand(void **state) {
     samples[1] = watched(50, RSC_WATCH_REUSED, 0);
     assert_int_equal(rsc_estimator_init(&estimator, samples, 6, 2, RSC_ATTRIBUTE_CENSORED), 0);
     estimate = rsc_estimator_weigh(&estimator, NULL, weight);
-    assert_true(fabs(weight[0] - 1) < 1e-12 && fabs(weight[3] - 1.5) < 1e-12 && fabs(weight[1] - 2.5) < 1e-12 && estimate.unused < 1e-12);
+    assert_true(fabs(weight[0] - 1) < 1e-12 && fabs(weight[3] - 1.5) < 1e-12 && fabs(weight[1] - 2.5) < 1e-12 &&
+                estimate.unused < 1e-12);
     rsc_estimator_free(&estimator);
 }
 
@@ -370,13 +385,15 @@ static void proportional_by_hand(void **state) {
     struct rsc_error error;
     assert_int_equal(rsc_featherlight_new(&feather, &options, &error), 0);
     for (uint64_t i = 0; i < 10; i++) { /* loop i: ten samples, the first watched */
-        struct rsc_watch_sample sample = {.count = 100 * (i + 1), .context = 1, .stands_for = 100, .slot = i ? RSC_NO_SLOT : 0, .chance = 1};
+        struct rsc_watch_sample sample = {
+            .count = 100 * (i + 1), .context = 1, .stands_for = 100, .slot = i ? RSC_NO_SLOT : 0, .chance = 1};
         assert_int_equal(rsc_featherlight_sample(feather, 0, &sample, &error), 0);
     }
     struct rsc_watch_end end = {.count = 1100, .slot = 0, .ending = RSC_WATCH_REUSED, .chance = 1};
     assert_int_equal(rsc_featherlight_ending(feather, 0, &end, &error), 0);
     for (uint64_t i = 0; i < 10; i++) { /* loop k: each sample hit at once */
-        struct rsc_watch_sample sample = {.count = 2000 + 100 * i, .context = 2, .stands_for = 100, .slot = 0, .chance = 1};
+        struct rsc_watch_sample sample = {
+            .count = 2000 + 100 * i, .context = 2, .stands_for = 100, .slot = 0, .chance = 1};
         end.count = sample.count + 1;
         assert_int_equal(rsc_featherlight_sample(feather, 0, &sample, &error), 0);
         assert_int_equal(rsc_featherlight_ending(feather, 0, &end, &error), 0);
@@ -410,7 +427,8 @@ static void memory_is_bounded(void **state) {
         uint32_t thread = (uint32_t)(i % 3), slot = (uint32_t)(i / 3 % 4);
         struct rsc_watch_end end = {.count = 10 * i, .slot = slot, .ending = RSC_WATCH_REUSED, .chance = 1};
         if (i >= 12) assert_int_equal(rsc_featherlight_ending(feather, thread, &end, &error), 0);
-        struct rsc_watch_sample sample = {.count = 10 * i, .context = i % 7, .stands_for = 10, .slot = slot, .chance = 1};
+        struct rsc_watch_sample sample = {
+            .count = 10 * i, .context = i % 7, .stands_for = 10, .slot = slot, .chance = 1};
         assert_int_equal(rsc_featherlight_sample(feather, thread, &sample, &error), 0);
         assert_true(feather->kept <= 1000);
     }
@@ -420,7 +438,8 @@ static void memory_is_bounded(void **state) {
         for (uint32_t i = 0; i < feather->threads[t].count; i++) {
             const struct rsc_watched *sample = &feather->threads[t].samples[i];
             stands_for += sample->stands_for;
-            assert_true(sample->ending == RSC_WATCH_UNUSED ? sample->count >= 10 * (20000 - 12) : sample->interval == 120);
+            assert_true(sample->ending == RSC_WATCH_UNUSED ? sample->count >= 10 * (20000 - 12)
+                                                           : sample->interval == 120);
         }
     assert_true(fabs(stands_for / 200000 - 1) < 0.2);
     assert_int_equal(rsc_featherlight_finish(feather, &profile, &error), 0);
@@ -433,13 +452,16 @@ static void memory_is_bounded(void **state) {
 static void thousands_of_threads(void **state) {
     (void)state;
     enum { THREADS = 5000, EACH = 40, BUSY = 60000 };
-    uint64_t *addr = malloc((THREADS * EACH + BUSY) * sizeof *addr), *meta = malloc((THREADS * EACH + BUSY) * sizeof *meta);
+    uint64_t *addr = malloc((THREADS * EACH + BUSY) * sizeof *addr),
+             *meta = malloc((THREADS * EACH + BUSY) * sizeof *meta);
     uint32_t count = 0;
     assert_true(addr && meta);
     /* all but thread 0: two words in turn, so RI is 2 */
     for (uint32_t i = 0; i < EACH; i++)
-        for (uint32_t t = 1; t < THREADS; t++) addr[count] = 64 * t + 8 * (i % 2), meta[count++] = rsc_meta(8, RSC_READ, t);
-    for (uint32_t i = 0; i < BUSY; i++) addr[count] = 0x1000000 + 8 * (i % 100), meta[count++] = rsc_meta(8, RSC_WRITE, 0);
+        for (uint32_t t = 1; t < THREADS; t++)
+            addr[count] = 64 * t + 8 * (i % 2), meta[count++] = rsc_meta(8, RSC_READ, t);
+    for (uint32_t i = 0; i < BUSY; i++)
+        addr[count] = 0x1000000 + 8 * (i % 100), meta[count++] = rsc_meta(8, RSC_WRITE, 0);
     struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
     struct rsc_profile *profile = analyse("featherlight:period=50", &batch, 3, 0);
     assert_int_equal(profile->made.threads, THREADS);
@@ -456,7 +478,8 @@ static void thousands_of_threads(void **state) {
 
 static void nothing_and_little(void **state) {
     (void)state;
-    uint64_t addr[3] = {8, 8, 16}, meta[3] = {rsc_meta(8, RSC_READ, 0), rsc_meta(8, RSC_READ, 0), rsc_meta(4, RSC_FETCH, 0)};
+    uint64_t addr[3] = {8, 8, 16},
+             meta[3] = {rsc_meta(8, RSC_READ, 0), rsc_meta(8, RSC_READ, 0), rsc_meta(4, RSC_FETCH, 0)};
     struct rsc_batch batch = {.count = 0, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
     struct rsc_profile *profile = analyse("featherlight:period=1M", &batch, 0, 0);
     assert_true(profile->references == 0 && profile->mrc_count == 0);
@@ -478,7 +501,8 @@ static void what_real_units_do_worse(void **state) {
     struct rsc_batch batch = {.count = WORDS, .addr = gen_addr, .meta = gen_meta, .instructions = RSC_UNKNOWN};
     struct rsc_profile *plain = analyse("featherlight:period=7,attribution=none", &batch, 1, 0);
     struct rsc_profile *skid = analyse("featherlight:period=7,attribution=none,skid=6", &batch, 1, 0);
-    assert_true(plain->ri.count[1] > 6 * plain->ri.count[2] && plain->ri.count[2] > 0); /* 8 of 10 come back at once, 1 after 2 */
+    assert_true(plain->ri.count[1] > 6 * plain->ri.count[2] &&
+                plain->ri.count[2] > 0); /* 8 of 10 come back at once, 1 after 2 */
     assert_true(plain->ri.count[3] == 0 && skid->ri.count[3] == 0);
     /* the lines come back after 30,000 exactly; counted late, up to 6 sooner */
     uint32_t full = rsc_bin_of_fine(30000);
@@ -563,13 +587,15 @@ static void bars_hold_the_truth(void **state) {
                 struct rsc_mrc_point point = rsc_profile_mrc_at(profile, lines);
                 double truth = rsc_profile_miss_ratio(exact, lines);
                 assert_true(point.low <= point.miss_ratio && point.miss_ratio <= point.high);
-                if (shape && lines >= 16) continue; /* two phases: the model is wrong there, and by how much no sample tells */
+                if (shape && lines >= 16)
+                    continue; /* two phases: the model is wrong there, and by how much no sample tells */
                 points++;
                 held += truth >= point.low - 1e-12 && truth <= point.high + 1e-12;
             }
             rsc_profile_free(profile);
         }
-        print_message("shape %d: bars of 90 %% hold the truth at %.1f %% of %.0f points\n", shape, 100 * held / points, points);
+        print_message("shape %d: bars of 90 %% hold the truth at %.1f %% of %.0f points\n", shape, 100 * held / points,
+                      points);
         assert_true(held > 0.84 * points);
         rsc_profile_free(exact);
     }

@@ -22,7 +22,7 @@
 #include <reusescope/error.h>
 
 #include "base/rng.h"
-#include "collect/flow_loops.h"
+#include "collect/symbols/flow_loops.h"
 
 #define BLOCKS_MAX 16
 #define EDGES_MAX 96
@@ -99,7 +99,8 @@ static int is_connected(const struct graph *graph, uint32_t body) {
         if (!(body >> b & 1)) continue;
         uint32_t reached = 0;
         for (uint32_t e = 0; e < graph->edges; e++)
-            if (graph->from[e] == b && (body >> graph->to[e] & 1)) reached |= reach(graph, graph->to[e], UINT32_MAX, body);
+            if (graph->from[e] == b && (body >> graph->to[e] & 1))
+                reached |= reach(graph, graph->to[e], UINT32_MAX, body);
         if (reached != body) return 0;
     }
     return 1;
@@ -111,12 +112,12 @@ static void print(const struct graph *graph, uint64_t seed) {
     puts("");
 }
 
-#define CHECK(holds) \
-    do { \
-        if (!(holds)) { \
-            print(graph, seed); \
+#define CHECK(holds)                              \
+    do {                                          \
+        if (!(holds)) {                           \
+            print(graph, seed);                   \
             fail_msg("%s does not hold", #holds); \
-        } \
+        }                                         \
     } while (0)
 
 static void check(const struct graph *graph, uint64_t seed, uint32_t *reducible, uint32_t *irregular) {
@@ -125,7 +126,8 @@ static void check(const struct graph *graph, uint64_t seed, uint32_t *reducible,
     uint32_t in_cycle = 0, in_loop = 0;
     for (uint32_t b = 0; b < graph->count; b++) {
         for (uint32_t e = 0; e < graph->edges; e++)
-            if (graph->from[e] == b && (reach(graph, graph->to[e], UINT32_MAX, UINT32_MAX) >> b & 1)) in_cycle |= 1u << b;
+            if (graph->from[e] == b && (reach(graph, graph->to[e], UINT32_MAX, UINT32_MAX) >> b & 1))
+                in_cycle |= 1u << b;
         if (loops.loop_of[b] != RSC_NO_LOOP) in_loop |= 1u << b;
     }
     CHECK(in_loop == in_cycle);
@@ -154,7 +156,8 @@ static void check(const struct graph *graph, uint64_t seed, uint32_t *reducible,
             uint32_t body = natural_loop(graph, header), found = 0;
             natural += body != 0;
             for (uint32_t i = 0; body && i < loops.count; i++)
-                found += loops.loops[i].header == header && loops.loops[i].entries == 1 && body_of(&loops, graph, i) == body;
+                found +=
+                    loops.loops[i].header == header && loops.loops[i].entries == 1 && body_of(&loops, graph, i) == body;
             CHECK(!body || found == 1);
         }
         CHECK(natural == loops.count);
@@ -225,7 +228,8 @@ static void random_graphs(void **state) {
 static void deep_nests(void **state) {
     (void)state;
     for (uint32_t depth = 100; depth <= 100000; depth *= 1000) {
-        uint32_t count = 2 * depth + 1, *first = malloc((count + 1) * sizeof *first), *to = malloc(2ull * count * sizeof *to), at = 0;
+        uint32_t count = 2 * depth + 1, *first = malloc((count + 1) * sizeof *first),
+                 *to = malloc(2ull * count * sizeof *to), at = 0;
         assert_true(first && to);
         for (uint32_t b = 0; b < count; b++) { /* headers 0 .. depth-1, then latches outwards */
             first[b] = at;

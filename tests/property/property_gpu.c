@@ -12,7 +12,7 @@
 
 #include <reusescope/reusescope.h>
 
-#include "distance/gpu_load.h"
+#include "distance/gpu/gpu_load.h"
 #include "profile/profile_model.h"
 #include "property/random_traces.h"
 
@@ -20,8 +20,8 @@
 int main(void) { return 77; } /* no C++ compiler, or a sanitizer that does not know fibers */
 #else
 
-static struct rsc_profile *analyse(const struct random_trace *trace, struct rsc_engine_options options, const char *name,
-                                   struct rsc_rng *rng) {
+static struct rsc_profile *analyse(const struct random_trace *trace, struct rsc_engine_options options,
+                                   const char *name, struct rsc_rng *rng) {
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -30,8 +30,8 @@ static struct rsc_profile *analyse(const struct random_trace *trace, struct rsc_
     for (uint32_t done = 0; done < trace->count;) {
         uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, 3000);
         if (part > trace->count - done) part = trace->count - done;
-        struct rsc_batch batch = {.count = part, .addr = trace->addr + done, .meta = trace->meta + done,
-                                  .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {
+            .count = part, .addr = trace->addr + done, .meta = trace->meta + done, .instructions = RSC_UNKNOWN};
         if (rsc_engine_push(engine, &batch, &error) < 0) fail_msg("%s", error.message);
         done += part;
     }

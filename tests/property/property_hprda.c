@@ -16,7 +16,7 @@
 
 #include <reusescope/reusescope.h>
 
-#include "distance/hprda.h"
+#include "distance/hprda/hprda.h"
 #include "profile/profile_model.h"
 #include "property/random_traces.h"
 
@@ -189,7 +189,8 @@ static void join_fragment(struct published *paper, struct piece fragment, const 
     free(all.infos);
 }
 
-static void publish(struct published *paper, const uint64_t *lines, size_t count, const struct rsc_hprda_options *options) {
+static void publish(struct published *paper, const uint64_t *lines, size_t count,
+                    const struct rsc_hprda_options *options) {
     uint64_t *trace = malloc((count + 1) * sizeof *trace), length = 0;
     memset(paper, 0, sizeof *paper);
     assert_int_equal(rsc_histogram_init(&paper->rd, RSC_BINS_FINE), 0);
@@ -411,8 +412,8 @@ static struct rsc_profile *analyse(const struct random_trace *trace, struct rsc_
     struct rsc_error error;
     options.struct_bytes = sizeof options;
     if (rsc_engine_new(&engine, &options, &error) < 0) fail_msg("%s", error.message);
-    struct rsc_batch batch = {.count = trace->count, .addr = trace->addr, .meta = trace->meta,
-                              .instructions = RSC_UNKNOWN};
+    struct rsc_batch batch = {
+        .count = trace->count, .addr = trace->addr, .meta = trace->meta, .instructions = RSC_UNKNOWN};
     assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
     if (rsc_engine_finish(engine, &profile, &error) < 0) fail_msg("%s", error.message);
     rsc_engine_free(engine);
@@ -429,8 +430,9 @@ static void truth_inside_the_bars_of_the_curve(void **state) {
         rsc_rng_seed(&rng, seed, 5000 + i);
         random_trace_make(&trace, &rng, 20000);
         struct rsc_profile *truth = analyse(&trace, (struct rsc_engine_options){.engine = "exact"});
-        struct rsc_profile *got = analyse(&trace, (struct rsc_engine_options){.engine = "hp-rda", .local = 8u << i % 6,
-                                                                              .no_adjust = i % 2, .workers = 2});
+        struct rsc_profile *got = analyse(
+            &trace,
+            (struct rsc_engine_options){.engine = "hp-rda", .local = 8u << i % 6, .no_adjust = i % 2, .workers = 2});
         const struct rsc_mrc_point *mrc = rsc_profile_mrc(got, &count), *exact = rsc_profile_mrc(truth, &exact_count);
         struct rsc_error error;
         assert_int_equal(count, exact_count);

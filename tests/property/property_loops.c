@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "loops/last_touch.h"
-#include "loops/walk.h"
+#include "loops/search/last_touch.h"
+#include "loops/nest/walk.h"
 #include "property/random_loops.h"
 
 #define SEEDS 400u
@@ -66,7 +66,10 @@ static void check_segment(struct rsc_search *search, uint32_t segment, uint32_t 
             truth--;
         if (truth <= floor) truth = -1;
         int64_t found = rsc_last_touch(search, segment, thread, &target, at, floor);
-        if (found != truth) printf("segment %u thread %u/%u at %lld floor %lld line %llu ref %u writes %d: found %lld truth %lld\n", segment, thread, plan->threads, (long long)at, (long long)floor, (unsigned long long)wanted, truth >= 0 ? by[truth] : 99, target.writes_only, (long long)found, (long long)truth);
+        if (found != truth)
+            printf("segment %u thread %u/%u at %lld floor %lld line %llu ref %u writes %d: found %lld truth %lld\n",
+                   segment, thread, plan->threads, (long long)at, (long long)floor, (unsigned long long)wanted,
+                   truth >= 0 ? by[truth] : 99, target.writes_only, (long long)found, (long long)truth);
         CHECK(found == truth);
     }
 }
@@ -101,7 +104,8 @@ static void check_threads(struct rsc_nest *nest, uint32_t threads) {
                 check_segment(search, s, thread, line + at, made_by + at, length);
                 if (chosen)
                     for (int64_t i = 0; i < length; i++)
-                        if (nest->reference[made_by[at + i]]->space == target.space && line[at + i] == target_line && s > latest)
+                        if (nest->reference[made_by[at + i]]->space == target.space && line[at + i] == target_line &&
+                            s > latest)
                             latest = s;
                 at += (uint32_t)length;
             }
@@ -112,16 +116,17 @@ static void check_threads(struct rsc_nest *nest, uint32_t threads) {
                     chosen = 1;
                     target_line = line[some];
                     target = (struct rsc_target){.space = nest->reference[made_by[some]]->space,
-                                                 .low = (int64_t)target_line * 64, .high = (int64_t)target_line * 64 + 63};
+                                                 .low = (int64_t)target_line * 64,
+                                                 .high = (int64_t)target_line * 64 + 63};
                     /* Looked for from the next phase on. */
                     for (uint32_t s = range->first, place = 0; s < range->first + range->count; s++)
                         for (int64_t i = 0; i < rsc_view_length(rsc_plan_view(plan, s), 0); i++, place++)
-                            if (nest->reference[made_by[place]]->space == target.space && line[place] == target_line) latest = s;
+                            if (nest->reference[made_by[place]]->space == target.space && line[place] == target_line)
+                                latest = s;
                 }
             }
         }
-        if (last_segment_touched >= 0)
-            CHECK(rsc_last_segment(search, range->first, &target) == last_segment_touched);
+        if (last_segment_touched >= 0) CHECK(rsc_last_segment(search, range->first, &target) == last_segment_touched);
         last_segment_touched = latest;
     }
     CHECK(total == plan->phase_start[nest->phase_count]);

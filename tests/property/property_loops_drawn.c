@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "loops/oracle.h"
-#include "loops/stream.h"
-#include "loops/windows.h"
+#include "loops/model/oracle.h"
+#include "loops/model/stream.h"
+#include "loops/model/windows.h"
 #include "property/random_loops.h"
 
 #define MOST 6000u
@@ -37,7 +37,8 @@ static struct rsc_loop_program *clamped(void) {
     size_t bytes = fread(loops.text, 1, sizeof loops.text - 1, file);
     loops.text[bytes] = 0;
     fclose(file);
-    if (rsc_loop_text_read(loops.text, bytes, "clamped.loop", NULL, 0, &program, &error) < 0) fail_msg("%s", error.message);
+    if (rsc_loop_text_read(loops.text, bytes, "clamped.loop", NULL, 0, &program, &error) < 0)
+        fail_msg("%s", error.message);
     assert_int_equal(rsc_loop_layout(program, 64, &error), 0);
     return program;
 }
@@ -74,8 +75,8 @@ static void a_walk_can_start_anywhere(void **state) {
                     uint32_t got = rsc_walk_next(walk, rest, rest_by, MOST);
                     if (got != count - place || memcmp(rest, line + place, got * sizeof *rest) ||
                         memcmp(rest_by, made_by + place, got * sizeof *rest_by))
-                        fail_msg("seed %llu thread %u of %u phase %u place %u: %u references of %u, in\n%s", (unsigned long long)seed,
-                                 t, threads, phase, place, got, count, loops.text);
+                        fail_msg("seed %llu thread %u of %u phase %u place %u: %u references of %u, in\n%s",
+                                 (unsigned long long)seed, t, threads, phase, place, got, count, loops.text);
                     checked++;
                 }
             }
@@ -103,7 +104,8 @@ static void points_are_all_instances(void **state) {
         assert_int_equal(rsc_plan_new(&plan, nest, 1, NULL, &error), 0);
         assert_int_equal(rsc_walk_new(&walk, plan, 0, 64, NULL, &error), 0);
         assert_int_equal(rsc_points_new(&points, nest, 0, 64, 0, 1, &error), 0);
-        uint64_t *count = calloc(nest->reference_count + 1, sizeof *count), *lines = calloc(nest->reference_count + 1, sizeof *lines);
+        uint64_t *count = calloc(nest->reference_count + 1, sizeof *count),
+                 *lines = calloc(nest->reference_count + 1, sizeof *lines);
         for (uint32_t phase = 0; phase < nest->phase_count; phase++) {
             rsc_walk_start(walk, phase);
             for (uint32_t made; (made = rsc_walk_next(walk, line, made_by, MOST)) > 0;)
@@ -112,7 +114,8 @@ static void points_are_all_instances(void **state) {
                     lines[made_by[i]] += line[i];
                 }
         }
-        for (size_t i = 0; i < points.count; i++) lines[points.point[i].reference] -= (uint64_t)(points.point[i].address >> 6);
+        for (size_t i = 0; i < points.count; i++)
+            lines[points.point[i].reference] -= (uint64_t)(points.point[i].address >> 6);
         for (uint32_t r = 0; r < nest->reference_count; r++)
             if (count[r] != points.references[r] || lines[r])
                 fail_msg("seed %llu reference %u: made %llu times, not %llu, in\n%s", (unsigned long long)seed, r,
@@ -154,7 +157,8 @@ static int replay(struct rsc_crowd *crowd) {
             assert_int_equal(rsc_walk_next(walk[timeline->thread[run]], line + run_length, NULL, length), length);
             run_length += length;
         }
-        for (uint32_t t = 0; drawn && t < plan->threads; t++) assert_int_equal(rsc_walk_next(walk[t], rest, NULL, 1), 0);
+        for (uint32_t t = 0; drawn && t < plan->threads; t++)
+            assert_int_equal(rsc_walk_next(walk[t], rest, NULL, 1), 0);
     }
     for (uint32_t t = 0; t < plan->threads; t++) rsc_walk_free(walk[t]);
     for (uint32_t i = 0; drawn && i < run_length; i++) {
@@ -192,15 +196,17 @@ static void drawn_intervals_are_exact(void **state) {
                 for (size_t i = 0; i < points.count; i++) {
                     struct rsc_target target = rsc_crowd_target(crowd, &points.point[i]);
                     struct rsc_moment moment = rsc_crowd_moment(crowd, &points.point[i]);
-                    struct rsc_touch touch = rsc_crowd_own_touch(crowd, &moment, rsc_crowd_own(crowd, &moment, &target));
+                    struct rsc_touch touch =
+                        rsc_crowd_own_touch(crowd, &moment, rsc_crowd_own(crowd, &moment, &target));
                     struct rsc_touch other = rsc_crowd_others(crowd, &moment, &target, &touch);
                     if (other.found) touch = other;
                     if (!touch.found) touch = rsc_crowd_earlier(crowd, &moment, &target);
                     uint32_t at = (uint32_t)moment.end, before = last_use[at];
                     double interval = before ? at - before + 1 : 0;
                     if (touch.found != (before > 0) || (touch.found && touch.interval != interval))
-                        fail_msg("seed %llu T=%u %s reference %u at %u: interval %g, not %g, in\n%s", (unsigned long long)seed, threads,
-                                 ways[w], points.point[i].reference, at, touch.found ? touch.interval : 0, interval, loops.text);
+                        fail_msg("seed %llu T=%u %s reference %u at %u: interval %g, not %g, in\n%s",
+                                 (unsigned long long)seed, threads, ways[w], points.point[i].reference, at,
+                                 touch.found ? touch.interval : 0, interval, loops.text);
                     points_checked++;
                 }
                 checked[w]++;
@@ -213,7 +219,8 @@ static void drawn_intervals_are_exact(void **state) {
         rsc_nest_free(nest);
         rsc_loop_program_free(program);
     }
-    printf("%d, %d, %d, %d, %d trees, %ld references\n", checked[0], checked[1], checked[2], checked[3], checked[4], points_checked);
+    printf("%d, %d, %d, %d, %d trees, %ld references\n", checked[0], checked[1], checked[2], checked[3], checked[4],
+           points_checked);
     for (int w = 0; w < 3; w++) assert_true(checked[w] > 60);
     assert_true(checked[3] > 10 && checked[4] > 10);
 }
@@ -264,9 +271,11 @@ static void windows_see_what_a_stack_sees(void **state) {
                 seen_intervals += windows.interval[i];
                 seen_distances += windows.distance[i];
             }
-            if (pairs != reuses * RSC_WINDOWS || seen_intervals != intervals * RSC_WINDOWS || seen_distances != distances * RSC_WINDOWS)
-                fail_msg("seed %llu: %u pairs of %llu reuses, distances %llu, not %llu, in\n%s", (unsigned long long)seed, pairs,
-                         (unsigned long long)reuses, (unsigned long long)seen_distances, (unsigned long long)(distances * RSC_WINDOWS), loops.text);
+            if (pairs != reuses * RSC_WINDOWS || seen_intervals != intervals * RSC_WINDOWS ||
+                seen_distances != distances * RSC_WINDOWS)
+                fail_msg("seed %llu: %u pairs of %llu reuses, distances %llu, not %llu, in\n%s",
+                         (unsigned long long)seed, pairs, (unsigned long long)reuses,
+                         (unsigned long long)seen_distances, (unsigned long long)(distances * RSC_WINDOWS), loops.text);
             checked++;
             rsc_stream_free(stream);
             rsc_windows_free(&windows);
@@ -282,8 +291,8 @@ static void windows_see_what_a_stack_sees(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_walk_can_start_anywhere), cmocka_unit_test(points_are_all_instances),
-                                       cmocka_unit_test(drawn_intervals_are_exact),
-                                       cmocka_unit_test(windows_see_what_a_stack_sees)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_walk_can_start_anywhere), cmocka_unit_test(points_are_all_instances),
+        cmocka_unit_test(drawn_intervals_are_exact), cmocka_unit_test(windows_see_what_a_stack_sees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,9 +17,9 @@
 #include <math.h>
 
 #include "base/u64_table.h"
-#include "loops/loops_model.h"
-#include "loops/oracle.h"
-#include "loops/walk.h"
+#include "loops/model/loops_model.h"
+#include "loops/model/oracle.h"
+#include "loops/nest/walk.h"
 #include "property/random_loops.h"
 
 static struct random_loops loops;
@@ -31,7 +31,8 @@ static struct random_loops loops;
 static uint64_t stack[MOST];
 
 /* Misses at each size of an LRU stack, by moving lines to its front. */
-static uint64_t brute_force(struct rsc_plan *plan, uint64_t *misses, size_t sizes, const uint64_t *size, uint64_t *distinct) {
+static uint64_t brute_force(struct rsc_plan *plan, uint64_t *misses, size_t sizes, const uint64_t *size,
+                            uint64_t *distinct) {
     struct rsc_error error;
     struct rsc_walk *walk;
     uint64_t references = 0, line;
@@ -68,7 +69,8 @@ static void one_thread_is_exact(void **state) {
         struct rsc_loops_analysis *analysis;
         if (!program) continue;
         analysis = NULL;
-        if (rsc_loops_analysis_new(&analysis, program, 0, &options, &error) < 0 || rsc_loops_references(analysis) > 40000) {
+        if (rsc_loops_analysis_new(&analysis, program, 0, &options, &error) < 0 ||
+            rsc_loops_references(analysis) > 40000) {
             rsc_loops_analysis_free(analysis);
             rsc_loop_program_free(program);
             continue;
@@ -82,11 +84,15 @@ static void one_thread_is_exact(void **state) {
         uint64_t size[600], misses[600], distinct;
         for (size_t g = 0; g < result->mrc_count; g++) size[g] = result->mrc[g].lines;
         uint64_t references = brute_force(plan, misses, result->mrc_count, size, &distinct);
-        if (references != result->references || distinct != result->distinct || distinct != rsc_loops_distinct(analysis))
-            fail_msg("seed %llu: %llu references, %llu lines", (unsigned long long)seed, (unsigned long long)references, (unsigned long long)distinct);
+        if (references != result->references || distinct != result->distinct ||
+            distinct != rsc_loops_distinct(analysis))
+            fail_msg("seed %llu: %llu references, %llu lines", (unsigned long long)seed, (unsigned long long)references,
+                     (unsigned long long)distinct);
         for (size_t g = 0; g < result->mrc_count; g++)
-            if (result->mrc[g].miss_ratio != (double)misses[g] / (double)references || result->mrc[g].low != result->mrc[g].high)
-                fail_msg("seed %llu at %llu lines: %g", (unsigned long long)seed, (unsigned long long)size[g], result->mrc[g].miss_ratio);
+            if (result->mrc[g].miss_ratio != (double)misses[g] / (double)references ||
+                result->mrc[g].low != result->mrc[g].high)
+                fail_msg("seed %llu at %llu lines: %g", (unsigned long long)seed, (unsigned long long)size[g],
+                         result->mrc[g].miss_ratio);
         assert_true(result->exact || !references);
         double rows = 0; /* what the references miss is what all miss, up to the coarse bins */
         for (size_t r = 0; r < result->row_count; r++) rows += rsc_loops_row_misses(&result->rows[r], 1);
@@ -121,7 +127,8 @@ static void lockstep_intervals_are_exact(void **state) {
         if (!program) continue;
         options.schedule = schedules[seed % 3];
         analysis = NULL;
-        if (rsc_loops_analysis_new(&analysis, program, 0, &options, &error) < 0 || rsc_loops_references(analysis) > 8000) {
+        if (rsc_loops_analysis_new(&analysis, program, 0, &options, &error) < 0 ||
+            rsc_loops_references(analysis) > 8000) {
             rsc_loops_analysis_free(analysis);
             rsc_loop_program_free(program);
             continue;
@@ -142,9 +149,10 @@ static void lockstep_intervals_are_exact(void **state) {
                          (unsigned long long)result->distinct, (unsigned long long)truth.distinct, loops.text);
             for (uint32_t b = 0; b < truth.ri.bin_count && (!by_all || counts[c] == 1); b++)
                 if (truth.ri.count[b] != result->ri.count[b])
-                    fail_msg("seed %llu T=%u %s: interval %llu %llu times, not %llu, in\n%s", (unsigned long long)seed, counts[c],
-                             options.schedule, (unsigned long long)rsc_bin_lo(truth.ri.bins, b), (unsigned long long)result->ri.count[b],
-                             (unsigned long long)truth.ri.count[b], loops.text);
+                    fail_msg("seed %llu T=%u %s: interval %llu %llu times, not %llu, in\n%s", (unsigned long long)seed,
+                             counts[c], options.schedule, (unsigned long long)rsc_bin_lo(truth.ri.bins, b),
+                             (unsigned long long)result->ri.count[b], (unsigned long long)truth.ri.count[b],
+                             loops.text);
             checked++;
             rsc_loops_result_free(result);
             rsc_oracle_free(&truth);
@@ -183,8 +191,8 @@ static void curves_are_near_the_simulation(void **state) {
         uint32_t threads;
         const char *way;
         double each, mean;
-    } bounds[] = {{4, "lockstep", 1.2, 0.6},  {4, "iid", 1.5, 0.8},  {4, "drift", 2, 1},  {4, "bursty:2000", 1.5, 0.6},
-                  {64, "lockstep", 3, 1.3}, {64, "iid", 3, 1.5}, {64, "drift", 3, 1.5}, {64, "bursty:2000", 3, 1.3}};
+    } bounds[] = {{4, "lockstep", 1.2, 0.6}, {4, "iid", 1.5, 0.8}, {4, "drift", 2, 1},    {4, "bursty:2000", 1.5, 0.6},
+                  {64, "lockstep", 3, 1.3},  {64, "iid", 3, 1.5},  {64, "drift", 3, 1.5}, {64, "bursty:2000", 3, 1.3}};
     struct rsc_error error;
     for (size_t w = 0; w < sizeof bounds / sizeof *bounds; w++) {
         double sum = 0, worst = 0;
@@ -209,7 +217,8 @@ static void curves_are_near_the_simulation(void **state) {
             for (size_t g = 0; g < result->mrc_count; g++)
                 apart += fabs(result->mrc[g].miss_ratio - rsc_oracle_miss_ratio(&truth, result->mrc[g].lines));
             apart *= 100 / (double)result->mrc_count;
-            if (apart > bounds[w].each) fail_msg("%s, T=%u, %s: %.2f%% apart", names[n], bounds[w].threads, bounds[w].way, apart);
+            if (apart > bounds[w].each)
+                fail_msg("%s, T=%u, %s: %.2f%% apart", names[n], bounds[w].threads, bounds[w].way, apart);
             if (apart > worst) worst = apart;
             sum += apart;
             rsc_loops_result_free(result);
@@ -219,7 +228,8 @@ static void curves_are_near_the_simulation(void **state) {
             rsc_loops_analysis_free(analysis);
             rsc_loop_program_free(program);
         }
-        printf("T=%u, %s: %.2f%% on average, %.2f%% at worst\n", bounds[w].threads, bounds[w].way, sum / (double)(sizeof names / sizeof *names), worst);
+        printf("T=%u, %s: %.2f%% on average, %.2f%% at worst\n", bounds[w].threads, bounds[w].way,
+               sum / (double)(sizeof names / sizeof *names), worst);
         assert_true(sum / (double)(sizeof names / sizeof *names) < bounds[w].mean);
     }
 }
@@ -279,8 +289,9 @@ static void coherence_is_near_the_simulation(void **state) {
             double truth_share = 100 * sharing->coherence / sharing->references;
             double share = 100 * result->own.invalidated / (double)result->references;
             double false_share = 100 * result->own.false_sharing / (double)result->references;
-            printf("%s, %s: %.2f%% of references are coherence misses (false sharing %.2f%%), simulated %.2f%%; cold %.0f, %.0f\n",
-                   names[n], ways[w], share, false_share, truth_share, result->own.cold, sharing->cold);
+            printf(
+                "%s, %s: %.2f%% of references are coherence misses (false sharing %.2f%%), simulated %.2f%%; cold %.0f, %.0f\n",
+                names[n], ways[w], share, false_share, truth_share, result->own.cold, sharing->cold);
             assert_true(fabs(share - truth_share) < 1.5 + 0.15 * truth_share);
             assert_true(result->own.cold == sharing->cold); /* each thread's first uses are counted, not estimated */
             if (!strcmp(names[n], "false_sharing")) {

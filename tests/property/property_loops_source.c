@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "loops/c_source.h"
+#include "loops/front/c_source.h"
 
 /* What the instrumented code touches: addresses of the arrays, counts by byte. */
 struct watched {
@@ -44,7 +44,7 @@ __attribute__((unused)) static void touched(const void *address, int is_write) {
 }
 
 #ifndef __SANITIZE_THREAD__ /* there the calls belong to the sanitizer */
-#define HOOK(name, is_write) \
+#define HOOK(name, is_write)                                         \
     __attribute__((visibility("default"))) void name(void *address); \
     void name(void *address) { touched(address, is_write); }
 HOOK(__tsan_read1, 0)

@@ -14,11 +14,11 @@
 
 #include <reusescope/reusescope.h>
 
-#include "distance/engine_mpi.h"
+#include "distance/ranks/engine_mpi.h"
 #include "profile/profile_model.h"
 #include "property/random_traces.h"
 #include "property/thread_ranks.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #define RANKS_MAX 5u
 #define FILES_MAX 3u
@@ -47,11 +47,11 @@ struct job {
 
 /* ---- threads have names: pid and tid by number in the whole trace ---- */
 
-static struct rsc_thread name_of(uint32_t number) { return (struct rsc_thread){7 + number % 2, 100 + 3 * (uint64_t)number}; }
-
-static void renumber(uint64_t *meta, uint32_t thread) {
-    *meta = (*meta & ((1ull << 40) - 1)) | (uint64_t)thread << 40;
+static struct rsc_thread name_of(uint32_t number) {
+    return (struct rsc_thread){7 + number % 2, 100 + 3 * (uint64_t)number};
 }
+
+static void renumber(uint64_t *meta, uint32_t thread) { *meta = (*meta & ((1ull << 40) - 1)) | (uint64_t)thread << 40; }
 
 /* Numbers in order of first access, as a file of its own would have them. */
 static void number_alone(struct piece *piece) {
@@ -80,10 +80,8 @@ static struct piece piece_of(const struct random_trace *trace, uint32_t first, u
     struct piece piece = {.count = count, .addr = trace->addr + first};
     piece.meta = malloc((count + 1) * sizeof *piece.meta);
     if (count) memcpy(piece.meta, trace->meta + first, count * sizeof *piece.meta);
-    if (own_traces)
-        number_alone(&piece);
-    else
-        number_in_common(&piece);
+    if (own_traces) number_alone(&piece);
+    else number_in_common(&piece);
     return piece;
 }
 
@@ -96,8 +94,11 @@ static int push_piece(void *engine, push_function *push, const struct piece *pie
     for (uint32_t done = 0; done < piece->count;) {
         uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, most);
         if (part > piece->count - done) part = piece->count - done;
-        struct rsc_batch batch = {.count = part, .addr = piece->addr + done, .meta = piece->meta + done,
-                                  .threads = piece->threads, .thread_count = piece->thread_count,
+        struct rsc_batch batch = {.count = part,
+                                  .addr = piece->addr + done,
+                                  .meta = piece->meta + done,
+                                  .threads = piece->threads,
+                                  .thread_count = piece->thread_count,
                                   .instructions = RSC_UNKNOWN};
         int status = push(engine, &batch, error);
         if (status < 0) return status;
@@ -159,8 +160,7 @@ static void assert_same_json(struct rsc_profile *got, struct rsc_profile *wanted
     got->made.overhead = wanted->made.overhead;
     got->made.coverage = wanted->made.coverage;
     assert_int_equal(rsc_profile_seal(got), 0);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(rsc_profiles_json_text(&both[i], 1, &texts[i], &bytes[i], &error), 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(rsc_profiles_json_text(&both[i], 1, &texts[i], &bytes[i], &error), 0);
     assert_int_equal(bytes[0], bytes[1]);
     assert_memory_equal(texts[0], texts[1], bytes[0]);
     free(texts[0]);
@@ -284,7 +284,8 @@ static void big_traces_too(void **state) {
         rsc_generator_free(generator);
         for (uint32_t size = 2; size <= RANKS_MAX; size += 3) {
             struct job job = {.size = size, .failing = RANKS_MAX};
-            job.options = (struct rsc_engine_options){.struct_bytes = sizeof job.options, .line_bytes = 64, .attribute = 2};
+            job.options =
+                (struct rsc_engine_options){.struct_bytes = sizeof job.options, .line_bytes = 64, .attribute = 2};
             run(&job, &trace, 0, s % 2 ? 100 : 0, &rng);
             check_job(&job, &trace, 0);
         }
@@ -326,7 +327,8 @@ struct agreement {
 
 static void agree(void *arg, uint32_t number) {
     struct agreement *agreement = arg;
-    if (rsc_ranks_agree(&agreement->world.rank[number].ranks, &agreement->status[number], &agreement->errors[number]) < 0)
+    if (rsc_ranks_agree(&agreement->world.rank[number].ranks, &agreement->status[number], &agreement->errors[number]) <
+        0)
         agreement->status[number] = 1;
 }
 
@@ -340,7 +342,8 @@ static void all_hear_of_the_first_failure(void **state) {
             thread_world_init(&agreement.world, size);
             for (uint32_t r = 0; r < size; r++)
                 if (failing >> r & 1)
-                    agreement.status[r] = rsc_fail(&agreement.errors[r], r % 2 ? RSC_EIO : RSC_EFORMAT, "trouble %u", r);
+                    agreement.status[r] =
+                        rsc_fail(&agreement.errors[r], r % 2 ? RSC_EIO : RSC_EFORMAT, "trouble %u", r);
             thread_world_run(size, agree, &agreement);
             snprintf(wanted, sizeof wanted, size > 1 ? "rank %u of %u: trouble %u" : "trouble 0", first, size, first);
             for (uint32_t r = 0; r < size; r++) {

@@ -16,8 +16,8 @@
 #include <reusescope/reusescope.h>
 
 #include "base/cpu.h"
-#include "distance/accumulate.h"
-#include "distance/exact_state.h"
+#include "distance/count/accumulate.h"
+#include "distance/exact/exact_state.h"
 #include "multicore/private_stacks.h"
 #include "profile/profile_model.h"
 #include "property/brute_stacks.h"
@@ -73,7 +73,8 @@ static void draw_accesses(struct threads_trace *trace, struct rsc_rng *rng) {
         trace->pc[i] = 0x1000 + 4 * rsc_rng_below(rng, 2);
         if (i && rsc_meta_kind(trace->meta[i - 1]) == RSC_READ && rsc_rng_below(rng, 6) == 0) {
             trace->addr[i] = trace->addr[i - 1]; /* read, then write the same */
-            trace->meta[i] = rsc_meta(rsc_meta_size(trace->meta[i - 1]), RSC_WRITE, rsc_meta_thread(trace->meta[i - 1]));
+            trace->meta[i] =
+                rsc_meta(rsc_meta_size(trace->meta[i - 1]), RSC_WRITE, rsc_meta_thread(trace->meta[i - 1]));
         }
     }
 }
@@ -85,7 +86,8 @@ static void draw(struct threads_trace *trace, struct rsc_rng *rng, int with_core
     memset(stack_of_group, -1, sizeof stack_of_group);
     memset(trace->stack_of, -1, sizeof trace->stack_of);
     trace->count = random_count(rng, 500);
-    trace->threads = rsc_rng_below(rng, 8) ? 1 + (uint32_t)rsc_rng_below(rng, 6) : 1 + (uint32_t)rsc_rng_below(rng, THREADS_MAX);
+    trace->threads =
+        rsc_rng_below(rng, 8) ? 1 + (uint32_t)rsc_rng_below(rng, 6) : 1 + (uint32_t)rsc_rng_below(rng, THREADS_MAX);
     if (with_cores && trace->threads <= 40) draw_cores(trace, rng, group_of);
     draw_accesses(trace, rng);
     for (uint32_t i = 0; i < trace->count; i++) {
@@ -127,7 +129,8 @@ static void count_reference(struct truth *truth, const struct threads_trace *tra
     if (distance == BRUTE_COLD) {
         truth->cold++, truth->thread_cold[thread]++, truth->kind_cold[kind]++, truth->pc_cold[pc]++;
     } else if (distance == BRUTE_INVALIDATED) {
-        truth->invalidated++, truth->thread_invalidated[thread]++, truth->kind_invalidated[kind]++, truth->pc_invalidated[pc]++;
+        truth->invalidated++, truth->thread_invalidated[thread]++, truth->kind_invalidated[kind]++,
+            truth->pc_invalidated[pc]++;
     } else {
         uint64_t d = (uint64_t)distance;
         if (d >= cap) truth->capped++, d = cap;
@@ -157,9 +160,9 @@ static struct truth *find_truth(const struct threads_trace *trace, uint64_t line
             truth->from[n] = i;
             truth->line[n] = line;
             for (uint64_t byte = low; byte <= high; byte++) truth->part[n] |= 1ull << byte / part_bytes;
-            truth->distance[n] = brute_reference(truth->brute, stack, line, rsc_meta_kind(trace->meta[i]) == RSC_WRITE,
-                                                 (int)(low / part_bytes), (int)(high / part_bytes), trace->pc[i],
-                                                 &truth->ri_each[n]);
+            truth->distance[n] =
+                brute_reference(truth->brute, stack, line, rsc_meta_kind(trace->meta[i]) == RSC_WRITE,
+                                (int)(low / part_bytes), (int)(high / part_bytes), trace->pc[i], &truth->ri_each[n]);
             count_reference(truth, trace, i, truth->distance[n], truth->ri_each[n], cap);
         }
     }
@@ -186,8 +189,11 @@ static struct rsc_profile *by_engine(const struct threads_trace *trace, const st
     for (uint32_t done = 0; done < trace->count;) {
         uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, 700);
         if (part > trace->count - done) part = trace->count - done;
-        struct rsc_batch batch = {.count = part, .addr = trace->addr + done, .meta = trace->meta + done,
-                                  .pc = trace->pc + done, .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {.count = part,
+                                  .addr = trace->addr + done,
+                                  .meta = trace->meta + done,
+                                  .pc = trace->pc + done,
+                                  .instructions = RSC_UNKNOWN};
         assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
         done += part;
     }
@@ -247,7 +253,8 @@ static void check_rows(const struct rsc_profile *profile, const struct truth *tr
 
 static int stack_named(const struct threads_trace *trace, uint64_t tid) { return trace->stack_of[tid]; }
 
-static void check_matrix(const struct rsc_profile *profile, const struct threads_trace *trace, const struct truth *truth) {
+static void check_matrix(const struct rsc_profile *profile, const struct threads_trace *trace,
+                         const struct truth *truth) {
     size_t wanted = 0;
     uint64_t misses = 0;
     for (int by = 0; by < trace->stack_count; by++)
@@ -297,7 +304,9 @@ static void check_false_sharing(const struct rsc_profile *profile, const struct 
         assert_int_equal(row->place_count, line->pair_count);
         for (size_t p = 0; p < row->place_count; p++) {
             int at = 0;
-            while (line->pairs[at].writer != row->places[p].writer.pc || line->pairs[at].victim != row->places[p].victim.pc) at++;
+            while (line->pairs[at].writer != row->places[p].writer.pc ||
+                   line->pairs[at].victim != row->places[p].victim.pc)
+                at++;
             assert_int_equal(row->places[p].taken, line->pairs[at].taken);
         }
     }

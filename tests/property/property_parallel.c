@@ -16,11 +16,11 @@
 #include <reusescope/reusescope.h>
 
 #include "distance/engine_kind.h"
-#include "distance/engine_parallel.h"
-#include "distance/exact_state.h"
+#include "distance/parallel/engine_parallel.h"
+#include "distance/exact/exact_state.h"
 #include "profile/profile_model.h"
 #include "property/random_traces.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 #include "trace/references.h"
 
 #define PCS_MAX 12
@@ -40,7 +40,8 @@ static uint64_t pc_of(uint64_t number) { return 0x400000 + 16 * number; }
 /* Things that happen: calls, returns, blocks that come and go, files mapped. */
 static void add_events(struct traced *traced, struct rsc_rng *rng) {
     static const uint64_t path[2] = {0x401000, 0x402000};
-    static unsigned char library[8 + 1 + 4 + 9] = {0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 2, 3, 4, 'l', 'i', 'b', '/', 'a', '.', 's', 'o'};
+    static unsigned char library[8 + 1 + 4 + 9] = {0, 0, 0,   0,   0,   0,   0,   0,   4,   1,  2,
+                                                   3, 4, 'l', 'i', 'b', '/', 'a', '.', 's', 'o'};
     traced->events = calloc(traced->trace.count + 1, sizeof *traced->events);
     for (uint32_t at = 0; at <= traced->trace.count; at++) {
         if (rsc_rng_below(rng, 6)) continue;
@@ -48,8 +49,15 @@ static void add_events(struct traced *traced, struct rsc_rng *rng) {
         struct rsc_event *event = &traced->events[traced->event_count++];
         *event = (struct rsc_event){.at = at, .thread = (uint32_t)rsc_rng_below(rng, traced->trace.threads), .a = near};
         switch (rsc_rng_below(rng, 6)) {
-        case 0: event->type = RSC_EVENT_CALL; event->a = pc_of(100 + rsc_rng_below(rng, 4)); event->b = 0x500000; break;
-        case 1: event->type = RSC_EVENT_RETURN; event->a = pc_of(100 + rsc_rng_below(rng, 4)) + 5; break;
+        case 0:
+            event->type = RSC_EVENT_CALL;
+            event->a = pc_of(100 + rsc_rng_below(rng, 4));
+            event->b = 0x500000;
+            break;
+        case 1:
+            event->type = RSC_EVENT_RETURN;
+            event->a = pc_of(100 + rsc_rng_below(rng, 4)) + 5;
+            break;
         case 2:
             event->type = RSC_EVENT_ALLOC;
             event->b = 1 + rsc_rng_below(rng, 4096);
@@ -100,8 +108,12 @@ static void push_in_batches(const struct rsc_engine_kind *kind, void *state, con
             events[count] = traced->events[next_event];
             events[count++].at -= done;
         }
-        struct rsc_batch batch = {.count = part, .event_count = count, .addr = trace->addr + done, .meta = trace->meta + done,
-                                  .pc = traced->pc ? traced->pc + done : NULL, .events = events,
+        struct rsc_batch batch = {.count = part,
+                                  .event_count = count,
+                                  .addr = trace->addr + done,
+                                  .meta = trace->meta + done,
+                                  .pc = traced->pc ? traced->pc + done : NULL,
+                                  .events = events,
                                   .instructions = RSC_UNKNOWN};
         if (kind->push(state, &batch, &error) < 0) fail_msg("%s", error.message);
         memset(events, 0xee, count * sizeof *events); /* the batch is the caller's again */
@@ -202,10 +214,8 @@ static void check_truth(const struct truth *truth, const struct rsc_profile *pro
     assert_int_equal(profile->distinct, truth->cold);
     assert_int_equal(profile->rd_capped, truth->capped);
     assert_memory_equal(profile->rd.count, truth->rd.count, truth->rd.bin_count * sizeof *truth->rd.count);
-    if (no_ri)
-        assert_int_equal(rsc_histogram_total(&profile->ri), 0);
-    else
-        assert_memory_equal(profile->ri.count, truth->ri.count, truth->ri.bin_count * sizeof *truth->ri.count);
+    if (no_ri) assert_int_equal(rsc_histogram_total(&profile->ri), 0);
+    else assert_memory_equal(profile->ri.count, truth->ri.count, truth->ri.bin_count * sizeof *truth->ri.count);
     for (size_t i = 0; i < profile->thread_count; i++) {
         const struct rsc_histogram *wanted = &truth->thread_rd[i];
         assert_int_equal(profile->threads[i].cold, truth->thread_cold[i]);
@@ -237,7 +247,8 @@ static uint32_t some_chunk(struct rsc_rng *rng, uint64_t references) {
 /* Any of the ways, but for stages where something is to be counted by code. */
 static const struct rsc_engine_kind *some_way(struct rsc_rng *rng, const struct traced *traced, uint32_t attribute) {
     uint64_t drawn = rsc_rng_below(rng, 3);
-    if (drawn == 2 && (attribute == 1 || (attribute == 0 && (traced->pc || traced->event_count)))) drawn = rsc_rng_below(rng, 2);
+    if (drawn == 2 && (attribute == 1 || (attribute == 0 && (traced->pc || traced->event_count))))
+        drawn = rsc_rng_below(rng, 2);
     return drawn == 2 ? &rsc_parallel_stages : drawn ? &rsc_parallel_chunks : &rsc_parallel_rounds;
 }
 
@@ -288,7 +299,8 @@ static void phases_where_they_double(void **state) {
         for (uint32_t i = 0; i < 9; i++) {
             struct rsc_rng rng;
             struct traced traced = {.trace = {.count = ((32 * phases + 1) << i / 3) + i % 3 - 1, .threads = 1}};
-            struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .phases = phases, .workers = 1};
+            struct rsc_engine_options options = {
+                .struct_bytes = sizeof options, .line_bytes = 64, .phases = phases, .workers = 1};
             rsc_rng_seed(&rng, phases, i);
             traced.trace.addr = malloc(traced.trace.count * sizeof *traced.trace.addr);
             traced.trace.meta = malloc(traced.trace.count * sizeof *traced.trace.meta);
@@ -299,7 +311,9 @@ static void phases_where_they_double(void **state) {
             struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, &rng);
             options.workers = 1 + i % 4;
             uint32_t chunk = i % 2 ? 1 + traced.trace.count / 7 : traced.trace.count;
-            const struct rsc_engine_kind *way = i % 5 == 0 ? &rsc_parallel_rounds : i % 5 == 1 ? &rsc_parallel_stages : &rsc_parallel_chunks;
+            const struct rsc_engine_kind *way = i % 5 == 0   ? &rsc_parallel_rounds
+                                                : i % 5 == 1 ? &rsc_parallel_stages
+                                                             : &rsc_parallel_chunks;
             struct rsc_profile *parallel = analyse(way, &options, chunk, &traced, &rng);
             check_same(serial, parallel);
             rsc_profile_free(serial);
@@ -330,10 +344,12 @@ static void long_traces_in_chunks_that_grow(void **state) {
             traced.pc = malloc(count * sizeof *traced.pc);
             for (uint32_t i = 0; i < count; i++) traced.pc[i] = pc_of(rsc_rng_below(&rng, 1000));
         }
-        struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .phases = 9, .workers = 1};
+        struct rsc_engine_options options = {
+            .struct_bytes = sizeof options, .line_bytes = 64, .phases = 9, .workers = 1};
         struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, &rng);
         options.workers = 1 + (uint32_t)(s + 1) % 5;
-        static const struct rsc_engine_kind *const ways[] = {&rsc_parallel_chunks, &rsc_parallel_rounds, &rsc_parallel_stages};
+        static const struct rsc_engine_kind *const ways[] = {&rsc_parallel_chunks, &rsc_parallel_rounds,
+                                                             &rsc_parallel_stages};
         for (int way = 0; way < (traced.pc ? 2 : 3); way++) {
             struct rsc_profile *parallel = analyse(ways[way], &options, 0, &traced, &rng);
             check_same(serial, parallel);

@@ -16,7 +16,7 @@
 
 #include <reusescope/reusescope.h>
 
-#include "distance/byte_stack.h"
+#include "distance/requests/byte_stack.h"
 #include "profile/profile_model.h"
 #include "property/random_traces.h"
 

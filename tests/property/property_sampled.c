@@ -19,12 +19,15 @@
 
 #include "profile/profile_model.h"
 #include "random_traces.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 static struct rsc_profile *analyse(const struct rsc_batch *batch, const char *engine_name, const char *model,
                                    uint64_t seed, double error_bound) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name, .model = model,
-                                         .seed = seed, .error = error_bound,
+    struct rsc_engine_options options = {.struct_bytes = sizeof options,
+                                         .engine = engine_name,
+                                         .model = model,
+                                         .seed = seed,
+                                         .error = error_bound,
                                          .bins_per_octave = strstr(engine_name, "lines=") ? 0 : 10};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
@@ -74,7 +77,8 @@ static void test_every_reference(void **state) {
         struct random_trace trace;
         rsc_rng_seed(&rng, seed, n);
         random_trace_make(&trace, &rng, 2000);
-        struct rsc_batch batch = {.count = trace.count, .addr = trace.addr, .meta = trace.meta, .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {
+            .count = trace.count, .addr = trace.addr, .meta = trace.meta, .instructions = RSC_UNKNOWN};
         for (int m = 0; m < 3; m++) {
             struct rsc_profile *exact = analyse(&batch, "exact", models[m], 0, 0);
             struct rsc_profile *sampled = analyse(&batch, "sampled:period=1,prune=off", models[m], n, 0);
@@ -117,7 +121,8 @@ static void test_same_from_seed(void **state) {
                                           "sampled:period=50,ordering=skew:100", "sampled", "sampled:lines=1/8"};
     struct rsc_batch batch = generate("zipf,lines=3000,skew=0.9,threads=4,write=0.2");
     /* many places, most of them rare: the rows of code, pairs and objects come back, too */
-    for (uint32_t i = 0; i < ACCESSES; i++) pcs[i] = 0x1000 + (addr[i] >> 6) % 700 * 4 + (i % 97 == 0 ? 0x10000 + i : 0);
+    for (uint32_t i = 0; i < ACCESSES; i++)
+        pcs[i] = 0x1000 + (addr[i] >> 6) % 700 * 4 + (i % 97 == 0 ? 0x10000 + i : 0);
     batch.pc = pcs;
     for (size_t e = 0; e < sizeof engines / sizeof *engines; e++)
         for (int m = 0; m < 2; m++) {
@@ -132,7 +137,8 @@ static void test_same_from_seed(void **state) {
                 assert_int_equal(rsc_profile_json(profile, &text[run], &bytes[run], &error), 0);
                 /* and it comes back from a file as it was */
                 struct rsc_profile *again;
-                if (rsc_profile_parse(&again, text[run], bytes[run], "again", &error) < 0) fail_msg("%s", error.message);
+                if (rsc_profile_parse(&again, text[run], bytes[run], "again", &error) < 0)
+                    fail_msg("%s", error.message);
                 char *second;
                 size_t second_bytes;
                 assert_int_equal(rsc_profile_json(again, &second, &second_bytes, &error), 0);
@@ -240,11 +246,8 @@ static void test_plan_is_kept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_reference),
-        cmocka_unit_test(test_same_from_seed),
-        cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_taken_lines),
-        cmocka_unit_test(test_plan_is_kept),
+        cmocka_unit_test(test_every_reference), cmocka_unit_test(test_same_from_seed), cmocka_unit_test(test_bars),
+        cmocka_unit_test(test_taken_lines),     cmocka_unit_test(test_plan_is_kept),
     };
     return cmocka_run_group_tests_name("sampled", tests, NULL, NULL);
 }

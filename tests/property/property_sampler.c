@@ -21,8 +21,8 @@
 #include "base/pages.h"
 #include "base/pool.h"
 #include "random_traces.h"
-#include "runtime/sampler.h"
-#include "runtime/sampler_state.h"
+#include "runtime/sampler/sampler.h"
+#include "runtime/sampler/sampler_state.h"
 #include "slot_stacks.h"
 
 #define THREADS 8u
@@ -139,9 +139,15 @@ static void test_every_reference(void **state) {
         uint32_t count = n % 100 ? random_count(&rng, 300) : 20000 /* epochs are renumbered on the way */;
         struct seen seen[2] = {{0}};
         random_references(&rng, references, count, 1 + (uint32_t)rsc_rng_below(&rng, THREADS));
-        struct rsc_sampler_options options = {
-            .models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED, .period = 1, .threads_most = THREADS, .exact_lines = 1024,
-            .samples_most = 1000, .prune_quantile = 1, .seed = n, .emit = take_record, .emit_context = seen};
+        struct rsc_sampler_options options = {.models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED,
+                                              .period = 1,
+                                              .threads_most = THREADS,
+                                              .exact_lines = 1024,
+                                              .samples_most = 1000,
+                                              .prune_quantile = 1,
+                                              .seed = n,
+                                              .emit = take_record,
+                                              .emit_context = seen};
         void *memory;
         size_t bytes;
         struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
@@ -168,10 +174,15 @@ static void test_some_references(void **state) {
     random_references(&rng, references, COUNT, 4);
     for (int period = 1; period <= 1000; period = period * 5 + 2) {
         struct seen seen[2] = {{0}};
-        struct rsc_sampler_options options = {
-            .models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED, .period = period, .threads_most = THREADS,
-            .exact_lines = 8192, .samples_most = 4096, .prune_quantile = 1, .seed = 3, .emit = take_record,
-            .emit_context = seen};
+        struct rsc_sampler_options options = {.models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED,
+                                              .period = period,
+                                              .threads_most = THREADS,
+                                              .exact_lines = 8192,
+                                              .samples_most = 4096,
+                                              .prune_quantile = 1,
+                                              .seed = 3,
+                                              .emit = take_record,
+                                              .emit_context = seen};
         void *memory;
         size_t bytes;
         struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
@@ -179,8 +190,7 @@ static void test_some_references(void **state) {
             const struct reference *reference = &references[i];
             if (rsc_sampler_is_quiet(sampler) && rsc_sampler_countdown(sampler, reference->thread) > 1)
                 rsc_sampler_pass(sampler, reference->thread, 1);
-            else
-                use(sampler, reference, i + 1);
+            else use(sampler, reference, i + 1);
         }
         rsc_sampler_finish(sampler);
         struct rsc_sampler_counts counts;
@@ -190,7 +200,8 @@ static void test_some_references(void **state) {
         for (size_t model = 0; model < 2; model++)
             for (size_t i = 0; i < seen[model].count; i++) {
                 const struct rsc_sample_record *record = &seen[model].record[i];
-                uint64_t outcome = record->outcome == RSC_SAMPLE_REUSED ? record->distance : UINT64_MAX - record->outcome;
+                uint64_t outcome =
+                    record->outcome == RSC_SAMPLE_REUSED ? record->distance : UINT64_MAX - record->outcome;
                 uint64_t *known = &truth[model * (COUNT + 1) + record->use.pc];
                 if (period == 1) *known = outcome;
                 assert_int_equal(outcome, *known);
@@ -211,16 +222,17 @@ static void test_some_references(void **state) {
  */
 enum shortcut { NO_SHORTCUT, KNOWN_LINES_PASS, IGNORED_LINES_PASS };
 
-static int changes_nothing(const struct rsc_sampler *sampler, const struct sampler_thread *thread, const struct reference *reference,
-                           enum shortcut shortcut) {
+static int changes_nothing(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
+                           const struct reference *reference, enum shortcut shortcut) {
     uint64_t hash = rsc_active_hash(sampler->hash_key, reference->line);
     if (thread->countdown < 2 || rsc_sampler_is_quiet(sampler)) return 0;
     if (shortcut == KNOWN_LINES_PASS) return rsc_sampler_knows(thread, reference->line, reference->is_write);
-    return shortcut == IGNORED_LINES_PASS && rsc_sampler_ignores(sampler, thread, reference->line, hash, reference->is_write);
+    return shortcut == IGNORED_LINES_PASS &&
+           rsc_sampler_ignores(sampler, thread, reference->line, hash, reference->is_write);
 }
 
-static void drive_shortly(struct rsc_sampler *sampler, const struct reference *references, uint32_t count, enum shortcut shortcut,
-                          uint64_t *passed) {
+static void drive_shortly(struct rsc_sampler *sampler, const struct reference *references, uint32_t count,
+                          enum shortcut shortcut, uint64_t *passed) {
     for (uint32_t i = 0; i < count; i++) {
         const struct reference *reference = &references[i];
         struct sampler_thread *thread = &sampler->threads[reference->thread];
@@ -257,10 +269,11 @@ static void compare_shortcut(const struct reference *references, uint32_t count,
         assert_int_equal(seen[0][model].count, seen[1][model].count);
         for (size_t i = 0; i < seen[0][model].count; i++) {
             const struct rsc_sample_record *a = &seen[0][model].record[i], *b = &seen[1][model].record[i];
-            if (a->outcome != b->outcome || a->line != b->line || a->distance != b->distance || a->interval != b->interval ||
-                a->use.pc != b->use.pc || a->reuse.pc != b->reuse.pc)
-                fail_msg("seed %llu, model %d, sample %zu: distance %llu, outcome %u; %llu, %u", (unsigned long long)options.seed, model, i,
-                         (unsigned long long)a->distance, a->outcome, (unsigned long long)b->distance, b->outcome);
+            if (a->outcome != b->outcome || a->line != b->line || a->distance != b->distance ||
+                a->interval != b->interval || a->use.pc != b->use.pc || a->reuse.pc != b->reuse.pc)
+                fail_msg("seed %llu, model %d, sample %zu: distance %llu, outcome %u; %llu, %u",
+                         (unsigned long long)options.seed, model, i, (unsigned long long)a->distance, a->outcome,
+                         (unsigned long long)b->distance, b->outcome);
         }
         free(seen[0][model].record);
         free(seen[1][model].record);
@@ -277,8 +290,10 @@ static void test_known_lines(void **state) {
         struct rsc_rng rng;
         rsc_rng_seed(&rng, 11, trace);
         random_references(&rng, references, COUNT, 1 + trace % THREADS);
-        compare_shortcut(references, COUNT, (struct rsc_sampler_options){.models = 1 + trace % 3, .period = 2 + trace % 7 * 40, .seed = trace},
-                         KNOWN_LINES_PASS, &passed);
+        compare_shortcut(
+            references, COUNT,
+            (struct rsc_sampler_options){.models = 1 + trace % 3, .period = 2 + trace % 7 * 40, .seed = trace},
+            KNOWN_LINES_PASS, &passed);
     }
     assert_true(passed > TRACES * COUNT / 10); /* or this shows little */
     free(references);
@@ -302,8 +317,11 @@ static void test_ignored_lines(void **state) {
             uint64_t line = common ? rsc_rng_below(&rng, COMMON) : (uint64_t)(thread + 1) * 1000000 + at[thread];
             references[i] = (struct reference){.thread = thread, .line = line, .is_write = rsc_rng_below(&rng, 2) == 0};
         }
-        compare_shortcut(references, COUNT, (struct rsc_sampler_options){.models = 1 + trace % 3, .period = 1000 + trace % 5 * 2000, .seed = trace, .exact_lines = 256},
-                         IGNORED_LINES_PASS, &passed);
+        compare_shortcut(
+            references, COUNT,
+            (struct rsc_sampler_options){
+                .models = 1 + trace % 3, .period = 1000 + trace % 5 * 2000, .seed = trace, .exact_lines = 256},
+            IGNORED_LINES_PASS, &passed);
     }
     assert_true(passed > TRACES * COUNT / 10);
     free(references);
@@ -368,9 +386,13 @@ static void test_pruning(void **state) {
     (void)state;
     struct seen seen[2] = {{0}}, whole[2] = {{0}};
     for (int pass = 0; pass < 2; pass++) {
-        struct rsc_sampler_options options = {
-            .models = RSC_MODEL_PRIVATE, .period = 50, .threads_most = THREADS, .seed = 5,
-            .prune_quantile = pass ? 1 : 0, .emit = take_record, .emit_context = pass ? whole : seen};
+        struct rsc_sampler_options options = {.models = RSC_MODEL_PRIVATE,
+                                              .period = 50,
+                                              .threads_most = THREADS,
+                                              .seed = 5,
+                                              .prune_quantile = pass ? 1 : 0,
+                                              .emit = take_record,
+                                              .emit_context = pass ? whole : seen};
         void *memory;
         size_t bytes;
         struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);
@@ -421,8 +443,7 @@ static void drive(void *context, size_t index) {
             struct sampler_thread *thread = &run->sampler->threads[slot];
             int is_write = rsc_rng_below(&rng, 8) == 0, samples = rsc_sampler_countdown(run->sampler, slot) == 1;
             rsc_sampler_check_known(run->sampler, thread);
-            if (rsc_sampler_is_quiet(run->sampler) && !samples)
-                rsc_sampler_pass(run->sampler, slot, 1);
+            if (rsc_sampler_is_quiet(run->sampler) && !samples) rsc_sampler_pass(run->sampler, slot, 1);
             else if (index % 2 && !samples && rsc_sampler_knows(thread, line, is_write))
                 rsc_sampler_pass_known(thread, 1);
             else {
@@ -444,10 +465,17 @@ static void test_threads(void **state) {
     uint64_t invalidated = 0;
     for (int pass = 0; pass < 4; pass++) {
         struct parallel_run run = {.references = 100000, .lines = 300};
-        struct rsc_sampler_options options = {
-            .models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED, .order = RSC_ORDER_PARALLEL, .skew = pass == 3 ? 64 : 0,
-            .period = pass == 0 ? 3 : 200, .threads_most = THREADS, .exact_lines = 1024, .samples_most = 1024,
-            .log_entries = pass == 1 ? 64 : 4096, .seed = (uint64_t)pass, .emit = count_record, .emit_context = &run};
+        struct rsc_sampler_options options = {.models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED,
+                                              .order = RSC_ORDER_PARALLEL,
+                                              .skew = pass == 3 ? 64 : 0,
+                                              .period = pass == 0 ? 3 : 200,
+                                              .threads_most = THREADS,
+                                              .exact_lines = 1024,
+                                              .samples_most = 1024,
+                                              .log_entries = pass == 1 ? 64 : 4096,
+                                              .seed = (uint64_t)pass,
+                                              .emit = count_record,
+                                              .emit_context = &run};
         size_t bytes = rsc_sampler_bytes(&options, NULL);
         void *memory = rsc_pages_new(bytes);
         struct rsc_pool *pool;
@@ -488,10 +516,17 @@ static void test_memory_is_bounded(void **state) {
     (void)state;
     for (int order = 0; order < 2; order++) {
         struct seen seen[2] = {{0}};
-        struct rsc_sampler_options options = {
-            .models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED, .order = (uint32_t)order, .period = 40, .threads_most = 3,
-            .exact_lines = 256, .samples_most = 64, .log_entries = 256, .prune_quantile = order ? 1 : 0.99, .seed = 1,
-            .emit = take_record, .emit_context = seen};
+        struct rsc_sampler_options options = {.models = RSC_MODEL_PRIVATE | RSC_MODEL_SHARED,
+                                              .order = (uint32_t)order,
+                                              .period = 40,
+                                              .threads_most = 3,
+                                              .exact_lines = 256,
+                                              .samples_most = 64,
+                                              .log_entries = 256,
+                                              .prune_quantile = order ? 1 : 0.99,
+                                              .seed = 1,
+                                              .emit = take_record,
+                                              .emit_context = seen};
         size_t bytes = rsc_sampler_bytes(&options, NULL), page = 4096, room = (bytes + page - 1) / page * page;
         char *block = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         assert_true(block != MAP_FAILED);
@@ -503,7 +538,8 @@ static void test_memory_is_bounded(void **state) {
             for (uint32_t t = 0; t < 3; t++) slots[t] = rsc_sampler_thread_begin(sampler, life * 3 + t);
             assert_int_equal(rsc_sampler_thread_begin(sampler, 0), RSC_NO_THREAD);
             for (uint32_t i = 0; i < (life % 300 ? 30u : 60000u); i++) {
-                struct reference reference = {i % 7 ? 1 + (i * 2654435761u >> 20) % 900 : 10000 + fresh++, i % 3, i % 5 == 0};
+                struct reference reference = {i % 7 ? 1 + (i * 2654435761u >> 20) % 900 : 10000 + fresh++, i % 3,
+                                              i % 5 == 0};
                 reference.thread = slots[reference.thread];
                 use(sampler, &reference, i);
             }
@@ -528,8 +564,14 @@ static void test_turns(void **state) {
     (void)state;
     for (uint64_t before = 0; before < 130; before++) {
         struct seen seen[2] = {{0}, {0}};
-        struct rsc_sampler_options options = {.models = RSC_MODEL_SHARED, .order = RSC_ORDER_PARALLEL, .period = 1e9, .turn = 64,
-                                              .prune_quantile = 1, .threads_most = THREADS, .emit = take_record, .emit_context = seen};
+        struct rsc_sampler_options options = {.models = RSC_MODEL_SHARED,
+                                              .order = RSC_ORDER_PARALLEL,
+                                              .period = 1e9,
+                                              .turn = 64,
+                                              .prune_quantile = 1,
+                                              .threads_most = THREADS,
+                                              .emit = take_record,
+                                              .emit_context = seen};
         void *memory;
         size_t bytes;
         struct rsc_sampler *sampler = make_sampler(&options, &memory, &bytes);

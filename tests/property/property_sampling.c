@@ -25,8 +25,8 @@
 
 #include "base/rng.h"
 #include "random_traces.h"
-#include "simulate/set_sample.h"
-#include "simulate/time_sample.h"
+#include "simulate/sampling/set_sample.h"
+#include "simulate/sampling/time_sample.h"
 
 #define ACCESSES 20000u
 
@@ -48,8 +48,12 @@ static void make_trace(struct rsc_rng *rng) {
 }
 
 static struct rsc_batch batch_of(uint32_t first, uint32_t end) {
-    return (struct rsc_batch){.count = end - first, .addr = addr + first, .meta = meta + first, .threads = threads,
-                              .thread_count = 4, .instructions = 3ull * (end - first)};
+    return (struct rsc_batch){.count = end - first,
+                              .addr = addr + first,
+                              .meta = meta + first,
+                              .threads = threads,
+                              .thread_count = 4,
+                              .instructions = 3ull * (end - first)};
 }
 
 static void add(struct rsc_sim_config *sim, const char *name, const char *text) {
@@ -69,8 +73,8 @@ static void random_hierarchy(struct rsc_rng *rng, struct rsc_sim_config *sim) {
     sim->seed = rsc_rng_u64(rng);
     int private_levels = one_in(rng, 3);
     const char *each = private_levels ? ",private" : "";
-    snprintf(text, sizeof text, "%u,%u,%u,%s%s%s", 64u * 64u << below(rng, 3), 1u << below(rng, 3), 32u << below(rng, 2),
-             policies[below(rng, 7)], writing[below(rng, 5)], each);
+    snprintf(text, sizeof text, "%u,%u,%u,%s%s%s", 64u * 64u << below(rng, 3), 1u << below(rng, 3),
+             32u << below(rng, 2), policies[below(rng, 7)], writing[below(rng, 5)], each);
     if (one_in(rng, 2)) {
         add(sim, "l1i", text);
         add(sim, "l1d", text);
@@ -78,8 +82,8 @@ static void random_hierarchy(struct rsc_rng *rng, struct rsc_sim_config *sim) {
         add(sim, "l1", text);
     }
     for (int alternatives = 1 + (int)below(rng, 3); alternatives; alternatives--) {
-        snprintf(text, sizeof text, "%u,%u,%u,%s%s%s", 256u * 1024u << below(rng, 2), 1u << below(rng, 4), 64u << below(rng, 2),
-                 policies[below(rng, 7)], writing[below(rng, 5)], indexing[below(rng, 3)]);
+        snprintf(text, sizeof text, "%u,%u,%u,%s%s%s", 256u * 1024u << below(rng, 2), 1u << below(rng, 4),
+                 64u << below(rng, 2), policies[below(rng, 7)], writing[below(rng, 5)], indexing[below(rng, 3)]);
         if (alternatives > 1 || one_in(rng, 2)) add(sim, "l2", text);
         else add(sim, "l2", "128K,8,64,lru");
     }
@@ -97,7 +101,8 @@ static void simulate(const struct rsc_sim_config *config, struct rsc_sim_result 
     rsc_sim_free(sim);
 }
 
-static void expect_same(const struct rsc_level_counts *sampled, const struct rsc_level_counts *whole, const char *name) {
+static void expect_same(const struct rsc_level_counts *sampled, const struct rsc_level_counts *whole,
+                        const char *name) {
     for (int kind = 0; kind < RSC_KINDS; kind++)
         if (sampled->accesses[kind] != whole->accesses[kind] || sampled->misses[kind] != whole->misses[kind])
             fail_msg("%s, kind %d: %llu accesses, %llu misses; whole %llu, %llu", name, kind,
@@ -143,7 +148,8 @@ static void values_add_up(void **state) {
         random_hierarchy(&rng, &config);
         if (rsc_sim_config_check(&config, NULL) < 0 || rsc_set_bits(&config, &low, &width, NULL) < 0) continue;
         make_trace(&rng);
-        uint32_t bits = 1 + (uint32_t)below(&rng, width < 5 ? width : 5), from = low + (uint32_t)below(&rng, width - bits + 1);
+        uint32_t bits = 1 + (uint32_t)below(&rng, width < 5 ? width : 5),
+                 from = low + (uint32_t)below(&rng, width - bits + 1);
         snprintf(text, sizeof text, "1/%u,bits:%u-%u=all", 1u << bits, from, from + bits - 1);
         assert_int_equal(rsc_set_choice_parse(&choice, text, NULL), 0);
         assert_int_equal(rsc_set_choice_settle(&choice, &config, NULL), 0);
@@ -151,7 +157,8 @@ static void values_add_up(void **state) {
         sample_sets(&rng, &config, &choice, &sampled);
         for (size_t i = 0; i < config.count; i++) {
             char name[200];
-            size_t used = (size_t)snprintf(name, sizeof name, "seed %llu, %s, cache %zu: ", (unsigned long long)seed, text, i);
+            size_t used =
+                (size_t)snprintf(name, sizeof name, "seed %llu, %s, cache %zu: ", (unsigned long long)seed, text, i);
             rsc_cache_config_text(&config.caches[i], name + used, sizeof name - used);
             expect_same(&sampled.counts[i], &whole.levels[i].counts, name);
             double sum = 0, mpi = rsc_sim_mpi(&whole, &whole.levels[i]);
@@ -221,7 +228,8 @@ static void filtered_trace(void **state) {
         assert_int_equal(info.full_accesses, ACCESSES);
         assert_int_equal(rsc_set_sample_new(&sets, &config, &choice, 1, 0, &error), 0);
         while (rsc_trace_next(trace, &batch, &error) > 0) assert_int_equal(rsc_set_sample_push(sets, batch, &error), 0);
-        assert_int_equal(rsc_set_sample_finish(sets, info.full_instructions, info.full_accesses, 90, &filtered, &error), 0);
+        assert_int_equal(rsc_set_sample_finish(sets, info.full_instructions, info.full_accesses, 90, &filtered, &error),
+                         0);
         for (size_t i = 0; i < config.count; i++) {
             expect_same(&filtered.counts[i], &sampled.counts[i], config.caches[i].name);
             assert_true(filtered.estimates[i].mpi == sampled.estimates[i].mpi);
@@ -315,9 +323,11 @@ static double naive_estimate(const struct naive *naive, enum rsc_cold_start star
     double last = f > 0 ? (d - (1 - f)) / f : 0;
     double mu = (d + (last < 0 ? 0 : last)) / 2;
     if (start == RSC_START_PRIME)
-        return naive->prime_references ? (double)naive->prime_misses / (double)naive->prime_references * (double)naive->references
-                                       : NAN;
-    if (start == RSC_START_INITMR) return (double)(naive->misses - naive->cold_misses) + mu * (double)naive->cold_misses;
+        return naive->prime_references
+                   ? (double)naive->prime_misses / (double)naive->prime_references * (double)naive->references
+                   : NAN;
+    if (start == RSC_START_INITMR)
+        return (double)(naive->misses - naive->cold_misses) + mu * (double)naive->cold_misses;
     return (double)naive->misses;
 }
 
@@ -345,8 +355,10 @@ static void against_lists(void **state) {
                  (unsigned long long)naive.ways, (unsigned long long)naive.block);
         add(&config, "l1", text);
         struct rsc_time_options options = {.confidence = 90};
-        options.choice = (struct rsc_time_choice){.intervals = 2 + below(&rng, 9), .length = 3 * (1 + below(&rng, 2000)),
-                                                  .random = one_in(&rng, 2), .seed = seed};
+        options.choice = (struct rsc_time_choice){.intervals = 2 + below(&rng, 9),
+                                                  .length = 3 * (1 + below(&rng, 2000)),
+                                                  .random = one_in(&rng, 2),
+                                                  .seed = seed};
         if (options.choice.length % 6) options.choice.length += 3; /* an even number of accesses */
         if (options.choice.intervals * options.choice.length > 3 * ACCESSES) continue;
         uint64_t starts[16];
@@ -390,11 +402,13 @@ static void against_lists(void **state) {
                     double loaded = (double)naive.loaded / (double)(naive.sets * naive.ways);
                     assert_true(result.estimates[0].parts[k].loaded == loaded);
                     assert_int_equal(result.estimates[0].parts[k].reliable,
-                                     2 * naive.loaded >= naive.sets * naive.ways && naive.misses && naive.misses >= 2 * naive.cold_misses);
+                                     2 * naive.loaded >= naive.sets * naive.ways && naive.misses &&
+                                         naive.misses >= 2 * naive.cold_misses);
                 }
             }
             assert_int_equal(result.counted, simulated);
-            if (start != RSC_START_WARM) assert_int_equal(result.simulated, simulated); /* what lies between is not read */
+            if (start != RSC_START_WARM)
+                assert_int_equal(result.simulated, simulated); /* what lies between is not read */
             if (told) assert_true(fabs(result.estimates[0].mpi - sum / (double)told) <= 1e-9);
             assert_int_equal(result.estimates[0].left_out, options.choice.intervals - told);
             rsc_time_result_free(&result, 1);
@@ -425,7 +439,8 @@ static void warm_is_the_truth(void **state) {
         write_trace(path);
         simulate(&config, &whole);
         struct rsc_time_options options = {.choice = {.intervals = 20, .length = ACCESSES / 20, .in_accesses = 1},
-                                           .cold_start = seed % 2 ? RSC_START_WARM : RSC_START_STITCH, .confidence = 90};
+                                           .cold_start = seed % 2 ? RSC_START_WARM : RSC_START_STITCH,
+                                           .confidence = 90};
         assert_int_equal(rsc_trace_open(&trace, path, NULL, &error), 0);
         if (rsc_time_sample(&config, &options, trace, &result, &error) < 0) fail_msg("%s", error.message);
         rsc_trace_close(trace);
@@ -506,7 +521,8 @@ static void coverage_of_time(void **state) {
     for (int round = 0; round < rounds; round++) {
         struct rsc_time_options options = {
             .choice = {.intervals = 30, .length = 100, .in_accesses = 1, .random = 1, .seed = (uint64_t)round},
-            .cold_start = RSC_START_WARM, .confidence = 90};
+            .cold_start = RSC_START_WARM,
+            .confidence = 90};
         struct rsc_trace *trace;
         assert_int_equal(rsc_trace_open(&trace, path, NULL, &error), 0);
         if (rsc_time_sample(&config, &options, trace, &result, &error) < 0) fail_msg("%s", error.message);

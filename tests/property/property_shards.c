@@ -21,7 +21,7 @@
 #include <reusescope/reusescope.h>
 
 #include "profile/profile_model.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #define ACCESSES 400000u
 #define KEPT_LEAST 10.0
@@ -29,8 +29,8 @@
 static uint64_t addr[ACCESSES], meta[ACCESSES];
 
 static struct rsc_profile *analyse(const char *name, uint64_t seed, double confidence) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .seed = seed,
-                                         .confidence = confidence};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = name, .seed = seed, .confidence = confidence};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -78,8 +78,10 @@ static const struct {
     const char *spec, *engine;
     double rate;
 } cases[] = {
-    {"zipf,lines=100K,skew=0.9", "shards:0.05", 0.05},   {"uniform,lines=30K", "shards:0.05", 0.05},
-    {"mix,lines=30K", "shards:0.05", 0.05},              {"zipf,lines=100K,skew=0.9", "shards-max:2K", 0.03},
+    {"zipf,lines=100K,skew=0.9", "shards:0.05", 0.05},
+    {"uniform,lines=30K", "shards:0.05", 0.05},
+    {"mix,lines=30K", "shards:0.05", 0.05},
+    {"zipf,lines=100K,skew=0.9", "shards-max:2K", 0.03},
     {"chase,lines=20K,threads=3", "shards:0.05", 0.05},
 };
 

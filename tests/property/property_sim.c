@@ -19,7 +19,8 @@
 #define ACCESSES 6000u
 
 static uint64_t addr[ACCESSES], meta[ACCESSES];
-static const struct rsc_thread threads[REF_THREADS] = {{17, 1}, {17, 2}, {200, 3}, {200, 4}, {17, 5}, {200, 6}, {17, 7}, {17, 8}};
+static const struct rsc_thread threads[REF_THREADS] = {{17, 1}, {17, 2},  {200, 3}, {200, 4},
+                                                       {17, 5}, {200, 6}, {17, 7},  {17, 8}};
 static uint32_t count;
 static uint64_t trial_seed;
 
@@ -34,7 +35,9 @@ static void make_trace(struct rsc_rng *rng, uint32_t thread_count, uint64_t most
     for (uint32_t i = 0; i < count; i++) {
         enum rsc_kind kind = below(rng, 3) < fetches ? RSC_FETCH : one_in(rng, 3) ? RSC_WRITE : RSC_READ;
         uint64_t line = random_line(rng, shape, &at, bytes / 16, i);
-        uint32_t size = small ? (uint32_t)below(rng, 9) : one_in(rng, 20) ? 1 + (uint32_t)below(rng, 300) : 1 + (uint32_t)below(rng, 40);
+        uint32_t size = small             ? (uint32_t)below(rng, 9)
+                        : one_in(rng, 20) ? 1 + (uint32_t)below(rng, 300)
+                                          : 1 + (uint32_t)below(rng, 40);
         addr[i] = line * 16 + below(rng, 16) + (kind == RSC_FETCH ? 1u << 16 : 0);
         meta[i] = rsc_meta(size, kind, (uint32_t)below(rng, thread_count));
     }
@@ -85,14 +88,16 @@ static void random_hierarchy(struct rsc_rng *rng, struct rsc_sim_config *sim, in
     }
     if (!levels || !one_in(rng, 4)) names[levels++] = "l2";
     if (!strcmp(names[levels - 1], "l2") && one_in(rng, 2)) names[levels++] = "l3";
-    int private_levels = one_in(rng, 2) && !plain, extras = one_in(rng, 3) && !plain, inclusive = one_in(rng, 3) && !plain;
+    int private_levels = one_in(rng, 2) && !plain, extras = one_in(rng, 3) && !plain,
+        inclusive = one_in(rng, 3) && !plain;
     uint32_t each = 1u << below(rng, 2);
     for (size_t i = 0; i < levels; i++) {
         struct rsc_cache_config config = random_cache(rng, names[i], plain);
         int first = config.level == (i ? sim->caches[0].level : config.level);
         if (private_levels && (first || (sim->caches[i - 1].threads_each && one_in(rng, 2))))
             config.threads_each = first ? each : each << below(rng, 2);
-        if (i && sim->caches[i - 1].threads_each && config.threads_each % sim->caches[i - 1].threads_each) config.threads_each = 0;
+        if (i && sim->caches[i - 1].threads_each && config.threads_each % sim->caches[i - 1].threads_each)
+            config.threads_each = 0;
         if (extras) add_extras(rng, &config);
         if (inclusive && !first) config.inclusive = 1;
         assert_int_equal(rsc_sim_config_add(sim, &config, NULL), 0);
@@ -128,24 +133,30 @@ static void run_reference(struct ref_sim *sim, const struct rsc_sim_config *conf
         while (space < spaces && sim->pids[space] != threads[thread].pid) space++;
         if (space == spaces) sim->pids[spaces++] = threads[thread].pid;
         for (int l = 0; l < sim->levels; l++)
-            if (sim->level[l].config.level == sim->level[0].config.level && sim->level[l].config.kinds >> kind & 1) entry = l;
+            if (sim->level[l].config.level == sim->level[0].config.level && sim->level[l].config.kinds >> kind & 1)
+                entry = l;
         if (entry < 0) continue;
         uint64_t low = addr[i] + (by_process ? (uint64_t)space << 48 : 0);
-        struct ref_request request = {low, low + (size ? size - 1 : 0), kind == RSC_WRITE ? REF_WRITE : REF_READ, (int)kind, (int)thread};
+        struct ref_request request = {low, low + (size ? size - 1 : 0), kind == RSC_WRITE ? REF_WRITE : REF_READ,
+                                      (int)kind, (int)thread};
         ref_ask(sim, entry, request);
     }
     ref_end(sim);
 }
 
-static void run_simulator(const struct rsc_sim_config *config, const struct rsc_sim_options *options, struct rsc_rng *rng,
-                          struct rsc_sim_result *result) {
+static void run_simulator(const struct rsc_sim_config *config, const struct rsc_sim_options *options,
+                          struct rsc_rng *rng, struct rsc_sim_result *result) {
     struct rsc_sim *sim;
     struct rsc_error error;
     if (rsc_sim_new(&sim, config, options, &error) < 0) fail_msg("%s", error.message);
     for (uint32_t at = 0; at < count;) {
         uint32_t most = count - at, size = one_in(rng, 3) ? 1 + (uint32_t)below(rng, most) : most;
-        struct rsc_batch batch = {.count = size, .addr = addr + at, .meta = meta + at, .threads = threads,
-                                  .thread_count = REF_THREADS, .instructions = 3 * size};
+        struct rsc_batch batch = {.count = size,
+                                  .addr = addr + at,
+                                  .meta = meta + at,
+                                  .threads = threads,
+                                  .thread_count = REF_THREADS,
+                                  .instructions = 3 * size};
         if (rsc_sim_push(sim, &batch, &error) < 0) fail_msg("%s", error.message);
         at += size;
     }
@@ -158,9 +169,10 @@ static void compare(const struct rsc_sim_level_result *got, const struct ref_lev
     const struct ref_counts *w = &wanted->counts;
     char text[160];
     rsc_cache_config_text(&got->config, text, sizeof text);
-#define SAME(a, b) \
-    if ((a) != (b)) fail_msg("seed %llu: %s %s: %s is %llu, should be %llu", (unsigned long long)trial_seed, got->config.name, text, #a, \
-                             (unsigned long long)(a), (unsigned long long)(b))
+#define SAME(a, b)                                                                                                   \
+    if ((a) != (b))                                                                                                  \
+    fail_msg("seed %llu: %s %s: %s is %llu, should be %llu", (unsigned long long)trial_seed, got->config.name, text, \
+             #a, (unsigned long long)(a), (unsigned long long)(b))
     for (int k = 0; k < 3; k++) {
         SAME(g->accesses[k], w->accesses[k]);
         SAME(g->misses[k], w->misses[k]);
@@ -188,7 +200,8 @@ static void compare(const struct rsc_sim_level_result *got, const struct ref_lev
 static void try_hierarchy(struct rsc_rng *rng, const struct rsc_sim_config *config) {
     struct ref_sim *wanted = malloc(sizeof *wanted);
     uint32_t warm = one_in(rng, 3) && count ? (uint32_t)below(rng, count) : 0;
-    struct rsc_sim_options options = {.warm_accesses = warm, .classify = one_in(rng, 2), .workers = 1 + (unsigned)below(rng, 3)};
+    struct rsc_sim_options options = {
+        .warm_accesses = warm, .classify = one_in(rng, 2), .workers = 1 + (unsigned)below(rng, 3)};
     struct rsc_sim_result result;
     open_reference(wanted, config);
     run_reference(wanted, config, warm);
@@ -286,8 +299,9 @@ static void ask_alone(struct ref_sim *sim, const struct rsc_cache_config *config
     ref_end(sim);
 }
 
-static const struct ref_level *alone(struct ref_sim *sim, const struct rsc_cache_config *config, const struct ref_sim *main,
-                                     const struct ref_request *log, int log_count, int warm) {
+static const struct ref_level *alone(struct ref_sim *sim, const struct rsc_cache_config *config,
+                                     const struct ref_sim *main, const struct ref_request *log, int log_count,
+                                     int warm) {
     if (config->policy != RSC_POLICY_OPT) {
         ask_alone(sim, config, main, log, log_count, warm, NULL);
         return &sim->level[0];
@@ -320,7 +334,8 @@ static void sides(void **state) {
         primaries = config;
         size_t which = below(&rng, config.count);
         const char *name = primaries.caches[which].name;
-        int families = one_in(&rng, 2), missing = families && which == primaries.count - 1 && which && primaries.caches[which].level > primaries.caches[0].level;
+        int families = one_in(&rng, 2), missing = families && which == primaries.count - 1 && which &&
+                                                  primaries.caches[which].level > primaries.caches[0].level;
         for (int i = 0; !families && i < 3; i++) {
             struct rsc_cache_config other = random_cache(&rng, name, 0);
             other.threads_each = primaries.caches[which].threads_each;
@@ -329,7 +344,8 @@ static void sides(void **state) {
         }
         if (families) {
             struct rsc_all_config *all = &config.alls[config.all_count++];
-            assert_int_equal(rsc_all_config_parse(all, name, one_in(&rng, 2) ? "all:256-8K,8,32" : "all:1K-4K,4,16", NULL), 0);
+            assert_int_equal(
+                rsc_all_config_parse(all, name, one_in(&rng, 2) ? "all:256-8K,8,32" : "all:1K-4K,4,16", NULL), 0);
             if (missing) config.count--; /* no primary of that name: what passes the level above */
         }
         uint32_t warm = one_in(&rng, 2) && count ? (uint32_t)below(&rng, count) : 0;
@@ -340,7 +356,8 @@ static void sides(void **state) {
         size_t level = 0, compared = 0;
         for (size_t row = 0; row < result.level_count; row++) {
             const struct rsc_sim_level_result *got = &result.levels[row];
-            while (level < (size_t)wanted->levels && strcmp(wanted->level[level].config.name, got->config.name)) level++;
+            while (level < (size_t)wanted->levels && strcmp(wanted->level[level].config.name, got->config.name))
+                level++;
             int known = level < (size_t)wanted->levels;
             if (!known) level = 0;
             if (known && !got->alternative) {
@@ -388,7 +405,8 @@ static void windows_and_fill(void **state) {
         run_simulator(&config, &options, &rng, &whole);
         assert_int_equal(whole.window_count, (count + options.window_accesses - 1) / options.window_accesses);
         uint64_t at = 0, instructions = 0;
-        for (size_t w = 0; w < whole.window_count; at += whole.windows[w].accesses, instructions += whole.windows[w].instructions, w++) {
+        for (size_t w = 0; w < whole.window_count;
+             at += whole.windows[w].accesses, instructions += whole.windows[w].instructions, w++) {
             assert_int_equal(whole.windows[w].first, at);
             struct rsc_sim_options only = {.warm_accesses = at};
             uint32_t all = count;
@@ -396,8 +414,10 @@ static void windows_and_fill(void **state) {
             if (w % 4 == 0) { /* the same by warming up to it */
                 run_simulator(&config, &only, &rng, &cut);
                 for (size_t row = 0; row < cut.level_count; row++) {
-                    assert_int_equal(whole.window_misses[w * cut.level_count + row], rsc_kinds_sum(cut.levels[row].counts.misses));
-                    assert_int_equal(whole.window_accesses[w * cut.level_count + row], rsc_kinds_sum(cut.levels[row].counts.accesses));
+                    assert_int_equal(whole.window_misses[w * cut.level_count + row],
+                                     rsc_kinds_sum(cut.levels[row].counts.misses));
+                    assert_int_equal(whole.window_accesses[w * cut.level_count + row],
+                                     rsc_kinds_sum(cut.levels[row].counts.accesses));
                 }
                 rsc_sim_result_free(&cut);
             }
@@ -410,7 +430,12 @@ static void windows_and_fill(void **state) {
         struct rsc_sim *sim;
         struct rsc_error error;
         struct rsc_sim_options fill = {.warm_fill = 0.5};
-        struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .threads = threads, .thread_count = REF_THREADS, .instructions = 0};
+        struct rsc_batch batch = {.count = count,
+                                  .addr = addr,
+                                  .meta = meta,
+                                  .threads = threads,
+                                  .thread_count = REF_THREADS,
+                                  .instructions = 0};
         assert_int_equal(rsc_sim_new(&sim, &config, &fill, &error), 0);
         assert_int_equal(rsc_sim_push(sim, &batch, &error), 0);
         if (rsc_sim_finish(sim, &whole, &error) == 0) {

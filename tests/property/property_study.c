@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "simulate/set_sample.h"
-#include "simulate/study.h"
-#include "simulate/time_sample.h"
+#include "simulate/sampling/set_sample.h"
+#include "simulate/sampling/study.h"
+#include "simulate/sampling/time_sample.h"
 
 enum { ACCESSES = 40000, EACH = 25 /* instructions an access */ };
 
@@ -40,7 +40,11 @@ static void write_trace(const char *path, uint64_t seed) {
     }
     assert_int_equal(rsc_trace_writer_open(&writer, path, &options, &error), 0);
     for (uint32_t at = 0; at < ACCESSES; at += 1000) {
-        struct rsc_batch batch = {.count = 1000, .addr = addr + at, .meta = meta + at, .threads = threads, .thread_count = 2,
+        struct rsc_batch batch = {.count = 1000,
+                                  .addr = addr + at,
+                                  .meta = meta + at,
+                                  .threads = threads,
+                                  .thread_count = 2,
                                   .instructions = 1000 * EACH};
         assert_int_equal(rsc_trace_writer_push(writer, &batch, &error), 0);
     }
@@ -119,17 +123,19 @@ static void check_times(const char *path, const struct rsc_sim_config *config, c
     one = *config;
     one.caches[0] = cache->config;
     one.count = 1;
-    static const enum rsc_cold_start starts[] = {RSC_START_COLD, RSC_START_HALF, RSC_START_PRIME, RSC_START_INITMR, RSC_START_WARM};
+    static const enum rsc_cold_start starts[] = {RSC_START_COLD, RSC_START_HALF, RSC_START_PRIME, RSC_START_INITMR,
+                                                 RSC_START_WARM};
     for (size_t s = 0; s < sizeof starts / sizeof *starts; s++) {
-        struct rsc_time_options options = {.choice = {.intervals = 10, .length = 100000, .random = 1}, .cold_start = starts[s],
-                                           .confidence = 90};
+        struct rsc_time_options options = {
+            .choice = {.intervals = 10, .length = 100000, .random = 1}, .cold_start = starts[s], .confidence = 90};
         struct rsc_trace *trace = open_trace(path);
         struct rsc_error error;
         if (rsc_time_sample(&one, &options, trace, &result, &error) < 0) fail_msg("%s", error.message);
         rsc_trace_close(trace);
         for (size_t i = 0; i < 10; i++) {
             double misses = result.estimates[0].parts[i].mpi * 100000;
-            double found = starts[s] == RSC_START_WARM ? (double)time->intervals[i].misses : time->intervals[i].estimate[starts[s]];
+            double found = starts[s] == RSC_START_WARM ? (double)time->intervals[i].misses
+                                                       : time->intervals[i].estimate[starts[s]];
             if (!(isnan(misses) && isnan(found)) && !(fabs(misses - found) <= 1e-6))
                 fail_msg("interval %zu, %s: %g, not %g", i, rsc_cold_start_names[starts[s]], found, misses);
         }

@@ -21,7 +21,8 @@
 
 static const char *const ENGINES[] = {"statstack", "aet", "hotl", "shen"};
 
-static struct rsc_profile *analyse(const struct random_trace *trace, const char *name, uint32_t line_bytes, uint64_t seed) {
+static struct rsc_profile *analyse(const struct random_trace *trace, const char *name, uint32_t line_bytes,
+                                   uint64_t seed) {
     struct rsc_engine_options options = {
         .struct_bytes = sizeof options, .engine = name, .line_bytes = line_bytes, .seed = seed, .attribute = 2};
     struct rsc_engine *engine;
@@ -113,7 +114,8 @@ static void make_long(struct random_trace *trace, int shape, uint64_t seed) {
     for (uint32_t i = 0; i < LONG; i++) {
         uint64_t line;
         if (shape == 0) line = rsc_zipf_next(&zipf, &rng) * 3;                          /* skewed */
-        else if (shape == 1) line = rsc_rng_below(&rng, 3) ? i % 25000 : 30000 + rsc_rng_below(&rng, 4000); /* scan and a hot set */
+        else if (shape == 1)
+            line = rsc_rng_below(&rng, 3) ? i % 25000 : 30000 + rsc_rng_below(&rng, 4000); /* scan and a hot set */
         else if (shape == 3) { /* several loops over the same lines, a distance for each two that follow each other */
             if (!rsc_rng_below(&rng, 16)) who = rsc_rng_below(&rng, 5);
             line = walker[who]++ % 30000;
@@ -129,7 +131,8 @@ static void make_long(struct random_trace *trace, int shape, uint64_t seed) {
  * so there is more than stated; and bars of one run are right or wrong together.
  */
 static void bars_hold_the_truth(void **state) {
-    const double widest[] = {0.005, 0.001, 0.004, 0.012}; /* of the references; with two tails the first two were 0.006 and 0.0013 */
+    const double widest[] = {0.005, 0.001, 0.004,
+                             0.012}; /* of the references; with two tails the first two were 0.006 and 0.0013 */
     (void)state;
     for (int shape = 0; shape < 4; shape++) {
         struct random_trace trace;
@@ -197,7 +200,8 @@ static void sampled_intervals(void **state) {
         struct rsc_profile *model = analyse(&trace, whole[e], 64, 0);
         assert_memory_equal(model->ri.count, truth->ri.count, truth->ri.bin_count * sizeof *truth->ri.count);
         for (uint64_t seed = 1; seed <= 4; seed++) {
-            struct rsc_profile *got = analyse(&trace, sampled[e], 64, seed), *again = seed == 1 ? analyse(&trace, sampled[e], 64, 1) : NULL;
+            struct rsc_profile *got = analyse(&trace, sampled[e], 64, seed),
+                               *again = seed == 1 ? analyse(&trace, sampled[e], 64, 1) : NULL;
             struct rsc_error error;
             assert_int_equal(got->references, truth->references);
             assert_int_equal(rsc_profile_check_sum(got, "profile", &error), 0);
@@ -209,7 +213,8 @@ static void sampled_intervals(void **state) {
             double cold = 0;
             for (size_t i = 0; i < 2; i++) {
                 assert_int_equal(got->threads[i].references, truth->threads[i].references);
-                assert_int_equal(rsc_histogram_total(&got->threads[i].rd) + got->threads[i].cold, got->threads[i].references);
+                assert_int_equal(rsc_histogram_total(&got->threads[i].rd) + got->threads[i].cold,
+                                 got->threads[i].references);
                 cold += (double)got->threads[i].cold;
             }
             assert_true(fabs(cold - (double)got->cold) <= 2); /* rounded in each row */
@@ -218,7 +223,8 @@ static void sampled_intervals(void **state) {
             for (size_t i = 0; i < got->mrc_count; i++) {
                 const struct rsc_mrc_point *point = &got->mrc[i];
                 assert_true(point->low <= point->miss_ratio && point->miss_ratio <= point->high);
-                if (again) assert_true(point->low == again->mrc[i].low && point->miss_ratio == again->mrc[i].miss_ratio);
+                if (again)
+                    assert_true(point->low == again->mrc[i].low && point->miss_ratio == again->mrc[i].miss_ratio);
             }
             for (uint64_t lines = 2; lines < truth->distinct; lines = rsc_grid_next(lines, 8)) {
                 struct rsc_mrc_point point = rsc_profile_mrc_at(got, lines);

@@ -15,8 +15,8 @@
 
 #include <reusescope/reusescope.h>
 
-#include "distance/exact_state.h"
-#include "distance/top_lines.h"
+#include "distance/exact/exact_state.h"
+#include "distance/count/top_lines.h"
 #include "property/random_traces.h"
 
 struct truth {
@@ -62,8 +62,8 @@ static void free_run(struct run *run) {
 }
 
 static struct rsc_profile *analyse(const struct run *run, uint32_t wanted, uint64_t at_bytes, uint64_t cap) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .top_lines = wanted,
-                                         .top_lines_bytes = at_bytes, .max_distance = cap};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .top_lines = wanted, .top_lines_bytes = at_bytes, .max_distance = cap};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     uint64_t *addr = malloc(run->count * sizeof *addr), *meta = malloc(run->count * sizeof *meta);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "loops/loop_text.h"
+#include "loops/tree/loop_text.h"
 
 struct random_loops {
     struct rsc_rng rng;
@@ -44,16 +44,29 @@ static void say_sum(struct random_loops *loops, int variables, int most) {
 static void say_reference(struct random_loops *loops) {
     const char *verb = pick(loops, 3) ? "read" : "write";
     switch (pick(loops, 5)) {
-    case 0: say(loops, "%s a[", verb); say_sum(loops, 1, 3); say(loops, "]["); say_sum(loops, 1, 3); say(loops, "]\n"); break;
-    case 1: say(loops, "%s b[", verb); say_sum(loops, 2, 6); say(loops, "]\n"); break;
-    case 2: say(loops, "%s c byte ", verb);
+    case 0:
+        say(loops, "%s a[", verb);
+        say_sum(loops, 1, 3);
+        say(loops, "][");
+        say_sum(loops, 1, 3);
+        say(loops, "]\n");
+        break;
+    case 1:
+        say(loops, "%s b[", verb);
+        say_sum(loops, 2, 6);
+        say(loops, "]\n");
+        break;
+    case 2:
+        say(loops, "%s c byte ", verb);
         say(loops, "%d", 8 * pick(loops, 20));
-        for (int i = 0; i < 3 && loops->depth; i++) say(loops, " + %d*v%d", 8 * pick(loops, 30), pick(loops, loops->depth));
+        for (int i = 0; i < 3 && loops->depth; i++)
+            say(loops, " + %d*v%d", 8 * pick(loops, 30), pick(loops, loops->depth));
         say(loops, " size 8\n");
         break;
     case 3: say(loops, "%s s\n", verb); break;
     default:
-        if (loops->depth >= 2) say(loops, "%s a[v%d][v%d]\n", verb, pick(loops, loops->depth), pick(loops, loops->depth));
+        if (loops->depth >= 2)
+            say(loops, "%s a[v%d][v%d]\n", verb, pick(loops, loops->depth), pick(loops, loops->depth));
         else say(loops, "%s b[0]\n", verb);
     }
 }
@@ -73,13 +86,17 @@ static void say_loop(struct random_loops *loops, int share) {
         snprintf(high, sizeof high, "%d", 2 + pick(loops, 9));
         if (form == 0) snprintf(low, sizeof low, "v%d", w);
         if (form == 1) snprintf(high, sizeof high, "v%d + %d", w, pick(loops, 4));
-        if (form == 2) snprintf(low, sizeof low, "%s(%d, 3*v%d)", down ? "min" : "max", 1, w), snprintf(high, sizeof high, "%s(9, 3*v%d + 2)", down ? "max" : "min", w);
+        if (form == 2)
+            snprintf(low, sizeof low, "%s(%d, 3*v%d)", down ? "min" : "max", 1, w),
+                snprintf(high, sizeof high, "%s(9, 3*v%d + 2)", down ? "max" : "min", w);
         if (form == 3) snprintf(low, sizeof low, "ceil((v%d - 1) / 2)", w);
         if (form == 4) snprintf(high, sizeof high, "floor((2*v%d + 9) / 3)", w);
         if (form == 2 && down) snprintf(low, sizeof low, "3*v%d", w), snprintf(high, sizeof high, "3*v%d + 2", w);
-        say(loops, "for v%d = %s to %s step %d", loops->depth, down ? high : low, down ? low : high, down ? -step : step);
+        say(loops, "for v%d = %s to %s step %d", loops->depth, down ? high : low, down ? low : high,
+            down ? -step : step);
         if (share && !g) {
-            static const char *const kinds[] = {"static", "static 1", "static 2", "static 3", "dynamic", "dynamic 2", "guided", "guided 2"};
+            static const char *const kinds[] = {"static",  "static 1",  "static 2", "static 3",
+                                                "dynamic", "dynamic 2", "guided",   "guided 2"};
             say(loops, " share %s", kinds[pick(loops, 8)]);
             if (collapse > 1) say(loops, " collapse %d", collapse);
             if (!pick(loops, 4)) say(loops, " nowait");
@@ -106,7 +123,9 @@ static void say_body(struct random_loops *loops, int statements) {
             say_loop(loops, !plain && pick(loops, 4));
         } else if (what < 8 && loops->depth) {
             static const char *const tests[] = {">=", "==", "!=", "<="};
-            if (pick(loops, 3)) say(loops, "when v%d - v%d %s %d {\n", pick(loops, loops->depth), pick(loops, loops->depth), tests[pick(loops, 4)], pick(loops, 4) - 1);
+            if (pick(loops, 3))
+                say(loops, "when v%d - v%d %s %d {\n", pick(loops, loops->depth), pick(loops, loops->depth),
+                    tests[pick(loops, 4)], pick(loops, 4) - 1);
             else say(loops, "when v%d %% 2 %s 0 {\n", pick(loops, loops->depth), pick(loops, 2) ? "==" : "!=");
             say_body(loops, 1 + pick(loops, 2));
             say(loops, "}\n");
@@ -135,8 +154,8 @@ static struct rsc_loop_program *random_program(struct random_loops *loops, uint6
     memset(loops, 0, sizeof *loops);
     rsc_rng_seed(&loops->rng, seed, 17);
     loops->budget = 14;
-    say(loops, "loops 1\narray a 8 [%d][%d]\narray b 4 [%d]\narray c 8 [3000]\narray s 8%s\nnest n {\n", 64, 16 + pick(loops, 9), 300,
-        pick(loops, 2) ? " private" : "");
+    say(loops, "loops 1\narray a 8 [%d][%d]\narray b 4 [%d]\narray c 8 [3000]\narray s 8%s\nnest n {\n", 64,
+        16 + pick(loops, 9), 300, pick(loops, 2) ? " private" : "");
     int wrapped = pick(loops, 2);
     if (wrapped) {
         say(loops, "for v0 = 0 to %d {\n", 1 + pick(loops, 3));

@@ -48,9 +48,7 @@ static inline uint64_t random_line(struct rsc_rng *rng, unsigned shape, uint64_t
     case 0: return rsc_rng_below(rng, lines);                                 /* uniform */
     case 1: return i % lines;                                                 /* cycle */
     case 2: return *at = rsc_rng_below(rng, 8) ? *at : rsc_rng_below(rng, lines); /* runs */
-    case 3: {                                                                 /* skew */
-        uint64_t draw = rsc_rng_below(rng, lines) + 1;
-        return lines / draw % lines;
+    case 3: { /* skew */ uint64_t draw = rsc_rng_below(rng, lines) + 1; return lines / draw % lines;
     }
     case 4: return *at = (*at + rsc_rng_below(rng, 5) + lines - 2) % lines; /* walk */
     case 5: return i % (2 * lines) < lines ? i % lines : lines - 1 - i % lines; /* back and forth */
@@ -83,7 +81,10 @@ static inline void random_trace_kinds(struct random_trace *trace, struct rsc_rng
     uint32_t first = (uint32_t)rsc_rng_below(rng, names), second = (uint32_t)rsc_rng_below(rng, names);
     unsigned shape = (unsigned)rsc_rng_below(rng, 4);
     for (uint32_t i = 0; shape && i < trace->count; i++) {
-        uint32_t kind = shape == 1 ? first : i < alone ? first : shape == 2 ? second : (uint32_t)rsc_rng_below(rng, names);
+        uint32_t kind = shape == 1   ? first
+                        : i < alone  ? first
+                        : shape == 2 ? second
+                                     : (uint32_t)rsc_rng_below(rng, names);
         trace->meta[i] = (trace->meta[i] & ~(0xffull << 32)) | (uint64_t)kind << 32;
     }
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simulate/cache_config.h"
+#include "simulate/cache/cache_config.h"
 
 #define REF_THREADS 8
 #define REF_CACHES 5
@@ -187,7 +187,8 @@ static inline uint32_t ref_tree_oldest(const unsigned char *tree, uint32_t low, 
     return tree[low + high] ? ref_tree_oldest(tree, middle, high) : ref_tree_oldest(tree, low, middle);
 }
 
-static inline void ref_touch(struct ref_sim *sim, struct ref_level *level, struct ref_cache *cache, struct ref_line *line) {
+static inline void ref_touch(struct ref_sim *sim, struct ref_level *level, struct ref_cache *cache,
+                             struct ref_line *line) {
     uint64_t number = (uint64_t)(line - cache->lines), set = number / level->config.ways;
     uint32_t ways = level->config.ways, way = (uint32_t)(number % ways), others = 0;
     struct ref_line *lines = cache->lines + set * ways;
@@ -258,8 +259,8 @@ static inline struct ref_line ref_insert(struct ref_sim *sim, struct ref_level *
     ref_touch(sim, level, cache, line);
     line->inserted = line->used;
     line->rrpv = 2;
-    int bimodal = policy == RSC_POLICY_BRRIP ||
-                  (policy == RSC_POLICY_DRRIP && (leads == 'B' || (!leads && cache->psel > 512)));
+    int bimodal =
+        policy == RSC_POLICY_BRRIP || (policy == RSC_POLICY_DRRIP && (leads == 'B' || (!leads && cache->psel > 512)));
     if (bimodal && ref_draw(cache, set) / (1u << 27) != 0) line->rrpv = 3;
     *at = line;
     return old;
@@ -311,7 +312,8 @@ static inline void ref_send(struct ref_sim *sim, int l, struct ref_cache *cache,
 }
 
 /* Takes a block out of a cache or its victim cache. */
-static inline struct ref_line ref_take(struct ref_sim *sim, struct ref_level *level, struct ref_cache *cache, uint64_t block) {
+static inline struct ref_line ref_take(struct ref_sim *sim, struct ref_level *level, struct ref_cache *cache,
+                                       uint64_t block) {
     struct ref_line *line = ref_find(sim, level, cache, block), gone = {0};
     if (line) {
         gone = *line;
@@ -352,8 +354,8 @@ static inline void ref_evict(struct ref_sim *sim, int l, struct ref_cache *cache
 }
 
 /* Puts a block in and says what leaves for good: with a victim cache, its last. */
-static inline struct ref_line ref_put(struct ref_sim *sim, struct ref_level *level, struct ref_cache *cache, uint64_t block,
-                                      struct ref_line **at) {
+static inline struct ref_line ref_put(struct ref_sim *sim, struct ref_level *level, struct ref_cache *cache,
+                                      uint64_t block, struct ref_line **at) {
     struct ref_line old = ref_insert(sim, level, cache, block, at), out = {0};
     int most = (int)level->config.victim_blocks;
     if (!most || !old.valid) return old;
@@ -387,7 +389,8 @@ static inline void ref_cohere(struct ref_sim *sim, int l, uint64_t block, const 
     struct ref_level *own = &sim->level[l];
     if (!writes && ref_find(sim, own, &own->cache[ref_group(own, request->thread)], block)) return;
     for (int k = 0; k < sim->levels; k++)
-        if (sim->level[k].config.threads_each && sim->level[k].config.block_bytes > unit) unit = sim->level[k].config.block_bytes;
+        if (sim->level[k].config.threads_each && sim->level[k].config.block_bytes > unit)
+            unit = sim->level[k].config.block_bytes;
     low = low / unit * unit;
     for (int k = sim->levels - 1; k >= 0; k--) {
         struct ref_level *level = &sim->level[k];
@@ -428,7 +431,8 @@ static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct 
     level->position++;
     if (sim->coherent && config->level == sim->level[0].config.level) ref_cohere(sim, l, block, &request);
     line = ref_find(sim, level, cache, block);
-    if (request.op != REF_PREFETCH) class = ref_classify(sim, level, cache, block, !(writes && config->no_write_allocate));
+    if (request.op != REF_PREFETCH)
+        class = ref_classify(sim, level, cache, block, !(writes && config->no_write_allocate));
     if (demand) counts->accesses[kind]++;
     counts->writes_in += request.op == REF_WRITE_BACK;
     counts->prefetches_in += request.op == REF_PREFETCH;
@@ -461,9 +465,9 @@ static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct 
         gone = ref_put(sim, level, cache, block, &line);
         line->dirty = writes && !config->write_through;
         if (request.op != REF_WRITE_BACK)
-            ref_send(sim, l, cache, (struct ref_request){block * size, block * size + size - 1,
-                                                         request.op == REF_PREFETCH ? REF_PREFETCH : REF_READ, kind,
-                                                         request.thread});
+            ref_send(sim, l, cache,
+                     (struct ref_request){block * size, block * size + size - 1,
+                                          request.op == REF_PREFETCH ? REF_PREFETCH : REF_READ, kind, request.thread});
         if (writes && config->write_through) {
             counts->writethroughs++;
             ref_send(sim, l, cache, request);
@@ -478,7 +482,8 @@ static inline void ref_serve(struct ref_sim *sim, int l, uint64_t block, struct 
     counts->prefetches++;
     gone = ref_put(sim, level, cache, block + 1, &line);
     line->prefetched = 1;
-    ref_send(sim, l, cache, (struct ref_request){(block + 1) * size, (block + 2) * size - 1, REF_PREFETCH, kind, request.thread});
+    ref_send(sim, l, cache,
+             (struct ref_request){(block + 1) * size, (block + 2) * size - 1, REF_PREFETCH, kind, request.thread});
     if (gone.valid) ref_evict(sim, l, cache, gone, request.thread);
 }
 
@@ -512,7 +517,8 @@ static inline uint64_t ref_held(const struct ref_level *level, int dirty_only) {
             const struct ref_line *line = &level->cache[i].lines[k];
             count += line->valid && (line->dirty || !dirty_only);
         }
-        for (int k = 0; dirty_only && k < level->cache[i].victim_count; k++) count += level->cache[i].victims[k].dirty != 0;
+        for (int k = 0; dirty_only && k < level->cache[i].victim_count; k++)
+            count += level->cache[i].victims[k].dirty != 0;
     }
     return count;
 }

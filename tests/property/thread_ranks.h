@@ -1,5 +1,5 @@
 /*
- * thread_ranks.h - ranks (distance/ranks.h) that are threads of one process.
+ * thread_ranks.h - ranks (distance/ranks/ranks.h) that are threads of one process.
  *
  * A message is through when both ends have started it, as large ones are in MPI, so
  * that whoever counts on messages being kept for him waits for ever, and is found out.
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "distance/ranks.h"
+#include "distance/ranks/ranks.h"
 
 #define THREAD_RANKS_MAX 8u
 

@@ -235,18 +235,22 @@ static inline struct rsc_profile *sample_loops(void) {
         const char *function;
         uint32_t line, loop;
         uint64_t references, cold, far;
-    } code[] = {{"rows", 52, 7, 240000, 0, 30000}, {"first", 21, 2, 40000, 40000, 0}, {"second", 31, 3, 40000, 0, 40000},
+    } code[] = {{"rows", 52, 7, 240000, 0, 30000},
+                {"first", 21, 2, 40000, 40000, 0},
+                {"second", 31, 3, 40000, 0, 40000},
                 {"columns", 42, 5, 30000, 0, 30000}};
     struct rsc_profile *profile = sample_empty();
-    assert_true(!rsc_profile_set_loops(profile, 7) && !rsc_profile_set_code(profile, 4) && !rsc_profile_set_pairs(profile, 3) &&
-                !rsc_profile_set_contexts(profile, 1));
+    assert_true(!rsc_profile_set_loops(profile, 7) && !rsc_profile_set_code(profile, 4) &&
+                !rsc_profile_set_pairs(profile, 3) && !rsc_profile_set_contexts(profile, 1));
     for (size_t i = 0; i < 7; i++) {
-        profile->loops[i].place = sample_place(0x1000 + loops[i].line * 16, loops[i].function, "wave.c", loops[i].line, "wave");
+        profile->loops[i].place =
+            sample_place(0x1000 + loops[i].line * 16, loops[i].function, "wave.c", loops[i].line, "wave");
         profile->loops[i].parent = loops[i].parent;
         profile->loops[i].depth = loops[i].depth;
     }
     for (size_t i = 0; i < 4; i++) {
-        struct rsc_place place = sample_place(0x1000 + code[i].line * 16, code[i].function, "wave.c", code[i].line, "wave");
+        struct rsc_place place =
+            sample_place(0x1000 + code[i].line * 16, code[i].function, "wave.c", code[i].line, "wave");
         place.loop = code[i].loop;
         sample_code(profile, i, place, code[i].references, code[i].cold, 20000, code[i].far);
         profile->code[i].stride = (struct rsc_stride){i == 3 ? 4096 : 8, 990, 1000, 8};

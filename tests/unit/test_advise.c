@@ -54,7 +54,8 @@ static void test_sharing(void **state) {
 
 static void test_cliff(void **state) {
     (void)state;
-    struct rsc_profile *tight = sample_cyclic(1100, 100), *roomy = sample_cyclic(1000, 100), *huge = sample_cyclic(5000, 100);
+    struct rsc_profile *tight = sample_cyclic(1100, 100), *roomy = sample_cyclic(1000, 100),
+                       *huge = sample_cyclic(5000, 100);
     assert_true(advised(tight, "cache-cliff", "64 KiB would remove 99 % of the misses"));
     assert_false(advised(roomy, "cache-cliff", ""));
     assert_false(advised(huge, "cache-cliff", ""));
@@ -88,7 +89,8 @@ static void test_shapes(void **state) {
     assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
     const struct rsc_advice *fusion = advice_by(&advices, "fusion"), *interchange = advice_by(&advices, "interchange"),
                             *tiling = advice_by(&advices, "tiling");
-    assert_true(fusion && interchange && tiling && !advice_by(&advices, "long-distance") && !advice_by(&advices, "line-use"));
+    assert_true(fusion && interchange && tiling && !advice_by(&advices, "long-distance") &&
+                !advice_by(&advices, "line-use"));
     assert_non_null(strstr(fusion->evidence, "lines of grid (wave.c:3) that the loop at wave.c:20 (first) uses"));
     assert_non_null(strstr(fusion->evidence, "the loop at wave.c:30 (second) uses again"));
     assert_non_null(strstr(fusion->evidence, "inside the loop at wave.c:10 (main)"));
@@ -96,10 +98,12 @@ static void test_shapes(void **state) {
     assert_int_equal(fusion->pair_count, 1);
     assert_true(fusion->share > 0.28 && fusion->share < 0.29);
     assert_true(fusion->pays_below > 19000 * 64 && fusion->pays_below < 21000 * 64);
-    assert_non_null(strstr(interchange->evidence, "Each turn of the loop at wave.c:41 (columns) goes on by 4 KiB (99 % of the steps seen) and "
-                                                  "uses at most 8 bytes"));
+    assert_non_null(strstr(interchange->evidence,
+                           "Each turn of the loop at wave.c:41 (columns) goes on by 4 KiB (99 % of the steps seen) and "
+                           "uses at most 8 bytes"));
     assert_non_null(strstr(interchange->attempt, "Exchange it with the loop at wave.c:40 (columns)"));
-    assert_non_null(strstr(tiling->evidence, "the loop at wave.c:51 (rows) goes through its data of heap block allocated at"));
+    assert_non_null(
+        strstr(tiling->evidence, "the loop at wave.c:51 (rows) goes through its data of heap block allocated at"));
     assert_non_null(strstr(tiling->evidence, "in a later turn of the loop at wave.c:50 (rows)"));
     rsc_advices_free(&advices);
 
@@ -126,7 +130,8 @@ static void test_shapes(void **state) {
     /* loops not known: pairs are told as they are */
     for (size_t i = 0; i < 3; i++) profile->pairs[i].use.loop = profile->pairs[i].reuse.loop = 0;
     assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
-    assert_true(!advice_by(&advices, "fusion") && !advice_by(&advices, "tiling") && advice_by(&advices, "long-distance"));
+    assert_true(!advice_by(&advices, "fusion") && !advice_by(&advices, "tiling") &&
+                advice_by(&advices, "long-distance"));
     assert_int_equal(advice_by(&advices, "long-distance")->pair_count, 3);
     rsc_advices_free(&advices);
     rsc_profile_free(profile);
@@ -157,7 +162,8 @@ static void test_latency(void **state) {
     assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
     int said = 0;
     for (size_t i = 0; i < advices.count; i++)
-        said |= strstr(advices.items[i].evidence, "takes 214 cycles in the mean, its data comes 75 % from memory.") != NULL;
+        said |=
+            strstr(advices.items[i].evidence, "takes 214 cycles in the mean, its data comes 75 % from memory.") != NULL;
     assert_true(said);
     rsc_advices_free(&advices);
     rsc_profile_free(profile);
@@ -221,10 +227,8 @@ static void test_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sharing),
-        cmocka_unit_test(test_cliff),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_shapes), cmocka_unit_test(test_latency), cmocka_unit_test(test_ancestor),
+        cmocka_unit_test(test_sharing), cmocka_unit_test(test_cliff),   cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_latency), cmocka_unit_test(test_ancestor),
         cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

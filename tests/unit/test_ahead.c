@@ -169,10 +169,8 @@ static void salvage_ahead(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_stream),
-        cmocka_unit_test(a_batch_stays_while_it_is_read),
-        cmocka_unit_test(left_early),
-        cmocka_unit_test(an_error_comes_after_what_was_good),
+        cmocka_unit_test(the_same_stream), cmocka_unit_test(a_batch_stays_while_it_is_read),
+        cmocka_unit_test(left_early),      cmocka_unit_test(an_error_comes_after_what_was_good),
         cmocka_unit_test(salvage_ahead),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "collect/asm_object.h"
-#include "collect/asm_pass.h"
+#include "collect/rewrite/asm_object.h"
+#include "collect/rewrite/asm_pass.h"
 #include "unit/scratch_folder.h"
 
 #define RAX (1u << 0)
@@ -81,8 +81,11 @@ static void test_thread_local_call_is_one(void **state) {
     struct rsc_pass pass = {.options.position_independent = 1};
     struct rsc_pass_object plain;
     (void)state;
-    take(&pass, FUNCTION("\tsubq $8, %rsp\n\tdata16 leaq x@tlsgd(%rip), %rdi\n\t.value 0x6666\n\trex64\n\tcall __tls_get_addr@PLT\n"
-                         "\tmovl (%rax), %eax\n\taddq $8, %rsp\n\tret\n"), &plain);
+    take(&pass,
+         FUNCTION(
+             "\tsubq $8, %rsp\n\tdata16 leaq x@tlsgd(%rip), %rdi\n\t.value 0x6666\n\trex64\n\tcall __tls_get_addr@PLT\n"
+             "\tmovl (%rax), %eax\n\taddq $8, %rsp\n\tret\n"),
+         &plain);
     assert_int_equal(pass.insn_count, 5);
     assert_int_equal(pass.insns[1].flow, RSC_PASS_CALL);
     assert_int_equal(pass.insns[1].items, 4);
@@ -92,10 +95,16 @@ static void test_thread_local_call_is_one(void **state) {
 }
 
 static void test_operands(void **state) {
-    static const char *const cases[][2] = {
-        {"movl 8(%rsp,%rax,4), %ecx", "8(%rsp,%rax,4)"}, {"movq %fs:x@tpoff, %rax", "%fs:x@tpoff"}, {"jmp *.L4(,%rax,8)", ".L4(,%rax,8)"},
-        {"vmovups (%rax){%k1}, %zmm2", "(%rax)"},  {"addl $4, foo(%rip)", "foo(%rip)"}, {"call f", ""}, {"addl %eax, %ebx", ""},
-        {"call *%rax", ""}, {"movl foo, %eax", "foo"}, {"fxch %st(1)", ""}};
+    static const char *const cases[][2] = {{"movl 8(%rsp,%rax,4), %ecx", "8(%rsp,%rax,4)"},
+                                           {"movq %fs:x@tpoff, %rax", "%fs:x@tpoff"},
+                                           {"jmp *.L4(,%rax,8)", ".L4(,%rax,8)"},
+                                           {"vmovups (%rax){%k1}, %zmm2", "(%rax)"},
+                                           {"addl $4, foo(%rip)", "foo(%rip)"},
+                                           {"call f", ""},
+                                           {"addl %eax, %ebx", ""},
+                                           {"call *%rax", ""},
+                                           {"movl foo, %eax", "foo"},
+                                           {"fxch %st(1)", ""}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rsc_pass pass = {0};
@@ -110,7 +119,8 @@ static void test_operands(void **state) {
 }
 
 static void test_not_a_compilers(void **state) {
-    static const char *const texts[] = {"\t.intel_syntax noprefix\n", "\t.macro x\n", "\t.text 1\n", "\t.subsection 2\n", "\t.code32\n"};
+    static const char *const texts[] = {"\t.intel_syntax noprefix\n", "\t.macro x\n", "\t.text 1\n",
+                                        "\t.subsection 2\n", "\t.code32\n"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct rsc_pass pass = {0};
@@ -175,7 +185,8 @@ static void test_facts(void **state) {
         if (!cases[i].count) continue;
         if (access->kind != cases[i].kind || access->flags != cases[i].flags || access->size != cases[i].size ||
             (cases[i].elements && access->count != cases[i].elements))
-            fail_msg("%s: kind %u flags %u size %u count %u", cases[i].text, access->kind, access->flags, access->size, access->count);
+            fail_msg("%s: kind %u flags %u size %u count %u", cases[i].text, access->kind, access->flags, access->size,
+                     access->count);
     }
     rsc_pass_object_close(&plain);
     rsc_pass_free(&pass);
@@ -223,12 +234,14 @@ static void test_live(void **state) {
     struct rsc_pass pass = {0};
     struct rsc_pass_object plain;
     (void)state;
-    take(&pass, FUNCTION("\ttestq %rdi, %rdi\n"     /* 0 */
-                         "\tmovl (%rsi), %eax\n"    /* 1: flags live */
-                         "\tje .L1\n"               /* 2 */
-                         "\taddl %r8d, %eax\n"      /* 3 */
-                         ".L1:\n\tmovl (%rsi), %ecx\n" /* 4 */
-                         "\taddl %ecx, %eax\n\tret\n"), &plain);
+    take(&pass,
+         FUNCTION("\ttestq %rdi, %rdi\n" /* 0 */
+                  "\tmovl (%rsi), %eax\n" /* 1: flags live */
+                  "\tje .L1\n" /* 2 */
+                  "\taddl %r8d, %eax\n" /* 3 */
+                  ".L1:\n\tmovl (%rsi), %ecx\n" /* 4 */
+                  "\taddl %ecx, %eax\n\tret\n"),
+         &plain);
     assert_true(pass.insns[1].live & ZF);
     assert_false(pass.insns[0].live & RSC_PASS_FLAGS);
     assert_true(pass.insns[0].live & R8); /* by one of the two ways */
@@ -250,8 +263,10 @@ static void test_live_behind_calls(void **state) {
     struct rsc_pass pass = {0};
     struct rsc_pass_object plain;
     (void)state;
-    take(&pass, "\t.text\n\t.type leaf, @function\nleaf:\n\tmovl (%rdi), %eax\n\tret\n"
-                "\t.type g, @function\ng:\n\tmovl $7, %r8d\n\tcall leaf\n\taddl %r8d, %eax\n\tret\n", &plain);
+    take(&pass,
+         "\t.text\n\t.type leaf, @function\nleaf:\n\tmovl (%rdi), %eax\n\tret\n"
+         "\t.type g, @function\ng:\n\tmovl $7, %r8d\n\tcall leaf\n\taddl %r8d, %eax\n\tret\n",
+         &plain);
     assert_true(pass.insns[0].live & R8);
     assert_false(pass.insns[0].live & R11);
     assert_true(pass.pieces[0].a != 8 && pass.pieces[0].b != 8);
@@ -263,7 +278,8 @@ static void test_flags_that_never_die(void **state) {
     struct rsc_pass pass = {0};
     struct rsc_pass_object plain;
     (void)state;
-    take(&pass, FUNCTION("\tcmpl $3, %edi\n\tjg .L2\n\tmovl (%rsi), %eax\n\tje .L2\n\tincl %eax\n.L2:\n\tret\n"), &plain);
+    take(&pass, FUNCTION("\tcmpl $3, %edi\n\tjg .L2\n\tmovl (%rsi), %eax\n\tje .L2\n\tincl %eax\n.L2:\n\tret\n"),
+         &plain);
     const struct rsc_pass_piece *piece = &pass.pieces[0];
     assert_int_equal(piece->begin, 2);
     assert_int_equal(piece->flags_live, 1);
@@ -278,9 +294,12 @@ static void test_words(void **state) {
     struct rsc_pass_object plain;
     (void)state;
     /* One word for the stack pointer, whatever is pushed; one for rdi although it moves. */
-    take(&pass, FUNCTION("\tpushq %rbp\n\tpushq %rbx\n\tsubq $24, %rsp\n\tmovl 8(%rsp), %eax\n"
-                         "\tmovl (%rdi), %ecx\n\taddq $16, %rdi\n\tmovl 4(%rdi), %edx\n\tmovq 8(%rdi), %rdi\n\tmovl (%rdi), %esi\n"
-                         "\tmovl x(%rip), %r8d\n\tud2\n"), &plain);
+    take(&pass,
+         FUNCTION(
+             "\tpushq %rbp\n\tpushq %rbx\n\tsubq $24, %rsp\n\tmovl 8(%rsp), %eax\n"
+             "\tmovl (%rdi), %ecx\n\taddq $16, %rdi\n\tmovl 4(%rdi), %edx\n\tmovq 8(%rdi), %rdi\n\tmovl (%rdi), %esi\n"
+             "\tmovl x(%rip), %r8d\n\tud2\n"),
+         &plain);
     const struct rsc_pass_piece *piece = &pass.pieces[0];
     const struct rsc_asm_entry *entry = &pass.entries[piece->entry];
     assert_int_equal(pass.piece_count, 1);
@@ -298,7 +317,11 @@ static void test_words(void **state) {
     rsc_pass_object_close(&plain);
     rsc_pass_free(&pass);
     /* What a symbol adds is known to the linker only. */
-    take(&pass, FUNCTION("\tmovl (%rdi), %ecx\n\taddq $x, %rdi\n\tmovl (%rdi), %edx\n\taddq $-4, %rdi\n\tmovl (%rdi), %edx\n\tud2\n"), &plain);
+    take(
+        &pass,
+        FUNCTION(
+            "\tmovl (%rdi), %ecx\n\taddq $x, %rdi\n\tmovl (%rdi), %edx\n\taddq $-4, %rdi\n\tmovl (%rdi), %edx\n\tud2\n"),
+        &plain);
     assert_int_equal(pass.pieces[0].words, 1 + 2);
     assert_int_equal(pass.entries[2].disp, -4);
     rsc_pass_object_close(&plain);
@@ -310,9 +333,11 @@ static void test_words_of_runs(void **state) {
     struct rsc_pass_object plain;
     (void)state;
     /* rdi and rsi move evenly, rdx not at all, rcx is loaded: one word a turn. */
-    take(&pass, FUNCTION("\txorl %eax, %eax\n.L3:\n\tmovl (%rdi), %ecx\n\taddq $4, %rdi\n\tincl (%rdx,%rcx,4)\n"
-                         "\tmovl %ecx, -4(%rdi,%rsi,2)\n\tsubq $-24, %rsi\n\tmovl table(,%rsi,8), %r8d\n\tmovl x(%rip), %r8d\n"
-                         "\tcmpq %rsi, %rax\n\tjne .L3\n\tud2\n"), &plain);
+    take(&pass,
+         FUNCTION("\txorl %eax, %eax\n.L3:\n\tmovl (%rdi), %ecx\n\taddq $4, %rdi\n\tincl (%rdx,%rcx,4)\n"
+                  "\tmovl %ecx, -4(%rdi,%rsi,2)\n\tsubq $-24, %rsi\n\tmovl table(,%rsi,8), %r8d\n\tmovl x(%rip), %r8d\n"
+                  "\tcmpq %rsi, %rax\n\tjne .L3\n\tud2\n"),
+         &plain);
     const struct rsc_pass_piece *piece = &pass.pieces[0];
     const struct rsc_asm_entry *entry = &pass.entries[piece->entry];
     const int32_t *step = &pass.entry_steps[piece->entry];
@@ -335,13 +360,18 @@ static void test_words_of_runs(void **state) {
     rsc_pass_object_close(&plain);
     rsc_pass_free(&pass);
     /* 32 bits wrap, conditions may leave a register alone, strings are no plain accesses. */
-    take(&pass, FUNCTION("\txorl %eax, %eax\n.L3:\n\tmovl (%rdi,%rax), %ecx\n\taddl $4, %eax\n\tcmpq %rsi, %rax\n\tjne .L3\n\tud2\n"),
-         &plain);
+    take(
+        &pass,
+        FUNCTION(
+            "\txorl %eax, %eax\n.L3:\n\tmovl (%rdi,%rax), %ecx\n\taddl $4, %eax\n\tcmpq %rsi, %rax\n\tjne .L3\n\tud2\n"),
+        &plain);
     assert_int_equal(pass.pieces[0].is_run, 1);
     assert_int_equal(pass.pieces[0].turn_words, 1);
     rsc_pass_object_close(&plain);
     rsc_pass_free(&pass);
-    take(&pass, FUNCTION("\txorl %eax, %eax\n.L3:\n\trep stosb\n\tmovl (%rdx), %ecx\n\tcmpq %rsi, %rax\n\tjne .L3\n\tud2\n"), &plain);
+    take(&pass,
+         FUNCTION("\txorl %eax, %eax\n.L3:\n\trep stosb\n\tmovl (%rdx), %ecx\n\tcmpq %rsi, %rax\n\tjne .L3\n\tud2\n"),
+         &plain);
     assert_int_equal(pass.pieces[0].is_run, 0);
     rsc_pass_object_close(&plain);
     rsc_pass_free(&pass);
@@ -349,7 +379,8 @@ static void test_words_of_runs(void **state) {
 
 /* ---- what is written ---- */
 
-static const char loop_text[] = FUNCTION("\txorl %eax, %eax\n.L3:\n\taddq (%rdi), %rax\n\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n\tjne .L3\n\tret\n");
+static const char loop_text[] =
+    FUNCTION("\txorl %eax, %eax\n.L3:\n\taddq (%rdi), %rax\n\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n\tjne .L3\n\tret\n");
 
 static void test_golden(void **state) {
     struct rsc_pass pass = {0};
@@ -413,8 +444,9 @@ static int verified(const char *text, const char *from, const char *to) {
 }
 
 static void test_verify(void **state) {
-    static const char text[] = FUNCTION("\tmovl (%rdi), %eax\n\ttestl %eax, %eax\n\tje .L9\n\tmovq x(%rip), %rcx\n\taddl 4(%rcx), %eax\n"
-                                        ".L9:\n\taddl $1, (%rsi)\n\tret\n");
+    static const char text[] =
+        FUNCTION("\tmovl (%rdi), %eax\n\ttestl %eax, %eax\n\tje .L9\n\tmovq x(%rip), %rcx\n\taddl 4(%rcx), %eax\n"
+                 ".L9:\n\taddl $1, (%rsi)\n\tret\n");
     (void)state;
     assert_int_equal(verified(text, NULL, NULL), 0);
     assert_int_equal(verified(loop_text, NULL, NULL), 0);
@@ -426,18 +458,25 @@ static void test_verify(void **state) {
     assert_int_equal(verified(text, ".Lrscw1:\n", "\txorl %r11d, %r11d\n.Lrscw1:\n"), RSC_EFORMAT);
     assert_int_equal(verified(text, ".Lrscw1:\n", "\tmovl $0, %eax\n.Lrscw1:\n"), RSC_EFORMAT);
     assert_int_equal(verified(text, ".Lrscw1:\n\ttestl %eax, %eax\n", ".Lrscw1:\n\ttestl %eax, %edx\n"), RSC_EFORMAT);
-    assert_int_equal(verified(text, "\t.size f", "\t.section .rodata\n\t.long 1\n\t.text\n\t.size f"), 0); /* nothing of the plain object's */
+    assert_int_equal(verified(text, "\t.size f", "\t.section .rodata\n\t.long 1\n\t.text\n\t.size f"),
+                     0); /* nothing of the plain object's */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statements),      cmocka_unit_test(test_thread_local_call_is_one),
-        cmocka_unit_test(test_operands),        cmocka_unit_test(test_not_a_compilers),
-        cmocka_unit_test(test_facts),           cmocka_unit_test(test_registers_and_flags),
-        cmocka_unit_test(test_live),            cmocka_unit_test(test_live_behind_calls),
-        cmocka_unit_test(test_flags_that_never_die), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_thread_local_call_is_one),
+        cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_not_a_compilers),
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_registers_and_flags),
+        cmocka_unit_test(test_live),
+        cmocka_unit_test(test_live_behind_calls),
+        cmocka_unit_test(test_flags_that_never_die),
+        cmocka_unit_test(test_words),
         cmocka_unit_test(test_words_of_runs),
-        cmocka_unit_test(test_golden),          cmocka_unit_test(test_verify),
+        cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_verify),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -14,9 +14,9 @@
 
 #include <reusescope/reusescope.h>
 
-#include "distance/attribution.h"
-#include "distance/call_paths.h"
-#include "distance/objects.h"
+#include "distance/count/attribution.h"
+#include "distance/count/call_paths.h"
+#include "distance/count/objects.h"
 
 /* ---- scenes ---- */
 
@@ -98,8 +98,12 @@ static struct rsc_profile *play_in_steps(uint32_t step) {
             events[next - first] = scene.events[next];
             events[next - first].at -= done;
         }
-        struct rsc_batch batch = {.count = part, .addr = scene.addr + done, .meta = scene.meta + done,
-                                  .pc = scene.pc + done, .events = events, .event_count = next - first,
+        struct rsc_batch batch = {.count = part,
+                                  .addr = scene.addr + done,
+                                  .meta = scene.meta + done,
+                                  .pc = scene.pc + done,
+                                  .events = events,
+                                  .event_count = next - first,
                                   .instructions = RSC_UNKNOWN};
         assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
         memset(events, 0xee, (scene.event_count + 1) * sizeof *events); /* batches are gone after the push */
@@ -231,8 +235,10 @@ static void strides_are_seen(void **state) {
         assert_int_equal(stride->access_bytes, 8);
         if (whole->code[i].place.pc == 0x1010) assert_true(2 * stride->same < stride->seen);
         else assert_int_equal(stride->same, stride->seen);
-        if (whole->code[i].place.pc == 0x1000) assert_int_equal(stride->bytes, 8), assert_int_equal(stride->seen, 118), seen++;
-        if (whole->code[i].place.pc == 0x1008) assert_int_equal(stride->bytes, 4096), assert_int_equal(stride->seen, 59), seen++;
+        if (whole->code[i].place.pc == 0x1000)
+            assert_int_equal(stride->bytes, 8), assert_int_equal(stride->seen, 118), seen++;
+        if (whole->code[i].place.pc == 0x1008)
+            assert_int_equal(stride->bytes, 4096), assert_int_equal(stride->seen, 59), seen++;
     }
     assert_int_equal(seen, 2);
     rsc_profile_free(whole);
@@ -579,8 +585,8 @@ static struct rsc_profile *analyse_plain(size_t struct_bytes, uint32_t attribute
     const uint64_t addr[] = {0x40, 0x80, 0x40}, meta[] = {1, 1, 1}, pc[] = {1, 2, 3};
     struct rsc_event event = {.type = RSC_EVENT_ALLOC, .a = 0x40, .b = 64};
     struct rsc_batch early = {.events = &event, .event_count = 1, .instructions = RSC_UNKNOWN};
-    struct rsc_batch batch = {.count = 3, .addr = addr, .meta = meta, .pc = with_pcs ? pc : NULL,
-                              .instructions = RSC_UNKNOWN};
+    struct rsc_batch batch = {
+        .count = 3, .addr = addr, .meta = meta, .pc = with_pcs ? pc : NULL, .instructions = RSC_UNKNOWN};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     assert_int_equal(rsc_engine_new(&engine, &options, NULL), 0);

@@ -32,10 +32,16 @@ static void make(struct made *made, struct rsc_rng *rng) {
         made->meta[i] = rsc_meta(size, (enum rsc_kind)rsc_rng_below(rng, 3), (uint32_t)rsc_rng_below(rng, 5));
         made->pc[i] = i;
     }
-    for (uint32_t e = 0; e < 20; e++) made->events[e] = (struct rsc_event){.at = e * 50, .type = RSC_EVENT_MARKER, .a = e};
+    for (uint32_t e = 0; e < 20; e++)
+        made->events[e] = (struct rsc_event){.at = e * 50, .type = RSC_EVENT_MARKER, .a = e};
     made->events[19].at = COUNT;
-    made->batch = (struct rsc_batch){.count = COUNT, .addr = made->addr, .meta = made->meta, .pc = made->pc,
-                                     .events = made->events, .event_count = 20, .instructions = 12345};
+    made->batch = (struct rsc_batch){.count = COUNT,
+                                     .addr = made->addr,
+                                     .meta = made->meta,
+                                     .pc = made->pc,
+                                     .events = made->events,
+                                     .event_count = 20,
+                                     .instructions = 12345};
 }
 
 /* The parts kept, by going through all bytes of each access. */
@@ -127,9 +133,17 @@ static void texts(void **state) {
     assert_int_equal(rsc_block_sample_parse("kinds=RW", &low, &width, &value), 0);
     assert_int_equal(rsc_block_sample_parse("kinds=RW, then sets=8-11=3", &low, &width, &value), 1);
     assert_true(low == 8 && width == 4 && value == 3);
-    static const char *const bad[] = {"every=3, then sets=8-11=3", "sets=8-11=3, then every=4", "bits=0xf=0x1, then sets=8-11=3",
-                                      "sets=8-11=3, then sets=12-13=0", "window=4+9, then sets=8-11=3", "sets=8-11=16",
-                                      "sets=11-8=1", "sets=", "sets=8-99=1", "sets=1-40=1", "sets=8-11"};
+    static const char *const bad[] = {"every=3, then sets=8-11=3",
+                                      "sets=8-11=3, then every=4",
+                                      "bits=0xf=0x1, then sets=8-11=3",
+                                      "sets=8-11=3, then sets=12-13=0",
+                                      "window=4+9, then sets=8-11=3",
+                                      "sets=8-11=16",
+                                      "sets=11-8=1",
+                                      "sets=",
+                                      "sets=8-99=1",
+                                      "sets=1-40=1",
+                                      "sets=8-11"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(rsc_block_sample_parse(bad[i], &low, &width, &value), -1);
 }

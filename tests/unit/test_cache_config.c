@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "simulate/cache.h"
-#include "simulate/machine_caches.h"
+#include "simulate/cache/cache.h"
+#include "simulate/cache/machine_caches.h"
 
 static void texts_come_back(void **state) {
     (void)state;
@@ -46,9 +46,26 @@ static void texts_come_back(void **state) {
 static void nonsense_is_refused(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "", "32K", "32K,8", "32K,8,", "32K,8,64,", /* a comma too many is let pass */
-        "0,8,64", "32K,8,0", "32K,8,8", "32K,8,65", "32K,0,64", "33K,8,1024", "32K,70000,64", "32K,8,64,l", "32K,8,64,lru,,",
-        "32K,8,64,per=x", "32K,8,64,victim=", "32K,8,64,buffer=0", "1,1,2M", "18446744073709551615,1,64", "64K,8,64,lrux",
+        "",
+        "32K",
+        "32K,8",
+        "32K,8,",
+        "32K,8,64,", /* a comma too many is let pass */
+        "0,8,64",
+        "32K,8,0",
+        "32K,8,8",
+        "32K,8,65",
+        "32K,0,64",
+        "33K,8,1024",
+        "32K,70000,64",
+        "32K,8,64,l",
+        "32K,8,64,lru,,",
+        "32K,8,64,per=x",
+        "32K,8,64,victim=",
+        "32K,8,64,buffer=0",
+        "1,1,2M",
+        "18446744073709551615,1,64",
+        "64K,8,64,lrux",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct rsc_cache_config config;
@@ -150,8 +167,10 @@ static void machines(void **state) {
     assert_non_null(strstr(error.message, "line 2"));
     assert_int_equal(rsc_machine_caches_add(&sim, "none", folder, &error), RSC_EINVAL);
     /* a sysfs of one core: ways that do not divide the size are made to */
-    static const char *const properties[][4] = {
-        {"index0", "1", "Data", "48K"}, {"index1", "1", "Instruction", "32K"}, {"index2", "2", "Unified", "1280K"}, {"index3", "3", "Unified", "48M"}};
+    static const char *const properties[][4] = {{"index0", "1", "Data", "48K"},
+                                                {"index1", "1", "Instruction", "32K"},
+                                                {"index2", "2", "Unified", "1280K"},
+                                                {"index3", "3", "Unified", "48M"}};
     static const char *const ways[] = {"12", "8", "20", "13"};
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, properties[i][0]);

@@ -21,8 +21,8 @@
 #include <reusescope/profile.h>
 
 #include "base/rng.h"
-#include "collect/code_loops.h"
-#include "collect/symbols.h"
+#include "collect/symbols/code_loops.h"
+#include "collect/symbols/symbols.h"
 #include "profile/profile_rows.h"
 #include "unit/scratch_folder.h"
 
@@ -91,11 +91,16 @@ __asm__(".text\n"
         "straight_begin:\n call straight_begin\n test %eax,%eax\n je nest_begin\n jmp *8(%rdi)\n"
         "straight_end:\n");
 
-#define CODE(name) \
-    extern const uint8_t name##_begin[], name##_end[]; \
-    static struct rsc_code_bytes name(void) { \
-        return (struct rsc_code_bytes){name##_begin, (uint64_t)(uintptr_t)name##_begin, (size_t)(name##_end - name##_begin), \
-                                       read_here, NULL, NULL, NULL}; \
+#define CODE(name)                                                          \
+    extern const uint8_t name##_begin[], name##_end[];                      \
+    static struct rsc_code_bytes name(void) {                               \
+        return (struct rsc_code_bytes){name##_begin,                        \
+                                       (uint64_t)(uintptr_t)name##_begin,   \
+                                       (size_t)(name##_end - name##_begin), \
+                                       read_here,                           \
+                                       NULL,                                \
+                                       NULL,                                \
+                                       NULL};                               \
     }
 
 static const uint8_t *read_here(void *module, uint64_t address, size_t bytes) {
@@ -113,9 +118,9 @@ CODE(last_call)
 CODE(straight)
 
 extern const uint8_t nest_outer[], nest_inner[], nest_second[], nest_next[], irreducible_top[], irreducible_middle[],
-    versions_plain[], versions_next[], versions_wide[], versions_out[], switch_top[], switch_0[], switch_1[], switch_2[],
-    address_0[], address_1[], address_out[], computed_add[], computed_sub[], computed_done[], last_call_part[],
-    last_call_loop[], last_call_out[], last_call_callee[];
+    versions_plain[], versions_next[], versions_wide[], versions_out[], switch_top[], switch_0[], switch_1[],
+    switch_2[], address_0[], address_1[], address_out[], computed_add[], computed_sub[], computed_done[],
+    last_call_part[], last_call_loop[], last_call_out[], last_call_callee[];
 
 /* The index of the loop at a label, RSC_NO_LOOP if there is none; its depth must be as said. */
 static uint32_t at(const struct rsc_code_loops *loops, const uint8_t *label, uint32_t depth) {
@@ -227,10 +232,13 @@ static void any_bytes(void **state) {
             static const uint8_t jumps[] = {0xeb, 0x74, 0x75, 0xe9, 0x0f, 0xff, 0xe2, 0xc3, 0xfc, 0x80};
             code[i] = round % 2 ? (uint8_t)rsc_rng_below(&rng, 256) : jumps[rsc_rng_below(&rng, sizeof jumps)];
         }
-        struct rsc_code_bytes any = {code, UINT64_MAX - bytes + 1 - (uint64_t)(round % 3), bytes, NULL, NULL, NULL, NULL};
+        struct rsc_code_bytes any = {code, UINT64_MAX - bytes + 1 - (uint64_t)(round % 3), bytes, NULL, NULL, NULL,
+                                     NULL};
         assert_int_equal(rsc_code_loops_find(&loops, &any), 0);
-        for (size_t i = 0; i < loops.block_count; i++) assert_true(loops.blocks[i].loop == RSC_NO_LOOP || loops.blocks[i].loop < loops.count);
-        for (size_t i = 0; i < loops.count; i++) assert_true(loops.loops[i].parent == RSC_NO_LOOP || loops.loops[i].parent < i);
+        for (size_t i = 0; i < loops.block_count; i++)
+            assert_true(loops.blocks[i].loop == RSC_NO_LOOP || loops.blocks[i].loop < loops.count);
+        for (size_t i = 0; i < loops.count; i++)
+            assert_true(loops.loops[i].parent == RSC_NO_LOOP || loops.loops[i].parent < i);
         rsc_code_loops_free(&loops);
         free(code);
     }
@@ -247,60 +255,59 @@ static void any_bytes(void **state) {
 
 /* ---- compiled functions ---- */
 
-static const char source[] =
-    "extern long use(long);\n"                                    /* 1 */
-    "extern void __attribute__((noreturn)) abort(void);\n"        /* 2 */
-    "long nested(long *a, long n) {\n"                            /* 3 */
-    "    long sum = 0;\n"                                         /* 4 */
-    "    for (long i = 0; i < n; i++) {\n"                        /* 5 */
-    "        for (long j = 0; j < n; j++) {\n"                    /* 6 */
-    "            sum += use(a[i * n + j]);\n"                     /* 7 */
-    "        }\n"                                                 /* 8 */
-    "        while (a[i] > 0) {\n"                                /* 9 */
-    "            a[i] = use(a[i]);\n"                             /* 10 */
-    "        }\n"                                                 /* 11 */
-    "        use(i);\n"                                           /* 12 */
-    "    }\n"                                                     /* 13 */
-    "    return use(sum);\n"                                      /* 14 */
-    "}\n"                                                         /* 15 */
-    "long machine(const unsigned char *code) {\n"                 /* 16 */
-    "    long state = 0;\n"                                       /* 17 */
-    "    for (;;) {\n"                                            /* 18 */
-    "        switch (*code++) {\n"                                /* 19 */
-    "        case 0: return use(state);\n"                        /* 20 */
-    "        case 1: state = use(state + 1); break;\n"            /* 21 */
-    "        case 2: state = use(state * 7); break;\n"            /* 22 */
-    "        case 3: state = use(state - 5); break;\n"            /* 23 */
-    "        case 4: state = use(state ^ 3); break;\n"            /* 24 */
-    "        case 5: do state = use(state); while (state & 1); break;\n" /* 25 */
-    "        case 6: state = use(-state); break;\n"               /* 26 */
-    "        case 7: abort();\n"                                  /* 27 */
-    "        default: state = use(9); break;\n"                   /* 28 */
-    "        }\n"                                                 /* 29 */
-    "    }\n"                                                     /* 30 */
-    "}\n"                                                         /* 31 */
-    "static inline __attribute__((always_inline)) long total(long n) {\n" /* 32 */
-    "    long sum = 0;\n"                                         /* 33 */
-    "    for (long k = 0; k < n; k++)\n"                          /* 34 */
-    "        sum += use(k);\n"                                    /* 35 */
-    "    return sum;\n"                                           /* 36 */
-    "}\n"                                                         /* 37 */
-    "long outer(long n) {\n"                                      /* 38 */
-    "    long all = 0;\n"                                         /* 39 */
-    "    do\n"                                                    /* 40 */
-    "        all += total(n);\n"                                  /* 41 */
-    "    while (--n);\n"                                          /* 42 */
-    "    return all;\n"                                           /* 43 */
-    "}\n"                                                         /* 44 */
-    "long into(long n) {\n"                                       /* 45 */
-    "    if (n > 5) goto middle;\n"                               /* 46 */
-    "top:\n"                                                      /* 47 */
-    "    n = use(n);\n"                                           /* 48 */
-    "middle:\n"                                                   /* 49 */
-    "    n = use(n - 1);\n"                                       /* 50 */
-    "    if (n > 0) goto top;\n"                                  /* 51 */
-    "    return n;\n"                                             /* 52 */
-    "}\n"                                                         /* 53 */;
+static const char source[] = "extern long use(long);\n"                                    /* 1 */
+                             "extern void __attribute__((noreturn)) abort(void);\n"        /* 2 */
+                             "long nested(long *a, long n) {\n"                            /* 3 */
+                             "    long sum = 0;\n"                                         /* 4 */
+                             "    for (long i = 0; i < n; i++) {\n"                        /* 5 */
+                             "        for (long j = 0; j < n; j++) {\n"                    /* 6 */
+                             "            sum += use(a[i * n + j]);\n"                     /* 7 */
+                             "        }\n"                                                 /* 8 */
+                             "        while (a[i] > 0) {\n"                                /* 9 */
+                             "            a[i] = use(a[i]);\n"                             /* 10 */
+                             "        }\n"                                                 /* 11 */
+                             "        use(i);\n"                                           /* 12 */
+                             "    }\n"                                                     /* 13 */
+                             "    return use(sum);\n"                                      /* 14 */
+                             "}\n"                                                         /* 15 */
+                             "long machine(const unsigned char *code) {\n"                 /* 16 */
+                             "    long state = 0;\n"                                       /* 17 */
+                             "    for (;;) {\n"                                            /* 18 */
+                             "        switch (*code++) {\n"                                /* 19 */
+                             "        case 0: return use(state);\n"                        /* 20 */
+                             "        case 1: state = use(state + 1); break;\n"            /* 21 */
+                             "        case 2: state = use(state * 7); break;\n"            /* 22 */
+                             "        case 3: state = use(state - 5); break;\n"            /* 23 */
+                             "        case 4: state = use(state ^ 3); break;\n"            /* 24 */
+                             "        case 5: do state = use(state); while (state & 1); break;\n" /* 25 */
+                             "        case 6: state = use(-state); break;\n"               /* 26 */
+                             "        case 7: abort();\n"                                  /* 27 */
+                             "        default: state = use(9); break;\n"                   /* 28 */
+                             "        }\n"                                                 /* 29 */
+                             "    }\n"                                                     /* 30 */
+                             "}\n"                                                         /* 31 */
+                             "static inline __attribute__((always_inline)) long total(long n) {\n" /* 32 */
+                             "    long sum = 0;\n"                                         /* 33 */
+                             "    for (long k = 0; k < n; k++)\n"                          /* 34 */
+                             "        sum += use(k);\n"                                    /* 35 */
+                             "    return sum;\n"                                           /* 36 */
+                             "}\n"                                                         /* 37 */
+                             "long outer(long n) {\n"                                      /* 38 */
+                             "    long all = 0;\n"                                         /* 39 */
+                             "    do\n"                                                    /* 40 */
+                             "        all += total(n);\n"                                  /* 41 */
+                             "    while (--n);\n"                                          /* 42 */
+                             "    return all;\n"                                           /* 43 */
+                             "}\n"                                                         /* 44 */
+                             "long into(long n) {\n"                                       /* 45 */
+                             "    if (n > 5) goto middle;\n"                               /* 46 */
+                             "top:\n"                                                      /* 47 */
+                             "    n = use(n);\n"                                           /* 48 */
+                             "middle:\n"                                                   /* 49 */
+                             "    n = use(n - 1);\n"                                       /* 50 */
+                             "    if (n > 0) goto top;\n"                                  /* 51 */
+                             "    return n;\n"                                             /* 52 */
+                             "}\n" /* 53 */;
 
 /* In a file of its own, so that no compiler knows what is called and by whom. */
 static const char other_source[] =
@@ -337,7 +344,9 @@ static struct rsc_profile *name_all(const char *file) {
         assert_int_equal(fread(&segment, sizeof segment, 1, input), 1);
         if (segment.p_type != PT_LOAD) continue;
         uint64_t from = segment.p_vaddr & ~4095ull, end = (segment.p_vaddr + segment.p_filesz + 4095) & ~4095ull;
-        assert_int_equal(rsc_symbols_add(symbols, bias + from, end - from, segment.p_offset & ~4095ull, scratch_path(file), NULL, 0, NULL), 0);
+        assert_int_equal(rsc_symbols_add(symbols, bias + from, end - from, segment.p_offset & ~4095ull,
+                                         scratch_path(file), NULL, 0, NULL),
+                         0);
         if (segment.p_flags & PF_X) low = segment.p_vaddr, high = segment.p_vaddr + segment.p_filesz;
     }
     fclose(input);
@@ -370,7 +379,8 @@ static uint32_t loop_of_line(const struct rsc_profile *profile, uint32_t line, u
 
 static int has_line(const struct rsc_profile *profile, uint32_t line) {
     for (size_t i = 0; i < profile->code_count; i++)
-        if (profile->code[i].place.line == line && profile->code[i].place.file && strstr(profile->code[i].place.file, "loops.c"))
+        if (profile->code[i].place.line == line && profile->code[i].place.file &&
+            strstr(profile->code[i].place.file, "loops.c"))
             return 1;
     return 0;
 }
@@ -435,8 +445,15 @@ static void check_compiled(const char *how) {
 static void compiled_functions(void **state) {
     (void)state;
     static const char *const compilers[] = {"gcc", "clang-19", "clang"};
-    static const char *const options[] = {"-O0", "-O1", "-O2", "-O3", "-O2 -fno-pie -no-pie", "-O3 -fno-plt", "-Os",
-                                          "-O2 -fcf-protection=full", "-O2 -fno-jump-tables"};
+    static const char *const options[] = {"-O0",
+                                          "-O1",
+                                          "-O2",
+                                          "-O3",
+                                          "-O2 -fno-pie -no-pie",
+                                          "-O3 -fno-plt",
+                                          "-Os",
+                                          "-O2 -fcf-protection=full",
+                                          "-O2 -fno-jump-tables"};
     char how[128];
     int compiled = 0, clang = 0;
     scratch_write("loops.c", source, strlen(source));
@@ -460,9 +477,11 @@ static void compiled_functions(void **state) {
     assert_int_equal(profile->loop_count, 0);
     rsc_profile_free(profile);
     /* debug information alone is enough: where functions are is also there */
-    assert_int_equal(run("gcc -O1 -g loops.c use.c -o loops && "
-                         "objcopy --remove-section=.symtab --remove-section=.strtab --strip-symbol=nested --strip-symbol=machine "
-                         "--strip-symbol=outer --strip-symbol=into loops"), 0);
+    assert_int_equal(
+        run("gcc -O1 -g loops.c use.c -o loops && "
+            "objcopy --remove-section=.symtab --remove-section=.strtab --strip-symbol=nested --strip-symbol=machine "
+            "--strip-symbol=outer --strip-symbol=into loops"),
+        0);
     check_compiled("gcc -O1, without symbols");
     assert_int_equal(failures, 0);
 }
@@ -473,12 +492,9 @@ int main(void) {
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nests),
-        cmocka_unit_test(several_entries),
-        cmocka_unit_test(jump_tables),
-        cmocka_unit_test(calls_that_do_not_come_back),
-        cmocka_unit_test(any_bytes),
-        cmocka_unit_test(compiled_functions),
+        cmocka_unit_test(nests),       cmocka_unit_test(several_entries),
+        cmocka_unit_test(jump_tables), cmocka_unit_test(calls_that_do_not_come_back),
+        cmocka_unit_test(any_bytes),   cmocka_unit_test(compiled_functions),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

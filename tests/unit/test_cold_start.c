@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "simulate/branches.h"
+#include "simulate/sampling/branches.h"
 
 enum { FRAMES = 4096 };
 
@@ -57,7 +57,8 @@ static struct outcome run(const struct process *process, double before, double t
                 if (now >= before) {
                     struct rsc_request request = {.addr = (block * FRAMES + frame) * 64, .bytes = 8, .kind = RSC_READ};
                     rsc_branches_request(cold, &request, (uint64_t)(1000 * (now - before)));
-                    if (!seen) out.truly_missed += r == 0; /* the first reference of a block is a miss whatever was there */
+                    if (!seen)
+                        out.truly_missed += r == 0; /* the first reference of a block is a miss whatever was there */
                     seen = 1;
                 }
                 if (r + 1 < process->references) now += rsc_rng_exponential(&rng, process->step);
@@ -105,7 +106,8 @@ static void initmr_estimates_it(void **state) {
         struct rsc_cold_conditions conditions;
         double d;
         int assumed;
-        double mu = rsc_initmr_mu(&out.cold, &d, &assumed), found = (double)out.truly_missed / (double)out.cold.cold_misses;
+        double mu = rsc_initmr_mu(&out.cold, &d, &assumed),
+               found = (double)out.truly_missed / (double)out.cold.cold_misses;
         double dead = processes[p].dead / (processes[p].dead + (processes[p].references - 1) * processes[p].step);
         rsc_cold_conditions(&out.cold, &conditions);
         assert_true(conditions.half_loaded && conditions.mostly_full && conditions.length_factor == 1);
@@ -122,8 +124,15 @@ static void initmr_estimates_it(void **state) {
 static void by_hand(void **state) {
     (void)state;
     /* f = 1/4, d = 0.6: mu_last = max(0, (0.6 - 0.75) / 0.25) = 0 */
-    struct rsc_cold_counts counts = {.frames = 100, .loaded = 25, .references = 200, .misses = 40, .cold_misses = 25,
-                                     .generations = 15, .dead = 6, .lifetime = 10, .ways = 1};
+    struct rsc_cold_counts counts = {.frames = 100,
+                                     .loaded = 25,
+                                     .references = 200,
+                                     .misses = 40,
+                                     .cold_misses = 25,
+                                     .generations = 15,
+                                     .dead = 6,
+                                     .lifetime = 10,
+                                     .ways = 1};
     double d;
     int assumed;
     assert_true(fabs(rsc_initmr_mu(&counts, &d, &assumed) - 0.3) < 1e-12 && d == 0.6 && !assumed);
@@ -164,7 +173,8 @@ static void length_asked_for(void **state) {
         uint16_t *used = calloc(4096, sizeof *used);
         double factor = 0;
         for (uint64_t i = 0; i < 3 * frames; i++) {
-            struct rsc_cache_seen seen = {.set = rsc_rng_below(&rng, 4096), .block = i, .kind = RSC_READ, .now = ++clock};
+            struct rsc_cache_seen seen = {
+                .set = rsc_rng_below(&rng, 4096), .block = i, .kind = RSC_READ, .now = ++clock};
             seen.evicted = used[seen.set] == ways;
             used[seen.set] += !seen.evicted;
             rsc_cold_watch_seen(&watch, &seen);
@@ -187,7 +197,9 @@ static void length_asked_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(renewal_identity), cmocka_unit_test(initmr_estimates_it), cmocka_unit_test(by_hand),
+        cmocka_unit_test(renewal_identity),
+        cmocka_unit_test(initmr_estimates_it),
+        cmocka_unit_test(by_hand),
         cmocka_unit_test(length_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,14 +185,10 @@ static void pipes_and_standard_input_are_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saves_and_loads_all),
-        cmocka_unit_test(keeps_the_last_one),
-        cmocka_unit_test(json_is_told_by_content),
-        cmocka_unit_test(every_flipped_bit_is_noticed),
-        cmocka_unit_test(every_cut_is_noticed),
-        cmocka_unit_test(newer_versions_are_named),
-        cmocka_unit_test(other_files_are_refused),
-        cmocka_unit_test(pipes_and_standard_input_are_read),
+        cmocka_unit_test(saves_and_loads_all),     cmocka_unit_test(keeps_the_last_one),
+        cmocka_unit_test(json_is_told_by_content), cmocka_unit_test(every_flipped_bit_is_noticed),
+        cmocka_unit_test(every_cut_is_noticed),    cmocka_unit_test(newer_versions_are_named),
+        cmocka_unit_test(other_files_are_refused), cmocka_unit_test(pipes_and_standard_input_are_read),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -24,8 +24,8 @@ static struct rsc_profile *profile_of(const struct code *code, size_t count) {
     struct rsc_profile *profile = sample_empty();
     assert_int_equal(rsc_profile_set_code(profile, count), 0);
     for (size_t i = 0; i < count; i++)
-        sample_code(profile, i, sample_place(code[i].pc, code[i].function, code[i].file, code[i].line, "/bin/app"), 1000, 0,
-                    5000, code[i].far);
+        sample_code(profile, i, sample_place(code[i].pc, code[i].function, code[i].file, code[i].line, "/bin/app"),
+                    1000, 0, 5000, code[i].far);
     profile->distinct = profile->cold = 6000; /* such distances need as many lines */
     profile->references += 6000;
     return sample_sealed(profile);
@@ -57,10 +57,14 @@ static size_t broken(const struct rsc_diff *diff, const char *text) {
 /* Other addresses, another build folder, lines further down, a clone of the function: the same code. */
 static void test_matched_by_names(void **state) {
     (void)state;
-    const struct code before[] = {{0x1000, "f", "/old/src/a.c", 10, 100}, {0x1010, "f", "/old/src/a.c", 12, 200},
-                                  {0x2000, "g", "/old/src/a.c", 40, 300}, {0x9000, NULL, NULL, 0, 50}};
-    const struct code after[] = {{0x7000, "f.constprop.0", "/new/src/a.c", 15, 100}, {0x7010, "f", "/new/src/a.c", 17, 200},
-                                 {0x8000, "g", "/new/src/a.c", 40, 300}, {0x1000, NULL, NULL, 0, 50}};
+    const struct code before[] = {{0x1000, "f", "/old/src/a.c", 10, 100},
+                                  {0x1010, "f", "/old/src/a.c", 12, 200},
+                                  {0x2000, "g", "/old/src/a.c", 40, 300},
+                                  {0x9000, NULL, NULL, 0, 50}};
+    const struct code after[] = {{0x7000, "f.constprop.0", "/new/src/a.c", 15, 100},
+                                 {0x7010, "f", "/new/src/a.c", 17, 200},
+                                 {0x8000, "g", "/new/src/a.c", 40, 300},
+                                 {0x1000, NULL, NULL, 0, 50}};
     struct rsc_profile *a = profile_of(before, 4), *b = profile_of(after, 4);
     struct rsc_diff diff = compared(a, b);
     assert_int_equal(diff.function_count, 3);
@@ -91,9 +95,13 @@ static void set_module(struct rsc_profile *profile, const char *path, uint8_t bu
 /* One build under two names, loaded elsewhere: code without names meets by its place in the file, and no line is moved. */
 static void test_same_build(void **state) {
     (void)state;
-    const struct code before[] = {{0x1010, NULL, NULL, 0, 100}, {0x1020, NULL, NULL, 0, 200}, {0x1030, "f", NULL, 0, 40},
+    const struct code before[] = {{0x1010, NULL, NULL, 0, 100},
+                                  {0x1020, NULL, NULL, 0, 200},
+                                  {0x1030, "f", NULL, 0, 40},
                                   {0x1040, "g", "a.c", 10, 300}};
-    const struct code after[] = {{0x7020, NULL, NULL, 0, 200}, {0x7010, NULL, NULL, 0, 700}, {0x7030, "f", NULL, 0, 40},
+    const struct code after[] = {{0x7020, NULL, NULL, 0, 200},
+                                 {0x7010, NULL, NULL, 0, 700},
+                                 {0x7030, "f", NULL, 0, 40},
                                  {0x7044, "g", "a.c", 15, 300}};
     struct rsc_profile *a = profile_of(before, 4), *b = profile_of(after, 4);
     set_module(a, "/tmp/1/app", 7);
@@ -208,27 +216,30 @@ static void test_edges(void **state) {
 static void test_rules(void **state) {
     (void)state;
     struct rsc_diff_rule rules[RSC_DIFF_RULES_MAX];
-    static const char *const bad[] = {"", "misses", "misses>", "misses>+", "misses>%", "misses>-1", "hits>1", "misses<1",
-                                      "line.footprint>1", "misses>1,", "file.misses>1", "misses>1.5.2", "misses>1%%"};
+    static const char *const bad[] = {
+        "",         "misses",           "misses>",   "misses>+",      "misses>%",     "misses>-1", "hits>1",
+        "misses<1", "line.footprint>1", "misses>1,", "file.misses>1", "misses>1.5.2", "misses>1%%"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         size_t count = 0;
         if (rsc_diff_rules_parse(rules, &count, bad[i], NULL) != RSC_EINVAL) fail_msg("taken for a rule: %s", bad[i]);
     }
     size_t count = 0;
-    assert_int_equal(rsc_diff_rules_parse(rules, &count, "misses>+1K,miss_ratio>2.5%,function.references>0.5", NULL), 0);
+    assert_int_equal(rsc_diff_rules_parse(rules, &count, "misses>+1K,miss_ratio>2.5%,function.references>0.5", NULL),
+                     0);
     assert_int_equal(count, 3);
     assert_true(rules[0].more == 1024 && !rules[0].relative);
     assert_true(rules[1].more > 0.02499 && rules[1].more < 0.02501 && rules[1].relative);
     assert_true(rules[2].more == 0.5 && rules[2].scope == RSC_DIFF_FUNCTION);
-    for (count = 0; count < RSC_DIFF_RULES_MAX;) assert_int_equal(rsc_diff_rules_parse(rules, &count, "cold>1", NULL), 0);
+    for (count = 0; count < RSC_DIFF_RULES_MAX;)
+        assert_int_equal(rsc_diff_rules_parse(rules, &count, "cold>1", NULL), 0);
     assert_int_equal(rsc_diff_rules_parse(rules, &count, "cold>1", NULL), RSC_EINVAL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_build),
-        cmocka_unit_test(test_matched_by_names), cmocka_unit_test(test_changes), cmocka_unit_test(test_error_bars),
-        cmocka_unit_test(test_row_errors),       cmocka_unit_test(test_edges),   cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_same_build), cmocka_unit_test(test_matched_by_names), cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_error_bars), cmocka_unit_test(test_row_errors),       cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

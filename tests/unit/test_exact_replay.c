@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "distance/exact_replay.h"
+#include "distance/exact/exact_replay.h"
 
 static void run(struct rsc_exact *exact, const uint64_t *lines, const uint32_t *tags, uint32_t count) {
     uint32_t *rd = malloc(count * sizeof *rd), *last_tag = malloc(count * sizeof *last_tag);
@@ -71,7 +71,8 @@ static void putting_goes_on_top(void **state) {
     rsc_exact_take_out(&exact, asked + 2, 1, said);
     assert_true(said[0].time == 0 && said[0].above == 3);
     rsc_exact_list(&exact, list);
-    assert_true(list[0].line == 3 && list[1].line == 10 && list[2].line == 2 && list[2].time == 300 && list[2].tag == 9);
+    assert_true(list[0].line == 3 && list[1].line == 10 && list[2].line == 2 && list[2].time == 300 &&
+                list[2].tag == 9);
     rsc_exact_free(&exact);
 }
 

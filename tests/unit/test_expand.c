@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "collect/expand.h"
+#include "collect/drain/expand.h"
 
 #define CODE 0x401000ull
 
@@ -37,12 +37,12 @@ static uint64_t start(uint32_t at, uint32_t fixed) {
     return RSC_START | RSC_START_COUNTED | RSC_START_CALLS | at | (uint64_t)(1 + fixed) << 32;
 }
 
-#define EXPECT(record, wanted_type, wanted_addr, wanted_size, wanted_pc)                 \
-    do {                                                                                  \
-        assert_int_equal(rsc_record_type((record).word), wanted_type);                    \
-        assert_int_equal((record).addr, wanted_addr);                                     \
-        assert_int_equal(rsc_record_size((record).word), wanted_size);                    \
-        assert_int_equal(rsc_record_pc((record).word), wanted_pc);                        \
+#define EXPECT(record, wanted_type, wanted_addr, wanted_size, wanted_pc) \
+    do {                                                                 \
+        assert_int_equal(rsc_record_type((record).word), wanted_type);   \
+        assert_int_equal((record).addr, wanted_addr);                    \
+        assert_int_equal(rsc_record_size((record).word), wanted_size);   \
+        assert_int_equal(rsc_record_pc((record).word), wanted_pc);       \
     } while (0)
 
 static void fixed_and_loose_in_order(void **state) {
@@ -56,10 +56,17 @@ static void fixed_and_loose_in_order(void **state) {
     plans[4] = rsc_entry(CODE + 3, 3, 1);
     plans[5] = rsc_entry(CODE + 1, 1, 1);     /* the loose one */
     const uint64_t words[] = {
-        start(0, 3), fixed_word(0x1000, 2, 1), fixed_word(0x2008, 3, 2), 0 /* not made */,
-        loose_word(3, 0x3000, 3, 1), loose_word(3, 0x3008, 3, 1), /* end to end */
+        start(0, 3),
+        fixed_word(0x1000, 2, 1),
+        fixed_word(0x2008, 3, 2),
+        0 /* not made */,
+        loose_word(3, 0x3000, 3, 1),
+        loose_word(3, 0x3008, 3, 1), /* end to end */
         loose_word(3, 0x4000, 3, 3),                              /* both */
-        start(0, 3), fixed_word(0x1010, 0, 1), 0, fixed_word(0x5000, 3, 2),
+        start(0, 3),
+        fixed_word(0x1010, 0, 1),
+        0,
+        fixed_word(0x5000, 3, 2),
     };
     assert_int_equal(rsc_expand(&expansion, words, sizeof words / sizeof *words, plans, got, &instructions), 7);
     EXPECT(got[0], RSC_RECORD_READ, 0x1000, 4, CODE);
@@ -80,9 +87,13 @@ static void executions_are_told_apart(void **state) {
     plan(0, CODE, 1, RSC_PLAN_ENDS, 1);
     plans[2] = rsc_entry(CODE, 0, 1);
     const uint64_t words[] = {
-        start(0, 0), loose_word(0, 0x1000, 3, 1), loose_word(0, 0x1008, 3, 1),
-        start(0, 0), loose_word(0, 0x1010, 3, 1), /* end to end with the one before, but another */
-        start(0, 0) | RSC_START_RESUMED, loose_word(0, 0x1040, 3, 1), /* not counted again */
+        start(0, 0),
+        loose_word(0, 0x1000, 3, 1),
+        loose_word(0, 0x1008, 3, 1),
+        start(0, 0),
+        loose_word(0, 0x1010, 3, 1), /* end to end with the one before, but another */
+        start(0, 0) | RSC_START_RESUMED,
+        loose_word(0, 0x1040, 3, 1), /* not counted again */
     };
     assert_int_equal(rsc_expand(&expansion, words, sizeof words / sizeof *words, plans, got, &instructions), 3);
     EXPECT(got[0], RSC_RECORD_READ, 0x1000, 16, CODE);
@@ -100,8 +111,8 @@ static void calls_and_returns(void **state) {
     plan(8, CODE + 0x100, 3, RSC_PLAN_ENDS_RETURN, 0);
     plan(16, CODE + 2, 1, RSC_PLAN_ENDS, 0);
     const uint64_t first[] = {start(0, 0)};
-    const uint64_t then[] = {start(8, 0), start(16, 0), rsc_record_word(RSC_RECORD_ALLOC, 1, 100), 0x9000, start(0, 0),
-                             start(8, 0) & ~RSC_START_CALLS};
+    const uint64_t then[] = {start(8, 0), start(16, 0), rsc_record_word(RSC_RECORD_ALLOC, 1, 100),
+                             0x9000,      start(0, 0),  start(8, 0) & ~RSC_START_CALLS};
     assert_int_equal(rsc_expand(&expansion, first, 1, plans, got, &instructions), 0);
     assert_int_equal(rsc_expand(&expansion, then, 6, plans, got, &instructions), 3);
     EXPECT(got[0], RSC_RECORD_CALL, CODE + 0x100, 1, CODE + 1);
@@ -152,7 +163,7 @@ static void plans_among_the_words(void **state) {
     uint64_t instructions = 0;
     (void)state;
     const uint64_t words[] = {
-        RSC_START | RSC_START_INLINE | RSC_START_COUNTED, CODE | 5ull << 48, (CODE + 4) | 1ull << 48,
+        RSC_START | RSC_START_INLINE | RSC_START_COUNTED,  CODE | 5ull << 48,           (CODE + 4) | 1ull << 48,
         rsc_entry(CODE + 2, 2, 1) | RSC_ENTRY_ONLY_WRITES, loose_word(0, 0x1000, 3, 1), loose_word(0, 0x1000, 3, 2),
     };
     assert_int_equal(rsc_expand(&expansion, words, 6, plans, got, &instructions), 1);
@@ -171,10 +182,8 @@ static void plans_among_the_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixed_and_loose_in_order),
-        cmocka_unit_test(executions_are_told_apart),
-        cmocka_unit_test(calls_and_returns),
-        cmocka_unit_test(strings_over_the_ends_of_blocks),
+        cmocka_unit_test(fixed_and_loose_in_order), cmocka_unit_test(executions_are_told_apart),
+        cmocka_unit_test(calls_and_returns),        cmocka_unit_test(strings_over_the_ends_of_blocks),
         cmocka_unit_test(plans_among_the_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

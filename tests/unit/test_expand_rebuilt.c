@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #include "base/rng.h"
-#include "collect/expand_rebuilt.h"
+#include "collect/drain/expand_rebuilt.h"
 
 #define START 0x10000ull /* of the tables in the program */
 #define PROCESS 7
@@ -32,7 +32,8 @@ static struct {
 static int begin(void **state) {
     (void)state;
     memset(&world, 0, sizeof world);
-    world.ring = mmap(NULL, sizeof *world.ring, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    world.ring =
+        mmap(NULL, sizeof *world.ring, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(world.ring != MAP_FAILED);
     world.bytes = (uint8_t *)world.ring->plans;
     world.tables = rsc_asm_tables_new();
@@ -53,8 +54,13 @@ static int end(void **state) {
 static uint64_t add_block(uint64_t pc, uint16_t last, uint16_t words, uint8_t ends, const struct rsc_asm_entry *entries,
                           uint16_t count) {
     uint64_t address = START + world.used;
-    struct rsc_asm_block block = {.pc = (int32_t)((int64_t)pc - (int64_t)address), .last = last, .instructions = 3,
-                                  .entries = count, .words = words, .ends = ends, .abi = RSC_ASM_ABI,
+    struct rsc_asm_block block = {.pc = (int32_t)((int64_t)pc - (int64_t)address),
+                                  .last = last,
+                                  .instructions = 3,
+                                  .entries = count,
+                                  .words = words,
+                                  .ends = ends,
+                                  .abi = RSC_ASM_ABI,
                                   .reserved = (uint16_t)(words + 1)};
     memcpy(world.bytes + world.used, &block, sizeof block);
     memcpy(world.bytes + world.used + sizeof block, entries, count * sizeof *entries);
@@ -86,7 +92,14 @@ static void expect(uint32_t index, enum rsc_record_type type, uint64_t addr, uin
 static void plain_entries(void **unused) {
     (void)unused;
     const struct rsc_asm_entry entries[] = {
-        {.pc = 0, .kind = RSC_ASM_PLAIN, .flags = RSC_ASM_READS, .base = 1, .index = 2, .scale = 8, .disp = -16, .size = 8},
+        {.pc = 0,
+         .kind = RSC_ASM_PLAIN,
+         .flags = RSC_ASM_READS,
+         .base = 1,
+         .index = 2,
+         .scale = 8,
+         .disp = -16,
+         .size = 8},
         {.pc = 4, .kind = RSC_ASM_PLAIN, .flags = RSC_ASM_READS | RSC_ASM_WRITES, .base = 1, .disp = 4, .size = 4},
         {.pc = 9, .kind = RSC_ASM_RIP, .flags = RSC_ASM_WRITES, .disp = 0x100, .size = 300},
         {.pc = 12, .kind = RSC_ASM_RIP, .flags = RSC_ASM_READS | RSC_ASM_RELAXED, .size = 0},
@@ -109,7 +122,12 @@ static void plain_entries(void **unused) {
 static uint64_t add_run(uint16_t turn_words) {
     const struct rsc_asm_entry entries[] = {
         {.pc = 0, .kind = RSC_ASM_PLAIN, .flags = RSC_ASM_READS, .base = 2, .scale = 1, .disp = -4, .size = 4},
-        {.pc = 5, .kind = RSC_ASM_PLAIN, .flags = RSC_ASM_READS | RSC_ASM_WRITES, .base = 3, .index = turn_words ? 4 : 0, .scale = 4,
+        {.pc = 5,
+         .kind = RSC_ASM_PLAIN,
+         .flags = RSC_ASM_READS | RSC_ASM_WRITES,
+         .base = 3,
+         .index = turn_words ? 4 : 0,
+         .scale = 4,
          .size = 4},
         {.pc = 9, .kind = RSC_ASM_RIP, .flags = RSC_ASM_WRITES, .disp = 0x100, .size = 1},
     };
@@ -168,12 +186,15 @@ static void long_runs(void **unused) {
     (void)unused;
     uint64_t words[4 * 20], total = 0, calls = 0, run = add_run(0);
     register_tables();
-    for (int i = 0; i < 20; i++) memcpy(words + 4 * i, (uint64_t[]){run, TURNS(RSC_ASM_RUN_MOST), 0x500000, 0x6000}, 32);
+    for (int i = 0; i < 20; i++)
+        memcpy(words + 4 * i, (uint64_t[]){run, TURNS(RSC_ASM_RUN_MOST), 0x500000, 0x6000}, 32);
     assert_int_equal(rsc_rebuilt_weigh(&world.state, words, 4 * 20), 20 * 4 * RSC_ASM_RUN_MOST);
     do {
-        world.count = rsc_expand_rebuilt(&world.state, words, 4 * 20, world.records, RSC_REBUILT_ROOM, &world.instructions);
+        world.count =
+            rsc_expand_rebuilt(&world.state, words, 4 * 20, world.records, RSC_REBUILT_ROOM, &world.instructions);
         for (uint32_t i = 0; i < world.count; i++, total++)
-            if (total % 4 == 0) assert_int_equal(world.records[i].addr, 0x500000 - 4 - 16 * (total / 4 % RSC_ASM_RUN_MOST));
+            if (total % 4 == 0)
+                assert_int_equal(world.records[i].addr, 0x500000 - 4 - 16 * (total / 4 % RSC_ASM_RUN_MOST));
         assert_true(++calls < 1000);
     } while (world.state.under_way);
     assert_int_equal(total, 20 * 4 * RSC_ASM_RUN_MOST);
@@ -202,7 +223,12 @@ static void strings(void **unused) {
         {.kind = RSC_ASM_STRING, .flags = RSC_ASM_WRITES, .base = 2, .index = 3, .size = 8},
     };
     const struct rsc_asm_entry scans[] = {
-        {.kind = RSC_ASM_STRING, .flags = RSC_ASM_READS | RSC_ASM_BY_EQUAL, .base = 1, .index = 2, .size = 1, .count = 3},
+        {.kind = RSC_ASM_STRING,
+         .flags = RSC_ASM_READS | RSC_ASM_BY_EQUAL,
+         .base = 1,
+         .index = 2,
+         .size = 1,
+         .count = 3},
     };
     uint64_t copy = add_block(0x8000, 0, 4, 0, copies, 2), scan = add_block(0x9000, 0, 4, 0, scans, 1);
     register_tables();
@@ -253,7 +279,13 @@ static void vectors(void **unused) {
         {.kind = RSC_ASM_PACKED, .flags = RSC_ASM_WRITES, .base = 1, .index = 2, .size = 4, .count = 8},
         {.kind = RSC_ASM_ANY, .flags = RSC_ASM_READS, .base = 1, .index = 2, .size = 8, .count = 8},
         {.kind = RSC_ASM_GATHERED, .flags = RSC_ASM_READS, .base = 1, .index = 3, .size = 4, .scale = 4, .count = 3},
-        {.kind = RSC_ASM_GATHERED, .flags = RSC_ASM_WRITES | RSC_ASM_INDEX_8, .base = 1, .index = 6, .size = 8, .scale = 1, .count = 2},
+        {.kind = RSC_ASM_GATHERED,
+         .flags = RSC_ASM_WRITES | RSC_ASM_INDEX_8,
+         .base = 1,
+         .index = 6,
+         .size = 8,
+         .scale = 1,
+         .count = 2},
     };
     uint64_t block = add_block(0x8000, 0, 9, 0, entries, 5);
     register_tables();
@@ -273,7 +305,8 @@ static void vectors(void **unused) {
 /* Calls by where their return address lies: returns, calls of what was not rebuilt, and frames that were jumped over. */
 static void calls(void **unused) {
     (void)unused;
-    const struct rsc_asm_entry call_entry = {.pc = 4, .kind = RSC_ASM_PLAIN, .flags = RSC_ASM_WRITES, .base = 1, .size = 8};
+    const struct rsc_asm_entry call_entry = {
+        .pc = 4, .kind = RSC_ASM_PLAIN, .flags = RSC_ASM_WRITES, .base = 1, .size = 8};
     const struct rsc_asm_entry return_entry = {.kind = RSC_ASM_PLAIN, .flags = RSC_ASM_READS, .base = 1, .size = 8};
     const struct rsc_asm_entry other = {.kind = RSC_ASM_PLAIN, .flags = RSC_ASM_READS, .base = 1, .size = 1};
     uint64_t caller = add_block(0x8000, 4, 2, RSC_PLAN_ENDS_CALL, &call_entry, 1);
@@ -319,7 +352,8 @@ static void nonsense(void **unused) {
     expect(0, RSC_RECORD_READ, 0x6000, 1, 0x8000);
     assert_int_equal(world.state.unknown, 7);
     /* Modules that lie nowhere. */
-    struct rsc_asm_module modules[] = {{8, 8, 0}, {START, START + 64, RSC_PLAN_WORDS}, {START, START + 64, ~0ull}, {16, 8, 0}, {3, 64, 0}};
+    struct rsc_asm_module modules[] = {
+        {8, 8, 0}, {START, START + 64, RSC_PLAN_WORDS}, {START, START + 64, ~0ull}, {16, 8, 0}, {3, 64, 0}};
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
         assert_int_equal(rsc_asm_tables_add(world.tables, 3, &modules[i], world.ring), 0);
 }
@@ -336,15 +370,20 @@ static void scrambled(void **unused) {
             struct rsc_asm_entry entries[6];
             uint16_t count = (uint16_t)(rsc_rng_u64(&rng) % 7);
             for (uint16_t k = 0; k < count; k++)
-                entries[k] = (struct rsc_asm_entry){.pc = (uint16_t)(rsc_rng_u64(&rng) % 40), .kind = (uint8_t)(rsc_rng_u64(&rng) % 9),
-                                                    .flags = (uint8_t)(rsc_rng_u64(&rng) % 64), .base = (uint8_t)(rsc_rng_u64(&rng) % 8),
-                                                    .index = (uint8_t)(rsc_rng_u64(&rng) % 8), .scale = 8, .size = (uint16_t)(rsc_rng_u64(&rng) % 9),
-                                                    .count = (uint8_t)(rsc_rng_u64(&rng) % 17), .disp = (int32_t)rsc_rng_u64(&rng)};
+                entries[k] = (struct rsc_asm_entry){.pc = (uint16_t)(rsc_rng_u64(&rng) % 40),
+                                                    .kind = (uint8_t)(rsc_rng_u64(&rng) % 9),
+                                                    .flags = (uint8_t)(rsc_rng_u64(&rng) % 64),
+                                                    .base = (uint8_t)(rsc_rng_u64(&rng) % 8),
+                                                    .index = (uint8_t)(rsc_rng_u64(&rng) % 8),
+                                                    .scale = 8,
+                                                    .size = (uint16_t)(rsc_rng_u64(&rng) % 9),
+                                                    .count = (uint8_t)(rsc_rng_u64(&rng) % 17),
+                                                    .disp = (int32_t)rsc_rng_u64(&rng)};
             int is_run = rsc_rng_u64(&rng) % 2;
             if (is_run)
                 for (uint16_t k = 0; k < count; k++) entries[k].kind = (uint8_t)(1 + entries[k].kind % 2);
-            blocks[i] = add_block(0x8000 + 64 * i, 9, (uint16_t)(rsc_rng_u64(&rng) % 12), is_run ? RSC_ASM_RUN : (uint8_t)(rsc_rng_u64(&rng) % 4),
-                                  entries, count);
+            blocks[i] = add_block(0x8000 + 64 * i, 9, (uint16_t)(rsc_rng_u64(&rng) % 12),
+                                  is_run ? RSC_ASM_RUN : (uint8_t)(rsc_rng_u64(&rng) % 4), entries, count);
             struct rsc_asm_block *head = (struct rsc_asm_block *)(world.bytes + blocks[i] - START);
             if (is_run) {
                 head->reserved = (uint16_t)(rsc_rng_u64(&rng) % (rsc_rng_u64(&rng) % 8 ? 4 : 200));
@@ -374,7 +413,8 @@ static void scrambled(void **unused) {
         }
         rsc_rebuilt_weigh(&world.state, words, count);
         for (int call = 0; call < 40; call++) {
-            world.count = rsc_expand_rebuilt(&world.state, words, count, world.records, RSC_REBUILT_ROOM, &world.instructions);
+            world.count =
+                rsc_expand_rebuilt(&world.state, words, count, world.records, RSC_REBUILT_ROOM, &world.instructions);
             assert_true(world.count <= RSC_REBUILT_ROOM);
             if (!world.state.under_way) break;
             assert_true(world.count > 0); /* it gets on */
@@ -406,11 +446,16 @@ static void replaced(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(plain_entries, begin, end), cmocka_unit_test_setup_teardown(cut_short, begin, end),
-        cmocka_unit_test_setup_teardown(runs, begin, end),          cmocka_unit_test_setup_teardown(long_runs, begin, end),
-        cmocka_unit_test_setup_teardown(strings, begin, end),       cmocka_unit_test_setup_teardown(long_string, begin, end),
-        cmocka_unit_test_setup_teardown(vectors, begin, end),       cmocka_unit_test_setup_teardown(calls, begin, end),
-        cmocka_unit_test_setup_teardown(nonsense, begin, end),      cmocka_unit_test_setup_teardown(replaced, begin, end),
+        cmocka_unit_test_setup_teardown(plain_entries, begin, end),
+        cmocka_unit_test_setup_teardown(cut_short, begin, end),
+        cmocka_unit_test_setup_teardown(runs, begin, end),
+        cmocka_unit_test_setup_teardown(long_runs, begin, end),
+        cmocka_unit_test_setup_teardown(strings, begin, end),
+        cmocka_unit_test_setup_teardown(long_string, begin, end),
+        cmocka_unit_test_setup_teardown(vectors, begin, end),
+        cmocka_unit_test_setup_teardown(calls, begin, end),
+        cmocka_unit_test_setup_teardown(nonsense, begin, end),
+        cmocka_unit_test_setup_teardown(replaced, begin, end),
         cmocka_unit_test_setup_teardown(scrambled, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

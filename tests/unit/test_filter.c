@@ -20,8 +20,8 @@
 static const uint64_t all_tids[] = {70, 71, 1000, UINT64_MAX};
 
 static struct whole_trace random_trace(struct rsc_rng *rng, uint32_t accesses) {
-    struct whole_trace trace = {.has_pc = (int)rsc_rng_below(rng, 2), .instructions = rsc_rng_below(rng, 5 * accesses + 1),
-                                .thread_count = 4};
+    struct whole_trace trace = {
+        .has_pc = (int)rsc_rng_below(rng, 2), .instructions = rsc_rng_below(rng, 5 * accesses + 1), .thread_count = 4};
     trace.threads = whole_allocate(NULL, 4, sizeof *trace.threads);
     for (uint32_t i = 0; i < 4; i++) trace.threads[i] = (struct rsc_thread){1, all_tids[i]};
     for (uint32_t i = 0; i <= accesses; i++) {
@@ -39,8 +39,9 @@ static int naive_keeps(const struct whole_trace *trace, const struct rsc_filter 
     uint64_t tid = whole_thread(trace, rsc_meta_thread(trace->meta[i])).tid;
     int thread = !filter->tid_count;
     for (uint32_t t = 0; t < filter->tid_count; t++) thread = thread || filter->tids[t] == tid;
-    return thread && (filter->kinds & RSC_KIND_BIT(rsc_meta_kind(trace->meta[i]))) && trace->addr[i] >= filter->addr_low &&
-           trace->addr[i] <= filter->addr_high && (trace->addr[i] & filter->bits_mask) == filter->bits_value;
+    return thread && (filter->kinds & RSC_KIND_BIT(rsc_meta_kind(trace->meta[i]))) &&
+           trace->addr[i] >= filter->addr_low && trace->addr[i] <= filter->addr_high &&
+           (trace->addr[i] & filter->bits_mask) == filter->bits_value;
 }
 
 /* Is access or event place `i` inside the window? */
@@ -49,8 +50,8 @@ static int naive_in_window(const struct rsc_filter *filter, uint64_t i) {
 }
 
 static struct whole_trace naive_filter(const struct whole_trace *trace, const struct rsc_filter *filter) {
-    struct whole_trace kept = {.has_pc = trace->has_pc, .instructions = trace->instructions,
-                               .thread_count = trace->thread_count};
+    struct whole_trace kept = {
+        .has_pc = trace->has_pc, .instructions = trace->instructions, .thread_count = trace->thread_count};
     uint64_t event = 0, passed = 0;
     kept.threads = whole_allocate(NULL, 4, sizeof *kept.threads);
     memcpy(kept.threads, trace->threads, 4 * sizeof *kept.threads);
@@ -283,10 +284,19 @@ static void a_filter_in_words(void **state) {
     assert_true(rsc_filter_is_all(&filter));
     filter.bits_value = 1; /* no address has bits that are not looked at */
     assert_false(rsc_filter_is_all(&filter));
-    filter = (struct rsc_filter){.kinds = 5, .tid_count = 2, .tids = tids, .addr_low = 0x10, .addr_high = 0xff,
-                                 .bits_mask = 0xc0, .bits_value = 0x40, .first = 7, .count = UINT64_MAX, .every = 16};
+    filter = (struct rsc_filter){.kinds = 5,
+                                 .tid_count = 2,
+                                 .tids = tids,
+                                 .addr_low = 0x10,
+                                 .addr_high = 0xff,
+                                 .bits_mask = 0xc0,
+                                 .bits_value = 0x40,
+                                 .first = 7,
+                                 .count = UINT64_MAX,
+                                 .every = 16};
     size_t length = rsc_filter_text(&filter, text, sizeof text);
-    assert_string_equal(text, "kinds=RI tid=5 tid=18446744073709551615 range=0x10-0xff bits=0xc0=0x40 window=7+ every=16");
+    assert_string_equal(text,
+                        "kinds=RI tid=5 tid=18446744073709551615 range=0x10-0xff bits=0xc0=0x40 window=7+ every=16");
     assert_int_equal(length, strlen(text));
     filter.count = 9;
     rsc_filter_text(&filter, text, sizeof text);
@@ -301,12 +311,9 @@ static void a_filter_in_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_alone_and_together),
-        cmocka_unit_test(windows_cover_the_trace),
-        cmocka_unit_test(text_formats_are_filtered_too),
-        cmocka_unit_test(seeking_through_a_filter),
-        cmocka_unit_test(a_window_in_a_damaged_file),
-        cmocka_unit_test(a_filter_in_words),
+        cmocka_unit_test(every_field_alone_and_together), cmocka_unit_test(windows_cover_the_trace),
+        cmocka_unit_test(text_formats_are_filtered_too),  cmocka_unit_test(seeking_through_a_filter),
+        cmocka_unit_test(a_window_in_a_damaged_file),     cmocka_unit_test(a_filter_in_words),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

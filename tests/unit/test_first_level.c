@@ -36,8 +36,10 @@ static void make_trace(uint64_t seed, int long_ones) {
             continue;
         }
         addr[i] = 0x10000000 + rsc_rng_below(&rng, draw < 90 ? 1 << 12 : 1 << 20);
-        meta[i] = rsc_meta((uint32_t)rsc_rng_below(&rng, 17), draw % 3 ? RSC_READ : RSC_WRITE, (uint32_t)rsc_rng_below(&rng, 3));
-        if (long_ones && rsc_rng_below(&rng, 5000) == 0) meta[i] = rsc_meta(1 + (uint32_t)rsc_rng_below(&rng, 70000), RSC_WRITE, 0);
+        meta[i] = rsc_meta((uint32_t)rsc_rng_below(&rng, 17), draw % 3 ? RSC_READ : RSC_WRITE,
+                           (uint32_t)rsc_rng_below(&rng, 3));
+        if (long_ones && rsc_rng_below(&rng, 5000) == 0)
+            meta[i] = rsc_meta(1 + (uint32_t)rsc_rng_below(&rng, 70000), RSC_WRITE, 0);
         if (long_ones && rsc_rng_below(&rng, 20000) == 0) addr[i] = UINT64_MAX - rsc_rng_below(&rng, 8);
     }
 }
@@ -48,8 +50,12 @@ static void run(const struct rsc_sim_config *config, struct rsc_sim_options opti
     struct rsc_error error;
     assert_int_equal(rsc_sim_new(&sim, config, &options, &error), 0);
     for (uint32_t at = 0; at < ACCESSES; at += batch_size) {
-        struct rsc_batch batch = {.count = ACCESSES - at < batch_size ? ACCESSES - at : batch_size, .addr = addr + at,
-                                  .meta = meta + at, .threads = threads, .thread_count = 3, .instructions = 7};
+        struct rsc_batch batch = {.count = ACCESSES - at < batch_size ? ACCESSES - at : batch_size,
+                                  .addr = addr + at,
+                                  .meta = meta + at,
+                                  .threads = threads,
+                                  .thread_count = 3,
+                                  .instructions = 7};
         assert_int_equal(rsc_sim_push(sim, &batch, &error), 0);
     }
     assert_int_equal(rsc_sim_finish(sim, result, &error), 0);
@@ -92,7 +98,8 @@ static void compare(const char *const (*caches)[2], int long_ones, int all_width
         if (!rsc_simd_available((enum rsc_simd)width) || (!all_widths && width != (int)rsc_simd_best())) continue;
         if (all_widths) setenv("REUSESCOPE_SIMD", widths[width], 1);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            run(&config, (struct rsc_sim_options){.workers = ways[i].workers, .warm_accesses = 1234}, ways[i].batch, &got);
+            run(&config, (struct rsc_sim_options){.workers = ways[i].workers, .warm_accesses = 1234}, ways[i].batch,
+                &got);
             same(&got, &wanted);
             rsc_sim_result_free(&got);
         }
@@ -103,20 +110,25 @@ static void compare(const char *const (*caches)[2], int long_ones, int all_width
 
 static void usual_hierarchy(void **state) {
     (void)state;
-    static const char *const caches[][2] = {{"l1i", "32K,8,64"}, {"l1d", "32K,8,64"}, {"l2", "256K,16,64"}, {NULL, NULL}};
+    static const char *const caches[][2] = {
+        {"l1i", "32K,8,64"}, {"l1d", "32K,8,64"}, {"l2", "256K,16,64"}, {NULL, NULL}};
     compare(caches, 0, 0);
     compare(caches, 1, 1);
 }
 
 static void other_shapes(void **state) {
     (void)state;
-    static const char *const unified[][2] = {{"l1", "12K,3,64"}, {"l2", "128K,8,128,plru"}, {"l3", "1M,16,128,random"}, {NULL, NULL}};
+    static const char *const unified[][2] = {
+        {"l1", "12K,3,64"}, {"l2", "128K,8,128,plru"}, {"l3", "1M,16,128,random"}, {NULL, NULL}};
     static const char *const data_only[][2] = {{"l1d", "1K,1,32"}, {NULL, NULL}};
     static const char *const second_only[][2] = {{"l2", "88K,11,64"}, {NULL, NULL}};
-    static const char *const uneven[][2] = {{"l1i", "8K,16,64"}, {"l1d", "10K,5,64"}, {"l2", "96K,12,64,drrip"}, {NULL, NULL}};
-    static const char *const processes[][2] = {{"l1i", "8K,4,64"}, {"l1d", "8K,8,64,lru"}, {"l2", "128K,4,128,pid"}, {"l3", "1M,8,128,pages"}, {NULL, NULL}};
+    static const char *const uneven[][2] = {
+        {"l1i", "8K,16,64"}, {"l1d", "10K,5,64"}, {"l2", "96K,12,64,drrip"}, {NULL, NULL}};
+    static const char *const processes[][2] = {
+        {"l1i", "8K,4,64"}, {"l1d", "8K,8,64,lru"}, {"l2", "128K,4,128,pid"}, {"l3", "1M,8,128,pages"}, {NULL, NULL}};
     /* more sets than are remembered one by one */
-    static const char *const many_sets[][2] = {{"l1i", "512K,1,64"}, {"l1d", "1M,2,64"}, {"l2", "2M,4,64"}, {NULL, NULL}};
+    static const char *const many_sets[][2] = {
+        {"l1i", "512K,1,64"}, {"l1d", "1M,2,64"}, {"l2", "2M,4,64"}, {NULL, NULL}};
     compare(many_sets, 1, 1);
     compare(processes, 0, 1);
     compare(unified, 1, 1);
@@ -146,7 +158,8 @@ static void every_associativity(void **state) {
 /* Every access goes to one set, each to another block than the one before: lists of one part fill up, and rounds end early. */
 static void one_part_takes_all(void **state) {
     (void)state;
-    static const char *const caches[][2] = {{"l1i", "32K,8,64"}, {"l1d", "32K,8,64"}, {"l2", "256K,16,64"}, {NULL, NULL}};
+    static const char *const caches[][2] = {
+        {"l1i", "32K,8,64"}, {"l1d", "32K,8,64"}, {"l2", "256K,16,64"}, {NULL, NULL}};
     static const uint32_t batches[] = {ACCESSES, 16384, 70000};
     struct rsc_sim_config config;
     struct rsc_sim_result wanted, got;

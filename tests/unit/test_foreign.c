@@ -80,8 +80,9 @@ static void pinatrace_lines(void **state) {
 
 static void pinatrace_refuses_other_lines(void **state) {
     (void)state;
-    static const char *const bad[] = {"0x1: X 0x2", "1: R 0x2", "0x1 R 0x2", "0x1: R 2", "0x1: R 0x2x", "0x1: R 0x2 0",
-                                      "0x1: R", "0x1: R 0x12345678123456781", "0x1: R 0x2 4294967296"};
+    static const char *const bad[] = {"0x1: X 0x2",           "1: R 0x2",     "0x1 R 0x2", "0x1: R 2",
+                                      "0x1: R 0x2x",          "0x1: R 0x2 0", "0x1: R",    "0x1: R 0x12345678123456781",
+                                      "0x1: R 0x2 4294967296"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[80];
         snprintf(text, sizeof text, "0x1: W 0x2\n%s\n#eof\n", bad[i]);
@@ -170,21 +171,21 @@ static struct file_bytes records(const uint64_t (*all)[3], size_t count) {
     return bytes;
 }
 
-#define READ_RECORDS(format, ...) \
-    do { \
-        const uint64_t all[][3] = {__VA_ARGS__}; \
+#define READ_RECORDS(format, ...)                                         \
+    do {                                                                  \
+        const uint64_t all[][3] = {__VA_ARGS__};                          \
         struct file_bytes bytes = records(all, sizeof all / sizeof *all); \
-        read_as(format, bytes.data, bytes.count); \
-        free(bytes.data); \
+        read_as(format, bytes.data, bytes.count);                         \
+        free(bytes.data);                                                 \
     } while (0)
 
 static void drmemtrace_records(void **state) {
     (void)state;
     READ_RECORDS(NULL, {25, 0, 5}, {28, 12, 5}, {28, 9, 0x240}, {22, 0, 77}, {24, 0, 70}, {28, 2, 1000}, {28, 14, 0},
-                 {47, 3, 0x9090}, {10, 3, 0x401000}, {0, 8, 0x7fff10}, {1, 4, 0x7fff18}, {17, 2, 0x0504},
-                 {2, 1, 0x99}, {46, 1, 0x99}, {18, 8, 0x99}, {28, 14, 0}, {28, 2, 1010}, {28, 14, 1},
-                 {49, 2, 0x402000}, {22, 0, 78}, {29, 2, 0x402000}, {0, 1, 0x10}, {30, 2, 0x402000}, {30, 3, 0x402002},
-                 {10, 0, 0x500000}, {1, 0, 0x20}, {23, 0, 78}, {26, 0, 0});
+                 {47, 3, 0x9090}, {10, 3, 0x401000}, {0, 8, 0x7fff10}, {1, 4, 0x7fff18}, {17, 2, 0x0504}, {2, 1, 0x99},
+                 {46, 1, 0x99}, {18, 8, 0x99}, {28, 14, 0}, {28, 2, 1010}, {28, 14, 1}, {49, 2, 0x402000}, {22, 0, 78},
+                 {29, 2, 0x402000}, {0, 1, 0x10}, {30, 2, 0x402000}, {30, 3, 0x402002}, {10, 0, 0x500000}, {1, 0, 0x20},
+                 {23, 0, 78}, {26, 0, 0});
     assert_whole(9);
     assert_string_equal(got.after.format, "drmemtrace");
     assert_access(0, 0x401000, 3, RSC_FETCH, 0x401000);

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "base/statistics.h"
-#include "trace/generate.h"
+#include "estimate/statistics.h"
+#include "trace/generate/generate.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 #define BASE 0x10000000ull
@@ -342,7 +342,7 @@ static void writes_are_the_fraction_asked(void **state) {
 static void huge_sets_need_no_memory(void **state) {
     (void)state;
     static const char *const SPECS[] = {"uniform,lines=1024G", "cyclic,lines=1024G", "stride,lines=1024G,stride=1G",
-                                        "zipf,lines=1024G", "chase,lines=1024G", "stencil,lines=1024G",
+                                        "zipf,lines=1024G",    "chase,lines=1024G",  "stencil,lines=1024G",
                                         "mix,lines=1024G"};
     for (size_t s = 0; s < LENGTH(SPECS); s++) {
         struct accesses made = make(SPECS[s], 100000, 3);

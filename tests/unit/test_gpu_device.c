@@ -15,7 +15,7 @@
 
 #include <reusescope/reusescope.h>
 
-#include "distance/gpu_load.h"
+#include "distance/gpu/gpu_load.h"
 
 #ifndef RSC_EMULATED_PLUGIN
 int main(void) { return 77; } /* no C++ compiler, or a sanitizer that does not know fibers */
@@ -36,7 +36,7 @@ static int open_emulated(void **state) {
     void *library = dlopen(RSC_EMULATED_PLUGIN, RTLD_NOW | RTLD_NODELETE);
     if (!library) return -1;
     set_device = (void (*)(int, size_t, long))(uintptr_t)dlsym(library, "rsc_emulated_device");
-    use = (struct rsc_emulated_use (*)(void))(uintptr_t)dlsym(library, "rsc_emulated_use");
+    use = (struct rsc_emulated_use(*)(void))(uintptr_t)dlsym(library, "rsc_emulated_use");
     for (uint32_t i = 0; i < ACCESSES; i++) {
         addr[i] = (uint64_t)i * 7919 % 500 * 64;
         meta[i] = rsc_meta(8, RSC_READ, 0);
@@ -132,7 +132,8 @@ static void test_little_memory(void **state) {
 
 /* Every access a line of its own: the lines carried from chunk to chunk outgrow the device. */
 static void test_too_many_lines(void **state) {
-    struct rsc_gpu_options options = {.struct_bytes = sizeof options, .stack_count = 1, .memory_bytes = 600 << 10, .chunk_words = 64};
+    struct rsc_gpu_options options = {
+        .struct_bytes = sizeof options, .stack_count = 1, .memory_bytes = 600 << 10, .chunk_words = 64};
     const struct rsc_gpu_plugin *plugin;
     char message[RSC_GPU_MESSAGE_BYTES] = "";
     struct rsc_error error;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "collect/guest_accesses.h"
+#include "collect/qemu/guest_accesses.h"
 
 struct sample {
     char wanted[8]; /* R, W, RW, "-" none, "?" uncertain; 2 or 4 for so many pieces */
@@ -40,14 +40,22 @@ static void x86_64(void **state) {
         {"R", 2, {0x39, 0x06}},                         /* cmp %eax,(%rsi) */
         {"?", 4, {0xf0, 0x83, 0x00, 0x01}},             /* lock addl */
         {"?", 2, {0x87, 0x06}},                         /* xchg */
-        {"W", 1, {0x55}}, {"R", 1, {0x5d}}, {"R", 1, {0xc3}}, {"R", 2, {0xf3, 0xc3}}, {"R", 1, {0xc9}},
+        {"W", 1, {0x55}},
+        {"R", 1, {0x5d}},
+        {"R", 1, {0xc3}},
+        {"R", 2, {0xf3, 0xc3}},
+        {"R", 1, {0xc9}},
         {"W", 5, {0xe8, 1, 2, 3, 4}},
         {"RW", 6, {0xff, 0x15, 1, 2, 3, 4}},            /* call *x(%rip) */
         {"W", 2, {0xff, 0xd0}},                         /* call *%rax */
         {"R", 2, {0xff, 0x20}},                         /* jmp *(%rax) */
-        {"?", 2, {0xff, 0x18}}, {"?", 2, {0xff, 0x28}}, /* far */
-        {"-", 2, {0x74, 0x10}}, {"-", 4, {0x48, 0x8d, 0x46, 1}}, {"-", 4, {0xf3, 0x0f, 0x1e, 0xfa}},
-        {"?", 2, {0xf3, 0xa4}}, {"?", 1, {0xa4}},       /* strings */
+        {"?", 2, {0xff, 0x18}},
+        {"?", 2, {0xff, 0x28}}, /* far */
+        {"-", 2, {0x74, 0x10}},
+        {"-", 4, {0x48, 0x8d, 0x46, 1}},
+        {"-", 4, {0xf3, 0x0f, 0x1e, 0xfa}},
+        {"?", 2, {0xf3, 0xa4}},
+        {"?", 1, {0xa4}},       /* strings */
         {"?", 4, {0xf3, 0x48, 0x0f, 0xae}},             /* rdfsbase and kin */
         {"R2", 4, {0xf3, 0x0f, 0x6f, 0x06}},            /* movdqu */
         {"W2", 4, {0x66, 0x0f, 0x7f, 0x06}},            /* movdqa */
@@ -59,7 +67,9 @@ static void x86_64(void **state) {
         {"R2", 4, {0x66, 0x0f, 0xef, 0x06}},            /* pxor */
         {"?", 3, {0x0f, 0xef, 0x06}},                   /* pxor of MMX */
         {"?", 4, {0x66, 0x0f, 0x6c, 0x06}},             /* punpcklqdq */
-        {"W2", 4, {0x66, 0x0f, 0xe7, 0x06}}, {"W2", 3, {0x0f, 0x2b, 0x06}}, {"?", 3, {0x0f, 0xe7, 0x06}}, /* movnt... */
+        {"W2", 4, {0x66, 0x0f, 0xe7, 0x06}},
+        {"W2", 3, {0x0f, 0x2b, 0x06}},
+        {"?", 3, {0x0f, 0xe7, 0x06}}, /* movnt... */
         {"?", 4, {0x66, 0x0f, 0x2e, 0x06}},             /* ucomisd */
         {"R4", 4, {0xc5, 0xfd, 0x6f, 0x06}},            /* vmovdqa (%rsi),%ymm0 */
         {"-", 4, {0xc5, 0xfd, 0x6f, 0xc1}},             /* vmovdqa %ymm1,%ymm0 */
@@ -74,11 +84,23 @@ static void x86_64(void **state) {
         {"R", 5, {0xc4, 0xe1, 0xf9, 0x6e, 0x06}},       /* vmovq */
         {"?", 5, {0xc4, 0xe2, 0x7d, 0x18, 0x06}},       /* vbroadcastss */
         {"?", 6, {0xc4, 0xe2, 0x75, 0x8c, 0x06, 0}},    /* vpmaskmovd */
-        {"?", 4, {0xc5, 0xfd, 0x2e, 0x06}}, {"?", 5, {0xc5, 0xf9, 0xc6, 0x06, 1}}, {"?", 3, {0xc5, 0xf8, 0x77}}, /* others */
-        {"?", 1, {0xc5}}, {"?", 2, {0xc5, 0xfd}}, {"?", 3, {0xc5, 0xfd, 0x6f}}, {"?", 4, {0xc4, 0xc1, 0x7e, 0x6f}},
-        {"?", 3, {0x0f, 0xc7, 0x08}}, {"?", 3, {0x0f, 0xb1, 0x0e}}, {"?", 3, {0x0f, 0xab, 0x06}}, /* cmpxchg8b, cmpxchg, bts */
+        {"?", 4, {0xc5, 0xfd, 0x2e, 0x06}},
+        {"?", 5, {0xc5, 0xf9, 0xc6, 0x06, 1}},
+        {"?", 3, {0xc5, 0xf8, 0x77}}, /* others */
+        {"?", 1, {0xc5}},
+        {"?", 2, {0xc5, 0xfd}},
+        {"?", 3, {0xc5, 0xfd, 0x6f}},
+        {"?", 4, {0xc4, 0xc1, 0x7e, 0x6f}},
+        {"?", 3, {0x0f, 0xc7, 0x08}},
+        {"?", 3, {0x0f, 0xb1, 0x0e}},
+        {"?", 3, {0x0f, 0xab, 0x06}}, /* cmpxchg8b, cmpxchg, bts */
         {"?", 3, {0x0f, 0xae, 0x20}},                   /* xsave */
-        {"?", 0, {0}}, {"?", 1, {0x66}}, {"?", 1, {0x48}}, {"?", 1, {0x0f}}, {"?", 1, {0x8b}}, {"?", 2, {0x48, 0x83}},
+        {"?", 0, {0}},
+        {"?", 1, {0x66}},
+        {"?", 1, {0x48}},
+        {"?", 1, {0x0f}},
+        {"?", 1, {0x8b}},
+        {"?", 2, {0x48, 0x83}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
@@ -106,7 +128,8 @@ static void aarch64(void **state) {
         {"?", 0xf8200022},  /* ldadd */
         {"?", 0xd50b7420},  /* dc zva */
         {"?", 0xa4000000},  /* SVE */
-        {"-", 0x8b020020}, {"-", 0x91000420}, {"-", 0x94000010}, {"-", 0xd65f03c0}, {"-", 0x1e622820}, {"-", 0x54000040},
+        {"-", 0x8b020020},  {"-", 0x91000420}, {"-", 0x94000010},
+        {"-", 0xd65f03c0},  {"-", 0x1e622820}, {"-", 0x54000040},
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)

@@ -11,8 +11,8 @@
 #include <reusescope/region.h>
 #include <string.h>
 
-#include "collect/guest_calls.h"
-#include "collect/guest_code.h"
+#include "collect/qemu/guest_calls.h"
+#include "collect/qemu/guest_code.h"
 
 struct sample {
     enum rsc_guest_insn wanted;

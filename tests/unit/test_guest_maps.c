@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "collect/guest_maps.h"
+#include "collect/drain/guest_maps.h"
 
 #define PROCESS 0x7ffffff0u /* no such pid: nothing can be read of it */
 

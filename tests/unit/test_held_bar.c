@@ -12,8 +12,8 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "base/statistics.h"
-#include "distance/held_bar.h"
+#include "estimate/statistics.h"
+#include "estimate/held_bar.h"
 
 static void reach_of_one_tail_and_of_both(void **state) {
     const double stated[] = {0.5, 0.8, 0.9, 0.99};
@@ -51,7 +51,9 @@ static void bar_holds_the_model(void **state) {
     assert_true(low == 0 && high == 3);
 }
 
-static double normal(struct rsc_rng *rng) { return rsc_normal_quantile((rsc_rng_double(rng) * 0x1p52 + 0.5) * 0x1p-52); }
+static double normal(struct rsc_rng *rng) {
+    return rsc_normal_quantile((rsc_rng_double(rng) * 0x1p52 + 0.5) * 0x1p-52);
+}
 
 /* How often the truth, 0, is held: a model off by `bias` and by chance of deviation `model_sd`, which the sample has too. */
 static double held(struct rsc_rng *rng, double bias, double model_sd, double sample_sd) {

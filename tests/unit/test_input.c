@@ -17,7 +17,7 @@
 #include <zstd.h>
 
 #include "scratch_folder.h"
-#include "trace/input.h"
+#include "trace/formats/input.h"
 
 /* More than any buffer inside, and not too easy to compress. */
 #define TEXT_BYTES 1500000u
@@ -54,9 +54,9 @@ static void compress_gzip(struct bytes *to, const unsigned char *from, size_t co
 }
 
 static void compress_xz(struct bytes *to, const unsigned char *from, size_t count) {
-    assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, from, count, to->data, &to->count,
-                                             sizeof to->data),
-                     LZMA_OK);
+    assert_int_equal(
+        lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, from, count, to->data, &to->count, sizeof to->data),
+        LZMA_OK);
 }
 
 static void compress_zstd(struct bytes *to, const unsigned char *from, size_t count) {

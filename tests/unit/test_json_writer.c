@@ -95,7 +95,9 @@ static void invalid_utf8_is_replaced(void **state) {
         const char *in, *out;
     } CASES[] = {
         {"\x80", BAD},
-        {"a\xff" "b", "a" BAD "b"},
+        {"a\xff"
+         "b",
+         "a" BAD "b"},
         {"\xc0\x80", BAD BAD},                 /* overlong NUL */
         {"\xc1\xbf", BAD BAD},                 /* overlong */
         {"\xe0\x9f\xbf", BAD BAD BAD},         /* overlong */

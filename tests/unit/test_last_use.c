@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "distance/last_use.h"
+#include "distance/time/last_use.h"
 
 #define KEYS 50000u
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "distance/line_filter.h"
+#include "distance/shards/line_filter.h"
 #include "trace/references.h"
 
 #define ACCESSES 1500u
@@ -96,7 +96,8 @@ static void widths_keep_the_same(void **state) {
     (void)state;
     rsc_rng_seed(&rng, 11, 0);
     for (uint32_t trial = 0; trial < 120; trial++) {
-        uint32_t shift = trial % 3 ? 6 : (uint32_t)rsc_rng_below(&rng, 13), count = (uint32_t)rsc_rng_below(&rng, ACCESSES);
+        uint32_t shift = trial % 3 ? 6 : (uint32_t)rsc_rng_below(&rng, 13),
+                 count = (uint32_t)rsc_rng_below(&rng, ACCESSES);
         double rate = rates[trial % 4];
         uint64_t limit = rate < 1 ? (uint64_t)(rate * 0x1p64) - 1 : UINT64_MAX;
         make_accesses(&rng, count, (int)(trial / 4 % 3));

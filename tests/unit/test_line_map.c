@@ -145,7 +145,8 @@ static void memory(void **state) {
     (void)state;
     for (int stride = 1; stride <= 1024; stride *= 2) {
         assert_int_equal(rsc_line_map_init(&map), 0);
-        for (uint64_t i = 0; i < 400000; i++) assert_int_not_equal(rsc_line_map_add(&map, i * (uint64_t)stride, &status), 0);
+        for (uint64_t i = 0; i < 400000; i++)
+            assert_int_not_equal(rsc_line_map_add(&map, i * (uint64_t)stride, &status), 0);
         double bytes = (double)rsc_line_map_bytes(&map) / 400000;
         assert_true(bytes < (stride == 1 ? 6 : 23));
         rsc_line_map_free(&map);
@@ -193,11 +194,8 @@ static void after_every_growth(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),
-        cmocka_unit_test(looked_up_ahead),
-        cmocka_unit_test(after_every_growth),
-        cmocka_unit_test(memory),
-        cmocka_unit_test(limited_address_space),
+        cmocka_unit_test(shapes), cmocka_unit_test(looked_up_ahead),       cmocka_unit_test(after_every_growth),
+        cmocka_unit_test(memory), cmocka_unit_test(limited_address_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

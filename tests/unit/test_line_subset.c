@@ -9,7 +9,7 @@
 
 #include "base/line_hash.h"
 #include "base/rng.h"
-#include "distance/line_subset.h"
+#include "distance/shards/line_subset.h"
 #include "profile/profile_model.h"
 
 #define COUNT 60000u
@@ -39,7 +39,8 @@ static uint64_t thread_references(const void *context, uint32_t number) {
 
 /* As a program that leaves references out would hand it over. */
 static struct rsc_profile *sampled(const char *model, const char *rate, uint64_t seed) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .model = model, .line_bytes = 64, .bins_per_octave = 10};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .model = model, .line_bytes = 64, .bins_per_octave = 10};
     struct rsc_subset_choice choice;
     struct rsc_line_subset *subset;
     struct rsc_profile *profile;
@@ -61,7 +62,8 @@ static struct rsc_profile *sampled(const char *model, const char *rate, uint64_t
     }
     for (uint32_t at = 0; at < kept;) { /* in batches of any size */
         uint32_t some = kept - at < 777 ? kept - at : 777;
-        struct rsc_batch batch = {.count = some, .addr = kept_addr + at, .meta = kept_meta + at, .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {
+            .count = some, .addr = kept_addr + at, .meta = kept_meta + at, .instructions = RSC_UNKNOWN};
         assert_int_equal(rsc_line_subset_push(subset, &batch, skipped + at, &error), 0);
         at += some;
     }
@@ -72,7 +74,8 @@ static struct rsc_profile *sampled(const char *model, const char *rate, uint64_t
 }
 
 static struct rsc_profile *exact(const char *model) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "exact", .model = model, .line_bytes = 64};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = "exact", .model = model, .line_bytes = 64};
     struct rsc_batch batch = {.count = COUNT, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
@@ -139,7 +142,8 @@ static void bars_hold_as_often_as_they_say(void **state) {
         uint32_t held = 0, points = 0;
         for (uint64_t seed = 1; seed <= 40; seed++) {
             struct rsc_profile *part = sampled(models[m], "1/8", seed);
-            for (uint64_t lines = 80; lines < truth->distinct; lines += lines / 8, points++) { /* from 10 kept ones on */
+            for (uint64_t lines = 80; lines < truth->distinct;
+                 lines += lines / 8, points++) { /* from 10 kept ones on */
                 struct rsc_mrc_point bar = rsc_profile_mrc_at(part, lines);
                 double ratio = rsc_profile_mrc_at(truth, lines).miss_ratio;
                 held += bar.low <= ratio + 1e-9 && ratio <= bar.high + 1e-9;

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "loops/affine.h"
-#include "loops/loop_text.h"
+#include "loops/tree/affine.h"
+#include "loops/tree/loop_text.h"
 
 static struct rsc_loop_program *read_text(const char *text) {
     struct rsc_loop_program *program;
@@ -21,9 +21,9 @@ static struct rsc_loop_program *read_text(const char *text) {
 
 static void test_sealed_fields(void **state) {
     (void)state;
-    struct rsc_loop_program *program = read_text(
-        "loops 1 array a 8 [8][16] array p 4 [] nest n { parallel { for i = 0 to 7 share static nowait {"
-        "for j = i to 15 { read a[i][j] read a[0][j] } let q = floor(i / 2) { write p[q - 2] } } } }");
+    struct rsc_loop_program *program =
+        read_text("loops 1 array a 8 [8][16] array p 4 [] nest n { parallel { for i = 0 to 7 share static nowait {"
+                  "for j = i to 15 { read a[i][j] read a[0][j] } let q = floor(i / 2) { write p[q - 2] } } } }");
     const struct rsc_loop_region *region = &program->region[0];
     assert_int_equal(region->reference_count, 3);
     assert_int_equal(region->depth_max, 2);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loops/loop_text.h"
-#include "loops/loops_model.h"
-#include "loops/walk.h"
+#include "loops/tree/loop_text.h"
+#include "loops/model/loops_model.h"
+#include "loops/nest/walk.h"
 
 static const char gemm[] =
     "loops 1\narray a 8 [20][24]\narray b 8 [24][28]\narray c 8 [20][28]\n"
@@ -69,9 +69,10 @@ static void same_references_in_another_order(void **state) {
     static const struct {
         const char *text, *what;
         int proved;
-    } cases[] = {{gemm, "tile=i:8,j:5", 1},        {gemm, "tile=k:7,j:4,i:100", 1}, {gemm, "interchange=j,k", 1},
-                 {gemm, "interchange=i,k", 1},      {gemm, "chunk=3", 1},            {triangle, "tile=i:8,j:8", 0},
-                 {triangle, "tile=j:16", 0},        {triangle, "chunk=5", 1}};
+    } cases[] = {{gemm, "tile=i:8,j:5", 1},    {gemm, "tile=k:7,j:4,i:100", 1},
+                 {gemm, "interchange=j,k", 1}, {gemm, "interchange=i,k", 1},
+                 {gemm, "chunk=3", 1},         {triangle, "tile=i:8,j:8", 0},
+                 {triangle, "tile=j:16", 0},   {triangle, "chunk=5", 1}};
     uint64_t *before = malloc(ROOM * sizeof *before), *after = malloc(ROOM * sizeof *after);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rsc_loop_program *program = read_text(cases[i].text), *changed;
@@ -127,16 +128,18 @@ static void tiles_help(void **state) {
 
 static void nonsense_is_refused(void **state) {
     (void)state;
-    static const char *const refused[] = {"",           "tile=",           "tile=i",        "tile=i:0",       "tile=x:8",     "tile=i:8,i:8",
-                                          "chunk=",     "chunk=0",         "chunk=4x",      "interchange=i",  "interchange=i,i",
-                                          "skew=i,j",   "tile=i:8,",       "tile=i:8;j:8",  "interchange=j,x"};
+    static const char *const refused[] = {"",          "tile=",         "tile=i",          "tile=i:0",
+                                          "tile=x:8",  "tile=i:8,i:8",  "chunk=",          "chunk=0",
+                                          "chunk=4x",  "interchange=i", "interchange=i,i", "skew=i,j",
+                                          "tile=i:8,", "tile=i:8;j:8",  "interchange=j,x"};
     struct rsc_error error;
     const char *note;
     struct rsc_loop_program *changed;
     struct rsc_loop_program *program = read_text(gemm);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         changed = program;
-        if (rsc_loops_what_if(&changed, program, 0, refused[i], &note, &error) != RSC_EINVAL) fail_msg("'%s' was taken", refused[i]);
+        if (rsc_loops_what_if(&changed, program, 0, refused[i], &note, &error) != RSC_EINVAL)
+            fail_msg("'%s' was taken", refused[i]);
         assert_null(changed);
         assert_non_null(strstr(error.message, refused[i]));
     }
@@ -174,8 +177,7 @@ static void names_are_read(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_references_in_another_order), cmocka_unit_test(tiles_help),
-        cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(names_are_read)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_references_in_another_order), cmocka_unit_test(tiles_help),
+                                       cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(names_are_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,8 +267,10 @@ static void parts_are_checked(void **state) {
     expect_refused(kinds, "\"kind\":\"write\"", "\"kind\":7", "kinds[1].kind must be");
     expect_refused(kinds, "\"kinds\":[", "\"kinds\":[1,2,", "more than 3 rows");
     expect_refused(kinds, "\"rd_fine\":[{\"lo\":5,\"hi\":5", "\"rd_fine\":[{\"lo\":3,\"hi\":3", "do not agree");
-    expect_refused(kinds, "\"rd_fine\":[{\"lo\":5,\"hi\":5,\"count\":9", "\"rd_fine\":[{\"lo\":5,\"hi\":5,\"count\":99", "sums to more");
-    expect_refused(kinds, "{\"kind\":\"read\",\"references\":10", "{\"kind\":\"read\",\"references\":30", "more references");
+    expect_refused(kinds, "\"rd_fine\":[{\"lo\":5,\"hi\":5,\"count\":9", "\"rd_fine\":[{\"lo\":5,\"hi\":5,\"count\":99",
+                   "sums to more");
+    expect_refused(kinds, "{\"kind\":\"read\",\"references\":10", "{\"kind\":\"read\",\"references\":30",
+                   "more references");
     expect_refused(lines, "\"lines_at\":4096", "\"lines_at\":0", "lines_at must be");
     expect_refused(lines, "\"lines_asked\":3", "\"lines_asked\":2", "more rows than");
     expect_refused(lines, "\"misses\":9", "\"misses\":6", "must descend");

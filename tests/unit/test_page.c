@@ -80,7 +80,8 @@ static void a_name_stays_a_name(void **state) {
 
 static void every_profile_makes_a_page(void **state) {
     (void)state;
-    struct rsc_profile *profiles[] = {sample_zero(), sample_cyclic(1000, 7), sample_spread(5000), sample_rich(), sample_requests(500, 9)};
+    struct rsc_profile *profiles[] = {sample_zero(), sample_cyclic(1000, 7), sample_spread(5000), sample_rich(),
+                                      sample_requests(500, 9)};
     static const struct rsc_machine machine = {.levels = {{"L1d", 1, 32768}, {"L2", 2, 1 << 20}}, .level_count = 2};
     struct rsc_report_style style = {.machine = &machine, .at_bytes = 4096};
     for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
@@ -118,7 +119,8 @@ static void source_is_embedded_when_asked_for(void **state) {
     make_page(profile, &style, &page);
     json_t *data = data_of(page);
     assert_int_equal(json_object_size(json_object_get(data, "sources")), 1);
-    assert_string_equal(json_string_value(json_object_get(json_object_get(data, "sources"), path)), "int a; // <b>\nint b;\n");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(data, "sources"), path)),
+                        "int a; // <b>\nint b;\n");
     json_decref(data);
     free(page);
     extras.embed_source = 0;
@@ -138,7 +140,8 @@ static int read_text(const char *text, char **document) {
     return status;
 }
 
-#define SIM "{\"schema\":\"reusescope-sim/1\",\"references\":9,\"levels\":[{\"name\":\"l1<\",\"config\":\"\",\"accesses\":9,"
+#define SIM \
+    "{\"schema\":\"reusescope-sim/1\",\"references\":9,\"levels\":[{\"name\":\"l1<\",\"config\":\"\",\"accesses\":9,"
 
 static void documents_are_read_whole_or_refused(void **state) {
     (void)state;
@@ -166,8 +169,10 @@ static void documents_are_read_whole_or_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_could_end_the_element_is_escaped), cmocka_unit_test(a_name_stays_a_name),
-        cmocka_unit_test(every_profile_makes_a_page),            cmocka_unit_test(source_is_embedded_when_asked_for),
+        cmocka_unit_test(what_could_end_the_element_is_escaped),
+        cmocka_unit_test(a_name_stays_a_name),
+        cmocka_unit_test(every_profile_makes_a_page),
+        cmocka_unit_test(source_is_embedded_when_asked_for),
         cmocka_unit_test(documents_are_read_whole_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "base/pages.h"
 
 #define PAGE 4096u
-#define WORDS(pages) ((pages)*PAGE / sizeof(uint64_t))
+#define WORDS(pages) ((pages) * PAGE / sizeof(uint64_t))
 
 /* Grows a block page by page beside another that is in its way now and then. Returns the number of wrong words. */
 static void *grow_beside(void *argument) {

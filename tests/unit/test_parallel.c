@@ -12,7 +12,7 @@
 #include <reusescope/reusescope.h>
 
 #include "distance/engine_kind.h"
-#include "distance/engine_parallel.h"
+#include "distance/parallel/engine_parallel.h"
 #include "profile/profile_model.h"
 #include "unit/address_limit.h"
 
@@ -32,10 +32,12 @@ static struct rsc_batch distinct_lines(uint64_t first) {
 static void destroyed_at_any_moment(void **state) {
     (void)state;
     for (uint32_t turn = 0; turn < 36; turn++) {
-        static const struct rsc_engine_kind *const ways[] = {&rsc_parallel_chunks, &rsc_parallel_rounds, &rsc_parallel_stages};
+        static const struct rsc_engine_kind *const ways[] = {&rsc_parallel_chunks, &rsc_parallel_rounds,
+                                                             &rsc_parallel_stages};
         const struct rsc_engine_kind *way = ways[turn % 3];
         uint32_t pushes = turn / 3;
-        struct rsc_engine_options options = {.struct_bytes = sizeof options, .line_bytes = 64, .workers = 1 + pushes % 4};
+        struct rsc_engine_options options = {
+            .struct_bytes = sizeof options, .line_bytes = 64, .workers = 1 + pushes % 4};
         void *engine;
         assert_int_equal(way->create(&engine, &options, NULL, NULL), 0);
         if (way == &rsc_parallel_chunks) rsc_chunks_set_length(engine, 20 + 700 * (pushes % 3));
@@ -51,7 +53,8 @@ static void destroyed_at_any_moment(void **state) {
 }
 
 static void by_its_name(void **state) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = "parallel", .workers = 3, .phases = 2};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = "parallel", .workers = 3, .phases = 2};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;

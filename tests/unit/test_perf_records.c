@@ -8,7 +8,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "runtime/perf_records.h"
+#include "runtime/watch/perf_records.h"
 
 #define LOADS 71u
 #define STORES 72u
@@ -41,7 +41,8 @@ static void put_fixed(struct writer *writer, uint64_t id, uint64_t ip, uint64_t 
     put(writer, address);
 }
 
-static void put_group(struct writer *writer, uint64_t enabled, uint64_t running, uint64_t aux, uint64_t loads, uint64_t stores) {
+static void put_group(struct writer *writer, uint64_t enabled, uint64_t running, uint64_t aux, uint64_t loads,
+                      uint64_t stores) {
     put(writer, 3);
     put(writer, enabled);
     put(writer, running);
@@ -95,7 +96,8 @@ static uint32_t ibs_sample(struct writer *writer, uint64_t data3, uint32_t regis
     put_fixed(writer, LOADS, 0x402000, 0);
     put(writer, 1), put(writer, 500), put(writer, 500), put(writer, 777), put(writer, LOADS);
     put(writer, (4 + 8 * registers) | 0x81ffull << 32); /* bytes, capabilities */
-    for (uint32_t i = 0; i < registers; i++) put(writer, i == 4 ? data3 : i == 5 ? 0x55550000aaa8 : i == 1 ? 0x402000 : 0x1111);
+    for (uint32_t i = 0; i < registers; i++)
+        put(writer, i == 4 ? data3 : i == 5 ? 0x55550000aaa8 : i == 1 ? 0x402000 : 0x1111);
     return end(writer);
 }
 
@@ -174,7 +176,7 @@ static void test_read(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_intel), cmocka_unit_test(test_ibs), cmocka_unit_test(test_ring),
-                                       cmocka_unit_test(test_read)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_intel), cmocka_unit_test(test_ibs),
+                                       cmocka_unit_test(test_ring), cmocka_unit_test(test_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "distance/accumulate.h"
-#include "distance/exact_state.h"
+#include "distance/count/accumulate.h"
+#include "distance/exact/exact_state.h"
 #include "multicore/core_groups.h"
 #include "multicore/private_stacks.h"
 
@@ -55,10 +55,10 @@ static void follow(const struct use *uses, size_t count) {
         if (rd != uses[i].rd) fail_msg("reference %zu (%c): %u, not %u", i, uses[i].line, rd, uses[i].rd);
     }
 }
-#define FOLLOW(...) \
-    do { \
+#define FOLLOW(...)                                     \
+    do {                                                \
         static const struct use uses[] = {__VA_ARGS__}; \
-        follow(uses, sizeof uses / sizeof *uses); \
+        follow(uses, sizeof uses / sizeof *uses);       \
     } while (0)
 
 /* Figure 1: three blocks, the fifth reference a write of thread 2; B comes back at 1, A is lost. */

@@ -21,10 +21,16 @@ static struct rsc_profile *make(void) {
     rsc_histogram_add(&profile->rd, 0, 4);
     rsc_histogram_add(&profile->ri, 1, 4);
     assert_int_equal(rsc_profile_set_sharing(profile, 2), 0);
-    profile->sharing[0] = (struct rsc_sharing_row){.by_pid = 5, .by_tid = 1, .from_pid = 5, .from_tid = 2, .taken = 3,
-                                                   .false_taken = 2, .misses = 3, .false_misses = 2};
-    profile->sharing[1] = (struct rsc_sharing_row){.by_tid = 2, .from_tid = 1, .taken = 2, .misses = 1, .false_misses = 1,
-                                                   .false_taken = 1, .error = 7};
+    profile->sharing[0] = (struct rsc_sharing_row){.by_pid = 5,
+                                                   .by_tid = 1,
+                                                   .from_pid = 5,
+                                                   .from_tid = 2,
+                                                   .taken = 3,
+                                                   .false_taken = 2,
+                                                   .misses = 3,
+                                                   .false_misses = 2};
+    profile->sharing[1] = (struct rsc_sharing_row){
+        .by_tid = 2, .from_tid = 1, .taken = 2, .misses = 1, .false_misses = 1, .false_taken = 1, .error = 7};
     assert_int_equal(rsc_profile_set_false_sharing(profile, 1), 0);
     struct rsc_false_sharing_row *row = &profile->false_sharing[0];
     row->address = 0x4040;

@@ -150,12 +150,8 @@ static void limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_ones),
-        cmocka_unit_test(across_groups_and_levels),
-        cmocka_unit_test(jumps),
-        cmocka_unit_test(ranges),
-        cmocka_unit_test(words_taken_over),
-        cmocka_unit_test(limits),
+        cmocka_unit_test(small_ones), cmocka_unit_test(across_groups_and_levels), cmocka_unit_test(jumps),
+        cmocka_unit_test(ranges),     cmocka_unit_test(words_taken_over),         cmocka_unit_test(limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

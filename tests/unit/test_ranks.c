@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "distance/ranks_exchange.h"
-#include "distance/ranks_sums.h"
+#include "distance/ranks/ranks_exchange.h"
+#include "distance/ranks/ranks_sums.h"
 
 /* Rank 0 of two; the other sends the messages that lie ready, and then empty ones. */
 struct scripted {
@@ -33,13 +33,15 @@ static int scripted_wait(struct rsc_ranks *ranks, uint32_t tickets, size_t *byte
     struct scripted *scripted = (struct scripted *)ranks;
     (void)error;
     *bytes = scripted->next < 4 ? scripted->bytes[scripted->next] : 0;
-    if (*bytes) memcpy(scripted->to, scripted->messages[scripted->next], *bytes < scripted->room ? *bytes : scripted->room);
+    if (*bytes)
+        memcpy(scripted->to, scripted->messages[scripted->next], *bytes < scripted->room ? *bytes : scripted->room);
     scripted->next++;
     return __builtin_ctz(tickets);
 }
 
 static struct scripted script(void) {
-    return (struct scripted){.ranks = {.rank = 0, .size = 2, .start_receive = scripted_receive, .wait_any = scripted_wait}};
+    return (struct scripted){
+        .ranks = {.rank = 0, .size = 2, .start_receive = scripted_receive, .wait_any = scripted_wait}};
 }
 
 static void lengths_that_are_wrong(void **state) {
@@ -115,8 +117,12 @@ static void touches_one_by_one(void **state) {
         other.messages[0] = other.messages[1] = touches;
         other.bytes[0] = sizeof touches;
         other.bytes[1] = odd ? 25 : 0;
-        struct rsc_exchange exchange = {.ranks = &other.ranks, .exact = &exact, .references = 3, .queue = &queue,
-                                        .settle = settle, .user = settled};
+        struct rsc_exchange exchange = {.ranks = &other.ranks,
+                                        .exact = &exact,
+                                        .references = 3,
+                                        .queue = &queue,
+                                        .settle = settle,
+                                        .user = settled};
         assert_int_equal(rsc_exchange_run(&exchange, &error), odd ? RSC_EFORMAT : 0);
         assert_int_equal(settled[0], 1);
         assert_int_equal(settled[1], 1);
@@ -129,8 +135,8 @@ static void touches_one_by_one(void **state) {
 /* One thread, counted as number 0, is number 2 of all; then several change places. */
 static void threads_change_numbers(void **state) {
     struct rsc_accumulator sum;
-    const uint64_t addr[4] = {0}, meta[4] = {rsc_meta(8, RSC_READ, 0), rsc_meta(8, RSC_READ, 0), rsc_meta(8, RSC_READ, 0),
-                                             rsc_meta(8, RSC_READ, 0)};
+    const uint64_t addr[4] = {0}, meta[4] = {rsc_meta(8, RSC_READ, 0), rsc_meta(8, RSC_READ, 0),
+                                             rsc_meta(8, RSC_READ, 0), rsc_meta(8, RSC_READ, 0)};
     const struct rsc_batch batch = {.count = 4, .addr = addr, .meta = meta};
     const uint32_t from[4] = {0, 1, 2, 3}, rd[4] = {UINT32_MAX, 0, 0, 9}, to_two[1] = {2}, round[3] = {1, 2, 0};
     const uint64_t ri[4] = {0, 1, 1, 10};

@@ -12,8 +12,8 @@
 
 #include <inttypes.h>
 #include "scratch_folder.h"
-#include "trace/readers.h"
-#include "trace/writer_text.h"
+#include "trace/formats/readers.h"
+#include "trace/formats/writer_text.h"
 
 #define KEPT_MAX 200000u
 
@@ -306,7 +306,8 @@ static void csv_takes_other_separators(void **state) {
     read_text(rsc_csv_open, "size\taddr\tkind\n\t1\tI\n");
     assert_int_equal(kept.status, 0);
     assert_access(0, 1, 1, RSC_FETCH);
-    read_text(rsc_csv_open, "\xef\xbb\xbf" "addr\n12\n");
+    read_text(rsc_csv_open, "\xef\xbb\xbf"
+                            "addr\n12\n");
     assert_access(0, 12, 1, RSC_READ);
     read_text(rsc_csv_open, "addr,size");
     assert_int_equal(kept.status, 0);
@@ -460,8 +461,12 @@ static struct rsc_batch make_batch(void) {
     }
     made_addr[0] = 0;
     made_addr[1] = UINT64_MAX;
-    return (struct rsc_batch){.count = 50000, .addr = made_addr, .meta = made_meta, .pc = made_pc,
-                              .threads = made_threads, .thread_count = 3};
+    return (struct rsc_batch){.count = 50000,
+                              .addr = made_addr,
+                              .meta = made_meta,
+                              .pc = made_pc,
+                              .threads = made_threads,
+                              .thread_count = 3};
 }
 
 /* Writes a batch in two halves and reads it back. Returns the bytes written. */

@@ -336,7 +336,14 @@ static void paths_lose_their_beginning(void **state) {
 static void foreign_text_cannot_drive_the_terminal(void **state) {
     (void)state;
     struct rsc_profile *profile = sample_cyclic(3, 2);
-    char *command[] = {"a\033[31mred", "b\nc", "\xff\xfe", "\xe2\x80\xae" "abc", "\xc2\x9b" "1m", NULL};
+    char *command[] = {"a\033[31mred",
+                       "b\nc",
+                       "\xff\xfe",
+                       "\xe2\x80\xae"
+                       "abc",
+                       "\xc2\x9b"
+                       "1m",
+                       NULL};
     rsc_profile_set_command(profile, command);
     rsc_profile_set_text(&profile->made.by, "\033]0;x\007");
     char *text = render(profile, (struct rsc_report_style){.unicode = 1});

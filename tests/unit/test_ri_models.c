@@ -15,7 +15,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "base/statistics.h"
+#include "estimate/statistics.h"
 #include "profile/ri_models.h"
 
 #define assert_close(a, b, by) assert_true(fabs((a) - (b)) <= (by))
@@ -80,7 +80,8 @@ static void forget(struct trace *trace) {
 
 static struct rsc_ri_model model_of(const struct trace *trace, enum rsc_ri_model_kind kind) {
     struct rsc_ri_model model;
-    struct rsc_ri_counts counts = {&trace->ri_sum, trace->distinct, trace->distinct, &trace->first_sum, &trace->last_sum, 0};
+    struct rsc_ri_counts counts = {&trace->ri_sum,    trace->distinct,  trace->distinct,
+                                   &trace->first_sum, &trace->last_sum, 0};
     assert_int_equal(rsc_ri_model_init(&model, kind, &counts), 0);
     return model;
 }
@@ -357,14 +358,10 @@ static void parts_and_defaults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_references),
-        cmocka_unit_test(rounding_differs),
-        cmocka_unit_test(shen_by_hand),
-        cmocka_unit_test(hardly_anything),
-        cmocka_unit_test(formulas_without_bins),
-        cmocka_unit_test(a_cycle_is_a_step),
-        cmocka_unit_test(independent_draws),
-        cmocka_unit_test(parts_and_defaults),
+        cmocka_unit_test(four_references),       cmocka_unit_test(rounding_differs),
+        cmocka_unit_test(shen_by_hand),          cmocka_unit_test(hardly_anything),
+        cmocka_unit_test(formulas_without_bins), cmocka_unit_test(a_cycle_is_a_step),
+        cmocka_unit_test(independent_draws),     cmocka_unit_test(parts_and_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,13 +17,14 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "collect/drain.h"
-#include "runtime/ring.h"
+#include "collect/drain/drain.h"
+#include "runtime/ring/ring.h"
 
 #define BLOCK_RECORDS ((RSC_BLOCK_WORDS - RSC_BLOCK_SPARE) / 2) /* as rsc_ring_put() fills a block */
 
 static struct rsc_ring *new_ring(void) {
-    struct rsc_ring *ring = mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct rsc_ring *ring =
+        mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(ring != MAP_FAILED);
     ring->magic = RSC_RING_MAGIC;
     ring->parent_pid = (uint32_t)getpid();
@@ -259,7 +260,8 @@ static void anything_may_be_in_there(void **state) {
         for (uint32_t b = 0; b < RSC_RING_BLOCKS; b++) {
             for (uint32_t i = 0; i < RSC_BLOCK_WORDS; i++) {
                 uint64_t word = rsc_rng_u64(&rng);
-                if (seed % 2 && i % 4 == 0) word = RSC_START | (word & 0x7ff000001ffull) | (word >> 8 & RSC_START_INLINE);
+                if (seed % 2 && i % 4 == 0)
+                    word = RSC_START | (word & 0x7ff000001ffull) | (word >> 8 & RSC_START_INLINE);
                 slot->blocks[b].words[i] = word;
             }
             slot->blocks[b].count = seed % 3 ? RSC_BLOCK_WORDS : (uint32_t)rsc_rng_u64(&rng);
@@ -432,7 +434,8 @@ static void merged_by_time(void **state) {
 static void put_kept(struct rsc_ring_writer *writer, int far_first) {
     struct rsc_block *block = &writer->slot->blocks[0];
     for (uint64_t i = 0; i < 1000; i++)
-        rsc_ring_put(writer, 64 * i | (uint64_t)((i < 500) == far_first ? 999 : 0) << 48, rsc_record_word(RSC_RECORD_KEPT_READ, 8, 1));
+        rsc_ring_put(writer, 64 * i | (uint64_t)((i < 500) == far_first ? 999 : 0) << 48,
+                     rsc_record_word(RSC_RECORD_KEPT_READ, 8, 1));
     rsc_ring_publish(writer);
     block->start_ns = 1000000;
     block->end_ns = 2000000;

@@ -18,7 +18,7 @@
 
 #include "base/portable_math.h"
 #include "base/rng.h"
-#include "base/statistics.h"
+#include "estimate/statistics.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
@@ -77,9 +77,16 @@ static void portable_log1p_is_accurate(void **state) {
 /* Outputs published with xoshiro256++ (state 1, 2, 3, 4) and splitmix64 (seed 1234567). */
 static void matches_the_published_generators(void **state) {
     (void)state;
-    static const uint64_t XOSHIRO[] = {41943041u, 58720359u, 3588806011781223u, 3591011842654386u,
-                                       9228616714210784205u, 9973669472204895162u, 14011001112246962877u,
-                                       12406186145184390807u, 15849039046786891736u, 10450023813501588000u};
+    static const uint64_t XOSHIRO[] = {41943041u,
+                                       58720359u,
+                                       3588806011781223u,
+                                       3591011842654386u,
+                                       9228616714210784205u,
+                                       9973669472204895162u,
+                                       14011001112246962877u,
+                                       12406186145184390807u,
+                                       15849039046786891736u,
+                                       10450023813501588000u};
     static const uint64_t SPLITMIX[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
                                         4593380528125082431u};
     struct rsc_rng rng = {{1, 2, 3, 4}};

@@ -140,25 +140,32 @@ static void loops_come_back_and_are_checked(void **state) {
     assert_true(loaded->pairs[1].sources[RSC_SOURCE_L2] == 0.25 && loaded->pairs[1].sources[RSC_SOURCE_MEMORY] == 0.75);
     assert_true(loaded->pairs[0].sources[RSC_SOURCE_L2] == 0);
     expect_in(text, "\n \"loops\":[\n  {\"id\":0,\"parent\":null,\"depth\":1,\"pc\":\"0x10a0\",\"function\":\"main\",");
-    expect_in(text, "\"ancestor\":{\"context\":0,\"loop\":0},\"object\":\"grid (wave.c:3)\",\"object_kind\":\"global\",\"latency\":120.5,\"latency_samples\":40,"
-                    "\"sources\":{\"l2\":0.25,\"memory\":0.75}}");
+    expect_in(
+        text,
+        "\"ancestor\":{\"context\":0,\"loop\":0},\"object\":\"grid (wave.c:3)\",\"object_kind\":\"global\",\"latency\":120.5,\"latency_samples\":40,"
+        "\"sources\":{\"l2\":0.25,\"memory\":0.75}}");
     expect_in(text, "\"stride\":{\"bytes\":4096,\"same\":990,\"seen\":1000,\"access\":8}}");
     free(text);
     free(again);
     rsc_profile_free(loaded);
     rsc_profile_free(profile);
     expect_loads_of(sample_loops(), "\"loops\":[", "\"id\":1", "\"id\":2", RSC_EFORMAT, "loops[1].id must be 1");
-    expect_loads_of(sample_loops(), "\"loops\":[", "\"parent\":0", "\"parent\":1", RSC_EFORMAT, "loops[1].parent must be");
-    expect_loads_of(sample_loops(), "\"loops\":[", "\"parent\":null", "\"parent\":0", RSC_EFORMAT, "loops[0].parent must be null");
+    expect_loads_of(sample_loops(), "\"loops\":[", "\"parent\":0", "\"parent\":1", RSC_EFORMAT,
+                    "loops[1].parent must be");
+    expect_loads_of(sample_loops(), "\"loops\":[", "\"parent\":null", "\"parent\":0", RSC_EFORMAT,
+                    "loops[0].parent must be null");
     expect_loads_of(sample_loops(), "\"loops\":[", "\"depth\":2", "\"depth\":3", RSC_EFORMAT, "loops[1].depth must be");
     expect_loads_of(sample_loops(), "\"loops\":[", "\"depth\":1", "\"depth\":0", RSC_EFORMAT, "loops[0].depth must be");
     expect_loads_of(sample_loops(), "\"code\":[", "\"loop\":6", "\"loop\":7", RSC_EFORMAT, "code[0].loop must be");
     expect_loads_of(sample_loops(), "\"code\":[", "\"loop\":6", "\"loop\":-1", RSC_EFORMAT, "code[0].loop must be");
     expect_loads_of(sample_loops(), "\"code\":[", "\"loop\":6", "\"loop\":null", 0, "");
     expect_loads_of(sample_loops(), "\"code\":[", "\"same\":990", "\"same\":1001", RSC_EFORMAT, "code[0].same must be");
-    expect_loads_of(sample_loops(), "\"pairs\":[", "\"object_kind\":\"heap\"", "\"object_kind\":\"hoop\"", RSC_EFORMAT, "pairs[0].object_kind must be");
-    expect_loads_of(sample_loops(), "\"code\":[", "\"stride\":{", "\"stride\":7,\"x\":{", RSC_EFORMAT, "code[0].stride is no object");
-    expect_loads_of(sample_loops(), "\"pairs\":[", "\"ancestor\":{", "\"ancestor\":7,\"x\":{", 0, ""); /* follows from the rest */
+    expect_loads_of(sample_loops(), "\"pairs\":[", "\"object_kind\":\"heap\"", "\"object_kind\":\"hoop\"", RSC_EFORMAT,
+                    "pairs[0].object_kind must be");
+    expect_loads_of(sample_loops(), "\"code\":[", "\"stride\":{", "\"stride\":7,\"x\":{", RSC_EFORMAT,
+                    "code[0].stride is no object");
+    expect_loads_of(sample_loops(), "\"pairs\":[", "\"ancestor\":{", "\"ancestor\":7,\"x\":{", 0,
+                    ""); /* follows from the rest */
     expect_loads_of(sample_loops(), "\"loops\":[", "\"loops\":[", "\"other\":[", RSC_EFORMAT, "loop must be null");
 }
 
@@ -187,8 +194,9 @@ static void merged_loops_are_one(void **state) {
 
 static void places_are_checked(void **state) {
     (void)state;
-    static const char *const bad[] = {"\"\"",      "\"1139\"",  "\"0x\"",   "\"0X12\"", "\"0xABC\"", "\"0x12 \"", "12",
-                                      "\"-0x12\"", "\"0x1g\"",  "null",     "\"0x0x1\"", "\"0x11112222333344445\""};
+    static const char *const bad[] = {"\"\"",      "\"1139\"",  "\"0x\"",    "\"0X12\"",
+                                      "\"0xABC\"", "\"0x12 \"", "12",        "\"-0x12\"",
+                                      "\"0x1g\"",  "null",      "\"0x0x1\"", "\"0x11112222333344445\""};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         expect_loads("\"code\":[", "\"0x1210\"", bad[i], RSC_EFORMAT, "code[0].pc must be");
         expect_loads("\"pairs\":[", "\"0x1300\"", bad[i], RSC_EFORMAT, "pairs[0].reuse.pc must be");
@@ -335,7 +343,9 @@ static void modules_come_back_the_same(void **state) {
     char *text = sample_json(profile, NULL);
     expect_in(text, "\n \"modules\":[\n  {\"path\":\"/usr/bin/wave\",\"build_id\":\"a7a7a7\"},\n"
                     "  {\"path\":\"/lib/libc.so.6\",\"build_id\":null}\n ]");
-    expect_in(text, "\"function\":\"memcpy\",\"file\":null,\"line\":null,\"module\":\"/lib/libc.so.6\",\"offset\":\"0x99000\",");
+    expect_in(
+        text,
+        "\"function\":\"memcpy\",\"file\":null,\"line\":null,\"module\":\"/lib/libc.so.6\",\"offset\":\"0x99000\",");
     assert_null(strstr(text, "\"offset\":\"0x1210\""));
     struct rsc_profile *loaded = load_back(text);
     char *again = sample_json(loaded, NULL);
@@ -364,8 +374,9 @@ static void expect_module(const char *id, const char *says) {
 
 static void build_ids_are_checked(void **state) {
     (void)state;
-    static const char *const bad[] = {"\"\"", "\"a\"", "\"a7a\"", "\"A7\"", "\"a7 \"", "7", "{}",
-                                      "\"0123456789012345678901234567890123456789012345678901234567890123ff\""};
+    static const char *const bad[] = {
+        "\"\"",    "\"a\"", "\"a7a\"", "\"A7\"",
+        "\"a7 \"", "7",     "{}",      "\"0123456789012345678901234567890123456789012345678901234567890123ff\""};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_module(bad[i], "modules[0].build_id must be");
     expect_module("\"0123456789012345678901234567890123456789012345678901234567890123\"", NULL);
     expect_module("null", NULL);
@@ -378,7 +389,8 @@ static void modules_are_taken_from_mappings(void **state) {
     assert_non_null(profile->mappings);
     static const char *const paths[] = {"/usr/bin/wave", "/usr/bin/wave", "/lib/libc.so.6", "/tmp/data"};
     for (; profile->mapping_count < 4; profile->mapping_count++)
-        assert_int_equal(rsc_profile_set_text(&profile->mappings[profile->mapping_count].path, paths[profile->mapping_count]), 0);
+        assert_int_equal(
+            rsc_profile_set_text(&profile->mappings[profile->mapping_count].path, paths[profile->mapping_count]), 0);
     profile->mappings[0].build_id_bytes = profile->mappings[1].build_id_bytes = 2;
     assert_int_equal(rsc_profile_take_modules(profile), 0);
     assert_int_equal(profile->module_count, 2); /* the file of data has no build id, and no code is in it */

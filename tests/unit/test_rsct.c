@@ -18,7 +18,7 @@
 #include "base/cpu.h"
 #include "base/rng.h"
 #include "scratch_folder.h"
-#include "trace/rsct_format.h"
+#include "trace/native/rsct_format.h"
 #include "trace/source.h"
 #include "whole_trace.h"
 
@@ -597,7 +597,9 @@ static void stretches_by_every_width(void **state) {
                 for (uint32_t i = 0; i < stretch; i++) {
                     random = random * 6364136223846793005u + 1442695040888963407u;
                     uint64_t addr = random >> (random >> 33 & 7) * 8 >> (random >> 37 & 7);
-                    whole_add(&trace, addr, rsc_meta(1u << (random >> 41 & 7), (enum rsc_kind)((random >> 45) % kinds), stretch & 1), 0);
+                    whole_add(&trace, addr,
+                              rsc_meta(1u << (random >> 41 & 7), (enum rsc_kind)((random >> 45) % kinds), stretch & 1),
+                              0);
                 }
             }
             write_plain(&trace, scratch_path("trace.rsct"), 700);

@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #include "scratch_folder.h"
-#include "trace/rsct_format.h"
+#include "trace/native/rsct_format.h"
 #include "whole_trace.h"
 
 /* A trace file in memory, and where its parts are. */
@@ -46,7 +46,8 @@ static struct image load_image(const char *path) {
     assert_true(frames < 64);
     image.frames = (uint32_t)frames;
     for (uint32_t i = 0; i < image.frames; i++)
-        image.frame[i] = u64_at(image.bytes + image.index_offset + RSCT_INDEX_FIXED + i * sizeof(struct rsct_index_row));
+        image.frame[i] =
+            u64_at(image.bytes + image.index_offset + RSCT_INDEX_FIXED + i * sizeof(struct rsct_index_row));
     image.frame[image.frames] = image.index_offset;
     image.header_bytes = image.frames ? image.frame[0] : image.index_offset;
     return image;
@@ -198,9 +199,10 @@ static void messages_say_where(void **state) {
     char wanted[200];
     image.bytes[image.frame[2] + RSCT_FRAME_HEADER_BYTES + 3] ^= 1;
     read_image(&got, image.bytes, image.count, 0);
-    snprintf(wanted, sizeof wanted,
-             "damaged.rsct: frame 3 at byte %zu: checksum mismatch (the first 2 frames are intact; --salvage reads them)",
-             image.frame[2]);
+    snprintf(
+        wanted, sizeof wanted,
+        "damaged.rsct: frame 3 at byte %zu: checksum mismatch (the first 2 frames are intact; --salvage reads them)",
+        image.frame[2]);
     assert_non_null(strstr(got.error.message, wanted));
     assert_int_equal(got.error.offset, image.frame[2]);
     assert_int_equal(got.count, 2 * FRAME); /* what came before is handed on */
@@ -346,7 +348,9 @@ static void garbage_between_frames_costs_nothing_else(void **state) {
             uint8_t *copy = malloc(image.count + bytes);
             memcpy(copy, image.bytes, at);
             for (size_t b = 0; b < bytes; b++) /* nothing, noise, and what looks like frames and an index */
-                copy[at + b] = kind == 0 ? 0 : kind == 3 ? (uint8_t)(b * b) : (uint8_t) "RSCFRSCI"[kind == 1 ? b % 4 : b % 8 ^ 4];
+                copy[at + b] = kind == 0   ? 0
+                               : kind == 3 ? (uint8_t)(b * b)
+                                           : (uint8_t)"RSCFRSCI"[kind == 1 ? b % 4 : b % 8 ^ 4];
             memcpy(copy + at + bytes, image.bytes + at, image.count - at);
             /* offsets in the index no longer fit: where the garbage is last, the index is lost with it */
             uint64_t lost = i < image.frames ? bytes : bytes + image.count - image.index_offset;
@@ -457,7 +461,8 @@ static void empty_frames_and_bare_marks_end(void **state) {
     struct image image = small_image(&trace);
     const size_t bytes = 4 << 20;
     uint8_t *hostile = calloc(1, bytes);
-    struct rsct_frame_header header = {.magic = RSCT_FRAME_MAGIC, .first = FRAME, .payload_checksum = XXH3_64bits("", 0)};
+    struct rsct_frame_header header = {
+        .magic = RSCT_FRAME_MAGIC, .first = FRAME, .payload_checksum = XXH3_64bits("", 0)};
     header.header_checksum = XXH3_64bits(&header, offsetof(struct rsct_frame_header, header_checksum));
     memcpy(hostile, image.bytes, image.frame[1]);
     for (size_t at = image.frame[1]; at + sizeof header < bytes; at += sizeof header)

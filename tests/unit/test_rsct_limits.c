@@ -43,7 +43,8 @@ static uint32_t files_in_folder(void) {
     uint32_t files = 0;
     DIR *folder = opendir(scratch_folder);
     assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder));) files += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+    for (struct dirent *entry; (entry = readdir(folder));)
+        files += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
     closedir(folder);
     return files;
 }

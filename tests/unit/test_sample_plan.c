@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "multicore/sample_plan.h"
+#include "estimate/sample_plan.h"
 #include "multicore/sampled_options.h"
 #include "multicore/sampled_sum.h"
 
@@ -32,7 +32,8 @@ static void the_papers_numbers(void **state) {
 
 static void few_and_many(void **state) {
     (void)state;
-    struct rsc_error_bound loose = {RSC_ERROR_BUCKET, 0.999, 1, 0, 0}, tight = {RSC_ERROR_AGGREGATE, 1e-12, 99.999, 0, 1u << 20};
+    struct rsc_error_bound loose = {RSC_ERROR_BUCKET, 0.999, 1, 0, 0},
+                           tight = {RSC_ERROR_AGGREGATE, 1e-12, 99.999, 0, 1u << 20};
     assert_int_equal(rsc_plan_samples(&loose), 1);
     assert_true(rsc_plan_samples(&tight) > 1ull << 60);
 }
@@ -59,10 +60,12 @@ static void parameters(void **state) {
     assert_int_equal(rsc_sampled_options_parse(&options, NULL, &error), 0);
     assert_true(options.period == 0 && options.line_rate == 0);
     assert_int_equal(options.bound.kind, RSC_ERROR_BUCKET);
-    assert_int_equal(rsc_sampled_options_parse(&options,
-                                               "period=1M,ordering=skew:64,exact=4K,active=32,prune=0.999,prune-after=7,locks=yes,"
-                                               "error-kind=relative:0.001",
-                                               &error), 0);
+    assert_int_equal(
+        rsc_sampled_options_parse(&options,
+                                  "period=1M,ordering=skew:64,exact=4K,active=32,prune=0.999,prune-after=7,locks=yes,"
+                                  "error-kind=relative:0.001",
+                                  &error),
+        0);
     assert_true(options.period == 1 << 20);
     assert_int_equal(options.sampler.order, RSC_ORDER_PARALLEL);
     assert_int_equal(options.sampler.skew, 64);
@@ -74,9 +77,24 @@ static void parameters(void **state) {
     assert_true(options.bound.kind == RSC_ERROR_RELATIVE && options.bound.share == 0.001);
     assert_int_equal(rsc_sampled_options_parse(&options, "lines=1/64,prune=off,error-kind=aggregate:50", &error), 0);
     assert_true(options.line_rate == 1 / 64.0 && options.sampler.prune_quantile == 1 && options.bound.bins == 50);
-    static const char *const bad[] = {"period", "period=", "period=0", "lines=0", "lines=2", "lines=1/0", "ordering=skew:0",
-                                      "ordering=", "exact=1", "active=0", "prune=2", "prune-after=0", "locks=maybe",
-                                      "error-kind=aggregate:0", "error-kind=relative:1", "perio=1", "=", "period=1,,lines=1/2,x"};
+    static const char *const bad[] = {"period",
+                                      "period=",
+                                      "period=0",
+                                      "lines=0",
+                                      "lines=2",
+                                      "lines=1/0",
+                                      "ordering=skew:0",
+                                      "ordering=",
+                                      "exact=1",
+                                      "active=0",
+                                      "prune=2",
+                                      "prune-after=0",
+                                      "locks=maybe",
+                                      "error-kind=aggregate:0",
+                                      "error-kind=relative:1",
+                                      "perio=1",
+                                      "=",
+                                      "period=1,,lines=1/2,x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         memset(&error, 0, sizeof error);
         assert_true(rsc_sampled_options_parse(&options, bad[i], &error) < 0);
@@ -90,7 +108,8 @@ static void what_samples_are_worth(void **state) {
     struct rsc_sampled_sum sum;
     assert_int_equal(rsc_sampled_sum_init(&sum, 90, 0, 0), 0);
     assert_true(rsc_sampled_sum_size(&sum) == 0);
-    struct rsc_sample_record record = {.model = RSC_MODEL_SHARED, .outcome = RSC_SAMPLE_REUSED, .interval = 1, .weight = 1};
+    struct rsc_sample_record record = {
+        .model = RSC_MODEL_SHARED, .outcome = RSC_SAMPLE_REUSED, .interval = 1, .weight = 1};
     for (int i = 0; i < 10; i++) rsc_sampled_sum_take(&sum, &record);
     assert_true(isinf(rsc_sampled_sum_size(&sum))); /* every reference */
     record.weight = 100;
@@ -110,8 +129,9 @@ static void what_samples_are_worth(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_papers_numbers), cmocka_unit_test(few_and_many), cmocka_unit_test(wilsons_interval),
-        cmocka_unit_test(parameters),         cmocka_unit_test(what_samples_are_worth),
+        cmocka_unit_test(the_papers_numbers),     cmocka_unit_test(few_and_many),
+        cmocka_unit_test(wilsons_interval),       cmocka_unit_test(parameters),
+        cmocka_unit_test(what_samples_are_worth),
     };
     return cmocka_run_group_tests_name("sample plan", tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@
 #endif
 
 #include "base/rng.h"
-#include "simulate/sample_statistics.h"
+#include "estimate/sample_statistics.h"
 
 static void expect_near(double value, double expected, double relative) {
     if (value == expected || fabs(value - expected) <= relative * fabs(expected)) return;
@@ -61,8 +61,8 @@ static void against_gsl(void **state) {
         struct rsc_mean_estimate mean;
         rsc_mean_estimate(&mean, values, n, population, percent);
         expect_near(mean.mean, gsl_stats_mean(values, 1, n), 1e-14);
-        double error = gsl_stats_sd(values, 1, n) / sqrt((double)n) *
-                       sqrt((double)(population - n) / (double)population);
+        double error =
+            gsl_stats_sd(values, 1, n) / sqrt((double)n) * sqrt((double)(population - n) / (double)population);
         expect_near(mean.error, error, 1e-12);
         expect_near(mean.high, mean.mean + error * gsl_cdf_tdist_Pinv(0.5 + percent / 200, (double)n - 1), 1e-9);
         struct rsc_sample_shape shape;
@@ -158,7 +158,7 @@ static void shapes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand), cmocka_unit_test(against_gsl), cmocka_unit_test(all_samples),
+        cmocka_unit_test(by_hand),  cmocka_unit_test(against_gsl), cmocka_unit_test(all_samples),
         cmocka_unit_test(coverage), cmocka_unit_test(shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

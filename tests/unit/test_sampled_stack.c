@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "distance/sampled_stack.h"
+#include "distance/shards/sampled_stack.h"
 
 #define LINES_MAX 3000u
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "simulate/set_choice.h"
+#include "simulate/sampling/set_choice.h"
 
 static struct rsc_sim_config sim;
 
@@ -38,10 +38,25 @@ static void parsing(void **state) {
     assert_true(choice.all_values && choice.low == 7 && choice.width == 6);
     assert_int_equal(rsc_set_choice_parse(&choice, "1/4,all", &error), 0);
     assert_true(choice.all_values && !choice.bits_given);
-    static const char *const bad[] = {"",          "1/1",       "1/0",         "2/3",     "1/16,",          "1/16,bits",
-                                      "1/16,bits:", "1/16,bits:11-8", "1/16,bits:8-11=16", "1/8,bits:8-11", "1/12",
-                                      "1/16,bits:8-11=", "1/16,random:", "1/16,randomly", "1/16,bits:60-70", "1/99999999999",
-                                      "1/16,bits:8-11=all=", "-1/16", "1/ 16"};
+    static const char *const bad[] = {"",
+                                      "1/1",
+                                      "1/0",
+                                      "2/3",
+                                      "1/16,",
+                                      "1/16,bits",
+                                      "1/16,bits:",
+                                      "1/16,bits:11-8",
+                                      "1/16,bits:8-11=16",
+                                      "1/8,bits:8-11",
+                                      "1/12",
+                                      "1/16,bits:8-11=",
+                                      "1/16,random:",
+                                      "1/16,randomly",
+                                      "1/16,bits:60-70",
+                                      "1/99999999999",
+                                      "1/16,bits:8-11=all=",
+                                      "-1/16",
+                                      "1/ 16"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         memset(&error, 0, sizeof error);
         if (rsc_set_choice_parse(&choice, bad[i], &error) != RSC_EINVAL) fail_msg("%s was taken", bad[i]);
@@ -79,7 +94,8 @@ static void shared_bits(void **state) {
     caches(NULL, "12K,2,64");
     assert_int_equal(rsc_set_bits(&sim, &low, &width, &error), 0);
     assert_true(low == 6 && width == 5);
-    static const char *const alone[] = {"1M,16,64,drrip", "1M,16,64,prefetch", "1M,16,64,victim=4", "1M,16,64,buffer=4", "4K,64,64"};
+    static const char *const alone[] = {"1M,16,64,drrip", "1M,16,64,prefetch", "1M,16,64,victim=4", "1M,16,64,buffer=4",
+                                        "4K,64,64"};
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
         caches("32K,8,64", alone[i]);
         assert_int_equal(rsc_set_bits(&sim, &low, &width, &error), RSC_EINVAL);
@@ -116,13 +132,15 @@ static void settling(void **state) {
         assert_int_equal(rsc_set_choice_sample(&choice, &sim, &sample, &error), 0);
         assert_int_equal(sample.kept, 16);
         assert_true(sample.low == 7 && sample.width == 8);
-        for (uint64_t value = 0; value < 256; value++) taken[value] += (unsigned)rsc_block_sample_has(&sample, value << 7);
+        for (uint64_t value = 0; value < 256; value++)
+            taken[value] += (unsigned)rsc_block_sample_has(&sample, value << 7);
         rsc_block_sample_free(&sample);
     }
     for (int i = 0; i < 256; i++) assert_in_range(taken[i], 50 - 35, 50 + 35); /* deviation 6.8 */
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parsing), cmocka_unit_test(shared_bits), cmocka_unit_test(settling)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parsing), cmocka_unit_test(shared_bits),
+                                       cmocka_unit_test(settling)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

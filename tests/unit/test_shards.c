@@ -16,9 +16,9 @@
 #include <reusescope/reusescope.h>
 
 #include "base/rng.h"
-#include "distance/shards_state.h"
+#include "distance/shards/shards_state.h"
 #include "profile/profile_model.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #define ACCESSES 200000u
 
@@ -33,16 +33,15 @@ static void generate(const char *spec) {
 }
 
 static struct rsc_profile *analyse(const char *name, uint64_t seed, uint64_t cap, uint32_t batch_least) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .seed = seed,
-                                         .max_distance = cap};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = name, .seed = seed, .max_distance = cap};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
     if (rsc_engine_new(&engine, &options, &error) < 0) fail_msg("%s", error.message);
     for (uint32_t done = 0, part = batch_least; done < ACCESSES; done += part, part = part * 3 % 10007 + batch_least) {
         if (part > ACCESSES - done) part = ACCESSES - done;
-        struct rsc_batch batch = {.count = part, .addr = addr + done, .meta = meta + done,
-                                  .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {.count = part, .addr = addr + done, .meta = meta + done, .instructions = RSC_UNKNOWN};
         assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
     }
     if (rsc_engine_finish(engine, &profile, &error) < 0) fail_msg("%s", error.message);
@@ -162,7 +161,8 @@ static void distances_are_scaled(void **state) {
         distinct += (double)profile->distinct / seeds;
         middle += (double)rsc_histogram_quantile(&profile->rd, 0.7) / seeds;
         /* every interval is known exactly: 20000 references, all in one bin */
-        assert_true(profile->ri.count[rsc_bin_of_fine(20000)] + profile->ri.count[1] == rsc_histogram_total(&profile->ri));
+        assert_true(profile->ri.count[rsc_bin_of_fine(20000)] + profile->ri.count[1] ==
+                    rsc_histogram_total(&profile->ri));
         rsc_profile_free(profile);
     }
     /* 400 lines kept of 20000: sd 1000 each, 130 of the mean; four of them, and half a bin of 256 */
@@ -220,9 +220,9 @@ static void empty_stream(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rate_one_is_exact),       cmocka_unit_test(sums_hold),
-        cmocka_unit_test(widths_agree),            cmocka_unit_test(seeds_differ),
-        cmocka_unit_test(distances_are_scaled),    cmocka_unit_test(bound_is_never_exceeded),
+        cmocka_unit_test(rate_one_is_exact),    cmocka_unit_test(sums_hold),
+        cmocka_unit_test(widths_agree),         cmocka_unit_test(seeds_differ),
+        cmocka_unit_test(distances_are_scaled), cmocka_unit_test(bound_is_never_exceeded),
         cmocka_unit_test(empty_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@
 #include "distance/engine_kind.h"
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #define ACCESSES 300000u
 #define BATCH 30000u
@@ -26,14 +26,16 @@ static uint64_t addr[ACCESSES], meta[ACCESSES];
 static const char *model = "single";
 
 static struct rsc_profile *analyse(const char *name, double error_allowed, int ask, struct rsc_so_far *so_far) {
-    struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = name, .model = model, .error = error_allowed};
+    struct rsc_engine_options options = {
+        .struct_bytes = sizeof options, .engine = name, .model = model, .error = error_allowed};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
     if (rsc_engine_new(&engine, &options, &error) < 0) fail_msg("%s", error.message);
     if (ask) rsc_engine_so_far(engine, so_far);
     for (uint32_t done = 0; done < ACCESSES; done += BATCH) {
-        struct rsc_batch batch = {.count = BATCH, .addr = addr + done, .meta = meta + done, .instructions = RSC_UNKNOWN};
+        struct rsc_batch batch = {
+            .count = BATCH, .addr = addr + done, .meta = meta + done, .instructions = RSC_UNKNOWN};
         assert_int_equal(rsc_engine_push(engine, &batch, &error), 0);
         if (ask) rsc_engine_so_far(engine, so_far);
     }
@@ -66,15 +68,15 @@ static void check_without_error(const char *name, int samples) {
 
 static void check(const char *name, double error_allowed, int knows_references, int knows_error, int samples) {
     struct rsc_so_far so_far;
-    struct rsc_profile *asked = analyse(name, error_allowed, 1, &so_far), *plain = analyse(name, error_allowed, 0, NULL);
+    struct rsc_profile *asked = analyse(name, error_allowed, 1, &so_far),
+                       *plain = analyse(name, error_allowed, 0, NULL);
     char *a = text_of(asked), *b = text_of(plain);
     assert_string_equal(a, b);
     assert_int_equal(so_far.references, knows_references ? asked->references : 0);
     assert_int_equal(so_far.samples > 0, samples);
     if (samples) assert_non_null(so_far.sampled);
     assert_int_equal(!isnan(so_far.error), knows_error);
-    if (knows_error && error_allowed == 0)
-        assert_true(fabs(so_far.error - rsc_profile_stated_error(asked)) <= 1e-9);
+    if (knows_error && error_allowed == 0) assert_true(fabs(so_far.error - rsc_profile_stated_error(asked)) <= 1e-9);
     free(a);
     free(b);
     rsc_profile_free(asked);

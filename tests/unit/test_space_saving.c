@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "distance/space_saving.h"
+#include "distance/count/space_saving.h"
 
 static void few_keys_are_exact(void **state) {
     struct rsc_space_saving table;

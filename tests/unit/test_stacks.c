@@ -122,8 +122,10 @@ static void sharing_cuts_folders_and_nothing_else(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_are_all_of_the_profile),  cmocka_unit_test(pairs_take_no_more_than_their_code_has),
-        cmocka_unit_test(paths_go_from_the_outside_in),    cmocka_unit_test(deep_paths_end),
+        cmocka_unit_test(weights_are_all_of_the_profile),
+        cmocka_unit_test(pairs_take_no_more_than_their_code_has),
+        cmocka_unit_test(paths_go_from_the_outside_in),
+        cmocka_unit_test(deep_paths_end),
         cmocka_unit_test(sharing_cuts_folders_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

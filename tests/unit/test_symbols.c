@@ -20,59 +20,57 @@
 #include <sys/stat.h>
 
 #include "base/rng.h"
-#include "collect/demangle.h"
-#include "collect/symbols.h"
+#include "collect/symbols/demangle.h"
+#include "collect/symbols/symbols.h"
 #include "profile/profile_rows.h"
 #include "unit/scratch_folder.h"
 
 #define PIE_BIAS 0x555555554000ull
 
-static const char program_c[] =
-    "#include <stdlib.h>\n"                                                                   /* 1 */
-    "int grid[256];\n"                                                                        /* 2 */
-    "static int table[64] = {1};\n"                                                           /* 3 */
-    "__thread int of_thread[16];\n"                                                           /* 4 */
-    "__attribute__((always_inline)) static inline int inner(volatile int *p) {\n"             /* 5 */
-    "    return p[0] + 1;\n"                                                                  /* 6 */
-    "}\n"                                                                                     /* 7 */
-    "__attribute__((always_inline)) static inline int middle(volatile int *p) {\n"            /* 8 */
-    "    return inner(p) * 3;\n"                                                              /* 9 */
-    "}\n"                                                                                     /* 10 */
-    "__attribute__((noinline)) int outer(volatile int *p) {\n"                                /* 11 */
-    "    static int calls[8];\n"                                                              /* 12 */
-    "    calls[p[1] & 7]++;\n"                                                                /* 13 */
-    "    return middle(p) + calls[0];\n"                                                      /* 14 */
-    "}\n"                                                                                     /* 15 */
-    "__attribute__((noinline)) static int *allocate(size_t n) {\n"                            /* 16 */
-    "    int *block = malloc(n);\n"                                                           /* 17 */
-    "    if (block) block[0] = table[3];\n"                                                   /* 18 */
-    "    return block;\n"                                                                     /* 19 */
-    "}\n"                                                                                     /* 20 */
-    "int main(int argc, char **argv) {\n"                                                     /* 21 */
-    "    (void)argv;\n"                                                                       /* 22 */
-    "    for (int i = 0; i < 256; i++) grid[i] = i * argc + of_thread[i & 15];\n"             /* 23 */
-    "    table[argc & 63] = outer(grid);\n"                                                   /* 24 */
-    "    return allocate((size_t)argc * 64) != NULL && table[1];\n"                           /* 25 */
-    "}\n";
+static const char program_c[] = "#include <stdlib.h>\n" /* 1 */
+                                "int grid[256];\n" /* 2 */
+                                "static int table[64] = {1};\n" /* 3 */
+                                "__thread int of_thread[16];\n" /* 4 */
+                                "__attribute__((always_inline)) static inline int inner(volatile int *p) {\n" /* 5 */
+                                "    return p[0] + 1;\n" /* 6 */
+                                "}\n" /* 7 */
+                                "__attribute__((always_inline)) static inline int middle(volatile int *p) {\n" /* 8 */
+                                "    return inner(p) * 3;\n" /* 9 */
+                                "}\n" /* 10 */
+                                "__attribute__((noinline)) int outer(volatile int *p) {\n" /* 11 */
+                                "    static int calls[8];\n" /* 12 */
+                                "    calls[p[1] & 7]++;\n" /* 13 */
+                                "    return middle(p) + calls[0];\n" /* 14 */
+                                "}\n" /* 15 */
+                                "__attribute__((noinline)) static int *allocate(size_t n) {\n" /* 16 */
+                                "    int *block = malloc(n);\n" /* 17 */
+                                "    if (block) block[0] = table[3];\n" /* 18 */
+                                "    return block;\n" /* 19 */
+                                "}\n" /* 20 */
+                                "int main(int argc, char **argv) {\n" /* 21 */
+                                "    (void)argv;\n" /* 22 */
+                                "    for (int i = 0; i < 256; i++) grid[i] = i * argc + of_thread[i & 15];\n" /* 23 */
+                                "    table[argc & 63] = outer(grid);\n" /* 24 */
+                                "    return allocate((size_t)argc * 64) != NULL && table[1];\n" /* 25 */
+                                "}\n";
 
-static const char program_cc[] =
-    "namespace heat {\n"                                                                      /* 1 */
-    "template <class T> struct Grid {\n"                                                      /* 2 */
-    "    T *cells; int n;\n"                                                                  /* 3 */
-    "    __attribute__((always_inline)) T at(int i) const { return cells[i]; }\n"             /* 4 */
-    "    __attribute__((noinline, noclone, used)) T sum(int from) const;\n"                   /* 5 */
-    "};\n"                                                                                    /* 6 */
-    "template <class T> T Grid<T>::sum(int from) const {\n"                                   /* 7 */
-    "    T total = 0;\n"                                                                      /* 8 */
-    "    for (int i = from; i < n; i++) total += at(i);\n"                                    /* 9 */
-    "    return total;\n"                                                                     /* 10 */
-    "}\n"                                                                                     /* 11 */
-    "double storage[128];\n"                                                                  /* 12 */
-    "}\n"                                                                                     /* 13 */
-    "int main(int argc, char **) {\n"                                                         /* 14 */
-    "    heat::Grid<double> grid{heat::storage, 128};\n"                                      /* 15 */
-    "    return (int)grid.sum(argc);\n"                                                       /* 16 */
-    "}\n";
+static const char program_cc[] = "namespace heat {\n" /* 1 */
+                                 "template <class T> struct Grid {\n" /* 2 */
+                                 "    T *cells; int n;\n" /* 3 */
+                                 "    __attribute__((always_inline)) T at(int i) const { return cells[i]; }\n" /* 4 */
+                                 "    __attribute__((noinline, noclone, used)) T sum(int from) const;\n" /* 5 */
+                                 "};\n" /* 6 */
+                                 "template <class T> T Grid<T>::sum(int from) const {\n" /* 7 */
+                                 "    T total = 0;\n" /* 8 */
+                                 "    for (int i = from; i < n; i++) total += at(i);\n" /* 9 */
+                                 "    return total;\n" /* 10 */
+                                 "}\n" /* 11 */
+                                 "double storage[128];\n" /* 12 */
+                                 "}\n" /* 13 */
+                                 "int main(int argc, char **) {\n" /* 14 */
+                                 "    heat::Grid<double> grid{heat::storage, 128};\n" /* 15 */
+                                 "    return (int)grid.sum(argc);\n" /* 16 */
+                                 "}\n";
 
 /* Runs a command in the scratch folder. Its status, for commands that may be missing. */
 __attribute__((format(printf, 1, 2))) static int run(const char *format, ...) {
@@ -124,9 +122,8 @@ static uint64_t add_file(struct rsc_symbols *symbols, const char *file, const ch
         assert_int_equal(fread(&segment, sizeof segment, 1, input), 1);
         if (segment.p_type != PT_LOAD) continue;
         uint64_t low = segment.p_vaddr & ~4095ull, end = (segment.p_vaddr + segment.p_filesz + 4095) & ~4095ull;
-        assert_int_equal(rsc_symbols_add(symbols, bias + low, end - low, segment.p_offset & ~4095ull, path, id,
-                                         id_bytes, NULL),
-                         0);
+        assert_int_equal(
+            rsc_symbols_add(symbols, bias + low, end - low, segment.p_offset & ~4095ull, path, id, id_bytes, NULL), 0);
     }
     fclose(input);
     return bias;
@@ -235,12 +232,18 @@ static void every_kind_of_program(void **state) {
     static const struct {
         const char *name, *flags, *compiler;
     } kinds[] = {
-        {"pie", "-g -O2 -fPIE -pie", "gcc"},         {"fixed", "-g -O2 -fno-pie -no-pie", "gcc"},
-        {"object.so", "-g -O2 -fPIC -shared", "gcc"}, {"static", "-g -O2 -static", "gcc"},
-        {"plain", "-g -O0", "gcc"},                   {"dwarf4", "-gdwarf-4 -O2", "gcc"},
-        {"zipped", "-g -gz=zlib -O2", "gcc"},         {"byclang", "-g -O2", "clang"},
-        {"split", "-g -gsplit-dwarf -O2", "gcc"},     {"lld", "-g -O2 -fuse-ld=lld", "clang"},
-        {"cross", "-g -O2", "aarch64-linux-gnu-gcc"}, {"crossfixed", "-g -O2 -no-pie -fno-pie", "aarch64-linux-gnu-gcc"},
+        {"pie", "-g -O2 -fPIE -pie", "gcc"},
+        {"fixed", "-g -O2 -fno-pie -no-pie", "gcc"},
+        {"object.so", "-g -O2 -fPIC -shared", "gcc"},
+        {"static", "-g -O2 -static", "gcc"},
+        {"plain", "-g -O0", "gcc"},
+        {"dwarf4", "-gdwarf-4 -O2", "gcc"},
+        {"zipped", "-g -gz=zlib -O2", "gcc"},
+        {"byclang", "-g -O2", "clang"},
+        {"split", "-g -gsplit-dwarf -O2", "gcc"},
+        {"lld", "-g -O2 -fuse-ld=lld", "clang"},
+        {"cross", "-g -O2", "aarch64-linux-gnu-gcc"},
+        {"crossfixed", "-g -O2 -no-pie -fno-pie", "aarch64-linux-gnu-gcc"},
     };
     scratch_write("program.c", program_c, strlen(program_c));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -305,8 +308,8 @@ static void cpp_names_are_readable(void **state) {
         assert_string_equal(place.function, "heat::Grid<double>::sum(int) const");
         rsc_place_clear(&place);
         if (debug) assert_true(compare_function(symbols, bias, "cpp", sum, "addr2line") > 0);
-        assert_int_equal(rsc_symbols_variable(symbols, address_of("cpp", "_ZN4heat7storageE") + bias + 8, &name,
-                                              &start, &bytes), 1);
+        assert_int_equal(
+            rsc_symbols_variable(symbols, address_of("cpp", "_ZN4heat7storageE") + bias + 8, &name, &start, &bytes), 1);
         assert_string_equal(name, "heat::storage");
         assert_int_equal(bytes, 1024);
         rsc_symbols_free(symbols);
@@ -331,10 +334,8 @@ static void demangled_names(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *text = rsc_demangle(&demangler, names[i].name);
         if (!demangler.demangle) skip();
-        if (names[i].readable)
-            assert_string_equal(text, names[i].readable);
-        else
-            assert_null(text);
+        if (names[i].readable) assert_string_equal(text, names[i].readable);
+        else assert_null(text);
         free(text);
     }
     /* each step says the one before twice: 3 steps are short, 33 would be 2^35 characters */
@@ -356,9 +357,11 @@ static void separate_debug_files(void **state) {
     uint64_t bias;
     scratch_write("program.c", program_c, strlen(program_c));
     for (int with_id = 0; with_id < 2; with_id++) {
-        assert_int_equal(run("gcc -g -O2 -Wl,--build-id=%s program.c -o whole && objcopy --only-keep-debug whole "
-                             "apart.debug && cp whole apart && strip apart && objcopy --add-gnu-debuglink=apart.debug apart",
-                             with_id ? "sha1" : "none"), 0);
+        assert_int_equal(
+            run("gcc -g -O2 -Wl,--build-id=%s program.c -o whole && objcopy --only-keep-debug whole "
+                "apart.debug && cp whole apart && strip apart && objcopy --add-gnu-debuglink=apart.debug apart",
+                with_id ? "sha1" : "none"),
+            0);
         struct rsc_symbols *symbols = symbols_of("apart", &bias);
         struct rsc_place place = {.pc = address_of("whole", "outer") + bias};
         assert_int_equal(rsc_symbols_place(symbols, &place, NULL, NULL), 0);
@@ -368,7 +371,9 @@ static void separate_debug_files(void **state) {
         rsc_symbols_free(symbols);
         /* another program's debug file is not believed */
         assert_int_equal(run("gcc -g -O1 -DX -Wl,--build-id=%s program.c -o other && objcopy --only-keep-debug other "
-                             "apart.debug", with_id ? "sha1" : "none"), 0);
+                             "apart.debug",
+                             with_id ? "sha1" : "none"),
+                         0);
         symbols = symbols_of("apart", &bias);
         place = (struct rsc_place){.pc = address_of("whole", "outer") + bias};
         assert_int_equal(rsc_symbols_place(symbols, &place, NULL, NULL), 0);
@@ -411,7 +416,9 @@ static void debug_files_below_a_sysroot(void **state) {
     const char *id = build_with_id("rooted");
     assert_int_equal(run("mkdir -p root/usr/bin root/usr/lib/debug/.build-id/%.2s && objcopy --only-keep-debug rooted "
                          "root/usr/lib/debug/.build-id/%.2s/%s.debug && cp rooted root/usr/bin/rooted && strip "
-                         "root/usr/bin/rooted", id, id, id + 2), 0);
+                         "root/usr/bin/rooted",
+                         id, id, id + 2),
+                     0);
     snprintf(root, sizeof root, "%s", scratch_path("root"));
     struct rsc_symbols_options options = {.sysroot = root};
     assert_int_equal(rsc_symbols_new(&symbols, &options, NULL), 0);
@@ -427,8 +434,11 @@ static void servers_only_when_asked(void **state) {
     char url[PATH_MAX + 16];
     void *client = dlopen("libdebuginfod.so.1", RTLD_NOW);
     const char *id = build_with_id("served");
-    assert_int_equal(run("mkdir -p server/buildid/%s && objcopy --only-keep-debug served server/buildid/%s/debuginfo && "
-                         "cp served remote && strip remote", id, id), 0);
+    assert_int_equal(
+        run("mkdir -p server/buildid/%s && objcopy --only-keep-debug served server/buildid/%s/debuginfo && "
+            "cp served remote && strip remote",
+            id, id),
+        0);
     snprintf(url, sizeof url, "file://%s", scratch_path("server"));
     setenv("DEBUGINFOD_URLS", url, 1);
     setenv("DEBUGINFOD_CACHE_PATH", scratch_path("cache"), 1);
@@ -440,10 +450,8 @@ static void servers_only_when_asked(void **state) {
         uint64_t bias = add_file(symbols, "remote", scratch_path("remote"), NULL, 0);
         struct rsc_place place = {.pc = address_of("served", "outer") + bias};
         assert_int_equal(rsc_symbols_place(symbols, &place, NULL, NULL), 0);
-        if (asked && !client)
-            print_message("no libdebuginfod here, left out\n");
-        else
-            assert_true((place.line != 0) == asked);
+        if (asked && !client) print_message("no libdebuginfod here, left out\n");
+        else assert_true((place.line != 0) == asked);
         rsc_place_clear(&place);
         rsc_symbols_free(symbols);
         if (!asked) assert_int_not_equal(run("test -e cache"), 0);
@@ -503,7 +511,8 @@ static void what_is_no_elf_file(void **state) {
     assert_int_equal(run("rm -f fifo && mkfifo fifo"), 0);
     scratch_write("empty", "", 0);
     scratch_write("text", "hello", 5);
-    static const char *const names[] = {"[vdso]", "", "/dev/zero", "/dev/tty", "/nonexistent", "fifo", "empty", "text", "."};
+    static const char *const names[] = {"[vdso]", "",      "/dev/zero", "/dev/tty", "/nonexistent",
+                                        "fifo",   "empty", "text",      "."};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = i < 5 ? names[i] : scratch_path(names[i]);
         assert_int_equal(rsc_symbols_add(symbols, 0x10000 * (i + 1), 0x1000, 0, path, NULL, 0, NULL), 0);
@@ -544,10 +553,8 @@ static void later_maps_replace_earlier(void **state) {
         for (uint64_t page = 0; i % 10 == 0 && page < PAGES; page++) {
             struct rsc_place place = {.pc = page * 4096 + page};
             assert_int_equal(rsc_symbols_place(symbols, &place, NULL, NULL), 0);
-            if (owner[page][0])
-                assert_string_equal(place.module, owner[page]);
-            else
-                assert_null(place.module);
+            if (owner[page][0]) assert_string_equal(place.module, owner[page]);
+            else assert_null(place.module);
             rsc_place_clear(&place);
         }
     }

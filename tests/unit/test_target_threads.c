@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "collect/target.h"
+#include "collect/launch/target.h"
 #include "scratch_folder.h"
 
 /* A program with two tables of names: that of its sections, and one of its own unless `names` is NULL. */
@@ -29,7 +29,8 @@ static struct file made_with(const char *names) {
     file.header.e_shentsize = sizeof(Elf64_Shdr);
     file.header.e_shnum = names ? 3 : 2;
     file.header.e_shstrndx = 1;
-    file.sections[1] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct file, section_names), .sh_size = 16};
+    file.sections[1] =
+        (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct file, section_names), .sh_size = 16};
     file.sections[2] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct file, names), .sh_size = 64};
     memcpy(file.section_names + 1, ".shstrtab", 9);
     if (names) strncpy(file.names + 1, names, sizeof file.names - 2);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "simulate/time_choice.h"
+#include "simulate/sampling/time_choice.h"
 
 static void parsing(void **state) {
     (void)state;
@@ -17,11 +17,12 @@ static void parsing(void **state) {
     assert_int_equal(rsc_time_choice_parse(&choice, "30,10M", &error), 0);
     assert_true(choice.intervals == 30 && choice.length == 10 << 20 && !choice.random && !choice.in_accesses);
     assert_int_equal(rsc_time_choice_parse(&choice, "3,100,random:9,accesses", &error), 0);
-    assert_true(choice.intervals == 3 && choice.length == 100 && choice.random && choice.in_accesses && choice.seed == 9);
+    assert_true(choice.intervals == 3 && choice.length == 100 && choice.random && choice.in_accesses &&
+                choice.seed == 9);
     assert_int_equal(rsc_time_choice_parse(&choice, "3,100,systematic,instructions", &error), 0);
     assert_true(!choice.random && !choice.in_accesses);
-    static const char *const bad[] = {"", "30", "30,", ",10", "0,10", "10,0", "1,1,x", "1,1,", "1,1,random:", "1,1,randomly",
-                                      "-1,5", "70000,1"};
+    static const char *const bad[] = {"",      "30",   "30,",         ",10",          "0,10", "10,0",
+                                      "1,1,x", "1,1,", "1,1,random:", "1,1,randomly", "-1,5", "70000,1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         memset(&error, 0, sizeof error);
         assert_int_equal(rsc_time_choice_parse(&choice, bad[i], &error), RSC_EINVAL);

@@ -11,7 +11,7 @@
 
 #include "packed_file.h"
 #include "scratch_folder.h"
-#include "trace/input.h"
+#include "trace/formats/input.h"
 
 static const char words[] = "what a trace says, again and again, again and again, again and again";
 
@@ -185,14 +185,10 @@ static void the_table_must_list_what_was_met(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_way_of_writing_is_read),
-        cmocka_unit_test(long_members_cross_buffers),
-        cmocka_unit_test(an_empty_archive_is_empty),
-        cmocka_unit_test(every_cut_is_told),
-        cmocka_unit_test(every_change_of_what_counts_is_told),
-        cmocka_unit_test(members_that_cannot_be_read_are_named),
-        cmocka_unit_test(lengths_that_lie_are_told),
-        cmocka_unit_test(the_table_must_list_what_was_met),
+        cmocka_unit_test(every_way_of_writing_is_read),        cmocka_unit_test(long_members_cross_buffers),
+        cmocka_unit_test(an_empty_archive_is_empty),           cmocka_unit_test(every_cut_is_told),
+        cmocka_unit_test(every_change_of_what_counts_is_told), cmocka_unit_test(members_that_cannot_be_read_are_named),
+        cmocka_unit_test(lengths_that_lie_are_told),           cmocka_unit_test(the_table_must_list_what_was_met),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-#include "distance/use_watch.h"
+#include "distance/time/use_watch.h"
 
 #define COUNT 400000u
 #define LINES 50000u
@@ -107,7 +107,8 @@ static void samples_scale_up(void **state) {
             struct rsc_use_watch watch;
             struct rsc_histogram intervals;
             if (!rsc_simd_available((enum rsc_simd)simd)) continue;
-            assert_int_equal(rsc_use_watch_init(&watch, (enum rsc_simd)simd, 11 + way, ways[way].gap, ways[way].most), 0);
+            assert_int_equal(rsc_use_watch_init(&watch, (enum rsc_simd)simd, 11 + way, ways[way].gap, ways[way].most),
+                             0);
             assert_int_equal(rsc_histogram_init(&intervals, RSC_BINS_FINE), 0);
             take(&watch, 0, RSC_LAST_USE_RUN, &intervals);
             check_scaled(&watch, 0);
@@ -198,7 +199,8 @@ static void lines_are_off_as_stated(void **state) {
         roots += variance / ((double)watch.watched * watch.gap * (watch.gap - 1));
         rsc_use_watch_free(&watch);
     }
-    print_message("%.2f times the variance stated, which is %.2f of that of independent draws\n", squares / SEEDS, roots / SEEDS);
+    print_message("%.2f times the variance stated, which is %.2f of that of independent draws\n", squares / SEEDS,
+                  roots / SEEDS);
     /* 60 squares: 1 to 0.18. */
     assert_true(squares / SEEDS > 0.5 && squares / SEEDS < 1.6);
     assert_true(roots / SEEDS < 0.8);
@@ -206,10 +208,8 @@ static void lines_are_off_as_stated(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_are_known),
-        cmocka_unit_test(samples_scale_up),
-        cmocka_unit_test(cuts_do_not_matter),
-        cmocka_unit_test(follows_a_table),
+        cmocka_unit_test(all_are_known),           cmocka_unit_test(samples_scale_up),
+        cmocka_unit_test(cuts_do_not_matter),      cmocka_unit_test(follows_a_table),
         cmocka_unit_test(lines_are_off_as_stated),
     };
     make_lines();

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 
 #include "base/rng.h"
-#include "collect/watch_drain.h"
+#include "collect/perf/watch_drain.h"
 #include "profile/profile_model.h"
-#include "runtime/asm_abi.h"
+#include "runtime/pieces/asm_abi.h"
 
 #define TABLES 0x10000ull /* in the program */
 #define CODE 0x20000ull
@@ -39,7 +39,8 @@ static int on_end(void *to, uint32_t thread, const struct rsc_watch_end *end, st
     if (world.end_count < 64) world.ends[world.end_count++] = *end;
     return 0;
 }
-static int on_thread(void *to, uint32_t thread, uint64_t pid, uint64_t tid, uint64_t references, uint64_t accesses, struct rsc_error *error) {
+static int on_thread(void *to, uint32_t thread, uint64_t pid, uint64_t tid, uint64_t references, uint64_t accesses,
+                     struct rsc_error *error) {
     (void)to, (void)thread, (void)pid, (void)tid, (void)error;
     world.references = references;
     world.accesses = accesses;
@@ -60,7 +61,8 @@ static void put_tables(void) {
                  {4, 1, RSC_ASM_PLAIN, RSC_ASM_READS, 2, 0, 0, 8, 1, 0},
                  {8, 2, RSC_ASM_PLAIN, RSC_ASM_WRITES, 3, 0, 0, 8, 1, 0}},
                 {0, 8, 3, 2, 3, 12 << RSC_ASM_COUNTER_SHIFT, RSC_ASM_ABI, 3},
-                {{0, 0, RSC_ASM_PLAIN, RSC_ASM_READS, 1, 0, 0, 16, 1, 0}, {4, 1, RSC_ASM_PLAIN, RSC_ASM_WRITES, 2, 0, 0, 16, 1, 0}}};
+                {{0, 0, RSC_ASM_PLAIN, RSC_ASM_READS, 1, 0, 0, 16, 1, 0},
+                 {4, 1, RSC_ASM_PLAIN, RSC_ASM_WRITES, 2, 0, 0, 16, 1, 0}}};
     struct rsc_asm_module module = {TABLES, TABLES + sizeof tables, 0};
     tables.other.pc = (int32_t)(CODE + 64 - (TABLES + ((char *)&tables.other - (char *)&tables)));
     memcpy(world.ring->plans, &tables, sizeof tables);
@@ -73,10 +75,12 @@ static int set_up(void **state) {
     struct rsc_error error;
     (void)state;
     memset(&world, 0, sizeof world);
-    world.ring = mmap(NULL, sizeof *world.ring, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    world.ring =
+        mmap(NULL, sizeof *world.ring, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(world.ring != MAP_FAILED);
     world.ring->watch.streams_used = 1;
-    *stream() = (struct rsc_watch_stream){.state = RSC_SLOT_LIVE, .pid = 100, .tid = 101, .image = 1, .generation = 1, .registers = 4};
+    *stream() = (struct rsc_watch_stream){
+        .state = RSC_SLOT_LIVE, .pid = 100, .tid = 101, .image = 1, .generation = 1, .registers = 4};
     put_tables();
     return rsc_watch_drain_new(&world.drain, world.ring, &sink, &error);
 }
@@ -92,15 +96,33 @@ static void put(const uint64_t *words, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) stream()->words[stream()->written++ % RSC_WATCH_WORDS] = words[i];
 }
 
-static void put_use(uint32_t reg, uint64_t position, uint64_t address, uint64_t words, uint64_t accesses, uint64_t all_words, uint32_t flags) {
-    uint64_t record[RSC_WATCHED_USE_WORDS + 2] = {rsc_watch_head(RSC_WATCHED_USE, reg, flags, RSC_WATCHED_USE_WORDS + 2, 2), position, 1000, CODE,
-                                                  address, words | accesses << 16 | all_words << 32, rsc_watch_bits(0.5), 0, 0, 0, 0x30005, 0x40005};
+static void put_use(uint32_t reg, uint64_t position, uint64_t address, uint64_t words, uint64_t accesses,
+                    uint64_t all_words, uint32_t flags) {
+    uint64_t record[RSC_WATCHED_USE_WORDS + 2] = {
+        rsc_watch_head(RSC_WATCHED_USE, reg, flags, RSC_WATCHED_USE_WORDS + 2, 2),
+        position,
+        1000,
+        CODE,
+        address,
+        words | accesses << 16 | all_words << 32,
+        rsc_watch_bits(0.5),
+        0,
+        0,
+        0,
+        0x30005,
+        0x40005};
     put(record, RSC_WATCHED_USE_WORDS + 2);
 }
 
 /* The countdown would be zero at `reach` and stands at `counter`; r11 and the stack pointer as given. */
 static void put_hit(uint32_t reg, uint64_t reach, uint64_t counter, uint64_t r11, uint64_t stack, uint64_t pc) {
-    uint64_t record[RSC_WATCHED_HIT_WORDS] = {rsc_watch_head(RSC_WATCHED_HIT, reg, 0, RSC_WATCHED_HIT_WORDS, 0), reach, counter, rsc_watch_bits(0.25), 0, 0, pc};
+    uint64_t record[RSC_WATCHED_HIT_WORDS] = {rsc_watch_head(RSC_WATCHED_HIT, reg, 0, RSC_WATCHED_HIT_WORDS, 0),
+                                              reach,
+                                              counter,
+                                              rsc_watch_bits(0.25),
+                                              0,
+                                              0,
+                                              pc};
     record[RSC_WATCHED_HIT_GENERAL + 11] = r11;
     record[RSC_WATCHED_HIT_GENERAL + 4] = stack;
     put(record, RSC_WATCHED_HIT_WORDS);
@@ -149,11 +171,12 @@ static void test_words(void **state) {
 }
 
 static void test_endings(void **state) {
-    uint64_t end[RSC_WATCHED_END_WORDS] = {rsc_watch_head(RSC_WATCHED_END, 1, 0, RSC_WATCHED_END_WORDS, 0), 900, rsc_watch_bits(0.125), 0, 0};
+    uint64_t end[RSC_WATCHED_END_WORDS] = {rsc_watch_head(RSC_WATCHED_END, 1, 0, RSC_WATCHED_END_WORDS, 0), 900,
+                                           rsc_watch_bits(0.125), 0, 0};
     (void)state;
     put_use(0, 10, 0x5000, 1, 1, 1, 0);
     put_use(0, 20, 0x6000, 1, 1, 1, RSC_WATCH_TOOK); /* gives way */
-    put_use(0, 30, 0x7000, 1, 1, 1, 0);              /* the trap before was told in a record that was dropped */
+    put_use(0, 30, 0x7000, 1, 1, 1, 0); /* the trap before was told in a record that was dropped */
     put_use(1, 40, 0x8000, 1, 1, 1, 0);
     put(end, RSC_WATCHED_END_WORDS);
     put_use(RSC_WATCH_NO_REGISTER, 50, 0x8000, 1, 1, 1, 0);
@@ -199,8 +222,9 @@ static void test_any_words(void **state) {
         for (int i = 0; i < 500; i++) {
             uint64_t word = rsc_rng_u64(&rng);
             if (rsc_rng_below(&rng, 3) == 0)
-                word = rsc_watch_head((uint32_t)rsc_rng_below(&rng, 5), (uint32_t)rsc_rng_below(&rng, 6), (uint32_t)word & 0xff,
-                                      (uint32_t)rsc_rng_below(&rng, 80), (uint32_t)rsc_rng_below(&rng, 90));
+                word = rsc_watch_head((uint32_t)rsc_rng_below(&rng, 5), (uint32_t)rsc_rng_below(&rng, 6),
+                                      (uint32_t)word & 0xff, (uint32_t)rsc_rng_below(&rng, 80),
+                                      (uint32_t)rsc_rng_below(&rng, 90));
             put(&word, 1);
         }
         if (rsc_rng_below(&rng, 10) == 0) stream()->written += rsc_rng_u64(&rng);
@@ -210,9 +234,10 @@ static void test_any_words(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_positions, set_up, tear_down), cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_endings, set_up, tear_down),   cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_any_words, set_up, tear_down)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_positions, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_endings, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_any_words, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "collect/watch_drain.h"
+#include "collect/perf/watch_drain.h"
 #include "profile/profile_model.h"
-#include "runtime/perf_records.h"
+#include "runtime/watch/perf_records.h"
 
 #define LOADS 71u
 #define STORES 72u
@@ -47,7 +47,8 @@ static int to_sample(void *to, uint32_t thread, const struct rsc_watch_sample *s
 static int to_ending(void *to, uint32_t thread, const struct rsc_watch_end *end, struct rsc_error *error) {
     return rsc_featherlight_ending(to, thread, end, error);
 }
-static int to_thread(void *to, uint32_t thread, uint64_t pid, uint64_t tid, uint64_t references, uint64_t accesses, struct rsc_error *error) {
+static int to_thread(void *to, uint32_t thread, uint64_t pid, uint64_t tid, uint64_t references, uint64_t accesses,
+                     struct rsc_error *error) {
     return rsc_featherlight_thread(to, thread, pid, tid, references, accesses, error);
 }
 
@@ -59,10 +60,12 @@ static int set_up(void **state) {
     (void)state;
     memset(&world, 0, sizeof world);
     world.head = world.tail = RING - 72; /* so that records wrap */
-    world.area = mmap(NULL, sizeof *world.area, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    world.area =
+        mmap(NULL, sizeof *world.area, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(world.area != MAP_FAILED);
     world.area->watch.streams_used = 1;
-    *stream() = (struct rsc_watch_stream){.state = RSC_SLOT_LIVE, .pid = 100, .tid = 101, .image = 1, .generation = 1, .registers = 4};
+    *stream() = (struct rsc_watch_stream){
+        .state = RSC_SLOT_LIVE, .pid = 100, .tid = 101, .image = 1, .generation = 1, .registers = 4};
     assert_int_equal(rsc_featherlight_new(&world.feather, &options, &error), 0);
     struct rsc_watch_sink sink = {world.feather, to_sample, to_ending, to_thread};
     return rsc_watch_drain_new(&world.drain, world.area, &sink, &error);
@@ -77,7 +80,8 @@ static int tear_down(void **state) {
 }
 
 /* What the kernel writes for one sample. */
-static void sampled(const struct rsc_perf_layouts *layouts, uint64_t id, uint64_t ip, uint64_t weight, uint64_t source) {
+static void sampled(const struct rsc_perf_layouts *layouts, uint64_t id, uint64_t ip, uint64_t weight,
+                    uint64_t source) {
     uint64_t words[40] = {0}, used = 1, count = world.count += 1000;
     const uint64_t fixed[] = {id, ip, 4321ull << 32 | 1234, 99, layouts->layout == RSC_PERF_INTEL ? 0x7f0000001238 : 0};
     memcpy(words + used, fixed, sizeof fixed);
@@ -114,12 +118,25 @@ static void record(const struct rsc_perf_layouts *layouts, uint64_t hit) {
     uint32_t bytes;
     while ((bytes = rsc_perf_ring_next(world.ring, RING, world.head, &world.tail, words))) {
         assert_int_equal(rsc_perf_decode(layouts, words, bytes, &sample, &lost), RSC_PERF_SAMPLE);
-        uint64_t use[RSC_WATCHED_USE_WORDS] = {rsc_watch_head(RSC_WATCHED_USE, 0, 0, RSC_WATCHED_USE_WORDS, 0), sample.count, 1000, sample.ip,
-                                               sample.address & ~7ull, 1, rsc_watch_bits(1), 0, 0,
+        uint64_t use[RSC_WATCHED_USE_WORDS] = {rsc_watch_head(RSC_WATCHED_USE, 0, 0, RSC_WATCHED_USE_WORDS, 0),
+                                               sample.count,
+                                               1000,
+                                               sample.ip,
+                                               sample.address & ~7ull,
+                                               1,
+                                               rsc_watch_bits(1),
+                                               0,
+                                               0,
                                                rsc_watch_cost(sample.latency, rsc_perf_source(sample.source))};
         put(use, RSC_WATCHED_USE_WORDS);
-        uint64_t reuse[RSC_WATCHED_HIT_WORDS_RESOLVED] = {rsc_watch_head(RSC_WATCHED_HIT, 0, RSC_WATCH_RESOLVED, RSC_WATCHED_HIT_WORDS_RESOLVED, 0),
-                                                          sample.count + 10, 0, rsc_watch_bits(1), 0, 0, hit};
+        uint64_t reuse[RSC_WATCHED_HIT_WORDS_RESOLVED] = {
+            rsc_watch_head(RSC_WATCHED_HIT, 0, RSC_WATCH_RESOLVED, RSC_WATCHED_HIT_WORDS_RESOLVED, 0),
+            sample.count + 10,
+            0,
+            rsc_watch_bits(1),
+            0,
+            0,
+            hit};
         put(reuse, RSC_WATCHED_HIT_WORDS_RESOLVED);
     }
     assert_int_equal(world.tail, world.head);
@@ -153,7 +170,7 @@ static void check(const struct rsc_perf_layouts *layouts) {
     sampled(layouts, LOADS, SECOND, 300, FROM_MEMORY);
     sampled(layouts, LOADS, SECOND, 500, FROM_REMOTE);
     sampled(layouts, LOADS, SECOND, 0, FROM_MEMORY); /* its latency is not known, its source is */
-    sampled(layouts, LOADS, SECOND, 100, 0);         /* the other way round */
+    sampled(layouts, LOADS, SECOND, 100, 0); /* the other way round */
     record(layouts, FIRST);
     sampled(layouts, LOADS, THIRD, 9, FROM_L1);
     record(layouts, 0x500000); /* an instruction that was never sampled */
@@ -161,7 +178,8 @@ static void check(const struct rsc_perf_layouts *layouts) {
     const struct rsc_pair_row *pair = pair_of(profile, FIRST, middle);
     assert_true(is_near(pair->latency, 300));
     assert_int_equal(pair->latency_samples, 3);
-    assert_true(is_near(pair->sources[RSC_SOURCE_MEMORY], 2.0 / 3) && is_near(pair->sources[RSC_SOURCE_REMOTE], 1.0 / 3));
+    assert_true(is_near(pair->sources[RSC_SOURCE_MEMORY], 2.0 / 3) &&
+                is_near(pair->sources[RSC_SOURCE_REMOTE], 1.0 / 3));
     pair = pair_of(profile, SECOND, FIRST);
     assert_true(is_near(pair->latency, 4) && is_near(pair->sources[RSC_SOURCE_L1], 1));
     pair = pair_of(profile, THIRD, 0x500000);
@@ -187,7 +205,7 @@ static void test_sources(void **state) {
     } known[] = {
         {0, RSC_SOURCE_UNKNOWN},
         {SOURCE(0x01, 15, 0), RSC_SOURCE_UNKNOWN}, /* not available */
-        {SOURCE(0x0a, 0, 0), RSC_SOURCE_L1},       /* the older field alone */
+        {SOURCE(0x0a, 0, 0), RSC_SOURCE_L1}, /* the older field alone */
         {SOURCE(0x12, 0, 0), RSC_SOURCE_BUFFER},
         {SOURCE(0x22, 0, 0), RSC_SOURCE_L2},
         {SOURCE(0x42, 0, 0), RSC_SOURCE_L3},
@@ -204,13 +222,15 @@ static void test_sources(void **state) {
         {SOURCE(0x02, 10, 0), RSC_SOURCE_OTHER},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) assert_int_equal(rsc_perf_source(known[i].source), known[i].means);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_int_equal(rsc_perf_source(known[i].source), known[i].means);
     assert_int_equal(rsc_watch_cost_cycles(rsc_watch_cost(1ull << 40, RSC_SOURCE_L3)), UINT32_MAX);
     assert_int_equal(rsc_watch_cost_source(rsc_watch_cost(1ull << 40, RSC_SOURCE_L3)), RSC_SOURCE_L3);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_intel, set_up, tear_down),
-                                       cmocka_unit_test_setup_teardown(test_ibs, set_up, tear_down), cmocka_unit_test(test_sources)};
+                                       cmocka_unit_test_setup_teardown(test_ibs, set_up, tear_down),
+                                       cmocka_unit_test(test_sources)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,8 @@ static inline struct whole_event *whole_add_event(struct whole_trace *trace, uin
         trace->events = whole_allocate(trace->events, trace->event_room, sizeof *trace->events);
     }
     struct whole_event *event = &trace->events[trace->event_count++];
-    *event = (struct whole_event){.at = trace->count, .type = type, .data_bytes = bytes, .thread = thread, .a = a, .b = b};
+    *event =
+        (struct whole_event){.at = trace->count, .type = type, .data_bytes = bytes, .thread = thread, .a = a, .b = b};
     if (bytes) event->data = whole_allocate(NULL, bytes, 1);
     for (uint32_t i = 0; i < bytes; i++) event->data[i] = data ? ((const uint8_t *)data)[i] : (uint8_t)(i * 7 + bytes);
     return event;
@@ -94,9 +95,13 @@ static inline const struct rsc_event *whole_events(const struct whole_trace *tra
     assert_non_null(events);
     for (uint64_t i = 0; i < count; i++) {
         const struct whole_event *event = &trace->events[first + i];
-        events[i] = (struct rsc_event){.at = (uint32_t)(event->at - from), .type = event->type,
-                                       .data_bytes = event->data_bytes, .thread = event->thread, .a = event->a,
-                                       .b = event->b, .data = event->data};
+        events[i] = (struct rsc_event){.at = (uint32_t)(event->at - from),
+                                       .type = event->type,
+                                       .data_bytes = event->data_bytes,
+                                       .thread = event->thread,
+                                       .a = event->a,
+                                       .b = event->b,
+                                       .data = event->data};
     }
     return events;
 }
@@ -125,11 +130,14 @@ static inline int whole_push(const struct whole_trace *trace, struct rsc_trace_w
                                  : trace->instructions;
         }
         const struct rsc_event *events = whole_events(trace, done, event, last_event - event);
-        const struct rsc_batch batch = {.count = (uint32_t)step, .event_count = (uint32_t)(last_event - event),
+        const struct rsc_batch batch = {.count = (uint32_t)step,
+                                        .event_count = (uint32_t)(last_event - event),
                                         .addr = step ? trace->addr + done : NULL,
                                         .meta = step ? trace->meta + done : NULL,
-                                        .pc = trace->has_pc && step ? trace->pc + done : NULL, .events = events,
-                                        .threads = trace->threads, .thread_count = trace->thread_count,
+                                        .pc = trace->has_pc && step ? trace->pc + done : NULL,
+                                        .events = events,
+                                        .threads = trace->threads,
+                                        .thread_count = trace->thread_count,
                                         .instructions = share};
         int status = rsc_trace_writer_push(writer, &batch, error);
         free((void *)events);
@@ -141,8 +149,10 @@ static inline int whole_push(const struct whole_trace *trace, struct rsc_trace_w
 }
 
 static inline struct rsc_trace_writer_options whole_options(const char *format, uint32_t frame_accesses) {
-    return (struct rsc_trace_writer_options){.struct_bytes = sizeof(struct rsc_trace_writer_options), .format = format,
-                                             .pcs = 1, .frame_accesses = frame_accesses};
+    return (struct rsc_trace_writer_options){.struct_bytes = sizeof(struct rsc_trace_writer_options),
+                                             .format = format,
+                                             .pcs = 1,
+                                             .frame_accesses = frame_accesses};
 }
 
 /* Writes the trace; all must go well. */
@@ -182,8 +192,7 @@ static inline void whole_take_batch(struct whole_trace *trace, const struct rsc_
     }
     if (batch->instructions == RSC_UNKNOWN || trace->instructions == RSC_UNKNOWN)
         trace->instructions = batch->count ? RSC_UNKNOWN : trace->instructions;
-    else
-        trace->instructions += batch->instructions;
+    else trace->instructions += batch->instructions;
     trace->batches++;
 }
 
@@ -216,8 +225,8 @@ static inline void whole_read(struct whole_trace *trace, const char *path, const
 
 /* ---- comparing ---- */
 
-static inline void assert_same_accesses(const struct whole_trace *got, const struct whole_trace *wanted,
-                                        uint64_t from, uint64_t to) {
+static inline void assert_same_accesses(const struct whole_trace *got, const struct whole_trace *wanted, uint64_t from,
+                                        uint64_t to) {
     assert_int_equal(got->count, to - from);
     assert_int_equal(got->count && wanted->has_pc, got->has_pc);
     for (uint64_t i = 0; i < got->count; i++) {
@@ -227,8 +236,8 @@ static inline void assert_same_accesses(const struct whole_trace *got, const str
         struct rsc_thread one = whole_thread(got, rsc_meta_thread(got->meta[i]));
         struct rsc_thread two = whole_thread(wanted, rsc_meta_thread(wanted->meta[j]));
         if (!same || one.pid != two.pid || one.tid != two.tid)
-            fail_msg("access %llu: %llx %llx pc %llx tid %llu, wanted %llx %llx pc %llx tid %llu", (unsigned long long)j,
-                     (unsigned long long)got->addr[i], (unsigned long long)got->meta[i],
+            fail_msg("access %llu: %llx %llx pc %llx tid %llu, wanted %llx %llx pc %llx tid %llu",
+                     (unsigned long long)j, (unsigned long long)got->addr[i], (unsigned long long)got->meta[i],
                      (unsigned long long)got->pc[i], (unsigned long long)one.tid, (unsigned long long)wanted->addr[j],
                      (unsigned long long)wanted->meta[j], (unsigned long long)wanted->pc[j],
                      (unsigned long long)two.tid);

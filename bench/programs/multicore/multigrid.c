@@ -12,7 +12,8 @@ static void smooth(int level, int sweeps) {
 #pragma omp parallel for num_threads(threads)
         for (long i = 1; i < n - 1; i++)
             for (long j = 1 + (i + sweep) % 2; j < n - 1; j += 2)
-                x[i * n + j] = 0.25 * (x[(i - 1) * n + j] + x[(i + 1) * n + j] + x[i * n + j - 1] + x[i * n + j + 1] + b[i * n + j]);
+                x[i * n + j] = 0.25 * (x[(i - 1) * n + j] + x[(i + 1) * n + j] + x[i * n + j - 1] + x[i * n + j + 1] +
+                                       b[i * n + j]);
 }
 
 static double residual(int level) {
@@ -22,7 +23,8 @@ static double residual(int level) {
 #pragma omp parallel for num_threads(threads) reduction(+ : sum)
     for (long i = 1; i < n - 1; i++)
         for (long j = 1; j < n - 1; j++) {
-            double d = b[i * n + j] - 4 * x[i * n + j] + x[(i - 1) * n + j] + x[(i + 1) * n + j] + x[i * n + j - 1] + x[i * n + j + 1];
+            double d = b[i * n + j] - 4 * x[i * n + j] + x[(i - 1) * n + j] + x[(i + 1) * n + j] + x[i * n + j - 1] +
+                       x[i * n + j + 1];
             r[i * n + j] = d;
             sum += d * d;
         }
@@ -37,7 +39,8 @@ static void down(int level) {
     for (long i = 1; i < m - 1; i++)
         for (long j = 1; j < m - 1; j++) {
             const double *r = rest[level] + 2 * i * n + 2 * j;
-            f[level + 1][i * m + j] = r[0] + 0.5 * (r[1] + r[-1] + r[n] + r[-n]) + 0.25 * (r[n + 1] + r[n - 1] + r[-n + 1] + r[-n - 1]);
+            f[level + 1][i * m + j] =
+                r[0] + 0.5 * (r[1] + r[-1] + r[n] + r[-n]) + 0.25 * (r[n + 1] + r[n - 1] + r[-n + 1] + r[-n - 1]);
         }
 }
 
@@ -73,7 +76,8 @@ int main(int argc, char **argv) {
     }
     const long n = side[0];
     for (long i = 1; i < n - 1; i++)
-        for (long j = 1; j < n - 1; j++) f[0][i * n + j] = sin(3.0 * (double)i / (double)n) * cos(5.0 * (double)j / (double)n) / (double)(n * n);
+        for (long j = 1; j < n - 1; j++)
+            f[0][i * n + j] = sin(3.0 * (double)i / (double)n) * cos(5.0 * (double)j / (double)n) / (double)(n * n);
     double before = residual(0);
     for (int i = 0; i < (int)(6 * size) + 1; i++) cycle(0);
     double after = residual(0);

@@ -69,7 +69,8 @@ static void make(struct picture *picture) {
 static void blur(struct picture *picture) {
     for (int i = 0; i < PIXELS; i++) {
         int sum = 0;
-        for (int k = -2; k <= 2; k++) sum += picture->pixels[(i + k * 64) & (PIXELS - 1)] + picture->pixels[(i + k) & (PIXELS - 1)];
+        for (int k = -2; k <= 2; k++)
+            sum += picture->pixels[(i + k * 64) & (PIXELS - 1)] + picture->pixels[(i + k) & (PIXELS - 1)];
         picture->blurred[i] = (uint8_t)(sum / 10);
     }
 }

@@ -11,7 +11,8 @@ int main(int argc, char **argv) {
 #pragma omp parallel for num_threads(threads)
         for (long i = 1; i < n - 1; i++)
             for (long j = 1; j < n - 1; j++)
-                to[i * n + j] = 0.25 * (from[(i - 1) * n + j] + from[(i + 1) * n + j] + from[i * n + j - 1] + from[i * n + j + 1]);
+                to[i * n + j] =
+                    0.25 * (from[(i - 1) * n + j] + from[(i + 1) * n + j] + from[i * n + j - 1] + from[i * n + j + 1]);
         double *swap = from;
         from = to;
         to = swap;

@@ -32,7 +32,9 @@ static void step(void) {
                 int left = j ? j - 1 : N - 1, right = j + 1 < N ? j + 1 : 0;
                 (*u_next)[i][j] = (*u)[i][j] - dt * 0.5 * ((*pressure)[down][j] - (*pressure)[up][j]);
                 (*v_next)[i][j] = (*v)[i][j] - dt * 0.5 * ((*pressure)[i][right] - (*pressure)[i][left]);
-                (*h_next)[i][j] = (*h)[i][j] - dt * 0.5 * ((*flow_x)[down][j] - (*flow_x)[up][j] + (*flow_y)[i][right] - (*flow_y)[i][left]);
+                (*h_next)[i][j] =
+                    (*h)[i][j] -
+                    dt * 0.5 * ((*flow_x)[down][j] - (*flow_x)[up][j] + (*flow_y)[i][right] - (*flow_y)[i][left]);
             }
         }
 #pragma omp for

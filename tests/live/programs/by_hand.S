@@ -1,6 +1,6 @@
 # What `reusescope cc` would make of
 #     long sum(const long *cells, long count) { ... return total; }
-# written by hand after src/runtime/asm_abi.h: the runtime without the rewriter.
+# written by hand after src/runtime/pieces/asm_abi.h: the runtime without the rewriter.
     .text
     .globl sum
     .type sum, @function

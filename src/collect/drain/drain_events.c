@@ -1,0 +1,144 @@
+/*
+ * drain_events.c - what a thread tells that is no access: calls and returns, blocks of memory,
+ * locks, and what lies where; see drain_state.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/drain/drain_state.h"
+#include "collect/drain/ring_notes.h"
+
+#define PROCESSES_MAX 65535u /* as many as 16 bits of an address can tell apart */
+
+int rsc_drain_add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread, uint64_t a, uint64_t b,
+                        const void *data, uint32_t data_bytes) {
+    if (drain->event_count == drain->event_room) {
+        uint32_t room = drain->event_room ? drain->event_room * 2 : 1024;
+        struct rsc_event *events = realloc(drain->events, room * sizeof *events);
+        if (!events) return RSC_ENOMEM;
+        drain->events = events;
+        drain->event_room = room;
+    }
+    void *copy = NULL;
+    if (data_bytes) {
+        copy = rsc_arena_alloc(&drain->event_data, data_bytes);
+        if (!copy) return RSC_ENOMEM;
+        memcpy(copy, data, data_bytes);
+    }
+    drain->events[drain->event_count++] = (struct rsc_event){.at = drain->count,
+                                                             .type = type,
+                                                             .data_bytes = (uint16_t)data_bytes,
+                                                             .thread = thread,
+                                                             .a = a,
+                                                             .b = b,
+                                                             .data = copy};
+    return 0;
+}
+
+/* Processes are numbered from 1 as they appear; beyond PROCESSES_MAX, or when memory is out, all share the last. */
+uint32_t rsc_drain_process_number(struct rsc_drain *drain, uint64_t process) {
+    struct rsc_u64_table *table = &drain->processes;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(table, process);
+    if (entry->value) return (uint32_t)entry->value;
+    if (table->used >= PROCESSES_MAX || (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0)) {
+        drain->stats.processes_mixed = 1;
+        return table->used ? (uint32_t)table->used : 1;
+    }
+    entry = rsc_u64_table_find(table, process);
+    *entry = (struct rsc_u64_entry){process, ++table->used};
+    return (uint32_t)table->used;
+}
+
+/* Each process has addresses of its own: all but the first's get its number in the top 16 bits. */
+uint64_t rsc_drain_space_of(struct rsc_drain *drain, uint64_t process) {
+    return (uint64_t)(rsc_drain_process_number(drain, process) - 1) << 48;
+}
+
+/* Where the program itself lies; data is that of a MAP event. */
+static void note_place(struct rsc_drain *drain, const struct rsc_guest_map *map) {
+    uint64_t file_offset;
+    size_t name = 9u + map->data[8];
+    memcpy(&file_offset, map->data, sizeof file_offset);
+    if (rsc_drain_space_of(drain, map->process) == 0 && name <= map->data_bytes)
+        rsc_roi_mapped(drain->roi, (const char *)map->data + name, map->data_bytes - name, file_offset, map->start);
+}
+
+/* Not before the first thread is known: events are a thread's. */
+int rsc_drain_add_maps(struct rsc_drain *drain) {
+    const struct rsc_guest_map *map;
+    if (!drain->threads.count) return 0;
+    while ((map = rsc_guest_maps_next(drain->maps))) {
+        if (drain->roi) note_place(drain, map);
+        if (rsc_drain_add_event(drain, RSC_EVENT_MAP, 0, map->start | rsc_drain_space_of(drain, map->process),
+                                map->bytes, map->data, map->data_bytes) < 0)
+            return RSC_ENOMEM;
+    }
+    return 0;
+}
+
+static int take_note(struct rsc_drain *drain, const struct rsc_note *note) {
+    struct rsc_asm_module module;
+    if (note->type == RSC_NOTE_MAPS || note->type == RSC_NOTE_NATIVE_MAPS)
+        return rsc_guest_maps_text(drain->maps, note->process, note->type == RSC_NOTE_NATIVE_MAPS, drain->note_text,
+                                   note->bytes);
+    if (note->type != RSC_NOTE_MODULE || note->bytes != sizeof module) return 0;
+    memcpy(&module, drain->note_text, sizeof module);
+    return rsc_asm_tables_add(drain->tables, note->process, &module, drain->ring);
+}
+
+/* Takes what lies in the notes ring up to `end`. */
+int rsc_drain_read_notes(struct rsc_drain *drain, uint64_t end) {
+    struct rsc_note note;
+    while (rsc_ring_notes_next(drain->ring, &drain->notes_tail, end, &note, drain->note_text))
+        if (take_note(drain, &note) < 0) return RSC_ENOMEM;
+    rsc_ring_notes_taken(drain->ring, drain->notes_tail);
+    return rsc_drain_add_maps(drain);
+}
+
+/* ---- records ---- */
+
+/* The region as one thread's calls and returns have it. */
+void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
+                             const struct rsc_record *record) {
+    uint32_t type = rsc_record_type(record->word);
+    if (type == RSC_RECORD_CALL)
+        rsc_roi_enter(drain->roi, cursor->number, ++cursor->depth, record->addr | cursor->space);
+    if (type != RSC_RECORD_RETURN) return;
+    cursor->depth = (uint32_t)rsc_record_pc(record->word);
+    rsc_roi_return(drain->roi, cursor->number, cursor->depth);
+}
+
+/* Anything but a read or a write. */
+int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                         const struct rsc_record *record) {
+    uint64_t pc = rsc_record_pc(record->word), space = cursor->space, addr = record->addr | space;
+    switch (rsc_record_type(record->word)) {
+    case RSC_RECORD_CALL:
+        drain->stats.calls++;
+        /* On x86-64 the call has just pushed its return address: that is where the stack is. */
+        if (!cursor->stack_known && rsc_record_pc(cursor->last_word) == pc &&
+            rsc_record_type(cursor->last_word) == RSC_RECORD_WRITE) {
+            cursor->stack_known = 1;
+            uint64_t process = rsc_process_id(slot->image, slot->pid);
+            if (rsc_guest_maps_stack(drain->maps, process, cursor->tid, cursor->last_addr) < 0 ||
+                rsc_drain_add_maps(drain) < 0)
+                return RSC_ENOMEM;
+        }
+        return rsc_drain_add_event(drain, RSC_EVENT_CALL, cursor->number, pc | space, addr, NULL, 0);
+    case RSC_RECORD_RETURN: return rsc_drain_add_event(drain, RSC_EVENT_RETURN, cursor->number, addr, 0, NULL, 0);
+    case RSC_RECORD_ALLOC: return rsc_drain_add_event(drain, RSC_EVENT_ALLOC, cursor->number, addr, pc, NULL, 0);
+    case RSC_RECORD_FREE: return rsc_drain_add_event(drain, RSC_EVENT_FREE, cursor->number, addr, 0, NULL, 0);
+    case RSC_RECORD_MARKER:
+        return rsc_drain_add_event(drain, RSC_EVENT_MARKER, cursor->number, pc, 0, pc ? "begin" : "end", pc ? 5 : 3);
+    case RSC_RECORD_NOTE: return rsc_drain_read_notes(drain, pc);
+    case RSC_RECORD_LOCK: return rsc_drain_add_event(drain, RSC_EVENT_LOCK, cursor->number, addr, pc != 0, NULL, 0);
+    case RSC_RECORD_STACK:
+        if (cursor->stack_known) return 0;
+        cursor->stack_known = 1;
+        if (rsc_guest_maps_stack(drain->maps, rsc_process_id(slot->image, slot->pid), cursor->tid, record->addr) < 0)
+            return RSC_ENOMEM;
+        return rsc_drain_add_maps(drain);
+    case RSC_RECORD_BARRIER: return rsc_drain_add_event(drain, RSC_EVENT_BARRIER, cursor->number, addr, 0, NULL, 0);
+    default: return 0; /* not written by us: skipped */
+    }
+}

@@ -1,0 +1,43 @@
+/*
+ * guest_maps.h - what lies where in the guest: /proc/PID/maps turned into MAP
+ * events, each region once.
+ */
+#ifndef RSC_COLLECT_DRAIN_GUEST_MAPS_H
+#define RSC_COLLECT_DRAIN_GUEST_MAPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Largest data of a MAP event: file offset, build-id length, build id, name. */
+#define RSC_MAP_DATA_MAX (8 + 1 + 64 + 4096)
+
+struct rsc_guest_map {
+    uint64_t process; /* rsc_process_id() */
+    uint64_t start, bytes;
+    uint32_t data_bytes;
+    uint8_t data[RSC_MAP_DATA_MAX];
+};
+
+struct rsc_guest_maps;
+struct rsc_guest_maps *rsc_guest_maps_new(void);
+void rsc_guest_maps_free(struct rsc_guest_maps *maps);
+
+/*
+ * Takes in the text of a maps file; `native`: of a process without QEMU in it. Regions
+ * not seen before are queued. Returns 0 or RSC_ENOMEM.
+ */
+int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int native, const char *text, size_t bytes);
+
+/*
+ * The stack of a process's first thread, which native text names: queued as "[stack:TID]", whether or not the process
+ * still lives. Returns 1, 0 if no text told of it, or RSC_ENOMEM.
+ */
+int rsc_guest_maps_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid);
+
+/* A thread's stack pointer: its region is queued as "[stack:TID]", found in /proc/PID/maps while the process lives. */
+int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer);
+
+/* The next queued region, or NULL. Valid until the next call. */
+const struct rsc_guest_map *rsc_guest_maps_next(struct rsc_guest_maps *maps);
+
+#endif

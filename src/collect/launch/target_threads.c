@@ -1,0 +1,59 @@
+/*
+ * target_threads.c - does a program start threads? Told by the names in its file: of
+ * functions that do, and of libraries whose purpose it is. What its other libraries do
+ * is not looked at, nor what it loads later. The file is read, nothing in it is trusted.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/launch/target.h"
+
+/* POSIX and C11, C++, OpenMP of gcc and clang; their libraries, and those of tasks. */
+static const char *const names[] = {"pthread_create", "thrd_create",      "_ZNSt6thread",
+                                    "GOMP_parallel",  "__kmpc_fork_call", "libgomp.so",
+                                    "libomp.so",      "libiomp5.so",      "libtbb.so"};
+
+static int has_one(const uint8_t *texts, size_t bytes) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (memmem(texts, bytes, names[i], strlen(names[i]))) return 1;
+    return 0;
+}
+
+/* Returns 1 or 0; -1 when the file has no names to go by. */
+static int look_through(const uint8_t *file, size_t bytes, int dynamic) {
+    Elf64_Ehdr header;
+    int seen = 0;
+    if (bytes < sizeof header) return -1;
+    memcpy(&header, file, sizeof header);
+    if (!header.e_shoff || header.e_shoff > bytes || header.e_shentsize != sizeof(Elf64_Shdr) ||
+        header.e_shnum > (bytes - header.e_shoff) / sizeof(Elf64_Shdr))
+        return -1;
+    for (uint32_t i = 0; i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+        memcpy(&section, file + header.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_STRTAB || section.sh_offset > bytes || section.sh_size > bytes - section.sh_offset)
+            continue;
+        if (has_one(file + section.sh_offset, section.sh_size)) return 1;
+        seen += i != header.e_shstrndx;
+    }
+    return dynamic || seen ? 0 : -1; /* a static program may be stripped of all names */
+}
+
+int rsc_target_may_thread(const struct rsc_target *target) {
+    struct stat file;
+    int found = -1, fd = open(target->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return 1;
+    if (fstat(fd, &file) == 0 && file.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (bytes != MAP_FAILED) {
+            found = look_through(bytes, (size_t)file.st_size, target->dynamic);
+            munmap(bytes, (size_t)file.st_size);
+        }
+    }
+    close(fd);
+    return found != 0;
+}

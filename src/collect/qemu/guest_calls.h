@@ -1,0 +1,19 @@
+/*
+ * guest_calls.h - how code inside the guest speaks to the collector: markers that
+ * are plain no-operations to everybody else, and getpid() calls with arguments
+ * that nobody else looks at.
+ */
+#ifndef RSC_COLLECT_QEMU_GUEST_CALLS_H
+#define RSC_COLLECT_QEMU_GUEST_CALLS_H
+
+/* Also in include/reusescope/region.h, which stands alone; a test compares them. */
+#define RSC_MARKER_BEGIN 0x52534301u
+#define RSC_MARKER_END 0x52534302u
+#define RSC_MARKER_BEGIN_AARCH64 0xd28a6a7fu /* movz xzr, #0x5353 */
+#define RSC_MARKER_END_AARCH64 0xd28a8a9fu   /* movz xzr, #0x5454 */
+
+/* getpid(MAGIC, what, a, b) */
+#define RSC_GUEST_CALL_MAGIC 0x5253435f43414c4cull
+enum { RSC_GUEST_ALLOC = 1, RSC_GUEST_FREE = 2 };
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * guest_code.h - what the collector must know of a guest's instructions and
+ * system calls: which end a block with a call or return, which are rep strings or
+ * our markers, which system calls map memory or may block.
+ */
+#ifndef RSC_COLLECT_QEMU_GUEST_CODE_H
+#define RSC_COLLECT_QEMU_GUEST_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum rsc_guest { RSC_GUEST_UNKNOWN, RSC_GUEST_X86_64, RSC_GUEST_AARCH64 };
+
+/* By QEMU's name of the target. */
+enum rsc_guest rsc_guest_named(const char *name);
+
+enum rsc_guest_insn {
+    RSC_GUEST_PLAIN = 0,
+    RSC_GUEST_CALL,
+    RSC_GUEST_RETURN,
+    RSC_GUEST_REP,   /* a string instruction with a repeat prefix */
+    RSC_GUEST_WIDE,  /* may access more than 8 bytes or several places, or be atomic: done by a helper of QEMU's */
+    RSC_GUEST_STORE, /* an exclusive store: QEMU reads too, to compare and swap; the guest does not */
+    RSC_GUEST_BEGIN, /* reusescope_begin() */
+    RSC_GUEST_END,   /* reusescope_end() */
+};
+
+enum rsc_guest_insn rsc_guest_classify(enum rsc_guest guest, const void *code, size_t bytes);
+
+struct rsc_guest_syscalls {
+    int64_t getpid, mmap, execve, execveat, exit, exit_group;
+    int64_t blocking[24]; /* ends with -1 */
+};
+
+const struct rsc_guest_syscalls *rsc_guest_syscalls(enum rsc_guest guest);
+int rsc_guest_may_block(const struct rsc_guest_syscalls *calls, int64_t number);
+
+#endif

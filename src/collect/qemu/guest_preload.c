@@ -1,0 +1,70 @@
+/*
+ * guest_preload.c - loaded into the watched program (LD_PRELOAD inside the guest):
+ * tells the collector of heap blocks.
+ *
+ * It speaks through getpid() with arguments that only the collector looks at
+ * (guest_calls.h). Allocation goes on to libc's own functions by their internal
+ * names, so that nothing has to be looked up and no call can recurse.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collect/qemu/guest_calls.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+
+static long tell(long what, uintptr_t a, uintptr_t b) { return syscall(SYS_getpid, RSC_GUEST_CALL_MAGIC, what, a, b); }
+
+static void *allocated(void *block, size_t bytes) {
+    if (block) {
+        int kept = errno;
+        tell(RSC_GUEST_ALLOC, (uintptr_t)block, bytes);
+        errno = kept;
+    }
+    return block;
+}
+
+static void freed(void *block) {
+    int kept = errno;
+    if (block) tell(RSC_GUEST_FREE, (uintptr_t)block, 0);
+    errno = kept;
+}
+
+EXPORT void *malloc(size_t bytes) { return allocated(__libc_malloc(bytes), bytes); }
+
+EXPORT void *calloc(size_t count, size_t bytes) { return allocated(__libc_calloc(count, bytes), count * bytes); }
+
+EXPORT void *realloc(void *block, size_t bytes) {
+    void *moved = __libc_realloc(block, bytes);
+    if (!moved && bytes) return NULL; /* the old one stays */
+    freed(block);
+    return allocated(moved, bytes);
+}
+
+EXPORT void free(void *block) {
+    freed(block);
+    __libc_free(block);
+}
+
+EXPORT void *memalign(size_t alignment, size_t bytes) { return allocated(__libc_memalign(alignment, bytes), bytes); }
+
+EXPORT void *aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
+
+EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes) {
+    if (alignment < sizeof(void *) || (alignment & (alignment - 1))) return EINVAL;
+    void *made = memalign(alignment, bytes);
+    if (!made) return ENOMEM;
+    *block = made;
+    return 0;
+}

@@ -1,0 +1,22 @@
+/*
+ * demangle.h - C++ and Rust names as their authors wrote them.
+ *
+ * The demangler is the one of the C++ runtime (__cxa_demangle), looked up when
+ * first needed: a machine without libstdc++ shows the names as they are.
+ */
+#ifndef RSC_COLLECT_SYMBOLS_DEMANGLE_H
+#define RSC_COLLECT_SYMBOLS_DEMANGLE_H
+
+struct rsc_demangler {
+    char *(*demangle)(const char *name, char *buffer, unsigned long *bytes, int *status);
+    int looked; /* for the library, found or not */
+};
+
+/*
+ * The readable form of a name that starts with _Z, owned by the caller (free);
+ * NULL when it is no such name, cannot be read, or would get too long. The hash
+ * of Rust's _ZN...17h<hash>E names is left out.
+ */
+char *rsc_demangle(struct rsc_demangler *demangler, const char *name);
+
+#endif

@@ -1,0 +1,368 @@
+/*
+ * symbols.c - the map of what was loaded where, and the memory of what was asked.
+ *
+ * Maps are kept sorted and never overlap: a later one replaces what it covers, as
+ * mmap does. A map belongs to a module; how far the module was moved (its bias: run
+ * address minus ELF address) follows from the map's file offset and the module's
+ * segments. Neighbouring segments share pages of the file, so one offset can belong to
+ * two of them: the one whose bias most of the module's other maps could have is right.
+ */
+#include "collect/symbols/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "collect/symbols/symbols_module.h"
+
+#ifndef RSC_HAVE_LIBDW
+
+int rsc_symbols_new(struct rsc_symbols **out, const struct rsc_symbols_options *options, struct rsc_error *error) {
+    (void)options;
+    *out = NULL;
+    return rsc_fail(error, RSC_EUNSUPPORTED, "symbols: this build has no libdw (install libdw-dev and rebuild)");
+}
+
+void rsc_symbols_free(struct rsc_symbols *symbols) { (void)symbols; }
+
+int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes, uint64_t file_offset, const char *path,
+                    const uint8_t *build_id, size_t build_id_bytes, struct rsc_error *error) {
+    (void)symbols, (void)start, (void)bytes, (void)file_offset, (void)path, (void)build_id, (void)build_id_bytes;
+    return rsc_fail(error, RSC_EUNSUPPORTED, "symbols: this build has no libdw (install libdw-dev and rebuild)");
+}
+
+int rsc_symbols_place(struct rsc_symbols *symbols, struct rsc_place *place, struct rsc_place **inlined,
+                      size_t *inlined_count) {
+    (void)symbols, (void)place;
+    if (inlined) *inlined = NULL;
+    if (inlined_count) *inlined_count = 0;
+    return 0;
+}
+
+int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char **name, uint64_t *start,
+                         uint64_t *bytes) {
+    (void)symbols, (void)addr, (void)name, (void)start, (void)bytes;
+    return 0;
+}
+
+#else
+
+#include <xxhash.h>
+
+#include "profile/profile_rows.h"
+
+#define MAPS_MAX 65536u
+#define NO_MODULE UINT32_MAX
+
+struct file_map {
+    uint64_t start, end;
+    uint64_t origin, origin_offset; /* start and file offset before later maps cut it */
+    uint64_t bias;
+    uint32_t module;
+    int bias_state; /* 0: not looked for, 1: known, -1: cannot be known */
+};
+
+/* What is known about a pc. The arena's. */
+struct resolved {
+    const char *module;
+    uint64_t offset; /* its address in the module's file, else its place in that file; 0: no module */
+    size_t count;
+    struct code_frame frames[];
+};
+
+struct rsc_symbols {
+    struct symbols_shared shared;
+    char *sysroot; /* owned */
+    struct file_map *maps; /* owned, by start, not overlapping */
+    size_t map_count, map_room;
+    struct symbols_module *modules; /* owned */
+    size_t module_count, module_room;
+    struct rsc_u64_table module_of; /* from the hash of path and build id to index + 1 */
+    struct rsc_u64_table places;    /* from a pc to its struct resolved */
+};
+
+int rsc_symbols_new(struct rsc_symbols **out, const struct rsc_symbols_options *options, struct rsc_error *error) {
+    struct rsc_symbols *symbols = calloc(1, sizeof *symbols);
+    *out = NULL;
+    if (!symbols) return rsc_fail_memory(error, "symbols");
+    elf_version(EV_CURRENT);
+    if (options && options->log) symbols->shared.log = *options->log;
+    if (options) symbols->shared.debuginfod = options->debuginfod;
+    rsc_arena_init(&symbols->shared.arena);
+    if (options && options->sysroot && options->sysroot[0]) {
+        symbols->sysroot = strdup(options->sysroot);
+        symbols->shared.sysroot = symbols->sysroot;
+        if (!symbols->sysroot) goto fail;
+    }
+    if (rsc_u64_table_init(&symbols->module_of, 64) || rsc_u64_table_init(&symbols->places, 1024) ||
+        rsc_u64_table_init(&symbols->shared.texts, 1024))
+        goto fail;
+    *out = symbols;
+    return 0;
+fail:
+    rsc_symbols_free(symbols);
+    return rsc_fail_memory(error, "symbols");
+}
+
+void rsc_symbols_free(struct rsc_symbols *symbols) {
+    if (!symbols) return;
+    for (size_t i = 0; i < symbols->module_count; i++) symbols_module_close(&symbols->modules[i]);
+    free(symbols->modules);
+    free(symbols->maps);
+    free(symbols->sysroot);
+    rsc_u64_table_free(&symbols->module_of);
+    rsc_u64_table_free(&symbols->places);
+    rsc_u64_table_free(&symbols->shared.texts);
+    rsc_arena_free(&symbols->shared.arena);
+    free(symbols);
+}
+
+/* The module of a path and build id, made if it is new. Returns 0 or RSC_ENOMEM. */
+static int find_module(struct rsc_symbols *symbols, const char *path, const uint8_t *id, size_t id_bytes,
+                       uint32_t *index) {
+    uint64_t hash = XXH3_64bits_withSeed(path, strlen(path), id_bytes ? XXH3_64bits(id, id_bytes) : 0);
+    if (rsc_u64_table_needs_rebuild(&symbols->module_of) && rsc_u64_table_rebuild(&symbols->module_of))
+        return RSC_ENOMEM;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(&symbols->module_of, hash);
+    for (uint32_t at = entry->value ? (uint32_t)entry->value - 1 : NO_MODULE; at != NO_MODULE;
+         at = symbols->modules[at].next) {
+        const struct symbols_module *module = &symbols->modules[at];
+        if (strcmp(module->path, path) || module->build_id_bytes != id_bytes ||
+            (id_bytes && memcmp(module->build_id, id, id_bytes)))
+            continue;
+        *index = at;
+        return 0;
+    }
+    if (!SYMBOLS_ROOM(symbols->modules, symbols->module_room, symbols->module_count)) return RSC_ENOMEM;
+    struct symbols_module *module = &symbols->modules[symbols->module_count];
+    *module = (struct symbols_module){.path = strdup(path), .build_id_bytes = id_bytes};
+    if (!module->path) return RSC_ENOMEM;
+    if (id_bytes) memcpy(module->build_id, id, id_bytes);
+    module->next = entry->value ? (uint32_t)entry->value - 1 : NO_MODULE;
+    *index = (uint32_t)symbols->module_count++;
+    if (!entry->value) symbols->module_of.used++;
+    entry->key = hash;
+    entry->value = *index + 1;
+    return 0;
+}
+
+/* The number of maps that start at or below addr. */
+static size_t maps_up_to(const struct rsc_symbols *symbols, uint64_t addr) {
+    size_t low = 0, high = symbols->map_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (symbols->maps[middle].start <= addr) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Puts a map in its place; what it covers of others goes. There is room for two more. */
+static void place_map(struct rsc_symbols *symbols, const struct file_map *map) {
+    struct file_map pieces[3];
+    size_t count = 0, first = maps_up_to(symbols, map->start), last = maps_up_to(symbols, map->end - 1);
+    if (first && symbols->maps[first - 1].end > map->start) first--;
+    if (first < last && symbols->maps[first].start < map->start) {
+        pieces[count] = symbols->maps[first];
+        pieces[count++].end = map->start;
+    }
+    pieces[count++] = *map;
+    if (first < last && symbols->maps[last - 1].end > map->end) {
+        pieces[count] = symbols->maps[last - 1];
+        pieces[count++].start = map->end;
+    }
+    memmove(symbols->maps + first + count, symbols->maps + last, (symbols->map_count - last) * sizeof *symbols->maps);
+    memcpy(symbols->maps + first, pieces, count * sizeof *pieces);
+    symbols->map_count += count - (last - first);
+}
+
+int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes, uint64_t file_offset, const char *path,
+                    const uint8_t *build_id, size_t build_id_bytes, struct rsc_error *error) {
+    struct file_map map = {.start = start, .origin = start, .origin_offset = file_offset};
+    if (!path || !bytes) return rsc_fail(error, RSC_EINVAL, "symbols: a map without a path or without bytes");
+    if (!build_id) build_id_bytes = 0;
+    if (build_id_bytes > sizeof((struct symbols_module *)0)->build_id)
+        return rsc_fail(error, RSC_EINVAL, "%s: a build id of %zu bytes", path, build_id_bytes);
+    if (__builtin_add_overflow(start, bytes, &map.end)) map.end = UINT64_MAX;
+    if (map.end <= map.start) return rsc_fail(error, RSC_EINVAL, "%s: mapped beyond the last address", path);
+    if (symbols->map_count >= MAPS_MAX)
+        return rsc_fail(error, RSC_ELIMIT, "%s: more than %u maps", path, (unsigned)MAPS_MAX);
+    if (find_module(symbols, path, build_id, build_id_bytes, &map.module)) return rsc_fail_memory(error, "symbols");
+    if (symbols->places.used) { /* some of what was said may not be true any more */
+        struct rsc_u64_table fresh;
+        if (rsc_u64_table_init(&fresh, 1024)) return rsc_fail_memory(error, "symbols");
+        rsc_u64_table_free(&symbols->places);
+        symbols->places = fresh;
+    }
+    if (!SYMBOLS_ROOM(symbols->maps, symbols->map_room, symbols->map_count + 2))
+        return rsc_fail_memory(error, "symbols");
+    place_map(symbols, &map);
+    return 0;
+}
+
+/* Maps on either side that are asked for their vote: a module has three to six. */
+#define NEIGHBOURS_MAX 16u
+
+/* Whether a map can belong to a segment, and the bias that follows. */
+static int segment_bias(const struct elf_segment *segment, const struct file_map *map, uint64_t *bias) {
+    /* pages are 4 KiB to 64 KiB; a segment says the largest it can be mapped with */
+    uint64_t align = segment->align < 4096 ? 4096 : segment->align > 65536 ? 65536 : segment->align;
+    uint64_t first = segment->offset - segment->offset % align, offset = map->origin_offset;
+    if (!segment->file_bytes || offset < first) return 0;
+    if (offset >= segment->offset && offset - segment->offset >= segment->file_bytes) return 0;
+    *bias = map->origin - (segment->vaddr - segment->offset + offset);
+    return 1;
+}
+
+static int agrees(const struct rsc_symbols *symbols, const struct file_map *map, uint64_t bias) {
+    const struct symbols_module *module = &symbols->modules[map->module];
+    uint64_t other;
+    for (size_t i = 0; i < module->segment_count; i++)
+        if (segment_bias(&module->segments[i], map, &other) && other == bias) return 1;
+    return 0;
+}
+
+/* How many maps of the same module, next to this one, could have this bias. */
+static unsigned votes(const struct rsc_symbols *symbols, const struct file_map *map, uint64_t bias) {
+    unsigned count = 0;
+    const struct file_map *first = symbols->maps, *last = symbols->maps + symbols->map_count - 1;
+    for (const struct file_map *at = map; at > first && map - at < NEIGHBOURS_MAX && (--at)->module == map->module;)
+        count += (unsigned)agrees(symbols, at, bias);
+    for (const struct file_map *at = map; at < last && at - map < NEIGHBOURS_MAX && (++at)->module == map->module;)
+        count += (unsigned)agrees(symbols, at, bias);
+    return count;
+}
+
+/* Opens the module of a map and finds its bias. Returns 1, 0 where there is none, or RSC_ENOMEM. */
+static int find_bias(struct rsc_symbols *symbols, struct file_map *map) {
+    struct symbols_module *module = &symbols->modules[map->module];
+    unsigned best = 0;
+    if (map->bias_state) return map->bias_state > 0;
+    if (symbols_module_open(&symbols->shared, module)) return RSC_ENOMEM;
+    map->bias_state = -1;
+    if (!module->image.elf) return 0;
+    if (module->type == ET_EXEC) map->bias_state = 1; /* bias 0 */
+    for (size_t i = 0; module->type != ET_EXEC && i < module->segment_count; i++) {
+        uint64_t bias;
+        if (!segment_bias(&module->segments[i], map, &bias)) continue;
+        unsigned score = 2 * votes(symbols, map, bias) + (module->segments[i].offset <= map->origin_offset) + 1;
+        if (score <= best) continue;
+        best = score;
+        map->bias = bias;
+        map->bias_state = 1;
+    }
+    return map->bias_state > 0;
+}
+
+/* Finds out about a pc. NULL when memory is out. */
+static struct resolved *resolve(struct rsc_symbols *symbols, uint64_t pc) {
+    struct code_frame frames[FRAMES_MAX];
+    size_t count = 0, up_to = maps_up_to(symbols, pc);
+    struct symbols_module *module = NULL;
+    struct file_map *map = up_to && pc < symbols->maps[up_to - 1].end ? &symbols->maps[up_to - 1] : NULL;
+    int found = map ? find_bias(symbols, map) : 0;
+    if (found < 0) return NULL;
+    if (map) module = &symbols->modules[map->module];
+    if (found) {
+        uint64_t address = pc - map->bias;
+        if (symbols_frames(&symbols->shared, module, address, frames, &count)) return NULL;
+        if (!count) frames[0] = (struct code_frame){0};
+        if (!frames[0].function && count <= 1) {
+            const struct elf_symbol *symbol = symbols_find(&module->functions, address);
+            if (symbol && !(frames[0].function = symbols_name_text(&symbols->shared, symbol->name))) return NULL;
+            if (symbol) count = 1;
+        }
+    }
+    struct resolved *resolved = rsc_arena_alloc(&symbols->shared.arena, sizeof *resolved + count * sizeof *frames);
+    if (!resolved) return NULL;
+    *resolved = (struct resolved){.module = module ? module->path : NULL, .count = count};
+    if (map) resolved->offset = found ? pc - map->bias : pc - map->origin + map->origin_offset;
+    memcpy(resolved->frames, frames, count * sizeof *frames);
+    return resolved;
+}
+
+static int fill_place(struct rsc_place *place, const struct code_frame *frame, const char *module) {
+    if (module && rsc_profile_set_text(&place->module, module)) return RSC_ENOMEM;
+    if (frame && frame->function && rsc_profile_set_text(&place->function, frame->function)) return RSC_ENOMEM;
+    if (frame && frame->file) {
+        if (rsc_profile_set_text(&place->file, frame->file)) return RSC_ENOMEM;
+        place->line = frame->line;
+    }
+    return 0;
+}
+
+int rsc_symbols_place(struct rsc_symbols *symbols, struct rsc_place *place, struct rsc_place **inlined,
+                      size_t *inlined_count) {
+    struct rsc_place *into = NULL;
+    size_t filled = 0;
+    if (inlined) *inlined = NULL;
+    if (inlined_count) *inlined_count = 0;
+    if (rsc_u64_table_needs_rebuild(&symbols->places) && rsc_u64_table_rebuild(&symbols->places)) return RSC_ENOMEM;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(&symbols->places, place->pc);
+    if (!entry->value) {
+        struct resolved *found = resolve(symbols, place->pc);
+        if (!found) return RSC_ENOMEM;
+        *entry = (struct rsc_u64_entry){place->pc, (uint64_t)(uintptr_t)found};
+        symbols->places.used++;
+    }
+    const struct resolved *known = (const struct resolved *)(uintptr_t)entry->value;
+    place->offset = known->offset;
+    if (fill_place(place, known->count ? &known->frames[0] : NULL, known->module)) return RSC_ENOMEM;
+    if (!inlined || known->count < 2) return 0;
+    into = calloc(known->count - 1, sizeof *into);
+    if (!into) return RSC_ENOMEM;
+    for (; filled + 1 < known->count; filled++) {
+        into[filled].pc = place->pc;
+        if (fill_place(&into[filled], &known->frames[filled + 1], known->module)) goto fail;
+    }
+    *inlined = into;
+    *inlined_count = filled;
+    return 0;
+fail:
+    for (size_t i = 0; i <= filled; i++) rsc_place_clear(&into[i]);
+    free(into);
+    return RSC_ENOMEM;
+}
+
+/*
+ * The map that a data address belongs to: the one it lies in, or the one before it,
+ * since the zeroed end of a segment (.bss) is memory without a file.
+ */
+static struct file_map *data_map(struct rsc_symbols *symbols, uint64_t addr) {
+    size_t up_to = maps_up_to(symbols, addr);
+    return up_to && find_bias(symbols, &symbols->maps[up_to - 1]) > 0 ? &symbols->maps[up_to - 1] : NULL;
+}
+
+int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char **name, uint64_t *start,
+                         uint64_t *bytes) {
+    struct file_map *map = data_map(symbols, addr);
+    if (!map) return 0;
+    const struct elf_symbol *symbol = symbols_find(&symbols->modules[map->module].variables, addr - map->bias);
+    if (!symbol || !(*name = symbols_name_text(&symbols->shared, symbol->name))) return 0;
+    *start = symbol->value + map->bias;
+    *bytes = symbol->bytes;
+    return 1;
+}
+
+int symbols_code_at(struct rsc_symbols *symbols, uint64_t pc, struct symbols_code *code) {
+    size_t up_to = maps_up_to(symbols, pc);
+    struct file_map *map = up_to && pc < symbols->maps[up_to - 1].end ? &symbols->maps[up_to - 1] : NULL;
+    int found = map ? find_bias(symbols, map) : 0;
+    if (found <= 0) return found;
+    struct symbols_module *module = &symbols->modules[map->module];
+    *code = (struct symbols_code){.module = module, .bias = map->bias};
+    const struct elf_symbol *symbol = symbols_find(&module->functions, pc - map->bias);
+    if (!symbol) return symbols_function_range(module, pc - map->bias, &code->start, &code->bytes);
+    code->start = symbol->value;
+    code->bytes = symbol->bytes;
+    code->name = symbol->name;
+    return 1;
+}
+
+int symbols_declaration_at(struct rsc_symbols *symbols, uint64_t address, const char **file, uint32_t *line) {
+    struct file_map *map = data_map(symbols, address);
+    if (!map) return 0;
+    return symbols_declaration(&symbols->shared, &symbols->modules[map->module], address - map->bias, file, line);
+}
+
+#endif

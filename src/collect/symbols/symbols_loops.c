@@ -1,0 +1,244 @@
+/*
+ * symbols_loops.c - the loops that the places of a profile lie in, from the machine
+ * code of the files that were mapped.
+ *
+ * The function around a pc is that of the symbol table, or of the debug information
+ * where there is no symbol; its code is read from the file as it was mapped and its
+ * loops are found once (code_loops.h). A loop is named by the line it begins with:
+ * the lowest of the lines of its first instruction and of those before the jump back
+ * to it, since compilers turn loops round so that either may belong to the for or
+ * while. Where other functions were inlined into its body, it is the line of the
+ * function that has the loop.
+ */
+#ifdef RSC_HAVE_LIBDW
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "collect/symbols/code_loops.h"
+#include "collect/symbols/symbols_module.h"
+#include "profile/profile_rows.h"
+
+/* A loop of the target, in the order they were found. */
+struct found_loop {
+    uint64_t header, latch_start, latch; /* addresses of the target */
+    uint32_t parent;        /* 1 + index; 0: none */
+    uint32_t depth;
+    uint32_t row; /* 1 + its row in the profile being named; 0: no place is in it */
+};
+
+/* A function whose code was looked at. */
+struct looked_at {
+    struct rsc_code_loops loops; /* by addresses of the file */
+    uint32_t first;              /* index of its first loop among the found */
+};
+
+struct symbols_loops {
+    struct looked_at *functions; /* owned */
+    size_t function_count, function_room;
+    struct rsc_u64_table function_of; /* from the function's address in the target to index + 1 */
+    struct found_loop *found;         /* owned */
+    size_t found_count, found_room;
+    uint64_t bytes_left; /* of code that may still be decoded: a hostile file has many large functions in one place */
+};
+#define CODE_BYTES_ALL (32u << 20)
+
+static void loops_free(struct symbols_loops *loops) {
+    for (size_t i = 0; i < loops->function_count; i++) rsc_code_loops_free(&loops->functions[i].loops);
+    free(loops->functions);
+    free(loops->found);
+    rsc_u64_table_free(&loops->function_of);
+}
+
+/* ---- code out of the file ---- */
+
+static const uint8_t *read_data(void *owner, uint64_t address, size_t bytes) {
+    uint64_t room;
+    const uint8_t *data = symbols_bytes_at(owner, address, &room);
+    return data && room >= bytes ? data : NULL;
+}
+
+/*
+ * Parts of a function elsewhere: what the compiler calls NAME.cold, and code without
+ * a name, as that which `reusescope cc` adds is.
+ */
+static const uint8_t *read_elsewhere(void *owner, uint64_t address, size_t *room) {
+    const struct symbols_module *module = owner;
+    const struct elf_symbol *symbol = symbols_find(&module->functions, address);
+    uint64_t bytes;
+    if (symbol && !strstr(symbol->name, ".cold")) return NULL;
+    const uint8_t *code = symbols_bytes_at(module, address, &bytes);
+    *room = bytes < RSC_CODE_BYTES_MAX ? bytes : RSC_CODE_BYTES_MAX;
+    return code;
+}
+
+static int is_x86_64(const struct symbols_module *module) {
+    GElf_Ehdr header;
+    return gelf_getehdr(module->image.elf, &header) && header.e_machine == EM_X86_64;
+}
+
+/* ---- loops of functions ---- */
+
+static int add_found(struct symbols_loops *loops, const struct rsc_code_loops *of, uint32_t first, uint64_t bias) {
+    for (size_t i = 0; i < of->count; i++) {
+        const struct rsc_code_loop *loop = &of->loops[i];
+        if (!SYMBOLS_ROOM(loops->found, loops->found_room, loops->found_count)) return RSC_ENOMEM;
+        loops->found[loops->found_count++] =
+            (struct found_loop){.header = loop->header + bias,
+                                .latch_start = loop->latch_start + bias,
+                                .latch = loop->latch + bias,
+                                .parent = loop->parent == RSC_NO_LOOP ? 0 : first + loop->parent + 1,
+                                .depth = loop->depth};
+    }
+    return 0;
+}
+
+/* The code that calls main ends in functions that do not return and have no name: what looks like a loop there is none. */
+static int is_start(const char *name) { return name && !strncmp(name, "__libc_start_", 13); }
+
+/* The function's loops, found if this is the first time. NULL: out of memory. */
+static const struct looked_at *look_at(struct symbols_loops *loops, const struct symbols_code *where) {
+    uint64_t room, key = where->start + where->bias;
+    if (rsc_u64_table_needs_rebuild(&loops->function_of) && rsc_u64_table_rebuild(&loops->function_of)) return NULL;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(&loops->function_of, key);
+    if (entry->value) return &loops->functions[entry->value - 1];
+    if (!SYMBOLS_ROOM(loops->functions, loops->function_room, loops->function_count)) return NULL;
+    struct looked_at *function = &loops->functions[loops->function_count];
+    *function = (struct looked_at){.first = (uint32_t)loops->found_count};
+    const uint8_t *code = symbols_bytes_at(where->module, where->start, &room);
+    uint64_t length = !code ? 0 : where->bytes < room ? where->bytes : room;
+    if (length && length <= loops->bytes_left && is_x86_64(where->module) && !is_start(where->name)) {
+        loops->bytes_left -= length;
+        struct rsc_code_bytes bytes = {code,           where->start, length, read_data, symbols_never_returns,
+                                       read_elsewhere, where->module};
+        if (rsc_code_loops_find(&function->loops, &bytes) == RSC_ENOMEM) return NULL;
+        if (function->loops.count + loops->found_count > RSC_PROFILE_ROWS_MAX) rsc_code_loops_free(&function->loops);
+    }
+    *entry = (struct rsc_u64_entry){key, ++loops->function_count};
+    loops->function_of.used++;
+    return add_found(loops, &function->loops, function->first, where->bias) ? NULL : function;
+}
+
+/* Sets the loop of a place, as 1 + its number among the found. */
+static int find_loop(struct rsc_symbols *symbols, struct symbols_loops *loops, struct rsc_place *place) {
+    struct symbols_code where;
+    place->loop = 0;
+    int rc = symbols_code_at(symbols, place->pc, &where);
+    if (rc <= 0) return rc;
+    const struct looked_at *function = look_at(loops, &where);
+    if (!function) return RSC_ENOMEM;
+    uint32_t loop = rsc_code_loops_at(&function->loops, place->pc - where.bias);
+    if (loop != RSC_NO_LOOP) place->loop = function->first + loop + 1;
+    return 0;
+}
+
+/* ---- rows of the profile ---- */
+
+/* Every place that can be in a loop. */
+static int for_each_place(struct rsc_profile *profile, int (*visit)(void *context, struct rsc_place *place),
+                          void *context) {
+    int rc = 0;
+    for (size_t i = 0; !rc && i < profile->code_count; i++) rc = visit(context, &profile->code[i].place);
+    for (size_t i = 0; !rc && i < profile->pair_count; i++) {
+        rc = visit(context, &profile->pairs[i].use);
+        if (!rc) rc = visit(context, &profile->pairs[i].reuse);
+    }
+    for (size_t i = 0; !rc && i < profile->context_count; i++) rc = visit(context, &profile->contexts[i].place);
+    return rc;
+}
+
+struct naming {
+    struct rsc_symbols *symbols;
+    struct symbols_loops loops;
+};
+
+static int visit_find(void *context, struct rsc_place *place) {
+    struct naming *naming = context;
+    int rc = find_loop(naming->symbols, &naming->loops, place);
+    for (uint32_t loop = rc ? 0 : place->loop; loop && !naming->loops.found[loop - 1].row;
+         loop = naming->loops.found[loop - 1].parent)
+        naming->loops.found[loop - 1].row = 1;
+    return rc;
+}
+
+static int visit_rename(void *context, struct rsc_place *place) {
+    const struct naming *naming = context;
+    if (place->loop) place->loop = naming->loops.found[place->loop - 1].row;
+    return 0;
+}
+
+static int same_source(const struct rsc_place *a, const struct rsc_place *b) {
+    return a->function && b->function && a->file && b->file && !strcmp(a->function, b->function) &&
+           !strcmp(a->file, b->file);
+}
+
+/* A name for a loop, the best so far. */
+struct loop_name {
+    struct rsc_place place;
+    size_t inlined; /* calls that its function is inlined in */
+};
+
+/* Takes the place at a pc if it is a better name: less deep in what was inlined or, of the same function, a lower line. */
+static int try_name(struct rsc_symbols *symbols, struct loop_name *name, uint64_t pc) {
+    struct rsc_place place = {.pc = pc}, *inlined = NULL;
+    size_t count = 0;
+    int rc = rsc_symbols_place(symbols, &place, &inlined, &count);
+    symbols_free_places(inlined, count);
+    if (!rc && place.line &&
+        (!name->place.line || count < name->inlined ||
+         (count == name->inlined && same_source(&place, &name->place) && place.line < name->place.line))) {
+        rsc_place_clear(&name->place);
+        *name = (struct loop_name){place, count};
+    } else {
+        rsc_place_clear(&place);
+    }
+    return rc;
+}
+
+#define LATCH_BYTES \
+    96u /* before the jump back that are asked for their line: the step and the test of a loop are there */
+
+/* Where the loop begins, as the first of its code and the last before the jump back say. */
+static int name_loop(struct rsc_symbols *symbols, const struct found_loop *loop, struct rsc_place *place) {
+    struct loop_name name = {0};
+    uint64_t from = loop->latch - loop->latch_start > LATCH_BYTES ? loop->latch - LATCH_BYTES : loop->latch_start;
+    int rc = try_name(symbols, &name, loop->header);
+    for (uint64_t pc = from; !rc && pc <= loop->latch; pc++) rc = try_name(symbols, &name, pc);
+    if (!rc && !name.place.line) { /* no debug information */
+        name.place.pc = loop->header;
+        rc = rsc_symbols_place(symbols, &name.place, NULL, NULL);
+    }
+    *place = name.place;
+    place->pc = loop->header;
+    return rc;
+}
+
+static int fill_rows(struct naming *naming, struct rsc_profile *profile) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < naming->loops.found_count; i++)
+        if (naming->loops.found[i].row) naming->loops.found[i].row = ++count;
+    int rc = rsc_profile_set_loops(profile, count);
+    for (size_t i = 0; !rc && i < naming->loops.found_count; i++) {
+        const struct found_loop *loop = &naming->loops.found[i];
+        if (!loop->row) continue;
+        struct rsc_loop_row *row = &profile->loops[loop->row - 1];
+        row->depth = loop->depth;
+        row->parent = loop->parent ? naming->loops.found[loop->parent - 1].row : 0;
+        rc = name_loop(naming->symbols, loop, &row->place);
+    }
+    return rc;
+}
+
+int symbols_find_loops(struct rsc_symbols *symbols, struct rsc_profile *profile) {
+    struct naming naming = {.symbols = symbols, .loops = {.bytes_left = CODE_BYTES_ALL}};
+    if (!rsc_code_loops_known()) return 0;
+    int rc = rsc_u64_table_init(&naming.loops.function_of, 256) ? RSC_ENOMEM : 0;
+    if (!rc) rc = for_each_place(profile, visit_find, &naming);
+    if (!rc) rc = fill_rows(&naming, profile);
+    if (!rc) rc = for_each_place(profile, visit_rename, &naming);
+    loops_free(&naming.loops);
+    return rc;
+}
+
+#endif

@@ -1,0 +1,173 @@
+/*
+ * symbols_profile.c - names for everything in a profile.
+ *
+ * A heap object is named after the place of the program that asked for it: of the
+ * frames of its call path the first outside the C and C++ runtimes, and outside the
+ * headers of the C++ library, whose templates are compiled into the program.
+ */
+#include "collect/symbols/symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "collect/symbols/symbols_module.h"
+
+#ifndef RSC_HAVE_LIBDW
+
+int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *profile, struct rsc_error *error) {
+    (void)symbols, (void)profile;
+    return rsc_fail(error, RSC_EUNSUPPORTED, "symbols: this build has no libdw (install libdw-dev and rebuild)");
+}
+
+#else
+
+#include "profile/profile_rows.h"
+
+static const char *base_name(const char *path) {
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+void symbols_free_places(struct rsc_place *places, size_t count) {
+    for (size_t i = 0; i < count; i++) rsc_place_clear(&places[i]);
+    free(places);
+}
+
+static int in_runtime(const struct rsc_place *place) {
+    static const char *const prefixes[] = {"libc.", "libc-", "libstdc++", "ld-linux", "libreusescope-guest"};
+    const char *name = base_name(place->module);
+    for (size_t i = 0; name && i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return 1;
+    return 0;
+}
+
+static int in_library_header(const struct rsc_place *place) {
+    return place->file && (!strncmp(place->file, "/usr/include/", 13) || strstr(place->file, "/include/c++/"));
+}
+
+/* "heap block allocated at solver.c:88 (main)", or as much of it as is known. */
+static int name_block(struct rsc_object_row *row, const struct rsc_place *place) {
+    char name[1024];
+    const char *module = base_name(place->module);
+    if (place->file && place->line)
+        snprintf(name, sizeof name,
+                 place->function ? "heap block allocated at %s:%u (%s)" : "heap block allocated at %s:%u",
+                 base_name(place->file), (unsigned)place->line, place->function);
+    else if (place->function)
+        snprintf(name, sizeof name, module ? "heap block allocated in %s (%s)" : "heap block allocated in %s",
+                 place->function, module);
+    else
+        snprintf(name, sizeof name, module ? "heap block allocated at 0x%llx in %s" : "heap block allocated at 0x%llx",
+                 (unsigned long long)(place->offset ? place->offset : place->pc), module);
+    return rsc_profile_set_text(&row->name, name);
+}
+
+static int name_heap(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_object_row *row) {
+    struct rsc_place *inlined, chosen = {0};
+    size_t count;
+    int have = 0, rc = 0; /* have 1: outside the runtimes, 2: outside the library's headers too */
+    for (uint32_t at = row->context; have < 2 && at < profile->context_count; at = profile->contexts[at].parent) {
+        const struct rsc_place *place = &profile->contexts[at].place;
+        struct rsc_place again = {.pc = place->pc};
+        if (in_runtime(place)) continue;
+        rc = rsc_symbols_place(symbols, &again, &inlined, &count);
+        rsc_place_clear(&again);
+        if (rc) break;
+        for (size_t i = 0; have < 2 && i <= count; i++) {
+            const struct rsc_place *frame = i ? &inlined[i - 1] : place;
+            int good = in_library_header(frame) ? 1 : 2;
+            if (good <= have) continue;
+            have = good;
+            rsc_place_clear(&chosen);
+            if ((rc = rsc_place_copy(&chosen, frame))) break;
+        }
+        symbols_free_places(inlined, count);
+        if (rc || (profile->contexts[at].parent != RSC_NO_CONTEXT && profile->contexts[at].parent >= at)) break;
+    }
+    if (!rc && have) rc = name_block(row, &chosen);
+    rsc_place_clear(&chosen);
+    return rc;
+}
+
+/* "0x404060" becomes "grid (solver.c:12)", or "grid" where the declaration is not known. */
+static int name_global(struct rsc_symbols *symbols, struct rsc_object_row *row) {
+    char text[1024], *end;
+    const char *name, *file;
+    uint64_t start, bytes;
+    uint32_t line;
+    if (!row->name || strncmp(row->name, "0x", 2)) return 0;
+    uint64_t address = strtoull(row->name, &end, 16);
+    if (*end || !rsc_symbols_variable(symbols, address, &name, &start, &bytes)) return 0;
+    int declared = symbols_declaration_at(symbols, start, &file, &line);
+    if (declared < 0) return declared;
+    if (!declared) return rsc_profile_set_text(&row->name, name);
+    snprintf(text, sizeof text, "%s (%s:%u)", name, base_name(file), (unsigned)line);
+    return rsc_profile_set_text(&row->name, text);
+}
+
+static int name_object(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_object_row *row) {
+    if (row->kind && !strcmp(row->kind, "global")) return name_global(symbols, row);
+    if (row->kind && !strcmp(row->kind, "heap")) return name_heap(symbols, profile, row);
+    return 0;
+}
+
+/* The same for the data of a pair. */
+static int name_pair_object(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_pair_row *pair) {
+    struct rsc_object_row row = {.name = pair->object, .kind = pair->object_kind, .context = pair->object_context};
+    int rc = pair->object ? name_object(symbols, profile, &row) : 0;
+    pair->object = row.name;
+    return rc;
+}
+
+/* What a line lies in is named as that object is. */
+static int name_line(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_line_row *line) {
+    struct rsc_object_row row = {.name = line->object, .kind = line->object_kind, .context = line->context};
+    int rc = line->object ? name_object(symbols, profile, &row) : 0;
+    line->object = row.name;
+    return rc;
+}
+
+static int name_false_sharing(struct rsc_symbols *symbols, const struct rsc_profile *profile,
+                              struct rsc_false_sharing_row *line) {
+    struct rsc_object_row row = {.name = line->object, .kind = line->object_kind, .context = line->context};
+    int rc = line->object ? name_object(symbols, profile, &row) : 0;
+    line->object = row.name;
+    for (size_t i = 0; !rc && i < line->place_count; i++) {
+        rc = rsc_symbols_place(symbols, &line->places[i].writer, NULL, NULL);
+        if (!rc) rc = rsc_symbols_place(symbols, &line->places[i].victim, NULL, NULL);
+    }
+    return rc;
+}
+
+static int name_code(struct rsc_symbols *symbols, struct rsc_code_row *row) {
+    struct rsc_place *inlined;
+    size_t count;
+    int rc = rsc_symbols_place(symbols, &row->place, &inlined, &count);
+    if (rc || !count) return rc;
+    symbols_free_places(row->inlined_into, row->inlined_count);
+    row->inlined_into = inlined;
+    row->inlined_count = count;
+    return 0;
+}
+
+int rsc_symbols_name_profile(struct rsc_symbols *symbols, struct rsc_profile *profile, struct rsc_error *error) {
+    int rc = 0;
+    for (size_t i = 0; !rc && i < profile->code_count; i++) rc = name_code(symbols, &profile->code[i]);
+    for (size_t i = 0; !rc && i < profile->pair_count; i++) {
+        rc = rsc_symbols_place(symbols, &profile->pairs[i].use, NULL, NULL);
+        if (!rc) rc = rsc_symbols_place(symbols, &profile->pairs[i].reuse, NULL, NULL);
+    }
+    for (size_t i = 0; !rc && i < profile->context_count; i++)
+        rc = rsc_symbols_place(symbols, &profile->contexts[i].place, NULL, NULL);
+    for (size_t i = 0; !rc && i < profile->object_count; i++) rc = name_object(symbols, profile, &profile->objects[i]);
+    for (size_t i = 0; !rc && i < profile->pair_count; i++) rc = name_pair_object(symbols, profile, &profile->pairs[i]);
+    if (!rc) rc = symbols_find_loops(symbols, profile);
+    for (size_t i = 0; !rc && i < profile->line_count; i++) rc = name_line(symbols, profile, &profile->lines[i]);
+    for (size_t i = 0; !rc && i < profile->false_sharing_count; i++)
+        rc = name_false_sharing(symbols, profile, &profile->false_sharing[i]);
+    return rc ? rsc_fail_memory(error, "names of a profile") : 0;
+}
+
+#endif

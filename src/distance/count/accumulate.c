@@ -1,0 +1,484 @@
+/* accumulate.c - counting distances; see accumulate.h for how threads and phases come for free. */
+#include "distance/count/accumulate.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLD UINT32_MAX
+#define PHASE_LENGTH_FIRST 1u
+#define PHASE_DETAIL 32u       /* fine phases per phase asked for... */
+#define PHASES_FINE_MAX 65536u /* ...but no more than this in all: each holds 2 KiB */
+
+int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t rd_cap, uint32_t bins_per_octave) {
+    memset(sum, 0, sizeof *sum);
+    sum->rd_cap = rd_cap;
+    sum->phases_asked = phases;
+    sum->phase_length = PHASE_LENGTH_FIRST;
+    sum->bins_per_octave = bins_per_octave;
+    int failed = rsc_histogram_init(&sum->rd, RSC_BINS_FINE) < 0 || rsc_histogram_init(&sum->ri, RSC_BINS_FINE) < 0;
+    if (bins_per_octave) {
+        struct rsc_bins bins = rsc_bins_per_octave(bins_per_octave);
+        failed |= rsc_histogram_init(&sum->rd_binned, bins) < 0 || rsc_histogram_init(&sum->ri_binned, bins) < 0;
+    }
+    if (phases) {
+        uint32_t detail = PHASES_FINE_MAX / phases / 2 * 2;
+        sum->phase_room = phases * (detail > PHASE_DETAIL ? PHASE_DETAIL : detail < 2 ? 2 : detail);
+        /* one more than fills up: the last phase of the trace may be cut short */
+        sum->phases = calloc(sum->phase_room + 1, sizeof *sum->phases);
+        failed |= !sum->phases || rsc_histogram_init(&sum->phase_start, RSC_BINS_FINE) < 0;
+    }
+    if (!failed) return 0;
+    rsc_accumulator_free(sum);
+    return RSC_ENOMEM;
+}
+
+void rsc_accumulator_free(struct rsc_accumulator *sum) {
+    rsc_histogram_free(&sum->rd);
+    rsc_histogram_free(&sum->ri);
+    rsc_histogram_free(&sum->rd_binned);
+    rsc_histogram_free(&sum->ri_binned);
+    rsc_histogram_free(&sum->phase_start);
+    for (uint32_t i = 0; i < sum->thread_count; i++) rsc_histogram_free(&sum->threads[i].rd);
+    for (uint32_t i = 0; i < sum->phase_count; i++) rsc_histogram_free(&sum->phases[i].rd);
+    for (uint32_t i = 0; i < RSC_KIND_SLOTS; i++) rsc_histogram_free(&sum->kinds[i].rd);
+    free(sum->threads);
+    free(sum->phases);
+    memset(sum, 0, sizeof *sum);
+}
+
+/* Rows exist from the second thread on; the first one's history is the totals so far. */
+static int add_threads(struct rsc_accumulator *sum, uint32_t wanted) {
+    if (wanted > RSC_THREAD_ROWS_MAX) wanted = RSC_THREAD_ROWS_MAX;
+    if (wanted > sum->thread_room) {
+        uint32_t room = sum->thread_room ? sum->thread_room : 4;
+        while (room < wanted) room *= 2;
+        struct rsc_thread_counts *threads = realloc(sum->threads, room * sizeof *threads);
+        if (!threads) return RSC_ENOMEM;
+        sum->threads = threads;
+        sum->thread_room = room;
+    }
+    while (sum->thread_count < wanted) {
+        struct rsc_thread_counts *row = &sum->threads[sum->thread_count];
+        *row = (struct rsc_thread_counts){.tid = sum->thread_count};
+        sum->thread_count++;
+        if (sum->thread_count == 1) continue;
+        if (rsc_histogram_init(&row->rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
+        struct rsc_thread_counts *first = &sum->threads[0];
+        if (first->rd.count) continue;
+        if (rsc_histogram_init(&first->rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
+        rsc_histogram_merge(&first->rd, &sum->rd);
+        if (sum->rd_capped) rsc_histogram_add(&first->rd, sum->rd_cap, sum->rd_capped);
+        first->references = sum->references;
+        first->cold = sum->cold;
+        first->invalidated = sum->invalidated;
+    }
+    return 0;
+}
+
+static uint32_t kind_slot(uint64_t meta) { return rsc_who_kind_slot(rsc_meta_who(meta)); }
+
+/* Rows exist from the second kind on; the first one's history is the totals so far. */
+static int add_kinds(struct rsc_accumulator *sum, uint32_t seen) {
+    int first_split = !rsc_accumulator_by_kind(sum) && (seen & (seen - 1)) != 0;
+    for (uint32_t k = 0; k < RSC_KIND_SLOTS && (seen & (seen - 1)); k++) {
+        struct rsc_kind_counts *row = &sum->kinds[k];
+        if (!(seen >> k & 1) || row->rd.count) continue;
+        if (rsc_histogram_init(&row->rd, RSC_BINS_FINE) < 0) return RSC_ENOMEM;
+        if (!first_split || !(sum->kinds_seen >> k & 1)) continue;
+        rsc_histogram_merge(&row->rd, &sum->rd);
+        if (sum->rd_capped) rsc_histogram_add(&row->rd, sum->rd_cap, sum->rd_capped);
+        row->cold = sum->cold;
+        row->invalidated = sum->invalidated;
+    }
+    sum->kinds_seen = seen;
+    return 0;
+}
+
+static int see_kinds(struct rsc_accumulator *sum, const struct rsc_batch *batch) {
+    uint32_t seen = sum->kinds_seen;
+    for (uint32_t i = 0; i < batch->count; i++) seen |= 1u << kind_slot(batch->meta[i]);
+    return seen == sum->kinds_seen ? 0 : add_kinds(sum, seen);
+}
+
+int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch) {
+    uint64_t differ = 0, first = batch->count ? batch->meta[0] : 0, highest = first >> 40;
+    for (uint32_t i = 0; i < batch->count; i++) differ |= batch->meta[i] ^ first;
+    for (uint32_t i = 0; differ >> 40 && i < batch->count; i++) {
+        uint64_t thread = batch->meta[i] >> 40;
+        if (thread > highest) highest = thread;
+    }
+    /* a batch of the one kind seen so far needs no closer look */
+    if (batch->count && ((differ >> 32 & 0xff) || sum->kinds_seen != 1u << kind_slot(first)) &&
+        see_kinds(sum, batch) < 0)
+        return RSC_ENOMEM;
+    if (batch->count && highest + 1 > sum->threads_seen) sum->threads_seen = highest + 1;
+    if (sum->threads_seen > sum->thread_count && add_threads(sum, (uint32_t)sum->threads_seen) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < sum->thread_count; i++) {
+        sum->threads[i].pid = batch->threads[i].pid;
+        sum->threads[i].tid = batch->threads[i].tid;
+    }
+    return 0;
+}
+
+/* The bin of a value; where nobody can foresee on which side of 1024 it is, without a branch. */
+static inline __attribute__((always_inline)) uint32_t bin_of(uint64_t value, int any) {
+    return any ? rsc_bin_of_fine_any(value) : rsc_bin_of_fine(value);
+}
+
+static inline __attribute__((always_inline)) void count_values(struct rsc_accumulator *sum, const uint32_t *rd,
+                                                               const uint64_t *ri, uint32_t count, int any) {
+    uint64_t *rd_count = sum->rd.count, *ri_count = sum->ri.count;
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, capped = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rd[i] >= RSC_RD_INVALIDATED) continue;
+        if (ri) ri_count[bin_of(ri[i], any)]++;
+        if (rd[i] >= cap) capped++;
+        else rd_count[bin_of(rd[i], any)]++;
+    }
+    sum->rd_capped += capped;
+}
+
+static void count_block(struct rsc_accumulator *sum, const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX, cold = 0, none = 0, small = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        none += rd[i] >= RSC_RD_INVALIDATED;
+        cold += rd[i] == COLD;
+        small += rd[i] < 1024;
+    }
+    if (small > count / 16 && small < count - count / 16) count_values(sum, rd, ri, count, 1);
+    else count_values(sum, rd, ri, count, 0);
+    sum->references += count;
+    sum->cold += cold;
+    sum->invalidated += none - cold;
+    if (!sum->bins_per_octave) return;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rd[i] >= RSC_RD_INVALIDATED) continue;
+        rsc_histogram_add(&sum->rd_binned, rd[i] < cap ? rd[i] : cap, 1);
+        if (ri) rsc_histogram_add(&sum->ri_binned, ri[i], 1);
+    }
+}
+
+static inline void count_in_row(struct rsc_accumulator *sum, uint32_t thread, uint32_t rd, uint64_t cap) {
+    if (thread >= sum->thread_count) return;
+    struct rsc_thread_counts *row = &sum->threads[thread];
+    row->references++;
+    if (rd == COLD) row->cold++;
+    else if (rd == RSC_RD_INVALIDATED) row->invalidated++;
+    else row->rd.count[rsc_bin_of_coarse(rd < cap ? rd : cap)]++;
+}
+
+static void count_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                          const uint32_t *rd, uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) count_in_row(sum, rsc_meta_thread(batch->meta[from[i]]), rd[i], cap);
+}
+
+static inline void count_in_kind(struct rsc_kind_counts *row, uint32_t rd, uint64_t cap) {
+    if (rd == COLD) row->cold++;
+    else if (rd == RSC_RD_INVALIDATED) row->invalidated++;
+    else row->rd.count[rsc_bin_of_fine(rd < cap ? rd : cap)]++;
+}
+
+static void count_kinds(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                        const uint32_t *rd, uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) count_in_kind(&sum->kinds[kind_slot(batch->meta[from[i]])], rd[i], cap);
+}
+
+/* References that have no distance, all of them. */
+static void count_none(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                       const uint32_t *rd, uint32_t count) {
+    uint64_t cold = 0;
+    int by_kind = rsc_accumulator_by_kind(sum);
+    for (uint32_t i = 0; i < count; i++) cold += rd[i] == COLD;
+    sum->references += count;
+    sum->cold += cold;
+    sum->invalidated += count - cold;
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) {
+        uint32_t thread = rsc_meta_thread(batch->meta[from[i]]);
+        if (thread >= sum->thread_count) continue;
+        sum->threads[thread].references++;
+        sum->threads[thread].cold += rd[i] == COLD;
+        sum->threads[thread].invalidated += rd[i] != COLD;
+    }
+    for (uint32_t i = 0; by_kind && i < count; i++) {
+        struct rsc_kind_counts *row = &sum->kinds[kind_slot(batch->meta[from[i]])];
+        row->cold += rd[i] == COLD;
+        row->invalidated += rd[i] != COLD;
+    }
+}
+
+static void count_all(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                      const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    count_block(sum, rd, ri, count);
+    if (sum->thread_count > 1) count_threads(sum, batch, from, rd, count);
+    if (rsc_accumulator_by_kind(sum)) count_kinds(sum, batch, from, rd, count);
+}
+
+/*
+ * Of private stacks that write to each other's lines, up to a half of the references
+ * have no distance, at random. Three loops would each guess wrong there: they are
+ * sorted apart first, without a branch.
+ */
+#define APART 512u
+static void count_apart(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                        const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    uint32_t with_rd[APART], with_from[APART], none_rd[APART], none_from[APART], with = 0, none = 0;
+    uint64_t with_ri[APART];
+    uint32_t i = 0;
+    assert(count && count <= APART);
+    do {
+        uint32_t has = rd[i] < RSC_RD_INVALIDATED;
+        with_rd[with] = none_rd[none] = rd[i];
+        with_from[with] = none_from[none] = from[i];
+        with_ri[with] = ri ? ri[i] : 0;
+        with += has;
+        none += !has;
+    } while (++i < count);
+    count_all(sum, batch, with_from, with_rd, ri ? with_ri : NULL, with);
+    count_none(sum, batch, none_from, none_rd, none);
+}
+
+static void count_part(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
+                       const uint32_t *rd, const uint64_t *ri, uint32_t count) {
+    uint32_t none = 0;
+    for (uint32_t i = 0; i < count; i++) none += rd[i] >= RSC_RD_INVALIDATED;
+    if (none < count / 16) {
+        count_all(sum, batch, from, rd, ri, count);
+        return;
+    }
+    for (uint32_t done = 0; done < count; done += APART) {
+        uint32_t part = count - done < APART ? count - done : APART;
+        count_apart(sum, batch, from + done, rd + done, ri ? ri + done : NULL, part);
+    }
+}
+
+/* Two neighbours become one, so that the table has room and phases are twice as long. */
+static void join_phase_pairs(struct rsc_accumulator *sum) {
+    uint32_t kept = 0;
+    assert(sum->phase_count % 2 == 0);
+    for (uint32_t i = 0; i < sum->phase_count; i += 2) {
+        struct rsc_phase_counts left = sum->phases[i], right = sum->phases[i + 1];
+        left.references += right.references;
+        left.cold += right.cold;
+        left.invalidated += right.invalidated;
+        rsc_histogram_merge(&left.rd, &right.rd);
+        rsc_histogram_free(&right.rd);
+        sum->phases[kept++] = left;
+    }
+    sum->phase_count = kept;
+    sum->phase_length *= 2;
+}
+
+/* Ends the phase in progress: what the totals grew by since it began. */
+static int cut_phase(struct rsc_accumulator *sum) {
+    struct rsc_phase_counts phase = {
+        .first = sum->phase_start_references,
+        .references = sum->references - sum->phase_start_references,
+        .cold = sum->cold - sum->phase_start_cold,
+        .invalidated = sum->invalidated - sum->phase_start_invalidated,
+    };
+    if (rsc_histogram_init(&phase.rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
+    for (uint32_t bin = 0; bin < sum->rd.bin_count; bin++) {
+        uint64_t grown = sum->rd.count[bin] - sum->phase_start.count[bin];
+        if (grown) rsc_histogram_add(&phase.rd, rsc_bin_lo(RSC_BINS_FINE, bin), grown);
+    }
+    uint64_t capped = sum->rd_capped - sum->phase_start_capped;
+    if (capped) rsc_histogram_add(&phase.rd, sum->rd_cap, capped);
+    sum->phases[sum->phase_count++] = phase;
+    memcpy(sum->phase_start.count, sum->rd.count, sum->rd.bin_count * sizeof *sum->rd.count);
+    sum->phase_start_references = sum->references;
+    sum->phase_start_cold = sum->cold;
+    sum->phase_start_invalidated = sum->invalidated;
+    sum->phase_start_capped = sum->rd_capped;
+    return 0;
+}
+
+int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from, const uint32_t *rd,
+                   const uint64_t *ri, uint32_t count) {
+    for (uint32_t done = 0; done < count;) {
+        uint32_t part = count - done;
+        if (sum->phases_asked) {
+            uint64_t left = sum->phase_start_references + sum->phase_length - sum->references;
+            if (left < part) part = (uint32_t)left;
+        }
+        count_part(sum, batch, from + done, rd + done, ri ? ri + done : NULL, part);
+        done += part;
+        if (!sum->phases_asked || sum->references - sum->phase_start_references < sum->phase_length) continue;
+        if (sum->phase_count == sum->phase_room)
+            join_phase_pairs(sum); /* and the phase in progress goes on to its new length */
+        else if (cut_phase(sum) < 0) return RSC_ENOMEM;
+    }
+    return 0;
+}
+
+void rsc_accumulate_intervals(struct rsc_accumulator *sum, const uint64_t *ri, uint32_t count) {
+    uint64_t none = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        none += ri[i] == 0;
+        sum->ri.count[rsc_bin_of_fine_any(ri[i])]++;
+        if (sum->bins_per_octave) rsc_histogram_add(&sum->ri_binned, ri[i], ri[i] != 0);
+    }
+    sum->ri.count[0] -= none;
+}
+
+/* ---- in parts ---- */
+
+int rsc_accumulator_need_rows(struct rsc_accumulator *sum, uint64_t threads, uint32_t kinds) {
+    if (threads > sum->threads_seen) sum->threads_seen = threads;
+    if (threads > sum->thread_count && add_threads(sum, (uint32_t)threads) < 0) return RSC_ENOMEM;
+    return kinds & ~sum->kinds_seen ? add_kinds(sum, sum->kinds_seen | kinds) : 0;
+}
+
+void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
+                         uint32_t count) {
+    uint64_t cap = sum->rd_cap ? sum->rd_cap : UINT64_MAX;
+    count_block(sum, rd, ri, count);
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) count_in_row(sum, rsc_who_thread(who[i]), rd[i], cap);
+    for (uint32_t i = 0; rsc_accumulator_by_kind(sum) && i < count; i++)
+        count_in_kind(&sum->kinds[rsc_who_kind_slot(who[i])], rd[i], cap);
+}
+
+void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
+                             uint32_t count) {
+    sum->references -= count;
+    sum->cold -= count;
+    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) {
+        uint32_t thread = rsc_who_thread(who[i]);
+        if (thread >= sum->thread_count) continue;
+        sum->threads[thread].references--;
+        sum->threads[thread].cold--;
+    }
+    for (uint32_t i = 0; rsc_accumulator_by_kind(sum) && i < count; i++) sum->kinds[rsc_who_kind_slot(who[i])].cold--;
+    rsc_accumulate_part(sum, who, rd, ri, count);
+}
+
+/* Adds the rows by kind of `from`, whose totals are its one kind's where it has no rows. */
+static void merge_kinds(struct rsc_accumulator *into, const struct rsc_accumulator *from) {
+    for (uint32_t k = 0; rsc_accumulator_by_kind(into) && k < RSC_KIND_SLOTS; k++) {
+        struct rsc_kind_counts *row = &into->kinds[k];
+        if (!(from->kinds_seen >> k & 1)) continue;
+        int alone = !rsc_accumulator_by_kind(from);
+        row->cold += alone ? from->cold : from->kinds[k].cold;
+        rsc_histogram_merge(&row->rd, alone ? &from->rd : &from->kinds[k].rd);
+        if (alone && from->rd_capped) rsc_histogram_add(&row->rd, from->rd_cap, from->rd_capped);
+    }
+}
+
+int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from) {
+    assert(!from->phases_asked && into->rd_cap == from->rd_cap && into->bins_per_octave == from->bins_per_octave);
+    if (rsc_accumulator_need_rows(into, from->threads_seen, from->kinds_seen) < 0) return RSC_ENOMEM;
+    merge_kinds(into, from);
+    for (uint32_t i = 0; into->thread_count > 1 && i < into->thread_count; i++) {
+        struct rsc_thread_counts *row = &into->threads[i];
+        if (from->thread_count > 1 && i < from->thread_count) {
+            row->references += from->threads[i].references;
+            row->cold += from->threads[i].cold;
+            rsc_histogram_merge(&row->rd, &from->threads[i].rd);
+        } else if (i == 0) {
+            row->references += from->references;
+            row->cold += from->cold;
+            rsc_histogram_merge(&row->rd, &from->rd);
+            if (from->rd_capped) rsc_histogram_add(&row->rd, from->rd_cap, from->rd_capped);
+        }
+    }
+    into->references += from->references;
+    into->cold += from->cold;
+    into->rd_capped += from->rd_capped;
+    rsc_histogram_merge(&into->rd, &from->rd);
+    rsc_histogram_merge(&into->ri, &from->ri);
+    if (!into->bins_per_octave) return 0;
+    rsc_histogram_merge(&into->rd_binned, &from->rd_binned);
+    rsc_histogram_merge(&into->ri_binned, &from->ri_binned);
+    return 0;
+}
+
+/* ---- into a profile ---- */
+
+/* Joins the fine phases into the number asked for, as even as they allow. */
+static int fill_phases(struct rsc_accumulator *sum, struct rsc_profile *profile) {
+    if (!sum->phases_asked) return 0;
+    if (sum->references > sum->phase_start_references && cut_phase(sum) < 0) return RSC_ENOMEM;
+    uint32_t wanted = sum->phase_count < sum->phases_asked ? sum->phase_count : sum->phases_asked;
+    if (rsc_profile_set_phases(profile, wanted) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; i < sum->phase_count; i++) {
+        const struct rsc_phase_counts *part = &sum->phases[i];
+        uint64_t middle = part->first + part->references / 2;
+        uint64_t target = (uint64_t)((unsigned __int128)middle * wanted / sum->references);
+        /* A row may stay without parts only if there are fewer parts than rows. */
+        if (sum->phase_count == wanted) target = i;
+        struct rsc_phase_row *row = &profile->phases[target];
+        if (!row->references) row->first = part->first;
+        row->references += part->references;
+        row->cold += part->cold;
+        row->invalidated += part->invalidated;
+        rsc_histogram_merge(&row->rd, &part->rd);
+    }
+    return 0;
+}
+
+static int fill_threads(struct rsc_accumulator *sum, struct rsc_profile *profile) {
+    if (rsc_profile_set_threads(profile, sum->thread_count) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; i < sum->thread_count; i++) {
+        struct rsc_thread_row *row = &profile->threads[i];
+        row->pid = sum->threads[i].pid;
+        row->tid = sum->threads[i].tid;
+        int alone = sum->thread_count == 1;
+        row->references = alone ? sum->references : sum->threads[i].references;
+        row->cold = alone ? sum->cold : sum->threads[i].cold;
+        row->invalidated = alone ? sum->invalidated : sum->threads[i].invalidated;
+        rsc_histogram_merge(&row->rd, alone ? &sum->rd : &sum->threads[i].rd);
+        if (alone && sum->rd_capped) rsc_histogram_add(&row->rd, sum->rd_cap, sum->rd_capped);
+    }
+    return 0;
+}
+
+static int fill_kinds(struct rsc_accumulator *sum, struct rsc_profile *profile) {
+    uint64_t references[RSC_KIND_NAMES] = {0};
+    size_t count = 0;
+    if (!rsc_accumulator_by_kind(sum)) return 0;
+    for (uint32_t k = 0; k < RSC_KIND_NAMES; k++) {
+        if (!(sum->kinds_seen >> k & 1)) continue;
+        references[k] = sum->kinds[k].cold + sum->kinds[k].invalidated + rsc_histogram_total(&sum->kinds[k].rd);
+        count += references[k] != 0;
+    }
+    if (count < 2) return 0;
+    if (rsc_profile_set_kinds(profile, count) < 0) return RSC_ENOMEM;
+    for (uint32_t k = count = 0; k < RSC_KIND_NAMES; k++) {
+        if (!references[k]) continue;
+        struct rsc_kind_row *row = &profile->kinds[count++];
+        row->kind = rsc_kind_names[k];
+        row->references = references[k];
+        row->cold = sum->kinds[k].cold;
+        row->invalidated = sum->kinds[k].invalidated;
+        rsc_histogram_merge(&row->rd, &sum->kinds[k].rd);
+        rsc_histogram_merge(&row->rd_fine, &sum->kinds[k].rd);
+    }
+    return 0;
+}
+
+struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_t distinct) {
+    struct rsc_profile *profile = rsc_profile_new();
+    if (!profile) return NULL;
+    if (fill_phases(sum, profile) < 0 || fill_threads(sum, profile) < 0 || fill_kinds(sum, profile) < 0 ||
+        rsc_profile_set_bins(profile, sum->bins_per_octave) < 0) {
+        rsc_profile_free(profile);
+        return NULL;
+    }
+    profile->accesses = sum->accesses;
+    profile->references = sum->references;
+    profile->cold = sum->cold;
+    profile->invalidated = sum->invalidated;
+    profile->distinct = distinct;
+    profile->rd_cap = sum->rd_cap;
+    profile->rd_capped = sum->rd_capped;
+    rsc_histogram_merge(&profile->rd, &sum->rd);
+    rsc_histogram_merge(&profile->ri, &sum->ri);
+    if (sum->bins_per_octave) {
+        rsc_histogram_merge(&profile->rd_binned, &sum->rd_binned);
+        rsc_histogram_merge(&profile->ri_binned, &sum->ri_binned);
+    }
+    profile->made.threads = sum->threads_seen;
+    return profile;
+}

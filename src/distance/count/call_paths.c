@@ -1,0 +1,162 @@
+/* call_paths.c - see call_paths.h. */
+#include "distance/count/call_paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <reusescope/error.h>
+
+#define WIDE_PCS_MAX (1u << 20)
+#define FRAMES_MAX (1u << 14) /* kept of a stack; 256 KiB */
+#define FRAMES_SEARCHED 1024u /* at most so far down a return is matched */
+#define CALL_BYTES_MAX 15u    /* longest instruction */
+
+int rsc_call_paths_init(struct rsc_call_paths *paths, uint32_t nodes) {
+    memset(paths, 0, sizeof *paths);
+    paths->node_limit = nodes < RSC_CALL_NODES_MAX ? nodes : RSC_CALL_NODES_MAX;
+    paths->nodes = calloc(paths->node_limit, sizeof *paths->nodes);
+    if (!paths->nodes || rsc_u64_table_init(&paths->children, 0) < 0 || rsc_u64_table_init(&paths->wide, 0) < 0) {
+        rsc_call_paths_free(paths);
+        return RSC_ENOMEM;
+    }
+    paths->node_count = 1;
+    return 0;
+}
+
+void rsc_call_paths_free(struct rsc_call_paths *paths) {
+    for (uint32_t i = 0; i < paths->stack_count; i++) free(paths->stacks[i].frames);
+    free(paths->stacks);
+    free(paths->nodes);
+    rsc_u64_table_free(&paths->children);
+    rsc_u64_table_free(&paths->wide);
+    memset(paths, 0, sizeof *paths);
+}
+
+/* ---- the tree ---- */
+
+/* Bit 47 and a number stand for the pc. Where that fails the pc has no place of its own; nothing breaks. */
+uint64_t rsc_call_paths_wide_key(struct rsc_call_paths *paths, uint32_t node, uint64_t pc) {
+    struct rsc_u64_table *wide = &paths->wide;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(wide, pc);
+    if (!entry->value) {
+        if (wide->used >= WIDE_PCS_MAX) return RSC_CALL_KEY_NONE;
+        if (rsc_u64_table_needs_rebuild(wide)) {
+            if (rsc_u64_table_rebuild(wide) < 0) return RSC_CALL_KEY_NONE;
+            entry = rsc_u64_table_find(wide, pc);
+        }
+        entry->key = pc;
+        entry->value = ++wide->used;
+    }
+    return (uint64_t)node << 48 | 1ull << 47 | entry->value;
+}
+
+uint32_t rsc_call_paths_child(struct rsc_call_paths *paths, uint32_t node, uint64_t pc) {
+    struct rsc_call_node *nodes = paths->nodes;
+    int again = node != RSC_CALL_ROOT && nodes[node].pc == pc;
+    if (nodes[node].depth >= RSC_CALL_DEPTH_MAX || (again && nodes[node].repeats >= RSC_CALL_REPEATS_MAX)) return node;
+    uint64_t key = rsc_call_paths_key(paths, node, pc);
+    if (key == RSC_CALL_KEY_NONE) return node;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(&paths->children, key);
+    if (entry->value) return (uint32_t)entry->value;
+    if (paths->node_count == paths->node_limit) return node;
+    if (rsc_u64_table_needs_rebuild(&paths->children)) {
+        if (rsc_u64_table_rebuild(&paths->children) < 0) return node;
+        entry = rsc_u64_table_find(&paths->children, key);
+    }
+    uint32_t child = paths->node_count++;
+    nodes[child] = (struct rsc_call_node){
+        .pc = pc,
+        .parent = node,
+        .depth = (uint16_t)(nodes[node].depth + 1),
+        .repeats = (uint16_t)(again ? nodes[node].repeats + 1 : 1),
+    };
+    entry->key = key;
+    entry->value = child;
+    paths->children.used++;
+    return child;
+}
+
+uint32_t rsc_call_paths_node(struct rsc_call_paths *paths, const void *pcs, uint32_t count) {
+    uint32_t node = RSC_CALL_ROOT;
+    while (count--) {
+        uint64_t pc;
+        memcpy(&pc, (const char *)pcs + count * sizeof pc, sizeof pc);
+        node = rsc_call_paths_child(paths, node, pc);
+    }
+    return node;
+}
+
+/* ---- the stacks ---- */
+
+static int stacks_reach(struct rsc_call_paths *paths, uint32_t thread) {
+    if (thread < paths->stack_count) return 0;
+    uint32_t count = paths->stack_count ? paths->stack_count : 4;
+    while (count <= thread) count *= 2;
+    struct rsc_call_stack *stacks = realloc(paths->stacks, count * sizeof *stacks);
+    if (!stacks) return RSC_ENOMEM;
+    memset(stacks + paths->stack_count, 0, (count - paths->stack_count) * sizeof *stacks);
+    paths->stacks = stacks;
+    paths->stack_count = count;
+    return 0;
+}
+
+int rsc_call_paths_call(struct rsc_call_paths *paths, uint32_t thread, uint64_t pc) {
+    if (stacks_reach(paths, thread) < 0) return RSC_ENOMEM;
+    struct rsc_call_stack *stack = &paths->stacks[thread];
+    if (stack->beyond) {
+        stack->beyond++;
+        return 0;
+    }
+    uint32_t node = rsc_call_paths_child(paths, stack->node, pc);
+    if (stack->count) {
+        struct rsc_call_frame *top = &stack->frames[stack->count - 1];
+        if (top->pc == pc && top->node == node && top->repeats < UINT32_MAX) {
+            top->repeats++;
+            return 0;
+        }
+    }
+    if (stack->count == FRAMES_MAX) {
+        stack->beyond = 1;
+        return 0;
+    }
+    if (stack->count == stack->room) {
+        uint32_t room = stack->room ? 2 * stack->room : 32;
+        struct rsc_call_frame *frames = realloc(stack->frames, room * sizeof *frames);
+        if (!frames) return RSC_ENOMEM;
+        stack->frames = frames;
+        stack->room = room;
+    }
+    stack->frames[stack->count++] = (struct rsc_call_frame){.pc = pc, .node = node, .repeats = 1};
+    stack->node = node;
+    return 0;
+}
+
+/* Takes one call off the stack, whose top frame is the one `above` frames below. */
+static void pop(struct rsc_call_stack *stack, uint32_t above) {
+    stack->count -= above;
+    if (stack->frames[stack->count - 1].repeats > 1) stack->frames[stack->count - 1].repeats--;
+    else stack->count--;
+    stack->node = stack->count ? stack->frames[stack->count - 1].node : RSC_CALL_ROOT;
+}
+
+void rsc_call_paths_return(struct rsc_call_paths *paths, uint32_t thread, uint64_t pc) {
+    if (thread >= paths->stack_count) return;
+    struct rsc_call_stack *stack = &paths->stacks[thread];
+    if (stack->beyond) {
+        stack->beyond--;
+        return;
+    }
+    for (uint32_t above = 0; above < stack->count && above < FRAMES_SEARCHED; above++) {
+        uint64_t call = stack->frames[stack->count - 1 - above].pc;
+        if (call >= pc || pc - call > CALL_BYTES_MAX) continue;
+        pop(stack, above);
+        return;
+    }
+    if (stack->count) pop(stack, 0);
+}
+
+void rsc_call_paths_restart(struct rsc_call_paths *paths, uint32_t thread) {
+    if (thread >= paths->stack_count) return;
+    paths->stacks[thread].count = paths->stacks[thread].beyond = 0;
+    paths->stacks[thread].node = RSC_CALL_ROOT;
+}

@@ -1,0 +1,93 @@
+/*
+ * space_saving.h - the most frequent of very many keys, in a table of fixed size.
+ *
+ * The space-saving rule (Metwally, Agrawal and El Abbadi, 2005): a key that has a
+ * row counts there; a new key takes a free row or, when there is none, the row
+ * with the smallest count, and goes on counting from it. So with n counted in a
+ * table of k rows
+ *     count - error <= true count <= count,
+ * where error is the count taken over, and every key with a true count above n / k
+ * has a row. A row's histogram (tally.h) starts anew when the row changes hands:
+ * its total is count - error.
+ *
+ * The smallest count never falls, so a radix heap finds it: rows are listed by
+ * the highest bit in which their count differs from the smallest one. Counting
+ * leaves a row in its list; it moves to the right one when it is next looked at.
+ */
+#ifndef RSC_DISTANCE_COUNT_SPACE_SAVING_H
+#define RSC_DISTANCE_COUNT_SPACE_SAVING_H
+
+#include <stdint.h>
+
+#include "distance/count/tally.h"
+
+struct rsc_space_slot {
+    uint64_t key;
+    uint32_t row; /* its row + 1; 0: empty */
+    uint32_t reserved;
+};
+
+struct rsc_space_row {
+    uint64_t key;
+    uint64_t count;
+};
+
+struct rsc_space_saving {
+    uint32_t row_count; /* of the table; `used` of them have a key */
+    uint32_t used;
+    struct rsc_tally tally;
+    /* NULL, or called with a row that is about to lose its key and be emptied. */
+    void (*leaving)(void *owner, uint32_t row);
+    void *owner;
+    struct rsc_space_row *rows; /* owned */
+    uint64_t *error;            /* by row; owned */
+
+    struct rsc_space_slot *slots; /* key -> row: linear probing, at most half full */
+    uint32_t slot_mask, slot_shift;
+
+    uint64_t smallest;   /* all counts are at least this */
+    uint64_t filled;     /* bit b: list b is not empty */
+    uint32_t head[64];   /* rows + 1 by bit of difference from smallest; 0: none */
+    uint32_t *next;      /* by row: the next of its list + 1 */
+};
+
+/* rows >= 1. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
+int rsc_space_saving_init(struct rsc_space_saving *table, uint32_t rows);
+void rsc_space_saving_free(struct rsc_space_saving *table);
+
+/* Gives `key`, which has none, a row and returns that. */
+uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key);
+
+static inline uint32_t rsc_space_saving_home(const struct rsc_space_saving *table, uint64_t key) {
+    unsigned __int128 product = (unsigned __int128)(key ^ 0xA0761D6478BD642Full) * 0xE7037ED1A0B428DBull;
+    return (uint32_t)(((uint64_t)product ^ (uint64_t)(product >> 64)) >> table->slot_shift);
+}
+
+/* always_inline: gcc drops calls of functions that only prefetch. */
+static inline __attribute__((always_inline)) void rsc_space_saving_prefetch(const struct rsc_space_saving *table,
+                                                                            uint64_t key) {
+    __builtin_prefetch(&table->slots[rsc_space_saving_home(table, key)]);
+}
+
+/* The row of `key`, or RSC_SPACE_NO_ROW. Valid until the next key is admitted. */
+#define RSC_SPACE_NO_ROW UINT32_MAX
+static inline uint32_t rsc_space_saving_find(const struct rsc_space_saving *table, uint64_t key) {
+    const struct rsc_space_slot *slot;
+    uint32_t at = rsc_space_saving_home(table, key);
+    while ((slot = &table->slots[at])->row && slot->key != key) at = (at + 1) & table->slot_mask;
+    return slot->row - 1;
+}
+
+/* Counts a row once, in counter `bin` of its tally. */
+static inline void rsc_space_saving_add(struct rsc_space_saving *table, uint32_t row, uint32_t bin) {
+    table->rows[row].count++;
+    rsc_tally_add(&table->tally, row, bin);
+}
+
+/* Counts `key` once. */
+static inline void rsc_space_saving_count(struct rsc_space_saving *table, uint64_t key, uint32_t bin) {
+    uint32_t row = rsc_space_saving_find(table, key);
+    rsc_space_saving_add(table, row == RSC_SPACE_NO_ROW ? rsc_space_saving_admit(table, key) : row, bin);
+}
+
+#endif

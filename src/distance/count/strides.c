@@ -1,0 +1,49 @@
+/* strides.c - see strides.h. */
+#include "distance/count/strides.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int rsc_stride_votes_init(struct rsc_stride_votes *votes, uint32_t rows) {
+    *votes = (struct rsc_stride_votes){.rows = calloc(rows, sizeof *votes->rows)};
+    return votes->rows ? 0 : RSC_ENOMEM;
+}
+
+void rsc_stride_votes_free(struct rsc_stride_votes *votes) {
+    free(votes->rows);
+    votes->rows = NULL;
+}
+
+void rsc_stride_votes_begin(struct rsc_stride_votes *votes) {
+    if (++votes->window) return;
+    memset(votes->last, 0, sizeof votes->last); /* the numbers begin anew */
+    votes->window = 1;
+}
+
+static void vote(struct rsc_stride_row *row, uint64_t bytes) {
+    row->stride.seen++;
+    if (row->stride.bytes == bytes) {
+        row->stride.same++;
+        row->votes++;
+    } else if (row->votes) {
+        row->votes--;
+    } else {
+        row->stride.bytes = bytes;
+        row->stride.same = row->votes = 1;
+    }
+}
+
+void rsc_stride_votes_see(struct rsc_stride_votes *votes, uint32_t row, uint32_t thread, uint64_t address,
+                          uint32_t bytes) {
+    uint32_t slot = (row * 0x9E3779B1u ^ thread * 0x85EBCA77u) >> 24;
+    if (votes->last[slot].window == votes->window && votes->last[slot].row == row &&
+        votes->last[slot].thread == thread) {
+        uint64_t step = address - votes->last[slot].address;
+        vote(&votes->rows[row], (int64_t)step < 0 ? 0 - step : step);
+        votes->rows[row].stride.access_bytes = bytes;
+    }
+    votes->last[slot].window = votes->window;
+    votes->last[slot].row = row;
+    votes->last[slot].thread = thread;
+    votes->last[slot].address = address;
+}

@@ -1,0 +1,69 @@
+/*
+ * tally.h - very many small histograms of reuse distance, one row for each
+ * instruction, pair or object.
+ *
+ * A row has a counter for cold references and one for each coarse bin that the
+ * distance of a reference can fall into, so one increment counts a reference and
+ * the row's total need not be kept. Counters are 32 bits wide, because what
+ * they cost is cache; a counter that wraps carries into a table on the side.
+ * A bit per counter says which were ever used, so that emptying a row touches
+ * only those.
+ */
+#ifndef RSC_DISTANCE_COUNT_TALLY_H
+#define RSC_DISTANCE_COUNT_TALLY_H
+
+#include <stdint.h>
+
+#include "base/histogram.h"
+#include "base/u64_table.h"
+
+#define RSC_TALLY_COLD 0u
+#define RSC_TALLY_BINS 124u /* cold, then coarse bins up to 2.5 Gi lines, more than rank_bitmap.h can tell apart, */
+#define RSC_TALLY_INVALIDATED (RSC_TALLY_BINS - 1) /* and references to lines that were taken away */
+
+struct rsc_tally_row {
+    uint32_t count[RSC_TALLY_BINS];
+    uint64_t used[2]; /* bit b: count[b] is not 0 or has carried */
+};
+
+struct rsc_tally {
+    struct rsc_tally_row *rows; /* 512 bytes each */
+    uint32_t row_count;
+    int failed;                   /* a carry was lost: out of memory */
+    struct rsc_u64_table carried; /* row << 7 | bin -> times it wrapped + 1 */
+};
+
+/* Returns 0 or RSC_ENOMEM. A zeroed tally may always be freed. */
+int rsc_tally_init(struct rsc_tally *tally, uint32_t row_count);
+void rsc_tally_free(struct rsc_tally *tally);
+
+/* The counter of a distance; UINT32_MAX is cold, one less invalidated. Distances from `cap` on count as cap. */
+static inline uint32_t rsc_tally_bin(uint32_t rd, uint32_t cap) {
+    if (rd >= UINT32_MAX - 1) return rd == UINT32_MAX ? RSC_TALLY_COLD : RSC_TALLY_INVALIDATED;
+    uint32_t bin = 1 + rsc_bin_of_coarse(rd < cap ? rd : cap);
+    return bin < RSC_TALLY_INVALIDATED ? bin : RSC_TALLY_INVALIDATED - 1;
+}
+
+/* A counter has wrapped so many times. */
+void rsc_tally_carry(struct rsc_tally *tally, uint32_t row, uint32_t bin, uint64_t times);
+
+static inline void rsc_tally_add(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
+    struct rsc_tally_row *counts = &tally->rows[row];
+    uint32_t before = counts->count[bin]++;
+    if (__builtin_expect(before == 0, 0)) counts->used[bin >> 6] |= 1ull << (bin & 63);
+    if (__builtin_expect(before == UINT32_MAX, 0)) rsc_tally_carry(tally, row, bin, 1);
+}
+
+/* Adds row `from_row` of another tally to a row. */
+void rsc_tally_add_row(struct rsc_tally *tally, uint32_t row, struct rsc_tally *from, uint32_t from_row);
+
+/* Empties a row. */
+void rsc_tally_clear(struct rsc_tally *tally, uint32_t row);
+
+/* What a row holds: returns its total, adds the distances to rd (RSC_BINS_COARSE; may be NULL), sets *cold. */
+uint64_t rsc_tally_read(struct rsc_tally *tally, uint32_t row, uint64_t *cold, struct rsc_histogram *rd);
+
+/* One counter of a row. */
+uint64_t rsc_tally_count(struct rsc_tally *tally, uint32_t row, uint32_t bin);
+
+#endif

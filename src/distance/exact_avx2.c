@@ -1,8 +1,0 @@
-/* exact_avx2.c - exact_kernel.h compiled for AVX2. */
-#if defined(__x86_64__)
-#include "distance/exact_kernel.h"
-
-const struct rsc_exact_kernel rsc_exact_avx2 = RSC_EXACT_KERNEL;
-#else
-typedef int rsc_no_avx2; /* an empty file is no C */
-#endif

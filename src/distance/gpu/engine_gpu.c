@@ -1,0 +1,98 @@
+/*
+ * engine_gpu.c - exact distances on a GPU: gpu_feed.h cuts accesses into lines, the
+ * plugin does the rest.
+ *
+ * The device counts one stack over all threads and keeps no more than histograms.
+ * So a profile has a row for its thread where there is one; with several, only
+ * their number. Kinds of access are not told apart.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "distance/count/accumulate.h"
+#include "distance/engine_kind.h"
+#include "distance/gpu/gpu_feed.h"
+
+struct gpu_engine {
+    struct rsc_gpu_feed feed;
+    const struct rsc_log *log;
+    struct rsc_accumulator sum; /* accesses and threads; the rest at the end */
+};
+
+static void gpu_destroy(void *state) {
+    struct gpu_engine *engine = state;
+    if (!engine) return;
+    rsc_gpu_feed_close(&engine->feed);
+    rsc_accumulator_free(&engine->sum);
+    free(engine);
+}
+
+static int gpu_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+                      struct rsc_error *error) {
+    (void)parameter;
+    struct gpu_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) return rsc_fail_memory(error, "gpu engine");
+    engine->log = options->log;
+    struct rsc_gpu_options wanted = {.struct_bytes = sizeof wanted,
+                                     .device = options->device,
+                                     .stack_count = 1,
+                                     .rd_cap = options->max_distance,
+                                     .no_ri = options->no_ri};
+    int status = 0;
+    if (rsc_accumulator_init(&engine->sum, 0, options->max_distance, 0) < 0)
+        status = rsc_fail_memory(error, "gpu engine");
+    if (!status) status = rsc_gpu_feed_open(&engine->feed, &wanted, options->line_bytes, error);
+    if (status < 0) {
+        gpu_destroy(engine);
+        return status;
+    }
+    *state = engine;
+    return 0;
+}
+
+static int gpu_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct gpu_engine *engine = state;
+    if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
+    engine->sum.accesses += batch->count;
+    return rsc_gpu_feed_push(&engine->feed, batch, error);
+}
+
+/* The device's counts go where the accumulator keeps its own. */
+static void take_result(struct gpu_engine *engine, const struct rsc_gpu_result *result) {
+    struct rsc_accumulator *sum = &engine->sum;
+    sum->references = result->references;
+    sum->cold = result->distinct;
+    sum->rd_capped = result->rd_capped;
+    memcpy(sum->rd.count, result->rd, sizeof result->rd);
+    memcpy(sum->ri.count, result->ri, sizeof result->ri);
+    if (sum->threads_seen > 1) sum->thread_count = 0;
+}
+
+static int gpu_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    struct gpu_engine *engine = state;
+    struct rsc_gpu_result *result = malloc(sizeof *result);
+    if (!result) return rsc_fail_memory(error, "gpu engine");
+    uint32_t rows = engine->sum.thread_count;
+    int status = rsc_gpu_feed_finish(&engine->feed, result, NULL, error);
+    if (status == 0) {
+        take_result(engine, result);
+        *out = rsc_accumulator_profile(&engine->sum, result->distinct);
+        engine->sum.thread_count = rows; /* to be freed */
+        if (!*out || rsc_profile_set_text(&(*out)->made.by, "gpu") < 0) status = rsc_fail_memory(error, "profile");
+        else if (engine->sum.threads_seen > 1)
+            rsc_log_line(engine->log, RSC_LOG_INFO, "gpu engine: no rows of threads");
+    }
+    free(result);
+    return status;
+}
+
+const struct rsc_engine_kind rsc_engine_gpu = {
+    .name = "gpu",
+    .what = "every distance, bit for bit; on a GPU (--device)",
+    .can = RSC_CAN_CAP | RSC_CAN_NO_RI | RSC_CAN_DEVICE,
+    .create = gpu_create,
+    .push = gpu_push,
+    .finish = gpu_finish,
+    .destroy = gpu_destroy,
+};

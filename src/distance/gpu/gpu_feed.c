@@ -1,0 +1,61 @@
+/* gpu_feed.c - see gpu_feed.h. */
+#include "distance/gpu/gpu_feed.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "trace/references.h"
+
+static int explain(const struct rsc_gpu_feed *feed, int status, struct rsc_error *error) {
+    return status < 0 ? rsc_fail(error, status, "%s", feed->message) : 0;
+}
+
+int rsc_gpu_feed_open(struct rsc_gpu_feed *feed, const struct rsc_gpu_options *options, uint32_t line_bytes,
+                      struct rsc_error *error) {
+    memset(feed, 0, sizeof *feed);
+    feed->line_shift = (uint32_t)__builtin_ctz(line_bytes);
+    int status = rsc_gpu_load(&feed->plugin, error);
+    if (!status) status = explain(feed, feed->plugin->open(&feed->session, options, feed->message), error);
+    if (status < 0) feed->plugin = NULL;
+    return status;
+}
+
+void rsc_gpu_feed_close(struct rsc_gpu_feed *feed) {
+    if (feed->plugin) feed->plugin->close(feed->session);
+    feed->plugin = NULL;
+}
+
+/* Hands the buffer over. */
+static int commit(struct rsc_gpu_feed *feed, struct rsc_error *error) {
+    if (!feed->words) return 0;
+    int status = feed->plugin->commit(feed->session, feed->filled, feed->message);
+    feed->words = NULL;
+    feed->filled = feed->room = 0;
+    return explain(feed, status, error);
+}
+
+int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct rsc_reference_cursor cursor;
+    rsc_references_start(&cursor, batch, feed->line_shift);
+    for (;;) {
+        if (feed->filled == feed->room) {
+            int status = commit(feed, error);
+            if (status < 0) return status;
+            status = feed->plugin->buffer(feed->session, &feed->words, &feed->room, feed->message);
+            if (status < 0) return explain(feed, status, error);
+        }
+        size_t room = feed->room - feed->filled;
+        uint32_t count = rsc_references_fill(&cursor, feed->words + feed->filled, feed->from,
+                                             room < RSC_GPU_FEED_BLOCK ? (uint32_t)room : RSC_GPU_FEED_BLOCK);
+        if (!count) return 0;
+        feed->filled += count;
+    }
+}
+
+int rsc_gpu_feed_finish(struct rsc_gpu_feed *feed, struct rsc_gpu_result *result, struct rsc_gpu_bounds *bounds,
+                        struct rsc_error *error) {
+    int status = commit(feed, error);
+    if (!status) status = explain(feed, feed->plugin->finish(feed->session, result, feed->message), error);
+    if (!status && bounds) status = explain(feed, feed->plugin->bounds(feed->session, bounds, feed->message), error);
+    return status;
+}

@@ -1,0 +1,38 @@
+/*
+ * gpu_feed.h - a session of the GPU plugin (gpu_plugin.h) that is fed batches: accesses
+ * are cut into lines straight into page-locked memory, which the device copies from
+ * while the next lines are cut.
+ */
+#ifndef RSC_DISTANCE_GPU_GPU_FEED_H
+#define RSC_DISTANCE_GPU_GPU_FEED_H
+
+#include <reusescope/trace.h>
+
+#include "distance/gpu/gpu_load.h"
+
+#define RSC_GPU_FEED_BLOCK 4096u
+
+struct rsc_gpu_feed {
+    const struct rsc_gpu_plugin *plugin; /* NULL: not open */
+    void *session;
+    uint32_t line_shift;
+    uint64_t *words; /* the plugin's buffer; NULL: none at present */
+    size_t room, filled;
+    uint32_t from[RSC_GPU_FEED_BLOCK];
+    char message[RSC_GPU_MESSAGE_BYTES];
+};
+
+/*
+ * `options` are for words that are line numbers, so line shifts in it are 0. Return 0 or an
+ * error, explained: RSC_EUNSUPPORTED where the plugin, the driver or a device is missing.
+ */
+int rsc_gpu_feed_open(struct rsc_gpu_feed *feed, const struct rsc_gpu_options *options, uint32_t line_bytes,
+                      struct rsc_error *error);
+int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, struct rsc_error *error);
+/* `bounds` may be NULL, and is except for hp-rda. */
+int rsc_gpu_feed_finish(struct rsc_gpu_feed *feed, struct rsc_gpu_result *result, struct rsc_gpu_bounds *bounds,
+                        struct rsc_error *error);
+/* A zeroed feed may be closed. */
+void rsc_gpu_feed_close(struct rsc_gpu_feed *feed);
+
+#endif

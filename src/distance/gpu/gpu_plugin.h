@@ -1,0 +1,126 @@
+/*
+ * gpu_plugin.h - the interface between the tool and libreusescope-cuda.so.
+ *
+ * The plugin exports one function, rsc_gpu_plugin(), which returns the table
+ * below. A session takes one stream of words, which are addresses, and computes
+ * exact distances for each of its stacks. A stack has a line size (the line of a
+ * word is word >> line_shift) and may take only the lines of a sample: then
+ * distances are those among the sample's lines, intervals those of the whole
+ * stream.
+ *
+ * Every function that can fail returns 0 or a negative RSC_E... code and fills
+ * `message` with one line. After a failure a session can only be closed. A session
+ * belongs to one thread at a time.
+ */
+#ifndef RSC_DISTANCE_GPU_GPU_PLUGIN_H
+#define RSC_DISTANCE_GPU_GPU_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RSC_GPU_PLUGIN_VERSION 2u
+#define RSC_GPU_PLUGIN_FILE "libreusescope-cuda.so"
+#define RSC_GPU_PLUGIN_SYMBOL "rsc_gpu_plugin"
+#define RSC_GPU_STACKS_MAX 16u
+#define RSC_GPU_BINS 4480u /* RSC_BINS_FINE */
+#define RSC_GPU_MESSAGE_BYTES 400u
+
+struct rsc_gpu_stack {
+    uint32_t line_shift; /* log2 of the line size, 0 to 12 */
+    uint32_t sampled;    /* 1: only lines with sample_low <= rsc_gpu_line_hash(line, sample_seed) <= sample_high */
+    uint64_t sample_low, sample_high, sample_seed;
+};
+
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+    /* Which lines a sample has. Two rounds of multiplication: every bit of the line reaches the upper ones, which are compared. */
+    static inline uint64_t
+    rsc_gpu_line_hash(uint64_t line, uint64_t seed) {
+    uint64_t mixed = (line + seed) * 0x9E3779B97F4A7C15ull;
+    return (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93ull;
+}
+
+/* The published approximation instead of exact distances (hprda.h), of one stack. 0 is the default of each but `on`. */
+struct rsc_gpu_hprda_options {
+    uint32_t on;
+    uint32_t local, fragment; /* references in a local trace, in a fragment */
+    uint32_t group; /* references worked on at a time, rounded up to blocks; default a fragment, or what fits */
+    uint32_t no_adjust;
+};
+
+struct rsc_gpu_options {
+    uint32_t struct_bytes;
+    uint32_t device;
+    struct rsc_gpu_stack stacks[RSC_GPU_STACKS_MAX];
+    uint32_t stack_count;
+    uint32_t per_thread; /* 1: words have a thread in bits 48 to 63; each thread has stacks and a time of its own */
+    uint32_t no_ri;
+    uint32_t timing; /* 1: keep rsc_gpu_timing */
+    uint64_t rd_cap; /* distances from here on are counted in rd_capped; 0: none */
+    uint64_t
+        chunk_words; /* words of every chunk; 0: chosen from free memory, the lines met, and what is still to come */
+    uint64_t memory_bytes; /* of the device, at most; 0: what is free, shared with the other sessions of the process */
+    struct rsc_gpu_hprda_options hprda;
+};
+
+/* Of one stack. */
+struct rsc_gpu_result {
+    uint64_t references; /* to lines of the sample */
+    uint64_t distinct; /* lines, or (thread, line) pairs; each had one cold reference */
+    uint64_t rd_capped;
+    uint64_t rd[RSC_GPU_BINS], ri[RSC_GPU_BINS];
+};
+
+/* Of hp-rda: histograms of the smallest and the largest distance that each reuse can have. */
+struct rsc_gpu_bounds {
+    uint64_t fragments;
+    uint64_t low[RSC_GPU_BINS], high[RSC_GPU_BINS];
+};
+
+/* Milliseconds of device time, summed over chunks and stacks. `ids` includes sampling and ordering by thread. */
+struct rsc_gpu_timing {
+    double copy, ids, sort, pairs, rank, count, last, carry;
+    double runs, local, merge_locals, merge_blocks, adjust; /* of hp-rda */
+    uint64_t chunks;
+    uint64_t device_bytes; /* most memory in use */
+    char device_name[64];
+};
+
+struct rsc_gpu_plugin {
+    uint32_t version; /* RSC_GPU_PLUGIN_VERSION */
+    uint32_t struct_bytes;
+
+    /* Fails with RSC_EUNSUPPORTED and says what is missing: the driver, or a device. */
+    int (*open)(void **session, const struct rsc_gpu_options *options, char *message);
+
+    /* Takes the memory for chunks of `words` words and `lines` lines now rather than when they come. */
+    int (*reserve)(void *session, uint64_t words, uint64_t lines, char *message);
+
+    /* Room for the caller's next words, in memory the device can copy from; *room is at least 1. */
+    int (*buffer)(void *session, uint64_t **words, size_t *room, char *message);
+    /* The first `count` words of the buffer are filled. */
+    int (*commit)(void *session, size_t count, char *message);
+
+    /* Words of the caller's, who keeps them until finish() returns. Only from page-locked memory does the copy overlap. */
+    int (*push)(void *session, const uint64_t *words, uint64_t count, char *message);
+    /* Words that are in the device's memory already. */
+    int (*push_device)(void *session, const uint64_t *words, uint64_t count, char *message);
+
+    /* results[stack_count]. */
+    int (*finish)(void *session, struct rsc_gpu_result *results, char *message);
+    int (*bounds)(void *session, struct rsc_gpu_bounds *bounds, char *message); /* after finish(), of hp-rda alone */
+    int (*timing)(void *session, struct rsc_gpu_timing *timing, char *message);
+    void (*close)(void *session); /* NULL is allowed */
+};
+
+typedef const struct rsc_gpu_plugin *(*rsc_gpu_plugin_function)(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,140 @@
+/*
+ * engine_parallel.c - the exact engine on several cores, in one of three ways.
+ *
+ * engine_stages.c has one thread look lines up and another answer: nothing is done twice, but there are two halves, no more.
+ * engine_chunks.c cuts the trace in time: each worker runs a chunk through a stack of its own, and first uses are replayed into
+ * the chunks before. Nothing is dearer for it where lines are few for the length, but each chunk has all lines again, and what
+ * is old passes one worker at a time. engine_rounds.c cuts the table of lines by hash and the stack by time, and does
+ * nothing twice; but it writes down and reads what the serial engine has at hand. So the first is for two or three workers, the
+ * second for some, the third for many: docs/parallel.md has the measurements. Two workers cut into chunks too where references
+ * are to be counted by code and object, which stages do not, and where most of them are to lines used just before,
+ * which stages do not share out. Both show with the first accesses.
+ */
+#include "distance/parallel/engine_parallel.h"
+
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/pool.h"
+#include "distance/engine_kind.h"
+#include "distance/exact/exact_state.h"
+#include "trace/references.h"
+
+/* From so many workers on: chunks, rounds. */
+#define CHUNKS_WORKERS 4u
+#define ROUNDS_WORKERS 8u
+
+/* References that are looked at for what the trace is like. */
+#define PROBED 16384u
+
+struct parallel_engine {
+    struct rsc_engine_options options;
+    const struct rsc_engine_kind *way; /* NULL: not known yet */
+    void *state;
+};
+
+static void parallel_destroy(void *state) {
+    struct parallel_engine *engine = state;
+    if (!engine) return;
+    if (engine->way) engine->way->destroy(engine->state);
+    free(engine);
+}
+
+static int parallel_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+                           struct rsc_error *error) {
+    (void)parameter;
+    struct parallel_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) return rsc_fail_memory(error, "parallel engine");
+    engine->options = *options;
+    if (!engine->options.workers) engine->options.workers = rsc_pool_cpu_count();
+    *state = engine;
+    return 0;
+}
+
+/*
+ * Whether most references of the batch are to lines used just before, as those of programs are. Stages find such
+ * distances without taking them apart, in one thread.
+ */
+static int is_local(const struct parallel_engine *engine, const struct rsc_batch *batch) {
+    struct rsc_exact *exact = malloc(sizeof *exact);
+    uint32_t rd[RSC_EXACT_BLOCK], from[RSC_EXACT_BLOCK], count, seen = 0, near = 0;
+    uint64_t lines[RSC_EXACT_BLOCK];
+    struct rsc_reference_cursor cursor;
+    if (!exact || rsc_exact_init(exact, rsc_simd_best(), 0) < 0) {
+        free(exact);
+        return 0;
+    }
+    rsc_exact_leave_out_ri(exact);
+    rsc_references_start(&cursor, batch, (uint32_t)__builtin_ctz(engine->options.line_bytes));
+    while (seen < PROBED && (count = rsc_references_fill(&cursor, lines, from, RSC_EXACT_BLOCK)) > 0) {
+        if (rsc_exact_run(exact, lines, count, rd, NULL) < 0) break;
+        for (uint32_t i = 0; i < count; i++) near += rd[i] < RSC_RECENT_LANES;
+        seen += count;
+    }
+    rsc_exact_free(exact);
+    free(exact);
+    return near > seen / 2;
+}
+
+/* The way to go, from the first batch; NULL: there was none. */
+static const struct rsc_engine_kind *way_of(const struct parallel_engine *engine, const struct rsc_batch *batch) {
+    const struct rsc_engine_options *options = &engine->options;
+    if (options->workers >= ROUNDS_WORKERS) return &rsc_parallel_rounds;
+    if (options->workers >= CHUNKS_WORKERS || options->workers == 1 || options->attribute == 1)
+        return &rsc_parallel_chunks;
+    if (!batch) return &rsc_parallel_stages;
+    /* a recording that begins with events knows its code, as far as was ever seen */
+    if (options->attribute == 0 && (batch->pc || !batch->count)) return &rsc_parallel_chunks;
+    return is_local(engine, batch) ? &rsc_parallel_chunks : &rsc_parallel_stages;
+}
+
+static int choose_way(struct parallel_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
+    const struct rsc_engine_kind *way = way_of(engine, batch);
+    int status = way->create(&engine->state, &engine->options, NULL, error);
+    if (!status) engine->way = way;
+    return status;
+}
+
+static int parallel_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct parallel_engine *engine = state;
+    if (!engine->way && !batch->count && !batch->event_count) return 0;
+    int status = engine->way ? 0 : choose_way(engine, batch, error);
+    return status < 0 ? status : engine->way->push(engine->state, batch, error);
+}
+
+static int parallel_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    struct parallel_engine *engine = state;
+    int status = engine->way ? 0 : choose_way(engine, NULL, error);
+    return status < 0 ? status : engine->way->finish(engine->state, out, error);
+}
+
+void rsc_parallel_failure(struct rsc_error *error, int status, uint32_t workers, const char *stretches,
+                          uint64_t references) {
+    if (status == RSC_ELIMIT) rsc_fail(error, status, "parallel engine: too many distinct lines; take a larger --line");
+    else
+        rsc_fail(error, status, "out of memory (parallel engine, %u workers, %s of up to %llu references)", workers,
+                 stretches, (unsigned long long)references);
+}
+
+int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const struct rsc_log *log,
+                         struct rsc_profile **out, struct rsc_error *error) {
+    *out = rsc_accumulator_profile(sum, sum->cold);
+    if (!*out || rsc_profile_set_text(&(*out)->made.by, "parallel") < 0 ||
+        rsc_profile_set_text(&(*out)->made.model, "single") < 0 ||
+        (tags->late && rsc_late_attribution_fill(tags->late, *out) < 0))
+        return rsc_fail_memory(error, "profile");
+    if (sum->threads_seen > sum->thread_count)
+        rsc_log_line(log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
+                     (unsigned long long)sum->threads_seen, sum->thread_count);
+    return 0;
+}
+
+const struct rsc_engine_kind rsc_engine_parallel = {
+    .name = "parallel",
+    .what = "every distance, bit for bit; several cores",
+    .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_WORKERS | RSC_CAN_NO_RI,
+    .create = parallel_create,
+    .push = parallel_push,
+    .finish = parallel_finish,
+    .destroy = parallel_destroy,
+};

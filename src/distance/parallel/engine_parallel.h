@@ -1,0 +1,26 @@
+/* engine_parallel.h - the ways of the parallel engine, what they share, and what tests may turn on them that users may not. */
+#ifndef RSC_DISTANCE_PARALLEL_ENGINE_PARALLEL_H
+#define RSC_DISTANCE_PARALLEL_ENGINE_PARALLEL_H
+
+#include <stdint.h>
+
+#include "distance/count/accumulate.h"
+#include "distance/engine_kind.h"
+#include "distance/count/late_attribution.h"
+
+extern const struct rsc_engine_kind rsc_parallel_stages, rsc_parallel_chunks, rsc_parallel_rounds;
+
+/* The profile of all that was counted; warns of threads without rows. Returns 0 or an error. */
+int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const struct rsc_log *log,
+                         struct rsc_profile **out, struct rsc_error *error);
+
+/* What a failure of any way is called: its slices, chunks or blocks were up to so long. */
+void rsc_parallel_failure(struct rsc_error *error, int status, uint32_t workers, const char *stretches,
+                          uint64_t references);
+
+/* Before the first push, `state` being that of create(). Chunks: makes all (but the last) this long, and the ring just large
+ * enough. Rounds: gives each worker about so many references, in whole lines of the bitmap (448). */
+void rsc_chunks_set_length(void *state, uint32_t references);
+void rsc_rounds_set_slice(void *state, uint32_t references);
+
+#endif

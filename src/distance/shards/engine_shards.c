@@ -1,0 +1,297 @@
+/*
+ * engine_shards.c - reuse distances from a sample of lines chosen by hash
+ * (SHARDS), at a fixed rate or with a fixed number of lines.
+ *
+ *   shards:RATE       a line is kept if its hash is below RATE * 2^64
+ *   shards-max:LINES  all lines are kept at first; whenever there are more than
+ *                     LINES, the line with the greatest hash goes and the limit
+ *                     falls to it. What was counted keeps the weight of the rate
+ *                     in force then, which is the same as scaling all earlier
+ *                     counts down at each fall.
+ *
+ * line_filter.h finds the references to kept lines; every other reference is
+ * only counted. sampled_stack.h gives distances among kept lines, sample_sum.h
+ * makes a profile of the whole stream from them. At rate 1 that is the exact one.
+ *
+ * Threads' references are counted exactly, their distances come from the sample.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "estimate/statistics.h"
+#include "distance/engine_kind.h"
+#include "distance/shards/engine_shards.h"
+
+#define CHUNK 4096u /* accesses filtered at a time: their columns are then still in L1 */
+#define LINES_LEAST 64u
+#define LINES_MOST (1u << 28)
+
+struct shards_engine {
+    struct rsc_shards shards;
+    struct rsc_engine_options options;
+    uint64_t accesses;
+    uint64_t before; /* references that came before those counted */
+    char by[64]; /* as in the profile */
+};
+
+static void shards_destroy(void *state) {
+    struct shards_engine *engine = state;
+    if (!engine) return;
+    rsc_shards_free(&engine->shards);
+    free(engine);
+}
+
+/* ---- parameters ---- */
+
+static int create(void **state, const struct rsc_engine_options *options, double rate, uint32_t lines_most,
+                  struct rsc_error *error) {
+    struct shards_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) return rsc_fail_memory(error, "shards engine");
+    engine->options = *options;
+    uint64_t limit = rate < 1 ? (uint64_t)(rate * 0x1p64) - 1 : UINT64_MAX;
+    if (rsc_shards_init(&engine->shards, rsc_simd_best(), (uint32_t)__builtin_ctz(options->line_bytes), options->seed,
+                        limit, lines_most, options->max_distance) < 0) {
+        free(engine);
+        return rsc_fail_memory(error, "shards engine");
+    }
+    if (lines_most) snprintf(engine->by, sizeof engine->by, "shards-max:%u", lines_most);
+    else snprintf(engine->by, sizeof engine->by, "shards:%.15g", rate);
+    *state = engine;
+    return 0;
+}
+
+static int shards_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+                         struct rsc_error *error) {
+    double rate;
+    if (!parameter) return rsc_fail(error, RSC_EINVAL, "engine 'shards': a rate is missing, such as shards:0.01");
+    if (rsc_parse_rate(parameter, strlen(parameter), &rate) < 0)
+        return rsc_fail(error, RSC_EINVAL,
+                        "engine 'shards:%.40s': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%%", parameter);
+    return create(state, options, rate, 0, error);
+}
+
+static int shards_max_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+                             struct rsc_error *error) {
+    uint64_t lines;
+    if (!parameter)
+        return rsc_fail(error, RSC_EINVAL, "engine 'shards-max': a number of lines is missing, such as shards-max:8K");
+    if (rsc_parse_u64(parameter, strlen(parameter), &lines) < 0 || lines < LINES_LEAST || lines > LINES_MOST)
+        return rsc_fail(error, RSC_EINVAL, "engine 'shards-max:%.40s': not a number of lines from %u to %u", parameter,
+                        LINES_LEAST, LINES_MOST);
+    return create(state, options, 1, (uint32_t)lines, error);
+}
+
+/* ---- after an exact beginning ---- */
+
+/* Lines of the exact state, least recently used first. NULL: out of memory. */
+static struct rsc_held_line *list_lines(struct rsc_exact *exact, uint64_t *count) {
+    const struct rsc_recent *recent = &exact->recent;
+    uint64_t older = exact->rank.set;
+    struct rsc_held_line *list = malloc((older + recent->count + 1) * sizeof *list);
+    if (!list) return NULL;
+    rsc_exact_list(exact, list);
+    /* what the recent filter holds was used after all others */
+    for (uint32_t lane = 0; lane < recent->count; lane++) {
+        uint64_t at = older + lane;
+        for (; at > older && list[at - 1].time > recent->time[lane]; at--) list[at] = list[at - 1];
+        list[at] = (struct rsc_held_line){recent->line[lane], recent->time[lane], 0};
+    }
+    *count = older + recent->count;
+    return list;
+}
+
+int rsc_shards_engine_follow(void **state, const struct rsc_engine_options *options, double rate, uint32_t lines_most,
+                             struct rsc_exact *exact, struct rsc_error *error) {
+    uint64_t count = 0;
+    int status = create(state, options, rate, lines_most, error);
+    if (status < 0) return status;
+    struct shards_engine *engine = *state;
+    struct rsc_shards *shards = &engine->shards;
+    struct rsc_held_line *list = list_lines(exact, &count);
+    if (!list) status = RSC_ENOMEM;
+    for (uint64_t i = 0; !status && i < count; i++) {
+        uint64_t hash = rsc_line_hash(list[i].line, shards->filter.offset);
+        uint32_t node;
+        if (hash > shards->filter.limit) continue;
+        status = rsc_sampled_stack_add(&shards->stack, list[i].line, hash, list[i].time, &node);
+        if (!status && lines_most) rsc_shards_bound(shards, hash, node);
+    }
+    free(list);
+    shards->filter.references = engine->before = exact->now;
+    if (!status) return 0;
+    shards_destroy(engine);
+    *state = NULL;
+    return rsc_fail_memory(error, "sample");
+}
+
+int rsc_shards_engine_forget(void *state, struct rsc_error *error) {
+    struct shards_engine *engine = state;
+    rsc_sample_sum_free(&engine->shards.sum);
+    engine->before = engine->shards.filter.references;
+    engine->accesses = 0;
+    if (rsc_sample_sum_init(&engine->shards.sum, engine->options.max_distance, engine->options.seed) < 0)
+        return rsc_fail_memory(error, "sample");
+    return 0;
+}
+
+const struct rsc_shards *rsc_shards_engine_state(const void *state) {
+    return &((const struct shards_engine *)state)->shards;
+}
+
+uint64_t rsc_shards_engine_references(const void *state) {
+    const struct shards_engine *engine = state;
+    return engine->shards.filter.references - engine->before;
+}
+
+/* ---- references ---- */
+
+static int explain(const struct shards_engine *engine, int status, struct rsc_error *error) {
+    if (status == RSC_ELIMIT)
+        return rsc_fail(error, status, "%s: more than %u lines in the sample; take a lower rate", engine->by,
+                        engine->shards.stack.lines);
+    return rsc_fail(error, status, "out of memory (%s, %u lines in the sample)", engine->by,
+                    engine->shards.stack.lines);
+}
+
+/* References of each thread, one access after the other: for stretches in which threads alternate. */
+static void count_threads(struct shards_engine *engine, const struct rsc_batch *batch, uint32_t first, uint32_t stop) {
+    uint32_t shift = engine->shards.filter.line_shift;
+    for (uint32_t i = first; i < stop; i++) {
+        uint32_t number = rsc_meta_thread(batch->meta[i]), size = rsc_meta_size(batch->meta[i]);
+        uint64_t addr = batch->addr[i], end = addr + (size ? size - 1 : 0);
+        if (end < addr) end = UINT64_MAX;
+        if (number < engine->shards.sum.thread_count)
+            engine->shards.sum.threads[number].references += (end >> shift) - (addr >> shift) + 1;
+    }
+}
+
+/* Whether all accesses since the stretch began were one thread's. */
+static int is_one_thread(const struct rsc_line_filter *filter) {
+    return filter->meta_any >> 40 == filter->meta_all >> 40;
+}
+
+/* Makes rows for the threads that the stretch had so far, accesses `first` to `last`. */
+static int see_threads(struct shards_engine *engine, const struct rsc_batch *batch, uint32_t first, uint32_t last) {
+    struct rsc_sample_sum *sum = &engine->shards.sum;
+    uint64_t greatest = 0, before = sum->threads_seen;
+    if (is_one_thread(&engine->shards.filter)) greatest = engine->shards.filter.meta_any >> 40;
+    else
+        for (uint32_t i = first; i <= last; i++)
+            if (batch->meta[i] >> 40 > greatest) greatest = batch->meta[i] >> 40;
+    if (rsc_sample_see_thread(sum, greatest) < 0) return RSC_ENOMEM;
+    /* the first thread's distances were not counted apart while it was the only one */
+    if (before == 1 && sum->threads_seen > 1) rsc_sample_split_threads(sum);
+    return 0;
+}
+
+static int take_kept(struct shards_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
+    int status = rsc_shards_take(&engine->shards, batch->meta);
+    engine->shards.kept.count = 0;
+    return status < 0 ? explain(engine, status, error) : 0;
+}
+
+/*
+ * Kept references are collected over the whole batch before they are counted,
+ * as long as they have room: many at a time hide what each waits for.
+ */
+static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct shards_engine *engine = state;
+    struct rsc_line_filter *filter = &engine->shards.filter;
+    struct rsc_sample_sum *sum = &engine->shards.sum;
+    int status = 0;
+    for (uint32_t first = 0; first < batch->count;) {
+        uint32_t stop = batch->count - first < CHUNK ? batch->count : first + CHUNK, at = first;
+        uint64_t before = filter->references;
+        filter->meta_any = 0;
+        filter->meta_all = UINT64_MAX;
+        while (at < stop) {
+            at = rsc_line_filter_run(filter, batch->addr, batch->meta, at, stop, &engine->shards.kept);
+            if (see_threads(engine, batch, first, at < stop ? at : stop - 1) < 0)
+                return rsc_fail_memory(error, "thread rows");
+            if (at < stop && (status = take_kept(engine, batch, error)) < 0) return status;
+        }
+        uint32_t number = rsc_meta_thread(batch->meta[first]);
+        if (!is_one_thread(filter)) count_threads(engine, batch, first, stop);
+        else if (number < sum->thread_count) sum->threads[number].references += filter->references - before;
+        first = stop;
+    }
+    status = take_kept(engine, batch, error);
+    if (status < 0) return status;
+    for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < sum->thread_count; i++) {
+        sum->threads[i].pid = batch->threads[i].pid;
+        sum->threads[i].tid = batch->threads[i].tid;
+    }
+    engine->accesses += batch->count;
+    return 0;
+}
+
+/* ---- the end ---- */
+
+/* What was sampled, and what is uncertain about the number of lines: references of a line do not matter there. */
+static void describe(const struct shards_engine *engine, const struct rsc_profile *profile, char *text, size_t room) {
+    double kept = engine->shards.stack.lines, distinct = (double)profile->distinct, spread = 0;
+    if (kept > 0)
+        spread = rsc_normal_quantile(0.5 + engine->options.confidence / 200) * distinct *
+                 sqrt((1 - engine->shards.rate) / kept);
+    snprintf(text, room, "lines by hash, rate %.6g, seed %llu, %.0f kept; %g %% bars; distinct %.0f to %.0f",
+             engine->shards.rate, (unsigned long long)engine->options.seed, kept, engine->options.confidence,
+             fmax(kept, distinct - spread), distinct + spread);
+}
+
+static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    struct shards_engine *engine = state;
+    struct rsc_sample_whole whole = {engine->accesses, rsc_shards_engine_references(engine), engine->shards.rate,
+                                     engine->options.confidence, engine->options.line_bytes};
+    char sampling[256];
+    *out = rsc_sample_profile(&engine->shards.sum, &whole);
+    if (!*out) return rsc_fail_memory(error, "profile");
+    describe(engine, *out, sampling, sizeof sampling);
+    if (rsc_profile_set_text(&(*out)->made.by, engine->by) < 0 ||
+        (engine->shards.rate < 1 && rsc_profile_set_text(&(*out)->made.sampling, sampling) < 0))
+        return rsc_fail_memory(error, "profile");
+    rsc_log_line(engine->options.log, RSC_LOG_INFO, "%s (%s): %u lines kept, %.2f MiB at most", engine->by,
+                 rsc_simd_name(rsc_simd_best()), engine->shards.stack.lines,
+                 (double)rsc_shards_peak_bytes(&engine->shards) / (1 << 20));
+    if (engine->shards.sum.threads_seen > engine->shards.sum.thread_count)
+        rsc_log_line(engine->options.log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
+                     (unsigned long long)engine->shards.sum.threads_seen, engine->shards.sum.thread_count);
+    return 0;
+}
+
+static void shards_so_far(const void *state, struct rsc_so_far *so_far) {
+    const struct shards_engine *engine = state;
+    struct rsc_sample_whole whole = {engine->accesses, rsc_shards_engine_references(engine), engine->shards.rate,
+                                     engine->options.confidence, engine->options.line_bytes};
+    so_far->references = whole.references;
+    so_far->samples = engine->shards.stack.lines;
+    so_far->sampled = "lines";
+    so_far->error = rsc_sample_error(&engine->shards.sum, &whole);
+}
+
+const struct rsc_engine_kind rsc_engine_shards = {
+    .name = "shards",
+    .parameter = "RATE",
+    .what = "a sample of lines, this share of them; with error bars",
+    .can = RSC_CAN_CAP,
+    .create = shards_create,
+    .push = shards_push,
+    .finish = shards_finish,
+    .destroy = shards_destroy,
+    .so_far = shards_so_far,
+};
+
+const struct rsc_engine_kind rsc_engine_shards_max = {
+    .name = "shards-max",
+    .parameter = "LINES",
+    .what = "a sample of at most so many lines, in bounded memory; with error bars",
+    .can = RSC_CAN_CAP,
+    .create = shards_max_create,
+    .push = shards_push,
+    .finish = shards_finish,
+    .destroy = shards_destroy,
+    .so_far = shards_so_far,
+};

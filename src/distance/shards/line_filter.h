@@ -1,0 +1,92 @@
+/*
+ * line_filter.h - which references touch a line of the sample, found straight
+ * from a batch's columns.
+ *
+ * A line is in the sample when hash(line, seed) <= limit: what is kept depends
+ * on the line alone, so all references to a kept line are kept and none of the
+ * others. References that are not kept are only counted: they are never written
+ * anywhere.
+ *
+ * The kernel (line_filter_kernel.c) takes 64 accesses at a time and is compiled
+ * for several widths; all give the same. An access is cut into lines as
+ * trace/references.h says.
+ */
+#ifndef RSC_DISTANCE_SHARDS_LINE_FILTER_H
+#define RSC_DISTANCE_SHARDS_LINE_FILTER_H
+
+#include <stdint.h>
+
+#if defined(__AVX512DQ__)
+#include <immintrin.h>
+#endif
+
+#include "base/cpu.h"
+#include "base/line_hash.h"
+
+#define RSC_FILTER_BLOCK 64u
+
+/* References kept, in order; arrays of `room`. */
+struct rsc_kept {
+    uint64_t *line, *hash;
+    uint64_t *time; /* number of the reference in the whole stream, from 0 */
+    uint32_t *from; /* access of the batch it comes from */
+    uint32_t count, room;
+};
+
+struct rsc_line_filter {
+    uint64_t limit;      /* greatest hash kept */
+    uint64_t offset;     /* from the seed */
+    uint64_t references; /* seen so far */
+    uint32_t line_shift; /* log2 of the line size */
+    uint32_t inside;     /* the access in which the last run stopped has its first lines done */
+    uint64_t next_line;  /* and goes on here */
+    uint64_t meta_any, meta_all; /* all meta seen since the caller set these to 0 and ~0, ored and anded */
+    uint32_t (*run)(struct rsc_line_filter *, const uint64_t *, const uint64_t *, uint32_t, uint32_t,
+                    struct rsc_kept *);
+};
+
+#if defined(__AVX512DQ__)
+/* Of eight lines; all of `offset` alike. */
+static inline __m512i rsc_line_hash_8(__m512i line, __m512i offset) {
+    __m512i mixed =
+        _mm512_mullo_epi64(_mm512_add_epi64(line, offset), _mm512_set1_epi64((int64_t)0x9E3779B97F4A7C15ull));
+    mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64(mixed, 32));
+    return _mm512_mullo_epi64(mixed, _mm512_set1_epi64((int64_t)0xD6E8FEB86659FD93ull));
+}
+#endif
+
+/* The offset that makes the hash that of a seed. */
+uint64_t rsc_line_offset(uint64_t seed);
+
+/* Bits of a hash that are independent of whether it is small; count is a power of two, 2 to 2^32. */
+static inline uint32_t rsc_hash_group(uint64_t hash, uint32_t count) {
+    uint64_t mixed = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ull;
+    mixed = (mixed ^ mixed >> 32) * 0x94D049BB133111EBull;
+    return (uint32_t)(mixed >> 32) & (count - 1);
+}
+
+void rsc_line_filter_init(struct rsc_line_filter *filter, enum rsc_simd simd, uint32_t line_shift, uint64_t seed,
+                          uint64_t limit);
+
+/*
+ * Takes accesses `first` to `count` - 1 of the columns and appends what is kept.
+ * Returns the access to go on with: `count`, or less when `kept` has no room for
+ * another block.
+ */
+static inline uint32_t rsc_line_filter_run(struct rsc_line_filter *filter, const uint64_t *addr, const uint64_t *meta,
+                                           uint32_t first, uint32_t count, struct rsc_kept *kept) {
+    return filter->run(filter, addr, meta, first, count, kept);
+}
+
+/* Room that `kept` must have for a run to get on. */
+#define RSC_KEPT_ROOM_LEAST (2 * RSC_FILTER_BLOCK)
+
+/* One access line by line: the slow path. Returns 1 when done, 0 when kept is full (call again). */
+int rsc_line_filter_access(struct rsc_line_filter *filter, uint64_t addr, uint64_t meta, uint32_t from,
+                           struct rsc_kept *kept);
+
+typedef uint32_t rsc_line_filter_run_fn(struct rsc_line_filter *, const uint64_t *, const uint64_t *, uint32_t,
+                                        uint32_t, struct rsc_kept *);
+RSC_WIDE_DECLARE(rsc_line_filter_run_fn, rsc_line_filter_run);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * line_sample.h - true distances between the uses of some lines, counted in those
+ * lines (SHARDS), and how far chance may have moved them.
+ *
+ * Lines are taken by hash at the rate 1/2^k, at most 4096 of them,
+ * in 16 random parts. A Fenwick tree over the order of last uses holds vectors of
+ * 16 counts, so that one descent gives a distance in lines of each part; from
+ * those follow 16 distances that each leave a part out (for the jackknife), and
+ * the one that leaves none out. Distances are scaled up by distinct lines so far
+ * over sampled lines so far, which both are known, so one over all lines is exact.
+ */
+#ifndef RSC_DISTANCE_SHARDS_LINE_SAMPLE_H
+#define RSC_DISTANCE_SHARDS_LINE_SAMPLE_H
+
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "base/u64_table.h"
+#include "distance/time/last_use.h"
+
+#define RSC_SAMPLE_PARTS 16u
+#define RSC_SAMPLE_LINES 4096u
+#define RSC_SAMPLE_PLACES (2 * RSC_SAMPLE_LINES)
+
+/* How many of each part: one vector. Counts stay below 2^16. */
+typedef uint16_t rsc_part_counts __attribute__((vector_size(2 * RSC_SAMPLE_PARTS)));
+
+struct rsc_line_sample {
+    struct rsc_rng rng;
+    struct rsc_u64_table lines; /* line -> place of its last use + 1 */
+    rsc_part_counts *tree;      /* [place + 1]; owned */
+    rsc_part_counts *live;      /* one: lines of each part; owned */
+    uint64_t *line_at;          /* [place]; owned */
+    uint64_t *time_at;          /* [place]: of that last use; owned */
+    uint8_t *part_at;           /* [place]: RSC_SAMPLE_PARTS when its line was used again since; owned */
+    uint64_t offset;            /* of the hash, from its seed */
+    uint32_t next, count;       /* places used; lines */
+    uint32_t rate_shift;        /* k */
+    uint32_t scaled_for;        /* the count for which `share` holds; 0: none */
+    double share[RSC_SAMPLE_PARTS + 1]; /* 1 / (lines other than one's own, without that part; with all) */
+    uint64_t moves;             /* references that had a distance to be counted */
+    uint64_t repeats;           /* and those that had none */
+    uint32_t bin_count;
+    uint64_t *ri; /* [part][fine bin]: intervals of the part's lines; a reference counts 2^k. Owned */
+    uint64_t *rd; /* [part][fine bin]: distances without that part; [RSC_SAMPLE_PARTS]: with all; not those that
+                   * are 0 with all. Owned */
+    uint64_t first_from; /* first uses from this time on are counted: none unless set */
+    uint64_t *first;     /* [fine bin]: their times; a line counts 2^k. Owned */
+};
+
+/* References of a block; those of sampled lines are picked. */
+struct rsc_line_uses {
+    const uint64_t *line;
+    const uint32_t *picked; /* [picked_count]: which of `line`, in order; by the rate as it was before */
+    uint32_t picked_count;
+    const uint32_t *index; /* line[i] is that of references index[i] to index[i+1]-1; NULL: of reference i */
+    uint64_t now;          /* references before those */
+    uint32_t count;        /* references */
+    double distinct_before, distinct_after; /* lines before and after those */
+};
+
+/* Returns 0 or RSC_ENOMEM. A zeroed sample may always be freed. */
+int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed);
+void rsc_line_sample_free(struct rsc_line_sample *sample);
+
+/* Takes the picked ones. Lowers the rate when lines or work are too many: look at rate_shift before picking others. */
+void rsc_line_sample_take(struct rsc_line_sample *sample, const struct rsc_line_uses *uses);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * engine_featherlight.c - `featherlight` among the engines: watched pairs from a
+ * trace, by a simulated performance monitoring unit (featherlight/simulated_pmu.h).
+ *
+ * It lives here because it joins two rooms that do not know each other: the engines
+ * of distance/ and the estimation of featherlight/.
+ */
+#include "distance/engine_kind.h"
+#include "featherlight/simulated_pmu.h"
+
+static int create(void **state, const struct rsc_engine_options *options, const char *parameter,
+                  struct rsc_error *error) {
+    struct rsc_pmu_options pmu;
+    struct rsc_simulated_pmu *made = NULL;
+    int status = rsc_pmu_parse(&pmu, parameter, error);
+    if (status < 0) return status;
+    pmu.estimate.seed = options->seed;
+    pmu.estimate.confidence = options->confidence;
+    pmu.estimate.line_bytes = options->line_bytes;
+    status = rsc_simulated_pmu_new(&made, &pmu, error);
+    *state = made;
+    return status;
+}
+
+static int push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    return rsc_simulated_pmu_push(state, batch, error);
+}
+
+static int finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    return rsc_simulated_pmu_finish(state, out, error);
+}
+
+static void destroy(void *state) { rsc_simulated_pmu_free(state); }
+
+const struct rsc_engine_kind rsc_engine_featherlight = {
+    .name = "featherlight",
+    .parameter = "period=N,registers=N,...",
+    .what = "debug registers on sampled words, simulated: 8-byte lines, each thread alone",
+    .can = RSC_WATCHES_WORDS,
+    .create = create,
+    .push = push,
+    .finish = finish,
+    .destroy = destroy,
+};

@@ -1,0 +1,38 @@
+/*
+ * c_source.h - loop trees from C source with OpenMP.
+ *
+ * Nothing of the source is executed. Preprocessing and parsing happen in a child
+ * process with limits on time and memory, whose result comes back as the text
+ * form: a source that breaks the compiler is an error, not the end of the tool.
+ */
+#ifndef RSC_LOOPS_FRONT_C_SOURCE_H
+#define RSC_LOOPS_FRONT_C_SOURCE_H
+
+#include "loops/tree/loop_text.h"
+
+struct rsc_c_options {
+    const char *const *flags; /* for the preprocessor: "-DN=1024", "-Iinclude" ... */
+    size_t flag_count;
+    const char *directory;             /* where the preprocessor runs; NULL: here */
+    struct rsc_loop_setting *settings; /* values of variables */
+    size_t setting_count;
+    const char *function; /* NULL: every function of the file that another of it does not call */
+    int count_scalars;    /* variables by themselves are in memory, not in registers */
+    int together;         /* all loops of a function one after another in one region */
+    int schedule_given;   /* schedule(runtime) is no gap: another one will be used */
+    double seconds_max;   /* wall time for all of it; 0: 30 */
+};
+
+/*
+ * The program of a C file as text (docs/loop-tree.md), which the caller frees.
+ * Settings that stood for a variable are marked used.
+ * RSC_EUNSUPPORTED without libclang or a compiler, RSC_EFORMAT for source that does
+ * not compile, RSC_ELIMIT when time or memory was not enough.
+ */
+int rsc_c_source_read(const char *path, const struct rsc_c_options *options, char **text, size_t *bytes,
+                      struct rsc_error *error);
+
+/* Whether C source can be read here: 0, or RSC_EUNSUPPORTED with the fix. */
+int rsc_c_source_check(struct rsc_error *error);
+
+#endif

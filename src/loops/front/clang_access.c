@@ -1,0 +1,288 @@
+/*
+ * clang_access.c - from an lvalue to an array and a byte offset.
+ *
+ * a[i][j], p->x[i], *(p + i), s.rows[i]: subscripts, members and dereferences are
+ * followed down to a variable. A pointer that is itself in memory at a fixed place
+ * (grid->data) names an array of its own; one at a place that varies (rows[i]) is
+ * no affine access.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "loops/front/clang_front.h"
+
+static void opaque(struct place *place, const char *reason) {
+    place->opaque = 1;
+    snprintf(place->reason, sizeof place->reason, "%s", reason);
+}
+
+/* The pointer that the value of an expression is; arrays decay. */
+static void pointer_of(struct front *front, CXCursor cursor, struct place *place) {
+    CXCursor inner = front_strip(front, cursor);
+    struct value value;
+    if (type_is_array(front_type(front, inner)) && front_kind(front, inner) != CXCursor_CStyleCastExpr) {
+        front_place_of(front, inner, place);
+        return;
+    }
+    front_eval(front, cursor, &value);
+    *place = (struct place){.is_memory = 1};
+    if (value.kind != VALUE_POINTER) {
+        opaque(place, value.kind == VALUE_OPAQUE ? value.reason : "a number is used as a pointer");
+        return;
+    }
+    place->array = value.array;
+    place->offset = value.offset;
+    place->shape = value.shape;
+}
+
+/* Takes one subscript off the shape. */
+static void step_in(struct front *front, struct place *place, CXCursor *index) {
+    int64_t row = front_row_bytes(&place->shape);
+    struct rsc_affine affine;
+    struct value value;
+    if (index) {
+        front->in_subscript++;
+        front_eval(front, *index, &value); /* also where the base is opaque: it may read memory itself */
+        front->in_subscript--;
+    }
+    if (place->opaque) return;
+    if (!place->shape.rank) return opaque(place, "a subscript or dereference of what is no array");
+    if (row < 0) return opaque(place, "a row is larger than 2^56 bytes");
+    if (index) {
+        if (value_affine(front, &value, &affine)) {
+            char reason[REASON_BYTES];
+            snprintf(reason, sizeof reason, "subscript %.50s is not affine: %.80s", front_source(front, *index),
+                     value.reason);
+            return opaque(place, reason);
+        }
+        if (rsc_affine_add(&place->offset, &affine, row)) return opaque(place, "an offset passes 2^56 bytes");
+    }
+    place->is_memory = 1;
+    place->shape.rank--;
+    memmove(place->shape.extent, place->shape.extent + 1, place->shape.rank * sizeof *place->shape.extent);
+}
+
+static void member_of(struct front *front, CXCursor cursor, struct place *place) {
+    struct kids kids = front_kids(front, cursor);
+    CXCursor field = front->clang.getCursorReferenced(cursor);
+    long long bits = front->clang.Cursor_getOffsetOfField(field);
+    struct rsc_affine offset;
+    struct shape shape;
+    if (!kids.count) return opaque(place, "a member without an object");
+    CXCursor base = kids.item[0];
+    if (front_type(front, front_strip(front, base)).kind == CXType_Pointer) {
+        pointer_of(front, base, place);
+        step_in(front, place, NULL);
+    } else {
+        front_place_of(front, base, place);
+    }
+    if (place->opaque) return;
+    if (bits < 0 || front_shape_of_type(front, front->clang.getCursorType(field), &shape))
+        return opaque(place, "the layout of the structure is not known");
+    if (front_type(front, field).kind == CXType_Pointer) { /* the member itself is one element: the pointer */
+        shape = (struct shape){.element = front_type(front, field),
+                               .element_bytes = front->clang.Type_getSizeOf(front_type(front, field))};
+    }
+    offset = rsc_affine_number(bits / 8);
+    if (rsc_affine_add(&place->offset, &offset, 1)) return opaque(place, "an offset passes 2^56 bytes");
+    place->shape = shape;
+}
+
+static void variable_place(struct front *front, CXCursor cursor, struct place *place) {
+    CXCursor variable = front->clang.getCursorReferenced(cursor);
+    enum CXCursorKind kind = front_kind(front, variable);
+    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl) return opaque(place, "it is no variable");
+    struct binding *binding = front_variable(front, variable);
+    if (!binding) return opaque(place, "out of memory");
+    CXType type = front_type(front, variable);
+    place->variable = binding->variable;
+    place->is_memory = 0;
+    if (type_is_array(type) || type.kind == CXType_Record) {
+        struct value value = binding->value;
+        if (value.kind != VALUE_POINTER)
+            return opaque(place, value.kind == VALUE_OPAQUE ? value.reason : "it is no array");
+        place->shape = value.shape;
+        place->offset = value.offset;
+        place->array =
+            value.array != UINT32_MAX ? value.array : front_array_of_variable(front, place->variable, &value.shape);
+        return;
+    }
+    place->array = UINT32_MAX;
+    place->shape = (struct shape){.element = type, .element_bytes = front->clang.Type_getSizeOf(type)};
+}
+
+void front_place_of(struct front *front, CXCursor cursor, struct place *place) {
+    cursor = front_strip(front, cursor);
+    *place = (struct place){.array = UINT32_MAX};
+    if (++front->nesting > FRONT_NESTING_MAX) {
+        front->nesting--;
+        return opaque(place, "it is nested too deep");
+    }
+    enum CXCursorKind kind = front_kind(front, cursor);
+    struct kids kids;
+    switch ((int)kind) {
+    case CXCursor_DeclRefExpr: variable_place(front, cursor, place); break;
+    case CXCursor_MemberRefExpr: member_of(front, cursor, place); break;
+    case CXCursor_ArraySubscriptExpr: {
+        kids = front_kids(front, cursor);
+        if (kids.count != 2) {
+            opaque(place, "a subscript that cannot be read");
+            break;
+        }
+        int swapped = type_is_integer(front_type(front, front_strip(front, kids.item[0]))); /* 2[a] */
+        pointer_of(front, kids.item[swapped], place);
+        step_in(front, place, &kids.item[!swapped]);
+        break;
+    }
+    case CXCursor_UnaryOperator:
+        kids = front_kids(front, cursor);
+        if (kids.count == 1 && front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_Deref) {
+            pointer_of(front, kids.item[0], place);
+            step_in(front, place, NULL);
+            break;
+        } /* fall through */
+    default: opaque(place, "it is no variable, subscript or member"); break;
+    }
+    front->nesting--;
+}
+
+static int add_pending(struct front *front, const struct pending *pending) {
+    if (front->pending_count == front->pending_room) {
+        size_t room = front->pending_room ? 2 * front->pending_room : 64;
+        struct pending *larger = rsc_arena_alloc(&front->arena, room * sizeof *larger);
+        if (!larger) return front_no_memory(front);
+        if (front->pending_count) memcpy(larger, front->pending, front->pending_count * sizeof *larger);
+        front->pending = larger;
+        front->pending_room = room;
+    }
+    front->pending[front->pending_count++] = *pending;
+    return 0;
+}
+
+void front_touch(struct front *front, CXCursor cursor, const struct place *place, int is_write) {
+    struct pending pending = {.is_write = is_write, .array = place->array, .offset = place->offset};
+    if (!front->at) return;
+    if (place->opaque) {
+        front_gap(front, cursor, "%s", place->reason);
+        return;
+    }
+    if (!place->is_memory) {
+        if (!front->options->count_scalars || front->in_subscript) return;
+        struct binding *binding = front_variable(front, place->variable);
+        if (!binding || binding->counter || binding->is_argument) return;
+        if (pending.array == UINT32_MAX) pending.array = front_array_of_variable(front, place->variable, &place->shape);
+    }
+    __int128 size = place->shape.element_bytes;
+    for (uint32_t i = 0; i < place->shape.rank; i++) size *= place->shape.extent[i];
+    if (size < 1 || size > UINT32_MAX || pending.array == UINT32_MAX) {
+        front_gap(front, cursor, "an access whose size is not known");
+        return;
+    }
+    pending.size_bytes = (uint32_t)size;
+    pending.text =
+        front_kind(front, cursor) == CXCursor_VarDecl ? front_name(front, cursor) : front_source(front, cursor);
+    front_place(front, cursor, &pending.file, &pending.line);
+    add_pending(front, &pending);
+}
+
+/* The pointer that is stored at a place. */
+static void stored_pointer(struct front *front, CXCursor cursor, const struct place *place, struct value *value) {
+    if (place->array == UINT32_MAX || !rsc_affine_is_number(&place->offset) ||
+        front->origin[place->array].pointers_stored) {
+        value_opaque(value, "the pointer %.60s is loaded from memory", front_source(front, cursor));
+        return;
+    }
+    value->kind = VALUE_POINTER;
+    value->offset = rsc_affine_number(0);
+    if (front_shape_of_type(front, front_type(front, cursor), &value->shape)) {
+        value_opaque(value, "the rows that %.60s points at have no known size", front_source(front, cursor));
+        return;
+    }
+    value->array =
+        front_array_of_pointer(front, place->array, place->offset.constant, front_source(front, cursor), &value->shape);
+}
+
+void front_load(struct front *front, CXCursor cursor, struct value *value) {
+    struct place place;
+    CXType type = front_type(front, cursor);
+    front_place_of(front, cursor, &place);
+    if (type_is_array(type)) {
+        if (place.opaque) {
+            value_opaque(value, "%s", place.reason);
+            return;
+        }
+        value->kind = VALUE_POINTER;
+        value->array = place.array;
+        value->offset = place.offset;
+        value->shape = place.shape;
+        return;
+    }
+    if (!place.opaque && !place.is_memory && place.array == UINT32_MAX) { /* a variable by itself */
+        struct binding *binding = front_variable(front, place.variable);
+        front_touch(front, cursor, &place, 0);
+        if (!binding) {
+            value_opaque(value, "out of memory");
+            return;
+        }
+        *value = binding->value;
+        if (value->kind == VALUE_POINTER && value->array == UINT32_MAX)
+            value->array = front_array_of_variable(front, binding->variable, &value->shape);
+        return;
+    }
+    int64_t number;
+    if (type_is_integer(type) && !place.opaque && rsc_affine_is_number(&place.offset) &&
+        front_setting(front, front_source(front, cursor),
+                      &number)) { /* grid->width, a size that stays: as a variable is */
+        value_constant(value, number);
+        return;
+    }
+    int fixed_pointer = type.kind == CXType_Pointer && !place.opaque && rsc_affine_is_number(&place.offset);
+    if (!fixed_pointer || front->options->count_scalars) front_touch(front, cursor, &place, 0);
+    if (place.opaque) value_opaque(value, "%s", place.reason);
+    else if (type.kind == CXType_Pointer) stored_pointer(front, cursor, &place, value);
+    else if (type_is_integer(type) && rsc_affine_is_number(&place.offset) && place.shape.rank == 0)
+        value_opaque(value, "%.45s is loaded from memory (--set '%.45s=NUMBER' gives it)", front_source(front, cursor),
+                     front_source(front, cursor));
+    else value_opaque(value, "%.60s is loaded from memory", front_source(front, cursor));
+}
+
+static void first_pointer(struct front *front, CXCursor variable, struct value *value) {
+    value->kind = VALUE_POINTER;
+    value->array = UINT32_MAX; /* found when it is used */
+    value->offset = rsc_affine_number(0);
+    if (front_shape_of_variable(front, variable, &value->shape, value->reason, sizeof value->reason))
+        value->kind = VALUE_OPAQUE;
+}
+
+void front_store(struct front *front, CXCursor target, const struct value *value, int read_first) {
+    struct place place;
+    front_place_of(front, target, &place);
+    if (read_first) front_touch(front, target, &place, 0);
+    if (place.opaque && read_first) front->gaps_muted++; /* said once is enough */
+    front_touch(front, target, &place, 1);
+    if (place.opaque && read_first) front->gaps_muted--;
+    if (!place.opaque && place.array != UINT32_MAX && value->kind == VALUE_POINTER)
+        front->origin[place.array].pointers_stored = 1;
+    if (place.opaque || place.is_memory || place.array != UINT32_MAX) return;
+    struct binding *binding = front_variable(front, place.variable);
+    if (!binding) return;
+    if (binding->counter) {
+        front_gap(front, target, "the loop's variable %.60s is changed in the loop", front_name(front, place.variable));
+        return;
+    }
+    struct value now = *value;
+    CXType type = front_type(front, place.variable);
+    if (type.kind == CXType_Pointer && now.kind == VALUE_POINTER) {
+        struct shape shape;
+        char reason[REASON_BYTES];
+        if (front_shape_of_variable(front, place.variable, &shape, reason, sizeof reason))
+            value_opaque(&now, "%s", reason);
+        else now.shape = shape; /* it is read as what the variable says it points at */
+    } else if (type.kind == CXType_Pointer && now.kind == VALUE_OPAQUE && !front->at) {
+        first_pointer(front, place.variable, &now); /* malloc(): an array of its own, as a pointer parameter is */
+    } else if (!type_is_integer(type) || now.kind == VALUE_POINTER) {
+        value_opaque(&now, "%.60s is no integer", front_name(front, place.variable));
+    }
+    if ((binding = front_variable(front, place.variable)))
+        front_bind(front, binding, &now); /* the list may have moved */
+}

@@ -1,0 +1,299 @@
+/*
+ * clang_call.c - calls: functions whose body is in the source are inlined, those of
+ * the mathematics library touch no memory, all others are gaps.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "loops/front/clang_front.h"
+
+/* Functions without side effects or references of their own, also with f or l behind them. */
+static const char *const pure[] = {"abs",
+                                   "acos",
+                                   "acosh",
+                                   "asin",
+                                   "asinh",
+                                   "atan",
+                                   "atan2",
+                                   "atanh",
+                                   "cbrt",
+                                   "ceil",
+                                   "copysign",
+                                   "cos",
+                                   "cosh",
+                                   "erf",
+                                   "erfc",
+                                   "exp",
+                                   "exp2",
+                                   "expm1",
+                                   "fabs",
+                                   "fdim",
+                                   "floor",
+                                   "fma",
+                                   "fmax",
+                                   "fmin",
+                                   "fmod",
+                                   "hypot",
+                                   "isnan",
+                                   "isinf",
+                                   "labs",
+                                   "ldexp",
+                                   "lgamma",
+                                   "log",
+                                   "log10",
+                                   "log1p",
+                                   "log2",
+                                   "lrint",
+                                   "lround",
+                                   "nearbyint",
+                                   "omp_get_max_threads",
+                                   "omp_get_num_threads",
+                                   "omp_get_thread_num",
+                                   "omp_get_wtime",
+                                   "pow",
+                                   "rint",
+                                   "round",
+                                   "sin",
+                                   "sinh",
+                                   "sqrt",
+                                   "tan",
+                                   "tanh",
+                                   "tgamma",
+                                   "trunc"};
+
+static int is_pure(const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof pure / sizeof *pure; i++) {
+        size_t known = strlen(pure[i]);
+        if (!strncmp(name, pure[i], known) && (length == known || (length == known + 1 && strchr("fl", name[known]))))
+            return 1;
+    }
+    return 0;
+}
+
+int front_call_is_pure(struct front *front, CXCursor call) {
+    const char *name = front_name(front, call);
+    CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(call));
+    if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) return 0;
+    return is_pure(strncmp(name, "__builtin_", 10) ? name : name + 10);
+}
+
+/* Without casts and parentheses, down to an integer expression. */
+static CXCursor integer_inside(struct front *front, CXCursor cursor) {
+    for (;;) {
+        cursor = front_strip(front, cursor);
+        if (front_kind(front, cursor) != CXCursor_CStyleCastExpr) return cursor;
+        struct kids kids = front_kids(front, cursor);
+        if (!kids.count) return cursor;
+        cursor = kids.item[kids.count - 1];
+    }
+}
+
+/* floor((double)(n) / (double)(d)), as polyhedral compilers write floord; 1 if it was that. */
+static int rounded_quotient(struct front *front, CXCursor argument, int up, struct value *value) {
+    CXCursor division = integer_inside(front, argument);
+    struct kids kids = front_kids(front, division);
+    struct value divisor, more;
+    int64_t by;
+    if (front_kind(front, division) != CXCursor_BinaryOperator || kids.count != 2 ||
+        front->clang.getCursorBinaryOperatorKind(division) != CXBinaryOperator_Div ||
+        !type_is_floating(front_type(front, division)))
+        return 0;
+    CXCursor above = integer_inside(front, kids.item[0]), below = integer_inside(front, kids.item[1]);
+    if (!type_is_integer(front_type(front, above)) || !type_is_integer(front_type(front, below))) return 0;
+    front_eval(front, above, value);
+    front_eval(front, below, &divisor);
+    if (!value_is_constant(&divisor, &by) || by < 1) {
+        value_opaque(value, "a division by what is no positive number");
+        return 1;
+    }
+    value_constant(&more, by - 1);
+    if (up) value_add(front, value, &more, 1);
+    value_floor_divide(front, value, by);
+    return 1;
+}
+
+/* floord, ceild, min and max that are declared nowhere; 1 if it was one. */
+static int by_its_name(struct front *front, const char *name, CXCursor call, struct value *value) {
+    int up = !strcmp(name, "ceild"), down = !strcmp(name, "floord"), least = !strcmp(name, "min"),
+        most = !strcmp(name, "max");
+    struct value other, more;
+    int64_t by;
+    if ((!up && !down && !least && !most) || front->clang.Cursor_getNumArguments(call) != 2) return 0;
+    front_eval(front, front->clang.Cursor_getArgument(call, 0), value);
+    front_eval(front, front->clang.Cursor_getArgument(call, 1), &other);
+    if (least || most) {
+        value_join(front, value, &other, least ? JOIN_MIN : JOIN_MAX);
+        return 1;
+    }
+    if (!value_is_constant(&other, &by) || by < 1) {
+        value_opaque(value, "a division by what is no positive number");
+        return 1;
+    }
+    value_constant(&more, by - 1);
+    if (up) value_add(front, value, &more, 1);
+    value_floor_divide(front, value, by);
+    return 1;
+}
+
+static enum CXChildVisitResult look_for_return(CXCursor cursor, CXCursor parent, CXClientData data) {
+    struct {
+        struct front *front;
+        int found;
+    } *search = data;
+    (void)parent;
+    if (front_kind(search->front, cursor) == CXCursor_ReturnStmt) search->found = 1;
+    return search->found ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+int front_returns(struct front *front, CXCursor statement) {
+    struct {
+        struct front *front;
+        int found;
+    } search = {front, 0};
+    if (look_for_return(statement, statement, &search) == CXChildVisit_Recurse)
+        front->clang.visitChildren(statement, look_for_return, &search);
+    return search.found;
+}
+
+/* Runs statements of an inlined body; 1 when a return ended it. */
+static int run_statement(struct front *front, CXCursor statement, struct value *value);
+
+static int run_branch(struct front *front, CXCursor statement, struct value *value) {
+    struct kids kids = front_kids(front, statement);
+    char reason[REASON_BYTES];
+    int holds = front_condition(front, kids.item[0], reason, sizeof reason);
+    if (holds < 0) {
+        front_gap(front, statement, "a return that depends on what is not affine: %.100s", reason);
+        value_opaque(value, "%s", reason);
+        return 1;
+    }
+    if (holds) return run_statement(front, kids.item[1], value);
+    return kids.count > 2 ? run_statement(front, kids.item[2], value) : 0;
+}
+
+static int run_statement(struct front *front, CXCursor statement, struct value *value) {
+    struct kids kids = front_kids(front, statement);
+    switch ((int)front_kind(front, statement)) {
+    case CXCursor_ReturnStmt:
+        if (kids.count) front_eval(front, kids.item[0], value);
+        return 1;
+    case CXCursor_NullStmt: return 0;
+    case CXCursor_CompoundStmt:
+        if (!front_returns(front, statement)) break;
+        for (unsigned i = 0; i < kids.count; i++)
+            if (run_statement(front, kids.item[i], value)) return 1;
+        return 0;
+    case CXCursor_IfStmt:
+        if (front_returns(front, statement) && kids.count >= 2) return run_branch(front, statement, value);
+        break;
+    case CXCursor_DeclStmt: front_simple(front, statement); return 0;
+    default:
+        if (front->clang.isExpression(front_kind(front, statement))) {
+            front_simple(front, statement);
+            return 0;
+        }
+        break;
+    }
+    if (front_returns(front, statement)) {
+        front_gap(front, statement, "a return in the middle of a loop");
+        value_opaque(value, "a return in the middle of a loop");
+        return 1;
+    }
+    front_flush(front);
+    front->flushed = 1; /* what follows in the statement around cannot be split any more */
+    front_statement(front, statement);
+    return 0;
+}
+
+static void bind_parameters(struct front *front, CXCursor definition, const struct value *arguments, int count) {
+    for (int i = 0; i < count; i++) {
+        CXCursor parameter = front->clang.Cursor_getArgument(definition, (unsigned)i);
+        struct binding *binding = front_variable(front, parameter);
+        struct value value = arguments[i];
+        struct shape shape;
+        char reason[REASON_BYTES];
+        CXType type = front_type(front, parameter);
+        if (!binding) return;
+        if (type_is_integer(type)) {
+            if (value.kind == VALUE_POINTER) value_opaque(&value, "a pointer is used as a number");
+            front_convert(front, type, &value);
+        } else if (value.kind == VALUE_POINTER) {
+            if (front_shape_of_variable(front, parameter, &shape, reason, sizeof reason))
+                value_opaque(&value, "%s", reason);
+            else value.shape = shape;
+        } else if (value.kind == VALUE_NUMBER) {
+            value_opaque(&value, "%.60s is no integer", front_name(front, parameter));
+        }
+        if ((binding = front_variable(front, parameter))) {
+            front_bind(front, binding, &value);
+            binding->in_parallel = front->in_parallel;
+            binding->is_argument = 1;
+        }
+    }
+}
+
+static void inlined(struct front *front, CXCursor call, CXCursor definition, struct value *value) {
+    CXCursor body = front_body(front, definition);
+    int count = front->clang.Cursor_getNumArguments(call), parameters = front->clang.Cursor_getNumArguments(definition);
+    for (unsigned i = 0; i < front->call_depth; i++)
+        if (front->clang.equalCursors(front->calls[i], definition)) {
+            front_gap(front, call, "%.60s calls itself", front_name(front, definition));
+            return;
+        }
+    if (front->call_depth == FRONT_CALLS_MAX || count != parameters ||
+        front_kind(front, body) != CXCursor_CompoundStmt) {
+        front_gap(front, call, "a call of %.60s that cannot be inlined", front_name(front, definition));
+        return;
+    }
+    struct value *arguments = rsc_arena_alloc(&front->arena, ((size_t)count + 1) * sizeof *arguments);
+    if (!arguments) {
+        front_no_memory(front);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &arguments[i]);
+    front->calls[front->call_depth++] = definition;
+    bind_parameters(front, definition, arguments, count);
+    front_find_addresses(front, body);
+    int in_subscript = front->in_subscript;
+    front->in_subscript = 0;
+    struct kids kids = front_kids(front, body);
+    value_opaque(value, "%.60s returns no integer", front_name(front, definition));
+    for (unsigned i = 0; i < kids.count && !front->out_of_memory; i++)
+        if (run_statement(front, kids.item[i], value)) break;
+    if (value->kind == VALUE_NUMBER) /* the type it is returned as */
+        front_convert(front,
+                      front->clang.getCanonicalType(front->clang.getResultType(front->clang.getCursorType(definition))),
+                      value);
+    front->in_subscript = in_subscript;
+    front->call_depth--;
+}
+
+void front_call(struct front *front, CXCursor call, struct value *value) {
+    CXCursor callee = front->clang.getCursorReferenced(call);
+    const char *name = front_name(front, call);
+    int count = front->clang.Cursor_getNumArguments(call);
+    value_opaque(value, "what %.60s returns is not known", name);
+    if (!strncmp(name, "__builtin_", 10)) name += 10;
+    if ((!strcmp(name, "expect") || !strcmp(name, "assume_aligned")) && count > 0) {
+        front_eval(front, front->clang.Cursor_getArgument(call, 0), value);
+        return;
+    }
+    if (!front->clang.Cursor_isNull(callee) && front_kind(front, callee) == CXCursor_FunctionDecl) {
+        CXCursor definition = front->clang.getCursorDefinition(callee);
+        if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) {
+            inlined(front, call, definition, value);
+            return;
+        }
+    }
+    if ((!strcmp(name, "floor") || !strcmp(name, "ceil")) && count == 1 &&
+        rounded_quotient(front, front->clang.Cursor_getArgument(call, 0), name[0] == 'c', value))
+        return;
+    if (by_its_name(front, name, call, value)) return;
+    struct value ignored;
+    for (int i = 0; i < count; i++) front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)i), &ignored);
+    if (is_pure(name)) return;
+    front_gap(front, call, "a call of %.60s, whose body is not in the source", name);
+    front_forget_globals(front, call);
+}

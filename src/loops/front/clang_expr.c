@@ -1,0 +1,577 @@
+/*
+ * clang_expr.c - expressions: the references they make, in order, and their value.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "loops/front/clang_front.h"
+
+static void eval_all(struct front *front, CXCursor cursor, struct value *value, const char *reason) {
+    struct kids kids = front_kids(front, cursor);
+    for (unsigned i = 0; i < kids.count; i++)
+        if (front->clang.isExpression(front_kind(front, kids.item[i]))) front_eval(front, kids.item[i], value);
+    value_opaque(value, "%s", reason);
+}
+
+/* A conversion to a narrower type keeps the value only if it fits. */
+void front_convert(struct front *front, CXType to, struct value *value) {
+    int64_t least, most;
+    if (value->kind != VALUE_NUMBER) return;
+    if (type_is_floating(to)) { /* whole numbers stay what they are as far as the mantissa reaches */
+        int64_t exact = to.kind == CXType_Double || to.kind == CXType_LongDouble ? INT64_C(1) << 53 : INT64_C(1) << 24;
+        if (front_value_range(front, value, &least, &most) || least < -exact || most > exact)
+            value_opaque(value, "floating-point numbers do not hold it exactly");
+        return;
+    }
+    if (!type_is_integer(to)) {
+        value_opaque(value, "it is no integer");
+        return;
+    }
+    long long bytes = front->clang.Type_getSizeOf(to);
+    if (bytes <= 0 || bytes >= 8 || front_value_range(front, value, &least, &most)) return;
+    int64_t high = type_is_unsigned(to) ? (INT64_C(1) << (8 * bytes)) - 1 : (INT64_C(1) << (8 * bytes - 1)) - 1;
+    int64_t low = type_is_unsigned(to) ? 0 : -high - 1;
+    if (to.kind == CXType_Bool) high = 1;
+    if (least < low || most > high) {
+        struct rsc_affine affine;
+        if (value->count == 1 && value->term[0].rounding == RSC_ROUND_NONE && least < low && most <= high && low == 0) {
+            affine = value->term[0].value; /* what is known of the loops around may rule it out */
+            if (front_proved(front, &affine)) return;
+        }
+        value_opaque(value, least < low && type_is_unsigned(to) ? "it may be negative in an unsigned type"
+                                                                : "it may be too large for its type");
+    }
+}
+
+static void pointer_plus(struct front *front, struct value *pointer, struct value *number, int sign) {
+    struct rsc_affine affine;
+    int64_t row = front_row_bytes(&pointer->shape);
+    if (row < 0 || !pointer->shape.rank) value_opaque(pointer, "a pointer to what has no known size");
+    else if (value_affine(front, number, &affine)) value_opaque(pointer, "%s", number->reason);
+    else if (rsc_affine_add(&pointer->offset, &affine, sign * row))
+        value_opaque(pointer, "an offset passes 2^56 bytes");
+}
+
+static void by_power_of_two(struct front *front, struct value *value, const struct value *right, int left_shift) {
+    int64_t bits;
+    struct value factor;
+    if (!value_is_constant(right, &bits) || bits < 0 || bits > 55) {
+        value_opaque(value, "a shift by what is no small number");
+        return;
+    }
+    if (left_shift) {
+        value_constant(&factor, INT64_C(1) << bits);
+        value_multiply(front, value, &factor);
+    } else if (value->kind == VALUE_NUMBER) {
+        value_floor_divide(front, value, INT64_C(1) << bits); /* of a negative number too: arithmetic shift */
+    }
+}
+
+/* x & (2^k - 1) is the remainder that is never negative. */
+static void masked(struct front *front, struct value *value, const struct value *right) {
+    int64_t mask;
+    struct rsc_affine affine;
+    struct value quotient, factor;
+    if (!value_is_constant(right, &mask) || mask < 0 || (mask & (mask + 1))) {
+        value_opaque(value, "bits of a variable");
+        return;
+    }
+    if (value->kind != VALUE_NUMBER || value_affine(front, value, &affine)) return;
+    quotient = *value;
+    value_floor_divide(front, &quotient, mask + 1);
+    value_constant(&factor, mask + 1);
+    value_multiply(front, &quotient, &factor);
+    value_add(front, value, &quotient, -1);
+    if (value->kind != VALUE_NUMBER || value_affine(front, value, &affine)) return;
+    front_know(front, &affine, 1, 0);
+    front_know(front, &affine, -1, mask);
+}
+
+/* As unsigned, a number below 0 is a large one: quotients and shifts of it are others. */
+static int may_wrap(struct front *front, CXType type, const struct value *value) {
+    int64_t least, most;
+    struct rsc_affine affine = value->term[0].value;
+    if (value->kind != VALUE_NUMBER || !type_is_unsigned(type)) return 0;
+    if (!front_value_range(front, value, &least, &most) && least >= 0) return 0;
+    return value->count > 1 || !front_proved(front, &affine);
+}
+
+static void arithmetic(struct front *front, enum CXBinaryOperatorKind op, CXType type, struct value *left,
+                       struct value *right) {
+    int64_t number;
+    int divides = op == CXBinaryOperator_Div || op == CXBinaryOperator_Rem || op == CXBinaryOperator_Shr ||
+                  op == CXBinaryOperator_DivAssign || op == CXBinaryOperator_RemAssign ||
+                  op == CXBinaryOperator_ShrAssign;
+    if (divides && may_wrap(front, type, left)) {
+        value_opaque(left, "an unsigned number could be negative");
+        return;
+    }
+    switch (op) {
+    case CXBinaryOperator_Add:
+    case CXBinaryOperator_AddAssign:
+        if (left->kind == VALUE_NUMBER && right->kind == VALUE_POINTER) {
+            struct value swap = *left;
+            *left = *right;
+            *right = swap;
+        }
+        if (left->kind == VALUE_POINTER) pointer_plus(front, left, right, 1);
+        else value_add(front, left, right, 1);
+        break;
+    case CXBinaryOperator_Sub:
+    case CXBinaryOperator_SubAssign:
+        if (left->kind == VALUE_POINTER && right->kind == VALUE_POINTER) value_opaque(left, "a difference of pointers");
+        else if (left->kind == VALUE_POINTER) pointer_plus(front, left, right, -1);
+        else value_add(front, left, right, -1);
+        break;
+    case CXBinaryOperator_Mul:
+    case CXBinaryOperator_MulAssign: value_multiply(front, left, right); break;
+    case CXBinaryOperator_Div:
+    case CXBinaryOperator_Rem:
+    case CXBinaryOperator_DivAssign:
+    case CXBinaryOperator_RemAssign:
+        if (right->kind == VALUE_OPAQUE) value_opaque(left, "%s", right->reason);
+        else if (!value_is_constant(right, &number)) value_opaque(left, "a division by a variable");
+        else if (op == CXBinaryOperator_Div || op == CXBinaryOperator_DivAssign) value_divide(front, left, number);
+        else value_remainder(front, left, number);
+        break;
+    case CXBinaryOperator_Shl:
+    case CXBinaryOperator_Shr:
+    case CXBinaryOperator_ShlAssign:
+    case CXBinaryOperator_ShrAssign:
+        by_power_of_two(front, left, right, op == CXBinaryOperator_Shl || op == CXBinaryOperator_ShlAssign);
+        break;
+    case CXBinaryOperator_And:
+    case CXBinaryOperator_AndAssign: masked(front, left, right); break;
+    default: value_opaque(left, "an operation that is not affine"); break;
+    }
+}
+
+static int is_comparison(enum CXBinaryOperatorKind op) {
+    return op >= CXBinaryOperator_LT && op <= CXBinaryOperator_NE;
+}
+
+static void eval_logical(struct front *front, CXCursor cursor, struct kids kids, struct value *value) {
+    char reason[REASON_BYTES];
+    if (!front_has_references(front, kids.item[1])) { /* which side decides does not matter: only the left reads */
+        if (front_has_references(front, kids.item[0])) front_eval(front, kids.item[0], value);
+        value_opaque(value, "a truth value is used as a number");
+        return;
+    }
+    int holds = front_condition(front, cursor, reason, sizeof reason);
+    if (holds < 0) value_opaque(value, "%s", reason);
+    else value_constant(value, holds);
+}
+
+static void eval_binary(struct front *front, CXCursor cursor, struct value *value) {
+    enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(cursor);
+    struct kids kids = front_kids(front, cursor);
+    struct value right;
+    int64_t number;
+    if (kids.count != 2) return eval_all(front, cursor, value, "an operation that cannot be read");
+    if (op == CXBinaryOperator_Assign) {
+        front_eval(front, kids.item[1], value);
+        front_convert(front, front_type(front, kids.item[0]), value);
+        front_store(front, kids.item[0], value, 0);
+        return;
+    }
+    if (op == CXBinaryOperator_LAnd || op == CXBinaryOperator_LOr) return eval_logical(front, cursor, kids, value);
+    front_eval(front, kids.item[0], value);
+    front_eval(front, kids.item[1], &right);
+    CXType type = front_type(front, cursor);
+    if (op == CXBinaryOperator_Comma) {
+        *value = right;
+    } else if (is_comparison(op)) {
+        value_opaque(value, "a truth value is used as a number");
+    } else if (type_is_floating(type) && value->kind == VALUE_NUMBER && right.kind == VALUE_NUMBER &&
+               (op == CXBinaryOperator_Add || op == CXBinaryOperator_Sub || op == CXBinaryOperator_Mul)) {
+        arithmetic(front, op, type, value, &right); /* of whole numbers: floord(n, 32) + 1 */
+        front_convert(front, type, value);
+    } else if (type.kind != CXType_Pointer && !type_is_integer(type)) {
+        value_opaque(value, "floating-point arithmetic");
+    } else {
+        arithmetic(front, op, type, value, &right);
+        front_convert(front, type, value);
+        int bits = op == CXBinaryOperator_Xor || op == CXBinaryOperator_Or || op == CXBinaryOperator_And; /* 5 ^ 3 */
+        if (bits && value->kind == VALUE_OPAQUE && front_constant(front, cursor, &number))
+            value_constant(value, number);
+    }
+}
+
+static void eval_compound(struct front *front, CXCursor cursor, struct value *value) {
+    struct kids kids = front_kids(front, cursor);
+    struct value right, old;
+    CXCursor target;
+    if (kids.count != 2) return eval_all(front, cursor, value, "an operation that cannot be read");
+    front_eval(front, kids.item[1], &right);
+    target = front_strip(front, kids.item[0]);
+    value_opaque(value, "%.60s changes", front_source(front, target));
+    CXType type = front_type(front, target);
+    if (front_kind(front, target) == CXCursor_DeclRefExpr && (type_is_integer(type) || type.kind == CXType_Pointer)) {
+        size_t made = front->pending_count;
+        front_load(front, target, &old);
+        front->pending_count = made; /* front_store() writes down the read */
+        arithmetic(front, front->clang.getCursorBinaryOperatorKind(cursor), type, &old, &right);
+        front_convert(front, type, &old);
+        *value = old;
+    }
+    front_store(front, kids.item[0], value, 1);
+}
+
+static void eval_increment(struct front *front, CXCursor target, int sign, int before, struct value *value) {
+    struct value old, one, now;
+    CXType type = front_type(front, front_strip(front, target));
+    value_opaque(&old, "%.60s changes", front_source(front, target));
+    if (front_kind(front, front_strip(front, target)) == CXCursor_DeclRefExpr &&
+        (type_is_integer(type) || type.kind == CXType_Pointer)) {
+        size_t made = front->pending_count;
+        front_load(front, front_strip(front, target), &old);
+        front->pending_count = made;
+    }
+    now = old;
+    value_constant(&one, 1);
+    arithmetic(front, sign > 0 ? CXBinaryOperator_Add : CXBinaryOperator_Sub, type, &now, &one);
+    front_convert(front, type, &now);
+    front_store(front, target, &now, 1);
+    *value = before ? now : old;
+}
+
+static void eval_address(struct front *front, CXCursor inner, struct value *value) {
+    struct place place;
+    struct shape shape;
+    front_place_of(front, inner, &place);
+    if (place.opaque || place.array == UINT32_MAX || place.shape.rank == RSC_LOOP_RANK_MAX) {
+        value_opaque(value, "%s", place.opaque ? place.reason : "the address of a variable");
+        return;
+    }
+    shape = place.shape; /* &a[i] is a pointer to one of those */
+    memmove(shape.extent + 1, shape.extent, shape.rank * sizeof *shape.extent);
+    shape.extent[0] = 0;
+    shape.rank++;
+    value->kind = VALUE_POINTER;
+    value->array = place.array;
+    value->offset = place.offset;
+    value->shape = shape;
+}
+
+static void eval_unary(struct front *front, CXCursor cursor, struct value *value) {
+    struct kids kids = front_kids(front, cursor);
+    struct value minus;
+    int64_t number;
+    if (kids.count != 1) return eval_all(front, cursor, value, "an operation that cannot be read");
+    switch (front->clang.getCursorUnaryOperatorKind(cursor)) {
+    case CXUnaryOperator_Plus:
+    case CXUnaryOperator_Extension: front_eval(front, kids.item[0], value); break;
+    case CXUnaryOperator_Minus:
+        front_eval(front, kids.item[0], value);
+        if (type_is_integer(front_type(front, cursor))) {
+            value_constant(&minus, -1);
+            value_multiply(front, value, &minus);
+            front_convert(front, front_type(front, cursor), value);
+        }
+        break;
+    case CXUnaryOperator_PreInc: eval_increment(front, kids.item[0], 1, 1, value); break;
+    case CXUnaryOperator_PreDec: eval_increment(front, kids.item[0], -1, 1, value); break;
+    case CXUnaryOperator_PostInc: eval_increment(front, kids.item[0], 1, 0, value); break;
+    case CXUnaryOperator_PostDec: eval_increment(front, kids.item[0], -1, 0, value); break;
+    case CXUnaryOperator_Deref: front_load(front, cursor, value); break;
+    case CXUnaryOperator_AddrOf: eval_address(front, kids.item[0], value); break;
+    default:
+        front_eval(front, kids.item[0], value);
+        if (front_constant(front, cursor, &number)) value_constant(value, number);
+        else value_opaque(value, "an operation that is not affine");
+        break;
+    }
+}
+
+/* a < b ? a : b and its relatives: 1 if it was one. */
+static int eval_minimum(struct front *front, CXCursor condition, CXCursor yes, CXCursor no, struct value *value) {
+    condition = front_strip(front, condition);
+    enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(condition);
+    struct kids kids = front_kids(front, condition);
+    struct value left, right;
+    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT ||
+        op > CXBinaryOperator_GE)
+        return 0;
+    int straight = front_same_text(front, kids.item[0], yes) && front_same_text(front, kids.item[1], no);
+    int crossed = !straight && front_same_text(front, kids.item[0], no) && front_same_text(front, kids.item[1], yes);
+    if (!straight && !crossed) return 0;
+    front_eval(front, kids.item[0], &left);
+    front_eval(front, kids.item[1], &right);
+    int less = op == CXBinaryOperator_LT || op == CXBinaryOperator_LE;
+    value_join(front, &left, &right, less == straight ? JOIN_MIN : JOIN_MAX);
+    *value = left;
+    return 1;
+}
+
+static int same_value(const struct value *a, const struct value *b) {
+    if (a->kind != VALUE_NUMBER || b->kind != VALUE_NUMBER || a->count != b->count || a->join != b->join) return 0;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->term[i].divisor != b->term[i].divisor ||
+            memcmp(&a->term[i].value, &b->term[i].value, sizeof a->term[i].value))
+            return 0;
+    return 1;
+}
+
+/*
+ * Both branches under their own assumption, if neither splits nor reads: where
+ * they come to the same value there is no case to tell apart. That is how the
+ * polyhedral compilers' floord(n, d), n < 0 ? -((-n + d - 1) / d) : n / d, turns
+ * out to be one quotient.
+ */
+static int eval_same_branches(struct front *front, CXCursor condition, CXCursor yes, CXCursor no, struct value *value) {
+    condition = front_strip(front, condition);
+    enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(condition);
+    struct kids kids = front_kids(front, condition);
+    struct value left, right, other;
+    struct rsc_affine affine, one = rsc_affine_number(1);
+    if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2 || op < CXBinaryOperator_LT ||
+        op > CXBinaryOperator_GE)
+        return 0;
+    if (front_has_references(front, condition) || front_has_references(front, yes) || front_has_references(front, no))
+        return 0;
+    front_eval(front, kids.item[0], &left);
+    front_eval(front, kids.item[1], &right);
+    int greater = op == CXBinaryOperator_GT || op == CXBinaryOperator_GE;
+    if (greater) value_add(front, &left, &right, -1);
+    else {
+        value_add(front, &right, &left, -1);
+        left = right;
+    }
+    if (left.kind != VALUE_NUMBER || left.count != 1 || left.term[0].rounding != RSC_ROUND_NONE) return 0;
+    affine = left.term[0].value; /* condition: affine >= 0, or > 0 */
+    if ((op == CXBinaryOperator_LT || op == CXBinaryOperator_GT) && rsc_affine_add(&affine, &one, -1)) return 0;
+    size_t known = front->known_count;
+    struct paths *paths = front->paths;
+    front->paths = NULL; /* no splitting */
+    front_know(front, &affine, 1, 0);
+    front_eval(front, yes, value);
+    front->known_count = known;
+    front_know(front, &affine, -1, -1);
+    front_eval(front, no, &other);
+    front->known_count = known;
+    front->paths = paths;
+    return same_value(value, &other);
+}
+
+static void eval_conditional(struct front *front, CXCursor cursor, struct value *value) {
+    struct kids kids = front_kids(front, cursor);
+    char reason[REASON_BYTES];
+    if (kids.count != 3) return eval_all(front, cursor, value, "a condition that cannot be read");
+    CXType type = front_type(front, cursor);
+    if (type_is_integer(type) || type_is_floating(type)) { /* floor() gives whole numbers as floating-point ones */
+        if (!front_has_references(front, cursor) &&
+            eval_minimum(front, kids.item[0], kids.item[1], kids.item[2], value))
+            return;
+        struct rsc_loop_node *at = front->at;
+        if (type_is_integer(type) && eval_same_branches(front, kids.item[0], kids.item[1], kids.item[2], value)) return;
+        front->at = at; /* lets that were tried stay in the tree without anything in them and are dropped later */
+    }
+    int reads = front_has_references(front, kids.item[1]) || front_has_references(front, kids.item[2]);
+    if (!reads && !type_is_integer(type) && type.kind != CXType_Pointer) { /* a number that nothing depends on */
+        front_eval(front, kids.item[0], value);
+        value_opaque(value, "it is no integer");
+        return;
+    }
+    int holds = front_condition(front, kids.item[0], reason, sizeof reason);
+    if (holds < 0) {
+        if (reads) front_gap(front, cursor, "which side is read is not affine: %s", reason);
+        value_opaque(value, "%s", reason);
+        return;
+    }
+    front_eval(front, kids.item[holds ? 1 : 2], value);
+}
+
+void front_eval(struct front *front, CXCursor cursor, struct value *value) {
+    struct kids kids;
+    int64_t number;
+    cursor = front_strip(front, cursor);
+    value_opaque(value, "it is no integer");
+    if (front->out_of_memory) return;
+    if (++front->nesting > FRONT_NESTING_MAX) {
+        front->nesting--;
+        front_gap(front, cursor, "an expression is nested too deep");
+        return;
+    }
+    switch ((int)front_kind(front, cursor)) {
+    case CXCursor_IntegerLiteral:
+    case CXCursor_CharacterLiteral:
+    case CXCursor_UnaryExpr: /* sizeof */
+        if (front_constant(front, cursor, &number)) value_constant(value, number);
+        else value_opaque(value, "a number passes 2^56");
+        break;
+    case CXCursor_FloatingLiteral:
+    case CXCursor_StringLiteral:
+    case CXCursor_ImaginaryLiteral: break;
+    case CXCursor_DeclRefExpr: {
+        CXCursor referenced = front->clang.getCursorReferenced(cursor);
+        enum CXCursorKind kind = front_kind(front, referenced);
+        if (kind == CXCursor_EnumConstantDecl && front_constant(front, cursor, &number)) value_constant(value, number);
+        else if (kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl) front_load(front, cursor, value);
+        break;
+    }
+    case CXCursor_ArraySubscriptExpr:
+    case CXCursor_MemberRefExpr: front_load(front, cursor, value); break;
+    case CXCursor_CStyleCastExpr: {
+        CXType type = front_type(front, cursor);
+        kids = front_kids(front, cursor);
+        if (!kids.count) break;
+        front_eval(front, kids.item[kids.count - 1], value);
+        if (type.kind == CXType_Pointer) {
+            struct shape shape;
+            if (value->kind == VALUE_POINTER && !front_shape_of_type(front, type, &shape)) value->shape = shape;
+        } else {
+            front_convert(front, type, value);
+        }
+        break;
+    }
+    case CXCursor_BinaryOperator: eval_binary(front, cursor, value); break;
+    case CXCursor_CompoundAssignOperator: eval_compound(front, cursor, value); break;
+    case CXCursor_UnaryOperator: eval_unary(front, cursor, value); break;
+    case CXCursor_ConditionalOperator: eval_conditional(front, cursor, value); break;
+    case CXCursor_CallExpr: front_call(front, cursor, value); break;
+    case CXCursor_StmtExpr:
+        if (front_has_references(front, cursor)) front_gap(front, cursor, "a statement in an expression");
+        value_opaque(value, "a statement in an expression");
+        break;
+    default: eval_all(front, cursor, value, "it is no integer"); break;
+    }
+    front->nesting--;
+}
+
+/* l OP r with numbers on both sides. */
+static int compare(struct front *front, enum CXBinaryOperatorKind op, struct value *left, struct value *right,
+                   char *reason, size_t room) {
+    struct rsc_affine affine, one = rsc_affine_number(1);
+    int swap = op == CXBinaryOperator_LT || op == CXBinaryOperator_LE;
+    struct value *a = swap ? right : left, *b = swap ? left : right;
+    value_add(front, a, b, -1); /* a - b */
+    if (value_affine(front, a, &affine)) return snprintf(reason, room, "%s", a->reason), -1;
+    int holds;
+    if (op == CXBinaryOperator_EQ || op == CXBinaryOperator_NE) {
+        holds = front_decide(front, RSC_WHEN_ZERO, &affine, 0);
+        if (holds >= 0 && op == CXBinaryOperator_NE) holds = !holds;
+    } else {
+        if ((op == CXBinaryOperator_LT || op == CXBinaryOperator_GT) && rsc_affine_add(&affine, &one, -1))
+            return snprintf(reason, room, "a number passes 2^56"), -1;
+        holds = front_decide(front, RSC_WHEN_AT_LEAST, &affine, 0);
+    }
+    if (holds < 0) snprintf(reason, room, "it has too many cases");
+    return holds;
+}
+
+/* x % m == r, by divisibility instead of a quotient: 1 or 0, -1 not affine, -2 of another form. */
+static int compare_remainder(struct front *front, CXCursor left, CXCursor right, int equal) {
+    struct value value, number;
+    struct rsc_affine affine, remainder;
+    int64_t modulus, wanted;
+    left = front_strip(front, left);
+    struct kids kids = front_kids(front, left);
+    if (front_kind(front, left) != CXCursor_BinaryOperator || kids.count != 2 || front_has_references(front, left) ||
+        front->clang.getCursorBinaryOperatorKind(left) != CXBinaryOperator_Rem)
+        return -2;
+    front_eval(front, right, &number);
+    if (!value_is_constant(&number, &wanted)) return -2;
+    front_eval(front, kids.item[1], &number);
+    if (!value_is_constant(&number, &modulus) || modulus < 2 || wanted < 0 || wanted >= modulus) return -2;
+    front_eval(front, kids.item[0], &value);
+    if (value.kind != VALUE_NUMBER || value_affine(front, &value, &affine)) return -2;
+    if (wanted && !front_proved(front, &affine)) return -2; /* a negative number has a negative remainder */
+    remainder = rsc_affine_number(wanted);
+    if (rsc_affine_add(&affine, &remainder, -1)) return -2;
+    int holds = front_decide(front, RSC_WHEN_DIVISIBLE, &affine, modulus);
+    return holds < 0 ? -1 : holds == equal;
+}
+
+static int unsigned_surprise(struct front *front, CXCursor side, const struct value *value) {
+    int64_t least, most;
+    struct rsc_affine affine;
+    if (value->kind != VALUE_NUMBER || !type_is_unsigned(front_type(front, side)) ||
+        front_value_range(front, value, &least, &most) || least >= 0)
+        return 0;
+    if (value->count == 1) {
+        affine = value->term[0].value;
+        if (front_proved(front, &affine)) return 0;
+    }
+    return 1;
+}
+
+int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room) {
+    struct value left, right;
+    struct rsc_affine affine;
+    cursor = front_strip(front, cursor);
+    enum CXCursorKind kind = front_kind(front, cursor);
+    struct kids kids = front_kids(front, cursor);
+    if (kind == CXCursor_UnaryOperator && front->clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_LNot &&
+        kids.count == 1) {
+        int holds = front_condition(front, kids.item[0], reason, room);
+        return holds < 0 ? -1 : !holds;
+    }
+    if (kind == CXCursor_BinaryOperator && kids.count == 2) {
+        enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(cursor);
+        if (op == CXBinaryOperator_LAnd || op == CXBinaryOperator_LOr) {
+            int holds = front_condition(front, kids.item[0], reason, room);
+            if (holds < 0) {
+                if (front_has_references(front, kids.item[1]))
+                    front_gap(front, kids.item[1], "whether this is read is not affine: %.100s", reason);
+                return -1;
+            }
+            return holds == (op == CXBinaryOperator_LOr) ? holds : front_condition(front, kids.item[1], reason, room);
+        }
+        if (is_comparison(op)) {
+            if (op == CXBinaryOperator_EQ || op == CXBinaryOperator_NE) {
+                int holds = compare_remainder(front, kids.item[0], kids.item[1], op == CXBinaryOperator_EQ);
+                if (holds > -2) return holds < 0 ? (snprintf(reason, room, "it has too many cases"), -1) : holds;
+            }
+            front_eval(front, kids.item[0], &left);
+            front_eval(front, kids.item[1], &right);
+            if (left.kind == VALUE_OPAQUE || right.kind == VALUE_OPAQUE)
+                return snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : right.reason), -1;
+            if (left.kind == VALUE_POINTER || right.kind == VALUE_POINTER)
+                return snprintf(reason, room, "a comparison of pointers"), -1;
+            if (unsigned_surprise(front, kids.item[0], &left) || unsigned_surprise(front, kids.item[1], &right))
+                return snprintf(reason, room, "an unsigned number could be negative"), -1;
+            return compare(front, op, &left, &right, reason, room);
+        }
+    }
+    front_eval(front, cursor, &left);
+    if (left.kind != VALUE_NUMBER || value_affine(front, &left, &affine))
+        return snprintf(reason, room, "%s", left.kind == VALUE_OPAQUE ? left.reason : "a pointer as a condition"), -1;
+    int zero = front_decide(front, RSC_WHEN_ZERO, &affine, 0);
+    if (zero < 0) return snprintf(reason, room, "it has too many cases"), -1;
+    return !zero;
+}
+
+static enum CXChildVisitResult look_for_reference(CXCursor cursor, CXCursor parent, CXClientData data) {
+    struct search_reference {
+        struct front *front;
+        int found;
+    } *search = data;
+    (void)parent;
+    struct front *front = search->front;
+    enum CXCursorKind kind = front_kind(front, cursor);
+    int touches = kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CompoundAssignOperator ||
+                  (kind == CXCursor_CallExpr && !front_call_is_pure(front, cursor)) || kind == CXCursor_StmtExpr;
+    if (kind == CXCursor_UnaryExpr) return CXChildVisit_Continue; /* sizeof a[0] reads nothing */
+    if (kind == CXCursor_BinaryOperator)
+        touches = front->clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
+    if (kind == CXCursor_UnaryOperator) {
+        enum CXUnaryOperatorKind op = front->clang.getCursorUnaryOperatorKind(cursor);
+        touches = op == CXUnaryOperator_Deref || (op >= CXUnaryOperator_PostInc && op <= CXUnaryOperator_PreDec);
+    }
+    if (kind == CXCursor_MemberRefExpr) touches = 1;
+    if (kind == CXCursor_DeclRefExpr && front->options->count_scalars && !type_is_integer(front_type(front, cursor)))
+        touches = 1;
+    search->found |= touches;
+    return touches ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+/* Whether evaluating it may touch memory or change anything. */
+int front_has_references(struct front *front, CXCursor cursor) {
+    struct {
+        struct front *front;
+        int found;
+    } search = {front, 0};
+    if (look_for_reference(cursor, cursor, &search) == CXChildVisit_Recurse)
+        front->clang.visitChildren(cursor, look_for_reference, &search);
+    return search.found;
+}

@@ -1,0 +1,274 @@
+/*
+ * clang_front.h - what the files of the C front end share.
+ *
+ * The front end runs over the syntax tree once, in the order of execution, and
+ * keeps for every integer or pointer variable what its value is in terms of the
+ * loop variables. Three ideas carry it:
+ *
+ * - A value is a number (affine, a floored quotient, or the least or largest of
+ *   several such), a pointer into an array, or opaque with a reason.
+ * - Quotients that are needed inside other expressions become `let` loops of one
+ *   iteration at the place where the tree is being built (front->at).
+ * - Where a value or the flow depends on a comparison that cannot be decided, the
+ *   statement is run once for each outcome, each under its own guard
+ *   (rsc_front_paths). References of a statement are collected first and written
+ *   behind all guards and lets it needed, so their order stays.
+ *
+ * What does not fit is a gap: reported with its place and reason, left out.
+ */
+#ifndef RSC_LOOPS_FRONT_CLANG_FRONT_H
+#define RSC_LOOPS_FRONT_CLANG_FRONT_H
+
+#include "loops/tree/affine.h"
+#include "loops/front/c_pragma.h"
+#include "loops/front/c_source.h"
+#include "loops/front/clang_load.h"
+
+#define FRONT_TERMS_MAX 8
+#define REASON_BYTES 160
+#define FRONT_DECISIONS_MAX 10 /* comparisons one statement may depend on: up to 1024 copies of it */
+#define FRONT_CALLS_MAX 16
+#define FRONT_NESTING_MAX 400 /* of expressions and statements; a compiler's own stack ends not far behind */
+
+enum value_kind { VALUE_NUMBER, VALUE_POINTER, VALUE_OPAQUE };
+enum value_join { JOIN_ONE, JOIN_MIN, JOIN_MAX };
+
+/* What a pointer points at: rows of rows of elements. extent[0] is 0 where it is not known. */
+struct shape {
+    uint32_t rank;
+    uint64_t extent[RSC_LOOP_RANK_MAX];
+    int64_t element_bytes;
+    CXType element;
+};
+
+struct value {
+    enum value_kind kind;
+    /* NUMBER: of several terms the least or the largest; roundings are NONE or FLOOR. */
+    enum value_join join;
+    uint32_t count;
+    struct rsc_loop_term term[FRONT_TERMS_MAX];
+    /* POINTER */
+    uint32_t array;
+    struct rsc_affine offset; /* bytes */
+    struct shape shape;
+    /* OPAQUE */
+    char reason[REASON_BYTES];
+};
+
+/* A variable, and what it holds now: of an array, a pointer to its start. */
+struct binding {
+    CXCursor variable;
+    struct value value;
+    int counter;       /* of a loop being built: not to be assigned to */
+    int address_taken; /* may change behind our back: never followed */
+    int is_argument;   /* parameter of an inlined function: a name for a value, nowhere in memory */
+    int in_parallel;   /* declared inside a parallel construct: every thread has its own */
+};
+
+struct undo {
+    size_t index;
+    struct value value;
+};
+
+/* Where an array came from. */
+struct origin {
+    CXCursor variable;
+    int is_private;
+    uint32_t holder; /* array that holds the pointer, or UINT32_MAX */
+    int64_t holder_offset;
+    int pointers_stored;  /* pointers that are known were stored in it: what it holds may be any of them */
+    unsigned declared_at; /* byte offset of the declaration, for the order */
+};
+
+struct pending {
+    uint32_t array;
+    int is_write;
+    uint32_t size_bytes;
+    struct rsc_affine offset;
+    const char *file, *text;
+    unsigned line;
+};
+
+/* A call outside of loops: numbers that were passed, for static functions that nothing else calls. */
+struct known_call {
+    CXCursor function;
+    unsigned parameter;
+    int64_t value;
+    int differs; /* calls do not agree, or it is no number */
+    unsigned calls;
+};
+
+struct paths {
+    unsigned count, cursor;
+    unsigned char choice[FRONT_DECISIONS_MAX];
+    struct rsc_loop_node *start; /* where every path begins: shared, so no condition may be added to it */
+};
+
+struct front {
+    struct rsc_clang clang;
+    const struct rsc_c_options *options;
+    const char *text; /* preprocessed source */
+    size_t bytes;
+    struct rsc_omp_list omp;
+    struct rsc_arena arena;
+    struct rsc_loop_program *program;
+    const char *main_file; /* presumed name */
+    const char *function;  /* being analysed */
+    int out_of_memory;
+    int nesting;
+
+    struct binding *binding;
+    size_t binding_count, binding_room;
+    struct undo *undo;
+    size_t undo_count, undo_room;
+    struct origin *origin; /* [program->array_count] */
+    size_t origin_room;
+
+    /* The region being built; at is NULL outside of one. */
+    uint32_t region;
+    uint32_t function_region; /* program->region_count when the last region of this function was added */
+    struct rsc_loop_node *at;
+    struct pending *pending;
+    size_t pending_count, pending_room;
+    struct paths *paths;
+    int flushed; /* references of the statement at hand were written already */
+
+    const char *variable[RSC_LOOP_DEPTH_MAX + 1];
+    int64_t least[RSC_LOOP_DEPTH_MAX + 1], most[RSC_LOOP_DEPTH_MAX + 1];
+    struct rsc_affine *known; /* each >= 0 here */
+    size_t known_count, known_room;
+
+    struct rsc_omp *omp_stack[8]; /* constructs around, for private names */
+    unsigned omp_depth;
+    struct rsc_omp *omp_after; /* the directive being worked on: those before a statement are taken in turn */
+    int in_parallel, in_share, in_single;
+    int at_body;      /* statements of a loop's own body: a continue there skips the rest of the block */
+    int in_subscript; /* scalars there are counters, not data */
+    int collecting;   /* first time through: only calls and what they pass */
+    struct known_call *known_call;
+    size_t known_call_count, known_call_room;
+    struct {
+        CXCursor parameter;
+        int64_t value;
+    } passed[64]; /* of the function being analysed, where all its callers agree */
+    unsigned passed_count;
+    CXCursor calls[FRONT_CALLS_MAX];
+    unsigned call_depth;
+    int gaps_muted;
+};
+
+struct kids {
+    CXCursor *item;
+    unsigned count;
+};
+
+/* clang_cursor.c: the syntax tree. */
+struct kids front_kids(struct front *front, CXCursor cursor);
+CXCursor front_strip(struct front *front, CXCursor cursor); /* parentheses and implicit conversions */
+enum CXCursorKind front_kind(struct front *front, CXCursor cursor);
+const char *front_name(struct front *front, CXCursor cursor); /* in the arena */
+void front_extent(struct front *front, CXCursor cursor, unsigned *start, unsigned *end);
+const char *front_source(struct front *front, CXCursor cursor);   /* source text, one line, shortened */
+int front_same_text(struct front *front, CXCursor a, CXCursor b); /* but for spaces */
+void front_place(struct front *front, CXCursor cursor, const char **file, unsigned *line);
+CXType front_type(struct front *front, CXCursor cursor); /* canonical */
+int type_is_integer(CXType type);
+int type_is_unsigned(CXType type);
+int type_is_array(CXType type);
+int type_is_floating(CXType type);
+int front_constant(struct front *front, CXCursor cursor, int64_t *value); /* by the compiler; 0 if it is none */
+void front_gap(struct front *front, CXCursor cursor, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int front_no_memory(struct front *front);
+CXCursor front_body(struct front *front, CXCursor function); /* its compound statement; null cursor: none */
+
+/* clang_value.c: arithmetic on values. */
+void value_number(struct value *value, const struct rsc_affine *affine);
+void value_constant(struct value *value, int64_t number);
+void value_opaque(struct value *value, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int value_is_constant(const struct value *value, int64_t *number);
+void value_add(struct front *front, struct value *into, const struct value *more, int sign);
+void value_multiply(struct front *front, struct value *into, const struct value *by);
+void value_divide(struct front *front, struct value *into, int64_t by);       /* towards 0, as C */
+void value_floor_divide(struct front *front, struct value *into, int64_t by); /* by > 0 */
+void value_remainder(struct front *front, struct value *into, int64_t by);    /* as C */
+void value_join(struct front *front, struct value *into, const struct value *other, enum value_join join);
+/* As one affine expression, with lets and guards as needed; -1 and *value opaque when that cannot be. */
+int value_affine(struct front *front, struct value *value, struct rsc_affine *affine);
+int front_range(const struct front *front, const struct rsc_affine *affine, int64_t *least, int64_t *most);
+int front_term_range(const struct front *front, const struct rsc_loop_term *term, int64_t *least, int64_t *most);
+int front_value_range(const struct front *front, const struct value *value, int64_t *least, int64_t *most);
+int front_proved(const struct front *front, const struct rsc_affine *affine); /* >= 0 for sure */
+int front_know(struct front *front, const struct rsc_affine *affine, int64_t scale, int64_t add);
+/* 1 or 0, splitting the statement where that is open; -1: too many cases. */
+int front_decide(struct front *front, enum rsc_condition_kind kind, const struct rsc_affine *affine, int64_t modulus);
+const char *front_fresh_name(struct front *front, const char *wish);
+uint32_t front_depth(const struct front *front); /* loops around what is added at front->at */
+
+/* clang_bind.c: variables and arrays. */
+struct binding *front_variable(struct front *front, CXCursor variable); /* bound on first sight; NULL: out of memory */
+void front_bind(struct front *front, struct binding *binding, const struct value *value);
+void front_forget_assigned(struct front *front, CXCursor tree, const char *why);
+void front_forget_globals(struct front *front, CXCursor call); /* a call of what is not in the source */
+void front_find_addresses(struct front *front, CXCursor body);
+int front_assigns_variable(struct front *front, CXCursor tree, CXCursor variable);
+int front_assigns_counters(struct front *front, CXCursor statement);
+int front_shape_of_variable(struct front *front, CXCursor variable, struct shape *shape, char *reason, size_t room);
+int front_shape_of_type(struct front *front, CXType type, struct shape *shape); /* -1: a row's size is not known */
+int64_t front_row_bytes(const struct shape *shape); /* of one step of the first subscript; -1: too large */
+uint32_t front_array_of_variable(struct front *front, CXCursor variable, const struct shape *shape);
+uint32_t front_array_of_pointer(struct front *front, uint32_t holder, int64_t offset, const char *name,
+                                const struct shape *shape);
+int front_is_private(struct front *front, CXCursor variable);
+void front_sort_arrays(struct front *front);
+int front_setting(struct front *front, const char *name, int64_t *value); /* a number from the command line: 1 or 0 */
+void front_undo_to(struct front *front, size_t mark);
+
+/* clang_access.c: what an expression touches. */
+struct place {
+    int is_memory; /* else a variable by itself */
+    CXCursor variable; /* of one by itself */
+    uint32_t array;
+    struct rsc_affine offset;
+    struct shape shape; /* rank 0: an element */
+    int opaque;
+    char reason[REASON_BYTES];
+};
+void front_place_of(struct front *front, CXCursor cursor, struct place *place);
+void front_touch(struct front *front, CXCursor cursor, const struct place *place, int is_write);
+void front_load(struct front *front, CXCursor cursor, struct value *value);
+void front_store(struct front *front, CXCursor target, const struct value *value, int read_first);
+
+/* clang_expr.c */
+void front_eval(struct front *front, CXCursor cursor, struct value *value);
+void front_convert(struct front *front, CXType to, struct value *value); /* opaque where the value may not fit */
+int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
+int front_has_references(struct front *front, CXCursor cursor);
+
+/* clang_call.c */
+void front_call(struct front *front, CXCursor call, struct value *value);
+int front_call_is_pure(struct front *front, CXCursor call); /* touches nothing beyond its arguments */
+
+/* clang_stmt.c */
+void front_statement(struct front *front, CXCursor statement);
+void front_block(struct front *front, CXCursor *statements, unsigned count, unsigned floor_offset, unsigned end_offset);
+void front_paths(struct front *front, void (*body)(struct front *front, void *data), void *data);
+void front_flush(struct front *front);
+int front_returns(struct front *front, CXCursor statement);
+void front_simple(struct front *front, CXCursor statement); /* within the paths of the statement around */
+
+/* clang_loop.c */
+void front_for(struct front *front, CXCursor statement, const struct rsc_omp *share);
+
+/* clang_omp.c */
+struct rsc_omp *front_omp_before(struct front *front, unsigned start);
+void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statement);
+void front_standalone(struct front *front, unsigned from, unsigned to);
+int front_omp_number(struct front *front, const struct rsc_omp_number *number, int64_t *value);
+
+/* clang_region.c */
+void front_function(struct front *front, CXCursor function);
+void front_outside(struct front *front, CXCursor statement);
+/* The number that all `calls` calls of a function pass for a parameter: 1, or 0 where there is none. */
+int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value);
+
+#endif

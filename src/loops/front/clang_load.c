@@ -1,0 +1,30 @@
+/* clang_load.c - finding libclang 19 with dlopen. */
+#include "loops/front/clang_load.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+static const char *const names[] = {"libclang-19.so.19", "libclang-19.so.1", "libclang-19.so",
+                                    "/usr/lib/llvm-19/lib/libclang.so"};
+
+int rsc_clang_load(struct rsc_clang *clang, struct rsc_error *error) {
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return rsc_fail(error, RSC_EUNSUPPORTED,
+                        "C source needs libclang 19: apt-get install libclang-19-dev (a .loop file needs none)");
+#define TAKE(name)                                                                                                    \
+    {                                                                                                                 \
+        void *symbol = dlsym(library, "clang_" #name);                                                                \
+        if (!symbol)                                                                                                  \
+            return rsc_fail(error, RSC_EUNSUPPORTED, "libclang has no clang_" #name ": it is older than version 19"); \
+        memcpy(&clang->name, &symbol, sizeof symbol);                                                                 \
+    }
+    RSC_CLANG_FUNCTIONS(TAKE)
+#undef TAKE
+    return 0;
+}

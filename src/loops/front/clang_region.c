@@ -1,0 +1,192 @@
+/*
+ * clang_region.c - functions to regions.
+ *
+ * Every outermost loop and every parallel construct outside of loops becomes a
+ * region. What stands before them in the function gives variables their values;
+ * its references are not part of any region.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loops/front/clang_front.h"
+
+/* Drops loops, guards and blocks that touch nothing; a shared loop that threads wait at becomes a barrier. */
+static int prune(struct rsc_loop_node *node) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (prune(node->child[i])) node->child[kept++] = node->child[i];
+    node->child_count = kept;
+    if (kept || node->kind == RSC_NODE_REFERENCE || node->kind == RSC_NODE_BARRIER) return 1;
+    if (node->kind == RSC_NODE_SINGLE || (node->kind == RSC_NODE_LOOP && node->share)) {
+        if (node->nowait) return 0;
+        node->kind = RSC_NODE_BARRIER;
+        node->share = 0;
+        return 1;
+    }
+    return 0;
+}
+
+static int has_reference(const struct rsc_loop_node *node) {
+    if (node->kind == RSC_NODE_REFERENCE) return 1;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (has_reference(node->child[i])) return 1;
+    return 0;
+}
+
+static int begin_region(struct front *front, CXCursor statement) {
+    char name[300];
+    const char *file;
+    unsigned line;
+    if (front->options->together && front->program->region_count &&
+        front->function_region == front->program->region_count) {
+        front->region = front->program->region_count - 1;
+        front->at = front->program->region[front->region].root;
+        return 0;
+    }
+    front_place(front, statement, &file, &line);
+    for (unsigned copy = 0; copy < 10000; copy++) {
+        uint32_t i = 0;
+        if (copy) snprintf(name, sizeof name, "%.200s:%u.%u", front->function, line, copy + 1);
+        else snprintf(name, sizeof name, "%.200s:%u", front->function, line);
+        while (i < front->program->region_count && strcmp(front->program->region[i].name, name)) i++;
+        if (i == front->program->region_count) break;
+    }
+    struct rsc_loop_region *region = rsc_loop_add_region(front->program, name);
+    if (!region) return front_no_memory(front);
+    region->file = file;
+    region->function = front->function;
+    region->line = line;
+    front->region = front->program->region_count - 1;
+    front->function_region = front->program->region_count;
+    front->at = region->root;
+    return 0;
+}
+
+static void end_region(struct front *front) {
+    struct rsc_loop_region *region = &front->program->region[front->region];
+    front_flush(front);
+    front->at = NULL;
+    front->known_count = 0;
+    prune(region->root);
+    if (!has_reference(region->root) && !region->gap_count && !front->options->together) front->program->region_count--;
+}
+
+static void outside_if(struct front *front, CXCursor statement) {
+    struct kids kids = front_kids(front, statement);
+    char reason[REASON_BYTES];
+    if (kids.count < 2) return;
+    int holds = front_condition(front, kids.item[0], reason, sizeof reason);
+    if (holds != 0) front_outside(front, kids.item[1]);
+    if (holds != 1 && kids.count > 2) front_outside(front, kids.item[2]);
+    if (holds < 0) front_forget_assigned(front, statement, "depends on a condition");
+}
+
+/* Notes what a call outside of loops passes. */
+static void note_call(struct front *front, CXCursor call) {
+    CXCursor function = front->clang.getCursorReferenced(call);
+    int count = front->clang.Cursor_getNumArguments(call);
+    if (front->clang.Cursor_isNull(function)) return;
+    function = front->clang.getCanonicalCursor(function);
+    for (int p = 0; p < count; p++) {
+        struct value value;
+        int64_t number = 0;
+        front_eval(front, front->clang.Cursor_getArgument(call, (unsigned)p), &value);
+        int is_number = value_is_constant(&value, &number);
+        size_t i = 0;
+        while (i < front->known_call_count && (front->known_call[i].parameter != (unsigned)p ||
+                                               !front->clang.equalCursors(front->known_call[i].function, function)))
+            i++;
+        if (i == front->known_call_count) {
+            if (i == front->known_call_room) {
+                size_t room = i ? 2 * i : 32;
+                struct known_call *larger = realloc(front->known_call, room * sizeof *larger);
+                if (!larger) {
+                    front_no_memory(front);
+                    return;
+                }
+                front->known_call = larger;
+                front->known_call_room = room;
+            }
+            front->known_call[front->known_call_count++] =
+                (struct known_call){.function = function, .parameter = (unsigned)p, .value = number};
+        }
+        struct known_call *known = &front->known_call[i];
+        known->differs |= !is_number || known->value != number;
+        known->calls++;
+    }
+}
+
+int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value) {
+    function = front->clang.getCanonicalCursor(function);
+    for (size_t i = 0; i < front->known_call_count; i++) {
+        const struct known_call *known = &front->known_call[i];
+        if (known->parameter != parameter || !front->clang.equalCursors(known->function, function)) continue;
+        *value = known->value;
+        return !known->differs && known->calls == calls;
+    }
+    return 0;
+}
+
+void front_outside(struct front *front, CXCursor statement) {
+    unsigned start, end;
+    struct kids kids;
+    if (front->out_of_memory || front->nesting > FRONT_NESTING_MAX) return;
+    front_extent(front, statement, &start, &end);
+    struct rsc_omp *omp = front_omp_before(front, start);
+    enum CXCursorKind kind = front_kind(front, statement);
+    front->nesting++;
+    if (front->collecting && (omp || kind == CXCursor_ForStmt)) {
+        front_forget_assigned(front, statement, "changes in a loop");
+        front->nesting--;
+        return;
+    }
+    if (omp || kind == CXCursor_ForStmt) {
+        if (!begin_region(front, statement)) {
+            if (omp) front_construct(front, omp, statement);
+            else front_for(front, statement, NULL);
+            end_region(front);
+        }
+        front->nesting--;
+        return;
+    }
+    kids = front_kids(front, statement);
+    switch ((int)kind) {
+    case CXCursor_CompoundStmt:
+        for (unsigned i = 0; i < kids.count; i++) front_outside(front, kids.item[i]);
+        break;
+    case CXCursor_IfStmt: outside_if(front, statement); break;
+    case CXCursor_WhileStmt:
+    case CXCursor_DoStmt: /* the loops in it are regions, each by itself */
+    case CXCursor_SwitchStmt:
+    case CXCursor_LabelStmt:
+    case CXCursor_CaseStmt:
+    case CXCursor_DefaultStmt:
+        front_forget_assigned(front, statement, "changes in a loop");
+        for (unsigned i = 0; i < kids.count; i++)
+            if (front->clang.isStatement(front_kind(front, kids.item[i]))) front_outside(front, kids.item[i]);
+        break;
+    case CXCursor_DeclStmt: front_simple(front, statement); break;
+    case CXCursor_CallExpr:
+        if (front->collecting) note_call(front, statement);
+        front_forget_globals(front, statement);
+        break;
+    default:
+        if (front->clang.isExpression(kind)) front_simple(front, statement);
+        break;
+    }
+    front->nesting--;
+}
+
+void front_function(struct front *front, CXCursor function) {
+    CXCursor body = front_body(front, function);
+    if (front_kind(front, body) != CXCursor_CompoundStmt) return;
+    front->function = front_name(front, function);
+    front->function_region = UINT32_MAX;
+    front->calls[0] = function;
+    front->call_depth = 1;
+    front->binding_count = front->undo_count = 0; /* globals too: what another function left in them is not known */
+    front_find_addresses(front, body);
+    front_outside(front, body);
+    front->call_depth = 0;
+}

@@ -1,0 +1,211 @@
+/*
+ * clang_source.c - from preprocessed C to the text form: parsing, choosing
+ * functions, building, writing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "loops/front/clang_front.h"
+#include "loops/front/clang_source.h"
+
+/* The first error in the source, as one line. Errors inside system headers are the compilers' differences. */
+static int first_error(struct front *front, CXTranslationUnit unit, const char *path, struct rsc_error *error) {
+    unsigned count = front->clang.getNumDiagnostics(unit);
+    for (unsigned i = 0; i < count; i++) {
+        CXDiagnostic diagnostic = front->clang.getDiagnostic(unit, i);
+        CXSourceLocation location = front->clang.getDiagnosticLocation(diagnostic);
+        CXString file, text;
+        unsigned line;
+        if (front->clang.getDiagnosticSeverity(diagnostic) < CXDiagnostic_Error) continue;
+        if (front->clang.Location_isInSystemHeader(location)) continue;
+        front->clang.getPresumedLocation(location, &file, &line, NULL);
+        text = front->clang.getDiagnosticSpelling(diagnostic);
+        const char *name = front->clang.getCString(file);
+        return rsc_fail(error, RSC_EFORMAT, "%s:%u: %s", name && *name ? name : path, line,
+                        front->clang.getCString(text));
+    }
+    return 0;
+}
+
+struct functions {
+    struct front *front;
+    CXCursor *item;
+    size_t count, room;
+    CXCursor *called; /* from inside loops */
+    size_t called_count, called_room;
+    CXCursor *every; /* callee of every call of the file */
+    size_t every_count, every_room;
+    int in_loop;
+};
+
+static int append(struct front *front, CXCursor **list, size_t *count, size_t *room, CXCursor cursor) {
+    if (*count == *room) {
+        size_t more = *room ? 2 * *room : 64;
+        CXCursor *larger = realloc(*list, more * sizeof *larger);
+        if (!larger) return front_no_memory(front);
+        *list = larger;
+        *room = more;
+    }
+    (*list)[(*count)++] = cursor;
+    return 0;
+}
+
+static enum CXChildVisitResult find_calls(CXCursor cursor, CXCursor parent, CXClientData data) {
+    struct functions *functions = data;
+    struct front *front = functions->front;
+    (void)parent;
+    if (front_kind(front, cursor) == CXCursor_ForStmt && !functions->in_loop) {
+        functions->in_loop = 1;
+        front->clang.visitChildren(cursor, find_calls, functions);
+        functions->in_loop = 0;
+        return CXChildVisit_Continue;
+    }
+    if (front_kind(front, cursor) != CXCursor_CallExpr && front_kind(front, cursor) != CXCursor_DeclRefExpr)
+        return CXChildVisit_Recurse;
+    CXCursor callee = front->clang.getCursorReferenced(cursor);
+    if (front->clang.Cursor_isNull(callee) || front_kind(front, callee) != CXCursor_FunctionDecl)
+        return CXChildVisit_Recurse;
+    callee = front->clang.getCanonicalCursor(callee);
+    if (front_kind(front, cursor) ==
+        CXCursor_DeclRefExpr) { /* once a call; a function whose address is taken has one without */
+        if (append(front, &functions->every, &functions->every_count, &functions->every_room, callee))
+            return CXChildVisit_Break;
+    } else if (functions->in_loop &&
+               append(front, &functions->called, &functions->called_count, &functions->called_room, callee)) {
+        return CXChildVisit_Break;
+    }
+    return CXChildVisit_Recurse;
+}
+
+static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, CXClientData data) {
+    struct functions *functions = data;
+    struct front *front = functions->front;
+    const char *file;
+    unsigned line;
+    (void)parent;
+    if (front_kind(front, cursor) != CXCursor_FunctionDecl || !front->clang.isCursorDefinition(cursor))
+        return CXChildVisit_Continue;
+    front_place(front, cursor, &file, &line);
+    const char *wanted = front->options->function;
+    if (wanted ? strcmp(front_name(front, cursor), wanted) != 0 : strcmp(file, front->main_file) != 0)
+        return CXChildVisit_Continue;
+    return append(front, &functions->item, &functions->count, &functions->room, cursor) ? CXChildVisit_Break
+                                                                                        : CXChildVisit_Continue;
+}
+
+/* A part of another function's loops, with no parallel loops of its own. */
+static int is_called(struct functions *functions, CXCursor function) {
+    struct front *front = functions->front;
+    unsigned start, end;
+    front_extent(front, function, &start, &end);
+    for (size_t i = 0; i < front->omp.count; i++)
+        if (front->omp.item[i].start >= start && front->omp.item[i].start < end && front->omp.item[i].is_parallel)
+            return 0;
+    function = front->clang.getCanonicalCursor(function);
+    for (size_t i = 0; i < functions->called_count; i++)
+        if (front->clang.equalCursors(functions->called[i], function)) return 1;
+    return 0;
+}
+
+/* Before anything else: the functions that numbers are passed from. */
+static enum CXChildVisitResult collect_calls(CXCursor cursor, CXCursor parent, CXClientData data) {
+    struct functions *functions = data;
+    struct front *front = functions->front;
+    (void)parent;
+    if (front_kind(front, cursor) != CXCursor_FunctionDecl || !front->clang.isCursorDefinition(cursor))
+        return CXChildVisit_Continue;
+    if (front->clang.Location_isInSystemHeader(front->clang.getCursorLocation(cursor))) return CXChildVisit_Continue;
+    front->clang.visitChildren(cursor, find_calls, functions);
+    front_function(front, cursor);
+    return front->out_of_memory ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+/* A static function has no callers but those of the file: what all of them pass is known. */
+static void set_parameters(struct functions *functions, CXCursor function) {
+    struct front *front = functions->front;
+    CXCursor canonical = front->clang.getCanonicalCursor(function);
+    unsigned calls = 0;
+    int count = front->clang.Cursor_getNumArguments(function);
+    front->passed_count = 0;
+    if (front->clang.Cursor_getStorageClass(function) != CX_SC_Static) return;
+    for (size_t i = 0; i < functions->every_count; i++)
+        calls += front->clang.equalCursors(functions->every[i], canonical) != 0;
+    for (int p = 0; p < count && calls; p++) {
+        int64_t value;
+        if (!front_passed(front, function, (unsigned)p, calls, &value)) continue;
+        if (front->passed_count == sizeof front->passed / sizeof *front->passed) return;
+        front->passed[front->passed_count].parameter =
+            front->clang.getCanonicalCursor(front->clang.Cursor_getArgument(function, (unsigned)p));
+        front->passed[front->passed_count++].value = value;
+    }
+}
+
+static int build(struct front *front, CXTranslationUnit unit, const char *path, struct rsc_error *error) {
+    struct functions functions = {.front = front};
+    int status = 0;
+    front->collecting = 1;
+    front->clang.visitChildren(front->clang.getTranslationUnitCursor(unit), collect_calls, &functions);
+    front->collecting = 0;
+    front->program->array_count = 0; /* named anew by those that are analysed */
+    front->clang.visitChildren(front->clang.getTranslationUnitCursor(unit), find_function, &functions);
+    for (size_t i = 0; i < functions.count && !front->out_of_memory; i++) {
+        if (!front->options->function && is_called(&functions, functions.item[i])) continue;
+        set_parameters(&functions, functions.item[i]);
+        front_function(front, functions.item[i]);
+    }
+    if (front->options->function && !functions.count)
+        status = rsc_fail(error, RSC_EINVAL, "%s: no function %.100s is defined here", path, front->options->function);
+    free(functions.item);
+    free(functions.called);
+    free(functions.every);
+    return status;
+}
+
+int rsc_clang_source_read(const char *path, const char *source, size_t bytes, const struct rsc_c_options *options,
+                          char **text, size_t *text_bytes, struct rsc_error *error) {
+    static const char *const arguments[] = {"-x", "cpp-output",       "-std=gnu17",
+                                            "-w", "-ferror-limit=20", "-fno-spell-checking"};
+    struct CXUnsavedFile file = {"source.i", source, bytes};
+    CXTranslationUnit unit = NULL;
+    struct front *front = calloc(1, sizeof *front);
+    int status = 0;
+    *text = NULL;
+    if (!front) return rsc_fail_memory(error, path);
+    front->options = options;
+    front->text = source;
+    front->bytes = bytes;
+    front->main_file = path;
+    rsc_arena_init(&front->arena);
+    if ((status = rsc_clang_load(&front->clang, error))) goto out;
+    if (!(front->program = rsc_loop_program_new()) || rsc_omp_scan(&front->omp, &front->arena, source, bytes)) {
+        status = rsc_fail_memory(error, path);
+        goto out;
+    }
+    CXIndex index = front->clang.createIndex(0, 0);
+    enum CXErrorCode code = front->clang.parseTranslationUnit2(
+        index, "source.i", arguments, sizeof arguments / sizeof *arguments, &file, 1, 0, &unit);
+    if (code != CXError_Success || !unit) {
+        status = rsc_fail(error, RSC_EFORMAT, "%s: clang could not read this source", path);
+        goto out;
+    }
+    if ((status = first_error(front, unit, path, error)) || (status = build(front, unit, path, error))) goto out;
+    if (!front->out_of_memory) front_sort_arrays(front);
+    if (front->out_of_memory) {
+        status = front->program->node_total >= RSC_LOOP_NODES_MAX
+                     ? rsc_fail(error, RSC_ELIMIT, "%s: the loop tree has more than %d nodes", path, RSC_LOOP_NODES_MAX)
+                     : rsc_fail_memory(error, path);
+    } else if ((status = rsc_loop_text_write(front->program, text, text_bytes))) {
+        status = rsc_fail_memory(error, path);
+    }
+out:
+    rsc_loop_program_free(front->program);
+    rsc_arena_free(&front->arena);
+    free(front->binding);
+    free(front->undo);
+    free(front->origin);
+    free(front->known_call);
+    free(front);
+    return status;
+}

@@ -1,0 +1,136 @@
+/* compile_commands.c - reading compile_commands.json (the JSON Compilation Database of clang's tools). */
+#include "loops/front/compile_commands.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <jansson.h>
+
+#include "base/fail.h"
+
+/* Flags with a value, attached or as the next word. */
+static const char *const with_value[] = {"-D",         "-U",       "-I",       "-isystem", "-iquote",
+                                         "-idirafter", "-include", "-imacros", "-isysroot"};
+/* Flags that are one word, by how they begin. */
+static const char *const one_word[] = {"-std=", "--sysroot=", "-nostdinc", "-ansi",   "-m32",
+                                       "-m64",  "-mavx",      "-msse",     "-march=", "-pthread"};
+
+static int add(struct rsc_compile_command *command, const char *flag, size_t room) {
+    if (command->flag_count == room) return 0;
+    char *copy = rsc_arena_strdup(&command->arena, flag);
+    if (!copy) return -1;
+    command->flags[command->flag_count++] = copy;
+    return 0;
+}
+
+/* Takes argument i, and its value if that is the next one; returns how many were used, -1 when memory is out. */
+static int take(struct rsc_compile_command *command, const char *flag, const char *value, size_t room) {
+    for (size_t k = 0; k < sizeof with_value / sizeof *with_value; k++) {
+        size_t length = strlen(with_value[k]);
+        if (strncmp(flag, with_value[k], length)) continue;
+        if (flag[length]) return add(command, flag, room) ? -1 : 1;
+        if (!value) return 1;
+        /* as one word: gcc would take a word of its own that starts with @ for a file of more flags */
+        char *joined = rsc_arena_alloc(&command->arena, length + strlen(value) + 1);
+        if (!joined) return -1;
+        memcpy(joined, flag, length);
+        strcpy(joined + length, value);
+        return add(command, joined, room) ? -1 : 2;
+    }
+    for (size_t k = 0; k < sizeof one_word / sizeof *one_word; k++)
+        if (!strncmp(flag, one_word[k], strlen(one_word[k]))) return add(command, flag, room) ? -1 : 1;
+    return 1;
+}
+
+/* Splits a command line as a shell does: quotes and backslashes, nothing else. */
+static char **split(struct rsc_arena *arena, const char *line, size_t *count) {
+    char *text = rsc_arena_alloc(arena, strlen(line) + 1),
+         **words = rsc_arena_alloc(arena, (strlen(line) / 2 + 2) * sizeof *words);
+    char quote = 0, *to = text;
+    int in_word = 0;
+    *count = 0;
+    if (!text || !words) return NULL;
+    for (const char *at = line; *at; at++) {
+        if (!quote && (*at == ' ' || *at == '\t' || *at == '\n')) {
+            if (in_word) *to++ = '\0';
+            in_word = 0;
+            continue;
+        }
+        if (!in_word) words[(*count)++] = to;
+        in_word = 1;
+        if (!quote && (*at == '\'' || *at == '"')) quote = *at;
+        else if (quote && *at == quote) quote = 0;
+        else if (*at == '\\' && quote != '\'' && at[1]) *to++ = *++at;
+        else *to++ = *at;
+    }
+    *to = '\0';
+    return words;
+}
+
+static int read_flags(struct rsc_compile_command *command, json_t *entry, struct rsc_error *error) {
+    json_t *arguments = json_object_get(entry, "arguments");
+    const char *line = json_string_value(json_object_get(entry, "command"));
+    size_t count = json_array_size(arguments);
+    char **words = NULL;
+    if (!json_is_array(arguments)) {
+        if (!line || strlen(line) > (1u << 20))
+            return rsc_fail(error, RSC_EFORMAT, "compile commands: an entry without command or arguments");
+        if (!(words = split(&command->arena, line, &count))) return rsc_fail_memory(error, "compile commands");
+    }
+    if (count > (1u << 16))
+        return rsc_fail(error, RSC_ELIMIT, "compile commands: an entry of more than 65536 arguments");
+    if (!(command->flags = rsc_arena_alloc(&command->arena, (count + 1) * sizeof *command->flags)))
+        return rsc_fail_memory(error, "compile commands");
+    for (size_t i = 1; i < count;) { /* the first is the compiler */
+        const char *flag = words ? words[i] : json_string_value(json_array_get(arguments, i));
+        const char *value =
+            i + 1 < count ? (words ? words[i + 1] : json_string_value(json_array_get(arguments, i + 1))) : NULL;
+        int used = flag ? take(command, flag, value, count) : 1;
+        if (used < 0) return rsc_fail_memory(error, "compile commands");
+        i += (size_t)used;
+    }
+    return 0;
+}
+
+static int same_file(const char *directory, const char *file, const char *wanted) {
+    char path[PATH_MAX];
+    struct stat a, b;
+    if (file[0] == '/') snprintf(path, sizeof path, "%s", file);
+    else snprintf(path, sizeof path, "%s/%s", directory, file);
+    return stat(path, &a) == 0 && stat(wanted, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int rsc_compile_command_find(struct rsc_compile_command *command, const char *path, const char *source,
+                             struct rsc_error *error) {
+    char whole[PATH_MAX];
+    struct stat folder;
+    json_error_t problem;
+    *command = (struct rsc_compile_command){0};
+    if (stat(path, &folder) == 0 && S_ISDIR(folder.st_mode))
+        snprintf(whole, sizeof whole, "%s/compile_commands.json", path);
+    else snprintf(whole, sizeof whole, "%s", path);
+    json_t *list = json_load_file(whole, 0, &problem);
+    if (!list) return rsc_fail(error, RSC_EFORMAT, "%s: %s", whole, problem.text);
+    int status = json_is_array(list) ? 0 : rsc_fail(error, RSC_EFORMAT, "%s: not a list of commands", whole), found = 0;
+    for (size_t i = 0; i < json_array_size(list) && !status && !found; i++) {
+        json_t *entry = json_array_get(list, i);
+        const char *directory = json_string_value(json_object_get(entry, "directory"));
+        const char *file = json_string_value(json_object_get(entry, "file"));
+        if (!directory || !file || !same_file(directory, file, source)) continue;
+        found = 1;
+        command->directory = rsc_arena_strdup(&command->arena, directory);
+        status = command->directory ? read_flags(command, entry, error) : rsc_fail_memory(error, whole);
+    }
+    if (!status && !found) status = rsc_fail(error, RSC_EINVAL, "%s: no command compiles %s", whole, source);
+    json_decref(list);
+    if (status) rsc_compile_command_free(command);
+    return status;
+}
+
+void rsc_compile_command_free(struct rsc_compile_command *command) {
+    rsc_arena_free(&command->arena);
+    *command = (struct rsc_compile_command){0};
+}

@@ -1,0 +1,33 @@
+/*
+ * compile_commands.h - how a project compiles one of its files.
+ *
+ * Only flags that a preprocessor needs are taken (-D -U -I -include -std and their
+ * like), and never the compiler or a plugin the file names: what a
+ * compile_commands.json says is read, not run.
+ */
+#ifndef RSC_LOOPS_FRONT_COMPILE_COMMANDS_H
+#define RSC_LOOPS_FRONT_COMPILE_COMMANDS_H
+
+#include <stddef.h>
+
+#include <reusescope/error.h>
+
+#include "base/arena.h"
+
+struct rsc_compile_command {
+    struct rsc_arena arena; /* owns the strings */
+    const char *directory;
+    const char **flags;
+    size_t flag_count;
+};
+
+/*
+ * Finds the entry of `source` in `path`, a compile_commands.json or a folder that
+ * holds one. On success rsc_compile_command_free() it. RSC_EINVAL when there is no
+ * entry, RSC_EFORMAT when the file is no list of commands, RSC_EIO.
+ */
+int rsc_compile_command_find(struct rsc_compile_command *command, const char *path, const char *source,
+                             struct rsc_error *error);
+void rsc_compile_command_free(struct rsc_compile_command *command);
+
+#endif

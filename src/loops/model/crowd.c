@@ -1,0 +1,603 @@
+/* crowd.c - see crowd.h. */
+#include "loops/model/crowd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "loops/model/interleave.h"
+
+/* Phases of fewer references a thread than this are gone through thread by thread. */
+#define SHORT_PHASE 64.0
+
+int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
+                  const float *normal, uint64_t line_bytes, uint64_t seed, struct rsc_error *error) {
+    struct rsc_crowd *crowd = calloc(1, sizeof *crowd);
+    uint32_t threads = search->plan->threads;
+    if (crowd) {
+        crowd->length = calloc(threads, sizeof *crowd->length);
+        crowd->stamp = calloc(threads, sizeof *crowd->stamp);
+        crowd->sharer = calloc(threads, sizeof *crowd->sharer);
+        crowd->reached = calloc(threads, sizeof *crowd->reached);
+        crowd->latest = calloc(threads, sizeof *crowd->latest);
+        crowd->drawn = calloc(search->nest->phase_count + (size_t)1, sizeof *crowd->drawn);
+    }
+    if (!crowd || !crowd->length || !crowd->stamp || !crowd->sharer || !crowd->reached || !crowd->latest ||
+        !crowd->drawn) {
+        rsc_crowd_free(crowd);
+        return rsc_fail_memory(error, "model of threads");
+    }
+    crowd->plan = search->plan;
+    crowd->search = search;
+    crowd->nest = search->nest;
+    crowd->seed = seed;
+    crowd->interleave = interleave;
+    crowd->chance.normal = normal;
+    rsc_rng_seed(&crowd->chance.rng, seed, 61);
+    crowd->line_bytes = line_bytes;
+    crowd->phase = UINT32_MAX;
+    *out = crowd;
+    return 0;
+}
+
+void rsc_crowd_free(struct rsc_crowd *crowd) {
+    if (!crowd) return;
+    free(crowd->length);
+    free(crowd->stamp);
+    free(crowd->sharer);
+    free(crowd->reached);
+    rsc_crowd_drawn_free(crowd);
+    free(crowd);
+}
+
+/* ---- phases ---- */
+
+int64_t rsc_crowd_length(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread) {
+    const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
+    int64_t sum = 0;
+    for (uint32_t s = range->first; s < range->first + range->count; s++) {
+        const struct rsc_view *view = rsc_plan_view(crowd->plan, s);
+        if (view) sum += rsc_view_length(view, thread);
+    }
+    return sum;
+}
+
+/* Whether threads do as much in one phase as in the other. */
+static int phases_alike(const struct rsc_nest *nest, uint32_t a, uint32_t b) {
+    const struct rsc_nest_phase *x = &nest->phase[a], *y = &nest->phase[b];
+    return x->count == 1 && y->count == 1 && nest->segment[x->first].same == nest->segment[y->first].same;
+}
+
+static void look_at_phase(struct rsc_crowd *crowd, uint32_t phase) {
+    uint32_t before = crowd->phase;
+    if (before == phase) return;
+    crowd->phase = phase;
+    if (before != UINT32_MAX && phases_alike(crowd->nest, before, phase)) return;
+    crowd->shortest = INFINITY;
+    crowd->longest = crowd->total = 0;
+    for (uint32_t t = 0; t < crowd->plan->threads; t++) {
+        double length = crowd->length[t] = (double)rsc_crowd_length(crowd, phase, t);
+        if (length < crowd->shortest) crowd->shortest = length;
+        if (length > crowd->longest) crowd->longest = length;
+        crowd->total += length;
+    }
+}
+
+/* References of all threads when each has made `clock` (or all of its own). */
+static double made_by_all(struct rsc_crowd *crowd, uint32_t phase, double clock) {
+    look_at_phase(crowd, phase);
+    uint32_t threads = crowd->plan->threads;
+    if (clock <= crowd->shortest) return clock * threads;
+    double sum = 0;
+    for (uint32_t t = 0; t < threads; t++) sum += clock < crowd->length[t] ? clock : crowd->length[t];
+    return sum;
+}
+
+int64_t rsc_crowd_last(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread, const struct rsc_target *target,
+                       int64_t at, int64_t floor) {
+    const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
+    if (range->count == 1) return rsc_last_touch(crowd->search, range->first, thread, target, at, floor);
+    int64_t end = rsc_crowd_length(crowd, phase, thread);
+    for (uint32_t s = range->first + range->count; s-- > range->first;) {
+        const struct rsc_view *view = rsc_plan_view(crowd->plan, s);
+        int64_t length = view ? rsc_view_length(view, thread) : 0, start = end - length;
+        end = start;
+        if (at < start || !length) continue;
+        if (start + length <= floor) break;
+        int64_t found =
+            rsc_last_touch(crowd->search, s, thread, target, at - start, floor > start ? floor - start : -1);
+        if (found >= 0) return start + found > floor ? start + found : -1;
+    }
+    return -1;
+}
+
+static void add_sharer(struct rsc_crowd *crowd, uint32_t thread, uint32_t except) {
+    if (thread == except || crowd->stamp[thread] == crowd->now) return;
+    crowd->stamp[thread] = crowd->now;
+    crowd->sharer[crowd->sharer_count++] = thread;
+}
+
+void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc_target *target, uint32_t except) {
+    struct rsc_nest *nest = crowd->nest;
+    const struct rsc_nest_phase *range = &nest->phase[phase];
+    crowd->now++;
+    crowd->sharer_count = 0;
+    crowd->alike = 0;
+    for (uint32_t s = range->first; s < range->first + range->count; s++) {
+        uint32_t index = nest->segment[s].item;
+        const struct rsc_view *view = rsc_plan_view(crowd->plan, s);
+        if (!view) return;
+        for (uint32_t i = crowd->search->item_first[index]; i < crowd->search->item_first[index + 1]; i++) {
+            uint32_t number = crowd->search->by_item[i];
+            const struct rsc_nest_node *reference = nest->reference[number];
+            if (!rsc_can_touch(reference, target) || reference->is_private) continue;
+            if (crowd->search->alike[number] && range->count == 1) {
+                crowd->alike = 1;
+                continue;
+            }
+            int64_t low = 0, high = 0;
+            if (view->who == RSC_RUN_SHARED &&
+                !rsc_touching_iterations(crowd->search, s, reference, target, &low, &high))
+                continue;
+            if (view->who == RSC_RUN_BY_ALL || high - low >= 4 * (int64_t)view->threads) {
+                for (uint32_t t = 0; t < view->threads; t++) add_sharer(crowd, t, except);
+                continue;
+            }
+            for (int64_t k = low; k <= high; k++) {
+                int64_t m;
+                add_sharer(crowd, rsc_view_owner(view, k, &m), except);
+            }
+        }
+    }
+}
+
+/* ---- moments ---- */
+
+/* Variance of how far a thread gets in a time of `ago`: evenly paced within a block of the drift. */
+static double drift_variance(const struct rsc_crowd *crowd, double ago) {
+    double block = rsc_drift_block(crowd->interleave);
+    return crowd->interleave->diffusion * ago * (ago < block ? ago / block : 1);
+}
+
+/* How many references another thread has made of its phase, were it endless. */
+static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
+    struct rsc_chance *chance = &crowd->chance;
+    double clock = moment->clock;
+    switch (crowd->interleave->kind) {
+    case RSC_INTERLEAVE_IID: return chance_poisson(chance, clock);
+    case RSC_INTERLEAVE_DRIFT: {
+        double reached = clock + moment->spread * chance_normal(chance) + 1 + moment->turn - chance_even(chance);
+        return reached > 0 ? reached : 0;
+    }
+    case RSC_INTERLEAVE_BURSTY: return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, clock));
+    default: return (double)(moment->place + (thread < moment->thread));
+    }
+}
+
+/* Bursty: references made in so much time of one thread. */
+static double made_in_bursts(struct rsc_crowd *crowd, double time) {
+    struct rsc_chance *chance = &crowd->chance;
+    return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, time));
+}
+
+/* References that the other threads have made at a moment. */
+static double made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *moment, double clock) {
+    if (crowd->longest > SHORT_PHASE) {
+        double own = clock < crowd->length[moment->thread] ? clock : crowd->length[moment->thread];
+        return made_by_all(crowd, moment->phase, clock) - own;
+    }
+    double sum = 0; /* ends of threads are near: what each has made is drawn */
+    for (uint32_t u = 0; u < crowd->plan->threads; u++) {
+        if (u == moment->thread || crowd->length[u] <= 0) continue;
+        double made = floor(reached_by(crowd, moment, u));
+        sum += made < crowd->length[u] ? made : crowd->length[u];
+    }
+    return sum;
+}
+
+struct rsc_target rsc_crowd_target(const struct rsc_crowd *crowd, const struct rsc_point *point) {
+    const struct rsc_nest_node *reference = crowd->nest->reference[point->reference];
+    int64_t line = (int64_t)crowd->line_bytes, low = rsc_floor_divide(point->address, line) * line;
+    return (struct rsc_target){.space = reference->space, .low = low, .high = low + line - 1};
+}
+
+struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_point *point) {
+    struct rsc_moment moment = {.segment = point->segment, .phase = crowd->nest->segment[point->segment].phase};
+    const struct rsc_view *view = rsc_plan_view(crowd->plan, point->segment);
+    if (!view) return moment;
+    int64_t m = 0;
+    if (view->who == RSC_RUN_SHARED) moment.thread = rsc_view_owner(view, point->iteration, &m);
+    else if (view->who == RSC_RUN_BY_ALL) moment.thread = (uint32_t)(point->who * view->threads);
+    moment.place = rsc_view_before(view, moment.thread, m) + point->inside;
+    for (uint32_t s = crowd->nest->phase[moment.phase].first; s < point->segment; s++) {
+        const struct rsc_view *before = rsc_plan_view(crowd->plan, s);
+        if (before) moment.place += rsc_view_length(before, moment.thread);
+    }
+    struct rsc_chance *chance = &crowd->chance;
+    double place = (double)moment.place, clock = place;
+    look_at_phase(crowd, moment.phase);
+    moment.timeline = rsc_crowd_timeline(crowd, moment.phase);
+    if (moment.timeline) {
+        moment.time = rsc_timeline_time(moment.timeline, moment.thread, moment.place);
+        moment.end = crowd->plan->phase_start[moment.phase] + (double)moment.time;
+        return moment;
+    }
+    switch (crowd->interleave->kind) {
+    case RSC_INTERLEAVE_IID: clock = moment.clock = chance_gamma(chance, place + 1); break;
+    case RSC_INTERLEAVE_DRIFT:
+        clock = moment.clock = place + sqrt(drift_variance(crowd, place)) * chance_normal(chance);
+        if (clock < 0) clock = moment.clock = 0;
+        moment.turn = chance_even(chance);
+        moment.spread = sqrt(drift_variance(crowd, clock));
+        break;
+    case RSC_INTERLEAVE_BURSTY:
+        /* Bursts of each thread are a Poisson process of rate 1; this is when the current one of the thread began. */
+        moment.clock = chance_gamma(chance, 1 + chance_poisson(chance, place / crowd->interleave->burst));
+        clock = moment.clock * crowd->interleave->burst;
+        break;
+    default: {
+        double sum = 0;
+        for (uint32_t u = 0; u < crowd->plan->threads; u++) {
+            double made = place + (u < moment.thread);
+            sum += made < crowd->length[u] ? made : crowd->length[u];
+        }
+        moment.clock = sum; /* references of the phase before this one */
+        moment.end = crowd->plan->phase_start[moment.phase] + sum;
+        return moment;
+    }
+    }
+    moment.end = crowd->plan->phase_start[moment.phase] + place + made_by_others(crowd, &moment, clock + moment.turn);
+    return moment;
+}
+
+void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int64_t *place) {
+    uint32_t threads = crowd->plan->threads;
+    look_at_phase(crowd, phase);
+    const struct rsc_timeline *timeline = rsc_crowd_timeline(crowd, phase);
+    for (uint32_t t = 0; timeline && t < threads; t++) place[t] = rsc_timeline_reached(timeline, t, (int64_t)time);
+    if (timeline) return;
+    double low = 0, high = crowd->longest;
+    if (time <= crowd->shortest * threads) low = high = time / threads;
+    for (int halved = 0; halved < 60 && high - low > 0.5; halved++) { /* the clock at which as much was made */
+        double middle = (low + high) / 2;
+        if (made_by_all(crowd, phase, middle) <= time) low = middle;
+        else high = middle;
+    }
+    struct rsc_moment moment = {
+        .phase = phase, .place = (int64_t)low, .clock = low, .spread = sqrt(drift_variance(crowd, low))};
+    if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) moment.clock /= crowd->interleave->burst;
+    for (uint32_t t = 0; t < threads; t++) {
+        double reached = reached_by(crowd, &moment, t);
+        place[t] = (int64_t)(reached < crowd->length[t] ? reached : crowd->length[t]);
+    }
+}
+
+/* ---- touches ---- */
+
+/* Lockstep: references of the phase before thread u's place z. */
+static double lockstep_time(const struct rsc_crowd *crowd, uint32_t thread, int64_t place) {
+    double z = (double)place, sum = 0;
+    if (z + 1 <= crowd->shortest) return z * crowd->plan->threads + thread;
+    for (uint32_t u = 0; u < crowd->plan->threads; u++) {
+        double made = z + (u < thread);
+        sum += made < crowd->length[u] ? made : crowd->length[u];
+    }
+    return sum;
+}
+
+/* Threads running, on average over the last `ago` of the clock. */
+static double running(struct rsc_crowd *crowd, const struct rsc_moment *moment, double ago) {
+    uint32_t threads = crowd->plan->threads;
+    double clock = moment->clock;
+    if (clock <= crowd->shortest) return threads;
+    double from = clock - ago > 0 ? clock - ago : 0;
+    if (clock - from < 1) {
+        double sum = 0;
+        for (uint32_t u = 0; u < threads; u++) sum += crowd->length[u] > clock;
+        return sum > 1 ? sum : 1;
+    }
+    double rate = (made_by_all(crowd, moment->phase, clock) - made_by_all(crowd, moment->phase, from)) / (clock - from);
+    return rate > 1 ? rate : 1;
+}
+
+struct rsc_touch rsc_crowd_own_touch(struct rsc_crowd *crowd, const struct rsc_moment *moment, int64_t place) {
+    struct rsc_touch touch = {.found = place >= 0};
+    struct rsc_chance *chance = &crowd->chance;
+    if (!touch.found) return touch;
+    if (moment->timeline) {
+        touch.ago = touch.interval =
+            (double)(moment->time - rsc_timeline_time(moment->timeline, moment->thread, place));
+        return touch;
+    }
+    double k = (double)(moment->place - place), others;
+    switch (crowd->interleave->kind) {
+    case RSC_INTERLEAVE_IID:
+        touch.ago = chance_gamma(chance, k);
+        touch.interval = k + chance_poisson(chance, touch.ago * (running(crowd, moment, touch.ago) - 1));
+        break;
+    case RSC_INTERLEAVE_DRIFT:
+        touch.ago = k;
+        others = running(crowd, moment, k) - 1;
+        touch.interval =
+            k + others * k + sqrt(others * drift_variance(crowd, k) * (1 + others)) * chance_normal(chance);
+        if (touch.interval < k) touch.interval = k;
+        break;
+    case RSC_INTERLEAVE_BURSTY: {
+        double starts = chance_poisson(chance, k / crowd->interleave->burst);
+        touch.ago = chance_gamma(chance, starts); /* 0: in the same burst */
+        others = running(crowd, moment, k) - 1;
+        touch.interval = k + made_in_bursts(crowd, touch.ago * others);
+        double most = moment->end - crowd->plan->phase_start[moment->phase];
+        if (touch.interval > most && most >= k) touch.interval = most;
+        break;
+    }
+    default: touch.ago = touch.interval = moment->clock - lockstep_time(crowd, moment->thread, place); break;
+    }
+    return touch;
+}
+
+int64_t rsc_crowd_own(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *target) {
+    return rsc_crowd_last(crowd, moment->phase, moment->thread, target, moment->place - 1, -1);
+}
+
+/* A touch of place z of a thread that has reached so far. */
+static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread,
+                                 double reached, int64_t z) {
+    struct rsc_touch touch = {.found = 1};
+    struct rsc_chance *chance = &crowd->chance;
+    double k = floor(reached) - (double)z;
+    if (k < 1) k = 1;
+    double made = crowd->length[thread] - (double)z; /* a thread that is through makes no more */
+    if (made > k) made = k;
+    switch (crowd->interleave->kind) {
+    case RSC_INTERLEAVE_IID:
+        touch.ago = chance_gamma(chance, k);
+        touch.interval = made; /* the rest when it is known to be the last */
+        break;
+    case RSC_INTERLEAVE_DRIFT:
+        touch.ago = reached - (double)z - 1;
+        if (touch.ago < 0) touch.ago = 0;
+        touch.interval = k;
+        break;
+    case RSC_INTERLEAVE_BURSTY:
+        touch.ago = chance_gamma(chance, 1 + chance_poisson(chance, k / crowd->interleave->burst));
+        touch.interval = made;
+        break;
+    default: touch.ago = touch.interval = moment->clock - lockstep_time(crowd, thread, z); break;
+    }
+    return touch;
+}
+
+/* The interval of a touch by another thread, of which so far only that thread's own part is known. */
+static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *moment, struct rsc_touch *touch) {
+    struct rsc_chance *chance = &crowd->chance;
+    double k = touch->interval, ago = touch->ago, burst = crowd->interleave->burst;
+    switch (crowd->interleave->kind) {
+    case RSC_INTERLEAVE_IID:
+        touch->interval = k + chance_poisson(chance, ago * (running(crowd, moment, ago) - 1));
+        break;
+    case RSC_INTERLEAVE_DRIFT: {
+        double others = running(crowd, moment, ago) - 1;
+        double mean = ago * others + sqrt(others * drift_variance(crowd, ago) * (1 + others)) * chance_normal(chance);
+        touch->interval = 1 + floor(ago) + chance_round(chance, mean > 0 ? mean : 0);
+        break;
+    }
+    case RSC_INTERLEAVE_BURSTY: {
+        /* The rest of that thread's burst, the own thread's current burst, and all bursts between. */
+        double others = running(crowd, moment, ago * burst) - 1;
+        double own = burst * chance_gamma(chance, 1);
+        if (own > (double)moment->place) own = (double)moment->place;
+        touch->interval = k + 1 + own + made_in_bursts(crowd, ago * others);
+        double most = moment->end - crowd->plan->phase_start[moment->phase];
+        if (touch->interval > most && most >= k) touch->interval = most;
+        break;
+    }
+    default: break;
+    }
+    if (touch->interval < 1) touch->interval = 1;
+}
+
+/* A thread's touches before this place are longer ago than `ago`, all but certainly. */
+static int64_t place_floor(const struct rsc_crowd *crowd, double reached, const struct rsc_touch *than) {
+    if (!than->found) return -1;
+    double back, ago = than->ago;
+    switch (crowd->interleave->kind) {
+    case RSC_INTERLEAVE_IID: back = ago + 5 * sqrt(ago) + 8; break;
+    case RSC_INTERLEAVE_DRIFT: back = ago + 2; break;
+    case RSC_INTERLEAVE_BURSTY: back = crowd->interleave->burst * (ago + 4 * sqrt(ago) + 4); break;
+    default: back = reached < crowd->shortest ? ago / crowd->plan->threads + 2 : ago + 2; break;
+    }
+    double floor = reached - back;
+    return floor < 0 ? -1 : (int64_t)floor - 1;
+}
+
+static void keep_later(struct rsc_touch *best, struct rsc_touch touch) {
+    if (!best->found || touch.ago < best->ago) *best = touch;
+}
+
+static void sort_descending(double *value,
+                            uint32_t count) { /* Shell's: quicker than qsort() for some tens of numbers */
+    static const uint32_t gaps[] = {1182, 529, 233, 102, 46, 20, 9, 4, 1};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (uint32_t i = gaps[g]; i < count; i++) {
+            double moved = value[i];
+            uint32_t at = i;
+            for (; at >= gaps[g] && value[at - gaps[g]] < moved; at -= gaps[g]) value[at] = value[at - gaps[g]];
+            value[at] = moved;
+        }
+}
+
+/* All other threads touch the target at the same places: one thread's are looked for, from the latest on. */
+static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *target,
+                          struct rsc_touch *best) {
+    uint32_t threads = crowd->plan->threads, count = 0, model = 0;
+    struct rsc_target alike = *target;
+    alike.which = RSC_TARGET_ALIKE;
+    if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
+        /* Of those that are as far and as long, the last in turn is the latest. */
+        for (uint32_t u = 0; u < threads; u++) {
+            if (u == moment->thread) continue;
+            if (u + 1 < threads && u + 1 != moment->thread && crowd->length[u] == crowd->length[u + 1]) continue;
+            double reached = reached_by(crowd, moment, u);
+            int64_t z = rsc_crowd_last(crowd, moment->phase, u, &alike, (int64_t)reached - 1,
+                                       place_floor(crowd, reached, best));
+            if (z >= 0) keep_later(best, touch_of(crowd, moment, u, reached, z));
+        }
+        return;
+    }
+    const struct rsc_view *view = rsc_plan_view(crowd->plan, moment->segment);
+    for (uint32_t u = 0; u < threads; u++)
+        if (crowd->length[u] > crowd->length[model]) model = u;
+    for (uint32_t u = 0; view && u < view->threads; u++)
+        if (u != moment->thread && crowd->length[u] > 0) crowd->reached[count++] = reached_by(crowd, moment, u);
+    sort_descending(crowd->reached, count);
+    int64_t z = -2; /* the last touch at or before the last place asked for */
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t at = (int64_t)crowd->reached[i] - 1, floor = place_floor(crowd, crowd->reached[i], best);
+        if (at < 0) break;
+        if (z < -1 || z > at) {
+            z = rsc_crowd_last(crowd, moment->phase, model, &alike, at, floor);
+            if (z < 0) {
+                z = -2; /* none that recent: further back it may be of use to a thread further back */
+                if (floor < 0) break;
+                continue;
+            }
+        }
+        keep_later(best, touch_of(crowd, moment, model, crowd->reached[i], z));
+    }
+}
+
+struct rsc_touch rsc_crowd_others(struct rsc_crowd *crowd, const struct rsc_moment *moment,
+                                  const struct rsc_target *target, const struct rsc_touch *than) {
+    struct rsc_touch best = *than;
+    if (crowd->plan->threads == 1) return (struct rsc_touch){0};
+    if (moment->timeline) return rsc_crowd_others_drawn(crowd, moment, target, than);
+    look_at_phase(crowd, moment->phase);
+    rsc_crowd_sharers(crowd, moment->phase, target, moment->thread);
+    struct rsc_target apart = *target;
+    if (crowd->nest->phase[moment->phase].count == 1) apart.which = RSC_TARGET_APART;
+    for (uint32_t i = 0; i < crowd->sharer_count; i++) {
+        uint32_t thread = crowd->sharer[i];
+        double reached = reached_by(crowd, moment, thread);
+        int64_t z = rsc_crowd_last(crowd, moment->phase, thread, &apart, (int64_t)reached - 1,
+                                   place_floor(crowd, reached, &best));
+        if (z >= 0) keep_later(&best, touch_of(crowd, moment, thread, reached, z));
+    }
+    if (crowd->alike) touches_alike(crowd, moment, target, &best);
+    if (best.found && (!than->found || best.ago < than->ago)) {
+        finish_touch(crowd, moment, &best);
+        return best;
+    }
+    return (struct rsc_touch){0};
+}
+
+int rsc_crowd_own_history(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *target,
+                          uint32_t *phase, int64_t *place, double *interval) {
+    *phase = moment->phase;
+    *place = rsc_crowd_own(crowd, moment, target);
+    *interval = (double)(moment->place - *place);
+    if (*place >= 0) return 1;
+    *interval = (double)moment->place;
+    for (int tried = 0; tried < RSC_CROWD_PHASES; tried++) {
+        int64_t segment = rsc_last_segment(crowd->search, crowd->nest->phase[*phase].first, target);
+        if (segment < 0) return 0;
+        uint32_t found = crowd->nest->segment[segment].phase;
+        for (uint32_t p = found + 1; p < *phase; p++) *interval += (double)rsc_crowd_length(crowd, p, moment->thread);
+        *phase = found;
+        int64_t length = rsc_crowd_length(crowd, found, moment->thread);
+        *place = rsc_crowd_last(crowd, found, moment->thread, target, length - 1, -1);
+        *interval += (double)(length - (*place >= 0 ? *place : 0));
+        if (*place >= 0) return 1;
+    }
+    return 0;
+}
+
+struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_moment *moment,
+                                   const struct rsc_target *target) {
+    if (crowd->nest->program->array[target->space].is_private) {
+        uint32_t own_phase;
+        int64_t place;
+        double interval;
+        if (!rsc_crowd_own_history(crowd, moment, target, &own_phase, &place, &interval)) return (struct rsc_touch){0};
+        look_at_phase(crowd, own_phase);
+        const struct rsc_timeline *own = rsc_crowd_timeline(crowd, own_phase);
+        double before = own ? (double)rsc_timeline_time(own, moment->thread, place)
+                        : crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP
+                            ? lockstep_time(crowd, moment->thread, place)
+                            : made_by_all(crowd, own_phase, (double)place + 1) - 1;
+        interval = moment->end - crowd->plan->phase_start[own_phase] - before;
+        return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
+    }
+    uint32_t first = crowd->nest->phase[moment->phase].first;
+    int64_t segment = rsc_last_segment(crowd->search, first, target);
+    if (segment < 0) return (struct rsc_touch){0};
+    uint32_t phase = crowd->nest->segment[segment].phase, threads = crowd->plan->threads;
+    rsc_crowd_sharers(crowd, phase, target, UINT32_MAX);
+    look_at_phase(crowd, phase);
+    const struct rsc_timeline *timeline = rsc_crowd_timeline(crowd, phase);
+    if (timeline) {
+        double interval = moment->end - crowd->plan->phase_start[phase] -
+                          (double)rsc_crowd_last_drawn(crowd, timeline, phase, target);
+        return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
+    }
+    if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
+        double latest = -1;
+        if (crowd->alike) /* of threads that are alike the last in turn is the latest */
+            for (uint32_t u = 0; u < threads; u++)
+                if (u + 1 == threads || crowd->length[u] != crowd->length[u + 1]) add_sharer(crowd, u, UINT32_MAX);
+        for (uint32_t i = 0; i < crowd->sharer_count; i++) {
+            int64_t z = rsc_crowd_last(crowd, phase, crowd->sharer[i], target, INT64_MAX, -1);
+            double time = z >= 0 ? lockstep_time(crowd, crowd->sharer[i], z) : -1;
+            if (time > latest) latest = time;
+        }
+        double interval = moment->end - crowd->plan->phase_start[phase] - latest;
+        return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
+    }
+    /* The thread that touches it last; without barriers between, those that are ahead end earlier. */
+    int64_t best = -1;
+    uint32_t latest = 0;
+    for (uint32_t i = 0; i < crowd->sharer_count; i++) {
+        int64_t z = rsc_crowd_last(crowd, phase, crowd->sharer[i], target, INT64_MAX, best);
+        if (z > best) best = z, latest = crowd->sharer[i];
+    }
+    if (crowd->alike)
+        for (uint32_t u = 0, tried = 0; u < threads && tried < 2; u++) {
+            if (u && crowd->length[u] == crowd->length[u - 1]) continue;
+            int64_t z = rsc_crowd_last(crowd, phase, u, target, INT64_MAX, best);
+            if (z > best) best = z, latest = u;
+            tried++;
+        }
+    double after;
+    if (best < 0) after = crowd->total; /* whoever it was: not seen, so as long ago as can be */
+    else if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) {
+        /* Where the others were when that thread was there. */
+        struct rsc_chance *chance = &crowd->chance;
+        struct rsc_moment then = {.phase = phase, .place = best};
+        uint32_t touching = crowd->alike ? threads : crowd->sharer_count;
+        for (uint32_t i = 0; i < touching || !i; i++) { /* the last of those who touch it */
+            double at = chance_gamma(chance, 1 + chance_poisson(chance, (double)best / crowd->interleave->burst));
+            if (at > then.clock) then.clock = at;
+        }
+        after = 0;
+        int skipped = 0;
+        for (uint32_t u = 0; u < threads; u++) {
+            double reached = (double)best;
+            if (crowd->length[u] <= (double)best || skipped) reached = reached_by(crowd, &then, u);
+            else skipped = 1;
+            if (reached < crowd->length[u]) after += crowd->length[u] - reached;
+        }
+    } else {
+        struct rsc_chance *chance = &crowd->chance;
+        struct rsc_moment then = {.phase = phase, .place = best, .thread = latest};
+        int iid = crowd->interleave->kind == RSC_INTERLEAVE_IID;
+        then.clock = iid ? chance_gamma(chance, (double)best + 1) : (double)best;
+        then.turn = iid ? 0 : chance_even(chance);
+        then.spread = sqrt(drift_variance(crowd, then.clock));
+        after = crowd->total - (double)best - 1 - made_by_others(crowd, &then, then.clock + then.turn);
+        if (after < 0) after = 0;
+    }
+    struct rsc_touch touch = {.found = 1};
+    touch.interval = moment->end - crowd->plan->phase_start[phase + 1] + after + 1;
+    touch.ago = touch.interval;
+    return touch;
+}

@@ -1,0 +1,152 @@
+/*
+ * crowd_drawn.c - the crowd in phases whose interleaving is drawn whole: what was
+ * last touched by whom is looked up in the timeline, and exact for it.
+ *
+ * A phase's draw depends on the seed and on its number only, so that it is the same
+ * whenever it is needed and need not be kept.
+ */
+#include <stdlib.h>
+
+#include "loops/model/crowd.h"
+#include "loops/model/interleave.h"
+
+/* Bursty: phases of more runs than this are left to the averages, which are good there; 65536 take some 2 ms to draw. */
+#define RUNS_MAX 65536.0
+/* Others: phases of more references a thread are; each reference is a run of its own. */
+#define DRAWN_PHASE 16.0
+/* Runs kept, of all phases; past this, all are dropped and drawn anew when needed. */
+#define RUNS_KEPT (UINT64_C(1) << 20)
+
+/* Whether looking at each thread's length is all it takes to draw the phase. */
+static int worth_drawing(const struct rsc_crowd *crowd) {
+    switch (crowd->interleave->kind) {
+    case RSC_INTERLEAVE_BURSTY: return crowd->total / crowd->interleave->burst + crowd->plan->threads <= RUNS_MAX;
+    case RSC_INTERLEAVE_IID:
+    case RSC_INTERLEAVE_DRIFT: return crowd->plan->threads > 1 && crowd->longest <= DRAWN_PHASE;
+    default: return 0;
+    }
+}
+
+static void drop_drawn(struct rsc_crowd *crowd) {
+    for (uint32_t p = 0; crowd->drawn && p < crowd->nest->phase_count; p++) {
+        rsc_timeline_free(crowd->drawn[p]);
+        crowd->drawn[p] = NULL;
+    }
+    crowd->runs_kept = 0;
+}
+
+void rsc_crowd_drawn_free(struct rsc_crowd *crowd) {
+    drop_drawn(crowd);
+    free(crowd->drawn);
+    free(crowd->latest);
+}
+
+const struct rsc_timeline *rsc_crowd_timeline(struct rsc_crowd *crowd, uint32_t phase) {
+    const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
+    if (range->count == 1) { /* chunks were dealt out in it: it is as it was then */
+        const struct rsc_view *view = rsc_plan_view(crowd->plan, range->first);
+        if (view && view->timeline) return view->timeline;
+    }
+    if (!worth_drawing(crowd)) return NULL;
+    if (crowd->drawn[phase]) return crowd->drawn[phase];
+    if (crowd->runs_kept > RUNS_KEPT) drop_drawn(crowd);
+    struct rsc_rng rng;
+    rsc_rng_seed(&rng, crowd->seed + phase, 63);
+    uint32_t threads = crowd->plan->threads;
+    int64_t *length = malloc(threads * sizeof *length);
+    if (length)
+        for (uint32_t t = 0; t < threads; t++) length[t] = (int64_t)crowd->length[t];
+    if (!length || rsc_timeline_draw(&crowd->drawn[phase], threads, length, crowd->interleave, &rng, NULL, NULL) < 0)
+        crowd->nest->status = RSC_ENOMEM;
+    free(length);
+    if (crowd->drawn[phase]) crowd->runs_kept += crowd->drawn[phase]->count;
+    return crowd->drawn[phase];
+}
+
+static int latest_first(const void *a, const void *b) {
+    int64_t x = ((const struct rsc_latest *)a)->time, y = ((const struct rsc_latest *)b)->time;
+    return x > y ? -1 : x < y;
+}
+
+/* Adds a thread to latest[] if it made anything after time `after` and before `now`. */
+static uint32_t add_latest(struct rsc_crowd *crowd, const struct rsc_timeline *timeline, uint32_t thread, int64_t after,
+                           int64_t now, uint32_t count) {
+    int64_t reached = rsc_timeline_reached(timeline, thread, now);
+    if (!reached) return count;
+    int64_t time = rsc_timeline_time(timeline, thread, reached - 1);
+    if (time <= after) return count;
+    crowd->latest[count] = (struct rsc_latest){time, reached, thread};
+    return count + 1;
+}
+
+/*
+ * The time of the last touch by those in latest[], if it is after `best`. Where all
+ * touch `alike`, at the same places, what was found for one is used for others.
+ */
+static int64_t last_of_latest(struct rsc_crowd *crowd, const struct rsc_timeline *timeline, uint32_t phase,
+                              const struct rsc_target *target, uint32_t count, int64_t best) {
+    enum { KNOWN = 8 };
+    int64_t from[KNOWN], to[KNOWN]; /* the last touch at or before any place from .. to is at from */
+    uint32_t known = 0;
+    int alike = target->which == RSC_TARGET_ALIKE;
+    qsort(crowd->latest, count, sizeof *crowd->latest, latest_first);
+    for (uint32_t i = 0; i < count && crowd->latest[i].time > best; i++) {
+        uint32_t thread = crowd->latest[i].thread;
+        int64_t at = crowd->latest[i].reached - 1,
+                floor = best >= 0 ? rsc_timeline_reached(timeline, thread, best + 1) - 1 : -1, z = -2;
+        for (uint32_t k = 0; alike && k < known && k < KNOWN && z < -1; k++)
+            if (from[k] <= at && at <= to[k]) z = from[k];
+        if (z < -1) {
+            z = rsc_crowd_last(crowd, phase, thread, target, at, floor);
+            if (z >= 0) {
+                from[known % KNOWN] = z;
+                to[known++ % KNOWN] = at;
+            }
+        }
+        if (z <= floor) continue;
+        int64_t time = rsc_timeline_time(timeline, thread, z);
+        if (time > best) best = time;
+    }
+    return best;
+}
+
+struct rsc_touch rsc_crowd_others_drawn(struct rsc_crowd *crowd, const struct rsc_moment *moment,
+                                        const struct rsc_target *target, const struct rsc_touch *than) {
+    const struct rsc_timeline *timeline = moment->timeline;
+    int64_t own = than->found ? moment->time - (int64_t)than->interval : -1, best = own;
+    uint32_t count = 0;
+    struct rsc_target part = *target;
+    rsc_crowd_sharers(crowd, moment->phase, target, moment->thread);
+    if (crowd->nest->phase[moment->phase].count == 1) part.which = RSC_TARGET_APART;
+    for (uint32_t i = 0; i < crowd->sharer_count; i++)
+        count = add_latest(crowd, timeline, crowd->sharer[i], best, moment->time, count);
+    best = last_of_latest(crowd, timeline, moment->phase, &part, count, best);
+    if (crowd->alike) {
+        part.which = RSC_TARGET_ALIKE;
+        count = 0;
+        for (uint32_t u = 0; u < timeline->threads; u++)
+            if (u != moment->thread) count = add_latest(crowd, timeline, u, best, moment->time, count);
+        best = last_of_latest(crowd, timeline, moment->phase, &part, count, best);
+    }
+    if (best <= own) return (struct rsc_touch){0};
+    double interval = (double)(moment->time - best);
+    return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
+}
+
+int64_t rsc_crowd_last_drawn(struct rsc_crowd *crowd, const struct rsc_timeline *timeline, uint32_t phase,
+                             const struct rsc_target *target) {
+    int64_t end = timeline->time[timeline->count], best = -1;
+    uint32_t count = 0;
+    struct rsc_target part = *target;
+    if (crowd->nest->phase[phase].count == 1) part.which = RSC_TARGET_APART;
+    for (uint32_t i = 0; i < crowd->sharer_count; i++)
+        count = add_latest(crowd, timeline, crowd->sharer[i], -1, end, count);
+    best = last_of_latest(crowd, timeline, phase, &part, count, best);
+    if (crowd->alike) {
+        part.which = RSC_TARGET_ALIKE;
+        count = 0;
+        for (uint32_t u = 0; u < timeline->threads; u++) count = add_latest(crowd, timeline, u, best, end, count);
+        best = last_of_latest(crowd, timeline, phase, &part, count, best);
+    }
+    return best;
+}

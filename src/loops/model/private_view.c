@@ -1,0 +1,170 @@
+/*
+ * private_view.c - what the threads' own caches see: each thread's own intervals,
+ * the misses that other threads' writes cause, and which of those are false
+ * sharing.
+ *
+ * A reference is a coherence miss when another thread wrote its line after the
+ * thread's own last use of it; it is false sharing when none of those writes was to
+ * a byte that is referenced. First uses are each thread's own, counted exactly where
+ * that costs little, else estimated.
+ */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "estimate/statistics.h"
+#include "loops/model/region_analysis.h"
+#include "loops/nest/distinct.h"
+
+#define POINTS 1024u /* looked at, at the default number of samples: a third */
+#define RUNS_MAX 300000u /* runs of lines that may be marked to count each thread's first uses: some milliseconds */
+
+/* Whether another thread wrote the target between the thread's own last touch and the moment. */
+static int written_since(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *lines,
+                         uint32_t own_phase, int64_t own_place) {
+    struct rsc_target target = *lines;
+    target.writes_only = 1;
+    struct rsc_touch none = {0},
+                     own = own_phase == moment->phase ? rsc_crowd_own_touch(crowd, moment, own_place) : none;
+    if (rsc_crowd_others(crowd, moment, &target, &own).found) return 1;
+    if (own.found) return 0;
+    int64_t segment = rsc_last_segment(crowd->search, crowd->nest->phase[moment->phase].first, &target);
+    if (segment < 0) return 0;
+    uint32_t phase = crowd->nest->segment[segment].phase;
+    if (phase != own_phase) return phase > own_phase;
+    rsc_crowd_sharers(crowd, phase, &target, moment->thread);
+    for (uint32_t i = 0; i < crowd->sharer_count; i++)
+        if (rsc_crowd_last(crowd, phase, crowd->sharer[i], &target, INT64_MAX, own_place) >= 0) return 1;
+    if (!crowd->alike) return 0;
+    uint32_t other = moment->thread ? 0 : 1;
+    return rsc_crowd_last(crowd, phase, other, &target, INT64_MAX, own_place) >= 0;
+}
+
+/* Whether any other reference could write a target's line. */
+static int has_writers(const struct rsc_nest *nest, const struct rsc_target *target) {
+    for (uint32_t r = 0; r < nest->reference_count; r++)
+        if (nest->reference[r]->is_write && !nest->reference[r]->is_private &&
+            rsc_can_touch(nest->reference[r], target))
+            return 1;
+    return 0;
+}
+
+static int most_first(const void *a, const void *b) {
+    double x = ((const struct rsc_loops_sharing *)a)->coherence, y = ((const struct rsc_loops_sharing *)b)->coherence;
+    return x > y ? -1 : x < y;
+}
+
+/* First uses of all threads, exactly; 0 where that would take too long. */
+static int count_first_uses(struct rsc_search *search, uint64_t line_bytes, double *cold, struct rsc_error *error) {
+    uint64_t sum = 0, shared, own;
+    for (uint32_t t = 0; t < search->plan->threads; t++) {
+        int status =
+            rsc_distinct_lines(search, t, line_bytes, RUNS_MAX / search->plan->threads + 1, &shared, &own, error);
+        if (status == RSC_ELIMIT) return 0;
+        if (status < 0) return status;
+        sum += shared + own;
+    }
+    *cold = (double)sum;
+    return 1;
+}
+
+int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_search *search,
+                           const struct rsc_interleave *interleave, struct rsc_loops_private *own,
+                           struct rsc_error *error) {
+    struct rsc_nest *nest = analysis->nest;
+    struct rsc_plan *plan = search->plan;
+    struct rsc_crowd *crowd = NULL;
+    struct rsc_loops_samples samples = {0};
+    struct rsc_interleave model = *interleave;
+    if (model.kind == RSC_INTERLEAVE_RACETRACK)
+        model.kind = RSC_INTERLEAVE_IID; /* racetrack says nothing of whose turn it is */
+    uint32_t arrays = analysis->program->array_count;
+    double total = plan->phase_start[nest->phase_count], threads = plan->threads;
+    uint64_t size[RSC_LOOPS_GRID_MAX];
+    own->arrays = calloc(arrays + 1, sizeof *own->arrays);
+    int status = own->arrays ? rsc_loops_samples_new(&samples, analysis->points.count, error) : RSC_ENOMEM;
+    if (status >= 0)
+        status = rsc_crowd_new(&crowd, search, &model, analysis->normal, analysis->options.line_bytes,
+                               analysis->options.seed + plan->threads, error);
+    double cold = 0, invalidated = 0, all = 0, drawn = 0;
+    for (uint32_t i = 0; i < arrays && status >= 0; i++) own->arrays[i].array = i;
+    uint32_t every =
+        analysis->options.samples == RSC_LOOPS_SAMPLES_DEFAULT ? (uint32_t)(analysis->points.count / POINTS) + 1 : 1;
+    for (size_t i = 0; status >= 0 && i < analysis->points.count; i++) {
+        const struct rsc_point *point = &analysis->points.point[i];
+        if ((i - analysis->points.first[point->reference]) % every) continue;
+        const struct rsc_nest_node *reference = nest->reference[point->reference];
+        struct rsc_target target = rsc_crowd_target(crowd, point);
+        struct rsc_moment moment = rsc_crowd_moment(crowd, point);
+        const struct rsc_view *view = rsc_plan_view(plan, point->segment);
+        double weight = point->weight * (view && view->who == RSC_RUN_BY_ALL ? view->threads : 1), interval;
+        uint32_t phase;
+        int64_t place;
+        struct rsc_loops_sharing *row = &own->arrays[reference->from->array];
+        row->references += weight;
+        all += weight;
+        drawn++;
+        if (!rsc_crowd_own_history(crowd, &moment, &target, &phase, &place, &interval)) {
+            cold += weight;
+            continue;
+        }
+        if (!reference->is_private && has_writers(nest, &target) &&
+            written_since(crowd, &moment, &target, phase, place)) {
+            struct rsc_target bytes = target;
+            bytes.low = point->address - (int64_t)reference->size_bytes + 1;
+            bytes.high = point->address + (int64_t)reference->size_bytes - 1;
+            int is_false = !written_since(crowd, &moment, &bytes, phase, place);
+            invalidated += weight;
+            row->coherence += weight;
+            row->false_sharing += is_false * weight;
+            own->false_sharing += is_false * weight;
+            continue;
+        }
+        samples.reference[samples.count] = point->reference;
+        samples.sample[samples.count++] =
+            (struct rsc_reuse_sample){.end = plan->phase_start[moment.phase] / threads + (double)moment.place,
+                                      .interval = interval,
+                                      .weight = weight / threads};
+        if (nest->status < 0)
+            status = rsc_fail(error, nest->status, "%s: too much to keep of this nest", nest->region->name);
+    }
+    if (status < 0 || !(all > 0)) goto out;
+    double scale = total / all, z = rsc_normal_quantile(0.5 + analysis->options.confidence / 200);
+    double cold_share = cold / all, invalid_share = invalidated / all;
+    double cold_half = z * sqrt(cold_share * (1 - cold_share) / drawn) * total;
+    double invalid_half = z * sqrt(invalid_share * (1 - invalid_share) / drawn) * total;
+    own->cold = cold * scale;
+    own->invalidated = invalidated * scale;
+    own->false_sharing *= scale;
+    status = count_first_uses(search, analysis->options.line_bytes, &own->cold, error);
+    if (status < 0) goto out;
+    if (status) cold_half = 0;
+    own->cold_low = own->cold - cold_half > 0 ? own->cold - cold_half : 0;
+    own->cold_high = own->cold + cold_half;
+    own->invalidated_low = own->invalidated - invalid_half > 0 ? own->invalidated - invalid_half : 0;
+    own->invalidated_high = own->invalidated + invalid_half;
+    for (size_t i = 0; i < samples.count; i++) samples.sample[i].weight *= scale;
+    status = rsc_footprint_distances(samples.sample, samples.count, total / threads, own->cold / threads, NULL, 0,
+                                     RSC_LOOPS_SLICES);
+    if (status < 0) goto out;
+    samples.references = total;
+    samples.cold = own->cold + own->invalidated;
+    double most = 1;
+    for (size_t i = 0; i < samples.count; i++)
+        if (samples.sample[i].distance + 1 > most) most = samples.sample[i].distance + 1;
+    own->mrc_count = rsc_loops_grid((uint64_t)most, size);
+    own->mrc = calloc(own->mrc_count + 1, sizeof *own->mrc);
+    status = own->mrc ? rsc_loops_curve(&samples, nest->reference_count, size, own->mrc_count,
+                                        analysis->options.confidence, analysis->options.line_bytes, own->mrc)
+                      : RSC_ENOMEM;
+    qsort(own->arrays, arrays, sizeof *own->arrays, most_first);
+    for (uint32_t i = 0; i < arrays && own->arrays[i].coherence > 0; i++) {
+        own->arrays[i].references *= scale;
+        own->arrays[i].coherence *= scale;
+        own->arrays[i].false_sharing *= scale;
+        own->array_count++;
+    }
+out:
+    rsc_loops_samples_free(&samples);
+    rsc_crowd_free(crowd);
+    return status < 0 ? status : 0;
+}

@@ -1,0 +1,266 @@
+/* distinct.c - see distinct.h. One bitmap a space. */
+#include "loops/nest/distinct.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/pages.h"
+
+#define BITMAP_BYTES_MAX (UINT64_C(4) << 30)
+#define RUNS_MANY 300000.0 /* a reference with more is looked for line by line: 0.5 us a line instead of 0.1 a run */
+
+struct marking {
+    struct rsc_search *search;
+    const struct rsc_nest_node *reference;
+    const struct rsc_nest_item *item;
+    uint32_t item_index;
+    uint32_t thread; /* or RSC_ALL_THREADS */
+    uint32_t line_shift;
+    uint32_t matters; /* bits of depths that must be gone through */
+    uint64_t *bitmap;
+    int64_t first_line, last_line;
+    uint64_t runs, runs_max;
+    int64_t value[RSC_LOOP_DEPTH_MAX];
+};
+
+static void mark_range(struct marking *marking, int64_t from, int64_t to) {
+    uint64_t a = (uint64_t)(from - marking->first_line), b = (uint64_t)(to - marking->first_line);
+    uint64_t *word = marking->bitmap + a / 64, *end = marking->bitmap + b / 64;
+    uint64_t head = ~UINT64_C(0) << (a % 64), tail = ~UINT64_C(0) >> (63 - b % 64);
+    if (word == end) {
+        *word |= head & tail;
+        return;
+    }
+    *word++ |= head;
+    while (word < end) *word++ = ~UINT64_C(0);
+    *end |= tail;
+}
+
+static int go_deeper(struct marking *marking, uint32_t depth);
+
+static int checks_hold(const struct marking *marking, uint32_t depth) {
+    const struct rsc_nest_node *reference = marking->reference;
+    for (uint32_t i = 0; i < reference->check_count; i++) {
+        struct rsc_nest_node guard = {.condition = (struct rsc_nest_condition *)reference->check[i],
+                                      .condition_count = 1};
+        if (reference->check[i]->deepest == depth && !rsc_nest_guard_holds(&guard, marking->value)) return 0;
+    }
+    return 1;
+}
+
+/* A loop whose values nothing inside depends on: its addresses are a run. */
+static int mark_run(struct marking *marking, uint32_t depth, int64_t first, int64_t trip) {
+    const struct rsc_nest_node *reference = marking->reference;
+    int64_t coefficient = 0;
+    for (uint32_t i = 0; i < reference->address.count; i++)
+        if (reference->address.depth[i] == depth) coefficient = reference->address.coefficient[i];
+    int64_t stride = coefficient * reference->path[depth]->step;
+    marking->value[depth] = first;
+    int64_t address = rsc_nest_affine_at(&reference->address, marking->value);
+    if (llabs(stride) <= 1ll << marking->line_shift) {
+        int64_t end = address + stride * (trip - 1);
+        mark_range(marking, (address < end ? address : end) >> marking->line_shift,
+                   (address < end ? end : address) >> marking->line_shift);
+        marking->runs++;
+    } else {
+        for (int64_t k = 0; k < trip; k++, address += stride)
+            mark_range(marking, address >> marking->line_shift, address >> marking->line_shift);
+        marking->runs += (uint64_t)trip;
+    }
+    return marking->runs_max && marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
+}
+
+/* Whether no deeper variable and no condition here or deeper needs the one at `depth` to be known one by one. */
+static int is_run(const struct marking *marking, uint32_t depth) {
+    const struct rsc_nest_node *reference = marking->reference;
+    if (marking->matters >> (depth + 1)) return 0;
+    if (marking->thread != RSC_ALL_THREADS && depth < marking->item->node->depth)
+        return 0; /* whose it is is decided inside */
+    if (reference->inner_depths[depth] >> depth & 1) return 0;
+    for (uint32_t i = 0; i < reference->check_count; i++)
+        if (reference->check[i]->value.depths >> depth & 1) return 0;
+    for (uint32_t d = depth + 1; d < reference->path_length; d++) { /* must run at all */
+        int64_t first;
+        if (rsc_nest_trip(reference->path[d], marking->value, &first) <= 0) return 0;
+    }
+    return 1;
+}
+
+static int go_through_share(struct marking *marking) {
+    const struct rsc_nest_item *item = marking->item;
+    uint32_t depth = item->node->depth, segment = UINT32_MAX;
+    struct rsc_nest *nest = marking->search->nest;
+    int64_t outer[RSC_LOOP_DEPTH_MAX];
+    memcpy(outer, marking->value, sizeof outer);
+    int64_t found = rsc_find_segment(marking->search, marking->item_index, outer);
+    if (found < 0) return 0;
+    segment = (uint32_t)found;
+    const struct rsc_view *view = rsc_plan_view(marking->search->plan, segment);
+    if (!view) return nest->status;
+    int64_t count = rsc_view_iterations(view, marking->thread);
+    uint32_t own = ((1u << item->group) - 1) << depth;
+    if (count > 1 && !(marking->matters & own)) count = 1;
+    if (count && item->group == 1 && view->split == RSC_SPLIT_BLOCK && is_run(marking, depth)) {
+        rsc_nest_group_values(item, marking->value, rsc_view_iteration(view, marking->thread, 0));
+        return mark_run(marking, depth, marking->value[depth], count);
+    }
+    for (int64_t m = 0; m < count; m++) {
+        rsc_nest_group_values(item, marking->value, rsc_view_iteration(view, marking->thread, m));
+        int holds = 1;
+        for (uint32_t g = 0; g < item->group; g++) holds &= checks_hold(marking, depth + g);
+        int status = holds ? go_deeper(marking, depth + item->group) : 0;
+        if (status < 0) return status;
+    }
+    return 0;
+}
+
+static int go_deeper(struct marking *marking, uint32_t depth) {
+    const struct rsc_nest_node *reference = marking->reference;
+    if (marking->thread != RSC_ALL_THREADS && depth == marking->item->node->depth) {
+        if (marking->item->who == RSC_RUN_SHARED) return go_through_share(marking);
+        if (marking->item->who == RSC_RUN_BY_ONE && marking->thread) return 0;
+        uint32_t limit = marking->item->thread_limit;
+        if (limit && marking->thread >= limit) return 0;
+    }
+    if (depth == reference->path_length) {
+        int64_t line = rsc_nest_affine_at(&reference->address, marking->value) >> marking->line_shift;
+        mark_range(marking, line, line);
+        return marking->runs_max && ++marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
+    }
+    int64_t first, trip = rsc_nest_trip(reference->path[depth], marking->value, &first);
+    if (trip <= 0) return 0;
+    if (!(marking->matters >> depth & 1)) trip = 1;
+    if (is_run(marking, depth)) return mark_run(marking, depth, first, trip);
+    for (int64_t k = 0; k < trip; k++) {
+        marking->value[depth] = first + k * reference->path[depth]->step;
+        int status = 0;
+        if (checks_hold(marking, depth)) status = go_deeper(marking, depth + 1);
+        else if (marking->runs_max && ++marking->runs > marking->runs_max) status = RSC_ELIMIT; /* looking costs too */
+        if (status < 0) return status;
+    }
+    return 0;
+}
+
+/* Which variables change the address, or what is inside them. */
+static uint32_t what_matters(const struct marking *marking) {
+    const struct rsc_nest_node *reference = marking->reference;
+    uint32_t matters = reference->address.depths;
+    for (uint32_t i = 0; i < reference->check_count; i++) matters |= reference->check[i]->value.depths;
+    for (uint32_t d = 0; d < reference->path_length; d++) matters |= reference->inner_depths[d] & 1u << d;
+    if (marking->thread != RSC_ALL_THREADS && marking->item->who == RSC_RUN_SHARED)
+        matters |= marking->item->node->depths; /* who gets which iteration */
+    return matters;
+}
+
+static double runs_needed(const struct marking *marking) {
+    const struct rsc_nest_node *reference = marking->reference;
+    double runs = 1, innermost = 1;
+    for (uint32_t d = 0; d < reference->path_length; d++) {
+        if (!(marking->matters >> d & 1)) continue;
+        const struct rsc_nest_node *loop = reference->path[d];
+        innermost = ((double)loop->most - (double)loop->least) / (double)llabs(loop->step) + 1;
+        runs *= innermost;
+    }
+    int64_t coefficient = 0;
+    for (uint32_t i = 0; i < reference->address.count; i++)
+        if (reference->address.depth[i] == 31 - (uint32_t)__builtin_clz(marking->matters | 1))
+            coefficient = reference->address.coefficient[i];
+    return coefficient && llabs(coefficient) <= 1ll << marking->line_shift ? runs / innermost : runs;
+}
+
+/* Marks the lines of one reference that are not marked yet, by asking for each. */
+static void mark_one_by_one(struct marking *marking) {
+    const struct rsc_nest_node *reference = marking->reference;
+    int64_t line_bytes = (int64_t)1 << marking->line_shift;
+    int64_t from = reference->address_least >> marking->line_shift, to = reference->address_most >> marking->line_shift;
+    int along = -1; /* a loop whose iterations are one run, whatever else */
+    for (uint32_t i = 0; i < reference->address.count && !reference->check_count; i++) {
+        uint32_t d = reference->address.depth[i];
+        if (llabs(reference->address.coefficient[i] * reference->path[d]->step) <= line_bytes &&
+            !(reference->inner_depths[d] >> d & 1))
+            along = (int)d;
+    }
+    for (int64_t line = from; line <= to; line++) {
+        uint64_t bit = (uint64_t)(line - marking->first_line);
+        if (marking->bitmap[bit / 64] >> (bit % 64) & 1) continue;
+        struct rsc_target target = {
+            .space = reference->space, .low = line * line_bytes, .high = line * line_bytes + line_bytes - 1};
+        if (!rsc_ever_touches(marking->search, reference, &target)) continue;
+        marking->bitmap[bit / 64] |= UINT64_C(1) << (bit % 64);
+        if (along < 0) continue;
+        /* The rest of the run it was found in. */
+        int64_t first, trip;
+        memcpy(marking->value, marking->search->value, sizeof marking->value);
+        trip = rsc_nest_trip(reference->path[along], marking->value, &first);
+        if (trip > 0) mark_run(marking, (uint32_t)along, first, trip);
+    }
+}
+
+static int count_space(struct rsc_search *search, uint32_t space, uint32_t thread, uint32_t line_shift,
+                       uint64_t runs_max, uint64_t *count, struct rsc_error *error) {
+    struct rsc_nest *nest = search->nest;
+    struct marking marking = {.search = search,
+                              .thread = thread,
+                              .line_shift = line_shift,
+                              .runs_max = runs_max,
+                              .first_line = INT64_MAX,
+                              .last_line = INT64_MIN};
+    for (uint32_t r = 0; r < nest->reference_count; r++) {
+        const struct rsc_nest_node *reference = nest->reference[r];
+        if (reference->space != space) continue;
+        int64_t least = reference->address_least >> line_shift, most = reference->address_most >> line_shift;
+        if (least < marking.first_line) marking.first_line = least;
+        if (most > marking.last_line) marking.last_line = most;
+    }
+    if (marking.first_line > marking.last_line) return 0;
+    uint64_t lines = (uint64_t)(marking.last_line - marking.first_line) + 1, bytes = (lines / 64 + 1) * 8;
+    if (bytes > BITMAP_BYTES_MAX)
+        return rsc_fail(error, RSC_ELIMIT, "%s: references reach over %llu lines: too many to be counted",
+                        nest->region->name, (unsigned long long)lines);
+    marking.bitmap = rsc_pages_new(bytes);
+    if (!marking.bitmap) return rsc_fail_memory(error, "lines of a loop nest");
+    int status = 0;
+    for (uint32_t i = 0; i < nest->item_count && status >= 0; i++)
+        for (uint32_t k = search->item_first[i]; k < search->item_first[i + 1] && status >= 0; k++) {
+            marking.reference = nest->reference[search->by_item[k]];
+            marking.item = &nest->item[i];
+            marking.item_index = i;
+            if (marking.reference->space != space) continue;
+            memset(marking.value, 0, sizeof marking.value);
+            marking.matters = what_matters(&marking);
+            if (!checks_hold(&marking, 0) && !marking.reference->path_length) continue;
+            if (!runs_max && thread == RSC_ALL_THREADS && runs_needed(&marking) > RUNS_MANY) mark_one_by_one(&marking);
+            else status = go_deeper(&marking, 0);
+        }
+    if (status >= 0)
+        for (uint64_t w = 0; w <= (lines - 1) / 64; w++) *count += (uint64_t)__builtin_popcountll(marking.bitmap[w]);
+    rsc_pages_free(marking.bitmap, bytes);
+    return status;
+}
+
+int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *own, struct rsc_error *error) {
+    uint32_t shift = (uint32_t)__builtin_ctzll(line_bytes);
+    int status = 0;
+    *own = 0;
+    for (uint32_t space = 0; space < search->nest->space_count; space++)
+        for (uint32_t t = 0; search->nest->program->array[space].is_private && t < search->plan->threads && status >= 0;
+             t++)
+            status = count_space(search, space, t, shift, 0, own, error);
+    return status;
+}
+
+int rsc_distinct_lines(struct rsc_search *search, uint32_t thread, uint64_t line_bytes, uint64_t runs_max,
+                       uint64_t *shared, uint64_t *own, struct rsc_error *error) {
+    struct rsc_nest *nest = search->nest;
+    uint32_t shift = (uint32_t)__builtin_ctzll(line_bytes);
+    int status = 0;
+    *shared = *own = 0;
+    for (uint32_t space = 0; space < nest->space_count && status >= 0; space++) {
+        int is_private = nest->program->array[space].is_private;
+        if (is_private && thread == RSC_ALL_THREADS) continue;
+        status = count_space(search, space, thread, shift, runs_max, is_private ? own : shared, error);
+    }
+    if (status >= 0 && thread == RSC_ALL_THREADS) status = rsc_distinct_own(search, line_bytes, own, error);
+    return status;
+}

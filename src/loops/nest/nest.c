@@ -1,0 +1,318 @@
+/*
+ * nest.c - counts, places and references of a nest; see nest.h.
+ *
+ * Values are of the variables by depth; a function may change those of the loops
+ * inside the node it is asked about, never those around it.
+ */
+#include "loops/nest/nest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SUMS_LISTS 4096u
+#define SUMS_BYTES_MAX (UINT64_C(512) << 20) /* past this, rsc_nest_trim() drops running sums */
+
+static int64_t term_at(const struct rsc_nest_term *term, const int64_t *value) {
+    int64_t sum = rsc_nest_affine_at(&term->value, value);
+    if (term->rounding == RSC_ROUND_NONE) return sum;
+    return term->rounding == RSC_ROUND_FLOOR ? rsc_floor_divide(sum, term->divisor)
+                                             : rsc_ceil_divide(sum, term->divisor);
+}
+
+int64_t rsc_nest_trip(const struct rsc_nest_node *loop, const int64_t *value, int64_t *first) {
+    if (loop->fixed) {
+        *first = loop->fixed_first;
+        return loop->fixed_trip;
+    }
+    int up = loop->step > 0;
+    int64_t from = term_at(&loop->first[0], value), to = term_at(&loop->last[0], value);
+    for (uint32_t i = 1; i < loop->first_count; i++) {
+        int64_t at = term_at(&loop->first[i], value);
+        if (up ? at > from : at < from) from = at;
+    }
+    for (uint32_t i = 1; i < loop->last_count; i++) {
+        int64_t at = term_at(&loop->last[i], value);
+        if (up ? at < to : at > to) to = at;
+    }
+    *first = from;
+    if (loop->step == 1) return to < from ? 0 : to - from + 1;
+    if (up) return to < from ? 0 : (to - from) / loop->step + 1;
+    return to > from ? 0 : (from - to) / -loop->step + 1;
+}
+
+int rsc_nest_guard_holds(const struct rsc_nest_node *guard, const int64_t *value) {
+    for (uint32_t i = 0; i < guard->condition_count; i++) {
+        const struct rsc_nest_condition *condition = &guard->condition[i];
+        int64_t sum = rsc_nest_affine_at(&condition->value, value);
+        int holds = 0;
+        switch (condition->kind) {
+        case RSC_WHEN_AT_LEAST: holds = sum >= 0; break;
+        case RSC_WHEN_ZERO: holds = sum == 0; break;
+        case RSC_WHEN_NOT_ZERO: holds = sum != 0; break;
+        case RSC_WHEN_DIVISIBLE: holds = sum % condition->modulus == 0; break;
+        case RSC_WHEN_INDIVISIBLE: holds = sum % condition->modulus != 0; break;
+        }
+        if (!holds) return 0;
+    }
+    return 1;
+}
+
+int64_t rsc_nest_body(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t *value) {
+    if (!node->body_depths) return node->body_fixed;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < node->child_count; i++) sum += rsc_nest_count(nest, node->child[i], value);
+    return sum;
+}
+
+int64_t rsc_nest_count(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t *value) {
+    if (node->empty) return 0;
+    switch (node->kind) {
+    case RSC_NODE_REFERENCE: return (int64_t)node->weight;
+    case RSC_NODE_BARRIER: return 0;
+    case RSC_NODE_GUARD: return rsc_nest_guard_holds(node, value) ? rsc_nest_body(nest, node, value) : 0;
+    case RSC_NODE_LOOP: break;
+    default: return rsc_nest_body(nest, node, value);
+    }
+    int64_t first, trip = rsc_nest_trip(node, value, &first);
+    if (trip <= 0) return 0;
+    if (!(node->body_depths >> node->depth & 1)) return trip * rsc_nest_body(nest, node, value);
+    const int64_t *sum = rsc_nest_sums(nest, node, value, first, trip);
+    return sum ? sum[trip] - sum[0] : 0;
+}
+
+/* ---- running sums ---- */
+
+static void drop_sums(struct rsc_nest *nest) {
+    if (!nest->sums) return;
+    for (uint32_t i = 0; i < SUMS_LISTS; i++)
+        for (struct rsc_nest_sums *sums = nest->sums[i], *next; sums; sums = next) {
+            next = sums->next;
+            free(sums);
+        }
+    memset(nest->sums, 0, SUMS_LISTS * sizeof *nest->sums);
+    nest->sums_bytes = 0;
+}
+
+void rsc_nest_trim(struct rsc_nest *nest) {
+    if (nest->sums_bytes > SUMS_BYTES_MAX) drop_sums(nest);
+}
+
+void rsc_nest_free(struct rsc_nest *nest) {
+    if (!nest) return;
+    drop_sums(nest);
+    free(nest->sums);
+    free(nest->item);
+    free(nest->segment);
+    free(nest->segment_values);
+    free(nest->phase);
+    rsc_arena_free(&nest->arena);
+    free(nest);
+}
+
+/* The running sums of `node` under the outer values in `depths`; *made: they are new and to be filled. */
+static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node, uint32_t depths, const int64_t *value,
+                                       int64_t length, int *made) {
+    int64_t values[RSC_LOOP_DEPTH_MAX] = {0};
+    uint64_t key = (uintptr_t)node >> 4;
+    for (uint32_t d = 0; depths >> d; d++) {
+        if (!(depths >> d & 1)) continue;
+        values[d] = value[d];
+        key = (key ^ (uint64_t)value[d]) * 0x9E3779B97F4A7C15ull;
+        key ^= key >> 29;
+    }
+    *made = 0;
+    if (!nest->sums) {
+        nest->sums = calloc(SUMS_LISTS, sizeof *nest->sums);
+        if (!nest->sums) {
+            nest->status = RSC_ENOMEM;
+            return NULL;
+        }
+    }
+    struct rsc_nest_sums **list = &nest->sums[key % SUMS_LISTS];
+    for (struct rsc_nest_sums *sums = *list; sums; sums = sums->next)
+        if (sums->key == key && sums->node == node && !memcmp(sums->values, values, sizeof values)) return sums;
+    if (length > (int64_t)RSC_NEST_SUMS_MAX) {
+        nest->status = RSC_ELIMIT;
+        return NULL;
+    }
+    size_t bytes = sizeof(struct rsc_nest_sums) + (size_t)(length + 1) * sizeof(int64_t);
+    struct rsc_nest_sums *sums = malloc(bytes);
+    if (!sums) {
+        nest->status = RSC_ENOMEM;
+        return NULL;
+    }
+    *sums = (struct rsc_nest_sums){.key = key, .node = node, .length = length, .next = *list};
+    memcpy(sums->values, values, sizeof values);
+    *list = sums;
+    nest->sums_bytes += bytes;
+    *made = 1;
+    return sums;
+}
+
+/* Running sums by value: index 0 is the first value that a loop going its way can take. */
+static int fill_value_sums(struct rsc_nest *nest, struct rsc_nest_node *loop, int64_t *value) {
+    int64_t length = (loop->most - loop->least) + 1;
+    if (length > (int64_t)RSC_NEST_SUMS_MAX) return nest->status = RSC_ELIMIT;
+    int64_t *sum = rsc_arena_alloc(&nest->arena, (size_t)(length + 1) * sizeof *sum);
+    if (!sum) return nest->status = RSC_ENOMEM;
+    int64_t kept = value[loop->depth];
+    sum[0] = 0;
+    for (int64_t k = 0; k < length; k++) {
+        value[loop->depth] = loop->step > 0 ? loop->least + k : loop->most - k;
+        sum[k + 1] = sum[k] + rsc_nest_body(nest, loop, value);
+    }
+    value[loop->depth] = kept;
+    loop->sums = sum;
+    return 0;
+}
+
+const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
+                             int64_t trip) {
+    uint32_t others = loop->body_depths & ~(1u << loop->depth);
+    if (!others && (loop->step == 1 || loop->step == -1)) {
+        if (!loop->sums && fill_value_sums(nest, (struct rsc_nest_node *)loop, value) < 0) return NULL;
+        return loop->sums + (loop->step > 0 ? first - loop->least : loop->most - first);
+    }
+    int made;
+    struct rsc_nest_sums *sums = find_sums(nest, loop, others | loop->bound_depths, value, trip, &made);
+    if (!sums || !made) return sums ? sums->sum : NULL;
+    int64_t kept = value[loop->depth];
+    sums->sum[0] = 0;
+    for (int64_t k = 0; k < trip; k++) {
+        value[loop->depth] = first + k * loop->step;
+        sums->sum[k + 1] = sums->sum[k] + rsc_nest_body(nest, loop, value);
+    }
+    value[loop->depth] = kept;
+    return sums->sum;
+}
+
+/* ---- groups of shared loops ---- */
+
+static const struct rsc_nest_node *group_loop(const struct rsc_nest_item *item, uint32_t g) {
+    const struct rsc_nest_node *loop = item->node;
+    while (g--) loop = loop->child[0];
+    return loop;
+}
+
+int64_t rsc_nest_group_trip(const struct rsc_nest_item *item, int64_t *value) {
+    int64_t trip = 1, first;
+    for (uint32_t g = 0; g < item->group; g++) trip *= rsc_nest_trip(group_loop(item, g), value, &first);
+    return trip;
+}
+
+void rsc_nest_group_values(const struct rsc_nest_item *item, int64_t *value, int64_t iteration) {
+    int64_t first;
+    if (item->group == 1) {
+        rsc_nest_trip(item->node, value, &first);
+        value[item->node->depth] = first + iteration * item->node->step;
+        return;
+    }
+    for (uint32_t g = item->group; g--;) {
+        const struct rsc_nest_node *loop = group_loop(item, g);
+        int64_t trip = rsc_nest_trip(loop, value, &first);
+        value[loop->depth] = first + (trip ? iteration % trip : 0) * loop->step;
+        iteration = trip ? iteration / trip : 0;
+    }
+}
+
+int64_t rsc_nest_group_iteration(const struct rsc_nest_item *item, int64_t *value) {
+    int64_t iteration = 0, first;
+    for (uint32_t g = 0; g < item->group; g++) {
+        const struct rsc_nest_node *loop = group_loop(item, g);
+        int64_t trip = rsc_nest_trip(loop, value, &first);
+        iteration = iteration * trip + (value[loop->depth] - first) / loop->step;
+    }
+    return iteration;
+}
+
+const int64_t *rsc_nest_group_sums(struct rsc_nest *nest, const struct rsc_nest_item *item, int64_t *value,
+                                   int64_t trip) {
+    if (item->group == 1) {
+        int64_t first;
+        rsc_nest_trip(item->node, value, &first);
+        return rsc_nest_sums(nest, item->node, value, first, trip);
+    }
+    uint32_t depths = 0, own = 0;
+    for (uint32_t g = 0; g < item->group; g++) {
+        depths |= group_loop(item, g)->bound_depths;
+        own |= 1u << (item->node->depth + g);
+    }
+    depths = (depths | item->inner->body_depths) & ~own;
+    int made;
+    struct rsc_nest_sums *sums = find_sums(nest, item, depths, value, trip, &made);
+    if (!sums || !made) return sums ? sums->sum : NULL;
+    sums->sum[0] = 0;
+    for (int64_t i = 0; i < trip; i++) {
+        rsc_nest_group_values(item, value, i);
+        sums->sum[i + 1] = sums->sum[i] + rsc_nest_body(nest, item->inner, value);
+    }
+    return sums->sum;
+}
+
+/* ---- places ---- */
+
+const struct rsc_nest_node *rsc_nest_unrank_body(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
+                                                 int64_t *value, int64_t *began) {
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct rsc_nest_node *child = node->child[i];
+        int64_t count = rsc_nest_count(nest, child, value);
+        if (at < count) return rsc_nest_unrank(nest, child, at, value, began);
+        at -= count;
+    }
+    return NULL;
+}
+
+int64_t rsc_nest_iteration_at(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
+                              int64_t trip, int64_t *at) {
+    if (!(loop->body_depths >> loop->depth & 1)) {
+        int64_t body = rsc_nest_body(nest, loop, value);
+        if (body <= 0) return -1;
+        int64_t k = *at / body;
+        *at -= k * body;
+        return k;
+    }
+    const int64_t *sum = rsc_nest_sums(nest, loop, value, first, trip);
+    if (!sum) return -1;
+    int64_t low = 0, high = trip; /* sum[low] <= *at < sum[high], counted from sum[0] */
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (sum[middle] - sum[0] <= *at) low = middle;
+        else high = middle;
+    }
+    *at -= sum[low] - sum[0];
+    return low;
+}
+
+const struct rsc_nest_node *rsc_nest_unrank(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
+                                            int64_t *value, int64_t *began) {
+    if (node->kind == RSC_NODE_REFERENCE) return node;
+    if (node->kind != RSC_NODE_LOOP) return rsc_nest_unrank_body(nest, node, at, value, began);
+    int64_t first, trip = rsc_nest_trip(node, value, &first),
+                   k = rsc_nest_iteration_at(nest, node, value, first, trip, &at);
+    if (k < 0) return NULL;
+    value[node->depth] = first + k * node->step;
+    if (began) began[node->depth] = at;
+    const struct rsc_nest_node *found = rsc_nest_unrank_body(nest, node, at, value, began);
+    return found;
+}
+
+int64_t rsc_nest_rank(struct rsc_nest *nest, const struct rsc_nest_node *top, const struct rsc_nest_node *reference,
+                      int64_t *value) {
+    int64_t place = 0;
+    for (const struct rsc_nest_node *node = reference; node != top; node = node->parent) {
+        const struct rsc_nest_node *parent = node->parent;
+        for (uint32_t i = 0; parent->child[i] != node; i++) place += rsc_nest_count(nest, parent->child[i], value);
+        if (parent == top || parent->kind != RSC_NODE_LOOP) continue;
+        int64_t first, trip = rsc_nest_trip(parent, value, &first);
+        int64_t k = (value[parent->depth] - first) / parent->step;
+        if (!(parent->body_depths >> parent->depth & 1)) {
+            place += k * rsc_nest_body(nest, parent, value);
+        } else {
+            int64_t kept = value[parent->depth];
+            const int64_t *sum = rsc_nest_sums(nest, parent, value, first, trip);
+            value[parent->depth] = kept;
+            if (sum) place += sum[k] - sum[0];
+        }
+    }
+    return place;
+}

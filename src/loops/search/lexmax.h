@@ -1,0 +1,38 @@
+/*
+ * lexmax.h - the lexicographically largest variables of one reference whose address
+ * is in a range; the state is the search's (last_touch.h).
+ */
+#ifndef RSC_LOOPS_SEARCH_LEXMAX_H
+#define RSC_LOOPS_SEARCH_LEXMAX_H
+
+#include "loops/search/last_touch.h"
+
+/* Sets the search on one reference and the target's addresses. */
+void rsc_lexmax_aim(struct rsc_search *search, const struct rsc_nest_node *reference, const struct rsc_target *target);
+
+/*
+ * The last instance with the variables before `depth` as in `place`, and at most
+ * search->limit iterations into the loop at search->limit_depth where that is set.
+ * Returns 0 for none; else search->value and search->m have it.
+ */
+int rsc_lexmax_solve(struct rsc_search *search, const int64_t *place, uint32_t depth);
+
+/*
+ * Narrows low..high, iterations of the loop at `depth` (whose values are first +
+ * k * step), to where address, inner bounds and conditions can be met, each by itself
+ * and whatever the inner variables do. Variables before `depth` have values. Returns
+ * 0 for nowhere.
+ */
+int rsc_lexmax_narrow(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t *low,
+                      int64_t *high);
+
+/*
+ * Flattened iterations of a shared item in which the target can be touched: all lie
+ * in *from .. *to. Variables around the item have values. Returns 0 for none.
+ */
+int rsc_lexmax_narrow_group(struct rsc_search *search, const struct rsc_nest_item *item, int64_t *from, int64_t *to);
+
+/* Whether anything can be in the box (search->from, to) of the variables before `depth` and all that follow. */
+int rsc_lexmax_possible(struct rsc_search *search, uint32_t depth);
+
+#endif

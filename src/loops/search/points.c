@@ -1,0 +1,132 @@
+/* points.c - see points.h. A reference's instances are numbered by a nest that counts it alone. */
+#include "loops/search/points.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+#define POINTS_MAX (UINT64_C(1) << 28)
+
+void rsc_points_free(struct rsc_points *points) {
+    free(points->point);
+    free(points->references);
+    free(points->first);
+    memset(points, 0, sizeof *points);
+}
+
+/* The instance of the reference with number `at` among those of its segment. */
+static int place_point(struct rsc_point *point, struct rsc_nest *nest, struct rsc_nest *alone, int64_t at) {
+    const struct rsc_nest_item *item = &nest->item[nest->segment[point->segment].item];
+    const struct rsc_nest_item *counted = &alone->item[nest->segment[point->segment].item];
+    const struct rsc_nest_node *top = item->node, *counted_top = counted->node;
+    int64_t value[RSC_LOOP_DEPTH_MAX] = {0};
+    memcpy(value, nest->segment_values + nest->segment[point->segment].values, item->node->depth * sizeof *value);
+    point->iteration = 0;
+    if (item->who == RSC_RUN_SHARED) {
+        int64_t trip = rsc_nest_group_trip(counted, value);
+        if (rsc_nest_group_uneven(counted)) {
+            const int64_t *sums = rsc_nest_group_sums(alone, counted, value, trip);
+            if (!sums) return alone->status;
+            int64_t low = 0, high = trip;
+            while (high - low > 1) {
+                int64_t middle = low + (high - low) / 2;
+                if (sums[middle] - sums[0] <= at) low = middle;
+                else high = middle;
+            }
+            point->iteration = low;
+            at -= sums[low] - sums[0];
+        } else {
+            rsc_nest_group_values(counted, value, 0);
+            int64_t body = rsc_nest_body(alone, counted->inner, value);
+            if (body <= 0) return RSC_EINVAL;
+            point->iteration = at / body;
+            at %= body;
+        }
+        rsc_nest_group_values(counted, value, point->iteration);
+        top = item->inner;
+        counted_top = counted->inner;
+    }
+    if (!rsc_nest_unrank_body(alone, counted_top, at, value, NULL))
+        return alone->status < 0 ? alone->status : RSC_EINVAL;
+    const struct rsc_nest_node *reference = nest->reference[point->reference];
+    point->address = rsc_nest_affine_at(&reference->address, value);
+    point->inside = rsc_nest_rank(nest, top, reference, value);
+    return nest->status;
+}
+
+static int draw(struct rsc_points *points, struct rsc_nest *nest, struct rsc_nest *alone, uint32_t reference,
+                uint64_t wanted, struct rsc_rng *rng) {
+    uint64_t total = points->references[reference];
+    uint32_t segment = 0;
+    uint64_t before = 0; /* instances in segments before */
+    for (uint64_t j = 0; j < wanted; j++) {
+        uint64_t at = j; /* all of them */
+        if (wanted < total) {
+            double part = (double)total / (double)wanted;
+            at = (uint64_t)(part * ((double)j + rsc_rng_double(rng)));
+            if (at >= total) at = total - 1;
+        }
+        while (at - before >= (uint64_t)alone->segment[segment].total)
+            before += (uint64_t)alone->segment[segment++].total;
+        struct rsc_point *point = &points->point[points->count];
+        *point = (struct rsc_point){.reference = reference,
+                                    .segment = segment,
+                                    .who = rsc_rng_double(rng),
+                                    .weight = (double)total / (double)wanted};
+        int status = place_point(point, nest, alone, (int64_t)(at - before));
+        if (status < 0) return status;
+        points->count++;
+    }
+    return 0;
+}
+
+int rsc_points_new(struct rsc_points *out, struct rsc_nest *nest, uint32_t region, uint64_t line_bytes,
+                   uint32_t samples, uint64_t seed, struct rsc_error *error) {
+    uint32_t references = nest->reference_count;
+    struct rsc_rng rng;
+    int status = RSC_ENOMEM;
+    memset(out, 0, sizeof *out);
+    rsc_rng_seed(&rng, seed, 60);
+    struct rsc_nest **alone = calloc(references + 1, sizeof *alone);
+    uint64_t *wanted = calloc(references + 1, sizeof *wanted);
+    out->references = calloc(references + 1, sizeof *out->references);
+    out->first = calloc(references + 2, sizeof *out->first);
+    if (!alone || !wanted || !out->references || !out->first) goto out;
+    double total = 0;
+    for (uint32_t r = 0; r < references; r++) {
+        status = rsc_nest_new(&alone[r], nest->program, region, r, line_bytes, error);
+        if (status < 0) goto out;
+        for (uint32_t s = 0; s < alone[r]->segment_count; s++)
+            out->references[r] += (uint64_t)alone[r]->segment[s].total;
+        total += (double)out->references[r];
+    }
+    uint64_t count = 0;
+    for (uint32_t r = 0; r < references; r++) {
+        wanted[r] = samples ? (uint64_t)(samples * ((double)out->references[r] / total) + 0.5) : out->references[r];
+        if (wanted[r] < RSC_POINTS_LEAST) wanted[r] = RSC_POINTS_LEAST;
+        if (wanted[r] > out->references[r]) wanted[r] = out->references[r];
+        count += wanted[r];
+    }
+    if (count > POINTS_MAX) {
+        status = rsc_fail(error, RSC_ELIMIT, "%s: %llu references are too many to look at every one",
+                          nest->region->name, (unsigned long long)count);
+        goto out;
+    }
+    out->point = malloc((count + 1) * sizeof *out->point);
+    status = out->point ? 0 : RSC_ENOMEM;
+    for (uint32_t r = 0; r < references && status >= 0; r++) {
+        out->first[r] = (uint32_t)out->count;
+        status = draw(out, nest, alone[r], r, wanted[r], &rng);
+    }
+    out->first[references] = (uint32_t)out->count;
+out:
+    for (uint32_t r = 0; alone && r < references; r++) rsc_nest_free(alone[r]);
+    free(alone);
+    free(wanted);
+    if (status < 0) rsc_points_free(out);
+    if (status == RSC_ENOMEM) return rsc_fail_memory(error, "samples of a loop nest");
+    if (status == RSC_EINVAL || (status == RSC_ELIMIT && error && !error->code))
+        return rsc_fail(error, status, "%s: references cannot be numbered", nest->region->name);
+    return status;
+}

@@ -1,0 +1,40 @@
+/*
+ * points.h - which references are looked at.
+ *
+ * Drawn by reference (stratified): each REFERENCE of the region gets a share of
+ * the points in proportion to how often it is made, but not fewer than
+ * RSC_POINTS_LEAST, spread evenly over its instances with a random offset in each
+ * part. Points do not depend on the number of threads, so that a further number
+ * costs no new ones; only references that every thread makes for itself are of a
+ * thread drawn anew.
+ */
+#ifndef RSC_LOOPS_SEARCH_POINTS_H
+#define RSC_LOOPS_SEARCH_POINTS_H
+
+#include "base/rng.h"
+#include "loops/nest/nest.h"
+
+#define RSC_POINTS_LEAST 16u
+
+struct rsc_point {
+    uint32_t reference, segment;
+    int64_t iteration; /* of the shared loops; 0 where there are none */
+    int64_t inside;    /* references before it in that iteration (or in the segment) */
+    int64_t address;   /* thread 0's copy */
+    double who;        /* 0..1: which thread, where every one runs it */
+    double weight;     /* instances it stands for, of those one run of the segments makes */
+};
+
+struct rsc_points {
+    struct rsc_point *point;
+    size_t count;
+    uint64_t *references; /* instances of each reference in one run of the segments */
+    uint32_t *first;      /* [reference_count + 1]: points are in order of reference */
+};
+
+/* `samples` 0: every instance. Returns 0, RSC_ENOMEM, or RSC_ELIMIT for more than 2^28 points. */
+int rsc_points_new(struct rsc_points *out, struct rsc_nest *nest, uint32_t region, uint64_t line_bytes,
+                   uint32_t samples, uint64_t seed, struct rsc_error *error);
+void rsc_points_free(struct rsc_points *points);
+
+#endif

@@ -1,0 +1,331 @@
+/*
+ * what_if.c - other orders of the same loops: tiles, interchanged loops, chunks.
+ *
+ * The program is copied through its text form, the copy's tree is changed and
+ * sealed again. A tile of width B of loop x puts a loop over whole tiles, from
+ * floor(least / B) to floor(most / B) of all values x can take, around the
+ * outermost loop that is tiled, and cuts x to its tile; tiles that bounds leave
+ * empty do nothing. A shared loop that is tiled has its tiles shared instead.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "loops/tree/loop_text.h"
+#include "loops/model/loops_model.h"
+
+#define LOOPS_MAX RSC_LOOP_DEPTH_MAX
+
+static const char not_proved[] =
+    "that the program still computes the same in this order was not proved: that is yours to know";
+
+struct change {
+    struct rsc_loop_program *program;
+    struct rsc_loop_region *region;
+    const char *what;
+    struct rsc_error *error;
+    uint32_t count;
+    struct rsc_loop_node *loop[LOOPS_MAX]; /* as named */
+    int64_t number[LOOPS_MAX];
+};
+
+static int bad(struct change *change, const char *why) {
+    return rsc_fail(change->error, RSC_EINVAL, "what if '%.80s': %s", change->what, why);
+}
+
+/* The first loop of that name in the order of the text, inside `top`. */
+static struct rsc_loop_node *find_loop(struct rsc_loop_node *top, const char *name, size_t length) {
+    if (top->kind == RSC_NODE_LOOP && top->variable && strlen(top->variable) == length &&
+        !memcmp(top->variable, name, length))
+        return top;
+    for (uint32_t i = 0; i < top->child_count; i++) {
+        struct rsc_loop_node *found = find_loop(top->child[i], name, length);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+static int holds(const struct rsc_loop_node *outer, const struct rsc_loop_node *inner) {
+    for (; inner; inner = inner->parent)
+        if (inner == outer) return 1;
+    return 0;
+}
+
+/* "i:32,j:32" or "i,j": the loops of one nest that has them all. */
+static int read_names(struct change *change, const char *list, int with_number) {
+    const char *first = list;
+    struct rsc_loop_node *top = change->region->root;
+    while (*list) {
+        size_t length = strcspn(list, with_number ? ":" : ",");
+        if (!length || change->count == LOOPS_MAX || (with_number && !list[length]))
+            return bad(change, "not a list of loops");
+        struct rsc_loop_node *loop = find_loop(list == first ? top : change->loop[0], list, length);
+        if (list != first && !loop) { /* named before one that is around it */
+            loop = find_loop(top, list, length);
+            if (loop && !holds(loop, change->loop[0])) loop = NULL;
+        }
+        if (!loop)
+            return bad(change, list == first ? "there is no loop of that name" : "the loops are not in one another");
+        for (uint32_t i = 0; i < change->count; i++)
+            if (change->loop[i] == loop) return bad(change, "a loop is named twice");
+        change->loop[change->count] = loop;
+        list += length;
+        if (with_number) {
+            char *end;
+            change->number[change->count] = strtoll(list + 1, &end, 10);
+            if (end == list + 1 || change->number[change->count] < 1 || change->number[change->count] > 1 << 30)
+                return bad(change, "a tile is of 1 iteration or more");
+            list = end;
+        }
+        change->count++;
+        if (*list && (*list++ != ',' || !*list)) return bad(change, "not a list of loops");
+    }
+    return change->count ? 0 : bad(change, "no loops are named");
+}
+
+/* ---- going through every expression below a node ---- */
+
+typedef void rewrite(struct rsc_affine *affine, uint32_t a, uint32_t b);
+
+static void rewrite_all(struct rsc_loop_node *node, rewrite *how, uint32_t a, uint32_t b) {
+    for (uint32_t i = 0; i < node->first.count; i++) how(&node->first.term[i].value, a, b);
+    for (uint32_t i = 0; i < node->last.count; i++) how(&node->last.term[i].value, a, b);
+    for (uint32_t i = 0; i < node->condition_count; i++) how(&node->condition[i].value, a, b);
+    if (node->kind == RSC_NODE_REFERENCE) how(&node->offset, a, b);
+    for (uint32_t i = 0; i < node->child_count; i++) rewrite_all(node->child[i], how, a, b);
+}
+
+static void swap_depths(struct rsc_affine *affine, uint32_t a, uint32_t b) {
+    int64_t kept = affine->coefficient[a];
+    affine->coefficient[a] = affine->coefficient[b];
+    affine->coefficient[b] = kept;
+}
+
+/* Variables from depth a on are b deeper. */
+static void shift_depths(struct rsc_affine *affine, uint32_t a, uint32_t b) {
+    for (uint32_t d = RSC_LOOP_DEPTH_MAX; d-- > a + b;) affine->coefficient[d] = affine->coefficient[d - b];
+    for (uint32_t d = a; d < a + b; d++) affine->coefficient[d] = 0;
+}
+
+static int bound_uses(const struct rsc_loop_bound *bound, uint32_t depth) {
+    for (uint32_t i = 0; i < bound->count; i++)
+        if (bound->term[i].value.coefficient[depth]) return 1;
+    return 0;
+}
+
+/* The outermost and innermost of the loops, if each between is the only thing in the one around it. */
+static int find_band(struct change *change, struct rsc_loop_node **outer, struct rsc_loop_node **inner) {
+    *outer = *inner = change->loop[0];
+    for (uint32_t i = 1; i < change->count; i++) {
+        if (change->loop[i]->depth < (*outer)->depth) *outer = change->loop[i];
+        if (change->loop[i]->depth > (*inner)->depth) *inner = change->loop[i];
+    }
+    for (struct rsc_loop_node *node = *inner; node != *outer; node = node->parent) {
+        if (!node->parent) return bad(change, "the loops are not in one another");
+        if (node->parent->child_count != 1 || node->parent->kind != RSC_NODE_LOOP)
+            return bad(change, "something else lies between the loops");
+    }
+    return 0;
+}
+
+/* ---- whether the order matters ---- */
+
+struct order {
+    const struct rsc_loop_node *outer, *inner;
+    const struct rsc_loop_node *reference[256];
+    uint32_t count;
+};
+
+static int list_references(struct order *order, const struct rsc_loop_node *node) {
+    if (node->kind == RSC_NODE_REFERENCE) {
+        if (order->count == 256) return 0;
+        order->reference[order->count++] = node;
+    }
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (!list_references(order, node->child[i])) return 0;
+    return 1;
+}
+
+/*
+ * Any order of the band's loops will do where every array that is written in it is
+ * referenced by one expression alone, whose elements differ for different values of
+ * the band's variables, all but one at most: what then depends on what lies along
+ * that one variable, in which the order stays.
+ */
+static int any_order_will_do(const struct rsc_loop_node *outer, const struct rsc_loop_node *inner) {
+    static const struct order empty;
+    struct order order = empty;
+    if (!list_references(&order, outer)) return 0;
+    for (uint32_t w = 0; w < order.count; w++) {
+        const struct rsc_loop_node *write = order.reference[w];
+        if (!write->is_write) continue;
+        for (uint32_t r = 0; r < order.count; r++)
+            if (order.reference[r]->array == write->array &&
+                memcmp(&order.reference[r]->offset, &write->offset, sizeof write->offset))
+                return 0;
+        uint32_t absent = 0;
+        for (uint32_t d = outer->depth; d <= inner->depth; d++) absent += !write->offset.coefficient[d];
+        if (absent > 1) return 0;
+        /* Strides that do not run into each other: each larger than all smaller ones can reach together. */
+        const struct rsc_loop_node *loop[LOOPS_MAX];
+        uint32_t loops = 0;
+        for (const struct rsc_loop_node *node = write->parent; node; node = node->parent)
+            if (node->kind == RSC_NODE_LOOP && node->depth >= outer->depth && write->offset.coefficient[node->depth])
+                loop[loops++] = node;
+        double reach = 0, least = 0;
+        for (uint32_t done = 0; done < loops; done++) {
+            double next = 1e300, width = 0;
+            for (uint32_t i = 0; i < loops; i++) {
+                double stride = (double)llabs(write->offset.coefficient[loop[i]->depth]);
+                if (stride > least && stride < next) next = stride, width = (double)(loop[i]->most - loop[i]->least);
+            }
+            if (next <= reach || next == 1e300) return 0; /* two of the same stride, or overlapping */
+            reach += next * width;
+            least = next;
+        }
+    }
+    return 1;
+}
+
+/* ---- the changes ---- */
+
+static int interchange(struct change *change) {
+    struct rsc_loop_node *outer, *inner;
+    if (change->count != 2) return bad(change, "two loops change places");
+    int status = find_band(change, &outer, &inner);
+    if (status < 0) return status;
+    if (outer->share != inner->share && outer->collapse > 1) return bad(change, "collapsed loops are split together");
+    for (struct rsc_loop_node *node = inner; node != outer; node = node->parent)
+        for (uint32_t d = outer->depth; d < node->depth; d++)
+            if ((d == outer->depth || node == inner) && (bound_uses(&node->first, d) || bound_uses(&node->last, d)))
+                return bad(change, "bounds of one loop depend on the other");
+    uint32_t a = outer->depth, b = inner->depth;
+    struct rsc_loop_node kept = *outer;
+    outer->variable = inner->variable;
+    outer->first = inner->first;
+    outer->last = inner->last;
+    outer->step = inner->step;
+    outer->line = inner->line;
+    inner->variable = kept.variable;
+    inner->first = kept.first;
+    inner->last = kept.last;
+    inner->step = kept.step;
+    inner->line = kept.line;
+    rewrite_all(outer, swap_depths, a, b);
+    return 0;
+}
+
+static struct rsc_loop_term plain_term(int64_t constant) {
+    return (struct rsc_loop_term){.value.constant = constant, .divisor = 1};
+}
+
+static int tile(struct change *change) {
+    struct rsc_loop_node *outer, *inner;
+    int status = find_band(change, &outer, &inner);
+    if (status < 0) return status;
+    uint32_t at = outer->depth, n = change->count;
+    if (change->region->depth_max + n > RSC_LOOP_DEPTH_MAX) return bad(change, "loops would be nested too deeply");
+    int64_t least[LOOPS_MAX], most[LOOPS_MAX];
+    for (uint32_t i = 0; i < n; i++) {
+        struct rsc_loop_node *loop = change->loop[i];
+        if (loop->step != 1 && loop->step != -1) return bad(change, "a loop with a step of more than 1 is not tiled");
+        if (loop->share && loop->collapse > 1) return bad(change, "collapsed loops are not tiled");
+        if (loop->never) return bad(change, "the loop never runs");
+        least[i] = rsc_floor_divide(loop->least, change->number[i]);
+        most[i] = rsc_floor_divide(loop->most, change->number[i]);
+    }
+    rewrite_all(outer, shift_depths, at, n);
+    struct rsc_loop_node *parent = outer->parent, *around = parent;
+    uint32_t place = outer->index;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rsc_loop_node *loop = change->loop[i],
+                             *tiles = rsc_loop_add_node(change->program, around, RSC_NODE_LOOP);
+        char name[96];
+        snprintf(name, sizeof name, "%.80s_tile", loop->variable);
+        if (!tiles) return rsc_fail_memory(change->error, "tiled loops");
+        tiles->variable = rsc_arena_strdup(&change->program->arena, name);
+        tiles->step = loop->step;
+        tiles->line = loop->line;
+        tiles->file = loop->file;
+        struct rsc_loop_term from = plain_term(loop->step > 0 ? least[i] : most[i]);
+        struct rsc_loop_term to = plain_term(loop->step > 0 ? most[i] : least[i]);
+        struct rsc_loop_term low = plain_term(0), high = plain_term(change->number[i] - 1);
+        low.value.coefficient[at + i] = high.value.coefficient[at + i] = change->number[i];
+        tiles->collapse = 1;
+        if (!tiles->variable || rsc_loop_add_term(change->program, &tiles->first, &from) < 0 ||
+            rsc_loop_add_term(change->program, &tiles->last, &to) < 0 ||
+            rsc_loop_add_term(change->program, &loop->first, loop->step > 0 ? &low : &high) < 0 ||
+            rsc_loop_add_term(change->program, &loop->last, loop->step > 0 ? &high : &low) < 0)
+            return rsc_fail_memory(change->error, "tiled loops");
+        if (loop->share) {
+            tiles->share = 1;
+            tiles->schedule = loop->schedule;
+            tiles->chunk = loop->chunk;
+            tiles->nowait = loop->nowait;
+            loop->share = loop->nowait = 0;
+            loop->chunk = 0;
+        }
+        around = tiles;
+    }
+    /* The first tile loop, added last to the parent, takes the nest's place; the nest goes into the innermost. */
+    struct rsc_loop_node *holder = rsc_loop_add_node(change->program, around, RSC_NODE_BODY);
+    if (!holder) return rsc_fail_memory(change->error, "tiled loops");
+    parent->child[place] = parent->child[--parent->child_count];
+    around->child[0] = outer;
+    return 0;
+}
+
+static int set_chunk(struct change *change, struct rsc_loop_node *node, uint64_t chunk) {
+    int found = node->kind == RSC_NODE_LOOP && node->share;
+    if (found) node->chunk = chunk;
+    for (uint32_t i = 0; i < node->child_count; i++) found |= set_chunk(change, node->child[i], chunk);
+    return found;
+}
+
+int rsc_loops_what_if(struct rsc_loop_program **out, const struct rsc_loop_program *program, uint32_t region,
+                      const char *what, const char **note, struct rsc_error *error) {
+    struct change change = {.what = what, .error = error};
+    char *text = NULL;
+    size_t bytes;
+    *out = NULL;
+    *note = NULL;
+    if (region >= program->region_count)
+        return rsc_fail(error, RSC_EINVAL, "region %u: there are %u", region, program->region_count);
+    int status = rsc_loop_text_write(program, &text, &bytes);
+    if (status < 0) return rsc_fail_memory(error, "what if");
+    const char *name = program->region[region].name;
+    status = rsc_loop_text_read(text, bytes, name, NULL, 0, &change.program, error);
+    free(text);
+    if (status < 0) return status;
+    change.region = &change.program->region[region];
+    if (!strncmp(what, "tile=", 5)) {
+        status = read_names(&change, what + 5, 1);
+        struct rsc_loop_node *outer, *inner;
+        if (status >= 0) status = find_band(&change, &outer, &inner);
+        if (status >= 0 && !any_order_will_do(outer, inner)) *note = not_proved;
+        if (status >= 0) status = tile(&change);
+    } else if (!strncmp(what, "interchange=", 12)) {
+        status = read_names(&change, what + 12, 0);
+        struct rsc_loop_node *outer, *inner;
+        if (status >= 0) status = find_band(&change, &outer, &inner);
+        if (status >= 0 && !any_order_will_do(outer, inner)) *note = not_proved;
+        if (status >= 0) status = interchange(&change);
+    } else if (!strncmp(what, "chunk=", 6)) {
+        char *end;
+        unsigned long long chunk = strtoull(what + 6, &end, 10);
+        if (what[6] < '0' || what[6] > '9' || *end || !chunk || chunk > 1ull << 40)
+            status = bad(&change, "a chunk is of 1 iteration or more");
+        else if (!set_chunk(&change, change.region->root, chunk))
+            status = bad(&change, "no loop is shared among threads");
+    } else {
+        status = rsc_fail(error, RSC_EINVAL, "what if '%.80s': not chunk=N, tile=i:N,j:N or interchange=i,j", what);
+    }
+    if (status >= 0) status = rsc_loop_seal(change.program, name, error);
+    if (status < 0) {
+        rsc_loop_program_free(change.program);
+        return status;
+    }
+    *out = change.program;
+    return 0;
+}

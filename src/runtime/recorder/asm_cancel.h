@@ -1,0 +1,35 @@
+/*
+ * asm_cancel.h - a thread may be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS),
+ * but not while it is inside of the runtime: it may have something locked that others
+ * wait for, or be in the middle of publishing a block.
+ *
+ * To disable cancellation is not enough. pthread_cancel() looks whether the thread allows
+ * it and then sends a signal; in between the thread may have gone on to the runtime. The
+ * signal's handler in glibc 2.36, whose code was looked at, does not look again: it asks for
+ * the *type* only, and ends the thread there and then. So the type is made deferred as well. What came
+ * meanwhile is acted upon when both are as they were.
+ */
+#ifndef RSC_RUNTIME_RECORDER_ASM_CANCEL_H
+#define RSC_RUNTIME_RECORDER_ASM_CANCEL_H
+
+#include <pthread.h>
+
+struct rsc_asm_cancel {
+    int state, type; /* as they were */
+};
+
+/* Before anything is locked: until this returns the thread may still end here. */
+static inline struct rsc_asm_cancel rsc_asm_cancel_hold(void) {
+    struct rsc_asm_cancel before = {PTHREAD_CANCEL_ENABLE, PTHREAD_CANCEL_DEFERRED};
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before.type);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before.state);
+    return before;
+}
+
+/* The thread may end in here. */
+static inline void rsc_asm_cancel_allow(struct rsc_asm_cancel before) {
+    if (before.type != PTHREAD_CANCEL_DEFERRED) pthread_setcanceltype(before.type, NULL);
+    if (before.state != PTHREAD_CANCEL_DISABLE) pthread_setcancelstate(before.state, NULL);
+}
+
+#endif

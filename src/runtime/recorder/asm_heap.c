@@ -1,0 +1,81 @@
+/*
+ * asm_heap.c - the malloc family as rebuilt programs call it: libc's own, and while
+ * the thread records an event for each block. Where it was allocated the parent
+ * knows from the calls before.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/recorder/asm_runtime.h"
+
+#ifdef RSC_ASM_STATIC
+#define HEAP(type, name, parameters) RSC_INTERPOSE(type, name, parameters)
+#define LIBC(name) RSC_REAL(name)
+#else
+/* By their internal names: looking them up would allocate. */
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+#define HEAP(type, name, parameters) \
+    RSC_EXPORT type name parameters; \
+    RSC_EXPORT type name parameters
+#define LIBC(name) __libc_##name
+#endif
+
+static inline void *allocated(void *block, size_t bytes) {
+    if (__builtin_expect(rsc_asm_recording() || rsc_asm_sampling, 0) && block)
+        rsc_asm_tell((uintptr_t)block, rsc_record_word(RSC_RECORD_ALLOC, 1, bytes));
+    return block;
+}
+
+static inline void freed(void *block) {
+    if (__builtin_expect(rsc_asm_recording() || rsc_asm_sampling, 0) && block)
+        rsc_asm_tell((uintptr_t)block, rsc_record_word(RSC_RECORD_FREE, 1, 0));
+}
+
+HEAP(void *, malloc, (size_t bytes)) { return allocated(LIBC(malloc)(bytes), bytes); }
+
+HEAP(void *, calloc, (size_t count, size_t bytes)) { return allocated(LIBC(calloc)(count, bytes), count * bytes); }
+
+HEAP(void *, realloc, (void *block, size_t bytes)) {
+    void *moved = LIBC(realloc)(block, bytes);
+    if (!moved && bytes) return NULL; /* the old one stays */
+    freed(block);
+    return allocated(moved, bytes);
+}
+
+HEAP(void, free, (void *block)) {
+    freed(block);
+    LIBC(free)(block);
+}
+
+HEAP(void *, memalign, (size_t alignment, size_t bytes)) { return allocated(LIBC(memalign)(alignment, bytes), bytes); }
+
+#define MEMALIGN(alignment, bytes) LIBC(memalign)(alignment, bytes)
+
+HEAP(void *, aligned_alloc, (size_t alignment, size_t bytes)) { return allocated(MEMALIGN(alignment, bytes), bytes); }
+
+HEAP(int, posix_memalign, (void **block, size_t alignment, size_t bytes)) {
+    if (alignment < sizeof(void *) || (alignment & (alignment - 1))) return EINVAL;
+    int kept = errno;
+    void *made = allocated(MEMALIGN(alignment, bytes), bytes);
+    errno = kept;
+    if (!made) return ENOMEM;
+    *block = made;
+    return 0;
+}
+
+HEAP(void *, reallocarray, (void *block, size_t count, size_t each)) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, each, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    void *moved = LIBC(realloc)(block, bytes);
+    if (!moved && bytes) return NULL;
+    freed(block);
+    return allocated(moved, bytes);
+}

@@ -1,0 +1,511 @@
+/*
+ * asm_runtime.c - see asm_runtime.h. The process and its threads: which mode each
+ * thread is in, and what is written into the ring besides accesses.
+ *
+ * Modes are the process's wish (process.recording) and each thread follows it when
+ * its own countdown is over or its block is full: nobody writes to another thread's
+ * countdown. How long the last one took is kept as the lag.
+ *
+ * Without `reusescope run` there is no ring, and every thread gets a countdown that
+ * does not end.
+ */
+#include "runtime/recorder/asm_runtime.h"
+#include "runtime/trap/watch_thread.h"
+
+#include "runtime/recorder/asm_lines.h"
+#include "runtime/recorder/asm_sampled.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef RSC_ASM_STATIC
+int rsc_asm_ready;
+#else
+#include <dlfcn.h>
+void *rsc_asm_next_symbol(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    /* A program that was not rebuilt has libc before us: its own are called, and are the ones to call. */
+    if (!found) found = dlsym(RTLD_DEFAULT, name);
+    if (!found) __builtin_trap(); /* libc lacks a function that it has had for decades */
+    return found;
+}
+#endif
+
+#define NEVER ((int64_t)1 << 62)
+#define EARLY 4096 /* accesses until a thread that ran before the library was ready looks again */
+#define MAPS_BYTES ((size_t)1 << 20)
+#define OPEN_NS 1000000 /* a block is to be open no longer than about this, and a quarter of it where that can be */
+#define ROOM_LEAST 64u
+#define GOODBYES 3 /* rounds of thread-specific destructors that may still come after ours */
+
+int rsc_asm_sampling;
+
+static struct {
+    int ready;
+    struct rsc_ring *ring; /* NULL: nobody watches */
+    int follow, marked;
+    uint64_t skip; /* accesses */
+    uint32_t image, pid;
+    int recording;        /* what is wanted of every thread */
+    int watching;         /* or this instead: sampled reuses */
+    uint64_t passed;      /* accesses towards skip */
+    uint64_t wanted_ns;   /* since when recording is wanted */
+    int maps_noted;
+    int lines; /* threads look at their words themselves, and keep the lines of a sample: asm_lines.c */
+    pthread_key_t key;
+} process;
+
+/* In executables their own definition comes first (asm_thread.c). */
+__thread struct rsc_asm_thread rsc_asm_thread __attribute__((tls_model("initial-exec"), visibility("default"), weak));
+__thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* ---- what the parent is told of the process ---- */
+
+static uint64_t process_id(void) { return rsc_process_id(process.image, process.pid); }
+
+/* Leaves a note, and among the thread's records where it belongs. */
+static void leave_note(enum rsc_note_type type, const void *data, size_t bytes) {
+    uint64_t end = rsc_ring_note(process.ring, type, process_id(), data, (uint32_t)bytes);
+    if (end && rsc_asm_sampling) rsc_asm_tell(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
+    else if (end && rsc_asm_local.recording) rsc_asm_put(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
+}
+
+static void note_maps(void) {
+    char *text = mmap(NULL, MAPS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t used = 0;
+    ssize_t got;
+    if (text == MAP_FAILED) return;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && used < MAPS_BYTES && (got = read(fd, text + used, MAPS_BYTES - used)) > 0) used += (size_t)got;
+    if (fd >= 0) close(fd);
+    if (used) leave_note(RSC_NOTE_NATIVE_MAPS, text, used);
+    munmap(text, MAPS_BYTES);
+}
+
+static void note_module(const struct rsc_asm_module *module) { leave_note(RSC_NOTE_MODULE, module, sizeof *module); }
+
+/* ---- modules ---- */
+
+static void initialise(void);
+
+RSC_EXPORT void rsc_asm_register(const void *start, const void *stop) {
+    struct rsc_asm_module module;
+    initialise();
+    if (!start || start == stop || !process.ring) return;
+    int kept = errno, was_busy = rsc_asm_local.busy;
+    rsc_asm_local.busy = 1; /* what the runtime copies is not the program's doing */
+    if (rsc_asm_registry_add(process.ring, start, stop, process.lines || rsc_asm_sampling, &module) == 0) {
+        if (process.maps_noted) note_maps();
+        note_module(&module);
+    }
+    rsc_asm_local.busy = (uint8_t)was_busy;
+    errno = kept;
+}
+
+RSC_EXPORT void rsc_asm_unregister(const void *start, const void *stop) {
+    (void)stop;
+    rsc_asm_registry_remove(start);
+}
+
+/* ---- threads ---- */
+
+static void first_words(void);
+
+uint32_t rsc_asm_image(void) { return process.image; }
+
+void rsc_asm_watch_begins(void) {
+    pthread_setspecific(process.key, (void *)1);
+    rsc_asm_samples_thread();
+    if (!process.maps_noted) first_words();
+}
+
+static void attach(int part) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    local->attached = 1;
+    if (rsc_ring_attach_patiently(&local->writer, process.ring, process.pid, (uint32_t)syscall(SYS_gettid)) < 0) {
+        local->closed = 1;
+        return;
+    }
+    local->writer.slot->image = process.image;
+    local->writer.slot->part = (uint32_t)part;
+    if (process.lines) rsc_asm_lines_start(&local->writer);
+    if (rsc_asm_sampling && rsc_asm_sampled_start(local) < 0) local->closed = 1;
+    if (part) return;
+    pthread_setspecific(process.key, (void *)1);
+    rsc_asm_samples_thread();
+}
+
+/* Fast mode until something may be wanted of the thread; never, when nothing can. */
+static void go_fast(void) {
+    int64_t given = NEVER;
+    rsc_asm_local.recording = 0;
+    rsc_asm_thread.next = rsc_asm_thread.limit = NULL;
+    int may_be_wanted = process.marked || process.skip || process.recording;
+    if (process.ring && may_be_wanted && !rsc_asm_local.closed && !process.ring->detached) {
+        uint64_t left = process.skip - __atomic_load_n(&process.passed, __ATOMIC_RELAXED);
+        given = process.skip && left < RSC_ASM_CAP ? (int64_t)left : RSC_ASM_CAP;
+    }
+    rsc_asm_local.given = rsc_asm_thread.counter = given;
+}
+
+/* A thread that found no slot, or whose parent is gone, runs on. */
+static void close_thread(void) {
+    rsc_asm_local.closed = 1;
+    go_fast();
+}
+
+static void first_words(void) {
+    if (__atomic_exchange_n(&process.maps_noted, 1, __ATOMIC_RELAXED)) return;
+    struct rsc_asm_module module;
+    note_maps();
+    for (uint32_t at = 0; rsc_asm_registry_next(&at, &module);) note_module(&module);
+}
+
+/*
+ * Words may stand for a thousand turns of a loop: blocks become smaller when the last
+ * one was open for long, since the parent puts threads in order by when their blocks
+ * began and ended.
+ */
+static void fit_room(uint64_t published) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    const struct rsc_slot *slot = local->writer.slot;
+    const uint32_t most = RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;
+    if (!local->room) local->room = most;
+    if (slot->published != published) {
+        const struct rsc_block *last = &slot->blocks[published % RSC_RING_BLOCKS];
+        uint64_t open_ns = last->end_ns - last->start_ns;
+        if (open_ns > OPEN_NS && local->room > ROOM_LEAST) local->room /= 2;
+        else if (open_ns < OPEN_NS / 4) local->room = local->room * 2 < most ? local->room * 2 : most;
+    }
+}
+
+/* With room for another piece, or fast when nobody listens. */
+static void go_on_recording(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    uint64_t published = local->writer.slot ? local->writer.slot->published : 0;
+    rsc_asm_thread.run = RSC_ASM_RUN_MOST;
+    if (rsc_asm_sampling) {
+        if (rsc_asm_sampled_room(local, &rsc_asm_thread) < 0) close_thread();
+        return;
+    }
+    int status =
+        process.lines ? rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 0) : rsc_ring_make_room(&local->writer);
+    if (status < 0) {
+        close_thread();
+        return;
+    }
+    if (process.lines) {
+        rsc_asm_lines_buffer(&local->writer, &rsc_asm_thread.next, &rsc_asm_thread.limit);
+    } else {
+        fit_room(published);
+        rsc_asm_thread.next = local->writer.next;
+        rsc_asm_thread.limit = local->writer.next + local->room;
+    }
+    local->recording = 1;
+    local->given = rsc_asm_thread.counter = RSC_ASM_RECORD;
+}
+
+static void go_recording(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (!local->attached) attach(local->depth > 0);
+    if (local->closed) {
+        go_fast();
+        return;
+    }
+    uint64_t lag = rsc_ring_now_ns() - __atomic_load_n(&process.wanted_ns, __ATOMIC_RELAXED);
+    uint64_t most = __atomic_load_n(&process.ring->lag_ns, __ATOMIC_RELAXED);
+    while (process.marked && lag > most &&
+           !__atomic_compare_exchange_n(&process.ring->lag_ns, &most, lag, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    go_on_recording();
+    if ((local->recording || rsc_asm_sampling) && !local->closed && !process.maps_noted) first_words();
+}
+
+/* The block so far becomes the parent's. */
+static void hand_over(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    int status, was_busy = local->busy;
+    if (rsc_asm_sampling && local->attached && !local->closed) {
+        local->busy = 1;
+        rsc_ring_publish(&local->writer);
+        local->busy = (uint8_t)was_busy;
+    }
+    if (!local->recording || rsc_asm_sampling) return;
+    if (process.lines) {
+        local->busy = 1;
+        status = rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
+        local->busy = (uint8_t)was_busy;
+    } else {
+        local->writer.next = rsc_asm_thread.next;
+        status = rsc_ring_publish(&local->writer);
+    }
+    if (status < 0) close_thread();
+    else rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word asks for room */
+}
+
+/* Counts what was done since the countdown began towards --skip. */
+static void count(void) {
+    int64_t done = rsc_asm_local.given - rsc_asm_thread.counter;
+    if (!process.skip || process.recording || done <= 0) return;
+    if (__atomic_add_fetch(&process.passed, (uint64_t)done, __ATOMIC_RELAXED) < process.skip) return;
+    process.skip = 0;
+    __atomic_store_n(&process.wanted_ns, rsc_ring_now_ns(), __ATOMIC_RELAXED);
+    __atomic_store_n(&process.recording, 1, __ATOMIC_RELEASE);
+}
+
+void rsc_asm_room_in_c(const void *back) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    int kept = errno;
+    if (process.watching) {
+        rsc_watch_room(back);
+        errno = kept;
+        return;
+    }
+    if (local->busy) { /* a handler that did not come through ours, in the middle of this */
+        rsc_asm_thread.counter = EARLY;
+        return;
+    }
+    if (!process.ready) {
+        rsc_asm_thread.counter = EARLY;
+        return;
+    }
+    local->busy = 1;
+    if (process.ring && !local->closed && !rsc_asm_sampling) count();
+    if (process.ring && process.ring->enough) process.recording = process.marked = 0;
+    if (!process.ring || local->closed || process.ring->detached) go_fast();
+    else if (!__atomic_load_n(&process.recording, __ATOMIC_ACQUIRE)) {
+        hand_over();
+        if (!local->closed) go_fast();
+    } else if (local->recording || (rsc_asm_sampling && local->attached)) {
+        if (rsc_asm_thread.next && !process.lines && !rsc_asm_sampling) local->writer.next = rsc_asm_thread.next;
+        go_on_recording();
+    } else go_recording();
+    local->busy = 0;
+    errno = kept;
+}
+
+void rsc_asm_put(uint64_t addr, uint64_t word) {
+    if (rsc_asm_thread.next >= rsc_asm_thread.limit) {
+        rsc_asm_local.busy = 0;
+        rsc_asm_room_in_c(NULL);
+        if (!rsc_asm_local.recording) return;
+    }
+    rsc_asm_thread.next[0] = word;
+    rsc_asm_thread.next[1] = addr;
+    rsc_asm_thread.next += 2;
+}
+
+/* May the sampler be called for this thread now? */
+static int may_sample(const struct rsc_asm_local *local) {
+    return rsc_asm_sampling && process.ring && local->attached && !local->closed && !local->busy && !local->depth;
+}
+
+void rsc_asm_tell(uint64_t addr, uint64_t word) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (!rsc_asm_sampling) {
+        rsc_asm_put(addr, word);
+        return;
+    }
+    if (!process.ring || !local->attached || local->closed || local->depth) return;
+    int kept = errno, was_busy = local->busy;
+    local->busy = 1;
+    rsc_asm_sampled_put(local, addr, word);
+    local->busy = (uint8_t)was_busy;
+    errno = kept;
+}
+
+void rsc_asm_waits(int for_an_end) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (!may_sample(local)) return;
+    int kept = errno;
+    local->busy = 1;
+    rsc_asm_sampled_waits(local, &rsc_asm_thread, for_an_end);
+    local->busy = 0;
+    errno = kept;
+}
+
+void rsc_asm_met(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if (!may_sample(local)) return;
+    int kept = errno;
+    local->busy = 1;
+    rsc_asm_sampled_met(local);
+    local->busy = 0;
+    errno = kept;
+}
+
+void rsc_asm_publish(void) {
+    int kept = errno;
+    hand_over();
+    errno = kept;
+}
+
+/* Signal handlers write to a slot of their own: what they interrupted has words that it will still write. */
+void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
+    if (process.watching) {
+        rsc_watch_handler_enter(before);
+        return;
+    }
+    before->thread = rsc_asm_thread;
+    before->local = rsc_asm_local;
+    rsc_asm_thread = (struct rsc_asm_thread){0};
+    /* The sampler must not be called in the middle of itself: what handlers do is not sampled. */
+    uint8_t closed = before->local.closed || rsc_asm_sampling;
+    rsc_asm_local = (struct rsc_asm_local){.closed = closed, .depth = (uint8_t)(before->local.depth + 1)};
+}
+
+void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    int kept = errno;
+    if (process.watching) {
+        rsc_watch_handler_leave(before);
+        return;
+    }
+    if (process.ring && local->attached && !local->closed && local->writer.slot) {
+        if (process.lines) {
+            local->busy = 1;
+            if (local->recording) rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
+        } else if (local->recording && rsc_asm_thread.next) {
+            local->writer.next = rsc_asm_thread.next;
+        }
+        rsc_ring_detach(&local->writer);
+    }
+    rsc_asm_local = before->local;
+    rsc_asm_thread = before->thread;
+    errno = kept;
+}
+
+/* A marker in the program (region.h), or the same asked for otherwise. */
+void rsc_asm_marker_in_c(long begins) {
+    int kept = errno;
+    if (!process.ring || rsc_asm_local.busy) return;
+    if (process.marked && begins && !process.recording) {
+        __atomic_store_n(&process.wanted_ns, rsc_ring_now_ns(), __ATOMIC_RELAXED);
+        __atomic_store_n(&process.recording, 1, __ATOMIC_RELEASE);
+    }
+    if (process.recording && !rsc_asm_local.recording && !rsc_asm_local.closed) go_recording();
+    if (rsc_asm_local.recording) rsc_asm_put(1, rsc_record_word(RSC_RECORD_MARKER, 1, (uint64_t)begins));
+    if (process.marked && !begins && process.recording) {
+        __atomic_store_n(&process.recording, 0, __ATOMIC_RELEASE);
+        hand_over();
+        if (!rsc_asm_local.closed) go_fast();
+    }
+    errno = kept;
+}
+
+/* Of a thread that ends, or whose process does: from here on nothing is sampled. */
+static void end_sampling(void) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    local->busy = 1;
+    rsc_asm_sampled_end(local, &rsc_asm_thread);
+    local->closed = 1;
+    go_fast();
+    local->busy = 0;
+}
+
+static __attribute__((destructor)) void process_ends(void) {
+    if (may_sample(&rsc_asm_local)) end_sampling();
+}
+
+/* Of a thread that ends. Other destructors may still come, after this one in the last round: it goes on recording. */
+static void thread_ends(void *round) {
+    struct rsc_asm_local *local = &rsc_asm_local;
+    if ((intptr_t)round <= GOODBYES) {
+        pthread_setspecific(process.key, (void *)((intptr_t)round + 1));
+        return;
+    }
+    rsc_asm_samples_thread_end();
+    if (process.watching) rsc_watch_thread_end();
+    if (!process.ring || !local->attached || local->closed) return;
+    if (rsc_asm_sampling) end_sampling();
+    else hand_over();
+    rsc_ring_leave(&local->writer);
+}
+
+/* ---- the process ---- */
+
+/* The only thread of a new process; the slot belongs to the old one. */
+static void after_fork_in_child(void) {
+    if (!process.ring) return;
+    __atomic_fetch_add(&process.ring->forks, 1, __ATOMIC_RELAXED);
+    rsc_asm_local = (struct rsc_asm_local){0};
+    rsc_asm_thread = (struct rsc_asm_thread){0};
+    process.pid = (uint32_t)getpid();
+    process.maps_noted = 0;
+    if (process.watching) rsc_watch_fork(process.follow ? process.ring : NULL);
+    if (!process.follow) {
+        process.ring = NULL;
+        process.watching = 0;
+        return;
+    }
+    process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
+}
+
+static int map_ring(int fd) {
+    struct stat file;
+    if (fstat(fd, &file) != 0 || (size_t)file.st_size < sizeof(struct rsc_ring)) return -1;
+    struct rsc_ring *ring = mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (ring == MAP_FAILED) return -1;
+    if (ring->magic != RSC_RING_MAGIC || ring->detached) {
+        munmap(ring, sizeof *ring);
+        return -1;
+    }
+    process.ring = ring;
+    return 0;
+}
+
+/* "ring=200,follow=0,skip=0,marked=0,samples=1,watch=0,plain=0" */
+static uint64_t setting(const char *text, const char *name) {
+    size_t length = strlen(name);
+    for (; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
+        if (!strncmp(text, name, length) && text[length] == '=') return strtoull(text + length + 1, NULL, 10);
+    return 0;
+}
+
+/* Also from rsc_asm_register(): in a static executable constructors come in any order. */
+static __attribute__((constructor(101))) void initialise(void) {
+    if (process.ready) return;
+    const char *text = secure_getenv(RSC_ASM_ENVIRONMENT);
+    if (text && map_ring((int)setting(text, "ring")) == 0) {
+        process.follow = setting(text, "follow") != 0;
+        process.marked = setting(text, "marked") != 0;
+        process.skip = setting(text, "skip");
+        process.watching = setting(text, "watch") != 0;
+        process.recording = !process.watching && !process.marked && !process.skip;
+        process.lines = process.ring->keep_lines != 0;
+        rsc_asm_sampling =
+            process.ring->sampled && rsc_asm_sampled_prepare(process.ring) == 0 ? (int)process.ring->sampled : 0;
+        if (process.lines) rsc_asm_lines_prepare(setting(text, "plain") != 0);
+        process.wanted_ns = rsc_ring_now_ns();
+        process.pid = (uint32_t)getpid();
+        process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
+        if (pthread_key_create(&process.key, thread_ends) != 0) process.ring = NULL;
+        pthread_atfork(NULL, NULL, after_fork_in_child);
+        if (!process.follow) close((int)setting(text, "ring"));
+        if (!process.ring) process.watching = 0;
+        if (process.ring && setting(text, "samples")) rsc_asm_samples_start(process.ring);
+        if (process.watching) rsc_watch_start(process.ring);
+        /* Counted when it was started, as one that is not watched. */
+        if (process.ring && process.follow && process.image > 1)
+            __atomic_fetch_sub(&process.ring->execs, 1, __ATOMIC_RELAXED);
+    }
+    if (text && !process.follow)
+        unsetenv(RSC_ASM_ENVIRONMENT); /* neither the program nor what it starts is to see it */
+    process.ready = 1;
+#ifdef RSC_ASM_STATIC
+    rsc_asm_ready = 1;
+#endif
+    rsc_asm_thread.counter = 0;
+}
+
+/* The thread that ends the process runs no thread-specific destructors. */
+static __attribute__((destructor(101))) void finish(void) {
+    if (process.watching) rsc_watch_thread_end();
+}

@@ -1,0 +1,135 @@
+/*
+ * asm_runtime.h - the parts of the runtime that is linked into programs rebuilt by
+ * `reusescope cc`, among themselves. What it agrees on with the rebuilt code is in
+ * asm_abi.h.
+ *
+ *   asm_runtime.c  the process: ring, modes, modules, fork; the thread: its countdown
+ *   asm_registry.c modules and their tables
+ *   asm_entry.c    from rebuilt code into C with every register kept; markers
+ *   asm_samples.c  how much of the time is spent in code that was not rebuilt
+ *   asm_strings.c, asm_heap.c, asm_threads.c   libc's functions, interposed
+ *   watch_*.c      instead of recording: sampled reuses, by debug registers (watch_thread.h)
+ *   asm_module.c   linked into every executable and shared object: names its tables
+ *
+ * It is a shared library of which a process has one copy, whoever needs it first, or
+ * in static executables an archive. Nothing here allocates memory or takes a lock
+ * that rebuilt code could be interrupted with: rebuilt code runs in signal handlers,
+ * and calls the runtime from there.
+ */
+#ifndef RSC_RUNTIME_RECORDER_ASM_RUNTIME_H
+#define RSC_RUNTIME_RECORDER_ASM_RUNTIME_H
+
+#define RSC_ASM_RUNTIME 1
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/pieces/asm_abi.h"
+#include "runtime/ring/ring.h"
+
+/* A thread's state beside struct rsc_asm_thread. Small: a library loaded late has few bytes of static TLS. */
+struct rsc_asm_local {
+    struct rsc_ring_writer writer; /* its next is only true between pieces of rebuilt code */
+    int64_t given;                 /* what the countdown began with */
+    uint8_t attached;              /* has a slot, or was refused one */
+    uint8_t closed;                /* records no more */
+    uint8_t recording;
+    uint8_t depth; /* signal handlers under way */
+    uint8_t busy;  /* inside of the runtime */
+    int sample_timer; /* less 1; 0: none */
+    uint32_t room;    /* words that a block may have before it is published; 0: as many as it has place for */
+};
+extern __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* In a static executable libc copies memory before there is any thread-local storage. */
+#ifdef RSC_ASM_STATIC
+extern int rsc_asm_ready __attribute__((visibility("hidden")));
+static inline int rsc_asm_recording(void) { return rsc_asm_ready && rsc_asm_local.recording && !rsc_asm_local.busy; }
+#else
+static inline int rsc_asm_recording(void) { return rsc_asm_local.recording && !rsc_asm_local.busy; }
+#endif
+
+/* Threads sample their references (asm_sampled.c): what is no reference is told in every mode. */
+extern int rsc_asm_sampling __attribute__((visibility("hidden")));
+void rsc_asm_tell(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
+
+/* The thread is about to wait for others; it has met them. */
+void rsc_asm_waits(int for_an_end) __attribute__((visibility("hidden")));
+void rsc_asm_met(void) __attribute__((visibility("hidden")));
+
+/* Appends a record to what the thread's rebuilt code writes. Only while rsc_asm_recording(). */
+void rsc_asm_put(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
+
+/* Publishes what the thread has, so that it is in its place in time when the thread now waits. */
+void rsc_asm_publish(void) __attribute__((visibility("hidden")));
+
+/* What was there when a signal came in, so that its handler may record: restored afterwards. */
+struct rsc_asm_interrupted {
+    struct rsc_asm_thread thread;
+    struct rsc_asm_local local;
+    uintptr_t watch_frame; /* of the handler that this one interrupts (watch_countdown.c) */
+    uint8_t watch_on_stack;
+};
+void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) __attribute__((visibility("hidden")));
+void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) __attribute__((visibility("hidden")));
+
+/* The C half of rsc_asm_room(), and of a marker in the program (region.h). */
+/* `back`: where rsc_asm_room() returns to. */
+void rsc_asm_room_in_c(const void *back) __attribute__((visibility("hidden")));
+void rsc_asm_marker_in_c(long begins) __attribute__((visibility("hidden")));
+
+/* Makes markers in the code from `start` to `stop` call the runtime. */
+void rsc_asm_patch_markers(uintptr_t start, uintptr_t stop) __attribute__((visibility("hidden")));
+
+/* libc's sigaction(), for handlers that are no business of the program's. */
+struct sigaction;
+int rsc_asm_real_sigaction(int number, const struct sigaction *action, struct sigaction *before)
+    __attribute__((visibility("hidden")));
+
+/*
+ * Modules (asm_registry.c). A module's tables go into the ring; `looks_itself`: its threads need them too. Returns 0, or
+ * -1 when there are too many. `next` goes through those that are there: 0 when it was through.
+ */
+int rsc_asm_registry_add(struct rsc_ring *ring, const void *start, const void *stop, int looks_itself,
+                         struct rsc_asm_module *added) __attribute__((visibility("hidden")));
+void rsc_asm_registry_remove(const void *start) __attribute__((visibility("hidden")));
+int rsc_asm_registry_next(uint32_t *at, struct rsc_asm_module *module) __attribute__((visibility("hidden")));
+
+/* A piece's table as it was copied into the ring, completed; NULL: there is no such module. */
+const struct rsc_asm_block *rsc_asm_completed(const struct rsc_asm_block *block) __attribute__((visibility("hidden")));
+
+/* Rebuilt code, for the samples. */
+void rsc_asm_samples_range(uintptr_t start, uintptr_t stop) __attribute__((visibility("hidden")));
+void rsc_asm_samples_start(struct rsc_ring *ring) __attribute__((visibility("hidden")));
+void rsc_asm_samples_thread(void) __attribute__((visibility("hidden")));
+void rsc_asm_samples_thread_end(void) __attribute__((visibility("hidden")));
+
+/* ---- interposing libc ---- */
+
+#define RSC_EXPORT __attribute__((visibility("default")))
+
+/*
+ * RSC_INTERPOSE(type, name, (parameters)) { body }: the program's calls of `name` come
+ * here; RSC_REAL(name) is libc's. In an archive the linker renames both (--wrap).
+ */
+#ifdef RSC_ASM_STATIC
+#define RSC_INTERPOSE(type, name, parameters) \
+    extern type __real_##name parameters;     \
+    RSC_EXPORT type __wrap_##name parameters; \
+    RSC_EXPORT type __wrap_##name parameters
+#define RSC_REAL(name) __real_##name
+#else
+void *rsc_asm_next_symbol(const char *name) __attribute__((visibility("hidden")));
+#define RSC_INTERPOSE(type, name, parameters)                                                              \
+    static type(*real_##name) parameters;                                                                  \
+    typedef type type_of_##name parameters;                                                                \
+    static type_of_##name *find_##name(void) {                                                             \
+        if (__builtin_expect(!real_##name, 0)) real_##name = (type_of_##name *)rsc_asm_next_symbol(#name); \
+        return real_##name;                                                                                \
+    }                                                                                                      \
+    RSC_EXPORT type name parameters;                                                                       \
+    RSC_EXPORT type name parameters
+#define RSC_REAL(name) find_##name()
+#endif
+
+#endif

@@ -1,0 +1,346 @@
+/*
+ * asm_sampled.c - `--engine sampled` inside a rebuilt program: fast mode until a
+ * thread's countdown ends, then analysis mode for all until the samples have ended
+ * (sampler.h, paper 000).
+ *
+ *   fast      the countdown in the program's code is that to the next sampled
+ *             reference, but RSC_POLL at most: then the thread looks whether others
+ *             have samples. Looking costs no count: the countdown is only added to.
+ *   analysis  the thread writes its words to a buffer of its own (slot->raw), small at
+ *             first, and hands each reference to the sampler when it is full
+ *             (asm_sampled_words.c). Of a buffer in which the last sample ends the rest is
+ *             only counted.
+ *
+ * A thread goes to analysis mode at a whole piece of code. Which of its references is
+ * the sampled one follows from the countdown and the piece's weight, once its words
+ * are there. Going back to fast mode the piece at hand is not counted: a few
+ * references for each sample.
+ *
+ * Finished samples are records in the ring, which only the parent makes a profile of;
+ * what is left when the program ends or is killed, the parent knows from how many began
+ * (slot->sampled_begun).
+ *
+ * Orders. Parallel: threads run as they do. skew:N also keeps a thread that is more
+ * than N references of analysis ahead of the slowest that can run waiting for it, though
+ * not for longer than WAIT_NS: it may be waiting for this one. Sequential: as skew, with
+ * N the size of a buffer, and one at a time in the sampler.
+ */
+#include "runtime/recorder/asm_sampled.h"
+
+#include <sched.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "runtime/recorder/asm_cancel.h"
+#include "runtime/recorder/asm_sampled_words.h"
+#include "runtime/sampler/sampler_state.h"
+
+#define RSC_POLL 4096      /* accesses until a thread in fast mode looks what others do */
+#define FAST_LEAST 64      /* references to the next sample from which on fast mode is worth it */
+#define SEQUENTIAL_BUFFER 256u /* words */
+/*
+ * References between looks at a buffer: most samples end soon, so that the first looks are
+ * early ones. How many words that takes is learnt from the buffer before; turns of a loop
+ * are recorded by the RUN_PART of it, so that a run does not go far beyond. Others see what a
+ * thread used when it looks: with 4,096 shared stacks on idle cores were known to 87.7 % (seven
+ * programs, parallel order), with 1,024 and 256 to 88.8 and 88.9 %. 512 cost about as much as 4,096.
+ */
+#define WANTED_LEAST 128u
+#define WANTED_MOST 512u
+#define RUN_PART 16u
+#define BUFFER_LEAST 64u /* words */
+#define BUFFER_MOST 2048u
+#define WAIT_NS 200000
+#define PUBLISH_AFTER_NS 20000000 /* samples are not merged by time: a block may take long */
+#define THREADS_MOST 256u
+
+#define whole rsc_sampled_process
+
+static struct {
+    struct rsc_ring *ring;
+    uint64_t skew; /* 0: none */
+    uint32_t identities;
+    uint32_t turn, turns; /* a lock that is fair */
+    /* References of analysis of each thread, since there was none for the last time; UINT64_MAX: it is not in it. */
+    uint64_t ahead[THREADS_MOST];
+} process;
+
+_Static_assert(sizeof(struct rsc_sampled_thread) <= 8 * RSC_OWN_WORDS, "it fits");
+
+static struct rsc_sampled_thread *state_of(const struct rsc_asm_local *local) {
+    return (struct rsc_sampled_thread *)local->writer.slot->own;
+}
+
+/* ---- to the ring ---- */
+
+void rsc_asm_sampled_put(struct rsc_asm_local *local, uint64_t addr, uint64_t word) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    rsc_ring_put(&local->writer, addr, word);
+    rsc_asm_cancel_allow(before);
+}
+
+/* A finished sample: five records, which ring.h describes. */
+static void emit(void *context, const struct rsc_sample_record *record) {
+    struct rsc_ring_writer *writer = &rsc_asm_local.writer;
+    (void)context;
+    uint32_t variance_bits;
+    float variance = (float)record->variance;
+    __builtin_memcpy(&variance_bits, &variance, sizeof variance_bits);
+    if (!writer->slot) return;
+    rsc_ring_put(writer, record->line, rsc_record_word(RSC_RECORD_SAMPLE, 1, record->model | record->outcome << 8));
+    rsc_ring_put(writer, record->distance, rsc_record_word(RSC_RECORD_SAMPLE, 2, record->use.pc));
+    rsc_ring_put(writer, record->interval, rsc_record_word(RSC_RECORD_SAMPLE, 3, record->reuse.pc));
+    rsc_ring_put(writer, rsc_sampled_bits(record->weight), rsc_record_word(RSC_RECORD_SAMPLE, 4, record->use.thread));
+    rsc_ring_put(writer, variance_bits, rsc_record_word(RSC_RECORD_SAMPLE, 5, record->reuse.thread));
+}
+
+/* ---- in step with the others ---- */
+
+static uint64_t slowest(void) {
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < THREADS_MOST && i < __atomic_load_n(&process.identities, __ATOMIC_RELAXED); i++) {
+        uint64_t ahead = __atomic_load_n(&process.ahead[i], __ATOMIC_RELAXED);
+        if (ahead < least) least = ahead;
+    }
+    return least;
+}
+
+/* So many references further; waits for whoever is far behind. */
+static void keep_step(struct rsc_sampled_thread *state, uint64_t references) {
+    uint64_t *own = &process.ahead[state->slot % THREADS_MOST];
+    if (!process.skew) return;
+    uint64_t now = *own == UINT64_MAX ? slowest() : *own;
+    if (now == UINT64_MAX) now = 0;
+    __atomic_store_n(own, now += references, __ATOMIC_RELAXED);
+    for (uint64_t began = 0; now > slowest() + process.skew;) {
+        if (!began) began = rsc_ring_now_ns();
+        else if (rsc_ring_now_ns() - began > WAIT_NS) {
+            __atomic_store_n(own, slowest() + process.skew,
+                             __ATOMIC_RELAXED); /* it will not come: not to wait again at once */
+            return;
+        }
+        sched_yield();
+    }
+}
+
+static void leave_step(const struct rsc_sampled_thread *state) {
+    if (process.skew) __atomic_store_n(&process.ahead[state->slot % THREADS_MOST], UINT64_MAX, __ATOMIC_RELAXED);
+}
+
+static void lock(void) {
+    uint32_t mine = __atomic_fetch_add(&process.turns, 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&process.turn, __ATOMIC_ACQUIRE) != mine) sched_yield();
+}
+static void unlock(void) { __atomic_store_n(&process.turn, process.turn + 1, __ATOMIC_RELEASE); }
+
+/* ---- modes ---- */
+
+static void tell_counts(struct rsc_asm_local *local, const struct rsc_sampled_thread *state) {
+    struct rsc_slot *slot = local->writer.slot;
+    slot->sampled_references = state->references;
+    slot->sampled_analysed = state->analysed;
+    slot->sampled_begun = state->begun;
+    slot->sampled_weight = rsc_sampled_bits(state->weight);
+    if (slot->open_since_ns && rsc_ring_now_ns() - slot->open_since_ns > PUBLISH_AFTER_NS)
+        rsc_ring_publish(&local->writer);
+}
+
+static void clear(uint64_t *words, size_t count) {
+#if defined(__x86_64__)
+    __asm__ volatile("rep stosq" : "+D"(words), "+c"(count) : "a"(0) : "memory");
+#else
+    while (count) words[--count] = 0;
+#endif
+}
+
+/* The next buffer is for twice as many references, up to WANTED_MOST; `words` had `references`. */
+static void fit_buffer(struct rsc_sampled_thread *state, uint64_t words, uint64_t references) {
+    if (state->wanted < WANTED_MOST) state->wanted *= 2;
+    uint64_t fits = words * state->wanted / (references + 1), most = 2ull * state->buffer;
+    if (fits > most) fits = most;
+    if (fits > BUFFER_MOST) fits = BUFFER_MOST;
+    state->buffer = fits < BUFFER_LEAST ? BUFFER_LEAST : (uint32_t)fits;
+}
+
+/* Looks at what the thread has written. */
+static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct rsc_sampled_thread *state = state_of(local);
+    struct rsc_slot *slot = local->writer.slot;
+    uint64_t before = state->references;
+    if (!local->recording || !thread->next) return;
+    uint32_t count = (uint32_t)(thread->next - slot->raw);
+    __atomic_store_n(&slot->raw_busy, 1, __ATOMIC_RELEASE);
+    if (whole.one_at_a_time) lock();
+    rsc_sampled_words(local, state, slot->raw, count);
+    if (whole.one_at_a_time) unlock();
+    clear(slot->raw, count);
+    thread->next = slot->raw;
+    fit_buffer(state, count, state->references - before);
+    tell_counts(local, state);
+    __atomic_store_n(&slot->raw_busy, 0, __ATOMIC_RELEASE);
+    if (!rsc_sampler_is_quiet(whole.sampler)) keep_step(state, state->references - before);
+}
+
+static void go_fast(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct rsc_sampled_thread *state = state_of(local);
+    uint64_t left = rsc_sampler_countdown(whole.sampler, state->slot) - 1;
+    local->recording = 0;
+    thread->next = thread->limit = NULL;
+    local->given = thread->counter = (int64_t)(left < RSC_POLL ? left : RSC_POLL);
+    state->buffer = BUFFER_LEAST;
+    state->wanted = WANTED_LEAST;
+    leave_step(state);
+}
+
+static void go_analysing(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct rsc_sampled_thread *state = state_of(local);
+    thread->next = local->writer.slot->raw;
+    thread->limit = thread->next + (whole.one_at_a_time ? SEQUENTIAL_BUFFER : state->buffer);
+    thread->run = whole.one_at_a_time ? 1 : state->wanted / RUN_PART;
+    local->recording = 1;
+    local->given = thread->counter = RSC_ASM_RECORD;
+}
+
+static int make_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct rsc_sampled_thread *state = state_of(local);
+    if (local->recording) {
+        look(local, thread);
+    } else if (local->given > 0 && thread->counter < local->given) { /* from fast mode */
+        uint64_t left = rsc_sampler_countdown(whole.sampler, state->slot) - 1;
+        uint64_t more = left > (uint64_t)local->given ? left - (uint64_t)local->given : 0;
+        if (more > RSC_POLL) more = RSC_POLL;
+        if (rsc_sampler_is_quiet(whole.sampler) && thread->counter + (int64_t)more >= 0) {
+            thread->counter += (int64_t)more;
+            local->given += (int64_t)more;
+            local->writer.slot->sampled_references = state->references + (uint64_t)(local->given - thread->counter);
+            return 0;
+        }
+        state->passed = (uint64_t)(local->given - thread->counter);
+        state->fast_counts = 1;
+        go_analysing(local, thread);
+        return 0;
+    }
+    if (!local->writer.next || process.ring->detached) return -1;
+    if (rsc_sampler_is_quiet(whole.sampler) && rsc_sampler_countdown(whole.sampler, state->slot) > FAST_LEAST)
+        go_fast(local, thread);
+    else go_analysing(local, thread);
+    return 0;
+}
+
+int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    int status = make_room(local, thread);
+    rsc_asm_cancel_allow(before);
+    return status;
+}
+
+/* Counts what was done in fast mode, and looks at what was written. */
+static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct rsc_sampled_thread *state = state_of(local);
+    if (local->recording) look(local, thread);
+    else if (local->given > 0 && thread->counter < local->given && thread->counter >= 0) {
+        rsc_sampled_pass(state, (uint64_t)(local->given - thread->counter));
+        local->given = thread->counter;
+        tell_counts(local, state);
+    }
+}
+
+/* A thread that waits for another's end may wait for most of the run, and its samples would keep everybody in analysis mode. */
+static void give_up(struct rsc_sampled_thread *state) {
+    struct sampler_thread *thread = &whole.sampler->threads[state->slot];
+    if (whole.one_at_a_time) lock();
+    while (thread->set.active)
+        rsc_sampler_end_private(whole.sampler, thread, thread->set.oldest, RSC_SAMPLE_PRUNED, NULL);
+    if (whole.one_at_a_time) unlock();
+}
+
+static void waits_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
+    struct rsc_sampled_thread *state = state_of(local);
+    catch_up(local, thread);
+    leave_step(state);
+    if (for_an_end) give_up(state);
+    rsc_sampler_park(whole.sampler, state->slot);
+}
+
+void rsc_asm_sampled_waits(struct rsc_asm_local *local, struct rsc_asm_thread *thread, int for_an_end) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    waits_held(local, thread, for_an_end);
+    rsc_asm_cancel_allow(before);
+}
+
+static void met_held(struct rsc_asm_local *local) {
+    struct rsc_sampled_thread *state = state_of(local);
+    rsc_sampler_unpark(whole.sampler, state->slot);
+    if (whole.one_at_a_time) lock();
+    rsc_sampler_sync(whole.sampler, state->slot);
+    if (whole.one_at_a_time) unlock();
+}
+
+void rsc_asm_sampled_met(struct rsc_asm_local *local) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    met_held(local);
+    rsc_asm_cancel_allow(before);
+}
+
+static void end_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct rsc_sampled_thread *state = state_of(local);
+    rsc_sampler_unpark(whole.sampler, state->slot); /* it may have been cancelled while it waited */
+    catch_up(local, thread);
+    leave_step(state);
+    if (whole.one_at_a_time) lock();
+    rsc_sampler_thread_end(whole.sampler, state->slot);
+    if (whole.one_at_a_time) unlock();
+    tell_counts(local, state);
+    rsc_ring_publish(&local->writer);
+}
+
+void rsc_asm_sampled_end(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    end_held(local, thread);
+    rsc_asm_cancel_allow(before);
+}
+
+static int start_held(struct rsc_asm_local *local) {
+    struct rsc_sampled_thread *state = state_of(local);
+    struct rsc_slot *slot = local->writer.slot;
+    uint32_t identity = __atomic_fetch_add(&process.identities, 1, __ATOMIC_RELAXED);
+    *state = (struct rsc_sampled_thread){.buffer = BUFFER_LEAST, .wanted = WANTED_LEAST};
+    slot->raw_busy = 0;
+    clear(slot->raw, RSC_RAW_WORDS); /* of a thread that was killed */
+    slot->sampled_references = slot->sampled_analysed = slot->sampled_begun = slot->sampled_weight = 0;
+    state->slot = rsc_sampler_thread_begin(whole.sampler, identity);
+    if (state->slot == RSC_NO_THREAD) return -1;
+    leave_step(state);
+    rsc_asm_sampled_put(local, identity, rsc_record_word(RSC_RECORD_THREAD, 1, 0));
+    return 0;
+}
+
+int rsc_asm_sampled_start(struct rsc_asm_local *local) {
+    struct rsc_asm_cancel before = rsc_asm_cancel_hold();
+    int status = start_held(local);
+    rsc_asm_cancel_allow(before);
+    return status;
+}
+
+int rsc_asm_sampled_prepare(struct rsc_ring *ring) {
+    struct rsc_sampler_options options = ring->sampler;
+    options.threads_most = THREADS_MOST;
+    options.places_have_threads = 0;
+    options.turn = RSC_RING_TURN;
+    options.emit = emit;
+    options.emit_context = NULL;
+    process.ring = ring;
+    whole.shift = (uint32_t)ring->keep_shift;
+    whole.lines_most = whole.shift < 6 ? (64u >> whole.shift) + 1 : 2;
+    whole.planned = ring->sampler_planned;
+    whole.double_at = ring->sampler_first;
+    whole.period_bits = rsc_sampled_bits(options.period);
+    whole.one_at_a_time = options.order == RSC_ORDER_SEQUENTIAL;
+    process.skew = whole.one_at_a_time ? SEQUENTIAL_BUFFER : options.skew;
+    for (uint32_t i = 0; i < THREADS_MOST; i++) process.ahead[i] = UINT64_MAX;
+    size_t bytes = rsc_sampler_bytes(&options, NULL);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return -1;
+    whole.sampler = rsc_sampler_init(&options, memory);
+    return 0;
+}

@@ -1,0 +1,300 @@
+/*
+ * asm_sampled_words.c - the words of a rebuilt program in analysis mode, made into
+ * references and handed to the sampler (asm_sampled.c says when).
+ *
+ * Most references are to lines that the thread has just used, and change nothing but
+ * counts (rsc_sampler_knows()); what is not such a one waits for up to 15 more. Loops are
+ * recorded as runs (asm_abi.h): an access whose address grows evenly stays in a line for
+ * some turns, and is looked at when it comes to the next.
+ */
+#include "runtime/recorder/asm_sampled_words.h"
+
+#include "runtime/sampler/sampler_state.h"
+
+#define ADDRESS 0xffffffffffffull
+
+struct rsc_sampled_process rsc_sampled_process;
+#define process rsc_sampled_process
+
+/* ---- single references ---- */
+
+static void begins(struct rsc_sampled_thread *state) {
+    double period = rsc_sampled_double(__atomic_load_n(&process.period_bits, __ATOMIC_RELAXED));
+    uint64_t begun = __atomic_add_fetch(&process.begun, 1, __ATOMIC_RELAXED);
+    state->begun++;
+    state->weight += period;
+    if (!process.planned || begun < __atomic_load_n(&process.double_at, __ATOMIC_RELAXED)) return;
+    /* whoever comes first doubles it */
+    uint64_t before = rsc_sampled_bits(period);
+    if (!__atomic_compare_exchange_n(&process.period_bits, &before, rsc_sampled_bits(2 * period), 0, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&process.double_at, begun + process.planned, __ATOMIC_RELAXED);
+    rsc_sampler_set_period(process.sampler, 2 * period);
+}
+
+static void use(void *context, uint64_t addr, uint64_t word) {
+    struct rsc_sampled_thread *state = context;
+    uint32_t size = rsc_record_size(word);
+    uint64_t last = (addr + (size ? size - 1 : 0)) >> process.shift;
+    int is_write = rsc_record_type(word) == RSC_RECORD_WRITE;
+    struct rsc_sample_place place = {rsc_record_pc(word), 0, 0};
+    for (uint64_t line = addr >> process.shift; line <= last; line++) {
+        state->references++;
+        if (rsc_sampler_countdown(process.sampler, state->slot) == 1) begins(state);
+        else if (rsc_sampler_is_quiet(process.sampler)) {
+            rsc_sampler_pass(process.sampler, state->slot, 1);
+            continue;
+        }
+        state->analysed++;
+        rsc_sampler_use(process.sampler, state->slot, line, is_write, &place);
+    }
+}
+
+void rsc_sampled_pass(struct rsc_sampled_thread *state, uint64_t count) {
+    uint64_t most = rsc_sampler_countdown(process.sampler, state->slot) - 1;
+    if (count > most) count = most; /* by the references that are more than accesses */
+    rsc_sampler_pass(process.sampler, state->slot, count);
+    state->references += count;
+}
+
+/*
+ * References that have an effect wait here until some more have come, so that their places
+ * in the table are fetched at the same time. They stay in order; whatever looks at the
+ * sampler's state comes after use_pending().
+ */
+#define PENDING_MOST 16u
+struct pending {
+    uint64_t addr[PENDING_MOST], word[PENDING_MOST];
+    uint64_t known; /* references to lines that are known, besides */
+    uint64_t known_before[PENDING_MOST]; /* how many there had been */
+    uint32_t count;
+};
+
+static void pass_known(struct rsc_sampled_thread *state, struct sampler_thread *thread, uint64_t count) {
+    rsc_sampler_pass_known(thread, count);
+    state->references += count;
+    state->analysed += count;
+}
+
+static __attribute__((noinline)) void use_pending(struct rsc_sampled_thread *state, struct sampler_thread *thread,
+                                                  struct pending *pending) {
+    if (!pending->known && !pending->count) return; /* as always in sequential order */
+    uint64_t passed = 0;
+    for (uint32_t i = 0; i < pending->count; i++) {
+        pass_known(state, thread, pending->known_before[i] - passed);
+        passed = pending->known_before[i];
+        use(state, pending->addr[i], pending->word[i]);
+    }
+    pass_known(state, thread, pending->known - passed);
+    pending->known = pending->count = 0;
+    rsc_sampler_check_known(process.sampler, thread);
+}
+
+/* Whether so many more accesses begin no sample. */
+static inline int are_unsampled(const struct sampler_thread *thread, const struct pending *pending, uint64_t accesses) {
+    return thread->countdown > pending->known + process.lines_most * (accesses + pending->count);
+}
+
+/* An access that begins no sample: is only counted, or waits. */
+static inline __attribute__((always_inline)) void see(struct rsc_sampled_thread *state, struct sampler_thread *thread,
+                                                      struct pending *pending, const struct rsc_own_entry *entry,
+                                                      uint64_t addr, uint32_t shift) {
+    const uint64_t line = addr >> shift;
+    const int is_write = rsc_record_type(entry->word) == RSC_RECORD_WRITE;
+    if (__builtin_expect((addr + (entry->tag >> 48)) >> shift == line && rsc_sampler_knows(thread, line, is_write),
+                         1)) {
+        pending->known++;
+        return;
+    }
+    const uint64_t hash = rsc_active_hash(process.sampler->hash_key, line);
+    if ((addr + (entry->tag >> 48)) >> shift == line &&
+        rsc_sampler_ignores(process.sampler, thread, line, hash, is_write)) {
+        rsc_sampler_note_known(thread, line, is_write);
+        pending->known++;
+        return;
+    }
+    if (pending->count == PENDING_MOST) use_pending(state, thread, pending);
+    if (thread->set.active && !rsc_active_ignores(&thread->set, hash)) rsc_active_prefetch(&thread->set, hash);
+    pending->addr[pending->count] = addr;
+    pending->known_before[pending->count] = pending->known;
+    pending->word[pending->count++] = entry->word;
+    rsc_sampler_note_known(thread, line, is_write);
+}
+
+/* Private stacks of others: what this thread reads is nothing to them. */
+static int reads_matter(const struct sampler_thread *thread) {
+    return thread->set.active || process.sampler->options.models & RSC_MODEL_SHARED;
+}
+
+/* ---- pieces ---- */
+
+/* None of the piece's references begins a sample. */
+static void use_piece_unsampled(struct rsc_sampled_thread *state, struct sampler_thread *thread,
+                                struct pending *pending, const struct rsc_own_piece *piece, const uint64_t *words) {
+    const struct rsc_own_entry *entry = piece->entries, *end = entry + piece->count;
+    const uint32_t shift = process.shift;
+    const int reads = reads_matter(thread);
+    for (; entry < end; entry++) {
+        uint64_t base = words[entry->base], index = words[entry->index];
+        if (__builtin_expect(entry->base && !(base | index), 0)) continue; /* not reached */
+        if (!reads && rsc_record_type(entry->word) != RSC_RECORD_WRITE) pending->known++;
+        else see(state, thread, pending, entry, (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS, shift);
+    }
+}
+
+/* ---- runs ---- */
+
+#define RUN_ENTRIES_MAX 32u /* of a run whose turns are looked at together */
+#define NEVER UINT32_MAX
+
+/* Turns from this one on in which the access stays within the line that it is in; of one across lines, this one alone. */
+static inline uint32_t turns_in_line(uint64_t addr, uint32_t bytes, int32_t step, uint32_t shift) {
+    const uint32_t line_bytes = 1u << shift, inside = (uint32_t)addr & (line_bytes - 1), after = inside + bytes;
+    if (__builtin_expect(after > line_bytes, 0)) return 1;
+    if (!step) return NEVER;
+    const uint32_t room = step > 0 ? line_bytes - after : inside, each = step > 0 ? (uint32_t)step : -(uint32_t)step;
+    return (each & (each - 1) ? room / each : room >> __builtin_ctz(each)) + 1;
+}
+
+struct run_access {
+    const struct rsc_own_entry *entry;
+    uint64_t start; /* of an even one: its address in turn 0 */
+    uint32_t next; /* the turn in which it is looked at */
+};
+
+/* Addresses that do not grow evenly: every turn has its own words. */
+static inline uint64_t moved_address(const struct rsc_own_entry *entry, const uint64_t *words, uint32_t turn) {
+    uint64_t base = words[entry->base + turn * entry->base_moves],
+             index = words[entry->index + turn * entry->index_moves];
+    return (base + index * entry->scale + (uint64_t)entry->disp + turn * (uint64_t)(int64_t)entry->step) & ADDRESS;
+}
+
+/* Turns of a run, none of which begins a sample. */
+static void use_turns_unsampled(struct rsc_sampled_thread *state, struct sampler_thread *thread,
+                                struct pending *pending, const struct rsc_own_piece *piece, const uint64_t *words,
+                                uint32_t first, uint32_t turns) {
+    const uint32_t shift = process.shift, end = first + turns;
+    const int reads = reads_matter(thread);
+    struct run_access all[RUN_ENTRIES_MAX];
+    uint32_t count = 0, moving = 0, uncounted = 0, least = NEVER;
+    for (uint32_t i = 0; i < piece->count; i++) {
+        const struct rsc_own_entry *entry = &piece->entries[i];
+        uint64_t base = words[entry->base], index = words[entry->index];
+        uint32_t moves = entry->base_moves | entry->index_moves;
+        if (!moves && entry->base && !(base | index)) continue; /* not reached */
+        if (!reads && rsc_record_type(entry->word) != RSC_RECORD_WRITE) {
+            uncounted++;
+            continue;
+        }
+        moving += moves != 0;
+        if (!moves) least = first;
+        all[count++] =
+            (struct run_access){entry, base + index * entry->scale + (uint64_t)entry->disp, moves ? NEVER : first};
+    }
+    const uint32_t even = count - moving;
+    for (uint32_t turn = first; turn < end; turn++) {
+        if (!moving) { /* up to where one comes to another line */
+            uint32_t quiet = least < end ? least : end;
+            pending->known += (uint64_t)(quiet - turn) * (even + uncounted);
+            turn = quiet;
+            if (turn == end) break;
+        }
+        pending->known += uncounted;
+        if (turn != least) {
+            pending->known += even;
+            for (uint32_t i = 0; i < count; i++)
+                if (all[i].next == NEVER && (all[i].entry->base_moves | all[i].entry->index_moves))
+                    see(state, thread, pending, all[i].entry, moved_address(all[i].entry, words, turn), shift);
+            continue;
+        }
+        least = NEVER;
+        for (uint32_t i = 0; i < count; i++) {
+            struct run_access *access = &all[i];
+            const struct rsc_own_entry *entry = access->entry;
+            if (access->next == turn) {
+                uint64_t addr = (access->start + turn * (uint64_t)(int64_t)entry->step) & ADDRESS;
+                uint32_t stays = turns_in_line(addr, entry->size, entry->step, shift);
+                access->next = stays == NEVER ? NEVER : turn + stays;
+                see(state, thread, pending, entry, addr, shift);
+            } else if (entry->base_moves | entry->index_moves) {
+                see(state, thread, pending, entry, moved_address(entry, words, turn), shift);
+            } else {
+                pending->known++;
+            }
+            if (access->next < least) least = access->next;
+        }
+    }
+}
+
+/* ---- whatever it is ---- */
+
+/* How many turns of `turns` begin no sample: perhaps fewer than could be. */
+static uint32_t unsampled_turns(const struct sampler_thread *thread, const struct pending *pending, uint32_t accesses,
+                                uint32_t turns) {
+    while (turns && !are_unsampled(thread, pending, (uint64_t)accesses * turns)) turns /= 2;
+    return turns;
+}
+
+/* An execution, or the turns of a run. */
+static void use_piece(struct rsc_sampled_thread *state, struct sampler_thread *thread, struct pending *pending,
+                      const struct rsc_own_piece *piece, const uint64_t *words, uint32_t turns) {
+    const int together = piece->plain && !process.one_at_a_time && (!piece->is_run || piece->count <= RUN_ENTRIES_MAX);
+    for (uint32_t turn = 0; turn < turns;) {
+        uint32_t some = together && !rsc_sampler_is_quiet(process.sampler)
+                            ? unsampled_turns(thread, pending, piece->count, turns - turn)
+                            : 0;
+        if (some) {
+            rsc_sampler_check_known(process.sampler, thread);
+            if (piece->is_run) use_turns_unsampled(state, thread, pending, piece, words, turn, some);
+            else use_piece_unsampled(state, thread, pending, piece, words);
+            turn += some;
+            continue;
+        }
+        use_pending(state, thread, pending);
+        if (piece->plain && rsc_sampler_is_quiet(process.sampler) && are_unsampled(thread, pending, piece->count))
+            rsc_sampled_pass(state, piece->count);
+        else rsc_own_expand(piece, words, turn, use, state);
+        turn++;
+    }
+}
+
+/* Turns of a run that are all in the buffer. */
+static uint32_t turns_of(const struct rsc_own_piece *piece, const uint64_t *words, uint32_t count) {
+    uint32_t turns = count < piece->words ? 0 : rsc_own_turns(piece, words);
+    if (turns && piece->words + turns * piece->turn_words > count) turns = (count - piece->words) / piece->turn_words;
+    return turns;
+}
+
+void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *state, uint64_t *words, uint32_t count) {
+    struct sampler_thread *thread = &process.sampler->threads[state->slot];
+    struct pending pending;
+    pending.known = pending.count = 0;
+    for (uint32_t at = 0; at < count;) {
+        uint64_t word = words[at];
+        if (word >> 48) {
+            uint32_t type = rsc_record_type(word);
+            use_pending(state, thread, &pending);
+            if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) use(state, words[at + 1], word);
+            else if (type != RSC_RECORD_LOCK && type != RSC_RECORD_BARRIER)
+                rsc_asm_sampled_put(local, words[at + 1], word);
+            at += 2;
+            continue;
+        }
+        const struct rsc_own_piece *piece = word ? rsc_own_piece_find(&state->place, word) : NULL;
+        if (!piece) {
+            at++;
+            continue;
+        }
+        uint32_t turns = piece->is_run ? turns_of(piece, words + at, count - at) : 1;
+        words[at] = 0; /* "none", for addresses that are made without registers */
+        rsc_sampler_stand_by(process.sampler);
+        if (state->fast_counts && turns) {
+            state->fast_counts = 0;
+            rsc_sampled_pass(state, state->passed > piece->weight ? state->passed - piece->weight : 0);
+        }
+        use_piece(state, thread, &pending, piece, words + at, turns);
+        at += piece->is_run ? piece->words + turns * piece->turn_words : piece->reserved;
+    }
+    use_pending(state, thread, &pending);
+}

@@ -1,0 +1,57 @@
+/*
+ * asm_sampled_words.h - what asm_sampled.c (modes) and asm_sampled_words.c (what threads
+ * have written, made into references) share.
+ */
+#ifndef RSC_RUNTIME_RECORDER_ASM_SAMPLED_WORDS_H
+#define RSC_RUNTIME_RECORDER_ASM_SAMPLED_WORDS_H
+
+#include "runtime/recorder/asm_sampled.h"
+#include "runtime/recorder/own_pieces.h"
+#include "runtime/sampler/sampler.h"
+
+struct rsc_sampled_process {
+    struct rsc_sampler *sampler;
+    uint64_t planned; /* samples with one period; 0: the period is fixed */
+    uint64_t begun, double_at;
+    uint64_t period_bits;
+    int one_at_a_time;
+    uint32_t shift;      /* of addresses, to lines */
+    uint32_t lines_most; /* that an access of a plain piece may be of */
+};
+extern struct rsc_sampled_process rsc_sampled_process RSC_SAMPLED_HIDDEN;
+
+/* What a thread keeps in mind, in slot->own. */
+struct rsc_sampled_thread {
+    struct rsc_own_place place;
+    uint32_t slot;   /* of the sampler's */
+    uint32_t buffer; /* words */
+    uint32_t wanted; /* references that they are to come to */
+    uint32_t fast_counts; /* it comes from fast mode: the first piece of the buffer tells how far it came */
+    uint64_t passed;      /* accesses in fast mode, with that piece */
+    uint64_t references, analysed, begun;
+    double weight; /* of those begun */
+};
+
+/* So many accesses in fast mode. */
+RSC_SAMPLED_HIDDEN void rsc_sampled_pass(struct rsc_sampled_thread *state, uint64_t count);
+
+/* What the thread has written since its buffer was empty. */
+RSC_SAMPLED_HIDDEN void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *state,
+                                          uint64_t *words, uint32_t count);
+
+static inline double rsc_sampled_double(uint64_t bits) {
+    union {
+        uint64_t bits;
+        double value;
+    } both = {.bits = bits};
+    return both.value;
+}
+static inline uint64_t rsc_sampled_bits(double value) {
+    union {
+        double value;
+        uint64_t bits;
+    } both = {.value = value};
+    return both.bits;
+}
+
+#endif

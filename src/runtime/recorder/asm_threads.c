@@ -1,0 +1,270 @@
+/*
+ * asm_threads.c - what rebuilt programs call of pthreads, signals and processes.
+ *
+ * Locks and barriers become events. A handler that the program installs is called
+ * through one of ours, so that what it records does not get in the way of what it
+ * interrupted. Before a program is started, what was recorded is handed over.
+ */
+#include "runtime/recorder/asm_runtime.h"
+#include "runtime/trap/watch_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <string.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define RECORDING __builtin_expect(rsc_asm_recording(), 0)
+
+/* ---- locks and barriers ---- */
+
+static inline void locked(const volatile void *lock) {
+    if (__builtin_expect(rsc_asm_sampling > 1, 0)) rsc_asm_met();
+    if (RECORDING) rsc_asm_put((uintptr_t)lock, rsc_record_word(RSC_RECORD_LOCK, 1, 0));
+}
+static inline void unlocks(const volatile void *lock) {
+    if (RECORDING) rsc_asm_put((uintptr_t)lock, rsc_record_word(RSC_RECORD_LOCK, 1, 1));
+}
+
+#define LOCKS(name, type)                     \
+    RSC_INTERPOSE(int, name, (type * lock)) { \
+        int status = RSC_REAL(name)(lock);    \
+        if (!status) locked(lock);            \
+        return status;                        \
+    }
+#define UNLOCKS(name, type)                   \
+    RSC_INTERPOSE(int, name, (type * lock)) { \
+        unlocks(lock);                        \
+        return RSC_REAL(name)(lock);          \
+    }
+LOCKS(pthread_mutex_lock, pthread_mutex_t)
+LOCKS(pthread_mutex_trylock, pthread_mutex_t)
+UNLOCKS(pthread_mutex_unlock, pthread_mutex_t)
+LOCKS(pthread_spin_lock, pthread_spinlock_t)
+LOCKS(pthread_spin_trylock, pthread_spinlock_t)
+UNLOCKS(pthread_spin_unlock, pthread_spinlock_t)
+LOCKS(pthread_rwlock_rdlock, pthread_rwlock_t)
+LOCKS(pthread_rwlock_wrlock, pthread_rwlock_t)
+UNLOCKS(pthread_rwlock_unlock, pthread_rwlock_t)
+
+RSC_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
+    if (RECORDING) {
+        rsc_asm_put((uintptr_t)barrier, rsc_record_word(RSC_RECORD_BARRIER, 1, 0));
+        if (!rsc_asm_sampling) rsc_asm_publish(); /* it may wait for long */
+    }
+    rsc_asm_waits(0);
+    int status = RSC_REAL(pthread_barrier_wait)(barrier);
+    rsc_asm_met();
+    return status;
+}
+
+RSC_INTERPOSE(int, pthread_join, (pthread_t thread, void **result)) {
+    if (RECORDING && !rsc_asm_sampling) rsc_asm_publish();
+    rsc_asm_waits(1);
+    int status = RSC_REAL(pthread_join)(thread, result);
+    rsc_asm_met();
+    return status;
+}
+
+#ifndef RSC_ASM_STATIC
+/*
+ * OpenMP as gcc compiles it: a parallel region is a call with the region's function, at
+ * whose end the library has a barrier of its own; others are calls.
+ */
+struct region {
+    void (*function)(void *);
+    void *data;
+};
+static void in_region(void *argument) {
+    const struct region *region = argument;
+    rsc_asm_met();
+    region->function(region->data);
+    rsc_asm_waits(0);
+}
+
+RSC_INTERPOSE(void, GOMP_parallel, (void (*function)(void *), void *data, unsigned threads, unsigned flags)) {
+    struct region region = {function, data};
+    if (!rsc_asm_sampling) {
+        RSC_REAL(GOMP_parallel)(function, data, threads, flags);
+        return;
+    }
+    RSC_REAL(GOMP_parallel)(in_region, &region, threads, flags);
+    rsc_asm_met();
+}
+
+RSC_INTERPOSE(void, GOMP_barrier, (void)) {
+    rsc_asm_waits(0);
+    RSC_REAL(GOMP_barrier)();
+    rsc_asm_met();
+}
+#endif
+
+/* ---- signals ---- */
+
+#define SIGNALS 65
+
+/* What the program wants done. Written whole under a lock of the kernel's: sigaction() itself decides who comes last. */
+static struct {
+    void (*plain)(int);
+    void (*detailed)(int, siginfo_t *, void *);
+} handlers[SIGNALS];
+
+static void handle(int number, siginfo_t *info, void *context) {
+    struct rsc_asm_interrupted before;
+    void (*plain)(int) = __atomic_load_n(&handlers[number].plain, __ATOMIC_ACQUIRE);
+    void (*detailed)(int, siginfo_t *, void *) = __atomic_load_n(&handlers[number].detailed, __ATOMIC_ACQUIRE);
+    rsc_asm_handler_enter(&before);
+    if (detailed) detailed(number, info, context);
+    else if (plain) plain(number);
+    rsc_asm_handler_leave(&before);
+}
+
+static int is_handler(void (*handler)(int)) { return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR; }
+
+RSC_INTERPOSE(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before)) {
+    struct sigaction ours, old;
+    int known = number > 0 && number < SIGNALS;
+    void (*plain)(int) = known ? handlers[number].plain : NULL;
+    void (*detailed)(int, siginfo_t *, void *) = known ? handlers[number].detailed : NULL;
+    if (rsc_watch_is_on() && number == SIGTRAP) return rsc_watch_trap_action(action, before);
+    if (action && known) {
+        ours = *action;
+        if (rsc_watch_is_on()) sigdelset(&ours.sa_mask, SIGTRAP);
+        if (is_handler(action->sa_handler)) {
+            int details = (action->sa_flags & SA_SIGINFO) != 0;
+            __atomic_store_n(&handlers[number].plain, details ? NULL : action->sa_handler, __ATOMIC_RELEASE);
+            __atomic_store_n(&handlers[number].detailed, details ? action->sa_sigaction : NULL, __ATOMIC_RELEASE);
+            ours.sa_sigaction = handle;
+            ours.sa_flags |= SA_SIGINFO;
+        }
+        action = &ours;
+    }
+    int status = RSC_REAL(sigaction)(number, action, &old);
+    if (status != 0 && known) { /* as it was */
+        handlers[number].plain = plain;
+        handlers[number].detailed = detailed;
+    }
+    if (status == 0 && before) {
+        *before = old;
+        if (known && old.sa_sigaction == handle) {
+            if (detailed) before->sa_sigaction = detailed;
+            else {
+                before->sa_handler = plain;
+                before->sa_flags &= ~SA_SIGINFO;
+            }
+        }
+    }
+    return status;
+}
+
+int rsc_asm_real_sigaction(int number, const struct sigaction *action, struct sigaction *before) {
+    return RSC_REAL(sigaction)(number, action, before);
+}
+
+typedef void (*plain_handler)(int);
+RSC_INTERPOSE(plain_handler, signal, (int number, plain_handler handler)) {
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
+    if (!is_handler(handler) && (number <= 0 || number >= SIGNALS)) return RSC_REAL(signal)(number, handler);
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, number);
+    return sigaction(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+/* ---- programs that it starts ---- */
+
+static struct rsc_ring *watched_in(void) { return rsc_asm_local.writer.ring; }
+
+/* Counted as not watched; one that was rebuilt and is followed takes that back. */
+static void starts_program(int by) {
+    struct rsc_ring *ring = watched_in();
+    if (ring) __atomic_fetch_add(&ring->execs, (uint64_t)(int64_t)by, __ATOMIC_RELAXED);
+}
+
+RSC_INTERPOSE(int, execve, (const char *path, char *const *argv, char *const *environment)) {
+    rsc_asm_publish();
+    starts_program(1);
+    int status = RSC_REAL(execve)(path, argv, environment);
+    starts_program(-1);
+    return status;
+}
+
+RSC_INTERPOSE(int, execvpe, (const char *file, char *const *argv, char *const *environment)) {
+    rsc_asm_publish();
+    starts_program(1);
+    int status = RSC_REAL(execvpe)(file, argv, environment);
+    starts_program(-1);
+    return status;
+}
+
+#ifdef RSC_ASM_STATIC
+extern char **environ;
+RSC_INTERPOSE(int, execv, (const char *path, char *const *argv)) { return __wrap_execve(path, argv, environ); }
+RSC_INTERPOSE(int, execvp, (const char *file, char *const *argv)) { return __wrap_execvpe(file, argv, environ); }
+#else
+RSC_EXPORT int execv(const char *path, char *const *argv) { return execve(path, argv, environ); }
+RSC_EXPORT int execvp(const char *file, char *const *argv) { return execvpe(file, argv, environ); }
+
+/* A list of words that ends with NULL, as an array on the caller's stack. */
+#define WORDS(argv, first)                 \
+    va_list words;                         \
+    size_t count = 1;                      \
+    va_start(words, first);                \
+    while (va_arg(words, char *)) count++; \
+    va_end(words);                         \
+    char *argv[count + 1];                 \
+    argv[0] = (char *)first;               \
+    va_start(words, first);                \
+    for (size_t i = 1; i <= count; i++) argv[i] = va_arg(words, char *);
+
+RSC_EXPORT int execl(const char *path, const char *first, ...) {
+    WORDS(argv, first)
+    va_end(words);
+    return execve(path, argv, environ);
+}
+
+RSC_EXPORT int execlp(const char *file, const char *first, ...) {
+    WORDS(argv, first)
+    va_end(words);
+    return execvpe(file, argv, environ);
+}
+
+RSC_EXPORT int execle(const char *path, const char *first, ...) {
+    WORDS(argv, first)
+    char *const *environment = va_arg(words, char *const *);
+    va_end(words);
+    return execve(path, argv, environment);
+}
+#endif
+
+RSC_INTERPOSE(int, posix_spawn,
+              (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+               const posix_spawnattr_t *attributes, char *const *argv, char *const *environment)) {
+    rsc_asm_publish();
+    int status = RSC_REAL(posix_spawn)(pid, path, actions, attributes, argv, environment);
+    if (!status) starts_program(1);
+    return status;
+}
+
+RSC_INTERPOSE(int, posix_spawnp,
+              (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,
+               const posix_spawnattr_t *attributes, char *const *argv, char *const *environment)) {
+    rsc_asm_publish();
+    int status = RSC_REAL(posix_spawnp)(pid, file, actions, attributes, argv, environment);
+    if (!status) starts_program(1);
+    return status;
+}
+
+RSC_INTERPOSE(int, system, (const char *command)) {
+    rsc_asm_publish();
+    if (command) starts_program(1);
+    return RSC_REAL(system)(command);
+}
+
+RSC_INTERPOSE(FILE *, popen, (const char *command, const char *how)) {
+    rsc_asm_publish();
+    starts_program(1);
+    return RSC_REAL(popen)(command, how);
+}

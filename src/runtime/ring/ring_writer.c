@@ -1,0 +1,239 @@
+/*
+ * ring_writer.c - the watched program's side of ring.h: no allocation, no stdio,
+ * only system calls for waiting.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/ring/ring.h"
+
+#define WAIT_MS 50 /* between looks at whether the parent still lives */
+#define CROWDED_NS 5000000 /* between looks whether a slot is free */
+#define CROWDED_TRIES 400
+
+uint64_t rsc_ring_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static void futex_wait(uint32_t *word, uint32_t value, long milliseconds) {
+    struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
+}
+
+/* `pending`: blocks of this thread's that nobody has taken; RSC_RING_BLOCKS for what must not wait. */
+static void signal_parent(struct rsc_ring *ring, uint64_t pending) {
+    __atomic_fetch_add(&ring->published_signal, 1, __ATOMIC_SEQ_CST);
+    uint32_t sleeps = __atomic_load_n(&ring->parent_sleeps, __ATOMIC_SEQ_CST);
+    if (sleeps == RSC_PARENT_WAITS_FOR_ANY || (sleeps == RSC_PARENT_WAITS_FOR_SOME && pending >= RSC_RING_SOME))
+        syscall(SYS_futex, &ring->published_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* A process that has ended but whose own parent has not looked yet. */
+static int is_zombie(uint32_t pid) {
+    char name[32] = "/proc/", text[256], digits[12];
+    size_t at = sizeof "/proc/" - 1, digit = 0;
+    do digits[digit++] = (char)('0' + pid % 10);
+    while (pid /= 10);
+    while (digit) name[at++] = digits[--digit];
+    memcpy(name + at, "/stat", sizeof "/stat");
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = 0;
+    const char *state = strrchr(text, ')'); /* "PID (NAME) STATE ..." */
+    return state && state[1] == ' ' && state[2] == 'Z';
+}
+
+static int parent_is_gone(struct rsc_ring *ring) {
+    if (__atomic_load_n(&ring->detached, __ATOMIC_RELAXED)) return 1;
+    if ((kill((pid_t)ring->parent_pid, 0) == 0 || errno != ESRCH) && !is_zombie(ring->parent_pid)) return 0;
+    __atomic_store_n(&ring->detached, 1, __ATOMIC_RELAXED);
+    return 1;
+}
+
+/* A thread that waits until half of its ring is free; NULL: none. Only some of those that were killed are taken for one, and not for long. */
+static struct rsc_slot *who_waits(struct rsc_ring *ring) {
+    if (!__atomic_load_n(&ring->some_wait, __ATOMIC_RELAXED)) return NULL;
+    uint32_t used = __atomic_load_n(&ring->slots_used, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < used && i < RSC_RING_SLOTS; i++) {
+        struct rsc_slot *slot = &ring->slots[i];
+        if (__atomic_load_n(&slot->waits_now, __ATOMIC_RELAXED) &&
+            __atomic_load_n(&slot->published, __ATOMIC_RELAXED) - __atomic_load_n(&slot->consumed, __ATOMIC_RELAXED) >
+                RSC_RING_SOME)
+            return slot;
+    }
+    __atomic_store_n(&ring->some_wait, 0, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* Waits until the ring has a free block, and until no other thread waits for one. Returns 0, or -1 when the parent is gone. */
+static int wait_for_room(struct rsc_ring_writer *writer) {
+    struct rsc_slot *own = writer->slot;
+    uint64_t began = 0;
+    for (;;) {
+        int full = own->published - __atomic_load_n(&own->consumed, __ATOMIC_ACQUIRE) >= RSC_RING_BLOCKS;
+        struct rsc_slot *slot = full ? own : who_waits(writer->ring);
+        if (!slot) break;
+        uint32_t signal_seen = __atomic_load_n(&slot->consumed_signal, __ATOMIC_ACQUIRE);
+        if (full && !own->waits_now) {
+            __atomic_store_n(&own->waits_now, 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&writer->ring->some_wait, 1, __ATOMIC_RELAXED);
+            signal_parent(writer->ring, RSC_RING_BLOCKS);
+            continue; /* the parent may have been here in between */
+        }
+        if (!began) {
+            began = rsc_ring_now_ns();
+            own->waits++;
+        }
+        if (parent_is_gone(writer->ring)) break;
+        futex_wait(&slot->consumed_signal, signal_seen, WAIT_MS);
+    }
+    __atomic_store_n(&own->waits_now, 0, __ATOMIC_RELAXED);
+    if (began) own->waited_ns += rsc_ring_now_ns() - began;
+    return __atomic_load_n(&writer->ring->detached, __ATOMIC_RELAXED) ? -1 : 0;
+}
+
+/* Begins with an empty open block. Nothing is in it yet, so nobody waits for it. */
+static int open_block(struct rsc_ring_writer *writer) {
+    if (wait_for_room(writer) < 0) {
+        writer->next = writer->end = NULL;
+        return -1;
+    }
+    writer->first = writer->slot->blocks[writer->slot->published % RSC_RING_BLOCKS].words;
+    writer->next = writer->end = writer->first;
+    writer->instructions = 0;
+    return 0;
+}
+
+/* Returns 1 when all slots are taken, 2 when some of them will soon be free. */
+static int try_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
+    int taken = 1;
+    memset(writer, 0, sizeof *writer);
+    if (__atomic_load_n(&ring->detached, __ATOMIC_RELAXED)) return -1;
+    for (uint32_t i = 0; i < RSC_RING_SLOTS; i++) {
+        struct rsc_slot *slot = &ring->slots[i];
+        uint32_t unused = RSC_SLOT_FREE, state = __atomic_load_n(&slot->state, __ATOMIC_RELAXED);
+        if (state == RSC_SLOT_ENDED || state == RSC_SLOT_LEAVING) taken = 2;
+        if (state != RSC_SLOT_FREE) continue;
+        /* The parent reads pid and tid only with a published block, which comes later. */
+        if (!__atomic_compare_exchange_n(&slot->state, &unused, RSC_SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
+        slot->pid = pid;
+        slot->tid = tid;
+        __atomic_fetch_add(&slot->generation, 1, __ATOMIC_RELEASE);
+        uint32_t used = __atomic_load_n(&ring->slots_used, __ATOMIC_RELAXED);
+        while (used < i + 1 &&
+               !__atomic_compare_exchange_n(&ring->slots_used, &used, i + 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+        }
+        writer->ring = ring;
+        writer->slot = slot;
+        return open_block(writer);
+    }
+    return taken;
+}
+
+int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
+    int status = try_attach(writer, ring, pid, tid);
+    if (status <= 0) return status;
+    __atomic_fetch_add(&ring->crowded_out, 1, __ATOMIC_RELAXED);
+    return -1;
+}
+
+int rsc_ring_attach_patiently(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
+    struct timespec moment = {0, CROWDED_NS};
+    int status = try_attach(writer, ring, pid, tid);
+    for (int tries = 0; status == 2 && tries < CROWDED_TRIES && !parent_is_gone(ring); tries++) {
+        signal_parent(ring, RSC_RING_BLOCKS);
+        nanosleep(&moment, NULL);
+        status = try_attach(writer, ring, pid, tid);
+    }
+    if (status <= 0) return status;
+    __atomic_fetch_add(&ring->crowded_out, 1, __ATOMIC_RELAXED);
+    return -1;
+}
+
+int rsc_ring_publish(struct rsc_ring_writer *writer) {
+    if (!writer->slot) return -1;
+    struct rsc_slot *slot = writer->slot;
+    if (!writer->next) return -1;
+    if (writer->next == writer->first) return 0;
+    struct rsc_block *block = &slot->blocks[slot->published % RSC_RING_BLOCKS];
+    block->start_ns = slot->open_since_ns;
+    block->end_ns = rsc_ring_now_ns();
+    block->instructions = writer->instructions;
+    __atomic_store_n(&block->count, (uint32_t)(writer->next - writer->first), __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->published, slot->published + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->open_since_ns, 0, __ATOMIC_RELEASE);
+    signal_parent(writer->ring, slot->published - __atomic_load_n(&slot->consumed, __ATOMIC_RELAXED));
+    return open_block(writer);
+}
+
+int rsc_ring_make_room(struct rsc_ring_writer *writer) {
+    if (!writer->next) return -1;
+    if (writer->ring->unread) writer->next = writer->first;
+    if (writer->next != writer->first && rsc_ring_publish(writer) < 0) return -1;
+    __atomic_store_n(&writer->slot->open_since_ns, rsc_ring_now_ns(), __ATOMIC_RELEASE);
+    writer->end = writer->next + RSC_BLOCK_WORDS - RSC_BLOCK_SPARE;
+    return 0;
+}
+
+void rsc_ring_detach(struct rsc_ring_writer *writer) {
+    if (!writer->slot) return;
+    rsc_ring_publish(writer);
+    __atomic_store_n(&writer->slot->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
+    signal_parent(writer->ring, RSC_RING_BLOCKS);
+    memset(writer, 0, sizeof *writer);
+}
+
+void rsc_ring_leave(struct rsc_ring_writer *writer) {
+    if (!writer->slot) return;
+    __atomic_store_n(&writer->slot->state, RSC_SLOT_LEAVING, __ATOMIC_RELEASE);
+}
+
+uint64_t *rsc_ring_plan(struct rsc_ring *ring, uint32_t words) {
+    if (__atomic_load_n(&ring->plan_words, __ATOMIC_RELAXED) > RSC_PLAN_WORDS - words) return NULL;
+    uint64_t at = __atomic_fetch_add(&ring->plan_words, words, __ATOMIC_RELAXED);
+    return at <= RSC_PLAN_WORDS - words ? &ring->plans[at] : NULL;
+}
+
+uint64_t rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data,
+                       uint32_t bytes) {
+    struct rsc_note note = {bytes, type, process};
+    uint32_t unlocked = 0, whole = (uint32_t)sizeof note + ((bytes + 7) & ~7u);
+    /* Held for a copy of some kilobytes; a holder that was killed must not stop the others for good. */
+    for (int tries = 0;
+         !__atomic_compare_exchange_n(&ring->notes_lock, &unlocked, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+         tries++, unlocked = 0) {
+        if (tries == 200) {
+            __atomic_fetch_add(&ring->notes_lost, 1, __ATOMIC_RELAXED);
+            return 0;
+        }
+        struct timespec moment = {0, 100000};
+        nanosleep(&moment, NULL);
+    }
+    uint64_t end = 0, head = ring->notes_head, tail = __atomic_load_n(&ring->notes_tail, __ATOMIC_ACQUIRE);
+    if (head - tail + whole > RSC_NOTES_BYTES) {
+        __atomic_fetch_add(&ring->notes_lost, 1, __ATOMIC_RELAXED);
+    } else {
+        const uint8_t *parts[2] = {(const uint8_t *)&note, data};
+        uint32_t lengths[2] = {(uint32_t)sizeof note, bytes};
+        uint64_t at = head;
+        for (int p = 0; p < 2; p++)
+            for (uint32_t i = 0; i < lengths[p]; i++) ring->notes[at++ % RSC_NOTES_BYTES] = parts[p][i];
+        end = head + whole;
+        __atomic_store_n(&ring->notes_head, end, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&ring->notes_lock, 0, __ATOMIC_RELEASE);
+    signal_parent(ring, RSC_RING_BLOCKS);
+    return end;
+}

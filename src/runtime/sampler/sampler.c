@@ -1,0 +1,390 @@
+/* sampler.c - threads, countdowns and the begin and end of samples; see sampler.h. */
+#include "runtime/sampler/sampler.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "runtime/sampler/sampler_state.h"
+
+/*
+ * Periods that a sample waits before it may be given up. The 1 % that may go so cost 0.16
+ * references of analysis for each one of the program; 16 is where `pipeline`, of
+ * bench/programs/multicore, keeps the misses that its 99th percentile of 6 lines cuts off.
+ */
+#define PRUNE_PERIODS 16
+
+/* ---- periods and counts ---- */
+
+void rsc_sampler_set_period(struct rsc_sampler *sampler, double period) {
+    uint64_t bits;
+    if (!(period >= 1)) period = 1;
+    memcpy(&bits, &period, sizeof bits);
+    store_relaxed(&sampler->period, bits);
+}
+
+static void draw(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    uint64_t bits = load_relaxed(&sampler->period);
+    memcpy(&thread->drawn_with, &bits, sizeof bits);
+    thread->countdown = rsc_rng_geometric(&thread->rng, thread->drawn_with);
+}
+
+uint64_t rsc_sampler_countdown(const struct rsc_sampler *sampler, uint32_t slot) {
+    return sampler->threads[slot].countdown;
+}
+
+void rsc_sampler_pass(struct rsc_sampler *sampler, uint32_t slot, uint64_t count) {
+    struct sampler_thread *thread = &sampler->threads[slot];
+    thread->countdown -= count;
+    add_own(&thread->references, count);
+}
+
+void rsc_sampler_get_counts(const struct rsc_sampler *sampler, struct rsc_sampler_counts *counts) {
+    *counts =
+        (struct rsc_sampler_counts){load_relaxed(&sampler->ended_references), load_relaxed(&sampler->ended_analysed),
+                                    load_relaxed(&sampler->ended_samples), 0, load_relaxed(&sampler->ended_lost)};
+    uint64_t bits = load_relaxed(&sampler->period);
+    memcpy(&counts->period, &bits, sizeof bits);
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
+        const struct sampler_thread *thread = &sampler->threads[i];
+        counts->references += load_relaxed(&thread->references);
+        counts->analysed += load_relaxed(&thread->analysed);
+        counts->samples += load_relaxed(&thread->samples);
+        counts->lost_logs += load_relaxed(&thread->lost_logs);
+    }
+}
+
+static uint64_t everybodys_references(const struct rsc_sampler *sampler) {
+    uint64_t sum = load_relaxed(&sampler->ended_references);
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) sum += load_relaxed(&sampler->threads[i].references);
+    return sum;
+}
+
+/* ---- pruning ---- */
+
+static uint32_t distance_bin(uint64_t distance) {
+    if (distance < 16) return (uint32_t)distance;
+    uint32_t octave = 63 - (uint32_t)__builtin_clzll(distance);
+    uint32_t bin = (octave - 3) * 16 + (uint32_t)(distance >> (octave - 4) & 15);
+    return bin < DISTANCE_BINS ? bin : DISTANCE_BINS - 1;
+}
+static uint64_t greatest_in_bin(uint32_t bin) {
+    if (bin < 16) return bin;
+    uint32_t octave = bin / 16 + 3;
+    return ((16ull + bin % 16 + 1) << (octave - 4)) - 1;
+}
+
+/*
+ * Pruned samples count with the distance they had come to: left out, the quantile would
+ * fall with every one of them, and eat its way down the distances.
+ */
+static void count_distance(struct distances *all, uint64_t distance, int pruned) {
+    if (pruned) __atomic_fetch_add(&all->pruned, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&all->bins[distance_bin(distance)], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&all->ended, 1, __ATOMIC_RELAXED);
+}
+
+/* The distance from which on the oldest sample may be given up; looked for anew when there are 1/16 more than last time. */
+static uint64_t prune_limit(const struct rsc_sampler *sampler, struct distances *all) {
+    uint64_t ended = load_relaxed(&all->ended), at = load_relaxed(&all->limit_at), sum = 0;
+    if (sampler->options.prune_quantile >= 1 || ended < sampler->options.prune_after) return UINT64_MAX;
+    if (at && ended - at <= at / 16) return load_relaxed(&all->limit);
+    uint32_t bin = 0;
+    for (; bin + 1 < DISTANCE_BINS; bin++) {
+        sum += load_relaxed(&all->bins[bin]);
+        if ((double)sum >= sampler->options.prune_quantile * (double)ended) break;
+    }
+    store_relaxed(&all->limit, greatest_in_bin(bin));
+    store_relaxed(&all->limit_at, ended);
+    return greatest_in_bin(bin);
+}
+
+/*
+ * Whether the oldest sample of a stack is to be given up, as another one begins: its
+ * distance is among the greatest 1 % (prune_quantile) of all. While there is room, that
+ * is held to its word and no more than 1 % of all samples go: short distances end
+ * first, so for as long as a program has not come round once, *all* of its long ones are
+ * greater than 99 % of what has ended. Paper 000 gives those up; here it costs nothing
+ * but analysis mode to wait for them, until half of the places for samples are taken.
+ * Nor is a sample given up that has not waited for long: where 99 % of distances are
+ * next to nothing, the rest is all there is to be found, and cheap to wait for.
+ */
+static int prunes_oldest(const struct rsc_sampler *sampler, struct distances *all, const struct rsc_active_samples *set,
+                         const struct sample_facts *facts, uint64_t now) {
+    uint64_t begun = __atomic_add_fetch(&all->begun, 1, __ATOMIC_RELAXED), pruned = load_relaxed(&all->pruned);
+    const struct sample_facts *oldest = &facts[set->oldest];
+    if (!set->active || (double)(now - oldest->begun) < PRUNE_PERIODS * oldest->weight) return 0;
+    if (rsc_active_distance(set, set->oldest).lines <= prune_limit(sampler, all)) return 0;
+    return set->active > set->samples_most / 2 ||
+           (double)(pruned + 1) <= (1 - sampler->options.prune_quantile) * (double)begun;
+}
+
+/* ---- ends of samples ---- */
+
+static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_active_samples *set, uint32_t sample,
+                 const struct sample_facts *facts, uint32_t outcome, uint64_t now,
+                 const struct rsc_sample_place *reuse) {
+    struct rsc_active_distance distance = rsc_active_distance(set, sample);
+    if (outcome == RSC_SAMPLE_REUSED && distance.too_far) outcome = RSC_SAMPLE_PRUNED;
+    struct rsc_sample_record record = {
+        .model = model,
+        .outcome = outcome,
+        .use = facts->use,
+        .line = set->sample_line[sample],
+        .distance = distance.lines,
+        .variance = distance.variance,
+        .interval = now - facts->begun,
+        .weight = facts->weight,
+    };
+    if (reuse && outcome == RSC_SAMPLE_REUSED) record.reuse = *reuse;
+    if (outcome == RSC_SAMPLE_REUSED || outcome == RSC_SAMPLE_PRUNED)
+        count_distance(sampler->distances[model == RSC_MODEL_SHARED], distance.lines, outcome == RSC_SAMPLE_PRUNED);
+    sampler->options.emit(sampler->options.emit_context, &record);
+}
+
+/* Others learn which lines the thread's set has no use for. */
+static void tell_skips(struct sampler_thread *thread) {
+    if (__atomic_load_n(&thread->skips, __ATOMIC_RELAXED) != thread->set.skips)
+        __atomic_store_n(&thread->skips, thread->set.skips, __ATOMIC_RELAXED);
+}
+
+void rsc_sampler_end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample,
+                             uint32_t outcome, const struct rsc_sample_place *reuse) {
+    emit(sampler, RSC_MODEL_PRIVATE, &thread->set, sample, &thread->facts[sample], outcome,
+         load_relaxed(&thread->references), reuse);
+    __atomic_sub_fetch(&sampler->filter[filter_of(thread->set.sample_line[sample])], 1, __ATOMIC_RELAXED);
+    rsc_active_end(&thread->set, sample);
+    tell_skips(thread);
+    if (thread->set.active) return;
+    __atomic_store_n(&thread->reading, 0, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&sampler->readers, 1, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
+}
+
+void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32_t outcome,
+                            const struct rsc_sample_place *reuse) {
+    struct rsc_active_samples *set = &sampler->shared;
+    emit(sampler, RSC_MODEL_SHARED, set, sample, &sampler->shared_facts[sample], outcome,
+         everybodys_references(sampler), reuse);
+    __atomic_sub_fetch(&sampler->filter[filter_of(set->sample_line[sample])], 1, __ATOMIC_RELAXED);
+    rsc_active_end(set, sample);
+    __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
+    if (!set->active) __atomic_sub_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- begins of samples ---- */
+
+/* So many samples are active that there will soon be no room: the next ones are drawn less often, and weigh more. */
+static void back_off(struct rsc_sampler *sampler, const struct sampler_thread *thread,
+                     const struct rsc_active_samples *set) {
+    double doubled = 2 * thread->drawn_with;
+    uint64_t now, then;
+    if (set->active < set->samples_most - set->samples_most / 4) return;
+    /* once for each period that samples were drawn with, whoever comes first */
+    memcpy(&now, &thread->drawn_with, sizeof now);
+    memcpy(&then, &doubled, sizeof then);
+    __atomic_compare_exchange_n(&sampler->period, &now, then, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void begin_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line,
+                          const struct rsc_sample_place *place) {
+    struct rsc_active_samples *set = &thread->set;
+    uint32_t sample;
+    if (set->active && is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread);
+    if (prunes_oldest(sampler, sampler->distances[0], set, thread->facts, load_relaxed(&thread->references)))
+        rsc_sampler_end_private(sampler, thread, set->oldest, RSC_SAMPLE_PRUNED, NULL);
+    while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
+        rsc_sampler_end_private(sampler, thread, set->oldest, RSC_SAMPLE_CENSORED, NULL);
+    thread->facts[sample] =
+        (struct sample_facts){.use = *place, .begun = load_relaxed(&thread->references), .weight = thread->drawn_with};
+    __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
+    tell_skips(thread);
+    back_off(sampler, thread, set);
+    if (set->active > 1) return;
+    if (is_parallel(sampler)) rsc_sampler_skip_logs(sampler, thread);
+    __atomic_store_n(&thread->reading, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&sampler->readers, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
+}
+
+static void begin_shared(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line,
+                         const struct rsc_sample_place *place) {
+    struct rsc_active_samples *set = &sampler->shared;
+    uint32_t sample;
+    if (prunes_oldest(sampler, sampler->distances[1], set, sampler->shared_facts, everybodys_references(sampler)))
+        rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_PRUNED, NULL);
+    while ((sample = rsc_active_begin(set, line)) == RSC_NO_SAMPLE)
+        rsc_sampler_end_shared(sampler, set->oldest, RSC_SAMPLE_CENSORED, NULL);
+    sampler->shared_facts[sample] = (struct sample_facts){
+        *place, everybodys_references(sampler), load_relaxed(&thread->references), thread, thread->drawn_with};
+    back_off(sampler, thread, set);
+    __atomic_add_fetch(&sampler->filter[filter_of(line)], 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&sampler->shared_active, set->active, __ATOMIC_RELAXED);
+    if (set->active == 1) __atomic_add_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- references ---- */
+
+static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
+                        const struct rsc_sample_place *place) {
+    struct rsc_active_samples *set = &thread->set;
+    if (set->active && (begins || !rsc_active_knows(set, line))) {
+        uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
+        tell_skips(thread);
+        if (sample != RSC_NO_SAMPLE) {
+            if (is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread); /* it may be invalid since long */
+            sample = rsc_active_find(set, line);
+            if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_REUSED, place);
+            if (!begins && set->active) rsc_active_use(set, line, set->now);
+        }
+    }
+    if (begins) begin_private(sampler, thread, line, place);
+}
+
+static void use_shared_now(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
+                           const struct rsc_sample_place *place) {
+    struct rsc_active_samples *set = &sampler->shared;
+    if (set->active && (begins || !rsc_active_knows(set, line))) {
+        uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
+        if (sample != RSC_NO_SAMPLE) {
+            rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_REUSED, place);
+            if (!begins && set->active) rsc_active_use(set, line, set->now);
+        }
+    }
+    if (begins) begin_shared(sampler, thread, line, place);
+}
+
+/* Is the sample of the same thread, and of this turn of its references? */
+static int is_of_this_turn(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint32_t sample) {
+    const struct sample_facts *facts = &sampler->shared_facts[sample];
+    const uint32_t turn = sampler->options.turn;
+    return turn && facts->by == thread && facts->own / turn == load_relaxed(&thread->references) / turn;
+}
+
+static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int begins,
+                       const struct rsc_sample_place *place) {
+    if (!begins && !__atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED)) return;
+    if (!is_parallel(sampler)) {
+        use_shared_now(sampler, thread, line, begins, place);
+        return;
+    }
+    /* in parallel order only what is a sampled line is looked at now; the rest goes to the log */
+    if (!begins && !__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return;
+    rsc_sampler_lock(sampler);
+    uint32_t sample = rsc_active_find(&sampler->shared, line);
+    if (begins || sample != RSC_NO_SAMPLE) {
+        if (!begins && is_of_this_turn(sampler, thread, sample)) rsc_sampler_merge_log(sampler, thread);
+        else rsc_sampler_merge_logs(sampler);
+        use_shared_now(sampler, thread, line, begins, place);
+        rsc_sampler_publish_epoch(sampler);
+    }
+    rsc_sampler_unlock(sampler);
+}
+
+/* Sequential order: the line is taken from every other stack. */
+static void take_from_others(struct rsc_sampler *sampler, struct sampler_thread *writer, uint64_t line) {
+    if (sampler->readers <= writer->reading) return;
+    for (uint32_t i = 0; i < sampler->slots; i++) {
+        struct sampler_thread *thread = &sampler->threads[i];
+        if (thread == writer || !thread->reading) continue;
+        uint32_t sample = rsc_active_take(&thread->set, line);
+        if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_INVALIDATED, NULL);
+    }
+}
+
+void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, int is_write,
+                     const struct rsc_sample_place *place) {
+    struct sampler_thread *thread = &sampler->threads[slot];
+    const struct rsc_sampler_options *options = &sampler->options;
+    int begins = --thread->countdown == 0;
+    add_own(&thread->references, 1);
+    if (!begins && rsc_sampler_is_quiet(sampler)) return;
+    struct rsc_sample_place here = {place->pc, place->context,
+                                    options->places_have_threads ? place->thread : thread->identity};
+    add_own(&thread->analysed, 1);
+    if (options->skew && ++thread->until_sync >= options->skew) rsc_sampler_sync(sampler, slot);
+    if (options->models & RSC_MODEL_PRIVATE) use_private(sampler, thread, line, begins, &here);
+    if (options->models & RSC_MODEL_SHARED) use_shared(sampler, thread, line, begins, &here);
+    if (is_parallel(sampler)) rsc_sampler_tell(sampler, thread, line, is_write);
+    else if (is_write) take_from_others(sampler, thread, line);
+    if (!begins) return;
+    add_own(&thread->samples, 1);
+    draw(sampler, thread);
+    /* whoever has told a line before must tell it again: the new sample does not know */
+    if (is_parallel(sampler)) __atomic_add_fetch(&sampler->turn, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- threads ---- */
+
+uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity) {
+    uint32_t slot = 0, nobody = 0;
+    while (slot < sampler->options.threads_most &&
+           !__atomic_compare_exchange_n(&sampler->threads[slot].taken, &nobody, 1, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+        nobody = 0;
+        slot++;
+    }
+    if (slot == sampler->options.threads_most) return RSC_NO_THREAD;
+    struct sampler_thread *thread = &sampler->threads[slot];
+    if (!thread->laid_out) rsc_sampler_lay_out_slot(sampler, thread);
+    thread->identity = identity;
+    thread->until_sync = thread->known_turn = 0;
+    rsc_rng_seed(&thread->rng, sampler->options.seed, identity);
+    draw(sampler, thread);
+    uint32_t slots = slots_in_use(sampler);
+    while (slots < slot + 1 &&
+           !__atomic_compare_exchange_n(&sampler->slots, &slots, slot + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    }
+    return slot;
+}
+
+/* Moves a count of a thread that goes to where those of threads gone are summed. */
+static void hand_over(uint64_t *from, uint64_t *to) {
+    __atomic_add_fetch(to, load_relaxed(from), __ATOMIC_RELAXED);
+    store_relaxed(from, 0);
+}
+
+void rsc_sampler_thread_end(struct rsc_sampler *sampler, uint32_t slot) {
+    struct sampler_thread *thread = &sampler->threads[slot];
+    rsc_sampler_sync(sampler, slot);
+    while (thread->set.active)
+        rsc_sampler_end_private(sampler, thread, thread->set.oldest, RSC_SAMPLE_LAST_TOUCH, NULL);
+    if (is_parallel(sampler) && sampler->options.models & RSC_MODEL_SHARED) {
+        rsc_sampler_lock(sampler);
+        rsc_sampler_merge_log(sampler, thread);
+        rsc_sampler_unlock(sampler);
+    }
+    hand_over(&thread->references, &sampler->ended_references);
+    hand_over(&thread->analysed, &sampler->ended_analysed);
+    hand_over(&thread->samples, &sampler->ended_samples);
+    hand_over(&thread->lost_logs, &sampler->ended_lost);
+    __atomic_store_n(&thread->taken, 0, __ATOMIC_RELEASE);
+}
+
+void rsc_sampler_sync(struct rsc_sampler *sampler, uint32_t slot) {
+    struct sampler_thread *thread = &sampler->threads[slot];
+    thread->until_sync = 0;
+    if (is_parallel(sampler) && thread->set.active) rsc_sampler_read_logs(sampler, thread);
+}
+
+void rsc_sampler_park(struct rsc_sampler *sampler, uint32_t slot) {
+    __atomic_store_n(&sampler->threads[slot].parked, PARK_WAITING, __ATOMIC_RELEASE);
+}
+
+void rsc_sampler_unpark(struct rsc_sampler *sampler, uint32_t slot) {
+    uint32_t waiting = PARK_WAITING;
+    if (__atomic_load_n(&sampler->threads[slot].parked, __ATOMIC_RELAXED) == PARK_NOT) return;
+    while (!__atomic_compare_exchange_n(&sampler->threads[slot].parked, &waiting, PARK_NOT, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+        waiting = PARK_WAITING;
+        sched_yield();
+    }
+}
+
+void rsc_sampler_finish(struct rsc_sampler *sampler) {
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
+        if (!sampler->threads[i].taken) continue;
+        sampler->threads[i].parked = PARK_NOT;
+        rsc_sampler_thread_end(sampler, i);
+    }
+    while (sampler->shared.active) rsc_sampler_end_shared(sampler, sampler->shared.oldest, RSC_SAMPLE_LAST_TOUCH, NULL);
+}

@@ -1,0 +1,170 @@
+/*
+ * sampler_logs.c - parallel order: what threads tell each other, and when it is read.
+ *
+ * A thread's log is a ring that only it writes. It has one reader for the shared set
+ * (whoever holds the lock) and one for every thread with private samples, each with a
+ * cursor of its own. Entries are pairs of atomic words; a reader that was overtaken
+ * sees so from the head, and takes nothing it read for true.
+ */
+#include <sched.h>
+
+#include "runtime/sampler/sampler_state.h"
+
+#define AHEAD 8u /* entries of a log that are fetched ahead of the one at hand */
+
+void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler) {
+    for (uint32_t tries = 1; __atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED); tries++)
+        if (tries % 64 == 0) sched_yield();
+}
+
+void rsc_sampler_lock(struct rsc_sampler *sampler) {
+    if (!is_parallel(sampler)) return;
+    while (__atomic_exchange_n(&sampler->shared_lock, 1, __ATOMIC_ACQUIRE)) rsc_sampler_stand_by(sampler);
+}
+
+void rsc_sampler_unlock(struct rsc_sampler *sampler) {
+    if (is_parallel(sampler)) __atomic_store_n(&sampler->shared_lock, 0, __ATOMIC_RELEASE);
+}
+
+void rsc_sampler_publish_epoch(struct rsc_sampler *sampler) {
+    const struct rsc_active_samples *set = &sampler->shared;
+    __atomic_store_n(&sampler->shared_skips, set->skips, __ATOMIC_RELAXED);
+    __atomic_store_n(&sampler->shared_epoch, (uint64_t)set->renumberings << 32 | set->now, __ATOMIC_RELEASE);
+}
+
+static void fetch(const struct rsc_active_samples *set, uint64_t line) {
+    uint64_t hash = rsc_active_hash(set->hash_key, line);
+    if (!rsc_active_ignores(set, hash)) rsc_active_prefetch(set, hash);
+}
+
+/* ---- writing ---- */
+
+/* Reads a log for threads that wait and so cannot. */
+static void read_for_parked(struct rsc_sampler *sampler, const struct sampler_thread *writer) {
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
+        struct sampler_thread *other = &sampler->threads[i];
+        uint32_t waiting = PARK_WAITING;
+        if (other == writer || !__atomic_load_n(&other->reading, __ATOMIC_RELAXED)) continue;
+        if (!__atomic_compare_exchange_n(&other->parked, &waiting, PARK_BUSY, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            continue;
+        rsc_sampler_read_logs(sampler, other);
+        __atomic_store_n(&other->parked, PARK_WAITING, __ATOMIC_RELEASE);
+    }
+}
+
+static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, uint64_t told) {
+    uint64_t size = sampler->options.log_entries, head = load_relaxed(&thread->log_head);
+    if (sampler->options.models & RSC_MODEL_SHARED && head - load_relaxed(&thread->shared_cursor) >= size / 2) {
+        rsc_sampler_lock(sampler);
+        rsc_sampler_merge_log(sampler, thread);
+        rsc_sampler_unlock(sampler);
+    }
+    if (head % (size / 4) == 0 && sampler->options.models & RSC_MODEL_PRIVATE) read_for_parked(sampler, thread);
+    struct log_entry *entry = &thread->log[head & (size - 1)];
+    /* a reader that sees one of these words also sees the head of when it was written, or a later one */
+    __atomic_store_n(&entry->line, line, __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->told, told, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->log_head, head + 1, __ATOMIC_RELEASE);
+}
+
+/* Whether the shared set has a use for the line, as it was when somebody published it for the last time. */
+static int is_for_shared(const struct rsc_sampler *sampler, uint64_t hash) {
+    return rsc_active_level_of(hash) >= __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED);
+}
+
+void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write) {
+    uint64_t hash = rsc_active_hash(sampler->hash_key, line);
+    int shared = __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED) && is_for_shared(sampler, hash);
+    int private_ones = is_write && rsc_sampler_is_for_others(sampler, thread, line, hash);
+    if (!shared && !private_ones) return;
+    uint64_t now = load_relaxed(&sampler->turn) << 1 | (uint64_t)private_ones;
+    struct recent_line *recent = &thread->recent[(line * 0x9E3779B97F4A7C15ull) >> 52];
+    if (recent->line == line && recent->told >= now && recent->told >> 1 == now >> 1) return;
+    *recent = (struct recent_line){line, now};
+    append(sampler, thread, line, load_relaxed(&sampler->shared_epoch) << 1 | (uint64_t)private_ones);
+}
+
+/* ---- private stacks ---- */
+
+/*
+ * Reads one log up to its head. A thread that was kept from running may be a whole log
+ * behind: it goes on with what is left of it. Its samples stay: what they miss are
+ * writes to other lines, mostly, and a write told late is no more than usual here; to
+ * give them up would be worse, as it would hit long distances above all.
+ */
+static void read_log(struct rsc_sampler *sampler, struct sampler_thread *thread, struct sampler_thread *writer,
+                     uint64_t *cursor, uint64_t *taken) {
+    uint64_t size = sampler->options.log_entries, head = __atomic_load_n(&writer->log_head, __ATOMIC_ACQUIRE);
+    for (; *cursor < head; ++*cursor) {
+        const struct log_entry *entry = &writer->log[*cursor & (size - 1)];
+        uint64_t line = __atomic_load_n(&entry->line, __ATOMIC_ACQUIRE);
+        uint64_t told = __atomic_load_n(&entry->told, __ATOMIC_ACQUIRE);
+        uint64_t now = load_relaxed(&writer->log_head);
+        if (now - *cursor >= size) {
+            add_own(&thread->lost_logs, 1);
+            *cursor = now - size / 2;
+            continue;
+        }
+        if (!(told & 1)) continue;
+        if (*cursor + AHEAD < head)
+            fetch(&thread->set, load_relaxed(&writer->log[(*cursor + AHEAD) & (size - 1)].line));
+        ++*taken;
+        uint32_t sample = rsc_active_take(&thread->set, line);
+        if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_INVALIDATED, NULL);
+    }
+}
+
+void rsc_sampler_read_logs(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    uint64_t taken = 0;
+    for (uint32_t i = 0; thread->set.active && i < slots_in_use(sampler); i++) {
+        struct sampler_thread *writer = &sampler->threads[i];
+        if (writer == thread) continue;
+        read_log(sampler, thread, writer, &thread->cursor[i], &taken);
+    }
+    /* what was taken may come back to this thread, and then be written again: it must be told again */
+    if (taken) __atomic_add_fetch(&sampler->turn, 1, __ATOMIC_RELAXED);
+}
+
+void rsc_sampler_skip_logs(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++)
+        thread->cursor[i] = __atomic_load_n(&sampler->threads[i].log_head, __ATOMIC_ACQUIRE);
+}
+
+/* ---- the shared stack ---- */
+
+/* The epoch that an entry was told in, as it is numbered now. */
+static uint32_t epoch_now(const struct rsc_active_samples *set, uint64_t told) {
+    uint32_t renumberings = (uint32_t)(told >> 32) & 0x7fffffff, epoch = (uint32_t)told;
+    if (renumberings == (set->renumberings & 0x7fffffff)) return epoch;
+    /* Whatever was told two renumberings ago is as old as if nobody had told it. */
+    int one_ago = renumberings == ((set->renumberings - 1) & 0x7fffffff);
+    return one_ago && epoch < set->epochs ? set->renumbered[epoch] : 0;
+}
+
+void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    uint64_t size = sampler->options.log_entries, head = __atomic_load_n(&thread->log_head, __ATOMIC_ACQUIRE);
+    struct rsc_active_samples *set = &sampler->shared;
+    uint64_t cursor = load_relaxed(&thread->shared_cursor);
+    for (; cursor != head; cursor++) {
+        const struct log_entry *entry = &thread->log[cursor & (size - 1)];
+        uint64_t line = load_relaxed(&entry->line);
+        if (set->active && cursor + AHEAD < head)
+            fetch(set, load_relaxed(&thread->log[(cursor + AHEAD) & (size - 1)].line));
+        uint32_t epoch = epoch_now(set, load_relaxed(&entry->told) >> 1), sample;
+        if (!epoch || !set->active) continue; /* before any sample */
+        while ((sample = rsc_active_use(set, line, epoch)) != RSC_NO_SAMPLE) {
+            /* used while its sample began: before it, as far as anybody can tell */
+            if (set->sample_epoch[sample] >= epoch) break;
+            rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_REUSED, NULL);
+        }
+    }
+    store_relaxed(&thread->shared_cursor, cursor);
+    rsc_sampler_publish_epoch(sampler);
+}
+
+void rsc_sampler_merge_logs(struct rsc_sampler *sampler) {
+    if (!is_parallel(sampler)) return;
+    for (uint32_t i = 0; i < slots_in_use(sampler); i++)
+        if (load_relaxed(&sampler->threads[i].log_head) != load_relaxed(&sampler->threads[i].shared_cursor))
+            rsc_sampler_merge_log(sampler, &sampler->threads[i]);
+}

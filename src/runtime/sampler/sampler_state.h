@@ -1,0 +1,220 @@
+/*
+ * sampler_state.h - the sampler from the inside: sampler.c (threads, samples),
+ * sampler_logs.c (what threads tell each other in parallel order), sampler_memory.c
+ * (where everything lies).
+ *
+ * Who may touch what, in parallel order: fields marked "own" belong to the thread of
+ * the slot (or, while it is parked, to whoever has made `parked` PARK_BUSY); fields
+ * marked "atomic" to everybody; what `shared_lock` guards is said there. In
+ * sequential order one caller at a time owns everything.
+ */
+#ifndef RSC_RUNTIME_SAMPLER_SAMPLER_STATE_H
+#define RSC_RUNTIME_SAMPLER_SAMPLER_STATE_H
+
+#include "runtime/sampler/sampler.h"
+
+#define RECENT_LINES 4096u     /* lines of the cache that keeps logs short; 64 KiB a thread */
+#define KNOWN_LINES \
+    1024u      /* lines that a thread knows to be used without effect; 8 KiB, so that they stay in the first cache */
+#define FILTER_COUNTERS 16384u /* that tell lines which no sample has */
+#define DISTANCE_BINS 1024u    /* for pruning: 16 an octave */
+
+enum { PARK_NOT, PARK_WAITING, PARK_BUSY };
+
+struct sampler_thread;
+
+/* What is known of an active sample from its begin. */
+struct sample_facts {
+    struct rsc_sample_place use;
+    uint64_t begun; /* references before it: the thread's, or everybody's */
+    uint64_t own;   /* shared: the thread's */
+    const struct sampler_thread *by;
+    double weight;
+};
+
+/* A line told to others: line, and epoch of the shared set << 1 | written. Both atomic. */
+struct log_entry {
+    uint64_t line, told;
+};
+
+struct recent_line {
+    uint64_t line, told; /* told: `turn` << 1 | written */
+};
+
+struct sampler_thread {
+    /* own */
+    struct rsc_active_samples set;
+    struct sample_facts *facts; /* [samples_most] */
+    struct recent_line *recent; /* [RECENT_LINES] */
+    uint64_t *known;            /* [KNOWN_LINES]: line << 1 | written; see rsc_sampler_knows() */
+    uint64_t known_turn;        /* `turn` that they are of */
+    uint64_t *cursor;           /* [threads_most]: how far each slot's log was read */
+    struct rsc_rng rng;
+    uint64_t countdown;
+    double drawn_with; /* the period of the countdown */
+    uint64_t until_sync;
+    uint32_t identity;
+    uint32_t laid_out; /* once the slot was taken for the first time; until then `log` is where its arrays go */
+    /* atomic */
+    uint32_t taken;   /* the slot belongs to a thread */
+    uint32_t parked;  /* PARK_... */
+    uint32_t reading; /* has private samples: others must tell it what they write */
+    uint32_t
+        skips; /* of `set`, as far as others know: what is of lower levels only they need not tell, but for sampled lines */
+    uint64_t references, analysed, samples, lost_logs; /* written by the owner alone */
+    uint64_t log_head; /* entries written */
+    struct log_entry *log; /* ring */
+    uint64_t shared_cursor; /* under shared_lock: how far it was read into the shared set */
+} __attribute__((aligned(64)));
+
+struct distances {
+    uint64_t begun, ended, pruned; /* atomic, as all here; pruned ones are among those ended */
+    uint64_t limit, limit_at; /* the last quantile found, and `ended` then */
+    uint64_t bins[DISTANCE_BINS];
+};
+
+struct rsc_sampler {
+    uint32_t active; /* atomic; first: rsc_sampler_is_quiet(). Stacks that have active samples */
+    uint32_t readers; /* atomic: private stacks that have */
+    uint32_t shared_active; /* atomic: shared samples */
+    uint32_t slots; /* atomic: those above were never taken */
+    uint64_t turn; /* atomic: a new one makes all `recent` caches stale */
+    uint64_t period; /* atomic: the bits of a double */
+    uint64_t shared_epoch; /* atomic: renumberings << 32 | epoch of the shared set */
+    uint32_t shared_skips; /* atomic: `skips` of the shared set */
+    uint32_t shared_lock;
+    struct rsc_sampler_options options;
+    struct sampler_thread *threads;
+    uint64_t hash_key; /* of all sets */
+    /* under shared_lock */
+    struct rsc_active_samples shared;
+    struct sample_facts *shared_facts;
+    /* atomic */
+    uint16_t *filter; /* [FILTER_COUNTERS]: samples whose line falls there */
+    struct distances *distances[2]; /* private, shared */
+    uint64_t ended_references, ended_analysed, ended_samples, ended_lost; /* of threads that are gone */
+};
+
+static inline uint64_t load_relaxed(const uint64_t *field) { return __atomic_load_n(field, __ATOMIC_RELAXED); }
+static inline void store_relaxed(uint64_t *field, uint64_t value) { __atomic_store_n(field, value, __ATOMIC_RELAXED); }
+/* For counters that only their owner writes. */
+static inline void add_own(uint64_t *field, uint64_t more) { store_relaxed(field, load_relaxed(field) + more); }
+
+static inline int is_parallel(const struct rsc_sampler *sampler) {
+    return sampler->options.order == RSC_ORDER_PARALLEL;
+}
+static inline uint32_t slots_in_use(const struct rsc_sampler *sampler) {
+    return __atomic_load_n(&sampler->slots, __ATOMIC_ACQUIRE);
+}
+static inline uint32_t filter_of(uint64_t line) { return (uint32_t)(line * 0x9E3779B97F4A7C15ull >> 50); /* 14 bits */ }
+
+/*
+ * Parallel order: lines that the thread has used, or written, since a sample began or a line
+ * was taken for the last time anywhere. All who want to know of them do, so that using them
+ * again changes nothing but counts: rsc_sampler_pass_known() instead of rsc_sampler_use().
+ * What makes that untrue makes `turn` another one; between looks at it (rsc_sampler_check_known())
+ * what others begin is seen late, as everything is in this order.
+ */
+static inline uint64_t *known_place(const struct sampler_thread *thread, uint64_t line) {
+    return &thread->known[(line ^ line >> 10) % KNOWN_LINES];
+}
+static inline int rsc_sampler_knows(const struct sampler_thread *thread, uint64_t line, int is_write) {
+    return (*known_place(thread, line) | !is_write) == (line << 1 | 1);
+}
+static inline void rsc_sampler_check_known(const struct rsc_sampler *sampler, struct sampler_thread *thread) {
+    uint64_t turn = load_relaxed(&sampler->turn);
+    if (__builtin_expect(turn == thread->known_turn, 1)) return;
+    __builtin_memset(thread->known, 0xff, KNOWN_LINES * sizeof *thread->known); /* no line has that number */
+    thread->known_turn = turn;
+}
+/* The line is used now, or before anything else looks at the thread's state. */
+static inline void rsc_sampler_note_known(const struct sampler_thread *thread, uint64_t line, int is_write) {
+    *known_place(thread, line) = line << 1 | (uint64_t)is_write;
+}
+/* `count` uses of lines that are known: fewer than the countdown. */
+static inline void rsc_sampler_pass_known(struct sampler_thread *thread, uint64_t count) {
+    thread->countdown -= count;
+    thread->until_sync += count;
+    add_own(&thread->references, count);
+    add_own(&thread->analysed, count);
+}
+
+/*
+ * Whether a write of the line is something to the private stack of another thread. With many threads it is
+ * cheaper to tell them than to ask.
+ */
+#define ASKED_MOST 8u
+static inline int rsc_sampler_is_for_others(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
+                                            uint64_t line, uint64_t hash) {
+    const uint32_t slots = slots_in_use(sampler), level = rsc_active_level_of(hash);
+    if (__atomic_load_n(&sampler->readers, __ATOMIC_RELAXED) <= __atomic_load_n(&thread->reading, __ATOMIC_RELAXED))
+        return 0;
+    if (slots > ASKED_MOST || __atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return 1;
+    for (uint32_t i = 0; i < slots; i++) {
+        const struct sampler_thread *other = &sampler->threads[i];
+        if (other != thread && __atomic_load_n(&other->reading, __ATOMIC_RELAXED) &&
+            level >= __atomic_load_n(&other->skips, __ATOMIC_RELAXED))
+            return 1;
+    }
+    return 0;
+}
+
+/*
+ * Parallel order: whether rsc_sampler_use() would change nothing but counts, because no set needs
+ * lines of that hash for its sketches, or a private stack those that others only read.
+ */
+static inline int rsc_sampler_ignores(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
+                                      uint64_t line, uint64_t hash, int is_write) {
+    if (sampler->options.models & RSC_MODEL_PRIVATE) {
+        if (thread->set.active && !rsc_active_ignores(&thread->set, hash)) return 0;
+        if (is_write && rsc_sampler_is_for_others(sampler, thread, line, hash)) return 0;
+    }
+    if (sampler->options.models & RSC_MODEL_SHARED && __atomic_load_n(&sampler->shared_active, __ATOMIC_RELAXED)) {
+        if (rsc_active_level_of(hash) >= __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED)) return 0;
+        if (__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return 0;
+    }
+    return 1;
+}
+
+/* sampler.c */
+
+/* Ends a sample and hands its record on; reuse NULL where it was not reused. */
+void rsc_sampler_end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample,
+                             uint32_t outcome, const struct rsc_sample_place *reuse);
+void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32_t outcome,
+                            const struct rsc_sample_place *reuse);
+
+/* sampler_memory.c: gives a slot that is taken for the first time its arrays. */
+void rsc_sampler_lay_out_slot(struct rsc_sampler *sampler, struct sampler_thread *thread);
+
+/* sampler_logs.c */
+void rsc_sampler_lock(struct rsc_sampler *sampler);
+void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler);
+/*
+ * Until nobody has the lock. The begin and the end of a shared sample take as long as tens of
+ * other references; threads that went on meanwhile would be seen to use that much more
+ * between the two.
+ */
+static inline void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
+    if (__builtin_expect(__atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED), 0))
+        rsc_sampler_wait_for_lock(sampler);
+}
+void rsc_sampler_unlock(struct rsc_sampler *sampler);
+
+/* Tells others of a use, where anybody wants to know and has not been told. */
+void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write);
+
+/* Takes from the thread's set what others wrote since it last looked. */
+void rsc_sampler_read_logs(struct rsc_sampler *sampler, struct sampler_thread *thread);
+
+/* Skips what they wrote so far: before a first private sample. */
+void rsc_sampler_skip_logs(struct rsc_sampler *sampler, struct sampler_thread *thread);
+
+/* Puts every log, or one thread's, into the shared set. Under shared_lock. */
+void rsc_sampler_merge_logs(struct rsc_sampler *sampler);
+void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *thread);
+
+/* After the shared set has another epoch. Under shared_lock. */
+void rsc_sampler_publish_epoch(struct rsc_sampler *sampler);
+
+#endif

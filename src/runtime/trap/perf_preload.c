@@ -1,0 +1,406 @@
+/*
+ * perf_preload.c - `run --with perf` on programs that were not rebuilt: a library loaded into
+ * them (LD_PRELOAD) that opens, for each thread, events of the PMU which sample loads and
+ * stores with their addresses, and debug registers that catch the reuses.
+ *
+ * A sample's signal finds in the event's ring buffer which access it was and what the
+ * group's counters stood at (perf_records.h); registers, records and the trap are those of
+ * rebuilt programs (watch_stream.c, watch_events.c, watch_signals.c). The clock is the
+ * counters' own; where they had to share the PMU with others, the sample is not used.
+ *
+ * Experimental: written for Intel's mem-loads and mem-stores and AMD's IBS, neither of which
+ * was there to try it on. The same code with the kernel's page faults for samples, which
+ * have addresses too, is what the tests run.
+ */
+#include "runtime/watch/perf_records.h"
+#include "runtime/trap/watch_thread.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define SAMPLE_SIGNAL (SIGRTMAX - 3)
+#define RING_PAGES 2u /* of each thread's buffer of samples: 8 KiB, tens of samples */
+#define PAGE 4096u
+#define PERIOD_FIRST 100000u
+#define MAPS_BYTES ((size_t)1 << 20)
+#define LEAST_FD 3
+
+/* What the rest of the runtime asks for, where code was not rebuilt: there are no pieces, no windows. */
+__thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
+void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) { before->local.busy = rsc_asm_local.busy; }
+void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) { rsc_asm_local.busy = before->local.busy; }
+void *rsc_asm_next_symbol(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) __builtin_trap(); /* libc lacks a function that it has had for decades */
+    return found;
+}
+
+static struct {
+    struct rsc_ring *ring;
+    int follow;
+    uint32_t image;
+    pthread_key_t key;
+    /* Of the PMU: */
+    struct rsc_perf_layouts layouts; /* ids are each thread's own */
+    uint32_t type;
+    uint64_t loads, stores, leader, config1, config2;
+    int precise, exclude;
+} process;
+
+uint32_t rsc_asm_image(void) { return process.image; }
+
+/* A thread's events. */
+struct sampler {
+    int leader, loads, stores; /* -1: none */
+    struct perf_event_mmap_page *page;
+    struct rsc_perf_layouts layouts;
+    uint64_t last_count; /* of the group */
+    double position;     /* loads and stores up to there */
+    uint64_t seen, memory; /* samples, and of those loads and stores: IBS */
+    int pushed;
+};
+static __thread struct sampler sampler __attribute__((tls_model("initial-exec")));
+
+/* ---- events ---- */
+
+static int open_event(uint64_t config, uint64_t config1, int precise, uint64_t period, int group) {
+    struct perf_event_attr attr = {.type = process.type,
+                                   .size = sizeof attr,
+                                   .config = config,
+                                   .config1 = config1,
+                                   .config2 = process.config2,
+                                   .sample_period = period,
+                                   .disabled = group < 0,
+                                   .exclude_kernel = process.exclude & 1,
+                                   .exclude_hv = process.exclude & 1,
+                                   .precise_ip = (unsigned)precise & 3,
+                                   .wakeup_events = 1,
+                                   .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                                  PERF_FORMAT_TOTAL_TIME_RUNNING};
+    attr.sample_type = rsc_perf_sample_type(process.layouts.layout, process.layouts.has_weight);
+    return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Its overflows become signals to this thread. */
+static int signals_from(int fd) {
+    struct f_owner_ex owner = {F_OWNER_TID, (pid_t)syscall(SYS_gettid)};
+    return fcntl(fd, F_SETOWN_EX, &owner) == 0 && fcntl(fd, F_SETSIG, SAMPLE_SIGNAL) == 0 &&
+                   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC | O_NONBLOCK) == 0
+               ? 0
+               : -1;
+}
+
+static void close_events(void) {
+    if (sampler.page) munmap(sampler.page, (RING_PAGES + 1) * PAGE);
+    if (sampler.stores >= LEAST_FD) close(sampler.stores);
+    if (sampler.loads >= LEAST_FD) close(sampler.loads);
+    if (sampler.leader >= LEAST_FD && sampler.leader != sampler.loads) close(sampler.leader);
+    sampler = (struct sampler){.leader = -1, .loads = -1, .stores = -1};
+}
+
+static int open_events(void) {
+    uint64_t period = rsc_watch_local.period;
+    sampler = (struct sampler){.leader = -1, .loads = -1, .stores = -1, .layouts = process.layouts};
+    if (process.leader && (sampler.leader = open_event(process.leader, 0, 0, 0, -1)) < 0) return -1;
+    sampler.loads = open_event(process.loads, process.config1, process.precise, period, sampler.leader);
+    if (sampler.loads < 0) return -1;
+    if (sampler.leader < 0) sampler.leader = sampler.loads;
+    if (process.stores && (sampler.stores = open_event(process.stores, 0, process.precise, period, sampler.leader)) < 0)
+        return -1;
+    void *page = mmap(NULL, (RING_PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, sampler.loads, 0);
+    if (page == MAP_FAILED) return -1;
+    sampler.page = page;
+    if (ioctl(sampler.loads, PERF_EVENT_IOC_ID, &sampler.layouts.loads_id) != 0 || signals_from(sampler.loads) < 0)
+        return -1;
+    if (sampler.stores >= 0 &&
+        (ioctl(sampler.stores, PERF_EVENT_IOC_SET_OUTPUT, sampler.loads) != 0 ||
+         ioctl(sampler.stores, PERF_EVENT_IOC_ID, &sampler.layouts.stores_id) != 0 || signals_from(sampler.stores) < 0))
+        return -1;
+    return ioctl(sampler.leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+}
+
+/* ---- the clock ---- */
+
+/* The thread's loads and stores when the group's counters stood at `count`. */
+static uint64_t advance(uint64_t count) {
+    double share =
+        process.layouts.layout == RSC_PERF_AMD_IBS && sampler.seen ? (double)sampler.memory / (double)sampler.seen : 1;
+    if (count > sampler.last_count) {
+        sampler.position += (double)(count - sampler.last_count) * share;
+        sampler.last_count = count;
+    }
+    return (uint64_t)sampler.position;
+}
+
+/* Now. -1: the counters shared the PMU. */
+static int count_now(uint64_t *position) {
+    uint64_t words[3 + 2 * RSC_PERF_GROUP_MAX], value = 0;
+    int is_shared = 1;
+    ssize_t got = read(sampler.leader, words, sizeof words);
+    int status = got > 0 ? rsc_perf_read_group(&sampler.layouts, words, (size_t)got / 8, &value, &is_shared) : -1;
+    *position = advance(status == 0 && !is_shared ? value : sampler.last_count);
+    return status < 0 || is_shared ? -1 : 0;
+}
+
+uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uint64_t *record) {
+    (void)thread;
+    (void)word;
+    int status = count_now(&record[RSC_WATCHED_HIT_REACH]);
+    record[RSC_WATCHED_HIT_COUNTER] = record[RSC_WATCHED_HIT_RANGE_ACCESSES] = record[RSC_WATCHED_HIT_RANGE_WORDS] = 0;
+    record[RSC_WATCHED_HIT_PC]--;
+    return RSC_WATCH_RESOLVED | (status < 0 ? RSC_WATCH_LATE : 0);
+}
+
+/* ---- samples ---- */
+
+static void take(struct rsc_watch_thread *thread, const struct rsc_perf_sample *sample, const ucontext_t *context) {
+    uint64_t word, pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    sampler.seen++;
+    sampler.memory += sample->is_memory;
+    if (sample->is_shared) __atomic_fetch_add(&rsc_watch_area->multiplexed, 1, __ATOMIC_RELAXED);
+    if (sample->is_shared || !sample->is_memory || !rsc_watch_can_watch(thread, sample->address)) {
+        thread->stream->void_samples++;
+        return;
+    }
+    thread->frame_count = rsc_watch_unwind(thread, pc, (uint64_t)context->uc_mcontext.gregs[REG_RSP], thread->frames,
+                                           &thread->frames_cut);
+    struct rsc_watch_use use = {advance(sample->count),
+                                sample->ip,
+                                sample->address,
+                                1,
+                                0,
+                                0,
+                                sample->is_store ? RSC_WATCH_WRITE : 0,
+                                rsc_watch_cost(sample->latency, rsc_perf_source(sample->source))};
+    uint32_t reg = rsc_watch_take_sample(thread, &use, &word);
+    rsc_watch_word(thread, reg, word, use.position);
+}
+
+static void on_sample(int number, siginfo_t *info, void *context) {
+    struct rsc_watch_thread *thread = rsc_watch_local.thread;
+    uint64_t record[RSC_PERF_RECORD_MAX / 8], lost = 0, before;
+    struct rsc_perf_sample sample;
+    int kept = errno;
+    (void)number;
+    (void)info;
+    if (!thread || !sampler.page || rsc_asm_local.busy) return;
+    rsc_asm_local.busy = 1;
+    uint64_t began = rsc_watch_cpu_ns();
+    uint64_t head = __atomic_load_n(&sampler.page->data_head, __ATOMIC_ACQUIRE), tail = sampler.page->data_tail;
+    while ((before = tail) != head) {
+        uint32_t bytes =
+            rsc_perf_ring_next((const uint8_t *)sampler.page + PAGE, RING_PAGES * PAGE, head, &tail, record);
+        if (bytes && rsc_perf_decode(&sampler.layouts, record, bytes, &sample, &lost) == RSC_PERF_SAMPLE)
+            take(thread, &sample, context);
+        if (tail == before) break;
+    }
+    __atomic_store_n(&sampler.page->data_tail, tail, __ATOMIC_RELEASE);
+    thread->stream->dropped += lost;
+    uint64_t period = rsc_watch_local.period;
+    rsc_watch_adjust_period(thread);
+    if (period != rsc_watch_local.period) {
+        period = rsc_watch_local.period & ~15ull; /* IBS counts by 16 */
+        ioctl(sampler.loads, PERF_EVENT_IOC_PERIOD, &period);
+        if (sampler.stores >= 0) ioctl(sampler.stores, PERF_EVENT_IOC_PERIOD, &period);
+    }
+    if (rsc_watch_area->off || process.ring->detached)
+        ioctl(sampler.leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+    thread->stream->busy_ns += rsc_watch_cpu_ns() - began;
+    rsc_asm_local.busy = 0;
+    errno = kept;
+}
+
+/* ---- threads ---- */
+
+static void begin_thread(void) {
+    struct rsc_watch_local *local = &rsc_watch_local;
+    if (!process.ring || rsc_watch_area->off) return;
+    rsc_asm_local.busy = 1;
+    rsc_rng_seed(&local->rng, rsc_watch_area->seed,
+                 1 + (uint64_t)process.image * 0x100000001ull + (uint64_t)syscall(SYS_gettid));
+    local->started = 1;
+    local->period = rsc_watch_area->period ? rsc_watch_area->period : PERIOD_FIRST;
+    if (rsc_watch_open_thread()) {
+        pthread_setspecific(process.key, (void *)1);
+        if (open_events() < 0) {
+            __atomic_store_n(&rsc_watch_area->refused, (uint32_t)errno, __ATOMIC_RELAXED);
+            close_events();
+            rsc_watch_turn_off(RSC_WATCH_REFUSED);
+        }
+    }
+    rsc_asm_local.busy = 0;
+}
+
+static void end_thread(void *unused) {
+    struct rsc_watch_thread *thread = rsc_watch_local.thread;
+    uint64_t now = 0;
+    (void)unused;
+    if (!thread) return;
+    rsc_asm_local.busy = 1;
+    if (sampler.leader >= LEAST_FD) ioctl(sampler.leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+    if (sampler.page) count_now(&now);
+    rsc_watch_close_thread(thread, now);
+    close_events();
+    rsc_asm_local.busy = 0;
+}
+
+struct start {
+    void *(*routine)(void *);
+    void *argument;
+};
+
+static void *start_thread(void *to) {
+    struct start start = *(struct start *)to;
+    free(to);
+    begin_thread();
+    return start.routine(start.argument);
+}
+
+RSC_INTERPOSE(int, pthread_create,
+              (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)) {
+    struct start *start = process.ring ? malloc(sizeof *start) : NULL;
+    if (!start) return RSC_REAL(pthread_create)(thread, attributes, routine, argument);
+    *start = (struct start){routine, argument};
+    int status = RSC_REAL(pthread_create)(thread, attributes, start_thread, start);
+    if (status) free(start);
+    return status;
+}
+
+/* ---- signals: what the program does to ours ---- */
+
+RSC_INTERPOSE(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before)) {
+    struct sigaction ours;
+    if (rsc_watch_is_on() && number == SIGTRAP) return rsc_watch_trap_action(action, before);
+    if (rsc_watch_is_on() && action) {
+        ours = *action;
+        sigdelset(&ours.sa_mask, SIGTRAP);
+        sigdelset(&ours.sa_mask, SAMPLE_SIGNAL);
+        action = &ours;
+    }
+    return RSC_REAL(sigaction)(number, action, before);
+}
+
+int rsc_asm_real_sigaction(int number, const struct sigaction *action, struct sigaction *before) {
+    return RSC_REAL(sigaction)(number, action, before);
+}
+
+typedef void (*plain_handler)(int);
+RSC_INTERPOSE(plain_handler, signal, (int number, plain_handler handler)) {
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
+    if (!rsc_watch_is_on() || number != SIGTRAP) return RSC_REAL(signal)(number, handler);
+    return rsc_watch_trap_action(&action, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+/* ---- the process ---- */
+
+static void note_maps(void) {
+    char *text = mmap(NULL, MAPS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t used = 0;
+    ssize_t got;
+    if (text == MAP_FAILED) return;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && used < MAPS_BYTES && (got = read(fd, text + used, MAPS_BYTES - used)) > 0) used += (size_t)got;
+    if (fd >= 0) close(fd);
+    if (used)
+        rsc_ring_note(process.ring, RSC_NOTE_NATIVE_MAPS, rsc_process_id(process.image, (uint32_t)getpid()), text,
+                      (uint32_t)used);
+    munmap(text, MAPS_BYTES);
+}
+
+static void after_fork_in_child(void) {
+    struct rsc_watch_local *local = &rsc_watch_local;
+    if (!process.ring) return;
+    __atomic_fetch_add(&process.ring->forks, 1, __ATOMIC_RELAXED);
+    if (local->thread) {
+        rsc_watch_events_close(local->thread, 1);
+        rsc_watch_stack_ends(local->thread);
+        munmap(local->thread, sizeof *local->thread);
+    }
+    close_events();
+    *local = (struct rsc_watch_local){.trap_blocked = local->trap_blocked};
+    if (!process.follow) {
+        process.ring = NULL;
+        rsc_watch_area = NULL;
+        return;
+    }
+    process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
+    note_maps();
+    begin_thread();
+}
+
+static uint64_t setting(const char *text, const char *name) {
+    size_t length = strlen(name);
+    for (; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
+        if (!strncmp(text, name, length) && text[length] == '=') return strtoull(text + length + 1, NULL, 10);
+    return 0;
+}
+
+static int map_ring(int fd) {
+    struct stat file;
+    if (fstat(fd, &file) != 0 || (size_t)file.st_size < sizeof(struct rsc_ring)) return -1;
+    struct rsc_ring *ring = mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (ring == MAP_FAILED || ring->magic != RSC_RING_MAGIC || ring->detached) return -1;
+    process.ring = ring;
+    return 0;
+}
+
+/* What it starts is not to have the library too: it is the first of LD_PRELOAD. */
+static void leave_environment(void) {
+    const char *list = getenv("LD_PRELOAD"), *rest = list ? strpbrk(list, ": ") : NULL;
+    if (rest) setenv("LD_PRELOAD", rest + 1, 1);
+    else unsetenv("LD_PRELOAD");
+    unsetenv(RSC_PERF_ENVIRONMENT);
+}
+
+static __attribute__((constructor(101))) void initialise(void) {
+    struct sigaction action = {.sa_sigaction = on_sample, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    const char *text = secure_getenv(RSC_PERF_ENVIRONMENT);
+    if (!text || map_ring((int)setting(text, "ring")) < 0) return;
+    process.follow = setting(text, "follow") != 0;
+    process.layouts.layout = setting(text, "ibs") ? RSC_PERF_AMD_IBS : RSC_PERF_INTEL;
+    process.layouts.has_weight = setting(text, "latency") != 0;
+    process.type = (uint32_t)setting(text, "type");
+    process.loads = setting(text, "loads");
+    process.stores = setting(text, "stores");
+    process.leader = setting(text, "leader");
+    process.config1 = setting(text, "config1");
+    process.config2 = setting(text, "config2");
+    process.precise = (int)setting(text, "precise");
+    process.exclude = (int)setting(text, "exclude");
+    process.image = __atomic_add_fetch(&process.ring->images, 1, __ATOMIC_RELAXED);
+    if (!process.follow) {
+        close((int)setting(text, "ring"));
+        leave_environment();
+    }
+    sigaddset(&action.sa_mask, SIGTRAP); /* a trap within waits until the sample is taken */
+    if (pthread_key_create(&process.key, end_thread) != 0 ||
+        rsc_asm_real_sigaction(SAMPLE_SIGNAL, &action, NULL) != 0) {
+        process.ring = NULL;
+        return;
+    }
+    rsc_watch_area = &process.ring->watch;
+    rsc_watch_sample_signal = SAMPLE_SIGNAL;
+    sigset_t wanted; /* a program may be started with signals blocked */
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SAMPLE_SIGNAL);
+    sigaddset(&wanted, SIGTRAP);
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &wanted, NULL, 8);
+    if (rsc_watch_events_start() < 0) rsc_watch_turn_off(RSC_WATCH_SIGNAL_TAKEN);
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+    note_maps();
+    begin_thread();
+}
+
+static __attribute__((destructor(101))) void finish(void) { end_thread(NULL); }

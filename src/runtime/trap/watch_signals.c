@@ -1,0 +1,207 @@
+/*
+ * watch_signals.c - what a program that is watched with SIGTRAP wants of that signal
+ * itself, of signal masks and of signal stacks.
+ *
+ * The handler of SIGTRAP stays ours. The program's own, if it installs one, is called
+ * for every SIGTRAP that is not ours; without one, such a signal does what it would do.
+ *
+ * Masks. A program that blocks all signals means those that could disturb it. SIGTRAP is
+ * left out of what it blocks, and out of the masks of its handlers; what it asks about
+ * its mask it is answered as if it had been blocked. When a SIGTRAP comes that is not
+ * ours while it thinks so, it is blocked in earnest, sent again, and left pending:
+ * sigwait() and signalfd() find it. From then on that thread's traps come late.
+ * A program that waits for SIGTRAP by name is not watched: traps are not to get in its way.
+ * The signal by which a PMU's samples come (perf_preload.c) is never blocked.
+ *
+ * Stacks. The program's own signal stack is taken when it is as large as ours; else it is
+ * told that it has its own, and ours, which is larger, stays.
+ */
+#include "runtime/trap/watch_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* ---- SIGTRAP ---- */
+
+static struct sigaction wanted; /* by the program; zeros: the default */
+
+static void die_by(int number) {
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    rsc_asm_real_sigaction(number, &usual, NULL);
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &only, NULL, 8);
+}
+
+/* Back to the kernel, for a program that has blocked it. */
+static void leave_pending(int number, siginfo_t *info, ucontext_t *context) {
+    sigaddset(&context->uc_sigmask, number); /* blocked when this handler returns; until then it is anyway */
+    if (info->si_code <= 0 && info->si_code != SI_TKILL && syscall(SYS_rt_sigqueueinfo, getpid(), number, info) == 0)
+        return;
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+}
+
+/*
+ * A debug register that fires while its event is being taken away is nobody's: the kernel
+ * makes a plain SIGTRAP of it, as of a breakpoint that a debugger set (then it would not
+ * come here), or as of the instruction int1 (then that is before the pc).
+ */
+static int is_leftover(const siginfo_t *info, const ucontext_t *context) {
+    const uint8_t *pc = (const uint8_t *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    return info->si_code == TRAP_HWBKPT || (info->si_code == TRAP_BRKPT && pc[-1] != 0xf1 && pc[-1] != 0xcc);
+}
+
+void rsc_watch_foreign_trap(int number, void *info, void *context) {
+    struct rsc_asm_interrupted before;
+    if (is_leftover(info, context)) return;
+    struct sigaction action = wanted;
+    /* One of the processor's own cannot be blocked: the kernel ends a program that tries. */
+    if (rsc_watch_local.trap_blocked && ((siginfo_t *)info)->si_code <= 0) {
+        leave_pending(number, info, context);
+        return;
+    }
+    if (action.sa_handler == SIG_IGN && ((siginfo_t *)info)->si_code <= 0) return;
+    if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
+        die_by(number);
+        return;
+    }
+    if (action.sa_flags & (int)SA_RESETHAND) memset(&wanted, 0, sizeof wanted);
+    sigset_t blocked = action.sa_mask;
+    sigdelset(&blocked, SIGTRAP);
+    if (action.sa_flags & SA_NODEFER) {
+        sigset_t itself;
+        sigemptyset(&itself);
+        sigaddset(&itself, number);
+        syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &itself, NULL, 8);
+    }
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &blocked, NULL, 8);
+    rsc_asm_handler_enter(&before);
+    if (action.sa_flags & SA_SIGINFO) action.sa_sigaction(number, info, context);
+    else action.sa_handler(number);
+    rsc_asm_handler_leave(&before);
+}
+
+int rsc_watch_trap_action(const struct sigaction *action, struct sigaction *before) {
+    struct sigaction old = wanted;
+    if (action) wanted = *action;
+    if (before) *before = old;
+    return 0;
+}
+
+/* ---- masks ---- */
+
+int rsc_watch_sample_signal;
+
+static int change_mask(int how, const sigset_t *set, sigset_t *before, int (*real)(int, const sigset_t *, sigset_t *)) {
+    struct rsc_watch_local *local = &rsc_watch_local;
+    sigset_t ours;
+    uint8_t was = local->trap_blocked;
+    if (set && how != SIG_UNBLOCK) {
+        int blocks = sigismember(set, SIGTRAP) == 1;
+        ours = *set;
+        sigdelset(&ours, SIGTRAP);
+        if (rsc_watch_sample_signal) sigdelset(&ours, rsc_watch_sample_signal);
+        set = &ours;
+        if (blocks) local->trap_blocked = 1;
+        else if (how == SIG_SETMASK) local->trap_blocked = 0;
+    } else if (set && sigismember(set, SIGTRAP)) {
+        local->trap_blocked = 0;
+    }
+    int status = real(how, set, before);
+    if (status != 0) local->trap_blocked = was;
+    else if (before && was) sigaddset(before, SIGTRAP);
+    return status;
+}
+
+RSC_INTERPOSE(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *before)) {
+    if (!rsc_watch_is_on()) return RSC_REAL(pthread_sigmask)(how, set, before);
+    return change_mask(how, set, before, RSC_REAL(pthread_sigmask));
+}
+
+RSC_INTERPOSE(int, sigprocmask, (int how, const sigset_t *set, sigset_t *before)) {
+    if (!rsc_watch_is_on()) return RSC_REAL(sigprocmask)(how, set, before);
+    return change_mask(how, set, before, RSC_REAL(sigprocmask));
+}
+
+/* SIGTRAP by name: a set that also has what nobody waits for means "all of them". */
+static void waits_for(const sigset_t *set) {
+    if (rsc_watch_is_on() && set && sigismember(set, SIGTRAP) == 1 &&
+        !(sigismember(set, SIGSEGV) && sigismember(set, SIGILL)))
+        rsc_watch_turn_off(RSC_WATCH_SIGNAL_WANTED);
+}
+
+RSC_INTERPOSE(int, sigwait, (const sigset_t *set, int *number)) {
+    waits_for(set);
+    return RSC_REAL(sigwait)(set, number);
+}
+
+RSC_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info)) {
+    waits_for(set);
+    return RSC_REAL(sigwaitinfo)(set, info);
+}
+
+RSC_INTERPOSE(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *most)) {
+    waits_for(set);
+    return RSC_REAL(sigtimedwait)(set, info, most);
+}
+
+RSC_INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags)) {
+    waits_for(set);
+    return RSC_REAL(signalfd)(fd, set, flags);
+}
+
+/* ---- stacks ---- */
+
+/* What the program set of its own, per thread; flags SS_DISABLE: nothing. */
+static __thread stack_t programs_stack __attribute__((tls_model("initial-exec"))) = {.ss_flags = SS_DISABLE};
+
+void rsc_watch_stack_begins(struct rsc_watch_thread *thread) {
+    stack_t before, ours = {.ss_sp = thread->stack, .ss_size = sizeof thread->stack};
+    if (syscall(SYS_sigaltstack, NULL, &before) != 0 || before.ss_flags & SS_ONSTACK) return;
+    if (!(before.ss_flags & SS_DISABLE) && before.ss_size >= RSC_WATCH_STACK) return; /* large enough for both */
+    programs_stack = before;
+    thread->own_stack = syscall(SYS_sigaltstack, &ours, NULL) == 0;
+}
+
+void rsc_watch_stack_ends(struct rsc_watch_thread *thread) {
+    stack_t none = {.ss_flags = SS_DISABLE};
+    if (!thread->own_stack) return;
+    syscall(SYS_sigaltstack, programs_stack.ss_flags & SS_DISABLE ? &none : &programs_stack, NULL);
+    thread->own_stack = 0;
+}
+
+RSC_INTERPOSE(int, sigaltstack, (const stack_t *stack, stack_t *before)) {
+    struct rsc_watch_thread *thread = rsc_watch_is_on() ? rsc_watch_local.thread : NULL;
+    if (!thread || !thread->own_stack) return RSC_REAL(sigaltstack)(stack, before);
+    stack_t now, old = programs_stack;
+    if (syscall(SYS_sigaltstack, NULL, &now) != 0) return -1;
+    if (stack && now.ss_flags & SS_ONSTACK) {
+        errno = EPERM;
+        return -1;
+    }
+    if (stack && !(stack->ss_flags & SS_DISABLE) && stack->ss_size >= RSC_WATCH_STACK) {
+        if (RSC_REAL(sigaltstack)(stack, NULL) != 0) return -1;
+        thread->own_stack = 0;
+    } else if (stack) {
+        if (!(stack->ss_flags & SS_DISABLE) && stack->ss_size < (size_t)MINSIGSTKSZ) {
+            errno = ENOMEM;
+            return -1;
+        }
+        programs_stack = *stack;
+        programs_stack.ss_flags &= SS_DISABLE;
+    }
+    if (before) {
+        *before = old;
+        if (now.ss_flags & SS_ONSTACK && !(old.ss_flags & SS_DISABLE)) before->ss_flags |= SS_ONSTACK;
+    }
+    return 0;
+}

@@ -1,0 +1,130 @@
+/*
+ * cache.h - one cache: where its blocks are, and which one goes.
+ *
+ * Callers speak of blocks (address >> log2 of the block size). A lookup is two
+ * steps, so that hierarchies decide what a miss means:
+ *
+ *     uint64_t set = rsc_cache_set_of(cache, block);
+ *     int way = rsc_cache_find(cache, set, block);
+ *     if (way >= 0) way = rsc_cache_touch(cache, set, way);
+ *     else way = rsc_cache_fill(cache, set, block, flags, &evicted);
+ *
+ * An entry is block << 4 | flags; 0 is an empty one. LRU and FIFO keep the entries
+ * of a set in order, most recent first, so ways move; the other policies keep
+ * blocks where they were filled.
+ */
+#ifndef RSC_SIMULATE_CACHE_CACHE_H
+#define RSC_SIMULATE_CACHE_CACHE_H
+
+#include "simulate/cache/cache_config.h"
+#include "simulate/cache/miss_classes.h"
+#include "simulate/cache/request.h"
+
+#define RSC_ENTRY_DIRTY 1u
+#define RSC_ENTRY_VALID 2u
+#define RSC_ENTRY_SHARED 4u /* MESI: others may have it too; dirty: M, neither: E */
+#define RSC_ENTRY_PREFETCHED 8u /* and not asked for since */
+#define RSC_ENTRY_SHIFT 4
+
+/* Why a frame's times are kept: generations of paper 001's INITMR. In instructions, or whatever `now` counts. */
+struct rsc_frame_times {
+    uint64_t fill, last; /* last: of the newest reference */
+};
+
+/*
+ * What an access did to its set, for sampling: called after the access where a
+ * cache has a watch. Write-backs from above are told too (kind RSC_WRITE, write_back 1).
+ */
+struct rsc_cache_seen {
+    uint64_t set;
+    uint64_t block;
+    uint8_t hit;
+    uint8_t at_mru;     /* the hit was on the most recently used block (LRU and FIFO: first in order) */
+    uint8_t set_was_full;
+    uint8_t write_back; /* not a demand access */
+    uint8_t evicted;    /* a block went: `gone` has its times */
+    uint8_t kind;       /* enum rsc_kind of the access behind it */
+    struct rsc_frame_times gone;
+    uint64_t now;
+};
+
+struct rsc_cache_watch {
+    void (*seen)(void *user, const struct rsc_cache_seen *seen);
+    void *user;
+};
+
+struct rsc_cache {
+    struct rsc_cache_config config;
+    uint64_t sets;
+    uint32_t ways;
+    uint32_t block_shift;
+    uint32_t index_bits;  /* log2 of the sets, where they are a power of two */
+    int power_of_two;     /* they are */
+    int ordered;          /* LRU, FIFO: entries in order */
+    const uint64_t *pids; /* process id of each address space, by the top 16 bits of an address; NULL: none */
+    uint64_t seed;
+    uint64_t *entries; /* owned: sets * ways */
+    uint8_t *state;    /* owned: a byte a way; reference bits, predictions or tree nodes. NULL where none is needed */
+    uint64_t *random;  /* owned: a generator's state for each set. NULL where none is needed */
+    uint16_t *used;    /* owned: valid entries of each set */
+    int32_t psel;      /* DRRIP's duel */
+    uint64_t filled;   /* valid entries in all */
+
+    /* Only for Belady's optimum: when each entry, and the block now asked for, comes next. */
+    uint64_t *next_use; /* owned; NULL: another policy */
+    uint64_t coming;
+
+    /* Beside the cache, where its configuration says so: */
+    uint64_t *victims;          /* owned: entries of the victim cache, the newest first */
+    uint32_t victim_count;
+    struct rsc_request *writes; /* owned: the write buffer, the oldest first */
+    uint32_t write_count;
+    struct rsc_shadow *shadow; /* owned: classes of misses; NULL: not wanted */
+
+    /* Only in a watched cache: */
+    struct rsc_cache_watch watch;
+    struct rsc_frame_times *times; /* owned: beside entries; NULL: not watched */
+    struct rsc_frame_times gone;   /* of the block that the last fill evicted */
+    uint64_t now;                  /* the caller's clock */
+};
+
+/* pids may be NULL and must outlive the cache. */
+int rsc_cache_init(struct rsc_cache *cache, const struct rsc_cache_config *config, uint64_t seed, const uint64_t *pids,
+                   struct rsc_error *error);
+void rsc_cache_free(struct rsc_cache *cache);
+
+/* Back to empty, as after init. */
+void rsc_cache_empty(struct rsc_cache *cache);
+
+/* Has `watch` (copied) told of every access from here on, and frames' times kept. */
+int rsc_cache_set_watch(struct rsc_cache *cache, const struct rsc_cache_watch *watch, struct rsc_error *error);
+
+uint64_t rsc_cache_set_of(const struct rsc_cache *cache, uint64_t block);
+
+/* Its way, or -1. */
+int rsc_cache_find(const struct rsc_cache *cache, uint64_t set, uint64_t block);
+
+/* A hit on that way: tells the policy. Returns the way it is in now. */
+int rsc_cache_touch(struct rsc_cache *cache, uint64_t set, int way);
+
+/* Puts a block in; *evicted is the entry that went, 0 if there was room. Returns its way. */
+int rsc_cache_fill(struct rsc_cache *cache, uint64_t set, uint64_t block, unsigned flags, uint64_t *evicted);
+
+/* Takes out what is in that way, and returns the entry. */
+uint64_t rsc_cache_remove(struct rsc_cache *cache, uint64_t set, int way);
+
+/* Takes a block out of the cache, or of its victim cache: its entry, 0 if it is in neither. */
+uint64_t rsc_cache_take(struct rsc_cache *cache, uint64_t block);
+
+/* Keeps misses' classes from here on. */
+int rsc_cache_classify(struct rsc_cache *cache, struct rsc_error *error);
+
+static inline uint64_t *rsc_cache_entry(struct rsc_cache *cache, uint64_t set, int way) {
+    return &cache->entries[set * cache->ways + (uint64_t)way];
+}
+static inline uint64_t rsc_entry_block(uint64_t entry) { return entry >> RSC_ENTRY_SHIFT; }
+
+/* Dirty entries now, those of the victim cache too. */
+uint64_t rsc_cache_count_dirty(const struct rsc_cache *cache);
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * cache_config.h - what a simulated cache looks like, and a hierarchy of them.
+ *
+ * A cache is written as people say it:
+ *
+ *     SIZE,WAYS,BLOCK[,POLICY][,WORD...]        4M,16,128,lru,private
+ *
+ * POLICY: lru (default), random, fifo, plru, nru, srrip, brrip, drrip, opt.
+ * Words: wt (write-through; wb, write-back, is the default), nwa (a write that
+ * misses is passed on, not allocated), inclusive, private (one for each thread),
+ * per=N (one for every N threads, by thread number), pid (index hashed with the
+ * process id, as paper 001 does), pages (index from made-up physical pages),
+ * prefetch (of the next block on a miss), victim=N (a victim cache of N blocks),
+ * buffer=N (a write buffer of N blocks towards the next level).
+ */
+#ifndef RSC_SIMULATE_CACHE_CACHE_CONFIG_H
+#define RSC_SIMULATE_CACHE_CACHE_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <reusescope/error.h>
+#include <reusescope/trace.h>
+
+enum rsc_policy {
+    RSC_POLICY_LRU,
+    RSC_POLICY_RANDOM, /* a generator for each set, so that sets are independent */
+    RSC_POLICY_FIFO,
+    RSC_POLICY_PLRU, /* a binary tree over the ways, of any number of them */
+    RSC_POLICY_NRU,
+    RSC_POLICY_SRRIP, /* RRIP: 2-bit re-reference predictions, hit priority (Jaleel et al., 2010) */
+    RSC_POLICY_BRRIP,
+    RSC_POLICY_DRRIP, /* duels between the sets: no set can be simulated alone */
+    RSC_POLICY_OPT,   /* Belady's optimum: needs the future, so a second pass */
+    RSC_POLICY_COUNT,
+};
+
+extern const char *const rsc_policy_names[RSC_POLICY_COUNT];
+
+enum rsc_indexing {
+    RSC_INDEX_VIRTUAL, /* block number modulo the number of sets: bit selection where that is a power of two */
+    RSC_INDEX_PID,     /* the upper eight index bits XOR the process id (fewer where the index has fewer) */
+    RSC_INDEX_PAGES,   /* pages of 4 KiB are scattered over physical memory; the index comes from there */
+};
+
+#define RSC_SIM_PAGE_SHIFT 12
+
+struct rsc_cache_config {
+    char name[8];    /* "l1i", "l1d", "l1", "l2", "l3" */
+    unsigned level;  /* from 1 */
+    unsigned kinds;  /* RSC_KIND_BIT()s of the accesses it serves */
+    uint64_t size_bytes;
+    uint32_t ways;
+    uint32_t block_bytes; /* a power of two */
+    enum rsc_policy policy;
+    enum rsc_indexing indexing;
+    uint32_t threads_each; /* one cache for so many threads; 0: one for all */
+    uint8_t write_through;
+    uint8_t no_write_allocate;
+    uint8_t inclusive; /* what it evicts leaves the caches above it too */
+    uint8_t prefetch_next;
+    uint32_t victim_blocks; /* 0: no victim cache */
+    uint32_t buffer_blocks; /* 0: no write buffer */
+};
+
+/*
+ * Every power-of-two size from low to high, each with 1, 2, 4, ... ways_max ways, LRU
+ * and write-back: "all:256K-64M[,WAYS[,BLOCK]]", of 16 ways and 64 bytes at most
+ * unless said. They see what the primary cache of their name sees, and are asked
+ * straight from above where there is none.
+ */
+struct rsc_all_config {
+    char name[8];
+    unsigned level, kinds;
+    uint64_t low_bytes, high_bytes; /* powers of two */
+    uint32_t ways_max, block_bytes; /* powers of two */
+};
+
+#define RSC_SIM_ALLS_MAX 8
+#define RSC_SIM_LEVELS_MAX 3
+#define RSC_SIM_CACHES_MAX 64 /* of one hierarchy, alternatives too */
+
+/*
+ * Caches in order of level, instruction cache before data cache. Of several with
+ * the same name the first is the primary one: the levels below see what it misses.
+ * The others are alternatives that see the same requests.
+ */
+struct rsc_sim_config {
+    struct rsc_cache_config caches[RSC_SIM_CACHES_MAX];
+    size_t count;
+    struct rsc_all_config alls[RSC_SIM_ALLS_MAX];
+    size_t all_count;
+    uint64_t seed; /* of random, brrip, drrip and page-mapped indexing */
+    int coherent;  /* MESI between the private caches of different threads */
+};
+
+static inline uint64_t rsc_cache_sets(const struct rsc_cache_config *config) {
+    return config->size_bytes / ((uint64_t)config->ways * config->block_bytes);
+}
+
+/* Parses the text of a cache called `name`. RSC_EINVAL names what is wrong: "--l2 3M,16,100: ...". */
+int rsc_cache_config_parse(struct rsc_cache_config *config, const char *name, const char *text,
+                           struct rsc_error *error);
+
+/* Whether a text is of the form "all:...", and parsing such a one. */
+int rsc_all_config_is(const char *text);
+int rsc_all_config_parse(struct rsc_all_config *config, const char *name, const char *text, struct rsc_error *error);
+
+/*
+ * Whether what happens in one set of the cache depends on that set alone, so that some
+ * sets can be simulated without the others. Prefetching, victim caches, write buffers
+ * and DRRIP say no.
+ */
+int rsc_cache_sets_independent(const struct rsc_cache_config *config);
+
+/* The text again, in its shortest form: "4M,16,128,lru". Returns its length. */
+size_t rsc_cache_config_text(const struct rsc_cache_config *config, char *text, size_t room);
+
+/* The primary cache of that name, or NULL. */
+const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_config *sim, const char *name);
+
+/* Appends a cache in its place. RSC_ELIMIT when there are too many. */
+int rsc_sim_config_add(struct rsc_sim_config *sim, const struct rsc_cache_config *cache, struct rsc_error *error);
+
+/* Whether a cache is smaller than a primary one above it, which is seldom meant; an inclusive one first, which cannot do what it says. */
+int rsc_sim_config_small_below(const struct rsc_sim_config *sim, const struct rsc_cache_config **below,
+                               const struct rsc_cache_config **above);
+
+/* Whether the caches make a hierarchy: no level missing, split or unified first level, nothing contradictory. */
+int rsc_sim_config_check(const struct rsc_sim_config *sim, struct rsc_error *error);
+
+#endif

@@ -1,0 +1,153 @@
+/* study_json.c - a study as JSON, for plots: everything the tables are made from. */
+#include <math.h>
+
+#include "base/fail.h"
+#include "base/json_writer.h"
+#include "simulate/sampling/study.h"
+
+static void put_double(struct rsc_json *json, const char *key, double value) {
+    rsc_json_key(json, key);
+    if (isfinite(value)) rsc_json_double(json, value);
+    else rsc_json_null(json);
+}
+
+static void put_bits(struct rsc_json *json, const struct rsc_study_bits *bits) {
+    rsc_json_newline(json);
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "low", bits->low);
+    rsc_json_key_u64(json, "high", bits->low + bits->width - 1);
+    rsc_json_key(json, "usable");
+    rsc_json_bool(json, bits->usable);
+    rsc_json_key_u64(json, "samples", bits->samples);
+    rsc_json_key_u64(json, "within", bits->within);
+    rsc_json_key_u64(json, "covered", bits->covered);
+    put_double(json, "cv", bits->cv);
+    put_double(json, "cv_sampled_instructions", bits->cv_sampled);
+    put_double(json, "random_over_systematic_variance", bits->variance_ratio);
+    if (bits->mpi) {
+        rsc_json_key(json, "mpi");
+        rsc_json_array(json);
+        for (uint64_t i = 0; i < bits->samples; i++) rsc_json_double(json, bits->mpi[i]);
+        rsc_json_array_end(json);
+    }
+    rsc_json_object_end(json);
+}
+
+static void put_sets(struct rsc_json *json, const struct rsc_study_sets *sets) {
+    rsc_json_newline(json);
+    rsc_json_object(json);
+    rsc_json_key_double(json, "fraction", 1 / (double)sets->denominator);
+    rsc_json_key(json, "constant_bits");
+    if (sets->available) put_bits(json, &sets->paper);
+    else rsc_json_null(json);
+    rsc_json_key(json, "random");
+    rsc_json_object(json);
+    put_double(json, "cv", sets->random.cv);
+    put_double(json, "within", sets->random.within);
+    put_double(json, "covered", sets->random.covered);
+    rsc_json_object_end(json);
+    rsc_json_key(json, "ranges");
+    rsc_json_array(json);
+    for (size_t i = 0; i < sets->range_count; i++) put_bits(json, &sets->ranges[i]);
+    rsc_json_array_end(json);
+    rsc_json_object_end(json);
+}
+
+static void put_slice(struct rsc_json *json, const struct rsc_study_slice *slice) {
+    static const char *const names[2] = {"initmr", "true_state"};
+    rsc_json_newline(json);
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "intervals", slice->intervals);
+    rsc_json_key_double(json, "fraction", slice->fraction);
+    for (int i = 0; i < 2; i++) {
+        rsc_json_key(json, names[i]);
+        rsc_json_object(json);
+        put_double(json, "low", slice->low[i]);
+        put_double(json, "high", slice->high[i]);
+        put_double(json, "within", slice->within[i]);
+        put_double(json, "covered", slice->covered[i]);
+        rsc_json_object_end(json);
+    }
+    rsc_json_object_end(json);
+}
+
+static void put_time(struct rsc_json *json, const struct rsc_study_time *time) {
+    rsc_json_newline(json);
+    rsc_json_object(json);
+    rsc_json_key_u64(json, "interval", time->length);
+    rsc_json_key_u64(json, "intervals", time->count);
+    rsc_json_key_u64(json, "sampled", time->sampled);
+    put_double(json, "mpi_sample", time->mpi);
+    rsc_json_key(json, "reliable");
+    rsc_json_bool(json, time->reliable);
+    rsc_json_key(json, "bias");
+    rsc_json_object(json);
+    for (int method = 0; method < RSC_STUDY_METHODS; method++)
+        put_double(json, rsc_cold_start_names[method], time->bias[method]);
+    rsc_json_object_end(json);
+    rsc_json_key(json, "cone");
+    rsc_json_array(json);
+    for (size_t i = 0; i < time->slice_count; i++) put_slice(json, &time->slices[i]);
+    rsc_json_array_end(json);
+    rsc_json_object_end(json);
+}
+
+static void put_cache(struct rsc_json *json, const struct rsc_study_cache *cache) {
+    char config[160];
+    rsc_cache_config_text(&cache->config, config, sizeof config);
+    rsc_json_newline(json);
+    rsc_json_object(json);
+    rsc_json_key_string(json, "name", cache->config.name);
+    rsc_json_key_string(json, "config", config);
+    rsc_json_key_u64(json, "references", cache->references);
+    rsc_json_key_u64(json, "misses", cache->misses);
+    put_double(json, "mpi", cache->mpi);
+    rsc_json_key(json, "shape");
+    rsc_json_object(json);
+    rsc_json_key(json, "normal");
+    rsc_json_bool(json, cache->shape.normal);
+    put_double(json, "skewness", cache->shape.skewness);
+    put_double(json, "normal_scores_correlation", cache->shape.scores);
+    rsc_json_key_u64(json, "hot", cache->shape.hot);
+    put_double(json, "hot_share", cache->shape.hot_share);
+    rsc_json_object_end(json);
+    rsc_json_key(json, "alike");
+    rsc_json_array(json);
+    for (int i = 0; i < RSC_STUDY_DISTANCES; i++) rsc_json_double(json, cache->alike[i]);
+    rsc_json_array_end(json);
+    rsc_json_key(json, "sets");
+    rsc_json_array(json);
+    for (int i = 0; i < RSC_STUDY_FRACTIONS; i++)
+        if (cache->sets[i].range_count) put_sets(json, &cache->sets[i]);
+    rsc_json_array_end(json);
+    rsc_json_key(json, "time");
+    rsc_json_array(json);
+    for (size_t i = 0; i < cache->time_count; i++) put_time(json, &cache->times[i]);
+    rsc_json_array_end(json);
+    rsc_json_object_end(json);
+}
+
+int rsc_study_json(const struct rsc_study *study, const char *trace_name, char **text, size_t *bytes,
+                   struct rsc_error *error) {
+    struct rsc_json json;
+    rsc_json_init(&json);
+    rsc_json_object(&json);
+    rsc_json_key_string(&json, "schema", "reusescope-sampling-study/1");
+    rsc_json_key_string(&json, "trace", trace_name);
+    rsc_json_key_u64(&json, "instructions", study->instructions);
+    rsc_json_key_u64(&json, "accesses", study->accesses);
+    rsc_json_key_u64(&json, "fetches", study->fetches);
+    rsc_json_key(&json, "caches");
+    rsc_json_array(&json);
+    for (size_t i = 0; i < study->cache_count; i++) put_cache(&json, &study->caches[i]);
+    rsc_json_array_end(&json);
+    rsc_json_object_end(&json);
+    int status = rsc_json_finish(&json);
+    if (status < 0) {
+        rsc_json_free(&json);
+        return status == RSC_ENOMEM ? rsc_fail_memory(error, "JSON") : rsc_fail(error, status, "JSON: nested too deep");
+    }
+    *text = json.text;
+    *bytes = json.used;
+    return 0;
+}

@@ -1,0 +1,25 @@
+/*
+ * formats.c - every format a trace can be read from, in the order in which a
+ * file is tried against them. No file fits two: the text formats differ in
+ * their first lines, and what has no mark of its own is only read by name.
+ */
+#include "trace/formats/readers.h"
+
+const struct rsc_format rsc_formats[] = {
+    {"rsct", "reusescope's own: compressed, seekable, with threads, pcs and events", rsc_rsct_matches, rsc_rsct_open},
+    {"din", "Dinero: lines of \"LABEL ADDRESS\", label 0 read, 1 write, 2 fetch", rsc_din_matches, rsc_din_open},
+    {"lackey", "valgrind --tool=lackey --trace-mem=yes", rsc_lackey_matches, rsc_lackey_open},
+    {"csv", "a header naming addr and any of size, kind, tid, pid, pc, then values", rsc_csv_matches, rsc_csv_open},
+    {"pinatrace", "Pin's pinatrace: lines of \"0xPC: R|W 0xADDRESS [SIZE]\"", rsc_pinatrace_matches,
+     rsc_pinatrace_open},
+    {"perf-script", "perf script -F comm,pid,tid,time,event,addr,data_src,ip", rsc_perf_script_matches,
+     rsc_perf_script_open},
+    {"drmemtrace", "DynamoRIO's offline traces, versions 2 to 6, one thread a file", rsc_drmemtrace_matches,
+     rsc_drmemtrace_open},
+    {"champsim", "ChampSim: 64 bytes an instruction (never guessed: --from champsim)", NULL, rsc_champsim_open},
+    {"oracleGeneral", "libCacheSim: 24 bytes a request (never guessed; analyze --requests)", NULL,
+     rsc_oracle_general_open},
+    {"vscsi", "storage requests, versions 1 and 2 (never guessed; analyze --requests)", NULL, rsc_vscsi_open},
+    {"raw64", "bare little-endian 64-bit addresses (never guessed: --from raw64)", NULL, rsc_raw64_open},
+    {NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,150 @@
+/*
+ * reader_din.c - Dinero's traditional input: one "LABEL ADDRESS" a line.
+ *
+ * The label is 0 for a read, 1 for a write, 2 for an instruction fetch (the
+ * numbers of enum rsc_kind); the address is hexadecimal, with or without 0x;
+ * what follows on the line is ignored. Labels 3 (unknown) and 4 (flush the
+ * cache) describe no access: they are skipped, and said so at the end. Blank
+ * lines and lines that start with '#' are skipped too. Sizes are 1 byte.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "trace/formats/digits.h"
+#include "trace/formats/readers.h"
+#include "trace/formats/text_lines.h"
+
+/* Lines that must all fit before a file is taken for din. */
+#define LINES_TRIED 16
+
+struct din_reader {
+    struct rsc_source source;
+    const struct rsc_log *log;
+    struct rsc_text_lines lines;
+    uint64_t escapes; /* lines with label 3 or 4 */
+    int fetches_seen;
+    uint64_t addr[RSC_BATCH_ACCESSES];
+    uint64_t meta[RSC_BATCH_ACCESSES];
+};
+
+enum line_shape { LINE_BAD, LINE_ACCESS, LINE_ESCAPE };
+
+/*
+ * One line: the label, the address (of an access) and, in *end, where the
+ * address stops. An escape's operand may be missing.
+ */
+static inline enum line_shape parse_line(const char *at, unsigned *label, uint64_t *addr, const char **end) {
+    while (*at == ' ' || *at == '\t') at++;
+    *label = (unsigned char)*at - (unsigned)'0';
+    if (*label > 4 || (at[1] > ' ')) return LINE_BAD;
+    *end = ++at;
+    if (*label > 2) return LINE_ESCAPE;
+    while (*at == ' ' || *at == '\t') at++;
+    if (rsc_has_hex_prefix(at)) at += 2;
+    unsigned digits = rsc_parse_hex(at, addr);
+    if (digits == 0 || digits > 16) return LINE_BAD;
+    *end = at + digits;
+    return **end == '\n' || **end == ' ' || **end == '\t' || **end == '\r' ? LINE_ACCESS : LINE_BAD;
+}
+
+int rsc_din_matches(const unsigned char *head, size_t bytes, int whole) {
+    struct rsc_head_line line;
+    size_t at = 0;
+    int tried = 0, accesses = 0;
+    if (rsc_head_is_binary(head, bytes)) return 0;
+    while (tried < LINES_TRIED && rsc_head_line_next(&line, head, bytes, whole, &at)) {
+        unsigned label;
+        uint64_t addr;
+        const char *end;
+        if (rsc_text_line_is_idle(line.text, 1)) continue;
+        enum line_shape shape = parse_line(line.text, &label, &addr, &end);
+        if (shape == LINE_BAD) return 0;
+        accesses += shape == LINE_ACCESS;
+        tried++;
+    }
+    return accesses > 0;
+}
+
+/* A line that is more than label and address: the '\n' it ends with, or NULL and what is wrong with it. */
+static const char *end_of_other(struct din_reader *reader, enum line_shape shape, const char **problem) {
+    if (shape == LINE_BAD && !rsc_text_line_is_idle(reader->lines.cursor, 1)) {
+        *problem = "expected \"0|1|2 ADDRESS\"";
+        return NULL;
+    }
+    const char *end = rsc_text_lines_end(&reader->lines);
+    if (!end) *problem = RSC_TEXT_LINE_TOO_LONG;
+    return end;
+}
+
+/* Takes lines until the batch is full, the block empty or a line bad. Returns the accesses in the batch. */
+static uint32_t parse_block(struct din_reader *reader, uint32_t count, uint64_t *fetches, const char **problem) {
+    struct rsc_text_lines *lines = &reader->lines;
+    while (lines->cursor < lines->limit && count < RSC_BATCH_ACCESSES) {
+        unsigned label;
+        uint64_t addr;
+        const char *end;
+        enum line_shape shape = parse_line(lines->cursor, &label, &addr, &end);
+        if (shape != LINE_ACCESS || *end != '\n') {
+            end = end_of_other(reader, shape, problem);
+            if (!end) break;
+        }
+        rsc_text_lines_pass(lines, end + 1);
+        if (shape == LINE_ACCESS) {
+            reader->addr[count] = addr;
+            reader->meta[count++] = rsc_meta(1, (enum rsc_kind)label, 0);
+            *fetches += label == RSC_FETCH;
+        }
+        reader->escapes += shape == LINE_ESCAPE;
+    }
+    return count;
+}
+
+static int din_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
+    struct din_reader *reader = (struct din_reader *)source;
+    const char *problem = NULL;
+    uint64_t fetches = 0;
+    uint32_t count = 0;
+    while (count < RSC_BATCH_ACCESSES && !problem) {
+        int status = rsc_text_lines_fill(&reader->lines, error);
+        if (status < 0 && count == 0) return status;
+        if (status <= 0) break;
+        count = parse_block(reader, count, &fetches, &problem);
+    }
+    if (count == 0 && problem) return rsc_text_lines_fail(&reader->lines, RSC_EFORMAT, problem, error);
+    if (count == 0) {
+        if (reader->escapes)
+            rsc_log_line(reader->log, RSC_LOG_WARNING,
+                         "%s: %" PRIu64 " escape or flush lines (labels 3 and 4) were ignored",
+                         rsc_input_name(reader->lines.input), reader->escapes);
+        return 0;
+    }
+    *batch = (struct rsc_batch){.count = count,
+                                .addr = reader->addr,
+                                .meta = reader->meta,
+                                .instructions = rsc_instructions_of(fetches, &reader->fetches_seen)};
+    return 1;
+}
+
+static void din_close(struct rsc_source *source) {
+    struct din_reader *reader = (struct din_reader *)source;
+    rsc_text_lines_close(&reader->lines);
+    free(reader);
+}
+
+static const struct rsc_source_ops din_ops = {.next = din_next, .close = din_close};
+
+int rsc_din_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
+                 struct rsc_error *error) {
+    struct din_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) return rsc_fail_memory(error, "din reader");
+    int status = rsc_text_lines_open(&reader->lines, input, "din", error);
+    if (status < 0) {
+        free(reader);
+        return status;
+    }
+    reader->source.ops = &din_ops;
+    reader->log = options ? options->log : NULL;
+    *out = &reader->source;
+    return 0;
+}

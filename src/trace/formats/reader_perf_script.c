@@ -1,0 +1,349 @@
+/*
+ * reader_perf_script.c - memory samples as `perf script` prints them.
+ *
+ * Fields come in perf's own order, whatever the order in -F:
+ *
+ *     [comm] [pid/tid] [[cpu]] [time:] [period] [event:] addr data_src |OP LOAD|... [weight] ip sym (dso)
+ *
+ * addr is needed, with ip or data_src beside it: a single number could be either
+ * address. That is what `-F comm,pid,tid,time,event,addr,data_src,ip` gives, what
+ * `perf mem record` gives without -F, and what `-F ip,addr` gives. Numbers behind
+ * addr are weights and the ip: the ip is the longest. Where call chains were
+ * recorded, it is the first frame on the lines below, and not in the line.
+ *
+ * The operation is in data_src (linux/perf_event.h: bits 0-4 are n/a, load,
+ * store, prefetch, exec); without data_src an event with "store" in its name is a
+ * write, and everything else a read. Samples without an address (0) and those of
+ * no load or store are left out and counted. Sizes are 1, and there is no
+ * instruction count: these are samples of a run, not all of it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+#include "trace/formats/digits.h"
+#include "trace/formats/readers.h"
+#include "trace/formats/text_lines.h"
+
+/* Lines looked at before a file is taken for perf's. */
+#define LINES_TRIED 64
+
+/* What data_src says in its lowest bits. */
+#define OP_STORE 4u
+#define OP_LOAD 2u
+#define OP_EXEC 16u
+
+struct perf_reader {
+    struct rsc_source source;
+    const struct rsc_log *log;
+    struct rsc_text_lines lines;
+    struct rsc_thread_table threads;
+    uint64_t samples, left_out;
+    int headed;      /* samples have something before their address: lines without are frames */
+    int wants_frame; /* a frame that comes next has the pc of the last sample of the batch */
+    int failure; /* what a bad line is: RSC_EFORMAT, or why no thread could be added */
+    uint64_t addr[RSC_BATCH_ACCESSES];
+    uint64_t meta[RSC_BATCH_ACCESSES];
+    uint64_t pc[RSC_BATCH_ACCESSES];
+};
+
+/* ---- words: what blanks separate ---- */
+
+struct word {
+    const char *at, *end;
+};
+
+/* The next word at or behind `at`; empty at the end of the line. */
+static struct word word_from(const char *at, const char *end) {
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    struct word word = {at, at};
+    while (word.end < end && *word.end != ' ' && *word.end != '\t') word.end++;
+    return word;
+}
+
+static size_t length_of(struct word word) { return (size_t)(word.end - word.at); }
+
+/* Is all of it a hexadecimal number, with 0x or without? */
+static int is_hex(struct word word, uint64_t *value) {
+    if (length_of(word) > 2 && rsc_has_hex_prefix(word.at)) word.at += 2;
+    unsigned digits = rsc_parse_hex(word.at, value);
+    return digits > 0 && digits <= 16 && word.at + digits == word.end;
+}
+
+/* A decimal number at `at`, and where it ends; NULL where there is none. */
+static const char *decimal_at(struct word word, uint64_t *value) {
+    return word.at < word.end ? rsc_parse_decimal(word.at, value) : NULL;
+}
+
+static int is_time(struct word word) {
+    uint64_t ignored;
+    const char *at = decimal_at(word, &ignored);
+    if (!at || *at != '.') return 0;
+    at = rsc_parse_decimal(at + 1, &ignored);
+    return at && *at == ':' && at + 1 == word.end;
+}
+
+static int ends_with_colon(struct word word) { return length_of(word) > 1 && word.end[-1] == ':'; }
+
+/* ---- the parts of a line ---- */
+
+struct sample {
+    uint64_t pid, tid, addr, pc, operation;
+    int has_operation, has_pc, is_store;
+};
+
+/* Takes "tid" or "pid/tid". */
+static int take_thread(struct sample *sample, struct word word) {
+    uint64_t first = 0, second = 0;
+    const char *at = decimal_at(word, &first);
+    if (!at) return 0;
+    if (at == word.end) {
+        sample->tid = first;
+    } else {
+        if (*at != '/') return 0;
+        struct word rest = {at + 1, word.end};
+        if (decimal_at(rest, &second) != word.end) return 0;
+        sample->pid = first;
+        sample->tid = second;
+    }
+    return 1;
+}
+
+static int names_a_store(struct word event) {
+    for (const char *at = event.at; at + 5 <= event.end; at++)
+        if (!strncasecmp(at, "store", 5)) return 1;
+    return 0;
+}
+
+/*
+ * What stands before the address: returns where it ends, or `line` where there
+ * is nothing. The thread is the last number before the time (behind it comes at
+ * most the processor), since a command may have blanks and numbers in it.
+ */
+static const char *take_head(struct sample *sample, const char *line, const char *end) {
+    struct word word = word_from(line, end), time = {NULL, NULL}, thread = {NULL, NULL}, event = {NULL, NULL};
+    uint64_t ignored;
+    for (; word.at < word.end && *word.at != '|' && !time.at; word = word_from(word.end, end)) {
+        struct sample ignored_thread;
+        if (is_time(word)) time = word;
+        else if (take_thread(&ignored_thread, word)) thread = word;
+    }
+    if (time.at) {
+        struct word next = word_from(time.end, end);
+        if (decimal_at(next, &ignored) == next.end) next = word_from(next.end, end); /* the period */
+        if (ends_with_colon(next) && *next.at != '|') event = next;
+    } else {
+        /* no time: the first number is the thread, a second one the period */
+        thread = (struct word){NULL, NULL};
+        for (word = word_from(line, end); word.at < word.end && *word.at != '|'; word = word_from(word.end, end)) {
+            struct sample ignored_thread;
+            if (!thread.at && take_thread(&ignored_thread, word)) thread = word;
+            if (!ends_with_colon(word)) continue;
+            event = word;
+            break;
+        }
+    }
+    if (!time.at && !event.at) return line;
+    if (thread.at) take_thread(sample, thread);
+    if (event.at) sample->is_store = names_a_store(event);
+    return event.at ? event.end : time.end;
+}
+
+/* Past "|OP LOAD|LVL L1 hit|...|LCK No": to the last key, which is no number. Behind a symbol's '|' there is none. */
+static const char *pass_decoded(const char *at, const char *end) {
+    const char *last = at;
+    for (; at < end; at++) {
+        if (*at != '|' || end - at < 4) continue;
+        int keyed = at[1] >= 'A' && at[1] <= 'Z' && at[2] >= 'A' && at[2] <= 'Z';
+        if (!keyed) break;
+        last = at;
+    }
+    return word_from(last, end).end;
+}
+
+/* The ip among the numbers from `at` on. */
+static void take_pc(struct sample *sample, const char *at, const char *end) {
+    size_t longest = 0;
+    struct word word = word_from(at, end);
+    for (; word.at < word.end && *word.at != '('; word = word_from(word.end, end)) {
+        uint64_t value;
+        if (!is_hex(word, &value)) {
+            if (longest) break; /* a symbol */
+            continue;           /* the end of what data_src decodes to */
+        }
+        if (length_of(word) < longest) continue;
+        longest = length_of(word);
+        sample->pc = value;
+        sample->has_pc = 1;
+    }
+}
+
+/* The numbers of a sample. Returns what is wrong, or NULL. */
+static const char *take_numbers(struct sample *sample, const char *at, const char *end) {
+    struct word addr = word_from(at, end), source, decoded;
+    if (!is_hex(addr, &sample->addr)) return "expected an address (perf script -F ...,addr,ip)";
+    source = word_from(addr.end, end);
+    decoded = word_from(source.end, end);
+    if (decoded.at < decoded.end && *decoded.at == '|' && is_hex(source, &sample->operation)) {
+        sample->has_operation = 1;
+        take_pc(sample, pass_decoded(decoded.at, end), end);
+        return NULL;
+    }
+    take_pc(sample, addr.end, end);
+    return sample->has_pc ? NULL : "one number is not enough: addr and ip, or data_src, are needed in -F";
+}
+
+/* ---- lines ---- */
+
+static const char *trim_return(const char *line, const char *newline) {
+    return newline > line && newline[-1] == '\r' ? newline - 1 : newline;
+}
+
+int rsc_perf_script_matches(const unsigned char *head, size_t bytes, int whole) {
+    struct rsc_head_line line;
+    size_t at = 0;
+    if (rsc_head_is_binary(head, bytes)) return 0;
+    for (int tried = 0; tried < LINES_TRIED && rsc_head_line_next(&line, head, bytes, whole, &at); tried++) {
+        struct sample sample = {0};
+        const char *end = trim_return(line.text, strchr(line.text, '\n'));
+        if (!memmem(line.text, (size_t)(end - line.text), " |OP ", 5)) continue; /* only data_src is perf's alone */
+        if (!take_numbers(&sample, take_head(&sample, line.text, end), end) && sample.has_operation) return 1;
+    }
+    return 0;
+}
+
+/* Adds a sample to the batch unless it is of no access. Returns what is wrong, or NULL. */
+static const char *add_sample(struct perf_reader *reader, const struct sample *sample, uint32_t *count) {
+    enum rsc_kind kind = sample->is_store ? RSC_WRITE : RSC_READ;
+    reader->samples++;
+    if (sample->has_operation) {
+        if (sample->operation & OP_STORE) kind = RSC_WRITE;
+        else if (sample->operation & OP_LOAD) kind = RSC_READ;
+        else if (sample->operation & OP_EXEC) kind = RSC_FETCH;
+    }
+    int none = sample->has_operation && !(sample->operation & (OP_STORE | OP_LOAD | OP_EXEC));
+    if (none || !sample->addr) {
+        reader->left_out++;
+        reader->wants_frame = 0;
+        return NULL;
+    }
+    int64_t thread = rsc_thread_number(&reader->threads, sample->pid, sample->tid);
+    if (thread < 0) {
+        reader->failure = (int)thread;
+        return thread == RSC_ENOMEM ? "no memory for one more thread" : "more threads than a trace can have";
+    }
+    reader->wants_frame = 1;
+    reader->addr[*count] = sample->addr;
+    reader->meta[*count] = rsc_meta(1, kind, (uint32_t)thread);
+    reader->pc[(*count)++] = sample->pc;
+    return NULL;
+}
+
+/* Adds one line. Returns what is wrong with it, or NULL. */
+static const char *take_line(struct perf_reader *reader, const char *newline, uint32_t *count) {
+    const char *line = reader->lines.cursor, *end = trim_return(line, newline);
+    struct sample sample = {0};
+    const char *numbers = take_head(&sample, line, end);
+    if (numbers != line) {
+        reader->headed = 1;
+    } else if (reader->headed) {
+        uint64_t pc;
+        if (!is_hex(word_from(line, end), &pc)) return "neither a sample nor a frame of a call chain";
+        if (reader->wants_frame && *count) reader->pc[*count - 1] = pc;
+        reader->wants_frame = 0;
+        return NULL;
+    }
+    const char *problem = take_numbers(&sample, numbers, end);
+    return problem ? problem : add_sample(reader, &sample, count);
+}
+
+/* Is there room for one more sample, or a frame due for the last one? */
+static int takes_more(const struct perf_reader *reader, uint32_t count) {
+    return count < RSC_BATCH_ACCESSES - 1 || (reader->wants_frame && count < RSC_BATCH_ACCESSES);
+}
+
+/* Takes lines until the batch is full, the block empty or a line bad. Returns the accesses in the batch. */
+static uint32_t parse_block(struct perf_reader *reader, uint32_t count, const char **problem) {
+    struct rsc_text_lines *lines = &reader->lines;
+    while (lines->cursor < lines->limit && takes_more(reader, count)) {
+        const char *newline = rsc_text_lines_end(lines);
+        if (!newline) {
+            *problem = RSC_TEXT_LINE_TOO_LONG;
+            break;
+        }
+        if (!rsc_text_line_is_idle(lines->cursor, 1)) {
+            *problem = take_line(reader, newline, &count);
+            if (*problem) break;
+        }
+        rsc_text_lines_pass(lines, newline + 1);
+    }
+    return count;
+}
+
+static int finish(struct perf_reader *reader) {
+    const char *name = rsc_input_name(reader->lines.input);
+    if (reader->left_out)
+        rsc_log_line(reader->log, RSC_LOG_WARNING,
+                     "%s: %" PRIu64 " of %" PRIu64 " samples have no address or are of no load or store: left out",
+                     name, reader->left_out, reader->samples);
+    if (reader->samples > reader->left_out)
+        rsc_log_line(reader->log, RSC_LOG_INFO, "%s: samples of a run, not all of it: distances are among samples",
+                     name);
+    return 0;
+}
+
+static int perf_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
+    struct perf_reader *reader = (struct perf_reader *)source;
+    const char *problem = NULL;
+    uint32_t count = 0;
+    while (takes_more(reader, count) && !problem) {
+        int status = rsc_text_lines_fill(&reader->lines, error);
+        if (status < 0 && count == 0) return status;
+        if (status <= 0) break;
+        count = parse_block(reader, count, &problem);
+    }
+    reader->wants_frame = 0;
+    if (count == 0 && problem) return rsc_text_lines_fail(&reader->lines, reader->failure, problem, error);
+    if (count == 0) return finish(reader);
+    *batch = (struct rsc_batch){.count = count,
+                                .addr = reader->addr,
+                                .meta = reader->meta,
+                                .pc = reader->pc,
+                                .threads = reader->threads.threads,
+                                .thread_count = reader->threads.count,
+                                .instructions = RSC_UNKNOWN};
+    return 1;
+}
+
+static void perf_info(struct rsc_source *source, struct rsc_trace_info *info) {
+    (void)source;
+    info->source = "perf script: samples";
+    info->has_pc = 1;
+}
+
+static void perf_close(struct rsc_source *source) {
+    struct perf_reader *reader = (struct perf_reader *)source;
+    rsc_text_lines_close(&reader->lines);
+    rsc_thread_table_free(&reader->threads);
+    free(reader);
+}
+
+static const struct rsc_source_ops perf_ops = {.next = perf_next, .info = perf_info, .close = perf_close};
+
+int rsc_perf_script_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
+                         struct rsc_error *error) {
+    struct perf_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) return rsc_fail_memory(error, "perf script reader");
+    int status = rsc_text_lines_open(&reader->lines, input, "perf-script", error);
+    if (status < 0) {
+        free(reader);
+        return status;
+    }
+    reader->source.ops = &perf_ops;
+    reader->log = options ? options->log : NULL;
+    reader->failure = RSC_EFORMAT;
+    *out = &reader->source;
+    return 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * rsct_stretch.h - the inner loop of decoding: a stretch of accesses of one thread from
+ * their codes and deltas.
+ *
+ * One at a time, an access waits for the address before it of its kind, through memory: 5 to 6
+ * cycles. By vectors eight are taken at once: their deltas lie in 64 bytes at most, and
+ * addresses are sums over the lanes of one kind.
+ */
+#ifndef RSC_TRACE_NATIVE_RSCT_STRETCH_H
+#define RSC_TRACE_NATIVE_RSCT_STRETCH_H
+
+#include <stdint.h>
+
+#include "base/cpu.h"
+
+#define RSCT_VECTOR_CODES 128u /* that a table in two vectors holds; recorded programs use 46 to 100 */
+
+/* What a code byte means. */
+struct rsct_code_row {
+    uint64_t mask; /* keeps the bytes of the delta */
+    uint64_t meta; /* size and kind; the thread is added */
+    uint32_t kind;
+    uint32_t bytes;   /* length of the delta */
+    uint32_t advance; /* added to the address to predict the next of its kind: the size of a fetch, else 0 */
+    uint32_t explicit_size;
+};
+
+struct rsct_codes {
+    struct rsct_code_row row[256];
+    uint8_t shape[RSCT_VECTOR_CODES] __attribute__((aligned(64))); /* length of the delta | kind << 4 */
+    uint8_t size[RSCT_VECTOR_CODES] __attribute__((aligned(64)));
+    int by_vectors; /* all codes used are in these two */
+    int has_fetches;
+};
+
+/*
+ * `count` accesses, none with a size in a column of its own. `last` are the predictions by kind, which
+ * change. Up to 8 bytes of deltas an access are read, whatever the codes say. Returns the end of those used.
+ */
+typedef const uint8_t *rsct_stretch_fn(const struct rsct_codes *codes, const uint8_t *code, const uint8_t *deltas,
+                                       uint64_t last[4], uint64_t thread_bits, uint64_t *addr, uint64_t *meta,
+                                       uint32_t count);
+RSC_WIDE_DECLARE(rsct_stretch_fn, rsct_stretch);
+
+#endif

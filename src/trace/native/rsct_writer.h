@@ -1,0 +1,28 @@
+/* rsct_writer.h - writing native traces to an rsc_output_file. */
+#ifndef RSC_TRACE_NATIVE_RSCT_WRITER_H
+#define RSC_TRACE_NATIVE_RSCT_WRITER_H
+
+#include <reusescope/trace.h>
+
+#include "base/output_file.h"
+
+struct rsct_writer;
+
+/*
+ * If the first batch with accesses has pcs (and options->pcs says to keep them)
+ * so has the trace; pcs that only come later are dropped. `file` must outlive
+ * the writer; committing it is the caller's.
+ */
+int rsct_writer_open(struct rsct_writer **out, struct rsc_output_file *file,
+                     const struct rsc_trace_writer_options *options, struct rsc_error *error);
+
+/* Returns 0, 1 when the size limit or a full disk ends the trace here, or negative: then nothing can be added. */
+int rsct_writer_push(struct rsct_writer *writer, const struct rsc_batch *batch, struct rsc_error *error);
+
+void rsct_writer_set_full(struct rsct_writer *writer, uint64_t accesses, uint64_t instructions);
+
+/* Packs what is pending, writes index and trailer. Returns 0, 1 when the end of the trace did not fit, or negative. */
+int rsct_writer_finish(struct rsct_writer *writer, struct rsc_error *error);
+void rsct_writer_free(struct rsct_writer *writer);
+
+#endif
