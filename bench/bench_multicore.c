@@ -229,8 +229,8 @@ static struct result sample(const char *program, int threads, double size, doubl
     char rate[64] = "";
     if (period > 0) snprintf(rate, sizeof rate, "--sample 1/%.0f", period);
     double seconds =
-        run("'%s' run -q --engine sampled %s --ordering %s --model %s --bins 10 -o r.data -- ./%s.rebuilt %d %g", tool,
-            rate, ordering, model, program, threads, size);
+        run("'%s' run -q --engine sampled:ordering=%s %s --model %s --bins 10 -o r.data -- ./%s.rebuilt %d %g", tool,
+            ordering, rate, model, program, threads, size);
     return load("r.data", seconds);
 }
 
@@ -282,9 +282,9 @@ static void measure(const char *program, int threads, double size, double wanted
     double seconds = run("'%s' analyze -q --engine exact --model both --bins 10 -o r.data t.rsct", tool);
     exact = load("r.data", seconds);
     times.exact = seconds;
-    if (period > 0) snprintf(rate, sizeof rate, "--sample 1/%.0f", period);
-    seconds = run("'%s' analyze -q --engine sampled %s --ordering parallel --model both --bins 10 -o r.data t.rsct",
-                  tool, rate);
+    if (period > 0) snprintf(rate, sizeof rate, ",period=%.0f", period);
+    seconds =
+        run("'%s' analyze -q --engine sampled:ordering=parallel%s --model both --bins 10 -o r.data t.rsct", tool, rate);
     struct result sampled = load("r.data", seconds);
     compare_both(program, threads, "trace private", "trace shared parallel", &exact, &sampled, &times);
     drop(&sampled);

@@ -78,7 +78,7 @@ void Hprda::set_budget(u64 bytes, u64 chunk_words) {
     u64 wanted = options_.group ? options_.group : std::min(options_.fragment, RSC_GPU_HPRDA_GROUP);
     u64 blocks = std::min<u64>(bytes / 3 / per_block, (wanted + block - 1) / block);
     if (!blocks)
-        fail(RSC_ENOMEM, "gpu engine: %.1f MiB of device memory do not hold a block of hp-rda, %.1f MiB; take a smaller --local",
+        fail(RSC_ENOMEM, "gpu engine: %.1f MiB of device memory do not hold a block of hp-rda, %.1f MiB; take a smaller local=",
              (double)bytes / (1 << 20), 3.0 * per_block / (1 << 20));
     group_ = (u32)(blocks * block);
     u64 traces = blocks * BLOCK_TRACES;

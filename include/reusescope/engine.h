@@ -28,7 +28,7 @@ extern "C" {
 /* Zero in any field is the default. */
 struct rsc_engine_options {
     size_t struct_bytes;       /* sizeof(struct rsc_engine_options) */
-    const char *engine;        /* "exact", ..., or "NAME:PARAMETER"; default "auto" */
+    const char *engine;        /* "exact", ..., or "NAME:PARAMETERS" as --engine takes it; default "auto" */
     const char *model; /* one stack over all threads: "single" (default), or "shared", which says their order was real;
                                   "private": a stack a thread, kept coherent by invalidation; "requests" has a model of its own */
     uint32_t line_bytes; /* power of two, 1 to 4096; default 64; 1 for "requests", 8 for "featherlight" */
@@ -42,13 +42,9 @@ struct rsc_engine_options {
     uint64_t seed; /* of engines that draw at random; 0 is a seed like any other */
     double error; /* "auto": mean absolute error of the curve that is good enough; 0: exact */
     double confidence; /* of error bars, in percent; default 90 */
-    uint32_t local; /* "hp-rda": references in a local trace; default 2048 */
-    uint32_t no_adjust; /* "hp-rda": 1 leaves the effective factor out */
-    uint32_t device; /* "gpu", "hp-rda": number of the device */
-    uint32_t top_lines; /* also tell this many lines that miss most, up to 1024; 0: none */
-    uint64_t top_lines_bytes; /* in a cache of this size; default 32 KiB */
-    uint32_t on_device; /* "hp-rda": 1 runs it on the device, as a number of one other than 0 does */
+    uint32_t top_lines; /* also report this many lines that miss most, up to 1024; 0: none */
     uint32_t reserved; /* 0 */
+    uint64_t top_lines_bytes; /* in a cache of this size; default 32 KiB */
     const char *cores; /* "private": groups of threads that share a stack, as "0-1,2-3" (thread numbers in order
                                   of appearance; "0+2" are single ones); threads in no group have their own. NULL: all do */
 };

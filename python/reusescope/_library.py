@@ -31,8 +31,8 @@ class EngineOptions(ctypes.Structure):
         ("struct_bytes", c_size_t), ("engine", c_char_p), ("model", c_char_p), ("line_bytes", c_uint32),
         ("phases", c_uint32), ("max_distance", c_uint64), ("bins_per_octave", c_uint32), ("workers", c_uint32),
         ("log", c_void_p), ("attribute", c_uint32), ("no_ri", c_uint32), ("seed", c_uint64), ("error", c_double),
-        ("confidence", c_double), ("local", c_uint32), ("no_adjust", c_uint32), ("device", c_uint32),
-        ("top_lines", c_uint32), ("top_lines_bytes", c_uint64), ("on_device", c_uint32), ("reserved", c_uint32), ("cores", c_char_p),
+        ("confidence", c_double), ("top_lines", c_uint32), ("reserved", c_uint32),
+        ("top_lines_bytes", c_uint64), ("cores", c_char_p),
     ]
 
 

@@ -8,14 +8,13 @@
 #include "base/numbers.h"
 #include "cmd/memory.h"
 #include "collect/symbols/symbols.h"
-#include "distance/engine_kind.h"
-#include "distance/hprda/hprda.h"
 
 const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_ENGINE, 0, "engine", "ENGINE",
-     "exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, "
-     "shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen (each with :RATE or without), hp-rda, featherlight:...; auto (default)",
-     "auto exact parallel gpu mpi shards: shards-max: sampled hotl aet statstack shen hp-rda featherlight"},
+     "exact, parallel (the same on several cores), gpu[:device=N], mpi (on several machines; analyze only), or approximate: shards:RATE, "
+     "shards-max:LINES, sampled[:KEY=VALUE,...], time:MODEL[:RATE] with hotl, aet, statstack or shen, hp-rda[:KEY=VALUE,...], "
+     "featherlight[:KEY=VALUE,...]; auto (default)",
+     "auto exact parallel gpu mpi shards: shards-max: sampled time:hotl time:aet time:statstack time:shen hp-rda featherlight"},
     {RSC_OPT_LINE, 0, "line", "BYTES,...", "line sizes, powers of two from 1 to 4096; all in one pass (default 64)",
      NULL},
     {RSC_OPT_MODEL, 0, "model", "MODEL",
@@ -29,18 +28,15 @@ const struct rsc_option rsc_analysis_options[] = {
     {RSC_OPT_BINS, 0, "bins", "N", "also keep histograms with N bins per octave, 1 to 64", NULL},
     {RSC_OPT_NO_CODE, 0, "no-code", NULL, "do not count by code, pair and object (faster)", NULL},
     {RSC_OPT_NO_RI, 0, "no-ri", NULL, "leave reuse intervals out (faster, a third of the memory)", NULL},
-    {RSC_OPT_LOCAL, 0, "local", "REFERENCES", "hp-rda: length of a local trace, 2 to 65536 (default 2048)", NULL},
-    {RSC_OPT_NO_ADJUST, 0, "no-adjust", NULL, "hp-rda: leave the effective factor out", NULL},
     {RSC_OPT_TOP_LINES, 0, "top-lines", "N[,SIZE]", "also tell the N cache lines that miss most at SIZE (default 32K)",
      NULL},
     {RSC_OPT_SYSROOT, 0, "sysroot", "DIR", "where the program's libraries and their debug files are", NULL},
     {RSC_OPT_DEBUGINFOD, 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for missing debug files", NULL},
-    {RSC_OPT_DEVICE, 0, "device", "N", "gpu: number of the GPU to use (default 0); hp-rda: run it there", NULL},
     {RSC_OPT_THREADS, 0, "threads", "N",
      "threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)", NULL},
     {RSC_OPT_CONFIDENCE, 0, "confidence", "PERCENT", "how often error bars should hold the truth (default 90)", NULL},
     {RSC_OPT_ERROR, 0, "error", "E",
-     "auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: see --error-kind", NULL},
+     "auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: of its error-kind", NULL},
     {RSC_OPT_MAX_MEMORY, 0, "max-memory", "SIZE", "memory the analysis may take (default: 80% of what is available)",
      NULL},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -49,6 +45,7 @@ const struct rsc_option rsc_analysis_options[] = {
 void rsc_analysis_start(struct rsc_analysis *analysis, struct rsc_session *session) {
     memset(analysis, 0, sizeof *analysis);
     analysis->session = session;
+    rsc_engine_spec_parse(&analysis->spec, NULL, NULL);
     analysis->line_bytes[0] = 64;
     analysis->line_count = 1;
     analysis->threads = rsc_pool_cpu_count();
@@ -97,9 +94,14 @@ static int parse_error(const char *text, double *value) {
 }
 
 int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_parser *parser, int id) {
+    struct rsc_error error;
     uint64_t number;
     switch (id) {
-    case RSC_OPT_ENGINE: analysis->engine.engine = parser->value; return -1;
+    case RSC_OPT_ENGINE:
+        analysis->engine.engine = parser->value;
+        return rsc_engine_spec_parse(&analysis->spec, parser->value, &error) < 0
+                   ? rsc_session_fail(analysis->session, &error)
+                   : -1;
     case RSC_OPT_MODEL:
         analysis->both = !strcmp(parser->value, "both");
         analysis->engine.model = parser->value;
@@ -129,18 +131,6 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
             return rsc_option_refuse(parser, "not a number from 1 to 1024");
         analysis->threads = (unsigned)number;
         return -1;
-    case RSC_OPT_DEVICE:
-        if (parse_bounded(parser->value, 0, 1023, &number) < 0)
-            return rsc_option_refuse(parser, "not a number from 0 to 1023");
-        analysis->engine.device = (uint32_t)number;
-        analysis->device_given = 1;
-        return -1;
-    case RSC_OPT_LOCAL:
-        if (parse_bounded(parser->value, RSC_HPRDA_LOCAL_MIN, RSC_HPRDA_LOCAL_MAX, &number) < 0)
-            return rsc_option_refuse(parser, "not a number of references from 2 to 65536");
-        analysis->engine.local = (uint32_t)number;
-        return -1;
-    case RSC_OPT_NO_ADJUST: analysis->engine.no_adjust = 1; return -1;
     case RSC_OPT_TOP_LINES:
         if (parse_top_lines(analysis, parser->value) < 0)
             return rsc_option_refuse(parser, "not a number of lines from 1 to 1024, or that and a size, as 10,1M");
@@ -195,35 +185,24 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
     return 0;
 }
 
-/* What only hp-rda takes is refused by its option's name, before the engine would refuse it by its own words. */
-static int refuse_hprda_options(struct rsc_analysis *analysis, struct rsc_error *error) {
-    if (analysis->engine.engine && !strcmp(analysis->engine.engine, "hp-rda")) return 0;
-    if (analysis->engine.local) return rsc_fail(error, RSC_EINVAL, "--local: only --engine hp-rda takes it");
-    if (analysis->engine.no_adjust) return rsc_fail(error, RSC_EINVAL, "--no-adjust: only --engine hp-rda takes it");
-    return 0;
-}
-
 /* Only auto and sampled weigh an error; the others have the one they have. */
 static int refuse_error(const struct rsc_analysis *analysis, struct rsc_error *error) {
-    const char *engine = analysis->engine.engine;
-    if (!(analysis->engine.error > 0)) return 0;
-    if (analysis->requests || (engine && strcmp(engine, "auto") && strncmp(engine, "sampled", 7)))
-        return rsc_fail(error, RSC_EINVAL, "--error: only --engine auto and --engine sampled take it");
-    return 0;
+    if (!(analysis->engine.error > 0) || (analysis->spec.kind->can & RSC_CAN_ERROR)) return 0;
+    return rsc_fail(error, RSC_EINVAL, "--error: only --engine auto and --engine sampled take it");
 }
 
-/* Requests are no lines: what is said of lines, or of another engine, contradicts them. */
+/* --requests is the exact engine of whole objects: another engine, or lines, contradict it. */
 static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *error) {
-    const char *engine = analysis->engine.engine;
-    int named = engine && !strcmp(engine, "requests");
-    if (!analysis->requests && !named) return 0;
-    if (!named && engine && strcmp(engine, "auto"))
+    if (analysis->requests && analysis->spec.kind == &rsc_engine_auto)
+        rsc_engine_spec_parse(&analysis->spec, rsc_engine_requests.name, NULL);
+    int takes = (analysis->spec.kind->can & RSC_TAKES_REQUESTS) != 0;
+    if (analysis->requests && !takes)
         return rsc_fail(error, RSC_EINVAL, "--requests has an exact engine of its own: --engine %.40s is not it",
-                        engine);
-    if (analysis->lines_given)
+                        analysis->engine.engine);
+    if (takes && analysis->lines_given)
         return rsc_fail(error, RSC_EINVAL, "--requests counts whole objects: there are no lines to give --line for");
-    analysis->engine.engine = "requests";
-    analysis->line_bytes[0] = 1;
+    if (takes) analysis->line_bytes[0] = 1;
+    analysis->requests = takes;
     return 0;
 }
 
@@ -249,12 +228,6 @@ static void show_progress(struct rsc_analysis *analysis, uint64_t done, uint64_t
         used += snprintf(line + used, sizeof line - (size_t)used, "%.0f %%, ", 100.0 * (double)done / (double)total);
     snprintf(line + used, sizeof line - (size_t)used, "%s", text);
     rsc_progress_say(analysis->session, line);
-}
-
-/* Debug registers watch words of 8 bytes. */
-static void settle_words(struct rsc_analysis *analysis) {
-    const char *engine = analysis->engine.engine;
-    if (engine && !strncmp(engine, "featherlight", 12) && !analysis->lines_given) analysis->line_bytes[0] = 8;
 }
 
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error) {
@@ -284,22 +257,16 @@ static int check_model(const struct rsc_analysis *analysis, struct rsc_error *er
 }
 
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
-    int refused = refuse_hprda_options(analysis, error);
-    if (!refused) refused = check_model(analysis, error);
-    if (!refused) refused = refuse_error(analysis, error);
+    int refused = check_model(analysis, error);
     if (!refused) refused = settle_requests(analysis, error);
+    if (!refused) refused = refuse_error(analysis, error);
     if (refused < 0) return refused;
-    settle_words(analysis);
-    const char *engine = analysis->engine.engine;
-    if (analysis->device_given && (!engine || (strcmp(engine, "gpu") && strcmp(engine, "hp-rda"))))
-        return rsc_fail(error, RSC_EINVAL, "--device: only --engine gpu and --engine hp-rda take it");
-    analysis->engine.on_device = analysis->device_given && !strcmp(engine, "hp-rda");
+    if ((analysis->spec.kind->can & RSC_WATCHES_WORDS) && !analysis->lines_given) analysis->line_bytes[0] = 8;
     analysis->engine.struct_bytes = sizeof analysis->engine;
     analysis->engine.log = &analysis->session->log;
     rsc_memory_start(analysis);
     analysis->count = analysis->line_count * (analysis->both ? RSC_MODELS_MAX : 1);
-    if (analysis->engine.engine &&
-        (!strcmp(analysis->engine.engine, "parallel") || !strcmp(analysis->engine.engine, "hp-rda"))) {
+    if (analysis->spec.kind->can & RSC_WANTS_WORKERS) {
         size_t share = analysis->threads / analysis->count; /* each line size has workers of its own */
         analysis->engine.workers = share ? (uint32_t)share : 1;
     }
@@ -308,7 +275,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
         options.line_bytes = analysis->line_bytes[analysis->both ? i / RSC_MODELS_MAX : i];
         if (analysis->both) options.model = i % RSC_MODELS_MAX ? "shared" : "private";
         if (analysis->both && i % RSC_MODELS_MAX) options.cores = NULL;
-        int status = rsc_engine_new(&analysis->engines[i], &options, error);
+        int status = rsc_engine_open(&analysis->engines[i], &analysis->spec, &options, error);
         if (status < 0) return status;
     }
     if (analysis->threads > 1 && analysis->count > 1) return rsc_pool_new(&analysis->pool, analysis->threads, error);

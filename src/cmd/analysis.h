@@ -7,6 +7,7 @@
 
 #include "base/pool.h"
 #include "cmd/session.h"
+#include "engine/engine_spec.h"
 
 #define RSC_LINE_SIZES_MAX 13 /* 1 byte to 4 KiB */
 #define RSC_MODELS_MAX 2      /* private and shared */
@@ -26,9 +27,6 @@ enum {
     RSC_OPT_TOP_LINES,
     RSC_OPT_SYSROOT,
     RSC_OPT_DEBUGINFOD,
-    RSC_OPT_DEVICE,
-    RSC_OPT_LOCAL,
-    RSC_OPT_NO_ADJUST,
     RSC_OPT_SEED,
     RSC_OPT_CONFIDENCE,
     RSC_OPT_ERROR,
@@ -40,7 +38,8 @@ extern const struct rsc_option rsc_analysis_options[];
 
 struct rsc_analysis {
     struct rsc_session *session;
-    struct rsc_engine_options engine;
+    struct rsc_engine_spec spec;      /* --engine, parsed; auto where none was given */
+    struct rsc_engine_options engine; /* .engine: as it was typed; NULL: it was not */
     uint32_t line_bytes[RSC_LINE_SIZES_MAX];
     size_t line_count;
     int lines_given; /* --line was */
@@ -50,7 +49,6 @@ struct rsc_analysis {
     unsigned threads;
     const char *sysroot; /* for names of code and data; NULL: none */
     int debuginfod;
-    int device_given;
     uint64_t max_memory; /* --max-memory, in bytes; 0: not given */
     /* memory.c: what it may take, what the process had before, batches so far */
     uint64_t memory_most, memory_before, batches;

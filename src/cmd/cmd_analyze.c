@@ -4,25 +4,17 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "cmd/analyze_sample.h"
+#include "cmd/analysis.h"
 #include "cmd/memory.h"
 #include "engine/engine_auto.h"
 
-enum { OPT_REQUESTS = RSC_OPT_ANALYSIS_VERB, OPT_SAMPLE, OPT_ORDERING, OPT_ERROR_KIND };
+enum { OPT_REQUESTS = RSC_OPT_ANALYSIS_VERB };
 
 static const struct rsc_option options[] = {
     {OPT_REQUESTS, 0, "requests", NULL,
      "each access is a request for a whole object: distances and cache sizes in bytes", NULL},
     /* not for `run`, whose own --seed is the program's */
     {RSC_OPT_SEED, 0, "seed", "N", "of engines that sample: another one draws another sample (default 0)", NULL},
-    {OPT_SAMPLE, 0, "sample", "SAMPLE",
-     "one reference in so many, as 1/1000, or the lines of a part of memory, as lines:1/64", NULL},
-    {OPT_ORDERING, 0, "ordering", "ORDER",
-     "when sampled threads see each other's writes: sequential (at once; default), parallel (at synchronisation), skew:N",
-     "sequential parallel skew:"},
-    {OPT_ERROR_KIND, 0, "error-kind", "KIND",
-     "sampled: --error is of each bin (bucket; default), of each bin's own size (relative[:SHARE]), or of all (aggregate[:BINS])",
-     "bucket relative aggregate"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -33,15 +25,10 @@ struct traces {
 };
 
 static int is_ranked(const struct rsc_analysis *analysis) {
-    return analysis->engine.engine && !strcmp(analysis->engine.engine, "mpi");
+    return (analysis->spec.kind->can & RSC_RUNS_ON_RANKS) != 0;
 }
 
-static int is_sampled(const struct rsc_analysis *analysis) {
-    return analysis->engine.engine && !strncmp(analysis->engine.engine, "sampled", 7);
-}
-
-static int take_options(struct rsc_analysis *analysis, struct traces *traces, struct rsc_sample_request *sample,
-                        int argc, char **argv) {
+static int take_options(struct rsc_analysis *analysis, struct traces *traces, int argc, char **argv) {
     const struct rsc_verb *verb = analysis->session->verb;
     struct rsc_option_parser parser;
     int id;
@@ -55,10 +42,7 @@ static int take_options(struct rsc_analysis *analysis, struct traces *traces, st
             analysis->requests = 1;
             continue;
         }
-        int leave = id == OPT_SAMPLE       ? rsc_sample_option(sample, &parser, &sample->sample)
-                    : id == OPT_ORDERING   ? rsc_sample_option(sample, &parser, &sample->ordering)
-                    : id == OPT_ERROR_KIND ? rsc_sample_option(sample, &parser, &sample->error_kind)
-                                           : rsc_analysis_option(analysis, &parser, id);
+        int leave = rsc_analysis_option(analysis, &parser, id);
         if (leave >= 0) return leave;
     }
     if (!traces->count)
@@ -72,8 +56,7 @@ static int take_options(struct rsc_analysis *analysis, struct traces *traces, st
 static void doubt_lines(const struct rsc_analysis *analysis, struct rsc_trace *trace, const char *path) {
     struct rsc_trace_info info;
     rsc_trace_get_info(trace, &info);
-    if (strcmp(info.format, "oracleGeneral")) return;
-    if (analysis->requests || (analysis->engine.engine && !strcmp(analysis->engine.engine, "requests"))) return;
+    if (analysis->requests || strcmp(info.format, "oracleGeneral")) return;
     rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
                  "%s: requests for objects, taken for addresses in lines; --requests takes them for what they are",
                  path);
@@ -97,7 +80,7 @@ static int keep_word(struct rsc_analysis *analysis, const char *path, struct rsc
     int good = 1;
     for (size_t i = 0; allowed > 0 && i < analysis->count; i++)
         good &= rsc_auto_kept_word(analysis->profiles[i], allowed);
-    if (good || is_sampled(analysis)) return 0; /* sampled has said so itself */
+    if (good || !rsc_engine_spec_of(&analysis->spec, &rsc_engine_auto)) return 0; /* sampled has said so itself */
     if (!strcmp(path, "-") || stat(path, &there) < 0 || !S_ISREG(there.st_mode)) {
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
                      "the error bars are wider than --error %g allows, and what was read cannot be read again",
@@ -108,7 +91,7 @@ static int keep_word(struct rsc_analysis *analysis, const char *path, struct rsc
                  allowed);
     rsc_analysis_close(analysis);
     analysis->engine.error = 0;
-    analysis->engine.engine = "exact";
+    rsc_engine_spec_parse(&analysis->spec, rsc_engine_exact.name, NULL);
     analysis->engine.attribute = 2; /* as in the first pass */
     int status = rsc_analysis_open(analysis, error);
     if (!status) status = rsc_memory_plan(analysis, path, error);
@@ -130,15 +113,12 @@ static int run_analyze(const struct rsc_verb *verb, int argc, char **argv) {
     struct rsc_session session;
     struct rsc_analysis *analysis = malloc(sizeof *analysis);
     struct traces traces = {malloc((size_t)argc * sizeof *traces.paths), 0};
-    struct rsc_sample_request sample = {0};
     int leave = RSC_EXIT_ERROR;
     if (!analysis || !traces.paths) goto out;
     rsc_session_catch_interrupt();
     rsc_session_start(&session, verb, argv);
     rsc_analysis_start(analysis, &session);
-    leave = take_options(analysis, &traces, &sample, argc, argv);
-    struct rsc_error error;
-    if (leave < 0 && rsc_sample_settle(&sample, analysis, &error) < 0) leave = rsc_session_fail(&session, &error);
+    leave = take_options(analysis, &traces, argc, argv);
     if (leave < 0)
         leave = is_ranked(analysis) ? rsc_analyze_ranks(analysis, traces.paths, traces.count)
                                     : analyze(analysis, traces.paths[0]);

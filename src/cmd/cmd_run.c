@@ -31,8 +31,6 @@ enum {
     OPT_NATIVE,
     OPT_RATE,
     OPT_SAMPLE,
-    OPT_ORDERING,
-    OPT_ERROR_KIND,
 };
 
 static const struct rsc_option options[] = {
@@ -53,11 +51,6 @@ static const struct rsc_option options[] = {
     {OPT_SAMPLE, 0, "sample", "SAMPLE",
      "of a program built with reusescope cc: lines:RATE (default lines:1/64), 1/N of the references, or none: every reference",
      "lines:1/64 1/10000 none"},
-    {OPT_ORDERING, 0, "ordering", "ORDER",
-     "of a sample of references: parallel (default in a program), sequential, or skew:REFERENCES",
-     "parallel sequential skew:"},
-    {OPT_ERROR_KIND, 0, "error-kind", "KIND",
-     "what --error of a sample bounds: bucket, relative[:SHARE] or aggregate[:BINS]", "bucket relative aggregate"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -126,8 +119,6 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
                    : leave;
     }
     case OPT_SAMPLE: return rsc_run_sample_option(&run->sample, parser);
-    case OPT_ORDERING: return rsc_sample_option(&run->sample.request, parser, &run->sample.request.ordering);
-    case OPT_ERROR_KIND: return rsc_sample_option(&run->sample.request, parser, &run->sample.request.error_kind);
     case RSC_OPT_MODEL: run->model_given = 1; return rsc_analysis_option(&run->analysis, parser, id);
     default: return rsc_analysis_option(&run->analysis, parser, id);
     }
@@ -146,11 +137,10 @@ static int take_options(struct run *run, int argc, char **argv) {
     if (id != RSC_OPERAND) return rsc_usage_error(verb, "a program is missing: reusescope run -- ./app");
     run->command = argv + parser.next - 1;
     run->launch_options.sysroot = run->analysis.sysroot;
-    if (run->analysis.engine.engine && !strcmp(run->analysis.engine.engine, "mpi"))
+    if (run->analysis.spec.kind->can & RSC_RUNS_ON_RANKS)
         return rsc_usage_error(
             verb, "--engine mpi is for traces: record them (--trace), then reusescope analyze --engine mpi");
-    if (run->with != WITH_PERF && run->analysis.engine.engine &&
-        !strncmp(run->analysis.engine.engine, "featherlight", 12))
+    if (run->with != WITH_PERF && (run->analysis.spec.kind->can & RSC_WATCHES_WORDS))
         return rsc_usage_error(
             verb,
             "--engine featherlight watches reuses while the program runs: that is --with perf (or record a trace, "
@@ -314,9 +304,8 @@ static void say_what_was_not_rebuilt(const struct run *run, const struct rsc_dra
 }
 
 /* Is the engine the exact one, by default or by name? */
-static int is_exact(const struct rsc_engine_options *engine) {
-    return engine->error <= 0 &&
-           (!engine->engine || !strcmp(engine->engine, "auto") || !strcmp(engine->engine, "exact"));
+static int is_exact(const struct rsc_analysis *analysis) {
+    return analysis->engine.error <= 0 && rsc_engine_spec_is_exact(&analysis->spec);
 }
 
 static void say_how_it_went(struct run *run) {
@@ -376,7 +365,7 @@ static void say_how_it_went(struct run *run) {
         fprintf(stderr, "reusescope: warning: %llu threads of children with a session of their own run on, unwatched\n",
                 (unsigned long long)stats.left);
     if (stats.threads > 1 && run->analysis.profiles[0] && !rebuilt(run) && !run->model_given && !run->both_by_default &&
-        is_exact(&run->analysis.engine))
+        is_exact(&run->analysis))
         fprintf(
             stderr,
             "reusescope: one stack for all threads: it did not look as if there would be any (--model both has private stacks too)\n");
@@ -448,7 +437,7 @@ static void choose_collector(struct run *run) {
  */
 static void choose_models(struct run *run) {
     struct rsc_analysis *analysis = &run->analysis;
-    if (run->model_given || rebuilt(run) || run->only_record || !is_exact(&analysis->engine)) return;
+    if (run->model_given || rebuilt(run) || run->only_record || !is_exact(analysis)) return;
     if (!run->launch_options.follow && !analysis->engine.cores && !rsc_target_may_thread(&run->target)) return;
     analysis->engine.model = "both";
     analysis->both = run->both_by_default = 1;

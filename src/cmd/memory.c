@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "report/units.h"
 
 #define CHECK_EVERY 16u /* batches */
+#define LINES_UNKNOWN (1ull << 48)
 
 /* ---- what there is ---- */
 
@@ -74,45 +74,12 @@ uint64_t rsc_memory_available(void) {
 
 /* ---- what it takes ---- */
 
-/* What the time models take: a table of so many lines and, from then on, a sample; or with the rate 1 a table of all. */
-#define TIME_LINES_MOST (1u << 17)
-#define TIME_SAMPLE_BYTES (10u << 20)
-
-/* Whether this is a time model; *rate: as asked for, 0 where none was. */
-static int is_time_model(const char *engine, double *rate) {
-    static const char *const names[] = {"hotl", "aet", "statstack", "shen"};
-    size_t length = strcspn(engine, ":");
-    *rate = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strlen(names[i]) != length || strncmp(names[i], engine, length)) continue;
-        if (engine[length]) rsc_parse_rate(engine + length + 1, strlen(engine + length + 1), rate);
-        return 1;
-    }
-    return 0;
-}
-
-/* Bytes per distinct line, growth included. Exact: the most there can be (exact_state.h). The others are assumptions that
- * were not measured; lines far from all others take the time models more. rsc_memory_check() is behind them. */
-static uint64_t bytes_per_line(const struct rsc_analysis *analysis) {
-    const char *engine = analysis->engine.engine ? analysis->engine.engine : "auto";
-    uint64_t exact = analysis->engine.no_ri ? 24 : 40;
-    double rate;
-    if (!strncmp(engine, "shards", 6) || !strncmp(engine, "featherlight", 12) || analysis->engine.error > 0)
-        return 0; /* bounded, or grows with its share */
-    if (!strcmp(engine, "parallel")) return 4 * exact;
-    if (!strcmp(engine, "requests")) return 96;
-    /* Private stacks: unit, record, member and bitmap of a line that one thread uses; each more that does takes as much
-     * again (line_copies.h). */
-    if (analysis->both || (analysis->engine.model && !strcmp(analysis->engine.model, "private"))) return 2 * exact;
-    if (is_time_model(engine, &rate)) return rate > 0 && rate < 1 ? 0 : 16;
-    return exact;
-}
-
-static uint64_t bytes_for(const struct rsc_analysis *analysis, uint64_t lines) {
-    double rate;
-    int bounded = analysis->engine.engine && is_time_model(analysis->engine.engine, &rate) && rate == 0 &&
-                  lines > TIME_LINES_MOST;
-    return bounded ? TIME_LINES_MOST * bytes_per_line(analysis) + TIME_SAMPLE_BYTES : lines * bytes_per_line(analysis);
+/* Of all engines, for line sizes that have so many lines each. rsc_memory_check() is behind what they assume. */
+static uint64_t bytes_for(const struct rsc_analysis *analysis, const uint64_t *lines) {
+    size_t each = analysis->count / analysis->line_count; /* engines of a line size */
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < analysis->count; i++) bytes += rsc_engine_memory(analysis->engines[i], lines[i / each]);
+    return bytes;
 }
 
 /* The sample that fits into a limit: some 160 bytes a line and 1 MiB beside. 0: none does. */
@@ -161,32 +128,35 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
     struct rsc_trace *trace = NULL;
     struct rsc_trace_info info;
     struct stat there;
-    uint64_t each = bytes_per_line(analysis), needs = 0, distinct = 0;
-    if (!each || !strcmp(path, "-") || stat(path, &there) < 0 || !S_ISREG(there.st_mode)) return 0;
+    uint64_t lines[RSC_LINE_SIZES_MAX], needs;
+    for (size_t i = 0; i < analysis->line_count; i++) lines[i] = LINES_UNKNOWN;
+    if (bytes_for(analysis, lines) <= analysis->memory_most || !strcmp(path, "-") || stat(path, &there) < 0 ||
+        !S_ISREG(there.st_mode))
+        return 0;
     int status = rsc_session_open(analysis->session, &trace, path, 0, error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
     /* of text, no access takes less than 4 bytes; how much is behind compression nobody knows */
     uint64_t most = info.accesses != RSC_UNKNOWN       ? info.accesses
-                    : strcmp(info.compression, "none") ? UINT64_MAX / each / 16
+                    : strcmp(info.compression, "none") ? LINES_UNKNOWN
                                                        : info.file_bytes / 4;
     rsc_trace_close(trace);
-    if (most * each * analysis->count <= analysis->memory_most) return 0;
+    for (size_t i = 0; i < analysis->line_count; i++) lines[i] = most;
+    if (bytes_for(analysis, lines) <= analysis->memory_most) return 0;
     for (size_t i = 0; i < analysis->line_count; i++) {
-        status = count_lines(analysis, path, analysis->line_bytes[i], &distinct, error);
+        status = count_lines(analysis, path, analysis->line_bytes[i], &lines[i], error);
         if (status < 0) return status;
-        needs += bytes_for(analysis, distinct);
     }
+    needs = bytes_for(analysis, lines);
     if (needs <= analysis->memory_most) return 0;
     char of[128];
-    snprintf(of, sizeof of, "this analysis, of about %s lines%s,", rsc_show_short(distinct).text,
+    snprintf(of, sizeof of, "this analysis, of about %s lines%s,", rsc_show_short(lines[analysis->line_count - 1]).text,
              analysis->line_count > 1 ? " of the last size" : "");
     return refuse(analysis, needs, of, error);
 }
 
 int rsc_memory_check(struct rsc_analysis *analysis, struct rsc_error *error) {
-    const char *engine = analysis->engine.engine;
-    if (analysis->batches++ % CHECK_EVERY || (engine && !strncmp(engine, "shards-max", 10))) return 0; /* has a bound */
+    if (analysis->batches++ % CHECK_EVERY || (analysis->spec.kind->can & RSC_MEMORY_IS_BOUNDED)) return 0;
     /* not pages of the trace's file, which the kernel takes back when it likes */
     uint64_t now = kib_field("/proc/self/status", "RssAnon:");
     if (analysis->batches == 1) analysis->memory_before = now; /* what reading takes */

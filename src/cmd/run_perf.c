@@ -17,17 +17,15 @@
 
 /* ---- options ---- */
 
-/* "featherlight", with parameters or not, or nothing said: of those that only make sense where a PMU is played, none. */
+/* featherlight, or nothing said: parameters that only make sense with a simulated PMU are refused. */
 static int parse_engine(struct rsc_run_perf *run, struct rsc_error *error) {
-    const char *engine = run->analysis->engine.engine, *parameters = NULL;
-    if (engine && strcmp(engine, "auto")) {
-        if (strncmp(engine, "featherlight", 12) || (engine[12] && engine[12] != ':'))
-            return rsc_fail(error, RSC_EINVAL,
-                            "--with perf samples: --engine %.40s needs every access (--with asm or qemu)", engine);
-        parameters = engine[12] ? engine + 13 : NULL;
-    }
-    int status = rsc_pmu_parse(&run->pmu, parameters, error);
-    if (status < 0) return status;
+    const struct rsc_pmu_options *wanted = rsc_engine_spec_of(&run->analysis->spec, &rsc_engine_featherlight);
+    if (!wanted && run->analysis->spec.kind != &rsc_engine_auto)
+        return rsc_fail(error, RSC_EINVAL,
+                        "--with perf samples: --engine %.40s needs every access (--with asm or qemu)",
+                        run->analysis->engine.engine);
+    if (wanted) run->pmu = *wanted;
+    else rsc_pmu_parse(&run->pmu, NULL, NULL);
     if (run->pmu.skid || run->pmu.shadow || run->pmu.fixed || run->pmu.replacement != RSC_REPLACE_RESERVOIR)
         return rsc_fail(
             error, RSC_EINVAL,

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
+#include "multicore/multicore_engines.h"
 
 #define DEFAULT_RATE "1/64"
 #define KEPT_FEW \
@@ -29,18 +31,32 @@
 
 int rsc_run_sample_option(struct rsc_run_sample *sample, const struct rsc_option_parser *parser) {
     sample->rate = NULL;
+    sample->period = 0;
     sample->given = 1;
     if (!strcmp(parser->value, "none")) return -1;
-    if (strncmp(parser->value, "lines:", 6))
-        return rsc_sample_option(&sample->request, parser, &sample->request.sample);
+    if (strncmp(parser->value, "lines:", 6)) {
+        const char *value = parser->value;
+        if (strncmp(value, "1/", 2) || rsc_parse_u64(value + 2, strlen(value + 2), &sample->period) < 0 ||
+            !sample->period || sample->period > 1ull << 52)
+            return rsc_option_refuse(parser,
+                                     "not one reference in so many, as 1/1000, nor a part of all lines, as lines:1/64");
+        return -1;
+    }
     if (rsc_subset_choose(&sample->choice, parser->value + 6, 0) < 0)
         return rsc_option_refuse(parser, "not a rate of lines above 0 and below 1, such as lines:1/64");
     sample->rate = parser->value + 6;
     return -1;
 }
 
-static int is_sampled(const char *engine) {
-    return engine && (!strcmp(engine, "sampled") || !strncmp(engine, "sampled:", 8));
+/* --sample 1/N is the period of --engine sampled, which it implies. */
+static int settle_period(const struct rsc_run_sample *sample, struct rsc_analysis *analysis, struct rsc_error *error) {
+    if (!sample->period) return 0;
+    if (!analysis->engine.engine) rsc_engine_spec_parse(&analysis->spec, rsc_engine_sampled.name, NULL);
+    struct rsc_sampled_options *wanted = rsc_engine_spec_of(&analysis->spec, &rsc_engine_sampled);
+    if (!wanted || analysis->requests)
+        return rsc_fail(error, RSC_EINVAL, "--sample 1/N: only --engine sampled takes it");
+    wanted->period = (double)sample->period;
+    return 0;
 }
 
 /* Of a rebuilt program a sample of lines is analysed, where nothing was asked for that needs every reference. */
@@ -77,15 +93,15 @@ static struct rsc_engine_options engine_options(const struct rsc_analysis *analy
 
 static int open_lines(struct rsc_run_sample *sample, struct rsc_analysis *analysis, struct rsc_launch_options *launch,
                       const struct rsc_run_facts *facts, struct rsc_error *error) {
-    const char *engine = analysis->engine.engine;
     if (!facts->rebuilt)
         return rsc_fail(error, RSC_EINVAL,
                         "--sample lines: only of a program built with reusescope cc; with QEMU, --engine shards:%.20s",
                         sample->rate);
     int status = refuse("--sample lines", analysis, facts, error);
     if (status < 0) return status;
-    if (engine && strcmp(engine, "auto") && strcmp(engine, "exact"))
-        return rsc_fail(error, RSC_EINVAL, "--sample lines and --engine %.40s: the sample is analysed exactly", engine);
+    if (!rsc_engine_spec_is_exact(&analysis->spec))
+        return rsc_fail(error, RSC_EINVAL, "--sample lines and --engine %.40s: the sample is analysed exactly",
+                        analysis->engine.engine);
     struct rsc_engine_options options = engine_options(analysis);
     launch->keep_lines = 1;
     launch->keep_limit = sample->choice.limit;
@@ -115,10 +131,8 @@ static void plan(struct rsc_run_sample *sample, const struct rsc_analysis *analy
 static int open_references(struct rsc_run_sample *sample, struct rsc_analysis *analysis,
                            struct rsc_launch_options *launch, const struct rsc_run_facts *facts,
                            struct rsc_error *error) {
-    const char *parameter = analysis->engine.engine + strlen("sampled");
     struct rsc_sampler_options *sampler = &sample->wanted.sampler;
-    int status = rsc_sampled_options_parse(&sample->wanted, *parameter ? parameter + 1 : NULL, error);
-    if (!status) status = refuse("--engine sampled", analysis, facts, error);
+    int status = refuse("--engine sampled", analysis, facts, error);
     if (status < 0) return status;
     if (sample->wanted.line_rate > 0)
         return rsc_fail(error, RSC_EINVAL, "--engine sampled:lines=...: for a program, --sample lines:RATE");
@@ -128,7 +142,7 @@ static int open_references(struct rsc_run_sample *sample, struct rsc_analysis *a
     if (analysis->engine.cores)
         return rsc_fail(error, RSC_EINVAL,
                         "--engine sampled: in a program every thread has a stack of its own (no --cores)");
-    if (!sample->request.ordering && !strstr(parameter, "ordering=")) sampler->order = RSC_ORDER_PARALLEL;
+    if (!sample->wanted.ordering_given) sampler->order = RSC_ORDER_PARALLEL;
     if (sampler->samples_most > LIVE_ACTIVE) sampler->samples_most = LIVE_ACTIVE;
     plan(sample, analysis, launch);
     struct rsc_engine_options options = engine_options(analysis);
@@ -151,13 +165,14 @@ static int open_references(struct rsc_run_sample *sample, struct rsc_analysis *a
 
 int rsc_run_sample_open(struct rsc_run_sample *sample, struct rsc_analysis *analysis, struct rsc_launch_options *launch,
                         const struct rsc_run_facts *facts, struct rsc_error *error) {
-    int status = rsc_sample_settle(&sample->request, analysis, error);
+    int status = settle_period(sample, analysis, error);
     if (status < 0) return status;
     choose(sample, analysis, facts);
     if (sample->rate) return open_lines(sample, analysis, launch, facts, error);
-    if (facts->rebuilt && !facts->only_record && !facts->trace_path && is_sampled(analysis->engine.engine))
-        return open_references(sample, analysis, launch, facts, error);
-    return 0;
+    const struct rsc_sampled_options *wanted = rsc_engine_spec_of(&analysis->spec, &rsc_engine_sampled);
+    if (!wanted || !facts->rebuilt || facts->only_record || facts->trace_path) return 0;
+    sample->wanted = *wanted;
+    return open_references(sample, analysis, launch, facts, error);
 }
 
 /* ---- while it runs ---- */

@@ -6,7 +6,7 @@
 #ifndef RSC_CMD_RUN_SAMPLE_H
 #define RSC_CMD_RUN_SAMPLE_H
 
-#include "cmd/analyze_sample.h"
+#include "cmd/analysis.h"
 #include "collect/drain/drain.h"
 #include "collect/launch/launch.h"
 #include "distance/shards/line_subset.h"
@@ -18,7 +18,7 @@ struct rsc_run_sample {
     const char *rate; /* of the lines kept, as it was asked for; NULL: none are */
     struct rsc_subset_choice choice;
     struct rsc_line_subset *subsets[RSC_MODELS_MAX];
-    struct rsc_sample_request request; /* --sample 1/N, --ordering, --error-kind */
+    uint64_t period; /* of --sample 1/N; 0: it was not given */
     struct rsc_sampled_options wanted;
     struct rsc_live_samples *live[RSC_MODELS_MAX];
 };

@@ -2,15 +2,15 @@
  * engine_kind.h - the one interface behind which every engine lives.
  *
  * An engine is made from validated options, takes batches, and ends in a
- * profile whose `made.by`, `made.model` and numbers it fills; engine.c fills the
- * rest of `made` and seals.
+ * profile whose `made.by`, `made.model` and numbers it fills; engine/engine.c fills
+ * the rest of `made` and seals. engine/engine_table.c lists them all.
  */
 #ifndef RSC_DISTANCE_ENGINE_KIND_H
 #define RSC_DISTANCE_ENGINE_KIND_H
 
 #include <reusescope/engine.h>
 
-/* What an engine can do beyond the histograms; engine.c refuses to be asked for the rest. */
+/* What an engine can do beyond the histograms; engine/engine.c refuses the rest. */
 enum {
     RSC_CAN_PHASES = 1,
     RSC_CAN_CAP = 2,       /* max_distance */
@@ -19,12 +19,17 @@ enum {
     RSC_CAN_WORKERS = 16,  /* workers > 1 */
     RSC_CAN_NO_RI = 32,
     RSC_CAN_TOP_LINES = 64,
-    RSC_CAN_LOCAL = 128,      /* local and no_adjust */
-    RSC_TAKES_REQUESTS = 256, /* whole objects instead of lines: line size 1, model "requests" */
-    RSC_CAN_DEVICE = 512, /* a device other than 0, or on_device */
-    RSC_CAN_PRIVATE = 1024, /* model "private", and cores */
-    RSC_WATCHES_WORDS = 4096, /* lines are words of 8 bytes, threads are apart */
+    RSC_CAN_PRIVATE = 128,        /* model "private", and cores */
+    RSC_CAN_ERROR = 256,          /* keeps to an error asked for */
+    RSC_TAKES_REQUESTS = 512,     /* whole objects instead of lines: line size 1, model "requests" */
+    RSC_WATCHES_WORDS = 1024,     /* lines are words of 8 bytes, threads are apart */
+    RSC_WANTS_WORKERS = 2048,     /* uses all workers there are; others work alone unless told */
+    RSC_RUNS_ON_RANKS = 4096,     /* one process of several, each with its part of the traces */
+    RSC_MEMORY_IS_BOUNDED = 8192, /* by its parameters, whatever the trace */
 };
+
+/* Room for an engine's parsed parameters, a struct of its own. */
+#define RSC_ENGINE_PARAMETERS_BYTES 192
 
 /* How far an engine has got, for people who wait. */
 struct rsc_so_far {
@@ -37,11 +42,18 @@ struct rsc_so_far {
 
 struct rsc_engine_kind {
     const char *name;
-    const char *parameter; /* what stands behind "NAME:" in help, such as "RATE"; NULL: nothing may */
+    const char *parameter; /* what stands behind the name in messages, such as ":RATE"; NULL: nothing may */
     const char *what; /* one line for help */
     unsigned can; /* RSC_CAN_... */
-    /* `parameter` is what the caller wrote behind "NAME:", NULL where there was none. */
-    int (*create)(void **state, const struct rsc_engine_options *options, const char *parameter,
+    /*
+     * Parses what stands behind "NAME:" (NULL: nothing does) into a struct of the engine's own of at most
+     * RSC_ENGINE_PARAMETERS_BYTES, zeroed before; create() and memory() get it back. It holds no pointers.
+     * NULL: the engine has no parameters.
+     */
+    int (*parse)(void *parameters, const char *text, struct rsc_error *error);
+    /* Bytes it takes for so many distinct lines, growth included; 0: not many. NULL: never many. */
+    uint64_t (*memory)(const struct rsc_engine_options *options, const void *parameters, uint64_t lines);
+    int (*create)(void **state, const struct rsc_engine_options *options, const void *parameters,
                   struct rsc_error *error);
     int (*push)(void *state, const struct rsc_batch *batch, struct rsc_error *error);
     /* *out is not sealed. */
@@ -51,23 +63,12 @@ struct rsc_engine_kind {
     void (*so_far)(const void *state, struct rsc_so_far *so_far);
 };
 
-/* How far an engine has got; between pushes. engine.c */
-void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_far);
-
-extern const struct rsc_engine_kind rsc_engine_auto;
-extern const struct rsc_engine_kind rsc_engine_exact;
-extern const struct rsc_engine_kind rsc_engine_hprda;
-extern const struct rsc_engine_kind rsc_engine_parallel;
-extern const struct rsc_engine_kind rsc_engine_requests;
-extern const struct rsc_engine_kind rsc_engine_statstack, rsc_engine_aet, rsc_engine_hotl, rsc_engine_shen;
+/* The engines of this room. */
+extern const struct rsc_engine_kind rsc_engine_exact, rsc_engine_parallel, rsc_engine_gpu, rsc_engine_mpi;
 extern const struct rsc_engine_kind rsc_engine_shards, rsc_engine_shards_max;
-extern const struct rsc_engine_kind rsc_engine_mpi;
-extern const struct rsc_engine_kind rsc_engine_gpu;
-extern const struct rsc_engine_kind rsc_engine_featherlight; /* engine/engine_featherlight.c */
-extern const struct rsc_engine_kind rsc_engine_sampled; /* multicore's */
-extern const struct rsc_engine_kind rsc_engine_private; /* what exact and auto are for model "private"; multicore's */
+extern const struct rsc_engine_kind rsc_engine_time, rsc_engine_hprda, rsc_engine_requests;
 
-/* All engines, ending with NULL; engine.c. */
-extern const struct rsc_engine_kind *const rsc_engine_kinds[];
+/* Memory of one exact stack (exact_state.h has the sizes), for all engines that keep one. engine_exact.c */
+uint64_t rsc_exact_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines);
 
 #endif

@@ -1,25 +1,20 @@
-/* engine.c - the public engine handle: checks options, finds the engine by name, keeps the clock. */
+/* engine.c - the public engine handle: checks options against what the engine can do, keeps the clock. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/fail.h"
-#include "distance/engine_kind.h"
 #include "distance/count/top_lines.h"
+#include "engine/engine_spec.h"
+#include "multicore/multicore_engines.h"
 #include "profile/profile_model.h"
 
 #define PHASES_MAX 10000u
 
-const struct rsc_engine_kind *const rsc_engine_kinds[] = {
-    &rsc_engine_auto,  &rsc_engine_exact,        &rsc_engine_parallel,   &rsc_engine_gpu,
-    &rsc_engine_mpi,   &rsc_engine_shards,       &rsc_engine_shards_max, &rsc_engine_sampled,
-    &rsc_engine_hotl,  &rsc_engine_aet,          &rsc_engine_statstack,  &rsc_engine_shen,
-    &rsc_engine_hprda, &rsc_engine_featherlight, &rsc_engine_requests,   NULL,
-};
-
 struct rsc_engine {
-    const struct rsc_engine_kind *kind;
+    struct rsc_engine_spec spec;
+    const struct rsc_engine_kind *kind; /* the one of spec, or what it is for the model */
     void *state;
     struct rsc_engine_options options;
     struct timespec started;
@@ -31,18 +26,12 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
                          struct rsc_error *error) {
     memset(full, 0, sizeof *full);
     if (given) {
-        /* as it is now, or as it was before `attribute`, or `no_ri` and what follows it, or one of the last three, was added */
-        if (given->struct_bytes != sizeof *given &&
-            given->struct_bytes != offsetof(struct rsc_engine_options, attribute) &&
-            given->struct_bytes != (offsetof(struct rsc_engine_options, no_ri) + 7) / 8 * 8 &&
-            given->struct_bytes != offsetof(struct rsc_engine_options, top_lines_bytes) &&
-            given->struct_bytes != offsetof(struct rsc_engine_options, on_device) &&
-            given->struct_bytes != offsetof(struct rsc_engine_options, cores))
+        if (given->struct_bytes < offsetof(struct rsc_engine_options, attribute) ||
+            given->struct_bytes > sizeof *full + 4096)
             return rsc_fail(error, RSC_EINVAL, "engine options: struct_bytes is not sizeof(struct rsc_engine_options)");
         memcpy(full, given, given->struct_bytes < sizeof *full ? given->struct_bytes : sizeof *full);
     }
     full->struct_bytes = sizeof *full;
-    if (!full->engine) full->engine = "auto";
     if (!full->workers) full->workers = 1;
     if (!full->top_lines_bytes) full->top_lines_bytes = 32 << 10;
     if (full->top_lines > RSC_TOP_LINES_MAX)
@@ -63,76 +52,54 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
 }
 
 /* Private stacks have an exact engine of their own; the rest of the engines have them or not. */
-static int settle_private(const struct rsc_engine_kind **kind, struct rsc_engine_options *options,
-                          struct rsc_error *error) {
-    options->model = "private";
-    if (*kind == &rsc_engine_exact || *kind == &rsc_engine_auto) *kind = &rsc_engine_private;
-    if (!((*kind)->can & RSC_CAN_PRIVATE))
-        return rsc_fail(error, RSC_EINVAL, "the %s engine has no private stacks: take exact", (*kind)->name);
+static int settle_private(struct rsc_engine *engine, struct rsc_error *error) {
+    engine->options.model = "private";
+    if (rsc_engine_spec_is_exact(&engine->spec)) engine->kind = &rsc_engine_private;
+    if (!(engine->kind->can & RSC_CAN_PRIVATE))
+        return rsc_fail(error, RSC_EINVAL, "the %s engine has no private stacks: take exact", engine->kind->name);
     return 0;
 }
 
 /* Lines and model, whose defaults are the engine's. The model may decide which engine it is. */
-static int settle_model(const struct rsc_engine_kind **found, struct rsc_engine_options *options,
-                        struct rsc_error *error) {
-    const struct rsc_engine_kind *kind = *found;
-    int requests = (kind->can & RSC_TAKES_REQUESTS) != 0;
+static int settle_model(struct rsc_engine *engine, struct rsc_error *error) {
+    struct rsc_engine_options *options = &engine->options;
+    const char *name = engine->kind->name;
+    int requests = (engine->kind->can & RSC_TAKES_REQUESTS) != 0;
     if (!options->line_bytes) options->line_bytes = requests ? 1 : 64;
     if (requests && options->line_bytes != 1)
-        return rsc_fail(error, RSC_EINVAL, "the %s engine has no lines: line size %u is not 1", kind->name,
+        return rsc_fail(error, RSC_EINVAL, "the %s engine has no lines: line size %u is not 1", name,
                         options->line_bytes);
     if (requests && options->model && strcmp(options->model, "requests"))
-        return rsc_fail(error, RSC_EINVAL, "the %s engine has one model: '%.40s' is not requests", kind->name,
+        return rsc_fail(error, RSC_EINVAL, "the %s engine has one model: '%.40s' is not requests", name,
                         options->model);
     /* the caller's string may be gone by the time it is needed */
     if (requests) options->model = "requests";
     else if (!options->model || !strcmp(options->model, "single")) options->model = "single";
     else if (!strcmp(options->model, "shared")) options->model = "shared";
-    else if (!strcmp(options->model, "private")) return settle_private(found, options, error);
+    else if (!strcmp(options->model, "private")) return settle_private(engine, error);
     else return rsc_fail(error, RSC_EINVAL, "model '%.40s': not one of single, private, shared", options->model);
     if (options->cores)
         return rsc_fail(error, RSC_EINVAL, "cores: only the private model has stacks to share among them");
     return 0;
 }
 
-/* A debug register covers 8 bytes and sees one thread: other stacks are not to be had from it, and of lines only a model. */
-static int settle_words(const struct rsc_engine_kind *kind, struct rsc_engine_options *options,
-                        struct rsc_error *error) {
-    if (!(kind->can & RSC_WATCHES_WORDS)) return 0;
+/* A debug register covers 8 bytes and sees one thread: no other stacks, and lines only as a model. */
+static int settle_words(struct rsc_engine *engine, struct rsc_error *error) {
+    struct rsc_engine_options *options = &engine->options;
+    if (!(engine->kind->can & RSC_WATCHES_WORDS)) return 0;
     if (!options->line_bytes) options->line_bytes = 8;
     if (options->line_bytes != 8 && options->line_bytes != 64)
         return rsc_fail(error, RSC_EINVAL, "the %s engine watches words: line size %u is neither 8 nor (modelled) 64",
-                        kind->name, options->line_bytes);
+                        engine->kind->name, options->line_bytes);
     if (options->model && strcmp(options->model, "single"))
         return rsc_fail(error, RSC_EINVAL, "the %s engine watches each thread by itself: it has no model '%.40s'",
-                        kind->name, options->model);
+                        engine->kind->name, options->model);
     return 0;
 }
 
-/* Finds the engine of "NAME" or "NAME:PARAMETER". */
-static int find_kind(const struct rsc_engine_kind **kind, const char **parameter, const char *wanted,
-                     struct rsc_error *error) {
-    size_t length = strcspn(wanted, ":");
-    *parameter = wanted[length] ? wanted + length + 1 : NULL;
-    for (size_t i = 0; rsc_engine_kinds[i]; i++) {
-        *kind = rsc_engine_kinds[i];
-        if (strlen((*kind)->name) != length || memcmp((*kind)->name, wanted, length)) continue;
-        if (*parameter && !(*kind)->parameter)
-            return rsc_fail(error, RSC_EINVAL, "engine '%.40s': %s takes no parameter", wanted, (*kind)->name);
-        return 0;
-    }
-    char names[500] = "";
-    for (size_t i = 0; rsc_engine_kinds[i]; i++) {
-        const char *parts[] = {i ? ", " : "", rsc_engine_kinds[i]->name, rsc_engine_kinds[i]->parameter ? ":" : "",
-                               rsc_engine_kinds[i]->parameter ? rsc_engine_kinds[i]->parameter : ""};
-        for (size_t part = 0; part < 4; part++) strncat(names, parts[part], sizeof names - strlen(names) - 1);
-    }
-    return rsc_fail(error, RSC_EINVAL, "engine '%.40s': not one of %s", wanted, names);
-}
-
-/* One clear line for what the engine found cannot do. */
-static int check_abilities(const struct rsc_engine_kind *kind, struct rsc_engine_options *options,
-                           struct rsc_error *error) {
+/* One clear line for what the engine cannot do. */
+static int check_abilities(struct rsc_engine *engine, struct rsc_error *error) {
+    struct rsc_engine_options *options = &engine->options;
     const struct {
         unsigned ability;
         int asked;
@@ -144,35 +111,46 @@ static int check_abilities(const struct rsc_engine_kind *kind, struct rsc_engine
         {RSC_CAN_ATTRIBUTE, options->attribute == 1, "attribution to code"},
         {RSC_CAN_WORKERS, options->workers > 1, "several workers"},
         {RSC_CAN_NO_RI, options->no_ri != 0, "leaving reuse intervals out"},
-        {RSC_CAN_LOCAL, options->local != 0, "local traces"},
-        {RSC_CAN_LOCAL, options->no_adjust != 0, "leaving an effective factor out"},
         {RSC_CAN_TOP_LINES, options->top_lines != 0, "top lines"},
-        {RSC_CAN_DEVICE, options->device != 0 || options->on_device, "a device"},
     };
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
-        if (wishes[i].asked && !(kind->can & wishes[i].ability))
-            return rsc_fail(error, RSC_EINVAL, "the %s engine cannot do %s", kind->name, wishes[i].name);
-    if (!(kind->can & RSC_CAN_ATTRIBUTE)) options->attribute = 2;
+        if (wishes[i].asked && !(engine->kind->can & wishes[i].ability))
+            return rsc_fail(error, RSC_EINVAL, "the %s engine cannot do %s", engine->kind->name, wishes[i].name);
+    if (!(engine->kind->can & RSC_CAN_ATTRIBUTE)) options->attribute = 2;
     return 0;
 }
 
-int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *options, struct rsc_error *error) {
+int rsc_engine_open(struct rsc_engine **out, const struct rsc_engine_spec *spec,
+                    const struct rsc_engine_options *options, struct rsc_error *error) {
     *out = NULL;
-    const char *parameter = NULL;
     struct rsc_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "engine");
+    engine->spec = *spec;
+    engine->kind = spec->kind;
     int status = fill_defaults(&engine->options, options, error);
-    if (!status) status = find_kind(&engine->kind, &parameter, engine->options.engine, error);
-    if (!status) status = settle_words(engine->kind, &engine->options, error);
-    if (!status) status = settle_model(&engine->kind, &engine->options, error);
-    if (!status) status = check_abilities(engine->kind, &engine->options, error);
-    if (!status) status = engine->kind->create(&engine->state, &engine->options, parameter, error);
+    if (!status) status = settle_words(engine, error);
+    if (!status) status = settle_model(engine, error);
+    if (!status) status = check_abilities(engine, error);
+    if (!status) status = engine->kind->create(&engine->state, &engine->options, engine->spec.parameters, error);
     if (status < 0) {
         free(engine);
         return status;
     }
     *out = engine;
     return 0;
+}
+
+int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *options, struct rsc_error *error) {
+    struct rsc_engine_spec spec;
+    struct rsc_engine_options full;
+    *out = NULL;
+    int status = fill_defaults(&full, options, error); /* its size is checked before anything is read */
+    if (!status) status = rsc_engine_spec_parse(&spec, full.engine, error);
+    return status < 0 ? status : rsc_engine_open(out, &spec, &full, error);
+}
+
+uint64_t rsc_engine_memory(const struct rsc_engine *engine, uint64_t lines) {
+    return engine->kind->memory ? engine->kind->memory(&engine->options, engine->spec.parameters, lines) : 0;
 }
 
 static void start_clock(struct rsc_engine *engine) {

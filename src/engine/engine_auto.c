@@ -29,6 +29,7 @@
 #include "base/fail.h"
 #include "engine/auto_curve.h"
 #include "engine/engine_auto.h"
+#include "engine/engine_table.h"
 #include "distance/shards/engine_shards.h"
 #include "profile/metrics.h"
 #include "trace/references.h"
@@ -92,9 +93,9 @@ static int check_options(const struct rsc_engine_options *options, struct rsc_er
     return what ? rsc_fail(error, RSC_EINVAL, "the auto engine with an error allowed cannot do %s", what) : 0;
 }
 
-static int auto_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+static int auto_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                        struct rsc_error *error) {
-    (void)parameter;
+    (void)parameters;
     if (options->error > 0 && check_options(options, error) < 0) return RSC_EINVAL;
     struct auto_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "engine");
@@ -299,11 +300,17 @@ static void auto_so_far(const void *state, struct rsc_so_far *so_far) {
     if (so_far->references) so_far->error *= (double)sampled / (double)so_far->references;
 }
 
+/* With an error allowed it grows with the sample, or is found out on the way. */
+static uint64_t auto_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
+    return options->error > 0 ? 0 : rsc_exact_memory(options, parameters, lines);
+}
+
 const struct rsc_engine_kind rsc_engine_auto = {
     .name = "auto",
     .what = "exact; with an error allowed, a sample where that is cheaper",
     .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_WORKERS | RSC_CAN_NO_RI |
-           RSC_CAN_TOP_LINES,
+           RSC_CAN_TOP_LINES | RSC_CAN_ERROR,
+    .memory = auto_memory,
     .create = auto_create,
     .push = auto_push,
     .finish = auto_finish,

@@ -5,19 +5,23 @@
  * It lives here because it joins two rooms that do not know each other: the engines
  * of distance/ and the estimation of featherlight/.
  */
-#include "distance/engine_kind.h"
+#include "engine/engine_table.h"
 #include "featherlight/simulated_pmu.h"
 
-static int create(void **state, const struct rsc_engine_options *options, const char *parameter,
+_Static_assert(sizeof(struct rsc_pmu_options) <= RSC_ENGINE_PARAMETERS_BYTES, "no room for featherlight's parameters");
+
+static int parse(void *parameters, const char *text, struct rsc_error *error) {
+    return rsc_pmu_parse(parameters, text, error);
+}
+
+static int create(void **state, const struct rsc_engine_options *options, const void *parameters,
                   struct rsc_error *error) {
-    struct rsc_pmu_options pmu;
+    struct rsc_pmu_options pmu = *(const struct rsc_pmu_options *)parameters;
     struct rsc_simulated_pmu *made = NULL;
-    int status = rsc_pmu_parse(&pmu, parameter, error);
-    if (status < 0) return status;
     pmu.estimate.seed = options->seed;
     pmu.estimate.confidence = options->confidence;
     pmu.estimate.line_bytes = options->line_bytes;
-    status = rsc_simulated_pmu_new(&made, &pmu, error);
+    int status = rsc_simulated_pmu_new(&made, &pmu, error);
     *state = made;
     return status;
 }
@@ -34,9 +38,10 @@ static void destroy(void *state) { rsc_simulated_pmu_free(state); }
 
 const struct rsc_engine_kind rsc_engine_featherlight = {
     .name = "featherlight",
-    .parameter = "period=N,registers=N,...",
+    .parameter = "[:KEY=VALUE,...]",
     .what = "debug registers on sampled words, simulated: 8-byte lines, each thread alone",
     .can = RSC_WATCHES_WORDS,
+    .parse = parse,
     .create = create,
     .push = push,
     .finish = finish,

@@ -155,7 +155,7 @@ static int describe(const struct rsc_featherlight *feather, struct rsc_profile *
         (unsigned long long)totals->replaced,
         (unsigned long long)(totals->armed - totals->reused - totals->replaced - totals->dropped),
         (unsigned long long)totals->dropped, attributions[feather->options.attribution], watched,
-        rsc_ri_model_name(feather->options.model), feather->options.confidence, is_lines(feather) ? "s" : "");
+        rsc_ri_model_names[feather->options.model], feather->options.confidence, is_lines(feather) ? "s" : "");
     if (rsc_profile_set_text(&profile->made.by, feather->by) < 0 ||
         rsc_profile_set_text(&profile->made.sampling, text) < 0 ||
         rsc_profile_set_text(&profile->made.modelled,

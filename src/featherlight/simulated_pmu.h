@@ -36,10 +36,6 @@ struct rsc_pmu_options {
     struct rsc_featherlight_options estimate; /* by and sampling are set here */
 };
 
-#define RSC_PMU_PARAMETERS                                                                              \
-    "[period=N][,registers=N][,skid=N][,shadow=N][,spacing=random|fixed][,replacement=reservoir|naive]" \
-    "[,attribution=censored|proportional|inverse|none][,rd=aet|statstack|shen]"
-
 /* pmu_parameters.c: "period=5M,registers=4" and so on; NULL: all defaults. RSC_EINVAL with one clear line. */
 int rsc_pmu_parse(struct rsc_pmu_options *options, const char *text, struct rsc_error *error);
 

@@ -16,6 +16,7 @@
 #include "distance/engine_kind.h"
 #include "distance/count/top_lines.h"
 #include "multicore/core_groups.h"
+#include "multicore/multicore_engines.h"
 #include "multicore/private_stacks.h"
 #include "trace/references.h"
 
@@ -56,9 +57,9 @@ static void private_destroy(void *state) {
     free(engine);
 }
 
-static int private_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+static int private_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                           struct rsc_error *error) {
-    (void)parameter;
+    (void)parameters;
     struct private_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "private stacks");
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
@@ -259,11 +260,17 @@ static void private_so_far(const void *state, struct rsc_so_far *so_far) {
     so_far->error = 0;
 }
 
+/* Unit, record, member and bitmap of a line that one thread uses; each more that does takes as much again (line_copies.h). */
+static uint64_t private_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
+    return 2 * rsc_exact_memory(options, parameters, lines);
+}
+
 const struct rsc_engine_kind rsc_engine_private = {
     .name = "exact",
     .what = "every distance of private stacks, bit for bit; one core",
     .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_NO_RI | RSC_CAN_TOP_LINES |
            RSC_CAN_PRIVATE,
+    .memory = private_memory,
     .create = private_create,
     .push = private_push,
     .finish = private_finish,

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "distance/shards/engine_shards.h"
 #include "multicore/engine_lines.h"
+#include "multicore/multicore_engines.h"
 #include "multicore/sampled_references.h"
 #include "profile/profile_model.h"
 
@@ -20,7 +22,6 @@ struct sampled {
 
 static int create_lines(struct sampled *sampled, const struct rsc_engine_options *options, double rate,
                         struct rsc_error *error) {
-    char parameter[40];
     if (options->bins_per_octave) return rsc_fail(error, RSC_EINVAL, "a sample of lines has no second binning");
     if (options->attribute == 1) return rsc_fail(error, RSC_EINVAL, "a sample of lines is not attributed to code");
     if (options->error > 0)
@@ -31,22 +32,34 @@ static int create_lines(struct sampled *sampled, const struct rsc_engine_options
         return rsc_lines_create(&sampled->state, options, rate, error);
     }
     sampled->kind = &rsc_engine_shards;
-    snprintf(parameter, sizeof parameter, "%.14f", rate);
     snprintf(sampled->by, sizeof sampled->by, "sampled:lines=%.15g", rate);
-    return sampled->kind->create(&sampled->state, options, parameter, error);
+    const struct rsc_shards_parameters parameters = {.rate = rate};
+    return sampled->kind->create(&sampled->state, options, &parameters, error);
 }
 
-static int sampled_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+_Static_assert(sizeof(struct rsc_sampled_options) <= RSC_ENGINE_PARAMETERS_BYTES, "no room for sampled's parameters");
+
+static int sampled_parse(void *parameters, const char *text, struct rsc_error *error) {
+    return rsc_sampled_options_parse(parameters, text, error);
+}
+
+/* An assumption that was not measured: no more than the exact stacks would. */
+static uint64_t sampled_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
+    uint64_t stack = options->error > 0 ? 0 : rsc_exact_memory(options, parameters, lines);
+    return strcmp(options->model, "private") ? stack : 2 * stack;
+}
+
+static int sampled_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                           struct rsc_error *error) {
-    struct rsc_sampled_options wanted;
+    const struct rsc_sampled_options *wanted = parameters;
     struct sampled *sampled = calloc(1, sizeof *sampled);
     if (!sampled) return rsc_fail_memory(error, "sampled engine");
-    int status = rsc_sampled_options_parse(&wanted, parameter, error);
-    if (!status && wanted.line_rate > 0) {
-        status = create_lines(sampled, options, wanted.line_rate, error);
-    } else if (!status) {
+    int status;
+    if (wanted->line_rate > 0) {
+        status = create_lines(sampled, options, wanted->line_rate, error);
+    } else {
         sampled->kind = &rsc_sampled_references;
-        status = rsc_sampled_references_create(&sampled->state, options, &wanted, error);
+        status = rsc_sampled_references_create(&sampled->state, options, wanted, error);
     }
     if (status < 0) {
         free(sampled);
@@ -83,9 +96,11 @@ static void sampled_so_far(const void *state, struct rsc_so_far *so_far) {
 
 const struct rsc_engine_kind rsc_engine_sampled = {
     .name = "sampled",
-    .parameter = "KEY=VALUE",
+    .parameter = "[:KEY=VALUE,...]",
     .what = "a sample of references, or of lines; private and shared stacks; with error bars",
-    .can = RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_PRIVATE,
+    .can = RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_PRIVATE | RSC_CAN_ERROR,
+    .parse = sampled_parse,
+    .memory = sampled_memory,
     .create = sampled_create,
     .push = sampled_push,
     .finish = sampled_finish,

@@ -22,18 +22,12 @@ struct rsc_sampled_options {
     double period; /* 0: as the error bound needs */
     double line_rate; /* 0: references are sampled, not lines */
     struct rsc_sampler_options sampler; /* those of its fields that there are keys for */
+    int ordering_given;
     int locks;
     struct rsc_error_bound bound; /* kind, share and bins */
 };
 
 /* `text` may be NULL: all defaults. Returns 0 or RSC_EINVAL. */
 int rsc_sampled_options_parse(struct rsc_sampled_options *options, const char *text, struct rsc_error *error);
-
-/* "sequential", "parallel" or "skew:N", "bucket" and so on, as the keys take them. Return 0 or -1. */
-int rsc_ordering_parse(const char *text, size_t length, struct rsc_sampler_options *sampler);
-int rsc_error_kind_parse(const char *text, size_t length, struct rsc_error_bound *bound);
-
-/* 1/64, 0.01 or 1 %, above 0 and up to 1. Returns 0 or -1. */
-int rsc_rate_parse(const char *text, size_t length, double *rate);
 
 #endif

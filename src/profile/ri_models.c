@@ -141,10 +141,7 @@ void rsc_ri_model_free(struct rsc_ri_model *model) {
     memset(model, 0, sizeof *model);
 }
 
-const char *rsc_ri_model_name(enum rsc_ri_model_kind kind) {
-    static const char *const names[] = {"statstack", "aet", "hotl", "shen"};
-    return names[kind];
-}
+const char *const rsc_ri_model_names[] = {"statstack", "aet", "hotl", "shen", NULL};
 
 double rsc_ri_model_lines_within(const struct rsc_ri_model *model, uint64_t interval) {
     if (interval < 2) return 0;

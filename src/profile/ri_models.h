@@ -86,8 +86,8 @@ struct rsc_ri_model {
 int rsc_ri_model_init(struct rsc_ri_model *model, enum rsc_ri_model_kind kind, const struct rsc_ri_counts *counts);
 void rsc_ri_model_free(struct rsc_ri_model *model);
 
-/* "statstack", ... */
-const char *rsc_ri_model_name(enum rsc_ri_model_kind kind);
+/* "statstack", ... by kind, ending with NULL. */
+extern const char *const rsc_ri_model_names[];
 
 /* S(interval): other lines expected within an interval. */
 double rsc_ri_model_lines_within(const struct rsc_ri_model *model, uint64_t interval);

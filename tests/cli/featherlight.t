@@ -53,7 +53,7 @@ $ reusescope analyze z.rsct --engine featherlight:registers=0
 reusescope: engine 'featherlight': registers=0: not a number from 1 to 4096
 [2]
 $ reusescope analyze z.rsct --engine featherlight:speed=5
-reusescope: engine 'featherlight': 'speed=5': not one of period=, registers=, skid=, shadow=, spacing=, replacement=, attribution=, rd=
+reusescope: engine 'featherlight': 'speed': not one of period, registers, skid, shadow, spacing, replacement, attribution, rd
 [2]
 $ reusescope analyze z.rsct --engine featherlight:attribution=all
 reusescope: engine 'featherlight': attribution=all: not one of censored, proportional, inverse, none

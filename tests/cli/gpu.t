@@ -8,7 +8,7 @@ $ gpu zipf.rsct -q -o gpu.json; reusescope analyze zipf.rsct --no-code -q -o exa
 the same
 $ grep -o '"by":"[a-z]*"' gpu.json
 "by":"gpu"
-$ gpu zipf.rsct -q -o gpu.json --device 0 --max-distance 100 --line 128; reusescope analyze zipf.rsct --no-code -q -o exact.json --max-distance 100 --line 128; same gpu.json exact.json
+$ gpu zipf.rsct -q -o gpu.json --engine gpu:device=0 --max-distance 100 --line 128; reusescope analyze zipf.rsct --no-code -q -o exact.json --max-distance 100 --line 128; same gpu.json exact.json
 the same
 
 # Several line sizes, each with a session of its own.
@@ -26,27 +26,27 @@ $ REUSESCOPE_GPU_PLUGIN=$emulated reusescope run --engine gpu -q -o run.json -- 
 "by":"gpu","source":"qemu"
 
 # HP-RDA there: the numbers of the CPU's, bounds included.
-$ hprda() { REUSESCOPE_GPU_PLUGIN=$emulated reusescope analyze --engine hp-rda --local 20 "$@"; }
-$ hprda zipf.rsct -q -o gpu.json --device 0; hprda zipf.rsct -q -o cpu.json; same gpu.json cpu.json
+$ hprda() { of=$1; shift; REUSESCOPE_GPU_PLUGIN=$emulated reusescope analyze --engine hp-rda:local=20$of "$@"; }
+$ hprda ,device=0 zipf.rsct -q -o gpu.json; hprda "" zipf.rsct -q -o cpu.json; same gpu.json cpu.json
 the same
-$ hprda zipf.rsct -q -o gpu.json --device 0 --no-adjust --line 64,256; hprda zipf.rsct -q -o cpu.json --no-adjust --line 64,256; same gpu.json cpu.json
+$ hprda ,adjust=off,device=0 zipf.rsct -q -o gpu.json --line 64,256; hprda ,adjust=off zipf.rsct -q -o cpu.json --line 64,256; same gpu.json cpu.json
 the same
-$ hprda zipf.rsct -o not.json --device 1
+$ hprda ,device=1 zipf.rsct -o not.json
 reusescope: gpu engine: no device 1; this machine has 1, numbered from 0
 [1]
-$ RSC_EMULATED_DEVICES=-1 hprda zipf.rsct -o not.json --device 0
+$ RSC_EMULATED_DEVICES=-1 hprda ,device=0 zipf.rsct -o not.json
 reusescope: gpu engine: the NVIDIA driver is missing, or older than this plugin needs
 [1]
-$ RSC_EMULATED_MEMORY=400000 hprda zipf.rsct -o not.json --device 0
-reusescope: gpu engine: 0.2 MiB of device memory do not hold a block of hp-rda, 0.3 MiB; take a smaller --local
+$ RSC_EMULATED_MEMORY=400000 hprda ,device=0 zipf.rsct -o not.json
+reusescope: gpu engine: 0.2 MiB of device memory do not hold a block of hp-rda, 0.3 MiB; take a smaller local=
 [1]
-$ RSC_EMULATED_MEMORY=64000000 hprda zipf.rsct --local 65536 -o not.json --device 0
-reusescope: gpu engine: 41.9 MiB of device memory do not hold a block of hp-rda, 841.5 MiB; take a smaller --local
+$ RSC_EMULATED_MEMORY=64000000 hprda ,local=65536,device=0 zipf.rsct -o not.json
+reusescope: gpu engine: 41.9 MiB of device memory do not hold a block of hp-rda, 841.5 MiB; take a smaller local=
 [1]
-$ RSC_EMULATED_FAIL_AFTER=120 hprda zipf.rsct -o not.json --device 0
+$ RSC_EMULATED_FAIL_AFTER=120 hprda ,device=0 zipf.rsct -o not.json
 reusescope: gpu engine: the device failed (event): unspecified launch failure
 [1]
-$ env -u REUSESCOPE_GPU_PLUGIN lonely/reusescope analyze --engine hp-rda --device 0 zipf.rsct -o not.json
+$ env -u REUSESCOPE_GPU_PLUGIN lonely/reusescope analyze --engine hp-rda:device=0 zipf.rsct -o not.json
 reusescope: gpu engine: the plugin libreusescope-cuda.so is missing: build it where there is CUDA 12 or newer (make gpu)
 [1]
 
@@ -60,7 +60,7 @@ reusescope: gpu engine: the NVIDIA driver is missing, or older than this plugin 
 $ RSC_EMULATED_DEVICES=0 gpu zipf.rsct -o not.json
 reusescope: gpu engine: no CUDA device on this machine
 [1]
-$ gpu zipf.rsct --device 2 -o not.json
+$ gpu zipf.rsct --engine gpu:device=2 -o not.json
 reusescope: gpu engine: no device 2; this machine has 1, numbered from 0
 [1]
 $ RSC_EMULATED_MEMORY=90000 gpu zipf.rsct -o not.json
@@ -82,14 +82,14 @@ $ gpu zipf.rsct --bins 4
 reusescope: the gpu engine cannot do a second binning
 [2]
 $ reusescope analyze --engine gpu:0.1 zipf.rsct
-reusescope: engine 'gpu:0.1': gpu takes no parameter
+reusescope: engine 'gpu': '0.1': not one of device
 [2]
-$ reusescope analyze --device 0 zipf.rsct
-reusescope: --device: only --engine gpu and --engine hp-rda take it
+$ reusescope analyze --engine gpu:local=6 zipf.rsct
+reusescope: engine 'gpu': 'local': not one of device
 [2]
-$ reusescope analyze --engine exact --device 1 zipf.rsct
-reusescope: --device: only --engine gpu and --engine hp-rda take it
+$ reusescope analyze --engine exact:device=1 zipf.rsct
+reusescope: engine 'exact:device=1': exact takes no parameter
 [2]
-$ reusescope analyze --engine gpu --device x zipf.rsct
-reusescope analyze: --device x: not a number from 0 to 1023
+$ reusescope analyze --engine gpu:device=x zipf.rsct
+reusescope: engine 'gpu': device=x: not a number from 0 to 1023
 [2]

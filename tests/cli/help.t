@@ -54,10 +54,7 @@ may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ..
 options:
       --requests              each access is a request for a whole object: distances and cache sizes in bytes
       --seed N                of engines that sample: another one draws another sample (default 0)
-      --sample SAMPLE         one reference in so many, as 1/1000, or the lines of a part of memory, as lines:1/64
-      --ordering ORDER        when sampled threads see each other's writes: sequential (at once; default), parallel (at synchronisation), skew:N
-      --error-kind KIND       sampled: --error is of each bin (bucket; default), of each bin's own size (relative[:SHARE]), or of all (aggregate[:BINS])
-      --engine ENGINE         exact, parallel (the same on several cores), gpu (on a GPU), mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, sampled[:KEY=VALUE,...], hotl, aet, statstack, shen (each with :RATE or without), hp-rda, featherlight:...; auto (default)
+      --engine ENGINE         exact, parallel (the same on several cores), gpu[:device=N], mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, sampled[:KEY=VALUE,...], time:MODEL[:RATE] with hotl, aet, statstack or shen, hp-rda[:KEY=VALUE,...], featherlight[:KEY=VALUE,...]; auto (default)
       --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
       --model MODEL           single (default for traces) or shared (default of run): one stack over all threads; private: one a thread, kept coherent; both: private and shared (default of run for threads under QEMU)
       --cores GROUP,...       private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)
@@ -66,15 +63,12 @@ options:
       --bins N                also keep histograms with N bins per octave, 1 to 64
       --no-code               do not count by code, pair and object (faster)
       --no-ri                 leave reuse intervals out (faster, a third of the memory)
-      --local REFERENCES      hp-rda: length of a local trace, 2 to 65536 (default 2048)
-      --no-adjust             hp-rda: leave the effective factor out
       --top-lines N[,SIZE]    also tell the N cache lines that miss most at SIZE (default 32K)
       --sysroot DIR           where the program's libraries and their debug files are
       --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
-      --device N              gpu: number of the GPU to use (default 0); hp-rda: run it there
       --threads N             threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)
       --confidence PERCENT    how often error bars should hold the truth (default 90)
-      --error E               auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: see --error-kind
+      --error E               auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: of its error-kind
       --max-memory SIZE       memory the analysis may take (default: 80% of what is available)
       --from FORMAT           read the trace as rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi or raw64 (default: by content; the last four only so)
       --salvage               of a damaged .rsct, read the intact frames and say what was lost

@@ -35,9 +35,9 @@ $ rd paper.din > exact; rd paper.din --engine hp-rda | cmp - exact; wc -l < exac
 13
 
 # In local traces of 6 the reuse of line 7 is 6 lines by formula 1, really 4; M is 7, so the factor is not applied.
-$ made paper.din --engine hp-rda --local 6 --threads 2
+$ made paper.din --engine hp-rda:local=6 --threads 2
 "by":"hp-rda","source":"trace","model":"single","line":64,"threads":1,"workers":2,"sampling":"local traces of 6 references, adjusted beyond M, 1 fragment of up to 67108864; low and high bound the truth"
-$ body paper.din --engine hp-rda --local 6
+$ body paper.din --engine hp-rda:local=6
 {"schema":"reusescope-profile/1",
  "accesses":16,"references":16,"cold":7,"invalidated":0,"distinct":7,
  "last_touch":0,"pruned":0,"censored":0,
@@ -63,9 +63,9 @@ $ body paper.din --engine hp-rda --local 6
  "sharing":[],"false_sharing":[]}
 
 # In local traces of 2 distances pass M, and the factor is applied unless told not to.
-$ made paper.din --engine hp-rda --local 2 --no-adjust --threads 2
+$ made paper.din --engine hp-rda:local=2,adjust=off --threads 2
 "by":"hp-rda","source":"trace","model":"single","line":64,"threads":1,"workers":2,"sampling":"local traces of 2 references, not adjusted, 1 fragment of up to 67108864; low and high bound the truth"
-$ body paper.din --engine hp-rda --local 2 | grep hi
+$ body paper.din --engine hp-rda:local=2 | grep hi
   {"lo":1,"hi":1,"count":5},
   {"lo":2,"hi":2,"count":1},
   {"lo":3,"hi":3,"count":1},
@@ -77,7 +77,7 @@ $ body paper.din --engine hp-rda --local 2 | grep hi
   {"lines":5,"bytes":320,"miss_ratio":0.5625,"low":0.4375,"high":0.625},
   {"lines":6,"bytes":384,"miss_ratio":0.5625,"low":0.4375,"high":0.625},
   {"lines":7,"bytes":448,"miss_ratio":0.4375,"low":0.4375,"high":0.4375}
-$ body paper.din --engine hp-rda --local 2 --no-adjust | grep hi
+$ body paper.din --engine hp-rda:local=2,adjust=off | grep hi
   {"lo":1,"hi":1,"count":5},
   {"lo":2,"hi":2,"count":1},
   {"lo":6,"hi":6,"count":2},
@@ -92,9 +92,9 @@ $ body paper.din --engine hp-rda --local 2 --no-adjust | grep hi
 
 # Threads and line sizes in one pass change no number.
 $ reusescope gen zipf,lines=20000 -n 300000 -q -o z.rsct
-$ json z.rsct --engine hp-rda --local 256 --threads 1 --line 64 | grep -v '"made"' | md5sum > one
-$ json z.rsct --engine hp-rda --local 256 --threads 5 --line 64 | grep -v '"made"' | md5sum | cmp - one
-$ json z.rsct --engine hp-rda --local 256 --threads 4 --line 64,4096 | grep -c '"schema":"reusescope-profile/1"'
+$ json z.rsct --engine hp-rda:local=256 --threads 1 --line 64 | grep -v '"made"' | md5sum > one
+$ json z.rsct --engine hp-rda:local=256 --threads 5 --line 64 | grep -v '"made"' | md5sum | cmp - one
+$ json z.rsct --engine hp-rda:local=256 --threads 4 --line 64,4096 | grep -c '"schema":"reusescope-profile/1"'
 2
 
 # A profile of it is read back, and -v says where the time went.
@@ -116,17 +116,17 @@ $ echo addr,size > none.csv; body none.csv --engine hp-rda
  "sharing":[],"false_sharing":[]}
 
 # What it cannot do, and what only it can.
-$ reusescope analyze paper.din --local 512
-reusescope: --local: only --engine hp-rda takes it
+$ reusescope analyze paper.din --engine parallel:local=512
+reusescope: engine 'parallel:local=512': parallel takes no parameter
 [2]
-$ reusescope analyze paper.din --engine exact --no-adjust
-reusescope: --no-adjust: only --engine hp-rda takes it
+$ reusescope analyze paper.din --engine hp-rda:adjust=no
+reusescope: engine 'hp-rda': adjust=no: not one of on, off
 [2]
-$ reusescope analyze paper.din --engine hp-rda --local 1
-reusescope analyze: --local 1: not a number of references from 2 to 65536
+$ reusescope analyze paper.din --engine hp-rda:local=1
+reusescope: engine 'hp-rda': local=1: not a number of references from 2 to 65536
 [2]
-$ reusescope analyze paper.din --engine hp-rda --local 65537
-reusescope analyze: --local 65537: not a number of references from 2 to 65536
+$ reusescope analyze paper.din --engine hp-rda:local=65537
+reusescope: engine 'hp-rda': local=65537: not a number of references from 2 to 65536
 [2]
 $ reusescope analyze paper.din --engine hp-rda --phases 4
 reusescope: the hp-rda engine cannot do phases
@@ -138,5 +138,5 @@ $ reusescope analyze paper.din --engine hp-rda --max-distance 4
 reusescope: the hp-rda engine cannot do a largest distance
 [2]
 $ reusescope analyze paper.din --engine hp-rda:4
-reusescope: engine 'hp-rda:4': hp-rda takes no parameter
+reusescope: engine 'hp-rda': '4': not one of local, adjust, device
 [2]

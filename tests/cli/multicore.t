@@ -137,7 +137,7 @@ $ cat said
 reusescope: warning: cores: 2 of 3 groups have no thread, such as that of thread 2: there are 0 to 1
 $ body --model private --cores 0,1-63 | python3 show.py
 private cold 4 invalidated 1 distinct 3 rd [(0, 1), (1, 1)] ri [(1, 1), (3, 1)] sharing [(2, 1, 1, 0, 1)]
-$ body --model private --cores 7 --sample 1/1 2>&1 >/dev/null
+$ body --model private --cores 7 --engine sampled:period=1 2>&1 >/dev/null
 reusescope: warning: cores: 1 of 1 groups have no thread, such as that of thread 7: there are 0 to 1
 
 # Thread ids far apart; and thousands of threads, of which 715 read one line that the last of them writes.
@@ -168,7 +168,7 @@ reusescope: warning: 5000 threads; only the first 4096 have rows of their own
 reusescope: warning: 5000 threads; only the first 4096 have rows of their own
 $ reusescope analyze crowd.csv --model private --cores 0-2499,2500-4999 --format json -o - -q | python3 sums.py
 private 15000 True cold 14 invalidated 2 distinct 7 threads 4096 [1000000, 1007919, 1015838, 1023757]
-$ reusescope analyze crowd.csv --model private --sample lines:1/2 --format json -o - -q | python3 sums.py
+$ reusescope analyze crowd.csv --model private --engine sampled:lines=1/2 --format json -o - -q | python3 sums.py
 private 15000 True cold 2856 invalidated 0 distinct 4 threads 4096 [1000000, 1007919, 1015838, 1023757]
 $ reusescope analyze crowd.csv --model private --engine sampled:period=100,exact=256,active=4 -o -
 reusescope: sampled engine: more than 1024 threads at once; a sample of lines (lines=1/64) takes any number
@@ -178,7 +178,7 @@ reusescope: cores '0+1+2+3+4+5+6+7+8+9+1': too many groups
 
 # A trace without accesses, and one without anything.
 $ echo addr,size,kind,tid > none.csv; : > nothing.csv
-$ for e in "--engine exact" "--engine sampled" "--sample lines:1/4"; do reusescope analyze none.csv --model both $e --cores 0-1 --format json -o - | python3 sums.py; done
+$ for e in "--engine exact" "--engine sampled" "--engine sampled:lines=1/4"; do reusescope analyze none.csv --model both $e --cores 0-1 --format json -o - | python3 sums.py; done
 private 0 True cold 0 invalidated 0 distinct 0 threads 0 []
 shared 0 True cold 0 invalidated 0 distinct 0 threads 0 []
 private 0 True cold 0 invalidated 0 distinct 0 threads 0 []

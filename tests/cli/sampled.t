@@ -2,14 +2,14 @@
 $ reusescope gen zipf,lines=2000,skew=0.9,threads=4,write=0.2 -n 200K -q -o t.rsct
 $ body() { reusescope analyze t.rsct "$@" -q --format json -o -; }
 $ say() { python3 -c 'import json,sys; d=json.load(sys.stdin); [print(p["made"]["by"], p["made"]["model"], "|", p["made"]["sampling"], "|", p["references"], sum(b["count"] for b in p["rd"])+p["cold"]+p["invalidated"]+p["last_touch"]+p["pruned"]+p["censored"], all(m["low"]<=m["miss_ratio"]<=m["high"] for m in p["mrc"]), all(b["low"]<=b["count"]<=b["high"] for b in p["rd"] if "low" in b)) for p in d.get("profiles",[d])]'; }
-$ body --sample 1/100 --model both | say
+$ body --engine sampled:period=100 --model both | say
 sampled private | references at random, 1 in 100, seed 0, sequential order, 2156 samples; 100 % analysed; 90 % bars | 204800 204800 True True
 sampled shared | references at random, 1 in 100, seed 0, sequential order, 2156 samples; 100 % analysed; 90 % bars | 204800 204800 True True
 
 # The same from the same seed, another from another.
 $ strip() { sed 's/"command":\[[^]]*\]//; s/"seconds":[0-9.e-]*//'; }
-$ body --sample 1/100 --model private | strip > a; body --sample 1/100 --model private | strip > b; cmp a b
-$ body --sample 1/100 --model private --seed 1 | strip > b; cmp -s a b || echo apart
+$ body --engine sampled:period=100 --model private | strip > a; body --engine sampled:period=100 --model private | strip > b; cmp a b
+$ body --engine sampled:period=100 --model private --seed 1 | strip > b; cmp -s a b || echo apart
 apart
 
 # Every reference sampled is the exact histogram.
@@ -17,61 +17,58 @@ $ rd() { python3 -c 'import json,sys; print(json.load(sys.stdin)["rd"])'; }
 $ for m in private shared; do body --model $m --engine exact | rd > a; body --model $m --engine sampled:period=1,prune=off | rd > b; cmp a b; done
 
 # Orders; and as many samples as an error needs.
-$ body --sample 1/100 --ordering parallel --model private | say
+$ body --engine sampled:period=100,ordering=parallel --model private | say
 sampled private | references at random, 1 in 100, seed 0, parallel order, 2156 samples; 100 % analysed; 90 % bars | 204800 204800 True True
-$ body --sample 1/100 --ordering skew:50 --model private | say
+$ body --engine sampled:period=100,ordering=skew:50 --model private | say
 sampled private | references at random, 1 in 100, seed 0, skew:50 order, 2156 samples; 100 % analysed; 90 % bars | 204800 204800 True True
-$ body --error 0.02 --error-kind bucket --confidence 95 --engine sampled --model shared | say
+$ body --error 0.02 --confidence 95 --engine sampled:error-kind=bucket --model shared | say
 sampled shared | references at random, 1 in 8 to 64, seed 0, sequential order, 8672 samples; 100 % analysed; 95 % bars | 204800 204800 True True
-$ reusescope analyze t.rsct --engine sampled --error 0.001 --error-kind aggregate --format json -o /dev/null
+$ reusescope analyze t.rsct --engine sampled:error-kind=aggregate --error 0.001 --format json -o /dev/null
 reusescope: warning: sampled: the trace is too short for --error 0.001: what was drawn is worth 29432 samples, an error of 0.14
 next: reusescope report /dev/null
 
 # Lines.
-$ body --sample lines:1/8 --model both | say
+$ body --engine sampled:lines=1/8 --model both | say
 sampled:lines=0.125 private | lines by hash, rate 0.125, seed 0, 249 kept; 90 % bars; distinct 1798 to 2186 | 204800 204800 True True
 sampled:lines=0.125 shared | lines by hash, rate 0.125, seed 0, 249 kept; 90 % bars; distinct 1798 to 2186 | 204800 204800 True True
 
 # Groups of threads.
-$ body --sample 1/100 --model private --cores 0-1,2-3 | say
+$ body --engine sampled:period=100 --model private --cores 0-1,2-3 | say
 sampled private | references at random, 1 in 100, seed 0, sequential order, 2029 samples; 100 % analysed; 90 % bars | 204800 204800 True True
 
 # What is not understood.
-$ reusescope analyze t.rsct --sample 100
-reusescope analyze: --sample 100: not one reference in so many, as 1/1000, nor a part of all lines, as lines:1/64
+$ reusescope analyze t.rsct --engine sampled:period=1/100
+reusescope: engine 'sampled': period=1/100: not a number of references from 1 up
 [2]
-$ reusescope analyze t.rsct --sample lines:2
-reusescope analyze: --sample lines:2: not one reference in so many, as 1/1000, nor a part of all lines, as lines:1/64
+$ reusescope analyze t.rsct --engine sampled:lines=2
+reusescope: engine 'sampled': lines=2: not a part of all lines, such as 1/64
 [2]
-$ reusescope analyze t.rsct --ordering skew
-reusescope analyze: --ordering skew: not sequential, parallel or skew:REFERENCES
+$ reusescope analyze t.rsct --engine sampled:ordering=skew
+reusescope: engine 'sampled': ordering=skew: not sequential, parallel or skew:REFERENCES
 [2]
-$ reusescope analyze t.rsct --error-kind total
-reusescope analyze: --error-kind total: not bucket, relative[:SHARE] or aggregate[:BINS]
+$ reusescope analyze t.rsct --engine sampled:error-kind=total
+reusescope: engine 'sampled': error-kind=total: not bucket, relative, relative:SHARE, aggregate or aggregate:BINS
 [2]
-$ reusescope analyze t.rsct --error-kind bucket
-reusescope: --error-kind says what --error bounds, which is missing
+$ reusescope analyze t.rsct --engine shards:0.1,period=100
+reusescope: engine 'shards:0.1,period=100': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%
 [2]
-$ reusescope analyze t.rsct --sample 1/100 --engine shards:0.1
-reusescope: --sample: only --engine sampled takes it
-[2]
-$ reusescope analyze t.rsct --sample 1/100 --error 0.01
+$ reusescope analyze t.rsct --engine sampled:period=100 --error 0.01
 reusescope: an error bound says how often to sample, and so does a period: give one of them
 [2]
-$ reusescope analyze t.rsct --sample lines:1/8 --ordering parallel
-reusescope: --ordering: a sample of lines is exact in itself, in the order of the trace
+$ reusescope analyze t.rsct --engine sampled:lines=1/8,ordering=parallel
+reusescope: engine 'sampled': ordering: a sample of lines is exact in itself, in the order of the trace
 [2]
-$ reusescope analyze t.rsct --sample lines:1/8 --bins 10
+$ reusescope analyze t.rsct --engine sampled:lines=1/8 --bins 10
 reusescope: a sample of lines has no second binning
 [2]
 $ reusescope analyze t.rsct --engine sampled:period=0
 reusescope: engine 'sampled': period=0: not a number of references from 1 up
 [2]
 $ reusescope analyze t.rsct --engine sampled:speed=9
-reusescope: engine 'sampled': speed: not one of period, lines, ordering, exact, active, prune, prune-after, locks, error-kind
+reusescope: engine 'sampled': 'speed': not one of period, lines, ordering, exact, active, prune, prune-after, locks, error-kind
 [2]
 $ reusescope analyze t.rsct --engine sampled:period
-reusescope: engine 'sampled': 'period' is not KEY=VALUE, as period=1000
+reusescope: engine 'sampled': period: not a number of references from 1 up
 [2]
 $ reusescope analyze t.rsct --engine sampled --phases 2
 reusescope: the sampled engine cannot do phases
@@ -80,7 +77,7 @@ reusescope: the sampled engine cannot do phases
 # The code that misses.
 $ awk 'BEGIN { for (r = 0; r < 20; r++) for (i = 0; i < 1000; i++) { printf "0x20: R 0x%x\n0x10: R 0x%x\n", 1048576 + i * 64, 4096 + i % 3 * 64; if (i % 5 == 0) printf "0x30: W 0x%x\n", 524288 + i * 64 } }' > p.out
 $ reusescope analyze p.out --from pinatrace --bins 10 -q -o exact.data
-$ reusescope analyze p.out --from pinatrace --bins 10 --sample 1/20 -q -o sampled.data
+$ reusescope analyze p.out --from pinatrace --bins 10 --engine sampled:period=20 -q -o sampled.data
 $ reusescope report --select 90 exact.data sampled.data
  exact.data: 2 instructions have 90 % of the 22,800 reuses that miss in 64 KiB
       misses    share   in all  code

@@ -83,13 +83,13 @@ $ printf '0 0\n0 40\n0 80\n' > cold.din; json cold.din --engine shen | grep -A8 
 
 # What they cannot do is said.
 $ reusescope analyze abcabb.din --engine aet --phases 4
-reusescope: the aet engine cannot do phases
+reusescope: the time engine cannot do phases
 [2]
 $ reusescope analyze abcabb.din --engine shen --max-distance 10
-reusescope: the shen engine cannot do a largest distance
+reusescope: the time engine cannot do a largest distance
 [2]
 $ reusescope analyze abcabb.din --engine hotl --bins 4
-reusescope: the hotl engine cannot do a second binning
+reusescope: the time engine cannot do a second binning
 [2]
 $ reusescope analyze abcabb.din --engine statstack:5
 reusescope: engine 'statstack:5': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%
@@ -117,3 +117,14 @@ $ json many.rsct --engine aet | check
 $ known() { json many.rsct --engine $1 | sed -n -e '/"accesses"/p' -e '/"ri":/,/\]/p'; }
 $ known exact > exact.txt; known aet:1 | cmp - exact.txt && echo same
 same
+
+# One engine with a model; the models' names alone are the same.
+$ for m in statstack aet hotl shen; do json abcabb.din --engine $m | grep -v command > a; json abcabb.din --engine time:$m | grep -v command | cmp - a; done
+$ json abcabb.din --engine time:aet:0.5 | grep -o '"by":"[^"]*"'
+"by":"aet:0.5"
+$ reusescope analyze abcabb.din --engine time
+reusescope: engine 'time': not time:MODEL or time:MODEL:RATE with one of statstack, aet, hotl, shen
+[2]
+$ reusescope analyze abcabb.din --engine time:lru:0.5
+reusescope: engine 'time:lru:0.5': not time:MODEL or time:MODEL:RATE with one of statstack, aet, hotl, shen
+[2]

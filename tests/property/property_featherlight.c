@@ -537,7 +537,7 @@ static void bad_parameters(void **state) {
         {"featherlight:registers=5000", "registers=5000: not a number from 1 to 4096"},
         {"featherlight:registers=", "registers=: not a number"},
         {"featherlight:skid=-1", "skid=-1: not a number"},
-        {"featherlight:period", "'period': not one of period="},
+        {"featherlight:period", "period: not a number from 1 to"},
         {"featherlight:", "'': not one of"},
         {"featherlight:period=5,", "'': not one of"},
         {"featherlight:attribution=some", "attribution=some: not one of censored, proportional, inverse, none"},

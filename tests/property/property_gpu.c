@@ -110,12 +110,13 @@ static void test_hprda(void **state) {
         struct rsc_engine_options options = {.struct_bytes = sizeof options, .attribute = 2};
         rsc_rng_seed(&rng, ~seed, t);
         options.line_bytes = rsc_rng_below(&rng, 3) ? 64 : 64u << rsc_rng_below(&rng, 7);
-        options.local = 2 + (uint32_t)rsc_rng_below(&rng, 40);
-        options.no_adjust = (uint32_t)rsc_rng_below(&rng, 2);
+        char on_cpu[80], on_gpu[100];
+        unsigned local = 2 + (unsigned)rsc_rng_below(&rng, 40);
+        snprintf(on_cpu, sizeof on_cpu, "hp-rda:local=%u,adjust=%s", local, rsc_rng_below(&rng, 2) ? "off" : "on");
+        snprintf(on_gpu, sizeof on_gpu, "%s,device=0", on_cpu);
         random_trace_make(&trace, &rng, 2000);
-        struct rsc_profile *cpu = analyse(&trace, options, "hp-rda", &rng);
-        options.on_device = 1;
-        struct rsc_profile *gpu = analyse(&trace, options, "hp-rda", &rng);
+        struct rsc_profile *cpu = analyse(&trace, options, on_cpu, &rng);
+        struct rsc_profile *gpu = analyse(&trace, options, on_gpu, &rng);
         assert_non_null(strstr(gpu->made.sampling, "; on a GPU"));
         assert_memory_equal(gpu->made.sampling, cpu->made.sampling, strlen(cpu->made.sampling));
         assert_string_equal(gpu->made.by, "hp-rda");

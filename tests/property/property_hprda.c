@@ -430,9 +430,9 @@ static void truth_inside_the_bars_of_the_curve(void **state) {
         rsc_rng_seed(&rng, seed, 5000 + i);
         random_trace_make(&trace, &rng, 20000);
         struct rsc_profile *truth = analyse(&trace, (struct rsc_engine_options){.engine = "exact"});
-        struct rsc_profile *got = analyse(
-            &trace,
-            (struct rsc_engine_options){.engine = "hp-rda", .local = 8u << i % 6, .no_adjust = i % 2, .workers = 2});
+        char name[80];
+        snprintf(name, sizeof name, "hp-rda:local=%u,adjust=%s", 8u << i % 6, i % 2 ? "off" : "on");
+        struct rsc_profile *got = analyse(&trace, (struct rsc_engine_options){.engine = name, .workers = 2});
         const struct rsc_mrc_point *mrc = rsc_profile_mrc(got, &count), *exact = rsc_profile_mrc(truth, &exact_count);
         struct rsc_error error;
         assert_int_equal(count, exact_count);
@@ -459,14 +459,14 @@ static void refused(void **state) {
     struct rsc_hprda hprda;
     (void)state;
     const struct rsc_engine_options bad[] = {
-        {.struct_bytes = sizeof bad[0], .engine = "hp-rda", .local = 1},
-        {.struct_bytes = sizeof bad[0], .engine = "hp-rda", .local = 65537},
-        {.struct_bytes = sizeof bad[0], .engine = "hp-rda", .no_adjust = 2},
+        {.struct_bytes = sizeof bad[0], .engine = "hp-rda:local=1"},
+        {.struct_bytes = sizeof bad[0], .engine = "hp-rda:local=65537"},
+        {.struct_bytes = sizeof bad[0], .engine = "hp-rda:adjust=2"},
         {.struct_bytes = sizeof bad[0], .engine = "hp-rda", .phases = 3},
         {.struct_bytes = sizeof bad[0], .engine = "hp-rda", .attribute = 1},
         {.struct_bytes = sizeof bad[0], .engine = "hp-rda:5"},
-        {.struct_bytes = sizeof bad[0], .engine = "exact", .local = 2048},
-        {.struct_bytes = sizeof bad[0], .engine = "exact", .no_adjust = 1},
+        {.struct_bytes = sizeof bad[0], .engine = "exact:local=2048"},
+        {.struct_bytes = sizeof bad[0], .engine = "parallel:adjust=off"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(rsc_engine_new(&engine, &bad[i], &error), RSC_EINVAL);

@@ -47,10 +47,6 @@ static int open_emulated(void **state) {
 /* A whole analysis of the first `count` accesses. Returns the engine's status and checks what it leaves behind. */
 static int analyse(uint32_t count, struct rsc_error *error) {
     struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name};
-    if (strcmp(engine_name, "gpu")) {
-        options.on_device = 1;
-        options.local = 8;
-    }
     struct rsc_engine *engine;
     struct rsc_profile *profile = NULL;
     struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
@@ -163,10 +159,6 @@ static void test_freed_in_the_middle(void **state) {
     set_device(1, PLENTY, -1);
     for (uint32_t count = 0; count <= ACCESSES; count += 613) {
         struct rsc_engine_options options = {.struct_bytes = sizeof options, .engine = engine_name};
-        if (strcmp(engine_name, "gpu")) {
-            options.on_device = 1;
-            options.local = 8;
-        }
         struct rsc_batch batch = {.count = count, .addr = addr, .meta = meta, .instructions = RSC_UNKNOWN};
         struct rsc_engine *engine;
         assert_int_equal(rsc_engine_new(&engine, &options, NULL), 0);
@@ -178,17 +170,17 @@ static void test_freed_in_the_middle(void **state) {
 
 /* All of this with HP-RDA on the device. */
 static void test_hprda(void **state) {
-    engine_name = "hp-rda";
+    engine_name = "hp-rda:local=8,device=0";
     test_missing(state);
     test_lost_at_any_call(state);
     test_little_memory(state);
     test_freed_in_the_middle(state);
     engine_name = "gpu";
-    struct rsc_engine_options wanted = {.struct_bytes = sizeof wanted, .engine = "shards:0.1", .on_device = 1};
+    struct rsc_engine_options wanted = {.struct_bytes = sizeof wanted, .engine = "shards-max:64,device=0"};
     struct rsc_engine *engine;
     struct rsc_error error;
     assert_int_equal(rsc_engine_new(&engine, &wanted, &error), RSC_EINVAL);
-    assert_string_equal(error.message, "the shards engine cannot do a device");
+    assert_string_equal(error.message, "engine 'shards-max:64,device=0': not a number of lines from 64 to 268435456");
 }
 
 static void test_refused_wishes(void **state) {
@@ -196,12 +188,12 @@ static void test_refused_wishes(void **state) {
     struct rsc_engine *engine;
     (void)state;
     set_device(1, PLENTY, -1);
-    struct rsc_engine_options device = {.struct_bytes = sizeof device, .engine = "gpu", .device = 3};
+    struct rsc_engine_options device = {.struct_bytes = sizeof device, .engine = "gpu:device=3"};
     assert_int_equal(rsc_engine_new(&engine, &device, &error), RSC_EUNSUPPORTED);
     assert_non_null(strstr(error.message, "no device 3; this machine has 1"));
-    device.engine = "exact";
+    device.engine = "exact:device=3";
     assert_int_equal(rsc_engine_new(&engine, &device, &error), RSC_EINVAL);
-    assert_string_equal(error.message, "the exact engine cannot do a device");
+    assert_string_equal(error.message, "engine 'exact:device=3': exact takes no parameter");
     struct rsc_engine_options phases = {.struct_bytes = sizeof phases, .engine = "gpu", .phases = 4};
     assert_int_equal(rsc_engine_new(&engine, &phases, &error), RSC_EINVAL);
     assert_string_equal(error.message, "the gpu engine cannot do phases");

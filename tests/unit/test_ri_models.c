@@ -348,7 +348,7 @@ static void parts_and_defaults(void **state) {
         assert_int_equal(rsc_histogram_total(&rd_part), rsc_histogram_total(&part));
         for (uint32_t bin = 0; bin < rd.bin_count; bin++)
             assert_close((double)rd.count[bin], (double)(rd_part.count[bin] + rd_rest.count[bin]), 3);
-        assert_non_null(rsc_ri_model_name((enum rsc_ri_model_kind)kind));
+        assert_non_null(rsc_ri_model_names[kind]);
         rsc_ri_model_free(&model);
     }
     rsc_histogram_free(&part), rsc_histogram_free(&rest), rsc_histogram_free(&rd);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "distance/engine_kind.h"
+#include "engine/engine_spec.h"
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
 #include "trace/generate/generate.h"

@@ -51,9 +51,9 @@ static void exact_destroy(void *state) {
     free(engine);
 }
 
-static int exact_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+static int exact_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                         struct rsc_error *error) {
-    (void)parameter;
+    (void)parameters;
     struct exact_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "exact engine");
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
@@ -167,10 +167,16 @@ static void exact_so_far(const void *state, struct rsc_so_far *so_far) {
     so_far->error = 0;
 }
 
+uint64_t rsc_exact_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
+    (void)parameters;
+    return lines * (options->no_ri ? 24 : 40);
+}
+
 const struct rsc_engine_kind rsc_engine_exact = {
     .name = "exact",
     .what = "every distance, bit for bit; one core",
     .can = RSC_CAN_PHASES | RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_ATTRIBUTE | RSC_CAN_NO_RI | RSC_CAN_TOP_LINES,
+    .memory = rsc_exact_memory,
     .create = exact_create,
     .push = exact_push,
     .finish = exact_finish,

@@ -10,9 +10,14 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/key_values.h"
 #include "distance/count/accumulate.h"
 #include "distance/engine_kind.h"
 #include "distance/gpu/gpu_feed.h"
+
+struct gpu_parameters {
+    uint32_t device;
+};
 
 struct gpu_engine {
     struct rsc_gpu_feed feed;
@@ -28,14 +33,22 @@ static void gpu_destroy(void *state) {
     free(engine);
 }
 
-static int gpu_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+static int gpu_parse(void *parameters, const char *text, struct rsc_error *error) {
+    static const struct rsc_key keys[] = {
+        {"device", NULL, offsetof(struct gpu_parameters, device), 4, 0, 1023, NULL, NULL},
+        {NULL},
+    };
+    return rsc_key_values_parse(parameters, keys, "engine 'gpu'", text, error);
+}
+
+static int gpu_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                       struct rsc_error *error) {
-    (void)parameter;
+    const struct gpu_parameters *asked = parameters;
     struct gpu_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "gpu engine");
     engine->log = options->log;
     struct rsc_gpu_options wanted = {.struct_bytes = sizeof wanted,
-                                     .device = options->device,
+                                     .device = asked->device,
                                      .stack_count = 1,
                                      .rd_cap = options->max_distance,
                                      .no_ri = options->no_ri};
@@ -89,8 +102,11 @@ static int gpu_finish(void *state, struct rsc_profile **out, struct rsc_error *e
 
 const struct rsc_engine_kind rsc_engine_gpu = {
     .name = "gpu",
-    .what = "every distance, bit for bit; on a GPU (--device)",
-    .can = RSC_CAN_CAP | RSC_CAN_NO_RI | RSC_CAN_DEVICE,
+    .parameter = "[:device=N]",
+    .what = "every distance, bit for bit; on a GPU",
+    .can = RSC_CAN_CAP | RSC_CAN_NO_RI,
+    .parse = gpu_parse,
+    .memory = rsc_exact_memory,
     .create = gpu_create,
     .push = gpu_push,
     .finish = gpu_finish,

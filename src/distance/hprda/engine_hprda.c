@@ -9,7 +9,7 @@
  * (the effective factor knows nothing of it); there the bar is widened to hold
  * both, and the log says at how many sizes.
  *
- * On a GPU (on_device) the plugin does the analysis, with the same numbers.
+ * On a GPU (device=N) the plugin does the analysis, with the same numbers.
  *
  * Reuse intervals, threads and phases are not part of the algorithm and are left
  * out.
@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/key_values.h"
+#include "base/numbers.h"
 #include "distance/engine_kind.h"
 #include "distance/gpu/gpu_feed.h"
 #include "distance/hprda/hprda.h"
@@ -26,6 +28,12 @@
 #include "trace/references.h"
 
 #define BLOCK 2048u
+
+struct hprda_parameters {
+    uint32_t local; /* references in a local trace; 0: RSC_HPRDA_LOCAL */
+    uint32_t no_adjust;
+    uint32_t device, on_device;
+};
 
 struct hprda_engine {
     struct rsc_hprda hprda; /* on a device: options, and in the end references, distinct and sums */
@@ -47,40 +55,58 @@ static void hprda_destroy(void *state) {
 }
 
 /* The plugin takes the CPU's place. */
-static int open_device(struct hprda_engine *engine, const struct rsc_engine_options *options, struct rsc_error *error) {
+static int open_device(struct hprda_engine *engine, const struct rsc_engine_options *options,
+                       const struct hprda_parameters *asked, struct rsc_error *error) {
     struct rsc_hprda_options *own = &engine->hprda.options;
-    struct rsc_gpu_options wanted = {.struct_bytes = sizeof wanted, .device = options->device, .stack_count = 1};
-    own->local = options->local ? options->local : RSC_HPRDA_LOCAL;
+    struct rsc_gpu_options wanted = {.struct_bytes = sizeof wanted, .device = asked->device, .stack_count = 1};
+    own->local = asked->local ? asked->local : RSC_HPRDA_LOCAL;
     own->fragment = RSC_HPRDA_FRAGMENT;
-    own->no_adjust = (int)options->no_adjust;
+    own->no_adjust = (int)asked->no_adjust;
     wanted.hprda = (struct rsc_gpu_hprda_options){
-        .on = 1, .local = own->local, .fragment = own->fragment, .no_adjust = options->no_adjust};
+        .on = 1, .local = own->local, .fragment = own->fragment, .no_adjust = asked->no_adjust};
     engine->feed = calloc(1, sizeof *engine->feed);
     if (!engine->feed || rsc_hprda_sums_init(&engine->hprda.sums) < 0) return rsc_fail_memory(error, "hp-rda engine");
     return rsc_gpu_feed_open(engine->feed, &wanted, options->line_bytes, error);
 }
 
-static int hprda_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+static int take_device(void *into, const char *value, size_t length) {
+    struct hprda_parameters *asked = into;
+    uint64_t number;
+    if (rsc_parse_u64(value, length, &number) < 0 || number > 1023) return -1;
+    asked->device = (uint32_t)number;
+    asked->on_device = 1;
+    return 0;
+}
+
+static int hprda_parse(void *parameters, const char *text, struct rsc_error *error) {
+    static const char *const on_off[] = {"on", "off", NULL};
+    static const struct rsc_key keys[] = {
+        {"local", "a number of references from 2 to 65536", offsetof(struct hprda_parameters, local), 4,
+         RSC_HPRDA_LOCAL_MIN, RSC_HPRDA_LOCAL_MAX, NULL, NULL},
+        {"adjust", NULL, offsetof(struct hprda_parameters, no_adjust), 4, 0, 0, on_off, NULL},
+        {"device", "a number from 0 to 1023", .take = take_device},
+        {NULL},
+    };
+    return rsc_key_values_parse(parameters, keys, "engine 'hp-rda'", text, error);
+}
+
+static int hprda_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                         struct rsc_error *error) {
-    (void)parameter;
-    if (options->local && (options->local < RSC_HPRDA_LOCAL_MIN || options->local > RSC_HPRDA_LOCAL_MAX))
-        return rsc_fail(error, RSC_EINVAL, "local traces of %u references: not from %u to %u", options->local,
-                        RSC_HPRDA_LOCAL_MIN, RSC_HPRDA_LOCAL_MAX);
-    if (options->no_adjust > 1) return rsc_fail(error, RSC_EINVAL, "no_adjust %u: not 0 or 1", options->no_adjust);
+    const struct hprda_parameters *asked = parameters;
     struct hprda_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "hp-rda engine");
     const struct rsc_hprda_options wanted = {
-        .local = options->local, .workers = options->workers, .no_adjust = (int)options->no_adjust};
+        .local = asked->local, .workers = options->workers, .no_adjust = (int)asked->no_adjust};
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
     engine->log = options->log;
-    int on_device = options->on_device || options->device, status;
-    if (on_device) status = open_device(engine, options, error);
+    int status;
+    if (asked->on_device) status = open_device(engine, options, asked, error);
     else status = rsc_hprda_init(&engine->hprda, &wanted) < 0 ? rsc_fail_memory(error, "hp-rda engine") : 0;
     if (status < 0) {
         hprda_destroy(engine);
         return status;
     }
-    if (!on_device && options->workers > 1 && !rsc_hprda_has_openmp())
+    if (!asked->on_device && options->workers > 1 && !rsc_hprda_has_openmp())
         rsc_log_line(engine->log, RSC_LOG_INFO, "hp-rda engine: built without OpenMP, one thread does the work");
     *state = engine;
     return 0;
@@ -223,8 +249,11 @@ static int hprda_finish(void *state, struct rsc_profile **out, struct rsc_error 
 
 const struct rsc_engine_kind rsc_engine_hprda = {
     .name = "hp-rda",
-    .what = "the published parallel approximation, with bounds; OpenMP, or a GPU (--device)",
-    .can = RSC_CAN_WORKERS | RSC_CAN_NO_RI | RSC_CAN_LOCAL | RSC_CAN_DEVICE,
+    .parameter = "[:local=N,adjust=off,device=N]",
+    .what = "the published parallel approximation, with bounds; OpenMP, or a GPU (device=N)",
+    .can = RSC_CAN_WORKERS | RSC_CAN_NO_RI | RSC_WANTS_WORKERS,
+    .parse = hprda_parse,
+    .memory = rsc_exact_memory,
     .create = hprda_create,
     .push = hprda_push,
     .finish = hprda_finish,

@@ -90,9 +90,9 @@ static int make_workers(struct rounds_engine *engine, const struct rsc_engine_op
     return 0;
 }
 
-static int rounds_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+static int rounds_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                          struct rsc_error *error) {
-    (void)parameter;
+    (void)parameters;
     struct rounds_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "parallel engine");
     pthread_mutex_init(&engine->lock, NULL);

@@ -216,9 +216,9 @@ static void stages_destroy(void *state) {
     free(engine);
 }
 
-static int stages_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+static int stages_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                          struct rsc_error *error) {
-    (void)parameter;
+    (void)parameters;
     struct stages_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "parallel engine");
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);

@@ -286,10 +286,10 @@ int rsc_ranked_finish(void *state, struct rsc_profile **out, struct rsc_error *e
     return 0;
 }
 
-static int mpi_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+static int mpi_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                       struct rsc_error *error) {
     struct rsc_ranks *ranks;
-    (void)parameter;
+    (void)parameters;
     int status = rsc_ranks_of_mpi(&ranks, error);
     return status < 0 ? status : rsc_ranked_create(state, options, ranks, error);
 }
@@ -297,7 +297,8 @@ static int mpi_create(void **state, const struct rsc_engine_options *options, co
 const struct rsc_engine_kind rsc_engine_mpi = {
     .name = "mpi",
     .what = "exact, by the processes of an MPI job, each with a part of the trace (mpirun)",
-    .can = RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_NO_RI,
+    .can = RSC_CAN_CAP | RSC_CAN_BINS | RSC_CAN_NO_RI | RSC_RUNS_ON_RANKS,
+    .memory = rsc_exact_memory,
     .create = mpi_create,
     .push = rsc_ranked_push,
     .finish = rsc_ranked_finish,

@@ -43,9 +43,9 @@ static void requests_destroy(void *state) {
     free(engine);
 }
 
-static int requests_create(void **state, const struct rsc_engine_options *options, const char *parameter,
+static int requests_create(void **state, const struct rsc_engine_options *options, const void *parameters,
                            struct rsc_error *error) {
-    (void)parameter;
+    (void)parameters;
     struct requests_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "requests engine");
     engine->log = options->log;
@@ -120,10 +120,17 @@ static int requests_finish(void *state, struct rsc_profile **out, struct rsc_err
     return 0;
 }
 
+static uint64_t requests_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t objects) {
+    (void)options;
+    (void)parameters;
+    return 96 * objects;
+}
+
 const struct rsc_engine_kind rsc_engine_requests = {
     .name = "requests",
     .what = "whole objects with sizes, distances in bytes; exact, one core",
     .can = RSC_TAKES_REQUESTS,
+    .memory = requests_memory,
     .create = requests_create,
     .push = requests_push,
     .finish = requests_finish,

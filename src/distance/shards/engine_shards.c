@@ -64,25 +64,31 @@ static int create(void **state, const struct rsc_engine_options *options, double
     return 0;
 }
 
-static int shards_create(void **state, const struct rsc_engine_options *options, const char *parameter,
-                         struct rsc_error *error) {
-    double rate;
-    if (!parameter) return rsc_fail(error, RSC_EINVAL, "engine 'shards': a rate is missing, such as shards:0.01");
-    if (rsc_parse_rate(parameter, strlen(parameter), &rate) < 0)
+static int parse_rate(void *parameters, const char *text, struct rsc_error *error) {
+    struct rsc_shards_parameters *wanted = parameters;
+    if (!text) return rsc_fail(error, RSC_EINVAL, "engine 'shards': a rate is missing, such as shards:0.01");
+    if (rsc_parse_rate(text, strlen(text), &wanted->rate) < 0)
         return rsc_fail(error, RSC_EINVAL,
-                        "engine 'shards:%.40s': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%%", parameter);
-    return create(state, options, rate, 0, error);
+                        "engine 'shards:%.40s': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%%", text);
+    return 0;
 }
 
-static int shards_max_create(void **state, const struct rsc_engine_options *options, const char *parameter,
-                             struct rsc_error *error) {
+static int parse_lines(void *parameters, const char *text, struct rsc_error *error) {
+    struct rsc_shards_parameters *wanted = parameters;
     uint64_t lines;
-    if (!parameter)
+    if (!text)
         return rsc_fail(error, RSC_EINVAL, "engine 'shards-max': a number of lines is missing, such as shards-max:8K");
-    if (rsc_parse_u64(parameter, strlen(parameter), &lines) < 0 || lines < LINES_LEAST || lines > LINES_MOST)
-        return rsc_fail(error, RSC_EINVAL, "engine 'shards-max:%.40s': not a number of lines from %u to %u", parameter,
+    if (rsc_parse_u64(text, strlen(text), &lines) < 0 || lines < LINES_LEAST || lines > LINES_MOST)
+        return rsc_fail(error, RSC_EINVAL, "engine 'shards-max:%.40s': not a number of lines from %u to %u", text,
                         LINES_LEAST, LINES_MOST);
-    return create(state, options, 1, (uint32_t)lines, error);
+    *wanted = (struct rsc_shards_parameters){.rate = 1, .lines_most = (uint32_t)lines};
+    return 0;
+}
+
+static int shards_create(void **state, const struct rsc_engine_options *options, const void *parameters,
+                         struct rsc_error *error) {
+    const struct rsc_shards_parameters *wanted = parameters;
+    return create(state, options, wanted->rate, wanted->lines_most, error);
 }
 
 /* ---- after an exact beginning ---- */
@@ -274,9 +280,10 @@ static void shards_so_far(const void *state, struct rsc_so_far *so_far) {
 
 const struct rsc_engine_kind rsc_engine_shards = {
     .name = "shards",
-    .parameter = "RATE",
+    .parameter = ":RATE",
     .what = "a sample of lines, this share of them; with error bars",
     .can = RSC_CAN_CAP,
+    .parse = parse_rate,
     .create = shards_create,
     .push = shards_push,
     .finish = shards_finish,
@@ -286,10 +293,11 @@ const struct rsc_engine_kind rsc_engine_shards = {
 
 const struct rsc_engine_kind rsc_engine_shards_max = {
     .name = "shards-max",
-    .parameter = "LINES",
+    .parameter = ":LINES",
     .what = "a sample of at most so many lines, in bounded memory; with error bars",
-    .can = RSC_CAN_CAP,
-    .create = shards_max_create,
+    .can = RSC_CAN_CAP | RSC_MEMORY_IS_BOUNDED,
+    .parse = parse_lines,
+    .create = shards_create,
     .push = shards_push,
     .finish = shards_finish,
     .destroy = shards_destroy,

@@ -1,6 +1,6 @@
 /*
- * engine_shards.h - a sampled analysis that goes on from an exact one: what
- * engine_auto.c needs beside push, finish and destroy of rsc_engine_shards.
+ * engine_shards.h - parameters of the shards engines, and a sampled analysis that goes
+ * on from an exact one: what engine_auto.c needs beside push, finish and destroy.
  */
 #ifndef RSC_DISTANCE_SHARDS_ENGINE_SHARDS_H
 #define RSC_DISTANCE_SHARDS_ENGINE_SHARDS_H
@@ -8,6 +8,12 @@
 #include "distance/engine_kind.h"
 #include "distance/exact/exact_replay.h"
 #include "distance/shards/shards_state.h"
+
+/* What stands behind shards: and shards-max:. */
+struct rsc_shards_parameters {
+    double rate;         /* of lines kept, above 0 and up to 1 */
+    uint32_t lines_most; /* 0: no bound */
+};
 
 /*
  * A state of rsc_engine_shards that knows of the lines kept what `exact` knows of

@@ -1,17 +1,17 @@
 /*
- * engine_time.c - four engines that keep only when lines were last used:
- * statstack, aet, hotl and shen.
+ * engine_time.c - an engine that keeps only when lines were last used, with four
+ * models: statstack, aet, hotl and shen.
  *
  * One pass gives reuse intervals and first uses; the distances are modelled from
  * those at the end (profile/ri_models.h says how, docs/approximate.md how well).
  * Beside the pass runs a small sample of true distances (truth_sample.h), from
  * which the error bars are made; the curve itself is the model's.
  *
- *   aet        intervals are exact up to LINES_ALL lines. Then the table of all last
- *              uses, which a cache no longer holds, is replaced by a sample of
- *              uses that are watched until the next (use_watch.h)
- *   aet:1      all intervals, however many lines there are
- *   aet:RATE   those of a sample of that rate, from the beginning
+ *   time:aet        intervals are exact up to LINES_ALL lines. Then the table of all last
+ *                   uses, which a cache no longer holds, is replaced by a sample of
+ *                   uses that are watched until the next (use_watch.h)
+ *   time:aet:1      all intervals, however many lines there are
+ *   time:aet:RATE   those of a sample of that rate, from the beginning
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/key_values.h"
 #include "base/numbers.h"
 #include "estimate/statistics.h"
 #include "distance/count/accumulate.h"
@@ -37,6 +38,13 @@
 #define LINES_ALL (1u << 17) /* all of whose uses are known; more would leave the second level cache */
 #define USES_WATCHED (1u << 14) /* at most, from then on */
 #define GAP_FIRST 16 /* so that these are not yet reached */
+#define LINE_BYTES 16u /* of the table, per line */
+#define WATCH_BYTES (10u << 20) /* of the sample that replaces it */
+
+struct time_parameters {
+    enum rsc_ri_model_kind kind;
+    double rate; /* 0: none was given */
+};
 
 struct thread_intervals {
     uint64_t pid, tid;
@@ -90,21 +98,47 @@ static void time_destroy(void *state) {
     free(engine);
 }
 
-static int time_create(enum rsc_ri_model_kind kind, void **state, const struct rsc_engine_options *options,
-                       const char *parameter, struct rsc_error *error) {
-    double rate = 0;
-    if (parameter && rsc_parse_rate(parameter, strlen(parameter), &rate) < 0)
+/* MODEL or MODEL:RATE. */
+static int time_parse(void *parameters, const char *text, struct rsc_error *error) {
+    struct time_parameters *asked = parameters;
+    size_t length = text ? strcspn(text, ":") : 0;
+    int kind = text ? rsc_find_word(text, length, rsc_ri_model_names) : -1;
+    if (kind < 0)
+        return rsc_fail(
+            error, RSC_EINVAL,
+            "engine 'time%s%.40s': not time:MODEL or time:MODEL:RATE with one of statstack, aet, hotl, shen",
+            text ? ":" : "", text ? text : "");
+    asked->kind = (enum rsc_ri_model_kind)kind;
+    const char *rate = text[length] ? text + length + 1 : NULL;
+    if (rate && rsc_parse_rate(rate, strlen(rate), &asked->rate) < 0)
         return rsc_fail(error, RSC_EINVAL,
                         "engine '%s:%.40s': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%%",
-                        rsc_ri_model_name(kind), parameter);
+                        rsc_ri_model_names[kind], rate);
+    return 0;
+}
+
+/* An assumption that was not measured: lines far from all others take more. */
+static uint64_t time_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
+    const struct time_parameters *asked = parameters;
+    (void)options;
+    if (asked->rate > 0 && asked->rate < 1) return 0;
+    if (asked->rate == 0 && lines > LINES_ALL) return LINES_ALL * LINE_BYTES + WATCH_BYTES;
+    return lines * LINE_BYTES;
+}
+
+static int time_create(void **state, const struct rsc_engine_options *options, const void *parameters,
+                       struct rsc_error *error) {
+    const struct time_parameters *asked = parameters;
+    const char *name = rsc_ri_model_names[asked->kind];
+    double rate = asked->rate;
     struct time_engine *engine = calloc(1, sizeof *engine);
-    if (!engine) return rsc_fail_memory(error, rsc_ri_model_name(kind));
-    engine->kind = kind;
+    if (!engine) return rsc_fail_memory(error, name);
+    engine->kind = asked->kind;
     engine->rate = rate;
     engine->seed = options->seed;
     engine->watching = rate > 0 && rate < 1;
-    if (parameter) snprintf(engine->by, sizeof engine->by, "%s:%.15g", rsc_ri_model_name(kind), rate);
-    else snprintf(engine->by, sizeof engine->by, "%s", rsc_ri_model_name(kind));
+    if (rate > 0) snprintf(engine->by, sizeof engine->by, "%s:%.15g", name, rate);
+    else snprintf(engine->by, sizeof engine->by, "%s", name);
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
     engine->log = options->log;
     engine->confidence = options->confidence;
@@ -113,7 +147,7 @@ static int time_create(enum rsc_ri_model_kind kind, void **state, const struct r
         rsc_truth_sample_init(&engine->sample, options->seed) < 0 ||
         rsc_histogram_init(&engine->ri, RSC_BINS_FINE) < 0 || rsc_histogram_init(&engine->first, RSC_BINS_FINE) < 0) {
         time_destroy(engine);
-        return rsc_fail_memory(error, rsc_ri_model_name(kind));
+        return rsc_fail_memory(error, name);
     }
     if (engine->watching) engine->sample.line.first_from = 1;
     *state = engine;
@@ -317,7 +351,7 @@ static int time_push(void *state, const struct rsc_batch *batch, struct rsc_erro
             status = begin_to_watch(engine);
         if (status < 0)
             return rsc_fail(error, status, "out of memory (%s engine, %llu distinct lines)",
-                            rsc_ri_model_name(engine->kind),
+                            rsc_ri_model_names[engine->kind],
                             (unsigned long long)(was_watching ? rsc_use_watch_lines(&engine->watch)
                                                               : (double)engine->last.distinct));
     }
@@ -497,23 +531,15 @@ static void time_so_far(const void *state, struct rsc_so_far *so_far) {
     so_far->sampled = "true distances";
 }
 
-#define TIME_ENGINE(id, KIND, text)                                                                       \
-    static int create_##id(void **state, const struct rsc_engine_options *options, const char *parameter, \
-                           struct rsc_error *error) {                                                     \
-        return time_create(KIND, state, options, parameter, error);                                       \
-    }                                                                                                     \
-    const struct rsc_engine_kind rsc_engine_##id = {                                                      \
-        .name = #id,                                                                                      \
-        .parameter = "RATE",                                                                              \
-        .what = text,                                                                                     \
-        .create = create_##id,                                                                            \
-        .push = time_push,                                                                                \
-        .finish = time_finish,                                                                            \
-        .destroy = time_destroy,                                                                          \
-        .so_far = time_so_far,                                                                            \
-    }
-
-TIME_ENGINE(statstack, RSC_RI_STATSTACK, "distances modelled from intervals: expected lines between two uses");
-TIME_ENGINE(aet, RSC_RI_AET, "distances modelled from intervals: average eviction time");
-TIME_ENGINE(hotl, RSC_RI_HOTL, "distances modelled from intervals: mean footprint of windows");
-TIME_ENGINE(shen, RSC_RI_SHEN, "distances modelled from intervals: binomial over the other lines");
+const struct rsc_engine_kind rsc_engine_time = {
+    .name = "time",
+    .parameter = ":MODEL[:RATE]",
+    .what = "distances modelled from intervals by statstack, aet, hotl or shen; with error bars",
+    .parse = time_parse,
+    .memory = time_memory,
+    .create = time_create,
+    .push = time_push,
+    .finish = time_finish,
+    .destroy = time_destroy,
+    .so_far = time_so_far,
+};

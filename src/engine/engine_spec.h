@@ -1,0 +1,35 @@
+/*
+ * engine_spec.h - "shards:0.01", "hp-rda:local=512": an engine and its parameters, parsed
+ * once, where it was typed. From there on nobody compares names: what an engine can do
+ * stands in its row (distance/engine_kind.h), and its parameters are a struct.
+ */
+#ifndef RSC_ENGINE_ENGINE_SPEC_H
+#define RSC_ENGINE_ENGINE_SPEC_H
+
+#include "engine/engine_table.h"
+
+struct rsc_engine_spec {
+    const struct rsc_engine_kind *kind;
+    _Alignas(16) unsigned char parameters[RSC_ENGINE_PARAMETERS_BYTES]; /* the kind's own struct */
+};
+
+/* `text` may be NULL: "auto". Returns 0 or RSC_EINVAL. */
+int rsc_engine_spec_parse(struct rsc_engine_spec *spec, const char *text, struct rsc_error *error);
+
+/* The parsed parameters, within `spec`, if it is an engine of this kind, else NULL. */
+void *rsc_engine_spec_of(const struct rsc_engine_spec *spec, const struct rsc_engine_kind *kind);
+
+/* Whether this is the engine that knows every distance and has private stacks: exact or, without an error asked for, auto. */
+int rsc_engine_spec_is_exact(const struct rsc_engine_spec *spec);
+
+/* How far an engine has got; between pushes. */
+void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_far);
+
+/* Bytes it takes for so many distinct lines; 0: not many, whatever the lines. */
+uint64_t rsc_engine_memory(const struct rsc_engine *engine, uint64_t lines);
+
+/* rsc_engine_new() with a specification that is parsed; options->engine does not count. */
+int rsc_engine_open(struct rsc_engine **out, const struct rsc_engine_spec *spec,
+                    const struct rsc_engine_options *options, struct rsc_error *error);
+
+#endif

@@ -1,0 +1,10 @@
+/* multicore_engines.h - the engines of this room. */
+#ifndef RSC_MULTICORE_MULTICORE_ENGINES_H
+#define RSC_MULTICORE_MULTICORE_ENGINES_H
+
+#include "distance/engine_kind.h"
+
+extern const struct rsc_engine_kind rsc_engine_sampled;
+extern const struct rsc_engine_kind rsc_engine_private; /* what exact and auto are for model "private" */
+
+#endif
