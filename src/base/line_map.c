@@ -62,16 +62,6 @@ void rsc_line_map_free(struct rsc_line_map *map) {
     memset(map, 0, sizeof *map);
 }
 
-void rsc_line_map_empty(struct rsc_line_map *map) {
-    memset(map->buckets, 0, map->bucket_count * sizeof *map->buckets);
-    memset(map->units, 0, map->unit_count * sizeof *map->units);
-    if (map->extra) memset(map->extra, 0, map->unit_count * sizeof *map->extra);
-    map->used = 0;
-    hand_out_none(map);
-    map->free_single = map->free_trio = 0;
-    map->later_single = map->later_trio = 0;
-}
-
 int rsc_line_map_add_extra(struct rsc_line_map *map) {
     map->extra = rsc_pages_reserve(map->unit_room * sizeof *map->extra);
     if (map->extra) return 0;

@@ -64,9 +64,6 @@ struct rsc_line_map {
 int rsc_line_map_init(struct rsc_line_map *map);
 void rsc_line_map_free(struct rsc_line_map *map);
 
-/* Forgets every line, and keeps the memory. */
-void rsc_line_map_empty(struct rsc_line_map *map);
-
 /* Gives every unit a second number, `extra`, 0 at first. Returns 0 or RSC_ENOMEM. */
 int rsc_line_map_add_extra(struct rsc_line_map *map);
 

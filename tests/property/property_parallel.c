@@ -2,7 +2,7 @@
  * property_parallel.c - the parallel engine against the serial one and brute force.
  *
  * Random traces of all shapes, with several threads, instructions, events and
- * accesses that straddle lines, go through 1 to 5 workers, in each of the ways, in chunks
+ * accesses that straddle lines, go through 1 to 5 workers, in each of the ways, in slices
  * of 1 reference and more, chosen around the trace's own length too. Every number of the profile
  * must be that of the serial engine; distances, intervals, threads and pairs are
  * counted by brute force as well.
@@ -123,13 +123,12 @@ static void push_in_batches(const struct rsc_engine_kind *kind, void *state, con
 }
 
 static struct rsc_profile *analyse(const struct rsc_engine_kind *kind, const struct rsc_engine_options *options,
-                                   uint32_t chunk, const struct traced *traced, struct rsc_rng *rng) {
+                                   uint32_t slice, const struct traced *traced, struct rsc_rng *rng) {
     struct rsc_profile *profile = NULL;
     struct rsc_error error;
     void *state;
     if (kind->create(&state, options, NULL, &error) < 0) fail_msg("%s", error.message);
-    if (kind == &rsc_parallel_chunks && chunk) rsc_chunks_set_length(state, chunk);
-    if (kind == &rsc_parallel_rounds && chunk) rsc_rounds_set_slice(state, chunk);
+    if (kind == &rsc_parallel_rounds && slice) rsc_rounds_set_slice(state, slice);
     push_in_batches(kind, state, traced, rng);
     if (kind->finish(state, &profile, &error) < 0) fail_msg("%s", error.message);
     kind->destroy(state);
@@ -231,7 +230,7 @@ static void check_truth(const struct truth *truth, const struct rsc_profile *pro
 
 /* ---- properties ---- */
 
-static uint32_t some_chunk(struct rsc_rng *rng, uint64_t references) {
+static uint32_t some_slice(struct rsc_rng *rng, uint64_t references) {
     uint32_t length = (uint32_t)(references ? references : 1);
     switch (rsc_rng_below(rng, 8)) {
     case 0: return 1;
@@ -246,10 +245,8 @@ static uint32_t some_chunk(struct rsc_rng *rng, uint64_t references) {
 
 /* Any of the ways, but for stages where something is to be counted by code. */
 static const struct rsc_engine_kind *some_way(struct rsc_rng *rng, const struct traced *traced, uint32_t attribute) {
-    uint64_t drawn = rsc_rng_below(rng, 3);
-    if (drawn == 2 && (attribute == 1 || (attribute == 0 && (traced->pc || traced->event_count))))
-        drawn = rsc_rng_below(rng, 2);
-    return drawn == 2 ? &rsc_parallel_stages : drawn ? &rsc_parallel_chunks : &rsc_parallel_rounds;
+    int by_code = attribute == 1 || (attribute == 0 && (traced->pc || traced->event_count));
+    return by_code || rsc_rng_below(rng, 3) ? &rsc_parallel_rounds : &rsc_parallel_stages;
 }
 
 static void one_trace(struct rsc_rng *rng, uint32_t most) {
@@ -271,7 +268,7 @@ static void one_trace(struct rsc_rng *rng, uint32_t most) {
     struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, rng);
     options.workers = 1 + (uint32_t)rsc_rng_below(rng, 5);
     struct rsc_profile *parallel =
-        analyse(some_way(rng, &traced, options.attribute), &options, some_chunk(rng, truth.references), &traced, rng);
+        analyse(some_way(rng, &traced, options.attribute), &options, some_slice(rng, truth.references), &traced, rng);
     check_truth(&truth, parallel, traced.pc && options.attribute != 2, options.no_ri);
     check_same(serial, parallel);
     rsc_profile_free(serial);
@@ -310,11 +307,9 @@ static void phases_where_they_double(void **state) {
             }
             struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, &rng);
             options.workers = 1 + i % 4;
-            uint32_t chunk = i % 2 ? 1 + traced.trace.count / 7 : traced.trace.count;
-            const struct rsc_engine_kind *way = i % 5 == 0   ? &rsc_parallel_rounds
-                                                : i % 5 == 1 ? &rsc_parallel_stages
-                                                             : &rsc_parallel_chunks;
-            struct rsc_profile *parallel = analyse(way, &options, chunk, &traced, &rng);
+            uint32_t slice = i % 2 ? 1 + traced.trace.count / 7 : traced.trace.count;
+            const struct rsc_engine_kind *way = i % 3 ? &rsc_parallel_rounds : &rsc_parallel_stages;
+            struct rsc_profile *parallel = analyse(way, &options, slice, &traced, &rng);
             check_same(serial, parallel);
             rsc_profile_free(serial);
             rsc_profile_free(parallel);
@@ -322,8 +317,8 @@ static void phases_where_they_double(void **state) {
         }
 }
 
-/* Long enough for chunks to be chosen by the engine, to grow, and for the ring to come round with attribution. */
-static void long_traces_in_chunks_that_grow(void **state) {
+/* Long enough for several rounds as users have them, and for places to be given anew. */
+static void long_traces(void **state) {
     static const char *const specs[] = {"uniform,lines=20000", "zipf,lines=300000,skew=0.9", "cyclic,lines=70000",
                                         "stride,lines=1000000", "mix,lines=50000,threads=3"};
     const int slow = property_traces(150) < 100; /* sanitizers */
@@ -348,9 +343,8 @@ static void long_traces_in_chunks_that_grow(void **state) {
             .struct_bytes = sizeof options, .line_bytes = 64, .phases = 9, .workers = 1};
         struct rsc_profile *serial = analyse(&rsc_engine_exact, &options, 0, &traced, &rng);
         options.workers = 1 + (uint32_t)(s + 1) % 5;
-        static const struct rsc_engine_kind *const ways[] = {&rsc_parallel_chunks, &rsc_parallel_rounds,
-                                                             &rsc_parallel_stages};
-        for (int way = 0; way < (traced.pc ? 2 : 3); way++) {
+        static const struct rsc_engine_kind *const ways[] = {&rsc_parallel_rounds, &rsc_parallel_stages};
+        for (int way = 0; way < (traced.pc ? 1 : 2); way++) {
             struct rsc_profile *parallel = analyse(ways[way], &options, 0, &traced, &rng);
             check_same(serial, parallel);
             rsc_profile_free(parallel);
@@ -364,7 +358,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_traces),
         cmocka_unit_test(phases_where_they_double),
-        cmocka_unit_test(long_traces_in_chunks_that_grow),
+        cmocka_unit_test(long_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

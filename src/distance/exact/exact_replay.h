@@ -1,6 +1,6 @@
 /*
- * exact_replay.h - taking an exact state apart and putting states together:
- * what splitting a trace in time needs.
+ * exact_replay.h - taking lines out of an exact state: what splitting a trace in
+ * time needs.
  *
  * Cut a trace into chunks and analyse each with a state of its own. Only the
  * first touches of a chunk are then wrong (they look cold). They are put right
@@ -19,8 +19,8 @@
 #include "distance/exact/exact_state.h"
 
 /*
- * Ends the running of references through a state: after this it may be taken out
- * of, listed and put to, and nothing may be run through it until it is emptied.
+ * Ends the running of references through a state: after this it may be
+ * taken out of and listed, and nothing may be run through it.
  * Returns 0, RSC_ENOMEM or RSC_ELIMIT.
  */
 int rsc_exact_settle(struct rsc_exact *exact);
@@ -32,9 +32,6 @@ struct rsc_replayed {
     uint32_t tag;   /* of that use */
 };
 #define RSC_NOT_HELD UINT64_MAX
-
-/* Lines whose bucket is fetched this far ahead of their turn, taking out and putting. */
-#define REPLAY_AHEAD 24u
 
 /*
  * Takes `count` lines out of a settled state, in order, and says where each stood.
@@ -51,20 +48,7 @@ struct rsc_held_line {
     uint32_t tag;
 };
 
-/* Lines held: what rsc_exact_list() writes. */
-uint64_t rsc_exact_held(const struct rsc_exact *exact);
-
-/* Writes every line held by a settled state to list, least recently used first. */
+/* Writes every line held by a settled state to list (exact->rank.set of them), least recently used first. */
 void rsc_exact_list(struct rsc_exact *exact, struct rsc_held_line *list);
-
-/*
- * Puts lines that the state does not hold on top of its stack, in order, with
- * their times, which rise from those held. The state is settled by this. Returns
- * 0, RSC_ENOMEM or RSC_ELIMIT.
- */
-int rsc_exact_put(struct rsc_exact *exact, const struct rsc_held_line *list, uint64_t count);
-
-/* As new, but with the memory it has grown to: for the next chunk. */
-void rsc_exact_empty(struct rsc_exact *exact);
 
 #endif

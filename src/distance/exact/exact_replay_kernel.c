@@ -6,6 +6,8 @@
 #include "base/cpu.h"
 #include "distance/exact/exact_replay.h"
 
+/* How far ahead of its turn the bucket, unit and bit of a line are fetched. */
+#define REPLAY_AHEAD 24u
 #define REPLAY_AHEAD_UNIT 14u
 #define REPLAY_AHEAD_BIT 7u
 

@@ -8,19 +8,18 @@
 #include "distance/engine_kind.h"
 #include "distance/count/late_attribution.h"
 
-extern const struct rsc_engine_kind rsc_parallel_stages, rsc_parallel_chunks, rsc_parallel_rounds;
+extern const struct rsc_engine_kind rsc_parallel_stages, rsc_parallel_rounds;
 
 /* The profile of all that was counted; warns of threads without rows. Returns 0 or an error. */
 int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const struct rsc_log *log,
                          struct rsc_profile **out, struct rsc_error *error);
 
-/* What a failure of any way is called: its slices, chunks or blocks were up to so long. */
+/* What a failure of any way is called: `stretches` (its slices or blocks) had up to `references` each. */
 void rsc_parallel_failure(struct rsc_error *error, int status, uint32_t workers, const char *stretches,
                           uint64_t references);
 
-/* Before the first push, `state` being that of create(). Chunks: makes all (but the last) this long, and the ring just large
- * enough. Rounds: gives each worker about so many references, in whole lines of the bitmap (448). */
-void rsc_chunks_set_length(void *state, uint32_t references);
+/* For tests, before the first push, `state` being that of create(): gives each worker about this many references in a
+ * round, in whole lines of the bitmap (448). */
 void rsc_rounds_set_slice(void *state, uint32_t references);
 
 #endif
