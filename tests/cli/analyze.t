@@ -433,7 +433,7 @@ $ body aa.din --engine parallel --threads 1 | sed -n 2p
 $ reusescope analyze mix.rsct --engine parallel --threads 2 -v -q -o out.json 2>&1 | grep parallel
 reusescope: parallel engine (*): in two stages, * blocks, * MiB at most (glob)
 $ reusescope analyze mix.rsct --engine parallel --threads 4 -v -q -o out.json 2>&1 | grep parallel
-reusescope: parallel engine (*): 4 workers, * references on average (glob)
+reusescope: parallel engine (*): 4 workers, 300000 references in 1 rounds, * compactions (glob)
 $ reusescope analyze mix.rsct --engine parallel:3 -o out.json
 reusescope: engine 'parallel:3': parallel takes no parameter
 [2]
