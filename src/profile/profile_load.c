@@ -135,6 +135,75 @@ static int read_extra_bins(struct rsc_loader *loader, const json_t *root, struct
     return rsc_load_bins(loader, object, "ri", 1, none, &profile->ri_binned, &total);
 }
 
+static int read_bar(struct rsc_loader *loader, const json_t *item, struct rsc_profile *profile) {
+    uint64_t lo, low, high;
+    int rc;
+    if (json_is_null(json_object_get(item, "hi"))) return 0;
+    if ((rc = rsc_load_u64(loader, item, "lo", COUNT_MAX, &lo)) ||
+        (rc = rsc_load_u64(loader, item, "low", COUNT_MAX, &low)) ||
+        (rc = rsc_load_u64(loader, item, "high", COUNT_MAX, &high)))
+        return rc;
+    uint32_t bin = rsc_bin_of_fine(lo);
+    if (low > profile->rd.count[bin] || high < profile->rd.count[bin])
+        return rsc_load_bad(loader, "count must lie between low and high");
+    profile->rd_low.count[bin] = low;
+    profile->rd_high.count[bin] = high;
+    return 0;
+}
+
+/* low and high of each bin of rd, which all have or none. rd is read already. */
+static int read_bars(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list = json_object_get(root, "rd");
+    size_t prefix = strlen(loader->where);
+    int rc = 0;
+    if (!json_object_get(json_array_get(list, 0), "low")) return 0;
+    if (rsc_profile_set_bars(profile)) return rsc_load_no_memory(loader);
+    for (size_t i = 0; !rc && i < json_array_size(list); i++) {
+        snprintf(loader->where + prefix, sizeof loader->where - prefix, "rd[%zu].", i);
+        rc = read_bar(loader, json_array_get(list, i), profile);
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+static int read_byte_ratios(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *list = json_object_get(root, "mrc");
+    size_t prefix = strlen(loader->where);
+    int rc = 0;
+    if (!profile->mrc_count) return 0;
+    profile->requests.miss_ratio = calloc(profile->mrc_count, sizeof *profile->requests.miss_ratio);
+    if (!profile->requests.miss_ratio) return rsc_load_no_memory(loader);
+    for (size_t i = 0; i < profile->mrc_count && !rc; i++) {
+        snprintf(loader->where + prefix, sizeof loader->where - prefix, "mrc[%zu].", i);
+        rc = rsc_load_double(loader, json_array_get(list, i), "byte_miss_ratio", 1, &profile->requests.miss_ratio[i]);
+    }
+    loader->where[prefix] = 0;
+    return rc;
+}
+
+/* The key requests and byte_miss_ratio of each point, if the model is requests. Totals, rd and mrc are read already. */
+static int read_requests(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *object = json_object_get(root, "requests");
+    struct rsc_request_bytes *bytes = &profile->requests;
+    struct rsc_load_cap none = {0, NULL};
+    unsigned __int128 sum;
+    int rc, wanted = profile->made.model && !strcmp(profile->made.model, "requests");
+    if (!wanted) return object ? rsc_load_bad(loader, "requests must not be there: made.model is not requests") : 0;
+    if (!json_is_object(object)) return rsc_load_bad(loader, "requests is missing or no object");
+    if (profile->made.line_bytes != 1)
+        return rsc_load_bad(loader, "made.line must be 1: requests are counted in bytes");
+    if (profile->rd_cap) return rsc_load_bad(loader, "max_distance must not be there: made.model is requests");
+    if (rsc_profile_set_requests(profile)) return rsc_load_no_memory(loader);
+    if ((rc = rsc_load_u64(loader, object, "bytes", COUNT_MAX, &bytes->requested)) ||
+        (rc = rsc_load_u64(loader, object, "cold_bytes", COUNT_MAX, &bytes->cold)) ||
+        (rc = rsc_load_u64(loader, object, "footprint_bytes", COUNT_MAX, &bytes->footprint)) ||
+        (rc = rsc_load_bins(loader, object, "rd_bytes", 0, none, &bytes->rd, &sum)))
+        return rc;
+    if (sum + bytes->cold != bytes->requested)
+        return rsc_load_bad(loader, "requests: rd_bytes and cold_bytes do not sum to bytes");
+    return read_byte_ratios(loader, root, profile);
+}
+
 /* The document. */
 
 static int read_totals(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
@@ -183,8 +252,8 @@ static int read_profile(struct rsc_loader *loader, const json_t *root, struct rs
         rc = rsc_load_bad(loader, "ri sums to more than references");
         goto fail;
     }
-    if ((rc = rsc_load_bars(loader, root, profile)) || (rc = read_mrc(loader, root, profile)) ||
-        (rc = rsc_load_requests(loader, root, profile)) || (rc = read_extra_bins(loader, root, profile)) ||
+    if ((rc = read_bars(loader, root, profile)) || (rc = read_mrc(loader, root, profile)) ||
+        (rc = read_requests(loader, root, profile)) || (rc = read_extra_bins(loader, root, profile)) ||
         (rc = rsc_load_rows(loader, root, profile)))
         goto fail;
     if (rsc_profile_seal(profile)) {

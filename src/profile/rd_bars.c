@@ -1,8 +1,6 @@
 /* rd_bars.c - error bars of the bins of a sampled profile's RD: kept beside the counts, in JSON within each bin. */
-#include <stdio.h>
 #include <string.h>
 
-#include "profile/load_fields.h"
 #include "profile/profile_rows.h"
 
 int rsc_profile_set_bars(struct rsc_profile *profile) {
@@ -27,36 +25,6 @@ void rsc_json_bars(struct rsc_json *json, const struct rsc_profile *profile, con
     rsc_json_key_u64(json, "low", profile->rd_low.count[at]);
     rsc_json_key_u64(json, "high", profile->rd_high.count[at]);
     rsc_json_object_end(json);
-}
-
-static int read_bars(struct rsc_loader *loader, const json_t *item, struct rsc_profile *profile) {
-    uint64_t lo, low, high;
-    int rc;
-    if (json_is_null(json_object_get(item, "hi"))) return 0;
-    if ((rc = rsc_load_u64(loader, item, "lo", RSC_LOAD_COUNT_MAX, &lo)) ||
-        (rc = rsc_load_u64(loader, item, "low", RSC_LOAD_COUNT_MAX, &low)) ||
-        (rc = rsc_load_u64(loader, item, "high", RSC_LOAD_COUNT_MAX, &high)))
-        return rc;
-    uint32_t bin = rsc_bin_of_fine(lo);
-    if (low > profile->rd.count[bin] || high < profile->rd.count[bin])
-        return rsc_load_bad(loader, "count must lie between low and high");
-    profile->rd_low.count[bin] = low;
-    profile->rd_high.count[bin] = high;
-    return 0;
-}
-
-int rsc_load_bars(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list = json_object_get(root, "rd");
-    size_t prefix = strlen(loader->where);
-    int rc = 0;
-    if (!json_object_get(json_array_get(list, 0), "low")) return 0;
-    if (rsc_profile_set_bars(profile)) return rsc_load_no_memory(loader);
-    for (size_t i = 0; !rc && i < json_array_size(list); i++) {
-        snprintf(loader->where + prefix, sizeof loader->where - prefix, "rd[%zu].", i);
-        rc = read_bars(loader, json_array_get(list, i), profile);
-    }
-    loader->where[prefix] = 0;
-    return rc;
 }
 
 /* Ends add, which is more than independent errors need: a bin holds few samples, and its errors are far from normal. */
