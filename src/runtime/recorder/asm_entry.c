@@ -27,7 +27,7 @@
             "\tpopq %rcx\n\tpopq %rax\n\tpopfq\n\tpopq %rbp\n.cfi_def_cfa %rsp, 8\n\tret\n.cfi_endproc\n"      \
             ".size " name ", .-" name "\n")
 
-KEEP_ALL("rsc_asm_room", "\tmovq 8(%rbp), %rdi\n", "rsc_asm_room_in_c");
+KEEP_ALL("rsc_asm_room", "\tleaq 8(%rbp), %rdi\n", "rsc_asm_room_in_c");
 /* What the patched marker pushed is above the return address. */
 __asm__(".hidden rsc_asm_marker");
 KEEP_ALL("rsc_asm_marker", "\tmovq 16(%rbp), %rdi\n", "rsc_asm_marker_in_c");

@@ -260,11 +260,11 @@ static void count(void) {
     __atomic_store_n(&process.recording, 1, __ATOMIC_RELEASE);
 }
 
-void rsc_asm_room_in_c(const void *back) {
+void rsc_asm_room_in_c(const void *const *call) {
     struct rsc_asm_local *local = &rsc_asm_local;
     int kept = errno;
     if (process.watching) {
-        rsc_watch_room(back);
+        rsc_watch_room(call);
         errno = kept;
         return;
     }

@@ -74,8 +74,8 @@ void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) __attribute__((vi
 void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) __attribute__((visibility("hidden")));
 
 /* The C half of rsc_asm_room(), and of a marker in the program (region.h). */
-/* `back`: where rsc_asm_room() returns to. */
-void rsc_asm_room_in_c(const void *back) __attribute__((visibility("hidden")));
+/* `call`: where on the program's stack the return address of rsc_asm_room() lies; NULL: it was not called. */
+void rsc_asm_room_in_c(const void *const *call) __attribute__((visibility("hidden")));
 void rsc_asm_marker_in_c(long begins) __attribute__((visibility("hidden")));
 
 /* Makes markers in the code from `start` to `stop` call the runtime. */

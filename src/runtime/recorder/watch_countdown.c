@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -163,11 +162,14 @@ static int is_on_signal_stack(void) {
     return syscall(SYS_sigaltstack, NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
 }
 
-/* Was the handler that counts left without returning? */
-static int handler_was_left(void) {
+/*
+ * Was the handler that counts left without returning? What runs then lies above its frame on the stack. Both are
+ * the program's places: our own frames here may be larger than the kernel's frame of the signal.
+ */
+static int handler_was_left(const void *const *call) {
     struct rsc_watch_local *local = &rsc_watch_local;
     if (is_on_signal_stack() != local->handler_on_stack) return 1;
-    return (uintptr_t)__builtin_frame_address(0) > local->handler_frame;
+    return (uintptr_t)call > local->handler_frame;
 }
 
 void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) {
@@ -198,9 +200,9 @@ void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) {
 }
 
 /* Its countdown has ended: it goes on, or it was left some time ago and what runs is the program again. */
-static void room_in_handler(void) {
+static void room_in_handler(const void *const *call) {
     struct rsc_watch_local *local = &rsc_watch_local;
-    if (!handler_was_left()) {
+    if (!handler_was_left(call)) {
         local->reach += (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
         local->outer_position += (uint64_t)(RSC_ASM_CAP - rsc_asm_thread.counter);
         rsc_asm_thread.counter = RSC_ASM_CAP;
@@ -246,10 +248,10 @@ static void room(const void *back) {
     thread->stream->busy_ns += rsc_watch_cpu_ns() - began;
 }
 
-void rsc_watch_room(const void *back) {
+void rsc_watch_room(const void *const *call) {
     struct rsc_watch_local *local = &rsc_watch_local;
     if (local->depth) {
-        room_in_handler();
+        room_in_handler(call);
         return;
     }
     if (local->over || !rsc_watch_area || rsc_watch_area->off || watched_ring->detached) {
@@ -262,7 +264,7 @@ void rsc_watch_room(const void *back) {
         return;
     }
     rsc_asm_local.busy = 1;
-    room(back);
+    room(*call);
     rsc_asm_local.busy = 0;
 }
 
@@ -421,11 +423,7 @@ void rsc_watch_start(struct rsc_ring *ring) {
 
 void rsc_watch_fork(struct rsc_ring *ring) {
     struct rsc_watch_local *local = &rsc_watch_local;
-    if (local->thread) {
-        rsc_watch_events_close(local->thread, 1);
-        rsc_watch_stack_ends(local->thread);
-        munmap(local->thread, sizeof *local->thread);
-    }
+    if (local->thread) rsc_watch_forget_thread(local->thread);
     uint8_t blocked = local->trap_blocked;
     *local = (struct rsc_watch_local){.trap_blocked = blocked};
     watched_ring = ring;

@@ -323,11 +323,7 @@ static void after_fork_in_child(void) {
     struct rsc_watch_local *local = &rsc_watch_local;
     if (!process.ring) return;
     __atomic_fetch_add(&process.ring->forks, 1, __ATOMIC_RELAXED);
-    if (local->thread) {
-        rsc_watch_events_close(local->thread, 1);
-        rsc_watch_stack_ends(local->thread);
-        munmap(local->thread, sizeof *local->thread);
-    }
+    if (local->thread) rsc_watch_forget_thread(local->thread);
     close_events();
     *local = (struct rsc_watch_local){.trap_blocked = local->trap_blocked};
     if (!process.follow) {

@@ -13,8 +13,8 @@
  * A program that waits for SIGTRAP by name is not watched: traps are not to get in its way.
  * The signal by which a PMU's samples come (perf_preload.c) is never blocked.
  *
- * Stacks. The program's own signal stack is taken when it is as large as ours; else it is
- * told that it has its own, and ours, which is larger, stays.
+ * Stacks. The program's own signal stack is used when it is large enough for our handler; else
+ * the program is told that it has its own, and ours, which is larger, stays.
  */
 #include "runtime/trap/watch_thread.h"
 
@@ -22,6 +22,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -161,15 +162,34 @@ RSC_INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags)) {
 
 /* ---- stacks ---- */
 
+/* What our handler and the unwinder need of a signal stack, beside the kernel's frame. */
+#define HANDLER_BYTES 45056u
+#define FRAME_BYTES_USUAL 4096u /* of kernels that do not report it: they have no processor with more */
+
 /* What the program set of its own, per thread; flags SS_DISABLE: nothing. */
 static __thread stack_t programs_stack __attribute__((tls_model("initial-exec"))) = {.ss_flags = SS_DISABLE};
 
-void rsc_watch_stack_begins(struct rsc_watch_thread *thread) {
-    stack_t before, ours = {.ss_sp = thread->stack, .ss_size = sizeof thread->stack};
-    if (syscall(SYS_sigaltstack, NULL, &before) != 0 || before.ss_flags & SS_ONSTACK) return;
-    if (!(before.ss_flags & SS_DISABLE) && before.ss_size >= RSC_WATCH_STACK) return; /* large enough for both */
-    programs_stack = before;
+/* For one handler of ours: the kernel's frame is 2 to 11 KiB, as the processor has registers. */
+static size_t stack_need(void) {
+    size_t frame = getauxval(AT_MINSIGSTKSZ);
+    return ((frame ? frame : FRAME_BYTES_USUAL) + HANDLER_BYTES + 63) & ~(size_t)63;
+}
+
+/* As much again for the program's handlers, which had less than that to themselves and may be interrupted by ours. */
+size_t rsc_watch_stack_bytes(void) { return 2 * stack_need(); }
+
+static int is_enough(const stack_t *stack) { return !(stack->ss_flags & SS_DISABLE) && stack->ss_size >= stack_need(); }
+
+static void take_ours(struct rsc_watch_thread *thread) {
+    stack_t ours = {.ss_sp = thread->stack, .ss_size = thread->stack_bytes};
     thread->own_stack = syscall(SYS_sigaltstack, &ours, NULL) == 0;
+}
+
+void rsc_watch_stack_begins(struct rsc_watch_thread *thread) {
+    stack_t before;
+    if (syscall(SYS_sigaltstack, NULL, &before) != 0 || before.ss_flags & SS_ONSTACK || is_enough(&before)) return;
+    programs_stack = before;
+    take_ours(thread);
 }
 
 void rsc_watch_stack_ends(struct rsc_watch_thread *thread) {
@@ -179,29 +199,37 @@ void rsc_watch_stack_ends(struct rsc_watch_thread *thread) {
     thread->own_stack = 0;
 }
 
-RSC_INTERPOSE(int, sigaltstack, (const stack_t *stack, stack_t *before)) {
-    struct rsc_watch_thread *thread = rsc_watch_is_on() ? rsc_watch_local.thread : NULL;
-    if (!thread || !thread->own_stack) return RSC_REAL(sigaltstack)(stack, before);
-    stack_t now, old = programs_stack;
-    if (syscall(SYS_sigaltstack, NULL, &now) != 0) return -1;
-    if (stack && now.ss_flags & SS_ONSTACK) {
-        errno = EPERM;
-        return -1;
-    }
-    if (stack && !(stack->ss_flags & SS_DISABLE) && stack->ss_size >= RSC_WATCH_STACK) {
-        if (RSC_REAL(sigaltstack)(stack, NULL) != 0) return -1;
-        thread->own_stack = 0;
-    } else if (stack) {
-        if (!(stack->ss_flags & SS_DISABLE) && stack->ss_size < (size_t)MINSIGSTKSZ) {
-            errno = ENOMEM;
-            return -1;
-        }
+/*
+ * Which stacks are refused is the kernel's to say: the least size depends on the processor and on what the process
+ * may use of it. So it is given the program's, and then ours if that is needed; no signal comes in between.
+ */
+static int change_stack(struct rsc_watch_thread *thread, const stack_t *stack) {
+    const uint64_t all = ~0ull;
+    uint64_t mask;
+    if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &mask, 8) != 0) return -1;
+    int status = (int)syscall(SYS_sigaltstack, stack, NULL), kept = errno;
+    if (status == 0) {
         programs_stack = *stack;
         programs_stack.ss_flags &= SS_DISABLE;
+        thread->own_stack = 0;
+        if (!is_enough(stack)) take_ours(thread);
     }
-    if (before) {
-        *before = old;
-        if (now.ss_flags & SS_ONSTACK && !(old.ss_flags & SS_DISABLE)) before->ss_flags |= SS_ONSTACK;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
+    errno = kept;
+    return status;
+}
+
+RSC_INTERPOSE(int, sigaltstack, (const stack_t *stack, stack_t *before)) {
+    struct rsc_watch_thread *thread = rsc_watch_is_on() ? rsc_watch_local.thread : NULL;
+    if (!thread) return RSC_REAL(sigaltstack)(stack, before);
+    stack_t now;
+    if (syscall(SYS_sigaltstack, NULL, &now) != 0) return -1;
+    if (thread->own_stack) {
+        int on_it = now.ss_flags & SS_ONSTACK && !(programs_stack.ss_flags & SS_DISABLE);
+        now = programs_stack;
+        now.ss_flags |= on_it ? SS_ONSTACK : 0;
     }
+    if (stack && change_stack(thread, stack) != 0) return -1;
+    if (before) *before = now;
     return 0;
 }

@@ -85,13 +85,15 @@ struct rsc_watch_thread *rsc_watch_open_thread(void) {
     struct rsc_watch_local *local = &rsc_watch_local;
     struct rsc_watch_stream *stream = take_stream();
     if (!stream) return NULL;
-    struct rsc_watch_thread *thread =
-        mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t stack_bytes = rsc_watch_stack_bytes(), bytes = sizeof(struct rsc_watch_thread) + stack_bytes;
+    struct rsc_watch_thread *thread = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (thread == MAP_FAILED) {
         __atomic_store_n(&stream->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
         return NULL;
     }
     thread->stream = stream;
+    thread->bytes = bytes;
+    thread->stack_bytes = stack_bytes;
     local->thread = thread;
     rsc_watch_stack_begins(thread);
     rsc_watch_events_open(thread);
@@ -114,7 +116,13 @@ void rsc_watch_close_thread(struct rsc_watch_thread *thread, uint64_t now) {
     rsc_watch_local.thread = NULL;
     tell_progress(thread->stream, now);
     __atomic_store_n(&thread->stream->state, RSC_SLOT_ENDED, __ATOMIC_RELEASE);
-    munmap(thread, sizeof *thread);
+    munmap(thread, thread->bytes);
+}
+
+void rsc_watch_forget_thread(struct rsc_watch_thread *thread) {
+    rsc_watch_events_close(thread, 1);
+    rsc_watch_stack_ends(thread);
+    munmap(thread, thread->bytes);
 }
 
 void rsc_watch_turn_off(enum rsc_watch_off why) {
@@ -197,7 +205,7 @@ void rsc_watch_put_resolved(struct rsc_watch_thread *thread, uint32_t reg, uint6
 }
 
 int rsc_watch_can_watch(const struct rsc_watch_thread *thread, uint64_t word) {
-    return word >= 4096 && word < (1ull << 47) - 4096 && (word < (uintptr_t)thread || word >= (uintptr_t)(thread + 1));
+    return word >= 4096 && word < (1ull << 47) - 4096 && word - (uintptr_t)thread >= thread->bytes;
 }
 
 void rsc_watch_disarm_slot(struct rsc_watch_thread *thread, uint32_t slot) {

@@ -35,9 +35,7 @@ struct rsc_watch_register {
     uint8_t armed, paused;
 };
 
-#define RSC_WATCH_STACK 49152u /* of the handler of SIGTRAP: a frame of 3 to 11 KiB, and the unwinder */
-
-/* A thread that has taken a sample: a mapping of its own, 72 KiB of which it touches some pages. */
+/* A thread that has taken a sample: a mapping of its own, about 100 KiB of which it touches some pages. */
 struct rsc_watch_thread {
     struct rsc_watch_stream *stream;
     struct rsc_watch_register registers[RSC_WATCH_REGISTERS];
@@ -47,7 +45,9 @@ struct rsc_watch_thread {
     uint32_t slot_count, slot_registers; /* slot_registers: of each, 1 or all */
     uint32_t shape;               /* enum rsc_watch_shape of the sample being taken */
     struct rsc_watch_slot slot[RSC_WATCH_REGISTERS];
-    int own_stack;          /* sigaltstack() was ours to set */
+    size_t bytes;           /* of the mapping */
+    size_t stack_bytes;     /* of `stack` */
+    int own_stack;          /* the thread's signal stack is ours */
     uint64_t adjusted_ns, adjusted_samples; /* when the period was last set, in processor time */
     /* The window: */
     uint64_t window_position; /* of the first access of the recorded piece */
@@ -55,7 +55,7 @@ struct rsc_watch_thread {
     uint64_t frames[RSC_WATCH_FRAMES];
     uint32_t frame_count, frames_cut;
     uint64_t words[RSC_ASM_LEAST_ROOM + 8];
-    uint8_t stack[RSC_WATCH_STACK] __attribute__((aligned(64)));
+    uint8_t stack[] __attribute__((aligned(64)));
 };
 
 /* Of every thread, in thread-local storage. */
@@ -84,7 +84,7 @@ static inline int rsc_watch_is_on(void) { return __builtin_expect(rsc_watch_area
 
 void rsc_watch_start(struct rsc_ring *ring) RSC_HIDDEN;
 void rsc_watch_fork(struct rsc_ring *ring) RSC_HIDDEN; /* in the child; NULL: it is not followed */
-void rsc_watch_room(const void *back) RSC_HIDDEN;      /* `back`: where rsc_asm_room() returns to */
+void rsc_watch_room(const void *const *call) RSC_HIDDEN; /* as rsc_asm_room_in_c() (asm_runtime.h) */
 void rsc_watch_thread_end(void) RSC_HIDDEN;
 void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) RSC_HIDDEN;
 void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) RSC_HIDDEN;
@@ -144,6 +144,8 @@ uint32_t rsc_watch_unwind(struct rsc_watch_thread *thread, uint64_t pc, uint64_t
 struct rsc_watch_thread *rsc_watch_open_thread(void) RSC_HIDDEN;
 /* Ends what is watched, at position `now`, and all that the thread had. */
 void rsc_watch_close_thread(struct rsc_watch_thread *thread, uint64_t now) RSC_HIDDEN;
+/* In a forked child: lets go of what the thread that forked had. */
+void rsc_watch_forget_thread(struct rsc_watch_thread *thread) RSC_HIDDEN;
 
 struct rsc_watch_use {
     uint64_t position, pc, address, bytes;
@@ -183,6 +185,7 @@ struct sigaction;
 extern int rsc_watch_sample_signal RSC_HIDDEN; /* by which samples come; 0: by none */
 void rsc_watch_foreign_trap(int number, void *info, void *context) RSC_HIDDEN;
 int rsc_watch_trap_action(const struct sigaction *action, struct sigaction *before) RSC_HIDDEN;
+size_t rsc_watch_stack_bytes(void) RSC_HIDDEN; /* of our own signal stack */
 void rsc_watch_stack_begins(struct rsc_watch_thread *thread) RSC_HIDDEN;
 void rsc_watch_stack_ends(struct rsc_watch_thread *thread) RSC_HIDDEN;
 

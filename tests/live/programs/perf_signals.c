@@ -2,8 +2,9 @@
  * perf_signals.c - programs that want SIGTRAP, signal masks or signal stacks for
  * themselves, while their reuses are watched by SIGTRAP.
  *
- *     perf_signals WHAT       prints "WHAT ok", or what went wrong
+ *     perf_signals WHAT [watched]       prints "WHAT ok", or what went wrong
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -89,7 +91,60 @@ static void stacks(void) {
     raise(SIGUSR1);
     check(handler_stack >= (uintptr_t)large && handler_stack < (uintptr_t)large + sizeof large, "the large one is used");
     work(500);
+    check(sigaltstack(&first, &told) == 0 && told.ss_sp == large && told.ss_size == sizeof large, "the large one was before");
+    raise(SIGUSR1);
+    work(200);
+    first.ss_flags = SS_DISABLE;
+    check(sigaltstack(&first, &told) == 0 && told.ss_sp == small, "the small one was set again");
+    check(sigaltstack(NULL, &told) == 0 && told.ss_flags & SS_DISABLE, "no stack is set any more");
+    raise(SIGUSR1);
+    work(200);
 }
+
+/* The kernel refuses the same sizes, for the same reasons. */
+static void refused(void) {
+    stack_t stack = {.ss_sp = large};
+    work(200);
+    errno = 0;
+    while (sigaltstack(&stack, NULL) != 0 && errno == ENOMEM && stack.ss_size < sizeof large) stack.ss_size++;
+    printf("least %zu\n", stack.ss_size);
+    stack.ss_size = sizeof large;
+    stack.ss_flags = 0x1234;
+    check(sigaltstack(&stack, NULL) != 0 && errno == EINVAL, "flags that mean nothing");
+    work(200);
+}
+
+/*
+ * A processor with larger registers: signal frames of LEAST_STACK bytes, for who asks, and as many bytes used. Sizes
+ * that libc makes of that are four times it.
+ */
+#ifdef LEAST_STACK
+static unsigned asked, is_watched;
+unsigned long getauxval(unsigned long type) {
+    unsigned long (*real)(unsigned long) = (unsigned long (*)(unsigned long))dlsym(RTLD_NEXT, "getauxval");
+    asked += type == AT_MINSIGSTKSZ;
+    return type == AT_MINSIGSTKSZ ? LEAST_STACK : real(type);
+}
+long sysconf(int name) {
+    long (*real)(int) = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
+    return name == _SC_MINSIGSTKSZ ? LEAST_STACK : name == _SC_SIGSTKSZ ? 4 * LEAST_STACK : real(name);
+}
+static void on_deep(int number) {
+    volatile char frame[LEAST_STACK];
+    (void)number;
+    for (size_t i = 0; i < sizeof frame; i += 64) frame[i] = (char)i;
+    work(20);
+}
+static void frames(void) {
+    struct sigaction action = {.sa_handler = on_deep, .sa_flags = SA_ONSTACK};
+    sigaction(SIGUSR1, &action, NULL);
+    for (int i = 0; i < 20; i++) {
+        work(50);
+        raise(SIGUSR1);
+    }
+    check(asked > 0 || !is_watched, "the runtime asks how large frames are");
+}
+#endif
 
 /* ---- masks ---- */
 
@@ -181,7 +236,14 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } all[] = {{"trap", own_trap},        {"dies", dies_by_trap},    {"stacks", stacks}, {"blocked", blocked},
+               {"refused", refused},
+#ifdef LEAST_STACK
+               {"frames", frames},
+#endif
                {"full_masks", full_masks}, {"signalfd", by_file}, {"waits", waits_for_trap}, {"jumps", jumps}};
+#ifdef LEAST_STACK
+    is_watched = argc > 2;
+#endif
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (!strcmp(argv[1], all[i].name)) {
             all[i].run();
