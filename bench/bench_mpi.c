@@ -7,7 +7,7 @@
  *
  * Measured in processor time, best of ROUNDS: a reference of a rank's own part (read from a native trace,
  * counted, first touches kept), a touch that the rank holds, one that it does not, and
- * memory a line. The arithmetic is that of docs/mpi.md; the speed of the network is not
+ * memory a line. The arithmetic is that of docs/design/mpi.md; the speed of the network is not
  * measured but taken as given.
  */
 #include <reusescope/reusescope.h>

@@ -1,6 +1,6 @@
 /*
  * heat.c - heat spreading in a long plate, on all processors: the program that
- * `make run` watches, and the worked example of docs/guide.md.
+ * `make run` watches, and the worked example of docs/guide/tutorial.md.
  *
  *     heat columns|rows [STEPS [HEIGHT WIDTH]]     20 steps on 16384 by 256 cells if not given
  *

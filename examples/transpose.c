@@ -1,6 +1,6 @@
 /*
  * transpose.c - the transpose of a square matrix, one element at a time or in
- * blocks: the worked example of docs/guide.md.
+ * blocks: the worked example of docs/guide/tutorial.md.
  *
  *     transpose naive|blocked [N]     N is a multiple of 8; 256 if not given
  *

@@ -1,5 +1,5 @@
 /*
- * hprda.cuh - HP-RDA's kernels: the published approximation (paper 002; docs/hp-rda.md
+ * hprda.cuh - HP-RDA's kernels: the published approximation (paper 002; docs/design/hp-rda.md
  * says how it was read), with the numbers of src/distance/hprda/hprda.h count by count.
  *
  *   analyse_locals   a thread for each local trace, 64 to a block, as published: a hash

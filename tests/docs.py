@@ -10,6 +10,8 @@ One line a problem, exit status 1 if there are any:
   - command lines of reusescope in the Markdown files (```sh blocks, and lines of
     other blocks that open with "$ ") with verbs or options that do not exist
   - links between Markdown files that lead nowhere
+  - pages of docs/ that the README.md of their folder does not list
+  - pages of docs/ that a source file names and that are not there
   - pictures over 100 KB, or that no document shows
   - files that CONTRIBUTING.md names and that are not there
 """
@@ -199,6 +201,30 @@ def link_problems(source):
                 yield f"{name}: {link}: no such heading"
 
 
+def index_problems(source):
+    for path in glob.glob(os.path.join(source, "docs", "*", "*.md")):
+        folder, page = os.path.split(path)
+        index = os.path.join(folder, "README.md")
+        if not os.path.exists(index):
+            yield f"{os.path.relpath(folder, source)}: no README.md"
+            continue
+        with open(index, encoding="utf-8") as file:
+            if page != "README.md" and f"]({page})" not in file.read():
+                yield f"{os.path.relpath(path, source)}: {os.path.relpath(index, source)} does not list it"
+
+
+def named_page_problems(source):
+    for room in ("bench", "cmake", "examples", "gpu", "include", "python", "scripts", "src", "tests"):
+        for folder, _, names in os.walk(os.path.join(source, room)):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    pages = set(re.findall(r"\bdocs/[\w/-]+\.md\b", file.read()))
+                for page in sorted(pages):
+                    if not os.path.exists(os.path.join(source, page)):
+                        yield f"{os.path.relpath(path, source)}: {page} is not there"
+
+
 def picture_problems(source):
     """Pictures are kept small, and every one of them is shown somewhere."""
     shown = ""
@@ -230,7 +256,7 @@ def main(source, tool):
     source = os.path.abspath(source)
     options_by_verb = {verb: help_options(tool, verb) for verb in verbs_of(tool)}
     found = [*page_problems(source, tool, options_by_verb), *lint_problems(source),
-             *shell_problems(source, options_by_verb), *link_problems(source), *picture_problems(source), *named_file_problems(source)]
+             *shell_problems(source, options_by_verb), *link_problems(source), *index_problems(source), *named_page_problems(source), *picture_problems(source), *named_file_problems(source)]
     for problem in found:
         print(problem)
     return 1 if found else 0

@@ -5,7 +5,7 @@
 
 SCRATCH_FOLDER has what the commands are about (tests/live/docs_inputs makes it).
 Commands are the lines of ```sh blocks, lines that open with "$ " in other blocks
-of README.md, CONTRIBUTING.md and docs/*.md, and those of the EXAMPLES of docs/man/*.1.
+of README.md, CONTRIBUTING.md and docs/*/*.md, and those of the EXAMPLES of docs/man/*.1.
 What follows a "$ " line up to the next one is what it prints: the words of each such
 line must come, with any numbers; lines of dots stand for anything, and pictures are
 not compared. A slow command that stands in several places is run once.
@@ -118,7 +118,7 @@ def manual_blocks(name, text):
 
 def documents(source):
     for path in [os.path.join(source, "README.md"), os.path.join(source, "CONTRIBUTING.md"),
-                 *sorted(glob.glob(os.path.join(source, "docs", "*.md"))), *sorted(glob.glob(os.path.join(source, "docs", "man", "*.1")))]:
+                 *sorted(glob.glob(os.path.join(source, "docs", "**", "*.md"), recursive=True)), *sorted(glob.glob(os.path.join(source, "docs", "man", "*.1")))]:
         name = os.path.relpath(path, source)
         with open(path, encoding="utf-8") as file:
             text = file.read()

@@ -1,6 +1,6 @@
 /*
  * fusion.c - points that pull at a wall: two loops over the same data, and one in
- * their place. A worked example of docs/advice.md.
+ * their place. A worked example of docs/guide/advice.md.
  *
  *     fusion before|after [POINTS [STEPS]]     2,000,000 points and 20 steps if not given
  *

@@ -1,6 +1,6 @@
 /*
  * interchange.c - the sums of a table's columns, weighted by row: column by column,
- * and row by row. A worked example of docs/advice.md.
+ * and row by row. A worked example of docs/guide/advice.md.
  *
  *     interchange before|after [ROWS [COLUMNS]]     8192 rows of 4096 if not given
  *

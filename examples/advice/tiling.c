@@ -1,6 +1,6 @@
 /*
  * tiling.c - the product of two matrices, row by row and in tiles. A worked example of
- * docs/advice.md.
+ * docs/guide/advice.md.
  *
  *     tiling before|after [N]     1536 if not given
  *

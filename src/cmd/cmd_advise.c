@@ -11,7 +11,8 @@
 enum { OPT_FORMAT = RSC_OPT_VERB };
 
 static const struct rsc_option options[] = {
-    {RSC_OPT_AT, 0, "at", "SIZE", "cache size that the advice is for (default: this machine's L2, or 1M)", NULL},
+    RSC_HEADING("output"),
+    {RSC_OPT_AT, 0, "at", "SIZE", "cache size the advice is for (default: this machine's L2, or 1M)", NULL},
     {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here (.json: as JSON); - is standard output", NULL},
     {OPT_FORMAT, 0, "format", "FORMAT", "text (default) or json", "text json"},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -78,9 +79,9 @@ static int run_advise(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_advise = {
     .name = "advise",
     .operands = "[PROFILE]",
-    .summary = "What a profile suggests to change, with evidence",
-    .about = "PROFILE is a profile or its JSON (default: reusescope.data). Each piece of advice says\n"
-             "what was seen, in numbers, and what to try. Where nothing stands out, nothing is said.",
+    .summary = "Suggest changes to the code, with evidence",
+    .about = "PROFILE is a profile or its JSON (default: reusescope.data). Each piece of advice gives the "
+             "evidence in numbers and a change to try. Prints no advice where nothing stands out.",
     .example = "reusescope advise --at 1M",
     .groups = {options, rsc_common_options},
     .run = run_advise,

@@ -11,10 +11,12 @@
 enum { OPT_REQUESTS = RSC_OPT_ANALYSIS_VERB };
 
 static const struct rsc_option options[] = {
+    RSC_HEADING("analysis"),
     {OPT_REQUESTS, 0, "requests", NULL,
      "each access is a request for a whole object: distances and cache sizes in bytes", NULL},
+    RSC_HEADING("sampling"),
     /* not for `run`, whose own --seed is the program's */
-    {RSC_OPT_SEED, 0, "seed", "N", "of engines that sample: another one draws another sample (default 0)", NULL},
+    {RSC_OPT_SEED, 0, "seed", "N", "seed of sampling engines (default 0)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -132,12 +134,12 @@ out:
 const struct rsc_verb rsc_verb_analyze = {
     .name = "analyze",
     .operands = "TRACE",
-    .summary = "Reuse distances and miss ratio curve of a trace",
-    .about = "TRACE is a file in any format reusescope reads, plain or packed with gzip, xz, zstd\n"
-             "or zip, or - for standard input. The result is drawn on the terminal and kept in\n"
-             "reusescope.data (the one before it in reusescope.data.old). With --engine mpi there\n"
-             "may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ...",
+    .summary = "Compute reuse distances and the miss ratio curve of a trace",
+    .about = "TRACE is a file in any format reusescope reads, plain or compressed with gzip, xz, zstd or zip, "
+             "or - for standard input. Prints the result and keeps it in reusescope.data (the previous one in "
+             "reusescope.data.old). --engine mpi takes several traces and reads them as one: mpirun -n 4 "
+             "reusescope analyze ...",
     .example = "valgrind --tool=lackey --trace-mem=yes ls 2>&1 >/dev/null | reusescope analyze -",
-    .groups = {options, rsc_analysis_options, rsc_trace_options, rsc_output_options, rsc_common_options},
+    .groups = {rsc_analysis_options, options, rsc_trace_options, rsc_output_options, rsc_common_options},
     .run = run_analyze,
 };

@@ -23,13 +23,15 @@ enum {
 };
 
 static const struct rsc_option options[] = {
-    {OPT_AT, 0, "at", "SIZE,...", "cache sizes to show misses at, files by the first (default: this machine's caches)",
-     NULL},
+    RSC_HEADING("selection"),
+    {OPT_AT, 0, "at", "SIZE,...",
+     "cache sizes to show misses at; the first one ranks the files (default: this machine's caches)", NULL},
     {OPT_FILE, 0, "file", "SUBSTRING", "only source files with this in their name", NULL},
     {OPT_FUNCTION, 0, "function", "NAME", "only the lines of this function", NULL},
     {OPT_CONTEXT, 0, "context", "N", "only lines with references and N lines around them (default: whole files)", NULL},
-    {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source here first, by ever shorter ends of its name", NULL},
     {OPT_ALL, 0, "all", NULL, "all files, not just the three with most misses", NULL},
+    {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source files here first", NULL},
+    RSC_HEADING("output"),
     {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here (.csv: as CSV); - is standard output", NULL},
     {OPT_FORMAT, 0, "format", "FORMAT", "text (default) or csv", "text csv"},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -147,10 +149,10 @@ static int run_annotate(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_annotate = {
     .name = "annotate",
     .operands = "[PROFILE]",
-    .summary = "Source text with the references and misses of each line",
-    .about = "PROFILE is a profile or its JSON (default: reusescope.data), made with program\n"
-             "counters and debug information. Source files are looked for under the names the\n"
-             "compiler knew them by, and only read.",
+    .summary = "Show source lines with their references and misses",
+    .about = "PROFILE is a profile or its JSON (default: reusescope.data), made with program counters and "
+             "debug information. Source files are searched under the names in the debug information and only "
+             "read.",
     .example = "reusescope annotate --at 1M --function relax",
     .groups = {options, rsc_common_options},
     .run = run_annotate,

@@ -24,18 +24,19 @@ enum {
 };
 
 static const struct rsc_option options[] = {
-    {OPT_VERIFY, 0, "verify", NULL, "check each object: less what was inserted, it is the compiler's", NULL},
-    {OPT_STRICT, 0, "strict", NULL,
-     "fail where an access would not be recorded (inline assembly, unknown instructions)", NULL},
-    {OPT_ONLY, 0, "only", "FUNCTIONS",
-     "rebuild these functions and no others (names with commas, as the linker sees them)", NULL},
+    RSC_HEADING("what to rebuild"),
+    {OPT_ONLY, 0, "only", "FUNCTIONS", "rebuild only these functions (linker names, separated by commas)", NULL},
     {OPT_LEAVE, 0, "skip", "FUNCTIONS", "leave these functions as they are", NULL},
     {OPT_MAX_BLOCKS, 0, "max-blocks", "N",
-     "rebuild the first N blocks of each file: to find where a program goes wrong", NULL},
-    {OPT_NO_CALLS, 0, "no-calls", NULL, "leave out the accesses of calls and returns to the stack", NULL},
-    {OPT_ASSEMBLER, 0, "assembler", NULL, "rebuild assembler sources (.s, .S) too: only those that a compiler wrote",
+     "rebuild only the first N blocks of each file, to find where a program goes wrong", NULL},
+    {OPT_NO_CALLS, 0, "no-calls", NULL, "do not record the stack accesses of calls and returns", NULL},
+    {OPT_ASSEMBLER, 0, "assembler", NULL, "also rebuild assembler sources (.s, .S); only if a compiler wrote them",
      NULL},
-    {OPT_KEEP, 0, "keep", NULL, "keep the assembly before and after, and say where", NULL},
+    RSC_HEADING("checks"),
+    {OPT_VERIFY, 0, "verify", NULL, "check that each object, without the inserted code, equals the compiler's", NULL},
+    {OPT_STRICT, 0, "strict", NULL,
+     "fail where an access would not be recorded (inline assembly, unknown instructions)", NULL},
+    {OPT_KEEP, 0, "keep", NULL, "keep the assembly before and after, and print where it is", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -107,10 +108,10 @@ const struct rsc_verb rsc_verb_cc = {
     .name = "cc",
     .operands = "COMPILER [ARGUMENTS]",
     .summary = "Build a program so that `run` can watch it at near native speed",
-    .about = "Put it before any gcc, g++, gfortran or clang command that compiles or links for x86-64, or\n"
-             "into CC, CXX and FC of a project. What the compiler writes gets a second copy that records\n"
-             "every access to memory; which copy runs is decided while the program runs. Such a program\n"
-             "behaves as before by itself, and `reusescope run` needs no emulator for it.",
+    .about = "Put it before any gcc, g++, gfortran or clang command that compiles or links for x86-64, or into "
+             "CC, CXX and FC of a project. It adds a second copy of the generated code that records memory "
+             "accesses; which copy runs is decided at run time. The program behaves as before on its own, and "
+             "`reusescope run` needs no emulator for it.",
     .example = "reusescope cc gcc -O2 -g app.c -o app",
     .groups = {options, rsc_common_options},
     .run = run_cc,

@@ -8,9 +8,11 @@
 enum { OPT_NO_PC = RSC_OPT_WRITE_VERB, OPT_SAMPLE_SETS };
 
 static const struct rsc_option options[] = {
+    RSC_HEADING("output"),
     {OPT_NO_PC, 0, "no-pc", NULL, "leave pcs out of a native trace", NULL},
+    RSC_HEADING("filters"),
     {OPT_SAMPLE_SETS, 0, "sample-sets", "1/N,bits:LO-HI=VALUE",
-     "keep what touches the sets with this value in address bits LO to HI, for sim", NULL},
+     "keep accesses to the cache sets with this value in address bits LO to HI, for sim", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -117,9 +119,9 @@ static int run_convert(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_convert = {
     .name = "convert",
     .operands = "TRACE",
-    .summary = "Turn a trace into native, din or CSV, whole or filtered",
-    .about = "Filters combine; a native trace remembers its filter and the totals of the trace it\n"
-             "was made from. din keeps kinds and addresses only; CSV drops events.",
+    .summary = "Convert a trace to native, din or CSV, whole or filtered",
+    .about = "Filters combine. A native trace keeps its filter and the totals of the original trace. din keeps "
+             "kinds and addresses only; CSV drops events.",
     .example = "reusescope convert app.lackey.gz --kind R,W --window 1M+10M -o app.rsct",
     .groups = {rsc_write_options, options, rsc_trace_options, rsc_common_options},
     .run = run_convert,

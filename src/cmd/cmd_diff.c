@@ -14,10 +14,12 @@
 enum { OPT_AT = RSC_OPT_VERB, OPT_FAIL_ON, OPT_SOURCE_ROOT, OPT_FORMAT };
 
 static const struct rsc_option options[] = {
+    RSC_HEADING("comparison"),
     {OPT_AT, 0, "at", "SIZE,...", "cache sizes to compare at, as 32K,1M or L2 (default: this machine's caches)", NULL},
     {OPT_FAIL_ON, 0, "fail-on", "RULE,...",
-     "exit with status 3 where this grew, as miss_ratio>+5% or function.misses>+10%", NULL},
-    {OPT_SOURCE_ROOT, 0, "source-root", "DIR", "name files below it from here (default: the current folder)", NULL},
+     "exit with status 3 if this grew, as miss_ratio>+5% or function.misses>+10%", NULL},
+    RSC_HEADING("output"),
+    {OPT_SOURCE_ROOT, 0, "source-root", "DIR", "print file names relative to DIR (default: the current folder)", NULL},
     {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here (.json, .sarif by suffix); - is standard output", NULL},
     {OPT_FORMAT, 0, "format", "FORMAT", "text (default), json, sarif or github", "text json sarif github"},
     {0, 0, NULL, NULL, NULL, NULL},
@@ -206,10 +208,10 @@ static int run_diff(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_diff = {
     .name = "diff",
     .operands = "OLD NEW",
-    .summary = "What changed between two profiles, and whether that is a regression",
-    .about = "OLD and NEW are profiles or their JSON. The run, its functions and its lines are\n"
-             "compared at each cache size; code is matched by function, file and line, not by\n"
-             "address. A number has changed only where its two error bars are apart.",
+    .summary = "Compare two profiles and find regressions",
+    .about = "OLD and NEW are profiles or their JSON. Compares the run, its functions and its lines at each "
+             "cache size. Code is matched by function, file and line, not by address. A number counts as "
+             "changed only if the two error bars do not overlap.",
     .example = "reusescope diff old.data new.data --at 32K,1M --fail-on 'miss_ratio>+5%'",
     .groups = {options, rsc_common_options},
     .run = run_diff,

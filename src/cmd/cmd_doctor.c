@@ -208,9 +208,9 @@ static int run_doctor(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_doctor = {
     .name = "doctor",
     .operands = "",
-    .summary = "What this machine can do, and how to mend what it cannot",
-    .about = "Tries what `run` needs, on a real program. Lines marked ok work, -- are optional parts\n"
-             "that are not here, no is missing and needed; each says what to do.",
+    .summary = "Check what this machine can do, and how to fix what is missing",
+    .about = "Tries what `run` needs, on a real program. Each line is marked ok (works), -- (optional and "
+             "absent) or no (needed and missing), with what to do.",
     .example = "reusescope doctor",
     .groups = {rsc_common_options},
     .run = run_doctor,

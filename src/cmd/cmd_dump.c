@@ -8,6 +8,7 @@
 enum { OPT_COUNT = RSC_OPT_VERB };
 
 static const struct rsc_option options[] = {
+    RSC_HEADING("output"),
     {OPT_COUNT, 'n', "count", "N", "stop after N accesses", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -101,9 +102,8 @@ const struct rsc_verb rsc_verb_dump = {
     .name = "dump",
     .operands = "TRACE",
     .summary = "Print the accesses and events of a trace",
-    .about = "Columns: number of the access (of the kept ones, where a filter other than --window\n"
-             "drops some), thread id, kind (R, W, I), address, size in bytes and,\n"
-             "where the trace has it, the pc.",
+    .about = "Columns: number of the access (counted after any filter except --window), thread id, kind (R, W, "
+             "I), address, size in bytes and, if the trace has it, the pc.",
     .example = "reusescope dump t.rsct --window 1M -n 20",
     .groups = {options, rsc_trace_options, rsc_common_options},
     .run = run_dump,

@@ -8,8 +8,9 @@
 enum { OPT_COUNT = RSC_OPT_WRITE_VERB, OPT_SEED };
 
 static const struct rsc_option options[] = {
-    {OPT_COUNT, 'n', "count", "N", "accesses to make (K, M, G are powers of two)", NULL},
-    {OPT_SEED, 0, "seed", "S", "start of the random numbers (default 1)", NULL},
+    RSC_HEADING("trace"),
+    {OPT_COUNT, 'n', "count", "N", "number of accesses (K, M, G are powers of two)", NULL},
+    {OPT_SEED, 0, "seed", "S", "seed of the random numbers (default 1)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -67,10 +68,10 @@ static int run_gen(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_gen = {
     .name = "gen",
     .operands = "KIND[,key=value...]",
-    .summary = "Make a trace: uniform, zipf, cyclic, stride, stencil, chase or mix",
-    .about = "Keys: lines (64-byte lines touched), skew (of zipf), stride (bytes), threads, write\n"
-             "(fraction of writes), base (first address), size (bytes an access). The same\n"
-             "specification and seed give the same bytes on every machine.",
+    .summary = "Generate a trace: uniform, zipf, cyclic, stride, stencil, chase, mix",
+    .about = "Keys: lines (64-byte lines touched), skew (of zipf), stride (bytes), threads, write (fraction of "
+             "writes), base (first address), size (bytes per access). The same specification and seed give the "
+             "same bytes on every machine.",
     .example = "reusescope gen zipf,lines=1M,skew=0.99,write=0.2 -n 10M --seed 7 -o z.rsct",
     .groups = {options, rsc_write_options, rsc_common_options},
     .run = run_gen,

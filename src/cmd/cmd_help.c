@@ -11,6 +11,7 @@
 enum { OPT_COMPLETION = RSC_OPT_VERB };
 
 static const struct rsc_option options[] = {
+    RSC_HEADING("output"),
     {OPT_COMPLETION, 0, "completion", "SHELL", "print a completion script for bash, zsh or fish", "bash zsh fish"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -42,7 +43,7 @@ static int run_help(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_help = {
     .name = "help",
     .operands = "[VERB]",
-    .summary = "Help for a verb, or this list",
+    .summary = "Show help for a verb, or this list",
     .example = "reusescope help analyze",
     .groups = {options, rsc_common_options},
     .run = run_help,
@@ -67,7 +68,7 @@ static int run_version(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_version = {
     .name = "version",
     .operands = "",
-    .summary = "The version of this tool",
+    .summary = "Print the version of this tool",
     .example = "reusescope version -v",
     .groups = {rsc_common_options},
     .run = run_version,

@@ -15,8 +15,9 @@
 enum { OPT_FORMAT = RSC_OPT_VERB, OPT_COUNT };
 
 static const struct rsc_option options[] = {
+    RSC_HEADING("output"),
     {OPT_FORMAT, 0, "format", "FORMAT", "text (default) or json", "text json"},
-    {OPT_COUNT, 0, "count", NULL, "read a native trace to the end too: checks it and counts kinds and threads", NULL},
+    {OPT_COUNT, 0, "count", NULL, "also read a native trace to the end: check it and count kinds and threads", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -196,8 +197,8 @@ static int run_info(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_info = {
     .name = "info",
     .operands = "FILE",
-    .summary = "What a trace or a profile holds",
-    .about = "A native trace answers from its index, at once; any other trace is read to the end.",
+    .summary = "Describe a trace or a profile",
+    .about = "A native trace is described from its index, at once; any other trace is read to the end.",
     .example = "reusescope info t.rsct --count",
     .groups = {options, rsc_trace_options, rsc_common_options},
     .run = run_info,

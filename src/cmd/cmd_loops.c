@@ -28,23 +28,24 @@ enum {
 };
 
 static const struct rsc_option options[] = {
-    {OPT_THREADS, 't', "threads", "LIST", "numbers of threads (default 1,2,4,8)", NULL},
-    {OPT_LOOP, 0, "loop", "LINE", "only the loop that starts at this line, or has this name", NULL},
+    RSC_HEADING("prediction"),
+    {OPT_THREADS, 't', "threads", "LIST", "thread counts (default 1,2,4,8)", NULL},
     {OPT_INTERLEAVE, 0, "interleave", "HOW",
      "how threads run against each other: drift (default), iid, lockstep, bursty:N or racetrack",
      "drift iid lockstep bursty: racetrack"},
-    {OPT_SCHEDULE, 0, "schedule", "KIND[,CHUNK]", "in place of the source's: static, dynamic or guided",
+    {OPT_SCHEDULE, 0, "schedule", "KIND[,CHUNK]", "replaces the source's: static, dynamic or guided",
      "static dynamic guided"},
-    {OPT_WHAT_IF, 0, "what-if", "CHANGE", "also with this change: chunk=4[,8...], tile=i:32,j:32 or interchange=i,j",
-     NULL},
-    {OPT_SKIP, 0, "skip-nonaffine", NULL, "analyse loops without what is not affine in them", NULL},
+    {OPT_WHAT_IF, 0, "what-if", "CHANGE",
+     "also predict with this change: chunk=4[,8...], tile=i:32,j:32 or interchange=i,j", NULL},
     {OPT_LINE, 0, "line", "BYTES", "size of a cache line (default 64)", NULL},
-    {OPT_SAMPLES, 0, "samples", "N", "references looked at for each number of threads (default 3072; 0: every one)",
-     NULL},
-    {OPT_SEED, 0, "seed", "S", "start of the random numbers (default 1)", NULL},
-    {OPT_CONFIDENCE, 0, "confidence", "PERCENT", "of the error bars (default 90)", NULL},
-    {OPT_LIST, 0, "list", NULL, "only list the loops and what is not affine in them", NULL},
-    {OPT_EMIT, 0, "emit-ir", NULL, "only print the loop tree (docs/loop-tree.md), which a .loop file may hold", NULL},
+    {OPT_SAMPLES, 0, "samples", "N", "references sampled per thread count (default 3072; 0: all)", NULL},
+    {OPT_SEED, 0, "seed", "S", "seed of the random numbers (default 1)", NULL},
+    {OPT_CONFIDENCE, 0, "confidence", "PERCENT", "confidence level of error bars (default 90)", NULL},
+    RSC_HEADING("loops"),
+    {OPT_LOOP, 0, "loop", "LINE", "only the loop that starts at this line, or has this name", NULL},
+    {OPT_SKIP, 0, "skip-nonaffine", NULL, "analyse loops without their non-affine parts", NULL},
+    {OPT_LIST, 0, "list", NULL, "only list the loops and their non-affine parts", NULL},
+    {OPT_EMIT, 0, "emit-ir", NULL, "only print the loop tree, as a .loop file has it", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -403,11 +404,11 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_loops = {
     .name = "loops",
     .operands = "FILE.c|FILE.loop",
-    .summary = "Predict the misses of OpenMP loops at any number of threads, from the source",
-    .about = "Reads C with OpenMP (or a loop tree as text, docs/loop-tree.md) and gives the miss ratio\n"
-             "curve of every outermost loop and parallel construct for each number of threads.\n"
-             "Nothing is run. Sizes come from -D, --set and the source's constants; what is not\n"
-             "affine is reported with its line, and its loop left out unless --skip-nonaffine.",
+    .summary = "Predict the misses of OpenMP loops at any thread count, from source",
+    .about = "Reads C with OpenMP, or a loop tree as text, and predicts the miss ratio curve of every "
+             "outermost loop and parallel construct at each thread count, without running anything. Sizes come "
+             "from -D, --set and the source's constants. Non-affine code is reported with its line, and its "
+             "loop is left out unless --skip-nonaffine.",
     .example = "reusescope loops examples/loops/matmul.c -D N=512 -t 1,4,64",
     .groups = {options, rsc_loops_input_options, rsc_output_options, rsc_common_options},
     .run = run_loops,

@@ -137,10 +137,10 @@ static int run_merge(const struct rsc_verb *verb, int argc, char **argv) {
 const struct rsc_verb rsc_verb_merge = {
     .name = "merge",
     .operands = "FILE FILE...",
-    .summary = "One profile out of those of several ranks or runs",
-    .about = "Counts are added, as if the runs had followed one another and shared no memory.\n"
-             "Of files with several profiles, those of one line size and model are merged. The\n"
-             "result is drawn on the terminal and kept in reusescope.data, or where -o says.",
+    .summary = "Merge the profiles of several ranks or runs",
+    .about = "Adds counts, as if the runs had followed one another and shared no memory. In files with several "
+             "profiles, profiles of the same line size and model are merged. Prints the result and keeps it in "
+             "reusescope.data or in the file of -o.",
     .example = "reusescope merge rank.0.data rank.1.data -o all.data",
     .groups = {rsc_output_options, rsc_common_options},
     .run = run_merge,

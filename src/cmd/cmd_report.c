@@ -15,17 +15,17 @@
 enum { OPT_INPUT = RSC_OPT_VERB, OPT_EMBED_SOURCE, OPT_SOURCE_PATH, OPT_SUITE, OPT_BY, OPT_CDF, OPT_SELECT };
 
 static const struct rsc_option options[] = {
+    RSC_HEADING("input"),
     {OPT_INPUT, 'i', "input", "FILE", "a profile to show, like an operand", NULL},
-    {OPT_EMBED_SOURCE, 0, "embed-source", NULL, "html: put the text of source files into the page", NULL},
-    {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source here first, by ever shorter ends of its name", NULL},
-    {OPT_SUITE, 0, "suite", NULL, "one table of all profiles: distances at 70, 80, 90, 95 % of reuses (text or csv)",
-     NULL},
-    {OPT_BY, 0, "by", "PART", "one table of the code by module, file, function, loop or line (text or csv)",
-     "module file function loop line"},
-    {OPT_CDF, 0, "cdf", NULL, "one table of the share of reuses within each distance (text or csv)", NULL},
+    {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source files here first", NULL},
+    RSC_HEADING("tables (text or csv)"),
+    {OPT_SUITE, 0, "suite", NULL, "all profiles: distances at 70, 80, 90, 95 % of reuses", NULL},
+    {OPT_BY, 0, "by", "PART", "the code by module, file, function, loop or line", "module file function loop line"},
+    {OPT_CDF, 0, "cdf", NULL, "the share of reuses within each distance", NULL},
     {OPT_SELECT, 0, "select", "Y[,X]",
-     "one table of the instructions that have Y % of all misses at --at, or where X % of reuses miss (default 10) (text or csv)",
-     NULL},
+     "the instructions that have Y % of all misses at --at, or where X % of reuses miss (default 10)", NULL},
+    RSC_HEADING("output"),
+    {OPT_EMBED_SOURCE, 0, "embed-source", NULL, "html: put the text of source files into the page", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -206,10 +206,9 @@ const struct rsc_verb rsc_verb_report = {
     .name = "report",
     .operands = "[FILE...]",
     .summary = "Show profiles: histogram, miss ratio curve, what they mean",
-    .about = "FILE is a profile or a JSON file that an analysis wrote (default: the newest,\n"
-             "reusescope.data, in brief: within 60 lines).\n"
-             "The caches marked on the picture are this machine's. -o report.html makes one page\n"
-             "that opens anywhere; with two profiles it compares them.",
+    .about = "FILE is a profile or a JSON file written by an analysis (default: reusescope.data, in brief: at "
+             "most 60 lines). The caches marked in the picture are this machine's. -o report.html writes one "
+             "self-contained page; with two profiles it compares them.",
     .example = "reusescope report -o report.html",
     .groups = {options, rsc_output_options, rsc_common_options},
     .run = run_report,

@@ -34,23 +34,31 @@ enum {
 };
 
 static const struct rsc_option options[] = {
+    RSC_HEADING("program"),
     {OPT_WITH, 0, "with", "COLLECTOR",
-     "asm: built with reusescope cc; qemu: any program; auto (default) picks; perf: samples at a few percent's cost",
+     "asm (built with reusescope cc), qemu (any program), perf (samples; costs a few percent) or auto (default: asm "
+     "where possible, else qemu)",
      "auto asm qemu perf"},
-    {OPT_TRACE, 0, "trace", "FILE", "record a native trace as well (%p: process id)", NULL},
-    {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
-    {OPT_ROI, 0, "roi", "FUNCTION", "only while FUNCTION runs; 'marked': between reusescope_begin() and _end()", NULL},
-    {OPT_SKIP, 0, "skip", "N", "do not record the first N instructions", NULL},
-    {OPT_FOR, 0, "for", "N", "record N instructions, then let the program run on", NULL},
-    {OPT_FOLLOW, 0, "follow", NULL, "watch forked children and programs it starts too", NULL},
-    {OPT_ORDER, 0, "order", "ORDER", "of threads: time (default), or strict: one at a time, in turns", "time strict"},
-    {OPT_SEED, 0, "seed", "S", "the program's random bytes start from this (default 1): runs can be repeated", NULL},
-    {OPT_RATE, 0, "rate", "N", "--with perf: samples a second of each thread's processor time (default 300)", NULL},
+    {OPT_ROI, 0, "roi", "FUNCTION",
+     "watch only while FUNCTION runs; 'marked': between reusescope_begin() and reusescope_end()", NULL},
+    {OPT_SKIP, 0, "skip", "N", "skip the first N instructions", NULL},
+    {OPT_FOR, 0, "for", "N", "watch N instructions, then let the program run on", NULL},
+    {OPT_FOLLOW, 0, "follow", NULL, "also watch forked children and programs it starts", NULL},
+    {OPT_ORDER, 0, "order", "ORDER", "thread order: time (default) or strict (one at a time, round-robin)",
+     "time strict"},
+    {OPT_SEED, 0, "seed", "S", "seed for the program's startup random bytes (default 1), for repeatable runs", NULL},
     {OPT_NATIVE, 0, "native", NULL,
-     "run the program once without us first (no input or output), to measure the slowdown", NULL},
+     "first run the program once unwatched (no input or output), to measure the slowdown", NULL},
+    RSC_HEADING("recording"),
+    {OPT_TRACE, 0, "trace", "FILE", "also record a native trace (%p: process id)", NULL},
+    {OPT_NO_ANALYSIS, 0, "no-analysis", NULL, "with --trace: only record", NULL},
+    RSC_HEADING("sampling"),
     {OPT_SAMPLE, 0, "sample", "SAMPLE",
-     "of a program built with reusescope cc: lines:RATE (default lines:1/64), 1/N of the references, or none: every reference",
+     "for programs built with reusescope cc: lines:RATE (default lines:1/64), 1/N (one reference in N) or none (every "
+     "reference)",
      "lines:1/64 1/10000 none"},
+    {OPT_RATE, 0, "rate", "N", "with --with perf: samples per second of each thread's processor time (default 300)",
+     NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -540,10 +548,10 @@ const struct rsc_verb rsc_verb_run = {
     .name = "run",
     .operands = "[--] PROGRAM [ARGUMENTS]",
     .summary = "Watch a program and show how it reuses memory",
-    .about = "Every access to memory is analysed while the program runs, its threads in parallel.\n"
-             "A program built with `reusescope cc` runs by itself; any other, for x86-64 or AArch64,\n"
-             "is run unmodified by QEMU's user-mode emulator.\n"
-             "The exit status is the program's own, or 128 plus the signal that ended it.",
+    .about = "Analyses the program's memory accesses while it runs, threads in parallel. A program built with "
+             "`reusescope cc` runs natively; by default the lines of 1/64 of memory are followed. Any other "
+             "program, for x86-64 or AArch64, runs unmodified under QEMU's user-mode emulator, and every "
+             "access is counted. The exit status is the program's own, or 128 plus the signal that ended it.",
     .example = "reusescope run -- ./solver --size 512",
     .groups = {options, rsc_analysis_options, rsc_output_options, rsc_common_options},
     .run = run_run,

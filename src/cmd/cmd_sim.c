@@ -38,30 +38,35 @@ enum {
 #define CACHE_VALUE "SIZE,WAYS,BLOCK[,WORD...]"
 
 static const struct rsc_option options[] = {
+    RSC_HEADING("caches"),
     {OPT_L1, 0, "l1", CACHE_VALUE, "a first level for instructions and data", NULL},
     {OPT_L1I, 0, "l1i", CACHE_VALUE, "a first level for instructions", NULL},
     {OPT_L1D, 0, "l1d", CACHE_VALUE, "a first level for data, as 32K,8,64,lru", NULL},
     {OPT_L2, 0, "l2", CACHE_VALUE,
-     "a second level, as 4M,16,64; again: an alternative; all:256K-64M[,WAYS[,BLOCK]]: every size", NULL},
+     "a second level, as 4M,16,64; repeated: an alternative; all:256K-64M[,WAYS[,BLOCK]]: every size", NULL},
     {OPT_L3, 0, "l3", CACHE_VALUE, "a third level", NULL},
     {OPT_MACHINE, 0, "machine", "NAME",
-     "the caches of a machine: this, or a file (caches given beside it replace its own)", "this"},
+     "the caches of a machine: 'this' or a file (levels given separately replace its own)", "this"},
     {OPT_COHERENT, 0, "coherent", NULL, "MESI between the private caches of different threads", NULL},
-    {OPT_CLASSES, 0, "classes", NULL, "tell cold, capacity, conflict and coherence misses apart (slower)", NULL},
-    {OPT_CODE, 0, "code", NULL, "count misses by instruction and object too, where the trace has them (slower)", NULL},
+    {OPT_SEED, 0, "seed", "N", "seed of random replacement and of pages (default 0)", NULL},
+    RSC_HEADING("counting"),
+    {OPT_CLASSES, 0, "classes", NULL, "split misses into cold, capacity, conflict and coherence (slower)", NULL},
+    {OPT_CODE, 0, "code", NULL, "also count misses by instruction and object, if the trace has them (slower)", NULL},
     {OPT_WARM, 0, "warm", "N", "count only after the first N accesses", NULL},
     {OPT_WARM_FILL, 0, "warm-fill", "FRACTION", "count only once this part of the last level is filled, as 0.5", NULL},
     {OPT_WINDOWS, 0, "windows", "N", "also count by windows of N accesses", NULL},
-    {OPT_PER, 0, "per", "WHAT", "misses per thousand: instructions (default where they are known) or references",
+    {OPT_PER, 0, "per", "WHAT", "misses per thousand: instructions (default if known) or references",
      "instructions references"},
-    {OPT_MISS_TRACE, 0, "miss-trace", "FILE", "write what passes the last level as a native trace", NULL},
-    {OPT_WORKERS, 0, "threads", "N",
-     "threads that simulate (default: 1, or all processors for several caches at a level)", NULL},
-    {OPT_SEED, 0, "seed", "N", "of random replacement and of pages (default 0)", NULL},
+    RSC_HEADING("output"),
+    {OPT_MISS_TRACE, 0, "miss-trace", "FILE", "write the misses of the last level as a native trace", NULL},
+    RSC_HEADING("resources"),
+    {OPT_WORKERS, 0, "threads", "N", "simulating threads (default: 1, or all processors if a level has several caches)",
+     NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
 static const struct rsc_option output_options[] = {
+    RSC_HEADING("output"),
     {RSC_OPT_OUTPUT, 'o', "output", "FILE",
      "write here: .json is JSON, .html a page, anything else text; - is standard output", NULL},
     {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json or html", "text json html"},
@@ -418,12 +423,12 @@ static int run_sim(const struct rsc_verb *self, int argc, char **argv) {
 const struct rsc_verb rsc_verb_sim = {
     .name = "sim",
     .operands = "TRACE",
-    .summary = "Misses of a trace in simulated caches",
-    .about = "Caches are SIZE,WAYS,BLOCK and words: a policy (lru, random, fifo, plru, nru, srrip,\n"
-             "brrip, drrip, opt), wt (write-through), nwa (no allocation on writes), inclusive,\n"
-             "private (one for each thread), per=N (one for every N threads), pid (index hashed\n"
-             "with the process), pages (physical index), prefetch, victim=N, buffer=N. A cache given\n"
-             "again is an alternative that sees what the first one sees, in the same pass.",
+    .summary = "Simulate caches on a trace",
+    .about = "Caches are SIZE,WAYS,BLOCK and words: a policy (lru, random, fifo, plru, nru, srrip, brrip, "
+             "drrip, opt), wt (write-through), nwa (no allocation on writes), inclusive, private (one per "
+             "thread), per=N (one per N threads), pid (index hashed with the process), pages (physical index), "
+             "prefetch, victim=N, buffer=N. A level given again is an alternative with the same input, "
+             "simulated in the same pass.",
     .example = "reusescope sim app.rsct --l1i 32K,8,64 --l1d 32K,8,64 --l2 4M,16,64",
     .groups = {options, rsc_sampling_options, rsc_trace_options, output_options, rsc_common_options},
     .run = run_sim,

@@ -1,28 +1,67 @@
-/* help.c - help texts and shell completions, from the option tables. */
+/* help.c - help texts and shell completions, from the option tables. Help fits 80 columns. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/session.h"
 #include "cmd/help.h"
 
+enum { COLUMNS = 80, OPTION_COLUMN = 30 };
+
+/* Breaks text between words at COLUMNS; it starts at `column`, and further lines are indented by `indent`. */
+static void print_wrapped(FILE *to, const char *text, int column, int indent) {
+    int at = column;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        int length = (int)strcspn(text, " ");
+        if (at > column && at + 1 + length > COLUMNS) {
+            fprintf(to, "\n%*s", indent, "");
+            at = column = indent;
+        }
+        at += fprintf(to, "%s%.*s", at > column ? " " : "", length, text);
+        text += length;
+    }
+    fputc('\n', to);
+}
+
 static void print_option(FILE *to, const struct rsc_option *option) {
     char head[64];
     snprintf(head, sizeof head, "%s%c%s--%s%s%s", option->letter ? "-" : " ", option->letter ? option->letter : ' ',
              option->letter ? ", " : "  ", option->name, option->value ? " " : "", option->value ? option->value : "");
-    if (strlen(head) <= 26) fprintf(to, "  %-26s  %s\n", head, option->help);
-    else fprintf(to, "  %s\n  %-26s  %s\n", head, "", option->help);
+    if (strlen(head) <= 26) fprintf(to, "  %-26s  ", head);
+    else fprintf(to, "  %s\n%*s", head, OPTION_COLUMN, "");
+    print_wrapped(to, option->help, OPTION_COLUMN, OPTION_COLUMN);
+}
+
+/* All options under their headings, in the order in which the headings first appear in the tables. */
+static void print_options(FILE *to, const struct rsc_verb *verb) {
+    enum { HEADINGS_MAX = 16 };
+    const char *headings[HEADINGS_MAX];
+    const struct rsc_option *option;
+    int count = 0;
+    for (struct rsc_option_walk walk = {.verb = verb}; rsc_option_walk_next(&walk);) {
+        int known = 0;
+        assert(walk.heading); /* every table opens with one */
+        while (known < count && strcmp(headings[known], walk.heading) != 0) known++;
+        assert(known < HEADINGS_MAX);
+        if (known == count) headings[count++] = walk.heading;
+    }
+    for (int h = 0; h < count; h++) {
+        fprintf(to, "\n%s:\n", headings[h]);
+        for (struct rsc_option_walk walk = {.verb = verb}; (option = rsc_option_walk_next(&walk));)
+            if (!strcmp(walk.heading, headings[h])) print_option(to, option);
+    }
 }
 
 static void print_tool_help(FILE *to) {
-    fputs("reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it\n\n"
+    fputs("reusescope: how programs, traces and loops reuse memory, at every cache size\n\n"
           "usage: reusescope VERB [options] ...\n\nverbs:\n",
           to);
     for (size_t i = 0; rsc_verbs[i]; i++) fprintf(to, "  %-10s %s\n", rsc_verbs[i]->name, rsc_verbs[i]->summary);
     fputs("\nstart with:\n"
-          "  reusescope run -- ./app                          watch a program\n"
-          "  reusescope gen zipf,lines=64K -n 1M -o t.rsct    make a trace\n"
-          "  reusescope analyze t.rsct                        its distances and miss ratio curve\n"
-          "  reusescope help analyze                          all about a verb\n",
+          "  reusescope run -- ./app                          profile a program\n"
+          "  reusescope gen zipf,lines=64K -n 1M -o t.rsct    generate a trace\n"
+          "  reusescope analyze t.rsct                        analyse the trace\n"
+          "  reusescope help analyze                          all options of a verb\n",
           to);
 }
 
@@ -33,10 +72,11 @@ void rsc_print_help(FILE *to, const struct rsc_verb *verb) {
     }
     fprintf(to, "usage: reusescope %s [options]%s%s\n\n%s.\n", verb->name, *verb->operands ? " " : "", verb->operands,
             verb->summary);
-    if (verb->about) fprintf(to, "\n%s\n", verb->about);
-    fputs("\noptions:\n", to);
-    for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)
-        for (const struct rsc_option *option = verb->groups[g]; option->name; option++) print_option(to, option);
+    if (verb->about) {
+        fputc('\n', to);
+        print_wrapped(to, verb->about, 0, 0);
+    }
+    print_options(to, verb);
     if (verb->example) fprintf(to, "\nexample:\n  %s\n", verb->example);
     fprintf(to, "\nmore: man reusescope-%s\n", verb->name);
 }
@@ -45,15 +85,12 @@ void rsc_print_help(FILE *to, const struct rsc_verb *verb) {
 
 static void bash_verb(FILE *to, const struct rsc_verb *verb) {
     fprintf(to, "    %s) case $previous in\n", verb->name);
-    for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)
-        for (const struct rsc_option *option = verb->groups[g]; option->name; option++) {
-            if (!option->words) continue;
-            fprintf(to, "        --%s) words='%s' ;;\n", option->name, option->words);
-        }
+    const struct rsc_option *option;
+    for (struct rsc_option_walk walk = {.verb = verb}; (option = rsc_option_walk_next(&walk));)
+        if (option->words) fprintf(to, "        --%s) words='%s' ;;\n", option->name, option->words);
     fputs("        *) words='", to);
-    for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)
-        for (const struct rsc_option *option = verb->groups[g]; option->name; option++)
-            fprintf(to, "--%s ", option->name);
+    for (struct rsc_option_walk walk = {.verb = verb}; (option = rsc_option_walk_next(&walk));)
+        fprintf(to, "--%s ", option->name);
     fputs("' ;;\n        esac ;;\n", to);
 }
 
@@ -92,31 +129,31 @@ static void fish_completion(FILE *to) {
         fprintf(to, "complete -c reusescope -n __fish_use_subcommand -a %s -d '", rsc_verbs[i]->name);
         quoted(to, rsc_verbs[i]->summary, "");
         fputs("'\n", to);
-        for (int g = 0; g < RSC_GROUPS_MAX && rsc_verbs[i]->groups[g]; g++)
-            for (const struct rsc_option *option = rsc_verbs[i]->groups[g]; option->name; option++) {
-                fprintf(to, "complete -c reusescope -n '__fish_seen_subcommand_from %s' -l %s", rsc_verbs[i]->name,
-                        option->name);
-                if (option->letter) fprintf(to, " -s %c", option->letter);
-                if (option->value) fputs(" -r", to);
-                if (option->words) fprintf(to, " -a '%s'", option->words);
-                fputs(" -d '", to);
-                quoted(to, option->help, "");
-                fputs("'\n", to);
-            }
+        const struct rsc_option *option;
+        for (struct rsc_option_walk walk = {.verb = rsc_verbs[i]}; (option = rsc_option_walk_next(&walk));) {
+            fprintf(to, "complete -c reusescope -n '__fish_seen_subcommand_from %s' -l %s", rsc_verbs[i]->name,
+                    option->name);
+            if (option->letter) fprintf(to, " -s %c", option->letter);
+            if (option->value) fputs(" -r", to);
+            if (option->words) fprintf(to, " -a '%s'", option->words);
+            fputs(" -d '", to);
+            quoted(to, option->help, "");
+            fputs("'\n", to);
+        }
     }
 }
 
 static void zsh_verb(FILE *to, const struct rsc_verb *verb) {
     fprintf(to, "    %s) _arguments", verb->name);
-    for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)
-        for (const struct rsc_option *option = verb->groups[g]; option->name; option++) {
-            fprintf(to, " \\\n        '--%s%s[", option->name, option->value ? "=" : "");
-            quoted(to, option->help, "[]:");
-            fputc(']', to);
-            if (option->words) fprintf(to, ":%s:(%s)", option->name, option->words);
-            else if (option->value) fprintf(to, ":%s:_files", option->name);
-            fputc('\'', to);
-        }
+    const struct rsc_option *option;
+    for (struct rsc_option_walk walk = {.verb = verb}; (option = rsc_option_walk_next(&walk));) {
+        fprintf(to, " \\\n        '--%s%s[", option->name, option->value ? "=" : "");
+        quoted(to, option->help, "[]:");
+        fputc(']', to);
+        if (option->words) fprintf(to, ":%s:(%s)", option->name, option->words);
+        else if (option->value) fprintf(to, ":%s:_files", option->name);
+        fputc('\'', to);
+    }
     fputs(" \\\n        '*:file:_files' ;;\n", to);
 }
 

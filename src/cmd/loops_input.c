@@ -10,19 +10,20 @@
 #include "loops/front/compile_commands.h"
 
 const struct rsc_option rsc_loops_input_options[] = {
+    RSC_HEADING("loops"),
     {RSC_OPT_FUNCTION, 0, "function", "NAME", "only the loops of this function", NULL},
+    {RSC_OPT_TOGETHER, 0, "together", NULL, "treat all loops of a function as one, in order", NULL},
+    RSC_HEADING("source"),
     {RSC_OPT_DEFINE, 'D', "define", "NAME[=VALUE]", "a macro for the preprocessor", NULL},
     {RSC_OPT_INCLUDE, 'I', "include", "DIR", "a folder with headers", NULL},
     {RSC_OPT_SET, 0, "set", "NAME=NUMBER",
-     "the value of a variable or parameter of the source, or of a param of a .loop file", NULL},
+     "value of a variable or parameter of the source, or of a param of a .loop file", NULL},
     {RSC_OPT_COMPILE_COMMANDS, 0, "compile-commands", "FILE",
-     "take the file's flags from a compile_commands.json, or the folder of one", NULL},
+     "take the file's flags from this compile_commands.json, or from the one in this folder", NULL},
     {RSC_OPT_BASE, 0, "base", "ARRAY=ADDRESS",
      "where an array starts (default: from 0, each at the next line boundary)", NULL},
-    {RSC_OPT_COUNT_SCALARS, 0, "count-scalars", NULL, "variables by themselves are in memory too, not in registers",
-     NULL},
-    {RSC_OPT_MAX_SECONDS, 0, "max-seconds", "N", "the longest that reading the source may take (default 30)", NULL},
-    {RSC_OPT_TOGETHER, 0, "together", NULL, "all loops of a function one after another, as one", NULL},
+    {RSC_OPT_COUNT_SCALARS, 0, "count-scalars", NULL, "scalar variables are in memory, not in registers", NULL},
+    {RSC_OPT_MAX_SECONDS, 0, "max-seconds", "N", "time limit for reading the source (default 30)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 

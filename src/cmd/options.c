@@ -29,14 +29,26 @@ int rsc_option_refuse(const struct rsc_option_parser *parser, const char *messag
     return rsc_usage_error(parser->verb, "--%s %.60s: %s", parser->option->name, parser->value, message);
 }
 
-static const struct rsc_option *find_option(const struct rsc_verb *verb, const char *name, size_t length, char letter) {
-    for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)
-        for (const struct rsc_option *option = verb->groups[g]; option->name; option++) {
-            if (letter ? option->letter == letter
-                       : strlen(option->name) == length && !memcmp(option->name, name, length))
-                return option;
-        }
+const struct rsc_option *rsc_option_walk_next(struct rsc_option_walk *walk) {
+    while (walk->group < RSC_GROUPS_MAX && walk->verb->groups[walk->group]) {
+        const struct rsc_option *row = walk->row ? walk->row + 1 : walk->verb->groups[walk->group];
+        walk->row = row;
+        if (row->name) return row;
+        walk->heading = row->help;
+        if (row->help) continue;
+        walk->row = NULL;
+        walk->group++;
+    }
     return NULL;
+}
+
+static const struct rsc_option *find_option(const struct rsc_verb *verb, const char *name, size_t length, char letter) {
+    struct rsc_option_walk walk = {.verb = verb};
+    const struct rsc_option *option;
+    while ((option = rsc_option_walk_next(&walk)))
+        if (letter ? option->letter == letter : strlen(option->name) == length && !memcmp(option->name, name, length))
+            break;
+    return option;
 }
 
 /* Edits to turn one short word into another. */
@@ -78,9 +90,9 @@ static int unknown_option(const struct rsc_verb *verb, const char *typed) {
     const char *names[NAMES_MAX], *bare = typed + strspn(typed, "-");
     char word[32];
     size_t count = 0;
-    for (int g = 0; g < RSC_GROUPS_MAX && verb->groups[g]; g++)
-        for (const struct rsc_option *option = verb->groups[g]; option->name && count < NAMES_MAX; option++)
-            names[count++] = option->name;
+    struct rsc_option_walk walk = {.verb = verb};
+    for (const struct rsc_option *option; count < NAMES_MAX && (option = rsc_option_walk_next(&walk));)
+        names[count++] = option->name;
     snprintf(word, sizeof word, "%.*s", (int)strcspn(bare, "="), bare);
     const char *closest = typed[1] == '-' ? rsc_closest(word, names, count) : NULL;
     if (closest) rsc_usage_error(verb, "unknown option %.60s (did you mean --%s?)", typed, closest);

@@ -3,7 +3,8 @@
  *
  * Each verb lists the groups of options it takes. Help, completions and the test
  * that compares man pages read the same tables, so an option exists everywhere
- * or nowhere. An option's `id` is what a verb switches on.
+ * or nowhere. An option's `id` is what a verb switches on. Help prints options
+ * under their headings; sections with the same heading become one.
  */
 #ifndef RSC_CMD_OPTIONS_H
 #define RSC_CMD_OPTIONS_H
@@ -19,6 +20,9 @@ struct rsc_option {
     const char *words; /* values to complete, separated by spaces; NULL: any */
 };
 
+/* A row that opens a section of the help; the rows up to the next heading belong to it. */
+#define RSC_HEADING(text) {0, 0, NULL, NULL, text, NULL}
+
 #define RSC_GROUPS_MAX 5
 
 struct rsc_verb {
@@ -27,13 +31,24 @@ struct rsc_verb {
     const char *summary;  /* one line, no full stop */
     const char *about;    /* a paragraph or two for help */
     const char *example;  /* a command line that works */
-    const struct rsc_option *groups[RSC_GROUPS_MAX]; /* each ends with a NULL name */
+    const struct rsc_option *groups[RSC_GROUPS_MAX]; /* each ends with a row of NULLs */
     int (*run)(const struct rsc_verb *verb, int argc, char **argv); /* main's */
 };
 
 /* All verbs, ending with NULL; main.c. */
 extern const struct rsc_verb *const rsc_verbs[];
 const struct rsc_verb *rsc_verb_named(const char *name);
+
+/* Walks all options of a verb in the order of its tables, without the headings. Starts as {.verb = verb}. */
+struct rsc_option_walk {
+    const struct rsc_verb *verb;
+    int group;
+    const struct rsc_option *row;
+    const char *heading; /* that the option stands under */
+};
+
+/* The next option, or NULL at the end. */
+const struct rsc_option *rsc_option_walk_next(struct rsc_option_walk *walk);
 
 struct rsc_option_parser {
     const struct rsc_verb *verb;

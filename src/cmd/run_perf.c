@@ -101,7 +101,7 @@ static int check_plain(struct rsc_run_perf *run, struct rsc_error *error) {
                         path, why.message);
     run->options->pmu = &run->machine;
     if (!run->analysis->session->quiet)
-        fprintf(stderr, "reusescope: experimental: %s has not been tried on hardware (docs/featherlight-live.md)\n",
+        fprintf(stderr, "reusescope: experimental: %s has not been tried on hardware (docs/guide/perf.md)\n",
                 run->machine.name);
     return check_machine(run, error);
 }

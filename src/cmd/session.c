@@ -11,30 +11,37 @@
 #include "report/report.h"
 
 const struct rsc_option rsc_common_options[] = {
-    {RSC_OPT_QUIET, 'q', "quiet", NULL, "only errors, and only results that were asked for", NULL},
-    {RSC_OPT_VERBOSE, 'v', "verbose", NULL, "say what is done and what it takes", NULL},
-    {RSC_OPT_COLOR, 0, "color", "WHEN", "auto (default), always or never; NO_COLOR counts too", "auto always never"},
-    {RSC_OPT_HELP, 'h', "help", NULL, "this text", NULL},
+    RSC_HEADING("general"),
+    {RSC_OPT_QUIET, 'q', "quiet", NULL, "print only errors and requested results", NULL},
+    {RSC_OPT_VERBOSE, 'v', "verbose", NULL, "print each step and what it costs", NULL},
+    {RSC_OPT_COLOR, 0, "color", "WHEN", "auto (default), always or never; obeys NO_COLOR", "auto always never"},
+    {RSC_OPT_HELP, 'h', "help", NULL, "print this text", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
 const struct rsc_option rsc_trace_options[] = {
+    RSC_HEADING("input"),
     {RSC_OPT_FROM, 0, "from", "FORMAT",
-     "read the trace as rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi or raw64 (default: by content; the last four only so)",
+     "format of the trace: rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi "
+     "or raw64 (default: detected; the last four are never detected)",
      "rsct din lackey csv pinatrace perf-script drmemtrace champsim oracleGeneral vscsi raw64"},
-    {RSC_OPT_SALVAGE, 0, "salvage", NULL, "of a damaged .rsct, read the intact frames and say what was lost", NULL},
-    {RSC_OPT_KIND, 0, "kind", "KINDS", "keep only these: R (reads), W (writes), I (fetches), as R,W", "R W I R,W"},
-    {RSC_OPT_TID, 0, "tid", "LIST", "keep only these threads, by thread id (run numbers them from 1)", NULL},
-    {RSC_OPT_RANGE, 0, "range", "LOW-HIGH", "keep only addresses in this range, both ends included", NULL},
+    {RSC_OPT_SALVAGE, 0, "salvage", NULL, "recover the intact frames of a damaged .rsct and report what was lost",
+     NULL},
+    RSC_HEADING("filters"),
+    {RSC_OPT_KIND, 0, "kind", "KINDS", "only R (reads), W (writes), I (fetches), as R,W", "R W I R,W"},
+    {RSC_OPT_TID, 0, "tid", "LIST", "keep only these thread ids (run starts at 1)", NULL},
+    {RSC_OPT_RANGE, 0, "range", "LOW-HIGH", "keep only addresses in this range (inclusive)", NULL},
     {RSC_OPT_WINDOW, 0, "window", "FIRST[+COUNT]", "keep COUNT accesses from access FIRST on (numbered from 0)", NULL},
     {RSC_OPT_BITS, 0, "bits", "LO-HI=VALUE", "keep addresses whose bits LO to HI have this value", NULL},
-    {RSC_OPT_EVERY, 0, "every", "N", "of what the rest keeps, keep each Nth", NULL},
+    {RSC_OPT_EVERY, 0, "every", "N", "keep every Nth access left by other filters", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
 const struct rsc_option rsc_output_options[] = {
+    RSC_HEADING("output"),
     {RSC_OPT_OUTPUT, 'o', "output", "FILE",
-     "write here: .json, .csv, .txt, .folded, .speedscope.json, .html render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank",
+     "write here: .json, .csv, .txt, .folded, .speedscope.json, .html render, anything else is a profile; - is "
+     "standard output, %p the process id, %r the MPI rank",
      NULL},
     {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv, folded, speedscope or html",
      "text json csv folded speedscope html"},
@@ -43,7 +50,7 @@ const struct rsc_option rsc_output_options[] = {
     {RSC_OPT_WEIGHT, 0, "weight", "WHAT",
      "folded and speedscope: weigh stacks by misses (at --at, default) or references", "misses references"},
     {RSC_OPT_NO_COMMAND, 0, "no-command", NULL,
-     "to share: leave out the command line and the folders of absolute paths", NULL},
+     "for sharing: leave out the command line and the folders of absolute paths", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 

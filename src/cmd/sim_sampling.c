@@ -18,16 +18,17 @@
 #include "trace/filter.h"
 
 const struct rsc_option rsc_sampling_options[] = {
+    RSC_HEADING("sampling"),
     {RSC_OPT_SAMPLE_SETS, 0, "sample-sets", "1/N[,HOW]",
-     "simulate one of N sets: bits:LO-HI[=VALUE|=all] (constant address bits), all, or random[:SEED]", NULL},
+     "simulate one set in N: bits:LO-HI[=VALUE|=all] (constant address bits), all, or random[:SEED]", NULL},
     {RSC_OPT_SAMPLE_TIME, 0, "sample-time", "N,LEN[,HOW]",
-     "simulate N intervals of LEN instructions: systematic (default) or random[:SEED]; accesses: LEN is in those",
+     "simulate N intervals of LEN instructions: systematic (default) or random[:SEED]; accesses: LEN counts accesses",
      NULL},
     {RSC_OPT_COLD_START, 0, "cold-start", "METHOD",
-     "what an interval, or a whole trace, finds in the caches: cold, half, prime, stitch, initmr (default) or warm",
+     "cache contents at the start of an interval or trace: cold, half, prime, stitch, initmr (default) or warm",
      "cold half prime stitch initmr warm"},
-    {RSC_OPT_SIM_CONFIDENCE, 0, "confidence", "PERCENT", "of the intervals around estimates (default 90)", NULL},
-    {RSC_OPT_STUDY, 0, "study", "WHAT", "sampling: how well samples of this trace do, in the tables of the paper",
+    {RSC_OPT_SIM_CONFIDENCE, 0, "confidence", "PERCENT", "confidence level of estimates (default 90)", NULL},
+    {RSC_OPT_STUDY, 0, "study", "WHAT", "sampling: the paper's tables of how accurate samples of this trace are",
      "sampling"},
     {0, 0, NULL, NULL, NULL, NULL},
 };

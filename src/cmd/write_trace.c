@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 
 const struct rsc_option rsc_write_options[] = {
+    RSC_HEADING("output"),
     {RSC_OPT_TRACE_OUTPUT, 'o', "output", "FILE",
      "write here (.rsct, .din, .csv choose the format); - is standard output", NULL},
     {RSC_OPT_TO, 0, "to", "FORMAT", "rsct (default), din or csv", "rsct din csv"},

@@ -102,7 +102,7 @@ static int auto_create(void **state, const struct rsc_engine_options *options, c
     engine->options = *options;
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
     if (options->error > 0) {
-        /* errors fall with the square root of the lines: see docs/approximate.md for what these come to */
+        /* errors fall with the square root of the lines: see docs/measured/approximate.md for what these come to */
         double kept = fmax(KEPT_LEAST, 0.5 / (options->error * options->error));
         engine->try_at = kept / RATE < 0x1p40 ? (uint64_t)(kept / RATE) : UINT64_MAX;
         for (uint32_t i = 0; i < BLOCK; i++) engine->any[i] = 1;

@@ -26,7 +26,7 @@
  *
  * Counts are of the thread's own references (loads and stores together): the RI of
  * a reuse is count at the hit - count at the use, so `a a` is 1. Words are 8 bytes
- * and so is the profile's line; see docs/featherlight.md for what that means.
+ * and so is the profile's line; see docs/design/featherlight.md for what that means.
  */
 #ifndef RSC_FEATHERLIGHT_FEATHERLIGHT_H
 #define RSC_FEATHERLIGHT_FEATHERLIGHT_H

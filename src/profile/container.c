@@ -3,7 +3,7 @@
  * and telling it from plain JSON on the way in.
  *
  * A container is a 40-byte header and the zstd-compressed JSON text of the
- * profiles (docs/profile-container.md). A checksum covers the header and the
+ * profiles (docs/design/profile-container.md). A checksum covers the header and the
  * stored bytes, so a flipped bit anywhere is noticed before anything is
  * decompressed; sizes are compared with limits before anything is allocated.
  */

@@ -405,7 +405,7 @@ void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *jso
 int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
                            struct rsc_error *error);
 
-/* The container: see docs/profile-container.md. */
+/* The container: see docs/design/profile-container.md. */
 int rsc_profiles_save(struct rsc_profile *const *profiles, size_t count, const char *path, int keep_old,
                       struct rsc_error *error);
 

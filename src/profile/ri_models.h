@@ -33,7 +33,7 @@
  *
  * All assume that the intervals of neighbouring references are independent, and
  * that every part of the trace is like the whole. Neither is so in programs:
- * docs/approximate.md shows by how much they fail.
+ * docs/measured/approximate.md shows by how much they fail.
  *
  * Values of RI within a bin are taken to be spread evenly, so answers are as fine
  * as the bins. For HOTL that is not enough: an error of a few tenths of a percent

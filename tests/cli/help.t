@@ -1,41 +1,41 @@
 # The list of verbs.
 $ reusescope help
-reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it
+reusescope: how programs, traces and loops reuse memory, at every cache size
 \
 usage: reusescope VERB [options] ...
 \
 verbs:
   run        Watch a program and show how it reuses memory
   cc         Build a program so that `run` can watch it at near native speed
-  analyze    Reuse distances and miss ratio curve of a trace
-  sim        Misses of a trace in simulated caches
-  loops      Predict the misses of OpenMP loops at any number of threads, from the source
+  analyze    Compute reuse distances and the miss ratio curve of a trace
+  sim        Simulate caches on a trace
+  loops      Predict the misses of OpenMP loops at any thread count, from source
   report     Show profiles: histogram, miss ratio curve, what they mean
-  annotate   Source text with the references and misses of each line
-  diff       What changed between two profiles, and whether that is a regression
-  advise     What a profile suggests to change, with evidence
-  merge      One profile out of those of several ranks or runs
-  info       What a trace or a profile holds
-  gen        Make a trace: uniform, zipf, cyclic, stride, stencil, chase or mix
-  convert    Turn a trace into native, din or CSV, whole or filtered
+  annotate   Show source lines with their references and misses
+  diff       Compare two profiles and find regressions
+  advise     Suggest changes to the code, with evidence
+  merge      Merge the profiles of several ranks or runs
+  info       Describe a trace or a profile
+  gen        Generate a trace: uniform, zipf, cyclic, stride, stencil, chase, mix
+  convert    Convert a trace to native, din or CSV, whole or filtered
   dump       Print the accesses and events of a trace
-  doctor     What this machine can do, and how to mend what it cannot
-  help       Help for a verb, or this list
-  version    The version of this tool
+  doctor     Check what this machine can do, and how to fix what is missing
+  help       Show help for a verb, or this list
+  version    Print the version of this tool
 \
 start with:
-  reusescope run -- ./app                          watch a program
-  reusescope gen zipf,lines=64K -n 1M -o t.rsct    make a trace
-  reusescope analyze t.rsct                        its distances and miss ratio curve
-  reusescope help analyze                          all about a verb
+  reusescope run -- ./app                          profile a program
+  reusescope gen zipf,lines=64K -n 1M -o t.rsct    generate a trace
+  reusescope analyze t.rsct                        analyse the trace
+  reusescope help analyze                          all options of a verb
 $ reusescope --help | head -1
-reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it
+reusescope: how programs, traces and loops reuse memory, at every cache size
 $ reusescope -h | head -1
-reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it
+reusescope: how programs, traces and loops reuse memory, at every cache size
 
 # Without a verb: the same on standard error, and a usage error.
 $ reusescope 2>&1 >/dev/null | head -1
-reusescope: how a program, a trace or a loop reuses memory, and what every cache size makes of it
+reusescope: how programs, traces and loops reuse memory, at every cache size
 $ reusescope >/dev/null 2>&1
 [2]
 
@@ -44,49 +44,94 @@ $ reusescope help analyze > a; reusescope analyze --help > b; reusescope analyze
 $ cmp a b && cmp a c && cmp a d && cat a
 usage: reusescope analyze [options] TRACE
 \
-Reuse distances and miss ratio curve of a trace.
+Compute reuse distances and the miss ratio curve of a trace.
 \
-TRACE is a file in any format reusescope reads, plain or packed with gzip, xz, zstd
-or zip, or - for standard input. The result is drawn on the terminal and kept in
-reusescope.data (the one before it in reusescope.data.old). With --engine mpi there
-may be several traces, which are one in a row: mpirun -n 4 reusescope analyze ...
+TRACE is a file in any format reusescope reads, plain or compressed with gzip,
+xz, zstd or zip, or - for standard input. Prints the result and keeps it in
+reusescope.data (the previous one in reusescope.data.old). --engine mpi takes
+several traces and reads them as one: mpirun -n 4 reusescope analyze ...
 \
-options:
-      --requests              each access is a request for a whole object: distances and cache sizes in bytes
-      --seed N                of engines that sample: another one draws another sample (default 0)
-      --engine ENGINE         exact, parallel (the same on several cores), gpu[:device=N], mpi (on several machines; analyze only), or approximate: shards:RATE, shards-max:LINES, sampled[:KEY=VALUE,...], time:MODEL[:RATE] with hotl, aet, statstack or shen, hp-rda[:KEY=VALUE,...], featherlight[:KEY=VALUE,...]; auto (default)
-      --line BYTES,...        line sizes, powers of two from 1 to 4096; all in one pass (default 64)
-      --model MODEL           single (default for traces) or shared (default of run): one stack over all threads; private: one a thread, kept coherent; both: private and shared (default of run for threads under QEMU)
-      --cores GROUP,...       private: threads that share a stack, as 0-1,2-3 or 0+2 (numbers in order of appearance)
-      --max-distance LINES    count distances from here on in one open-ended bin
-      --phases N              also cut the run into N parts of equal length
-      --bins N                also keep histograms with N bins per octave, 1 to 64
+analysis:
+      --engine ENGINE         auto (default); exact, parallel (exact on several
+                              cores), gpu[:device=N], mpi (exact on several
+                              machines; analyze only); approximate: shards:RATE,
+                              shards-max:LINES, sampled[:KEY=VALUE,...],
+                              time:MODEL[:RATE] with hotl, aet, statstack or
+                              shen, hp-rda[:KEY=VALUE,...],
+                              featherlight[:KEY=VALUE,...]
+      --line BYTES,...        line sizes, powers of two from 1 to 4096, all in
+                              one pass (default 64)
+      --model MODEL           single (default for traces) or shared (default for
+                              run): one stack for all threads; private: one per
+                              thread, kept coherent; both: private and shared
+                              (default for threads under QEMU)
+      --cores GROUP,...       private: threads that share a stack, as 0-1,2-3 or
+                              0+2 (numbered in order of appearance)
+      --requests              each access is a request for a whole object:
+                              distances and cache sizes in bytes
+\
+sampling:
+      --error E               auto: acceptable mean error of the miss ratio
+                              curve, as 0.01 or 1%; sampled: its error-kind
+      --confidence PERCENT    confidence level of error bars (default 90)
+      --seed N                seed of sampling engines (default 0)
+\
+results:
+      --max-distance LINES    one open-ended bin for distances from LINES on
+      --phases N              also profile N parts of the run of equal length
+      --bins N                also keep histograms of N bins (1-64) per octave
+      --top-lines N[,SIZE]    also list the N cache lines that miss most at SIZE
+                              (default 32K)
       --no-code               do not count by code, pair and object (faster)
-      --no-ri                 leave reuse intervals out (faster, a third of the memory)
-      --top-lines N[,SIZE]    also tell the N cache lines that miss most at SIZE (default 32K)
-      --sysroot DIR           where the program's libraries and their debug files are
-      --debuginfod            ask the servers of DEBUGINFOD_URLS for missing debug files
-      --threads N             threads to use: to decode ahead, for line sizes, in the parallel engine (default: one a core)
-      --confidence PERCENT    how often error bars should hold the truth (default 90)
-      --error E               auto: mean error of the miss ratio curve that is good enough, as 0.01 or 1%; sampled: of its error-kind
-      --max-memory SIZE       memory the analysis may take (default: 80% of what is available)
-      --from FORMAT           read the trace as rsct, din, lackey, csv, pinatrace, perf-script, drmemtrace, champsim, oracleGeneral, vscsi or raw64 (default: by content; the last four only so)
-      --salvage               of a damaged .rsct, read the intact frames and say what was lost
-      --kind KINDS            keep only these: R (reads), W (writes), I (fetches), as R,W
-      --tid LIST              keep only these threads, by thread id (run numbers them from 1)
-      --range LOW-HIGH        keep only addresses in this range, both ends included
-      --window FIRST[+COUNT]  keep COUNT accesses from access FIRST on (numbered from 0)
+      --no-ri                 skip reuse intervals: faster, 1/3 of the memory
+\
+symbols:
+      --sysroot DIR           where the program's libraries and their debug
+                              files are
+      --debuginfod            get missing debug files from the servers in
+                              DEBUGINFOD_URLS
+\
+resources:
+      --threads N             worker threads: decoding ahead, line sizes, the
+                              parallel engine (default: one per core)
+      --max-memory SIZE       memory limit of the analysis (default: 80% of what
+                              is available)
+\
+input:
+      --from FORMAT           format of the trace: rsct, din, lackey, csv,
+                              pinatrace, perf-script, drmemtrace, champsim,
+                              oracleGeneral, vscsi or raw64 (default: detected;
+                              the last four are never detected)
+      --salvage               recover the intact frames of a damaged .rsct and
+                              report what was lost
+\
+filters:
+      --kind KINDS            only R (reads), W (writes), I (fetches), as R,W
+      --tid LIST              keep only these thread ids (run starts at 1)
+      --range LOW-HIGH        keep only addresses in this range (inclusive)
+      --window FIRST[+COUNT]  keep COUNT accesses from access FIRST on (numbered
+                              from 0)
       --bits LO-HI=VALUE      keep addresses whose bits LO to HI have this value
-      --every N               of what the rest keeps, keep each Nth
-  -o, --output FILE           write here: .json, .csv, .txt, .folded, .speedscope.json, .html render, anything else is a profile; - is standard output, %p the process id, %r the MPI rank
+      --every N               keep every Nth access left by other filters
+\
+output:
+  -o, --output FILE           write here: .json, .csv, .txt, .folded,
+                              .speedscope.json, .html render, anything else is a
+                              profile; - is standard output, %p the process id,
+                              %r the MPI rank
       --format FORMAT         text, json, csv, folded, speedscope or html
-      --at SIZE               rank code, pairs and objects by misses in a cache of SIZE (default: this machine's L2)
-      --weight WHAT           folded and speedscope: weigh stacks by misses (at --at, default) or references
-      --no-command            to share: leave out the command line and the folders of absolute paths
-  -q, --quiet                 only errors, and only results that were asked for
-  -v, --verbose               say what is done and what it takes
-      --color WHEN            auto (default), always or never; NO_COLOR counts too
-  -h, --help                  this text
+      --at SIZE               rank code, pairs and objects by misses in a cache
+                              of SIZE (default: this machine's L2)
+      --weight WHAT           folded and speedscope: weigh stacks by misses (at
+                              --at, default) or references
+      --no-command            for sharing: leave out the command line and the
+                              folders of absolute paths
+\
+general:
+  -q, --quiet                 print only errors and requested results
+  -v, --verbose               print each step and what it costs
+      --color WHEN            auto (default), always or never; obeys NO_COLOR
+  -h, --help                  print this text
 \
 example:
   valgrind --tool=lackey --trace-mem=yes ls 2>&1 >/dev/null | reusescope analyze -
@@ -120,18 +165,12 @@ reusescope doctor
 reusescope help
 reusescope version
 $ reusescope help gen | sed -n '/^options/,/^$/p'
-options:
-  -n, --count N               accesses to make (K, M, G are powers of two)
-      --seed S                start of the random numbers (default 1)
-  -o, --output FILE           write here (.rsct, .din, .csv choose the format); - is standard output
-      --to FORMAT             rsct (default), din or csv
-      --level N               zstd level of .rsct, 1 to 19 (default 3)
-      --max-size BYTES        end the file cleanly before it grows past this
-  -q, --quiet                 only errors, and only results that were asked for
-  -v, --verbose               say what is done and what it takes
-      --color WHEN            auto (default), always or never; NO_COLOR counts too
-  -h, --help                  this text
-\
+
+# Every verb's help fits 80 columns (an example is one command, however long).
+$ for verb in $(reusescope help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+>     reusescope help $verb | awk -v verb=$verb 'length > 80 && last != "example:" { print verb ": " $0 } { last = $0 }'
+> done
+
 $ reusescope help nope
 reusescope help: no verb 'nope' (see: reusescope help)
 [2]

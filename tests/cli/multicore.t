@@ -1,6 +1,6 @@
 # Private and shared stacks, threads that share one, and who takes lines from whom.
 
-# The example of docs/multicore.md: thread 1 reads A B C C, thread 2 writes A, thread 1 reads B A.
+# The example of docs/guide/multicore.md: thread 1 reads A B C C, thread 2 writes A, thread 1 reads B A.
 $ { echo addr,size,kind,tid,pc; for a in 0 64 128 128; do echo $a,8,R,1,0x10; done; echo 0,8,W,2,0x20; echo 64,8,R,1,0x10; echo 0,8,R,1,0x14; } > fig.csv
 $ body() { reusescope analyze fig.csv "$@" --format json -o -; }
 $ cat > show.py <<'PY'

@@ -183,7 +183,7 @@ static struct rsc_loop_program *load(const char *name) {
     return program;
 }
 
-/* Bounds on the mean absolute error, in percent: a curve's, and the mean over kernels. Measured: docs/loops.md. */
+/* Bounds on the mean absolute error, in percent: a curve's, and the mean over kernels. Measured: docs/measured/loops.md. */
 static void curves_are_near_the_simulation(void **state) {
     (void)state;
     static const char *const names[] = {"gemm", "trmm", "jacobi2d", "atax", "syrk", "lu", "histogram_private"};

@@ -127,7 +127,7 @@ static void make_long(struct random_trace *trace, int shape, uint64_t seed) {
 
 /*
  * Bars of 90% over several samples of several traces. Where no sampled reference is
- * predicted wrongly, and nearly none is, bars hold the truth always (docs/approximate.md),
+ * predicted wrongly, and nearly none is, bars hold the truth always (docs/measured/approximate.md),
  * so there is more than stated; and bars of one run are right or wrong together.
  */
 static void bars_hold_the_truth(void **state) {

@@ -3,7 +3,7 @@
  * hold the simulator against. Nothing is shared with it but the description of a cache.
  *
  * Every line is a struct with times and numbers; every search is a loop over all of
- * them. What is asked of a cache, and what follows, is docs/sim.md in C.
+ * them. What is asked of a cache, and what follows, is docs/guide/sim.md in C.
  */
 #ifndef RSC_TESTS_REFERENCE_SIM_H
 #define RSC_TESTS_REFERENCE_SIM_H

@@ -1,6 +1,6 @@
 /*
  * hprda.h - HP-RDA, the highly parallel reuse distance analysis of paper 002, over
- * a stream of lines. Approximate; docs/hp-rda.md says how far and how the paper
+ * a stream of lines. Approximate; docs/design/hp-rda.md says how far and how the paper
  * was read.
  *
  *   preprocess  runs of one line become one reference; the others have distance 0

@@ -21,7 +21,7 @@
  * of those two (with their correlation). For a curve that is straight nearby this
  * is the usual t * sqrt(variance) by the delta method; at a step it is the step
  * moved sideways, as it should be. How often bars so made hold the truth:
- * docs/approximate.md.
+ * docs/design/approximate.md.
  *
  * (1 - p) is the finite population correction: at rate 1 nothing is uncertain.
  */

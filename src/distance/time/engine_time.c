@@ -3,7 +3,7 @@
  * models: statstack, aet, hotl and shen.
  *
  * One pass gives reuse intervals and first uses; the distances are modelled from
- * those at the end (profile/ri_models.h says how, docs/approximate.md how well).
+ * those at the end (profile/ri_models.h says how, docs/measured/approximate.md how well).
  * Beside the pass runs a small sample of true distances (truth_sample.h), from
  * which the error bars are made; the curve itself is the model's.
  *

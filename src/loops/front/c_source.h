@@ -24,7 +24,7 @@ struct rsc_c_options {
 };
 
 /*
- * The program of a C file as text (docs/loop-tree.md), which the caller frees.
+ * The program of a C file as text (docs/guide/loop-tree.md), which the caller frees.
  * Settings that stood for a variable are marked used.
  * RSC_EUNSUPPORTED without libclang or a compiler, RSC_EFORMAT for source that does
  * not compile, RSC_ELIMIT when time or memory was not enough.

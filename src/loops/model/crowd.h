@@ -5,7 +5,7 @@
  * A thread's place in its phase is a clock that all started together. While the
  * reference's thread is at place P the others are somewhere around P, how far off
  * the interleaving says; in each that can touch the line the last touch is looked
- * for, and the one that is the least time ago counts. docs/loops.md has the
+ * for, and the one that is the least time ago counts. docs/design/loops.md has the
  * formulas.
  */
 #ifndef RSC_LOOPS_MODEL_CROWD_H

@@ -9,7 +9,7 @@
 
 /* Bins of intervals: each value to 64, then 16 an octave to 2^62. */
 #define BINS (64 + 56 * 16)
-/* Of 0, 1, 1.36 and 2 this gave the least error on half the kernels: docs/loops.md. */
+/* Of 0, 1, 1.36 and 2 this gave the least error on half the kernels: docs/measured/loops.md. */
 #define KS_LIMIT 1.36
 /* Distances are whole numbers and no less than the mean says: between nearest (0.5) and up (0). */
 #define ROUND_DOWN 0.25

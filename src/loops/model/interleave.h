@@ -14,7 +14,7 @@
 #define RSC_BURST_DEFAULT 2000.0
 /* That of independent draws, the least that threads of their own will run apart. */
 #define RSC_DIFFUSION_DEFAULT 1.0
-/* "drift:recorded": of two threads recorded under QEMU. How it was obtained: docs/loops.md, "Against reality". */
+/* "drift:recorded": of two threads recorded under QEMU. How it was obtained: docs/measured/loops.md, "Against recordings". */
 #define RSC_DIFFUSION_RECORDED 8000.0
 
 /* At most so fast or slow that a block's pace has a spread of a half. */

@@ -15,7 +15,7 @@
  *
  * What is done once for all numbers of threads (counts of the nests, distinct
  * lines) belongs to the analysis; a result belongs to one number of threads and one
- * interleaving. docs/loops.md has the models.
+ * interleaving. docs/design/loops.md has the models.
  */
 #ifndef RSC_LOOPS_MODEL_LOOPS_MODEL_H
 #define RSC_LOOPS_MODEL_LOOPS_MODEL_H
@@ -46,7 +46,7 @@ struct rsc_interleave {
     double diffusion; /* drift: variance of a thread's lead per reference of progress, in references */
 };
 
-/* "drift[:DIFFUSION]", "drift:recorded" (docs/loops.md), "iid", "lockstep", "bursty:N" or "racetrack". RSC_EINVAL for anything else. */
+/* "drift[:DIFFUSION]", "drift:recorded" (docs/design/loops.md), "iid", "lockstep", "bursty:N" or "racetrack". RSC_EINVAL for anything else. */
 int rsc_interleave_parse(struct rsc_interleave *out, const char *text, struct rsc_error *error);
 /* The name that parse takes, written to `text` ("bursty:2000"). Returns text. */
 const char *rsc_interleave_name(const struct rsc_interleave *interleave, char *text, size_t text_bytes);

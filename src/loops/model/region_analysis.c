@@ -1,6 +1,6 @@
 /*
  * region_analysis.c - one region at any number of threads: points, intervals, distances,
- * curve; see loops_model.h and docs/loops.md.
+ * curve; see loops_model.h and docs/design/loops.md.
  */
 #include "loops/model/region_analysis.h"
 

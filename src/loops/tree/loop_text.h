@@ -1,5 +1,5 @@
 /*
- * loop_text.h - the text form of loop trees: docs/loop-tree.md.
+ * loop_text.h - the text form of loop trees: docs/guide/loop-tree.md.
  *
  * Reading what was written gives the same program; writing it again gives the
  * same text.

@@ -6,7 +6,7 @@
  * below; a write-through's data is written below; a dirty victim is written back
  * below. A write-back that misses takes a frame without reading the block from below
  * and counts as no miss: nothing waits for it. (Write-backs and misses are told apart
- * everywhere: docs/sim.md compares these conventions with Dinero's.)
+ * everywhere: docs/guide/sim.md compares these conventions with Dinero's.)
  *
  * Several caches of the same name are alternatives: hierarchies only have the
  * primary ones; rsc_hierarchy_tap() yields the requests the others are to see.

@@ -1,5 +1,5 @@
 /*
- * rsct_format.h - the native trace format, byte by byte. docs/rsct.md says the
+ * rsct_format.h - the native trace format, byte by byte. docs/design/rsct.md says the
  * same in words.
  *
  *   header   what the trace is
