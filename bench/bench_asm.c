@@ -53,16 +53,15 @@ static double alone(const char *path) {
 
 /* Recording every reference; the program's own processor time. */
 static double recording(char *path, int unread, double *references) {
-    struct rsc_launch_options options = {.contexts = 1, .rebuilt = 1, .unread = unread};
     char *argv[] = {path, NULL};
     struct rsc_target target;
-    struct rsc_drain_stats stats;
+    struct rsc_collect_request request = {.target = &target, .command = argv, .contexts = 1, .unread = unread};
+    struct rsc_run_facts facts;
     struct rsc_error error;
-    double wall;
     need(rsc_target_find(&target, path, &error), path);
     need(target.rebuilt ? 0 : -1, "rebuilt");
-    double cpu = watch_to_end(&target, argv, &options, &stats, &wall);
-    if (!unread) *references = (double)stats.accesses;
+    double cpu = watch_to_end(&rsc_collector_rebuilt, &request, &facts);
+    if (!unread) *references = (double)facts.accesses;
     return cpu;
 }
 

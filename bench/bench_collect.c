@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "bench/watched.h"
+#include "collect/launch/qemu_files.h"
 
 static const char *const integer_code[] = {"histogram", "sort", "join"};
 #define KERNELS (sizeof integer_code / sizeof *integer_code)
@@ -36,8 +37,7 @@ static char folder[] = "/tmp/bench_collect.XXXXXX", empty_plugin[PATH_MAX];
 
 static double under_qemu(const struct rsc_target *target, char *argv0, const char *plugin) {
     struct rusage usage;
-    char *words[8] = {(char *)rsc_launch_qemu_path(target->guest), (char *)"-cpu",
-                      (char *)rsc_launch_cpu(target->guest)};
+    char *words[8] = {(char *)rsc_qemu_path(target->guest), (char *)"-cpu", (char *)rsc_qemu_cpu(target->guest)};
     int count = 3, status = 0;
     if (plugin) words[count++] = (char *)"-plugin", words[count++] = (char *)plugin;
     words[count++] = argv0;
@@ -51,14 +51,14 @@ static double under_qemu(const struct rsc_target *target, char *argv0, const cha
 }
 
 static double measure(const struct rsc_target *target, char *path, enum way way, double *references) {
-    struct rsc_launch_options options = {.contexts = way == PATHS, .unread = way == BUFFER, .seed = 1};
-    struct rsc_drain_stats stats;
     char *argv[] = {path, NULL};
-    double wall;
+    struct rsc_collect_request request = {
+        .target = target, .command = argv, .contexts = way == PATHS, .unread = way == BUFFER, .seed = 1};
+    struct rsc_run_facts facts;
     if (way == PLAIN) return under_qemu(target, path, NULL);
     if (way == CALLBACKS) return under_qemu(target, path, empty_plugin);
-    double cpu = watch_to_end(target, argv, &options, &stats, &wall);
-    if (way == RECORDED) *references = (double)stats.accesses;
+    double cpu = watch_to_end(&rsc_collector_qemu, &request, &facts);
+    if (way == RECORDED) *references = (double)facts.accesses;
     return cpu;
 }
 
@@ -67,7 +67,7 @@ static void compare(char *path, const char *name, int rounds) {
     struct rsc_error error;
     double least[WAYS], references = 0;
     need(rsc_target_find(&target, path, &error), path);
-    need(rsc_launch_check(target.guest, &error), "QEMU and the plugin");
+    need(rsc_qemu_check(target.guest, &error), "QEMU and the plugin");
     for (int way = 0; way < WAYS; way++) least[way] = INFINITY;
     int null = open("/dev/null", O_WRONLY), out = dup(STDOUT_FILENO);
     fflush(stdout);

@@ -26,8 +26,6 @@
 #include <reusescope/engine.h>
 
 #include "bench/watched.h"
-#include "collect/perf/watch_drain.h"
-#include "featherlight/featherlight.h"
 #include "profile/profile_model.h"
 
 static const struct kernel {
@@ -53,51 +51,6 @@ static void build(const char *tool, const char *source, const struct kernel *ker
     need(system(command) == 0 ? 0 : -1, command);
 }
 
-/* Every reference. */
-static struct rsc_profile *exactly(char *path, int times) {
-    struct rsc_launch_options options = {.contexts = 1, .rebuilt = 1};
-    struct rsc_engine_options wanted = {
-        .struct_bytes = sizeof wanted, .engine = "exact", .model = "shared", .line_bytes = 8, .attribute = 2};
-    char repeat[16], *argv[] = {path, repeat, NULL};
-    struct rsc_target target;
-    struct rsc_launch launch;
-    struct rsc_drain *drain;
-    struct rsc_engine *engine;
-    struct rsc_profile *profile = NULL;
-    struct rsc_batch batch;
-    struct rsc_error error;
-    int ended = 0, status;
-    snprintf(repeat, sizeof repeat, "%d", times);
-    need(rsc_target_find(&target, path, &error), path);
-    need(rsc_engine_new(&engine, &wanted, &error), "engine");
-    need(rsc_launch_start(&launch, &target, argv, &options, &error), "launch");
-    need(rsc_drain_new(&drain, launch.ring, &error), "drain");
-    for (;;) {
-        while ((status = rsc_drain_next(drain, ended, &batch, &error)) > 0)
-            need(rsc_engine_push(engine, &batch, &error), "push");
-        need(status, "drain");
-        if (ended) break;
-        ended = rsc_launch_poll(&launch);
-        if (!ended) rsc_drain_wait(drain, 20);
-    }
-    need(rsc_engine_finish(engine, &profile, &error), "finish");
-    rsc_engine_free(engine);
-    rsc_drain_free(drain);
-    rsc_launch_close(&launch);
-    return profile;
-}
-
-static int to_sample(void *to, uint32_t thread, const struct rsc_watch_sample *sample, struct rsc_error *error) {
-    return rsc_featherlight_sample(to, thread, sample, error);
-}
-static int to_ending(void *to, uint32_t thread, const struct rsc_watch_end *end, struct rsc_error *error) {
-    return rsc_featherlight_ending(to, thread, end, error);
-}
-static int to_thread(void *to, uint32_t thread, uint64_t pid, uint64_t tid, uint64_t references, uint64_t accesses,
-                     struct rsc_error *error) {
-    return rsc_featherlight_thread(to, thread, pid, tid, references, accesses, error);
-}
-
 struct outcome {
     double cpu, handlers;
     long peak_kib;
@@ -117,45 +70,74 @@ static long peak_of(pid_t pid) {
     return peak;
 }
 
-/* Sampled, or with rate 0 in fast mode. */
-static struct outcome sampled(char *path, int times, uint64_t rate, uint64_t seed, int wants_profile) {
-    struct rsc_launch_options options = {.contexts = 1,
-                                         .rebuilt = 1,
-                                         .watch = rate > 0,
-                                         .watch_rate = rate,
-                                         .watch_registers = 4,
-                                         .seed = seed,
-                                         .skip = rate ? 0 : 1ull << 60};
-    struct rsc_featherlight_options wanted = {.model = RSC_RI_AET};
-    const struct timespec moment = {0, 5000000};
+/* Watches the program to its end; what it did goes to the engine, if there is one, whose profile is returned. */
+static struct outcome watch(const struct rsc_collector_kind *kind, const struct rsc_collect_request *request,
+                            struct rsc_engine *engine) {
+    struct outcome outcome = {0};
+    struct rsc_collector collector;
+    struct rsc_batch batch;
+    struct rsc_batch_columns columns;
+    struct rsc_whole_run whole;
+    struct rsc_error error;
+    int status;
+    rsc_collector_init(&collector, kind, request);
+    need(rsc_collector_start(&collector, &error), "launch");
+    while ((status = kind->next(&collector, &batch, &columns, &error)) != RSC_COLLECT_ENDED) {
+        need(status, "collector");
+        if (engine && status == RSC_COLLECT_BATCH)
+            need(rsc_engine_push_columns(engine, &batch, &columns, &error), "push");
+        long now = peak_of(collector.launch.pid);
+        if (now > outcome.peak_kib) outcome.peak_kib = now;
+    }
+    need(kind->finish(&collector, &whole, &error), "end");
+    outcome.cpu = rsc_collector_cpu_seconds(&collector);
+    outcome.handlers = whole.handler_seconds;
+    if (engine) {
+        const struct rsc_batch nothing = {.instructions = RSC_UNKNOWN};
+        const struct rsc_batch_columns end = {.whole = &whole};
+        need(rsc_engine_push_columns(engine, &nothing, &end, &error), "push");
+        need(rsc_engine_finish(engine, &outcome.profile, &error), "profile");
+        outcome.samples = outcome.profile->made.watching.samples;
+        rsc_engine_free(engine);
+    }
+    rsc_collector_close(&collector);
+    return outcome;
+}
+
+/* Every reference. */
+static struct rsc_profile *exactly(char *path, int times) {
+    struct rsc_engine_options wanted = {
+        .struct_bytes = sizeof wanted, .engine = "exact", .model = "shared", .line_bytes = 8, .attribute = 2};
     char repeat[16], *argv[] = {path, repeat, NULL};
     struct rsc_target target;
-    struct rsc_launch launch;
-    struct rsc_featherlight *feather;
-    struct rsc_watch_drain *drain;
-    struct rsc_watch_stats stats;
+    struct rsc_collect_request request = {.target = &target, .command = argv, .contexts = 1};
+    struct rsc_engine *engine;
     struct rsc_error error;
-    struct outcome outcome = {0};
     snprintf(repeat, sizeof repeat, "%d", times);
     need(rsc_target_find(&target, path, &error), path);
-    need(rsc_featherlight_new(&feather, &wanted, &error), "featherlight");
-    need(rsc_launch_start(&launch, &target, argv, &options, &error), "launch");
-    struct rsc_watch_sink sink = {feather, to_sample, to_ending, to_thread};
-    need(rsc_watch_drain_new(&drain, launch.ring, &sink, &error), "drain");
-    long peak = 0;
-    for (int ended = 0; !ended;) {
-        long now = peak_of(launch.pid);
-        if (now > peak) peak = now;
-        ended = rsc_launch_poll(&launch);
-        need(rsc_watch_drain_take(drain, ended, &error), "streams");
-        if (!ended) nanosleep(&moment, NULL);
+    need(rsc_engine_new(&engine, &wanted, &error), "engine");
+    return watch(&rsc_collector_rebuilt, &request, engine).profile;
+}
+
+/* Sampled, or with rate 0 in fast mode. */
+static struct outcome sampled(char *path, int times, uint64_t rate, uint64_t seed, int wants_profile) {
+    struct rsc_engine_options options = {.struct_bytes = sizeof options};
+    char repeat[16], *argv[] = {path, repeat, NULL};
+    struct rsc_target target;
+    struct rsc_collect_request request = {
+        .target = &target, .command = argv, .contexts = 1, .seed = seed, .skip = rate ? 0 : 1ull << 60};
+    struct rsc_engine_spec spec;
+    struct rsc_engine *engine = NULL;
+    struct rsc_error error;
+    snprintf(repeat, sizeof repeat, "%d", times);
+    need(rsc_target_find(&target, path, &error), path);
+    need(rsc_engine_spec_parse(&spec, "featherlight", &error), "engine");
+    if (rate) need(rsc_live_pairs_new(&engine, &spec, &options, rate, &request.wanted, &error), "engine");
+    struct outcome outcome = watch(rate ? &rsc_collector_perf : &rsc_collector_rebuilt, &request, engine);
+    if (!wants_profile) {
+        rsc_profile_free(outcome.profile);
+        outcome.profile = NULL;
     }
-    rsc_watch_drain_stats(drain, &stats);
-    outcome = (struct outcome){cpu_of(&launch.usage), 1e-9 * (double)stats.busy_ns, peak, stats.samples, NULL};
-    if (wants_profile) need(rsc_featherlight_finish(feather, &outcome.profile, &error), "profile");
-    rsc_watch_drain_free(drain);
-    rsc_featherlight_free(feather);
-    rsc_launch_close(&launch);
     return outcome;
 }
 

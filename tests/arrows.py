@@ -19,7 +19,7 @@ ALLOWED = {
     "engine": "base estimate trace profile distance multicore featherlight",
     "simulate": "base estimate trace profile",
     "loops": "base estimate profile distance",
-    "collect": "base runtime trace profile engine featherlight",
+    "collect": "base runtime trace profile engine",
     "report": "base profile",
     "cmd": "base estimate runtime trace profile distance multicore featherlight engine simulate loops collect report",
 }

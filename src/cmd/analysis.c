@@ -172,13 +172,16 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
 
 static void push_one(void *argument, size_t index) {
     struct rsc_analysis *analysis = argument;
-    analysis->status[index] = rsc_engine_push(analysis->engines[index], analysis->batch, &analysis->errors[index]);
+    analysis->status[index] =
+        rsc_engine_push_columns(analysis->engines[index], analysis->batch, analysis->columns, &analysis->errors[index]);
 }
 
-int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch, struct rsc_error *error) {
+int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch,
+                      const struct rsc_batch_columns *columns, struct rsc_error *error) {
     int full = rsc_memory_check(analysis, error);
     if (full < 0) return full;
     analysis->batch = batch;
+    analysis->columns = columns;
     if (analysis->pool) rsc_pool_for(analysis->pool, analysis->count, push_one, analysis);
     else
         for (size_t i = 0; i < analysis->count; i++) push_one(analysis, i);
@@ -242,7 +245,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     int status;
     rsc_trace_get_info(trace, &info);
     while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
-        status = rsc_analysis_push(analysis, batch, error);
+        status = rsc_analysis_push(analysis, batch, NULL, error);
         if (status < 0) return status;
         done += batch->count;
         show_progress(analysis, done, info.accesses);
@@ -313,14 +316,9 @@ static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
 
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
     for (size_t i = 0; i < analysis->count; i++) {
-        int status = 0; /* a profile that is there was made otherwise */
-        if (!analysis->profiles[i]) status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
+        int status = rsc_engine_finish(analysis->engines[i], &analysis->profiles[i], error);
         if (status < 0) return status;
     }
-    return rsc_analysis_name(analysis, source, error);
-}
-
-int rsc_analysis_name(struct rsc_analysis *analysis, const char *source, struct rsc_error *error) {
     for (size_t i = 0; i < analysis->count; i++)
         if (rsc_profile_set_text(&analysis->profiles[i]->made.source, source) < 0 ||
             rsc_profile_set_command(analysis->profiles[i], analysis->session->argv) < 0)

@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "cmd/session.h"
 #include "engine/engine_spec.h"
+#include "trace/batch_columns.h"
 
 #define RSC_LINE_SIZES_MAX 13 /* 1 byte to 4 KiB */
 #define RSC_MODELS_MAX 2      /* private and shared */
@@ -58,6 +59,7 @@ struct rsc_analysis {
     struct rsc_profile *profiles[RSC_ENGINES_MAX];
     /* One push, shared out: */
     const struct rsc_batch *batch;
+    const struct rsc_batch_columns *columns;
     int status[RSC_ENGINES_MAX];
     struct rsc_error errors[RSC_ENGINES_MAX];
 };
@@ -69,7 +71,9 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
 
 /* Makes the engines; call after the options. */
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error);
-int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch, struct rsc_error *error);
+/* `columns`: NULL, or what the batch has beside its accesses. */
+int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch,
+                      const struct rsc_batch_columns *columns, struct rsc_error *error);
 
 /*
  * How far the first engine has got, in words: "12.3 M references, 11.3 M/s", and of a
@@ -88,8 +92,6 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
  */
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
 
-/* The last part of that, for profiles made otherwise: they are in profiles[] and sealed. */
-int rsc_analysis_name(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
 void rsc_analysis_close(struct rsc_analysis *analysis);
 
 /*

@@ -48,7 +48,7 @@ static int read_share(struct rsc_analysis *analysis, struct rsc_ranks *ranks, st
     uint64_t done = 0;
     int status;
     while ((status = rsc_trace_next(trace, &batch, error)) > 0) {
-        status = rsc_analysis_push(analysis, batch, error);
+        status = rsc_analysis_push(analysis, batch, NULL, error);
         if (!status) status = ranks->check(ranks, error);
         if (status < 0) break;
         done += batch->count;

@@ -14,9 +14,10 @@
 #include "base/cpu.h"
 #include "base/pool.h"
 #include "cmd/session.h"
+#include "collect/collector.h"
 #include "collect/launch/cc_command.h"
 #include "collect/symbols/code_loops.h"
-#include "collect/launch/launch.h"
+#include "collect/launch/qemu_files.h"
 #include "collect/perf/perf_probe.h"
 #include "collect/symbols/symbols.h"
 #include "loops/front/c_source.h"
@@ -65,38 +66,40 @@ static void first_line(const char *path, const char *argument, char *line, size_
 /* Does a program really run under QEMU with the plugin, and does it write into the ring? */
 static int try_collector(char *detail, size_t room) {
     struct rsc_target target;
-    struct rsc_launch launch;
     struct rsc_error error;
-    struct rsc_launch_options options = {.seed = 1};
     char *argv[] = {(char *)"/bin/true", NULL};
-    if (rsc_target_find(&target, argv[0], &error) < 0 || rsc_launch_check(target.guest, &error) < 0 ||
-        rsc_launch_start(&launch, &target, argv, &options, &error) < 0) {
+    struct rsc_collect_request request = {.target = &target, .command = argv, .seed = 1};
+    struct rsc_collector collector;
+    rsc_collector_init(&collector, &rsc_collector_qemu, &request);
+    if (rsc_target_find(&target, argv[0], &error) < 0 || collector.kind->check(&request, &error) < 0 ||
+        rsc_collector_start(&collector, &error) < 0) {
         snprintf(detail, room, "%s", error.message);
+        rsc_collector_close(&collector);
         return 0;
     }
     /* /bin/true stays far below what one ring holds: nothing needs to be taken meanwhile. */
-    while (!rsc_launch_poll(&launch)) usleep(1000);
-    uint64_t blocks = launch.ring->slots[0].published;
-    int well = WIFEXITED(launch.status) && WEXITSTATUS(launch.status) == 0 && blocks > 0;
+    while (!rsc_launch_poll(&collector.launch)) usleep(1000);
+    uint64_t blocks = collector.launch.ring->slots[0].published;
+    int status = collector.launch.status, well = WIFEXITED(status) && WEXITSTATUS(status) == 0 && blocks > 0;
     snprintf(detail, room,
              well ? "/bin/true was watched" : "/bin/true under QEMU ended with status 0x%x and %llu blocks",
-             (unsigned)launch.status, (unsigned long long)blocks);
-    rsc_launch_close(&launch);
+             (unsigned)status, (unsigned long long)blocks);
+    rsc_collector_close(&collector);
     return well;
 }
 
 static void look_at_qemu(struct checkup *checkup) {
     char line[256], detail[512];
-    const char *qemu = rsc_launch_qemu_path(RSC_GUEST_X86_64);
+    const char *qemu = rsc_qemu_path(RSC_GUEST_X86_64);
     first_line(qemu, "--version", line, sizeof line);
     need(checkup, qemu != NULL, "qemu-x86_64", line, "apt-get install qemu-user");
-    optional(rsc_launch_qemu_path(RSC_GUEST_AARCH64) != NULL, "qemu-aarch64", "AArch64 programs can be watched",
+    optional(rsc_qemu_path(RSC_GUEST_AARCH64) != NULL, "qemu-aarch64", "AArch64 programs can be watched",
              "apt-get install qemu-user");
     optional(access("/usr/aarch64-linux-gnu/lib", X_OK) == 0, "AArch64 libraries", "/usr/aarch64-linux-gnu",
              "for dynamic AArch64 programs: apt-get install libc6-arm64-cross, or --sysroot DIR");
-    need(checkup, rsc_launch_plugin_path() != NULL, "plugin", rsc_launch_plugin_path(), "build it: make");
-    optional(rsc_launch_preload_path(RSC_GUEST_X86_64) != NULL, "heap blocks by name",
-             rsc_launch_preload_path(RSC_GUEST_X86_64), "libreusescope-guest-x86_64.so is missing: make");
+    need(checkup, rsc_qemu_plugin_path() != NULL, "plugin", rsc_qemu_plugin_path(), "build it: make");
+    optional(rsc_qemu_preload_path(RSC_GUEST_X86_64) != NULL, "heap blocks by name",
+             rsc_qemu_preload_path(RSC_GUEST_X86_64), "libreusescope-guest-x86_64.so is missing: make");
     if (!checkup->failed) {
         int works = try_collector(detail, sizeof detail);
         need(checkup, works, "watching a program", detail, detail);

@@ -10,6 +10,8 @@
 
 #include <reusescope/engine.h>
 
+#include "trace/batch_columns.h"
+
 /* What an engine can do beyond the histograms; engine/engine.c refuses the rest. */
 enum {
     RSC_CAN_PHASES = 1,
@@ -56,6 +58,9 @@ struct rsc_engine_kind {
     int (*create)(void **state, const struct rsc_engine_options *options, const void *parameters,
                   struct rsc_error *error);
     int (*push)(void *state, const struct rsc_batch *batch, struct rsc_error *error);
+    /* In place of push, of engines for what a program has chosen itself. NULL: takes accesses alone. */
+    int (*push_columns)(void *state, const struct rsc_batch *batch, const struct rsc_batch_columns *columns,
+                        struct rsc_error *error);
     /* *out is not sealed. */
     int (*finish)(void *state, struct rsc_profile **out, struct rsc_error *error);
     void (*destroy)(void *state); /* NULL is allowed */

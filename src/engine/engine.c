@@ -1,4 +1,5 @@
 /* engine.c - the public engine handle: checks options against what the engine can do, keeps the clock. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,12 +160,41 @@ static void start_clock(struct rsc_engine *engine) {
     engine->has_started = 1;
 }
 
-int rsc_engine_push(struct rsc_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
+int rsc_engine_around(struct rsc_engine **out, const struct rsc_engine_kind *kind, void *state,
+                      const struct rsc_engine_options *options, struct rsc_error *error) {
+    struct rsc_engine *engine = calloc(1, sizeof *engine);
+    *out = NULL;
+    if (!engine) {
+        kind->destroy(state);
+        return rsc_fail_memory(error, "engine");
+    }
+    engine->kind = kind;
+    engine->state = state;
+    int status = fill_defaults(&engine->options, options, error);
+    if (status < 0) {
+        rsc_engine_free(engine);
+        return status;
+    }
+    *out = engine;
+    return 0;
+}
+
+int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *batch,
+                            const struct rsc_batch_columns *columns, struct rsc_error *error) {
+    static const struct rsc_batch_columns none;
+    const struct rsc_engine_kind *kind = engine->kind;
     if (engine->failed) return rsc_fail(error, RSC_EINVAL, "engine: pushed to after a failure");
     start_clock(engine);
-    int status = engine->kind->push(engine->state, batch, error);
+    if (!columns) columns = &none;
+    assert(kind->push_columns || (!columns->skipped && !columns->sample_count && !columns->watched_count));
+    int status = kind->push_columns ? kind->push_columns(engine->state, batch, columns, error)
+                                    : kind->push(engine->state, batch, error);
     if (status < 0) engine->failed = 1;
     return status;
+}
+
+int rsc_engine_push(struct rsc_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
+    return rsc_engine_push_columns(engine, batch, NULL, error);
 }
 
 void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_far) {

@@ -32,4 +32,12 @@ uint64_t rsc_engine_memory(const struct rsc_engine *engine, uint64_t lines);
 int rsc_engine_open(struct rsc_engine **out, const struct rsc_engine_spec *spec,
                     const struct rsc_engine_options *options, struct rsc_error *error);
 
+/* rsc_engine_push() of a batch with columns; NULL: without. */
+int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *batch,
+                            const struct rsc_batch_columns *columns, struct rsc_error *error);
+
+/* An engine that no name stands for, around a state made otherwise, which it destroys even when it fails. */
+int rsc_engine_around(struct rsc_engine **out, const struct rsc_engine_kind *kind, void *state,
+                      const struct rsc_engine_options *options, struct rsc_error *error);
+
 #endif

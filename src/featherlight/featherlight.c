@@ -220,6 +220,31 @@ int rsc_featherlight_thread(struct rsc_featherlight *feather, uint32_t number, u
     return 0;
 }
 
+int rsc_featherlight_take(struct rsc_featherlight *feather, const struct rsc_watch_record *records, size_t count,
+                          struct rsc_error *error) {
+    int status = 0;
+    for (const struct rsc_watch_record *record = records; !status && record < records + count; record++) {
+        const struct rsc_watch_progress *progress = &record->progress;
+        switch (record->type) {
+        case RSC_WATCH_RECORD_SAMPLE:
+            status = rsc_featherlight_sample(feather, record->thread, &record->sample, error);
+            break;
+        case RSC_WATCH_RECORD_END:
+            status = rsc_featherlight_ending(feather, record->thread, &record->end, error);
+            break;
+        case RSC_WATCH_RECORD_PROGRESS:
+            status = rsc_featherlight_thread(feather, record->thread, progress->pid, progress->tid,
+                                             progress->references, progress->accesses, error);
+            break;
+        }
+    }
+    return status;
+}
+
+int rsc_featherlight_set_sampling(struct rsc_featherlight *feather, const char *sampling) {
+    return rsc_profile_set_text(&feather->sampling, sampling);
+}
+
 void rsc_featherlight_totals(const struct rsc_featherlight *feather, struct rsc_featherlight_totals *totals) {
     *totals = feather->totals;
     totals->references = 0;

@@ -38,8 +38,8 @@
 
 #include "base/data_source.h"
 #include "profile/ri_models.h"
+#include "runtime/watch/watch_records.h"
 #include "runtime/watch/watch_shapes.h"
-#include "runtime/watch/watch_slots.h"
 
 #define RSC_FEATHERLIGHT_WORD 8u /* bytes a watch covers: the profile's line */
 #define RSC_FEATHERLIGHT_LINE 64u
@@ -64,31 +64,6 @@ struct rsc_featherlight_options {
     const char *sampling; /* how samples were taken, made.sampling starts with it; copied. May be NULL */
 };
 
-/* An access was sampled. */
-struct rsc_watch_sample {
-    uint64_t count; /* the thread's references up to and with this one */
-    uint64_t address; /* its first byte; watched is the aligned word it lies in */
-    uint64_t pc; /* 0: not known */
-    uint64_t context; /* what attribution groups uses by (a call path and pc, hashed; or the pc); any number */
-    uint64_t stands_for; /* references per sample there and then: the period */
-    uint32_t slot; /* armed with it; RSC_NO_SLOT: none */
-    uint32_t path; /* call path: index into the profile's contexts, which the collector fills; or RSC_NO_CONTEXT */
-    double chance; /* rsc_watch_choice.chance */
-    uint32_t cycles; /* that the access took; 0: not known */
-    uint32_t source; /* enum rsc_data_source: where its data came from */
-    uint32_t shape; /* enum rsc_watch_shape: what is watched */
-};
-
-/* A watch ended. */
-struct rsc_watch_end {
-    uint64_t count; /* the thread's references up to and with the reuse, or up to the ending otherwise */
-    uint64_t pc; /* REUSED: of the reuse; 0: not known */
-    double chance; /* REUSED and UNUSED: of the watch, what release said */
-    uint32_t slot;
-    uint32_t path; /* REUSED: call path, as above */
-    enum rsc_watch_ending ending;
-};
-
 struct rsc_featherlight;
 
 int rsc_featherlight_new(struct rsc_featherlight **out, const struct rsc_featherlight_options *options,
@@ -103,6 +78,13 @@ int rsc_featherlight_ending(struct rsc_featherlight *feather, uint32_t thread, c
 /* Who the thread is, and how many references and accesses it made so far (absolute: the last call counts). */
 int rsc_featherlight_thread(struct rsc_featherlight *feather, uint32_t thread, uint64_t pid, uint64_t tid,
                             uint64_t references, uint64_t accesses, struct rsc_error *error);
+
+/* The same three as records, as a collector hands them on. */
+int rsc_featherlight_take(struct rsc_featherlight *feather, const struct rsc_watch_record *records, size_t count,
+                          struct rsc_error *error);
+
+/* How samples were taken, where that is known only at the end; as `sampling` of the options. Returns 0 or RSC_ENOMEM. */
+int rsc_featherlight_set_sampling(struct rsc_featherlight *feather, const char *sampling);
 
 /* What was seen so far. */
 struct rsc_featherlight_totals {

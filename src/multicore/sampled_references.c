@@ -15,8 +15,6 @@
  * Code, pairs and objects are counted by the samples that end in a reuse, or by an
  * invalidation, which counts where the line was used: nobody waits for its next use.
  */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +26,13 @@
 #include "multicore/core_groups.h"
 #include "multicore/sampled_references.h"
 #include "multicore/sampled_options.h"
-#include "multicore/sampled_sum.h"
+#include "multicore/finished_samples.h"
 #include "trace/references.h"
 
 #define BLOCK 2048u
 #define SLOTS_MOST 1024u
 #define NO_SLOT UINT32_MAX
 #define USUAL_ERROR 0.005 /* the bound that is planned for where none is given */
-#define UNITS 64u         /* counted at once by attribution */
 
 struct sampled_engine {
     struct rsc_sampled_options wanted;
@@ -43,10 +40,9 @@ struct sampled_engine {
     struct rsc_sampler *sampler;
     void *memory;
     size_t bytes;
-    struct rsc_sampled_sum sum;
+    struct rsc_finished_samples sum;
     uint64_t accesses, references;
 
-    double first_period;
     uint64_t planned, double_at; /* samples; planned 0: the period is fixed */
 
     struct rsc_core_groups groups;
@@ -55,10 +51,9 @@ struct sampled_engine {
     uint32_t thread_room;
 
     uint32_t attribute; /* as in the options; 1 or 2 once decided */
-    struct rsc_attribution *attribution;
+    struct rsc_sample_places places;
     uint32_t *tags; /* by access of the batch */
     uint32_t tag_room;
-    uint64_t units; /* samples counted by attribution, each as often as it is worth first_period */
     int attribution_failed;
 
     const struct rsc_batch *batch; /* being pushed */
@@ -69,35 +64,21 @@ struct sampled_engine {
 
 /* ---- finished samples ---- */
 
-/* Counts a sample as often as it is worth the first period: tables have no weights. */
-static void count_place(struct sampled_engine *engine, const struct rsc_batch *batch, uint32_t access,
-                        const uint32_t *tags, uint32_t rd, uint32_t last_tag, double weight) {
-    uint32_t rds[UNITS], last[UNITS], from[UNITS];
-    uint64_t units = (uint64_t)llround(weight / engine->first_period);
-    if (!units) units = 1;
-    engine->units += units;
-    for (uint32_t i = 0; i < UNITS; i++) rds[i] = rd, last[i] = last_tag, from[i] = access;
-    for (; units; units -= units < UNITS ? units : UNITS) {
-        uint32_t part = units < UNITS ? (uint32_t)units : UNITS;
-        if (rsc_attribution_count(engine->attribution, batch, from, tags, rds, last, part) < 0)
-            engine->attribution_failed = 1;
-    }
-}
-
 static void take_record(void *context, const struct rsc_sample_record *record) {
     struct sampled_engine *engine = context;
-    rsc_sampled_sum_take(&engine->sum, record);
-    if (!engine->attribution || !engine->batch) return;
-    if (record->outcome == RSC_SAMPLE_REUSED) {
-        uint32_t rd = record->distance < RSC_RD_INVALIDATED ? (uint32_t)record->distance : RSC_RD_INVALIDATED - 1;
-        count_place(engine, engine->batch, engine->access, engine->tags, rd, record->use.context, record->weight);
-    } else if (record->outcome == RSC_SAMPLE_INVALIDATED) {
+    int status = 0;
+    rsc_finished_samples_take(&engine->sum, record);
+    if (!engine->places.attribution || !engine->batch) return;
+    if (record->outcome == RSC_SAMPLE_INVALIDATED) {
         /* not at the reference that is being looked at, which is another thread's */
         uint64_t address = record->line << __builtin_ctz(engine->options.line_bytes), meta = 0;
         struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta};
-        uint32_t tag = record->use.context;
-        count_place(engine, &one, 0, &tag, RSC_RD_INVALIDATED, RSC_TAG_NONE, record->weight);
+        status = rsc_sample_places_count(&engine->places, record, &one, 0, &record->use.context, RSC_TAG_NONE);
+    } else {
+        status = rsc_sample_places_count(&engine->places, record, engine->batch, engine->access, engine->tags,
+                                         record->use.context);
     }
+    if (status < 0) engine->attribution_failed = 1;
 }
 
 /* ---- beginning ---- */
@@ -106,9 +87,9 @@ static void sampled_destroy(void *state) {
     struct sampled_engine *engine = state;
     if (!engine) return;
     if (engine->memory) rsc_pages_free(engine->memory, engine->bytes);
-    rsc_sampled_sum_free(&engine->sum);
+    rsc_finished_samples_free(&engine->sum);
     rsc_core_groups_free(&engine->groups);
-    rsc_attribution_free(engine->attribution);
+    rsc_attribution_free(engine->places.attribution);
     free(engine->slot_of_group);
     free(engine->slot_of_thread);
     free(engine->tags);
@@ -119,7 +100,7 @@ static void plan(struct sampled_engine *engine) {
     struct rsc_error_bound *bound = &engine->wanted.bound;
     bound->error = engine->options.error > 0 ? engine->options.error : USUAL_ERROR;
     bound->confidence = engine->options.confidence;
-    engine->first_period = engine->wanted.period > 0 ? engine->wanted.period : RSC_PLAN_PERIOD;
+    engine->places.period = engine->wanted.period > 0 ? engine->wanted.period : RSC_PLAN_PERIOD;
     if (!(engine->wanted.period > 0)) engine->planned = engine->double_at = rsc_plan_samples(bound);
 }
 
@@ -144,14 +125,15 @@ static int start(struct sampled_engine *engine, struct rsc_error *error) {
     if (status < 0) return status;
     plan(engine);
     sampler->models = strcmp(options->model, "private") ? RSC_MODEL_SHARED : RSC_MODEL_PRIVATE;
-    sampler->period = engine->first_period;
+    sampler->period = engine->places.period;
     sampler->seed = options->seed;
     sampler->places_have_threads = 1;
     sampler->emit = take_record;
     sampler->emit_context = engine;
     engine->slot_of_group = malloc((engine->groups.group_count + 1ull) * sizeof *engine->slot_of_group);
     if (!engine->slot_of_group || reserve(engine) < 0 ||
-        rsc_sampled_sum_init(&engine->sum, options->confidence, options->max_distance, options->bins_per_octave) < 0)
+        rsc_finished_samples_init(&engine->sum, options->confidence, options->max_distance, options->bins_per_octave) <
+            0)
         return rsc_fail_memory(error, "sampled engine");
     for (uint32_t i = 0; i < engine->groups.group_count; i++) engine->slot_of_group[i] = NO_SLOT;
     engine->sampler = rsc_sampler_init(sampler, engine->memory);
@@ -177,7 +159,7 @@ int rsc_sampled_references_create(void **state, const struct rsc_engine_options 
 /* ---- threads ---- */
 
 static int know_thread(struct sampled_engine *engine, uint32_t thread, struct rsc_error *error) {
-    if (rsc_sampled_sum_see_thread(&engine->sum, thread) < 0) return rsc_fail_memory(error, "thread rows");
+    if (rsc_finished_samples_see_thread(&engine->sum, thread) < 0) return rsc_fail_memory(error, "thread rows");
     if (thread < engine->thread_room) return 0;
     uint32_t room = engine->thread_room ? engine->thread_room : 64;
     while (room <= thread) room *= 2;
@@ -232,13 +214,13 @@ static void take_event(struct sampled_engine *engine, const struct rsc_event *ev
 static int attribute(struct sampled_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
     if (engine->attribute == 0 && batch->count) engine->attribute = batch->pc ? 1 : 2;
     if (engine->attribute == 2) {
-        rsc_attribution_free(engine->attribution);
-        engine->attribution = NULL;
+        rsc_attribution_free(engine->places.attribution);
+        engine->places.attribution = NULL;
         return 0;
     }
-    if (!engine->attribution) {
+    if (!engine->places.attribution) {
         struct rsc_attribution_options options = {.rd_cap = engine->options.max_distance};
-        int status = rsc_attribution_new(&engine->attribution, &options, error);
+        int status = rsc_attribution_new(&engine->places.attribution, &options, error);
         if (status < 0) return status;
     }
     if (batch->count > engine->tag_room) {
@@ -247,7 +229,8 @@ static int attribute(struct sampled_engine *engine, const struct rsc_batch *batc
         engine->tag_room = engine->tags ? batch->count : 0;
         if (!engine->tags) return rsc_fail_memory(error, "tags");
     }
-    if (rsc_attribution_tags(engine->attribution, batch, engine->tags) < 0) return rsc_fail_memory(error, "tags");
+    if (rsc_attribution_tags(engine->places.attribution, batch, engine->tags) < 0)
+        return rsc_fail_memory(error, "tags");
     return 0;
 }
 
@@ -283,7 +266,7 @@ static int run_block(struct sampled_engine *engine, uint32_t count, uint32_t *ne
         if (done) {
             rsc_sampler_pass(engine->sampler, slot, done);
         } else {
-            struct rsc_sample_place place = {0, engine->attribution ? engine->tags[access] : 0, thread};
+            struct rsc_sample_place place = {0, engine->places.attribution ? engine->tags[access] : 0, thread};
             rsc_sampler_use(engine->sampler, slot, engine->lines[i], rsc_meta_kind(meta) == RSC_WRITE, &place);
             done = 1;
         }
@@ -327,64 +310,9 @@ static int sampled_push(void *state, const struct rsc_batch *batch, struct rsc_e
 
 /* ---- the end ---- */
 
-/*
- * Rows were counted in samples of the first period; they are told in references. Rows keep
- * their order, and no part of one is more than the whole: of a bin, or an error, that
- * rounding made too large, the rest goes.
- */
-static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd,
-                      double factor) {
-    uint64_t left = *references = (uint64_t)llround((double)*references * factor);
-    if (invalidated) {
-        *invalidated = (uint64_t)llround((double)*invalidated * factor);
-        if (*invalidated > left) *invalidated = left;
-        left -= *invalidated;
-    }
-    for (uint32_t bin = 0; bin < rd->bin_count; bin++) {
-        rd->count[bin] = (uint64_t)llround((double)rd->count[bin] * factor);
-        if (rd->count[bin] > left) rd->count[bin] = left;
-        left -= rd->count[bin];
-    }
-    *error = (uint64_t)ceil((double)*error * factor);
-    if (*error > *references) *error = *references;
-}
-
-static int fill_rows(struct sampled_engine *engine, struct rsc_profile *profile) {
-    if (!engine->attribution) return 0;
-    if (rsc_attribution_fill(engine->attribution, profile) < 0) return RSC_ENOMEM;
-    double factor = engine->sum.weight > 0 ? engine->first_period * (double)engine->references / engine->sum.weight : 0;
-    for (size_t i = 0; i < profile->code_count; i++) {
-        struct rsc_code_row *row = &profile->code[i];
-        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor);
-    }
-    for (size_t i = 0; i < profile->pair_count; i++)
-        scale_row(&profile->pairs[i].references, NULL, &profile->pairs[i].error, &profile->pairs[i].rd, factor);
-    for (size_t i = 0; i < profile->object_count; i++) {
-        struct rsc_object_row *row = &profile->objects[i];
-        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor);
-    }
-    return 0;
-}
-
-static void describe(const struct sampled_engine *engine, const struct rsc_sampler_counts *counts, char *text,
-                     size_t room) {
-    const struct rsc_sampler_options *sampler = &engine->wanted.sampler;
-    char order[40] = "sequential", period[64], sketch[64] = "";
-    if (sampler->order == RSC_ORDER_PARALLEL) snprintf(order, sizeof order, "parallel");
-    if (sampler->skew) snprintf(order, sizeof order, "skew:%llu", (unsigned long long)sampler->skew);
-    if (counts->period == engine->first_period) snprintf(period, sizeof period, "1 in %.0f", counts->period);
-    else snprintf(period, sizeof period, "1 in %.0f to %.0f", engine->first_period, counts->period);
-    if (engine->sum.sketched)
-        snprintf(sketch, sizeof sketch, ", %llu of them sketched", (unsigned long long)engine->sum.sketched);
-    snprintf(text, room, "references at random, %s, seed %llu, %s order, %llu samples%s; %.3g %% analysed; %g %% bars",
-             period, (unsigned long long)engine->options.seed, order, (unsigned long long)engine->sum.samples, sketch,
-             counts->references ? 100 * (double)counts->analysed / (double)counts->references : 0,
-             engine->options.confidence);
-}
-
 static void tell(const struct sampled_engine *engine, const struct rsc_sampler_counts *counts) {
     const struct rsc_error_bound *bound = &engine->wanted.bound;
-    double size = rsc_sampled_sum_size(&engine->sum), error = rsc_plan_error(bound, size);
+    double size = rsc_finished_samples_size(&engine->sum), error = rsc_plan_error(bound, size);
     rsc_log_line(engine->options.log, RSC_LOG_INFO,
                  "sampled: %llu samples, %.1f %% of references analysed, %llu sketched",
                  (unsigned long long)engine->sum.samples,
@@ -406,23 +334,21 @@ static void tell(const struct sampled_engine *engine, const struct rsc_sampler_c
 static int sampled_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct sampled_engine *engine = state;
     struct rsc_sampler_counts counts;
-    char sampling[400];
     rsc_sampler_finish(engine->sampler);
     rsc_sampler_get_counts(engine->sampler, &counts);
-    *out = rsc_sampled_sum_profile(&engine->sum, engine->accesses, engine->references, engine->options.line_bytes);
-    if (!*out) return rsc_fail_memory(error, "profile");
-    describe(engine, &counts, sampling, sizeof sampling);
-    (*out)->made.threads = engine->sum.thread_count;
-    if (rsc_profile_set_text(&(*out)->made.by, "sampled") < 0 ||
-        rsc_profile_set_text(&(*out)->made.sampling, sampling) < 0 || fill_rows(engine, *out) < 0)
-        return rsc_fail_memory(error, "profile");
-    tell(engine, &counts);
-    return 0;
+    struct rsc_sampling_facts facts = {.sampler = &engine->wanted.sampler,
+                                       .last_period = counts.period,
+                                       .references = engine->references,
+                                       .analysed = counts.analysed};
+    int status = rsc_finished_samples_finish(&engine->sum, &engine->places, &facts, engine->accesses,
+                                             engine->options.line_bytes, out, error);
+    if (!status) tell(engine, &counts);
+    return status;
 }
 
 static void sampled_so_far(const void *state, struct rsc_so_far *so_far) {
     const struct sampled_engine *engine = state;
-    double error = rsc_plan_error(&engine->wanted.bound, rsc_sampled_sum_size(&engine->sum));
+    double error = rsc_plan_error(&engine->wanted.bound, rsc_finished_samples_size(&engine->sum));
     so_far->references = engine->references;
     so_far->samples = engine->sum.samples;
     so_far->sampled = "references";

@@ -11,7 +11,7 @@
 
 #include "estimate/sample_plan.h"
 #include "multicore/sampled_options.h"
-#include "multicore/sampled_sum.h"
+#include "multicore/finished_samples.h"
 
 static void the_papers_numbers(void **state) {
     (void)state;
@@ -105,26 +105,26 @@ static void parameters(void **state) {
 /* Samples whose weights differ are worth fewer than they are. */
 static void what_samples_are_worth(void **state) {
     (void)state;
-    struct rsc_sampled_sum sum;
-    assert_int_equal(rsc_sampled_sum_init(&sum, 90, 0, 0), 0);
-    assert_true(rsc_sampled_sum_size(&sum) == 0);
+    struct rsc_finished_samples sum;
+    assert_int_equal(rsc_finished_samples_init(&sum, 90, 0, 0), 0);
+    assert_true(rsc_finished_samples_size(&sum) == 0);
     struct rsc_sample_record record = {
         .model = RSC_MODEL_SHARED, .outcome = RSC_SAMPLE_REUSED, .interval = 1, .weight = 1};
-    for (int i = 0; i < 10; i++) rsc_sampled_sum_take(&sum, &record);
-    assert_true(isinf(rsc_sampled_sum_size(&sum))); /* every reference */
+    for (int i = 0; i < 10; i++) rsc_finished_samples_take(&sum, &record);
+    assert_true(isinf(rsc_finished_samples_size(&sum))); /* every reference */
     record.weight = 100;
-    for (int i = 0; i < 50; i++) rsc_sampled_sum_take(&sum, &record);
-    assert_true(fabs(rsc_sampled_sum_size(&sum) - 5010.0 * 5010 / (50 * 9900)) < 1e-9);
+    for (int i = 0; i < 50; i++) rsc_finished_samples_take(&sum, &record);
+    assert_true(fabs(rsc_finished_samples_size(&sum) - 5010.0 * 5010 / (50 * 9900)) < 1e-9);
     record.outcome = RSC_SAMPLE_LAST_TOUCH;
-    rsc_sampled_sum_take(&sum, &record);
-    struct rsc_profile *profile = rsc_sampled_sum_profile(&sum, 5110, 5110, 64);
+    rsc_finished_samples_take(&sum, &record);
+    struct rsc_profile *profile = rsc_finished_samples_profile(&sum, 5110, 5110, 64);
     assert_non_null(profile);
     assert_int_equal(profile->rd.count[0], 5010);
     assert_int_equal(profile->last_touch, 100);
     assert_true(profile->mrc[0].low < 100 / 5110.0 && profile->mrc[0].high > 100 / 5110.0);
     assert_true(profile->rd_low.count[0] < 5010 && profile->rd_high.count[0] > 5010);
     rsc_profile_free(profile);
-    rsc_sampled_sum_free(&sum);
+    rsc_finished_samples_free(&sum);
 }
 
 int main(void) {

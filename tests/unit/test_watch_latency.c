@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "collect/perf/watch_drain.h"
+#include "featherlight/featherlight.h"
 #include "profile/profile_model.h"
 #include "runtime/watch/perf_records.h"
 
@@ -41,17 +42,6 @@ static struct {
     struct rsc_watch_drain *drain;
 } world;
 
-static int to_sample(void *to, uint32_t thread, const struct rsc_watch_sample *sample, struct rsc_error *error) {
-    return rsc_featherlight_sample(to, thread, sample, error);
-}
-static int to_ending(void *to, uint32_t thread, const struct rsc_watch_end *end, struct rsc_error *error) {
-    return rsc_featherlight_ending(to, thread, end, error);
-}
-static int to_thread(void *to, uint32_t thread, uint64_t pid, uint64_t tid, uint64_t references, uint64_t accesses,
-                     struct rsc_error *error) {
-    return rsc_featherlight_thread(to, thread, pid, tid, references, accesses, error);
-}
-
 static struct rsc_watch_stream *stream(void) { return &world.area->watch.streams[0]; }
 
 static int set_up(void **state) {
@@ -67,8 +57,7 @@ static int set_up(void **state) {
     *stream() = (struct rsc_watch_stream){
         .state = RSC_SLOT_LIVE, .pid = 100, .tid = 101, .image = 1, .generation = 1, .registers = 4};
     assert_int_equal(rsc_featherlight_new(&world.feather, &options, &error), 0);
-    struct rsc_watch_sink sink = {world.feather, to_sample, to_ending, to_thread};
-    return rsc_watch_drain_new(&world.drain, world.area, &sink, &error);
+    return rsc_watch_drain_new(&world.drain, world.area, &error);
 }
 
 static int tear_down(void **state) {
@@ -144,12 +133,15 @@ static void record(const struct rsc_perf_layouts *layouts, uint64_t hit) {
 
 static struct rsc_profile *finish(void) {
     struct rsc_profile *profile;
+    const struct rsc_watch_record *records;
+    size_t count;
     struct rsc_error error;
     stream()->state = RSC_SLOT_ENDED;
     stream()->position = world.count + 100;
-    assert_int_equal(rsc_watch_drain_take(world.drain, 1, &error), 0);
+    assert_int_equal(rsc_watch_drain_take(world.drain, 1, &records, &count, &error), 0);
+    assert_int_equal(rsc_featherlight_take(world.feather, records, count, &error), 0);
     assert_int_equal(rsc_featherlight_finish(world.feather, &profile, &error), 0);
-    assert_int_equal(rsc_watch_drain_fill(world.drain, profile, &error), 0);
+    assert_int_equal(rsc_watch_drain_fill(world.drain, profile), 0);
     return profile;
 }
 

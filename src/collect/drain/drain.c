@@ -1,4 +1,5 @@
 /* drain.c - see drain.h for the order in which blocks are taken. */
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -15,7 +16,6 @@
 #define LATE_AFTER_NS 20000000ull
 #define NEVER UINT64_MAX
 #define LEAVING_LOOK_NS 4000000ull
-#define RECORDS_MAX (2 * RSC_BLOCK_WORDS + RSC_EXPANSION_HELD) /* of a block */
 #define SAMPLES_BATCH 16384u
 #define BY_PART (1ull << 63) /* in thread_of: only handlers of that thread have been seen */
 
@@ -24,16 +24,21 @@ int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_erro
     *out = NULL;
     if (!drain) return rsc_fail_memory(error, "collector");
     drain->ring = ring;
+    drain->mode = !ring->rebuilt     ? &rsc_drain_qemu
+                  : ring->keep_lines ? &rsc_drain_lines
+                  : ring->sampled    ? &rsc_drain_samples
+                                     : &rsc_drain_rebuilt;
+    const int skips = drain->mode == &rsc_drain_lines;
     drain->addr = malloc(RSC_BATCH_ACCESSES * sizeof *drain->addr);
     drain->meta = malloc(RSC_BATCH_ACCESSES * sizeof *drain->meta);
     drain->pc = malloc(RSC_BATCH_ACCESSES * sizeof *drain->pc);
     drain->note_text = malloc(RSC_NOTES_BYTES);
-    if (ring->keep_lines) drain->skipped = malloc(RSC_BATCH_ACCESSES * sizeof *drain->skipped);
+    if (skips) drain->skipped = malloc(RSC_BATCH_ACCESSES * sizeof *drain->skipped);
     drain->maps = rsc_guest_maps_new();
     drain->tables = rsc_asm_tables_new();
     rsc_arena_init(&drain->event_data);
-    if (!drain->addr || !drain->meta || !drain->pc || (ring->keep_lines && !drain->skipped) || !drain->maps ||
-        !drain->tables || !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 ||
+    if (!drain->addr || !drain->meta || !drain->pc || (skips && !drain->skipped) || !drain->maps || !drain->tables ||
+        !drain->note_text || rsc_u64_table_init(&drain->processes, 64) < 0 ||
         rsc_u64_table_init(&drain->thread_of, 64) < 0 || rsc_u64_table_init(&drain->sampled_threads, 64) < 0) {
         rsc_drain_free(drain);
         return rsc_fail_memory(error, "collector");
@@ -69,11 +74,16 @@ void rsc_drain_free(struct rsc_drain *drain) {
 void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi) { drain->roi = roi; }
 void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses) { drain->most = accesses; }
 
-/* Up to `most` records of the block being taken into the batch. */
-static int take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
-                        uint32_t most) {
-    if (drain->ring->sampled) return rsc_drain_take_samples(drain, cursor, slot, most);
-    uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + most;
+/* ---- records into the batch ---- */
+
+uint64_t rsc_drain_count_records(const struct rsc_record *records, uint32_t count) {
+    (void)records;
+    return count;
+}
+
+int rsc_drain_take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
+                           uint64_t most) {
+    uint32_t end = cursor->count - cursor->at < most ? cursor->count : cursor->at + (uint32_t)most;
     const uint64_t thread_bits = (uint64_t)cursor->number << 40, space = cursor->space;
     const uint32_t filled_before = drain->count;
     uint32_t at = cursor->at, filled = filled_before;
@@ -104,12 +114,20 @@ static int take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     }
     drain->stats.accesses += filled - filled_before;
     drain->count = filled;
-    cursor->at = at;
+    cursor->passed = cursor->at = at;
     return 0;
 }
 
+void rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t references,
+                                uint64_t crossings) {
+    drain->stats.references += references;
+    drain->stats.accesses += references;
+    drain->stats.accesses -= crossings < drain->stats.accesses ? crossings : drain->stats.accesses;
+    if (cursor->number < drain->thread_room) drain->thread_references[cursor->number] += references;
+}
+
 /* Gives a taken block back. */
-static void free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
+void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     slot->blocks[cursor->consumed % RSC_RING_BLOCKS].count = 0; /* taken once, whatever `published` says */
     __atomic_store_n(&slot->consumed, ++cursor->consumed, __ATOMIC_RELEASE);
     __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
@@ -133,6 +151,19 @@ static struct rsc_u64_entry *thread_entry(struct rsc_drain *drain, const struct 
     return entry;
 }
 
+/* A thread number whose references are counted. */
+static int make_thread_room(struct rsc_drain *drain, uint32_t number) {
+    uint32_t room = drain->thread_room ? drain->thread_room : 64;
+    while (room <= number) room *= 2;
+    if (room == drain->thread_room) return 0;
+    uint64_t *grown = realloc(drain->thread_references, room * sizeof *grown);
+    if (!grown) return RSC_ENOMEM;
+    memset(grown + drain->thread_room, 0, (room - drain->thread_room) * sizeof *grown);
+    drain->thread_references = grown;
+    drain->thread_room = room;
+    return 0;
+}
+
 /*
  * Threads and processes go by ordinals, not by the system's ids: two runs of the
  * same program then give the same trace.
@@ -140,8 +171,8 @@ static struct rsc_u64_entry *thread_entry(struct rsc_drain *drain, const struct 
 static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     const uint64_t process = rsc_process_id(slot->image, slot->pid);
     uint64_t pid = rsc_drain_process_number(drain, process), tid = 0;
-    struct rsc_u64_entry *entry = drain->ring->rebuilt ? thread_entry(drain, slot) : NULL;
-    if (drain->ring->rebuilt && !entry) return RSC_ENOMEM;
+    struct rsc_u64_entry *entry = drain->mode->rebuilt ? thread_entry(drain, slot) : NULL;
+    if (drain->mode->rebuilt && !entry) return RSC_ENOMEM;
     /* A handler's first block may be taken before the first of the thread that it interrupted: that one joins it then. */
     int by_part = entry && slot->part && (!entry->value || entry->value & BY_PART);
     int joins = entry && entry->value && (slot->part || entry->value & BY_PART);
@@ -154,8 +185,7 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
         if (number < 0) return (int)number;
     }
     if (entry) entry->value = (by_part ? BY_PART : 0) | tid << 32 | (uint64_t)(number + 1);
-    if ((drain->skipped || drain->ring->sampled) && rsc_drain_make_thread_room(drain, (uint32_t)number) < 0)
-        return RSC_ENOMEM;
+    if (make_thread_room(drain, (uint32_t)number) < 0) return RSC_ENOMEM;
     rsc_rebuilt_reset(&cursor->rebuilt);
     *cursor = (struct rsc_drain_cursor){.generation = slot->generation,
                                         .dead_generation = cursor->dead_generation,
@@ -169,18 +199,6 @@ static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
                                         .is_part = entry && slot->part};
     if (rsc_drain_add_maps(drain) < 0) return RSC_ENOMEM;
     return joins ? 0 : rsc_drain_add_event(drain, RSC_EVENT_THREAD_START, cursor->number, tid, pid, NULL, 0);
-}
-
-/*
- * The first thread's stack lies where the process said when it began. To look for it when a call tells of it
- * would be too late for what was done before, and for a program that is over by then.
- */
-static int know_first_stack(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
-    if (cursor->stack_known || slot->tid != slot->pid) return 0;
-    int known = rsc_guest_maps_first_stack(drain->maps, rsc_process_id(slot->image, slot->pid), cursor->tid);
-    if (known <= 0) return known;
-    cursor->stack_known = 1;
-    return rsc_drain_add_maps(drain);
 }
 
 static int is_dead(const struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
@@ -210,7 +228,7 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
         /* Its ids are there once it has written something. */
         int wrote =
             __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE) || drain->cursors[i].generation == slot->generation;
-        if (drain->skipped) wrote |= slot->raw[0] || slot->skipped; /* to itself, so far */
+        if (drain->mode->looks_itself) wrote |= slot->raw[0] || slot->skipped; /* to itself, so far */
         if (wrote && !thread_lives(slot)) drain->cursors[i].dead_generation = slot->generation;
         else if (wrote && getsid((pid_t)slot->pid) != getsid(0)) drain->cursors[i].left_generation = slot->generation;
         else living++;
@@ -219,137 +237,61 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
 }
 
 /* Words that were never published: up to the last that is not zero, and one more, which may be a record's address 0. */
-static uint32_t count_unpublished(const uint64_t *words, uint32_t count) {
+uint32_t rsc_drain_count_unpublished(const uint64_t *words, uint32_t count) {
     uint32_t written = count;
     while (written && !words[written - 1]) written--;
     return written && written < count ? written + 1 : written;
 }
 
-/* As many records of a rebuilt program's block as there is room for. */
-static void expand_some(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
-    uint64_t *words = cursor->words_raw ? slot->raw : slot->blocks[cursor->consumed % RSC_RING_BLOCKS].words;
-    uint64_t instructions = 0, unknown = cursor->rebuilt.unknown;
-    const uint64_t time_ns =
-        cursor->words_to_ns > cursor->words_from_ns ? cursor->words_to_ns - cursor->words_from_ns : 0;
-    cursor->at = 0;
-    cursor->count =
-        rsc_expand_rebuilt(&cursor->rebuilt, words, cursor->words, cursor->records, RECORDS_MAX, &instructions);
-    /* Time passes with records, or with references where only some are records: words may stand for any number of them. */
-    uint64_t done = cursor->words_done,
-             steps = drain->skipped ? rsc_drain_references_in(cursor->records, cursor->count) : cursor->count;
-    uint64_t whole = done + steps;
-    if (whole < cursor->words_weight) whole = cursor->words_weight;
-    if (!whole) whole = 1;
-    cursor->start_ns = cursor->words_from_ns + (uint64_t)((double)time_ns * (double)done / (double)whole);
-    cursor->step_ns_256 = time_ns * 256 / whole;
-    cursor->words_done = done + steps;
-    cursor->passed = 0;
-    drain->instructions += instructions;
-    drain->stats.instructions += instructions;
-    drain->stats.unknown += cursor->rebuilt.unknown - unknown;
-    if (cursor->rebuilt.under_way) return;
-    memset(words, 0, cursor->words * sizeof *words);
-    if (cursor->words_published) free_block(cursor, slot);
-}
-
-/* The calls that a thread was in when it last looked at its words: what it wrote since goes on from there. */
-static int resume_calls(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
-    uint32_t count = rsc_rebuilt_resume(&cursor->rebuilt, (const struct rsc_own_calls *)slot->own, cursor->records);
-    int status = 0;
-    for (uint32_t i = 0; i < count && !status; i++)
-        status = rsc_drain_take_event(drain, cursor, slot, &cursor->records[i]);
-    return status;
-}
-
-/*
- * Begins the slot's next block, if there is one: it is expanded and given back. `ended`: one
- * that was never published counts too. Returns 1 when there was one, even if nothing was in it, 0, or negative.
- */
-static int begin_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int ended) {
-    /* In this order: what is published before it ends is found. */
-    int thread_ended = ended || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_ENDED;
-    uint64_t published = __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE), instructions = 0;
-    struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
-    uint32_t words = 0;
-    int raw = 0;
-    uint64_t start_ns = 0, end_ns = 0;
-    if (cursor->rebuilt.under_way) {
-        expand_some(drain, cursor, slot);
-        return 1;
-    }
-    if (published > cursor->consumed) {
-        words = __atomic_load_n(&block->count, __ATOMIC_ACQUIRE);
-        start_ns = block->start_ns;
-        end_ns = block->end_ns;
-        instructions = block->instructions;
-        if (!words) { /* nothing of ours publishes that */
-            free_block(cursor, slot);
-            return 1;
-        }
-    } else if (ended) {
-        words = count_unpublished(block->words, RSC_BLOCK_WORDS);
-        start_ns = end_ns = slot->open_since_ns;
-        if (!words && drain->skipped) { /* what it told is taken: what it had not looked at is left */
-            if (__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) memset(slot->raw, 0, sizeof slot->raw);
-            words = count_unpublished(slot->raw, RSC_RAW_WORDS);
-            raw = words != 0;
-            start_ns = end_ns = drain->taken_until_ns;
-        }
-    }
-    if (!words && thread_ended && cursor->generation == slot->generation && cursor->expansion.held_count) {
-        cursor->at = 0;
-        cursor->count = rsc_expand_held(&cursor->expansion, cursor->records);
-        cursor->start_ns = drain->taken_until_ns;
-        cursor->step_ns_256 = 0;
-        return 1;
-    }
-    if (!words) return 0;
-    if (words > RSC_BLOCK_WORDS) words = RSC_BLOCK_WORDS;
+int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     if (!cursor->generation ||
         cursor->generation != slot->generation) { /* no thread has generation 0: it was scribbled over */
         int status = start_thread(drain, cursor, slot);
         if (status < 0) return status;
     }
-    if (!cursor->records && !(cursor->records = malloc(RECORDS_MAX * sizeof *cursor->records))) return RSC_ENOMEM;
-    if (drain->ring->rebuilt) {
-        if (rsc_drain_read_notes(drain, UINT64_MAX) < 0 || know_first_stack(drain, cursor, slot) < 0)
-            return RSC_ENOMEM; /* tables of what ran */
-        cursor->words = words;
-        cursor->words_raw = raw;
-        if (raw) {
-            rsc_drain_take_untold(drain, cursor, slot);
-            if (resume_calls(drain, cursor, slot) < 0) return RSC_ENOMEM;
-        }
-        if (drain->skipped) {
-            drain->instructions += instructions;
-            drain->stats.instructions += instructions;
-        }
-        cursor->words_from_ns = start_ns;
-        cursor->words_to_ns = end_ns;
-        cursor->words_published = published > cursor->consumed;
-        cursor->words_done = 0;
-        /* Of one thread alone any times will do; kept lines are all expanded at once. */
-        cursor->words_weight = drain->ring->slots_used > 1 && !drain->skipped
-                                   ? rsc_rebuilt_weigh(&cursor->rebuilt, block->words, words)
-                                   : 0;
-        drain->stats.blocks++;
-        if (start_ns < drain->taken_until_ns) drain->stats.late++;
-        expand_some(drain, cursor, slot);
+    if (!cursor->records) cursor->records = malloc(RSC_DRAIN_RECORDS_MAX * sizeof *cursor->records);
+    return cursor->records ? 0 : RSC_ENOMEM;
+}
+
+/* The slot's next block; `dead`: one that was never published counts too. Nothing of ours publishes an empty one. */
+static int find_block(const struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead,
+                      struct rsc_found_block *found) {
+    struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
+    *found = (struct rsc_found_block){.words = block->words};
+    if (__atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed) {
+        uint32_t count = __atomic_load_n(&block->count, __ATOMIC_ACQUIRE);
+        found->count = count < RSC_BLOCK_WORDS ? count : RSC_BLOCK_WORDS;
+        found->published = 1;
+        found->start_ns = block->start_ns;
+        found->end_ns = block->end_ns;
+        found->instructions = block->instructions;
+    } else if (dead) {
+        found->count = rsc_drain_count_unpublished(block->words, RSC_BLOCK_WORDS);
+        found->start_ns = found->end_ns = slot->open_since_ns;
+    }
+    return found->published || found->count;
+}
+
+/*
+ * Begins the slot's next block, if there is one: it is expanded and given back. `dead`: the thread writes no
+ * more. Returns 1 when there was one, even if nothing was in it, 0, or negative.
+ */
+static int begin_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
+    /* In this order: what is published before it ends is found. */
+    int ended = dead || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_ENDED;
+    struct rsc_found_block found;
+    if (cursor->rebuilt.under_way) {
+        drain->mode->go_on(drain, cursor, slot);
         return 1;
     }
-    cursor->at = 0;
-    cursor->count =
-        rsc_expand(&cursor->expansion, block->words, words, drain->ring->plans, cursor->records, &instructions);
-    memset(block->words, 0, words * sizeof *block->words); /* as a block must be found */
-    if (published > cursor->consumed) free_block(cursor, slot);
-    drain->instructions += instructions;
-    drain->stats.instructions += instructions;
-    drain->stats.blocks++;
-    if (!cursor->count) return 1;
-    if (start_ns < drain->taken_until_ns) drain->stats.late++;
-    cursor->start_ns = start_ns;
-    cursor->step_ns_256 = (end_ns > start_ns ? end_ns - start_ns : 0) * 256 / cursor->count;
-    return 1;
+    if (!find_block(cursor, slot, dead, &found)) return ended ? drain->mode->begin_left(drain, cursor, slot, dead) : 0;
+    if (!found.count) {
+        rsc_drain_free_block(cursor, slot);
+        return 1;
+    }
+    int status = rsc_drain_ready(drain, cursor, slot);
+    if (!status) status = drain->mode->begin(drain, cursor, slot, &found);
+    return status < 0 ? status : 1;
 }
 
 /* Begins blocks up to one that has records. As many as a ring can hold: no program can keep us here. */
@@ -368,8 +310,7 @@ static int retire(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, stru
         cursor->rebuilt.under_way || __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)
         return 0;
     int status = 0;
-    rsc_drain_take_untold(drain, cursor, slot);
-    rsc_drain_take_sampled_counts(drain, cursor, slot);
+    if (drain->mode->gone && cursor->generation == slot->generation) drain->mode->gone(drain, cursor, slot);
     if (dead) { /* what it never published was taken all the same: the next one starts from there */
         slot->published = cursor->consumed;
         slot->open_since_ns = 0;
@@ -415,7 +356,7 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
         int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
         if (state == RSC_SLOT_LEAVING) look_after(cursor, slot);
         /* Rebuilt programs say nothing when they end. */
-        if (ended && !left && drain->ring->rebuilt) cursor->dead_generation = slot->generation;
+        if (ended && !left && drain->mode->rebuilt) cursor->dead_generation = slot->generation;
         int gone = (ended && !left) || is_dead(cursor, slot);
         int status = begin_some_block(drain, cursor, slot, gone);
         if (status < 0 || (status = retire(drain, cursor, slot)) < 0) return status;
@@ -423,8 +364,7 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
             if (open_ns && open_ns < choice->guard_ns && !ended && !gone) choice->guard_ns = open_ns;
             continue;
         }
-        uint64_t time_ns =
-            cursor->start_ns + (drain->skipped ? cursor->passed : cursor->at) * cursor->step_ns_256 / 256;
+        uint64_t time_ns = cursor->start_ns + cursor->passed * cursor->step_ns_256 / 256;
         if (time_ns < choice->time_ns) {
             choice->until_ns = choice->time_ns;
             choice->time_ns = time_ns;
@@ -457,14 +397,13 @@ static int held_back(struct rsc_drain *drain, const struct choice *choice) {
 static int take_some(struct rsc_drain *drain, const struct choice *choice) {
     struct rsc_drain_cursor *cursor = &drain->cursors[choice->slot];
     struct rsc_slot *slot = &drain->ring->slots[choice->slot];
-    uint64_t most = RSC_RING_TURN; /* records, or references where only some are kept */
+    uint64_t most = RSC_RING_TURN; /* steps */
     if (choice->until_ns == NEVER || !cursor->step_ns_256) most = UINT64_MAX;
     else if (choice->until_ns > choice->time_ns)
         most += (choice->until_ns - choice->time_ns) * 256 / cursor->step_ns_256;
-    int status = drain->skipped
-                     ? rsc_drain_take_kept(drain, cursor, slot, most)
-                     : take_records(drain, cursor, slot, most < cursor->count ? (uint32_t)most : cursor->count);
+    int status = drain->mode->take(drain, cursor, slot, most);
     if (status < 0) return status;
+    assert(cursor->at <= cursor->count);
     drain->taken_until_ns = choice->time_ns;
     if (cursor->at >= cursor->count) cursor->count = 0;
     return 0;
@@ -480,8 +419,8 @@ static void start_batch(struct rsc_drain *drain) {
 }
 
 static int batch_is_full(const struct rsc_drain *drain) {
-    uint32_t room = drain->skipped ? RSC_BATCH_ACCESSES - RSC_DRAIN_LINES_OF_ONE : RSC_BATCH_ACCESSES;
-    return drain->count >= room || drain->sample_count >= SAMPLES_BATCH || drain->event_count >= RSC_BATCH_ACCESSES;
+    return drain->count >= RSC_BATCH_ACCESSES - drain->mode->spare || drain->sample_count >= SAMPLES_BATCH ||
+           drain->event_count >= RSC_BATCH_ACCESSES;
 }
 
 /*
@@ -539,4 +478,19 @@ void rsc_drain_get_stats(const struct rsc_drain *drain, struct rsc_drain_stats *
         stats->waited_ns += drain->ring->slots[i].waited_ns;
         stats->unrecorded_instructions += drain->ring->slots[i].unrecorded_instructions;
     }
+}
+
+void rsc_drain_columns(const struct rsc_drain *drain, struct rsc_batch_columns *columns) {
+    *columns = (struct rsc_batch_columns){
+        .skipped = drain->skipped, .samples = drain->samples, .sample_count = drain->sample_count};
+}
+
+void rsc_drain_get_whole(const struct rsc_drain *drain, struct rsc_whole_run *whole) {
+    *whole = (struct rsc_whole_run){.accesses = drain->stats.accesses,
+                                    .references = drain->stats.references,
+                                    .thread_references = drain->thread_references,
+                                    .thread_count = drain->thread_room,
+                                    .analysed = drain->stats.analysed,
+                                    .begun = drain->stats.begun,
+                                    .begun_weight = drain->stats.begun_weight};
 }

@@ -14,6 +14,7 @@
 
 #include "collect/drain/roi.h"
 #include "runtime/ring/ring.h"
+#include "trace/batch_columns.h"
 
 struct rsc_drain_stats {
     uint64_t accesses, calls, blocks, instructions, unrecorded_instructions;
@@ -48,18 +49,11 @@ void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses);
  */
 int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error);
 
-/*
- * Where only the lines of a sample are kept (ring.keep_lines), batches have the
- * references to those, and this is how many of the same thread were left out before
- * each of the last batch: [count].
- */
-const uint64_t *rsc_drain_skipped(const struct rsc_drain *drain);
+/* What the last batch carries where a rebuilt program keeps lines of a sample or samples references (ring.h). */
+void rsc_drain_columns(const struct rsc_drain *drain, struct rsc_batch_columns *columns);
 
-/* Samples that the program finished, of the last batch, where it samples references (ring.sampled). Threads are numbers. */
-const struct rsc_sample_record *rsc_drain_samples(const struct rsc_drain *drain, size_t *count);
-
-/* References of a thread, by its number; only where a sample is taken in the program. */
-uint64_t rsc_drain_thread_references(const struct rsc_drain *drain, uint32_t number);
+/* Of all that was taken. Counts of threads stay the drain's, as they are then. */
+void rsc_drain_get_whole(const struct rsc_drain *drain, struct rsc_whole_run *whole);
 
 /*
  * How many threads that were being recorded still run, in our session: daemons,

@@ -1,7 +1,7 @@
 /* launch.c - see launch.h. */
 #include "collect/launch/launch.h"
 
-#include <dlfcn.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,22 +15,10 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "collect/perf/perf_probe.h"
 
-#define RING_FD_LEAST 200 /* out of the way of programs that count on small descriptors */
-#define ARGUMENTS_EXTRA 24
 #define STOPPED_NS 100000000ull
 
-/* ---- what is needed, and where it is ---- */
-
-static const char *first_that_exists(const char *const *paths) {
-    for (; *paths; paths++)
-        if (access(*paths, R_OK) == 0) return *paths;
-    return NULL;
-}
-
-/* A file of ours: beside the tool (a build tree) or in the library folder of its prefix. */
-static const char *own_file(const char *name, char *path) {
+const char *rsc_launch_own_file(const char *name, char *path) {
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0) return NULL;
@@ -49,51 +37,15 @@ static const char *own_file(const char *name, char *path) {
     return NULL;
 }
 
-const char *rsc_launch_plugin_path(void) {
-    static char path[PATH_MAX];
-    return own_file("libreusescope-qemu.so", path);
-}
-
-const char *rsc_launch_preload_path(enum rsc_guest guest) {
-    static char path[PATH_MAX];
-    return own_file(guest == RSC_GUEST_AARCH64 ? "libreusescope-guest-aarch64.so" : "libreusescope-guest-x86_64.so",
-                    path);
-}
-
-const char *rsc_launch_perf_path(void) {
-    static char path[PATH_MAX];
-    return own_file("libreusescope-perf.so", path);
-}
-
-/*
- * QEMU runs a repeated string instruction an element at a time, a block each. Told that they are not fast, libc copies
- * with vectors instead.
- */
-const char *rsc_launch_cpu(enum rsc_guest guest) { return guest == RSC_GUEST_X86_64 ? "max,-erms" : "max"; }
-
-const char *rsc_launch_qemu_path(enum rsc_guest guest) {
-    static const char *const x86_64[] = {"/usr/bin/qemu-x86_64", "/usr/local/bin/qemu-x86_64", NULL};
-    static const char *const aarch64[] = {"/usr/bin/qemu-aarch64", "/usr/local/bin/qemu-aarch64", NULL};
-    return first_that_exists(guest == RSC_GUEST_AARCH64 ? aarch64 : x86_64);
-}
-
-int rsc_launch_check(enum rsc_guest guest, struct rsc_error *error) {
-    if (!rsc_launch_qemu_path(guest))
-        return rsc_fail(error, RSC_EUNSUPPORTED, "%s is missing: apt-get install qemu-user",
-                        guest == RSC_GUEST_AARCH64 ? "qemu-aarch64" : "qemu-x86_64");
-    if (!rsc_launch_plugin_path())
-        return rsc_fail(error, RSC_EUNSUPPORTED,
-                        "libreusescope-qemu.so is missing beside the tool: build it again (make)");
-    return 0;
-}
-
 /* ---- the ring ---- */
 
-static int make_ring(struct rsc_launch *launch, struct rsc_error *error) {
+int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error) {
+    memset(launch, 0, sizeof *launch);
+    launch->ring_fd = -1;
     int fd = memfd_create("reusescope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return rsc_fail_errno(error, errno, "shared memory");
-    /* Inherited on purpose: the copy above RING_FD_LEAST is without close-on-exec. */
-    launch->ring_fd = fcntl(fd, F_DUPFD, RING_FD_LEAST);
+    /* Inherited on purpose: the copy above RSC_LAUNCH_FD_LEAST is without close-on-exec. */
+    launch->ring_fd = fcntl(fd, F_DUPFD, RSC_LAUNCH_FD_LEAST);
     close(fd);
     if (launch->ring_fd < 0 || fchmod(launch->ring_fd, 0600) != 0 ||
         ftruncate(launch->ring_fd, (off_t)sizeof(struct rsc_ring)) != 0 ||
@@ -152,159 +104,13 @@ static void reset_signals(void) {
     restore_children();
 }
 
-/* ---- the command line ---- */
+/* ---- the program ---- */
 
-struct command {
-    char **words;
-    size_t count;
-    const char *path; /* what is executed */
-    int perf; /* a library is loaded into it (`preload`) that samples */
-    char rebuilt[512]; /* what a rebuilt program finds in its environment; "": it runs under QEMU */
-    char plugin[2 * PATH_MAX + 512];
-    char preload[2 * PATH_MAX + 64];
-    char seed[32];
-};
-
-static void word(struct command *command, const char *text) { command->words[command->count++] = (char *)text; }
-
-/* QEMU's options are lists with commas: one in a value is doubled. */
-static size_t double_commas(char *to, const char *text) {
-    size_t used = 0;
-    for (; *text; text++) {
-        to[used++] = *text;
-        if (*text == ',') to[used++] = ',';
+static void become(const struct rsc_launch_command *command, int report_fd) {
+    for (size_t i = 0; i < RSC_LAUNCH_VARIABLES && command->environment[i].name; i++) {
+        if (command->environment[i].value) setenv(command->environment[i].name, command->environment[i].value, 1);
+        else unsetenv(command->environment[i].name);
     }
-    to[used] = 0;
-    return used;
-}
-
-/*
- * LD_PRELOAD for the guest, the user's own after ours. Neither ld.so's list nor
- * QEMU's -E can quote: a path they would split goes by a descriptor.
- */
-static void preload_word(struct command *command, const char *path) {
-    char name[64];
-    const char *given = getenv("LD_PRELOAD");
-    if (strpbrk(path, ",: ")) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC), kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD, RING_FD_LEAST);
-        if (fd >= 0) close(fd);
-        if (kept < 0) return;
-        snprintf(name, sizeof name, "/proc/self/fd/%d", kept);
-        path = name;
-    }
-    int ours_only = !given || !*given || strchr(given, ',');
-    snprintf(command->preload, sizeof command->preload, "LD_PRELOAD=%s%s%.*s", path, ours_only ? "" : ":",
-             ours_only ? 0 : PATH_MAX, ours_only ? "" : given);
-    word(command, "-E");
-    word(command, command->preload);
-}
-
-static int build_command(struct command *command, const struct rsc_launch *launch, const struct rsc_target *target,
-                         char *const *argv, const struct rsc_launch_options *options, struct rsc_error *error) {
-    size_t given = 0, used;
-    while (argv[given]) given++;
-    command->words = calloc(given + ARGUMENTS_EXTRA, sizeof *command->words);
-    if (!command->words) return rsc_fail_memory(error, "command line");
-    int marked = options->roi && !strcmp(options->roi, "marked");
-    strcpy(command->plugin, "file=");
-    used = 5 + double_commas(command->plugin + 5, rsc_launch_plugin_path());
-    used += (size_t)snprintf(command->plugin + used, sizeof command->plugin - used,
-                             ",ring=%d,contexts=%d,follow=%d,strict=%d,skip=%llu,for=%llu,marked=%d", launch->ring_fd,
-                             options->contexts, options->follow, options->strict, (unsigned long long)options->skip,
-                             (unsigned long long)options->length, marked);
-    if (options->roi && !marked) {
-        if (strpbrk(options->roi, ",="))
-            return rsc_fail(error, RSC_EINVAL, "--roi %.60s: not the name of a function", options->roi);
-        used += (size_t)snprintf(command->plugin + used, sizeof command->plugin - used, ",roi=%s", options->roi);
-    }
-    if (used >= sizeof command->plugin) return rsc_fail(error, RSC_EINVAL, "--roi: the name is too long");
-    snprintf(command->seed, sizeof command->seed, "%llu", (unsigned long long)options->seed);
-    command->path = rsc_launch_qemu_path(target->guest);
-    word(command, command->path);
-    word(command, "-cpu");
-    word(command, rsc_launch_cpu(target->guest));
-    word(command, "-seed");
-    word(command, command->seed);
-    const char *sysroot = options->sysroot;
-    if (!sysroot && target->guest == RSC_GUEST_AARCH64 && access("/usr/aarch64-linux-gnu/lib", X_OK) == 0)
-        sysroot = "/usr/aarch64-linux-gnu";
-    if (sysroot) {
-        word(command, "-L");
-        word(command, sysroot);
-    }
-    word(command, "-plugin");
-    word(command, command->plugin);
-    const char *preload = options->objects || options->follow ? rsc_launch_preload_path(target->guest) : NULL;
-    if (preload && target->dynamic) preload_word(command, preload);
-    word(command, "-0");
-    word(command, target->script[0] ? target->interpreter : argv[0]);
-    word(command, target->path);
-    if (target->script_argument[0]) word(command, target->script_argument);
-    if (target->script[0]) word(command, target->script);
-    for (size_t i = 1; i < given; i++) word(command, argv[i]);
-    return 0;
-}
-
-/* A rebuilt program as it stands: only its environment tells the runtime inside of us. */
-static int build_rebuilt_command(struct command *command, const struct rsc_launch *launch,
-                                 const struct rsc_target *target, char *const *argv,
-                                 const struct rsc_launch_options *options, struct rsc_error *error) {
-    size_t given = 0;
-    while (argv[given]) given++;
-    command->words = calloc(given + 1, sizeof *command->words);
-    if (!command->words) return rsc_fail_memory(error, "command line");
-    for (size_t i = 0; i < given; i++) word(command, argv[i]);
-    command->path = target->path;
-    launch->ring->rebuilt = 1;
-    launch->ring->keep_lines = options->keep_lines != 0;
-    launch->ring->keep_limit = options->keep_limit;
-    launch->ring->keep_offset = options->keep_offset;
-    launch->ring->keep_shift = options->keep_shift;
-    launch->ring->sampled = (uint64_t)options->sampled;
-    launch->ring->sampler_planned = options->planned;
-    launch->ring->sampler_first = options->planned_first;
-    launch->ring->sampler = options->sampler;
-    int marked = options->roi && !strcmp(options->roi, "marked");
-    const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE");
-    if (options->pmu) {
-        const struct rsc_perf_pmu *pmu = options->pmu;
-        const char *library = rsc_launch_perf_path(), *also = getenv("LD_PRELOAD");
-        if (!library || strpbrk(library, ": "))
-            return rsc_fail(error, RSC_EUNSUPPORTED,
-                            library ? "libreusescope-perf.so lies in a folder whose name has a space or a colon"
-                                    : "libreusescope-perf.so is missing beside the tool: build it again (make)");
-        snprintf(command->preload, sizeof command->preload, "%s%s%.*s", library, also && *also ? ":" : "", PATH_MAX,
-                 also ? also : "");
-        command->perf = 1;
-        snprintf(
-            command->rebuilt, sizeof command->rebuilt,
-            "ring=%d,follow=%d,ibs=%d,latency=%d,type=%u,loads=%llu,stores=%llu,leader=%llu,config1=%llu,config2=%llu,precise=%d,exclude=%d",
-            launch->ring_fd, options->follow, pmu->kind == RSC_PMU_AMD_IBS, pmu->latency, pmu->type,
-            (unsigned long long)(pmu->kind == RSC_PMU_AMD_IBS ? pmu->config : pmu->loads),
-            (unsigned long long)pmu->stores, (unsigned long long)pmu->leader, (unsigned long long)pmu->latency_config1,
-            (unsigned long long)pmu->config2, pmu->precise, pmu->user_only_by_exclude);
-    }
-    launch->ring->watch.period = options->watch_period;
-    launch->ring->watch.rate = options->watch_rate;
-    launch->ring->watch.seed = options->seed;
-    launch->ring->watch.registers = options->watch_registers;
-    launch->ring->watch.lines = (uint32_t)options->watch_lines;
-    launch->ring->watch.frames = options->contexts ? RSC_WATCH_FRAMES : 0;
-    if (!options->pmu)
-        snprintf(command->rebuilt, sizeof command->rebuilt,
-                 "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d,plain=%d", launch->ring_fd, options->follow,
-                 (unsigned long long)options->skip, marked,
-                 !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests in which no signal may come in between */
-                 options->watch,
-                 plain && plain[0] == '1'); /* `plain` for tests of code for processors without AVX-512 */
-    return 0;
-}
-
-static void become(const struct command *command, int report_fd) {
-    if (command->perf) setenv("LD_PRELOAD", command->preload, 1);
-    if (command->perf) setenv(RSC_PERF_ENVIRONMENT, command->rebuilt, 1);
-    else if (command->rebuilt[0]) setenv(RSC_ASM_ENVIRONMENT, command->rebuilt, 1);
-    else unsetenv("LD_PRELOAD"); /* the guest gets it by -E, QEMU does not */
     personality(ADDR_NO_RANDOMIZE); /* the same addresses every time, where the kernel lets us */
     execv(command->path, command->words);
     int reason = errno;
@@ -313,45 +119,30 @@ static void become(const struct command *command, int report_fd) {
     _exit(127);
 }
 
-int rsc_launch_start(struct rsc_launch *launch, const struct rsc_target *target, char *const *argv,
-                     const struct rsc_launch_options *options, struct rsc_error *error) {
-    struct command *command = calloc(1, sizeof *command);
-    int report[2] = {-1, -1}, reason = 0, status;
-    memset(launch, 0, sizeof *launch);
-    launch->ring_fd = -1;
-    if (!command) return rsc_fail_memory(error, "command line");
-    if ((status = make_ring(launch, error)) < 0) goto out;
-    launch->ring->unread = (uint64_t)options->unread;
-    status = (options->rebuilt ? build_rebuilt_command : build_command)(command, launch, target, argv, options, error);
-    if (status < 0) goto out;
-    if (pipe2(report, O_CLOEXEC) != 0) {
-        status = rsc_fail_errno(error, errno, "pipe");
-        goto out;
-    }
+int rsc_launch_start(struct rsc_launch *launch, const struct rsc_launch_command *command, struct rsc_error *error) {
+    int report[2], reason = 0, status = 0;
+    assert(launch->ring && !launch->running);
+    if (pipe2(report, O_CLOEXEC) != 0) return rsc_fail_errno(error, errno, "pipe");
     fflush(NULL);
     launch->started_ns = rsc_ring_now_ns();
     set_signals();
     launch->pid = fork();
-    if (launch->pid == 0) reset_signals();
-    if (launch->pid == 0) become(command, report[1]);
+    if (launch->pid == 0) {
+        reset_signals();
+        become(command, report[1]);
+    }
+    close(report[1]);
     if (launch->pid < 0) {
         status = rsc_fail_errno(error, errno, "fork");
-        goto out;
+    } else {
+        forward_to = launch->pid;
+        launch->running = read(report[0], &reason, sizeof reason) != (ssize_t)sizeof reason;
     }
-    forward_to = launch->pid;
-    close(report[1]);
-    report[1] = -1;
-    if (read(report[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
+    if (launch->pid > 0 && !launch->running) {
         waitpid(launch->pid, NULL, 0);
         status = rsc_fail_errno(error, reason, command->path);
-        goto out;
     }
-    launch->running = 1;
-out:
-    if (report[0] >= 0) close(report[0]);
-    if (report[1] >= 0) close(report[1]);
-    free(command->words);
-    free(command);
+    close(report[0]);
     return status;
 }
 

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data_source.h"
 #include "base/fail.h"
 #include "collect/drain/guest_maps.h"
 #include "collect/drain/ring_notes.h"
 #include "collect/perf/watch_code.h"
 #include "collect/perf/watch_paths.h"
 #include "profile/profile_model.h"
+#include "runtime/watch/watch_shapes.h"
 #include "trace/source.h"
 
 #define PROCESSES_MAX 65535u
@@ -40,7 +42,8 @@ struct process {
 
 struct rsc_watch_drain {
     struct rsc_ring *ring;
-    struct rsc_watch_sink sink;
+    struct rsc_watch_record *records; /* of the last look; owned */
+    size_t record_count, record_room;
     struct rsc_watch_code *code;
     struct rsc_watch_paths *paths;
     struct rsc_guest_maps *maps;
@@ -53,13 +56,11 @@ struct rsc_watch_drain {
     struct cursor cursors[RSC_WATCH_STREAMS];
 };
 
-int rsc_watch_drain_new(struct rsc_watch_drain **out, struct rsc_ring *ring, const struct rsc_watch_sink *sink,
-                        struct rsc_error *error) {
+int rsc_watch_drain_new(struct rsc_watch_drain **out, struct rsc_ring *ring, struct rsc_error *error) {
     struct rsc_watch_drain *drain = calloc(1, sizeof *drain);
     *out = NULL;
     if (!drain) return rsc_fail_memory(error, "collector");
     drain->ring = ring;
-    drain->sink = *sink;
     drain->code = rsc_watch_code_new();
     drain->paths = rsc_watch_paths_new();
     drain->maps = rsc_guest_maps_new();
@@ -78,6 +79,7 @@ void rsc_watch_drain_free(struct rsc_watch_drain *drain) {
     rsc_watch_paths_free(drain->paths);
     rsc_guest_maps_free(drain->maps);
     free(drain->note_text);
+    free(drain->records);
     free(drain->processes);
     free(drain);
 }
@@ -158,12 +160,24 @@ static uint64_t references_at(struct cursor *cursor, struct progress at, double 
 
 /* ---- records ---- */
 
+static int add_record(struct rsc_watch_drain *drain, struct rsc_watch_record record, struct rsc_error *error) {
+    if (drain->record_count == drain->record_room) {
+        size_t room = drain->record_room ? 2 * drain->record_room : 256;
+        struct rsc_watch_record *records = realloc(drain->records, room * sizeof *records);
+        if (!records) return rsc_fail_memory(error, "collector");
+        drain->records = records;
+        drain->record_room = room;
+    }
+    drain->records[drain->record_count++] = record;
+    return 0;
+}
+
 static int end_watch(struct rsc_watch_drain *drain, struct cursor *cursor, uint32_t reg, struct rsc_watch_end end,
                      struct rsc_error *error) {
     cursor->open[reg] = 0;
     end.slot = reg;
     if (end.ending != RSC_WATCH_REUSED) end.path = RSC_NO_CONTEXT;
-    return drain->sink.ending(drain->sink.to, cursor->number, &end, error);
+    return add_record(drain, (struct rsc_watch_record){RSC_WATCH_RECORD_END, cursor->number, .end = end}, error);
 }
 
 static uint64_t mixed(uint64_t path, uint64_t pc) {
@@ -210,7 +224,8 @@ static int take_use(struct rsc_watch_drain *drain, struct cursor *cursor, const 
         cursor->word[reg] = words[RSC_WATCHED_USE_ADDRESS];
         cursor->shape[reg] = (uint8_t)rsc_watch_head_shape(words[0]);
     }
-    return drain->sink.sample(drain->sink.to, cursor->number, &sample, error);
+    return add_record(drain, (struct rsc_watch_record){RSC_WATCH_RECORD_SAMPLE, cursor->number, .sample = sample},
+                      error);
 }
 
 static int is_watched(const struct cursor *cursor, uint32_t reg, uint64_t address) {
@@ -359,12 +374,15 @@ static int tell_thread(struct rsc_watch_drain *drain, struct cursor *cursor, con
     if (at.position < cursor->position)
         at = (struct progress){cursor->position, cursor->range_accesses, cursor->range_words};
     uint64_t references = references_at(cursor, at, 0) - 1;
-    return drain->sink.thread(drain->sink.to, cursor->number, cursor->process_number, cursor->thread_of_process,
-                              references, at.position, error);
+    struct rsc_watch_progress progress = {cursor->process_number, cursor->thread_of_process, references, at.position};
+    return add_record(drain, (struct rsc_watch_record){RSC_WATCH_RECORD_PROGRESS, cursor->number, .progress = progress},
+                      error);
 }
 
-int rsc_watch_drain_take(struct rsc_watch_drain *drain, int ended, struct rsc_error *error) {
+int rsc_watch_drain_take(struct rsc_watch_drain *drain, int ended, const struct rsc_watch_record **records,
+                         size_t *count, struct rsc_error *error) {
     struct rsc_watch_area *area = &drain->ring->watch;
+    drain->record_count = 0;
     uint32_t used = __atomic_load_n(&area->streams_used, __ATOMIC_ACQUIRE);
     if (take_notes(drain) < 0) return rsc_fail_memory(error, "collector");
     for (uint32_t i = 0; i < used && i < RSC_WATCH_STREAMS; i++) {
@@ -383,6 +401,8 @@ int rsc_watch_drain_take(struct rsc_watch_drain *drain, int ended, struct rsc_er
         cursor->generation = 0;
         __atomic_store_n(&stream->state, RSC_SLOT_FREE, __ATOMIC_RELEASE);
     }
+    *records = drain->records;
+    *count = drain->record_count;
     return 0;
 }
 
@@ -402,6 +422,6 @@ void rsc_watch_drain_stats(const struct rsc_watch_drain *drain, struct rsc_watch
     *stats = drain->stats;
 }
 
-int rsc_watch_drain_fill(struct rsc_watch_drain *drain, struct rsc_profile *profile, struct rsc_error *error) {
-    return rsc_watch_paths_fill(drain->paths, profile) < 0 ? rsc_fail_memory(error, "call paths") : 0;
+int rsc_watch_drain_fill(const struct rsc_watch_drain *drain, struct rsc_profile *profile) {
+    return rsc_watch_paths_fill(drain->paths, profile);
 }

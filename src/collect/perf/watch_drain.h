@@ -1,8 +1,8 @@
 /*
  * watch_drain.h - what a program that watches its own reuses leaves in its streams
- * (runtime/ring/watch_ring.h) becomes samples and endings for src/featherlight.
+ * (runtime/ring/watch_ring.h) becomes plain records (runtime/watch/watch_records.h).
  *
- * Positions count accesses; featherlight counts references, words of 8 bytes. A piece of
+ * Positions count accesses; records count references, words of 8 bytes. A piece of
  * code says how many words its accesses touch: between two records of a thread, words
  * per access are taken to go evenly from the one's to the other's. Where no access is
  * larger than 8 bytes or lies across two words, that is exact.
@@ -12,19 +12,10 @@
 
 #include <reusescope/error.h>
 
-#include "featherlight/featherlight.h"
 #include "runtime/ring/ring.h"
+#include "runtime/watch/watch_records.h"
 
 struct rsc_profile;
-
-/* Where samples and endings go: rsc_featherlight_sample() and so on, or a test. Return 0 or a negative code. */
-struct rsc_watch_sink {
-    void *to;
-    int (*sample)(void *to, uint32_t thread, const struct rsc_watch_sample *sample, struct rsc_error *error);
-    int (*ending)(void *to, uint32_t thread, const struct rsc_watch_end *end, struct rsc_error *error);
-    int (*thread)(void *to, uint32_t thread, uint64_t pid, uint64_t tid, uint64_t references, uint64_t accesses,
-                  struct rsc_error *error);
-};
 
 struct rsc_watch_stats {
     uint64_t threads, accesses, samples, hits;
@@ -38,19 +29,19 @@ struct rsc_watch_stats {
 };
 
 struct rsc_watch_drain;
-int rsc_watch_drain_new(struct rsc_watch_drain **out, struct rsc_ring *ring, const struct rsc_watch_sink *sink,
-                        struct rsc_error *error);
+int rsc_watch_drain_new(struct rsc_watch_drain **out, struct rsc_ring *ring, struct rsc_error *error);
 void rsc_watch_drain_free(struct rsc_watch_drain *drain);
 
-/* Takes what there is; `ended`: the program has, and what is left is all. */
-int rsc_watch_drain_take(struct rsc_watch_drain *drain, int ended, struct rsc_error *error);
+/* Takes what there is; `ended`: the program has, and what is left is all. *records stay until the next call. */
+int rsc_watch_drain_take(struct rsc_watch_drain *drain, int ended, const struct rsc_watch_record **records,
+                         size_t *count, struct rsc_error *error);
 
 /* Threads that live, of processes that are watched. */
 unsigned rsc_watch_drain_living(const struct rsc_watch_drain *drain);
 
 void rsc_watch_drain_stats(const struct rsc_watch_drain *drain, struct rsc_watch_stats *stats);
 
-/* The call paths that samples and endings name by number, and where files were mapped: into a profile not sealed yet. */
-int rsc_watch_drain_fill(struct rsc_watch_drain *drain, struct rsc_profile *profile, struct rsc_error *error);
+/* The call paths that records name by number, and where files were mapped: into a profile not sealed yet. Returns 0 or RSC_ENOMEM. */
+int rsc_watch_drain_fill(const struct rsc_watch_drain *drain, struct rsc_profile *profile);
 
 #endif

@@ -1,5 +1,5 @@
-/* sampled_sum.c - see sampled_sum.h. */
-#include "multicore/sampled_sum.h"
+/* finished_samples.c - see finished_samples.h. */
+#include "multicore/finished_samples.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "estimate/statistics.h"
 #include "distance/count/accumulate.h"
 
-int rsc_sampled_sum_init(struct rsc_sampled_sum *sum, double confidence, uint64_t rd_cap, uint32_t bins_per_octave) {
+int rsc_finished_samples_init(struct rsc_finished_samples *sum, double confidence, uint64_t rd_cap,
+                              uint32_t bins_per_octave) {
     size_t fine = rsc_bins_count(RSC_BINS_FINE);
     double **arrays[] = {&sum->rd, &sum->ri, &sum->rd_least, &sum->rd_most, &sum->certain, &sum->maybe, &sum->given_up};
     memset(sum, 0, sizeof *sum);
@@ -28,11 +29,11 @@ int rsc_sampled_sum_init(struct rsc_sampled_sum *sum, double confidence, uint64_
         failed |= !sum->rd_binned || !sum->ri_binned;
     }
     if (!failed) return 0;
-    rsc_sampled_sum_free(sum);
+    rsc_finished_samples_free(sum);
     return RSC_ENOMEM;
 }
 
-void rsc_sampled_sum_free(struct rsc_sampled_sum *sum) {
+void rsc_finished_samples_free(struct rsc_finished_samples *sum) {
     double *arrays[] = {sum->rd,    sum->ri,       sum->rd_least,  sum->rd_most,  sum->certain,
                         sum->maybe, sum->given_up, sum->rd_binned, sum->ri_binned};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
@@ -41,15 +42,15 @@ void rsc_sampled_sum_free(struct rsc_sampled_sum *sum) {
     memset(sum, 0, sizeof *sum);
 }
 
-int rsc_sampled_sum_see_thread(struct rsc_sampled_sum *sum, uint32_t number) {
+int rsc_finished_samples_see_thread(struct rsc_finished_samples *sum, uint32_t number) {
     uint32_t wanted = number < RSC_THREAD_ROWS_MAX ? number + 1 : RSC_THREAD_ROWS_MAX;
     if (wanted <= sum->thread_count) return 0;
-    struct rsc_sampled_row *rows = realloc(sum->threads, wanted * sizeof *rows);
+    struct rsc_finished_row *rows = realloc(sum->threads, wanted * sizeof *rows);
     if (!rows) return RSC_ENOMEM;
     sum->threads = rows;
     while (sum->thread_count < wanted) {
-        struct rsc_sampled_row *row = &rows[sum->thread_count];
-        *row = (struct rsc_sampled_row){.tid = sum->thread_count};
+        struct rsc_finished_row *row = &rows[sum->thread_count];
+        *row = (struct rsc_finished_row){.tid = sum->thread_count};
         row->rd = calloc(rsc_bins_count(RSC_BINS_COARSE), sizeof *row->rd);
         if (!row->rd) return RSC_ENOMEM;
         sum->thread_count++;
@@ -60,7 +61,7 @@ int rsc_sampled_sum_see_thread(struct rsc_sampled_sum *sum, uint32_t number) {
 /* ---- counting ---- */
 
 /* A distance that is only known to within `off`. */
-static void count_around(struct rsc_sampled_sum *sum, double distance, double off, double weight) {
+static void count_around(struct rsc_finished_samples *sum, double distance, double off, double weight) {
     uint32_t least = rsc_bin_of_fine((uint64_t)fmax(0, distance - off)),
              most = rsc_bin_of_fine((uint64_t)(distance + off));
     sum->rd_least[least] += weight;
@@ -69,7 +70,7 @@ static void count_around(struct rsc_sampled_sum *sum, double distance, double of
     for (uint32_t bin = least; bin <= most; bin++) sum->maybe[bin] += weight;
 }
 
-static void count_reuse(struct rsc_sampled_sum *sum, const struct rsc_sample_record *record) {
+static void count_reuse(struct rsc_finished_samples *sum, const struct rsc_sample_record *record) {
     double weight = record->weight;
     uint64_t distance = record->distance, interval = record->interval ? record->interval : 1;
     int capped = sum->rd_cap && distance >= sum->rd_cap;
@@ -87,9 +88,9 @@ static void count_reuse(struct rsc_sampled_sum *sum, const struct rsc_sample_rec
     sum->sketched += record->variance > 0;
 }
 
-void rsc_sampled_sum_take(struct rsc_sampled_sum *sum, const struct rsc_sample_record *record) {
+void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *record) {
     double weight = record->weight;
-    struct rsc_sampled_row *row = record->use.thread < sum->thread_count ? &sum->threads[record->use.thread] : NULL;
+    struct rsc_finished_row *row = record->use.thread < sum->thread_count ? &sum->threads[record->use.thread] : NULL;
     sum->samples++;
     sum->weight += weight;
     sum->spread += weight * (weight - 1);
@@ -103,7 +104,7 @@ void rsc_sampled_sum_take(struct rsc_sampled_sum *sum, const struct rsc_sample_r
 
 /* ---- bars ---- */
 
-double rsc_sampled_sum_size(const struct rsc_sampled_sum *sum) {
+double rsc_finished_samples_size(const struct rsc_finished_samples *sum) {
     if (!(sum->weight > 0)) return 0;
     return sum->spread > 0 ? sum->weight * sum->weight / sum->spread : INFINITY;
 }
@@ -132,11 +133,11 @@ static double *tails_of(const double *count, uint32_t bins) {
 
 static double within(double value) { return fmin(1, fmax(0, value)); }
 
-static int draw_curve(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
+static int draw_curve(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
     uint32_t bins = profile->rd.bin_count;
     if (rsc_profile_derive_mrc(profile) < 0) return RSC_ENOMEM;
     double *rd = tails_of(sum->rd, bins), *least = tails_of(sum->rd_least, bins), *most = tails_of(sum->rd_most, bins);
-    double *given_up = tails_of(sum->given_up, bins), size = rsc_sampled_sum_size(sum), low, high, unused;
+    double *given_up = tails_of(sum->given_up, bins), size = rsc_finished_samples_size(sum), low, high, unused;
     int failed = !rd || !least || !most || !given_up;
     double known = sum->weight - sum->outcome[RSC_SAMPLE_CENSORED];
     double always = sum->outcome[RSC_SAMPLE_INVALIDATED] + sum->outcome[RSC_SAMPLE_LAST_TOUCH];
@@ -162,8 +163,8 @@ static int draw_curve(const struct rsc_sampled_sum *sum, struct rsc_profile *pro
     return failed ? RSC_ENOMEM : 0;
 }
 
-static int draw_bins(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
-    double size = rsc_sampled_sum_size(sum), references = (double)profile->references, low, high, unused;
+static int draw_bins(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
+    double size = rsc_finished_samples_size(sum), references = (double)profile->references, low, high, unused;
     if (isinf(size) || !(sum->weight > 0)) return 0;
     if (rsc_profile_set_bars(profile) < 0) return RSC_ENOMEM;
     for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) {
@@ -213,7 +214,7 @@ static void spread_out(const double *count, struct rsc_histogram *into, uint64_t
     if (sum > 0) into->count[last] += total - rounding.given;
 }
 
-static void fill_totals(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
+static void fill_totals(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
     struct rounding rounding = {0, sum->weight > 0 ? (double)profile->references / sum->weight : 0, 0,
                                 profile->references};
     for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++)
@@ -247,7 +248,7 @@ static void fill_totals(const struct rsc_sampled_sum *sum, struct rsc_profile *p
     if (!profile->distinct && profile->references) profile->distinct = 1;
 }
 
-static int fill_binned(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
+static int fill_binned(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
     if (!sum->bins_per_octave) return 0;
     if (rsc_profile_set_bins(profile, sum->bins_per_octave) < 0) return RSC_ENOMEM;
     uint64_t reuses = rsc_histogram_total(&profile->rd) + profile->rd_capped;
@@ -256,10 +257,10 @@ static int fill_binned(const struct rsc_sampled_sum *sum, struct rsc_profile *pr
     return 0;
 }
 
-static int fill_threads(const struct rsc_sampled_sum *sum, struct rsc_profile *profile) {
+static int fill_threads(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
     if (rsc_profile_set_threads(profile, sum->thread_count) < 0) return RSC_ENOMEM;
     for (uint32_t i = 0; i < sum->thread_count; i++) {
-        const struct rsc_sampled_row *from = &sum->threads[i];
+        const struct rsc_finished_row *from = &sum->threads[i];
         struct rsc_thread_row *row = &profile->threads[i];
         row->pid = from->pid;
         row->tid = from->tid;
@@ -273,8 +274,8 @@ static int fill_threads(const struct rsc_sampled_sum *sum, struct rsc_profile *p
     return 0;
 }
 
-struct rsc_profile *rsc_sampled_sum_profile(struct rsc_sampled_sum *sum, uint64_t accesses, uint64_t references,
-                                            uint64_t line_bytes) {
+struct rsc_profile *rsc_finished_samples_profile(struct rsc_finished_samples *sum, uint64_t accesses,
+                                                 uint64_t references, uint64_t line_bytes) {
     struct rsc_profile *profile = rsc_profile_new();
     if (!profile) return NULL;
     profile->made.line_bytes = line_bytes;

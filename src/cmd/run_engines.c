@@ -1,0 +1,133 @@
+/* run_engines.c - see run_engines.h. */
+#include "cmd/run_engines.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "cmd/memory.h"
+#include "multicore/multicore_engines.h"
+
+int rsc_run_sample_option(struct rsc_run_asked *asked, const struct rsc_option_parser *parser) {
+    struct rsc_subset_choice choice;
+    const char *value = parser->value;
+    asked->lines = NULL;
+    asked->period = 0;
+    asked->sample_given = 1;
+    if (!strcmp(value, "none")) return -1;
+    if (strncmp(value, "lines:", 6)) {
+        if (strncmp(value, "1/", 2) || rsc_parse_u64(value + 2, strlen(value + 2), &asked->period) < 0 ||
+            !asked->period || asked->period > 1ull << 52)
+            return rsc_option_refuse(parser,
+                                     "not one reference in so many, as 1/1000, nor a part of all lines, as lines:1/64");
+        return -1;
+    }
+    if (rsc_subset_choose(&choice, value + 6, 0) < 0)
+        return rsc_option_refuse(parser, "not a rate of lines above 0 and below 1, such as lines:1/64");
+    asked->lines = value + 6;
+    return -1;
+}
+
+/* --sample 1/N is the period of --engine sampled, which it implies. */
+static int settle_period(const struct rsc_run_asked *asked, struct rsc_analysis *analysis, struct rsc_error *error) {
+    if (!asked->period) return 0;
+    if (!analysis->engine.engine) rsc_engine_spec_parse(&analysis->spec, rsc_engine_sampled.name, NULL);
+    struct rsc_sampled_options *wanted = rsc_engine_spec_of(&analysis->spec, &rsc_engine_sampled);
+    if (!wanted || analysis->requests)
+        return rsc_fail(error, RSC_EINVAL, "--sample 1/N: only --engine sampled takes it");
+    wanted->period = (double)asked->period;
+    return 0;
+}
+
+/* A sample of lines is enough, where nothing was asked for that needs every reference. */
+static void choose_lines(struct rsc_run_asked *asked, const struct rsc_analysis *analysis,
+                         const struct rsc_collector_kind *kind, const struct rsc_collect_request *request) {
+    const struct rsc_engine_options *engine = &analysis->engine;
+    if (asked->sample_given || asked->trace_path || asked->only_record || request->roi_function) return;
+    if (engine->engine || engine->error > 0 || engine->top_lines || engine->max_distance || analysis->line_count != 1)
+        return;
+    asked->lines = kind->usual_lines;
+}
+
+/* What only every access can give. */
+static int refuse(const char *what, const struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
+                  const struct rsc_collect_request *request, struct rsc_error *error) {
+    if (asked->trace_path)
+        return rsc_fail(error, RSC_EINVAL, "%s and --trace: a trace has every access (--sample none)", what);
+    if (request->roi_function)
+        return rsc_fail(error, RSC_EINVAL, "%s and --roi FUNCTION: needs every access (--sample none)", what);
+    if (analysis->line_count != 1) return rsc_fail(error, RSC_EINVAL, "%s: one line size at a time", what);
+    if (analysis->requests) return rsc_fail(error, RSC_EINVAL, "%s: not of requests", what);
+    return 0;
+}
+
+/* The options of the engine for one of the models. */
+static struct rsc_engine_options options_of(struct rsc_analysis *analysis, size_t model) {
+    struct rsc_engine_options options = analysis->engine;
+    options.struct_bytes = sizeof options;
+    options.line_bytes = analysis->line_bytes[0];
+    options.log = &analysis->session->log;
+    if (analysis->both) options.model = model ? "shared" : "private";
+    return options;
+}
+
+static int open_lines(struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
+                      const struct rsc_collector_kind *kind, struct rsc_collect_request *request,
+                      struct rsc_error *error) {
+    if (!rsc_collector_gives(kind, RSC_TAKES_LINES))
+        return rsc_fail(error, RSC_EINVAL,
+                        "--sample lines: only of a program built with reusescope cc; with QEMU, --engine shards:%.20s",
+                        asked->lines);
+    int status = refuse("--sample lines", analysis, asked, request, error);
+    for (size_t i = 0; !status && i < analysis->count; i++) {
+        struct rsc_engine_options options = options_of(analysis, i);
+        status =
+            rsc_live_lines_new(&analysis->engines[i], &analysis->spec, &options, asked->lines, &request->wanted, error);
+    }
+    return status;
+}
+
+static int open_samples(struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
+                        struct rsc_collect_request *request, struct rsc_error *error) {
+    int status = refuse("--engine sampled", analysis, asked, request, error);
+    if (status < 0) return status;
+    if (request->follow)
+        return rsc_fail(error, RSC_EINVAL, "--engine sampled and --follow: samples are of one process");
+    if (request->skip || request->length || request->roi_marked)
+        return rsc_fail(error, RSC_EINVAL, "--engine sampled: of the whole program, without --roi, --skip and --for");
+    for (size_t i = 0; !status && i < analysis->count; i++) {
+        struct rsc_engine_options options = options_of(analysis, i);
+        status = rsc_live_samples_new(&analysis->engines[i], &analysis->spec, &options, analysis->both,
+                                      &request->wanted, error);
+    }
+    return status;
+}
+
+static int open_pairs(struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
+                      struct rsc_collect_request *request, struct rsc_error *error) {
+    struct rsc_engine_options options = options_of(analysis, 0);
+    if (analysis->max_memory || analysis->both)
+        return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm or qemu, not perf",
+                        analysis->both ? "--model" : "--max-memory");
+    if (!analysis->lines_given) options.line_bytes = 0;
+    if (analysis->line_count != 1) options.line_bytes = 1; /* none that it has */
+    return rsc_live_pairs_new(&analysis->engines[0], &analysis->spec, &options, asked->rate, &request->wanted, error);
+}
+
+int rsc_run_engines_open(struct rsc_analysis *analysis, struct rsc_run_asked *asked,
+                         const struct rsc_collector_kind *kind, struct rsc_collect_request *request,
+                         struct rsc_error *error) {
+    int status = settle_period(asked, analysis, error);
+    if (status < 0) return status;
+    enum rsc_taken implied = rsc_live_taken(&analysis->spec);
+    int samples = implied == RSC_TAKES_SAMPLES && rsc_collector_gives(kind, RSC_TAKES_SAMPLES) && !asked->only_record &&
+                  !asked->trace_path;
+    choose_lines(asked, analysis, kind, request);
+    if (rsc_collector_gives(kind, RSC_TAKES_ACCESSES) && !asked->lines && !samples)
+        return rsc_analysis_open(analysis, error);
+    analysis->count = analysis->both ? RSC_MODELS_MAX : 1;
+    rsc_memory_start(analysis);
+    if (asked->lines) return open_lines(analysis, asked, kind, request, error);
+    if (samples) return open_samples(analysis, asked, request, error);
+    return open_pairs(analysis, asked, request, error);
+}

@@ -1,0 +1,111 @@
+/* run_says.c - see run_says.h. */
+#include "cmd/run_says.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "profile/profile_model.h"
+
+/* ---- while it runs ---- */
+
+/*
+ * What a program by itself does in a nanosecond, for a guess at the slowdown
+ * before it is known: instructions a program waits with, and instructions of one
+ * that computes.
+ */
+#define INSTRUCTIONS_PER_NS_LOW 1.0
+#define INSTRUCTIONS_PER_NS_HIGH 4.0
+#define INSTRUCTIONS_LEAST 1e6 /* before, it is the time to start that is measured */
+
+/* Processor time that the program has used so far; 0: not known, or it has ended. */
+static double cpu_so_far(const struct rsc_launch *launch) {
+    struct timespec used;
+    clockid_t clock;
+    if (!launch->running || clock_getcpuclockid(launch->pid, &clock) || clock_gettime(clock, &used)) return 0;
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+/*
+ * With --native: its time so far over what all of it takes without us, which the
+ * slowdown in the end is no less than. Else a guess from its instructions.
+ */
+static void slowdown_so_far(const struct rsc_collector *collector, double instructions, double native_seconds,
+                            char *text, size_t room) {
+    double used = cpu_so_far(&collector->launch);
+    *text = 0;
+    if (!(used > 0)) return;
+    if (native_seconds > 0) snprintf(text, room, ", slowdown at least %.1fx", used / native_seconds);
+    else if (instructions > INSTRUCTIONS_LEAST)
+        snprintf(text, room, ", slowdown perhaps %.0f to %.0fx", 1e9 * used * INSTRUCTIONS_PER_NS_LOW / instructions,
+                 1e9 * used * INSTRUCTIONS_PER_NS_HIGH / instructions);
+}
+
+void rsc_run_progress(struct rsc_analysis *analysis, const struct rsc_collector *collector, double native_seconds) {
+    struct rsc_session *session = analysis->session;
+    struct rsc_run_facts facts;
+    char text[120], slowdown[64], line[200];
+    if (!rsc_progress_due(session)) return;
+    collector->kind->describe(collector, &facts);
+    rsc_analysis_so_far(analysis, facts.accesses, rsc_progress_seconds(session), text, sizeof text);
+    slowdown_so_far(collector, (double)facts.instructions, native_seconds, slowdown, sizeof slowdown);
+    snprintf(line, sizeof line, "run: %s%s", text, slowdown);
+    rsc_progress_say(session, line);
+}
+
+/* ---- afterwards ---- */
+
+/* With fewer lines, a single one moves the curve by as much as the bars of most programs are wide. */
+#define KEPT_FEW 256u
+
+static void say_sample(const struct rsc_profile *profile, const struct rsc_wanted *wanted,
+                       const struct rsc_whole_run *whole) {
+    if (wanted->what == RSC_TAKES_SAMPLES)
+        fprintf(
+            stderr,
+            "reusescope: a sample: %llu references, 1 in %.0f on average; %.2f %% of all were analysed; %.2f %% of the samples pruned (--sample none: every reference, slower)\n",
+            (unsigned long long)whole->begun, whole->begun ? (double)whole->references / (double)whole->begun : 0,
+            whole->references ? 100 * (double)whole->analysed / (double)whole->references : 0,
+            profile->references ? 100 * (double)profile->pruned / (double)profile->references : 0);
+    if (wanted->what != RSC_TAKES_LINES) return;
+    double kept = (double)profile->distinct * wanted->lines.rate;
+    fprintf(
+        stderr,
+        "reusescope: a sample: %s of all cache lines, chosen by hash, %.0f lines (--sample none: every reference, slower)\n",
+        wanted->rate_text, kept);
+    if (kept < KEPT_FEW)
+        fprintf(
+            stderr,
+            "reusescope: warning: %.0f lines are few: the error bars say how little is known; --sample none is exact\n",
+            kept);
+}
+
+void rsc_run_say(struct rsc_analysis *analysis, const struct rsc_collector *collector,
+                 const struct rsc_run_facts *facts, const struct rsc_whole_run *whole, double native_seconds) {
+    double cpu = rsc_collector_cpu_seconds(collector), slowdown = native_seconds > 0 ? cpu / native_seconds : NAN;
+    for (size_t i = 0; i < analysis->count; i++) {
+        if (!analysis->profiles[i]) continue;
+        analysis->profiles[i]->made.coverage = facts->coverage;
+        analysis->profiles[i]->made.overhead = slowdown;
+    }
+    if (analysis->session->quiet) return;
+    if (isnan(slowdown))
+        fprintf(stderr, "reusescope: slowdown not measured (--native runs the program once more, without us)\n");
+    else
+        fprintf(stderr, "reusescope: slowdown %.*fx in processor time (%.2f s, without us %.2f s)\n",
+                slowdown < 2 ? 2 : 1, slowdown, cpu, native_seconds);
+    for (const char *line = facts->text, *end; (end = strchr(line, '\n')); line = end + 1)
+        fprintf(stderr, "reusescope: %.*s\n", (int)(end - line), line);
+    if (analysis->profiles[0]) say_sample(analysis->profiles[0], &collector->request->wanted, whole);
+}
+
+int rsc_run_exit_status(const struct rsc_collector *collector) {
+    int status = collector->launch.status;
+    if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+    int number = WTERMSIG(status);
+    fprintf(stderr, "reusescope: %s: ended by signal %d (%s)\n", collector->request->command[0], number,
+            strsignal(number));
+    return 128 + number;
+}

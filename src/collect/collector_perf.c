@@ -1,0 +1,232 @@
+/*
+ * collector_perf.c - sampled uses, and debug registers that catch their reuses. Rebuilt programs choose uses by their
+ * countdown; in others a PMU that samples addresses does.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "collect/launch/rebuilt_launch.h"
+#include "collect/perf/watch_drain.h"
+
+#define LOOK_NS 5000000 /* between looks at the streams: each holds more than 100 pairs */
+
+struct watched_run {
+    struct rsc_watch_drain *drain;
+    struct rsc_perf_pmu machine; /* of programs that were not rebuilt; kind RSC_PMU_NONE: it was */
+    char sampling[200];
+    int looked, ended;
+};
+
+/* ---- can it be done here? ---- */
+
+static int check_machine(struct rsc_error *error) {
+    struct rsc_perf_breakpoints found;
+    char why[400];
+    rsc_perf_probe_breakpoints(&found);
+    if (found.count && found.sigtrap) return 0;
+    rsc_perf_explain_breakpoints(&found, why, sizeof why);
+    return rsc_fail(error, RSC_EUNSUPPORTED, "--with perf: %s", why);
+}
+
+/* Not rebuilt: its uses can only be chosen by a PMU that samples addresses. */
+static int check_plain(const struct rsc_target *target, struct rsc_error *error) {
+    struct rsc_perf_pmu machine;
+    struct rsc_error why;
+    if (!target->dynamic)
+        return rsc_fail(
+            error, RSC_EUNSUPPORTED,
+            "%s: static and not rebuilt: nothing can be loaded into it. Build it with reusescope cc (it links the collector), or use --with qemu",
+            target->path);
+    if (rsc_perf_probe_pmu(&machine, "", &why) < 0)
+        return rsc_fail(error, RSC_EUNSUPPORTED,
+                        "%s: was not built with reusescope cc, and without a PMU its uses cannot be sampled (%s). "
+                        "Rebuild it: reusescope cc gcc ..., or use --with qemu",
+                        target->path, why.message);
+    return 0;
+}
+
+static int check(const struct rsc_collect_request *request, struct rsc_error *error) {
+    const struct {
+        int given;
+        const char *name;
+    } whole[] = {
+        {request->roi_function || request->roi_marked, "--roi"},
+        {request->skip != 0, "--skip"},
+        {request->length != 0, "--for"},
+        {request->strict, "--order strict"},
+    };
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (whole[i].given)
+            return rsc_fail(error, RSC_EINVAL, "%s needs every access: --with asm or qemu, not perf", whole[i].name);
+    if (request->wanted.pairs.registers > RSC_WATCH_REGISTERS)
+        return rsc_fail(error, RSC_EINVAL, "--engine featherlight: registers=%u: x86-64 has %u debug registers",
+                        request->wanted.pairs.registers, RSC_WATCH_REGISTERS);
+    int status = request->target->rebuilt ? 0 : check_plain(request->target, error);
+    return status < 0 ? status : check_machine(error);
+}
+
+/* ---- while it runs ---- */
+
+static void describe_sampling(struct watched_run *run, const struct rsc_wanted *wanted) {
+    const uint32_t registers = wanted->pairs.registers;
+    if (run->machine.kind != RSC_PMU_NONE)
+        snprintf(run->sampling, sizeof run->sampling, "%s: experimental; %u debug registers", run->machine.name,
+                 registers);
+    else if (wanted->pairs.period)
+        snprintf(run->sampling, sizeof run->sampling,
+                 "one access in %llu of each thread, at random, by its countdown; %u debug registers",
+                 (unsigned long long)wanted->pairs.period, registers);
+    else
+        snprintf(
+            run->sampling, sizeof run->sampling,
+            "%llu accesses a second of each thread's processor time, at random, by its countdown; %u debug registers",
+            (unsigned long long)wanted->pairs.rate, registers);
+}
+
+static int start(struct rsc_collector *collector, struct rsc_error *error) {
+    const struct rsc_collect_request *request = collector->request;
+    struct watched_run *run = collector->state = calloc(1, sizeof *run);
+    int status = 0;
+    if (!run) return rsc_fail_memory(error, "collector");
+    if (!request->target->rebuilt) status = rsc_perf_probe_pmu(&run->machine, "", error);
+    if (status < 0) return status;
+    describe_sampling(run, &request->wanted);
+    status = request->target->rebuilt ? rsc_rebuilt_launch(&collector->launch, request, error)
+                                      : rsc_plain_launch(&collector->launch, request, &run->machine, error);
+    return status < 0 ? status : rsc_watch_drain_new(&run->drain, collector->launch.ring, error);
+}
+
+static int next(struct rsc_collector *collector, struct rsc_batch *batch, struct rsc_batch_columns *columns,
+                struct rsc_error *error) {
+    const struct timespec moment = {0, LOOK_NS};
+    struct watched_run *run = collector->state;
+    if (run->ended) return RSC_COLLECT_ENDED;
+    if (run->looked) nanosleep(&moment, NULL);
+    run->looked = 1;
+    run->ended = rsc_launch_poll(&collector->launch);
+    /* Children that are watched may outlive the program. */
+    if (run->ended && collector->request->follow && rsc_watch_drain_living(run->drain)) run->ended = 0;
+    *batch = (struct rsc_batch){.instructions = RSC_UNKNOWN};
+    *columns = (struct rsc_batch_columns){.skipped = NULL};
+    int status = rsc_watch_drain_take(run->drain, run->ended, &columns->watched, &columns->watched_count, error);
+    if (status < 0) return status;
+    return columns->watched_count ? RSC_COLLECT_BATCH : RSC_COLLECT_NOTHING;
+}
+
+/* ---- afterwards ---- */
+
+static int fill(const void *drain, struct rsc_profile *profile) { return rsc_watch_drain_fill(drain, profile); }
+
+static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error) {
+    const struct watched_run *run = collector->state;
+    const struct rsc_watch_area *area = &collector->launch.ring->watch;
+    struct rsc_watch_stats stats;
+    if (!collector->launch.ring->images)
+        return rsc_fail(error, RSC_EUNSUPPORTED,
+                        run->machine.kind != RSC_PMU_NONE ? "%s: the library that samples was not loaded"
+                                                          : "%s: nothing that it ran was built with reusescope cc",
+                        collector->request->target->path);
+    rsc_watch_drain_stats(run->drain, &stats);
+    if (!stats.samples && area->off)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: nothing could be watched: %s", collector->request->command[0],
+                        area->off == RSC_WATCH_SIGNAL_WANTED ? "it waits for SIGTRAP itself"
+                                                             : strerror((int)area->refused));
+    *whole = (struct rsc_whole_run){.accesses = stats.accesses,
+                                    .sampling = run->sampling,
+                                    .handler_seconds = 1e-9 * (double)stats.busy_ns,
+                                    .traps = stats.hits + stats.own_hits,
+                                    .dropped = stats.dropped,
+                                    .fill = fill,
+                                    .context = run->drain};
+    return 0;
+}
+
+/* What kept it from watching as it should. */
+static void warn(const struct rsc_watch_area *area, uint32_t registers, const struct rsc_watch_stats *stats,
+                 struct rsc_run_facts *facts) {
+    if (area->off == RSC_WATCH_SIGNAL_WANTED)
+        rsc_facts_add(
+            facts,
+            "warning: the program waits for SIGTRAP itself (sigwait or signalfd): it was not watched from then on");
+    else if (area->off == RSC_WATCH_REFUSED)
+        rsc_facts_add(facts, "warning: the program was refused debug registers from some time on: %s",
+                      strerror((int)area->refused));
+    else if (area->off)
+        rsc_facts_add(facts, "warning: the handler of SIGTRAP could not be installed: nothing was watched");
+    if (area->held)
+        rsc_facts_add(
+            facts, "warning: %u threads got fewer than %u debug registers: a debugger or another profiler holds them",
+            area->held, registers);
+    if (area->short_of_files)
+        rsc_facts_add(
+            facts,
+            "warning: %u threads got fewer than %u debug registers, to leave the program its file descriptors (ulimit -n)",
+            area->short_of_files, registers);
+    if (area->multiplexed)
+        rsc_facts_add(
+            facts,
+            "warning: %llu samples were not used: the PMU's counters had to be shared (end other users of perf, or the NMI watchdog: sysctl kernel.nmi_watchdog=0)",
+            (unsigned long long)area->multiplexed);
+    if (area->crowded_out)
+        rsc_facts_add(facts, "warning: %u threads were not sampled: more than %u at a time", area->crowded_out,
+                      RSC_WATCH_STREAMS);
+    if (stats->late_hits)
+        rsc_facts_add(facts, "warning: %llu reuses came while SIGTRAP was blocked: dropped",
+                      (unsigned long long)stats->late_hits);
+    if (stats->dropped)
+        rsc_facts_add(facts, "warning: %llu records were dropped: the sampling rate is too high for this machine",
+                      (unsigned long long)stats->dropped);
+    if (area->unsampled_threads)
+        rsc_facts_add(
+            facts,
+            "%llu threads ended before their first sample, %.1f million accesses in all: they are not in the result",
+            (unsigned long long)area->unsampled_threads, 1e-6 * (double)area->unsampled_accesses);
+}
+
+static void describe(const struct rsc_collector *collector, struct rsc_run_facts *facts) {
+    const struct watched_run *run = collector->state;
+    const struct rsc_launch *launch = &collector->launch;
+    struct rsc_watch_stats stats;
+    rsc_watch_drain_stats(run->drain, &stats);
+    *facts = (struct rsc_run_facts){
+        .accesses = stats.accesses, .threads = stats.threads, .coverage = rsc_rebuilt_coverage(launch->ring)};
+    if (run->machine.kind != RSC_PMU_NONE)
+        rsc_facts_add(facts, "experimental: %s has not been tried on hardware (docs/guide/perf.md)", run->machine.name);
+    rsc_facts_add(
+        facts, "%.1f s, %.1f million accesses by %llu thread%s, %llu samples, %llu reuses caught; %.3f s in handlers",
+        launch->seconds, 1e-6 * (double)stats.accesses, (unsigned long long)stats.threads,
+        stats.threads == 1 ? "" : "s", (unsigned long long)stats.samples, (unsigned long long)stats.hits,
+        1e-9 * (double)stats.busy_ns);
+    if (!isnan(facts->coverage))
+        rsc_facts_add(
+            facts,
+            "unseen: %.0f %% of its processor time was in code that was not rebuilt: reuses there are caught, uses are not sampled",
+            100 * (1 - facts->coverage));
+    warn(&launch->ring->watch, collector->request->wanted.pairs.registers, &stats, facts);
+}
+
+static void close_run(struct rsc_collector *collector) {
+    struct watched_run *run = collector->state;
+    if (!run) return;
+    rsc_watch_drain_free(run->drain);
+    free(run);
+    collector->state = NULL;
+}
+
+const struct rsc_collector_kind rsc_collector_perf = {
+    .name = "perf",
+    .what = "samples at a few percent's cost",
+    .gives = 1u << RSC_TAKES_PAIRS,
+    .only_by_name = 1,
+    .check = check,
+    .start = start,
+    .next = next,
+    .finish = finish,
+    .describe = describe,
+    .close = close_run,
+};

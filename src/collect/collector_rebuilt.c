@@ -1,0 +1,93 @@
+/*
+ * collector_rebuilt.c - a program built with `reusescope cc`, which records by itself (runtime/recorder/): every access,
+ * the references to a sample of lines, or finished samples of references.
+ */
+#include <math.h>
+
+#include "base/fail.h"
+#include "collect/drain/ring_run.h"
+#include "collect/launch/rebuilt_launch.h"
+
+static int check(const struct rsc_collect_request *request, struct rsc_error *error) {
+    if (request->strict)
+        return rsc_fail(error, RSC_EINVAL,
+                        "--order strict needs --with qemu: rebuilt programs run their threads as they come");
+    if (request->seed_given)
+        return rsc_fail(error, RSC_EINVAL,
+                        "--seed needs --with qemu: rebuilt programs get their random bytes from the kernel");
+    /* Asked for by name, it may be a script that starts such a program, or one that loads such a library. */
+    if (!request->target->rebuilt && !request->by_name)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: not built with reusescope cc", request->target->path);
+    return 0;
+}
+
+static int start(struct rsc_collector *collector, struct rsc_error *error) {
+    const struct rsc_collect_request *request = collector->request;
+    struct rsc_roi roi = {.path = NULL};
+    int status = 0;
+    if (request->roi_function) status = rsc_roi_open(&roi, request->target->path, request->roi_function, error);
+    if (!status) status = rsc_rebuilt_launch(&collector->launch, request, error);
+    if (!status) status = rsc_ring_run_start(collector, error);
+    if (status < 0) {
+        rsc_roi_close(&roi);
+        return status;
+    }
+    struct rsc_ring_run *run = collector->state;
+    run->roi = roi;
+    if (request->roi_function) rsc_drain_set_region(run->drain, &run->roi);
+    rsc_drain_set_most(run->drain, request->length);
+    return 0;
+}
+
+static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error) {
+    if (!collector->launch.ring->images)
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: nothing that it ran was built with reusescope cc",
+                        collector->request->target->path);
+    return rsc_ring_run_finish(collector, whole, error);
+}
+
+static void describe(const struct rsc_collector *collector, struct rsc_run_facts *facts) {
+    const struct rsc_ring *ring = collector->launch.ring;
+    struct rsc_drain_stats stats;
+    rsc_ring_run_describe(collector, facts, &stats);
+    facts->coverage = rsc_rebuilt_coverage(ring);
+    double unseen = 1 - facts->coverage, waited = 1e-9 * (double)stats.waited_ns;
+    if (isnan(unseen))
+        rsc_facts_add(
+            facts,
+            "it waited %.1f s for the analysis; unseen: too short a run to tell how much of it was in code that was not rebuilt",
+            waited);
+    else
+        rsc_facts_add(
+            facts,
+            "it waited %.1f s for the analysis; unseen: %.0f %% of its processor time was in code that was not rebuilt (%llu samples)",
+            waited, 100 * unseen, (unsigned long long)ring->samples);
+    if (unseen > 0.1)
+        rsc_facts_add(
+            facts,
+            "warning: %.0f %% of the processor time is not in the result: rebuild those libraries with reusescope cc too, or use --with qemu",
+            100 * unseen);
+    if (collector->request->roi_marked)
+        rsc_facts_add(facts, "all threads recorded %.1f ms after they were to", 1e-6 * (double)ring->lag_ns);
+    if (stats.unknown)
+        rsc_facts_add(facts, "warning: %llu words of the program make no sense: something wrote over them",
+                      (unsigned long long)stats.unknown);
+    if (ring->modules_lost)
+        rsc_facts_add(facts,
+                      "warning: %llu libraries were not watched: there are too many, or their tables are too large",
+                      (unsigned long long)ring->modules_lost);
+    rsc_ring_run_warn(collector, facts, &stats);
+}
+
+const struct rsc_collector_kind rsc_collector_rebuilt = {
+    .name = "asm",
+    .what = "built with reusescope cc",
+    .gives = 1u << RSC_TAKES_ACCESSES | 1u << RSC_TAKES_LINES | 1u << RSC_TAKES_SAMPLES,
+    .usual_lines = "1/64",
+    .check = check,
+    .start = start,
+    .next = rsc_ring_run_next,
+    .finish = finish,
+    .describe = describe,
+    .close = rsc_ring_run_close,
+};

@@ -1,0 +1,93 @@
+/* ring_run.c - see ring_run.h. */
+#include "collect/drain/ring_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+#define WAIT_MS 20u
+
+int rsc_ring_run_start(struct rsc_collector *collector, struct rsc_error *error) {
+    struct rsc_ring_run *run = collector->state = calloc(1, sizeof *run);
+    if (!run) return rsc_fail_memory(error, "collector");
+    return rsc_drain_new(&run->drain, collector->launch.ring, error);
+}
+
+int rsc_ring_run_next(struct rsc_collector *collector, struct rsc_batch *batch, struct rsc_batch_columns *columns,
+                      struct rsc_error *error) {
+    struct rsc_ring_run *run = collector->state;
+    int status = rsc_drain_next(run->drain, run->ended, batch, error);
+    if (status < 0) return status;
+    if (status > 0) {
+        rsc_drain_columns(run->drain, columns);
+        return RSC_COLLECT_BATCH;
+    }
+    if (run->ended) return RSC_COLLECT_ENDED;
+    run->ended = rsc_launch_poll(&collector->launch);
+    /* Children that are watched may outlive the program. */
+    if (run->ended && collector->request->follow && rsc_drain_living(run->drain)) run->ended = 0;
+    if (!run->ended) rsc_drain_wait(run->drain, WAIT_MS);
+    return RSC_COLLECT_NOTHING;
+}
+
+int rsc_ring_run_finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error) {
+    const struct rsc_ring_run *run = collector->state;
+    (void)error;
+    rsc_drain_get_whole(run->drain, whole);
+    return 0;
+}
+
+void rsc_ring_run_close(struct rsc_collector *collector) {
+    struct rsc_ring_run *run = collector->state;
+    if (!run) return;
+    rsc_drain_free(run->drain);
+    rsc_roi_close(&run->roi);
+    free(run);
+    collector->state = NULL;
+}
+
+void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run_facts *facts,
+                           struct rsc_drain_stats *stats) {
+    const struct rsc_ring_run *run = collector->state;
+    double seconds = collector->launch.seconds;
+    rsc_drain_get_stats(run->drain, stats);
+    *facts = (struct rsc_run_facts){.accesses = stats->accesses,
+                                    .threads = stats->threads,
+                                    .instructions = stats->instructions + stats->unrecorded_instructions,
+                                    .coverage = NAN};
+    rsc_facts_add(
+        facts, "%.1f s, %.1f million accesses by %llu thread%s in %.1f million instructions, %.1f M accesses/s",
+        seconds, (double)stats->accesses / 1e6, (unsigned long long)stats->threads, stats->threads == 1 ? "" : "s",
+        (double)stats->instructions / 1e6, (double)stats->accesses / seconds / 1e6);
+}
+
+void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_facts *facts,
+                       const struct rsc_drain_stats *stats) {
+    const struct rsc_ring *ring = collector->launch.ring;
+    const struct rsc_collect_request *request = collector->request;
+    uint64_t forks = request->follow ? 0 : ring->forks;
+    if (stats->late)
+        rsc_facts_add(facts, "%llu of %llu blocks came out of order (threads more than 20 ms apart)",
+                      (unsigned long long)stats->late, (unsigned long long)stats->blocks);
+    if (ring->execs || forks)
+        rsc_facts_add(facts,
+                      "warning: not watched: %llu forked children, %llu programs it started (--follow watches them)",
+                      (unsigned long long)forks, (unsigned long long)ring->execs);
+    if (ring->crowded_out)
+        rsc_facts_add(facts, "warning: %u threads were not seen: more than %u at a time", ring->crowded_out,
+                      RSC_RING_SLOTS);
+    if (stats->processes_mixed)
+        rsc_facts_add(
+            facts, "warning: more than 65535 processes: the memory of those after the first 65534 is counted as one");
+    if (request->roi_marked && !stats->accesses)
+        rsc_facts_add(facts, "warning: nothing seen: marked: reusescope_begin() was not called");
+    if (request->roi_function && !stats->accesses)
+        rsc_facts_add(
+            facts,
+            "warning: nothing seen: %.200s was not called, was inlined, or is not a function of the program itself",
+            request->roi_function);
+    if (stats->left)
+        rsc_facts_add(facts, "warning: %llu threads of children with a session of their own run on, unwatched",
+                      (unsigned long long)stats->left);
+}

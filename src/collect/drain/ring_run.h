@@ -1,0 +1,30 @@
+/*
+ * ring_run.h - a run whose accesses come through the ring (drain.h): what the collectors that record every access have
+ * in common.
+ */
+#ifndef RSC_COLLECT_DRAIN_RING_RUN_H
+#define RSC_COLLECT_DRAIN_RING_RUN_H
+
+#include "collect/collector.h"
+#include "collect/drain/drain.h"
+
+struct rsc_ring_run {
+    struct rsc_drain *drain;
+    struct rsc_roi roi; /* rebuilt programs: found here, QEMU finds it itself */
+    int ended;
+};
+
+/* Makes collector->state; call once the program runs. */
+int rsc_ring_run_start(struct rsc_collector *collector, struct rsc_error *error);
+int rsc_ring_run_next(struct rsc_collector *collector, struct rsc_batch *batch, struct rsc_batch_columns *columns,
+                      struct rsc_error *error);
+int rsc_ring_run_finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error);
+void rsc_ring_run_close(struct rsc_collector *collector);
+
+/* Numbers and the line that comes first; then what went wrong. */
+void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run_facts *facts,
+                           struct rsc_drain_stats *stats);
+void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_facts *facts,
+                       const struct rsc_drain_stats *stats);
+
+#endif

@@ -1,0 +1,78 @@
+/* rebuilt_launch.c - see rebuilt_launch.h. */
+#include "collect/launch/rebuilt_launch.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+#define SAMPLES_LEAST 20u /* of where the processor is: a share of fewer says nothing */
+
+/* What the runtime reads from the ring. */
+static void say_what_is_wanted(struct rsc_ring *ring, const struct rsc_collect_request *request) {
+    const struct rsc_wanted *wanted = &request->wanted;
+    ring->rebuilt = 1;
+    if (wanted->line_bytes) ring->keep_shift = (uint64_t)__builtin_ctz(wanted->line_bytes);
+    if (wanted->what == RSC_TAKES_LINES) {
+        ring->keep_lines = 1;
+        ring->keep_limit = wanted->lines.limit;
+        ring->keep_offset = wanted->lines.offset;
+    } else if (wanted->what == RSC_TAKES_SAMPLES) {
+        ring->sampled = wanted->samples.locks ? 2 : 1;
+        ring->sampler = wanted->samples.sampler;
+        ring->sampler_planned = wanted->samples.doubles_at;
+        ring->sampler_first = wanted->samples.first_doubles_at;
+    } else if (wanted->what == RSC_TAKES_PAIRS) {
+        ring->watch.period = wanted->pairs.period;
+        ring->watch.rate = wanted->pairs.rate;
+        ring->watch.seed = request->seed;
+        ring->watch.registers = wanted->pairs.registers;
+        ring->watch.lines = (uint32_t)wanted->pairs.whole_lines;
+        ring->watch.frames = wanted->pairs.call_paths ? RSC_WATCH_FRAMES : 0;
+    }
+}
+
+int rsc_rebuilt_launch(struct rsc_launch *launch, const struct rsc_collect_request *request, struct rsc_error *error) {
+    char told[512];
+    const char *plain = getenv("REUSESCOPE_TEST_PLAIN_CODE"); /* for tests of code for processors without AVX-512 */
+    say_what_is_wanted(launch->ring, request);
+    snprintf(told, sizeof told, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d,plain=%d", launch->ring_fd,
+             request->follow, (unsigned long long)request->skip, request->roi_marked,
+             !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests in which no signal may come in between */
+             request->wanted.what == RSC_TAKES_PAIRS, plain && plain[0] == '1');
+    struct rsc_launch_command command = {.path = request->target->path,
+                                         .words = (char **)request->command,
+                                         .environment = {{RSC_ASM_ENVIRONMENT, told}}};
+    return rsc_launch_start(launch, &command, error);
+}
+
+int rsc_plain_launch(struct rsc_launch *launch, const struct rsc_collect_request *request,
+                     const struct rsc_perf_pmu *pmu, struct rsc_error *error) {
+    char told[512], path[PATH_MAX], preload[2 * PATH_MAX + 64];
+    const char *library = rsc_launch_own_file("libreusescope-perf.so", path), *also = getenv("LD_PRELOAD");
+    int ibs = pmu->kind == RSC_PMU_AMD_IBS;
+    if (!library || strpbrk(library, ": "))
+        return rsc_fail(error, RSC_EUNSUPPORTED,
+                        library ? "libreusescope-perf.so lies in a folder whose name has a space or a colon"
+                                : "libreusescope-perf.so is missing beside the tool: build it again (make)");
+    say_what_is_wanted(launch->ring, request);
+    snprintf(preload, sizeof preload, "%s%s%.*s", library, also && *also ? ":" : "", PATH_MAX, also ? also : "");
+    snprintf(
+        told, sizeof told,
+        "ring=%d,follow=%d,ibs=%d,latency=%d,type=%u,loads=%llu,stores=%llu,leader=%llu,config1=%llu,config2=%llu,precise=%d,exclude=%d",
+        launch->ring_fd, request->follow, ibs, pmu->latency, pmu->type,
+        (unsigned long long)(ibs ? pmu->config : pmu->loads), (unsigned long long)pmu->stores,
+        (unsigned long long)pmu->leader, (unsigned long long)pmu->latency_config1, (unsigned long long)pmu->config2,
+        pmu->precise, pmu->user_only_by_exclude);
+    struct rsc_launch_command command = {.path = request->target->path,
+                                         .words = (char **)request->command,
+                                         .environment = {{"LD_PRELOAD", preload}, {RSC_PERF_ENVIRONMENT, told}}};
+    return rsc_launch_start(launch, &command, error);
+}
+
+double rsc_rebuilt_coverage(const struct rsc_ring *ring) {
+    return ring->samples >= SAMPLES_LEAST ? 1 - (double)ring->samples_unseen / (double)ring->samples : NAN;
+}

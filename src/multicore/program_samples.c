@@ -1,0 +1,126 @@
+/* program_samples.c - see program_samples.h. */
+#include "multicore/program_samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "multicore/finished_samples.h"
+
+struct program_samples {
+    struct rsc_engine_options options;
+    struct rsc_sampler_options sampler;
+    uint32_t model;
+    struct rsc_finished_samples sum;
+    struct rsc_sample_places places;
+    double last_period;
+    const struct rsc_whole_run *whole; /* NULL: not known yet */
+};
+
+static void destroy(void *state) {
+    struct program_samples *samples = state;
+    if (!samples) return;
+    rsc_finished_samples_free(&samples->sum);
+    rsc_attribution_free(samples->places.attribution);
+    free(samples);
+}
+
+int rsc_program_samples_create(void **state, const struct rsc_engine_options *options,
+                               const struct rsc_sampler_options *sampler, uint32_t model, struct rsc_error *error) {
+    struct program_samples *samples = calloc(1, sizeof *samples);
+    struct rsc_attribution_options wanted = {.rd_cap = options->max_distance};
+    *state = NULL;
+    if (!samples) return rsc_fail_memory(error, "samples");
+    samples->options = *options;
+    samples->sampler = *sampler;
+    samples->model = model;
+    samples->places.period = samples->last_period = sampler->period;
+    int status = rsc_finished_samples_init(&samples->sum, options->confidence > 0 ? options->confidence : 90,
+                                           options->max_distance, options->bins_per_octave);
+    if (status < 0) status = rsc_fail_memory(error, "samples");
+    if (!status && options->attribute != 2) status = rsc_attribution_new(&samples->places.attribution, &wanted, error);
+    if (status < 0) {
+        destroy(samples);
+        return status;
+    }
+    *state = samples;
+    return 0;
+}
+
+/* ---- samples ---- */
+
+/* The tag of a place, as an access there would have it. */
+static int tag_of(struct program_samples *samples, uint64_t address, uint64_t pc, uint32_t *tag) {
+    uint64_t meta = 0;
+    struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta, .pc = &pc};
+    return rsc_attribution_tags(samples->places.attribution, &one, tag);
+}
+
+static int count_place(struct program_samples *samples, const struct rsc_sample_record *record) {
+    int reused = record->outcome == RSC_SAMPLE_REUSED;
+    uint64_t address = record->line << __builtin_ctz(samples->options.line_bytes), meta = 0;
+    uint64_t pc = reused ? record->reuse.pc : record->use.pc;
+    uint32_t tag, use_tag = RSC_TAG_NONE;
+    if (record->outcome != RSC_SAMPLE_INVALIDATED && !reused) return 0;
+    if (tag_of(samples, address, pc, &tag) < 0 || (reused && tag_of(samples, address, record->use.pc, &use_tag) < 0))
+        return RSC_ENOMEM;
+    struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta, .pc = &pc};
+    return rsc_sample_places_count(&samples->places, record, &one, 0, &tag, use_tag);
+}
+
+static int push(void *state, const struct rsc_batch *batch, const struct rsc_batch_columns *columns,
+                struct rsc_error *error) {
+    struct program_samples *samples = state;
+    struct rsc_attribution *attribution = samples->places.attribution;
+    uint32_t unused;
+    if (columns->whole) samples->whole = columns->whole;
+    if (attribution && batch->event_count && rsc_attribution_tags(attribution, batch, &unused) < 0)
+        return rsc_fail_memory(error, "samples");
+    if (batch->thread_count && rsc_finished_samples_see_thread(&samples->sum, batch->thread_count - 1) < 0)
+        return rsc_fail_memory(error, "thread rows");
+    for (uint32_t i = 0; batch->threads && i < batch->thread_count && i < samples->sum.thread_count; i++) {
+        samples->sum.threads[i].pid = batch->threads[i].pid;
+        samples->sum.threads[i].tid = batch->threads[i].tid;
+    }
+    for (size_t i = 0; i < columns->sample_count; i++) {
+        const struct rsc_sample_record *record = &columns->samples[i];
+        if (record->model != samples->model) continue;
+        rsc_finished_samples_take(&samples->sum, record);
+        samples->last_period = fmax(samples->last_period, record->weight);
+        if (attribution && count_place(samples, record) < 0) return rsc_fail_memory(error, "samples");
+    }
+    return 0;
+}
+
+/* ---- the end ---- */
+
+/* What began and was never finished, because the program ended. */
+static void take_unfinished(struct program_samples *samples, const struct rsc_whole_run *whole) {
+    uint64_t count = whole->begun > samples->sum.samples ? whole->begun - samples->sum.samples : 0;
+    double weight = whole->begun_weight - samples->sum.weight;
+    struct rsc_sample_record record = {.model = samples->model,
+                                       .outcome = RSC_SAMPLE_LAST_TOUCH,
+                                       .use = {.thread = UINT32_MAX},
+                                       .weight = samples->last_period};
+    if (count && weight > 0) record.weight = fmax(1, weight / (double)count);
+    for (; count; count--) rsc_finished_samples_take(&samples->sum, &record);
+}
+
+static int finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    static const struct rsc_whole_run nothing_known;
+    struct program_samples *samples = state;
+    const struct rsc_whole_run *whole = samples->whole ? samples->whole : &nothing_known;
+    struct rsc_sampling_facts facts = {.sampler = &samples->sampler,
+                                       .last_period = samples->last_period,
+                                       .references = whole->references,
+                                       .analysed = whole->analysed,
+                                       .in_program = 1};
+    take_unfinished(samples, whole);
+    for (uint32_t i = 0; i < samples->sum.thread_count; i++)
+        samples->sum.threads[i].references = i < whole->thread_count ? whole->thread_references[i] : 0;
+    return rsc_finished_samples_finish(&samples->sum, &samples->places, &facts, whole->references,
+                                       samples->options.line_bytes, out, error);
+}
+
+const struct rsc_engine_kind rsc_program_samples = {
+    .name = "sampled", .push_columns = push, .finish = finish, .destroy = destroy};

@@ -1,0 +1,46 @@
+/*
+ * batch_columns.h - what a batch of a running program may carry beside its accesses: columns for programs that
+ * choose references, finish samples or watch reuses themselves. Most batches have none of them.
+ */
+#ifndef RSC_TRACE_BATCH_COLUMNS_H
+#define RSC_TRACE_BATCH_COLUMNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rsc_profile;
+struct rsc_sample_record; /* runtime/sampler/sampler.h */
+struct rsc_watch_record;  /* runtime/watch/watch_records.h */
+
+/* What is known of a run only when it is over. A field that a collector does not know is zero. */
+struct rsc_whole_run {
+    uint64_t accesses, references;
+    const uint64_t *thread_references; /* [thread_count], by thread number */
+    uint32_t thread_count;
+    /* Of finished samples: */
+    uint64_t analysed;   /* references that were looked at */
+    uint64_t begun;      /* samples; those that were never finished are last touches */
+    double begun_weight; /* references that they stand for */
+    /* Of watched pairs: */
+    const char *sampling; /* how uses were chosen */
+    double handler_seconds;
+    uint64_t traps, dropped;
+    /* Puts call paths, which records name by number, and mapped files into a profile. NULL: there are none. */
+    int (*fill)(const void *context, struct rsc_profile *profile);
+    const void *context;
+};
+
+struct rsc_batch_columns {
+    /* A sample of lines: references of the same thread left out before each access, [count]. NULL: none were. */
+    const uint64_t *skipped;
+    /* Samples that the program finished, their threads by number. */
+    const struct rsc_sample_record *samples;
+    size_t sample_count;
+    /* Watched pairs: sampled uses and how their watches ended, in order within each thread. */
+    const struct rsc_watch_record *watched;
+    size_t watched_count;
+    /* With the last batch; stays until the engines are finished. */
+    const struct rsc_whole_run *whole;
+};
+
+#endif
