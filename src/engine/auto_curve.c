@@ -22,10 +22,8 @@ struct rsc_burst_curve rsc_burst_curve_new(struct rsc_burst_sample *burst, uint6
     return curve;
 }
 
-/* Weight of the bursts at a size. */
-static double weight_at(const struct rsc_burst_curve *curve, double lines) {
-    if (curve->parts < 3) return 0;
-    return fmin(1, fmax(0, log2((double)curve->small_lines / lines)));
+double rsc_burst_weight(uint64_t small_lines, double lines) {
+    return fmin(1, fmax(0, log2((double)small_lines / lines)));
 }
 
 static double part_misses(const struct rsc_burst_curve *curve, uint32_t part, uint32_t bin) {
@@ -44,32 +42,6 @@ static double burst_ratio(const struct rsc_burst_curve *curve, uint32_t bin, dou
     return misses / curve->references;
 }
 
-/* ---- against the truth ---- */
-
-double rsc_auto_error(const struct rsc_burst_curve *bursts, const struct rsc_sample_sum *sum,
-                      const struct rsc_histogram *truth, uint64_t cold, uint64_t references, uint64_t distinct) {
-    uint32_t bins = truth->bin_count, bin = bins;
-    double off = 0, sampled = sum->cold, true_misses = (double)cold, all = (double)references, sd;
-    size_t points = 0;
-    uint64_t sizes[512];
-    size_t count = 0;
-    for (uint64_t lines = 1; lines <= distinct && count < 512; lines = rsc_grid_next(lines, 8)) sizes[count++] = lines;
-    while (count--) {
-        uint32_t at = rsc_bin_of_fine(sizes[count]); /* its lower edge stands for the size, on both sides */
-        while (bin > at) {
-            bin--;
-            sampled += sum->rd[bin];
-            true_misses += (double)truth->count[bin];
-        }
-        double weight = weight_at(bursts, (double)sizes[count]);
-        double ratio = weight < 1 ? (1 - weight) * fmin(1, sampled / all) : 0;
-        if (weight > 0) ratio += weight * burst_ratio(bursts, at, &sd);
-        off += fabs(ratio - true_misses / all);
-        points++;
-    }
-    return points ? off / (double)points : 0;
-}
-
 /* ---- one profile ---- */
 
 void rsc_auto_mend(struct rsc_profile *sampled, const struct rsc_burst_curve *bursts, double confidence) {
@@ -84,7 +56,8 @@ void rsc_auto_mend(struct rsc_profile *sampled, const struct rsc_burst_curve *bu
     for (uint32_t bin = end; bin-- > 1;) {
         struct rsc_mrc_point *point = &sampled->mrc[bin - 1];
         before += sampled->rd.count[bin];
-        double weight = weight_at(bursts, (double)point->lines), ratio = burst_ratio(bursts, bin, &sd);
+        double weight = rsc_burst_weight(bursts->small_lines, (double)point->lines),
+               ratio = burst_ratio(bursts, bin, &sd);
         double misses = weight * ratio * all + (1 - weight) * (double)before;
         ahead = misses < (double)after ? after : misses < all ? (uint64_t)(misses + 0.5) : sampled->references;
         if (ahead > sampled->references) ahead = sampled->references;

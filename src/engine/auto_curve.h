@@ -28,13 +28,8 @@ struct rsc_burst_curve {
 /* Adds the bursts' counts up, in place: nothing may be taken after this. */
 struct rsc_burst_curve rsc_burst_curve_new(struct rsc_burst_sample *burst, uint64_t small_lines);
 
-/*
- * How far the sampled curve of a stretch is from the true one, whose distances are
- * in `truth` (with `cold` more and as many references): mean absolute error over 8
- * sizes an octave from 1 line to `distinct`.
- */
-double rsc_auto_error(const struct rsc_burst_curve *bursts, const struct rsc_sample_sum *sum,
-                      const struct rsc_histogram *truth, uint64_t cold, uint64_t references, uint64_t distinct);
+/* Weight of bursts, 0 to 1, in what is said of a cache of so many lines; sampled lines have the rest. */
+double rsc_burst_weight(uint64_t small_lines, double lines);
 
 /* Puts short distances as the bursts say into a profile of sampled lines, not sealed, and its curve; percent. */
 void rsc_auto_mend(struct rsc_profile *sampled, const struct rsc_burst_curve *bursts, double confidence);

@@ -9,16 +9,17 @@
  *
  *   exact     while there are few lines. Nothing is cheaper there, and short traces
  *             and small footprints stay exact to the end.
- *   trial     when there are as many lines as make sampling pay, the lines of a
- *             sample are taken over from the exact state, and both go on side by
- *             side for a while. So the sample's true error is known, of this trace
- *             and these lines.
- *   sampled   if that was less than half of what is asked, the exact state is
- *             dropped. Else the sample is, and is tried again with twice the lines.
+ *   preview   when there are as many lines as make sampling pay, the exact analysis
+ *             goes on, and for a while counts which references a sample would keep
+ *             (auto_preview.h). So the larger part of the sample's error is known, of
+ *             this trace and these lines.
+ *   sampled   if that was less than half of what is asked, the lines of the sample are
+ *             taken over from the exact state, which is dropped. Else there is another
+ *             preview with twice the lines.
  *
  * auto_curve.h says how distances are put together: exact ones from before, long
  * ones from sampled lines, short ones from bursts. What is not known is whether
- * the rest of the trace is like the trial; the error bars at the end are of the
+ * the rest of the trace is like the preview; the error bars at the end are of the
  * whole, and made.sampling says what they come to.
  */
 #include <math.h>
@@ -28,6 +29,7 @@
 
 #include "base/fail.h"
 #include "engine/auto_curve.h"
+#include "engine/auto_preview.h"
 #include "engine/engine_auto.h"
 #include "engine/engine_table.h"
 #include "distance/shards/engine_shards.h"
@@ -38,9 +40,9 @@
 #define WORKERS_LEAST 3u
 #define KEPT_LEAST 2048u /* lines to sample, whatever the error */
 #define RATE (1.0 / 16)  /* a kept reference takes about five times as long as an exact one, one not kept a tenth */
-#define TRIAL_TIMES 4u   /* references of a trial per line held */
-#define MARGIN 2.0       /* the trial's error must be so many times less than what is asked */
-#define SMALL_KEPT 32u   /* kept lines from which on they are better than bursts */
+#define PREVIEW_TIMES 4u /* references of a preview per line held */
+#define MARGIN 2.0       /* the preview's error must be so many times less than what is asked */
+#define SMALL_LINES (uint64_t)(32 / RATE) /* up to half of this bursts are better than the 32 lines kept of them */
 /* Half widths of 90 % bars are 3.8 times the true error in the middle of bench_auto's cases, 0.9 to 94 in all, and at
  * least 1.3 where the request was missed: bars are wide on purpose for small samples. */
 #define STATED_TIMES 1.5
@@ -51,19 +53,17 @@ struct auto_engine {
     const struct rsc_engine_kind *kind; /* without an error: the engine picked; NULL before the first batch */
     void *picked;
 
-    enum { EXACT, TRIAL, SAMPLED } mode;
+    enum { EXACT, PREVIEW, SAMPLED } mode;
     struct rsc_exact exact; /* dropped when sampled */
     struct rsc_accumulator sum;
     uint32_t line_shift;
-    uint64_t try_at;      /* lines at which to try */
-    void *shards;         /* of rsc_engine_shards; trial and sampled */
+    uint64_t try_at; /* lines at which a preview begins */
+    struct rsc_auto_preview preview;
+    uint64_t preview_end; /* references at which it ends */
+    uint64_t keep_most;   /* lines the sample may have */
+    uint32_t previews;
+    void *shards; /* of rsc_engine_shards; sampled */
     struct rsc_burst_sample burst;
-    uint64_t small_lines;
-    /* trial: counts when it began, and where it ends */
-    struct rsc_histogram start_rd;
-    uint64_t start_references, start_cold, trial_end;
-    double trial_error;
-    uint32_t trials;
     uint64_t peak_bytes;
     uint64_t lines[BLOCK], ri[BLOCK], any[BLOCK];
     uint32_t rd[BLOCK], from[BLOCK];
@@ -77,7 +77,7 @@ static void auto_destroy(void *state) {
     rsc_exact_free(&engine->exact);
     rsc_accumulator_free(&engine->sum);
     rsc_burst_sample_free(&engine->burst);
-    rsc_histogram_free(&engine->start_rd);
+    rsc_auto_preview_free(&engine->preview);
     free(engine);
 }
 
@@ -107,7 +107,7 @@ static int auto_create(void **state, const struct rsc_engine_options *options, c
         engine->try_at = kept / RATE < 0x1p40 ? (uint64_t)(kept / RATE) : UINT64_MAX;
         for (uint32_t i = 0; i < BLOCK; i++) engine->any[i] = 1;
         if (rsc_exact_init(&engine->exact, rsc_simd_best(), 0) < 0 || rsc_accumulator_init(&engine->sum, 0, 0, 0) < 0 ||
-            rsc_histogram_init(&engine->start_rd, RSC_BINS_FINE) < 0) {
+            rsc_auto_preview_init(&engine->preview, RATE, options->seed) < 0) {
             auto_destroy(engine);
             return rsc_fail_memory(error, "engine");
         }
@@ -140,6 +140,7 @@ static int run_exact(struct auto_engine *engine, const struct rsc_batch *batch, 
     while ((count = rsc_references_fill(&cursor, engine->lines, engine->from, BLOCK)) > 0) {
         int status = rsc_exact_run(&engine->exact, engine->lines, count, engine->rd, engine->ri);
         if (!status) status = rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->ri, count);
+        if (engine->mode == PREVIEW) rsc_auto_preview_take(&engine->preview, engine->lines, engine->rd, count);
         if (status < 0)
             return rsc_fail(error, status, "out of memory (exact so far, %llu distinct lines)",
                             (unsigned long long)rsc_exact_distinct(&engine->exact));
@@ -170,52 +171,43 @@ static int run_sampled(struct auto_engine *engine, const struct rsc_batch *batch
     rsc_references_start(&cursor, batch, engine->line_shift);
     while (!status && (count = rsc_references_fill(&cursor, engine->lines, engine->from, BLOCK)) > 0)
         if (!rsc_burst_sample_skip(&engine->burst, count))
-            status = rsc_burst_sample_take(&engine->burst, engine->lines, engine->any, count, engine->small_lines);
+            status = rsc_burst_sample_take(&engine->burst, engine->lines, engine->any, count, SMALL_LINES);
     return status < 0 ? rsc_fail_memory(error, "bursts") : 0;
 }
 
-static int start_trial(struct auto_engine *engine, struct rsc_error *error) {
+static void start_preview(struct auto_engine *engine) {
+    uint64_t distinct = rsc_exact_distinct(&engine->exact), length = PREVIEW_TIMES * distinct;
+    if (length < engine->sum.references / 4) length = engine->sum.references / 4;
+    rsc_auto_preview_start(&engine->preview, &engine->sum);
+    engine->keep_most = (uint64_t)((double)distinct * RATE) * 4;
+    engine->preview_end = engine->sum.references + length;
+    engine->previews++;
+    engine->mode = PREVIEW;
+}
+
+/* From here on lines are sampled: the exact state has been, but for what the sample takes over. */
+static int start_sample(struct auto_engine *engine, struct rsc_error *error) {
     uint64_t distinct = rsc_exact_distinct(&engine->exact);
-    uint64_t kept = (uint64_t)((double)distinct * RATE), length = TRIAL_TIMES * distinct;
-    uint32_t lines_most = kept > UINT32_MAX / 8 ? UINT32_MAX / 2 : (uint32_t)kept * 4;
+    uint32_t lines_most = engine->keep_most < UINT32_MAX / 2 ? (uint32_t)engine->keep_most : UINT32_MAX / 2;
     int status = rsc_shards_engine_follow(&engine->shards, &engine->options, RATE, lines_most, &engine->exact, error);
     if (!status) status = start_bursts(engine, error);
     if (status < 0) return status;
-    engine->small_lines = (uint64_t)(SMALL_KEPT / RATE);
-    if (length < engine->sum.references / 4) length = engine->sum.references / 4;
-    memcpy(engine->start_rd.count, engine->sum.rd.count, engine->start_rd.bin_count * sizeof *engine->start_rd.count);
-    engine->start_references = engine->sum.references;
-    engine->start_cold = engine->sum.cold;
-    engine->trial_end = engine->sum.references + length;
-    engine->trials++;
-    engine->mode = TRIAL;
+    engine->peak_bytes = engine->exact.peak_bytes;
+    rsc_exact_free(&engine->exact);
+    engine->exact.distinct = distinct;
+    engine->mode = SAMPLED;
     return 0;
 }
 
-static int end_trial(struct auto_engine *engine, struct rsc_error *error) {
-    struct rsc_histogram *truth = &engine->start_rd;
-    struct rsc_burst_curve bursts = rsc_burst_curve_new(&engine->burst, engine->small_lines);
-    for (uint32_t bin = 0; bin < truth->bin_count; bin++)
-        truth->count[bin] = engine->sum.rd.count[bin] - truth->count[bin];
-    engine->trial_error = rsc_auto_error(
-        &bursts, &rsc_shards_engine_state(engine->shards)->sum, truth, engine->sum.cold - engine->start_cold,
-        engine->sum.references - engine->start_references, rsc_exact_distinct(&engine->exact));
-    int good = engine->trial_error * MARGIN <= engine->options.error;
-    rsc_log_line(engine->options.log, RSC_LOG_INFO, "auto: a sample of 1/%g of %llu lines was off by %.4f: %s",
-                 1 / RATE, (unsigned long long)rsc_exact_distinct(&engine->exact), engine->trial_error,
-                 good ? "sampling from here on" : "exact for now");
-    engine->mode = good ? SAMPLED : EXACT;
-    if (good) {
-        engine->peak_bytes = engine->exact.peak_bytes;
-        uint64_t distinct = engine->exact.distinct;
-        rsc_exact_free(&engine->exact);
-        engine->exact.distinct = distinct;
-        int status = rsc_shards_engine_forget(engine->shards, error);
-        return status < 0 ? status : start_bursts(engine, error);
-    }
-    engine->try_at = rsc_exact_distinct(&engine->exact) * 2;
-    rsc_engine_shards.destroy(engine->shards);
-    engine->shards = NULL;
+static int end_preview(struct auto_engine *engine, struct rsc_error *error) {
+    uint64_t distinct = rsc_exact_distinct(&engine->exact);
+    double off = rsc_auto_preview_error(&engine->preview, &engine->sum, SMALL_LINES, distinct);
+    int good = off * MARGIN <= engine->options.error;
+    rsc_log_line(engine->options.log, RSC_LOG_INFO, "auto: a sample of 1/%g of %llu lines would be off by %.4f: %s",
+                 1 / RATE, (unsigned long long)distinct, off, good ? "sampling from here on" : "exact for now");
+    if (good) return start_sample(engine, error);
+    engine->try_at = distinct * 2;
+    engine->mode = EXACT;
     return 0;
 }
 
@@ -227,11 +219,11 @@ static int auto_push(void *state, const struct rsc_batch *batch, struct rsc_erro
         return status < 0 ? status : engine->kind->push(engine->picked, batch, error);
     }
     if (engine->mode != SAMPLED) status = run_exact(engine, batch, error);
-    if (!status && engine->mode != EXACT) status = run_sampled(engine, batch, error);
+    else status = run_sampled(engine, batch, error);
     if (status < 0) return status;
-    if (engine->mode == EXACT && rsc_exact_distinct(&engine->exact) >= engine->try_at)
-        return start_trial(engine, error);
-    if (engine->mode == TRIAL && engine->sum.references >= engine->trial_end) return end_trial(engine, error);
+    if (engine->mode == EXACT && rsc_exact_distinct(&engine->exact) >= engine->try_at) start_preview(engine);
+    else if (engine->mode == PREVIEW && engine->sum.references >= engine->preview_end)
+        return end_preview(engine, error);
     return 0;
 }
 
@@ -248,7 +240,7 @@ static int add_sampled(struct auto_engine *engine, struct rsc_profile *profile, 
         return rsc_profile_set_text(&profile->made.by, "exact") < 0 ? rsc_fail_memory(error, "profile") : 0;
     int status = rsc_engine_shards.finish(engine->shards, &sampled, error);
     if (status < 0) return status;
-    struct rsc_burst_curve bursts = rsc_burst_curve_new(&engine->burst, engine->small_lines);
+    struct rsc_burst_curve bursts = rsc_burst_curve_new(&engine->burst, SMALL_LINES);
     rsc_auto_mend(sampled, &bursts, engine->options.confidence);
     uint64_t known = profile->references;
     status = rsc_auto_append(profile, sampled);
@@ -281,8 +273,8 @@ static int auto_finish(void *state, struct rsc_profile **out, struct rsc_error *
     else if (rsc_profile_set_text(&(*out)->made.by, "exact") < 0) status = rsc_fail_memory(error, "profile");
     if (status < 0) return status;
     uint64_t peak = engine->exact.peak_bytes > engine->peak_bytes ? engine->exact.peak_bytes : engine->peak_bytes;
-    rsc_log_line(engine->options.log, RSC_LOG_INFO, "auto engine: %s, %u trials; exact state %.1f MiB at most",
-                 (*out)->made.by, engine->trials, (double)peak / (1 << 20));
+    rsc_log_line(engine->options.log, RSC_LOG_INFO, "auto engine: %s, %u previews; exact state %.1f MiB at most",
+                 (*out)->made.by, engine->previews, (double)peak / (1 << 20));
     return 0;
 }
 

@@ -10,12 +10,17 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <reusescope/reusescope.h>
 
+#include "base/line_hash.h"
+#include "distance/shards/line_filter.h"
+#include "engine/auto_preview.h"
 #include "engine/engine_auto.h"
 #include "distance/shards/engine_shards.h"
 #include "profile/metrics.h"
@@ -125,6 +130,56 @@ static void a_sample_follows_an_exact_state(void **state) {
     rsc_exact_free(&exact);
 }
 
+/* The error of a preview, size by size from the references themselves. */
+static void a_preview_sees_what_a_sample_would_keep(void **state) {
+    const uint32_t first = 20000, count = 120000;
+    static uint32_t rd[120000];
+    static uint64_t ri[120000], lines[120000];
+    (void)state;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct rsc_auto_preview preview;
+        struct rsc_accumulator sum;
+        struct rsc_exact exact;
+        const double rate = 1.0 / 16;
+        const uint64_t small = 512;
+        double off = 0;
+        uint32_t sizes = 0;
+        fill(seed % 2 ? "zipf,lines=9K,skew=1.1" : "mix,lines=9K", seed, count);
+        for (uint32_t i = 0; i < count; i++) lines[i] = addr[i] >> 6, meta[i] = rsc_meta(1, RSC_READ, 0);
+        assert_int_equal(rsc_exact_init(&exact, rsc_simd_best(), 0), 0);
+        assert_int_equal(rsc_accumulator_init(&sum, 0, 0, 0), 0);
+        assert_int_equal(rsc_auto_preview_init(&preview, rate, seed), 0);
+        for (uint32_t done = 0; done < count; done += 1000) {
+            static uint32_t from[1000];
+            struct rsc_batch batch = {.count = 1000, .addr = addr + done, .meta = meta + done};
+            for (uint32_t i = 0; i < 1000; i++) from[i] = i;
+            if (done == first) rsc_auto_preview_start(&preview, &sum);
+            assert_int_equal(rsc_accumulator_see_threads(&sum, &batch), 0);
+            assert_int_equal(rsc_exact_run(&exact, lines + done, 1000, rd + done, ri + done), 0);
+            assert_int_equal(rsc_accumulate(&sum, &batch, from, rd + done, ri + done, 1000), 0);
+            if (done >= first) rsc_auto_preview_take(&preview, lines + done, rd + done, 1000);
+        }
+        uint64_t distinct = rsc_exact_distinct(&exact), offset = rsc_line_offset(seed);
+        for (uint64_t size = 1; size <= distinct; size = rsc_grid_next(size, 8), sizes++) {
+            uint64_t edge = rsc_bin_lo(RSC_BINS_FINE, rsc_bin_of_fine(size));
+            double misses = 0, kept = 0;
+            for (uint32_t i = first; i < count; i++) {
+                if (rd[i] != RSC_RD_COLD && rd[i] < edge) continue;
+                misses++;
+                kept += rsc_line_hash(lines[i], offset) < (uint64_t)(rate * 0x1p64);
+            }
+            double weight = fmin(1, fmax(0, log2((double)small / (double)size)));
+            off += (1 - weight) * fabs(fmin(1, kept / rate / (count - first)) - misses / (count - first));
+        }
+        double got = rsc_auto_preview_error(&preview, &sum, small, distinct);
+        assert_true(fabs(got - off / sizes) < 1e-12);
+        assert_true(got > 0);
+        rsc_auto_preview_free(&preview);
+        rsc_accumulator_free(&sum);
+        rsc_exact_free(&exact);
+    }
+}
+
 static void keeps_to_the_error(void **state) {
     static const char *const specs[] = {"uniform,lines=200K", "zipf,lines=1M,skew=0.8,threads=2", "cyclic,lines=100K",
                                         "stencil,lines=300K"};
@@ -159,6 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_exact_unless_sampling_pays),
         cmocka_unit_test(a_sample_follows_an_exact_state),
+        cmocka_unit_test(a_preview_sees_what_a_sample_would_keep),
         cmocka_unit_test(keeps_to_the_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,20 +134,6 @@ int rsc_shards_engine_follow(void **state, const struct rsc_engine_options *opti
     return rsc_fail_memory(error, "sample");
 }
 
-int rsc_shards_engine_forget(void *state, struct rsc_error *error) {
-    struct shards_engine *engine = state;
-    rsc_sample_sum_free(&engine->shards.sum);
-    engine->before = engine->shards.filter.references;
-    engine->accesses = 0;
-    if (rsc_sample_sum_init(&engine->shards.sum, engine->options.max_distance, engine->options.seed) < 0)
-        return rsc_fail_memory(error, "sample");
-    return 0;
-}
-
-const struct rsc_shards *rsc_shards_engine_state(const void *state) {
-    return &((const struct shards_engine *)state)->shards;
-}
-
 uint64_t rsc_shards_engine_references(const void *state) {
     const struct shards_engine *engine = state;
     return engine->shards.filter.references - engine->before;

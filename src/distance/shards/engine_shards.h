@@ -23,11 +23,7 @@ struct rsc_shards_parameters {
 int rsc_shards_engine_follow(void **state, const struct rsc_engine_options *options, double rate, uint32_t lines_most,
                              struct rsc_exact *exact, struct rsc_error *error);
 
-/* Forgets what was counted, and keeps what is known of lines. Returns 0 or RSC_ENOMEM: then only to be destroyed. */
-int rsc_shards_engine_forget(void *state, struct rsc_error *error);
-
-/* The state inside, and the references counted. */
-const struct rsc_shards *rsc_shards_engine_state(const void *state);
+/* The references counted. */
 uint64_t rsc_shards_engine_references(const void *state);
 
 #endif
