@@ -16,7 +16,8 @@
 #define RSC_COLLECT_DRAIN_EXPAND_REBUILT_H
 
 #include "collect/drain/asm_tables.h"
-#include "runtime/recorder/own_calls.h"
+#include "runtime/pieces/own_calls.h"
+#include "runtime/pieces/piece_expand.h"
 
 struct rsc_rebuilt_frame {
     uint64_t pc;    /* of the call */
@@ -35,10 +36,9 @@ struct rsc_rebuilt {
     uint32_t frame_count, frame_room;
     /* Where the block under way is expanded to: */
     int under_way;
-    uint32_t at;      /* word */
-    uint32_t entry;   /* of that piece */
-    uint64_t element; /* of that string, or turn of that run; both 0: the piece has not begun */
-    uint64_t unknown; /* words that belong to no known piece */
+    uint32_t at;                        /* word */
+    struct rsc_piece_progress progress; /* of that piece; zeros: it has not begun */
+    uint64_t unknown;                   /* words that belong to no known piece */
 };
 
 #define RSC_REBUILT_ROOM 16384u /* least room for records, twice what any one piece makes */

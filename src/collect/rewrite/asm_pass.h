@@ -8,7 +8,7 @@
  *   asm_facts.c    what each instruction does, by Zydis
  *   asm_flow.c     blocks, which registers and flags are live where
  *   asm_loops.c    loops that keep the counter in a register
- *   asm_pieces.c   what is recorded of each piece, in which words
+ *   asm_entries.c  what is recorded of each piece, in which words
  *   asm_cfi.c      the unwind rules at each instruction
  *   asm_emit.c     the new text
  *   asm_verify.c   is the new object the plain one but for what was inserted?

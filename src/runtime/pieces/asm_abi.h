@@ -76,6 +76,7 @@
 #ifndef RSC_RUNTIME_PIECES_ASM_ABI_H
 #define RSC_RUNTIME_PIECES_ASM_ABI_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define RSC_ASM_ABI 2
@@ -180,12 +181,34 @@ struct rsc_asm_entry {
 };
 _Static_assert(sizeof(struct rsc_asm_entry) == 16, "two words");
 
+/* The block that begins at *at of the tables, or behind padding there: *at is then where. NULL: there is none. */
+static inline const struct rsc_asm_block *rsc_asm_block_at(const void *tables, size_t bytes, size_t *at) {
+    for (; *at + sizeof(struct rsc_asm_block) <= bytes; *at += 8) {
+        const struct rsc_asm_block *block = (const void *)((const char *)tables + *at);
+        uint64_t word; /* no block has neither pc, last nor instructions */
+        __builtin_memcpy(&word, block, sizeof word);
+        if (word) return block;
+    }
+    return NULL;
+}
+
 /* flags. Both READS and WRITES: two accesses, the read first, then the write. */
 #define RSC_ASM_READS 1u
 #define RSC_ASM_WRITES 2u
 #define RSC_ASM_RELAXED 8u /* the linker may have made an instruction without access of it: see RIP */
 #define RSC_ASM_INDEX_8 16u /* GATHERED: indices of 8 bytes, else 4 */
 #define RSC_ASM_BY_EQUAL 32u /* STRING: repe or repne */
+
+/* Accesses as the countdown counts them: of an entry, and of a piece. */
+static inline uint32_t rsc_asm_weight(const struct rsc_asm_entry *entry) {
+    return (entry->flags & RSC_ASM_READS) && (entry->flags & RSC_ASM_WRITES) ? 2 : 1;
+}
+static inline uint32_t rsc_asm_block_weight(const struct rsc_asm_block *block) {
+    const struct rsc_asm_entry *entries = (const void *)(block + 1);
+    uint32_t weight = 0;
+    for (uint32_t i = 0; i < block->entries; i++) weight += rsc_asm_weight(&entries[i]);
+    return weight ? weight : 1;
+}
 
 enum rsc_asm_kind {
     RSC_ASM_PLAIN = 1,

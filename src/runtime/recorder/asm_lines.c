@@ -21,18 +21,20 @@
 #include <stddef.h>
 
 #include "base/line_hash.h"
-#include "runtime/recorder/own_calls.h"
+#include "runtime/pieces/own_calls.h"
+#include "runtime/recorder/asm_runtime.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#define ADDRESS 0xffffffffffffull
+#define ADDRESS RSC_PIECE_ADDRESS
 #define SKIPPED_MOST 0xffffull   /* that a kept record can say */
 #define PAYLOAD_MOST 0xffffffffffffull
 #define PUBLISH_AFTER_NS 1000000 /* blocks are not held back longer: threads are merged by their times */
 #define FILTER_ENTRIES_MAX 64u   /* of a piece that is looked at eight executions at a time */
 
 #define PENDING 512u /* accesses put side by side */
+#define EXPANDED 64u /* accesses of an execution that is looked at by itself, at a time */
 
 #define ROOM_MOST (RSC_RAW_WORDS - RSC_BLOCK_SPARE)
 #define ROOM_LEAST 64u
@@ -41,14 +43,14 @@
 
 /* An execution whose accesses are pending. */
 struct pending_piece {
-    const struct rsc_own_piece *piece;
+    const struct rsc_piece *piece;
     uint64_t first; /* of its accesses there */
 };
 
 /* What a thread keeps in mind, in slot->own. The parent goes on from its calls when the thread is gone: they are first. */
 struct lines {
     struct rsc_own_calls calls;
-    struct rsc_own_place place;
+    struct rsc_piece_table place;
     uint64_t limit, offset;
     uint32_t shift;
     uint32_t stack_told;
@@ -59,7 +61,7 @@ struct lines {
     uint32_t room; /* words of the buffer that may be written before it is looked at */
     struct rsc_ring_writer *writer;
     uint32_t pending, pending_pieces;
-    uint64_t tagged[PENDING]; /* address, and the entry's tag */
+    uint64_t tagged[PENDING]; /* address; in bits 48 to 63 the size less 1 */
     struct pending_piece pieces[PENDING + 1];
 };
 _Static_assert(sizeof(struct lines) <= 8 * RSC_OWN_WORDS, "it fits");
@@ -140,12 +142,15 @@ static inline void look_at(struct lines *lines, uint64_t addr, uint64_t word) {
     }
 }
 
-static void look_at_in_context(void *context, uint64_t addr, uint64_t word) { look_at(context, addr, word); }
-
 /* One execution, or of a run one turn, access by access. words[0] becomes zero, so that "none" needs no question. */
-static void look_at_piece(struct lines *lines, const struct rsc_own_piece *piece, uint64_t *words, uint32_t turn) {
+static void look_at_piece(struct lines *lines, const struct rsc_piece *piece, uint64_t *words, uint32_t turn) {
+    struct rsc_piece_progress progress = {.turn = turn};
+    struct rsc_record records[EXPANDED];
     words[0] = 0;
-    rsc_own_expand(piece, words, turn, look_at_in_context, lines);
+    while (progress.turn == turn) {
+        uint32_t count = rsc_piece_expand(piece, words, turn + 1, &progress, records, EXPANDED);
+        for (uint32_t i = 0; i < count; i++) look_at(lines, records[i].addr, records[i].word);
+    }
 }
 
 /* ---- many at a time ---- */
@@ -154,7 +159,7 @@ static void look_at_piece(struct lines *lines, const struct rsc_own_piece *piece
 static void look_at_pending(struct lines *lines, uint32_t at, uint32_t *piece) {
     while (lines->pieces[*piece + 1].first <= at) ++*piece;
     const struct pending_piece *of = &lines->pieces[*piece];
-    look_at(lines, lines->tagged[at] & ADDRESS, of->piece->entries[at - of->first].word);
+    look_at(lines, lines->tagged[at] & ADDRESS, of->piece->accesses[at - of->first].word);
 }
 
 static void look_at_all_pending_plainly(struct lines *lines, uint32_t from) {
@@ -197,11 +202,11 @@ static WIDE void look_at_all_pending(struct lines *lines) {
  * What each form of the piece comes to in some executions, or turns, from `first` on. Returns 1 if any has registers of
  * zero: perhaps not reached.
  */
-static int put_together(const struct rsc_own_piece *piece, const uint64_t *words, uint32_t first, uint32_t count,
+static int put_together(const struct rsc_piece *piece, const uint64_t *words, uint32_t first, uint32_t count,
                         uint64_t (*sums)[TOGETHER]) {
     uint64_t zero = 0;
     for (uint32_t number = 0; number < piece->form_count; number++) {
-        const struct rsc_own_form *form = &piece->forms[number];
+        const struct rsc_piece_form *form = &piece->forms[number];
         const size_t base_moves = form->base_moves, index_moves = form->index_moves;
         const uint64_t *base = words + form->base + first * base_moves,
                        *index = words + form->index + first * index_moves;
@@ -232,7 +237,7 @@ static int put_together(const struct rsc_own_piece *piece, const uint64_t *words
 }
 
 /* Eight executions of a plain piece. Returns 0 where the plain code must look at them. */
-static WIDE int look_at_eight(struct lines *lines, const struct rsc_own_piece *piece, uint64_t (*sums)[TOGETHER],
+static WIDE int look_at_eight(struct lines *lines, const struct rsc_piece *piece, uint64_t (*sums)[TOGETHER],
                               uint32_t first) {
     const __m512i offset = _mm512_set1_epi64((int64_t)lines->offset), limit = _mm512_set1_epi64((int64_t)lines->limit);
     const __m512i inside = _mm512_set1_epi64((int64_t)((1ull << lines->shift) - 1)),
@@ -240,7 +245,7 @@ static WIDE int look_at_eight(struct lines *lines, const struct rsc_own_piece *p
     const __m128i shift = _mm_cvtsi32_si128((int)lines->shift);
     __mmask8 kept[FILTER_ENTRIES_MAX], any = 0, odd = 0;
     for (uint32_t i = 0; i < piece->count; i++) {
-        const struct rsc_own_entry *entry = &piece->entries[i];
+        const struct rsc_piece_access *entry = &piece->accesses[i];
         __m512i at = _mm512_add_epi64(_mm512_loadu_si512(sums[entry->form] + first), _mm512_set1_epi64(entry->disp));
         at = _mm512_and_si512(at, address);
         __m512i last = _mm512_add_epi64(_mm512_and_si512(at, inside), _mm512_set1_epi64(entry->size - 1));
@@ -259,7 +264,7 @@ static WIDE int look_at_eight(struct lines *lines, const struct rsc_own_piece *p
         lines->skipped += (uint64_t)(lane - done) * piece->count;
         for (uint32_t i = 0; i < piece->count; i++) {
             if (!(kept[i] >> lane & 1)) continue;
-            const struct rsc_own_entry *entry = &piece->entries[i];
+            const struct rsc_piece_access *entry = &piece->accesses[i];
             lines->skipped += i - before;
             keep(lines, (sums[entry->form][first + lane] + (uint64_t)entry->disp) & ADDRESS, entry->size, entry->word);
             before = i + 1;
@@ -272,9 +277,8 @@ static WIDE int look_at_eight(struct lines *lines, const struct rsc_own_piece *p
 }
 
 /* As many of `count` executions, or turns, as make eights. Returns how many that are. */
-static WIDE uint32_t look_at_many(struct lines *lines, const struct rsc_own_piece *piece, uint64_t *words,
-                                  uint32_t count) {
-    uint64_t sums[RSC_OWN_FORMS_MAX][TOGETHER];
+static WIDE uint32_t look_at_many(struct lines *lines, const struct rsc_piece *piece, uint64_t *words, uint32_t count) {
+    uint64_t sums[RSC_PIECE_FORMS_MAX][TOGETHER];
     uint32_t at = 0;
     for (count &= ~7u; at < count;) {
         uint32_t some = count - at < TOGETHER ? count - at : TOGETHER;
@@ -291,7 +295,7 @@ static WIDE uint32_t look_at_many(struct lines *lines, const struct rsc_own_piec
 }
 #else
 static void look_at_all_pending(struct lines *lines) { look_at_all_pending_plainly(lines, 0); }
-static uint32_t look_at_many(struct lines *lines, const struct rsc_own_piece *piece, uint64_t *words, uint32_t count) {
+static uint32_t look_at_many(struct lines *lines, const struct rsc_piece *piece, uint64_t *words, uint32_t count) {
     (void)lines, (void)piece, (void)words, (void)count;
     return 0;
 }
@@ -306,13 +310,13 @@ static inline void finish_pending(struct lines *lines) {
 }
 
 /* Puts the accesses of an execution, or of a turn, to the pending ones, or looks at them when that cannot be. */
-static inline __attribute__((always_inline)) void put_off_piece(struct lines *lines, const struct rsc_own_piece *piece,
+static inline __attribute__((always_inline)) void put_off_piece(struct lines *lines, const struct rsc_piece *piece,
                                                                 uint64_t *words, uint32_t turn) {
-    uint64_t sums[RSC_OWN_FORMS_MAX], zero = 0;
+    uint64_t sums[RSC_PIECE_FORMS_MAX], zero = 0;
     words[0] = 0;
     if (lines->pending + piece->count > PENDING) finish_pending(lines);
     for (uint32_t i = 0; i < piece->form_count; i++) {
-        const struct rsc_own_form *form = &piece->forms[i];
+        const struct rsc_piece_form *form = &piece->forms[i];
         uint64_t base = words[form->base + turn * form->base_moves],
                  index = words[form->index + turn * form->index_moves];
         sums[i] = base + index * form->scale + turn * (uint64_t)(int64_t)form->step;
@@ -325,8 +329,8 @@ static inline __attribute__((always_inline)) void put_off_piece(struct lines *li
     }
     uint64_t *to = lines->tagged + lines->pending;
     for (uint32_t i = 0; i < piece->count; i++) {
-        const struct rsc_own_entry *entry = &piece->entries[i];
-        to[i] = ((sums[entry->form] + (uint64_t)entry->disp) & ADDRESS) | entry->tag;
+        const struct rsc_piece_access *entry = &piece->accesses[i];
+        to[i] = ((sums[entry->form] + (uint64_t)entry->disp) & ADDRESS) | (uint64_t)(entry->size - 1u) << 48;
     }
     lines->pieces[lines->pending_pieces++] = (struct pending_piece){piece, lines->pending};
     lines->pending += piece->count;
@@ -347,19 +351,6 @@ static void look_at_record(struct lines *lines, uint64_t word, uint64_t addr) {
     put(lines, addr, word);
 }
 
-static uint64_t address_of_last(const struct rsc_own_piece *piece, const uint64_t *words) {
-    if (!piece->count) return 0;
-    const struct rsc_own_entry *entry = &piece->entries[piece->count - 1];
-    uint64_t base = entry->base ? words[entry->base] : 0, index = entry->index ? words[entry->index] : 0;
-    return (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS;
-}
-
-/* Turns of a run that are all in the buffer. */
-static uint32_t turns_of(const struct rsc_own_piece *piece, const uint64_t *words, uint32_t count) {
-    uint32_t turns = rsc_own_turns(piece, words);
-    return piece->words + turns * piece->turn_words <= count ? turns : (count - piece->words) / piece->turn_words;
-}
-
 static void look_at_words(struct lines *lines, uint64_t *words, uint32_t count) {
     for (uint32_t at = 0; at < count;) {
         uint64_t word = words[at];
@@ -368,7 +359,7 @@ static void look_at_words(struct lines *lines, uint64_t *words, uint32_t count) 
             at += 2;
             continue;
         }
-        const struct rsc_own_piece *piece = word ? rsc_own_piece_find(&lines->place, word) : NULL;
+        const struct rsc_piece *piece = word ? rsc_asm_find_piece(&lines->place, word) : NULL;
         if (!piece) {
             lines->unknown += word != 0;
             at++;
@@ -379,7 +370,7 @@ static void look_at_words(struct lines *lines, uint64_t *words, uint32_t count) 
             finish_pending(lines);
             rsc_own_calls_begin(&lines->calls, piece->pc);
         }
-        if (piece->is_run) times = at + step <= count ? turns_of(piece, words + at, count - at) : 0;
+        if (piece->is_run) times = at + step <= count ? rsc_piece_whole_turns(piece, words + at, count - at) : 0;
         if (!piece->ends) {
             for (const uint64_t *next = words + at + step;
                  !piece->is_run && next + step <= words + count && *next == word; next += step)
@@ -393,7 +384,7 @@ static void look_at_words(struct lines *lines, uint64_t *words, uint32_t count) 
             for (; done < times; done++) put_off_piece(lines, piece, words + at, done);
         else
             for (; done < times; done++) put_off_piece(lines, piece, words + at + done * step, 0);
-        if (piece->ends) rsc_own_calls_end(&lines->calls, piece, address_of_last(piece, words + at));
+        if (piece->ends) rsc_own_calls_end(&lines->calls, piece, words + at);
         lines->instructions += (uint64_t)times * piece->instructions;
         at += piece->is_run ? piece->words + times * piece->turn_words : times * step;
     }
@@ -417,7 +408,7 @@ void rsc_asm_lines_start(struct rsc_ring_writer *writer) {
     struct rsc_slot *slot = writer->slot;
     struct lines *lines = lines_of(writer);
     const struct rsc_ring *ring = writer->ring;
-    lines->place = (struct rsc_own_place){0};
+    lines->place = (struct rsc_piece_table){0};
     lines->limit = ring->keep_limit;
     lines->offset = ring->keep_offset;
     lines->shift = (uint32_t)ring->keep_shift;

@@ -9,8 +9,7 @@
 
 #include <link.h>
 #include <string.h>
-
-#include "runtime/recorder/own_pieces.h"
+#include <sys/mman.h>
 
 #define MODULES_MAX 1024u
 #define NO_PLAN UINT64_MAX
@@ -22,6 +21,10 @@ static struct {
 } modules[MODULES_MAX];
 static uint32_t module_count;
 static struct rsc_ring *copied_to;
+
+/* Their pieces, for threads that look at their own words: only ever added to, so that any thread may read. */
+static struct rsc_piece_table tables[MODULES_MAX];
+static uint32_t table_count;
 
 /* Has the linker left an instruction that accesses memory? As asm_abi.h says. */
 static int still_accesses(const struct rsc_asm_entry *entry, const uint8_t *insn) {
@@ -44,26 +47,41 @@ static void complete(struct rsc_asm_entry *entry, const uint8_t *insn) {
 /* Copies tables into the ring and finds what code they are of. Returns where in ring.plans; NO_PLAN: no room. */
 static uint64_t copy_tables(const char *start, size_t bytes, uintptr_t *low, uintptr_t *high) {
     uint64_t *plan = rsc_ring_plan(copied_to, (uint32_t)(bytes / 8));
+    const struct rsc_asm_block *block;
     *low = UINTPTR_MAX;
     *high = 0;
     if (plan) memcpy(plan, start, bytes);
-    for (size_t at = 0; at + sizeof(struct rsc_asm_block) <= bytes;) {
-        const struct rsc_asm_block *block = (const void *)(start + at);
-        uint64_t word;
-        memcpy(&word, block, sizeof word);
-        if (!word) { /* padding */
-            at += 8;
-            continue;
-        }
+    for (size_t at = 0; (block = rsc_asm_block_at(start, bytes, &at)); at += rsc_asm_block_bytes(block)) {
         uintptr_t pc = (uintptr_t)block + (uintptr_t)(intptr_t)block->pc;
         if (pc < *low) *low = pc;
         if (pc + block->last > *high) *high = pc + block->last;
         struct rsc_asm_entry *entries = (void *)((char *)plan + at + sizeof *block);
         for (uint32_t i = 0; plan && i < block->entries && at + sizeof *block + (i + 1) * sizeof *entries <= bytes; i++)
             complete(&entries[i], (const uint8_t *)pc + entries[i].pc);
-        at += rsc_asm_block_bytes(block);
     }
     return plan ? (uint64_t)(plan - copied_to->plans) : NO_PLAN;
+}
+
+/* Returns 0, or -1: no memory, or too many modules. */
+static int decode(uint64_t start, uint64_t stop, const void *copy) {
+    uint32_t number = __atomic_load_n(&table_count, __ATOMIC_RELAXED);
+    struct rsc_piece_counts counts;
+    if (number == MODULES_MAX) return -1;
+    rsc_piece_table_count(&counts, start, stop, copy);
+    void *memory = mmap(NULL, counts.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return -1;
+    rsc_piece_table_make(&tables[number], &counts, start, stop, copy, memory);
+    __atomic_store_n(&table_count, number + 1, __ATOMIC_RELEASE);
+    return 0;
+}
+
+const struct rsc_piece *rsc_asm_search_piece(struct rsc_piece_table *table, uint64_t address) {
+    for (uint32_t i = __atomic_load_n(&table_count, __ATOMIC_ACQUIRE); i-- > 0;) {
+        if (!rsc_piece_table_spans(&tables[i], address)) continue;
+        *table = tables[i];
+        return rsc_piece_at(table, address);
+    }
+    return NULL;
 }
 
 struct segment {
@@ -117,7 +135,7 @@ int rsc_asm_registry_add(struct rsc_ring *ring, const void *start, const void *s
     modules[number].start = start;
     if (number == module_count) __atomic_fetch_add(&module_count, 1, __ATOMIC_RELEASE);
     int lost = plan == NO_PLAN;
-    if (!lost && looks_itself) lost = rsc_own_pieces_add((uintptr_t)start, (uintptr_t)stop, ring->plans + plan) < 0;
+    if (!lost && looks_itself) lost = decode((uintptr_t)start, (uintptr_t)stop, ring->plans + plan) < 0;
     if (lost) __atomic_fetch_add(&ring->modules_lost, 1, __ATOMIC_RELAXED);
     know_code(low, high);
     *added = (struct rsc_asm_module){(uintptr_t)start, (uintptr_t)stop, plan};

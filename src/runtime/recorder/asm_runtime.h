@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/pieces/asm_abi.h"
+#include "runtime/pieces/piece_table.h"
 #include "runtime/ring/ring.h"
 
 /* A thread's state beside struct rsc_asm_thread. Small: a library loaded late has few bytes of static TLS. */
@@ -94,6 +94,14 @@ int rsc_asm_registry_add(struct rsc_ring *ring, const void *start, const void *s
                          struct rsc_asm_module *added) __attribute__((visibility("hidden")));
 void rsc_asm_registry_remove(const void *start) __attribute__((visibility("hidden")));
 int rsc_asm_registry_next(uint32_t *at, struct rsc_asm_module *module) __attribute__((visibility("hidden")));
+
+/* The piece whose table is at the address, of modules that are looked at here; NULL: none is. `table` remembers between calls. */
+const struct rsc_piece *rsc_asm_search_piece(struct rsc_piece_table *table, uint64_t address)
+    __attribute__((visibility("hidden")));
+static inline const struct rsc_piece *rsc_asm_find_piece(struct rsc_piece_table *table, uint64_t address) {
+    if (__builtin_expect(!rsc_piece_table_spans(table, address), 0)) return rsc_asm_search_piece(table, address);
+    return rsc_piece_at(table, address);
+}
 
 /* A piece's table as it was copied into the ring, completed; NULL: there is no such module. */
 const struct rsc_asm_block *rsc_asm_completed(const struct rsc_asm_block *block) __attribute__((visibility("hidden")));

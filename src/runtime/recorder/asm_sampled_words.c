@@ -11,7 +11,7 @@
 
 #include "runtime/sampler/sampler_state.h"
 
-#define ADDRESS 0xffffffffffffull
+#define EXPANDED 64u /* accesses of an execution that is not looked at together, at a time */
 
 struct rsc_sampled_process rsc_sampled_process;
 #define process rsc_sampled_process
@@ -33,8 +33,7 @@ static void begins(struct rsc_sampled_thread *state) {
     rsc_sampler_set_period(process.sampler, 2 * period);
 }
 
-static void use(void *context, uint64_t addr, uint64_t word) {
-    struct rsc_sampled_thread *state = context;
+static void use(struct rsc_sampled_thread *state, uint64_t addr, uint64_t word) {
     uint32_t size = rsc_record_size(word);
     uint64_t last = (addr + (size ? size - 1 : 0)) >> process.shift;
     int is_write = rsc_record_type(word) == RSC_RECORD_WRITE;
@@ -98,17 +97,16 @@ static inline int are_unsampled(const struct sampler_thread *thread, const struc
 
 /* An access that begins no sample: is only counted, or waits. */
 static inline __attribute__((always_inline)) void see(struct rsc_sampled_thread *state, struct sampler_thread *thread,
-                                                      struct pending *pending, const struct rsc_own_entry *entry,
+                                                      struct pending *pending, const struct rsc_piece_access *entry,
                                                       uint64_t addr, uint32_t shift) {
     const uint64_t line = addr >> shift;
     const int is_write = rsc_record_type(entry->word) == RSC_RECORD_WRITE;
-    if (__builtin_expect((addr + (entry->tag >> 48)) >> shift == line && rsc_sampler_knows(thread, line, is_write),
-                         1)) {
+    if (__builtin_expect((addr + entry->size - 1) >> shift == line && rsc_sampler_knows(thread, line, is_write), 1)) {
         pending->known++;
         return;
     }
     const uint64_t hash = rsc_active_hash(process.sampler->hash_key, line);
-    if ((addr + (entry->tag >> 48)) >> shift == line &&
+    if ((addr + entry->size - 1) >> shift == line &&
         rsc_sampler_ignores(process.sampler, thread, line, hash, is_write)) {
         rsc_sampler_note_known(thread, line, is_write);
         pending->known++;
@@ -131,15 +129,15 @@ static int reads_matter(const struct sampler_thread *thread) {
 
 /* None of the piece's references begins a sample. */
 static void use_piece_unsampled(struct rsc_sampled_thread *state, struct sampler_thread *thread,
-                                struct pending *pending, const struct rsc_own_piece *piece, const uint64_t *words) {
-    const struct rsc_own_entry *entry = piece->entries, *end = entry + piece->count;
+                                struct pending *pending, const struct rsc_piece *piece, const uint64_t *words) {
+    const struct rsc_piece_access *entry = piece->accesses, *end = entry + piece->count;
     const uint32_t shift = process.shift;
     const int reads = reads_matter(thread);
     for (; entry < end; entry++) {
         uint64_t base = words[entry->base], index = words[entry->index];
-        if (__builtin_expect(entry->base && !(base | index), 0)) continue; /* not reached */
+        if (__builtin_expect(!rsc_piece_reached(entry, base, index), 0)) continue;
         if (!reads && rsc_record_type(entry->word) != RSC_RECORD_WRITE) pending->known++;
-        else see(state, thread, pending, entry, (base + index * entry->scale + (uint64_t)entry->disp) & ADDRESS, shift);
+        else see(state, thread, pending, entry, rsc_piece_sum(entry, base, index, 0), shift);
     }
 }
 
@@ -158,39 +156,30 @@ static inline uint32_t turns_in_line(uint64_t addr, uint32_t bytes, int32_t step
 }
 
 struct run_access {
-    const struct rsc_own_entry *entry;
-    uint64_t start; /* of an even one: its address in turn 0 */
-    uint32_t next; /* the turn in which it is looked at */
+    const struct rsc_piece_access *entry;
+    uint32_t next; /* of one that moves evenly: the turn in which it is looked at */
 };
-
-/* Addresses that do not grow evenly: every turn has its own words. */
-static inline uint64_t moved_address(const struct rsc_own_entry *entry, const uint64_t *words, uint32_t turn) {
-    uint64_t base = words[entry->base + turn * entry->base_moves],
-             index = words[entry->index + turn * entry->index_moves];
-    return (base + index * entry->scale + (uint64_t)entry->disp + turn * (uint64_t)(int64_t)entry->step) & ADDRESS;
-}
 
 /* Turns of a run, none of which begins a sample. */
 static void use_turns_unsampled(struct rsc_sampled_thread *state, struct sampler_thread *thread,
-                                struct pending *pending, const struct rsc_own_piece *piece, const uint64_t *words,
+                                struct pending *pending, const struct rsc_piece *piece, const uint64_t *words,
                                 uint32_t first, uint32_t turns) {
     const uint32_t shift = process.shift, end = first + turns;
     const int reads = reads_matter(thread);
     struct run_access all[RUN_ENTRIES_MAX];
     uint32_t count = 0, moving = 0, uncounted = 0, least = NEVER;
     for (uint32_t i = 0; i < piece->count; i++) {
-        const struct rsc_own_entry *entry = &piece->entries[i];
+        const struct rsc_piece_access *entry = &piece->accesses[i];
         uint64_t base = words[entry->base], index = words[entry->index];
         uint32_t moves = entry->base_moves | entry->index_moves;
-        if (!moves && entry->base && !(base | index)) continue; /* not reached */
+        if (!moves && !rsc_piece_reached(entry, base, index)) continue;
         if (!reads && rsc_record_type(entry->word) != RSC_RECORD_WRITE) {
             uncounted++;
             continue;
         }
         moving += moves != 0;
         if (!moves) least = first;
-        all[count++] =
-            (struct run_access){entry, base + index * entry->scale + (uint64_t)entry->disp, moves ? NEVER : first};
+        all[count++] = (struct run_access){entry, moves ? NEVER : first};
     }
     const uint32_t even = count - moving;
     for (uint32_t turn = first; turn < end; turn++) {
@@ -205,20 +194,20 @@ static void use_turns_unsampled(struct rsc_sampled_thread *state, struct sampler
             pending->known += even;
             for (uint32_t i = 0; i < count; i++)
                 if (all[i].next == NEVER && (all[i].entry->base_moves | all[i].entry->index_moves))
-                    see(state, thread, pending, all[i].entry, moved_address(all[i].entry, words, turn), shift);
+                    see(state, thread, pending, all[i].entry, rsc_piece_address(all[i].entry, words, turn), shift);
             continue;
         }
         least = NEVER;
         for (uint32_t i = 0; i < count; i++) {
             struct run_access *access = &all[i];
-            const struct rsc_own_entry *entry = access->entry;
+            const struct rsc_piece_access *entry = access->entry;
             if (access->next == turn) {
-                uint64_t addr = (access->start + turn * (uint64_t)(int64_t)entry->step) & ADDRESS;
+                uint64_t addr = rsc_piece_address(entry, words, turn);
                 uint32_t stays = turns_in_line(addr, entry->size, entry->step, shift);
                 access->next = stays == NEVER ? NEVER : turn + stays;
                 see(state, thread, pending, entry, addr, shift);
             } else if (entry->base_moves | entry->index_moves) {
-                see(state, thread, pending, entry, moved_address(entry, words, turn), shift);
+                see(state, thread, pending, entry, rsc_piece_address(entry, words, turn), shift);
             } else {
                 pending->known++;
             }
@@ -236,10 +225,21 @@ static uint32_t unsampled_turns(const struct sampler_thread *thread, const struc
     return turns;
 }
 
+/* One execution, or of a run one turn, access by access. */
+static void use_turn(struct rsc_sampled_thread *state, const struct rsc_piece *piece, const uint64_t *words,
+                     uint32_t turn) {
+    struct rsc_piece_progress progress = {.turn = turn};
+    struct rsc_record records[EXPANDED];
+    while (progress.turn == turn) {
+        uint32_t count = rsc_piece_expand(piece, words, turn + 1, &progress, records, EXPANDED);
+        for (uint32_t i = 0; i < count; i++) use(state, records[i].addr, records[i].word);
+    }
+}
+
 /* An execution, or the turns of a run. */
 static void use_piece(struct rsc_sampled_thread *state, struct sampler_thread *thread, struct pending *pending,
-                      const struct rsc_own_piece *piece, const uint64_t *words, uint32_t turns) {
-    const int together = piece->plain && !process.one_at_a_time && (!piece->is_run || piece->count <= RUN_ENTRIES_MAX);
+                      const struct rsc_piece *piece, const uint64_t *words, uint32_t turns) {
+    const int together = piece->narrow && !process.one_at_a_time && (!piece->is_run || piece->count <= RUN_ENTRIES_MAX);
     for (uint32_t turn = 0; turn < turns;) {
         uint32_t some = together && !rsc_sampler_is_quiet(process.sampler)
                             ? unsampled_turns(thread, pending, piece->count, turns - turn)
@@ -252,18 +252,11 @@ static void use_piece(struct rsc_sampled_thread *state, struct sampler_thread *t
             continue;
         }
         use_pending(state, thread, pending);
-        if (piece->plain && rsc_sampler_is_quiet(process.sampler) && are_unsampled(thread, pending, piece->count))
+        if (piece->narrow && rsc_sampler_is_quiet(process.sampler) && are_unsampled(thread, pending, piece->count))
             rsc_sampled_pass(state, piece->count);
-        else rsc_own_expand(piece, words, turn, use, state);
+        else use_turn(state, piece, words, turn);
         turn++;
     }
-}
-
-/* Turns of a run that are all in the buffer. */
-static uint32_t turns_of(const struct rsc_own_piece *piece, const uint64_t *words, uint32_t count) {
-    uint32_t turns = count < piece->words ? 0 : rsc_own_turns(piece, words);
-    if (turns && piece->words + turns * piece->turn_words > count) turns = (count - piece->words) / piece->turn_words;
-    return turns;
 }
 
 void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *state, uint64_t *words, uint32_t count) {
@@ -281,12 +274,12 @@ void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *s
             at += 2;
             continue;
         }
-        const struct rsc_own_piece *piece = word ? rsc_own_piece_find(&state->place, word) : NULL;
+        const struct rsc_piece *piece = word ? rsc_asm_find_piece(&state->place, word) : NULL;
         if (!piece) {
             at++;
             continue;
         }
-        uint32_t turns = piece->is_run ? turns_of(piece, words + at, count - at) : 1;
+        uint32_t turns = piece->is_run ? rsc_piece_whole_turns(piece, words + at, count - at) : 1;
         words[at] = 0; /* "none", for addresses that are made without registers */
         rsc_sampler_stand_by(process.sampler);
         if (state->fast_counts && turns) {

@@ -6,7 +6,7 @@
 #define RSC_RUNTIME_RECORDER_ASM_SAMPLED_WORDS_H
 
 #include "runtime/recorder/asm_sampled.h"
-#include "runtime/recorder/own_pieces.h"
+#include "runtime/pieces/piece_expand.h"
 #include "runtime/sampler/sampler.h"
 
 struct rsc_sampled_process {
@@ -22,7 +22,7 @@ extern struct rsc_sampled_process rsc_sampled_process RSC_SAMPLED_HIDDEN;
 
 /* What a thread keeps in mind, in slot->own. */
 struct rsc_sampled_thread {
-    struct rsc_own_place place;
+    struct rsc_piece_table place;
     uint32_t slot;   /* of the sampler's */
     uint32_t buffer; /* words */
     uint32_t wanted; /* references that they are to come to */

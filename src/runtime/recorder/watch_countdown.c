@@ -63,7 +63,7 @@ static uint32_t touches_watched(const struct rsc_watch_thread *thread, uint32_t 
     uint32_t count = rsc_watch_shape_words((enum rsc_watch_shape)thread->shape, word >> 3, watched), first = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         struct rsc_watch_access one;
-        uint32_t at = rsc_watch_piece_touches(thread->words, n, watched[i] << 3, &one);
+        uint32_t at = rsc_watch_window_touches(thread->words, n, watched[i] << 3, &one);
         if (at >= first) continue;
         first = at;
         *access = one;
@@ -76,18 +76,18 @@ static uint64_t close_window(struct rsc_watch_thread *thread) {
     struct rsc_watch_local *local = &rsc_watch_local;
     const uint64_t *words = thread->words;
     const struct rsc_asm_block *block = (const void *)(uintptr_t)words[0];
-    uint32_t weight = block ? rsc_watch_piece_weight(block) : 0;
+    uint32_t weight = block ? rsc_asm_block_weight(block) : 0;
     uint64_t n = thread->window_use - thread->window_position, end = thread->window_position + weight, word;
     struct rsc_watch_access access = {0};
     local->in_window = 0;
-    if (block && n < weight) rsc_watch_piece_access(words, (uint32_t)n, rsc_rng_u64(&local->rng) >> 1, &access);
+    if (block && n < weight) rsc_watch_window_access(words, (uint32_t)n, rsc_rng_u64(&local->rng) >> 1, &access);
     if (access.bytes && rsc_watch_can_watch(thread, access.address)) {
         struct rsc_watch_use use = {thread->window_use,
                                     access.pc,
                                     access.address,
                                     access.bytes,
                                     weight,
-                                    rsc_watch_piece_words(words),
+                                    rsc_watch_window_words(words),
                                     access.writes ? RSC_WATCH_WRITE : 0,
                                     0};
         uint32_t reg = rsc_watch_take_sample(thread, &use, &word);
@@ -135,7 +135,7 @@ static uint32_t weight_behind(const uint8_t *back) {
     int32_t distance;
     if (back[0] != 0x0f || back[1] != 0x1f || back[2] != 0x05) return 1;
     __builtin_memcpy(&distance, back + 3, sizeof distance);
-    return rsc_watch_piece_weight((const void *)(back + 7 + distance));
+    return rsc_asm_block_weight((const void *)(back + 7 + distance));
 }
 
 static void start_thread(uint32_t weight) {
@@ -396,10 +396,10 @@ uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uin
         /* In the copy that records: what it has written tells which access it was. */
         const struct rsc_asm_block *block = (const void *)(uintptr_t)thread->words[0];
         struct rsc_watch_access access;
-        uint32_t n = rsc_watch_piece_touches(thread->words, 0, word, &access);
+        uint32_t n = rsc_watch_window_touches(thread->words, 0, word, &access);
         /* Else it is in what the piece called. */
         record[RSC_WATCHED_HIT_REACH] = thread->window_position + (n != UINT32_MAX ? n
-                                                                   : block         ? rsc_watch_piece_weight(block)
+                                                                   : block         ? rsc_asm_block_weight(block)
                                                                                    : 0);
         record[RSC_WATCHED_HIT_PC] = n != UINT32_MAX ? access.pc : pc - 1;
         return RSC_WATCH_RESOLVED;

@@ -4,7 +4,7 @@
  *
  *   watch_countdown.c  chooses the use: geometric gaps, the exact access; the clock
  *   watch_stream.c     records for the parent, registers for samples, the period
- *   watch_piece.c      which addresses an execution of a piece touched
+ *   watch_window.c     which addresses the recorded piece touched
  *   watch_events.c     debug registers, through perf_event_open(); the trap of the reuse
  *   watch_signals.c    what the program itself wants of SIGTRAP, signal masks and stacks
  *
@@ -110,16 +110,17 @@ struct rsc_watch_access {
     int writes;
 };
 
-/* Accesses of a piece as the countdown counts them. */
-uint32_t rsc_watch_piece_weight(const struct rsc_asm_block *block) RSC_HIDDEN;
-/* The n-th of them as an execution made it (words[0] is the block's address). `pick` chooses among elements. */
-void rsc_watch_piece_access(const uint64_t *words, uint32_t n, uint64_t pick,
-                            struct rsc_watch_access *access) RSC_HIDDEN;
+/*
+ * The n-th access, as the countdown counts them, of the piece whose execution is in `words` (words[0] is its table's
+ * address). `pick` chooses among elements.
+ */
+void rsc_watch_window_access(const uint64_t *words, uint32_t n, uint64_t pick,
+                             struct rsc_watch_access *access) RSC_HIDDEN;
 /* The first from the n-th on that touches a word; UINT32_MAX: none. */
-uint32_t rsc_watch_piece_touches(const uint64_t *words, uint32_t n, uint64_t word,
-                                 struct rsc_watch_access *access) RSC_HIDDEN;
+uint32_t rsc_watch_window_touches(const uint64_t *words, uint32_t n, uint64_t word,
+                                  struct rsc_watch_access *access) RSC_HIDDEN;
 /* Words that all of them touch. */
-uint64_t rsc_watch_piece_words(const uint64_t *words) RSC_HIDDEN;
+uint64_t rsc_watch_window_words(const uint64_t *words) RSC_HIDDEN;
 
 static inline uint64_t rsc_watch_words_of(uint64_t address, uint64_t bytes) {
     return bytes ? ((address + bytes - 1) >> 3) - (address >> 3) + 1 : 0;

@@ -1,5 +1,5 @@
 /*
- * asm_pieces.c - blocks become pieces, and each access of a piece an entry of its
+ * asm_entries.c - blocks become pieces, and each access of a piece an entry of its
  * table and the words that it needs.
  *
  * A word is a register as it was at some instruction. As long as the register only

@@ -4,10 +4,10 @@
  * changed since it was last told, so calls between which nothing is told cost no more
  * than keeping count of them.
  */
-#ifndef RSC_RUNTIME_RECORDER_OWN_CALLS_H
-#define RSC_RUNTIME_RECORDER_OWN_CALLS_H
+#ifndef RSC_RUNTIME_PIECES_OWN_CALLS_H
+#define RSC_RUNTIME_PIECES_OWN_CALLS_H
 
-#include "runtime/recorder/own_pieces.h"
+#include "runtime/pieces/piece_expand.h"
 
 #define RSC_OWN_FRAMES 1024u
 #define RSC_CALL_BYTES_MAX 15u /* longest instruction */
@@ -55,11 +55,12 @@ static inline void rsc_own_calls_begin(struct rsc_own_calls *calls, uint64_t pc)
     calls->ends = 0;
 }
 
-/* `stack`: address of the piece's last access, where that tells it, else 0. */
-static inline void rsc_own_calls_end(struct rsc_own_calls *calls, const struct rsc_own_piece *piece, uint64_t stack) {
+/* Of a piece that ends with a call or return. */
+static inline void rsc_own_calls_end(struct rsc_own_calls *calls, const struct rsc_piece *piece,
+                                     const uint64_t *words) {
     calls->ends = piece->ends;
     calls->end_pc = piece->last_pc;
-    calls->stack = piece->tells_stack ? stack : 0;
+    calls->stack = rsc_piece_stack(piece, words);
 }
 
 #endif
