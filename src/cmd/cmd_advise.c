@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
-#include "report/advise.h"
+#include "report/advise/advise.h"
 
 enum { OPT_FORMAT = RSC_OPT_VERB };
 

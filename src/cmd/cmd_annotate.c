@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
-#include "report/annotate.h"
+#include "report/source/annotate.h"
 
 #define SOURCE_PATHS_MAX 32
 

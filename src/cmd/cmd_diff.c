@@ -9,7 +9,7 @@
 #include "base/numbers.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
-#include "report/diff.h"
+#include "report/compare/diff.h"
 
 enum { OPT_AT = RSC_OPT_VERB, OPT_FAIL_ON, OPT_SOURCE_ROOT, OPT_FORMAT };
 

@@ -21,7 +21,7 @@
 #include "collect/perf/perf_probe.h"
 #include "collect/symbols/symbols.h"
 #include "loops/front/c_source.h"
-#include "report/machine.h"
+#include "report/draw/machine.h"
 
 /* One finding: "ok", "--" (not here, and only that part is missing) or "no", with the fix. */
 struct checkup {

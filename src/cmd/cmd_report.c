@@ -7,8 +7,8 @@
 #include "base/numbers.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
-#include "report/page.h"
-#include "report/tables.h"
+#include "report/page/page.h"
+#include "report/text/tables.h"
 
 #define SOURCE_PATHS_MAX 32
 

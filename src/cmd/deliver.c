@@ -19,7 +19,7 @@
 #include "base/fail.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
-#include "report/page.h"
+#include "report/page/page.h"
 
 static unsigned terminal_size(int rows) {
     struct winsize size;

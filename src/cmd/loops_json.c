@@ -5,7 +5,7 @@
 
 #include "base/json_writer.h"
 #include "cmd/loops_result.h"
-#include "report/text_buffer.h"
+#include "report/draw/text_buffer.h"
 
 static const char *or_empty(const char *text) { return text ? text : ""; }
 

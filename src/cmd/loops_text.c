@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "cmd/loops_result.h"
-#include "report/picture.h"
-#include "report/text_buffer.h"
-#include "report/units.h"
+#include "report/draw/picture.h"
+#include "report/draw/text_buffer.h"
+#include "report/draw/units.h"
 
 #define CURVES_MAX 26
 #define ROWS_SHOWN 8

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "report/units.h"
+#include "report/draw/units.h"
 
 #define CHECK_EVERY 16u /* batches */
 #define LINES_UNKNOWN (1ull << 48)

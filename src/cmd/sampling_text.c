@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "base/fail.h"
-#include "report/text_buffer.h"
-#include "report/units.h"
+#include "report/draw/text_buffer.h"
+#include "report/draw/units.h"
 
 #define INTERVALS_LEAST 30u /* under which the paper does not trust confidence intervals of time samples */
 

@@ -7,8 +7,8 @@
 
 #include "base/fail.h"
 #include "cmd/sim_blame.h"
-#include "report/text_buffer.h"
-#include "report/units.h"
+#include "report/draw/text_buffer.h"
+#include "report/draw/units.h"
 
 #define CONFIG_COLUMN 5
 #define BLAME_SHOWN 10

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "report/text_buffer.h"
+#include "report/draw/text_buffer.h"
 
 static const char *percent(double value, int sign, char *room) {
     if (isnan(value)) return "n/a";

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/units.h"
+#include "report/draw/units.h"
 
 #define COARSE_BINS (4 + 62 * 4) /* of RSC_BINS_COARSE */
 

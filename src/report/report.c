@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "report/page.h"
+#include "report/page/page.h"
 
 static const struct {
     const char *name, *suffix;

@@ -9,7 +9,7 @@
 #define RSC_REPORT_REPORT_H
 
 #include "profile/profile_model.h"
-#include "report/machine.h"
+#include "report/draw/machine.h"
 
 enum rsc_report_format {
     RSC_REPORT_NONE = 0, /* no format goes by that name */

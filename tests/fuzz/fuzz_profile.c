@@ -17,7 +17,7 @@
 
 #include "profile/metrics.h"
 #include "profile/profile_model.h"
-#include "report/annotate.h"
+#include "report/source/annotate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

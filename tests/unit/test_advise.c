@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "profile/pair_ancestor.h"
-#include "report/advise.h"
+#include "report/advise/advise.h"
 #include "report/ranking.h"
 #include "sample_profiles.h"
 

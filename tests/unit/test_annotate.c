@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "report/annotate.h"
-#include "report/source_text.h"
+#include "report/source/annotate.h"
+#include "report/source/source_text.h"
 #include "sample_profiles.h"
 #include "scratch_folder.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "report/diff.h"
+#include "report/compare/diff.h"
 #include "sample_profiles.h"
 
 static const struct rsc_diff_at at_64k = {64 << 10, ""};

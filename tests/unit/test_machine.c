@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/machine.h"
+#include "report/draw/machine.h"
 
 static char root[256];
 

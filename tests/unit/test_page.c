@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "report/page.h"
+#include "report/page/page.h"
 #include "sample_profiles.h"
 
 #define DATA_OPENS "<script type=\"application/json\" id=\"rsc-data\">"

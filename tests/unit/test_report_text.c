@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "report/report.h"
-#include "report/units.h"
+#include "report/draw/units.h"
 #include "sample_profiles.h"
 
 static const struct rsc_machine desktop = {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "report/stacks.h"
+#include "report/export/stacks.h"
 #include "sample_profiles.h"
 
 static void assert_sums(struct rsc_profile *profile) {

@@ -1,0 +1,269 @@
+/*
+ * advise.c - the rules, but for those about pairs (advise_pairs.c).
+ *
+ * A rule is a function that fills its advice or, where the profile does not bear
+ * it out, returns 0. Thresholds are about what is worth a person's time, not about
+ * certainty: a part below a fifth of all misses cannot be more than a fifth of the
+ * gain.
+ */
+#include "report/advise/advise.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/advise/advise_evidence.h"
+#include "report/draw/place_text.h"
+
+#define CLIFF_SHARE 0.3       /* of the misses, gone in a cache of twice the size at most */
+#define COLD_SHARE 0.5        /* of the misses, first touches */
+#define UNEVEN 1.5            /* references of the busiest thread, times the mean */
+
+typedef int look(const struct rsc_evidence *evidence, struct rsc_advice *advice);
+
+static int misses_matter(const struct rsc_evidence *evidence) { return evidence->miss_ratio >= RSC_MISS_RATIO_WORTH; }
+
+/* Has a rule before this one spoken about the place? */
+static int is_said(const struct rsc_evidence *evidence, const char *rule, const struct rsc_place *place) {
+    for (size_t i = 0; i < evidence->said->count; i++) {
+        const struct rsc_advice *advice = &evidence->said->items[i];
+        if (strcmp(advice->rule, rule)) continue;
+        for (size_t k = 0; k < advice->pair_count; k++)
+            if (!rsc_place_compare(&advice->pairs[k].row->reuse, place)) return 1;
+    }
+    return 0;
+}
+
+/* Lines are brought in for one element each. */
+static int line_use(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_ranking *lines = &evidence->lines;
+    char more[200] = "";
+    if (!misses_matter(evidence)) return 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct rsc_rank *rank = &lines->ranks[i];
+        advice->share = rsc_share_of(evidence, rank->misses);
+        if (advice->share < RSC_SHARE_WORTH) return 0; /* they only get smaller */
+        struct rsc_line_use use = rsc_line_use(evidence, rsc_worst_of_line(evidence, rank));
+        advice->place = &((const struct rsc_code_row *)rank->rows[0])->place;
+        if (!rsc_line_use_is_little(evidence, &use) || is_said(evidence, "interchange", advice->place)) continue;
+        if (use.stride.seen && 2 * use.stride.same > use.stride.seen)
+            snprintf(more, sizeof more, " It goes %s from one access to the next (%s of the steps seen).",
+                     rsc_show_bytes(use.stride.bytes).text,
+                     rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text);
+        snprintf(advice->evidence, sizeof advice->evidence,
+                 "%s makes %s of misses; each time a line of %s comes to it, only %.2f references use it.%s",
+                 rsc_place_in_short(advice->place, 0).text, rsc_show_percent(advice->share).text,
+                 rsc_show_bytes(evidence->profile->made.line_bytes).text, use.uses, more);
+        snprintf(
+            advice->attempt, sizeof advice->attempt,
+            "Go through memory in the order it lies in (exchange the loops, or store the other way round), or put what "
+            "is used together side by side: arrays of the fields that are used instead of one of whole records.");
+        return 1;
+    }
+    return 0;
+}
+
+static uint64_t false_misses(const struct rsc_profile *profile) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < profile->sharing_count; i++) sum += profile->sharing[i].false_misses;
+    return sum;
+}
+
+/* "thread 1 bytes 0-7, thread 2 bytes 8-15": the first of those who use a line. */
+static void say_users(const struct rsc_false_sharing_row *line, char *to, size_t room) {
+    size_t used = 0;
+    *to = 0;
+    for (size_t i = 0; i < line->user_count && i < 3 && used < room; i++)
+        used += (size_t)snprintf(to + used, room - used, "%sthread %llu bytes %u-%u", i ? ", " : "",
+                                 (unsigned long long)line->users[i].tid, (unsigned)line->users[i].first_byte,
+                                 (unsigned)line->users[i].last_byte);
+}
+
+/* Lines taken away by writes to other bytes than those used. */
+static int false_sharing(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    uint64_t misses = false_misses(profile);
+    advice->share = rsc_share_of(evidence, misses);
+    if (advice->share < RSC_SHARE_WORTH || !misses_matter(evidence) || !profile->false_sharing_count) return 0;
+    const struct rsc_false_sharing_row *worst = &profile->false_sharing[0];
+    char users[160], where[120] = "", code[300] = "";
+    say_users(worst, users, sizeof users);
+    if (worst->object) snprintf(where, sizeof where, " in %.100s", worst->object);
+    if (worst->place_count) {
+        advice->place = &worst->places[0].writer;
+        advice->other = &worst->places[0].victim;
+        snprintf(code, sizeof code, ": %s writes to it and takes it from %s", rsc_place_in_short(advice->place, 0).text,
+                 rsc_place_in_short(advice->other, 0).text);
+    }
+    rsc_make_plain(where);
+    snprintf(
+        advice->evidence, sizeof advice->evidence,
+        "%s of misses (%s) are to lines that another thread wrote other bytes of. The worst is line 0x%llx%s (%s)%s.",
+        rsc_show_percent(advice->share).text, rsc_show_count(misses).text, (unsigned long long)worst->address, where,
+        users, code);
+    snprintf(
+        advice->attempt, sizeof advice->attempt,
+        "Give each thread's part a line of its own: pad or align it to %s (_Alignas(%llu)), or let each thread work "
+        "on a variable of its own and store the result at the end.",
+        rsc_show_bytes(profile->made.line_bytes).text, (unsigned long long)profile->made.line_bytes);
+    return 1;
+}
+
+/* Lines taken away by other threads' writes; where it is known which falsely, without those. */
+static int sharing(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_object_row *most = NULL;
+    uint64_t taken = profile->invalidated - (profile->sharing_count ? false_misses(profile) : 0);
+    advice->share = rsc_share_of(evidence, taken);
+    if (advice->share < RSC_SHARE_WORTH || !misses_matter(evidence)) return 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        if (profile->objects[i].invalidated > (most ? most->invalidated : 0)) most = &profile->objects[i];
+    for (size_t i = 0, worst = 0; i < profile->code_count; i++)
+        if (profile->code[i].invalidated > worst)
+            worst = profile->code[i].invalidated, advice->place = &profile->code[i].place;
+    char where[200] = "";
+    if (most && most->name)
+        snprintf(where, sizeof where, " Most are in %.120s (%s).", most->name,
+                 rsc_show_percent((double)most->invalidated / (double)profile->invalidated).text);
+    rsc_make_plain(where);
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "%s of misses (%s) are to lines that another thread had written since.%s",
+             rsc_show_percent(advice->share).text, rsc_show_count(taken).text, where);
+    if (profile->sharing_count) {
+        snprintf(advice->attempt, sizeof advice->attempt,
+                 "They share what they write there: let each thread sum up, or queue, on its own and join the results "
+                 "less often, or give the work on one datum to one thread.");
+        return 1;
+    }
+    snprintf(advice->attempt, sizeof advice->attempt,
+             "If threads write different variables there, it is false sharing: give each thread's its own line of %s "
+             "(_Alignas, padding). If they share the variable, let each sum up on its own and join at the end.",
+             rsc_show_bytes(profile->made.line_bytes).text);
+    return 1;
+}
+
+/* One thread does more than the others. */
+static int imbalance(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_thread_row *most = NULL;
+    double sum = 0;
+    if (profile->thread_count < 2) return 0;
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        sum += (double)profile->threads[i].references;
+        if (!most || profile->threads[i].references > most->references) most = &profile->threads[i];
+    }
+    double mean = sum / (double)profile->thread_count, times = mean > 0 ? (double)most->references / mean : 0;
+    if (times < UNEVEN) return 0;
+    advice->share = (double)most->references / sum;
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "Thread %s makes %s of the references of %s threads, %.1f times the mean: the others wait for it.",
+             rsc_show_count(most->tid).text, rsc_show_percent(advice->share).text,
+             rsc_show_count(profile->thread_count).text, times);
+    snprintf(
+        advice->attempt, sizeof advice->attempt,
+        "Hand out smaller pieces of work (schedule(dynamic) or guided for loops whose turns differ), and let what one "
+        "thread does alone, such as filling arrays, be done by all.");
+    return 1;
+}
+
+/* A little more cache, or a little less data, would do. */
+static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    if (!misses_matter(evidence) || profile->rd_capped) return 0;
+    double here = evidence->miss_ratio;
+    double twice = rsc_profile_miss_ratio(profile, 2 * evidence->size.lines);
+    if (here - twice < CLIFF_SHARE * here) return 0;
+    const struct rsc_mrc_point *at = NULL;
+    for (size_t i = 0; i < profile->mrc_count && !at; i++)
+        if (profile->mrc[i].lines > evidence->size.lines && here - profile->mrc[i].miss_ratio >= 0.9 * (here - twice))
+            at = &profile->mrc[i];
+    if (!at || at->lines > 2 * evidence->size.lines) return 0;
+    uint64_t more = at->bytes - evidence->size.bytes;
+    advice->share = (here - at->miss_ratio) / here;
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "%s more cache than %s would remove %s of the misses: the miss ratio falls from %s to %s at %s.",
+             rsc_show_bytes(more).text, rsc_show_bytes(evidence->size.bytes).text, rsc_show_percent(advice->share).text,
+             rsc_show_percent(here).text, rsc_show_percent(at->miss_ratio).text, rsc_show_bytes(at->bytes).text);
+    snprintf(
+        advice->attempt, sizeof advice->attempt,
+        "Make what is gone through again and again %s smaller: smaller blocks, smaller types, no unused fields. Or run "
+        "it where the cache is %s.",
+        rsc_show_bytes(more).text, rsc_show_bytes(at->bytes).text);
+    return 1;
+}
+
+/* No cache helps. */
+static int cold_dominated(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_object_row *most = NULL;
+    advice->share = rsc_share_of(evidence, profile->cold);
+    if (advice->share < COLD_SHARE || !misses_matter(evidence)) return 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        if (profile->objects[i].cold > (most ? most->cold : 0)) most = &profile->objects[i];
+    for (size_t i = 0, worst = 0; i < profile->code_count; i++)
+        if (profile->code[i].cold > worst) worst = profile->code[i].cold, advice->place = &profile->code[i].place;
+    char where[200] = "";
+    if (most && most->name) snprintf(where, sizeof where, " Most of it is %.120s.", most->name);
+    rsc_make_plain(where);
+    snprintf(advice->evidence, sizeof advice->evidence,
+             "%s of misses are first touches of memory (%s in all), which no cache avoids.%s",
+             rsc_show_percent(advice->share).text, rsc_lines_as_bytes(evidence, profile->distinct).text, where);
+    snprintf(
+        advice->attempt, sizeof advice->attempt,
+        "Touch less memory: use buffers again instead of new ones, smaller types, a step that makes data joined with "
+        "the one that uses it. What must be streamed: in order, so that the prefetcher sees it, and on huge pages.");
+    return 1;
+}
+
+static const struct {
+    const char *rule, *title;
+    look *look;
+} rules[] = {
+    {"fusion", "Two loops go over the same data", rsc_advise_fusion},
+    {"interchange", "A loop steps over whole lines", rsc_advise_interchange},
+    {"tiling", "A loop comes back to all its data", rsc_advise_tiling},
+    {"long-distance", "Data comes back too late", rsc_advise_long_distance},
+    {"line-use", "Little of each line is used", line_use},
+    {"false-sharing", "Threads write side by side in one line", false_sharing},
+    {"sharing", "Threads take lines from each other", sharing},
+    {"imbalance", "One thread does more than its part", imbalance},
+    {"cache-cliff", "The working set just does not fit", cache_cliff},
+    {"cold", "Most misses are first touches", cold_dominated},
+};
+#define RULES (sizeof rules / sizeof rules[0])
+
+static int larger_share(const void *left, const void *right) {
+    const struct rsc_advice *a = left, *b = right;
+    if (a->share != b->share) return a->share < b->share ? 1 : -1;
+    return strcmp(a->rule, b->rule);
+}
+
+int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    struct rsc_evidence evidence = {
+        .profile = profile, .size = rsc_rank_size(profile, style, style->at_bytes), .said = advices};
+    uint64_t lines = evidence.size.lines;
+    *advices = (struct rsc_advices){.size_bytes = evidence.size.bytes};
+    if (!profile->references || rsc_profile_is_requests(profile)) return 0; /* none of this is about whole objects */
+    evidence.misses = rsc_profile_coarse_misses(profile, lines);
+    evidence.miss_ratio = rsc_profile_miss_ratio(profile, lines);
+    advices->items = calloc(RULES, sizeof *advices->items);
+    int status = advices->items ? 0 : RSC_ENOMEM;
+    if (!status) status = rsc_ranking_make(&evidence.lines, profile, RSC_RANK_LINES, lines);
+    if (!status) status = rsc_ranking_make(&evidence.pairs, profile, RSC_RANK_PAIRS, lines);
+    if (!status) rsc_evidence_shape_pairs(&evidence);
+    for (size_t i = 0; !status && i < RULES; i++) {
+        struct rsc_advice *advice = &advices->items[advices->count];
+        *advice = (struct rsc_advice){.rule = rules[i].rule, .title = rules[i].title};
+        advices->count += rules[i].look(&evidence, advice) != 0;
+    }
+    if (!status) qsort(advices->items, advices->count, sizeof *advices->items, larger_share);
+    rsc_ranking_free(&evidence.lines);
+    rsc_ranking_free(&evidence.pairs);
+    if (status < 0) rsc_advices_free(advices);
+    return status;
+}
+
+void rsc_advices_free(struct rsc_advices *advices) {
+    free(advices->items);
+    *advices = (struct rsc_advices){0};
+}

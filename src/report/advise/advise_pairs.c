@@ -1,0 +1,351 @@
+/*
+ * advise_pairs.c - what to do about reuses that come too late.
+ *
+ * A pair says where data was used and where again; its call paths and loops, where
+ * they part (pair_ancestor.h). Three things can bring the two ends together, and
+ * which of them follows from the loops:
+ *
+ *   fusion       the ends are in two loops, one after the other: one loop in place of
+ *                both, or a block of the data through both before the next block
+ *   interchange  one loop that steps over whole lines: it comes back for the next
+ *                bytes of a line only when the loop around it has gone on by one. The
+ *                other loop should be the inner one, or the data lie the other way
+ *   tiling       one loop that goes through its data in order and comes back to the
+ *                same data in the next turn of the loop around it: cut it into tiles
+ *
+ * Code without loops (or whose loops are not known), and steps without any order,
+ * bear none of them out; the pair is then told as it is.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/advise/advise_evidence.h"
+#include "report/draw/place_text.h"
+#include "report/text/worst.h"
+
+#define STEPS_WORTH 16 /* fewer that were seen say nothing about a stride */
+#define OBJECT_COLUMNS 100
+
+/* ---- how lines of memory are used ---- */
+
+static const struct rsc_code_row *row_of_pc(const struct rsc_profile *profile, uint64_t pc) {
+    for (size_t i = 0; i < profile->code_count; i++)
+        if (profile->code[i].place.pc == pc) return &profile->code[i];
+    return NULL;
+}
+
+const struct rsc_code_row *rsc_worst_of_line(const struct rsc_evidence *evidence, const struct rsc_rank *line) {
+    const struct rsc_code_row *worst = NULL;
+    uint64_t most = 0;
+    for (size_t i = 0; i < line->row_count; i++) {
+        const struct rsc_code_row *row = line->rows[i];
+        uint64_t misses = row->cold + row->invalidated + rsc_histogram_at_least(&row->rd, evidence->size.lines);
+        if (!worst || misses > most) worst = row, most = misses;
+    }
+    return worst;
+}
+
+/* How often a line that the instruction has touched is touched again at once, and where most of these are. */
+static double again_at_once(const struct rsc_evidence *evidence, const struct rsc_code_row *row, uint64_t small,
+                            const struct rsc_code_row **next) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_pair_row *most = NULL;
+    uint64_t sum = 0, most_count = 0;
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        const struct rsc_pair_row *pair = &profile->pairs[i];
+        if (pair->use.pc != row->place.pc) continue;
+        uint64_t count = rsc_histogram_total(&pair->rd) - rsc_histogram_at_least(&pair->rd, small);
+        sum += count;
+        if (count > most_count) most = pair, most_count = count;
+    }
+    *next = most ? row_of_pc(profile, most->reuse.pc) : NULL;
+    if (!*next || !row->references) return 0;
+    return sum < row->references ? (double)sum / (double)row->references : 1;
+}
+
+/*
+ * Follows a line from the instruction on: it is used once, again with the share of
+ * references that are, from there on likewise, always by the commonest way. What is
+ * unrolled is so followed from copy to copy, and a loop that goes on within a line
+ * comes back to itself.
+ */
+struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_code_row *row) {
+    uint64_t small = RSC_SMALL_LINES < evidence->size.lines ? RSC_SMALL_LINES : evidence->size.lines;
+    struct rsc_line_use use = {.stride = row->stride};
+    const struct rsc_code_row *at = row, *next;
+    if (use.stride.seen < STEPS_WORTH) use.stride.seen = 0;
+    for (double still = 1; still > 0.01 && use.uses < (double)evidence->profile->made.line_bytes; at = next) {
+        use.uses += still;
+        still *= again_at_once(evidence, at, small, &next);
+        if (!next) break;
+    }
+    if (use.stride.seen) use.bytes = use.uses * use.stride.access_bytes;
+    return use;
+}
+
+int rsc_line_use_is_little(const struct rsc_evidence *evidence, const struct rsc_line_use *use) {
+    uint64_t line_bytes = evidence->profile->made.line_bytes;
+    if (!use->stride.seen) return use->uses > 0 && use->uses < RSC_LITTLE_USE;
+    return use->stride.bytes >= line_bytes && use->bytes <= (double)line_bytes / 2;
+}
+
+static int is_regular(const struct rsc_stride *stride) { return 2 * stride->same > stride->seen; }
+
+/* ---- shapes ---- */
+
+/* One loop for both ends: by how it steps. */
+static enum rsc_pair_shape shape_of_loop(const struct rsc_evidence *evidence, const struct rsc_pair_row *pair) {
+    const struct rsc_code_row *row = row_of_pc(evidence->profile, pair->reuse.pc);
+    if (!row) return RSC_SHAPE_OTHER;
+    struct rsc_line_use use = rsc_line_use(evidence, row);
+    if (use.stride.seen && !is_regular(&use.stride)) return RSC_SHAPE_OTHER;
+    return rsc_line_use_is_little(evidence, &use) ? RSC_SHAPE_INTERCHANGE : RSC_SHAPE_TILING;
+}
+
+static enum rsc_pair_shape shape_of(const struct rsc_evidence *evidence, const struct rsc_far_pair *far) {
+    const struct rsc_pair_ancestor *common = &far->common;
+    const struct rsc_profile *profile = evidence->profile;
+    int in_use = common->use_loop != 0, in_reuse = common->reuse_loop != 0;
+    int apart = common->use != common->reuse && rsc_place_compare(common->use, common->reuse);
+    if (in_use && in_reuse && apart) {
+        /* two calls may lead to the same loop: it runs twice */
+        int same_call = common->use->pc == common->reuse->pc;
+        if (!rsc_loop_same(profile, common->use_loop, common->reuse_loop) || !same_call) return RSC_SHAPE_FUSION;
+    }
+    if (in_use && in_reuse && !rsc_loop_same(profile, common->use_loop, common->reuse_loop)) return RSC_SHAPE_FUSION;
+    if (in_use != in_reuse && !common->loop) return RSC_SHAPE_OTHER; /* one end is in no loop */
+    if (!common->around && !in_use) return RSC_SHAPE_OTHER;
+    return shape_of_loop(evidence, far->row);
+}
+
+static const struct rsc_pair_row *heaviest(const struct rsc_evidence *evidence, const struct rsc_rank *rank) {
+    const struct rsc_pair_row *most = NULL;
+    uint64_t most_misses = 0;
+    for (size_t i = 0; i < rank->row_count; i++) {
+        const struct rsc_pair_row *row = rank->rows[i];
+        uint64_t misses = rsc_histogram_at_least(&row->rd, evidence->size.lines);
+        if (!most || misses > most_misses) most = row, most_misses = misses;
+    }
+    return most;
+}
+
+void rsc_evidence_shape_pairs(struct rsc_evidence *evidence) {
+    for (size_t i = 0; i < evidence->pairs.count && evidence->far_count < RSC_FAR_PAIRS; i++) {
+        const struct rsc_rank *rank = &evidence->pairs.ranks[i];
+        if (!rank->misses) continue;
+        struct rsc_far_pair *far = &evidence->far[evidence->far_count++];
+        *far = (struct rsc_far_pair){.rank = rank, .row = heaviest(evidence, rank)};
+        far->common = rsc_pair_ancestor(evidence->profile, far->row);
+        far->shape = shape_of(evidence, far);
+    }
+}
+
+/* ---- words ---- */
+
+struct words {
+    char text[256];
+};
+
+/* " (grid (solver.c:12))", or nothing. */
+static struct words words_of_object(const struct rsc_pair_row *pair) {
+    struct words words = {""};
+    if (pair->object) snprintf(words.text, sizeof words.text, " of %.*s", OBJECT_COLUMNS, pair->object);
+    rsc_make_plain(words.text);
+    return words;
+}
+
+/* "the loop at solver.c:70 (relax)". */
+static struct words words_of_loop(const struct rsc_profile *profile, uint32_t loop) {
+    struct words words = {"the loop"};
+    if (!loop) return words;
+    const struct rsc_place *place = &profile->loops[loop - 1].place;
+    struct rsc_place_short name = rsc_place_in_short(place, 0);
+    if (place->function && place->file && place->line)
+        snprintf(words.text, sizeof words.text, "the loop at %s (%.80s)", name.text, place->function);
+    else snprintf(words.text, sizeof words.text, "the loop at %s", name.text);
+    rsc_make_plain(words.text);
+    return words;
+}
+
+/* "after a median of 85.0 k other lines (5.19 MiB)". */
+static struct words words_of_distance(const struct rsc_evidence *evidence, const struct rsc_far_pair *far) {
+    struct words words;
+    uint64_t median = rsc_rank_median(&evidence->pairs, far->rank, evidence->size.lines);
+    int open = median >= rsc_rows_told_apart(evidence->profile);
+    snprintf(words.text, sizeof words.text, "after a median of %s%s other lines (%s)", open ? "at least " : "",
+             rsc_show_short(median).text, rsc_lines_as_bytes(evidence, median).text);
+    return words;
+}
+
+/* Adds to a text of an advice, as much as there is room for. */
+static __attribute__((format(printf, 2, 3))) void say(char *text, const char *format, ...) {
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, RSC_ADVICE_TEXT - used, format, arguments);
+    va_end(arguments);
+}
+
+/*
+ * Takes all pairs of a shape together; NULL if they are too little to speak of. The
+ * first of them is what the advice is about.
+ */
+static const struct rsc_far_pair *gather(const struct rsc_evidence *evidence, enum rsc_pair_shape shape,
+                                         struct rsc_advice *advice) {
+    const struct rsc_far_pair *first = NULL;
+    uint64_t misses = 0;
+    for (size_t i = 0; i < evidence->far_count; i++) {
+        const struct rsc_far_pair *far = &evidence->far[i];
+        if (far->shape != shape) continue;
+        if (!first) first = far;
+        misses += far->rank->misses;
+        if (advice->pair_count < RSC_ADVICE_PAIRS)
+            advice->pairs[advice->pair_count++] =
+                (struct rsc_advice_pair){far->row, rsc_share_of(evidence, far->rank->misses),
+                                         rsc_rank_median(&evidence->pairs, far->rank, evidence->size.lines)};
+    }
+    advice->share = rsc_share_of(evidence, misses);
+    if (!first || advice->share < RSC_SHARE_WORTH || !(evidence->miss_ratio >= RSC_MISS_RATIO_WORTH)) return NULL;
+    advice->place = &first->row->reuse;
+    advice->other = &first->row->use;
+    advice->loop = first->common.around;
+    uint64_t reach = rsc_rank_quantile(&evidence->pairs, first->rank, evidence->size.lines, 0.9);
+    if (reach < rsc_rows_told_apart(evidence->profile))
+        advice->pays_below = rsc_lines_to_bytes(reach, evidence->profile->made.line_bytes);
+    return first;
+}
+
+/* " 3 more pairs are like it; together they are 61 % of misses." */
+static void tell_others(const struct rsc_evidence *evidence, const struct rsc_far_pair *first,
+                        struct rsc_advice *advice) {
+    size_t others = 0;
+    for (size_t i = 0; i < evidence->far_count; i++) others += evidence->far[i].shape == first->shape;
+    others--;
+    if (others)
+        say(advice->evidence, " %zu more pair%s like it: together %s of misses.", others, others > 1 ? "s are" : " is",
+            rsc_show_percent(advice->share).text);
+    if (first->row->latency > 0)
+        say(advice->evidence, " The reuse takes %.0f cycles in the mean%s%s.", first->row->latency,
+            rsc_source_words(first->row).text[0] ? ", its data comes " : "", rsc_source_words(first->row).text);
+    if (advice->pays_below)
+        say(advice->attempt, " It pays in caches of less than %s.", rsc_show_bytes(advice->pays_below).text);
+}
+
+/* ---- the rules ---- */
+
+int rsc_advise_fusion(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_far_pair *far = gather(evidence, RSC_SHAPE_FUSION, advice);
+    if (!far) return 0;
+    struct words use = words_of_loop(profile, far->common.use_loop),
+                 reuse = words_of_loop(profile, far->common.reuse_loop);
+    say(advice->evidence, "%s of misses are lines%s that %s uses (at %s) and %s uses again (at %s) %s.",
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_object(far->row).text, use.text,
+        rsc_place_in_short(&far->row->use, 0).text,
+        rsc_loop_same(profile, far->common.use_loop, far->common.reuse_loop) ? "the same loop, called again,"
+                                                                             : reuse.text,
+        rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
+    if (far->common.around)
+        say(advice->evidence, " Both run inside %s.", words_of_loop(profile, far->common.around).text);
+    say(advice->attempt,
+        "Join the two loops, so that the second use comes right after the first; or run both over one block of less "
+        "than %s after the other.",
+        rsc_show_bytes(evidence->size.bytes).text);
+    tell_others(evidence, far, advice);
+    return 1;
+}
+
+/* The loop that steps, and the one around it, whose turns the data waits for. */
+static void loops_of(const struct rsc_profile *profile, const struct rsc_far_pair *far, uint32_t *inner,
+                     uint32_t *outer) {
+    uint32_t context = far->row->reuse_context;
+    *inner = far->row->reuse.loop ? far->row->reuse.loop : rsc_loop_around(profile, 0, &context);
+    /* the compiler's copies of one loop are not around each other */
+    *outer = *inner;
+    while ((*outer = rsc_loop_around(profile, *outer, &context)) && rsc_loop_same(profile, *inner, *outer)) continue;
+}
+
+/* "the loop at a.c:20 (f)", or of several "one of the loops at a.c:20, a.c:19": which of them is not known. */
+static struct words words_of_loops_around(const struct rsc_profile *profile, uint32_t outer) {
+    struct words words;
+    uint32_t last = outer, count = 1;
+    snprintf(words.text, sizeof words.text, "one of the loops at %s",
+             rsc_place_in_short(&profile->loops[outer - 1].place, 0).text);
+    for (uint32_t loop = profile->loops[outer - 1].parent; loop && count < 4; loop = profile->loops[loop - 1].parent) {
+        if (rsc_loop_same(profile, loop, last)) continue;
+        size_t used = strlen(words.text);
+        snprintf(words.text + used, sizeof words.text - used, ", %s",
+                 rsc_place_in_short(&profile->loops[loop - 1].place, 0).text);
+        last = loop;
+        count++;
+    }
+    return count > 1 ? words : words_of_loop(profile, outer);
+}
+
+int rsc_advise_interchange(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_far_pair *far = gather(evidence, RSC_SHAPE_INTERCHANGE, advice);
+    uint32_t inner, outer;
+    if (!far) return 0;
+    struct rsc_line_use use = rsc_line_use(evidence, row_of_pc(profile, far->row->reuse.pc));
+    loops_of(profile, far, &inner, &outer);
+    say(advice->evidence, "%s of misses: %s comes back to a line%s only %s.",
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, rsc_place_in_short(&far->row->reuse, 0).text,
+        words_of_object(far->row).text, words_of_distance(evidence, far).text);
+    if (use.stride.seen)
+        say(advice->evidence,
+            " Each turn of %s goes on by %s (%s of the steps seen) and uses at most %.0f bytes of a line of %s before leaving it.",
+            words_of_loop(profile, inner).text, rsc_show_bytes(use.stride.bytes).text,
+            rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text, use.bytes,
+            rsc_show_bytes(profile->made.line_bytes).text);
+    else
+        say(advice->evidence, " In %s, only %.2f references use a line each time it comes.",
+            words_of_loop(profile, inner).text, use.uses);
+    if (outer)
+        say(advice->attempt,
+            "Exchange it with %s, so that the next turn takes the next bytes of the line; or store the data the other "
+            "way round, what is used together side by side.",
+            words_of_loop(profile, outer).text);
+    else
+        say(advice->attempt,
+            "Store the data so that the next turn takes the next bytes: the other way round, or arrays of the fields "
+            "that are used instead of one of whole records.");
+    tell_others(evidence, far, advice);
+    return 1;
+}
+
+int rsc_advise_tiling(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_profile *profile = evidence->profile;
+    const struct rsc_far_pair *far = gather(evidence, RSC_SHAPE_TILING, advice);
+    uint32_t inner, outer;
+    if (!far) return 0;
+    loops_of(profile, far, &inner, &outer);
+    say(advice->evidence, "%s of misses: %s goes through its data%s in order, and %s comes back to a line only %s",
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_loop(profile, inner).text,
+        words_of_object(far->row).text, rsc_place_in_short(&far->row->reuse, 0).text,
+        words_of_distance(evidence, far).text);
+    if (outer) say(advice->evidence, ", in a later turn of %s.", words_of_loops_around(profile, outer).text);
+    else say(advice->evidence, ", when it is run again.");
+    say(advice->attempt,
+        "Cut it into tiles of less than %s, and do with one tile all that %s does before going on to the next.",
+        rsc_show_bytes(evidence->size.bytes).text, outer ? "the loop around it" : "every run of it");
+    tell_others(evidence, far, advice);
+    return 1;
+}
+
+int rsc_advise_long_distance(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
+    const struct rsc_far_pair *far = gather(evidence, RSC_SHAPE_OTHER, advice);
+    if (!far) return 0;
+    int itself = !rsc_place_compare(&far->row->use, &far->row->reuse);
+    say(advice->evidence, "%s of misses are lines%s used at %s and again at %s %s.",
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_object(far->row).text,
+        rsc_place_in_short(&far->row->use, 0).text,
+        itself ? "the same line" : rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
+    say(advice->attempt,
+        itself ? "Work in blocks of less than %s: do all that is to be done with a block before going on to the next."
+               : "Bring the two places together: do the second with a block of less than %s right after the first.",
+        rsc_show_bytes(evidence->size.bytes).text);
+    tell_others(evidence, far, advice);
+    return 1;
+}

@@ -1,0 +1,135 @@
+/* advise_text.c - advice as text and as JSON. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/json_writer.h"
+#include "profile/pair_ancestor.h"
+#include "report/advise/advise.h"
+#include "report/draw/text_buffer.h"
+#include "report/draw/units.h"
+
+static int put_profile(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    struct rsc_advices advices;
+    int status = rsc_advise(&advices, profile, style);
+    if (status < 0) return status;
+    if (!advices.count)
+        rsc_text_put(text, "Nothing to advise for a cache of %s.\n", rsc_show_bytes(advices.size_bytes).text);
+    else rsc_text_put(text, "For a cache of %s:\n", rsc_show_bytes(advices.size_bytes).text);
+    for (size_t i = 0; i < advices.count; i++) {
+        const struct rsc_advice *advice = &advices.items[i];
+        rsc_text_put(text, "\n ");
+        rsc_text_tint(text, RSC_BOLD);
+        rsc_text_put(text, "%s", advice->title);
+        rsc_text_tint(text, RSC_DIM);
+        rsc_text_put(text, "  [%s]", advice->rule);
+        rsc_text_tint(text, RSC_PLAIN);
+        rsc_text_put(text, "\n   seen: ");
+        rsc_text_paragraph(text, 9, style->width, advice->evidence);
+        rsc_text_put(text, "   try:  ");
+        rsc_text_paragraph(text, 9, style->width, advice->attempt);
+    }
+    rsc_advices_free(&advices);
+    return 0;
+}
+
+int rsc_advise_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                    char **text, size_t *bytes, struct rsc_error *error) {
+    struct rsc_report_style settled = *style;
+    struct rsc_text out;
+    int status = 0;
+    if (settled.width < RSC_REPORT_WIDTH_MIN) settled.width = RSC_REPORT_WIDTH_MIN;
+    rsc_text_init(&out, settled.unicode, settled.colour);
+    for (size_t i = 0; !status && i < count; i++) {
+        if (count > 1) rsc_text_put(&out, i ? "\nProfile %zu: " : "Profile %zu: ", i + 1);
+        status = put_profile(&out, profiles[i], &settled);
+    }
+    int taken = rsc_text_take(&out, text, bytes);
+    return status < 0 || taken < 0 ? rsc_fail_memory(error, "advice") : 0;
+}
+
+static void put_place(struct rsc_json *json, const char *key, const struct rsc_place *place) {
+    rsc_json_key(json, key);
+    if (!place) {
+        rsc_json_null(json);
+        return;
+    }
+    rsc_json_object(json);
+    rsc_json_key_string(json, "function", place->function);
+    rsc_json_key_string(json, "file", place->file);
+    rsc_json_key_u64(json, "line", place->line);
+    rsc_json_object_end(json);
+}
+
+static void put_loop(struct rsc_json *json, const struct rsc_profile *profile, uint32_t loop) {
+    put_place(json, "loop", loop ? &profile->loops[loop - 1].place : NULL);
+}
+
+/* The pairs it is about, and what their two ends have in common. */
+static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_advice *advice) {
+    rsc_json_key(json, "pairs");
+    rsc_json_array(json);
+    for (size_t i = 0; i < advice->pair_count; i++) {
+        const struct rsc_advice_pair *pair = &advice->pairs[i];
+        struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair->row);
+        rsc_json_object(json);
+        rsc_json_key_double(json, "share", pair->share);
+        rsc_json_key_u64(json, "median_lines", pair->median_lines);
+        put_place(json, "use", &pair->row->use);
+        put_place(json, "reuse", &pair->row->reuse);
+        put_loop(json, profile, common.around);
+        rsc_json_key_string(json, "object", pair->row->object);
+        if (pair->row->latency > 0) rsc_json_key_double(json, "latency", pair->row->latency);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
+int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
+                    char **text, size_t *bytes, struct rsc_error *error) {
+    struct rsc_json json;
+    int status = 0;
+    rsc_json_init(&json);
+    rsc_json_object(&json);
+    rsc_json_key_string(&json, "schema", "reusescope-advice/1");
+    rsc_json_key(&json, "profiles");
+    rsc_json_array(&json);
+    for (size_t i = 0; !status && i < count; i++) {
+        struct rsc_advices advices;
+        status = rsc_advise(&advices, profiles[i], style);
+        if (status < 0) break;
+        rsc_json_newline(&json);
+        rsc_json_object(&json);
+        rsc_json_key_u64(&json, "cache_bytes", advices.size_bytes);
+        rsc_json_key(&json, "advice");
+        rsc_json_array(&json);
+        for (size_t a = 0; a < advices.count; a++) {
+            const struct rsc_advice *advice = &advices.items[a];
+            rsc_json_newline(&json);
+            rsc_json_object(&json);
+            rsc_json_key_string(&json, "rule", advice->rule);
+            rsc_json_key_double(&json, "share", advice->share);
+            rsc_json_key_string(&json, "evidence", advice->evidence);
+            rsc_json_key_string(&json, "try", advice->attempt);
+            put_place(&json, "place", advice->place);
+            put_place(&json, "used_before", advice->other);
+            put_loop(&json, profiles[i], advice->loop);
+            rsc_json_key(&json, "pays_below_bytes");
+            if (advice->pays_below) rsc_json_u64(&json, advice->pays_below);
+            else rsc_json_null(&json);
+            put_pairs(&json, profiles[i], advice);
+            rsc_json_object_end(&json);
+        }
+        rsc_json_array_end(&json);
+        rsc_json_object_end(&json);
+        rsc_advices_free(&advices);
+    }
+    rsc_json_array_end(&json);
+    rsc_json_object_end(&json);
+    if (rsc_json_finish(&json) < 0 || status < 0) {
+        rsc_json_free(&json);
+        return rsc_fail_memory(error, "advice");
+    }
+    *text = json.text;
+    *bytes = json.used;
+    return 0;
+}

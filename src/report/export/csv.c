@@ -1,0 +1,269 @@
+/*
+ * csv.c - profiles as one tidy table, for pandas, R or a spreadsheet.
+ *
+ * Columns:
+ *     profile     number of the profile in its file, from 0
+ *     model       single, private, shared or requests
+ *     line_bytes  size of a line
+ *     table       total, rd, ri, mrc, and of code, pairs and objects each: code
+ *                 (references), code_cold, code_invalidated, code_rd (distances at
+ *                 4 bins per octave); pairs have no cold and no invalidated; kinds
+ *                 in the same way, with kinds_rd in the bins of rd; lines (misses),
+ *                 lines_references, lines_cold, lines_rd; of requests, rd_bytes and
+ *                 mrc_bytes; of private stacks, sharing (misses), sharing_false (those
+ *                 of them by false sharing), sharing_taken (lines), false_sharing
+ *                 (misses) and false_sharing_taken
+ *     name        of a total (accesses, references, cold, ...); of a place in the
+ *                 code ("solver.c:88 relax", else function, pc and module), of a
+ *                 pair ("use -> reuse"), of an object, of a kind; of a cache line its
+ *                 address and what it lies in; of sharing "taker -> loser", by thread
+ *                 ids; else empty. The instructions
+ *                 of one line share their name: sum over it
+ *     lo, hi      rd, ri, ..._rd: the bin's distances, both included (hi empty: no
+ *                 upper end); mrc: the cache size in lines, in both; else empty
+ *     count       references (of a total: accesses, lines); rd_bytes: bytes; mrc: empty
+ *     value       mrc: the miss ratio, mrc_bytes: that of bytes; objects: the size in
+ *                 bytes; lines: the cache size in bytes that they miss in; else empty
+ *     low, high   mrc: its error bar; code, pairs, objects, kinds: the references that
+ *                 are certain, and count; lines: the same of misses; else empty
+ * Names are quoted; what a terminal should not be sent is '?' in them.
+ *
+ *     pandas.read_csv("x.csv").query("table == 'mrc'").plot(x="lo", y="value", logx=True)
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "report/report.h"
+#include "report/draw/text_buffer.h"
+
+struct table {
+    struct rsc_text *text;
+    const struct rsc_profile *profile;
+    size_t index;
+};
+
+/* Up to and with the comma before the name. */
+static void begin_unnamed(const struct table *table, const char *name) {
+    const char *model = table->profile->made.model;
+    rsc_text_put(table->text, "%zu,%s,%" PRIu64 ",%s,", table->index, model ? model : "",
+                 table->profile->made.line_bytes, name);
+}
+
+static void begin_row(const struct table *table, const char *name, const char *item) {
+    begin_unnamed(table, name);
+    rsc_text_put(table->text, "%s,", item);
+}
+
+static void put_total(const struct table *table, const char *item, uint64_t count) {
+    begin_row(table, "total", item);
+    rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", count);
+}
+
+static void put_bins(const struct table *table, const char *name, const struct rsc_bin *bins, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        begin_row(table, name, "");
+        rsc_text_put(table->text, "%" PRIu64 ",", bins[i].lo);
+        if (bins[i].hi != UINT64_MAX) rsc_text_put(table->text, "%" PRIu64, bins[i].hi);
+        rsc_text_put(table->text, ",%" PRIu64 ",,,\n", bins[i].count);
+    }
+}
+
+/* The fewest digits that read back to the same number, as far as %g goes. */
+static void put_ratio(struct rsc_text *text, double value, const char *end) {
+    char number[40];
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(number, sizeof number, "%.*g", digits, value);
+        if (strtod(number, NULL) == value) break;
+    }
+    for (char *c = number; *c; c++)
+        if (*c == ',') *c = '.'; /* the locale's decimal point would be a column */
+    rsc_text_put(text, "%s%s", number, end);
+}
+
+static void put_mrc(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    for (size_t i = 0; i < profile->mrc_count; i++) {
+        const struct rsc_mrc_point *point = &profile->mrc[i];
+        begin_row(table, "mrc", "");
+        rsc_text_put(table->text, "%" PRIu64 ",%" PRIu64 ",,", point->lines, point->lines);
+        put_ratio(table->text, point->miss_ratio, ",");
+        put_ratio(table->text, point->low, ",");
+        put_ratio(table->text, point->high, "\n");
+    }
+}
+
+/* ---- code, pairs and objects ---- */
+
+static void put_place(struct rsc_text *text, const struct rsc_place *place) {
+    if (place->file && place->line) {
+        rsc_text_in_quotes(text, place->file);
+        rsc_text_put(text, ":%" PRIu32, place->line);
+        if (place->function) rsc_text_put(text, " ");
+        rsc_text_in_quotes(text, place->function);
+        return;
+    }
+    rsc_text_in_quotes(text, place->function);
+    rsc_text_put(text, "%s0x%" PRIx64, place->function ? " " : "", place->offset ? place->offset : place->pc);
+    if (place->module) rsc_text_put(text, " ");
+    rsc_text_in_quotes(text, place->module);
+}
+
+/* One row of code, pairs or objects. */
+struct attributed {
+    const char *table;
+    const struct rsc_place *place, *reuse; /* reuse: of a pair, else NULL */
+    const char *name;                      /* of an object, which has no place */
+    uint64_t references, cold, invalidated, error;
+    const struct rsc_histogram *rd;
+    const uint64_t *bytes; /* NULL: it has no size */
+};
+
+static void begin_attributed(const struct table *table, const struct attributed *row, const char *suffix) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%s", row->table, suffix);
+    begin_unnamed(table, name);
+    rsc_text_put(table->text, "\"");
+    if (row->place) put_place(table->text, row->place);
+    else rsc_text_in_quotes(table->text, row->name);
+    if (row->reuse) rsc_text_put(table->text, " -> "), put_place(table->text, row->reuse);
+    rsc_text_put(table->text, "\",");
+}
+
+static void put_row_bins(const struct table *table, const struct attributed *row) {
+    uint64_t cap = table->profile->rd_cap;
+    for (uint32_t bin = 0; bin < row->rd->bin_count; bin++) {
+        if (!row->rd->count[bin]) continue;
+        uint64_t hi = rsc_bin_hi(row->rd->bins, bin);
+        begin_attributed(table, row, "_rd");
+        rsc_text_put(table->text, "%" PRIu64 ",", rsc_bin_lo(row->rd->bins, bin));
+        if (!(cap && hi >= cap) && hi != UINT64_MAX) rsc_text_put(table->text, "%" PRIu64, hi);
+        rsc_text_put(table->text, ",%" PRIu64 ",,,\n", row->rd->count[bin]);
+    }
+}
+
+static void put_attributed(const struct table *table, const struct attributed *row) {
+    begin_attributed(table, row, "");
+    rsc_text_put(table->text, ",,%" PRIu64 ",", row->references);
+    if (row->bytes) rsc_text_put(table->text, "%" PRIu64, *row->bytes);
+    rsc_text_put(table->text, ",%" PRIu64 ",%" PRIu64 "\n", row->references - row->error, row->references);
+    if (!row->reuse) {
+        begin_attributed(table, row, "_cold");
+        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", row->cold);
+        begin_attributed(table, row, "_invalidated");
+        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", row->invalidated);
+    }
+    put_row_bins(table, row);
+}
+
+static void put_line(const struct table *table, const struct rsc_line_row *line) {
+    struct rsc_place place = {.pc = line->address, .module = line->object};
+    struct attributed row = {.table = "lines", .place = &place, .rd = &line->rd};
+    begin_attributed(table, &row, "");
+    rsc_text_put(table->text, ",,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", line->misses,
+                 table->profile->lines_at_bytes, line->misses - line->error, line->misses);
+    begin_attributed(table, &row, "_references");
+    rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->references);
+    begin_attributed(table, &row, "_cold");
+    rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->cold);
+    put_row_bins(table, &row);
+}
+
+static void put_attribution(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    for (size_t i = 0; i < profile->code_count; i++) {
+        const struct rsc_code_row *row = &profile->code[i];
+        put_attributed(table, &(struct attributed){"code", &row->place, NULL, NULL, row->references, row->cold,
+                                                   row->invalidated, row->error, &row->rd, NULL});
+    }
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        const struct rsc_pair_row *row = &profile->pairs[i];
+        put_attributed(table, &(struct attributed){"pairs", &row->use, &row->reuse, NULL, row->references, 0, 0,
+                                                   row->error, &row->rd, NULL});
+    }
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct rsc_object_row *row = &profile->objects[i];
+        put_attributed(table, &(struct attributed){"objects", NULL, NULL, row->name, row->references, row->cold,
+                                                   row->invalidated, row->error, &row->rd, &row->bytes});
+    }
+}
+
+static void put_kinds_and_lines(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    for (size_t i = 0; i < profile->kind_count; i++) {
+        const struct rsc_kind_row *row = &profile->kinds[i];
+        put_attributed(table, &(struct attributed){"kinds", NULL, NULL, row->kind, row->references, row->cold,
+                                                   row->invalidated, 0, &row->rd_fine, NULL});
+    }
+    for (size_t i = 0; i < profile->line_count; i++) put_line(table, &profile->lines[i]);
+}
+
+static void put_cell(const struct table *table, const char *name, const struct rsc_sharing_row *row, uint64_t count) {
+    begin_unnamed(table, name);
+    rsc_text_put(table->text, "\"%" PRIu64 " -> %" PRIu64 "\",,,%" PRIu64 ",,,\n", row->by_tid, row->from_tid, count);
+}
+
+static void put_sharing(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    for (size_t i = 0; i < profile->sharing_count; i++) {
+        const struct rsc_sharing_row *row = &profile->sharing[i];
+        put_cell(table, "sharing", row, row->misses);
+        put_cell(table, "sharing_false", row, row->false_misses);
+        put_cell(table, "sharing_taken", row, row->taken);
+    }
+    for (size_t i = 0; i < profile->false_sharing_count; i++) {
+        const struct rsc_false_sharing_row *line = &profile->false_sharing[i];
+        struct rsc_place place = {.pc = line->address, .module = line->object};
+        struct attributed row = {.table = "false_sharing", .place = &place};
+        begin_attributed(table, &row, "");
+        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->misses);
+        begin_attributed(table, &row, "_taken");
+        rsc_text_put(table->text, ",,%" PRIu64 ",,,\n", line->taken);
+    }
+}
+
+static void put_requests(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    const struct rsc_request_bytes *bytes = &profile->requests;
+    put_total(table, "bytes", bytes->requested);
+    put_total(table, "cold_bytes", bytes->cold);
+    put_total(table, "footprint_bytes", bytes->footprint);
+    for (uint32_t bin = 0; bin < bytes->rd.bin_count; bin++) {
+        struct rsc_bin one = {rsc_bin_lo(bytes->rd.bins, bin), rsc_bin_hi(bytes->rd.bins, bin), bytes->rd.count[bin]};
+        if (one.count) put_bins(table, "rd_bytes", &one, 1);
+    }
+    for (size_t i = 0; i < profile->mrc_count; i++) {
+        begin_row(table, "mrc_bytes", "");
+        rsc_text_put(table->text, "%" PRIu64 ",%" PRIu64 ",,", profile->mrc[i].lines, profile->mrc[i].lines);
+        put_ratio(table->text, bytes->miss_ratio[i], ",,\n");
+    }
+}
+
+static void put_profile(const struct table *table) {
+    const struct rsc_profile *profile = table->profile;
+    put_total(table, "accesses", profile->accesses);
+    put_total(table, "references", profile->references);
+    put_total(table, "cold", profile->cold);
+    put_total(table, "invalidated", profile->invalidated);
+    put_total(table, "distinct", profile->distinct);
+    put_total(table, "last_touch", profile->last_touch);
+    put_total(table, "pruned", profile->pruned);
+    put_total(table, "censored", profile->censored);
+    put_bins(table, "rd", profile->rd_list, profile->rd_list_count);
+    put_bins(table, "ri", profile->ri_list, profile->ri_list_count);
+    put_mrc(table);
+    put_attribution(table);
+    put_kinds_and_lines(table);
+    put_sharing(table);
+    if (rsc_profile_is_requests(profile)) put_requests(table);
+}
+
+int rsc_report_csv(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
+                   struct rsc_error *error) {
+    struct rsc_text out;
+    rsc_text_init(&out, 1, 0); /* names are UTF-8 */
+    rsc_text_put(&out, "profile,model,line_bytes,table,name,lo,hi,count,value,low,high\n");
+    for (size_t i = 0; i < count; i++) put_profile(&(struct table){&out, profiles[i], i});
+    return rsc_text_take(&out, text, bytes) ? rsc_fail_memory(error, "CSV of the profile") : 0;
+}

@@ -1,0 +1,341 @@
+/*
+ * worst.c - tables of the worst lines, pairs and objects.
+ *
+ * Names come from the profiled program: they go through the text buffer's
+ * foreign functions and are cut to the width. A sentence is only said of a line
+ * where its own counts bear it out.
+ */
+#include "report/text/worst.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "profile/pair_ancestor.h"
+#include "report/draw/place_text.h"
+#include "report/draw/units.h"
+
+#define LINES_SHOWN 10
+#define LINES_EXPLAINED 3
+#define PAIRS_SHOWN 5
+#define LINES_BRIEF 4
+#define PAIRS_BRIEF 2
+#define OBJECTS_SHOWN 8
+#define SENTENCE 768
+
+/* What all three tables need. */
+struct worst {
+    struct rsc_text *text;
+    const struct rsc_profile *profile;
+    const struct rsc_report_style *style;
+    struct rsc_rank_size size;
+    uint64_t all_misses;
+    struct rsc_ranking ranking;
+    size_t shown;
+};
+
+struct rsc_worst_words rsc_worst_words(const struct rsc_rank_size *size, unsigned columns) {
+    struct rsc_worst_words words;
+    struct rsc_shown bytes = rsc_show_bytes(size->bytes);
+    if (size->level) snprintf(words.text, sizeof words.text, "by misses in %s (%s)", size->level->name, bytes.text);
+    else snprintf(words.text, sizeof words.text, "by misses in a cache of %s", bytes.text);
+    if (strlen(words.text) > columns) snprintf(words.text, sizeof words.text, "at %s", bytes.text);
+    return words;
+}
+
+static int begin(struct worst *worst, enum rsc_ranked what, size_t most) {
+    worst->size = rsc_rank_size(worst->profile, worst->style, worst->style->at_bytes);
+    worst->all_misses = rsc_profile_coarse_misses(worst->profile, worst->size.lines);
+    if (rsc_ranking_make(&worst->ranking, worst->profile, what, worst->size.lines)) {
+        worst->text->failed = 1;
+        return -1;
+    }
+    while (worst->shown < worst->ranking.count && worst->shown < most && worst->ranking.ranks[worst->shown].misses)
+        worst->shown++;
+    if (worst->shown) return 0;
+    rsc_text_paragraph(worst->text, 3, worst->style->width, "Nothing misses at this size.");
+    rsc_ranking_free(&worst->ranking);
+    return -1;
+}
+
+static void put_numbers(struct worst *worst, const struct rsc_rank *rank) {
+    double share = worst->all_misses ? (double)rank->misses / (double)worst->all_misses : 0;
+    rsc_text_put(worst->text, "%10s%9s", rsc_show_short(rank->misses).text, rsc_show_share(share).text);
+}
+
+/* References that may be others', row by row; and what a cap on distances did to the size. */
+static void put_notes(struct worst *worst) {
+    char note[SENTENCE];
+    size_t used = 0;
+    const char *sign = worst->style->unicode ? "±" : "+-";
+    for (size_t i = 0; i < worst->shown && used < SENTENCE - 160; i++) {
+        if (!worst->ranking.ranks[i].error) continue;
+        used += (size_t)snprintf(note + used, sizeof note - used, used ? ", %s%s (row %zu)" : "%s%s (row %zu)", sign,
+                                 rsc_show_short(worst->ranking.ranks[i].error).text, i + 1);
+    }
+    if (used) {
+        snprintf(note + used, sizeof note - used, ": references that may belong to rows there was no room for.");
+        rsc_text_paragraph(worst->text, 3, worst->style->width, note);
+    }
+    if (worst->size.lowered && worst->ranking.what == RSC_RANK_LINES)
+        rsc_text_paragraph(worst->text, 3, worst->style->width,
+                           "Ranked at this size because no larger distances were told apart (--max-distance).");
+}
+
+static void begin_heading(struct worst *worst, const char *more) {
+    rsc_text_tint(worst->text, RSC_DIM);
+    rsc_text_put(worst->text, "%10s%9s%s", "misses", "share", more);
+}
+
+static void end_heading(struct worst *worst) {
+    rsc_text_tint(worst->text, RSC_PLAIN);
+    rsc_text_put(worst->text, "\n");
+}
+
+/* ---- lines ---- */
+
+/* The pair with most misses that ends in this line; NULL if none is known. */
+static const struct rsc_rank *worst_pair_to(const struct rsc_ranking *pairs, const struct rsc_place *place) {
+    for (size_t i = 0; i < pairs->count && pairs->ranks[i].misses; i++) {
+        const struct rsc_pair_row *pair = pairs->ranks[i].rows[0];
+        if (!rsc_place_compare(&pair->reuse, place)) return &pairs->ranks[i];
+    }
+    return NULL;
+}
+
+static void show_distance(const struct worst *worst, uint64_t lines, char *to, size_t room) {
+    uint64_t bytes = rsc_lines_to_bytes(lines, worst->profile->made.line_bytes);
+    int open = lines >= rsc_rows_told_apart(worst->profile);
+    snprintf(to, room, "%s%s other line%s (%s)", open ? "at least " : "", rsc_show_short(lines).text,
+             lines == 1 ? "" : "s", rsc_show_bytes(bytes).text);
+}
+
+/* "; most often last touched at solver.c:71". */
+static void say_use(const struct worst *worst, const struct rsc_ranking *pairs, const struct rsc_place *place, char *to,
+                    size_t room) {
+    const struct rsc_rank *pair = worst_pair_to(pairs, place);
+    to[0] = 0;
+    if (!pair) return;
+    const struct rsc_place *use = &((const struct rsc_pair_row *)pair->rows[0])->use;
+    const char *what = rsc_place_has_line(place) ? "line" : place->function ? "function" : "instruction";
+    if (!rsc_place_compare(use, place)) snprintf(to, room, "; most often last touched by this same %s", what);
+    else snprintf(to, room, "; most often last touched at %s", rsc_place_in_short(use, worst->style->unicode).text);
+}
+
+/* Why this line misses: the largest of its three causes. */
+static void explain(const struct worst *worst, const struct rsc_rank *rank, const struct rsc_ranking *pairs, char *to) {
+    const struct rsc_place *place = &((const struct rsc_code_row *)rank->rows[0])->place;
+    uint64_t far = rank->misses - rank->cold - rank->invalidated;
+    struct rsc_place_short name = rsc_place_in_short(place, worst->style->unicode);
+    char cache[64], distance[128], use[192];
+    if (worst->size.level) snprintf(cache, sizeof cache, "%s holds", worst->size.level->name);
+    else snprintf(cache, sizeof cache, "%s can hold", rsc_show_bytes(worst->size.bytes).text);
+    if (rank->cold >= far && rank->cold >= rank->invalidated) {
+        snprintf(to, SENTENCE, "%s: %s first touches: streaming through new memory.", name.text,
+                 rank->cold == rank->misses ? "all its misses are" : "mostly");
+        return;
+    }
+    if (rank->invalidated >= far) {
+        snprintf(to, SENTENCE, "%s: mostly lines that another thread had written in between.", name.text);
+        return;
+    }
+    say_use(worst, pairs, place, use, sizeof use);
+    uint64_t median = rsc_rank_median(&worst->ranking, rank, 0);
+    if (median >= worst->size.lines) {
+        show_distance(worst, median, distance, sizeof distance);
+        snprintf(to, SENTENCE, "%s: its data is touched again only after a median of %s: more than %s%s.", name.text,
+                 distance, cache, use);
+        return;
+    }
+    show_distance(worst, rsc_rank_median(&worst->ranking, rank, worst->size.lines), distance, sizeof distance);
+    snprintf(to, SENTENCE, "%s: %s of its references return to a line after more than %s, a median of %s%s.", name.text,
+             rsc_show_percent((double)far / (double)rank->references).text, cache, distance, use);
+}
+
+static void explain_lines(struct worst *worst) {
+    struct rsc_ranking pairs;
+    char sentence[SENTENCE];
+    if (rsc_ranking_make(&pairs, worst->profile, RSC_RANK_PAIRS, worst->size.lines)) {
+        worst->text->failed = 1;
+        return;
+    }
+    for (size_t i = 0; i < worst->shown && i < LINES_EXPLAINED; i++) {
+        explain(worst, &worst->ranking.ranks[i], &pairs, sentence);
+        rsc_text_either(worst->text, " • ", " - ");
+        rsc_text_paragraph(worst->text, 3, worst->style->width, sentence);
+    }
+    rsc_ranking_free(&pairs);
+}
+
+void rsc_put_verdict(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
+    struct rsc_rank_size size = rsc_rank_size(profile, style, style->at_bytes);
+    struct rsc_mrc_point at = rsc_profile_mrc_at(profile, size.lines);
+    struct rsc_ranking ranking;
+    char sentence[SENTENCE], cache[64];
+    if (rsc_ranking_make(&ranking, profile, RSC_RANK_LINES, size.lines)) {
+        text->failed = 1;
+        return;
+    }
+    if (size.level) snprintf(cache, sizeof cache, "%s (%s)", size.level->name, rsc_show_bytes(size.bytes).text);
+    else snprintf(cache, sizeof cache, "a cache of %s", rsc_show_bytes(size.bytes).text);
+    int used = snprintf(sentence, sizeof sentence, "%s", rsc_show_percent(at.miss_ratio).text);
+    if (at.low < at.high)
+        used += snprintf(sentence + used, sizeof sentence - (size_t)used, " (%s to %s)", rsc_show_percent(at.low).text,
+                         rsc_show_percent(at.high).text);
+    used += snprintf(sentence + used, sizeof sentence - (size_t)used, " of %s references miss in %s",
+                     rsc_show_short(profile->references).text, cache);
+    uint64_t all = rsc_profile_coarse_misses(profile, size.lines);
+    if (ranking.count && ranking.ranks[0].misses && all) {
+        const struct rsc_place *place = &((const struct rsc_code_row *)ranking.ranks[0].rows[0])->place;
+        snprintf(sentence + used, sizeof sentence - (size_t)used, "; %s of those misses are made at %s.",
+                 rsc_show_percent((double)ranking.ranks[0].misses / (double)all).text,
+                 rsc_place_in_short(place, style->unicode).text);
+    } else {
+        snprintf(sentence + used, sizeof sentence - (size_t)used, ".");
+    }
+    rsc_text_put(text, " ");
+    rsc_text_tint(text, RSC_BOLD);
+    rsc_text_paragraph(text, 1, style->width, sentence);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_ranking_free(&ranking);
+}
+
+void rsc_put_worst_lines(struct rsc_text *text, const struct rsc_profile *profile,
+                         const struct rsc_report_style *style) {
+    struct worst worst = {.text = text, .profile = profile, .style = style};
+    int wide = style->width >= 64;
+    if (begin(&worst, RSC_RANK_LINES, style->brief ? LINES_BRIEF : LINES_SHOWN)) return;
+    begin_heading(&worst, wide ? "    ratio      refs  where" : "  where");
+    end_heading(&worst);
+    for (size_t i = 0; i < worst.shown; i++) {
+        const struct rsc_rank *rank = &worst.ranking.ranks[i];
+        put_numbers(&worst, rank);
+        if (wide)
+            rsc_text_put(text, "%9s%10s", rsc_show_share((double)rank->misses / (double)rank->references).text,
+                         rsc_show_short(rank->references).text);
+        rsc_text_put(text, "  ");
+        rsc_put_place(text, &((const struct rsc_code_row *)rank->rows[0])->place, style->width - text->column);
+        rsc_text_put(text, "\n");
+    }
+    put_notes(&worst);
+    if (!style->brief) explain_lines(&worst);
+    rsc_ranking_free(&worst.ranking);
+}
+
+/* ---- pairs ---- */
+
+/* "in the loop heat.c:101 main", or the call that both ends come from. */
+static void put_ancestor(struct worst *worst, const struct rsc_pair_row *pair, unsigned from) {
+    struct rsc_text *text = worst->text;
+    const struct rsc_profile *profile = worst->profile;
+    struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair);
+    const struct rsc_place *place = common.around ? &profile->loops[common.around - 1].place : NULL;
+    const char *words = "both in the loop ";
+    if (!place && common.context != RSC_NO_CONTEXT) {
+        place = &profile->contexts[common.context].place;
+        words = "both called from ";
+    }
+    if (!place || worst->style->width < from + 30) return;
+    rsc_text_pad_to(text, from);
+    rsc_text_tint(text, RSC_DIM);
+    rsc_text_put(text, "%s", words);
+    rsc_put_place(text, place, worst->style->width - text->column);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_text_put(text, "\n");
+}
+
+struct rsc_source_words rsc_source_words(const struct rsc_pair_row *pair) {
+    static const char *const names[RSC_SOURCES] = {
+        "", "the L1 cache", "a line under way", "the L2 cache", "the L3 cache", "memory", "another node", "elsewhere"};
+    struct rsc_source_words words = {""};
+    int most = 0;
+    for (int i = 1; i < RSC_SOURCES; i++)
+        if (pair->sources[i] > pair->sources[most]) most = i;
+    if (most)
+        snprintf(words.text, sizeof words.text, "%s from %s", rsc_show_percent(pair->sources[most]).text, names[most]);
+    return words;
+}
+
+/* "takes 210 cycles, 61 % from memory", where a PMU said so. */
+static void put_cost(struct worst *worst, const struct rsc_pair_row *pair, unsigned from) {
+    struct rsc_text *text = worst->text;
+    struct rsc_source_words source = rsc_source_words(pair);
+    if ((!(pair->latency > 0) && !source.text[0]) || worst->style->width < from + 30) return;
+    rsc_text_pad_to(text, from);
+    rsc_text_tint(text, RSC_DIM);
+    if (pair->latency > 0)
+        rsc_text_put(text, "takes %.0f cycles%s%s", pair->latency, source.text[0] ? ", " : "", source.text);
+    else rsc_text_put(text, "%s", source.text);
+    rsc_text_tint(text, RSC_PLAIN);
+    rsc_text_put(text, "\n");
+}
+
+/* Of the rows that make a rank the one with most references. */
+static const struct rsc_pair_row *largest_pair(const struct rsc_rank *rank) {
+    const struct rsc_pair_row *largest = rank->rows[0];
+    for (size_t i = 1; i < rank->row_count; i++) {
+        const struct rsc_pair_row *row = rank->rows[i];
+        if (row->references > largest->references) largest = row;
+    }
+    return largest;
+}
+
+void rsc_put_worst_pairs(struct rsc_text *text, const struct rsc_profile *profile,
+                         const struct rsc_report_style *style) {
+    struct worst worst = {.text = text, .profile = profile, .style = style};
+    int wide = style->width >= 64;
+    if (begin(&worst, RSC_RANK_PAIRS, style->brief ? PAIRS_BRIEF : PAIRS_SHOWN)) return;
+    begin_heading(&worst, wide ? "    median distance  used, then used again" : "  used, then again");
+    end_heading(&worst);
+    for (size_t i = 0; i < worst.shown; i++) {
+        const struct rsc_rank *rank = &worst.ranking.ranks[i];
+        const struct rsc_pair_row *pair = largest_pair(rank);
+        uint64_t median = rsc_rank_median(&worst.ranking, rank, worst.size.lines);
+        put_numbers(&worst, rank);
+        if (wide) {
+            char lines[48];
+            int open = median >= rsc_rows_told_apart(profile);
+            snprintf(lines, sizeof lines, "%s%s", open ? ">=" : "", rsc_show_short(median).text);
+            rsc_text_put(text, "%9s%10s", lines,
+                         rsc_show_bytes(rsc_lines_to_bytes(median, profile->made.line_bytes)).text);
+        }
+        rsc_text_put(text, "  ");
+        unsigned from = text->column, room = style->width - from;
+        rsc_put_place(text, &pair->use, room);
+        rsc_text_put(text, "\n");
+        rsc_text_pad_to(text, from - 3);
+        rsc_text_either(text, "→  ", "-> ");
+        rsc_put_place(text, &pair->reuse, room);
+        rsc_text_put(text, "\n");
+        put_ancestor(&worst, pair, from);
+        put_cost(&worst, pair, from);
+    }
+    put_notes(&worst);
+    rsc_ranking_free(&worst.ranking);
+}
+
+/* ---- objects ---- */
+
+void rsc_put_worst_objects(struct rsc_text *text, const struct rsc_profile *profile,
+                           const struct rsc_report_style *style) {
+    struct worst worst = {.text = text, .profile = profile, .style = style};
+    int wide = style->width >= 64;
+    if (begin(&worst, RSC_RANK_OBJECTS, OBJECTS_SHOWN)) return;
+    begin_heading(&worst, wide ? "       size  kind    name" : "  name");
+    end_heading(&worst);
+    for (size_t i = 0; i < worst.shown; i++) {
+        const struct rsc_rank *rank = &worst.ranking.ranks[i];
+        const struct rsc_object_row *object = rank->rows[0];
+        uint64_t bytes = 0;
+        for (size_t k = 0; k < rank->row_count; k++) {
+            uint64_t more = ((const struct rsc_object_row *)rank->rows[k])->bytes;
+            bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
+        }
+        put_numbers(&worst, rank);
+        if (wide) rsc_text_put(text, "%11s  %-6s", bytes ? rsc_show_bytes(bytes).text : "-", object->kind);
+        rsc_text_put(text, "  ");
+        rsc_text_foreign(text, object->name && object->name[0] ? object->name : "?", style->width - text->column);
+        rsc_text_put(text, "\n");
+    }
+    put_notes(&worst);
+    rsc_ranking_free(&worst.ranking);
+}
