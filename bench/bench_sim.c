@@ -124,7 +124,7 @@ static void check(const struct rsc_sim_result *result) {
     for (int i = 0; i < 3; i++)
         if (rsc_kinds_sum(result->levels[i].counts.misses) != plain[i]->misses ||
             result->levels[i].counts.writebacks != plain[i]->writebacks) {
-            fprintf(stderr, "bench: %s differs from the plain one\n", result->levels[i].config.name);
+            fprintf(stderr, "bench: %s differs from the plain one\n", result->levels[i].cache.name);
             exit(1);
         }
 }

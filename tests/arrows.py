@@ -30,7 +30,7 @@ ALCOVES = {
     "simulate": "cache sampling",
     "loops": "front tree nest search model",
     "collect": "launch drain qemu rewrite perf symbols",
-    "report": "draw text source compare advise export page",
+    "report": "draw text source compare advise export page results",
 }
 # Inside a watched program there is no tool: what runs there includes only this. (qemu/ asks launch/target.h what a program is.)
 INSIDE = {

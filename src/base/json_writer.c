@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <reusescope/error.h>
+#include "base/fail.h"
 
 enum { COMMA_DUE = 1, NEWLINE_DUE = 2 };
 
@@ -284,5 +284,17 @@ int rsc_json_finish(struct rsc_json *json) {
     to[0] = '\n';
     to[1] = '\0';
     json->used++; /* the NUL is not counted */
+    return 0;
+}
+
+int rsc_json_take(struct rsc_json *json, const char *what, char **text, size_t *bytes, struct rsc_error *error) {
+    int status = rsc_json_finish(json);
+    if (status < 0) {
+        rsc_json_free(json);
+        return status == RSC_ENOMEM ? rsc_fail_memory(error, what)
+                                    : rsc_fail(error, status, "%s: JSON nested too deep", what);
+    }
+    *text = json->text;
+    *bytes = json->used;
     return 0;
 }

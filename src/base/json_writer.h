@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <reusescope/error.h>
+
 #define RSC_JSON_DEPTH_MAX 32
 
 struct rsc_json {
@@ -53,5 +55,11 @@ void rsc_json_key_double(struct rsc_json *json, const char *key, double value);
 
 /* Ends the document with a newline. Returns 0, RSC_ENOMEM, or RSC_ELIMIT when nesting went past RSC_JSON_DEPTH_MAX. */
 int rsc_json_finish(struct rsc_json *json);
+
+/*
+ * Ends the document and hands its text over, to be freed; or frees it, and the error names `what` it is of. Nothing is
+ * left to free either way.
+ */
+int rsc_json_take(struct rsc_json *json, const char *what, char **text, size_t *bytes, struct rsc_error *error);
 
 #endif

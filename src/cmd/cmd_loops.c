@@ -7,7 +7,7 @@
 #include "base/numbers.h"
 #include "base/output_file.h"
 #include "cmd/loops_input.h"
-#include "cmd/loops_result.h"
+#include "loops/model/loops_model.h"
 
 #define THREADS_MAX 64
 #define WHAT_IFS_MAX 64
@@ -60,6 +60,10 @@ struct request {
     size_t what_if_count;
     const char *loop;
     int skip, list, emit;
+    struct rsc_loop_program *program;   /* owned */
+    struct rsc_loop_program **changed;  /* owned: by what-if questions */
+    size_t changed_count;
+    struct rsc_loops_findings findings; /* points into the programs */
 };
 
 static int parse_threads(struct request *request, const struct rsc_option_parser *parser) {
@@ -121,22 +125,6 @@ static int parse_own(struct request *request, const struct rsc_option_parser *pa
     }
 }
 
-void rsc_loops_findings_free(struct rsc_loops_findings *findings) {
-    for (size_t i = 0; i < findings->loop_count; i++) {
-        struct rsc_loops_found *loop = &findings->loop[i];
-        for (size_t v = 0; v < loop->variant_count; v++) {
-            for (size_t r = 0; r < loop->variant[v].result_count; r++)
-                rsc_loops_result_free(loop->variant[v].result[r]);
-            free(loop->variant[v].result);
-            free(loop->variant[v].what);
-            rsc_loop_program_free(loop->variant[v].changed);
-        }
-        free(loop->variant);
-    }
-    free(findings->loop);
-    rsc_loop_program_free(findings->program);
-}
-
 /* Sums of samples can pass 1 by a rounding. */
 static void keep_in_range(struct rsc_mrc_point *point, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -145,10 +133,10 @@ static void keep_in_range(struct rsc_mrc_point *point, size_t count) {
     }
 }
 
-static int analyse_variant(struct request *request, struct rsc_loops_variant *variant, uint32_t region,
-                           struct rsc_error *error) {
+static int analyse_variant(struct request *request, struct rsc_loops_variant *variant,
+                           const struct rsc_loop_program *program, uint32_t region, struct rsc_error *error) {
     struct rsc_loops_analysis *analysis = NULL;
-    int status = rsc_loops_analysis_new(&analysis, variant->program, region, &request->model, error);
+    int status = rsc_loops_analysis_new(&analysis, program, region, &request->model, error);
     if (!status && !(variant->result = calloc(request->thread_count, sizeof *variant->result)))
         status = rsc_fail_memory(error, "results");
     if (!status) {
@@ -166,9 +154,25 @@ static int analyse_variant(struct request *request, struct rsc_loops_variant *va
     return status;
 }
 
-static int add_variant(struct request *request, struct rsc_loops_found *loop, const struct rsc_loops_findings *findings,
-                       char *what, struct rsc_error *error) {
+/* The program with a change, which the request owns. */
+static int change_program(struct request *request, struct rsc_loops_variant *variant, uint32_t region,
+                          const struct rsc_loop_program **program, struct rsc_error *error) {
+    struct rsc_loop_program **larger =
+        realloc(request->changed, (request->changed_count + 1) * sizeof *request->changed);
+    if (!larger) return rsc_fail_memory(error, "results");
+    request->changed = larger;
+    struct rsc_loop_program **changed = &larger[request->changed_count];
+    int status = rsc_loops_what_if(changed, request->program, region, variant->what, &variant->note, error);
+    if (status) return status;
+    request->changed_count++;
+    *program = *changed;
+    return rsc_loop_layout(*changed, request->model.line_bytes, error);
+}
+
+static int add_variant(struct request *request, struct rsc_loops_found *loop, uint32_t region, char *what,
+                       struct rsc_error *error) {
     struct rsc_loops_variant *larger = realloc(loop->variant, (loop->variant_count + 1) * sizeof *larger);
+    const struct rsc_loop_program *program = request->program;
     int status = 0;
     if (!larger) {
         free(what);
@@ -176,18 +180,14 @@ static int add_variant(struct request *request, struct rsc_loops_found *loop, co
     }
     loop->variant = larger;
     struct rsc_loops_variant *variant = &loop->variant[loop->variant_count++];
-    *variant = (struct rsc_loops_variant){.what = what, .program = findings->program};
-    if (what) {
-        status = rsc_loops_what_if(&variant->changed, findings->program, loop->region, what, &variant->note, error);
-        if (!status) status = rsc_loop_layout(variant->changed, request->model.line_bytes, error);
-        variant->program = variant->changed;
-    }
-    return status ? status : analyse_variant(request, variant, loop->region, error);
+    *variant = (struct rsc_loops_variant){.what = what};
+    if (what) status = change_program(request, variant, region, &program, error);
+    return status ? status : analyse_variant(request, variant, program, region, error);
 }
 
 /* chunk=1,4,64 is three questions; all others are one. */
-static int ask(struct request *request, struct rsc_loops_found *loop, const struct rsc_loops_findings *findings,
-               const char *question, struct rsc_error *error) {
+static int ask(struct request *request, struct rsc_loops_found *loop, uint32_t region, const char *question,
+               struct rsc_error *error) {
     static const char chunk[] = "chunk=";
     int status = 0, several = !strncmp(question, chunk, sizeof chunk - 1);
     const char *at = several ? question + sizeof chunk - 1 : question;
@@ -196,7 +196,7 @@ static int ask(struct request *request, struct rsc_loops_found *loop, const stru
         char *what = malloc(length + sizeof chunk);
         if (!what) return rsc_fail_memory(error, question);
         snprintf(what, length + sizeof chunk, "%s%.*s", several ? chunk : "", (int)length, at);
-        status = add_variant(request, loop, findings, what, error);
+        status = add_variant(request, loop, region, what, error);
         at += length + (at[length] == ',');
     } while (!status && several && *at);
     return status;
@@ -208,159 +208,136 @@ static int wanted(const struct request *request, const struct rsc_loop_region *r
     return !request->loop || !strcmp(request->loop, region->name) || !strcmp(request->loop, line);
 }
 
-static int analyse(struct request *request, struct rsc_loops_findings *findings, struct rsc_error *error) {
+/* Where a loop stands, how it is shared among threads, and what of it is not affine. */
+static int describe(const struct request *request, const struct rsc_loop_region *region, struct rsc_loops_found *loop,
+                    struct rsc_error *error) {
+    *loop = (struct rsc_loops_found){.file = region->file ? region->file : request->input.path,
+                                     .function = region->function,
+                                     .name = region->name,
+                                     .line = region->line};
+    rsc_loop_region_schedule(region, loop->schedule, sizeof loop->schedule);
+    if (!region->gap_count) return 0;
+    if (!(loop->gap = calloc(region->gap_count, sizeof *loop->gap))) return rsc_fail_memory(error, "results");
+    loop->gap_count = region->gap_count;
+    for (uint32_t i = 0; i < region->gap_count; i++)
+        loop->gap[i] = (struct rsc_loops_gap){.file = region->gap[i].file ? region->gap[i].file : region->file,
+                                              .text = region->gap[i].text,
+                                              .reason = region->gap[i].reason,
+                                              .line = region->gap[i].line};
+    return 0;
+}
+
+/* The loops that are asked for, as they stand in the source. */
+static int find_loops(struct request *request, uint32_t *regions, struct rsc_error *error) {
+    struct rsc_loops_findings *findings = &request->findings;
     int status = 0;
-    if (!(findings->loop = calloc(findings->program->region_count + 1, sizeof *findings->loop)))
-        return rsc_fail_memory(error, "results");
-    for (uint32_t r = 0; r < findings->program->region_count && !status; r++) {
-        const struct rsc_loop_region *region = &findings->program->region[r];
-        if (!wanted(request, region)) continue;
-        struct rsc_loops_found *loop = &findings->loop[findings->loop_count++];
-        loop->region = r;
-        if (region->gap_count && !request->skip) continue;
-        status = add_variant(request, loop, findings, NULL, error);
+    for (uint32_t r = 0; r < request->program->region_count && !status; r++) {
+        if (!wanted(request, &request->program->region[r])) continue;
+        regions[findings->loop_count] = r;
+        status = describe(request, &request->program->region[r], &findings->loop[findings->loop_count++], error);
+    }
+    if (!status && !findings->loop_count && !request->list)
+        status = request->loop ? rsc_fail(error, RSC_EINVAL, "--loop %.60s: no loop starts there (--list shows all)",
+                                          request->loop)
+                               : rsc_fail(error, RSC_EFORMAT, "%s: no loops", request->input.path);
+    return status;
+}
+
+static void list_loops(const struct request *request, const uint32_t *regions) {
+    for (size_t l = 0; l < request->findings.loop_count; l++) {
+        const struct rsc_loops_found *loop = &request->findings.loop[l];
+        uint32_t references = request->program->region[regions[l]].reference_count;
+        printf("%s:%u: %s: %s, %u reference%s in the source\n", loop->file, loop->line,
+               loop->function ? loop->function : loop->name, loop->schedule, references, references == 1 ? "" : "s");
+        for (size_t i = 0; i < loop->gap_count; i++)
+            printf("%s:%u:   not affine: %s\n", loop->gap[i].file ? loop->gap[i].file : loop->file, loop->gap[i].line,
+                   loop->gap[i].reason);
+    }
+}
+
+static int analyse(struct request *request, const uint32_t *regions, struct rsc_error *error) {
+    int status = 0;
+    for (size_t l = 0; l < request->findings.loop_count && !status; l++) {
+        struct rsc_loops_found *loop = &request->findings.loop[l];
+        if (loop->gap_count && !request->skip) continue;
+        status = add_variant(request, loop, regions[l], NULL, error);
         for (size_t i = 0; i < request->what_if_count && !status; i++)
-            status = ask(request, loop, findings, request->what_if[i], error);
+            status = ask(request, loop, regions[l], request->what_if[i], error);
     }
-    return status;
-}
-
-static void list_loops(const struct request *request, const struct rsc_loops_findings *findings) {
-    for (uint32_t r = 0; r < findings->program->region_count; r++) {
-        const struct rsc_loop_region *region = &findings->program->region[r];
-        const char *file = region->file ? region->file : findings->file;
-        char schedule[256];
-        if (!wanted(request, region)) continue;
-        rsc_loops_schedule_text(region, schedule, sizeof schedule);
-        printf("%s:%u: %s: %s, %u reference%s in the source\n", file, region->line,
-               region->function ? region->function : region->name, schedule, region->reference_count,
-               region->reference_count == 1 ? "" : "s");
-        for (uint32_t i = 0; i < region->gap_count; i++)
-            printf("%s:%u:   not affine: %s\n", region->gap[i].file ? region->gap[i].file : file, region->gap[i].line,
-                   region->gap[i].reason);
-    }
-}
-
-static int save_profiles(struct request *request, const struct rsc_loops_findings *findings, const char *path,
-                         int keep_old, struct rsc_error *error) {
-    struct rsc_profile **profiles = NULL;
-    size_t count = 0, room = 0;
-    int status = 0;
-    for (size_t l = 0; l < findings->loop_count; l++)
-        for (size_t v = 0; v < findings->loop[l].variant_count; v++) room += findings->loop[l].variant[v].result_count;
-    if (!room) return 0;
-    if (!(profiles = calloc(room, sizeof *profiles))) return rsc_fail_memory(error, path);
-    for (size_t l = 0; l < findings->loop_count && !status; l++)
-        for (size_t v = 0; v < findings->loop[l].variant_count && !status; v++)
-            for (size_t i = 0; i < findings->loop[l].variant[v].result_count && !status; i++) {
-                const struct rsc_loops_variant *variant = &findings->loop[l].variant[v];
-                profiles[count] =
-                    rsc_loops_profile(findings, variant, &findings->program->region[findings->loop[l].region],
-                                      variant->result[i], request->session->argv);
-                status = profiles[count] ? 0 : rsc_fail_memory(error, path);
-                count += !status;
-            }
-    if (!status) status = rsc_profiles_save(profiles, count, path, keep_old, error);
-    for (size_t i = 0; i < count; i++) rsc_profile_free(profiles[i]);
-    free(profiles);
-    return status;
-}
-
-static int render(struct request *request, const struct rsc_loops_findings *findings, enum rsc_report_format format,
-                  const char *path, struct rsc_error *error) {
-    struct rsc_machine machine;
-    struct rsc_report_style style = rsc_session_style(request->session, !strcmp(path, "-"), &machine);
-    char *text = NULL;
-    size_t bytes;
-    int json = format == RSC_REPORT_JSON || format == RSC_REPORT_HTML;
-    int status = json                       ? rsc_loops_json(findings, &text, &bytes)
-                 : format == RSC_REPORT_CSV ? rsc_loops_csv(findings, &text, &bytes)
-                                            : rsc_loops_text(findings, &style, &text, &bytes);
-    if (status) return rsc_fail_memory(error, path);
-    status = format == RSC_REPORT_HTML ? rsc_deliver_page(request->session, text, path, error)
-                                       : rsc_deliver_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
-    free(text);
-    return status;
-}
-
-/* As rsc_session_deliver() does for profiles: -o and --format, text, and the default file. */
-static int deliver(struct request *request, const struct rsc_loops_findings *findings, struct rsc_error *error) {
-    const struct rsc_session *session = request->session;
-    enum rsc_report_format format = session->format ? rsc_report_format_of_name(session->format) : RSC_REPORT_NONE;
-    char path[4096];
-    int status = 0;
-    if (session->output && !strcmp(session->output, "-"))
-        return render(request, findings, format ? format : RSC_REPORT_TEXT, "-", error);
-    if (session->output) {
-        rsc_expand_name(session->output, path, sizeof path);
-        format = rsc_session_format(session, path);
-        status =
-            format ? render(request, findings, format, path, error) : save_profiles(request, findings, path, 0, error);
-        if (!status && !session->quiet && !session->format)
-            status = render(request, findings, RSC_REPORT_TEXT, "-", error);
-        return status;
-    }
-    status = save_profiles(request, findings, RSC_DATA_FILE, 1, error);
-    if (!status && (!session->quiet || format))
-        status = render(request, findings, format ? format : RSC_REPORT_TEXT, "-", error);
     return status;
 }
 
 /* When no loop could be analysed: the first reason, as the error. */
 static int nothing_analysed(const struct rsc_loops_findings *findings, struct rsc_error *error) {
-    for (size_t i = 0; i < findings->loop_count; i++) {
+    for (size_t i = 0; i < findings->loop_count; i++)
         if (findings->loop[i].variant_count) return 0;
-        if (i + 1 < findings->loop_count) continue;
-        const struct rsc_loop_region *first = &findings->program->region[findings->loop[0].region];
-        const struct rsc_loop_gap *gap = &first->gap[0];
-        return rsc_fail(error, RSC_EFORMAT, "%s:%u: %s (--skip-nonaffine analyses without it; --list shows all)",
-                        gap->file     ? gap->file
-                        : first->file ? first->file
-                                      : findings->file,
-                        gap->line, gap->reason);
-    }
-    return 0;
+    const struct rsc_loops_found *first = &findings->loop[0];
+    const struct rsc_loops_gap *gap = &first->gap[0];
+    return rsc_fail(error, RSC_EFORMAT, "%s:%u: %s (--skip-nonaffine analyses without it; --list shows all)",
+                    gap->file ? gap->file : first->file, gap->line, gap->reason);
+}
+
+/* The cache size at which references are ranked: --at, else the L2 of this machine, else 1 MiB. */
+static uint64_t ranking_size(const struct rsc_session *session) {
+    struct rsc_machine machine;
+    struct rsc_report_style style = rsc_session_style(session, 0, &machine);
+    if (style.at_bytes) return style.at_bytes;
+    for (size_t i = 0; i < machine.level_count; i++)
+        if (machine.levels[i].level == 2) return machine.levels[i].size_bytes;
+    return UINT64_C(1) << 20;
+}
+
+/* Analyses, and delivers also where nothing could be analysed if that was asked for by name: then it says why. */
+static int answer(struct request *request, const uint32_t *regions, struct rsc_error *error) {
+    struct rsc_session *session = request->session;
+    int asked = session->format || session->output;
+    int status = analyse(request, regions, error);
+    if (!status && !asked) status = nothing_analysed(&request->findings, error);
+    if (status) return rsc_session_fail(session, error);
+    int leave = rsc_session_deliver_result(
+        session, &(struct rsc_result){.kind = RSC_RESULT_LOOPS, .loops = &request->findings}, 1);
+    if (leave == RSC_EXIT_OK && asked && nothing_analysed(&request->findings, error))
+        return rsc_session_fail(session, error);
+    return leave;
 }
 
 static int run_request(struct request *request, struct rsc_error *error) {
-    struct rsc_loops_findings findings = {.file = request->input.path, .line_bytes = request->model.line_bytes};
+    struct rsc_session *session = request->session;
+    struct rsc_loops_findings *findings = &request->findings;
+    uint32_t *regions = NULL;
     char *text = NULL;
     size_t bytes = 0;
-    struct rsc_machine machine;
-    struct rsc_report_style style = rsc_session_style(request->session, 0, &machine);
-    findings.at_bytes = style.at_bytes ? style.at_bytes : UINT64_C(1) << 20;
-    for (size_t i = 0; i < machine.level_count && !style.at_bytes; i++)
-        if (machine.levels[i].level == 2) findings.at_bytes = machine.levels[i].size_bytes;
+    int leave = RSC_EXIT_OK;
+    findings->line_bytes = request->model.line_bytes;
+    findings->at_bytes = ranking_size(session);
+    findings->command = session->no_command ? NULL : session->argv;
     request->input.source.schedule_given = request->model.schedule != NULL;
-    int status = rsc_loops_input_read(&request->input, findings.line_bytes, &findings.program, &text, &bytes, error);
+    int status = rsc_loops_input_read(&request->input, findings->line_bytes, &request->program, &text, &bytes, error);
     if (!status && rsc_loops_input_unused(&request->input))
-        rsc_log_line(&request->session->log, RSC_LOG_WARNING, "--set %s stands for nothing in %s",
+        rsc_log_line(&session->log, RSC_LOG_WARNING, "--set %s stands for nothing in %s",
                      rsc_loops_input_unused(&request->input), request->input.path);
     if (!status && request->emit) {
-        status = rsc_output_whole(request->session->output ? request->session->output : "-", text, bytes, 0, error);
-    } else if (!status && request->list) {
-        list_loops(request, &findings);
+        status = rsc_output_whole(session->output ? session->output : "-", text, bytes, 0, error);
     } else if (!status) {
-        status = analyse(request, &findings, error);
-        if (!status && !findings.loop_count)
-            status = request->loop ? rsc_fail(error, RSC_EINVAL,
-                                              "--loop %.60s: no loop starts there (--list shows all)", request->loop)
-                                   : rsc_fail(error, RSC_EFORMAT, "%s: no loops", request->input.path);
-        int json = request->session->format || request->session->output;
-        if (!status && !json) status = nothing_analysed(&findings, error);
-        if (!status) status = deliver(request, &findings, error);
-        if (!status && json) status = nothing_analysed(&findings, error);
+        findings->loop = calloc(request->program->region_count + 1, sizeof *findings->loop);
+        regions = calloc(request->program->region_count + 1, sizeof *regions);
+        status = findings->loop && regions ? find_loops(request, regions, error) : rsc_fail_memory(error, "results");
+        if (!status && request->list) list_loops(request, regions);
+        else if (!status) leave = answer(request, regions, error);
     }
+    if (status < 0) leave = rsc_session_fail(session, error);
+    free(regions);
     free(text);
-    rsc_loops_findings_free(&findings);
-    return status;
+    return leave;
 }
 
-/* There are no stacks in a loop's source. Returns -1, or the exit status to leave with. */
-static int check_format(const struct rsc_session *session) {
-    enum rsc_report_format format = rsc_session_format(session, session->output ? session->output : "-");
-    if (format != RSC_REPORT_FOLDED && format != RSC_REPORT_SPEEDSCOPE) return -1;
-    return rsc_usage_error(session->verb, "no call paths are known from source: text, json, csv or html");
+static void free_request(struct request *request) {
+    rsc_loops_findings_free(&request->findings);
+    for (size_t i = 0; i < request->changed_count; i++) rsc_loop_program_free(request->changed[i]);
+    free(request->changed);
+    rsc_loop_program_free(request->program);
+    rsc_loops_input_free(&request->input);
+    free(request);
 }
 
 static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
@@ -375,6 +352,7 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
         rsc_fail_memory(&error, "loops");
         return rsc_session_fail(&session, &error);
     }
+    session.yields = RSC_RESULT_LOOPS;
     request->session = &session;
     request->model = RSC_LOOPS_OPTIONS_DEFAULT;
     memcpy(request->threads, usual, sizeof usual);
@@ -393,11 +371,10 @@ static int run_loops(const struct rsc_verb *verb, int argc, char **argv) {
     }
     if (leave < 0 && !request->input.path)
         leave = rsc_usage_error(verb, "a file is missing: reusescope loops solver.c -D N=1024 -t 1,4,64");
-    if (leave < 0 && !request->emit && !request->list) leave = check_format(&session);
+    if (leave < 0 && !request->emit && !request->list) leave = rsc_session_check_format(&session);
     if (leave < 0 && !request->emit && !request->list) leave = rsc_session_check_output(&session);
-    if (leave < 0) leave = run_request(request, &error) ? rsc_session_fail(&session, &error) : RSC_EXIT_OK;
-    rsc_loops_input_free(&request->input);
-    free(request);
+    if (leave < 0) leave = run_request(request, &error);
+    free_request(request);
     return leave;
 }
 

@@ -6,15 +6,12 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "base/output_file.h"
 #include "base/pool.h"
 #include "cmd/session.h"
 #include "cmd/sim_blame.h"
 #include "cmd/sim_miss_trace.h"
 #include "cmd/sim_sampling.h"
-#include "cmd/sim_text.h"
 #include "simulate/cache/machine_caches.h"
-#include "simulate/sim_json.h"
 
 enum {
     OPT_L1 = RSC_OPT_VERB,
@@ -68,8 +65,8 @@ static const struct rsc_option options[] = {
 static const struct rsc_option output_options[] = {
     RSC_HEADING("output"),
     {RSC_OPT_OUTPUT, 'o', "output", "FILE",
-     "write here: .json is JSON, .html a page, anything else text; - is standard output", NULL},
-    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json or html", "text json html"},
+     "write here: .json, .csv and .html render, anything else is text; - is standard output", NULL},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text, json, csv or html", "text json csv html"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -143,10 +140,6 @@ static int take_option(struct sim_verb *verb, const struct rsc_option_parser *pa
         verb->options.workers = (unsigned)number;
         return leave;
     case OPT_SEED: return take_number(parser, 0, UINT64_MAX, &verb->config.seed);
-    case RSC_OPT_FORMAT:
-        if (strcmp(parser->value, "text") && strcmp(parser->value, "json") && strcmp(parser->value, "html"))
-            return rsc_option_refuse(parser, "not one of text, json, html");
-        return rsc_session_option(&verb->session, parser, id);
     default: return rsc_sampling_option(&verb->sampling, &verb->session, parser, id);
     }
 }
@@ -255,18 +248,11 @@ static int read_all(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace
     return status;
 }
 
-static int primary_count(const struct rsc_sim_result *result) {
-    int count = 0;
-    for (size_t i = 0; i < result->level_count; i++) count += !result->levels[i].alternative;
-    return count;
-}
-
 static int finish(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace *trace, struct rsc_error *error) {
     struct rsc_trace_info info;
     int status = rsc_sim_finish(sim, &verb->result, error);
     if (!status && verb->misses.path) status = rsc_miss_trace_finish(&verb->misses, error);
-    if (!status && verb->blame.wanted)
-        status = rsc_blame_finish(&verb->blame, &verb->session, primary_count(&verb->result), error);
+    if (!status && verb->blame.wanted) status = rsc_blame_finish(&verb->blame, &verb->session, &verb->result, error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
     /* of a miss stream, misses are per what the whole trace did */
@@ -307,73 +293,10 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     verb->result.seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
     verb->result.command = verb->session.argv;
     verb->result.workers = verb->options.workers;
+    verb->result.per_reference = verb->per == 'r';
 out:
     rsc_sim_free(sim);
     rsc_trace_close(trace);
-    return status;
-}
-
-static void put_misses(struct rsc_json *json, const struct sim_verb *verb, const struct rsc_blame_row *row) {
-    int primary = 0;
-    rsc_json_key(json, "misses");
-    rsc_json_object(json);
-    for (size_t i = 0; i < verb->result.level_count; i++)
-        if (!verb->result.levels[i].alternative)
-            rsc_json_key_u64(json, verb->result.levels[i].config.name, row->misses[primary++]);
-    rsc_json_object_end(json);
-}
-
-static void put_blame(struct rsc_json *json, const void *user) {
-    const struct sim_verb *verb = user;
-    rsc_json_newline(json);
-    rsc_json_key(json, "code");
-    rsc_json_array(json);
-    for (size_t i = 0; i < verb->blame.code.count; i++) {
-        const struct rsc_blame_row *row = &verb->blame.code.rows[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
-        rsc_json_key(json, "pc");
-        rsc_json_hex(json, row->key);
-        rsc_json_key_string(json, "function", row->name);
-        rsc_json_key_string(json, "file", row->file);
-        rsc_json_key_u64(json, "line", row->line);
-        put_misses(json, verb, row);
-        rsc_json_object_end(json);
-    }
-    rsc_json_array_end(json);
-    rsc_json_newline(json);
-    rsc_json_key(json, "objects");
-    rsc_json_array(json);
-    for (size_t i = 0; i < verb->blame.things.count; i++) {
-        const struct rsc_blame_row *row = &verb->blame.things.rows[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
-        rsc_json_key_string(json, "name", row->name);
-        rsc_json_key_string(json, "kind", row->kind);
-        put_misses(json, verb, row);
-        rsc_json_object_end(json);
-    }
-    rsc_json_array_end(json);
-}
-
-/* Text for people on standard output unless JSON or a page is asked for, by name or by the suffix of -o FILE. */
-static int deliver(struct sim_verb *verb, struct rsc_error *error) {
-    struct rsc_session *session = &verb->session;
-    char path[PATH_MAX];
-    rsc_expand_name(session->output ? session->output : "-", path, sizeof path);
-    size_t bytes = 0;
-    char *text = NULL;
-    struct rsc_sim_text_style style = {verb->per == 'r', verb->blame.wanted ? &verb->blame : NULL};
-    enum rsc_report_format format = rsc_session_format(session, path);
-    int json = format == RSC_REPORT_JSON || format == RSC_REPORT_HTML;
-    int status =
-        json ? rsc_sim_json_with(&verb->result, verb->blame.wanted ? put_blame : NULL, verb, &text, &bytes, error)
-             : rsc_sim_text_with(&verb->result, &style, &text, &bytes, error);
-    if (!status)
-        status = format == RSC_REPORT_HTML ? rsc_deliver_page(session, text, path, error)
-                                           : rsc_output_whole(path, text, bytes, 0, error);
-    free(text);
-    if (!status && verb->misses.path) rsc_hint(session, "reusescope sim %s --l2 ...", verb->misses.path);
     return status;
 }
 
@@ -393,6 +316,7 @@ static int run(struct sim_verb *verb, int argc, char **argv) {
     }
     if (leave >= 0) return leave;
     if (!verb->path) return rsc_usage_error(self, "a trace is missing: reusescope sim TRACE --l1d 32K,8,64");
+    if ((leave = rsc_session_check_format(&verb->session)) >= 0) return leave;
     if (settle_options(verb, &error) < 0)
         return error.code == RSC_EINVAL ? rsc_usage_error(self, "%s", error.message)
                                         : rsc_session_fail(&verb->session, &error);
@@ -402,8 +326,12 @@ static int run(struct sim_verb *verb, int argc, char **argv) {
         return rsc_sampling_run(&verb->sampling, &verb->session, &verb->config, &verb->options, NULL, verb->path);
     int status = simulate(verb, &error);
     if (status > 0) return status - 1;
-    if (status < 0 || deliver(verb, &error) < 0) return rsc_session_fail(&verb->session, &error);
-    return RSC_EXIT_OK;
+    if (status < 0) return rsc_session_fail(&verb->session, &error);
+    leave = rsc_session_deliver_result(&verb->session,
+                                       &(struct rsc_result){.kind = RSC_RESULT_SIM, .sim = &verb->result}, 0);
+    if (leave == RSC_EXIT_OK && verb->misses.path)
+        rsc_hint(&verb->session, "reusescope sim %s --l2 ...", verb->misses.path);
+    return leave;
 }
 
 static int run_sim(const struct rsc_verb *self, int argc, char **argv) {
@@ -411,6 +339,7 @@ static int run_sim(const struct rsc_verb *self, int argc, char **argv) {
     if (!verb) return rsc_usage_error(self, "out of memory");
     rsc_session_catch_interrupt();
     rsc_session_start(&verb->session, self, argv);
+    verb->session.yields = RSC_RESULT_SIM;
     rsc_sampling_start(&verb->sampling);
     int leave = run(verb, argc, argv);
     rsc_sim_result_free(&verb->result);

@@ -2,10 +2,12 @@
  * deliver.c - results to where they were asked for.
  *
  *   no -o               text on standard output, profile kept in reusescope.data
- *   -o FILE             by suffix a rendering, else a profile; text on standard output too
+ *   -o FILE             by suffix a rendering, else a profile (where there is none, text); an
+ *                       analysis prints text on standard output too
  *   -o -                only the rendering (--format, default text) on standard output
  *   --format json       that instead of text
  */
+#include <assert.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <limits.h>
@@ -19,7 +21,6 @@
 #include "base/fail.h"
 #include "base/output_file.h"
 #include "cmd/session.h"
-#include "report/page/page.h"
 
 static unsigned terminal_size(int rows) {
     struct winsize size;
@@ -92,13 +93,13 @@ void rsc_expand_name(const char *name, char *to, size_t room) {
     to[used] = 0;
 }
 
-static int write_rendering(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count,
-                           enum rsc_report_format format, const char *path, struct rsc_error *error) {
+static int write_rendering(struct rsc_session *session, const struct rsc_result *result, enum rsc_report_format format,
+                           const char *path, struct rsc_error *error) {
     char *text = NULL;
     size_t bytes;
     struct rsc_machine machine;
     struct rsc_report_style style = rsc_session_style(session, !strcmp(path, "-"), &machine);
-    int status = rsc_report_render(profiles, count, format, &style, &text, &bytes, error);
+    int status = rsc_report_render(result, format, &style, &text, &bytes, error);
     if (status < 0) return status;
     status = rsc_deliver_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
     free(text);
@@ -113,38 +114,37 @@ static void hint_page(const struct rsc_session *session, const char *path) {
     if (strcmp(path, "-")) rsc_hint(session, "xdg-open %s   (a page that needs nothing else)", path);
 }
 
-int rsc_deliver_page(struct rsc_session *session, const char *document, const char *path, struct rsc_error *error) {
-    const struct rsc_page_extras extras = {.documents = &document, .document_count = 1}, *before = session->page;
-    session->page = &extras;
-    int status = write_rendering(session, NULL, 0, RSC_REPORT_HTML, path, error);
-    session->page = before;
-    if (!status) hint_page(session, path);
-    return status;
-}
-
 /* What -o and --format ask for, apart from text on the terminal. */
-static int write_file(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep,
-                      struct rsc_error *error) {
-    if (!session->output) return keep ? rsc_profiles_save(profiles, count, RSC_DATA_FILE, 1, error) : 0;
+static int write_file(struct rsc_session *session, const struct rsc_result *result, int keep, struct rsc_error *error) {
+    if (!session->output) return keep ? rsc_report_save(result, RSC_DATA_FILE, 1, error) : 0;
     char path[PATH_MAX];
     rsc_expand_name(session->output, path, sizeof path);
     enum rsc_report_format format = rsc_session_format(session, path);
-    return format ? write_rendering(session, profiles, count, format, path, error)
-                  : rsc_profiles_save(profiles, count, path, 0, error);
+    if (!format && rsc_report_saves(result->kind)) return rsc_report_save(result, path, 0, error);
+    return write_rendering(session, result, format ? format : RSC_REPORT_TEXT, path, error);
 }
 
 /* What to do with what was written: the last that is said. */
-static void hint_next(const struct rsc_session *session, int keep, int format_given) {
+static void hint_next(const struct rsc_session *session, enum rsc_result_kind kind, int keep, int format_given) {
     char path[PATH_MAX];
     if (!session->output) {
-        if (keep && !format_given)
+        if (kind == RSC_RESULT_PROFILES && keep && !format_given)
             rsc_hint(session, "reusescope report --format json -o -   (this result again, from %s)", RSC_DATA_FILE);
         return;
     }
     rsc_expand_name(session->output, path, sizeof path);
     enum rsc_report_format format = rsc_session_format(session, path);
-    if (!format || format == RSC_REPORT_JSON) rsc_hint(session, "reusescope report %s", path);
     if (format == RSC_REPORT_HTML) hint_page(session, path);
+    else if (kind == RSC_RESULT_PROFILES && (!format || format == RSC_REPORT_JSON))
+        rsc_hint(session, "reusescope report %s", path);
+}
+
+int rsc_session_check_format(const struct rsc_session *session) {
+    enum rsc_report_format format = rsc_session_format(session, session->output ? session->output : "-");
+    char words[80];
+    if (!format || rsc_report_renders(session->yields, format)) return -1;
+    return rsc_usage_error(session->verb, "%s is not a format of this result: %s", rsc_report_format_name(format),
+                           rsc_report_format_list(session->yields, words));
 }
 
 int rsc_session_check_output(struct rsc_session *session) {
@@ -161,23 +161,29 @@ int rsc_session_check_output(struct rsc_session *session) {
     return status < 0 ? rsc_session_fail(session, &error) : -1;
 }
 
-int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep) {
+int rsc_session_deliver_result(struct rsc_session *session, const struct rsc_result *result, int keep) {
     struct rsc_error error;
     enum rsc_report_format format = session->format ? rsc_report_format_of_name(session->format) : RSC_REPORT_NONE;
     int to_stdout = session->output && !strcmp(session->output, "-"), status = 0;
-    for (size_t i = 0; session->no_command && i < count; i++) rsc_profile_forget_origin(profiles[i]);
+    assert(result->kind == session->yields);
     if (to_stdout) {
-        status = write_rendering(session, profiles, count, format ? format : RSC_REPORT_TEXT, "-", &error);
+        status = write_rendering(session, result, format ? format : RSC_REPORT_TEXT, "-", &error);
         return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
     }
-    int file_status = write_file(session, profiles, count, keep, &error);
+    int file_status = write_file(session, result, keep, &error);
     /* On the terminal: what was asked for, and an analysis also says what it found, unless quiet. */
     int show = session->output ? keep && !session->quiet && !format : !keep || !session->quiet || format;
     enum rsc_report_format shown = !session->output && format ? format : RSC_REPORT_TEXT;
     struct rsc_error text_error;
-    if (show) status = write_rendering(session, profiles, count, shown, "-", &text_error);
+    if (show) status = write_rendering(session, result, shown, "-", &text_error);
     if (file_status < 0) return rsc_session_fail(session, &error);
     if (status < 0) return rsc_session_fail(session, &text_error);
-    hint_next(session, keep, format != RSC_REPORT_NONE);
+    hint_next(session, result->kind, keep, format != RSC_REPORT_NONE);
     return RSC_EXIT_OK;
+}
+
+int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep) {
+    for (size_t i = 0; session->no_command && i < count; i++) rsc_profile_forget_origin(profiles[i]);
+    return rsc_session_deliver_result(
+        session, &(struct rsc_result){.kind = RSC_RESULT_PROFILES, .profiles = profiles, .count = count}, keep);
 }

@@ -183,6 +183,12 @@ static const struct {
     {RSC_OPT_WEIGHT, parse_weight, "not one of misses, references"},
 };
 
+static int refuse_format(const struct rsc_session *session, const struct rsc_option_parser *parser) {
+    char message[120], words[80];
+    snprintf(message, sizeof message, "not one of %s", rsc_report_format_list(session->yields, words));
+    return rsc_option_refuse(parser, message);
+}
+
 int rsc_session_option(struct rsc_session *session, const struct rsc_option_parser *parser, int id) {
     switch (id) {
     case RSC_OPTIONS_BAD: return RSC_EXIT_USAGE;
@@ -195,8 +201,7 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
     case RSC_OPT_FORMAT:
         session->format = parser->value;
-        if (!rsc_report_format_of_name(parser->value))
-            return rsc_option_refuse(parser, "not one of text, json, csv, folded, speedscope, html");
+        if (!rsc_report_format_of_name(parser->value)) return refuse_format(session, parser);
         return -1;
     default: break;
     }

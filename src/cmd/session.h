@@ -57,6 +57,7 @@ struct rsc_session {
     int salvage;
     int without_pcs, without_events; /* nothing that was asked for needs them */
 
+    enum rsc_result_kind yields; /* what the verb yields: which formats there are */
     const char *output, *format;
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the report's choice */
     int references;    /* stacks are weighed by references, not by misses */
@@ -104,6 +105,12 @@ void rsc_progress_end(struct rsc_session *session);
  */
 int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep);
 
+/* The same for a result of any kind, session->yields. One that is no profile and has no container is text there. */
+int rsc_session_deliver_result(struct rsc_session *session, const struct rsc_result *result, int keep);
+
+/* Is the result to be in a format that its kind has? Returns -1, or the exit status to leave with. */
+int rsc_session_check_format(const struct rsc_session *session);
+
 /* Before long work: can its result be written? Returns -1, or the exit status to leave with. */
 int rsc_session_check_output(struct rsc_session *session);
 
@@ -122,9 +129,6 @@ int rsc_deliver_text(const char *path, const char *text, size_t bytes, int for_p
 
 /* What a result is to be: by --format, else by the suffix of `path`. RSC_REPORT_NONE: neither says. */
 enum rsc_report_format rsc_session_format(const struct rsc_session *session, const char *path);
-
-/* A page of one result that is no profile: its JSON, as rsc_page_document_read() would take it. */
-int rsc_deliver_page(struct rsc_session *session, const char *document, const char *path, struct rsc_error *error);
 
 /* "next: COMMAND" on standard error, unless quiet or nobody is there. */
 void rsc_hint(const struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));

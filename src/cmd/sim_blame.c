@@ -1,12 +1,15 @@
 /* sim_blame.c - see sim_blame.h. */
 #include "cmd/sim_blame.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "collect/symbols/symbols.h"
+
+_Static_assert(RSC_BLAME_LEVELS == RSC_SIM_LEVELS_MAX + 1, "every primary cache has its misses");
 
 int rsc_blame_open(struct rsc_sim_blame *blame, struct rsc_error *error) {
     if (rsc_u64_table_init(&blame->code.row_of, 1024) < 0 || rsc_u64_table_init(&blame->things.row_of, 1024) < 0 ||
@@ -34,20 +37,20 @@ void rsc_blame_close(struct rsc_sim_blame *blame) {
 
 /* ---- counting ---- */
 
-static struct rsc_blame_row *row_of(struct rsc_blame_table *table, uint64_t key) {
+static struct rsc_sim_blame_row *row_of(struct rsc_blame_table *table, uint64_t key) {
     if (rsc_u64_table_needs_rebuild(&table->row_of) && rsc_u64_table_rebuild(&table->row_of) < 0) return NULL;
     struct rsc_u64_entry *entry = rsc_u64_table_find(&table->row_of, key);
     if (entry->value) return &table->rows[entry->value - 1];
     if (table->count == table->room) {
         size_t room = table->room ? 2 * table->room : 256;
-        struct rsc_blame_row *more = realloc(table->rows, room * sizeof *more);
+        struct rsc_sim_blame_row *more = realloc(table->rows, room * sizeof *more);
         if (!more) return NULL;
         table->rows = more;
         table->room = room;
     }
     *entry = (struct rsc_u64_entry){key, ++table->count};
     table->row_of.used++;
-    table->rows[table->count - 1] = (struct rsc_blame_row){.key = key};
+    table->rows[table->count - 1] = (struct rsc_sim_blame_row){.key = key};
     return &table->rows[table->count - 1];
 }
 
@@ -91,14 +94,14 @@ void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch
     uint32_t i = request->access;
     take_events(blame, batch, i);
     if (batch->pc) {
-        struct rsc_blame_row *row = row_of(&blame->code, batch->pc[i]);
+        struct rsc_sim_blame_row *row = row_of(&blame->code, batch->pc[i]);
         rsc_objects_see_code(&blame->objects, batch->pc[i]);
         blame->has_pcs = 1;
         if (row) row->misses[level]++;
         else blame->status = RSC_ENOMEM;
     }
     if (!blame->objects.known) return;
-    struct rsc_blame_row *row =
+    struct rsc_sim_blame_row *row =
         row_of(&blame->things, rsc_objects_find(&blame->objects, batch->addr[i], request->kind == RSC_FETCH));
     if (row) row->misses[level]++;
     else blame->status = RSC_ENOMEM;
@@ -108,7 +111,7 @@ void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch
 
 /* Most misses in the last level first, then in those above. */
 static int by_misses(const void *left, const void *right, void *levels) {
-    const struct rsc_blame_row *a = left, *b = right;
+    const struct rsc_sim_blame_row *a = left, *b = right;
     for (int level = *(int *)levels - 1; level >= 0; level--)
         if (a->misses[level] != b->misses[level]) return a->misses[level] > b->misses[level] ? -1 : 1;
     return a->key < b->key ? -1 : a->key > b->key;
@@ -124,7 +127,7 @@ static void rank(struct rsc_blame_table *table, int levels) {
 }
 
 /* Function, file and line of a pc, or NULL and 0. */
-static int name_pc(struct rsc_symbols *symbols, uint64_t pc, struct rsc_blame_row *row) {
+static int name_pc(struct rsc_symbols *symbols, uint64_t pc, struct rsc_sim_blame_row *row) {
     struct rsc_place place = {.pc = pc};
     if (!symbols || !pc) return 0;
     int status = rsc_symbols_place(symbols, &place, NULL, NULL);
@@ -145,7 +148,7 @@ static int is_allocator(const char *function) {
 
 /* Where on a call path a block was asked for: the innermost function that does not allocate itself. */
 static int name_caller(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, uint32_t node,
-                       struct rsc_blame_row *row) {
+                       struct rsc_sim_blame_row *row) {
     int status = 0;
     for (; !status && node != RSC_CALL_ROOT; node = blame->paths.nodes[node].parent) {
         free(row->name);
@@ -162,7 +165,7 @@ static int name_caller(struct rsc_sim_blame *blame, struct rsc_symbols *symbols,
 #define IS_VARIABLE (1ull << 61)
 
 static int by_key(const void *left, const void *right) {
-    const struct rsc_blame_row *a = left, *b = right;
+    const struct rsc_sim_blame_row *a = left, *b = right;
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
@@ -181,7 +184,7 @@ static int join_variables(struct rsc_blame_table *table, struct rsc_symbols *sym
         int global = rsc_object_sort(key) == RSC_OBJECT_GLOBAL, found = global && line >= start && line - start < bytes;
         for (uint64_t at = line; global && !found && at < line + 64; at += 8)
             found = rsc_symbols_variable(symbols, at, &name, &start, &bytes);
-        struct rsc_blame_row *row =
+        struct rsc_sim_blame_row *row =
             row_of(&joined, found ? (uint64_t)RSC_OBJECT_GLOBAL << 62 | IS_VARIABLE | start : key);
         if (!row) status = RSC_ENOMEM;
         for (int level = 0; row && level < RSC_BLAME_LEVELS; level++)
@@ -196,7 +199,7 @@ static int join_variables(struct rsc_blame_table *table, struct rsc_symbols *sym
     return 0;
 }
 
-static int name_thing(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, struct rsc_blame_row *row) {
+static int name_thing(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, struct rsc_sim_blame_row *row) {
     uint64_t number = rsc_object_number(row->key), start, bytes;
     const char *name = "unknown memory";
     char text[80];
@@ -247,9 +250,12 @@ static int open_symbols(struct rsc_sim_blame *blame, struct rsc_session *session
     return status;
 }
 
-int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, int levels, struct rsc_error *error) {
+int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, struct rsc_sim_result *result,
+                     struct rsc_error *error) {
     struct rsc_symbols *symbols = NULL;
-    int status = blame->status;
+    int status = blame->status, levels = 0;
+    for (size_t i = 0; i < result->level_count; i++) levels += !result->levels[i].alternative;
+    assert(levels <= RSC_BLAME_LEVELS);
     if (!status) status = open_symbols(blame, session, &symbols);
     if (!status) status = join_variables(&blame->things, symbols);
     rank(&blame->code, levels);
@@ -259,5 +265,9 @@ int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, i
     for (size_t i = 0; !status && i < blame->things.count; i++)
         status = name_thing(blame, symbols, &blame->things.rows[i]);
     rsc_symbols_free(symbols);
-    return status < 0 ? rsc_fail_memory(error, "code and objects") : 0;
+    if (status < 0) return rsc_fail_memory(error, "code and objects");
+    result->blamed = 1;
+    result->code = (struct rsc_sim_blame_rows){blame->code.rows, blame->code.count};
+    result->objects = (struct rsc_sim_blame_rows){blame->things.rows, blame->things.count};
+    return 0;
 }

@@ -5,27 +5,16 @@
 #ifndef RSC_CMD_SIM_BLAME_H
 #define RSC_CMD_SIM_BLAME_H
 
-#include "base/json_writer.h"
 #include "cmd/session.h"
 #include "distance/count/call_paths.h"
 #include "distance/count/objects.h"
 #include "simulate/simulator.h"
 
-#define RSC_BLAME_LEVELS (RSC_SIM_LEVELS_MAX + 1)
 #define RSC_BLAME_ROWS 256 /* told at most, of each sort: those that miss most in the last level */
-
-struct rsc_blame_row {
-    uint64_t key; /* pc, or the key of an object */
-    uint64_t misses[RSC_BLAME_LEVELS];
-    char *name; /* owned: of the function or object; NULL: not known */
-    char *file; /* owned */
-    const char *kind; /* of an object */
-    uint32_t line;
-};
 
 struct rsc_blame_table {
     struct rsc_u64_table row_of; /* key to row + 1 */
-    struct rsc_blame_row *rows;  /* owned */
+    struct rsc_sim_blame_row *rows;  /* owned */
     size_t count, room;
 };
 
@@ -49,7 +38,8 @@ void rsc_blame_end(struct rsc_sim_blame *blame, const struct rsc_batch *batch);
 void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch, int level,
                       const struct rsc_request *request);
 
-/* Ranks and names rows; `levels` is how many primary caches there are. */
-int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, int levels, struct rsc_error *error);
+/* Ranks and names rows, and shows them in the result: it must not outlive them. */
+int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, struct rsc_sim_result *result,
+                     struct rsc_error *error);
 
 #endif

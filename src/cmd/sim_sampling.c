@@ -1,19 +1,16 @@
 /* sim_sampling.c - see sim_sampling.h. */
 #include "cmd/sim_sampling.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "base/output_file.h"
-#include "cmd/sampling_text.h"
 #include "cmd/sim_miss_trace.h"
-#include "cmd/study_text.h"
+#include "report/results/results.h"
 #include "simulate/sampling/set_sample.h"
-#include "simulate/sim_json.h"
+#include "simulate/sampling/study.h"
 #include "simulate/sampling/time_sample.h"
 #include "trace/filter.h"
 
@@ -57,6 +54,7 @@ int rsc_sampling_option(struct rsc_sampling *sampling, struct rsc_session *sessi
     case RSC_OPT_STUDY:
         if (strcmp(parser->value, "sampling")) return rsc_option_refuse(parser, "not sampling");
         sampling->study = 1;
+        session->yields = RSC_RESULT_STUDY;
         break;
     default: return rsc_session_option(session, parser, id);
     }
@@ -88,8 +86,6 @@ static const char *contradiction(const struct rsc_sampling *sampling, const stru
         return "--study sampling takes all its samples itself: without --sample-sets, --sample-time and --cold-start";
     if (options->warm_accesses || options->warm_fill > 0 || options->window_accesses)
         return "samples are of the whole trace: without --warm, --warm-fill and windows";
-    if (sampling->study && rsc_session_format(session, session->output ? session->output : "-") == RSC_REPORT_HTML)
-        return "--study is text or json: there is no page of it";
     if (config->all_count) return "all: is for whole traces, not for samples";
     if ((time || sampling->study) && !rsc_filter_is_all(&session->filter))
         return "samples of time take the trace as it is: filter it first, with convert";
@@ -107,23 +103,12 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int deliver(struct rsc_session *session, struct rsc_sim_result *result, const struct rsc_sampling_shown *shown,
-                   double started, struct rsc_error *error) {
+static int deliver(struct rsc_session *session, struct rsc_sim_result *result, double started) {
     result->command = session->argv;
     result->seconds = seconds_now() - started;
     result->workers = 1;
-    char path[PATH_MAX], *text = NULL;
-    size_t bytes = 0;
-    rsc_expand_name(session->output ? session->output : "-", path, sizeof path);
-    enum rsc_report_format format = rsc_session_format(session, path);
-    int json = format == RSC_REPORT_JSON || format == RSC_REPORT_HTML;
-    int status =
-        json ? rsc_sim_json(result, &text, &bytes, error) : rsc_sampling_text(result, shown, &text, &bytes, error);
-    if (!status)
-        status = format == RSC_REPORT_HTML ? rsc_deliver_page(session, text, path, error)
-                                           : rsc_output_whole(path, text, bytes, 0, error);
-    free(text);
-    return status;
+    rsc_sampling_warn(&session->log, result);
+    return rsc_session_deliver_result(session, &(struct rsc_result){.kind = RSC_RESULT_SIM, .sim = result}, 0);
 }
 
 /* Rows for text and JSON, which point at the estimates. */
@@ -135,7 +120,7 @@ static int make_rows(struct rsc_sim_result *result, size_t count, const struct r
     result->level_count = count;
     for (size_t i = 0; i < count; i++) {
         struct rsc_sim_level_result *row = &result->levels[i];
-        row->config = configs[i];
+        row->cache = rsc_cache_config_label(&configs[i]);
         row->counts = counts[i];
         row->estimate = &estimates[i];
         row->alternative =
@@ -177,7 +162,8 @@ static int settle_sets(const struct rsc_sampling *sampling, const struct rsc_sim
 
 static int run_sets(const struct rsc_set_choice *choice, int filtered, const struct rsc_sampling *sampling,
                     struct rsc_session *session, const struct rsc_sim_config *config,
-                    const struct rsc_sim_options *options, struct rsc_trace *trace, struct rsc_error *error) {
+                    const struct rsc_sim_options *options, struct rsc_trace *trace, int *leave,
+                    struct rsc_error *error) {
     struct rsc_set_result *sets = calloc(1, sizeof *sets);
     struct rsc_set_sample *sample = NULL;
     struct rsc_sim_result result = {0};
@@ -201,13 +187,14 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
         status = rsc_set_sample_finish(sample, instructions, accesses, sampling->confidence, sets, error);
     }
     if (!status) {
-        struct rsc_sampling_shown shown = {.accesses = sets->accesses, .simulated = sets->sampled, .sets = 1};
+        result.sample = RSC_SIM_SETS;
+        result.trace_accesses = sets->accesses;
+        result.simulated = sets->sampled;
         result.instructions = sets->instructions;
         result.accesses = sets->sampled;
         result.references = sets->references;
         status = make_rows(&result, config->count, sets->configs, sets->counts, sets->estimates, error);
-        if (!status) rsc_sampling_warn(&session->log, &result);
-        if (!status) status = deliver(session, &result, &shown, started, error);
+        if (!status) *leave = deliver(session, &result, started);
     }
     rsc_sim_result_free(&result);
     rsc_set_sample_free(sample);
@@ -222,7 +209,7 @@ static void show_progress(void *user, uint64_t done, uint64_t total) { rsc_progr
 
 static int run_time(const struct rsc_sampling *sampling, struct rsc_session *session,
                     const struct rsc_sim_config *config, const struct rsc_sim_options *options, struct rsc_trace *trace,
-                    struct rsc_error *error) {
+                    int *leave, struct rsc_error *error) {
     struct rsc_time_options how = {.choice = sampling->time,
                                    .confidence = sampling->confidence,
                                    .progress = show_progress,
@@ -235,13 +222,14 @@ static int run_time(const struct rsc_sampling *sampling, struct rsc_session *ses
     int status = times ? rsc_time_sample(config, &how, trace, times, error) : rsc_fail_memory(error, "intervals");
     rsc_progress_end(session);
     if (!status) {
-        struct rsc_sampling_shown shown = {.accesses = times->accesses, .simulated = times->simulated};
+        result.sample = RSC_SIM_TIME;
+        result.trace_accesses = times->accesses;
+        result.simulated = times->simulated;
         result.instructions = times->instructions;
         result.accesses = times->counted;
         result.references = times->references;
         status = make_rows(&result, config->count, config->caches, times->counts, times->estimates, error);
-        if (!status) rsc_sampling_warn(&session->log, &result);
-        if (!status) status = deliver(session, &result, &shown, started, error);
+        if (!status) *leave = deliver(session, &result, started);
     }
     rsc_sim_result_free(&result);
     if (times) rsc_time_result_free(times, config->count);
@@ -252,21 +240,16 @@ static int run_time(const struct rsc_sampling *sampling, struct rsc_session *ses
 /* ---- study ---- */
 
 static int run_study(struct rsc_session *session, const struct rsc_sim_config *config,
-                     const struct rsc_sim_options *options, struct rsc_trace *trace, const char *path,
+                     const struct rsc_sim_options *options, struct rsc_trace *trace, const char *path, int *leave,
                      struct rsc_error *error) {
     struct rsc_study study;
-    char to[PATH_MAX], *text = NULL;
-    size_t bytes = 0;
-    rsc_expand_name(session->output ? session->output : "-", to, sizeof to);
     int status =
         rsc_study_run(&study, config, trace, options->workers, options->writes_are_back, show_progress, session, error);
     rsc_progress_end(session);
+    study.trace = path;
     if (!status)
-        status = rsc_session_format(session, to) == RSC_REPORT_JSON
-                     ? rsc_study_json(&study, path, &text, &bytes, error)
-                     : rsc_study_text(&study, path, &text, &bytes, error);
-    if (!status) status = rsc_output_whole(to, text, bytes, 0, error);
-    free(text);
+        *leave =
+            rsc_session_deliver_result(session, &(struct rsc_result){.kind = RSC_RESULT_STUDY, .study = &study}, 0);
     rsc_study_free(&study);
     return status;
 }
@@ -281,7 +264,7 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
     struct rsc_set_choice choice;
     struct rsc_trace_info info;
     struct rsc_error error;
-    int filtered, status = 0;
+    int filtered, status = 0, leave = RSC_EXIT_OK;
     if (why) return rsc_usage_error(session->verb, "%s", why);
     session->without_pcs = session->without_events = 1;
     /* What seeks cannot be decoded ahead. */
@@ -296,15 +279,16 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
             /* said below */
         } else if (!by_time && !sampling->study) {
             status = settle_sets(sampling, config, &info, &choice, &filtered, &error);
-            if (!status) status = run_sets(&choice, filtered, sampling, session, config, options, trace, &error);
+            if (!status)
+                status = run_sets(&choice, filtered, sampling, session, config, options, trace, &leave, &error);
         } else if (rsc_sampling_is_sample(trace)) {
             status = settle_sets(sampling, config, &info, &choice, &filtered, &error);
         } else if (sampling->study) {
-            status = run_study(session, config, options, trace, path, &error);
+            status = run_study(session, config, options, trace, path, &leave, &error);
         } else {
-            status = run_time(sampling, session, config, options, trace, &error);
+            status = run_time(sampling, session, config, options, trace, &leave, &error);
         }
     }
     rsc_trace_close(own);
-    return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
+    return status < 0 ? rsc_session_fail(session, &error) : leave;
 }

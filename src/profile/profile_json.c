@@ -145,13 +145,7 @@ int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, ch
         rsc_json_end_lines(&json, count);
         rsc_json_object_end(&json);
     }
-    if (rsc_json_finish(&json)) {
-        rsc_json_free(&json);
-        return rsc_fail_memory(error, "JSON text of the profile");
-    }
-    *text = json.text; /* ours from here on: free() */
-    *bytes = json.used;
-    return 0;
+    return rsc_json_take(&json, "JSON text of the profile", text, bytes, error);
 }
 
 int rsc_profile_json(const struct rsc_profile *profile, char **text, size_t *bytes, struct rsc_error *error) {

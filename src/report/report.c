@@ -1,10 +1,14 @@
-/* report.c - choosing a format and rendering in it. */
+/* report.c - the formats, the kinds of results, and which is rendered in which. */
 #include "report/report.h"
 
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "report/page/page.h"
+#include "report/results/results.h"
 
 static const struct {
     const char *name, *suffix;
@@ -37,16 +41,84 @@ enum rsc_report_format rsc_report_format_of_name(const char *name) {
     return RSC_REPORT_NONE;
 }
 
-int rsc_report_render(struct rsc_profile *const *profiles, size_t count, enum rsc_report_format format,
+const char *rsc_report_format_name(enum rsc_report_format format) {
+    size_t i = 0;
+    while (formats[i].format != format) i++;
+    return formats[i].name;
+}
+
+static int profiles_json(const struct rsc_result *result, const struct rsc_report_style *style, char **text,
+                         size_t *bytes, struct rsc_error *error) {
+    (void)style;
+    return rsc_profiles_json_text(result->profiles, result->count, text, bytes, error);
+}
+
+static int save_profiles(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error) {
+    return rsc_profiles_save(result->profiles, result->count, path, keep_old, error);
+}
+
+/* A page that shows the JSON of a result that is not of profiles. */
+static int page_of_json(const struct rsc_result *result, const struct rsc_report_style *style, char **text,
+                        size_t *bytes, struct rsc_error *error) {
+    struct rsc_report_style with = style ? *style : (struct rsc_report_style){0};
+    char *json = NULL;
+    size_t json_bytes;
+    int status = rsc_report_render(result, RSC_REPORT_JSON, style, &json, &json_bytes, error);
+    if (status < 0) return status;
+    with.page = &(struct rsc_page_extras){.documents = (const char *const *)&json, .document_count = 1};
+    status = rsc_report_page(&(struct rsc_result){.kind = RSC_RESULT_PROFILES}, &with, text, bytes, error);
+    free(json);
+    return status;
+}
+
+/* Kinds of results: their formats, and how one is kept as a container of profiles (NULL: it is not). */
+static const struct {
+    rsc_renderer *render[RSC_REPORT_FORMATS];
+    int (*save)(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error);
+} kinds[RSC_RESULT_KINDS] = {
+    [RSC_RESULT_PROFILES] = {{[RSC_REPORT_TEXT] = rsc_report_text,
+                              [RSC_REPORT_JSON] = profiles_json,
+                              [RSC_REPORT_CSV] = rsc_report_csv,
+                              [RSC_REPORT_FOLDED] = rsc_report_folded,
+                              [RSC_REPORT_SPEEDSCOPE] = rsc_report_speedscope,
+                              [RSC_REPORT_HTML] = rsc_report_page},
+                             save_profiles},
+    [RSC_RESULT_SIM] = {{[RSC_REPORT_TEXT] = rsc_sim_text,
+                         [RSC_REPORT_JSON] = rsc_sim_json,
+                         [RSC_REPORT_CSV] = rsc_sim_csv,
+                         [RSC_REPORT_HTML] = page_of_json},
+                        NULL},
+    [RSC_RESULT_STUDY] = {{[RSC_REPORT_TEXT] = rsc_study_text, [RSC_REPORT_JSON] = rsc_study_json}, NULL},
+    [RSC_RESULT_LOOPS] = {{[RSC_REPORT_TEXT] = rsc_loops_text,
+                           [RSC_REPORT_JSON] = rsc_loops_json,
+                           [RSC_REPORT_CSV] = rsc_loops_csv,
+                           [RSC_REPORT_HTML] = page_of_json},
+                          rsc_loops_save},
+};
+
+int rsc_report_renders(enum rsc_result_kind kind, enum rsc_report_format format) {
+    assert(kind < RSC_RESULT_KINDS && format < RSC_REPORT_FORMATS);
+    return kinds[kind].render[format] != NULL;
+}
+
+const char *rsc_report_format_list(enum rsc_result_kind kind, char words[80]) {
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (rsc_report_renders(kind, formats[i].format))
+            used += (size_t)snprintf(words + used, 80 - used, "%s%s", used ? ", " : "", formats[i].name);
+    assert(used < 80);
+    return words;
+}
+
+int rsc_report_render(const struct rsc_result *result, enum rsc_report_format format,
                       const struct rsc_report_style *style, char **text, size_t *bytes, struct rsc_error *error) {
-    switch (format) {
-    case RSC_REPORT_TEXT: return rsc_report_text(profiles, count, style, text, bytes, error);
-    case RSC_REPORT_JSON: return rsc_profiles_json_text(profiles, count, text, bytes, error);
-    case RSC_REPORT_CSV: return rsc_report_csv(profiles, count, text, bytes, error);
-    case RSC_REPORT_FOLDED: return rsc_report_folded(profiles, count, style, text, bytes, error);
-    case RSC_REPORT_SPEEDSCOPE: return rsc_report_speedscope(profiles, count, style, text, bytes, error);
-    case RSC_REPORT_HTML: return rsc_report_page(profiles, count, style, text, bytes, error);
-    case RSC_REPORT_NONE: break;
-    }
-    return rsc_fail(error, RSC_EINVAL, "no such report format");
+    if (!rsc_report_renders(result->kind, format)) return rsc_fail(error, RSC_EINVAL, "no such report format");
+    return kinds[result->kind].render[format](result, style, text, bytes, error);
+}
+
+int rsc_report_saves(enum rsc_result_kind kind) { return kinds[kind].save != NULL; }
+
+int rsc_report_save(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error) {
+    assert(rsc_report_saves(result->kind));
+    return kinds[result->kind].save(result, path, keep_old, error);
 }

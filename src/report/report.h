@@ -1,14 +1,19 @@
 /*
- * report.h - a profile for people and for other programs: text, JSON, CSV, folded
+ * report.h - results for people and for other programs: text, JSON, CSV, folded
  * stacks, speedscope, an HTML page.
  *
- * Everything is built in memory and handed over; where it goes (terminal, pager,
- * file) is the caller's business.
+ * A result is of one kind: profiles, a simulation, a study of sampling, loops. One
+ * table (report.c) has which kind is rendered in which format, and which can be kept as
+ * profiles. Everything is built in memory and handed over; where it goes (terminal,
+ * pager, file) is the caller's business.
  */
 #ifndef RSC_REPORT_REPORT_H
 #define RSC_REPORT_REPORT_H
 
+#include "profile/loops_result.h"
 #include "profile/profile_model.h"
+#include "profile/sim_result.h"
+#include "profile/study_result.h"
 #include "report/draw/machine.h"
 
 enum rsc_report_format {
@@ -19,6 +24,19 @@ enum rsc_report_format {
     RSC_REPORT_FOLDED,
     RSC_REPORT_SPEEDSCOPE,
     RSC_REPORT_HTML,
+    RSC_REPORT_FORMATS,
+};
+
+enum rsc_result_kind { RSC_RESULT_PROFILES, RSC_RESULT_SIM, RSC_RESULT_STUDY, RSC_RESULT_LOOPS, RSC_RESULT_KINDS };
+
+/* What a verb yields. Of the pointers only that of its kind is looked at; nothing is owned. */
+struct rsc_result {
+    enum rsc_result_kind kind;
+    struct rsc_profile *const *profiles; /* sealed */
+    size_t count;                        /* of profiles */
+    const struct rsc_sim_result *sim;
+    const struct rsc_study *study;
+    const struct rsc_loops_findings *loops;
 };
 
 #define RSC_REPORT_WIDTH_MIN 40
@@ -44,32 +62,44 @@ enum rsc_report_format rsc_report_format_of_path(const char *path);
 /* By name, as --format takes it: text, json, csv, folded, speedscope, html. */
 enum rsc_report_format rsc_report_format_of_name(const char *name);
 
+/* The name again. Not of RSC_REPORT_NONE. */
+const char *rsc_report_format_name(enum rsc_report_format format);
+
+/* Whether results of a kind are rendered in a format. */
+int rsc_report_renders(enum rsc_result_kind kind, enum rsc_report_format format);
+
+/* The formats of a kind as words: "text, json, csv, html". Returns words. */
+const char *rsc_report_format_list(enum rsc_result_kind kind, char words[80]);
+
 /*
- * Renders profiles into *text, NUL-terminated, `*bytes` without the NUL; the
- * caller frees it. style matters for text, stacks and pages only and may be NULL. Profiles must be
- * sealed. Return 0 or RSC_ENOMEM (RSC_EINVAL for RSC_REPORT_NONE).
+ * Renders a result into *text, NUL-terminated, `*bytes` without the NUL; the
+ * caller frees it. style matters for text, stacks and pages only and may be NULL. Return 0 or
+ * RSC_ENOMEM (RSC_EINVAL for a format that the kind does not have).
  */
-int rsc_report_render(struct rsc_profile *const *profiles, size_t count, enum rsc_report_format format,
+int rsc_report_render(const struct rsc_result *result, enum rsc_report_format format,
                       const struct rsc_report_style *style, char **text, size_t *bytes, struct rsc_error *error);
+
+/* Whether results of a kind can be kept as a container of profiles, and keeping one, as rsc_profiles_save(). */
+int rsc_report_saves(enum rsc_result_kind kind);
+int rsc_report_save(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error);
+
+/* One format of one kind, with the contract of rsc_report_render(). */
+typedef int rsc_renderer(const struct rsc_result *result, const struct rsc_report_style *style, char **text,
+                         size_t *bytes, struct rsc_error *error);
 
 /*
  * The drawn report: totals, histogram, curve, quantiles, what that means in
  * words, the worst lines, pairs and objects, phases, threads.
  */
-int rsc_report_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                    char **text, size_t *bytes, struct rsc_error *error);
+rsc_renderer rsc_report_text;
 
 /*
  * One tidy table (csv.c describes the columns):
  *     profile,model,line_bytes,table,name,lo,hi,count,value,low,high
  */
-int rsc_report_csv(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
-                   struct rsc_error *error);
+rsc_renderer rsc_report_csv;
 
 /* Misses or references by call path, for tools that draw flame graphs (flame.c). */
-int rsc_report_folded(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                      char **text, size_t *bytes, struct rsc_error *error);
-int rsc_report_speedscope(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                          char **text, size_t *bytes, struct rsc_error *error);
+rsc_renderer rsc_report_folded, rsc_report_speedscope;
 
 #endif

@@ -44,6 +44,7 @@ void rsc_sim_free(struct rsc_sim *sim) {
     rsc_spaces_free(&sim->spaces);
     free(sim->rows);
     free(sim->levels);
+    free(sim->configs);
     free(sim->windows);
     free(sim->window_counts);
     free(sim);
@@ -248,26 +249,13 @@ int rsc_sim_finish(struct rsc_sim *sim, struct rsc_sim_result *result, struct rs
     result->levels = sim->levels;
     result->level_count = sim->row_count;
     sim->levels = NULL;
-    unsigned first_level = result->level_count ? result->levels[0].config.level : 0;
+    unsigned first_level = result->level_count ? sim->configs[0].level : 0;
     int no_primary = !sim->config.count;
     for (size_t row = 0; row < result->level_count; row++) {
         struct rsc_sim_level_result *to = &result->levels[row];
         to->counts = rsc_sim_row_counts(sim, row);
-        if (to->config.level == first_level && !to->alternative && !(no_primary && row))
+        if (sim->configs[row].level == first_level && !to->alternative && !(no_primary && row))
             result->references += rsc_kinds_sum(to->counts.accesses);
     }
     return 0;
-}
-
-void rsc_sim_result_free(struct rsc_sim_result *result) {
-    free(result->levels);
-    free(result->windows);
-    free(result->window_accesses);
-    free(result->window_misses);
-    memset(result, 0, sizeof *result);
-}
-
-double rsc_sim_mpi(const struct rsc_sim_result *result, const struct rsc_sim_level_result *level) {
-    if (result->instructions == RSC_UNKNOWN || !result->instructions) return NAN;
-    return (double)rsc_kinds_sum(level->counts.misses) / (double)result->instructions;
 }

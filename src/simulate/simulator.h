@@ -12,8 +12,6 @@
 
 #include "simulate/cache/hierarchy.h"
 
-struct rsc_estimate;
-
 /* Zero in any field is the default. */
 struct rsc_sim_options {
     uint64_t warm_accesses;  /* accesses of the trace before counting starts */
@@ -30,40 +28,6 @@ struct rsc_sim_options {
     void (*past_last)(void *user, const struct rsc_batch *batch, const struct rsc_request *request);
     void *user; /* of both */
 };
-
-struct rsc_sim_level_result {
-    struct rsc_cache_config config;
-    struct rsc_level_counts counts;
-    int alternative; /* 0: the primary cache of its name; n: the nth other */
-    int from_family; /* of "all:...": fewer sorts of counts */
-    const struct rsc_estimate *estimate; /* where the counts are a sample's (estimate.h); else NULL. Not owned */
-};
-
-/* Accesses and misses of all rows of `levels` in one window. */
-struct rsc_sim_window {
-    uint64_t first, accesses; /* of the trace */
-    uint64_t instructions;    /* or RSC_UNKNOWN */
-};
-
-struct rsc_sim_result {
-    uint64_t instructions;  /* counted, RSC_UNKNOWN where the trace does not say */
-    uint64_t accesses;      /* of the trace, counted */
-    uint64_t warm_accesses; /* of the trace, before counting */
-    uint64_t references;    /* requests to the first level, by blocks: what is missed per */
-    uint64_t left_out;      /* accesses of kinds that no cache takes */
-    uint64_t memory_reads, memory_writes; /* requests past the last primary level */
-    int classified;
-    double seconds;        /* it took, for whom to tell is the caller's business */
-    unsigned workers;
-    char *const *command;  /* of the run, ends with NULL; NULL: not told. Not owned */
-    struct rsc_sim_level_result *levels; /* owned */
-    size_t level_count;
-    struct rsc_sim_window *windows; /* owned */
-    uint64_t *window_accesses, *window_misses; /* owned: window_count rows of level_count */
-    size_t window_count;
-};
-
-void rsc_sim_result_free(struct rsc_sim_result *result);
 
 struct rsc_sim;
 
@@ -84,8 +48,5 @@ void rsc_sim_free(struct rsc_sim *sim);
  * address without that is the program's, in the low RSC_SPACE_SHIFT bits. Returns 0 where no index does.
  */
 int rsc_sim_request_owner(const struct rsc_sim *sim, const struct rsc_request *request, uint64_t *pid);
-
-/* Misses per instruction; NAN where instructions are not known or 0. */
-double rsc_sim_mpi(const struct rsc_sim_result *result, const struct rsc_sim_level_result *level);
 
 #endif

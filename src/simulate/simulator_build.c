@@ -127,10 +127,13 @@ static int open_streams(struct rsc_sim *sim, struct rsc_error *error) {
 
 /* ---- rows ---- */
 
-static struct rsc_sim_level_result *add_row(struct rsc_sim *sim, struct rsc_row_place place) {
+static struct rsc_sim_level_result *add_row(struct rsc_sim *sim, struct rsc_row_place place,
+                                            const struct rsc_cache_config *config) {
     size_t row = sim->row_count++;
     sim->rows[row] = place;
-    memset(&sim->levels[row], 0, sizeof sim->levels[row]);
+    sim->configs[row] = *config;
+    sim->levels[row] = (struct rsc_sim_level_result){0};
+    sim->levels[row].cache = rsc_cache_config_label(config);
     return &sim->levels[row];
 }
 
@@ -146,8 +149,8 @@ static void add_primary(struct rsc_sim *sim, const char *name) {
     for (size_t s = 0; s < sim->segment_count; s++)
         for (size_t i = 0; i < sim->segments[s].hierarchy.level_count; i++)
             if (!strcmp(sim->segments[s].hierarchy.levels[i].config.name, name))
-                add_row(sim, (struct rsc_row_place){(int)s, (int)i, NULL, 0})->config =
-                    sim->segments[s].hierarchy.levels[i].config;
+                add_row(sim, (struct rsc_row_place){(int)s, (int)i, NULL, 0},
+                        &sim->segments[s].hierarchy.levels[i].config);
 }
 
 /* Those beside the primary cache of a name, in order; families last. */
@@ -157,9 +160,11 @@ static void add_sides(struct rsc_sim *sim, const char *name, int alternative) {
         struct rsc_side_cache *cache = &stream->side.caches[k];
         size_t count = cache->is_all ? rsc_all_count(&cache->all) : 1;
         for (size_t nth = 0; nth < count; nth++) {
-            struct rsc_sim_level_result *row = add_row(sim, (struct rsc_row_place){-1, 0, cache, nth});
-            if (cache->is_all) rsc_all_result(&cache->all, nth, &row->config, &row->counts);
-            else row->config = cache->hierarchy.levels[0].config;
+            struct rsc_cache_config config;
+            struct rsc_level_counts counts;
+            if (cache->is_all) rsc_all_result(&cache->all, nth, &config, &counts);
+            else config = cache->hierarchy.levels[0].config;
+            struct rsc_sim_level_result *row = add_row(sim, (struct rsc_row_place){-1, 0, cache, nth}, &config);
             row->from_family = cache->is_all;
             row->alternative = alternative++;
         }
@@ -171,7 +176,8 @@ static int make_rows(struct rsc_sim *sim, struct rsc_error *error) {
     size_t room = count_rows(sim);
     sim->rows = calloc(room, sizeof *sim->rows);
     sim->levels = calloc(room, sizeof *sim->levels);
-    if (!sim->rows || !sim->levels) return rsc_fail_memory(error, "results");
+    sim->configs = calloc(room, sizeof *sim->configs);
+    if (!sim->rows || !sim->levels || !sim->configs) return rsc_fail_memory(error, "results");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         int primary = rsc_sim_config_primary(&sim->config, names[i]) != NULL;
         if (primary) add_primary(sim, names[i]);

@@ -46,7 +46,8 @@ struct rsc_sim {
     struct rsc_named_stream streams[RSC_STREAMS_MAX];
     size_t stream_count;
     struct rsc_row_place *rows; /* owned */
-    struct rsc_sim_level_result *levels; /* owned: configurations of the rows */
+    struct rsc_sim_level_result *levels; /* owned: the rows of the result, as far as they are known */
+    struct rsc_cache_config *configs;    /* owned: of the rows */
     size_t row_count;
     struct rsc_first_level *fast; /* NULL: one access at a time */
 

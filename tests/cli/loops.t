@@ -201,10 +201,10 @@ reusescope: -:1: 'loops' is missing before the end
 $ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 -q -o x.html; grep -c '"schema":"reusescope-loops/1"' x.html
 1
 $ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 -o x.folded
-reusescope loops: no call paths are known from source: text, json, csv or html
+reusescope loops: folded is not a format of this result: text, json, csv, html
 [2]
 $ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 --format speedscope
-reusescope loops: no call paths are known from source: text, json, csv or html
+reusescope loops: speedscope is not a format of this result: text, json, csv, html
 [2]
 $ ls x.*
 x.html

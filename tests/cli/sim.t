@@ -293,8 +293,11 @@ reusescope: --per instructions: the trace does not say how many instructions it 
 $ reusescope sim t.rsct --l1d 4K,4,64 --per page
 reusescope sim: --per page: not one of instructions, references
 [2]
-$ reusescope sim t.rsct --l1d 4K,4,64 --format csv
-reusescope sim: --format csv: not one of text, json, html
+$ reusescope sim t.rsct --l1d 4K,4,64 --format folded
+reusescope sim: folded is not a format of this result: text, json, csv, html
+[2]
+$ reusescope sim t.rsct --l1d 4K,4,64 --format sarif
+reusescope sim: --format sarif: not one of text, json, csv, html
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64,prefetch --miss-trace x.rsct
 reusescope sim: --miss-trace: a prefetcher's reads would pass for misses: not with prefetch
@@ -327,6 +330,19 @@ $ reusescope sim none.rsct --l1d 4K,4,64
 reusescope: none.rsct: No such file or directory
 [1]
 
+# A table: a row per cache.
+$ reusescope sim t.rsct --l1d 4K,4,64 --l2 64K,8,64 --l2 8K,8,64 --format csv
+name,config,alternative,accesses,misses,writebacks,local_miss_ratio,global_miss_ratio,mpki,estimate,low,high
+l1d,"4K,4,64,lru",0,40000,25605,7716,0.640125,0.640125,,,,
+l2,"64K,8,64,lru",0,25605,22425,6840,0.8758055067,0.560625,,,,
+l2,"8K,8,64,lru",1,25605,25120,7544,0.981058387,0.628,,,,
+$ reusescope sim t.rsct --l1d 4K,4,64 --sample-sets 1/2 -o x.csv; cat x.csv; rm x.csv
+name,config,alternative,accesses,misses,writebacks,local_miss_ratio,global_miss_ratio,mpki,estimate,low,high
+l1d,"4K,4,64,lru",0,27745,20343,6132,0.7332131916,0.7332131916,,1017.15,636.1512528,1398.148747
+$ reusescope sim t.rsct --l2 4K,4,64 --study sampling --format csv
+reusescope sim: csv is not a format of this result: text, json
+[2]
+
 # A page.
 $ reusescope sim t.rsct --l1d 4K,4,64 -o x.html; grep -c '"schema":"reusescope-sim/1"' x.html
 next: xdg-open x.html   (a page that needs nothing else)
@@ -334,7 +350,7 @@ next: xdg-open x.html   (a page that needs nothing else)
 $ reusescope sim t.rsct --l1d 4K,4,64 --format html -o - | grep -c '"schema":"reusescope-sim/1"'
 1
 $ reusescope sim t.rsct --l2 4K,4,64 --study sampling -o y.html
-reusescope sim: --study is text or json: there is no page of it
+reusescope sim: html is not a format of this result: text, json
 [2]
 $ ls x.* y.*
 ls: cannot access 'y.*': No such file or directory

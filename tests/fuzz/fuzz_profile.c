@@ -46,12 +46,14 @@ static void use_profiles(struct rsc_profile **profiles, size_t count) {
                                          .colour = look >> 1,
                                          .machine = look ? &machine : NULL,
                                          .at_bytes = look & 1 ? 4096 : 0};
-        CHECK(rsc_report_render(profiles, count, RSC_REPORT_TEXT, &style, &text, &bytes, NULL) == 0);
+        CHECK(rsc_report_render(&(struct rsc_result){.profiles = profiles, .count = count}, RSC_REPORT_TEXT, &style,
+                                &text, &bytes, NULL) == 0);
         free(text);
         struct rsc_annotate_options annotate = {.all_files = look & 1, .nearby = look >> 1, .nearby_lines = 3};
         if (!rsc_annotate_text(profiles, count, "fuzz", &annotate, &style, &text, &bytes, NULL)) free(text);
     }
-    CHECK(rsc_report_render(profiles, count, RSC_REPORT_CSV, NULL, &text, &bytes, NULL) == 0);
+    CHECK(rsc_report_render(&(struct rsc_result){.profiles = profiles, .count = count}, RSC_REPORT_CSV, NULL, &text,
+                            &bytes, NULL) == 0);
     free(text);
     rsc_profile_overlap(profiles[0], profiles[count - 1]);
     rsc_profile_mrc_error(profiles[0], profiles[count - 1], NULL);

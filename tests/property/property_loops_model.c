@@ -296,7 +296,7 @@ static void coherence_is_near_the_simulation(void **state) {
             assert_true(result->own.cold == sharing->cold); /* each thread's first uses are counted, not estimated */
             if (!strcmp(names[n], "false_sharing")) {
                 assert_true(false_share > 0.95 * share && result->own.array_count == 1);
-                assert_string_equal(program->array[result->own.arrays[0].array].name, "sums");
+                assert_string_equal(result->own.arrays[0].array, "sums");
             }
             rsc_loops_result_free(result);
             rsc_oracle_free(&truth);

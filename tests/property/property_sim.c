@@ -167,11 +167,10 @@ static void run_simulator(const struct rsc_sim_config *config, const struct rsc_
 static void compare(const struct rsc_sim_level_result *got, const struct ref_level *wanted, int classified) {
     const struct rsc_level_counts *g = &got->counts;
     const struct ref_counts *w = &wanted->counts;
-    char text[160];
-    rsc_cache_config_text(&got->config, text, sizeof text);
-#define SAME(a, b)                                                                                                   \
-    if ((a) != (b))                                                                                                  \
-    fail_msg("seed %llu: %s %s: %s is %llu, should be %llu", (unsigned long long)trial_seed, got->config.name, text, \
+    const char *text = got->cache.text;
+#define SAME(a, b)                                                                                                  \
+    if ((a) != (b))                                                                                                 \
+    fail_msg("seed %llu: %s %s: %s is %llu, should be %llu", (unsigned long long)trial_seed, got->cache.name, text, \
              #a, (unsigned long long)(a), (unsigned long long)(b))
     for (int k = 0; k < 3; k++) {
         SAME(g->accesses[k], w->accesses[k]);
@@ -356,18 +355,19 @@ static void sides(void **state) {
         size_t level = 0, compared = 0;
         for (size_t row = 0; row < result.level_count; row++) {
             const struct rsc_sim_level_result *got = &result.levels[row];
-            while (level < (size_t)wanted->levels && strcmp(wanted->level[level].config.name, got->config.name))
-                level++;
+            while (level < (size_t)wanted->levels && strcmp(wanted->level[level].config.name, got->cache.name)) level++;
             int known = level < (size_t)wanted->levels;
             if (!known) level = 0;
             if (known && !got->alternative) {
                 compare(got, &wanted->level[level], 0);
                 continue;
             }
+            struct rsc_cache_config config_of_it;
+            assert_int_equal(rsc_cache_config_parse(&config_of_it, got->cache.name, got->cache.text, NULL), 0);
             const struct ref_level *single =
-                known ? alone(one, &got->config, wanted, wanted->level[level].asked, wanted->level[level].asked_count,
+                known ? alone(one, &config_of_it, wanted, wanted->level[level].asked, wanted->level[level].asked_count,
                               wanted->level[level].asked_warm)
-                      : alone(one, &got->config, wanted, wanted->memory, wanted->memory_count, wanted->memory_warm);
+                      : alone(one, &config_of_it, wanted, wanted->memory, wanted->memory_count, wanted->memory_warm);
             struct rsc_sim_level_result copy = *got;
             if (families) { /* which write-backs missed is not kept for so many */
                 copy.counts.writes_in_missed = single->counts.writes_in_missed;

@@ -93,7 +93,8 @@ static void check_sets(const char *path, const struct rsc_sim_config *config, co
     const struct rsc_study_bits *bits = &cache->sets[0].paper;
     one = *config;
     one.count = config->caches[0].level == 1 ? 2 : 1;
-    one.caches[one.count - 1] = cache->config; /* as the only lowest one */
+    /* as the only lowest one */
+    assert_int_equal(rsc_cache_config_parse(&one.caches[one.count - 1], cache->cache.name, cache->cache.text, NULL), 0);
     snprintf(text, sizeof text, "1/16,bits:%u-%u=all", bits->low, bits->low + 3);
     assert_int_equal(rsc_set_choice_parse(&choice, text, NULL), 0);
     if (rsc_set_choice_settle(&choice, &one, NULL) < 0) return; /* the level above has not so many index bits */
@@ -121,7 +122,7 @@ static void check_times(const char *path, const struct rsc_sim_config *config, c
     assert_int_equal(time->count, 10);
     assert_int_equal(time->sampled, 5);
     one = *config;
-    one.caches[0] = cache->config;
+    assert_int_equal(rsc_cache_config_parse(&one.caches[0], cache->cache.name, cache->cache.text, NULL), 0);
     one.count = 1;
     static const enum rsc_cold_start starts[] = {RSC_START_COLD, RSC_START_HALF, RSC_START_PRIME, RSC_START_INITMR,
                                                  RSC_START_WARM};

@@ -41,7 +41,9 @@ static void what_could_end_the_element_is_escaped(void **state) {
 static void make_page(struct rsc_profile *profile, const struct rsc_report_style *style, char **page) {
     struct rsc_error error;
     size_t bytes;
-    assert_int_equal(rsc_report_render(&profile, profile != NULL, RSC_REPORT_HTML, style, page, &bytes, &error), 0);
+    assert_int_equal(rsc_report_render(&(struct rsc_result){.profiles = &profile, .count = profile != NULL},
+                                       RSC_REPORT_HTML, style, page, &bytes, &error),
+                     0);
     assert_int_equal(strlen(*page), bytes);
 }
 

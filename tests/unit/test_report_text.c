@@ -21,7 +21,8 @@ static const struct rsc_machine desktop = {
 __attribute__((noinline)) static char *render(struct rsc_profile *profile, struct rsc_report_style style) {
     char *text;
     size_t bytes;
-    assert_int_equal(rsc_report_text(&profile, 1, &style, &text, &bytes, NULL), 0);
+    assert_int_equal(
+        rsc_report_text(&(struct rsc_result){.profiles = &profile, .count = 1}, &style, &text, &bytes, NULL), 0);
     assert_int_equal(strlen(text), bytes);
     return text;
 }
@@ -395,7 +396,9 @@ static void csv_is_one_table(void **state) {
     struct rsc_profile *profile = sample_rich();
     char *text;
     size_t bytes;
-    assert_int_equal(rsc_report_render(&profile, 1, RSC_REPORT_CSV, NULL, &text, &bytes, NULL), 0);
+    assert_int_equal(rsc_report_render(&(struct rsc_result){.profiles = &profile, .count = 1}, RSC_REPORT_CSV, NULL,
+                                       &text, &bytes, NULL),
+                     0);
     expect_in(text, "0,private,4096,rd,,1500,,33,,,\n");
     expect_in(text, "0,private,4096,total,cold,,,2000,,,\n");
     unsigned commas = 0;
@@ -406,7 +409,9 @@ static void csv_is_one_table(void **state) {
         commas = 0;
     }
     free(text);
-    assert_int_equal(rsc_report_render(&profile, 1, RSC_REPORT_NONE, NULL, &text, &bytes, NULL), RSC_EINVAL);
+    assert_int_equal(rsc_report_render(&(struct rsc_result){.profiles = &profile, .count = 1}, RSC_REPORT_NONE, NULL,
+                                       &text, &bytes, NULL),
+                     RSC_EINVAL);
     rsc_profile_free(profile);
 }
 
@@ -416,7 +421,9 @@ static void rows_of_csv_are_quoted(void **state) {
     char *text;
     size_t bytes;
     rsc_profile_set_text(&profile->objects[0].name, "a,\"b\"\n\xc3\xa9");
-    assert_int_equal(rsc_report_render(&profile, 1, RSC_REPORT_CSV, NULL, &text, &bytes, NULL), 0);
+    assert_int_equal(rsc_report_render(&(struct rsc_result){.profiles = &profile, .count = 1}, RSC_REPORT_CSV, NULL,
+                                       &text, &bytes, NULL),
+                     0);
     expect_in(text, "0,single,64,code,\"mem.c:10 copy\",,,5000,,4993,5000\n");
     expect_in(text, "0,single,64,code_rd,\"mem.c:10 copy\",57344,65535,400,,,\n");
     expect_in(text, "0,single,64,code_cold,\"/home/u/wave/src/solver.c:71 sweep\",,,70000,,,\n");

@@ -24,9 +24,8 @@
 #include <stdint.h>
 
 #include <reusescope/error.h>
-#include <reusescope/profile.h>
 
-#include "base/histogram.h"
+#include "profile/loops_result.h"
 
 struct rsc_loop_program;
 
@@ -83,58 +82,9 @@ void rsc_loops_analysis_free(struct rsc_loops_analysis *analysis);
 uint64_t rsc_loops_references(const struct rsc_loops_analysis *analysis);
 uint64_t rsc_loops_distinct(const struct rsc_loops_analysis *analysis);
 
-/* One REFERENCE of the region, in the order of the text. */
-struct rsc_loops_row {
-    uint32_t node; /* id of the REFERENCE node */
-    uint64_t references; /* how often it is made: exact */
-    uint64_t samples; /* how many of those were looked at */
-    double cold; /* first uses of a line, of all threads together: estimated, scaled to references */
-    struct rsc_histogram rd; /* RSC_BINS_COARSE: reuse distances (shared cache), scaled to references */
-};
-
-/* What the threads' own caches see of one array. */
-struct rsc_loops_sharing {
-    uint32_t array; /* index into the program's arrays */
-    double references; /* scaled estimates, as all below */
-    double coherence; /* references whose line another thread wrote since this thread's last use */
-    double false_sharing; /* of those: no byte that is referenced was written */
-};
-
-struct rsc_loops_private {
-    double cold, invalidated; /* summed over threads; cold is each thread's own first uses */
-    double false_sharing;
-    double cold_low, cold_high, invalidated_low, invalidated_high;
-    struct rsc_mrc_point *mrc; /* of all threads' caches together, each of that size */
-    size_t mrc_count;
-    struct rsc_loops_sharing *arrays; /* those with coherence misses, most first */
-    size_t array_count;
-};
-
-struct rsc_loops_result {
-    uint32_t threads;
-    struct rsc_interleave interleave;
-    int exact; /* every number is exact, low and high equal miss_ratio */
-    uint64_t references, distinct;
-    uint64_t samples; /* references looked at */
-    struct rsc_histogram ri; /* RSC_BINS_FINE: reuse intervals with all threads, scaled to references - distinct */
-    struct rsc_mrc_point *mrc; /* sizes of 8 an octave, from 1 line to the footprint */
-    size_t mrc_count;
-    struct rsc_loops_row *rows;
-    size_t row_count;
-    struct rsc_loops_private own; /* mrc NULL: not asked for */
-    double seconds;
-};
-
-/* `threads` from 1 to 4096. */
+/* `threads` from 1 to 4096. The program must outlive the result. */
 int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, const struct rsc_interleave *interleave,
                       struct rsc_loops_result **out, struct rsc_error *error);
-void rsc_loops_result_free(struct rsc_loops_result *result);
-
-/* The curve of the shared cache at `lines` lines (0 lines: 1). */
-struct rsc_mrc_point rsc_loops_result_at(const struct rsc_loops_result *result, uint64_t lines);
-
-/* Misses of one row in a shared cache of `lines` lines; the rows' misses sum to about miss ratio times references. */
-double rsc_loops_row_misses(const struct rsc_loops_row *row, uint64_t lines);
 
 /*
  * `what` is "tile=i:32,j:32", "interchange=i,j" or "chunk=4": a new program (sealed,

@@ -86,7 +86,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
         status = rsc_crowd_new(&crowd, search, &model, analysis->normal, analysis->options.line_bytes,
                                analysis->options.seed + plan->threads, error);
     double cold = 0, invalidated = 0, all = 0, drawn = 0;
-    for (uint32_t i = 0; i < arrays && status >= 0; i++) own->arrays[i].array = i;
+    for (uint32_t i = 0; i < arrays && status >= 0; i++) own->arrays[i].array = analysis->program->array[i].name;
     uint32_t every =
         analysis->options.samples == RSC_LOOPS_SAMPLES_DEFAULT ? (uint32_t)(analysis->points.count / POINTS) + 1 : 1;
     for (size_t i = 0; status >= 0 && i < analysis->points.count; i++) {

@@ -253,24 +253,18 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
 
 /* ---- results ---- */
 
-void rsc_loops_result_free(struct rsc_loops_result *result) {
-    if (!result) return;
-    rsc_histogram_free(&result->ri);
-    for (size_t i = 0; result->rows && i < result->row_count; i++) rsc_histogram_free(&result->rows[i].rd);
-    free(result->rows);
-    free(result->mrc);
-    free(result->own.mrc);
-    free(result->own.arrays);
-    free(result);
-}
-
 static int add_rows(struct rsc_loops_analysis *analysis, struct rsc_loops_result *result, uint32_t threads) {
     struct rsc_nest *nest = analysis->nest;
     result->rows = calloc(nest->reference_count + 1, sizeof *result->rows);
     if (!result->rows) return RSC_ENOMEM;
     for (uint32_t r = 0; r < nest->reference_count; r++) {
         struct rsc_loops_row *row = &result->rows[r];
-        row->node = nest->reference[r]->id;
+        const struct rsc_loop_node *from = nest->reference[r]->from;
+        row->file = from->file ? from->file : nest->region->file;
+        row->line = from->line;
+        row->array = analysis->program->array[from->array].name;
+        row->text = from->text;
+        row->is_write = from->is_write;
         row->references = analysis->points.references[r];
         if (rsc_histogram_init(&row->rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
         result->row_count++;
@@ -389,8 +383,9 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
 }
 
 /* Widens the curve's error bars by what the other interleavings say. */
-static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search, struct rsc_loops_result *result,
-                 double searches_each, const uint64_t *size, struct rsc_error *error) {
+static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
+                 const struct rsc_interleave *interleave, struct rsc_loops_result *result, double searches_each,
+                 const uint64_t *size, struct rsc_error *error) {
     struct rsc_mrc_point *mrc = calloc(result->mrc_count + 1, sizeof *mrc);
     if (!mrc) return RSC_ENOMEM;
     int status = 0;
@@ -398,7 +393,7 @@ static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
     wanted = wanted < BAND_POINTS_LEAST ? BAND_POINTS_LEAST : wanted > BAND_POINTS ? BAND_POINTS : wanted;
     uint32_t every = (uint32_t)((double)analysis->points.count / wanted) + 1;
     for (int kind = 0; kind < RSC_INTERLEAVE_KINDS && status >= 0; kind++) {
-        if (kind == (int)result->interleave.kind) continue;
+        if (kind == (int)interleave->kind) continue;
         struct rsc_interleave other = {.kind = kind, .burst = RSC_BURST_DEFAULT, .diffusion = RSC_DIFFUSION_DEFAULT};
         struct rsc_loops_samples samples;
         status = sample_model(analysis, search, &other, every, (double)result->distinct, size, result->mrc_count,
@@ -430,7 +425,7 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
     if (status >= 0) status = rsc_search_new(&search, plan, error);
     if (status < 0) goto out;
     result->threads = threads;
-    result->interleave = *interleave;
+    rsc_interleave_name(interleave, result->interleave, sizeof result->interleave);
     result->references = (uint64_t)plan->phase_start[analysis->nest->phase_count];
     result->distinct = analysis->shared_lines;
     if (analysis->has_private) {
@@ -454,7 +449,7 @@ int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, con
         double searches_each = (double)(search->searches - before) / (double)(samples.count + 1);
         if (status >= 0) status = fill_from_samples(analysis, result, &samples);
         if (status >= 0 && analysis->options.band && threads > 1)
-            status = widen(analysis, search, result, searches_each, size, error);
+            status = widen(analysis, search, interleave, result, searches_each, size, error);
     }
     if (status >= 0 && analysis->options.private_view && threads > 1)
         status = rsc_loops_private_view(analysis, search, interleave, &result->own, error);
@@ -470,25 +465,4 @@ out:
     result->seconds = seconds_now() - started;
     *out = result;
     return 0;
-}
-
-struct rsc_mrc_point rsc_loops_result_at(const struct rsc_loops_result *result, uint64_t lines) {
-    struct rsc_mrc_point all = {.miss_ratio = 1, .low = 1, .high = 1};
-    if (!lines || !result->mrc_count) return all;
-    size_t g = result->mrc_count;
-    while (g > 1 && result->mrc[g - 1].lines > lines) g--;
-    struct rsc_mrc_point point = result->mrc[g - 1];
-    if (g < result->mrc_count && lines > point.lines) { /* between two sizes: even in the logarithm of the size */
-        const struct rsc_mrc_point *next = &result->mrc[g];
-        double part = log2((double)lines / (double)point.lines) / log2((double)next->lines / (double)point.lines);
-        point.miss_ratio += part * (next->miss_ratio - point.miss_ratio);
-        point.low += part * (next->low - point.low);
-        point.high += part * (next->high - point.high);
-    }
-    point.lines = lines;
-    return point;
-}
-
-double rsc_loops_row_misses(const struct rsc_loops_row *row, uint64_t lines) {
-    return row->cold + (double)rsc_histogram_at_least(&row->rd, lines);
 }

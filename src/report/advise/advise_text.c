@@ -125,11 +125,9 @@ int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const str
     }
     rsc_json_array_end(&json);
     rsc_json_object_end(&json);
-    if (rsc_json_finish(&json) < 0 || status < 0) {
+    if (status < 0) {
         rsc_json_free(&json);
         return rsc_fail_memory(error, "advice");
     }
-    *text = json.text;
-    *bytes = json.used;
-    return 0;
+    return rsc_json_take(&json, "advice", text, bytes, error);
 }

@@ -19,16 +19,6 @@
 static const char *const verdicts[] = {"same", "worse", "better"};
 static const char *const scope_names[] = {"run", "function", "line"};
 
-static int finish(struct rsc_json *json, char **text, size_t *bytes, struct rsc_error *error) {
-    if (rsc_json_finish(json) < 0) {
-        rsc_json_free(json);
-        return rsc_fail_memory(error, "text of the comparison");
-    }
-    *text = json->text;
-    *bytes = json->used;
-    return 0;
-}
-
 /* ---- JSON ---- */
 
 static void put_value(struct rsc_json *json, const char *key, const struct rsc_diff_value *value) {
@@ -177,7 +167,7 @@ int rsc_diff_json(const struct rsc_diff_report *report, char **text, size_t *byt
     }
     rsc_json_array_end(&json);
     rsc_json_object_end(&json);
-    return finish(&json, text, bytes, error);
+    return rsc_json_take(&json, "text of the comparison", text, bytes, error);
 }
 
 /* ---- SARIF ---- */
@@ -305,7 +295,7 @@ int rsc_diff_sarif(const struct rsc_diff_report *report, char **text, size_t *by
         rsc_json_free(&json);
         return rsc_fail_memory(error, "text of the comparison");
     }
-    return finish(&json, text, bytes, error);
+    return rsc_json_take(&json, "text of the comparison", text, bytes, error);
 }
 
 /* ---- annotations ---- */

@@ -156,6 +156,12 @@ void rsc_text_in_quotes(struct rsc_text *text, const char *foreign) {
     }
 }
 
+void rsc_text_right(struct rsc_text *text, unsigned end, const char *number) {
+    unsigned columns = rsc_text_columns(number);
+    rsc_text_pad_to(text, end > columns ? end - columns : 0);
+    rsc_text_put(text, "%s", number);
+}
+
 void rsc_text_repeat(struct rsc_text *text, const char *character, unsigned count) {
     for (unsigned i = 0; i < count; i++) append(text, character, strlen(character));
     text->column += count;

@@ -48,6 +48,9 @@ void rsc_text_in_quotes(struct rsc_text *text, const char *foreign);
 /* Spaces up to a column; nothing if it is passed already. */
 void rsc_text_pad_to(struct rsc_text *text, unsigned column);
 
+/* A number that ends at column `end`; from where the text is, if it is too long for that. */
+void rsc_text_right(struct rsc_text *text, unsigned end, const char *number);
+
 /* `count` copies of a one-column character. */
 void rsc_text_repeat(struct rsc_text *text, const char *character, unsigned count);
 

@@ -259,11 +259,12 @@ static void put_profile(const struct table *table) {
     if (rsc_profile_is_requests(profile)) put_requests(table);
 }
 
-int rsc_report_csv(struct rsc_profile *const *profiles, size_t count, char **text, size_t *bytes,
+int rsc_report_csv(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
                    struct rsc_error *error) {
     struct rsc_text out;
+    (void)style;
     rsc_text_init(&out, 1, 0); /* names are UTF-8 */
     rsc_text_put(&out, "profile,model,line_bytes,table,name,lo,hi,count,value,low,high\n");
-    for (size_t i = 0; i < count; i++) put_profile(&(struct table){&out, profiles[i], i});
+    for (size_t i = 0; i < result->count; i++) put_profile(&(struct table){&out, result->profiles[i], i});
     return rsc_text_take(&out, text, bytes) ? rsc_fail_memory(error, "CSV of the profile") : 0;
 }

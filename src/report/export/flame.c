@@ -57,17 +57,17 @@ static void put_folded(struct rsc_text *text, const struct rsc_stacks *stacks, c
     }
 }
 
-int rsc_report_folded(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                      char **text, size_t *bytes, struct rsc_error *error) {
+int rsc_report_folded(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                      struct rsc_error *error) {
     struct rsc_stacks stacks = {0};
     struct rsc_rank_size size;
     struct rsc_text out;
     int status = 0;
     rsc_text_init(&out, 1, 0); /* names are UTF-8 */
-    for (size_t i = 0; i < count && !status; i++) {
-        struct title title = title_of(profiles[i]);
-        status = make_stacks(&stacks, profiles[i], style, &size);
-        if (!status) put_folded(&out, &stacks, count > 1 ? title.text : NULL, style && style->references);
+    for (size_t i = 0; i < result->count && !status; i++) {
+        struct title title = title_of(result->profiles[i]);
+        status = make_stacks(&stacks, result->profiles[i], style, &size);
+        if (!status) put_folded(&out, &stacks, result->count > 1 ? title.text : NULL, style && style->references);
     }
     rsc_stacks_free(&stacks);
     if (rsc_text_take(&out, text, bytes)) status = RSC_ENOMEM;
@@ -146,8 +146,8 @@ static int put_profiles(struct rsc_json *json, struct rsc_stacks *stacks, struct
     return 0;
 }
 
-int rsc_report_speedscope(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                          char **text, size_t *bytes, struct rsc_error *error) {
+int rsc_report_speedscope(const struct rsc_result *result, const struct rsc_report_style *style, char **text,
+                          size_t *bytes, struct rsc_error *error) {
     struct rsc_stacks stacks = {0};
     struct rsc_json json;
     char exporter[64];
@@ -157,21 +157,16 @@ int rsc_report_speedscope(struct rsc_profile *const *profiles, size_t count, con
     rsc_json_key_string(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     rsc_json_key_string(&json, "exporter", exporter);
     rsc_json_key_string(&json, "name", "reusescope");
-    rsc_json_key_u64(&json, "activeProfileIndex", style && style->references && count ? 1 : 0);
+    rsc_json_key_u64(&json, "activeProfileIndex", style && style->references && result->count ? 1 : 0);
     rsc_json_newline(&json);
-    int status = put_profiles(&json, &stacks, profiles, count, style);
+    int status = put_profiles(&json, &stacks, result->profiles, result->count, style);
     if (!status) {
         rsc_json_newline(&json);
         put_frames(&json, &stacks); /* last: all profiles' stacks have been met */
         rsc_json_object_end(&json);
-        status = rsc_json_finish(&json);
     }
     rsc_stacks_free(&stacks);
-    if (status) {
-        rsc_json_free(&json);
-        return rsc_fail_memory(error, "speedscope file");
-    }
-    *text = json.text;
-    *bytes = json.used;
-    return 0;
+    if (!status) return rsc_json_take(&json, "speedscope file", text, bytes, error);
+    rsc_json_free(&json);
+    return rsc_fail_memory(error, "speedscope file");
 }

@@ -209,15 +209,15 @@ static int make_data(struct rsc_profile *const *profiles, size_t count, const st
     return status;
 }
 
-int rsc_report_page(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                    char **text, size_t *bytes, struct rsc_error *error) {
+int rsc_report_page(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                    struct rsc_error *error) {
     static const struct rsc_report_style plain;
     const char *whole = (const char *)rsc_page_template;
     const char *mark = memmem(whole, rsc_page_template_bytes, RSC_PAGE_DATA_MARK, strlen(RSC_PAGE_DATA_MARK));
     char *data = NULL;
     size_t data_bytes;
     if (!mark) return rsc_fail(error, RSC_EINVAL, "the page's template has no place for data");
-    if (make_data(profiles, count, style ? style : &plain, &data, &data_bytes))
+    if (make_data(result->profiles, result->count, style ? style : &plain, &data, &data_bytes))
         return rsc_fail_memory(error, "HTML page");
     size_t before = (size_t)(mark - whole), skip = before + strlen(RSC_PAGE_DATA_MARK);
     size_t after = rsc_page_template_bytes - skip;

@@ -30,9 +30,8 @@ struct rsc_page_extras {
     size_t document_count;
 };
 
-/* The page. count may be 0 where style->page has documents. */
-int rsc_report_page(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                    char **text, size_t *bytes, struct rsc_error *error);
+/* The page. There may be no profiles where style->page has documents. */
+rsc_renderer rsc_report_page;
 
 /*
  * JSON text that can stand inside a script element: `<`, `>`, `&`, U+2028 and

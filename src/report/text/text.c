@@ -388,18 +388,18 @@ static void put_profile(struct rsc_text *text, const struct rsc_profile *profile
     }
 }
 
-int rsc_report_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                    char **text, size_t *bytes, struct rsc_error *error) {
+int rsc_report_text(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                    struct rsc_error *error) {
     struct rsc_report_style settled = style ? *style : (struct rsc_report_style){0};
     if (!settled.width) settled.width = 80;
     if (settled.width < RSC_REPORT_WIDTH_MIN) settled.width = RSC_REPORT_WIDTH_MIN;
     if (settled.width > RSC_REPORT_WIDTH_MAX) settled.width = RSC_REPORT_WIDTH_MAX;
     struct rsc_text out;
     rsc_text_init(&out, settled.unicode, settled.colour);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < result->count; i++) {
         if (i) rsc_text_put(&out, "\n");
-        put_title(&out, &settled, i, count);
-        put_profile(&out, profiles[i], &settled);
+        put_title(&out, &settled, i, result->count);
+        put_profile(&out, result->profiles[i], &settled);
     }
     if (settled.brief) {
         put_section(&out, &settled, "Next", "");

@@ -202,6 +202,14 @@ size_t rsc_cache_config_text(const struct rsc_cache_config *config, char *text, 
     return used;
 }
 
+struct rsc_cache_label rsc_cache_config_label(const struct rsc_cache_config *config) {
+    struct rsc_cache_label label;
+    _Static_assert(sizeof label.name == sizeof config->name, "names of caches have one length");
+    memcpy(label.name, config->name, sizeof label.name);
+    rsc_cache_config_text(config, label.text, sizeof label.text);
+    return label;
+}
+
 /* Order of caches: by level, instructions first. */
 static unsigned rank_of(const struct rsc_cache_config *cache) {
     return cache->level * 2 + (cache->kinds == RSC_KIND_BIT(RSC_FETCH) ? 0 : 1);

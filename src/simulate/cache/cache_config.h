@@ -22,6 +22,8 @@
 #include <reusescope/error.h>
 #include <reusescope/trace.h>
 
+#include "profile/sim_result.h"
+
 enum rsc_policy {
     RSC_POLICY_LRU,
     RSC_POLICY_RANDOM, /* a generator for each set, so that sets are independent */
@@ -115,6 +117,9 @@ int rsc_cache_sets_independent(const struct rsc_cache_config *config);
 
 /* The text again, in its shortest form: "4M,16,128,lru". Returns its length. */
 size_t rsc_cache_config_text(const struct rsc_cache_config *config, char *text, size_t room);
+
+/* Name and text, for results. */
+struct rsc_cache_label rsc_cache_config_label(const struct rsc_cache_config *config);
 
 /* The primary cache of that name, or NULL. */
 const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_config *sim, const char *name);

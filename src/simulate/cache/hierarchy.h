@@ -17,29 +17,6 @@
 #include "simulate/cache/cache.h"
 #include "simulate/cache/spaces.h"
 
-#define RSC_KINDS 3
-
-/* Of a level, all its caches together. Arrays are by enum rsc_kind of the access behind a request. */
-struct rsc_level_counts {
-    uint64_t accesses[RSC_KINDS]; /* demand: of the program, or of misses above, or written through from above */
-    uint64_t misses[RSC_KINDS];   /* of those */
-    uint64_t cold[RSC_KINDS], capacity[RSC_KINDS], conflict[RSC_KINDS],
-        coherence[RSC_KINDS]; /* of misses, where classified */
-    uint64_t writes_in;        /* write-backs from above */
-    uint64_t writes_in_missed; /* of those, that did not find their block */
-    uint64_t writebacks;       /* dirty blocks written below: evicted, or asked for by another cache */
-    uint64_t writethroughs;    /* writes passed below */
-    uint64_t dirty_at_end;
-    uint64_t blocks_at_end;    /* in the caches, of `blocks` there are */
-    uint64_t blocks;
-    uint64_t prefetches, prefetches_used; /* issued here; asked for before they went */
-    uint64_t prefetches_in;    /* from above */
-    uint64_t victim_hits;      /* misses of the cache that its victim cache had: not in misses */
-    uint64_t buffer_merged;    /* writes below that the write buffer had already */
-    uint64_t invalidated;      /* blocks taken away by other threads' writes */
-    uint64_t back_invalidated; /* blocks taken away by an inclusive level below */
-};
-
 /* Told of every request that reaches a level, or memory, in order, before it is served. */
 struct rsc_hierarchy_tap {
     void (*request)(void *user, const struct rsc_request *request);
@@ -124,10 +101,6 @@ void rsc_hierarchy_empty(struct rsc_hierarchy *hierarchy);
  * when out of memory. A level's caches may move when one is made.
  */
 struct rsc_cache *rsc_hierarchy_cache(struct rsc_hierarchy *hierarchy, int level, uint32_t thread);
-
-static inline uint64_t rsc_kinds_sum(const uint64_t by_kind[RSC_KINDS]) {
-    return by_kind[RSC_READ] + by_kind[RSC_WRITE] + by_kind[RSC_FETCH];
-}
 
 void rsc_hierarchy_to_memory(struct rsc_hierarchy *hierarchy, const struct rsc_request *request);
 

@@ -35,7 +35,7 @@ static int count_sets(struct run *run, struct rsc_error *error) {
         const struct rsc_row_place *place = &sim->rows[row];
         struct rsc_level *level = place->segment >= 0 ? &sim->segments[place->segment].hierarchy.levels[place->level]
                                                       : &place->cache->hierarchy.levels[0];
-        run->set_misses[row] = calloc(rsc_cache_sets(&sim->levels[row].config), sizeof **run->set_misses);
+        run->set_misses[row] = calloc(rsc_cache_sets(&sim->configs[row]), sizeof **run->set_misses);
         if (!run->set_misses[row]) return rsc_fail_memory(error, "misses by set");
         level->set_misses = run->set_misses[row];
     }
@@ -262,7 +262,7 @@ int rsc_set_sample_finish(struct rsc_set_sample *sets, uint64_t instructions, ui
         result->references += run->result.references;
         for (size_t cache = 0; cache < sets->config.count; cache++) {
             result->alternative[cache] = run->result.levels[cache].alternative;
-            result->configs[cache] = run->result.levels[cache].config;
+            result->configs[cache] = run->sim->configs[cache];
             add_counts(&result->counts[cache], &run->result.levels[cache].counts);
         }
     }

@@ -9,7 +9,6 @@
 #ifndef RSC_SIMULATE_SAMPLING_SET_SAMPLE_H
 #define RSC_SIMULATE_SAMPLING_SET_SAMPLE_H
 
-#include "simulate/sampling/sim_estimate.h"
 #include "simulate/sampling/set_choice.h"
 #include "simulate/simulator.h"
 

@@ -34,6 +34,7 @@ struct clockwork {
 
 struct studied {
     struct pass *pass;
+    const struct rsc_cache_config *config;
     struct rsc_study_cache *out;
     struct rsc_branches *truth;
     struct clockwork works[RSC_STUDY_LENGTHS];
@@ -159,7 +160,8 @@ static int open_one(struct rsc_branches **out, const struct rsc_sim_config *conf
 static int open_cache(struct pass *pass, struct studied *cache, const struct rsc_sim_config *config,
                       const struct rsc_cache_config *which, struct rsc_spaces *spaces, struct rsc_error *error) {
     cache->pass = pass;
-    cache->out->config = *which;
+    cache->out->cache = rsc_cache_config_label(which);
+    cache->config = which;
     int status = open_one(&cache->truth, config, which, RSC_WATCH_SETS, spaces, error);
     for (size_t q = 0; !status && q < RSC_STUDY_LENGTHS; q++) {
         struct rsc_study_time *time = &cache->out->times[cache->out->time_count];
@@ -293,7 +295,7 @@ static int finish_caches(struct pass *pass, struct rsc_error *error) {
             if (!status) status = rsc_study_finish_times(cache->out, work->out, study->instructions, error);
         }
         if (!status)
-            status = rsc_study_finish_sets(cache->out, study, rsc_branches_set_misses(cache->truth, 0),
+            status = rsc_study_finish_sets(cache->out, cache->config, study, rsc_branches_set_misses(cache->truth, 0),
                                            pass->fetches_by_bits, pass->fetch_low, FETCH_BITS, error);
     }
     return status;
@@ -326,17 +328,4 @@ int rsc_study_run(struct rsc_study *study, const struct rsc_sim_config *config, 
     if (!status) status = finish_caches(&pass, error);
     close_pass(&pass);
     return status;
-}
-
-void rsc_study_free(struct rsc_study *study) {
-    for (size_t i = 0; study->caches && i < study->cache_count; i++) {
-        struct rsc_study_cache *cache = &study->caches[i];
-        for (int f = 0; f < RSC_STUDY_FRACTIONS; f++) {
-            free(cache->sets[f].ranges);
-            free(cache->sets[f].paper.mpi);
-        }
-        for (size_t q = 0; q < cache->time_count; q++) free(cache->times[q].intervals);
-    }
-    free(study->caches);
-    memset(study, 0, sizeof *study);
 }

@@ -12,107 +12,22 @@
 #ifndef RSC_SIMULATE_SAMPLING_STUDY_H
 #define RSC_SIMULATE_SAMPLING_STUDY_H
 
+#include "profile/study_result.h"
 #include "simulate/sampling/branches.h"
-#include "estimate/sample_statistics.h"
 #include "simulate/sampling/set_choice.h"
-
-#define RSC_STUDY_FRACTIONS 2  /* 1/16 and 1/64 */
-#define RSC_STUDY_LENGTHS 4    /* 0.1, 1, 10 and 100 million instructions */
-#define RSC_STUDY_METHODS 5    /* cold, half, prime, stitch, initmr, as enum rsc_cold_start */
-#define RSC_STUDY_SAMPLE 30u   /* intervals of a sample (section 4.1) */
-#define RSC_STUDY_DRAWS 500u   /* random samples drawn where not all can be had */
-#define RSC_STUDY_CONE_MAX 24u
-#define RSC_STUDY_DISTANCES 8
-
-/* Constant bits low .. low + width - 1 of a cache's index, all values in turn. */
-struct rsc_study_bits {
-    uint32_t low, width;
-    int usable;            /* as a filter: the bits are in the index as they are in the address */
-    uint64_t samples;      /* 2^width */
-    double cv;             /* fraction-instructions, equation 1 */
-    double cv_sampled;     /* sampled-instructions; NAN without fetches, infinite where a sample has none */
-    double variance_ratio; /* A1 over A2 */
-    uint64_t within;       /* samples within 10% of the truth */
-    uint64_t covered;      /* 90% intervals that contain the truth */
-    double *mpi;           /* owned: each sample's estimate */
-};
-
-/* Random samples of the same number of sets. */
-struct rsc_study_random {
-    double cv;      /* by equation A1 */
-    double within;  /* of RSC_STUDY_DRAWS samples, the part within 10% */
-    double covered; /* and the part whose 90% interval contains the truth */
-};
-
-/* Sets of one cache at one fraction. */
-struct rsc_study_sets {
-    uint64_t denominator;
-    int available;              /* the paper's bits exist, and are usable */
-    struct rsc_study_bits
-        paper; /* from one bit above the block (1/16: bits 8-11 of 128-byte blocks) or at the block (1/64) */
-    struct rsc_study_random random;
-    struct rsc_study_bits *ranges; /* owned: every range of so many index bits, lowest first; mpi NULL */
-    size_t range_count;
-};
-
-struct rsc_study_interval {
-    uint64_t misses;     /* true */
-    uint64_t references; /* to this cache */
-    double estimate[RSC_STUDY_METHODS]; /* misses; NAN where not to be had */
-    double loaded;
-    uint64_t cold_misses, full_misses;
-};
-
-/* A vertical slice of a cone: the middle 90% of the estimates of samples of so many intervals, over the truth. */
-struct rsc_study_slice {
-    uint64_t intervals;
-    double fraction; /* of the trace */
-    double low[2], high[2], within[2], covered[2]; /* [0] initmr, [1] true initial state */
-};
-
-/* Intervals of one length of one cache. */
-struct rsc_study_time {
-    uint64_t length, count;
-    struct rsc_study_interval *intervals; /* owned */
-    uint64_t sampled;                     /* in the systematic sample: RSC_STUDY_SAMPLE, or every second one */
-    double mpi;                           /* MPI_S: of that sample with its true state */
-    double bias[RSC_STUDY_METHODS];       /* of that sample; NAN where not to be had */
-    int reliable;                         /* on average, the conditions of table 9 hold */
-    struct rsc_study_slice slices[RSC_STUDY_CONE_MAX];
-    size_t slice_count;
-};
-
-struct rsc_study_cache {
-    struct rsc_cache_config config;
-    uint64_t misses, references;
-    double mpi;
-    struct rsc_sample_shape shape; /* of the misses of all its sets */
-    double alike
-        [RSC_STUDY_DISTANCES]; /* correlation of the misses of sets 1, 2, 4, ... apart; NAN where all are the same */
-    struct rsc_study_sets sets[RSC_STUDY_FRACTIONS];
-    struct rsc_study_time times[RSC_STUDY_LENGTHS];
-    size_t time_count;
-};
-
-struct rsc_study {
-    uint64_t instructions, accesses, fetches;
-    struct rsc_study_cache *caches; /* owned */
-    size_t cache_count;
-};
 
 /*
  * `trace` is at its beginning and knows its instructions (RSC_EINVAL otherwise).
- * workers: threads to use. writes_are_back: enum rsc_stream_writes. To be freed even after failure.
+ * workers: threads to use. writes_are_back: enum rsc_stream_writes. To be freed (rsc_study_free()) even after failure.
  */
 int rsc_study_run(struct rsc_study *study, const struct rsc_sim_config *config, struct rsc_trace *trace,
                   unsigned workers, int writes_are_back, void (*progress)(void *user, uint64_t done, uint64_t total),
                   void *user, struct rsc_error *error);
-void rsc_study_free(struct rsc_study *study);
 
 /* study_sets.c and study_times.c: from counts to results. */
-int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_study *study, const uint64_t *set_misses,
-                          const uint64_t *fetches_by_bits, uint32_t fetch_low, uint32_t fetch_bits,
-                          struct rsc_error *error);
+int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_cache_config *config,
+                          const struct rsc_study *study, const uint64_t *set_misses, const uint64_t *fetches_by_bits,
+                          uint32_t fetch_low, uint32_t fetch_bits, struct rsc_error *error);
 int rsc_study_finish_times(struct rsc_study_cache *cache, struct rsc_study_time *time, uint64_t instructions,
                            struct rsc_error *error);
 
@@ -120,9 +35,5 @@ int rsc_study_finish_times(struct rsc_study_cache *cache, struct rsc_study_time 
 static inline uint64_t rsc_study_spread(uint64_t k, uint64_t n, uint64_t count) {
     return (2 * k + 1) * count / (2 * n);
 }
-
-/* The whole document, schema reusescope-sampling-study/1. *text belongs to the caller. study_json.c */
-int rsc_study_json(const struct rsc_study *study, const char *trace_name, char **text, size_t *bytes,
-                   struct rsc_error *error);
 
 #endif

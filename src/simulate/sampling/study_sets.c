@@ -9,6 +9,7 @@
 
 struct sets {
     const struct rsc_study_cache *cache;
+    const struct rsc_cache_config *config;
     double *mpi; /* owned: misses of each set over its share of the instructions; their mean is the cache's MPI */
     double *scratch;
     uint64_t count;
@@ -98,7 +99,7 @@ static uint32_t plain_end(const struct rsc_cache_config *config) {
 static int study_fraction(struct sets *sets, struct rsc_study_sets *out, uint32_t width, const struct rsc_study *study,
                           const uint64_t *fetches_by_bits, uint32_t fetch_low, uint32_t fetch_bits,
                           struct rsc_error *error) {
-    const uint32_t top = sets->shift + sets->index_bits, end = plain_end(&sets->cache->config);
+    const uint32_t top = sets->shift + sets->index_bits, end = plain_end(sets->config);
     uint32_t paper = sets->shift + (width == 4); /* bits 11-8 and 12-7 of 128-byte blocks */
     int status = 0;
     out->denominator = 1ull << width;
@@ -155,15 +156,15 @@ static int find_alike(const struct sets *sets, double alike[RSC_STUDY_DISTANCES]
     return 0;
 }
 
-int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_study *study, const uint64_t *set_misses,
-                          const uint64_t *fetches_by_bits, uint32_t fetch_low, uint32_t fetch_bits,
-                          struct rsc_error *error) {
+int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_cache_config *config,
+                          const struct rsc_study *study, const uint64_t *set_misses, const uint64_t *fetches_by_bits,
+                          uint32_t fetch_low, uint32_t fetch_bits, struct rsc_error *error) {
     static const uint32_t widths[RSC_STUDY_FRACTIONS] = {4, 6};
-    struct sets sets = {.cache = cache, .count = rsc_cache_sets(&cache->config)};
+    struct sets sets = {.cache = cache, .config = config, .count = rsc_cache_sets(config)};
     int status = 0;
     if (sets.count & (sets.count - 1)) return 0; /* no bits that are the index */
     sets.index_bits = (uint32_t)__builtin_ctzll(sets.count);
-    sets.shift = (uint32_t)__builtin_ctz(cache->config.block_bytes);
+    sets.shift = (uint32_t)__builtin_ctz(config->block_bytes);
     sets.mpi = malloc(2 * sets.count * sizeof *sets.mpi);
     if (!sets.mpi) return rsc_fail_memory(error, "study");
     sets.scratch = sets.mpi + sets.count;

@@ -10,8 +10,6 @@
 
 #define INTERVALS_MAX 65536u /* drawing is quadratic in it */
 
-const char *const rsc_cold_start_names[RSC_START_COUNT] = {"cold", "half", "prime", "stitch", "initmr", "warm"};
-
 int rsc_cold_start_named(const char *name) {
     for (int i = 0; i < RSC_START_COUNT; i++)
         if (!strcmp(name, rsc_cold_start_names[i])) return i;

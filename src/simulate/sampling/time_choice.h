@@ -16,19 +16,9 @@
 
 #include <reusescope/error.h>
 
-/* What an interval finds in the caches (paper 001, table 6), and functional warming. */
-enum rsc_cold_start {
-    RSC_START_COLD,   /* nothing; every miss counts */
-    RSC_START_HALF,   /* nothing; only the second half is counted */
-    RSC_START_PRIME,  /* nothing; only references to initialised sets are counted */
-    RSC_START_STITCH, /* what the interval before left */
-    RSC_START_INITMR, /* nothing; an estimated share of the misses to sets not yet full counts */
-    RSC_START_WARM,   /* the truth: all between the intervals is simulated too */
-    RSC_START_COUNT,
-};
-extern const char *const rsc_cold_start_names[RSC_START_COUNT];
+#include "profile/sim_result.h"
 
-/* Its number, or -1. */
+/* enum rsc_cold_start of that name, or -1. */
 int rsc_cold_start_named(const char *name);
 
 struct rsc_time_choice {

@@ -10,7 +10,6 @@
 #define RSC_SIMULATE_SAMPLING_TIME_SAMPLE_H
 
 #include "simulate/sampling/branches.h"
-#include "simulate/sampling/sim_estimate.h"
 
 struct rsc_time_options {
     struct rsc_time_choice choice; /* intervals 0: the whole trace */

@@ -8,63 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/loops_result.h"
+#include "base/fail.h"
 #include "report/draw/picture.h"
-#include "report/draw/text_buffer.h"
 #include "report/draw/units.h"
+#include "report/results/results.h"
 
 #define CURVES_MAX 26
 #define ROWS_SHOWN 8
 
-static void add_schedule(char *text, size_t room, const char *one) {
-    size_t used = strlen(text), length = strlen(one);
-    for (const char *at = text; (at = strstr(at, one)); at += length) /* said already? */
-        if ((at == text || at[-1] == ' ') && (at[length] == ';' || !at[length])) return;
-    snprintf(text + used, room - used, "%s%s", used ? "; " : "", one);
-}
-
-static void collect_schedules(const struct rsc_loop_node *node, char *text, size_t room) {
-    if (node->kind == RSC_NODE_LOOP && node->share) {
-        char one[80];
-        int used = snprintf(one, sizeof one, "%s", rsc_schedule_name(node->schedule));
-        if (node->chunk)
-            used += snprintf(one + used, sizeof one - (size_t)used, ",%llu", (unsigned long long)node->chunk);
-        if (node->collapse > 1)
-            used += snprintf(one + used, sizeof one - (size_t)used, " collapse(%u)", node->collapse);
-        if (node->nowait) snprintf(one + used, sizeof one - (size_t)used, " nowait");
-        add_schedule(text, room, one);
-    }
-    for (uint32_t i = 0; i < node->child_count; i++) collect_schedules(node->child[i], text, room);
-}
-
-void rsc_loops_schedule_text(const struct rsc_loop_region *region, char *text, size_t room) {
-    text[0] = '\0';
-    collect_schedules(region->root, text, room);
-    if (!text[0]) snprintf(text, room, "sequential");
-}
-
-static void heading(struct rsc_text *to, const struct rsc_loops_findings *findings,
-                    const struct rsc_loop_region *region) {
-    char schedule[256];
-    rsc_loops_schedule_text(region, schedule, sizeof schedule);
+static void heading(struct rsc_text *to, const struct rsc_loops_found *loop) {
     rsc_text_tint(to, RSC_BOLD);
-    rsc_text_foreign_end(to, region->file ? region->file : findings->file, 50);
-    if (region->line) rsc_text_put(to, ":%u", region->line);
+    rsc_text_foreign_end(to, loop->file, 50);
+    if (loop->line) rsc_text_put(to, ":%u", loop->line);
     rsc_text_tint(to, RSC_PLAIN);
     rsc_text_put(to, "  ");
-    rsc_text_foreign(to, region->function ? region->function : region->name, 30);
-    rsc_text_put(to, ", %s\n", schedule);
+    rsc_text_foreign(to, loop->function ? loop->function : loop->name, 30);
+    rsc_text_put(to, ", %s\n", loop->schedule);
 }
 
-static void put_gaps(struct rsc_text *to, const struct rsc_loops_findings *findings,
-                     const struct rsc_loop_region *region, int analysed) {
-    if (!region->gap_count) return;
-    rsc_text_put(to, "  %s (%u, not affine):\n", analysed ? "analysed without these" : "not analysed for these",
-                 region->gap_count);
-    for (uint32_t i = 0; i < region->gap_count; i++) {
-        const struct rsc_loop_gap *gap = &region->gap[i];
+static void put_gaps(struct rsc_text *to, const struct rsc_loops_found *loop) {
+    if (!loop->gap_count) return;
+    rsc_text_put(to, "  %s (%zu, not affine):\n",
+                 loop->variant_count ? "analysed without these" : "not analysed for these", loop->gap_count);
+    for (size_t i = 0; i < loop->gap_count; i++) {
+        const struct rsc_loops_gap *gap = &loop->gap[i];
         rsc_text_put(to, "    ");
-        rsc_text_foreign_end(to, gap->file ? gap->file : region->file ? region->file : findings->file, 40);
+        rsc_text_foreign_end(to, gap->file ? gap->file : loop->file, 40);
         rsc_text_put(to, ":%u: ", gap->line);
         rsc_text_foreign(to, gap->reason, 180);
         rsc_text_put(to, "\n");
@@ -136,9 +105,7 @@ static int by_misses(const void *a, const void *b) {
 }
 
 static void put_references(struct rsc_text *to, const struct rsc_loops_findings *findings,
-                           const struct rsc_loops_variant *variant, uint32_t region_index,
                            const struct rsc_loops_result *result) {
-    const struct rsc_loop_region *region = &variant->program->region[region_index];
     struct ranked *ranked = calloc(result->row_count + 1, sizeof *ranked);
     double all = 0;
     if (!ranked) {
@@ -159,20 +126,19 @@ static void put_references(struct rsc_text *to, const struct rsc_loops_findings 
                  result->threads, result->threads == 1 ? "" : "s");
     for (size_t i = 0; i < result->row_count && i < ROWS_SHOWN; i++) {
         const struct rsc_loops_row *row = &result->rows[ranked[i].row];
-        const struct rsc_loop_node *node = region->node[row->node];
         if (ranked[i].misses < 0.5) break;
         rsc_text_put(to, "    %8s %6s  ", rsc_show_short((uint64_t)llround(ranked[i].misses)).text,
                      rsc_show_share(ranked[i].misses / all).text);
-        if (node->line) rsc_text_put(to, "line %u: ", node->line);
-        rsc_text_put(to, "%s ", node->is_write ? "write" : "read");
-        rsc_text_foreign(to, node->text ? node->text : variant->program->array[node->array].name, 44);
+        if (row->line) rsc_text_put(to, "line %u: ", row->line);
+        rsc_text_put(to, "%s ", row->is_write ? "write" : "read");
+        rsc_text_foreign(to, row->text ? row->text : row->array, 44);
         rsc_text_put(to, "\n");
     }
     free(ranked);
 }
 
 static void put_private(struct rsc_text *to, const struct rsc_loops_findings *findings,
-                        const struct rsc_loops_variant *variant, const struct rsc_loops_result *result) {
+                        const struct rsc_loops_result *result) {
     const struct rsc_loops_private *own = &result->own;
     uint64_t lines = findings->at_bytes / findings->line_bytes;
     if (!own->mrc_count || result->threads < 2) return;
@@ -184,7 +150,7 @@ static void put_private(struct rsc_text *to, const struct rsc_loops_findings *fi
     rsc_text_put(to, "\n");
     for (size_t a = 0; a < own->array_count && a < 4; a++) {
         rsc_text_put(to, "    ");
-        rsc_text_foreign(to, variant->program->array[own->arrays[a].array].name, 30);
+        rsc_text_foreign(to, own->arrays[a].array, 30);
         rsc_text_put(
             to, ": %s coherence misses, %s of them by false sharing\n",
             rsc_show_short((uint64_t)llround(own->arrays[a].coherence)).text,
@@ -195,11 +161,9 @@ static void put_private(struct rsc_text *to, const struct rsc_loops_findings *fi
 
 static void put_loop(struct rsc_text *to, const struct rsc_loops_findings *findings, const struct rsc_loops_found *loop,
                      const struct rsc_report_style *style) {
-    const struct rsc_loop_region *region = &findings->program->region[loop->region];
-    char name[64];
     unsigned width = style->width ? style->width : 80;
-    heading(to, findings, region);
-    put_gaps(to, findings, region, loop->variant_count > 0);
+    heading(to, loop);
+    put_gaps(to, loop);
     if (!loop->variant_count) return;
     const struct rsc_loops_variant *plain = &loop->variant[0];
     rsc_text_put(to, "  %s references, %s lines of %s (%s)", rsc_show_count(plain->references).text,
@@ -210,7 +174,7 @@ static void put_loop(struct rsc_text *to, const struct rsc_loops_findings *findi
         return;
     }
     const struct rsc_loops_result *last = plain->result[plain->result_count - 1];
-    rsc_text_put(to, "; %s\n\n", rsc_interleave_name(&last->interleave, name, sizeof name));
+    rsc_text_put(to, "; %s\n\n", last->interleave);
     draw(to, findings, loop, style);
     rsc_text_put(to, "\n");
     for (size_t v = 0; v < loop->variant_count; v++) {
@@ -223,17 +187,18 @@ static void put_loop(struct rsc_text *to, const struct rsc_loops_findings *findi
         put_table(to, findings, variant, width);
     }
     rsc_text_put(to, "\n");
-    put_references(to, findings, plain, loop->region, last);
-    put_private(to, findings, plain, last);
+    put_references(to, findings, last);
+    put_private(to, findings, last);
 }
 
-int rsc_loops_text(const struct rsc_loops_findings *findings, const struct rsc_report_style *style, char **text,
-                   size_t *bytes) {
+int rsc_loops_text(const struct rsc_result *of, const struct rsc_report_style *style, char **text, size_t *bytes,
+                   struct rsc_error *error) {
+    const struct rsc_loops_findings *findings = of->loops;
     struct rsc_text to;
     rsc_text_init(&to, style->unicode, style->colour);
     for (size_t i = 0; i < findings->loop_count; i++) {
         if (i) rsc_text_put(&to, "\n");
         put_loop(&to, findings, &findings->loop[i], style);
     }
-    return rsc_text_take(&to, text, bytes);
+    return rsc_text_take(&to, text, bytes) < 0 ? rsc_fail_memory(error, "text") : 0;
 }

@@ -1,37 +1,28 @@
-/* sampling_text.c - see sampling_text.h. */
-#include "cmd/sampling_text.h"
-
+/* sampling_text.c - the result of a sampled simulation for people, and what to warn of. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/fail.h"
 #include "report/draw/text_buffer.h"
 #include "report/draw/units.h"
+#include "report/results/results.h"
 
 #define INTERVALS_LEAST 30u /* under which the paper does not trust confidence intervals of time samples */
-
-static void put_right(struct rsc_text *text, unsigned end, const char *number) {
-    unsigned columns = rsc_text_columns(number);
-    rsc_text_pad_to(text, end > columns ? end - columns : 0);
-    rsc_text_put(text, "%s", number);
-}
 
 static void put_rate(struct rsc_text *text, unsigned end, double rate) {
     char number[40];
     if (isnan(rate)) snprintf(number, sizeof number, "n/a");
     else snprintf(number, sizeof number, "%.4f", 1000 * rate);
-    put_right(text, end, number);
+    rsc_text_right(text, end, number);
 }
 
 static void put_row(struct rsc_text *text, const struct rsc_sim_level_result *row) {
     const struct rsc_estimate *estimate = row->estimate;
-    char config[160];
-    rsc_cache_config_text(&row->config, config, sizeof config);
-    rsc_text_put(text, "%s", row->config.name);
+    rsc_text_put(text, "%s", row->cache.name);
     rsc_text_pad_to(text, 5);
-    rsc_text_put(text, "%s", config);
-    put_right(text, 36, rsc_show_short(rsc_kinds_sum(row->counts.accesses)).text);
-    put_right(text, 45, rsc_show_short(rsc_kinds_sum(row->counts.misses)).text);
+    rsc_text_put(text, "%s", row->cache.text);
+    rsc_text_right(text, 36, rsc_show_short(rsc_kinds_sum(row->counts.accesses)).text);
+    rsc_text_right(text, 45, rsc_show_short(rsc_kinds_sum(row->counts.misses)).text);
     put_rate(text, 56, estimate->mpi);
     put_rate(text, 67, estimate->low);
     put_rate(text, 78, estimate->high);
@@ -43,7 +34,7 @@ static void put_all(struct rsc_text *text, const struct rsc_sim_level_result *ro
     const struct rsc_estimate *estimate = row->estimate;
     if (estimate->method != RSC_ESTIMATE_SETS || !estimate->part_count) return;
     uint64_t within = 0;
-    rsc_text_put(text, "\n%s: each sample's estimate (* 1000) and its error:\n", row->config.name);
+    rsc_text_put(text, "\n%s: each sample's estimate (* 1000) and its error:\n", row->cache.name);
     for (size_t i = 0; i < estimate->part_count; i++) {
         double off = estimate->mpi > 0 ? estimate->parts[i].mpi / estimate->mpi - 1 : 0;
         within += fabs(off) <= 0.1;
@@ -64,7 +55,7 @@ static void put_sets_notes(struct rsc_text *text, const struct rsc_sim_result *r
     for (size_t i = 0; i < result->level_count; i++)
         if (!isnan(result->levels[i].estimate->sampled_instructions))
             rsc_text_put(text, "%s by sampled-instructions, which is less precise: %.4f\n",
-                         result->levels[i].config.name, 1000 * result->levels[i].estimate->sampled_instructions);
+                         result->levels[i].cache.name, 1000 * result->levels[i].estimate->sampled_instructions);
     rsc_text_put(text, "Estimates divide by the sets' share of all instructions (fraction-instructions).\n");
     if (first->observations == first->population) return;
     if (first->how[0] == 'c')
@@ -74,7 +65,7 @@ static void put_sets_notes(struct rsc_text *text, const struct rsc_sim_result *r
 static void put_time_notes(struct rsc_text *text, const struct rsc_sim_result *result) {
     for (size_t i = 0; i < result->level_count; i++) {
         const struct rsc_estimate *estimate = result->levels[i].estimate;
-        const char *name = result->levels[i].config.name;
+        const char *name = result->levels[i].cache.name;
         if (!isnan(estimate->loaded))
             rsc_text_put(text, "%s: %.0f %% of it loaded in an interval", name, 100 * estimate->loaded);
         if (estimate->unreliable) {
@@ -95,34 +86,35 @@ static void put_time_notes(struct rsc_text *text, const struct rsc_sim_result *r
     else rsc_text_put(text, "Intervals around estimates need 30 intervals or more.\n");
 }
 
-int rsc_sampling_text(const struct rsc_sim_result *result, const struct rsc_sampling_shown *shown, char **out,
-                      size_t *bytes, struct rsc_error *error) {
+int rsc_sampling_text(const struct rsc_sim_result *result, char **out, size_t *bytes, struct rsc_error *error) {
+    int sets = result->sample == RSC_SIM_SETS;
     struct rsc_text text;
     const struct rsc_estimate *first = result->levels[0].estimate;
     char confidence[40];
     rsc_text_init(&text, 0, 0);
-    if (shown->accesses != RSC_UNKNOWN) rsc_text_put(&text, "%s accesses", rsc_show_count(shown->accesses).text);
+    if (result->trace_accesses != RSC_UNKNOWN)
+        rsc_text_put(&text, "%s accesses", rsc_show_count(result->trace_accesses).text);
     else rsc_text_put(&text, "a trace");
     if (result->instructions != RSC_UNKNOWN)
         rsc_text_put(&text, ", %s instructions", rsc_show_count(result->instructions).text);
     rsc_text_put(&text, "\n%s", first->how);
     if (first->cold_start >= 0) rsc_text_put(&text, ", %s", rsc_cold_start_names[first->cold_start]);
-    rsc_text_put(&text, ": %s %s simulated, %.4g %% of the %s\n\n     cache", rsc_show_count(shown->simulated).text,
-                 shown->sets ? "accesses or parts" : "accesses", 100 * first->fraction,
-                 shown->sets         ? "sets"
+    rsc_text_put(&text, ": %s %s simulated, %.4g %% of the %s\n\n     cache", rsc_show_count(result->simulated).text,
+                 sets ? "accesses or parts" : "accesses", 100 * first->fraction,
+                 sets                ? "sets"
                  : first->per_access ? "accesses"
                                      : "instructions");
-    put_right(&text, 36, "accesses");
-    put_right(&text, 45, "misses");
-    put_right(&text, 56, first->per_access ? "/k acc." : "MPKI");
+    rsc_text_right(&text, 36, "accesses");
+    rsc_text_right(&text, 45, "misses");
+    rsc_text_right(&text, 56, first->per_access ? "/k acc." : "MPKI");
     snprintf(confidence, sizeof confidence, "%g %% from", first->confidence);
-    put_right(&text, 67, confidence);
-    put_right(&text, 78, "to");
+    rsc_text_right(&text, 67, confidence);
+    rsc_text_right(&text, 78, "to");
     rsc_text_put(&text, "\n");
     for (size_t i = 0; i < result->level_count; i++) put_row(&text, &result->levels[i]);
     for (size_t i = 0; i < result->level_count; i++) put_all(&text, &result->levels[i]);
     rsc_text_put(&text, "\n");
-    if (shown->sets) put_sets_notes(&text, result);
+    if (sets) put_sets_notes(&text, result);
     else put_time_notes(&text, result);
     return rsc_text_take(&text, out, bytes) < 0 ? rsc_fail_memory(error, "text") : 0;
 }
@@ -143,7 +135,7 @@ static void warn_of_shape(const struct rsc_log *log, const char *name, const str
 void rsc_sampling_warn(const struct rsc_log *log, const struct rsc_sim_result *result) {
     for (size_t i = 0; i < result->level_count; i++) {
         const struct rsc_estimate *estimate = result->levels[i].estimate;
-        const char *name = result->levels[i].config.name;
+        const char *name = result->levels[i].cache.name;
         if (estimate->method == RSC_ESTIMATE_SETS) warn_of_shape(log, name, estimate);
         if (estimate->method == RSC_ESTIMATE_TIME && !i && estimate->part_count < INTERVALS_LEAST)
             rsc_log_line(log, RSC_LOG_WARNING,

@@ -1,15 +1,6 @@
 /* study_json.c - a study as JSON, for plots: everything the tables are made from. */
-#include <math.h>
-
-#include "base/fail.h"
 #include "base/json_writer.h"
-#include "simulate/sampling/study.h"
-
-static void put_double(struct rsc_json *json, const char *key, double value) {
-    rsc_json_key(json, key);
-    if (isfinite(value)) rsc_json_double(json, value);
-    else rsc_json_null(json);
-}
+#include "report/results/results.h"
 
 static void put_bits(struct rsc_json *json, const struct rsc_study_bits *bits) {
     rsc_json_newline(json);
@@ -21,9 +12,9 @@ static void put_bits(struct rsc_json *json, const struct rsc_study_bits *bits) {
     rsc_json_key_u64(json, "samples", bits->samples);
     rsc_json_key_u64(json, "within", bits->within);
     rsc_json_key_u64(json, "covered", bits->covered);
-    put_double(json, "cv", bits->cv);
-    put_double(json, "cv_sampled_instructions", bits->cv_sampled);
-    put_double(json, "random_over_systematic_variance", bits->variance_ratio);
+    rsc_json_key_double(json, "cv", bits->cv);
+    rsc_json_key_double(json, "cv_sampled_instructions", bits->cv_sampled);
+    rsc_json_key_double(json, "random_over_systematic_variance", bits->variance_ratio);
     if (bits->mpi) {
         rsc_json_key(json, "mpi");
         rsc_json_array(json);
@@ -42,9 +33,9 @@ static void put_sets(struct rsc_json *json, const struct rsc_study_sets *sets) {
     else rsc_json_null(json);
     rsc_json_key(json, "random");
     rsc_json_object(json);
-    put_double(json, "cv", sets->random.cv);
-    put_double(json, "within", sets->random.within);
-    put_double(json, "covered", sets->random.covered);
+    rsc_json_key_double(json, "cv", sets->random.cv);
+    rsc_json_key_double(json, "within", sets->random.within);
+    rsc_json_key_double(json, "covered", sets->random.covered);
     rsc_json_object_end(json);
     rsc_json_key(json, "ranges");
     rsc_json_array(json);
@@ -62,10 +53,10 @@ static void put_slice(struct rsc_json *json, const struct rsc_study_slice *slice
     for (int i = 0; i < 2; i++) {
         rsc_json_key(json, names[i]);
         rsc_json_object(json);
-        put_double(json, "low", slice->low[i]);
-        put_double(json, "high", slice->high[i]);
-        put_double(json, "within", slice->within[i]);
-        put_double(json, "covered", slice->covered[i]);
+        rsc_json_key_double(json, "low", slice->low[i]);
+        rsc_json_key_double(json, "high", slice->high[i]);
+        rsc_json_key_double(json, "within", slice->within[i]);
+        rsc_json_key_double(json, "covered", slice->covered[i]);
         rsc_json_object_end(json);
     }
     rsc_json_object_end(json);
@@ -77,13 +68,13 @@ static void put_time(struct rsc_json *json, const struct rsc_study_time *time) {
     rsc_json_key_u64(json, "interval", time->length);
     rsc_json_key_u64(json, "intervals", time->count);
     rsc_json_key_u64(json, "sampled", time->sampled);
-    put_double(json, "mpi_sample", time->mpi);
+    rsc_json_key_double(json, "mpi_sample", time->mpi);
     rsc_json_key(json, "reliable");
     rsc_json_bool(json, time->reliable);
     rsc_json_key(json, "bias");
     rsc_json_object(json);
     for (int method = 0; method < RSC_STUDY_METHODS; method++)
-        put_double(json, rsc_cold_start_names[method], time->bias[method]);
+        rsc_json_key_double(json, rsc_cold_start_names[method], time->bias[method]);
     rsc_json_object_end(json);
     rsc_json_key(json, "cone");
     rsc_json_array(json);
@@ -93,23 +84,21 @@ static void put_time(struct rsc_json *json, const struct rsc_study_time *time) {
 }
 
 static void put_cache(struct rsc_json *json, const struct rsc_study_cache *cache) {
-    char config[160];
-    rsc_cache_config_text(&cache->config, config, sizeof config);
     rsc_json_newline(json);
     rsc_json_object(json);
-    rsc_json_key_string(json, "name", cache->config.name);
-    rsc_json_key_string(json, "config", config);
+    rsc_json_key_string(json, "name", cache->cache.name);
+    rsc_json_key_string(json, "config", cache->cache.text);
     rsc_json_key_u64(json, "references", cache->references);
     rsc_json_key_u64(json, "misses", cache->misses);
-    put_double(json, "mpi", cache->mpi);
+    rsc_json_key_double(json, "mpi", cache->mpi);
     rsc_json_key(json, "shape");
     rsc_json_object(json);
     rsc_json_key(json, "normal");
     rsc_json_bool(json, cache->shape.normal);
-    put_double(json, "skewness", cache->shape.skewness);
-    put_double(json, "normal_scores_correlation", cache->shape.scores);
+    rsc_json_key_double(json, "skewness", cache->shape.skewness);
+    rsc_json_key_double(json, "normal_scores_correlation", cache->shape.scores);
     rsc_json_key_u64(json, "hot", cache->shape.hot);
-    put_double(json, "hot_share", cache->shape.hot_share);
+    rsc_json_key_double(json, "hot_share", cache->shape.hot_share);
     rsc_json_object_end(json);
     rsc_json_key(json, "alike");
     rsc_json_array(json);
@@ -127,13 +116,15 @@ static void put_cache(struct rsc_json *json, const struct rsc_study_cache *cache
     rsc_json_object_end(json);
 }
 
-int rsc_study_json(const struct rsc_study *study, const char *trace_name, char **text, size_t *bytes,
+int rsc_study_json(const struct rsc_result *of, const struct rsc_report_style *style, char **text, size_t *bytes,
                    struct rsc_error *error) {
+    const struct rsc_study *study = of->study;
+    (void)style;
     struct rsc_json json;
     rsc_json_init(&json);
     rsc_json_object(&json);
     rsc_json_key_string(&json, "schema", "reusescope-sampling-study/1");
-    rsc_json_key_string(&json, "trace", trace_name);
+    rsc_json_key_string(&json, "trace", study->trace);
     rsc_json_key_u64(&json, "instructions", study->instructions);
     rsc_json_key_u64(&json, "accesses", study->accesses);
     rsc_json_key_u64(&json, "fetches", study->fetches);
@@ -142,12 +133,5 @@ int rsc_study_json(const struct rsc_study *study, const char *trace_name, char *
     for (size_t i = 0; i < study->cache_count; i++) put_cache(&json, &study->caches[i]);
     rsc_json_array_end(&json);
     rsc_json_object_end(&json);
-    int status = rsc_json_finish(&json);
-    if (status < 0) {
-        rsc_json_free(&json);
-        return status == RSC_ENOMEM ? rsc_fail_memory(error, "JSON") : rsc_fail(error, status, "JSON: nested too deep");
-    }
-    *text = json.text;
-    *bytes = json.used;
-    return 0;
+    return rsc_json_take(&json, "JSON", text, bytes, error);
 }

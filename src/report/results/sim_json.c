@@ -1,10 +1,8 @@
-/* sim_json.c - see sim_json.h. */
-#include "simulate/sim_json.h"
-
+/* sim_json.c - a simulation as JSON (docs/schema/sim.schema.json). */
 #include <math.h>
 
-#include "base/fail.h"
-#include "simulate/sampling/sim_estimate.h"
+#include "base/json_writer.h"
+#include "report/results/results.h"
 
 static double ratio(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : NAN; }
 
@@ -94,16 +92,81 @@ static void put_made(struct rsc_json *json, const struct rsc_sim_result *result)
     rsc_json_object_end(json);
 }
 
+static void put_sets_estimate(struct rsc_json *json, const struct rsc_estimate *estimate) {
+    rsc_json_key_double(json, "sampled_instructions_mpi", estimate->sampled_instructions);
+    rsc_json_key(json, "shape");
+    rsc_json_object(json);
+    rsc_json_key(json, "normal");
+    rsc_json_bool(json, estimate->shape.normal);
+    rsc_json_key_double(json, "skewness", estimate->shape.skewness);
+    rsc_json_key_double(json, "normal_scores_correlation", estimate->shape.scores);
+    rsc_json_key_u64(json, "hot", estimate->shape.hot);
+    rsc_json_key_double(json, "hot_share", estimate->shape.hot_share);
+    rsc_json_object_end(json);
+    rsc_json_key_double(json, "cv", estimate->cv);
+    rsc_json_key_double(json, "random_over_systematic_variance", estimate->variance_ratio);
+}
+
+static void put_time_estimate(struct rsc_json *json, const struct rsc_estimate *estimate) {
+    rsc_json_key_u64(json, "interval", estimate->length);
+    rsc_json_key_double(json, "loaded", estimate->loaded);
+    rsc_json_key_u64(json, "unreliable", estimate->unreliable);
+    rsc_json_key_u64(json, "left_out", estimate->left_out);
+    rsc_json_key_double(json, "interval_needed", estimate->length_needed);
+    rsc_json_key_string(json, "excludes", estimate->cold_start == RSC_START_WARM ? NULL : "cold-start bias");
+}
+
+static void put_parts(struct rsc_json *json, const struct rsc_estimate *estimate) {
+    int sets = estimate->method == RSC_ESTIMATE_SETS;
+    rsc_json_key(json, sets ? "samples" : "intervals");
+    rsc_json_array(json);
+    for (size_t i = 0; i < estimate->part_count; i++) {
+        const struct rsc_estimate_part *part = &estimate->parts[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_u64(json, sets ? "value" : "first_access", part->at);
+        rsc_json_key_double(json, "mpi", part->mpi);
+        if (!sets) {
+            rsc_json_key_double(json, "loaded", part->loaded);
+            rsc_json_key(json, "reliable");
+            rsc_json_bool(json, part->reliable);
+        }
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
+static void put_estimate(struct rsc_json *json, const struct rsc_estimate *estimate) {
+    static const char *const methods[] = {"sets", "time", "whole"};
+    rsc_json_object(json);
+    rsc_json_key_string(json, "method", methods[estimate->method]);
+    rsc_json_key_string(json, "how", estimate->how);
+    rsc_json_key_double(json, "fraction", estimate->fraction);
+    rsc_json_key_string(json, "cold_start",
+                        estimate->cold_start < 0 ? NULL : rsc_cold_start_names[estimate->cold_start]);
+    rsc_json_key_string(json, "per", estimate->per_access ? "access" : "instruction");
+    rsc_json_key_double(json, "mpi", rsc_estimate_mpi(estimate));
+    rsc_json_key_double(json, "low", estimate->low);
+    rsc_json_key_double(json, "high", estimate->high);
+    rsc_json_key_double(json, "rate", estimate->mpi);
+    rsc_json_key_double(json, "misses", estimate->misses);
+    rsc_json_key_double(json, "confidence", estimate->confidence);
+    rsc_json_key_u64(json, "observations", estimate->observations);
+    rsc_json_key_u64(json, "population", estimate->population);
+    if (estimate->method == RSC_ESTIMATE_SETS) put_sets_estimate(json, estimate);
+    else put_time_estimate(json, estimate);
+    put_parts(json, estimate);
+    rsc_json_object_end(json);
+}
+
 static void put_level(struct rsc_json *json, const struct rsc_sim_result *result,
                       const struct rsc_sim_level_result *level) {
     const struct rsc_level_counts *counts = &level->counts;
     uint64_t accesses = rsc_kinds_sum(counts->accesses), misses = rsc_kinds_sum(counts->misses);
-    char config[160];
-    rsc_cache_config_text(&level->config, config, sizeof config);
     rsc_json_newline(json);
     rsc_json_object(json);
-    rsc_json_key_string(json, "name", level->config.name);
-    rsc_json_key_string(json, "config", config);
+    rsc_json_key_string(json, "name", level->cache.name);
+    rsc_json_key_string(json, "config", level->cache.text);
     rsc_json_key(json, "alternative");
     rsc_json_u64(json, (uint64_t)level->alternative);
     rsc_json_key_u64(json, "accesses", accesses);
@@ -122,17 +185,61 @@ static void put_level(struct rsc_json *json, const struct rsc_sim_result *result
     put_extras(json, counts, result->classified && !level->from_family);
     put_kinds(json, counts, result->classified && !level->from_family);
     rsc_json_key(json, "estimate");
-    if (level->estimate) rsc_estimate_json(json, level->estimate);
+    if (level->estimate) put_estimate(json, level->estimate);
     else rsc_json_null(json);
     rsc_json_object_end(json);
 }
 
-int rsc_sim_json(const struct rsc_sim_result *result, char **text, size_t *bytes, struct rsc_error *error) {
-    return rsc_sim_json_with(result, NULL, NULL, text, bytes, error);
+static void put_blame_misses(struct rsc_json *json, const struct rsc_sim_result *result,
+                             const struct rsc_sim_blame_row *row) {
+    int primary = 0;
+    rsc_json_key(json, "misses");
+    rsc_json_object(json);
+    for (size_t i = 0; i < result->level_count; i++)
+        if (!result->levels[i].alternative)
+            rsc_json_key_u64(json, result->levels[i].cache.name, row->misses[primary++]);
+    rsc_json_object_end(json);
 }
 
-int rsc_sim_json_with(const struct rsc_sim_result *result, void (*put)(struct rsc_json *json, const void *user),
-                      const void *user, char **text, size_t *bytes, struct rsc_error *error) {
+static void put_code(struct rsc_json *json, const struct rsc_sim_result *result) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "code");
+    rsc_json_array(json);
+    for (size_t i = 0; i < result->code.count; i++) {
+        const struct rsc_sim_blame_row *row = &result->code.row[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key(json, "pc");
+        rsc_json_hex(json, row->key);
+        rsc_json_key_string(json, "function", row->name);
+        rsc_json_key_string(json, "file", row->file);
+        rsc_json_key_u64(json, "line", row->line);
+        put_blame_misses(json, result, row);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
+static void put_objects(struct rsc_json *json, const struct rsc_sim_result *result) {
+    rsc_json_newline(json);
+    rsc_json_key(json, "objects");
+    rsc_json_array(json);
+    for (size_t i = 0; i < result->objects.count; i++) {
+        const struct rsc_sim_blame_row *row = &result->objects.row[i];
+        rsc_json_newline(json);
+        rsc_json_object(json);
+        rsc_json_key_string(json, "name", row->name);
+        rsc_json_key_string(json, "kind", row->kind);
+        put_blame_misses(json, result, row);
+        rsc_json_object_end(json);
+    }
+    rsc_json_array_end(json);
+}
+
+int rsc_sim_json(const struct rsc_result *of, const struct rsc_report_style *style, char **text, size_t *bytes,
+                 struct rsc_error *error) {
+    const struct rsc_sim_result *result = of->sim;
+    (void)style;
     struct rsc_json json;
     rsc_json_init(&json);
     rsc_json_object(&json);
@@ -155,14 +262,10 @@ int rsc_sim_json_with(const struct rsc_sim_result *result, void (*put)(struct rs
     for (size_t i = 0; i < result->level_count; i++) put_level(&json, result, &result->levels[i]);
     rsc_json_array_end(&json);
     if (result->window_count) put_windows(&json, result);
-    if (put) put(&json, user);
-    rsc_json_object_end(&json);
-    int status = rsc_json_finish(&json);
-    if (status < 0) {
-        rsc_json_free(&json);
-        return status == RSC_ENOMEM ? rsc_fail_memory(error, "JSON") : rsc_fail(error, status, "JSON: nested too deep");
+    if (result->blamed) {
+        put_code(&json, result);
+        put_objects(&json, result);
     }
-    *text = json.text;
-    *bytes = json.used;
-    return 0;
+    rsc_json_object_end(&json);
+    return rsc_json_take(&json, "JSON", text, bytes, error);
 }

@@ -1,11 +1,8 @@
 /* loops_json.c - results of `loops` as JSON (docs/schema/loops.schema.json) and CSV. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/fail.h"
 #include "base/json_writer.h"
-#include "cmd/loops_result.h"
 #include "report/draw/text_buffer.h"
+#include "report/results/results.h"
 
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
@@ -26,23 +23,20 @@ static void put_curve(struct rsc_json *json, const char *key, const struct rsc_m
 }
 
 static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *findings,
-                     const struct rsc_loops_variant *variant, uint32_t region_index,
                      const struct rsc_loops_result *result) {
-    const struct rsc_loop_region *region = &variant->program->region[region_index];
     uint64_t lines = findings->at_bytes / findings->line_bytes;
     rsc_json_key_u64(json, "at_bytes", findings->at_bytes);
     rsc_json_key(json, "references");
     rsc_json_array(json);
     for (size_t i = 0; i < result->row_count; i++) {
         const struct rsc_loops_row *row = &result->rows[i];
-        const struct rsc_loop_node *node = region->node[row->node];
         rsc_json_newline(json);
         rsc_json_object(json);
-        rsc_json_key_string(json, "file", or_empty(node->file ? node->file : region->file));
-        rsc_json_key_u64(json, "line", node->line);
-        rsc_json_key_string(json, "array", variant->program->array[node->array].name);
-        rsc_json_key_string(json, "kind", node->is_write ? "write" : "read");
-        rsc_json_key_string(json, "text", or_empty(node->text));
+        rsc_json_key_string(json, "file", or_empty(row->file));
+        rsc_json_key_u64(json, "line", row->line);
+        rsc_json_key_string(json, "array", row->array);
+        rsc_json_key_string(json, "kind", row->is_write ? "write" : "read");
+        rsc_json_key_string(json, "text", or_empty(row->text));
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "samples", row->samples);
         rsc_json_key_double(json, "cold", row->cold);
@@ -52,8 +46,7 @@ static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *fin
     rsc_json_array_end(json);
 }
 
-static void put_private(struct rsc_json *json, const struct rsc_loops_variant *variant,
-                        const struct rsc_loops_private *own) {
+static void put_private(struct rsc_json *json, const struct rsc_loops_private *own) {
     rsc_json_key(json, "private");
     if (!own->mrc) {
         rsc_json_null(json);
@@ -70,7 +63,7 @@ static void put_private(struct rsc_json *json, const struct rsc_loops_variant *v
     for (size_t i = 0; i < own->array_count; i++) {
         rsc_json_newline(json);
         rsc_json_object(json);
-        rsc_json_key_string(json, "array", variant->program->array[own->arrays[i].array].name);
+        rsc_json_key_string(json, "array", own->arrays[i].array);
         rsc_json_key_double(json, "references", own->arrays[i].references);
         rsc_json_key_double(json, "coherence", own->arrays[i].coherence);
         rsc_json_key_double(json, "false_sharing", own->arrays[i].false_sharing);
@@ -82,8 +75,7 @@ static void put_private(struct rsc_json *json, const struct rsc_loops_variant *v
 }
 
 static void put_results(struct rsc_json *json, const struct rsc_loops_findings *findings,
-                        const struct rsc_loops_variant *variant, uint32_t region) {
-    char name[64];
+                        const struct rsc_loops_variant *variant) {
     rsc_json_key(json, "threads");
     rsc_json_array(json);
     for (size_t i = 0; variant && i < variant->result_count; i++) {
@@ -91,26 +83,26 @@ static void put_results(struct rsc_json *json, const struct rsc_loops_findings *
         rsc_json_newline(json);
         rsc_json_object(json);
         rsc_json_key_u64(json, "t", result->threads);
-        rsc_json_key_string(json, "interleave", rsc_interleave_name(&result->interleave, name, sizeof name));
+        rsc_json_key_string(json, "interleave", result->interleave);
         rsc_json_key(json, "exact");
         rsc_json_bool(json, result->exact);
         rsc_json_key_u64(json, "samples", result->samples);
         put_curve(json, "mrc", result->mrc, result->mrc_count);
-        put_rows(json, findings, variant, region, result);
-        put_private(json, variant, &result->own);
+        put_rows(json, findings, result);
+        put_private(json, &result->own);
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);
 }
 
-static void put_gaps(struct rsc_json *json, const struct rsc_loop_region *region) {
+static void put_gaps(struct rsc_json *json, const struct rsc_loops_found *loop) {
     rsc_json_key(json, "nonaffine");
     rsc_json_array(json);
-    for (uint32_t i = 0; i < region->gap_count; i++) {
-        const struct rsc_loop_gap *gap = &region->gap[i];
+    for (size_t i = 0; i < loop->gap_count; i++) {
+        const struct rsc_loops_gap *gap = &loop->gap[i];
         rsc_json_newline(json);
         rsc_json_object(json);
-        rsc_json_key_string(json, "file", or_empty(gap->file ? gap->file : region->file));
+        rsc_json_key_string(json, "file", or_empty(gap->file));
         rsc_json_key_u64(json, "line", gap->line);
         rsc_json_key_string(json, "reason", gap->reason);
         rsc_json_key_string(json, "text", or_empty(gap->text));
@@ -121,25 +113,22 @@ static void put_gaps(struct rsc_json *json, const struct rsc_loop_region *region
 
 static void put_loop(struct rsc_json *json, const struct rsc_loops_findings *findings,
                      const struct rsc_loops_found *loop) {
-    const struct rsc_loop_region *region = &findings->program->region[loop->region];
     const struct rsc_loops_variant *plain = loop->variant_count ? &loop->variant[0] : NULL;
-    char schedule[256];
-    rsc_loops_schedule_text(region, schedule, sizeof schedule);
     rsc_json_newline(json);
     rsc_json_object(json);
-    rsc_json_key_string(json, "file", region->file ? region->file : findings->file);
-    rsc_json_key_u64(json, "line", region->line);
-    rsc_json_key_string(json, "function", or_empty(region->function));
-    rsc_json_key_string(json, "name", region->name);
-    rsc_json_key_string(json, "schedule", schedule);
+    rsc_json_key_string(json, "file", loop->file);
+    rsc_json_key_u64(json, "line", loop->line);
+    rsc_json_key_string(json, "function", or_empty(loop->function));
+    rsc_json_key_string(json, "name", loop->name);
+    rsc_json_key_string(json, "schedule", loop->schedule);
     rsc_json_key(json, "references");
     if (plain) rsc_json_u64(json, plain->references);
     else rsc_json_null(json);
     rsc_json_key(json, "distinct");
     if (plain) rsc_json_u64(json, plain->distinct);
     else rsc_json_null(json);
-    put_gaps(json, region);
-    put_results(json, findings, plain, loop->region);
+    put_gaps(json, loop);
+    put_results(json, findings, plain);
     rsc_json_key(json, "what_if");
     rsc_json_array(json);
     for (size_t i = 1; i < loop->variant_count; i++) {
@@ -150,14 +139,17 @@ static void put_loop(struct rsc_json *json, const struct rsc_loops_findings *fin
         rsc_json_key_string(json, "note", variant->note);
         rsc_json_key_u64(json, "references", variant->references);
         rsc_json_key_u64(json, "distinct", variant->distinct);
-        put_results(json, findings, variant, loop->region);
+        put_results(json, findings, variant);
         rsc_json_object_end(json);
     }
     rsc_json_array_end(json);
     rsc_json_object_end(json);
 }
 
-int rsc_loops_json(const struct rsc_loops_findings *findings, char **text, size_t *bytes) {
+int rsc_loops_json(const struct rsc_result *of, const struct rsc_report_style *style, char **text, size_t *bytes,
+                   struct rsc_error *error) {
+    const struct rsc_loops_findings *findings = of->loops;
+    (void)style;
     struct rsc_json json;
     rsc_json_init(&json);
     rsc_json_object(&json);
@@ -168,44 +160,37 @@ int rsc_loops_json(const struct rsc_loops_findings *findings, char **text, size_
     for (size_t i = 0; i < findings->loop_count; i++) put_loop(&json, findings, &findings->loop[i]);
     rsc_json_array_end(&json);
     rsc_json_object_end(&json);
-    int status = rsc_json_finish(&json);
-    *text = NULL;
-    if (!status) {
-        *text = json.text;
-        *bytes = json.used;
-        json.text = NULL;
-    }
-    rsc_json_free(&json);
-    return status;
+    return rsc_json_take(&json, "JSON", text, bytes, error);
 }
 
-static void put_csv_rows(struct rsc_text *to, const struct rsc_loops_findings *findings,
-                         const struct rsc_loop_region *region, const struct rsc_loops_variant *variant) {
-    char name[64];
+static void put_csv_rows(struct rsc_text *to, const struct rsc_loops_found *loop,
+                         const struct rsc_loops_variant *variant) {
     for (size_t i = 0; i < variant->result_count; i++) {
         const struct rsc_loops_result *result = variant->result[i];
         for (size_t p = 0; p < result->mrc_count; p++) {
             const struct rsc_mrc_point *point = &result->mrc[p];
             rsc_text_put(to, "\"");
-            rsc_text_in_quotes(to, region->file ? region->file : findings->file);
-            rsc_text_put(to, "\",%u,\"", region->line);
-            rsc_text_in_quotes(to, or_empty(region->function));
+            rsc_text_in_quotes(to, loop->file);
+            rsc_text_put(to, "\",%u,\"", loop->line);
+            rsc_text_in_quotes(to, or_empty(loop->function));
             rsc_text_put(to, "\",\"");
             rsc_text_in_quotes(to, or_empty(variant->what));
-            rsc_text_put(to, "\",%u,%s,%llu,%llu,%.10g,%.10g,%.10g\n", result->threads,
-                         rsc_interleave_name(&result->interleave, name, sizeof name), (unsigned long long)point->lines,
-                         (unsigned long long)point->bytes, point->miss_ratio, point->low, point->high);
+            rsc_text_put(to, "\",%u,%s,%llu,%llu,%.10g,%.10g,%.10g\n", result->threads, result->interleave,
+                         (unsigned long long)point->lines, (unsigned long long)point->bytes, point->miss_ratio,
+                         point->low, point->high);
         }
     }
 }
 
-int rsc_loops_csv(const struct rsc_loops_findings *findings, char **text, size_t *bytes) {
+int rsc_loops_csv(const struct rsc_result *of, const struct rsc_report_style *style, char **text, size_t *bytes,
+                  struct rsc_error *error) {
+    const struct rsc_loops_findings *findings = of->loops;
     struct rsc_text to;
+    (void)style;
     rsc_text_init(&to, 1, 0);
     rsc_text_put(&to, "file,line,function,what_if,threads,interleave,lines,bytes,miss_ratio,low,high\n");
     for (size_t i = 0; i < findings->loop_count; i++)
         for (size_t v = 0; v < findings->loop[i].variant_count; v++)
-            put_csv_rows(&to, findings, &findings->program->region[findings->loop[i].region],
-                         &findings->loop[i].variant[v]);
-    return rsc_text_take(&to, text, bytes);
+            put_csv_rows(&to, &findings->loop[i], &findings->loop[i].variant[v]);
+    return rsc_text_take(&to, text, bytes) < 0 ? rsc_fail_memory(error, "CSV") : 0;
 }

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/loops_result.h"
+#include "base/fail.h"
+#include "report/results/results.h"
 
 static uint64_t misses_at(const struct rsc_loops_result *result, size_t point) {
     double misses = result->mrc[point].miss_ratio * (double)result->references;
@@ -28,11 +29,11 @@ static void fill_distances(struct rsc_profile *profile, const struct rsc_loops_r
 }
 
 static int describe(struct rsc_profile *profile, const struct rsc_loops_variant *variant,
-                    const struct rsc_loop_region *region, const struct rsc_loops_result *result, char *const *command) {
-    char by[400], name[64], sampling[200];
+                    const struct rsc_loops_found *loop, const struct rsc_loops_result *result, char *const *command) {
+    char by[400], sampling[200];
     int status;
-    snprintf(by, sizeof by, "loops:%s:%.200s%s%.80s", rsc_interleave_name(&result->interleave, name, sizeof name),
-             region->name, variant->what ? ":" : "", variant->what ? variant->what : "");
+    snprintf(by, sizeof by, "loops:%s:%.200s%s%.80s", result->interleave, loop->name, variant->what ? ":" : "",
+             variant->what ? variant->what : "");
     snprintf(sampling, sizeof sampling, "%llu references looked at, distances from the curve's points",
              (unsigned long long)result->samples);
     status = rsc_profile_set_text(&profile->made.by, by);
@@ -47,9 +48,9 @@ static int describe(struct rsc_profile *profile, const struct rsc_loops_variant 
     return status;
 }
 
-struct rsc_profile *rsc_loops_profile(const struct rsc_loops_findings *findings,
-                                      const struct rsc_loops_variant *variant, const struct rsc_loop_region *region,
-                                      const struct rsc_loops_result *result, char *const *command) {
+static struct rsc_profile *make_profile(const struct rsc_loops_findings *findings, const struct rsc_loops_found *loop,
+                                        const struct rsc_loops_variant *variant,
+                                        const struct rsc_loops_result *result) {
     struct rsc_profile *profile = rsc_profile_new();
     if (!profile) return NULL;
     profile->made.line_bytes = findings->line_bytes;
@@ -57,7 +58,7 @@ struct rsc_profile *rsc_loops_profile(const struct rsc_loops_findings *findings,
     profile->cold = profile->distinct = result->distinct;
     if (result->ri.count) rsc_histogram_merge(&profile->ri, &result->ri);
     fill_distances(profile, result);
-    int status = describe(profile, variant, region, result, command);
+    int status = describe(profile, variant, loop, result, findings->command);
     if (!status) status = rsc_profile_derive_mrc(profile);
     for (size_t i = 0; i < profile->mrc_count && !status && result->mrc_count; i++) {
         struct rsc_mrc_point at = rsc_loops_result_at(result, profile->mrc[i].lines);
@@ -69,4 +70,28 @@ struct rsc_profile *rsc_loops_profile(const struct rsc_loops_findings *findings,
     if (!status) return profile;
     rsc_profile_free(profile);
     return NULL;
+}
+
+int rsc_loops_save(const struct rsc_result *of, const char *path, int keep_old, struct rsc_error *error) {
+    const struct rsc_loops_findings *findings = of->loops;
+    struct rsc_profile **profiles = NULL;
+    size_t count = 0, room = 0;
+    int status = 0;
+    for (size_t l = 0; l < findings->loop_count; l++)
+        for (size_t v = 0; v < findings->loop[l].variant_count; v++) room += findings->loop[l].variant[v].result_count;
+    if (!room) return 0;
+    if (!(profiles = calloc(room, sizeof *profiles))) return rsc_fail_memory(error, path);
+    for (size_t l = 0; l < findings->loop_count; l++)
+        for (size_t v = 0; v < findings->loop[l].variant_count; v++) {
+            const struct rsc_loops_variant *variant = &findings->loop[l].variant[v];
+            for (size_t i = 0; i < variant->result_count && !status; i++) {
+                profiles[count] = make_profile(findings, &findings->loop[l], variant, variant->result[i]);
+                status = profiles[count] ? 0 : rsc_fail_memory(error, path);
+                count += !status;
+            }
+        }
+    if (!status) status = rsc_profiles_save(profiles, count, path, keep_old, error);
+    for (size_t i = 0; i < count; i++) rsc_profile_free(profiles[i]);
+    free(profiles);
+    return status;
 }

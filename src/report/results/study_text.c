@@ -1,12 +1,14 @@
-/* study_text.c - see study_text.h. A row is a cache, where the paper's are traces: a study is of one trace. */
-#include "cmd/study_text.h"
-
+/*
+ * study_text.c - a study of sampling for people, in the tables of paper 001. A row is a cache, where the paper's are
+ * traces: a study is of one trace.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "report/draw/text_buffer.h"
+#include "report/results/results.h"
 
 static const char *percent(double value, int sign, char *room) {
     if (isnan(value)) return "n/a";
@@ -16,9 +18,7 @@ static const char *percent(double value, int sign, char *room) {
 }
 
 static void name_cache(struct rsc_text *text, const struct rsc_study_cache *cache) {
-    char config[160];
-    rsc_cache_config_text(&cache->config, config, sizeof config);
-    rsc_text_put(text, "  %-26s %10.3f", config, 1000 * cache->mpi);
+    rsc_text_put(text, "  %-26s %10.3f", cache->cache.text, 1000 * cache->mpi);
 }
 
 static void heading(struct rsc_text *text, const char *title, const char *columns) {
@@ -147,10 +147,8 @@ static void table_7(struct rsc_text *text, const struct rsc_study *study, uint64
         const struct rsc_study_cache *cache = &study->caches[i];
         for (size_t q = 0; q < cache->time_count; q++) {
             const struct rsc_study_time *time = &cache->times[q];
-            char config[160];
             if (time->length != length) continue;
-            rsc_cache_config_text(&cache->config, config, sizeof config);
-            rsc_text_put(text, "  %-26s %10.3f", config, 1000 * time->mpi);
+            rsc_text_put(text, "  %-26s %10.3f", cache->cache.text, 1000 * time->mpi);
             for (int m = 0; m < RSC_STUDY_METHODS; m++) rsc_text_put(text, "  %8s", percent(time->bias[m], 1, a));
             rsc_text_put(text, "\n");
         }
@@ -229,18 +227,16 @@ static void cones(struct rsc_text *text, const struct rsc_study *study) {
     for (size_t i = 0; i < study->cache_count; i++)
         for (size_t q = 0; q < study->caches[i].time_count; q++) {
             const struct rsc_study_time *time = &study->caches[i].times[q];
-            char config[160];
-            rsc_cache_config_text(&study->caches[i].config, config, sizeof config);
             for (size_t k = 0; k < time->slice_count; k++) {
                 const struct rsc_study_slice *slice = &time->slices[k];
                 if (slice->intervals != 1 && slice->intervals != 10 && slice->intervals != 30 &&
                     slice->intervals != 100)
                     continue;
                 rsc_text_put(text, "  %-26s %7gM %6llu %9.4f  %6.2f to %5.2f %7s %7s   %6.2f to %5.2f %7s %7s\n",
-                             config, (double)time->length / 1e6, (unsigned long long)slice->intervals, slice->fraction,
-                             slice->low[0], slice->high[0], percent(slice->within[0], 0, a),
-                             percent(slice->covered[0], 0, b), slice->low[1], slice->high[1],
-                             percent(slice->within[1], 0, c), percent(slice->covered[1], 0, d));
+                             study->caches[i].cache.text, (double)time->length / 1e6,
+                             (unsigned long long)slice->intervals, slice->fraction, slice->low[0], slice->high[0],
+                             percent(slice->within[0], 0, a), percent(slice->covered[0], 0, b), slice->low[1],
+                             slice->high[1], percent(slice->within[1], 0, c), percent(slice->covered[1], 0, d));
             }
         }
 }
@@ -279,12 +275,14 @@ static void goal(struct rsc_text *text, const struct rsc_study *study) {
     }
 }
 
-int rsc_study_text(const struct rsc_study *study, const char *trace_name, char **out, size_t *bytes,
+int rsc_study_text(const struct rsc_result *of, const struct rsc_report_style *style, char **out, size_t *bytes,
                    struct rsc_error *error) {
     static const uint64_t each[] = {100000, 1000000, 10000000, 100000000};
+    const struct rsc_study *study = of->study;
     struct rsc_text text;
+    (void)style;
     rsc_text_init(&text, 0, 0);
-    rsc_text_put(&text, "%s: %llu instructions, %llu accesses, %llu of them fetches\n", trace_name,
+    rsc_text_put(&text, "%s: %llu instructions, %llu accesses, %llu of them fetches\n", study->trace,
                  (unsigned long long)study->instructions, (unsigned long long)study->accesses,
                  (unsigned long long)study->fetches);
     table_2(&text, study);

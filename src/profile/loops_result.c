@@ -1,0 +1,52 @@
+/* loops_result.c - see loops_result.h. */
+#include "profile/loops_result.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void rsc_loops_result_free(struct rsc_loops_result *result) {
+    if (!result) return;
+    rsc_histogram_free(&result->ri);
+    for (size_t i = 0; result->rows && i < result->row_count; i++) rsc_histogram_free(&result->rows[i].rd);
+    free(result->rows);
+    free(result->mrc);
+    free(result->own.mrc);
+    free(result->own.arrays);
+    free(result);
+}
+
+void rsc_loops_findings_free(struct rsc_loops_findings *findings) {
+    for (size_t i = 0; i < findings->loop_count; i++) {
+        struct rsc_loops_found *loop = &findings->loop[i];
+        for (size_t v = 0; v < loop->variant_count; v++) {
+            for (size_t r = 0; r < loop->variant[v].result_count; r++)
+                rsc_loops_result_free(loop->variant[v].result[r]);
+            free(loop->variant[v].result);
+            free(loop->variant[v].what);
+        }
+        free(loop->variant);
+        free(loop->gap);
+    }
+    free(findings->loop);
+}
+
+struct rsc_mrc_point rsc_loops_result_at(const struct rsc_loops_result *result, uint64_t lines) {
+    struct rsc_mrc_point all = {.miss_ratio = 1, .low = 1, .high = 1};
+    if (!lines || !result->mrc_count) return all;
+    size_t g = result->mrc_count;
+    while (g > 1 && result->mrc[g - 1].lines > lines) g--;
+    struct rsc_mrc_point point = result->mrc[g - 1];
+    if (g < result->mrc_count && lines > point.lines) { /* between two sizes: even in the logarithm of the size */
+        const struct rsc_mrc_point *next = &result->mrc[g];
+        double part = log2((double)lines / (double)point.lines) / log2((double)next->lines / (double)point.lines);
+        point.miss_ratio += part * (next->miss_ratio - point.miss_ratio);
+        point.low += part * (next->low - point.low);
+        point.high += part * (next->high - point.high);
+    }
+    point.lines = lines;
+    return point;
+}
+
+double rsc_loops_row_misses(const struct rsc_loops_row *row, uint64_t lines) {
+    return row->cold + (double)rsc_histogram_at_least(&row->rd, lines);
+}

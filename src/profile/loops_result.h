@@ -1,0 +1,112 @@
+/*
+ * loops_result.h - what the analysis of loops found: plain data, filled by loops/ and
+ * cmd/, shown by report/.
+ *
+ * A loop has variants (as the source says, and what-if questions), a variant one result per
+ * number of threads. Strings that are not said to be owned point into the loop tree
+ * they were found in, which must outlive the result.
+ */
+#ifndef RSC_PROFILE_LOOPS_RESULT_H
+#define RSC_PROFILE_LOOPS_RESULT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <reusescope/profile.h>
+
+#include "base/histogram.h"
+
+/* One reference of the source, in the order of the text. */
+struct rsc_loops_row {
+    const char *file;        /* NULL: not known */
+    const char *array, *text; /* its array; how it is written, or NULL */
+    uint32_t line;
+    int is_write;
+    uint64_t references;     /* how often it is made: exact */
+    uint64_t samples;        /* how many of those were looked at */
+    double cold;             /* first uses of a line, of all threads together: estimated, scaled to references */
+    struct rsc_histogram rd; /* RSC_BINS_COARSE: reuse distances (shared cache), scaled to references */
+};
+
+/* What the threads' own caches see of one array. */
+struct rsc_loops_sharing {
+    const char *array;
+    double references;    /* scaled estimates, as all below */
+    double coherence;     /* references whose line another thread wrote since this thread's last use */
+    double false_sharing; /* of those: no byte that is referenced was written */
+};
+
+struct rsc_loops_private {
+    double cold, invalidated; /* summed over threads; cold is each thread's own first uses */
+    double false_sharing;
+    double cold_low, cold_high, invalidated_low, invalidated_high;
+    struct rsc_mrc_point *mrc; /* of all threads' caches together, each of that size */
+    size_t mrc_count;
+    struct rsc_loops_sharing *arrays; /* those with coherence misses, most first */
+    size_t array_count;
+};
+
+/* One number of threads and one interleaving. */
+struct rsc_loops_result {
+    uint32_t threads;
+    char interleave[64]; /* "drift", "bursty:2000" */
+    int exact;           /* every number is exact, low and high equal miss_ratio */
+    uint64_t references, distinct;
+    uint64_t samples;          /* references looked at */
+    struct rsc_histogram ri;   /* RSC_BINS_FINE: reuse intervals with all threads, scaled to references - distinct */
+    struct rsc_mrc_point *mrc; /* sizes of 8 an octave, from 1 line to the footprint */
+    size_t mrc_count;
+    struct rsc_loops_row *rows;
+    size_t row_count;
+    struct rsc_loops_private own; /* mrc NULL: not asked for */
+    double seconds;
+};
+
+void rsc_loops_result_free(struct rsc_loops_result *result);
+
+/* The curve of the shared cache at `lines` lines (0 lines: 1). */
+struct rsc_mrc_point rsc_loops_result_at(const struct rsc_loops_result *result, uint64_t lines);
+
+/* Misses of one row in a shared cache of `lines` lines; the rows' misses sum to about miss ratio times references. */
+double rsc_loops_row_misses(const struct rsc_loops_row *row, uint64_t lines);
+
+/* One way to run a loop: as the source says, or as a what-if question. */
+struct rsc_loops_variant {
+    char *what;       /* NULL: as it is. Owned */
+    const char *note; /* about a what-if: NULL, or why it may compute something else */
+    uint64_t references, distinct;
+    struct rsc_loops_result **result; /* by number of threads; owned */
+    size_t result_count;
+};
+
+/* What of a loop is not affine, and so not analysed. */
+struct rsc_loops_gap {
+    const char *file;   /* NULL: not known */
+    const char *text;   /* source text; NULL: none */
+    const char *reason; /* "subscript is not affine: it reads idx[i]" */
+    uint32_t line;
+};
+
+struct rsc_loops_found {
+    const char *file;     /* where it stands, or what was read */
+    const char *function; /* NULL: not known */
+    const char *name;     /* unique in the file: "gemm:12" */
+    uint32_t line;
+    char schedule[256];   /* "static", "dynamic,4", "sequential"; several different ones joined by "; " */
+    struct rsc_loops_gap *gap; /* owned */
+    size_t gap_count;
+    struct rsc_loops_variant *variant; /* owned; the first is the loop as it is. None: not analysed */
+    size_t variant_count;
+};
+
+struct rsc_loops_findings {
+    uint64_t line_bytes;
+    uint64_t at_bytes; /* cache size for the list of references */
+    char *const *command; /* of the run, ends with NULL; NULL: not told. Not owned */
+    struct rsc_loops_found *loop; /* owned */
+    size_t loop_count;
+};
+
+void rsc_loops_findings_free(struct rsc_loops_findings *findings);
+
+#endif
