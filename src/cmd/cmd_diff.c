@@ -7,11 +7,10 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "base/output_file.h"
 #include "cmd/session.h"
 #include "report/compare/diff.h"
 
-enum { OPT_AT = RSC_OPT_VERB, OPT_FAIL_ON, OPT_SOURCE_ROOT, OPT_FORMAT };
+enum { OPT_AT = RSC_OPT_VERB, OPT_FAIL_ON, OPT_SOURCE_ROOT };
 
 static const struct rsc_option options[] = {
     RSC_HEADING("comparison"),
@@ -21,12 +20,9 @@ static const struct rsc_option options[] = {
     RSC_HEADING("output"),
     {OPT_SOURCE_ROOT, 0, "source-root", "DIR", "print file names relative to DIR (default: the current folder)", NULL},
     {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here (.json, .sarif by suffix); - is standard output", NULL},
-    {OPT_FORMAT, 0, "format", "FORMAT", "text (default), json, sarif or github", "text json sarif github"},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text (default), json, sarif or github", "text json sarif github"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
-
-enum format { FORMAT_NONE, FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF, FORMAT_GITHUB };
-static const char *const format_names[] = {"", "text", "json", "sarif", "github"};
 
 struct comparing {
     struct rsc_session session;
@@ -34,7 +30,6 @@ struct comparing {
     struct rsc_diff_at at[RSC_DIFF_SIZES_MAX];
     size_t at_count;
     struct rsc_diff_rule rules[RSC_DIFF_RULES_MAX];
-    enum format format;
     const char *source_root;
     char working_folder[PATH_MAX];
     struct rsc_profile **profiles[2]; /* owned */
@@ -94,11 +89,6 @@ static int take_option(struct comparing *comparing, const struct rsc_option_pars
         memcpy(comparing->working_folder, resolved, sizeof resolved);
         comparing->source_root = comparing->working_folder;
         return -1;
-    case OPT_FORMAT:
-        for (int i = FORMAT_TEXT; i <= FORMAT_GITHUB; i++)
-            if (!strcmp(parser->value, format_names[i])) comparing->format = (enum format)i;
-        if (!comparing->format) return rsc_option_refuse(parser, "not one of text, json, sarif, github");
-        return -1;
     default: return rsc_session_option(&comparing->session, parser, id);
     }
 }
@@ -135,35 +125,7 @@ static int compare(struct comparing *comparing, struct rsc_error *error) {
     return status;
 }
 
-static enum format format_of_path(const char *path) {
-    size_t length = strlen(path);
-    if (length > 5 && !strcmp(path + length - 5, ".json")) return FORMAT_JSON;
-    if (length > 6 && !strcmp(path + length - 6, ".sarif")) return FORMAT_SARIF;
-    return FORMAT_TEXT;
-}
-
-static int deliver(struct comparing *comparing, struct rsc_error *error) {
-    struct rsc_session *session = &comparing->session;
-    char file[PATH_MAX] = "-", *text = NULL;
-    size_t bytes = 0;
-    if (session->output) rsc_expand_name(session->output, file, sizeof file);
-    enum format format = comparing->format ? comparing->format : format_of_path(file);
-    int to_stdout = !strcmp(file, "-"), status;
-    if (format == FORMAT_TEXT) {
-        struct rsc_machine machine;
-        struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
-        status = rsc_diff_text(&comparing->report, &style, &text, &bytes, error);
-    } else {
-        status = (format == FORMAT_JSON    ? rsc_diff_json
-                  : format == FORMAT_SARIF ? rsc_diff_sarif
-                                           : rsc_diff_github)(&comparing->report, &text, &bytes, error);
-    }
-    if (!status) status = rsc_deliver_text(file, text, bytes, format == FORMAT_TEXT, error);
-    free(text);
-    return status;
-}
-
-static int compare_and_deliver(struct comparing *comparing, struct rsc_error *error) {
+static int judge(struct comparing *comparing, struct rsc_error *error) {
     struct rsc_diff_report *report = &comparing->report;
     int status = 0;
     for (int side = 0; !status && side < 2; side++)
@@ -176,7 +138,7 @@ static int compare_and_deliver(struct comparing *comparing, struct rsc_error *er
     report->source_root = comparing->source_root;
     if (rsc_diff_judge(&comparing->findings, report->diffs, report->count, report->rules, report->rule_count) < 0)
         return rsc_fail_memory(error, "comparison");
-    return deliver(comparing, error);
+    return 0;
 }
 
 static int run_diff(const struct rsc_verb *verb, int argc, char **argv) {
@@ -186,6 +148,7 @@ static int run_diff(const struct rsc_verb *verb, int argc, char **argv) {
     int id, leave = -1;
     if (!comparing) return RSC_EXIT_ERROR;
     rsc_session_start(&comparing->session, verb, argv);
+    comparing->session.yields = RSC_RESULT_DIFF;
     rsc_machine_read(&comparing->machine, NULL);
     if (getcwd(comparing->working_folder, sizeof comparing->working_folder))
         comparing->source_root = comparing->working_folder;
@@ -193,10 +156,12 @@ static int run_diff(const struct rsc_verb *verb, int argc, char **argv) {
     while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END)
         leave = take_option(comparing, &parser, id);
     if (leave < 0 && comparing->file_count < 2) leave = rsc_usage_error(verb, "two profiles are needed: OLD NEW");
-    if (leave < 0) {
-        if (compare_and_deliver(comparing, &error) < 0) leave = rsc_session_fail(&comparing->session, &error);
-        else leave = comparing->findings.broken ? RSC_EXIT_REGRESSION : RSC_EXIT_OK;
-    }
+    if (leave < 0) leave = rsc_session_check_format(&comparing->session);
+    if (leave < 0 && judge(comparing, &error) < 0) leave = rsc_session_fail(&comparing->session, &error);
+    if (leave < 0)
+        leave = rsc_session_deliver_result(
+            &comparing->session, &(struct rsc_result){.kind = RSC_RESULT_DIFF, .diff = &comparing->report}, 0);
+    if (leave == RSC_EXIT_OK && comparing->findings.broken) leave = RSC_EXIT_REGRESSION;
     for (size_t i = 0; comparing->diffs && i < comparing->report.count; i++) rsc_diff_free(&comparing->diffs[i]);
     rsc_diff_findings_free(&comparing->findings);
     for (int side = 0; side < 2; side++) rsc_profiles_free(comparing->profiles[side], comparing->counts[side]);

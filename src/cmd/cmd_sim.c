@@ -9,7 +9,7 @@
 #include "base/pool.h"
 #include "cmd/session.h"
 #include "cmd/sim_blame.h"
-#include "cmd/sim_miss_trace.h"
+#include "simulate/miss_trace.h"
 #include "cmd/sim_sampling.h"
 #include "simulate/cache/machine_caches.h"
 

@@ -120,6 +120,7 @@ static int write_file(struct rsc_session *session, const struct rsc_result *resu
     char path[PATH_MAX];
     rsc_expand_name(session->output, path, sizeof path);
     enum rsc_report_format format = rsc_session_format(session, path);
+    if (!rsc_report_renders(result->kind, format)) format = RSC_REPORT_NONE;
     if (!format && rsc_report_saves(result->kind)) return rsc_report_save(result, path, 0, error);
     return write_rendering(session, result, format ? format : RSC_REPORT_TEXT, path, error);
 }
@@ -134,6 +135,7 @@ static void hint_next(const struct rsc_session *session, enum rsc_result_kind ki
     }
     rsc_expand_name(session->output, path, sizeof path);
     enum rsc_report_format format = rsc_session_format(session, path);
+    if (!rsc_report_renders(kind, format)) format = RSC_REPORT_NONE;
     if (format == RSC_REPORT_HTML) hint_page(session, path);
     else if (kind == RSC_RESULT_PROFILES && (!format || format == RSC_REPORT_JSON))
         rsc_hint(session, "reusescope report %s", path);

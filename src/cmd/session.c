@@ -201,7 +201,8 @@ int rsc_session_option(struct rsc_session *session, const struct rsc_option_pars
     case RSC_OPT_OUTPUT: session->output = parser->value; return -1;
     case RSC_OPT_FORMAT:
         session->format = parser->value;
-        if (!rsc_report_format_of_name(parser->value)) return refuse_format(session, parser);
+        if (!rsc_report_renders(session->yields, rsc_report_format_of_name(parser->value)))
+            return refuse_format(session, parser);
         return -1;
     default: break;
     }

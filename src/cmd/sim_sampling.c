@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "cmd/sim_miss_trace.h"
+#include "simulate/miss_trace.h"
 #include "report/results/results.h"
 #include "simulate/sampling/set_sample.h"
 #include "simulate/sampling/study.h"

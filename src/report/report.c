@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "report/advise/advise.h"
+#include "report/compare/diff.h"
 #include "report/page/page.h"
 #include "report/results/results.h"
 
@@ -20,6 +22,8 @@ static const struct {
     {"folded", ".folded", RSC_REPORT_FOLDED},
     {"speedscope", ".speedscope.json", RSC_REPORT_SPEEDSCOPE},
     {"html", ".html", RSC_REPORT_HTML},
+    {"sarif", ".sarif", RSC_REPORT_SARIF},
+    {"github", "", RSC_REPORT_GITHUB}, /* by name only */
 };
 
 enum rsc_report_format rsc_report_format_of_path(const char *path) {
@@ -94,6 +98,12 @@ static const struct {
                            [RSC_REPORT_CSV] = rsc_loops_csv,
                            [RSC_REPORT_HTML] = page_of_json},
                           rsc_loops_save},
+    [RSC_RESULT_DIFF] = {{[RSC_REPORT_TEXT] = rsc_diff_text,
+                          [RSC_REPORT_JSON] = rsc_diff_json,
+                          [RSC_REPORT_SARIF] = rsc_diff_sarif,
+                          [RSC_REPORT_GITHUB] = rsc_diff_github},
+                         NULL},
+    [RSC_RESULT_ADVICE] = {{[RSC_REPORT_TEXT] = rsc_advise_text, [RSC_REPORT_JSON] = rsc_advise_json}, NULL},
 };
 
 int rsc_report_renders(enum rsc_result_kind kind, enum rsc_report_format format) {

@@ -2,7 +2,7 @@
  * report.h - results for people and for other programs: text, JSON, CSV, folded
  * stacks, speedscope, an HTML page.
  *
- * A result is of one kind: profiles, a simulation, a study of sampling, loops. One
+ * A result is of one kind: profiles, a simulation, a study of sampling, loops, a comparison, advice. One
  * table (report.c) has which kind is rendered in which format, and which can be kept as
  * profiles. Everything is built in memory and handed over; where it goes (terminal,
  * pager, file) is the caller's business.
@@ -24,19 +24,30 @@ enum rsc_report_format {
     RSC_REPORT_FOLDED,
     RSC_REPORT_SPEEDSCOPE,
     RSC_REPORT_HTML,
+    RSC_REPORT_SARIF,
+    RSC_REPORT_GITHUB, /* annotations of lines, as a GitHub workflow prints them */
     RSC_REPORT_FORMATS,
 };
 
-enum rsc_result_kind { RSC_RESULT_PROFILES, RSC_RESULT_SIM, RSC_RESULT_STUDY, RSC_RESULT_LOOPS, RSC_RESULT_KINDS };
+enum rsc_result_kind {
+    RSC_RESULT_PROFILES,
+    RSC_RESULT_SIM,
+    RSC_RESULT_STUDY,
+    RSC_RESULT_LOOPS,
+    RSC_RESULT_DIFF,
+    RSC_RESULT_ADVICE,
+    RSC_RESULT_KINDS,
+};
 
 /* What a verb yields. Of the pointers only that of its kind is looked at; nothing is owned. */
 struct rsc_result {
     enum rsc_result_kind kind;
-    struct rsc_profile *const *profiles; /* sealed */
+    struct rsc_profile *const *profiles; /* sealed; those that advice is about too */
     size_t count;                        /* of profiles */
     const struct rsc_sim_result *sim;
     const struct rsc_study *study;
     const struct rsc_loops_findings *loops;
+    const struct rsc_diff_report *diff;
 };
 
 #define RSC_REPORT_WIDTH_MIN 40
@@ -56,10 +67,10 @@ struct rsc_report_style {
 
 #define RSC_REPORT_BRIEF_LINES 55 /* and 5 of next commands */
 
-/* By suffix: .txt, .json, .csv, .folded, .speedscope.json, .html; RSC_REPORT_NONE for any other, "-" included. */
+/* By suffix: .txt, .json, .csv, .folded, .speedscope.json, .html, .sarif; RSC_REPORT_NONE for any other, "-" included. */
 enum rsc_report_format rsc_report_format_of_path(const char *path);
 
-/* By name, as --format takes it: text, json, csv, folded, speedscope, html. */
+/* By name, as --format takes it: text, json, csv, folded, speedscope, html, sarif, github. */
 enum rsc_report_format rsc_report_format_of_name(const char *name);
 
 /* The name again. Not of RSC_REPORT_NONE. */

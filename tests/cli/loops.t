@@ -204,7 +204,7 @@ $ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 -o x.folded
 reusescope loops: folded is not a format of this result: text, json, csv, html
 [2]
 $ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 --format speedscope
-reusescope loops: speedscope is not a format of this result: text, json, csv, html
+reusescope loops: --format speedscope: not one of text, json, csv, html
 [2]
 $ ls x.*
 x.html

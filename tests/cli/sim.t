@@ -294,7 +294,7 @@ $ reusescope sim t.rsct --l1d 4K,4,64 --per page
 reusescope sim: --per page: not one of instructions, references
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --format folded
-reusescope sim: folded is not a format of this result: text, json, csv, html
+reusescope sim: --format folded: not one of text, json, csv, html
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --format sarif
 reusescope sim: --format sarif: not one of text, json, csv, html
@@ -340,7 +340,7 @@ $ reusescope sim t.rsct --l1d 4K,4,64 --sample-sets 1/2 -o x.csv; cat x.csv; rm 
 name,config,alternative,accesses,misses,writebacks,local_miss_ratio,global_miss_ratio,mpki,estimate,low,high
 l1d,"4K,4,64,lru",0,27745,20343,6132,0.7332131916,0.7332131916,,1017.15,636.1512528,1398.148747
 $ reusescope sim t.rsct --l2 4K,4,64 --study sampling --format csv
-reusescope sim: csv is not a format of this result: text, json
+reusescope sim: --format csv: not one of text, json
 [2]
 
 # A page.

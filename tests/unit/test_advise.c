@@ -215,12 +215,13 @@ static void test_nothing(void **state) {
         assert_int_equal(advices.count, 0);
         rsc_advices_free(&advices);
     }
+    const struct rsc_result all = {.kind = RSC_RESULT_ADVICE, .profiles = profiles, .count = 3};
     char *text;
     size_t bytes;
-    assert_int_equal(rsc_advise_text(profiles, 3, &at_64k, &text, &bytes, NULL), 0);
+    assert_int_equal(rsc_advise_text(&all, &at_64k, &text, &bytes, NULL), 0);
     assert_non_null(strstr(text, "Profile 2: Nothing to advise for a cache of 64 KiB."));
     free(text);
-    assert_int_equal(rsc_advise_json(profiles, 3, &at_64k, &text, &bytes, NULL), 0);
+    assert_int_equal(rsc_advise_json(&all, &at_64k, &text, &bytes, NULL), 0);
     free(text);
     for (size_t i = 0; i < 3; i++) rsc_profile_free(profiles[i]);
 }

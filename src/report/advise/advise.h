@@ -45,10 +45,7 @@ struct rsc_advices {
 int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, const struct rsc_report_style *style);
 void rsc_advices_free(struct rsc_advices *advices);
 
-/* All profiles' advice as text or JSON, to be freed. 0 or RSC_ENOMEM. */
-int rsc_advise_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                    char **text, size_t *bytes, struct rsc_error *error);
-int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                    char **text, size_t *bytes, struct rsc_error *error);
+/* The advice of all profiles. */
+rsc_renderer rsc_advise_text, rsc_advise_json;
 
 #endif

@@ -32,15 +32,16 @@ static int put_profile(struct rsc_text *text, const struct rsc_profile *profile,
     return 0;
 }
 
-int rsc_advise_text(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                    char **text, size_t *bytes, struct rsc_error *error) {
+int rsc_advise_text(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                    struct rsc_error *error) {
+    struct rsc_profile *const *profiles = result->profiles;
     struct rsc_report_style settled = *style;
     struct rsc_text out;
     int status = 0;
     if (settled.width < RSC_REPORT_WIDTH_MIN) settled.width = RSC_REPORT_WIDTH_MIN;
     rsc_text_init(&out, settled.unicode, settled.colour);
-    for (size_t i = 0; !status && i < count; i++) {
-        if (count > 1) rsc_text_put(&out, i ? "\nProfile %zu: " : "Profile %zu: ", i + 1);
+    for (size_t i = 0; !status && i < result->count; i++) {
+        if (result->count > 1) rsc_text_put(&out, i ? "\nProfile %zu: " : "Profile %zu: ", i + 1);
         status = put_profile(&out, profiles[i], &settled);
     }
     int taken = rsc_text_take(&out, text, bytes);
@@ -84,8 +85,9 @@ static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile, 
     rsc_json_array_end(json);
 }
 
-int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const struct rsc_report_style *style,
-                    char **text, size_t *bytes, struct rsc_error *error) {
+int rsc_advise_json(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                    struct rsc_error *error) {
+    struct rsc_profile *const *profiles = result->profiles;
     struct rsc_json json;
     int status = 0;
     rsc_json_init(&json);
@@ -93,7 +95,7 @@ int rsc_advise_json(struct rsc_profile *const *profiles, size_t count, const str
     rsc_json_key_string(&json, "schema", "reusescope-advice/1");
     rsc_json_key(&json, "profiles");
     rsc_json_array(&json);
-    for (size_t i = 0; !status && i < count; i++) {
+    for (size_t i = 0; !status && i < result->count; i++) {
         struct rsc_advices advices;
         status = rsc_advise(&advices, profiles[i], style);
         if (status < 0) break;

@@ -151,11 +151,6 @@ struct rsc_diff_report {
 /* A file's name as it is shown: from the root where it lies below it. */
 const char *rsc_diff_file_name(const struct rsc_diff_report *report, const char *file);
 
-/* Each builds its text in memory, to be freed. 0 or RSC_ENOMEM. */
-int rsc_diff_text(const struct rsc_diff_report *report, const struct rsc_report_style *style, char **text,
-                  size_t *bytes, struct rsc_error *error);
-int rsc_diff_json(const struct rsc_diff_report *report, char **text, size_t *bytes, struct rsc_error *error);
-int rsc_diff_sarif(const struct rsc_diff_report *report, char **text, size_t *bytes, struct rsc_error *error);
-int rsc_diff_github(const struct rsc_diff_report *report, char **text, size_t *bytes, struct rsc_error *error);
+rsc_renderer rsc_diff_text, rsc_diff_json, rsc_diff_sarif, rsc_diff_github;
 
 #endif

@@ -137,7 +137,10 @@ static void put_findings(struct rsc_json *json, const struct rsc_diff_report *re
     rsc_json_array_end(json);
 }
 
-int rsc_diff_json(const struct rsc_diff_report *report, char **text, size_t *bytes, struct rsc_error *error) {
+int rsc_diff_json(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                  struct rsc_error *error) {
+    const struct rsc_diff_report *report = result->diff;
+    (void)style;
     struct rsc_json json;
     rsc_json_init(&json);
     rsc_json_object(&json);
@@ -264,7 +267,10 @@ static int put_result(struct rsc_json *json, const struct rsc_diff_report *repor
     return status;
 }
 
-int rsc_diff_sarif(const struct rsc_diff_report *report, char **text, size_t *bytes, struct rsc_error *error) {
+int rsc_diff_sarif(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                   struct rsc_error *error) {
+    const struct rsc_diff_report *report = result->diff;
+    (void)style;
     struct rsc_json json;
     int status = 0;
     rsc_json_init(&json);
@@ -309,7 +315,10 @@ static void put_escaped(struct rsc_text *out, const char *words, int property) {
     }
 }
 
-int rsc_diff_github(const struct rsc_diff_report *report, char **text, size_t *bytes, struct rsc_error *error) {
+int rsc_diff_github(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                    struct rsc_error *error) {
+    const struct rsc_diff_report *report = result->diff;
+    (void)style;
     struct rsc_text out;
     rsc_text_init(&out, 1, 0);
     for (size_t i = 0; i < report->findings->count; i++) {

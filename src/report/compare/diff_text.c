@@ -132,8 +132,9 @@ static void put_diff(struct rsc_text *text, const struct rsc_diff_report *report
     put_rows(text, report, style, diff, "Lines", diff->lines, diff->line_count);
 }
 
-int rsc_diff_text(const struct rsc_diff_report *report, const struct rsc_report_style *style, char **text,
-                  size_t *bytes, struct rsc_error *error) {
+int rsc_diff_text(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                  struct rsc_error *error) {
+    const struct rsc_diff_report *report = result->diff;
     struct rsc_report_style settled = *style;
     struct rsc_text out;
     if (settled.width < RSC_REPORT_WIDTH_MIN) settled.width = RSC_REPORT_WIDTH_MIN;

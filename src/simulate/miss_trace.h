@@ -1,5 +1,5 @@
 /*
- * sim_miss_trace.h - what passes the last level, as a native trace (--miss-trace).
+ * miss_trace.h - what passes the last level, as a native trace (--miss-trace).
  *
  * Blocks read are reads or fetches of the size of a block; write-backs are writes. The
  * header's filter says so ("misses of l1i=32K,8,64,lru ..."), and `sim` takes the writes
@@ -9,10 +9,11 @@
  * process whose block it is, whoever evicted it, and the filter ends with "(by process)".
  * Batches keep the instructions of the whole trace, and the file its totals.
  */
-#ifndef RSC_CMD_SIM_MISS_TRACE_H
-#define RSC_CMD_SIM_MISS_TRACE_H
+#ifndef RSC_SIMULATE_MISS_TRACE_H
+#define RSC_SIMULATE_MISS_TRACE_H
 
-#include "cmd/session.h"
+#include <reusescope/reusescope.h>
+
 #include "simulate/simulator.h"
 
 struct rsc_miss_trace {

@@ -1,6 +1,7 @@
-/* sim_miss_trace.c - see sim_miss_trace.h. */
-#include "cmd/sim_miss_trace.h"
+/* miss_trace.c - see miss_trace.h. */
+#include "simulate/miss_trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
