@@ -1,12 +1,8 @@
 /* cmd_annotate.c - `reusescope annotate`: source text with the references and misses of each line. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
-#include "base/output_file.h"
 #include "cmd/session.h"
 #include "report/source/annotate.h"
 
@@ -19,7 +15,6 @@ enum {
     OPT_CONTEXT,
     OPT_SOURCE_PATH,
     OPT_ALL,
-    OPT_FORMAT,
 };
 
 static const struct rsc_option options[] = {
@@ -33,7 +28,7 @@ static const struct rsc_option options[] = {
     {OPT_SOURCE_PATH, 0, "source-path", "DIR", "look for source files here first", NULL},
     RSC_HEADING("output"),
     {RSC_OPT_OUTPUT, 'o', "output", "FILE", "write here (.csv: as CSV); - is standard output", NULL},
-    {OPT_FORMAT, 0, "format", "FORMAT", "text (default) or csv", "text csv"},
+    {RSC_OPT_FORMAT, 0, "format", "FORMAT", "text (default) or csv", "text csv"},
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -41,8 +36,6 @@ struct annotation {
     struct rsc_session session;
     struct rsc_annotate_options options;
     const char *source_paths[SOURCE_PATHS_MAX];
-    const char *path; /* of the profile */
-    enum rsc_report_format format;
 };
 
 static int parse_sizes(struct rsc_annotate_options *annotate, const char *text) {
@@ -79,11 +72,6 @@ static int take_option(struct annotation *annotation, const struct rsc_option_pa
         annotation->source_paths[annotate->source_folder_count++] = parser->value;
         return -1;
     case OPT_ALL: annotate->all_files = 1; return -1;
-    case OPT_FORMAT:
-        annotation->format = rsc_report_format_of_name(parser->value);
-        if (annotation->format != RSC_REPORT_TEXT && annotation->format != RSC_REPORT_CSV)
-            return rsc_option_refuse(parser, "not one of text, csv");
-        return -1;
     default: return rsc_session_option(&annotation->session, parser, id);
     }
 }
@@ -94,54 +82,33 @@ static int take_options(struct annotation *annotation, const struct rsc_verb *ve
     rsc_options_start(&parser, verb, argc, argv);
     while ((id = rsc_options_next(&parser)) != RSC_OPTIONS_END) {
         if (id == RSC_OPERAND) {
-            if (annotation->path) return rsc_usage_error(verb, "more than one profile: %.60s", parser.value);
-            annotation->path = parser.value;
+            if (annotation->options.name) return rsc_usage_error(verb, "more than one profile: %.60s", parser.value);
+            annotation->options.name = parser.value;
             continue;
         }
         int leave = take_option(annotation, &parser, id);
         if (leave >= 0) return leave;
     }
     annotation->options.source_folders = annotation->source_paths;
-    if (!annotation->path) annotation->path = RSC_DATA_FILE;
-    return -1;
-}
-
-/* Renders, and writes to the file or the terminal. */
-static int deliver(struct annotation *annotation, struct rsc_profile *const *profiles, size_t count,
-                   struct rsc_error *error) {
-    struct rsc_session *session = &annotation->session;
-    struct rsc_machine machine;
-    char file[PATH_MAX] = "-", *text;
-    size_t bytes;
-    if (session->output) rsc_expand_name(session->output, file, sizeof file);
-    enum rsc_report_format format = annotation->format ? annotation->format : rsc_report_format_of_path(file);
-    int to_stdout = !strcmp(file, "-"), as_csv = format == RSC_REPORT_CSV;
-    struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
-    /* Where nobody's window is the limit, source is not cut to 80 columns. */
-    if (!getenv("COLUMNS") && !(to_stdout && isatty(STDOUT_FILENO))) style.width = RSC_REPORT_WIDTH_MAX;
-    int status = (as_csv ? rsc_annotate_csv : rsc_annotate_text)(profiles, count, annotation->path,
-                                                                 &annotation->options, &style, &text, &bytes, error);
-    if (status < 0) return status;
-    status = rsc_deliver_text(file, text, bytes, !as_csv, error);
-    free(text);
-    return status;
+    if (!annotation->options.name) annotation->options.name = RSC_DATA_FILE;
+    return rsc_session_check_format(&annotation->session);
 }
 
 static int run_annotate(const struct rsc_verb *verb, int argc, char **argv) {
     struct annotation *annotation = calloc(1, sizeof *annotation);
     struct rsc_profile **profiles = NULL;
+    struct rsc_result result = {.kind = RSC_RESULT_ANNOTATION};
     struct rsc_error error;
-    size_t count = 0;
     if (!annotation) return RSC_EXIT_ERROR;
     rsc_session_start(&annotation->session, verb, argv);
+    annotation->session.yields = RSC_RESULT_ANNOTATION;
     int leave = take_options(annotation, verb, argc, argv);
-    if (leave < 0) {
-        int status = rsc_profiles_load(annotation->path, &profiles, &count, &error);
-        if (!status) status = deliver(annotation, profiles, count, &error);
-        leave = status < 0 ? rsc_session_fail(&annotation->session, &error) : RSC_EXIT_OK;
-    }
-    for (size_t i = 0; i < count; i++) rsc_profile_free(profiles[i]);
-    free(profiles);
+    if (leave < 0 && rsc_profiles_load(annotation->options.name, &profiles, &result.count, &error) < 0)
+        leave = rsc_session_fail(&annotation->session, &error);
+    result.profiles = profiles;
+    result.annotate = &annotation->options;
+    if (leave < 0) leave = rsc_session_deliver_result(&annotation->session, &result, 0);
+    rsc_profiles_free(profiles, result.count);
     free(annotation);
     return leave;
 }

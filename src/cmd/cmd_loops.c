@@ -280,8 +280,8 @@ static int nothing_analysed(const struct rsc_loops_findings *findings, struct rs
 /* The cache size at which references are ranked: --at, else the L2 of this machine, else 1 MiB. */
 static uint64_t ranking_size(const struct rsc_session *session) {
     struct rsc_machine machine;
-    struct rsc_report_style style = rsc_session_style(session, 0, &machine);
-    if (style.at_bytes) return style.at_bytes;
+    if (session->at_bytes) return session->at_bytes;
+    rsc_machine_read(&machine, NULL);
     for (size_t i = 0; i < machine.level_count; i++)
         if (machine.levels[i].level == 2) return machine.levels[i].size_bytes;
     return UINT64_C(1) << 20;

@@ -1,11 +1,9 @@
 /* cmd_report.c - `reusescope report`: show profiles again, as text, as a page or in another format. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "base/output_file.h"
 #include "cmd/session.h"
 #include "report/page/page.h"
 #include "report/text/tables.h"
@@ -40,9 +38,8 @@ struct showing {
     const char *document_name; /* the first one's file */
     const char *source_paths[SOURCE_PATHS_MAX];
     int files;
-    int table; /* OPT_SUITE, OPT_BY, OPT_CDF or OPT_SELECT: only this; 0: the report */
-    enum rsc_table_by by;
-    struct rsc_choice choice;
+    int table_option; /* OPT_SUITE, OPT_BY, OPT_CDF or OPT_SELECT: only this; 0: the report */
+    struct rsc_table table;
 };
 
 /* Y or Y,X: percentages. */
@@ -107,12 +104,17 @@ static int take_option(struct showing *showing, const struct rsc_option_parser *
     case OPT_BY:
     case OPT_CDF:
     case OPT_SELECT:
-        if (showing->table && showing->table != id)
+        if (showing->table_option && showing->table_option != id)
             return rsc_usage_error(parser->verb, "--suite, --by, --cdf and --select: one table at a time");
-        showing->table = id;
-        if (id == OPT_BY && !(showing->by = rsc_table_by_of_name(parser->value)))
+        showing->table_option = id;
+        showing->session.yields = RSC_RESULT_TABLE;
+        showing->table.kind = id == OPT_SUITE ? RSC_TABLE_SUITE
+                              : id == OPT_BY  ? RSC_TABLE_CODE
+                              : id == OPT_CDF ? RSC_TABLE_CDF
+                                              : RSC_TABLE_SELECTION;
+        if (id == OPT_BY && !(showing->table.by = rsc_table_by_of_name(parser->value)))
             return rsc_option_refuse(parser, "not one of module, file, function, loop, line");
-        if (id == OPT_SELECT && parse_choice(parser->value, &showing->choice) < 0)
+        if (id == OPT_SELECT && parse_choice(parser->value, &showing->table.choice) < 0)
             return rsc_option_refuse(parser, "not a percentage of misses, or that and one of reuses, as 90 or 90,10");
         return -1;
     case OPT_EMBED_SOURCE: showing->page.embed_source = 1; return -1;
@@ -132,33 +134,6 @@ static int makes_page(const struct rsc_session *session) {
     return format == RSC_REPORT_HTML;
 }
 
-/* One table, as text or CSV, where it was asked for. */
-static int show_table(struct showing *showing, const struct rsc_verb *verb) {
-    struct rsc_session *session = &showing->session;
-    struct rsc_machine machine;
-    struct rsc_error error;
-    char file[PATH_MAX] = "-", *text = NULL;
-    size_t bytes, count = showing->count;
-    if (session->output) rsc_expand_name(session->output, file, sizeof file);
-    enum rsc_report_format format =
-        session->format ? rsc_report_format_of_name(session->format) : rsc_report_format_of_path(file);
-    int to_stdout = !strcmp(file, "-"), as_csv = format == RSC_REPORT_CSV;
-    if (format && format != RSC_REPORT_TEXT && !as_csv)
-        return rsc_usage_error(verb, "--suite, --by, --cdf and --select are text or csv");
-    struct rsc_report_style style = rsc_session_style(session, to_stdout, &machine);
-    int status = showing->table == OPT_SUITE
-                     ? rsc_table_suite(showing->profiles, showing->names, count, &style, as_csv, &text, &bytes, &error)
-                 : showing->table == OPT_BY ? rsc_table_code(showing->profiles, showing->names, count, showing->by,
-                                                             &style, as_csv, &text, &bytes, &error)
-                 : showing->table == OPT_SELECT
-                     ? rsc_table_selection(showing->profiles, showing->names, count, &showing->choice, &style, as_csv,
-                                           &text, &bytes, &error)
-                     : rsc_table_cdf(showing->profiles, showing->names, count, &style, as_csv, &text, &bytes, &error);
-    if (!status) status = rsc_deliver_text(file, text, bytes, !as_csv, &error);
-    free(text);
-    return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
-}
-
 static int show(struct showing *showing, const struct rsc_verb *verb) {
     struct rsc_error error;
     int page = makes_page(&showing->session);
@@ -172,7 +147,6 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
                                showing->page.embed_source ? "embed-source" : "source-path");
     if (showing->page.source_folder_count && !showing->page.embed_source)
         return rsc_usage_error(verb, "--source-path needs --embed-source");
-    if (showing->table) return show_table(showing, verb);
     showing->page.names = showing->names;
     showing->page.source_folders = showing->source_paths;
     showing->page.documents = (const char *const *)showing->documents;
@@ -180,6 +154,10 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
     showing->session.page = &showing->page;
     /* Without a name: the newest, in brief. */
     struct rsc_session *session = &showing->session;
+    struct rsc_result result = {
+        .kind = session->yields, .profiles = showing->profiles, .count = showing->count, .table = &showing->table};
+    showing->table.names = showing->names;
+    if (session->yields == RSC_RESULT_TABLE) return rsc_session_deliver_result(session, &result, 0);
     session->brief = !showing->files && !session->format && !session->output;
     return rsc_session_deliver(session, showing->profiles, showing->count, 0);
 }
@@ -192,6 +170,7 @@ static int run_report(const struct rsc_verb *verb, int argc, char **argv) {
     rsc_session_start(&showing->session, verb, argv);
     rsc_options_start(&parser, verb, argc, argv);
     while (leave < 0 && (id = rsc_options_next(&parser)) != RSC_OPTIONS_END) leave = take_option(showing, &parser, id);
+    if (leave < 0 && showing->table_option) leave = rsc_session_check_format(&showing->session);
     if (leave < 0) leave = show(showing, verb);
     for (size_t i = 0; i < showing->count; i++) rsc_profile_free(showing->profiles[i]);
     for (size_t i = 0; i < showing->document_count; i++) free(showing->documents[i]);

@@ -37,12 +37,17 @@ static int wants_colour(const struct rsc_session *session) {
     return !(none && *none) && isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb");
 }
 
-struct rsc_report_style rsc_session_style(const struct rsc_session *session, int for_terminal,
-                                          struct rsc_machine *machine) {
+/*
+ * How text is drawn, here and now: width, characters, colour (only for_terminal)
+ * and caches. `machine` is filled and must live as long as the style.
+ */
+static struct rsc_report_style style_of(const struct rsc_session *session, int for_terminal,
+                                        struct rsc_machine *machine) {
     rsc_machine_read(machine, NULL);
     setlocale(LC_CTYPE, "");
     return (struct rsc_report_style){
         .width = terminal_size(0),
+        .unbounded = !getenv("COLUMNS") && !(for_terminal && isatty(STDOUT_FILENO)),
         .unicode = !strcmp(nl_langinfo(CODESET), "UTF-8"),
         .colour = for_terminal && wants_colour(session),
         .machine = machine,
@@ -70,7 +75,11 @@ static int show_text(const char *text, size_t bytes) {
     return fwrite(text, 1, bytes, stdout) != bytes || fflush(stdout) ? -errno : 0;
 }
 
-int rsc_deliver_text(const char *path, const char *text, size_t bytes, int for_people, struct rsc_error *error) {
+/*
+ * A result to `path`, which appears whole, or "-", standard output. Text for people goes through a pager where it
+ * is long and a person is there.
+ */
+static int write_text(const char *path, const char *text, size_t bytes, int for_people, struct rsc_error *error) {
     if (strcmp(path, "-") || !for_people) return rsc_output_whole(path, text, bytes, 0, error);
     int status = show_text(text, bytes);
     return status < 0 ? rsc_fail_errno(error, -status, "standard output") : 0;
@@ -98,10 +107,10 @@ static int write_rendering(struct rsc_session *session, const struct rsc_result 
     char *text = NULL;
     size_t bytes;
     struct rsc_machine machine;
-    struct rsc_report_style style = rsc_session_style(session, !strcmp(path, "-"), &machine);
+    struct rsc_report_style style = style_of(session, !strcmp(path, "-"), &machine);
     int status = rsc_report_render(result, format, &style, &text, &bytes, error);
     if (status < 0) return status;
-    status = rsc_deliver_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
+    status = write_text(path, text, bytes, format == RSC_REPORT_TEXT, error);
     free(text);
     return status;
 }

@@ -114,19 +114,6 @@ int rsc_session_check_format(const struct rsc_session *session);
 /* Before long work: can its result be written? Returns -1, or the exit status to leave with. */
 int rsc_session_check_output(struct rsc_session *session);
 
-/*
- * How text is drawn, here and now: width, characters, colour (only for_terminal)
- * and caches. `machine` is filled and must live as long as the style.
- */
-struct rsc_report_style rsc_session_style(const struct rsc_session *session, int for_terminal,
-                                          struct rsc_machine *machine);
-
-/*
- * A result to `path`, which appears whole, or "-", standard output. Text for people goes through a pager where it
- * is long and a person is there. Returns 0 or a negative code.
- */
-int rsc_deliver_text(const char *path, const char *text, size_t bytes, int for_people, struct rsc_error *error);
-
 /* What a result is to be: by --format, else by the suffix of `path`. RSC_REPORT_NONE: neither says. */
 enum rsc_report_format rsc_session_format(const struct rsc_session *session, const char *path);
 

@@ -11,6 +11,8 @@
 #include "report/compare/diff.h"
 #include "report/page/page.h"
 #include "report/results/results.h"
+#include "report/source/annotate.h"
+#include "report/text/tables.h"
 
 static const struct {
     const char *name, *suffix;
@@ -104,6 +106,8 @@ static const struct {
                           [RSC_REPORT_GITHUB] = rsc_diff_github},
                          NULL},
     [RSC_RESULT_ADVICE] = {{[RSC_REPORT_TEXT] = rsc_advise_text, [RSC_REPORT_JSON] = rsc_advise_json}, NULL},
+    [RSC_RESULT_ANNOTATION] = {{[RSC_REPORT_TEXT] = rsc_annotate_text, [RSC_REPORT_CSV] = rsc_annotate_csv}, NULL},
+    [RSC_RESULT_TABLE] = {{[RSC_REPORT_TEXT] = rsc_table_text, [RSC_REPORT_CSV] = rsc_table_csv}, NULL},
 };
 
 int rsc_report_renders(enum rsc_result_kind kind, enum rsc_report_format format) {

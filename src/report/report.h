@@ -2,7 +2,8 @@
  * report.h - results for people and for other programs: text, JSON, CSV, folded
  * stacks, speedscope, an HTML page.
  *
- * A result is of one kind: profiles, a simulation, a study of sampling, loops, a comparison, advice. One
+ * A result is of one kind: profiles, a simulation, a study of sampling, loops, a comparison, advice, annotated
+ * source, a table. One
  * table (report.c) has which kind is rendered in which format, and which can be kept as
  * profiles. Everything is built in memory and handed over; where it goes (terminal,
  * pager, file) is the caller's business.
@@ -36,18 +37,22 @@ enum rsc_result_kind {
     RSC_RESULT_LOOPS,
     RSC_RESULT_DIFF,
     RSC_RESULT_ADVICE,
+    RSC_RESULT_ANNOTATION,
+    RSC_RESULT_TABLE,
     RSC_RESULT_KINDS,
 };
 
 /* What a verb yields. Of the pointers only that of its kind is looked at; nothing is owned. */
 struct rsc_result {
     enum rsc_result_kind kind;
-    struct rsc_profile *const *profiles; /* sealed; those that advice is about too */
+    struct rsc_profile *const *profiles; /* sealed; also what advice, annotated source and tables are of */
     size_t count;                        /* of profiles */
     const struct rsc_sim_result *sim;
     const struct rsc_study *study;
     const struct rsc_loops_findings *loops;
     const struct rsc_diff_report *diff;
+    const struct rsc_annotate_options *annotate;
+    const struct rsc_table *table;
 };
 
 #define RSC_REPORT_WIDTH_MIN 40
@@ -56,6 +61,7 @@ struct rsc_result {
 /* How text is drawn. A zeroed style is 80 columns of plain ASCII without cache marks. */
 struct rsc_report_style {
     unsigned width; /* columns; 0: 80; kept between RSC_REPORT_WIDTH_MIN and _MAX */
+    int unbounded;  /* nobody's window is the limit: source need not be cut to the width */
     int unicode;    /* block and braille characters, else only ASCII */
     int colour;     /* ANSI colours: one for each cache level that would serve a reference */
     const struct rsc_machine *machine; /* whose caches to mark; NULL: none */

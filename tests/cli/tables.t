@@ -104,7 +104,7 @@ $ reusescope report wave.json --by line --suite
 reusescope report: --suite, --by, --cdf and --select: one table at a time
 [2]
 $ reusescope report wave.json --cdf --format json
-reusescope report: --suite, --by, --cdf and --select are text or csv
+reusescope report: --format json: not one of text, csv
 [2]
 
 # report without a name: the newest, within 60 lines.

@@ -49,8 +49,11 @@ static void use_profiles(struct rsc_profile **profiles, size_t count) {
         CHECK(rsc_report_render(&(struct rsc_result){.profiles = profiles, .count = count}, RSC_REPORT_TEXT, &style,
                                 &text, &bytes, NULL) == 0);
         free(text);
-        struct rsc_annotate_options annotate = {.all_files = look & 1, .nearby = look >> 1, .nearby_lines = 3};
-        if (!rsc_annotate_text(profiles, count, "fuzz", &annotate, &style, &text, &bytes, NULL)) free(text);
+        struct rsc_annotate_options annotate = {
+            .name = "fuzz", .all_files = look & 1, .nearby = look >> 1, .nearby_lines = 3};
+        if (!rsc_annotate_text(&(struct rsc_result){.profiles = profiles, .count = count, .annotate = &annotate},
+                               &style, &text, &bytes, NULL))
+            free(text);
     }
     CHECK(rsc_report_render(&(struct rsc_result){.profiles = profiles, .count = count}, RSC_REPORT_CSV, NULL, &text,
                             &bytes, NULL) == 0);

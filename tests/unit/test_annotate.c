@@ -41,9 +41,11 @@ __attribute__((noinline)) static char *annotate(struct rsc_profile *profile, str
     char *text;
     size_t bytes;
     struct rsc_error error;
+    options.name = "x.data";
     options.source_folders = &folder;
     options.source_folder_count = 1;
-    int rc = rsc_annotate_text(&profile, 1, "x.data", &options, &style, &text, &bytes, &error);
+    int rc = rsc_annotate_text(&(struct rsc_result){.profiles = &profile, .count = 1, .annotate = &options}, &style,
+                               &text, &bytes, &error);
     if (rc) print_message("%s\n", error.message);
     assert_int_equal(rc, 0);
     assert_int_equal(strlen(text), bytes);
@@ -151,19 +153,27 @@ static void missing_source_leaves_the_table(void **state) {
 static void what_cannot_be_annotated_says_why(void **state) {
     (void)state;
     struct rsc_profile *bare = sample_cyclic(3, 2), *rows = sample_rows();
-    struct rsc_annotate_options options = {.function = "nobody"};
+    struct rsc_annotate_options options = {.name = "x.data", .function = "nobody"};
     struct rsc_report_style style = {0};
     struct rsc_error error;
     char *text;
     size_t bytes;
-    assert_int_equal(rsc_annotate_text(&bare, 1, "x.data", &options, &style, &text, &bytes, &error), RSC_EFORMAT);
+    assert_int_equal(rsc_annotate_text(&(struct rsc_result){.profiles = &bare, .count = 1, .annotate = &options},
+                                       &style, &text, &bytes, &error),
+                     RSC_EFORMAT);
     assert_string_equal(error.message,
                         "x.data has no code rows: record it with pcs (reusescope run, or a trace with pcs)");
-    assert_int_equal(rsc_annotate_text(&rows, 1, "x.data", &options, &style, &text, &bytes, &error), RSC_EFORMAT);
+    assert_int_equal(rsc_annotate_text(&(struct rsc_result){.profiles = &rows, .count = 1, .annotate = &options},
+                                       &style, &text, &bytes, &error),
+                     RSC_EFORMAT);
     expect_in(error.message, "--function");
-    assert_int_equal(rsc_annotate_csv(&rows, 1, "x.data", &options, &style, &text, &bytes, &error), RSC_EFORMAT);
+    assert_int_equal(rsc_annotate_csv(&(struct rsc_result){.profiles = &rows, .count = 1, .annotate = &options}, &style,
+                                      &text, &bytes, &error),
+                     RSC_EFORMAT);
     for (size_t i = 0; i < rows->code_count; i++) rows->code[i].place.line = 0;
-    assert_int_equal(rsc_annotate_text(&rows, 1, "x.data", &options, &style, &text, &bytes, &error), RSC_EFORMAT);
+    assert_int_equal(rsc_annotate_text(&(struct rsc_result){.profiles = &rows, .count = 1, .annotate = &options},
+                                       &style, &text, &bytes, &error),
+                     RSC_EFORMAT);
     expect_in(error.message, "-g");
     rsc_profile_free(bare);
     rsc_profile_free(rows);
@@ -203,7 +213,9 @@ static void csv_has_a_row_for_each_line_and_size(void **state) {
     struct rsc_report_style style = {0};
     char *text;
     size_t bytes;
-    assert_int_equal(rsc_annotate_csv(&profile, 1, "x", &options, &style, &text, &bytes, NULL), 0);
+    assert_int_equal(rsc_annotate_csv(&(struct rsc_result){.profiles = &profile, .count = 1, .annotate = &options},
+                                      &style, &text, &bytes, NULL),
+                     0);
     expect_in(text, "profile,file,line,function,size_bytes,references,misses,cold,invalidated,median_lines,error\n");
     expect_in(text, "\n0,\"/home/u/wave/src/solver.c\",71,\"sweep\",1048576,70000,70000,70000,0,,0\n");
     expect_in(text, "\n0,\"/home/u/wave/src/solver.c\",88,\"relax\",67108864,2000,0,0,0,36");

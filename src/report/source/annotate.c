@@ -392,26 +392,27 @@ static int nothing_found(struct rsc_profile *const *profiles, size_t count, cons
     return rsc_fail(error, RSC_EFORMAT, "%s: no source line of its code is what --file and --function ask for", name);
 }
 
-int rsc_annotate_text(struct rsc_profile *const *profiles, size_t count, const char *name,
-                      const struct rsc_annotate_options *options, const struct rsc_report_style *style, char **text,
-                      size_t *bytes, struct rsc_error *error) {
+int rsc_annotate_text(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                      struct rsc_error *error) {
+    const struct rsc_annotate_options *options = result->annotate;
     struct rsc_report_style settled = *style;
     struct rsc_text out;
     size_t lines = 0;
     int rc = 0;
     if (!settled.width) settled.width = 80;
+    if (settled.unbounded) settled.width = RSC_REPORT_WIDTH_MAX;
     if (settled.width < RSC_REPORT_WIDTH_MIN) settled.width = RSC_REPORT_WIDTH_MIN;
     if (settled.width > RSC_REPORT_WIDTH_MAX) settled.width = RSC_REPORT_WIDTH_MAX;
     rsc_text_init(&out, settled.unicode, settled.colour);
-    for (size_t i = 0; i < count && !rc; i++) {
+    for (size_t i = 0; i < result->count && !rc; i++) {
         struct plan plan;
         struct page page = {.text = &out, .plan = &plan, .style = &settled};
-        rc = plan_make(&plan, profiles[i], options, &settled);
+        rc = plan_make(&plan, result->profiles[i], options, &settled);
         if (!rc && plan.line_count) {
             choose_columns(&page);
             lines += plan.line_count;
             if (out.used) rsc_text_put(&out, "\n");
-            if (count > 1) rsc_text_put(&out, "profile %zu of %zu\n", i + 1, count);
+            if (result->count > 1) rsc_text_put(&out, "profile %zu of %zu\n", i + 1, result->count);
             for (size_t k = 0; k < plan.shown && !rc; k++) {
                 if (k) rsc_text_put(&out, "\n");
                 rc = put_file(&page, &plan.files[k], options);
@@ -427,7 +428,7 @@ int rsc_annotate_text(struct rsc_profile *const *profiles, size_t count, const c
     }
     if (lines) return 0;
     free(*text);
-    return nothing_found(profiles, count, name, error);
+    return nothing_found(result->profiles, result->count, options->name, error);
 }
 
 /* ---- CSV ---- */
@@ -448,17 +449,17 @@ static void put_csv_line(struct rsc_text *text, const struct plan *plan, size_t 
     }
 }
 
-int rsc_annotate_csv(struct rsc_profile *const *profiles, size_t count, const char *name,
-                     const struct rsc_annotate_options *options, const struct rsc_report_style *style, char **text,
-                     size_t *bytes, struct rsc_error *error) {
+int rsc_annotate_csv(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                     struct rsc_error *error) {
+    const struct rsc_annotate_options *options = result->annotate;
     struct rsc_text out;
     size_t lines = 0;
     int rc = 0;
     rsc_text_init(&out, 1, 0);
     rsc_text_put(&out, "profile,file,line,function,size_bytes,references,misses,cold,invalidated,median_lines,error\n");
-    for (size_t i = 0; i < count && !rc; i++) {
+    for (size_t i = 0; i < result->count && !rc; i++) {
         struct plan plan;
-        rc = plan_make(&plan, profiles[i], options, style);
+        rc = plan_make(&plan, result->profiles[i], options, style);
         for (size_t k = 0; k < plan.shown && !rc; k++)
             for (size_t l = 0; l < plan.files[k].line_count; l++) put_csv_line(&out, &plan, i, plan.files[k].lines[l]);
         lines += plan.line_count;
@@ -471,5 +472,5 @@ int rsc_annotate_csv(struct rsc_profile *const *profiles, size_t count, const ch
     }
     if (lines) return 0;
     free(*text);
-    return nothing_found(profiles, count, name, error);
+    return nothing_found(result->profiles, result->count, options->name, error);
 }

@@ -13,6 +13,7 @@
 
 /* A zeroed struct: the default sizes, the three files with most misses, all their lines. */
 struct rsc_annotate_options {
+    const char *name; /* of the file that the profiles come from, for messages */
     uint64_t size_bytes[RSC_ANNOTATE_SIZES_MAX]; /* cache sizes to show misses at */
     size_t size_count;                           /* 0: the machine's L1d, L2 and L3, or 32K, 1M and 32M */
     const char *file_contains;                   /* only files with this in their name; NULL: any */
@@ -27,20 +28,15 @@ struct rsc_annotate_options {
 /*
  * Annotated source as text. Files come by their misses at the first size given
  * (by default: at L2). RSC_EFORMAT if no profile has rows of code with lines that
- * the options ask for; `name` stands in that message for the file the profiles
- * come from. The caller frees *text.
+ * the options ask for.
  */
-int rsc_annotate_text(struct rsc_profile *const *profiles, size_t count, const char *name,
-                      const struct rsc_annotate_options *options, const struct rsc_report_style *style, char **text,
-                      size_t *bytes, struct rsc_error *error);
+rsc_renderer rsc_annotate_text;
 
 /*
  * The numbers as a table, a row for each line and size:
  *     profile,file,line,function,size_bytes,references,misses,cold,invalidated,median_lines,error
  * median_lines is empty where the line has no reuses.
  */
-int rsc_annotate_csv(struct rsc_profile *const *profiles, size_t count, const char *name,
-                     const struct rsc_annotate_options *options, const struct rsc_report_style *style, char **text,
-                     size_t *bytes, struct rsc_error *error);
+rsc_renderer rsc_annotate_csv;
 
 #endif

@@ -74,9 +74,12 @@ static uint64_t size_of(const struct rsc_profile *first, const struct rsc_choice
     return rsc_selection_size(first, choice->share);
 }
 
-int rsc_table_selection(struct rsc_profile *const *profiles, const char *const *names, size_t count,
-                        const struct rsc_choice *choice, const struct rsc_report_style *style, int as_csv, char **text,
+int rsc_table_selection(const struct rsc_result *result, const struct rsc_report_style *style, int as_csv, char **text,
                         size_t *bytes, struct rsc_error *error) {
+    struct rsc_profile *const *profiles = result->profiles;
+    const char *const *names = result->table->names;
+    size_t count = result->count;
+    const struct rsc_choice *choice = &result->table->choice;
     struct rsc_text out;
     struct rsc_selection first = {0}, here = {0};
     int failed = 0;

@@ -53,9 +53,11 @@ static uint64_t distance_bytes(const struct rsc_profile *profile, unsigned perce
     return lines == UINT64_MAX ? lines : rsc_lines_to_bytes(lines, profile->made.line_bytes);
 }
 
-int rsc_table_suite(struct rsc_profile *const *profiles, const char *const *names, size_t count,
-                    const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
-                    struct rsc_error *error) {
+static int suite_table(const struct rsc_result *result, const struct rsc_report_style *style, int as_csv, char **text,
+                       size_t *bytes, struct rsc_error *error) {
+    struct rsc_profile *const *profiles = result->profiles;
+    const char *const *names = result->table->names;
+    size_t count = result->count;
     struct rsc_text out;
     uint64_t *column = malloc((count + 1) * sizeof *column);
     if (!column) return rsc_fail_memory(error, "table");
@@ -228,9 +230,12 @@ static void put_parts_csv(struct rsc_text *out, const char *name, const struct p
     }
 }
 
-int rsc_table_code(struct rsc_profile *const *profiles, const char *const *names, size_t count, enum rsc_table_by by,
-                   const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
-                   struct rsc_error *error) {
+static int code_table(const struct rsc_result *result, const struct rsc_report_style *style, int as_csv, char **text,
+                      size_t *bytes, struct rsc_error *error) {
+    struct rsc_profile *const *profiles = result->profiles;
+    const char *const *names = result->table->names;
+    size_t count = result->count;
+    enum rsc_table_by by = result->table->by;
     struct rsc_text out;
     size_t with_code = 0, with_loops = 0;
     for (size_t i = 0; i < count; i++)
@@ -286,9 +291,11 @@ static void put_cdf(struct rsc_text *out, const struct rsc_profile *profile, con
     }
 }
 
-int rsc_table_cdf(struct rsc_profile *const *profiles, const char *const *names, size_t count,
-                  const struct rsc_report_style *style, int as_csv, char **text, size_t *bytes,
-                  struct rsc_error *error) {
+static int cdf_table(const struct rsc_result *result, const struct rsc_report_style *style, int as_csv, char **text,
+                     size_t *bytes, struct rsc_error *error) {
+    struct rsc_profile *const *profiles = result->profiles;
+    const char *const *names = result->table->names;
+    size_t count = result->count;
     struct rsc_text out;
     rsc_text_init(&out, style->unicode, style->colour && !as_csv);
     if (as_csv) rsc_text_put(&out, "profile,lines_up_to,reuses,share\n");
@@ -312,4 +319,26 @@ int rsc_table_cdf(struct rsc_profile *const *profiles, const char *const *names,
         }
     }
     return take(&out, text, bytes, error);
+}
+
+static int render(const struct rsc_result *result, const struct rsc_report_style *style, int as_csv, char **text,
+                  size_t *bytes, struct rsc_error *error) {
+    static int (*const tables[])(const struct rsc_result *result, const struct rsc_report_style *style, int as_csv,
+                                 char **text, size_t *bytes, struct rsc_error *error) = {
+        [RSC_TABLE_SUITE] = suite_table,
+        [RSC_TABLE_CODE] = code_table,
+        [RSC_TABLE_CDF] = cdf_table,
+        [RSC_TABLE_SELECTION] = rsc_table_selection,
+    };
+    return tables[result->table->kind](result, style, as_csv, text, bytes, error);
+}
+
+int rsc_table_text(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                   struct rsc_error *error) {
+    return render(result, style, 0, text, bytes, error);
+}
+
+int rsc_table_csv(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
+                  struct rsc_error *error) {
+    return render(result, style, 1, text, bytes, error);
 }
