@@ -84,10 +84,10 @@ static int parse_count(const struct rsc_option_parser *parser, uint64_t *value) 
 
 static int take_with(struct run *run, const struct rsc_option_parser *parser) {
     char message[200] = "not one of ", *names = message + strlen(message);
-    run->with = rsc_collector_named(parser->value);
+    int status = rsc_collector_parse(parser->value, &run->with);
     run->request.by_name = run->with != NULL;
     rsc_collector_names(names, sizeof message - strlen(message), ", ");
-    return run->with || !strcmp(parser->value, "auto") ? -1 : rsc_option_refuse(parser, message);
+    return status < 0 ? rsc_option_refuse(parser, message) : -1;
 }
 
 static int take_roi(struct run *run, const struct rsc_option_parser *parser) {
@@ -289,7 +289,7 @@ static void say_the_rest(const struct run *run) {
     if (run->facts.threads > 1 && run->analysis.profiles[0] && models_are_free(run) && !run->both_by_default)
         fprintf(
             stderr,
-            "reusescope: one stack for all threads: it did not look as if there would be any (--model both has private stacks too)\n");
+            "reusescope: one stack for all threads: threads were not expected, so only the shared model was computed (--model both has private stacks too)\n");
     if (run->trace_full) fprintf(stderr, "reusescope: warning: %s: ended early: the disk is full\n", run->trace_name);
 }
 
@@ -305,8 +305,7 @@ static int deliver(struct run *run) {
 /* We cannot go on, but the program can: it is not left behind on the terminal. */
 static int fail(struct run *run, const struct rsc_error *error) {
     rsc_collector_let_run(&run->collector);
-    int leave = rsc_session_fail(&run->session, error);
-    return leave == RSC_EXIT_USAGE && error->code != RSC_EINVAL ? RSC_EXIT_ERROR : leave;
+    return rsc_session_fail(&run->session, error);
 }
 
 static int run_program(struct run *run) {

@@ -49,6 +49,7 @@ void rsc_run_progress(struct rsc_analysis *analysis, const struct rsc_collector 
     char text[120], slowdown[64], line[200];
     if (!rsc_progress_due(session)) return;
     collector->kind->describe(collector, &facts);
+    if (!facts.accesses) return; /* nothing yet, or only samples are seen */
     rsc_analysis_so_far(analysis, facts.accesses, rsc_progress_seconds(session), text, sizeof text);
     slowdown_so_far(collector, (double)facts.instructions, native_seconds, slowdown, sizeof slowdown);
     snprintf(line, sizeof line, "run: %s%s", text, slowdown);

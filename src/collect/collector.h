@@ -56,7 +56,6 @@ enum { RSC_COLLECT_NOTHING = 0, RSC_COLLECT_BATCH = 1, RSC_COLLECT_ENDED = 2 };
 /* Functions return 0 or a negative code unless they say otherwise. */
 struct rsc_collector_kind {
     const char *name;   /* of --with, and made.source */
-    const char *what;   /* for help */
     unsigned gives;     /* bits by enum rsc_taken */
     const char *usual_lines; /* sample of lines that it takes where nothing else is asked for; NULL: none */
     int only_by_name;   /* `auto` does not choose it */
@@ -86,8 +85,8 @@ static inline int rsc_collector_gives(const struct rsc_collector_kind *kind, enu
 extern const struct rsc_collector_kind *const rsc_collector_kinds[];
 extern const struct rsc_collector_kind rsc_collector_rebuilt, rsc_collector_qemu, rsc_collector_perf;
 
-/* By name; NULL: there is none. */
-const struct rsc_collector_kind *rsc_collector_named(const char *name);
+/* A value of --with: 0, *kind being NULL for "auto"; or -1 when it is none. */
+int rsc_collector_parse(const char *name, const struct rsc_collector_kind **kind);
 
 /* "auto, asm, qemu, perf": all that --with takes, with `between` in between. */
 void rsc_collector_names(char *text, size_t room, const char *between);

@@ -220,7 +220,6 @@ static void close_run(struct rsc_collector *collector) {
 
 const struct rsc_collector_kind rsc_collector_perf = {
     .name = "perf",
-    .what = "samples at a few percent's cost",
     .gives = 1u << RSC_TAKES_PAIRS,
     .only_by_name = 1,
     .check = check,

@@ -153,7 +153,6 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
 
 const struct rsc_collector_kind rsc_collector_qemu = {
     .name = "qemu",
-    .what = "any program",
     .gives = 1u << RSC_TAKES_ACCESSES,
     .check = check,
     .start = start,

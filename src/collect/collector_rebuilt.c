@@ -68,9 +68,9 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
             "warning: %.0f %% of the processor time is not in the result: rebuild those libraries with reusescope cc too, or use --with qemu",
             100 * unseen);
     if (collector->request->roi_marked)
-        rsc_facts_add(facts, "all threads recorded %.1f ms after they were to", 1e-6 * (double)ring->lag_ns);
+        rsc_facts_add(facts, "the last thread started recording %.1f ms late", 1e-6 * (double)ring->lag_ns);
     if (stats.unknown)
-        rsc_facts_add(facts, "warning: %llu words of the program make no sense: something wrote over them",
+        rsc_facts_add(facts, "warning: %llu records are corrupt (overwritten by the program?)",
                       (unsigned long long)stats.unknown);
     if (ring->modules_lost)
         rsc_facts_add(facts,
@@ -81,7 +81,6 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
 
 const struct rsc_collector_kind rsc_collector_rebuilt = {
     .name = "asm",
-    .what = "built with reusescope cc",
     .gives = 1u << RSC_TAKES_ACCESSES | 1u << RSC_TAKES_LINES | 1u << RSC_TAKES_SAMPLES,
     .usual_lines = "1/64",
     .check = check,

@@ -8,6 +8,8 @@
 #include "base/fail.h"
 #include "collect/collector.h"
 
+#define AUTO "auto"
+
 const struct rsc_collector_kind *const rsc_collector_kinds[] = {
     &rsc_collector_rebuilt,
     &rsc_collector_qemu,
@@ -15,14 +17,16 @@ const struct rsc_collector_kind *const rsc_collector_kinds[] = {
     NULL,
 };
 
-const struct rsc_collector_kind *rsc_collector_named(const char *name) {
+int rsc_collector_parse(const char *name, const struct rsc_collector_kind **kind) {
+    *kind = NULL;
+    if (!strcmp(name, AUTO)) return 0;
     for (size_t i = 0; rsc_collector_kinds[i]; i++)
-        if (!strcmp(rsc_collector_kinds[i]->name, name)) return rsc_collector_kinds[i];
-    return NULL;
+        if (!strcmp(rsc_collector_kinds[i]->name, name)) *kind = rsc_collector_kinds[i];
+    return *kind ? 0 : -1;
 }
 
 void rsc_collector_names(char *text, size_t room, const char *between) {
-    int used = snprintf(text, room, "auto");
+    int used = snprintf(text, room, "%s", AUTO);
     for (size_t i = 0; rsc_collector_kinds[i] && (size_t)used < room; i++)
         used += snprintf(text + used, room - (size_t)used, "%s%s", between, rsc_collector_kinds[i]->name);
 }
