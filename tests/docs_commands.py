@@ -135,7 +135,7 @@ def stable(line):
         return None
     line = re.sub(r"…?\S*/([\w.+-]+:\d)", r"\1", line)  # where a source file lies is no matter
     cut = re.split(r"…|\.\.\.", line)[0]
-    words = re.sub(r"[<>]?[\d][\d,.]*( [kMG]\b)?( ?[KMG]i?B\b| B\b)?m?", "#", cut)
+    words = re.sub(r"[<>]?[\d][\d,.]*( [kMG]\b)?( ?[KMG]i?B\b| B\b|[KMG]\b)?m?", "#", cut)
     return re.sub(r"\s+", " ", words).strip() or None
 
 
