@@ -3,7 +3,6 @@
 
 #define RECORD_BYTES_MAX 128u /* a record's size has 8 bits */
 #define ACCESSES_MAX 8192u    /* no piece that the ring has room for has more, nor entries */
-#define ACCESSES_SPARE ACCESSES_MAX /* those of a piece are written before it is known to make sense */
 #define STRING_ELEMENT_MAX 8u
 #define GATHERED_MAX 16u
 
@@ -144,6 +143,7 @@ struct making {
     struct rsc_piece_form *forms;
     uint32_t *numbers;
     size_t piece_count, access_count, form_count;
+    size_t access_room; /* what follows the last piece that makes sense is not written */
 };
 
 /* The form of an access, among those of its piece. Returns RSC_PIECE_FORMS_MAX when there are too many. */
@@ -178,7 +178,8 @@ static void make_piece(struct making *making, uint64_t start, size_t at, const s
         if (form == RSC_PIECE_FORMS_MAX) form = has_forms = form_count = 0;
         access.form = (uint8_t)form;
         if (++count > ACCESSES_MAX) return;
-        if (making->accesses) making->accesses[making->access_count + count - 1] = access;
+        if (making->access_count + count <= making->access_room)
+            making->accesses[making->access_count + count - 1] = access;
     }
     if (status < 0) return;
     piece.count = (uint16_t)count;
@@ -212,15 +213,17 @@ void rsc_piece_table_count(struct rsc_piece_counts *counts, uint64_t start, uint
     make_pieces(&making, start, stop, copy);
     *counts = (struct rsc_piece_counts){making.piece_count, making.access_count, making.form_count,
                                         numbers_bytes(start, stop) + making.piece_count * sizeof *making.pieces +
-                                            (making.access_count + ACCESSES_SPARE) * sizeof *making.accesses +
+                                            making.access_count * sizeof *making.accesses +
                                             making.form_count * sizeof *making.forms};
 }
 
 void rsc_piece_table_make(struct rsc_piece_table *table, const struct rsc_piece_counts *counts, uint64_t start,
                           uint64_t stop, const void *copy, void *memory) {
-    struct making making = {.numbers = memory, .pieces = (void *)((char *)memory + numbers_bytes(start, stop))};
+    struct making making = {.numbers = memory,
+                            .pieces = (void *)((char *)memory + numbers_bytes(start, stop)),
+                            .access_room = counts->accesses};
     making.accesses = (void *)(making.pieces + counts->pieces);
-    making.forms = (void *)(making.accesses + counts->accesses + ACCESSES_SPARE);
+    making.forms = (void *)(making.accesses + counts->accesses);
     make_pieces(&making, start, stop, copy);
     *table = (struct rsc_piece_table){start, stop, making.pieces, making.numbers, (uint32_t)making.piece_count};
 }
