@@ -1,7 +1,7 @@
 /*
- * engine_private.c - the exact engine of model "private": accesses are cut into
- * lines, each thread's or group's stack turns them into distances, the accumulator
- * and the attribution count them as they do for one stack.
+ * engine_private.c - the exact engine of model "private": each thread's or group's
+ * stack turns lines into distances, which are counted as those of one stack are
+ * (counting.h).
  *
  * Assumptions: references take effect one at a time, in the order of the batches; a
  * write takes its line from every other stack at once; caches are fully associative
@@ -11,17 +11,15 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "distance/count/accumulate.h"
-#include "distance/count/attribution.h"
+#include "distance/count/counting.h"
 #include "distance/engine_kind.h"
-#include "distance/count/top_lines.h"
 #include "multicore/core_groups.h"
 #include "multicore/multicore_engines.h"
 #include "multicore/private_stacks.h"
-#include "trace/references.h"
 
-#define BLOCK RSC_PRIVATE_BLOCK
+#define BLOCK RSC_COUNTING_BLOCK
 #define NO_STACK UINT32_MAX
+_Static_assert(BLOCK <= RSC_PRIVATE_BLOCK, "a block is one run of the stacks");
 
 struct private_engine {
     struct rsc_private_stacks stacks;
@@ -29,18 +27,9 @@ struct private_engine {
     uint32_t *stack_of_group;  /* or NO_STACK; owned */
     uint32_t *stack_of_thread; /* the same; owned */
     uint32_t thread_room;
-    struct rsc_accumulator sum;
-    uint32_t line_shift;
-    const struct rsc_log *log;
-    uint32_t attribute; /* as in the options; 1 or 2 once decided */
-    struct rsc_attribution *attribution;
-    struct rsc_top_lines top; /* wanted 0: none */
-    uint64_t rd_cap;
-    int no_ri;
-    uint32_t *tags; /* by access of the batch */
-    uint32_t tag_room;
-    uint64_t lines[BLOCK], bytes[BLOCK], ri[BLOCK], objects[BLOCK];
-    uint32_t who[BLOCK], rd[BLOCK], from[BLOCK], line_tags[BLOCK], last_tag[BLOCK];
+    struct rsc_counting counting;
+    uint64_t bytes[BLOCK]; /* of its line that each reference of the block touches */
+    uint32_t who[BLOCK];
 };
 
 static void private_destroy(void *state) {
@@ -48,12 +37,9 @@ static void private_destroy(void *state) {
     if (!engine) return;
     rsc_private_stacks_free(&engine->stacks);
     rsc_core_groups_free(&engine->groups);
-    rsc_accumulator_free(&engine->sum);
-    rsc_attribution_free(engine->attribution);
-    rsc_top_lines_free(&engine->top);
+    rsc_counting_free(&engine->counting);
     free(engine->stack_of_group);
     free(engine->stack_of_thread);
-    free(engine->tags);
     free(engine);
 }
 
@@ -62,18 +48,12 @@ static int private_create(void **state, const struct rsc_engine_options *options
     (void)parameters;
     struct private_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "private stacks");
-    engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
-    engine->log = options->log;
-    engine->attribute = options->attribute;
-    engine->rd_cap = options->max_distance;
-    engine->no_ri = options->no_ri != 0;
     int status = rsc_core_groups_parse(&engine->groups, options->cores, error);
     if (status < 0) goto fail;
     engine->stack_of_group = malloc((engine->groups.group_count + 1ull) * sizeof *engine->stack_of_group);
-    if (!engine->stack_of_group || rsc_private_stacks_init(&engine->stacks, rsc_simd_best(), engine->no_ri, 0) < 0 ||
-        rsc_accumulator_init(&engine->sum, options->phases, options->max_distance, options->bins_per_octave) < 0 ||
-        (options->top_lines && rsc_top_lines_init(&engine->top, options->top_lines, options->top_lines_bytes,
-                                                  engine->line_shift, options->max_distance) < 0)) {
+    if (!engine->stack_of_group ||
+        rsc_private_stacks_init(&engine->stacks, rsc_simd_best(), options->no_ri != 0, 0) < 0 ||
+        rsc_counting_init(&engine->counting, options, 1) < 0) {
         status = rsc_fail_memory(error, "private stacks");
         goto fail;
     }
@@ -126,15 +106,17 @@ static int assign_stacks(struct private_engine *engine, const struct rsc_batch *
     return 0;
 }
 
-static void say_who(struct private_engine *engine, const struct rsc_batch *batch, uint32_t count) {
-    const uint32_t *from = engine->from, *stack_of_thread = engine->stack_of_thread;
-    struct rsc_private_columns columns = {batch->addr, batch->meta, from};
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t meta = batch->meta[from[i]];
+/* Whose each reference of the block is, and which bytes it touches. */
+static void say_who(struct private_engine *engine) {
+    const struct rsc_counting *block = &engine->counting;
+    const uint32_t *from = block->from, *stack_of_thread = engine->stack_of_thread;
+    struct rsc_private_columns columns = {block->batch->addr, block->batch->meta, from};
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint64_t meta = block->batch->meta[from[i]];
         engine->who[i] =
             stack_of_thread[rsc_meta_thread(meta)] | (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
     }
-    engine->stacks.bytes_of(&columns, engine->lines, engine->bytes, count, engine->line_shift);
+    engine->stacks.bytes_of(&columns, block->lines, engine->bytes, block->count, block->line_shift);
 }
 
 /* ---- batches ---- */
@@ -147,68 +129,23 @@ static int explain(const struct private_engine *engine, int status, struct rsc_e
                     (unsigned long long)(rsc_private_stacks_bytes(&engine->stacks) >> 20));
 }
 
-/* Makes or drops the attribution, as wanted, and gives the batch's accesses their tags. */
-static int attribute(struct private_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
-    if (engine->attribute == 0 && batch->count) engine->attribute = batch->pc ? 1 : 2;
-    if (engine->attribute == 2) {
-        rsc_attribution_free(engine->attribution);
-        engine->attribution = NULL;
-        return 0;
-    }
-    if (!engine->attribution) {
-        struct rsc_attribution_options options = {.rd_cap = engine->rd_cap};
-        int status = rsc_attribution_new(&engine->attribution, &options, error);
-        if (status < 0) return status;
-        rsc_attribution_keep_objects(engine->attribution, engine->objects);
-    }
-    if (batch->count > engine->tag_room) {
-        free(engine->tags);
-        engine->tags = malloc(batch->count * sizeof *engine->tags);
-        engine->tag_room = engine->tags ? batch->count : 0;
-        if (!engine->tags) return rsc_fail_memory(error, "tags");
-    }
-    if (rsc_attribution_tags(engine->attribution, batch, engine->tags) < 0) return rsc_fail_memory(error, "tags");
-    return 0;
-}
-
-/* Counts a block of references whose distances are known. */
-static int count(struct private_engine *engine, const struct rsc_batch *batch, uint32_t references,
-                 struct rsc_error *error) {
-    if (rsc_accumulate(&engine->sum, batch, engine->from, engine->rd, engine->no_ri ? NULL : engine->ri, references) <
-        0)
-        return rsc_fail_memory(error, "phases");
-    if (engine->attribution && rsc_attribution_count(engine->attribution, batch, engine->from, engine->tags, engine->rd,
-                                                     engine->last_tag, references) < 0)
-        return rsc_fail_memory(error, "attribution");
-    rsc_sharing_name(&engine->stacks.sharing, engine->attribution ? engine->objects : NULL);
-    if (engine->top.wanted)
-        rsc_top_lines_count(&engine->top, engine->lines, engine->rd, engine->attribution ? engine->objects : NULL,
-                            references);
-    return 0;
-}
-
 static int private_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct private_engine *engine = state;
-    struct rsc_reference_cursor cursor;
-    uint32_t references;
-    int status = attribute(engine, batch, error);
-    if (status < 0) return status;
-    if (rsc_accumulator_see_threads(&engine->sum, batch) < 0) return rsc_fail_memory(error, "thread rows");
-    if (assign_stacks(engine, batch) < 0) return explain(engine, RSC_ENOMEM, error);
-    engine->sum.accesses += batch->count;
-    rsc_references_start(&cursor, batch, engine->line_shift);
-    while ((references = rsc_references_fill(&cursor, engine->lines, engine->from, BLOCK)) > 0) {
-        say_who(engine, batch, references);
-        int tagged = engine->attribution != NULL;
-        for (uint32_t i = 0; tagged && i < references; i++) engine->line_tags[i] = engine->tags[engine->from[i]];
-        struct rsc_private_references block = {engine->lines, engine->who, engine->bytes,
-                                               tagged ? engine->line_tags : NULL, references};
-        status = rsc_private_stacks_run(&engine->stacks, &block, engine->rd, engine->no_ri ? NULL : engine->ri,
-                                        tagged ? engine->last_tag : NULL);
+    struct rsc_counting *block = &engine->counting;
+    int status = rsc_counting_begin(block, batch, error);
+    if (!status && assign_stacks(engine, batch) < 0) return explain(engine, RSC_ENOMEM, error);
+    while (!status && rsc_counting_next(block) > 0) {
+        int tagged = rsc_counting_tagged(block);
+        say_who(engine);
+        struct rsc_private_references references = {block->lines, engine->who, engine->bytes,
+                                                    tagged ? block->tag : NULL, block->count};
+        status = rsc_private_stacks_run(&engine->stacks, &references, block->rd, block->no_ri ? NULL : block->ri,
+                                        tagged ? block->last_tag : NULL);
         if (status < 0) return explain(engine, status, error);
-        if ((status = count(engine, batch, references, error)) < 0) return status;
+        status = rsc_counting_take(block, error);
+        if (!status) rsc_sharing_name(&engine->stacks.sharing, rsc_counting_objects(block));
     }
-    return 0;
+    return status;
 }
 
 /* ---- the profile ---- */
@@ -221,42 +158,33 @@ static void name_stack(void *owner, uint32_t stack, uint64_t *pid, uint64_t *tid
 
 static uint64_t pc_of(void *owner, uint32_t tag) {
     const struct private_engine *engine = owner;
-    return rsc_attribution_pc(engine->attribution, tag);
-}
-
-static int fill_lines(struct private_engine *engine, struct rsc_profile *profile) {
-    uint64_t objects[RSC_TOP_LINES_MAX];
-    if (!engine->top.wanted) return 0;
-    int status = rsc_top_lines_fill(&engine->top, profile, objects);
-    return status || !engine->attribution ? status : rsc_attribution_name_lines(engine->attribution, profile, objects);
+    return rsc_attribution_pc(engine->counting.tags.attribution, tag);
 }
 
 static int fill_sharing(struct private_engine *engine, struct rsc_profile *profile) {
+    const struct rsc_attribution *attribution = engine->counting.tags.attribution;
     uint64_t objects[RSC_SHARING_LINES_KEPT];
-    struct rsc_sharing_names names = {engine, name_stack, engine->attribution ? pc_of : NULL, engine->line_shift};
+    struct rsc_sharing_names names = {engine, name_stack, attribution ? pc_of : NULL, engine->counting.line_shift};
     int status = rsc_sharing_fill(&engine->stacks.sharing, &names, profile, objects);
-    return status || !engine->attribution ? status
-                                          : rsc_attribution_name_false_sharing(engine->attribution, profile, objects);
+    return status || !attribution ? status : rsc_attribution_name_false_sharing(attribution, profile, objects);
 }
 
 static int private_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct private_engine *engine = state;
-    *out = rsc_accumulator_profile(&engine->sum, engine->stacks.copies.lines);
-    if (!*out || rsc_profile_set_text(&(*out)->made.by, "exact") < 0 || fill_lines(engine, *out) < 0 ||
-        fill_sharing(engine, *out) < 0 || (engine->attribution && rsc_attribution_fill(engine->attribution, *out) < 0))
+    struct rsc_counting *counting = &engine->counting;
+    *out = rsc_counting_profile(counting, engine->stacks.copies.lines);
+    if (!*out || rsc_profile_set_text(&(*out)->made.by, "exact") < 0 || fill_sharing(engine, *out) < 0 ||
+        rsc_counting_fill_code(counting, *out) < 0)
         return rsc_fail_memory(error, "profile");
-    rsc_log_line(engine->log, RSC_LOG_INFO, "private stacks (%s): %u of them, %.1f MiB at the end",
+    rsc_log_line(counting->log, RSC_LOG_INFO, "private stacks (%s): %u of them, %.1f MiB at the end",
                  rsc_simd_name(rsc_simd_best()), (unsigned)engine->stacks.count,
                  (double)rsc_private_stacks_bytes(&engine->stacks) / (1 << 20));
-    rsc_core_groups_warn(&engine->groups, engine->sum.threads_seen, engine->log);
-    if (engine->sum.threads_seen > engine->sum.thread_count)
-        rsc_log_line(engine->log, RSC_LOG_WARNING, "%llu threads; only the first %u have rows of their own",
-                     (unsigned long long)engine->sum.threads_seen, engine->sum.thread_count);
+    rsc_core_groups_warn(&engine->groups, counting->sum.threads_seen, counting->log);
     return 0;
 }
 
 static void private_so_far(const void *state, struct rsc_so_far *so_far) {
-    so_far->references = ((const struct private_engine *)state)->sum.references;
+    so_far->references = ((const struct private_engine *)state)->counting.sum.references;
     so_far->error = 0;
 }
 

@@ -21,7 +21,7 @@
 #include "base/fail.h"
 #include "base/pages.h"
 #include "distance/count/accumulate.h"
-#include "distance/count/attribution.h"
+#include "distance/count/access_tags.h"
 #include "distance/engine_kind.h"
 #include "multicore/core_groups.h"
 #include "multicore/sampled_references.h"
@@ -50,10 +50,8 @@ struct sampled_engine {
     uint32_t *slot_of_thread; /* owned */
     uint32_t thread_room;
 
-    uint32_t attribute; /* as in the options; 1 or 2 once decided */
     struct rsc_sample_places places;
-    uint32_t *tags; /* by access of the batch */
-    uint32_t tag_room;
+    struct rsc_access_tags tags; /* has the attribution */
     int attribution_failed;
 
     const struct rsc_batch *batch; /* being pushed */
@@ -75,7 +73,7 @@ static void take_record(void *context, const struct rsc_sample_record *record) {
         struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta};
         status = rsc_sample_places_count(&engine->places, record, &one, 0, &record->use.context, RSC_TAG_NONE);
     } else {
-        status = rsc_sample_places_count(&engine->places, record, engine->batch, engine->access, engine->tags,
+        status = rsc_sample_places_count(&engine->places, record, engine->batch, engine->access, engine->tags.tag,
                                          record->use.context);
     }
     if (status < 0) engine->attribution_failed = 1;
@@ -89,10 +87,9 @@ static void sampled_destroy(void *state) {
     if (engine->memory) rsc_pages_free(engine->memory, engine->bytes);
     rsc_finished_samples_free(&engine->sum);
     rsc_core_groups_free(&engine->groups);
-    rsc_attribution_free(engine->places.attribution);
     free(engine->slot_of_group);
     free(engine->slot_of_thread);
-    free(engine->tags);
+    rsc_access_tags_free(&engine->tags);
     free(engine);
 }
 
@@ -146,7 +143,7 @@ int rsc_sampled_references_create(void **state, const struct rsc_engine_options 
     if (!engine) return rsc_fail_memory(error, "sampled engine");
     engine->options = *options;
     engine->wanted = *wanted;
-    engine->attribute = options->attribute;
+    engine->tags = (struct rsc_access_tags){.attribute = options->attribute, .rd_cap = options->max_distance};
     int status = start(engine, error);
     if (status < 0) {
         sampled_destroy(engine);
@@ -210,30 +207,6 @@ static void take_event(struct sampled_engine *engine, const struct rsc_event *ev
 
 /* ---- references ---- */
 
-/* Makes or drops the attribution, as wanted, and gives the batch's accesses their tags. */
-static int attribute(struct sampled_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
-    if (engine->attribute == 0 && batch->count) engine->attribute = batch->pc ? 1 : 2;
-    if (engine->attribute == 2) {
-        rsc_attribution_free(engine->places.attribution);
-        engine->places.attribution = NULL;
-        return 0;
-    }
-    if (!engine->places.attribution) {
-        struct rsc_attribution_options options = {.rd_cap = engine->options.max_distance};
-        int status = rsc_attribution_new(&engine->places.attribution, &options, error);
-        if (status < 0) return status;
-    }
-    if (batch->count > engine->tag_room) {
-        free(engine->tags);
-        engine->tags = malloc(batch->count * sizeof *engine->tags);
-        engine->tag_room = engine->tags ? batch->count : 0;
-        if (!engine->tags) return rsc_fail_memory(error, "tags");
-    }
-    if (rsc_attribution_tags(engine->places.attribution, batch, engine->tags) < 0)
-        return rsc_fail_memory(error, "tags");
-    return 0;
-}
-
 /* How many references from number i on are of the same thread, made before access `until`, and need not be looked at. */
 static uint32_t quiet_run(const struct sampled_engine *engine, uint32_t i, uint32_t count, uint32_t slot,
                           uint32_t until) {
@@ -266,7 +239,7 @@ static int run_block(struct sampled_engine *engine, uint32_t count, uint32_t *ne
         if (done) {
             rsc_sampler_pass(engine->sampler, slot, done);
         } else {
-            struct rsc_sample_place place = {0, engine->places.attribution ? engine->tags[access] : 0, thread};
+            struct rsc_sample_place place = {0, engine->places.attribution ? engine->tags.tag[access] : 0, thread};
             rsc_sampler_use(engine->sampler, slot, engine->lines[i], rsc_meta_kind(meta) == RSC_WRITE, &place);
             done = 1;
         }
@@ -289,7 +262,8 @@ static int sampled_push(void *state, const struct rsc_batch *batch, struct rsc_e
     struct sampled_engine *engine = state;
     struct rsc_reference_cursor cursor;
     uint32_t count, next_event = 0;
-    int status = attribute(engine, batch, error);
+    int status = rsc_access_tags_give(&engine->tags, batch, error);
+    engine->places.attribution = engine->tags.attribution;
     if (status < 0) return status;
     engine->batch = batch;
     rsc_references_start(&cursor, batch, (uint32_t)__builtin_ctz(engine->options.line_bytes));
