@@ -16,7 +16,8 @@
  * point) pairs whose interval holds the truth, how the rest divides, and, relative
  * to the true miss ratio, bias, root mean square error and mean half width.
  *
- * CONFIDENCE=95 in the environment asks for other bars than those of 90 %.
+ * CONFIDENCE=95 in the environment asks for other bars than those of 90 %, MODEL=private
+ * for private stacks of the trace's threads (else all accesses are one thread's).
  */
 #include <math.h>
 #include <reusescope/reusescope.h>
@@ -38,6 +39,7 @@
 static uint64_t *addr, *meta;
 static uint32_t access_count;
 static double confidence = 90;
+static const char *model = "single";
 static struct rsc_pool *pool;
 
 struct band {
@@ -73,7 +75,8 @@ static void load(const char *path, uint32_t most) {
     while (access_count < most && rsc_trace_next(trace, &batch, &error) > 0) {
         uint32_t part = most - access_count < batch->count ? most - access_count : batch->count;
         memcpy(addr + access_count, batch->addr, part * sizeof *addr);
-        for (uint32_t i = 0; i < part; i++) meta[access_count + i] = (uint32_t)batch->meta[i];
+        uint64_t mask = strcmp(model, "single") ? UINT64_MAX : UINT32_MAX;
+        for (uint32_t i = 0; i < part; i++) meta[access_count + i] = batch->meta[i] & mask;
         access_count += part;
     }
     rsc_trace_close(trace);
@@ -83,7 +86,7 @@ static void load(const char *path, uint32_t most) {
 static struct rsc_profile *analyse_lines(const char *rate, uint64_t seed) {
     struct rsc_engine_options options = {
         .struct_bytes = sizeof options, .seed = seed, .confidence = confidence, .attribute = 2};
-    struct rsc_subset_choice choice;
+    struct rsc_line_choice choice;
     struct rsc_line_subset *subset;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -91,7 +94,7 @@ static struct rsc_profile *analyse_lines(const char *rate, uint64_t seed) {
     uint64_t *skipped = malloc(BATCH * sizeof *skipped), left_out = 0;
     struct rsc_batch batch = {.addr = kept_addr, .meta = kept_meta, .instructions = RSC_UNKNOWN};
     struct rsc_subset_whole whole = {.accesses = access_count};
-    if (!kept_addr || !kept_meta || !skipped || rsc_subset_choose(&choice, rate, seed) < 0) exit(1);
+    if (!kept_addr || !kept_meta || !skipped || rsc_line_choice_parse(&choice, rate, seed) < 0) exit(1);
     need(rsc_line_subset_new(&subset, &options, &choice, rate, &error), rate);
     for (uint32_t i = 0; i < access_count; i++) {
         uint64_t last = addr[i] + (rsc_meta_size(meta[i]) ? rsc_meta_size(meta[i]) - 1 : 0);
@@ -121,7 +124,7 @@ static struct rsc_profile *analyse_lines(const char *rate, uint64_t seed) {
 static struct rsc_profile *analyse(const char *name, uint64_t seed) {
     if (!strncmp(name, "lines:", 6)) return analyse_lines(name + 6, seed);
     struct rsc_engine_options options = {
-        .struct_bytes = sizeof options, .engine = name, .seed = seed, .confidence = confidence};
+        .struct_bytes = sizeof options, .engine = name, .model = model, .seed = seed, .confidence = confidence};
     struct rsc_engine *engine;
     struct rsc_profile *profile;
     struct rsc_error error;
@@ -248,6 +251,7 @@ int main(int argc, char **argv) {
     if (!addr || !meta) return 1;
     need(rsc_pool_new(&pool, 0, &error), "pool");
     if (getenv("CONFIDENCE")) confidence = atof(getenv("CONFIDENCE"));
+    if (getenv("MODEL")) model = getenv("MODEL");
     for (char *part = strtok(argv[1], ","); part && engine_count < 16; part = strtok(NULL, ","))
         engines[engine_count++] = part;
     size_t seeds = strtoull(argv[2], NULL, 10);

@@ -9,7 +9,7 @@
 #include "multicore/multicore_engines.h"
 
 int rsc_run_sample_option(struct rsc_run_asked *asked, const struct rsc_option_parser *parser) {
-    struct rsc_subset_choice choice;
+    struct rsc_line_choice choice;
     const char *value = parser->value;
     asked->lines = NULL;
     asked->period = 0;
@@ -22,7 +22,7 @@ int rsc_run_sample_option(struct rsc_run_asked *asked, const struct rsc_option_p
                                      "not one reference in so many, as 1/1000, nor a part of all lines, as lines:1/64");
         return -1;
     }
-    if (rsc_subset_choose(&choice, value + 6, 0) < 0)
+    if (rsc_line_choice_parse(&choice, value + 6, 0) < 0)
         return rsc_option_refuse(parser, "not a rate of lines above 0 and below 1, such as lines:1/64");
     asked->lines = value + 6;
     return -1;

@@ -42,6 +42,22 @@ struct rsc_so_far {
                           * engine keeps to one; NAN: not known. An exact result has 0 */
 };
 
+/* Distances as an engine finds them, for whoever watches: references of a block, in order. */
+struct rsc_distance_block {
+    const struct rsc_batch *batch;
+    const uint64_t *lines;
+    const uint32_t *from;  /* access of the batch */
+    const uint32_t *stack; /* whose each is; all 0 where there is one */
+    const uint32_t *rd;    /* as rsc_accumulate() takes them */
+    uint32_t count;
+};
+
+struct rsc_distance_watch {
+    /* Returns 0 or RSC_ENOMEM. NULL: nobody watches. */
+    int (*block)(void *context, const struct rsc_distance_block *block);
+    void *context;
+};
+
 struct rsc_engine_kind {
     const char *name;
     const char *parameter; /* what stands behind the name in messages, such as ":RATE"; NULL: nothing may */
@@ -66,7 +82,12 @@ struct rsc_engine_kind {
     void (*destroy)(void *state); /* NULL is allowed */
     /* Fills what it knows of a zeroed struct whose error is NAN; changes nothing. NULL: knows nothing. */
     void (*so_far)(const void *state, struct rsc_so_far *so_far);
+    /* Shows every distance from now on. NULL: it has none to show. */
+    void (*watch)(void *state, const struct rsc_distance_watch *watch);
 };
+
+/* Shows every distance from now on, of an exact engine; for who samples lines and has one analyse them. engine/engine.c */
+void rsc_engine_watch(struct rsc_engine *engine, const struct rsc_distance_watch *watch);
 
 /* The engines of this room. */
 extern const struct rsc_engine_kind rsc_engine_exact, rsc_engine_parallel, rsc_engine_gpu, rsc_engine_mpi;

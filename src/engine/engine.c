@@ -202,6 +202,11 @@ void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_fa
     if (engine->kind->so_far && !engine->failed) engine->kind->so_far(engine->state, so_far);
 }
 
+void rsc_engine_watch(struct rsc_engine *engine, const struct rsc_distance_watch *watch) {
+    assert(engine->kind->watch);
+    engine->kind->watch(engine->state, watch);
+}
+
 int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struct rsc_error *error) {
     struct rsc_profile *profile = NULL;
     *out = NULL;

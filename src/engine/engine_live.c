@@ -40,7 +40,7 @@ static int push_lines(void *state, const struct rsc_batch *batch, const struct r
 
 static int finish_lines(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct lines *lines = state;
-    struct rsc_subset_whole whole = {lines->whole->accesses, lines->whole->references, thread_references, lines->whole};
+    struct rsc_subset_whole whole = {lines->whole->accesses, lines->whole->references, thread_references, lines->whole, 0};
     return rsc_line_subset_finish(lines->subset, &whole, out, error);
 }
 
@@ -66,7 +66,7 @@ int rsc_live_lines_new(struct rsc_engine **out, const struct rsc_engine_spec *sp
     wanted->what = RSC_TAKES_LINES;
     wanted->line_bytes = options->line_bytes;
     wanted->rate_text = rate;
-    if (rsc_subset_choose(&wanted->lines, rate, options->seed) < 0) {
+    if (rsc_line_choice_parse(&wanted->lines, rate, options->seed) < 0) {
         free(lines);
         return rsc_fail(error, RSC_EINVAL, "'%.40s' is not a rate of lines above 0 and below 1, such as 1/64", rate);
     }

@@ -24,7 +24,7 @@ enum rsc_taken {
 struct rsc_wanted {
     enum rsc_taken what;
     uint32_t line_bytes; /* of lines and samples */
-    struct rsc_subset_choice lines;
+    struct rsc_line_choice lines;
     const char *rate_text; /* of lines, as it was asked for */
     struct {
         struct rsc_sampler_options sampler;

@@ -108,13 +108,13 @@ static int assign_stacks(struct private_engine *engine, const struct rsc_batch *
 
 /* Whose each reference of the block is, and which bytes it touches. */
 static void say_who(struct private_engine *engine) {
-    const struct rsc_counting *block = &engine->counting;
+    struct rsc_counting *block = &engine->counting;
     const uint32_t *from = block->from, *stack_of_thread = engine->stack_of_thread;
     struct rsc_private_columns columns = {block->batch->addr, block->batch->meta, from};
     for (uint32_t i = 0; i < block->count; i++) {
         uint64_t meta = block->batch->meta[from[i]];
-        engine->who[i] =
-            stack_of_thread[rsc_meta_thread(meta)] | (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
+        block->stack[i] = stack_of_thread[rsc_meta_thread(meta)];
+        engine->who[i] = block->stack[i] | (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
     }
     engine->stacks.bytes_of(&columns, block->lines, engine->bytes, block->count, block->line_shift);
 }
@@ -193,6 +193,10 @@ static uint64_t private_memory(const struct rsc_engine_options *options, const v
     return 2 * rsc_exact_memory(options, parameters, lines);
 }
 
+static void private_watch(void *state, const struct rsc_distance_watch *watch) {
+    ((struct private_engine *)state)->counting.watch = *watch;
+}
+
 const struct rsc_engine_kind rsc_engine_private = {
     .name = "exact",
     .what = "every distance of private stacks, bit for bit; one core",
@@ -204,4 +208,5 @@ const struct rsc_engine_kind rsc_engine_private = {
     .finish = private_finish,
     .destroy = private_destroy,
     .so_far = private_so_far,
+    .watch = private_watch,
 };

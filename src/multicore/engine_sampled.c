@@ -1,7 +1,7 @@
 /*
  * engine_sampled.c - the engine "sampled": chooses by its parameter what is sampled.
  *   references  sampled_references.c, private or shared
- *   lines       engine_lines.c for private stacks; for one stack the shards engine is just that
+ *   lines       engine_subset.h for private stacks; for one stack the shards engine is just that
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/fail.h"
 #include "distance/shards/engine_shards.h"
-#include "multicore/engine_lines.h"
+#include "distance/shards/engine_subset.h"
 #include "multicore/multicore_engines.h"
 #include "multicore/sampled_references.h"
 #include "profile/profile_model.h"
@@ -27,12 +27,12 @@ static int create_lines(struct sampled *sampled, const struct rsc_engine_options
     if (options->error > 0)
         return rsc_fail(error, RSC_EINVAL,
                         "a sample of lines has the error it has: --error needs a sample of references");
+    snprintf(sampled->by, sizeof sampled->by, "sampled:lines=%.15g", rate);
     if (!strcmp(options->model, "private")) {
-        sampled->kind = &rsc_private_lines;
-        return rsc_lines_create(&sampled->state, options, rate, error);
+        sampled->kind = &rsc_engine_subset;
+        return rsc_subset_create(&sampled->state, options, rate, error);
     }
     sampled->kind = &rsc_engine_shards;
-    snprintf(sampled->by, sizeof sampled->by, "sampled:lines=%.15g", rate);
     const struct rsc_shards_parameters parameters = {.rate = rate};
     return sampled->kind->create(&sampled->state, options, &parameters, error);
 }

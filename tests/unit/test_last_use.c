@@ -58,7 +58,7 @@ static void against_an_array(enum rsc_simd simd, uint32_t time_bits, int spread)
             if (i + 1 == count) assert_int_equal(found.listed_count, listed);
             distinct += !then[keys[i]];
             then[keys[i]] = ++now;
-            int wanted = rsc_sample_has(rsc_line_hash(lines[i], last->offset), last->rate_shift);
+            int wanted = rsc_hash_in_share(rsc_line_hash(lines[i], last->offset), last->rate_shift);
             if (wanted) assert_int_equal(found.sampled[s], i);
             s += (uint32_t)wanted;
             if (i + 1 == count) assert_int_equal(found.sampled_count, s);

@@ -25,10 +25,10 @@ static uint32_t place_of(uint64_t line) {
 static void drop(uint32_t place) { memmove(list + place, list + place + 1, (--listed - place) * sizeof *list); }
 
 static void check_above(const struct rsc_sampled_stack *stack, uint32_t node, uint32_t place) {
-    uint32_t groups[RSC_STACK_GROUPS], wanted[RSC_STACK_GROUPS] = {0};
+    uint32_t groups[RSC_LINE_GROUPS], wanted[RSC_LINE_GROUPS] = {0};
     assert_int_equal(rsc_sampled_stack_above(stack, node), listed - 1 - place);
     rsc_sampled_stack_groups_above(stack, node, groups);
-    for (uint32_t i = place + 1; i < listed; i++) wanted[rsc_hash_group(rsc_line_hash(list[i], 7), RSC_STACK_GROUPS)]++;
+    for (uint32_t i = place + 1; i < listed; i++) wanted[rsc_hash_group(rsc_line_hash(list[i], 7), RSC_LINE_GROUPS)]++;
     assert_memory_equal(groups, wanted, sizeof wanted);
 }
 

@@ -56,6 +56,9 @@ int rsc_counting_take(struct rsc_counting *counting, struct rsc_error *error) {
         return rsc_fail_memory(error, "attribution");
     if (counting->top.wanted)
         rsc_top_lines_count(&counting->top, counting->lines, counting->rd, rsc_counting_objects(counting), count);
+    struct rsc_distance_block block = {batch, counting->lines, counting->from, counting->stack, counting->rd, count};
+    if (counting->watch.block && counting->watch.block(counting->watch.context, &block) < 0)
+        return rsc_fail_memory(error, "distances");
     return 0;
 }
 

@@ -15,11 +15,10 @@
 #ifndef RSC_DISTANCE_COUNT_COUNTING_H
 #define RSC_DISTANCE_COUNT_COUNTING_H
 
-#include <reusescope/engine.h>
-
 #include "distance/count/access_tags.h"
 #include "distance/count/accumulate.h"
 #include "distance/count/top_lines.h"
+#include "distance/engine_kind.h"
 #include "trace/references.h"
 
 #define RSC_COUNTING_BLOCK 2048u
@@ -28,6 +27,7 @@ struct rsc_counting {
     struct rsc_accumulator sum;
     struct rsc_access_tags tags;
     struct rsc_top_lines top; /* wanted 0: none */
+    struct rsc_distance_watch watch;
     const struct rsc_log *log;
     uint32_t line_shift;
     int no_ri;
@@ -39,6 +39,7 @@ struct rsc_counting {
     uint64_t ri[RSC_COUNTING_BLOCK];
     uint64_t objects[RSC_COUNTING_BLOCK]; /* what each reference lies in */
     uint32_t from[RSC_COUNTING_BLOCK];    /* access of the batch */
+    uint32_t stack[RSC_COUNTING_BLOCK];   /* for who watches; the engine's, where it has more than one */
     uint32_t rd[RSC_COUNTING_BLOCK];
     uint32_t tag[RSC_COUNTING_BLOCK], last_tag[RSC_COUNTING_BLOCK];
 };

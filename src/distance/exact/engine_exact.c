@@ -86,6 +86,10 @@ uint64_t rsc_exact_memory(const struct rsc_engine_options *options, const void *
     return lines * (options->no_ri ? 24 : 40);
 }
 
+static void exact_watch(void *state, const struct rsc_distance_watch *watch) {
+    ((struct exact_engine *)state)->counting.watch = *watch;
+}
+
 const struct rsc_engine_kind rsc_engine_exact = {
     .name = "exact",
     .what = "every distance, bit for bit; one core",
@@ -96,4 +100,5 @@ const struct rsc_engine_kind rsc_engine_exact = {
     .finish = exact_finish,
     .destroy = exact_destroy,
     .so_far = exact_so_far,
+    .watch = exact_watch,
 };

@@ -15,14 +15,12 @@
  *
  * Threads' references are counted exactly, their distances come from the sample.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "estimate/statistics.h"
 #include "distance/engine_kind.h"
 #include "distance/shards/engine_shards.h"
 
@@ -52,9 +50,10 @@ static int create(void **state, const struct rsc_engine_options *options, double
     struct shards_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "shards engine");
     engine->options = *options;
-    uint64_t limit = rate < 1 ? (uint64_t)(rate * 0x1p64) - 1 : UINT64_MAX;
+    struct rsc_line_choice choice;
+    rsc_line_choose(&choice, rate, options->seed);
     if (rsc_shards_init(&engine->shards, rsc_simd_best(), (uint32_t)__builtin_ctz(options->line_bytes), options->seed,
-                        limit, lines_most, options->max_distance) < 0) {
+                        choice.limit, lines_most, options->max_distance) < 0) {
         free(engine);
         return rsc_fail_memory(error, "shards engine");
     }
@@ -223,27 +222,20 @@ static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_er
 
 /* ---- the end ---- */
 
-/* What was sampled, and what is uncertain about the number of lines: references of a line do not matter there. */
-static void describe(const struct shards_engine *engine, const struct rsc_profile *profile, char *text, size_t room) {
-    double kept = engine->shards.stack.lines, distinct = (double)profile->distinct, spread = 0;
-    if (kept > 0)
-        spread = rsc_normal_quantile(0.5 + engine->options.confidence / 200) * distinct *
-                 sqrt((1 - engine->shards.rate) / kept);
-    snprintf(text, room, "lines by hash, rate %.6g, seed %llu, %.0f kept; %g %% bars; distinct %.0f to %.0f",
-             engine->shards.rate, (unsigned long long)engine->options.seed, kept, engine->options.confidence,
-             fmax(kept, distinct - spread), distinct + spread);
+static struct rsc_sample_whole whole_of(const struct shards_engine *engine) {
+    return (struct rsc_sample_whole){.accesses = engine->accesses,
+                                     .references = rsc_shards_engine_references(engine),
+                                     .rate = engine->shards.rate,
+                                     .confidence = engine->options.confidence,
+                                     .line_bytes = engine->options.line_bytes};
 }
 
 static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct shards_engine *engine = state;
-    struct rsc_sample_whole whole = {engine->accesses, rsc_shards_engine_references(engine), engine->shards.rate,
-                                     engine->options.confidence, engine->options.line_bytes};
-    char sampling[256];
+    struct rsc_sample_whole whole = whole_of(engine);
     *out = rsc_sample_profile(&engine->shards.sum, &whole);
-    if (!*out) return rsc_fail_memory(error, "profile");
-    describe(engine, *out, sampling, sizeof sampling);
-    if (rsc_profile_set_text(&(*out)->made.by, engine->by) < 0 ||
-        (engine->shards.rate < 1 && rsc_profile_set_text(&(*out)->made.sampling, sampling) < 0))
+    if (!*out || rsc_profile_set_text(&(*out)->made.by, engine->by) < 0 ||
+        rsc_sample_describe(*out, &whole, engine->shards.stack.lines, engine->options.seed) < 0)
         return rsc_fail_memory(error, "profile");
     rsc_log_line(engine->options.log, RSC_LOG_INFO, "%s (%s): %u lines kept, %.2f MiB at most", engine->by,
                  rsc_simd_name(rsc_simd_best()), engine->shards.stack.lines,
@@ -256,8 +248,7 @@ static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error
 
 static void shards_so_far(const void *state, struct rsc_so_far *so_far) {
     const struct shards_engine *engine = state;
-    struct rsc_sample_whole whole = {engine->accesses, rsc_shards_engine_references(engine), engine->shards.rate,
-                                     engine->options.confidence, engine->options.line_bytes};
+    struct rsc_sample_whole whole = whole_of(engine);
     so_far->references = whole.references;
     so_far->samples = engine->shards.stack.lines;
     so_far->sampled = "lines";

@@ -5,14 +5,6 @@
 
 #include <reusescope/trace.h>
 
-#include "base/rng.h"
-
-uint64_t rsc_line_offset(uint64_t seed) {
-    struct rsc_rng rng;
-    rsc_rng_seed(&rng, seed, 0);
-    return rsc_rng_u64(&rng);
-}
-
 void rsc_line_filter_init(struct rsc_line_filter *filter, enum rsc_simd simd, uint32_t line_shift, uint64_t seed,
                           uint64_t limit) {
     memset(filter, 0, sizeof *filter);

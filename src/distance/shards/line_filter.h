@@ -2,10 +2,8 @@
  * line_filter.h - which references touch a line of the sample, found straight
  * from a batch's columns.
  *
- * A line is in the sample when hash(line, seed) <= limit: what is kept depends
- * on the line alone, so all references to a kept line are kept and none of the
- * others. References that are not kept are only counted: they are never written
- * anywhere.
+ * References to lines that are not chosen (line_choice.h) are only counted: they are
+ * never written anywhere.
  *
  * The kernel (line_filter_kernel.c) takes 64 accesses at a time and is compiled
  * for several widths; all give the same. An access is cut into lines as
@@ -16,12 +14,8 @@
 
 #include <stdint.h>
 
-#if defined(__AVX512DQ__)
-#include <immintrin.h>
-#endif
-
 #include "base/cpu.h"
-#include "base/line_hash.h"
+#include "distance/shards/line_choice.h"
 
 #define RSC_FILTER_BLOCK 64u
 
@@ -44,26 +38,6 @@ struct rsc_line_filter {
     uint32_t (*run)(struct rsc_line_filter *, const uint64_t *, const uint64_t *, uint32_t, uint32_t,
                     struct rsc_kept *);
 };
-
-#if defined(__AVX512DQ__)
-/* Of eight lines; all of `offset` alike. */
-static inline __m512i rsc_line_hash_8(__m512i line, __m512i offset) {
-    __m512i mixed =
-        _mm512_mullo_epi64(_mm512_add_epi64(line, offset), _mm512_set1_epi64((int64_t)0x9E3779B97F4A7C15ull));
-    mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64(mixed, 32));
-    return _mm512_mullo_epi64(mixed, _mm512_set1_epi64((int64_t)0xD6E8FEB86659FD93ull));
-}
-#endif
-
-/* The offset that makes the hash that of a seed. */
-uint64_t rsc_line_offset(uint64_t seed);
-
-/* Bits of a hash that are independent of whether it is small; count is a power of two, 2 to 2^32. */
-static inline uint32_t rsc_hash_group(uint64_t hash, uint32_t count) {
-    uint64_t mixed = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ull;
-    mixed = (mixed ^ mixed >> 32) * 0x94D049BB133111EBull;
-    return (uint32_t)(mixed >> 32) & (count - 1);
-}
 
 void rsc_line_filter_init(struct rsc_line_filter *filter, enum rsc_simd simd, uint32_t line_shift, uint64_t seed,
                           uint64_t limit);

@@ -1,110 +1,87 @@
-/* line_subset.c - see line_subset.h. How counts are scaled: subset_scale.c. */
+/* line_subset.c - see line_subset.h. */
 #include "distance/shards/line_subset.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "base/u64_table.h"
-#include "distance/shards/line_filter.h"
-#include "distance/shards/subset_scale.h"
+#include "distance/count/accumulate.h"
+#include "distance/engine_kind.h"
+#include "distance/shards/sample_sum.h"
+#include "distance/shards/scale_rows.h"
 
-#define GROUPS RSC_SUBSET_GROUPS
+#define AUDIT_CREDIT 4 /* entries of a table that may be looked at for each reuse */
 
-/* A clock by which intervals are counted: the run's, or a thread's. */
+/* When a stack last used its lines, in references of its own, kept or not. */
 struct clock {
-    uint64_t now;            /* references */
-    uint64_t last_line;      /* of the last one kept, plus 1 */
-    struct rsc_u64_table last; /* line -> time of its last use, plus 1 */
+    uint64_t now;
+    struct rsc_u64_table last; /* line -> reference of its last use, from 1 */
 };
 
 struct rsc_line_subset {
     struct rsc_engine_options options;
-    struct rsc_subset_choice choice;
+    struct rsc_line_choice choice;
+    double weight; /* 1/rate */
     const char *text;
-    uint32_t shift;
-    int by_thread; /* stacks are private */
-    struct rsc_engine *whole, *groups[GROUPS];
-    struct clock *clocks; /* one, or by thread number; owned */
+    /* A stack's clock counts what a thread skipped when its next reference comes: too late for other threads' intervals, if the
+     * stack has any. */
+    int exact_intervals;
+    struct rsc_engine *exact;
+    struct rsc_sample_sum sum;
+    struct clock *clocks; /* by stack; owned */
     uint32_t clock_count;
-    uint64_t kept;
-    struct rsc_histogram ri;      /* RSC_BINS_FINE */
-    struct rsc_histogram zero_ri; /* RSC_BINS_FINE: of references with no other sampled line since their last use */
-    /* A group's part of a batch: */
-    uint64_t *addr[GROUPS], *meta[GROUPS];
-    uint32_t count[GROUPS], room;
+    struct rsc_u64_table lines; /* all of them, whichever stack's */
+    uint64_t kept; /* references */
+    struct rsc_histogram zero_ri; /* RSC_BINS_FINE: intervals of references at distance 0 */
+    const uint64_t *skipped; /* of the batch being pushed */
 };
-
-int rsc_subset_choose(struct rsc_subset_choice *choice, const char *text, uint64_t seed) {
-    size_t length = strlen(text);
-    const char *slash = strchr(text, '/');
-    double over = 1;
-    if (!slash && length && text[length - 1] == '%') {
-        over = 100;
-        length--;
-    }
-    if (slash && rsc_parse_fraction(slash + 1, strlen(slash + 1), &over) < 0) return -1;
-    if (rsc_parse_fraction(text, slash ? (size_t)(slash - text) : length, &choice->rate) < 0 || !(over > 0)) return -1;
-    choice->rate /= over;
-    if (!(choice->rate >= 1e-9 && choice->rate < 1)) return -1;
-    choice->limit = (uint64_t)(choice->rate * 0x1p64) - 1;
-    choice->offset = rsc_line_offset(seed);
-    return 0;
-}
 
 void rsc_line_subset_free(struct rsc_line_subset *subset) {
     if (!subset) return;
-    rsc_engine_free(subset->whole);
-    for (uint32_t g = 0; g < GROUPS; g++) {
-        rsc_engine_free(subset->groups[g]);
-        free(subset->addr[g]);
-        free(subset->meta[g]);
-    }
+    rsc_engine_free(subset->exact);
+    rsc_sample_sum_free(&subset->sum);
     for (uint32_t i = 0; i < subset->clock_count; i++) rsc_u64_table_free(&subset->clocks[i].last);
     free(subset->clocks);
-    rsc_histogram_free(&subset->ri);
+    rsc_u64_table_free(&subset->lines);
     rsc_histogram_free(&subset->zero_ri);
     free(subset);
 }
 
-static int refuse(const struct rsc_engine_options *options, struct rsc_error *error) {
-    if (options->top_lines)
-        return rsc_fail(error, RSC_EINVAL, "a sample of lines cannot tell which lines miss most (--top-lines)");
-    if (options->max_distance) return rsc_fail(error, RSC_EINVAL, "a sample of lines needs no --max-distance");
-    return 0;
-}
+static int take_block(void *context, const struct rsc_distance_block *block);
 
 int rsc_line_subset_new(struct rsc_line_subset **out, const struct rsc_engine_options *options,
-                        const struct rsc_subset_choice *choice, const char *text, struct rsc_error *error) {
+                        const struct rsc_line_choice *choice, const char *text, struct rsc_error *error) {
     *out = NULL;
-    int status = refuse(options, error);
-    if (status < 0) return status;
+    if (options->top_lines)
+        return rsc_fail(error, RSC_EINVAL, "a sample of lines cannot tell which lines miss most (--top-lines)");
     struct rsc_line_subset *subset = calloc(1, sizeof *subset);
-    if (!subset) return rsc_fail_memory(error, "sample");
+    if (!subset) return rsc_fail_memory(error, "sample of lines");
     subset->options = *options;
     subset->choice = *choice;
+    subset->weight = 1 / choice->rate;
     subset->text = text;
+    subset->exact_intervals = options->model && !strcmp(options->model, "private") && !options->cores;
     if (!subset->options.line_bytes) subset->options.line_bytes = 64;
     if (!(subset->options.confidence > 0)) subset->options.confidence = 90;
-    subset->shift = (uint32_t)__builtin_ctz(subset->options.line_bytes);
-    subset->by_thread = options->model && !strcmp(options->model, "private");
     struct rsc_engine_options inner = subset->options;
     inner.engine = "exact";
-    inner.no_ri = 1;
+    inner.no_ri = 1; /* its intervals would be in kept references */
     inner.bins_per_octave = 0;
+    inner.max_distance = 0;
     inner.error = 0;
-    status = rsc_engine_new(&subset->whole, &inner, error);
-    inner.attribute = 2;
-    inner.phases = 0;
-    for (uint32_t g = 0; !status && g < GROUPS; g++) status = rsc_engine_new(&subset->groups[g], &inner, error);
+    int status = rsc_engine_new(&subset->exact, &inner, error);
     if (!status &&
-        (rsc_histogram_init(&subset->ri, RSC_BINS_FINE) < 0 || rsc_histogram_init(&subset->zero_ri, RSC_BINS_FINE) < 0))
-        status = rsc_fail_memory(error, "sample");
+        (rsc_sample_sum_init(&subset->sum, options->max_distance, options->seed) < 0 ||
+         rsc_u64_table_init(&subset->lines, 64) < 0 || rsc_histogram_init(&subset->zero_ri, RSC_BINS_FINE) < 0))
+        status = rsc_fail_memory(error, "sample of lines");
     if (status < 0) {
         rsc_line_subset_free(subset);
         return status;
     }
+    rsc_engine_watch(subset->exact, &(struct rsc_distance_watch){take_block, subset});
     *out = subset;
     return 0;
 }
@@ -124,88 +101,138 @@ static int make_clocks(struct rsc_line_subset *subset, uint32_t count) {
     return 0;
 }
 
-static int take_interval(struct rsc_line_subset *subset, uint64_t line, uint64_t meta, uint64_t skipped) {
-    uint32_t number = subset->by_thread ? rsc_meta_thread(meta) : 0;
-    if (make_clocks(subset, number + 1) < 0) return RSC_ENOMEM;
-    struct clock *clock = &subset->clocks[number];
-    if (rsc_u64_table_needs_rebuild(&clock->last) && rsc_u64_table_rebuild(&clock->last) < 0) return RSC_ENOMEM;
-    clock->now += skipped + 1;
-    struct rsc_u64_entry *entry = rsc_u64_table_find(&clock->last, line);
-    if (entry->value) {
-        uint64_t interval = clock->now - (entry->value - 1);
-        rsc_histogram_add(&subset->ri, interval, 1);
-        if (clock->last_line == line + 1) rsc_histogram_add(&subset->zero_ri, interval, 1);
-    } else {
+/* The entry of a line, made where there was none: its value is then 0. NULL: out of memory. */
+static struct rsc_u64_entry *entry_of(struct rsc_u64_table *table, uint64_t line) {
+    if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return NULL;
+    struct rsc_u64_entry *entry = rsc_u64_table_find(table, line);
+    if (!entry->value) {
         entry->key = line;
-        clock->last.used++;
+        table->used++;
     }
-    entry->value = clock->now + 1;
-    clock->last_line = line + 1;
+    return entry;
+}
+
+/* Which groups the lines are in that a stack used since `then`, if that can be afforded. */
+static void audit(struct rsc_line_subset *subset, const struct rsc_u64_table *last, uint64_t then, uint64_t distance) {
+    struct rsc_line_audit *audit = rsc_line_audit_due(&subset->sum.groups, distance, AUDIT_CREDIT);
+    if (!audit) return;
+    audit->credit -= (int64_t)last->mask + 1;
+    for (uint64_t i = 0; i <= last->mask; i++)
+        if (last->entries[i].value > then) {
+            uint64_t hash = rsc_line_hash(last->entries[i].key, subset->choice.offset);
+            audit->above[rsc_hash_group(hash, RSC_LINE_GROUPS)]++;
+        }
+    audit->count++;
+}
+
+/* A reference to a kept line, `skipped` others of its stack after the one before. */
+static int take_reference(struct rsc_line_subset *subset, uint64_t line, uint32_t stack, uint32_t rd,
+                          uint64_t skipped) {
+    if (stack >= subset->clock_count && make_clocks(subset, stack + 1) < 0) return RSC_ENOMEM;
+    struct clock *clock = &subset->clocks[stack];
+    struct rsc_u64_entry *entry = entry_of(&clock->last, line);
+    if (!entry) return RSC_ENOMEM;
+    uint32_t group = rsc_hash_group(rsc_line_hash(line, subset->choice.offset), RSC_LINE_GROUPS);
+    uint64_t then = entry->value;
+    entry->value = clock->now += skipped + 1;
+    assert((rd == UINT32_MAX) == !then);
+    if (rd == UINT32_MAX) {
+        struct rsc_u64_entry *known = entry_of(&subset->lines, line);
+        if (!known) return RSC_ENOMEM;
+        known->value = 1;
+        rsc_sample_miss(&subset->sum, subset->weight, group);
+        return 0;
+    }
+    if (rd == RSC_RD_INVALIDATED) {
+        rsc_sample_invalidated(&subset->sum, subset->weight, group);
+        return 0;
+    }
+    uint64_t interval = clock->now - then;
+    uint64_t below = rd == 0 || subset->exact_intervals ? interval : UINT64_MAX;
+    uint64_t distance = rsc_sample_reuse(&subset->sum, rd, interval, below, subset->weight, group);
+    if (rd) audit(subset, &clock->last, then, distance);
+    else rsc_histogram_add(&subset->zero_ri, interval, 1);
     return 0;
 }
 
-static int make_room(struct rsc_line_subset *subset, uint32_t count) {
-    if (count <= subset->room) return 0;
-    for (uint32_t g = 0; g < GROUPS; g++) {
-        uint64_t *addr = realloc(subset->addr[g], count * sizeof *addr);
-        if (addr) subset->addr[g] = addr;
-        uint64_t *meta = realloc(subset->meta[g], count * sizeof *meta);
-        if (meta) subset->meta[g] = meta;
-        if (!addr || !meta) return RSC_ENOMEM;
-    }
-    subset->room = count;
-    return 0;
-}
-
-int rsc_line_subset_push(struct rsc_line_subset *subset, const struct rsc_batch *batch, const uint64_t *skipped,
-                         struct rsc_error *error) {
-    if (make_room(subset, batch->count) < 0) return rsc_fail_memory(error, "sample");
-    memset(subset->count, 0, sizeof subset->count);
-    for (uint32_t i = 0; i < batch->count; i++) {
-        uint64_t line = batch->addr[i] >> subset->shift;
-        if (take_interval(subset, line, batch->meta[i], skipped[i]) < 0) return rsc_fail_memory(error, "sample");
-        uint32_t group = rsc_hash_group(rsc_line_hash(line, subset->choice.offset), GROUPS),
-                 at = subset->count[group]++;
-        subset->addr[group][at] = batch->addr[i];
-        subset->meta[group][at] = batch->meta[i];
-    }
-    subset->kept += batch->count;
-    int status = rsc_engine_push(subset->whole, batch, error);
-    for (uint32_t g = 0; !status && g < GROUPS; g++) {
-        struct rsc_batch part = {.count = subset->count[g],
-                                 .addr = subset->addr[g],
-                                 .meta = subset->meta[g],
-                                 .threads = batch->threads,
-                                 .thread_count = batch->thread_count,
-                                 .instructions = RSC_UNKNOWN};
-        status = rsc_engine_push(subset->groups[g], &part, error);
+static int take_block(void *context, const struct rsc_distance_block *block) {
+    struct rsc_line_subset *subset = context;
+    int status = 0;
+    for (uint32_t i = 0; !status && i < block->count; i++) {
+        assert(!i || block->from[i] != block->from[i - 1]); /* none across lines */
+        status =
+            take_reference(subset, block->lines[i], block->stack[i], block->rd[i], subset->skipped[block->from[i]]);
     }
     return status;
 }
 
+int rsc_line_subset_push(struct rsc_line_subset *subset, const struct rsc_batch *batch, const uint64_t *skipped,
+                         struct rsc_error *error) {
+    subset->skipped = skipped;
+    subset->kept += batch->count;
+    return rsc_engine_push(subset->exact, batch, error);
+}
+
+/* ---- the profile ---- */
+
+uint64_t rsc_line_subset_lines(const struct rsc_line_subset *subset) { return subset->lines.used; }
+
+static struct rsc_sample_whole sample_whole(const struct rsc_line_subset *subset,
+                                            const struct rsc_subset_whole *whole) {
+    return (struct rsc_sample_whole){.accesses = whole->accesses,
+                                     .references = whole->references,
+                                     .rate = subset->choice.rate,
+                                     .confidence = subset->options.confidence,
+                                     .line_bytes = subset->options.line_bytes,
+                                     .lines = subset->lines.used};
+}
+
+double rsc_line_subset_error(const struct rsc_line_subset *subset, const struct rsc_subset_whole *whole) {
+    struct rsc_sample_whole sample = sample_whole(subset, whole);
+    return rsc_sample_error(&subset->sum, &sample);
+}
+
+/* The second histograms, from the first, whose bins are exact or narrow: by their middle. */
+static int set_binned(struct rsc_profile *profile, uint32_t per_octave) {
+    if (!per_octave) return 0;
+    if (rsc_profile_set_bins(profile, per_octave) < 0) return RSC_ENOMEM;
+    for (uint32_t i = 0; i < profile->rd.bin_count; i++) {
+        uint64_t lo = rsc_bin_lo(RSC_BINS_FINE, i), hi = rsc_bin_hi(RSC_BINS_FINE, i), middle = lo + (hi - lo) / 2;
+        if (profile->rd.count[i]) rsc_histogram_add(&profile->rd_binned, middle, profile->rd.count[i]);
+        if (profile->ri.count[i]) rsc_histogram_add(&profile->ri_binned, middle, profile->ri.count[i]);
+    }
+    return 0;
+}
+
+static int scale(const struct rsc_line_subset *subset, const struct rsc_subset_whole *whole,
+                 struct rsc_profile *profile) {
+    struct rsc_sample_whole sample = sample_whole(subset, whole);
+    const struct rsc_row_scale rows = {.rate = subset->choice.rate,
+                                       .references = whole->references,
+                                       .kept = subset->kept,
+                                       .rd_cap = subset->options.max_distance,
+                                       .zero_ri = &subset->zero_ri,
+                                       .thread_references = whole->thread_references,
+                                       .context = whole->context,
+                                       .thread_count = whole->thread_count};
+    char by[80];
+    snprintf(by, sizeof by, "lines:%.60s", subset->text);
+    if (rsc_scale_rows(profile, &rows) < 0 || rsc_sample_fill(&subset->sum, &sample, profile) < 0 ||
+        rsc_profile_set_text(&profile->made.by, by) < 0 ||
+        rsc_sample_describe(profile, &sample, subset->lines.used, subset->options.seed) < 0)
+        return RSC_ENOMEM;
+    if (subset->options.no_ri) memset(profile->ri.count, 0, profile->ri.bin_count * sizeof *profile->ri.count);
+    if (set_binned(profile, subset->options.bins_per_octave) < 0) return RSC_ENOMEM;
+    return rsc_profile_seal(profile);
+}
+
 int rsc_line_subset_finish(struct rsc_line_subset *subset, const struct rsc_subset_whole *whole,
                            struct rsc_profile **out, struct rsc_error *error) {
-    struct rsc_profile *profile = NULL, *groups[GROUPS] = {NULL};
-    int status = rsc_engine_finish(subset->whole, &profile, error);
-    *out = NULL;
-    for (uint32_t g = 0; !status && g < GROUPS; g++) status = rsc_engine_finish(subset->groups[g], &groups[g], error);
-    if (!status) {
-        struct rsc_subset_facts facts = {.rate = subset->choice.rate,
-                                         .seed = subset->options.seed,
-                                         .text = subset->text,
-                                         .confidence = subset->options.confidence,
-                                         .kept = subset->kept,
-                                         .bins_per_octave = subset->options.bins_per_octave,
-                                         .no_ri = subset->options.no_ri != 0,
-                                         .ri = &subset->ri,
-                                         .zero_ri = &subset->zero_ri,
-                                         .whole = whole,
-                                         .groups = (const struct rsc_profile *const *)groups};
-        status = rsc_subset_scale(profile, &facts);
-        if (status < 0) status = rsc_fail_memory(error, "profile");
+    int status = rsc_engine_finish(subset->exact, out, error);
+    if (!status && scale(subset, whole, *out) < 0) status = rsc_fail_memory(error, "profile");
+    if (status < 0) {
+        rsc_profile_free(*out);
+        *out = NULL;
     }
-    for (uint32_t g = 0; g < GROUPS; g++) rsc_profile_free(groups[g]);
-    if (status < 0) rsc_profile_free(profile);
-    else *out = profile;
     return status;
 }

@@ -2,15 +2,14 @@
 #include "distance/shards/sample_sum.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "distance/count/accumulate.h"
 #include "profile/metrics.h"
 
-/* What audits may cost: at first in each band of distance, and then for each reuse. */
-#define AUDIT_CREDIT_FIRST 16384
-#define AUDIT_CREDIT 2
+#define AUDIT_CREDIT 2 /* blocks that may be added up for each reuse */
 
 int rsc_sample_sum_init(struct rsc_sample_sum *sum, uint64_t rd_cap, uint64_t seed) {
     uint32_t fine = rsc_bins_count(RSC_BINS_FINE);
@@ -19,21 +18,17 @@ int rsc_sample_sum_init(struct rsc_sample_sum *sum, uint64_t rd_cap, uint64_t se
     sum->draws = seed * 0xD1342543DE82EF95ull;
     sum->rd = calloc(fine, sizeof *sum->rd);
     sum->ri = calloc(fine, sizeof *sum->ri);
-    sum->group_rd = calloc(RSC_SAMPLE_BINS, sizeof *sum->group_rd);
-    sum->audits = calloc(RSC_SAMPLE_AUDITS, sizeof *sum->audits);
-    if (!sum->rd || !sum->ri || !sum->group_rd || !sum->audits) {
+    if (!sum->rd || !sum->ri || rsc_line_groups_init(&sum->groups) < 0) {
         rsc_sample_sum_free(sum);
         return RSC_ENOMEM;
     }
-    for (uint32_t i = 0; i < RSC_SAMPLE_AUDITS; i++) sum->audits[i].credit = AUDIT_CREDIT_FIRST;
     return 0;
 }
 
 void rsc_sample_sum_free(struct rsc_sample_sum *sum) {
     free(sum->rd);
     free(sum->ri);
-    free(sum->group_rd);
-    free(sum->audits);
+    rsc_line_groups_free(&sum->groups);
     for (uint32_t i = 0; i < sum->thread_count; i++) free(sum->threads[i].rd);
     free(sum->threads);
     memset(sum, 0, sizeof *sum);
@@ -64,19 +59,13 @@ void rsc_sample_split_threads(struct rsc_sample_sum *sum) {
     first->cold = sum->cold;
 }
 
-double rsc_sample_bin_edge(uint32_t bin) {
-    if (!bin) return 0;
-    return ldexp(1 + (bin - 1) % 8 / 8.0, (int)((bin - 1) / 8));
-}
-
 void rsc_sample_audit(struct rsc_sample_sum *sum, const struct rsc_sampled_stack *stack, uint32_t node,
                       uint64_t distance) {
-    struct rsc_sample_audit *audit = &sum->audits[rsc_sample_audit_of(distance)];
-    uint32_t above[RSC_STACK_GROUPS];
-    audit->credit += AUDIT_CREDIT;
-    if (audit->credit < 0) return;
+    struct rsc_line_audit *audit = rsc_line_audit_due(&sum->groups, distance, AUDIT_CREDIT);
+    uint32_t above[RSC_LINE_GROUPS];
+    if (!audit) return;
     audit->credit -= rsc_sampled_stack_groups_above(stack, node, above);
-    for (uint32_t g = 0; g < RSC_STACK_GROUPS; g++) audit->above[g] += above[g];
+    for (uint32_t g = 0; g < RSC_LINE_GROUPS; g++) audit->above[g] += above[g];
     audit->count++;
 }
 
@@ -126,52 +115,98 @@ static int fill_threads(struct rsc_sample_sum *sum, struct rsc_profile *profile)
     return 0;
 }
 
+/* The curve, and its bars. */
+static int set_curve(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole,
+                     struct rsc_profile *profile) {
+    if (rsc_profile_derive_mrc(profile) < 0) return RSC_ENOMEM;
+    if (whole->rate >= 1 || !profile->mrc_count) return 0;
+    const struct rsc_line_curve curve = {.rd = profile->rd.count,
+                                         .ri = profile->ri.count,
+                                         .bins = profile->rd.bin_count,
+                                         .beyond = (double)profile->cold + (double)profile->rd_capped,
+                                         .cold = (double)profile->cold,
+                                         .references = (double)profile->references,
+                                         .rate = whole->rate,
+                                         .confidence = whole->confidence};
+    struct rsc_line_bars bars;
+    int status = rsc_line_bars_init(&bars, &sum->groups, &curve);
+    for (size_t i = 0; !status && i < profile->mrc_count; i++) {
+        struct rsc_mrc_point *point = &profile->mrc[i];
+        rsc_line_bar(&bars, (double)point->lines, point->miss_ratio, &point->low, &point->high);
+    }
+    rsc_line_bars_free(&bars);
+    return status;
+}
+
+/* Cold references and those to lines that were taken, counted together so far; and lines, of all stacks together. */
+static void split_cold(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole, double more,
+                       struct rsc_profile *profile) {
+    profile->invalidated = round_within(sum->invalidated + more, profile->cold);
+    profile->cold -= profile->invalidated;
+    if (!whole->lines) return;
+    profile->distinct = round_within((double)whole->lines / whole->rate, profile->cold + 1);
+    /* the curve was drawn as far as all of them together might reach */
+    while (profile->mrc_count > 1 && profile->mrc[profile->mrc_count - 1].lines > profile->distinct)
+        profile->mrc_count--;
+}
+
+int rsc_sample_fill(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole,
+                    struct rsc_profile *profile) {
+    uint32_t bins = profile->rd.bin_count;
+    double *rd = malloc(2 * bins * sizeof *rd), *ri = rd + bins;
+    if (!rd) return RSC_ENOMEM;
+    memcpy(rd, sum->rd, bins * sizeof *rd); /* settling changes what it settles */
+    memcpy(ri, sum->ri, bins * sizeof *ri);
+    memset(profile->rd.count, 0, bins * sizeof *profile->rd.count);
+    memset(profile->ri.count, 0, bins * sizeof *profile->ri.count);
+    double more = fmax(rsc_line_groups_taken_more(&sum->groups, (double)whole->references), -sum->invalidated);
+    profile->made.line_bytes = whole->line_bytes;
+    profile->accesses = whole->accesses;
+    profile->references = whole->references;
+    profile->cold = round_within(sum->cold + more, whole->references);
+    /* a stream that has references has a line, whether the sample met one or not */
+    if (!profile->cold && whole->references) profile->cold = 1;
+    profile->invalidated = 0;
+    profile->distinct = profile->cold;
+    profile->rd_cap = sum->rd_cap;
+    profile->rd_capped = round_within(sum->capped, whole->references - profile->cold);
+    uint64_t reuses = whole->references - profile->cold;
+    settle(rd, bins, reuses - profile->rd_capped, &profile->rd);
+    /* the least interval is 1: bin 0 stays empty */
+    settle(ri, bins, reuses, &profile->ri);
+    profile->ri.count[1] += profile->ri.count[0];
+    profile->ri.count[0] = 0;
+    free(rd);
+    int status = set_curve(sum, whole, profile);
+    if (!status) split_cold(sum, whole, more, profile);
+    return status;
+}
+
 double rsc_sample_error(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole) {
     struct rsc_profile *profile = rsc_profile_new();
-    uint32_t bins = rsc_bins_count(RSC_BINS_FINE);
-    double *counts = malloc(2 * bins * sizeof *counts), error = NAN;
-    if (profile && counts) {
-        /* settling changes what it settles */
-        memcpy(counts, sum->rd, bins * sizeof *counts);
-        memcpy(counts + bins, sum->ri, bins * sizeof *counts);
-        profile->references = whole->references;
-        profile->cold = round_within(sum->cold, whole->references);
-        if (!profile->cold && whole->references) profile->cold = 1;
-        profile->distinct = profile->cold;
-        profile->rd_cap = sum->rd_cap;
-        profile->rd_capped = round_within(sum->capped, whole->references - profile->cold);
-        uint64_t reuses = whole->references - profile->cold;
-        settle(counts, bins, reuses - profile->rd_capped, &profile->rd);
-        settle(counts + bins, bins, reuses, &profile->ri);
-        if (rsc_sample_bars(sum, whole, profile) == 0) error = rsc_profile_stated_error(profile);
-    }
-    free(counts);
+    double error = NAN;
+    if (profile && rsc_sample_fill(sum, whole, profile) == 0) error = rsc_profile_stated_error(profile);
     rsc_profile_free(profile);
     return error;
 }
 
 struct rsc_profile *rsc_sample_profile(struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole) {
     struct rsc_profile *profile = rsc_profile_new();
-    if (!profile) return NULL;
-    profile->made.line_bytes = whole->line_bytes;
-    profile->accesses = whole->accesses;
-    profile->references = whole->references;
-    profile->cold = round_within(sum->cold, whole->references);
-    /* a stream that has references has a line, whether the sample met one or not */
-    if (!profile->cold && whole->references) profile->cold = 1;
-    profile->distinct = profile->cold;
-    profile->rd_cap = sum->rd_cap;
-    profile->rd_capped = round_within(sum->capped, whole->references - profile->cold);
-    if (fill_threads(sum, profile) < 0) goto failed;
-    uint64_t reuses = whole->references - profile->cold;
-    settle(sum->rd, profile->rd.bin_count, reuses - profile->rd_capped, &profile->rd);
-    /* the least interval is 1: bin 0 stays empty */
-    settle(sum->ri, profile->ri.bin_count, reuses, &profile->ri);
-    profile->ri.count[1] += profile->ri.count[0];
-    profile->ri.count[0] = 0;
-    if (rsc_sample_bars(sum, whole, profile) < 0) goto failed;
+    if (!profile || fill_threads(sum, profile) < 0 || rsc_sample_fill(sum, whole, profile) < 0) {
+        rsc_profile_free(profile);
+        return NULL;
+    }
     return profile;
-failed:
-    rsc_profile_free(profile);
-    return NULL;
+}
+
+int rsc_sample_describe(struct rsc_profile *profile, const struct rsc_sample_whole *whole, uint64_t kept,
+                        uint64_t seed) {
+    char text[256];
+    double lines = (double)kept, distinct = (double)profile->distinct;
+    double spread = rsc_line_total_reach(distinct, lines, whole->rate, whole->confidence);
+    if (whole->rate >= 1) return 0; /* nothing is left out */
+    snprintf(text, sizeof text, "lines by hash, rate %.6g, seed %llu, %.0f kept; %g %% bars; distinct %.0f to %.0f",
+             whole->rate, (unsigned long long)seed, lines, whole->confidence, fmax(lines, distinct - spread),
+             distinct + spread);
+    return rsc_profile_set_text(&profile->made.sampling, text) < 0 ? RSC_ENOMEM : 0;
 }

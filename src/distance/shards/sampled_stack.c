@@ -14,7 +14,7 @@
 
 static uint64_t slot_bytes(uint32_t capacity) {
     uint64_t blocks = capacity >> RSC_STACK_BLOCK_BITS, supers = (capacity >> RSC_STACK_SUPER_BITS) + 1;
-    return capacity * 4ull + capacity / 8 + blocks * (2 + 2 * RSC_STACK_GROUPS) + supers * 4;
+    return capacity * 4ull + capacity / 8 + blocks * (2 + 2 * RSC_LINE_GROUPS) + supers * 4;
 }
 
 static void note_peak(struct rsc_sampled_stack *stack, uint64_t extra) {
@@ -72,20 +72,20 @@ void rsc_sampled_stack_free(struct rsc_sampled_stack *stack) {
 /* ---- what stands above ---- */
 
 uint32_t rsc_sampled_stack_groups_above(const struct rsc_sampled_stack *stack, uint32_t node,
-                                        uint32_t above[RSC_STACK_GROUPS]) {
+                                        uint32_t above[RSC_LINE_GROUPS]) {
     uint32_t slot = stack->nodes[node].slot, block = slot >> RSC_STACK_BLOCK_BITS;
     uint32_t last_block = (stack->top - 1) >> RSC_STACK_BLOCK_BITS;
     uint64_t mask = ~1ull << (slot & 63);
     uint32_t cost = 8;
-    memset(above, 0, RSC_STACK_GROUPS * sizeof *above);
+    memset(above, 0, RSC_LINE_GROUPS * sizeof *above);
     for (uint32_t word = slot >> 6; word >> (RSC_STACK_BLOCK_BITS - 6) == block; word++, mask = ~0ull)
         for (uint64_t left = stack->bits[word] & mask; left; left &= left - 1) {
             uint32_t other = stack->node_of[word << 6 | (uint32_t)__builtin_ctzll(left)];
-            above[rsc_hash_group(stack->nodes[other].hash, RSC_STACK_GROUPS)]++;
+            above[rsc_hash_group(stack->nodes[other].hash, RSC_LINE_GROUPS)]++;
             cost++;
         }
     for (uint32_t b = block + 1; b <= last_block; b++)
-        for (uint32_t g = 0; g < RSC_STACK_GROUPS; g++) above[g] += stack->block_groups[b][g];
+        for (uint32_t g = 0; g < RSC_LINE_GROUPS; g++) above[g] += stack->block_groups[b][g];
     return cost + last_block - block;
 }
 

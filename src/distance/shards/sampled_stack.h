@@ -8,7 +8,7 @@
  * slot. Counts of set bits per block of 512 slots, and per 64 blocks, make that
  * a short sum. When slots run out, lines are renumbered 0, 1, 2... by age.
  *
- * Lines fall into RSC_STACK_GROUPS groups by their hash; each block also counts
+ * Lines fall into RSC_LINE_GROUPS groups by their hash; each block also counts
  * its lines by group, which is where the error bars come from (sample_error.h).
  *
  * Memory: 32 bytes a node, 8 to 16 of hash chains, and 18 to 37 of slots a line.
@@ -18,9 +18,9 @@
 
 #include <stdint.h>
 
-#include "distance/shards/line_filter.h"
+#include "distance/shards/line_choice.h"
+#include "estimate/line_bars.h"
 
-#define RSC_STACK_GROUPS 32u
 #define RSC_NO_NODE UINT32_MAX
 #define RSC_STACK_BLOCK_BITS 9u
 #define RSC_STACK_SUPER_BITS 15u
@@ -46,7 +46,7 @@ struct rsc_sampled_stack {
     uint64_t *bits;
     uint16_t *block_lines;         /* set bits by 512 slots */
     uint32_t *super_lines;         /* set bits by 32768 slots */
-    uint16_t (*block_groups)[RSC_STACK_GROUPS];
+    uint16_t (*block_groups)[RSC_LINE_GROUPS];
     uint64_t peak_bytes;
 };
 
@@ -86,7 +86,7 @@ static inline uint32_t rsc_sampled_stack_above(const struct rsc_sampled_stack *s
 
 /* The same by group. Returns what it cost: about the blocks and lines it had to add up. */
 uint32_t rsc_sampled_stack_groups_above(const struct rsc_sampled_stack *stack, uint32_t node,
-                                        uint32_t above[RSC_STACK_GROUPS]);
+                                        uint32_t above[RSC_LINE_GROUPS]);
 
 /* Renumbers the lines by age into new slots, as many as leave room for three uses of each. Returns as below. */
 int rsc_sampled_stack_renumber(struct rsc_sampled_stack *stack);
@@ -95,14 +95,14 @@ static inline void rsc_stack_clear_slot(struct rsc_sampled_stack *stack, uint32_
     stack->bits[slot >> 6] &= ~(1ull << (slot & 63));
     stack->block_lines[slot >> RSC_STACK_BLOCK_BITS]--;
     stack->super_lines[slot >> RSC_STACK_SUPER_BITS]--;
-    stack->block_groups[slot >> RSC_STACK_BLOCK_BITS][rsc_hash_group(hash, RSC_STACK_GROUPS)]--;
+    stack->block_groups[slot >> RSC_STACK_BLOCK_BITS][rsc_hash_group(hash, RSC_LINE_GROUPS)]--;
 }
 
 static inline void rsc_stack_set_slot(struct rsc_sampled_stack *stack, uint32_t slot, uint32_t node) {
     stack->bits[slot >> 6] |= 1ull << (slot & 63);
     stack->block_lines[slot >> RSC_STACK_BLOCK_BITS]++;
     stack->super_lines[slot >> RSC_STACK_SUPER_BITS]++;
-    stack->block_groups[slot >> RSC_STACK_BLOCK_BITS][rsc_hash_group(stack->nodes[node].hash, RSC_STACK_GROUPS)]++;
+    stack->block_groups[slot >> RSC_STACK_BLOCK_BITS][rsc_hash_group(stack->nodes[node].hash, RSC_LINE_GROUPS)]++;
     stack->node_of[slot] = node;
     stack->nodes[node].slot = slot;
 }

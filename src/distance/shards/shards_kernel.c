@@ -36,7 +36,7 @@ static inline int take_kernel(struct rsc_shards *shards, const uint64_t *meta) {
         uint64_t line = kept->line[i], hash = kept->hash[i], time = kept->time[i];
         if (hash > shards->filter.limit) continue; /* the limit has fallen since it was kept */
         uint32_t node = rsc_sampled_stack_find(stack, line, hash);
-        uint32_t group = rsc_hash_group(hash, RSC_STACK_GROUPS);
+        uint32_t group = rsc_hash_group(hash, RSC_LINE_GROUPS);
         struct rsc_sample_row *row = NULL;
         double weight = shards->weight;
         if (rows) {
@@ -46,14 +46,14 @@ static inline int take_kernel(struct rsc_shards *shards, const uint64_t *meta) {
         if (node == RSC_NO_NODE) {
             int status = rsc_sampled_stack_add(stack, line, hash, time, &node);
             if (status < 0) return status;
-            sum->cold += weight;
-            sum->group_cold[group] += weight;
+            rsc_sample_miss(sum, weight, group);
             if (row) row->cold += weight;
             if (shards->lines_most) rsc_shards_bound(shards, hash, node);
             continue;
         }
         uint32_t above = rsc_sampled_stack_above(stack, node);
-        uint64_t distance = rsc_sample_reuse(sum, above, time - stack->nodes[node].time, weight, group);
+        uint64_t interval = time - stack->nodes[node].time;
+        uint64_t distance = rsc_sample_reuse(sum, above, interval, interval, weight, group);
         if (row) row->rd[rsc_bin_of_coarse(distance)] += weight;
         if (above) rsc_sample_audit(sum, stack, node, distance);
         int status = rsc_sampled_stack_use(stack, node, time);

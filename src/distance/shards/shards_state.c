@@ -9,7 +9,7 @@
 /* The limit falls (or is set): from here on lines up to this hash are kept. */
 static void set_limit(struct rsc_shards *shards, uint64_t limit) {
     shards->filter.limit = limit;
-    shards->rate = limit == UINT64_MAX ? 1 : ((double)limit + 1) * 0x1p-64;
+    shards->rate = rsc_line_rate(limit);
     shards->weight = 1 / shards->rate;
 }
 

@@ -23,7 +23,7 @@
 
 #include "base/cpu.h"
 #include "base/line_map.h"
-#include "distance/shards/line_filter.h"
+#include "distance/shards/line_choice.h"
 
 #define RSC_LAST_USE_RUN 1024u /* most lines in one call */
 #define RSC_LAST_USE_AHEAD 64u /* lines looked up ahead of their turn */
@@ -66,11 +66,6 @@ int rsc_last_use_run(struct rsc_last_use *last, const uint64_t *lines, uint32_t 
 /* Calls visit(context, line, time) with the last use, counted from 1, of every line. */
 void rsc_last_use_visit(const struct rsc_last_use *last, void (*visit)(void *context, uint64_t line, uint64_t time),
                         void *context);
-
-/* Whether a line with this hash (rsc_line_hash() with `offset`) is in the sample. */
-static inline int rsc_sample_has(uint64_t hash, uint32_t rate_shift) {
-    return rate_shift == 0 || hash >> (64 - rate_shift) == 0;
-}
 
 /* last_use_kernel.c for each width. */
 typedef int rsc_last_use_run_fn(struct rsc_last_use *, const uint64_t *, uint32_t, struct rsc_intervals *);

@@ -19,7 +19,7 @@
 #ifndef RSC_DISTANCE_TIME_TRUTH_SAMPLE_H
 #define RSC_DISTANCE_TIME_TRUTH_SAMPLE_H
 
-#include "distance/shards/line_sample.h"
+#include "distance/time/line_sample.h"
 #include "distance/time/use_watch.h"
 #include "distance/time/window_sample.h"
 #include "profile/profile_model.h"

@@ -26,7 +26,7 @@
 #include "base/histogram.h"
 #include "base/rng.h"
 #include "distance/time/last_use.h"
-#include "distance/shards/line_filter.h"
+#include "distance/shards/line_choice.h"
 
 #define RSC_WATCH_PLACES 8u /* of a bucket */
 #define RSC_WATCH_STRETCHES 64u

@@ -1,5 +1,5 @@
 /* line_sample.c - see line_sample.h. */
-#include "distance/shards/line_sample.h"
+#include "distance/time/line_sample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void renumber(struct rsc_line_sample *sample) {
     for (uint32_t place = 0; place < places; place++) {
         uint64_t line = sample->line_at[place];
         uint32_t part = sample->part_at[place];
-        if (part == NO_PART || !rsc_sample_has(rsc_line_hash(line, sample->offset), sample->rate_shift)) continue;
+        if (part == NO_PART || !rsc_hash_in_share(rsc_line_hash(line, sample->offset), sample->rate_shift)) continue;
         *rsc_u64_table_find(&sample->lines, line) = (struct rsc_u64_entry){line, kept + 1};
         sample->line_at[kept] = line;
         sample->time_at[kept] = sample->time_at[place];
@@ -127,10 +127,10 @@ static void count_distance(struct rsc_line_sample *sample, const rsc_part_counts
 static void add_line(struct rsc_line_sample *sample, uint64_t line, uint64_t time, uint64_t until) {
     uint64_t hash = rsc_line_hash(line, sample->offset);
     /* the rate may be lower than when these references were picked */
-    while (rsc_sample_has(hash, sample->rate_shift) && sample->count == RSC_SAMPLE_LINES &&
+    while (rsc_hash_in_share(hash, sample->rate_shift) && sample->count == RSC_SAMPLE_LINES &&
            sample->rate_shift < RATE_SHIFT_MAX)
         sample_less(sample);
-    if (!rsc_sample_has(hash, sample->rate_shift) || sample->count == RSC_SAMPLE_LINES) return;
+    if (!rsc_hash_in_share(hash, sample->rate_shift) || sample->count == RSC_SAMPLE_LINES) return;
     if (sample->next == RSC_SAMPLE_PLACES) renumber(sample);
     uint32_t part = rsc_hash_group(hash, RSC_SAMPLE_PARTS);
     *rsc_u64_table_find(&sample->lines, line) = (struct rsc_u64_entry){line, sample->next + 1};

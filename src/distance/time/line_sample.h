@@ -9,8 +9,8 @@
  * the one that leaves none out. Distances are scaled up by distinct lines so far
  * over sampled lines so far, which both are known, so one over all lines is exact.
  */
-#ifndef RSC_DISTANCE_SHARDS_LINE_SAMPLE_H
-#define RSC_DISTANCE_SHARDS_LINE_SAMPLE_H
+#ifndef RSC_DISTANCE_TIME_LINE_SAMPLE_H
+#define RSC_DISTANCE_TIME_LINE_SAMPLE_H
 
 #include <stdint.h>
 

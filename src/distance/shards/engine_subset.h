@@ -1,0 +1,12 @@
+/* engine_subset.h - a sample of the lines of a trace, analysed exactly (line_subset.h): what engine "sampled" takes for private
+ * stacks. */
+#ifndef RSC_DISTANCE_SHARDS_ENGINE_SUBSET_H
+#define RSC_DISTANCE_SHARDS_ENGINE_SUBSET_H
+
+#include "distance/engine_kind.h"
+
+/* Made by rsc_subset_create(), not by .create. rate above 0 and up to 1. */
+extern const struct rsc_engine_kind rsc_engine_subset;
+int rsc_subset_create(void **state, const struct rsc_engine_options *options, double rate, struct rsc_error *error);
+
+#endif

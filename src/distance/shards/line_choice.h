@@ -1,0 +1,66 @@
+/*
+ * line_choice.h - which lines are in a sample, the one place that says so.
+ *
+ * A line is chosen when hash(line, offset) <= limit: that depends on the line alone,
+ * so all references to a chosen line are kept and none of the others. The offset comes
+ * from a seed, the limit from the rate. A reference to a chosen line then stands for
+ * 1/rate references. Whatever samples lines chooses them so: the shards engines
+ * (line_filter.h), exact engines over a sample (line_subset.h), the lines whose true
+ * distances time models compare themselves with (time/line_sample.h), and a watched
+ * program, which is handed limit and offset (runtime/recorder/asm_lines.h).
+ *
+ * Samples fall into groups by further bits of the hash: independent samples of equal
+ * rate, whose spread is what error bars are made of.
+ */
+#ifndef RSC_DISTANCE_SHARDS_LINE_CHOICE_H
+#define RSC_DISTANCE_SHARDS_LINE_CHOICE_H
+
+#include <stdint.h>
+
+#if defined(__AVX512DQ__)
+#include <immintrin.h>
+#endif
+
+#include "base/line_hash.h"
+
+struct rsc_line_choice {
+    double rate;     /* above 0, up to 1 */
+    uint64_t limit;  /* greatest hash chosen; UINT64_MAX: all lines */
+    uint64_t offset; /* of the hash */
+};
+
+void rsc_line_choose(struct rsc_line_choice *choice, double rate, uint64_t seed);
+
+/* "1/64", "0.01", "1%". Returns 0, or -1 unless 1e-9 <= rate < 1. */
+int rsc_line_choice_parse(struct rsc_line_choice *choice, const char *rate, uint64_t seed);
+
+static inline int rsc_line_is_chosen(const struct rsc_line_choice *choice, uint64_t line) {
+    return rsc_line_hash(line, choice->offset) <= choice->limit;
+}
+
+/* The share of all hashes that a limit lets through. */
+double rsc_line_rate(uint64_t limit);
+
+/* The offset that makes the hash that of a seed. */
+uint64_t rsc_line_offset(uint64_t seed);
+
+/* Whether a hash is among the 1/2^shift least: for rates that are halved step by step. */
+static inline int rsc_hash_in_share(uint64_t hash, uint32_t shift) { return shift == 0 || hash >> (64 - shift) == 0; }
+
+/* Bits of a hash that are independent of whether it is small; count is a power of two, 2 to 2^32. */
+static inline uint32_t rsc_hash_group(uint64_t hash, uint32_t count) {
+    uint64_t mixed = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ull;
+    mixed = (mixed ^ mixed >> 32) * 0x94D049BB133111EBull;
+    return (uint32_t)(mixed >> 32) & (count - 1);
+}
+
+#if defined(__AVX512DQ__)
+/* rsc_line_hash() of eight lines; all of `offset` alike. */
+static inline __m512i rsc_line_hash_8(__m512i line, __m512i offset) {
+    __m512i mixed = _mm512_mullo_epi64(_mm512_add_epi64(line, offset), _mm512_set1_epi64((int64_t)RSC_LINE_HASH_FIRST));
+    mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64(mixed, 32));
+    return _mm512_mullo_epi64(mixed, _mm512_set1_epi64((int64_t)RSC_LINE_HASH_SECOND));
+}
+#endif
+
+#endif

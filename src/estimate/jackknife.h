@@ -1,0 +1,17 @@
+/*
+ * jackknife.h - the delete-a-group jackknife: how far chance may have moved an estimate, from the same estimate made
+ * without each part of the sample in turn.
+ *
+ * With parts drawn independently and alike, (n - 1)/n times the sum of squares of the n
+ * estimates about their mean is the variance of the whole one. With n - 1 degrees of
+ * freedom for Student's t.
+ */
+#ifndef RSC_ESTIMATE_JACKKNIFE_H
+#define RSC_ESTIMATE_JACKKNIFE_H
+
+#include <stdint.h>
+
+/* The standard error; without[i]: the estimate without part i, on the scale of the whole. count >= 2. */
+double rsc_jackknife_error(const double *without, uint32_t count);
+
+#endif
