@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate/jackknife.h"
 #include "estimate/statistics.h"
 #include "profile/metrics.h"
 
@@ -32,13 +33,12 @@ static double part_misses(const struct rsc_burst_curve *curve, uint32_t part, ui
 
 /* Miss ratio of a cache as large as the lower edge of a fine bin; *sd is what leaving out parts in turn says of it. */
 static double burst_ratio(const struct rsc_burst_curve *curve, uint32_t bin, double *sd) {
-    double misses = 0, without[PARTS], sum = 0, squares = 0;
+    double misses = 0, without[PARTS];
     for (uint32_t part = 0; part < curve->parts; part++) misses += part_misses(curve, part, bin);
     for (uint32_t part = 0; part < curve->parts; part++)
-        sum += without[part] =
+        without[part] =
             (misses - part_misses(curve, part, bin)) / (curve->references - curve->burst->part_references[part]);
-    for (uint32_t part = 0; part < curve->parts; part++) squares += pow(without[part] - sum / curve->parts, 2);
-    *sd = sqrt(squares * (curve->parts - 1) / curve->parts);
+    *sd = curve->parts > 1 ? rsc_jackknife_error(without, curve->parts) : 0;
     return misses / curve->references;
 }
 

@@ -40,7 +40,8 @@ static int push_lines(void *state, const struct rsc_batch *batch, const struct r
 
 static int finish_lines(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct lines *lines = state;
-    struct rsc_subset_whole whole = {lines->whole->accesses, lines->whole->references, thread_references, lines->whole, 0};
+    struct rsc_subset_whole whole = {lines->whole->accesses, lines->whole->references, thread_references, lines->whole,
+                                     0};
     return rsc_line_subset_finish(lines->subset, &whole, out, error);
 }
 

@@ -14,6 +14,8 @@
  *                      correlation r, the miss has the probability of a skew-normal
  *                      tail with delta = r: one tail of the normal at r = 0, both at
  *                      r = 1, where M is X (1.64 sd for 90 %).
+ *
+ * Measured with the time models: see jackknife.h.
  */
 #ifndef RSC_ESTIMATE_HELD_BAR_H
 #define RSC_ESTIMATE_HELD_BAR_H

@@ -5,6 +5,10 @@
  * With parts drawn independently and alike, (n - 1)/n times the sum of squares of the n
  * estimates about their mean is the variance of the whole one. With n - 1 degrees of
  * freedom for Student's t.
+ *
+ * Used by the time models, whose bars (held_bar.h) held the truth at 89 to 97 % of sizes
+ * on traces where every size can be missed (bench_coverage, bars of 90 %, 500 seeds), and
+ * by `auto`.
  */
 #ifndef RSC_ESTIMATE_JACKKNIFE_H
 #define RSC_ESTIMATE_JACKKNIFE_H

@@ -50,37 +50,4 @@ double rsc_binomial_term(double a, double b, double x, double y);
 /* x^a y^b / B(a, b), y = 1 - x: x y times the density of the beta distribution. */
 double rsc_beta_term(double a, double b, double x, double y);
 
-/* kaplan_meier.c */
-
-/*
- * A survival curve: S(t) is 1 before time[0] and survival[i] from time[i] until
- * the next step. Only times at which something happened are steps.
- */
-struct rsc_survival {
-    size_t count;
-    double *time;     /* ascending; the one block that is owned, the other columns lie behind it */
-    double *survival; /* S just after time[i] */
-    double *variance; /* Greenwood's, of survival[i]; 0 once the curve has reached 0 */
-    double *at_risk;  /* weight still under observation just before time[i] */
-};
-
-/*
- * The Kaplan-Meier estimate from `count` observations: times[i] is when the
- * event was seen (seen[i] != 0) or when watching ended without it (seen[i] == 0:
- * censored). At equal times, events come before endings of watch. weights may be
- * NULL (all 1); they count as that many observations alike, zeros are left out.
- * RSC_EINVAL for NaN times and weights that are negative or not finite. No
- * events at all is a curve with no steps. To be freed with rsc_survival_free().
- */
-int rsc_kaplan_meier(struct rsc_survival *out, const double *times, const uint8_t *seen, const double *weights,
-                     size_t count, struct rsc_error *error);
-void rsc_survival_free(struct rsc_survival *curve);
-
-/* S(t) and its variance: what is expected to last longer than t. */
-double rsc_survival_at(const struct rsc_survival *curve, double t);
-double rsc_survival_variance_at(const struct rsc_survival *curve, double t);
-
-/* The first time by which at most `left` survive; infinity if the curve never gets there. */
-double rsc_survival_quantile(const struct rsc_survival *curve, double left);
-
 #endif

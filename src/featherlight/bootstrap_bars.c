@@ -1,14 +1,9 @@
 /*
  * bootstrap_bars.c - how far the miss ratio curve may be off.
  *
- * Because only samples were watched: a bootstrap by half-samples. The samples of each
- * group of threads are cut into BLOCKS runs in time (neighbours are alike, so single
- * samples would look more independent than they are) and neighbouring runs are paired:
- * in each of REPLICATES estimates one run of every pair, by the toss of a coin, counts
- * 1 + TILT times and the other 1 - TILT times, and the whole estimate is made again
- * (weights, distances, curve). The spread over the replicates divided by TILT is the
- * standard error s (Fay's variant of balanced half-samples); pairs, not all runs, are
- * exchanged because a run's phases are always sampled in full.
+ * Because only samples were watched: a bootstrap by half-samples (estimate/half_samples.h) of
+ * each group of threads, REPLICATES estimates each made whole: weights, distances, curve. Their
+ * spread is the standard error s.
  *
  * The half-samples see too little where a context has few watches (few_watches.c): with one, its
  * estimate is the same in all of them. What they lack is added, and s is at least what independent
@@ -38,14 +33,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate/half_samples.h"
 #include "estimate/statistics.h"
 #include "featherlight/few_watches.h"
 #include "featherlight/line_model.h"
 #include "profile/profile_model.h"
 
 #define REPLICATES 100u
-#define BLOCKS 128u /* even */
-#define TILT 0.5
 #define SCARCE 0.6 /* of the variance, where no sample found a free register */
 #define MODEL_FACTOR 1.2
 #define MODEL_SHARE 0.07 /* at a confidence of 90 % */
@@ -60,16 +54,6 @@ struct curves {
 };
 #define CURVES (REPLICATES + 2u)
 
-static void toss_pairs(struct rsc_rng *rng, double *times, size_t count) {
-    uint32_t blocks = count < BLOCKS ? (uint32_t)count & ~1u : BLOCKS;
-    double tilt[BLOCKS];
-    for (uint32_t i = 0; i + 1 < blocks; i += 2) {
-        tilt[i] = rsc_rng_u64(rng) >> 63 ? 1 + TILT : 1 - TILT;
-        tilt[i + 1] = 2 - tilt[i];
-    }
-    for (size_t i = 0; i < count; i++) times[i] = blocks ? tilt[i * blocks / count] : 1;
-}
-
 static void add_misses(struct curves *curves, uint32_t curve, double distance, double references) {
     double *misses = curves->misses + (size_t)curve * curves->bins;
     uint32_t bin = rsc_bin_of_fine((uint64_t)(distance + 0.5));
@@ -78,7 +62,7 @@ static void add_misses(struct curves *curves, uint32_t curve, double distance, d
 
 static void add_words(struct curves *curves, struct rsc_watch_group *group, uint32_t replicate, struct rsc_rng *rng) {
     if (!group->count) return;
-    toss_pairs(rng, curves->times, group->count);
+    rsc_half_sample(rng, curves->times, group->count);
     struct rsc_estimate estimate = rsc_group_estimate(group, curves->times, curves->weight[0], curves->distance);
     curves->known[replicate] += estimate.reused + estimate.unused;
     curves->misses[(size_t)replicate * curves->bins + curves->bins - 1] += estimate.unused;
@@ -95,7 +79,7 @@ static void add_lines(struct curves *curves, struct rsc_watch_group *const *shap
     struct rsc_weighed weighed[RSC_WATCH_LINE_SHAPES];
     for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) {
         struct rsc_watch_group *group = &shapes[i][number];
-        if (rng) toss_pairs(rng, curves->times, group->count);
+        if (rng) rsc_half_sample(rng, curves->times, group->count);
         weighed[i] = (struct rsc_weighed){
             group, curves->weight[i],
             rsc_group_estimate(group, rng ? curves->times : NULL, curves->weight[i], curves->distance)};
@@ -148,26 +132,10 @@ static uint32_t bin_within(const struct curves *curves, uint64_t lines) {
 }
 
 static double variance_at(const struct curves *curves, uint32_t bin) {
-    double sum = 0, squares = 0;
-    uint32_t used = 0;
-    for (uint32_t r = 0; r < REPLICATES; r++) {
-        if (!(curves->known[r] > 0)) continue;
-        double ratio = curves->misses[(size_t)r * curves->bins + bin] / curves->known[r];
-        sum += ratio;
-        squares += ratio * ratio;
-        used++;
-    }
-    if (used < 2) return 0;
-    double variance = (squares - sum * sum / used) / (used - 1) / (TILT * TILT);
-    return variance > 0 ? variance : 0;
-}
-
-/* Wilson's interval for a share p seen in n samples. */
-static void set_bar(struct rsc_mrc_point *point, double n, double z) {
-    double p = fmin(fmax(point->miss_ratio, 0), 1), over = z * z / n;
-    double middle = (p + over / 2) / (1 + over), half = z * sqrt(p * (1 - p) / n + over / n / 4) / (1 + over);
-    point->low = fmin(p, fmax(0, middle - half));
-    point->high = fmax(p, fmin(1, middle + half));
+    double ratio[REPLICATES];
+    for (uint32_t r = 0; r < REPLICATES; r++)
+        ratio[r] = curves->known[r] > 0 ? curves->misses[(size_t)r * curves->bins + bin] / curves->known[r] : NAN;
+    return rsc_half_sample_variance(ratio, REPLICATES);
 }
 
 /* What the models could make of it. Reads the curve, which stays as it is. */
@@ -253,11 +221,8 @@ int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_gro
             double p = point->miss_ratio,
                    variance = unseen * spread * fmax(more.least, variance_at(&curves, bin) + more.lacking);
             double most = totals.watched / unseen, n = variance > 0 ? p * (1 - p) / variance : most;
-            set_bar(point,
-                    n > 1 && n < most ? n
-                    : n > 1           ? most
-                                      : 1,
-                    rsc_student_quantile(level, outcomes > 2 ? outcomes : 2));
+            rsc_wilson_bar(fmin(fmax(p, 0), 1), n > 1 ? fmin(n, most) : 1,
+                           rsc_student_quantile(level, outcomes > 2 ? outcomes : 2), &point->low, &point->high);
         }
         for (size_t i = 0; status == 0 && i < profile->mrc_count; i++)
             widen_for_models(&curves, profile, i, MODEL_SHARE * normal, shape_count > 1);

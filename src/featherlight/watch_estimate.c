@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate/kaplan_meier.h"
+
 /*
  * Samples are cut into runs of equal length, a run for every BLOCK watches that took
  * another's place, and those of a run share evenly the samples that found slots as
@@ -136,21 +138,13 @@ static double entry_of(const struct rsc_estimator *estimator, const double *time
  */
 static double share_out(const struct rsc_estimator *estimator, const double *times, const uint32_t *watches,
                         size_t count, double total, double *weight, int in_list) {
-    double risk = 0, left = total;
-    for (size_t i = 0; i < count; i++) risk += entry_of(estimator, times, watches[i]);
-    double all = risk;
-    for (size_t i = 0; i < count; i++) {
-        const struct rsc_watched *sample = &estimator->samples[watches[i]];
-        double entry = entry_of(estimator, times, watches[i]), part = 0;
-        if (sample->ending != RSC_WATCH_REPLACED && entry > 0) {
-            /* the last of them takes all: sums of weights do not come out at exactly 0 */
-            part = risk - entry > 1e-9 * all ? left * entry / risk : left;
-            left -= part;
-        }
-        weight[in_list ? i : watches[i]] = part;
-        risk -= entry;
-    }
-    return left;
+    double all = 0;
+    for (size_t i = 0; i < count; i++) all += entry_of(estimator, times, watches[i]);
+    struct rsc_survival_walk walk = rsc_survival_begin(total, all);
+    for (size_t i = 0; i < count; i++)
+        weight[in_list ? i : watches[i]] = rsc_survival_step(
+            &walk, entry_of(estimator, times, watches[i]), estimator->samples[watches[i]].ending != RSC_WATCH_REPLACED);
+    return walk.left;
 }
 
 /* The first place in by_interval whose interval is above that of `sample`. */

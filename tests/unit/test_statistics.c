@@ -20,6 +20,9 @@
 #endif
 
 #include "base/rng.h"
+#include "estimate/half_samples.h"
+#include "estimate/jackknife.h"
+#include "estimate/kaplan_meier.h"
 #include "estimate/statistics.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
@@ -212,34 +215,40 @@ static void agrees_with_gsl(void **state) {
 static const double TIMES[] = {5, 2, 1, 4, 2, 3};
 static const uint8_t SEEN[] = {1, 0, 1, 0, 1, 1};
 
+struct observation {
+    double time, weight;
+    int seen;
+};
+
+static int by_time(const void *left, const void *right) {
+    const struct observation *a = left, *b = right;
+    if (a->time != b->time) return a->time < b->time ? -1 : 1;
+    return b->seen - a->seen; /* events come before endings of watch */
+}
+
+/* What is expected to last longer than t. weights may be NULL: all 1. */
+static double survival_at(const double *times, const uint8_t *seen, const double *weights, size_t count, double t) {
+    struct observation all[200];
+    double sum = 0, parts = 0;
+    for (size_t i = 0; i < count; i++) {
+        all[i] = (struct observation){times[i], weights ? weights[i] : 1, seen[i]};
+        sum += all[i].weight;
+    }
+    qsort(all, count, sizeof *all, by_time);
+    struct rsc_survival_walk walk = rsc_survival_begin(1, sum);
+    for (size_t i = 0; i < count && all[i].time <= t; i++)
+        parts += rsc_survival_step(&walk, all[i].weight, all[i].seen);
+    assert_true(fabs(walk.left + parts - 1) < 1e-12); /* nothing is lost */
+    return walk.left;
+}
+
 static void survival_by_hand(void **state) {
     (void)state;
-    struct rsc_survival curve;
-    struct rsc_error error;
-    assert_int_equal(rsc_kaplan_meier(&curve, TIMES, SEEN, NULL, 6, &error), 0);
-    static const double EXPECTED[][4] = {
-        /* time, S, variance, at risk */
-        {1, 5.0 / 6, 25.0 / 1080, 6},
-        {2, 2.0 / 3, 1.0 / 27, 5},
-        {3, 4.0 / 9, 4.0 / 81, 3},
-        {5, 0, 0, 1},
-    };
-    assert_int_equal(curve.count, 4);
-    for (size_t i = 0; i < 4; i++) {
-        assert_true(curve.time[i] == EXPECTED[i][0]);
-        expect_near(curve.survival[i], EXPECTED[i][1], 1e-15);
-        expect_near(curve.variance[i], EXPECTED[i][2], 1e-14);
-        assert_true(curve.at_risk[i] == EXPECTED[i][3]);
-    }
-    assert_true(rsc_survival_at(&curve, 0.5) == 1 && rsc_survival_variance_at(&curve, 0.5) == 0);
-    expect_near(rsc_survival_at(&curve, 1), 5.0 / 6, 1e-15);
-    expect_near(rsc_survival_at(&curve, 4.99), 4.0 / 9, 1e-15);
-    expect_near(rsc_survival_variance_at(&curve, 2.5), 1.0 / 27, 1e-14);
-    assert_true(rsc_survival_at(&curve, 100) == 0);
-    assert_true(rsc_survival_quantile(&curve, 0.5) == 3);
-    assert_true(rsc_survival_quantile(&curve, 0) == 5);
-    assert_true(rsc_survival_quantile(&curve, 1) == 1);
-    rsc_survival_free(&curve);
+    static const double EXPECTED[][2] = {{0.5, 1},     {1, 5.0 / 6},    {2, 2.0 / 3}, {2.5, 2.0 / 3},
+                                         {3, 4.0 / 9}, {4.99, 4.0 / 9}, {5, 0},       {100, 0}};
+    for (size_t i = 0; i < sizeof EXPECTED / sizeof *EXPECTED; i++)
+        assert_true(fabs(survival_at(TIMES, SEEN, NULL, 6, EXPECTED[i][0]) - EXPECTED[i][1]) < 1e-15);
+    assert_true(survival_at(TIMES, SEEN, NULL, 6, 5) == 0);
 }
 
 static void survival_without_censoring_is_the_share_left(void **state) {
@@ -247,21 +256,16 @@ static void survival_without_censoring_is_the_share_left(void **state) {
     double times[200];
     uint8_t seen[200];
     struct rsc_rng rng;
-    struct rsc_survival curve;
     rsc_rng_seed(&rng, 1, 0);
     for (int i = 0; i < 200; i++) {
         times[i] = (double)rsc_rng_below(&rng, 50);
         seen[i] = 1;
     }
-    assert_int_equal(rsc_kaplan_meier(&curve, times, seen, NULL, 200, NULL), 0);
     for (double t = -1; t < 51; t += 0.5) {
         int left = 0;
         for (int i = 0; i < 200; i++) left += times[i] > t;
-        double share = left / 200.0;
-        assert_true(fabs(rsc_survival_at(&curve, t) - share) < 1e-12);
-        assert_true(fabs(rsc_survival_variance_at(&curve, t) - share * (1 - share) / 200) < 1e-12);
+        assert_true(fabs(survival_at(times, seen, NULL, 200, t) - left / 200.0) < 1e-12);
     }
-    rsc_survival_free(&curve);
 }
 
 static void weights_count_as_copies(void **state) {
@@ -272,42 +276,47 @@ static void weights_count_as_copies(void **state) {
     size_t copies = 0;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < (int)WEIGHTS[i]; j++, copies++) times[copies] = TIMES[i], seen[copies] = SEEN[i];
-    struct rsc_survival weighted, copied;
-    assert_int_equal(rsc_kaplan_meier(&weighted, TIMES, SEEN, WEIGHTS, 6, NULL), 0);
-    assert_int_equal(rsc_kaplan_meier(&copied, times, seen, NULL, copies, NULL), 0);
-    assert_int_equal(weighted.count, copied.count);
-    for (size_t i = 0; i < copied.count; i++) {
-        assert_true(weighted.time[i] == copied.time[i]);
-        expect_near(weighted.survival[i], copied.survival[i], 1e-14);
-        expect_near(weighted.variance[i], copied.variance[i], 1e-14);
-    }
-    rsc_survival_free(&weighted);
-    rsc_survival_free(&copied);
+    for (double t = 0; t < 6; t += 0.5)
+        assert_true(fabs(survival_at(TIMES, SEEN, WEIGHTS, 6, t) - survival_at(times, seen, NULL, copies, t)) < 1e-14);
 }
 
 static void survival_corner_cases(void **state) {
     (void)state;
-    static const double BAD_TIMES[] = {1, NAN}, BAD_WEIGHTS[] = {1, -1}, ODD_WEIGHTS[] = {0.1, 0.2, 0.3};
+    static const double ODD_WEIGHTS[] = {0.1, 0.2, 0.3}, SAME[] = {4, 4, 4};
     static const uint8_t NONE[] = {0, 0, 0}, ALL[] = {1, 1, 1};
-    struct rsc_survival curve;
-    struct rsc_error error;
-    assert_int_equal(rsc_kaplan_meier(&curve, NULL, NULL, NULL, 0, &error), 0);
-    assert_int_equal(curve.count, 0);
-    assert_true(rsc_survival_at(&curve, 5) == 1);
-    assert_true(rsc_survival_quantile(&curve, 0.5) == INFINITY);
-    rsc_survival_free(&curve);
-    assert_int_equal(rsc_kaplan_meier(&curve, TIMES, NONE, NULL, 3, &error), 0);
-    assert_int_equal(curve.count, 0);
-    rsc_survival_free(&curve);
-    assert_int_equal(rsc_kaplan_meier(&curve, BAD_TIMES, ALL, NULL, 2, &error), RSC_EINVAL);
-    assert_int_equal(rsc_kaplan_meier(&curve, TIMES, ALL, BAD_WEIGHTS, 2, &error), RSC_EINVAL);
-    rsc_survival_free(&curve); /* nothing there, no harm */
+    assert_true(survival_at(NULL, NULL, NULL, 0, 5) == 1);
+    assert_true(survival_at(TIMES, NONE, NULL, 3, 100) == 1);
     /* weights that do not add up exactly still end at 0 */
-    static const double SAME[] = {4, 4, 4};
-    assert_int_equal(rsc_kaplan_meier(&curve, SAME, ALL, ODD_WEIGHTS, 3, &error), 0);
-    assert_int_equal(curve.count, 1);
-    assert_true(curve.survival[0] == 0 && curve.variance[0] == 0);
-    rsc_survival_free(&curve);
+    assert_true(survival_at(SAME, ALL, ODD_WEIGHTS, 3, 4) == 0);
+}
+
+/* The jackknife of a mean is its standard error; half-samples of independent samples agree with it. */
+static void resampling(void **state) {
+    (void)state;
+    enum { COUNT = 1280, REPLICATES = 400 };
+    double values[COUNT], without[COUNT], times[COUNT], replicates[REPLICATES], sum = 0, squares = 0, low, high;
+    struct rsc_rng rng;
+    rsc_rng_seed(&rng, 3, 0);
+    for (int i = 0; i < COUNT; i++) sum += values[i] = rsc_rng_double(&rng);
+    for (int i = 0; i < COUNT; i++) squares += pow(values[i] - sum / COUNT, 2);
+    for (int i = 0; i < COUNT; i++) without[i] = (sum - values[i]) / (COUNT - 1);
+    double error = sqrt(squares / (COUNT - 1) / COUNT);
+    expect_near(rsc_jackknife_error(without, COUNT), error, 1e-9);
+    for (int r = 0; r < REPLICATES; r++) {
+        double weighted = 0, weights = 0;
+        rsc_half_sample(&rng, times, COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            weighted += times[i] * values[i];
+            weights += times[i];
+        }
+        assert_true(fabs(weights - COUNT) < 1e-9); /* pairs of runs of equal length */
+        replicates[r] = weighted / weights;
+    }
+    double ratio = sqrt(rsc_half_sample_variance(replicates, REPLICATES)) / error;
+    assert_true(ratio > 0.75 && ratio < 1.25); /* 64 pairs: one standard deviation is 9 % */
+    /* Wilson, 1927: 0 of 10 at 95 % */
+    rsc_wilson_bar(0, 10, 1.959964, &low, &high);
+    assert_true(low == 0 && fabs(high - 0.277533) < 1e-5);
 }
 
 int main(void) {
@@ -324,6 +333,7 @@ int main(void) {
         cmocka_unit_test(survival_without_censoring_is_the_share_left),
         cmocka_unit_test(weights_count_as_copies),
         cmocka_unit_test(survival_corner_cases),
+        cmocka_unit_test(resampling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
  * a short sum. When slots run out, lines are renumbered 0, 1, 2... by age.
  *
  * Lines fall into RSC_LINE_GROUPS groups by their hash; each block also counts
- * its lines by group, which is where the error bars come from (sample_error.h).
+ * its lines by group, which is where the error bars come from (estimate/line_bars.h).
  *
  * Memory: 32 bytes a node, 8 to 16 of hash chains, and 18 to 37 of slots a line.
  */

@@ -6,6 +6,7 @@
 
 #include "estimate/statistics.h"
 #include "estimate/held_bar.h"
+#include "estimate/jackknife.h"
 
 #define PARTS RSC_SAMPLE_PARTS
 #define LINES_SEEN_LEAST 8u /* sampled lines in a distance, for lines to judge it */
@@ -88,20 +89,17 @@ struct estimate {
 
 /* How many more of the trace's references their intervals say miss than do, by the lines. */
 static struct estimate residual_by_lines(const struct rsc_line_sample *line, struct cut rd, struct cut ri) {
-    double predicted = 0, by_part[PARTS], sum = 0, squares = 0;
+    double predicted = 0, by_part[PARTS], without[PARTS];
     for (uint32_t part = 0; part < PARTS; part++)
         predicted += by_part[part] = tail(line->ri + (size_t)part * line->bin_count, ri);
     double value = predicted - tail(line->rd + (size_t)PARTS * line->bin_count, rd);
-    double without[PARTS];
     for (uint32_t part = 0; part < PARTS; part++) {
         double true_misses = tail(line->rd + (size_t)part * line->bin_count, rd);
         without[part] = (predicted - by_part[part] - true_misses) * PARTS / (PARTS - 1);
-        sum += without[part];
     }
-    for (uint32_t part = 0; part < PARTS; part++) squares += pow(without[part] - sum / PARTS, 2);
     double missed = 1 - 1 / (double)(1ull << line->rate_shift); /* nothing is left to chance when all are sampled */
     double least = line->rate_shift ? (double)(1ull << line->rate_shift) : 0;
-    return (struct estimate){value, sqrt(squares * (PARTS - 1) / PARTS * missed), least, PARTS - 1, 0};
+    return (struct estimate){value, rsc_jackknife_error(without, PARTS) * sqrt(missed), least, PARTS - 1, 0};
 }
 
 /* The same by random references, for a trace of so many. */
@@ -111,7 +109,7 @@ static struct estimate residual_by_windows(const struct rsc_window_sample *windo
     if (window->first == references) return (struct estimate){first, 0, 0, PARTS - 1, 0};
     uint32_t parts = window->samples < PARTS ? (uint32_t)window->samples : PARTS;
     if (parts < 3) return (struct estimate){0, NAN, 0, 1, INFINITY};
-    double residual = 0, of = 0, by_part[PARTS], without[PARTS], sum = 0, squares = 0;
+    double residual = 0, of = 0, by_part[PARTS], without[PARTS];
     for (uint32_t part = 0; part < parts; part++) {
         by_part[part] = tail_weighted(window->part_ri + (size_t)part * window->bin_count, ri) -
                         tail_weighted(window->part_rd + (size_t)part * window->bin_count, rd);
@@ -120,13 +118,12 @@ static struct estimate residual_by_windows(const struct rsc_window_sample *windo
     }
     double rest = (double)(references - window->first);
     for (uint32_t part = 0; part < parts; part++)
-        sum += without[part] = rest * (residual - by_part[part]) / (of - window->part_references[part]);
-    for (uint32_t part = 0; part < parts; part++) squares += pow(without[part] - sum / parts, 2);
+        without[part] = rest * (residual - by_part[part]) / (of - window->part_references[part]);
     /* what a reference stands for that is met by chance, as the one that is wrong would be */
     double least = rest / of * window->squares / of;
     double undecided = rest / of * (window->beyond[0] - tail_weighted(window->beyond, rd));
     if (rsc_bin_lo(RSC_BINS_FINE, ri.bin) > window->burst_least) undecided = INFINITY;
-    return (struct estimate){first + rest * residual / of, sqrt(squares * (parts - 1) / parts), least, parts - 1.0,
+    return (struct estimate){first + rest * residual / of, rsc_jackknife_error(without, parts), least, parts - 1.0,
                              undecided};
 }
 
