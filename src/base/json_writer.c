@@ -278,6 +278,31 @@ void rsc_json_key_double(struct rsc_json *json, const char *key, double value) {
     rsc_json_double(json, value);
 }
 
+void rsc_json_key_hex(struct rsc_json *json, const char *key, uint64_t value) {
+    rsc_json_key(json, key);
+    rsc_json_hex(json, value);
+}
+
+void rsc_json_key_bool(struct rsc_json *json, const char *key, int value) {
+    rsc_json_key(json, key);
+    rsc_json_bool(json, value);
+}
+
+void rsc_json_key_array(struct rsc_json *json, const char *key) {
+    rsc_json_key(json, key);
+    rsc_json_array(json);
+}
+
+void rsc_json_key_object(struct rsc_json *json, const char *key) {
+    rsc_json_key(json, key);
+    rsc_json_object(json);
+}
+
+void rsc_json_row(struct rsc_json *json) {
+    rsc_json_newline(json);
+    rsc_json_object(json);
+}
+
 int rsc_json_finish(struct rsc_json *json) {
     char *to = reserve(json, 2);
     if (!to) return json->failed;

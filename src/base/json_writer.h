@@ -52,6 +52,15 @@ void rsc_json_newline(struct rsc_json *json);
 void rsc_json_key_string(struct rsc_json *json, const char *key, const char *value);
 void rsc_json_key_u64(struct rsc_json *json, const char *key, uint64_t value);
 void rsc_json_key_double(struct rsc_json *json, const char *key, double value);
+void rsc_json_key_hex(struct rsc_json *json, const char *key, uint64_t value);
+void rsc_json_key_bool(struct rsc_json *json, const char *key, int value);
+
+/* key + opening of what it holds. */
+void rsc_json_key_array(struct rsc_json *json, const char *key);
+void rsc_json_key_object(struct rsc_json *json, const char *key);
+
+/* An object on a line of its own, as the next item of an array. */
+void rsc_json_row(struct rsc_json *json);
 
 /* Ends the document with a newline. Returns 0, RSC_ENOMEM, or RSC_ELIMIT when nesting went past RSC_JSON_DEPTH_MAX. */
 int rsc_json_finish(struct rsc_json *json);

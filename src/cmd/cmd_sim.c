@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/pool.h"
+#include "base/seconds.h"
 #include "cmd/session.h"
 #include "cmd/sim_blame.h"
 #include "simulate/miss_trace.h"
@@ -268,8 +269,7 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_trace *trace = NULL;
     struct rsc_sim *sim = NULL;
     struct rsc_trace_info info;
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    double started = rsc_seconds_now();
     verb->session.without_pcs = verb->session.without_events = !verb->blame.wanted && !verb->misses.path;
     int status = rsc_session_open(&verb->session, &trace, verb->path, 1, error);
     if (status < 0) goto out;
@@ -289,8 +289,7 @@ static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     if (!status && verb->misses.path) status = rsc_miss_trace_open(&verb->misses, &verb->config, &info, error);
     if (!status) status = read_all(verb, sim, trace, error);
     if (!status) status = finish(verb, sim, trace, error);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    verb->result.seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    verb->result.seconds = rsc_seconds_now() - started;
     verb->result.command = verb->session.argv;
     verb->result.workers = verb->options.workers;
     verb->result.per_reference = verb->per == 'r';

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/seconds.h"
 #include "simulate/miss_trace.h"
 #include "report/results/results.h"
 #include "simulate/sampling/set_sample.h"
@@ -97,15 +98,9 @@ static const char *contradiction(const struct rsc_sampling *sampling, const stru
 
 /* ---- delivering ---- */
 
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int deliver(struct rsc_session *session, struct rsc_sim_result *result, double started) {
     result->command = session->argv;
-    result->seconds = seconds_now() - started;
+    result->seconds = rsc_seconds_now() - started;
     result->workers = 1;
     rsc_sampling_warn(&session->log, result);
     return rsc_session_deliver_result(session, &(struct rsc_result){.kind = RSC_RESULT_SIM, .sim = result}, 0);
@@ -170,7 +165,7 @@ static int run_sets(const struct rsc_set_choice *choice, int filtered, const str
     struct rsc_trace_info info;
     const struct rsc_batch *batch;
     uint64_t done = 0;
-    double started = seconds_now();
+    double started = rsc_seconds_now();
     int status = sets ? rsc_set_sample_new(&sample, config, choice, filtered, options->writes_are_back, error)
                       : rsc_fail_memory(error, "sample of sets");
     rsc_trace_get_info(trace, &info);
@@ -218,7 +213,7 @@ static int run_time(const struct rsc_sampling *sampling, struct rsc_session *ses
     how.cold_start = sampling->cold_start >= 0 ? (enum rsc_cold_start)sampling->cold_start : RSC_START_INITMR;
     struct rsc_time_result *times = calloc(1, sizeof *times);
     struct rsc_sim_result result = {0};
-    double started = seconds_now();
+    double started = rsc_seconds_now();
     int status = times ? rsc_time_sample(config, &how, trace, times, error) : rsc_fail_memory(error, "intervals");
     rsc_progress_end(session);
     if (!status) {

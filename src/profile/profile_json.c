@@ -24,8 +24,7 @@ static void key_number_or_null(struct rsc_json *json, const char *key, double va
 static void put_list(struct rsc_json *json, const char *key, const struct rsc_bin *list, size_t count,
                      const struct rsc_profile *bars) {
     rsc_json_newline(json);
-    rsc_json_key(json, key);
-    rsc_json_array(json);
+    rsc_json_key_array(json, key);
     for (size_t i = 0; i < count; i++) {
         rsc_json_newline(json);
         if (bars && rsc_profile_has_bars(bars)) rsc_json_bars(json, bars, &list[i]);
@@ -35,8 +34,7 @@ static void put_list(struct rsc_json *json, const char *key, const struct rsc_bi
 }
 
 static void put_watching(struct rsc_json *json, const struct rsc_made *made) {
-    rsc_json_key(json, "overhead");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "overhead");
     key_number_or_null(json, "slowdown", made->overhead);
     rsc_json_key_double(json, "handler_seconds", made->watching.handler_seconds);
     rsc_json_key_u64(json, "samples", made->watching.samples);
@@ -48,8 +46,7 @@ static void put_watching(struct rsc_json *json, const struct rsc_made *made) {
 
 static void put_made(struct rsc_json *json, const struct rsc_made *made) {
     rsc_json_newline(json);
-    rsc_json_key(json, "made");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "made");
     rsc_json_key_string(json, "by", made->by ? made->by : "");
     rsc_json_key_string(json, "source", made->source ? made->source : "");
     rsc_json_key_string(json, "model", made->model ? made->model : "single");
@@ -58,8 +55,7 @@ static void put_made(struct rsc_json *json, const struct rsc_made *made) {
     rsc_json_key_u64(json, "workers", made->workers);
     rsc_json_key_string(json, "sampling", made->sampling);
     if (made->modelled) rsc_json_key_string(json, "modelled", made->modelled);
-    rsc_json_key(json, "command");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "command");
     for (char **word = made->command; word && *word; word++) rsc_json_string(json, *word);
     rsc_json_array_end(json);
     rsc_json_key_double(json, "seconds", made->seconds);
@@ -85,12 +81,10 @@ static void put_totals(struct rsc_json *json, const struct rsc_profile *profile)
 
 static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
-    rsc_json_key(json, "mrc");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "mrc");
     for (size_t i = 0; i < profile->mrc_count; i++) {
         const struct rsc_mrc_point *point = &profile->mrc[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "lines", point->lines);
         rsc_json_key_u64(json, "bytes", point->bytes);
         rsc_json_key_double(json, "miss_ratio", point->miss_ratio);
@@ -104,8 +98,7 @@ static void put_mrc(struct rsc_json *json, const struct rsc_profile *profile) {
 
 static void put_bins(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
-    rsc_json_key(json, "bins");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "bins");
     rsc_json_key_u64(json, "per_octave", profile->bins_per_octave);
     rsc_json_histogram(json, "rd", &profile->rd_binned, profile->rd_cap);
     rsc_json_histogram(json, "ri", &profile->ri_binned, 0);
@@ -136,8 +129,7 @@ int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, ch
     } else {
         rsc_json_object(&json);
         rsc_json_key_string(&json, "schema", "reusescope-profiles/1");
-        rsc_json_key(&json, "profiles");
-        rsc_json_array(&json);
+        rsc_json_key_array(&json, "profiles");
         for (size_t i = 0; i < count; i++) {
             rsc_json_newline(&json);
             rsc_profile_to_json(profiles[i], &json);

@@ -41,8 +41,7 @@ int rsc_requests_derive(struct rsc_profile *profile) {
 void rsc_json_requests(struct rsc_json *json, const struct rsc_profile *profile) {
     const struct rsc_request_bytes *bytes = &profile->requests;
     rsc_json_newline(json);
-    rsc_json_key(json, "requests");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "requests");
     rsc_json_key_u64(json, "bytes", bytes->requested);
     rsc_json_key_u64(json, "cold_bytes", bytes->cold);
     rsc_json_key_u64(json, "footprint_bytes", bytes->footprint);

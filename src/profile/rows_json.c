@@ -24,8 +24,7 @@ void rsc_json_end_lines(struct rsc_json *json, size_t count) {
 }
 
 void rsc_json_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap) {
-    rsc_json_key(json, key);
-    rsc_json_array(json);
+    rsc_json_key_array(json, key);
     for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
         if (!histogram->count[bin]) continue;
         uint64_t lo = rsc_bin_lo(histogram->bins, bin), hi = rsc_bin_hi(histogram->bins, bin);
@@ -43,15 +42,13 @@ static void put_line(struct rsc_json *json, uint32_t line) {
 }
 
 void rsc_json_place(struct rsc_json *json, const struct rsc_place *place) {
-    rsc_json_key(json, "pc");
-    rsc_json_hex(json, place->pc);
+    rsc_json_key_hex(json, "pc", place->pc);
     rsc_json_key_string(json, "function", place->function);
     rsc_json_key_string(json, "file", place->file);
     put_line(json, place->line);
     rsc_json_key_string(json, "module", place->module);
     if (place->offset && !(place->file && place->line)) {
-        rsc_json_key(json, "offset");
-        rsc_json_hex(json, place->offset);
+        rsc_json_key_hex(json, "offset", place->offset);
     }
     if (place->loop) rsc_json_key_u64(json, "loop", place->loop - 1);
 }
@@ -63,8 +60,7 @@ static void put_context_id(struct rsc_json *json, const char *key, uint32_t cont
 }
 
 static void put_end(struct rsc_json *json, const char *key, const struct rsc_place *place, uint32_t context) {
-    rsc_json_key(json, key);
-    rsc_json_object(json);
+    rsc_json_key_object(json, key);
     rsc_json_place(json, place);
     put_context_id(json, "context", context);
     rsc_json_object_end(json);
@@ -74,8 +70,7 @@ static void put_end(struct rsc_json *json, const char *key, const struct rsc_pla
 static void put_ancestor(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_pair_row *pair) {
     struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair);
     if (common.context == RSC_NO_CONTEXT && !common.around) return;
-    rsc_json_key(json, "ancestor");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "ancestor");
     put_context_id(json, "context", common.context);
     rsc_json_key(json, "loop");
     if (common.around) rsc_json_u64(json, common.around - 1);
@@ -84,8 +79,7 @@ static void put_ancestor(struct rsc_json *json, const struct rsc_profile *profil
 }
 
 static void put_inlined(struct rsc_json *json, const struct rsc_code_row *row) {
-    rsc_json_key(json, "inlined");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "inlined");
     for (size_t i = 0; i < row->inlined_count; i++) {
         rsc_json_object(json);
         rsc_json_key_string(json, "function", row->inlined_into[i].function);
@@ -97,8 +91,7 @@ static void put_inlined(struct rsc_json *json, const struct rsc_code_row *row) {
 }
 
 static void put_stride(struct rsc_json *json, const struct rsc_stride *stride) {
-    rsc_json_key(json, "stride");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "stride");
     rsc_json_key_u64(json, "bytes", stride->bytes);
     rsc_json_key_u64(json, "same", stride->same);
     rsc_json_key_u64(json, "seen", stride->seen);
@@ -110,8 +103,7 @@ static void put_sources(struct rsc_json *json, const double *sources) {
     double sum = 0;
     for (int i = 1; i < RSC_SOURCES; i++) sum += sources[i];
     if (!(sum > 0)) return;
-    rsc_json_key(json, "sources");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "sources");
     for (int i = 1; i < RSC_SOURCES; i++)
         if (sources[i] > 0) rsc_json_key_double(json, rsc_source_names[i], sources[i]);
     rsc_json_object_end(json);
@@ -120,12 +112,10 @@ static void put_sources(struct rsc_json *json, const double *sources) {
 /* ---- tables ---- */
 
 static void put_code(struct rsc_json *json, const struct rsc_profile *profile) {
-    rsc_json_key(json, "code");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "code");
     for (size_t i = 0; i < profile->code_count; i++) {
         const struct rsc_code_row *row = &profile->code[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_place(json, &row->place);
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "cold", row->cold);
@@ -140,12 +130,10 @@ static void put_code(struct rsc_json *json, const struct rsc_profile *profile) {
 }
 
 static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile) {
-    rsc_json_key(json, "pairs");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "pairs");
     for (size_t i = 0; i < profile->pair_count; i++) {
         const struct rsc_pair_row *row = &profile->pairs[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         put_end(json, "use", &row->use, row->use_context);
         put_end(json, "reuse", &row->reuse, row->reuse_context);
         rsc_json_key_u64(json, "references", row->references);
@@ -165,12 +153,10 @@ static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile) 
 }
 
 static void put_objects(struct rsc_json *json, const struct rsc_profile *profile) {
-    rsc_json_key(json, "objects");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "objects");
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct rsc_object_row *row = &profile->objects[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "name", row->name ? row->name : "");
         rsc_json_key_string(json, "kind", row->kind ? row->kind : "other");
         rsc_json_key_u64(json, "bytes", row->bytes);
@@ -187,11 +173,9 @@ static void put_objects(struct rsc_json *json, const struct rsc_profile *profile
 }
 
 static void put_contexts(struct rsc_json *json, const struct rsc_profile *profile) {
-    rsc_json_key(json, "contexts");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "contexts");
     for (size_t i = 0; i < profile->context_count; i++) {
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "id", i);
         put_context_id(json, "parent", profile->contexts[i].parent);
         rsc_json_place(json, &profile->contexts[i].place);
@@ -202,12 +186,10 @@ static void put_contexts(struct rsc_json *json, const struct rsc_profile *profil
 
 static void put_loops(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
-    rsc_json_key(json, "loops");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "loops");
     for (size_t i = 0; i < profile->loop_count; i++) {
         const struct rsc_loop_row *row = &profile->loops[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "id", i);
         rsc_json_key(json, "parent");
         if (row->parent) rsc_json_u64(json, row->parent - 1);
@@ -220,12 +202,10 @@ static void put_loops(struct rsc_json *json, const struct rsc_profile *profile) 
 }
 
 static void put_threads(struct rsc_json *json, const struct rsc_profile *profile) {
-    rsc_json_key(json, "threads");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "threads");
     for (size_t i = 0; i < profile->thread_count; i++) {
         const struct rsc_thread_row *row = &profile->threads[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "tid", row->tid);
         rsc_json_key_u64(json, "pid", row->pid);
         rsc_json_key_u64(json, "references", row->references);
@@ -238,12 +218,10 @@ static void put_threads(struct rsc_json *json, const struct rsc_profile *profile
 }
 
 static void put_phases(struct rsc_json *json, const struct rsc_profile *profile) {
-    rsc_json_key(json, "phases");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "phases");
     for (size_t i = 0; i < profile->phase_count; i++) {
         const struct rsc_phase_row *row = &profile->phases[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "first", row->first);
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "cold", row->cold);
@@ -256,12 +234,10 @@ static void put_phases(struct rsc_json *json, const struct rsc_profile *profile)
 
 static void put_kinds(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
-    rsc_json_key(json, "kinds");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "kinds");
     for (size_t i = 0; i < profile->kind_count; i++) {
         const struct rsc_kind_row *row = &profile->kinds[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "kind", row->kind);
         rsc_json_key_u64(json, "references", row->references);
         rsc_json_key_u64(json, "cold", row->cold);
@@ -277,14 +253,11 @@ static void put_lines(struct rsc_json *json, const struct rsc_profile *profile) 
     rsc_json_newline(json);
     rsc_json_key_u64(json, "lines_at", profile->lines_at_bytes);
     rsc_json_key_u64(json, "lines_asked", profile->lines_asked);
-    rsc_json_key(json, "lines");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "lines");
     for (size_t i = 0; i < profile->line_count; i++) {
         const struct rsc_line_row *row = &profile->lines[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
-        rsc_json_key(json, "address");
-        rsc_json_hex(json, row->address);
+        rsc_json_row(json);
+        rsc_json_key_hex(json, "address", row->address);
         rsc_json_key_string(json, "object", row->object);
         rsc_json_key_string(json, "kind", row->object_kind);
         rsc_json_key_u64(json, "misses", row->misses);
@@ -299,13 +272,11 @@ static void put_lines(struct rsc_json *json, const struct rsc_profile *profile) 
 
 static void put_modules(struct rsc_json *json, const struct rsc_profile *profile) {
     rsc_json_newline(json);
-    rsc_json_key(json, "modules");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "modules");
     for (size_t i = 0; i < profile->module_count; i++) {
         char id[RSC_BUILD_ID_TEXT];
         rsc_module_id_text(&profile->modules[i], id);
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "path", profile->modules[i].path);
         rsc_json_key_string(json, "build_id", id[0] ? id : NULL);
         rsc_json_object_end(json);

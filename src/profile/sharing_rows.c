@@ -111,12 +111,10 @@ int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, co
 /* ---- JSON ---- */
 
 static void put_sharing(struct rsc_json *json, const struct rsc_profile *profile) {
-    rsc_json_key(json, "sharing");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "sharing");
     for (size_t i = 0; i < profile->sharing_count; i++) {
         const struct rsc_sharing_row *row = &profile->sharing[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "by", row->by_tid);
         rsc_json_key_u64(json, "by_pid", row->by_pid);
         rsc_json_key_u64(json, "from", row->from_tid);
@@ -132,8 +130,7 @@ static void put_sharing(struct rsc_json *json, const struct rsc_profile *profile
 }
 
 static void put_users(struct rsc_json *json, const struct rsc_false_sharing_row *row) {
-    rsc_json_key(json, "users");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "users");
     for (size_t i = 0; i < row->user_count; i++) {
         const struct rsc_sharing_user *user = &row->users[i];
         rsc_json_object(json);
@@ -148,16 +145,13 @@ static void put_users(struct rsc_json *json, const struct rsc_false_sharing_row 
 }
 
 static void put_places(struct rsc_json *json, const struct rsc_false_sharing_row *row) {
-    rsc_json_key(json, "places");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "places");
     for (size_t i = 0; i < row->place_count; i++) {
         rsc_json_object(json);
-        rsc_json_key(json, "writer");
-        rsc_json_object(json);
+        rsc_json_key_object(json, "writer");
         rsc_json_place(json, &row->places[i].writer);
         rsc_json_object_end(json);
-        rsc_json_key(json, "victim");
-        rsc_json_object(json);
+        rsc_json_key_object(json, "victim");
         rsc_json_place(json, &row->places[i].victim);
         rsc_json_object_end(json);
         rsc_json_key_u64(json, "taken", row->places[i].taken);
@@ -170,14 +164,11 @@ void rsc_json_sharing(struct rsc_json *json, const struct rsc_profile *profile) 
     rsc_json_newline(json);
     put_sharing(json, profile);
     if (profile->sharing_count || profile->false_sharing_count) rsc_json_newline(json);
-    rsc_json_key(json, "false_sharing");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "false_sharing");
     for (size_t i = 0; i < profile->false_sharing_count; i++) {
         const struct rsc_false_sharing_row *row = &profile->false_sharing[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
-        rsc_json_key(json, "address");
-        rsc_json_hex(json, row->address);
+        rsc_json_row(json);
+        rsc_json_key_hex(json, "address", row->address);
         rsc_json_key_string(json, "object", row->object);
         rsc_json_key_string(json, "kind", row->object_kind);
         rsc_json_key_u64(json, "taken", row->taken);

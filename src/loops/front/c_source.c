@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/seconds.h"
 #ifdef RSC_HAVE_LIBCLANG
 #include "loops/front/clang_load.h"
 #include "loops/front/clang_source.h"
@@ -202,12 +203,6 @@ static void child(int fd, const char *path, const struct rsc_c_options *options,
     _exit(0);
 }
 
-static double now(void) {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
-}
-
 /* What the child wrote: status, used settings, then an error or the text, which stays in *answer. */
 static int unpack(struct input *answer, const struct rsc_c_options *options, const char *path, char **text,
                   size_t *bytes, struct rsc_error *error) {
@@ -236,7 +231,8 @@ static int unpack(struct input *answer, const struct rsc_c_options *options, con
 
 int rsc_c_source_read(const char *path, const struct rsc_c_options *options, char **text, size_t *bytes,
                       struct rsc_error *error) {
-    double seconds = options->seconds_max > 0 ? options->seconds_max : SECONDS_DEFAULT, end = now() + seconds;
+    double seconds = options->seconds_max > 0 ? options->seconds_max : SECONDS_DEFAULT,
+           end = rsc_seconds_now() + seconds;
     struct input answer = {.limit = RSC_LOOP_TEXT_BYTES_MAX};
     int ends[2], status = 1, ended = 0;
     *text = NULL;
@@ -258,7 +254,7 @@ int rsc_c_source_read(const char *path, const struct rsc_c_options *options, cha
     close(ends[1]);
     setpgid(pid, pid);
     while (status > 0) {
-        double left = end - now();
+        double left = end - rsc_seconds_now();
         struct pollfd wait = {.fd = ends[0], .events = POLLIN};
         int ready = left > 0 ? poll(&wait, 1, (int)(left * 1000) + 1) : 0;
         if (ready < 0 && errno == EINTR) continue;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/seconds.h"
 #include "estimate/statistics.h"
 #include "loops/nest/distinct.h"
 #include "loops/model/interleave.h"
@@ -29,12 +30,6 @@
 #define BAND_WORK 5000.0
 #define BAND_POINTS_LEAST 128.0
 #define BAND_POINTS 320.0
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loop_program *program, uint32_t region,
                            const struct rsc_loops_options *options, struct rsc_error *error) {
@@ -410,7 +405,7 @@ static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
 
 int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, const struct rsc_interleave *interleave,
                       struct rsc_loops_result **out, struct rsc_error *error) {
-    double started = seconds_now();
+    double started = rsc_seconds_now();
     if (!threads || threads > THREADS_MAX)
         return rsc_fail(error, RSC_EINVAL, "%u threads: not 1 to %u", threads, THREADS_MAX);
     struct rsc_loops_result *result = calloc(1, sizeof *result);
@@ -462,7 +457,7 @@ out:
         rsc_loops_result_free(result);
         return status;
     }
-    result->seconds = seconds_now() - started;
+    result->seconds = rsc_seconds_now() - started;
     *out = result;
     return 0;
 }

@@ -67,8 +67,7 @@ static void put_loop(struct rsc_json *json, const struct rsc_profile *profile, u
 
 /* The pairs it is about, and what their two ends have in common. */
 static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_advice *advice) {
-    rsc_json_key(json, "pairs");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "pairs");
     for (size_t i = 0; i < advice->pair_count; i++) {
         const struct rsc_advice_pair *pair = &advice->pairs[i];
         struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair->row);
@@ -93,21 +92,17 @@ int rsc_advise_json(const struct rsc_result *result, const struct rsc_report_sty
     rsc_json_init(&json);
     rsc_json_object(&json);
     rsc_json_key_string(&json, "schema", "reusescope-advice/1");
-    rsc_json_key(&json, "profiles");
-    rsc_json_array(&json);
+    rsc_json_key_array(&json, "profiles");
     for (size_t i = 0; !status && i < result->count; i++) {
         struct rsc_advices advices;
         status = rsc_advise(&advices, profiles[i], style);
         if (status < 0) break;
-        rsc_json_newline(&json);
-        rsc_json_object(&json);
+        rsc_json_row(&json);
         rsc_json_key_u64(&json, "cache_bytes", advices.size_bytes);
-        rsc_json_key(&json, "advice");
-        rsc_json_array(&json);
+        rsc_json_key_array(&json, "advice");
         for (size_t a = 0; a < advices.count; a++) {
             const struct rsc_advice *advice = &advices.items[a];
-            rsc_json_newline(&json);
-            rsc_json_object(&json);
+            rsc_json_row(&json);
             rsc_json_key_string(&json, "rule", advice->rule);
             rsc_json_key_double(&json, "share", advice->share);
             rsc_json_key_string(&json, "evidence", advice->evidence);

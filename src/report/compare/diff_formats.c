@@ -22,8 +22,7 @@ static const char *const scope_names[] = {"run", "function", "line"};
 /* ---- JSON ---- */
 
 static void put_value(struct rsc_json *json, const char *key, const struct rsc_diff_value *value) {
-    rsc_json_key(json, key);
-    rsc_json_object(json);
+    rsc_json_key_object(json, key);
     rsc_json_key_double(json, "value", value->value);
     rsc_json_key_double(json, "low", value->low);
     rsc_json_key_double(json, "high", value->high);
@@ -37,26 +36,21 @@ static void put_place(struct rsc_json *json, const struct rsc_diff_report *repor
     if (row->has_line) rsc_json_key_u64(json, "line", place->line);
     if (!row->has_line) rsc_json_key_string(json, "module", place->module);
     if (row->by_offset) {
-        rsc_json_key(json, "offset");
-        rsc_json_hex(json, place->offset);
+        rsc_json_key_hex(json, "offset", place->offset);
     }
 }
 
 static void put_rows(struct rsc_json *json, const struct rsc_diff_report *report, const struct rsc_diff *diff,
                      const char *key, const struct rsc_diff_row *rows, size_t count) {
-    rsc_json_key(json, key);
-    rsc_json_array(json);
+    rsc_json_key_array(json, key);
     for (size_t i = 0; i < count; i++) {
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         put_place(json, report, &rows[i]);
-        rsc_json_key(json, "references");
-        rsc_json_array(json);
+        rsc_json_key_array(json, "references");
         rsc_json_u64(json, rows[i].references[RSC_DIFF_OLD]);
         rsc_json_u64(json, rows[i].references[RSC_DIFF_NEW]);
         rsc_json_array_end(json);
-        rsc_json_key(json, "misses");
-        rsc_json_array(json);
+        rsc_json_key_array(json, "misses");
         for (size_t s = 0; s < diff->size_count; s++) {
             const struct rsc_diff_value sides[2] = {rows[i].misses[0][s], rows[i].misses[1][s]};
             rsc_json_object(json);
@@ -73,16 +67,13 @@ static void put_rows(struct rsc_json *json, const struct rsc_diff_report *report
 }
 
 static void put_sizes(struct rsc_json *json, const struct rsc_diff *diff) {
-    rsc_json_key(json, "sizes");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "sizes");
     for (size_t i = 0; i < diff->size_count; i++) {
         const struct rsc_diff_size *size = &diff->sizes[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "bytes", size->bytes);
         rsc_json_key_string(json, "name", size->name[0] ? size->name : NULL);
-        rsc_json_key(json, "miss_ratio");
-        rsc_json_object(json);
+        rsc_json_key_object(json, "miss_ratio");
         put_value(json, "old", &size->miss_ratio[0]);
         put_value(json, "new", &size->miss_ratio[1]);
         rsc_json_key_string(json, "verdict", verdicts[rsc_diff_verdict(size->miss_ratio)]);
@@ -93,8 +84,7 @@ static void put_sizes(struct rsc_json *json, const struct rsc_diff *diff) {
 }
 
 static void put_rebuilt(struct rsc_json *json, const struct rsc_diff *diff) {
-    rsc_json_key(json, "rebuilt");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "rebuilt");
     for (size_t i = 0; i < diff->rebuilt_count; i++) {
         char id[2][RSC_BUILD_ID_TEXT];
         for (int side = 0; side < 2; side++) rsc_module_id_text(diff->rebuilt[i].sides[side], id[side]);
@@ -108,21 +98,18 @@ static void put_rebuilt(struct rsc_json *json, const struct rsc_diff *diff) {
 }
 
 static void put_totals(struct rsc_json *json, const char *key, uint64_t old_count, uint64_t new_count) {
-    rsc_json_key(json, key);
-    rsc_json_array(json);
+    rsc_json_key_array(json, key);
     rsc_json_u64(json, old_count);
     rsc_json_u64(json, new_count);
     rsc_json_array_end(json);
 }
 
 static void put_findings(struct rsc_json *json, const struct rsc_diff_report *report) {
-    rsc_json_key(json, "regressions");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "regressions");
     for (size_t i = 0; i < report->findings->broken; i++) {
         const struct rsc_diff_finding *finding = &report->findings->items[i];
         const struct rsc_diff_row *row = finding->row ? finding->row : finding->where;
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "rule", finding->rule->text);
         rsc_json_key_string(json, "scope", scope_names[finding->scope]);
         rsc_json_key(json, "bytes");
@@ -147,16 +134,13 @@ int rsc_diff_json(const struct rsc_result *result, const struct rsc_report_style
     rsc_json_key_string(&json, "schema", "reusescope-diff/1");
     rsc_json_key_string(&json, "old", report->names[RSC_DIFF_OLD]);
     rsc_json_key_string(&json, "new", report->names[RSC_DIFF_NEW]);
-    rsc_json_key(&json, "failed");
-    rsc_json_bool(&json, report->findings->broken > 0);
+    rsc_json_key_bool(&json, "failed", report->findings->broken > 0);
     put_findings(&json, report);
-    rsc_json_key(&json, "comparisons");
-    rsc_json_array(&json);
+    rsc_json_key_array(&json, "comparisons");
     for (size_t i = 0; i < report->count; i++) {
         const struct rsc_diff *diff = &report->diffs[i];
         const struct rsc_profile *before = diff->sides[0], *after = diff->sides[1];
-        rsc_json_newline(&json);
-        rsc_json_object(&json);
+        rsc_json_row(&json);
         rsc_json_key_string(&json, "model", before->made.model);
         rsc_json_key_u64(&json, "line_bytes", before->made.line_bytes);
         put_totals(&json, "references", before->references, after->references);
@@ -193,15 +177,13 @@ static char *uri_of(const char *name) {
 }
 
 static void put_text(struct rsc_json *json, const char *key, const char *value) {
-    rsc_json_key(json, key);
-    rsc_json_object(json);
+    rsc_json_key_object(json, key);
     rsc_json_key_string(json, "text", value);
     rsc_json_object_end(json);
 }
 
 static void put_rules(struct rsc_json *json, const struct rsc_diff_report *report) {
-    rsc_json_key(json, "rules");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "rules");
     for (size_t i = 0; i <= report->rule_count; i++) {
         char words[96];
         rsc_json_object(json);
@@ -217,23 +199,18 @@ static void put_rules(struct rsc_json *json, const struct rsc_diff_report *repor
 static int put_location(struct rsc_json *json, const struct rsc_diff_report *report, const struct rsc_place *place) {
     char *uri = uri_of(rsc_diff_file_name(report, place->file));
     if (!uri) return RSC_ENOMEM;
-    rsc_json_key(json, "locations");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "locations");
     rsc_json_object(json);
-    rsc_json_key(json, "physicalLocation");
-    rsc_json_object(json);
-    rsc_json_key(json, "artifactLocation");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "physicalLocation");
+    rsc_json_key_object(json, "artifactLocation");
     rsc_json_key_string(json, "uri", uri);
     rsc_json_object_end(json);
-    rsc_json_key(json, "region");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "region");
     rsc_json_key_u64(json, "startLine", place->line);
     rsc_json_object_end(json);
     rsc_json_object_end(json);
     if (place->function) {
-        rsc_json_key(json, "logicalLocations");
-        rsc_json_array(json);
+        rsc_json_key_array(json, "logicalLocations");
         rsc_json_object(json);
         rsc_json_key_string(json, "fullyQualifiedName", place->function);
         rsc_json_key_string(json, "kind", "function");
@@ -250,15 +227,13 @@ static int put_result(struct rsc_json *json, const struct rsc_diff_report *repor
                       const struct rsc_diff_finding *finding) {
     int status = 0;
     size_t rule = finding->rule ? (size_t)(finding->rule - report->rules) : report->rule_count;
-    rsc_json_newline(json);
-    rsc_json_object(json);
+    rsc_json_row(json);
     rsc_json_key_string(json, "ruleId", finding->rule ? finding->rule->text : "more-misses");
     rsc_json_key_u64(json, "ruleIndex", rule);
     rsc_json_key_string(json, "level", finding->rule ? "error" : "warning");
     put_text(json, "message", rsc_diff_finding_words(finding).text);
     if (finding->where) status = put_location(json, report, finding->where->place);
-    rsc_json_key(json, "properties");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "properties");
     rsc_json_key_double(json, "old", finding->sides[0].value);
     rsc_json_key_double(json, "new", finding->sides[1].value);
     if (finding->sized) rsc_json_key_u64(json, "cacheBytes", finding->diff->sizes[finding->size].bytes);
@@ -277,20 +252,16 @@ int rsc_diff_sarif(const struct rsc_result *result, const struct rsc_report_styl
     rsc_json_object(&json);
     rsc_json_key_string(&json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
     rsc_json_key_string(&json, "version", "2.1.0");
-    rsc_json_key(&json, "runs");
-    rsc_json_array(&json);
+    rsc_json_key_array(&json, "runs");
     rsc_json_object(&json);
-    rsc_json_key(&json, "tool");
-    rsc_json_object(&json);
-    rsc_json_key(&json, "driver");
-    rsc_json_object(&json);
+    rsc_json_key_object(&json, "tool");
+    rsc_json_key_object(&json, "driver");
     rsc_json_key_string(&json, "name", "reusescope");
     rsc_json_key_string(&json, "version", rsc_version());
     put_rules(&json, report);
     rsc_json_object_end(&json);
     rsc_json_object_end(&json);
-    rsc_json_key(&json, "results");
-    rsc_json_array(&json);
+    rsc_json_key_array(&json, "results");
     for (size_t i = 0; !status && i < report->findings->count; i++)
         status = put_result(&json, report, &report->findings->items[i]);
     rsc_json_array_end(&json);

@@ -78,14 +78,11 @@ int rsc_report_folded(const struct rsc_result *result, const struct rsc_report_s
 /* ---- speedscope ---- */
 
 static void put_frames(struct rsc_json *json, const struct rsc_stacks *stacks) {
-    rsc_json_key(json, "shared");
-    rsc_json_object(json);
-    rsc_json_key(json, "frames");
-    rsc_json_array(json);
+    rsc_json_key_object(json, "shared");
+    rsc_json_key_array(json, "frames");
     for (size_t i = 0; i < stacks->frame_count; i++) {
         const struct rsc_stack_frame *frame = &stacks->frames[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "name", frame->name);
         if (frame->file) rsc_json_key_string(json, "file", frame->file);
         if (frame->line) rsc_json_key_u64(json, "line", frame->line);
@@ -97,8 +94,7 @@ static void put_frames(struct rsc_json *json, const struct rsc_stacks *stacks) {
 
 static void put_sampled(struct rsc_json *json, const struct rsc_stacks *stacks, const char *name, int references) {
     uint64_t total = 0;
-    rsc_json_newline(json);
-    rsc_json_object(json);
+    rsc_json_row(json);
     rsc_json_key_string(json, "type", "sampled");
     rsc_json_key_string(json, "name", name);
     rsc_json_key_string(json, "unit", "none");
@@ -106,8 +102,7 @@ static void put_sampled(struct rsc_json *json, const struct rsc_stacks *stacks, 
     for (size_t i = 0; i < stacks->count; i++)
         total += references ? stacks->stacks[i].references : stacks->stacks[i].misses;
     rsc_json_key_u64(json, "endValue", total);
-    rsc_json_key(json, "samples");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "samples");
     for (size_t i = 0; i < stacks->count; i++) {
         const struct rsc_stack *stack = &stacks->stacks[i];
         if (!(references ? stack->references : stack->misses)) continue;
@@ -117,8 +112,7 @@ static void put_sampled(struct rsc_json *json, const struct rsc_stacks *stacks, 
         rsc_json_array_end(json);
     }
     rsc_json_array_end(json);
-    rsc_json_key(json, "weights");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "weights");
     for (size_t i = 0; i < stacks->count; i++) {
         uint64_t weight = references ? stacks->stacks[i].references : stacks->stacks[i].misses;
         if (weight) rsc_json_u64(json, weight);
@@ -129,8 +123,7 @@ static void put_sampled(struct rsc_json *json, const struct rsc_stacks *stacks, 
 
 static int put_profiles(struct rsc_json *json, struct rsc_stacks *stacks, struct rsc_profile *const *profiles,
                         size_t count, const struct rsc_report_style *style) {
-    rsc_json_key(json, "profiles");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "profiles");
     for (size_t i = 0; i < count; i++) {
         struct rsc_rank_size size;
         struct title title = title_of(profiles[i]);

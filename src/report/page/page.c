@@ -110,8 +110,7 @@ static int put_sources(struct rsc_json *json, struct rsc_profile *const *profile
     uint64_t left_out = 0;
     int status = extras->embed_source ? collect_files(&files, profiles, count) : 0;
     rsc_json_newline(json);
-    rsc_json_key(json, "sources");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "sources");
     for (size_t i = 0; !status && i < files.count; i++) {
         struct rsc_source source = {0};
         size_t bytes;
@@ -137,8 +136,7 @@ static int put_sources(struct rsc_json *json, struct rsc_profile *const *profile
 /* ---- the data ---- */
 
 static void put_machine(struct rsc_json *json, const struct rsc_report_style *style) {
-    rsc_json_key(json, "machine");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "machine");
     for (size_t i = 0; style->machine && i < style->machine->level_count; i++) {
         rsc_json_object(json);
         rsc_json_key_string(json, "name", style->machine->levels[i].name);
@@ -159,12 +157,10 @@ static int put_data(struct rsc_json *json, struct rsc_profile *const *profiles, 
     rsc_json_key_string(json, "schema", "reusescope-page/1");
     rsc_json_key_string(json, "tool", tool);
     put_machine(json, style);
-    rsc_json_key(json, "names");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "names");
     for (size_t i = 0; extras->names && i < count; i++) rsc_json_string(json, extras->names[i] ? extras->names[i] : "");
     rsc_json_array_end(json);
-    rsc_json_key(json, "profiles");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "profiles");
     for (size_t i = 0; i < count; i++) {
         rsc_json_newline(json);
         rsc_profile_to_json(profiles[i], json);

@@ -7,11 +7,9 @@
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
 static void put_curve(struct rsc_json *json, const char *key, const struct rsc_mrc_point *point, size_t count) {
-    rsc_json_key(json, key);
-    rsc_json_array(json);
+    rsc_json_key_array(json, key);
     for (size_t i = 0; i < count; i++) {
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "lines", point[i].lines);
         rsc_json_key_u64(json, "bytes", point[i].bytes);
         rsc_json_key_double(json, "miss_ratio", point[i].miss_ratio);
@@ -26,12 +24,10 @@ static void put_rows(struct rsc_json *json, const struct rsc_loops_findings *fin
                      const struct rsc_loops_result *result) {
     uint64_t lines = findings->at_bytes / findings->line_bytes;
     rsc_json_key_u64(json, "at_bytes", findings->at_bytes);
-    rsc_json_key(json, "references");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "references");
     for (size_t i = 0; i < result->row_count; i++) {
         const struct rsc_loops_row *row = &result->rows[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "file", or_empty(row->file));
         rsc_json_key_u64(json, "line", row->line);
         rsc_json_key_string(json, "array", row->array);
@@ -58,11 +54,9 @@ static void put_private(struct rsc_json *json, const struct rsc_loops_private *o
     rsc_json_key_double(json, "invalidated_low", own->invalidated_low);
     rsc_json_key_double(json, "invalidated_high", own->invalidated_high);
     rsc_json_key_double(json, "false_sharing", own->false_sharing);
-    rsc_json_key(json, "arrays");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "arrays");
     for (size_t i = 0; i < own->array_count; i++) {
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "array", own->arrays[i].array);
         rsc_json_key_double(json, "references", own->arrays[i].references);
         rsc_json_key_double(json, "coherence", own->arrays[i].coherence);
@@ -76,16 +70,13 @@ static void put_private(struct rsc_json *json, const struct rsc_loops_private *o
 
 static void put_results(struct rsc_json *json, const struct rsc_loops_findings *findings,
                         const struct rsc_loops_variant *variant) {
-    rsc_json_key(json, "threads");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "threads");
     for (size_t i = 0; variant && i < variant->result_count; i++) {
         const struct rsc_loops_result *result = variant->result[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "t", result->threads);
         rsc_json_key_string(json, "interleave", result->interleave);
-        rsc_json_key(json, "exact");
-        rsc_json_bool(json, result->exact);
+        rsc_json_key_bool(json, "exact", result->exact);
         rsc_json_key_u64(json, "samples", result->samples);
         put_curve(json, "mrc", result->mrc, result->mrc_count);
         put_rows(json, findings, result);
@@ -96,12 +87,10 @@ static void put_results(struct rsc_json *json, const struct rsc_loops_findings *
 }
 
 static void put_gaps(struct rsc_json *json, const struct rsc_loops_found *loop) {
-    rsc_json_key(json, "nonaffine");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "nonaffine");
     for (size_t i = 0; i < loop->gap_count; i++) {
         const struct rsc_loops_gap *gap = &loop->gap[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "file", or_empty(gap->file));
         rsc_json_key_u64(json, "line", gap->line);
         rsc_json_key_string(json, "reason", gap->reason);
@@ -114,8 +103,7 @@ static void put_gaps(struct rsc_json *json, const struct rsc_loops_found *loop) 
 static void put_loop(struct rsc_json *json, const struct rsc_loops_findings *findings,
                      const struct rsc_loops_found *loop) {
     const struct rsc_loops_variant *plain = loop->variant_count ? &loop->variant[0] : NULL;
-    rsc_json_newline(json);
-    rsc_json_object(json);
+    rsc_json_row(json);
     rsc_json_key_string(json, "file", loop->file);
     rsc_json_key_u64(json, "line", loop->line);
     rsc_json_key_string(json, "function", or_empty(loop->function));
@@ -129,12 +117,10 @@ static void put_loop(struct rsc_json *json, const struct rsc_loops_findings *fin
     else rsc_json_null(json);
     put_gaps(json, loop);
     put_results(json, findings, plain);
-    rsc_json_key(json, "what_if");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "what_if");
     for (size_t i = 1; i < loop->variant_count; i++) {
         const struct rsc_loops_variant *variant = &loop->variant[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "what", variant->what);
         rsc_json_key_string(json, "note", variant->note);
         rsc_json_key_u64(json, "references", variant->references);
@@ -155,8 +141,7 @@ int rsc_loops_json(const struct rsc_result *of, const struct rsc_report_style *s
     rsc_json_object(&json);
     rsc_json_key_string(&json, "schema", "reusescope-loops/1");
     rsc_json_key_u64(&json, "line_bytes", findings->line_bytes);
-    rsc_json_key(&json, "loops");
-    rsc_json_array(&json);
+    rsc_json_key_array(&json, "loops");
     for (size_t i = 0; i < findings->loop_count; i++) put_loop(&json, findings, &findings->loop[i]);
     rsc_json_array_end(&json);
     rsc_json_object_end(&json);

@@ -8,12 +8,10 @@ static double ratio(uint64_t part, uint64_t whole) { return whole ? (double)part
 
 static void put_kinds(struct rsc_json *json, const struct rsc_level_counts *counts, int classified) {
     static const char *const names[RSC_KINDS] = {"R", "W", "I"};
-    rsc_json_key(json, "kinds");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "kinds");
     for (int kind = 0; kind < RSC_KINDS; kind++) {
         if (!counts->accesses[kind]) continue;
-        rsc_json_key(json, names[kind]);
-        rsc_json_object(json);
+        rsc_json_key_object(json, names[kind]);
         rsc_json_key_u64(json, "accesses", counts->accesses[kind]);
         rsc_json_key_u64(json, "misses", counts->misses[kind]);
         if (classified) {
@@ -53,19 +51,16 @@ static void put_extras(struct rsc_json *json, const struct rsc_level_counts *cou
 
 static void put_windows(struct rsc_json *json, const struct rsc_sim_result *result) {
     rsc_json_newline(json);
-    rsc_json_key(json, "windows");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "windows");
     for (size_t w = 0; w < result->window_count; w++) {
         const struct rsc_sim_window *window = &result->windows[w];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, "first", window->first);
         rsc_json_key_u64(json, "accesses", window->accesses);
         rsc_json_key(json, "instructions");
         if (window->instructions == RSC_UNKNOWN) rsc_json_null(json);
         else rsc_json_u64(json, window->instructions);
-        rsc_json_key(json, "levels");
-        rsc_json_array(json);
+        rsc_json_key_array(json, "levels");
         for (size_t row = 0; row < result->level_count; row++) {
             rsc_json_object(json);
             rsc_json_key_u64(json, "accesses", result->window_accesses[w * result->level_count + row]);
@@ -81,11 +76,9 @@ static void put_windows(struct rsc_json *json, const struct rsc_sim_result *resu
 static void put_made(struct rsc_json *json, const struct rsc_sim_result *result) {
     if (!result->command) return;
     rsc_json_newline(json);
-    rsc_json_key(json, "made");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "made");
     rsc_json_key_u64(json, "workers", result->workers);
-    rsc_json_key(json, "command");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "command");
     for (char *const *word = result->command; *word; word++) rsc_json_string(json, *word);
     rsc_json_array_end(json);
     rsc_json_key_double(json, "seconds", result->seconds);
@@ -94,10 +87,8 @@ static void put_made(struct rsc_json *json, const struct rsc_sim_result *result)
 
 static void put_sets_estimate(struct rsc_json *json, const struct rsc_estimate *estimate) {
     rsc_json_key_double(json, "sampled_instructions_mpi", estimate->sampled_instructions);
-    rsc_json_key(json, "shape");
-    rsc_json_object(json);
-    rsc_json_key(json, "normal");
-    rsc_json_bool(json, estimate->shape.normal);
+    rsc_json_key_object(json, "shape");
+    rsc_json_key_bool(json, "normal", estimate->shape.normal);
     rsc_json_key_double(json, "skewness", estimate->shape.skewness);
     rsc_json_key_double(json, "normal_scores_correlation", estimate->shape.scores);
     rsc_json_key_u64(json, "hot", estimate->shape.hot);
@@ -118,18 +109,15 @@ static void put_time_estimate(struct rsc_json *json, const struct rsc_estimate *
 
 static void put_parts(struct rsc_json *json, const struct rsc_estimate *estimate) {
     int sets = estimate->method == RSC_ESTIMATE_SETS;
-    rsc_json_key(json, sets ? "samples" : "intervals");
-    rsc_json_array(json);
+    rsc_json_key_array(json, sets ? "samples" : "intervals");
     for (size_t i = 0; i < estimate->part_count; i++) {
         const struct rsc_estimate_part *part = &estimate->parts[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_u64(json, sets ? "value" : "first_access", part->at);
         rsc_json_key_double(json, "mpi", part->mpi);
         if (!sets) {
             rsc_json_key_double(json, "loaded", part->loaded);
-            rsc_json_key(json, "reliable");
-            rsc_json_bool(json, part->reliable);
+            rsc_json_key_bool(json, "reliable", part->reliable);
         }
         rsc_json_object_end(json);
     }
@@ -163,12 +151,10 @@ static void put_level(struct rsc_json *json, const struct rsc_sim_result *result
                       const struct rsc_sim_level_result *level) {
     const struct rsc_level_counts *counts = &level->counts;
     uint64_t accesses = rsc_kinds_sum(counts->accesses), misses = rsc_kinds_sum(counts->misses);
-    rsc_json_newline(json);
-    rsc_json_object(json);
+    rsc_json_row(json);
     rsc_json_key_string(json, "name", level->cache.name);
     rsc_json_key_string(json, "config", level->cache.text);
-    rsc_json_key(json, "alternative");
-    rsc_json_u64(json, (uint64_t)level->alternative);
+    rsc_json_key_u64(json, "alternative", (uint64_t)level->alternative);
     rsc_json_key_u64(json, "accesses", accesses);
     rsc_json_key_u64(json, "misses", misses);
     rsc_json_key_u64(json, "writebacks", counts->writebacks);
@@ -193,8 +179,7 @@ static void put_level(struct rsc_json *json, const struct rsc_sim_result *result
 static void put_blame_misses(struct rsc_json *json, const struct rsc_sim_result *result,
                              const struct rsc_sim_blame_row *row) {
     int primary = 0;
-    rsc_json_key(json, "misses");
-    rsc_json_object(json);
+    rsc_json_key_object(json, "misses");
     for (size_t i = 0; i < result->level_count; i++)
         if (!result->levels[i].alternative)
             rsc_json_key_u64(json, result->levels[i].cache.name, row->misses[primary++]);
@@ -203,14 +188,11 @@ static void put_blame_misses(struct rsc_json *json, const struct rsc_sim_result 
 
 static void put_code(struct rsc_json *json, const struct rsc_sim_result *result) {
     rsc_json_newline(json);
-    rsc_json_key(json, "code");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "code");
     for (size_t i = 0; i < result->code.count; i++) {
         const struct rsc_sim_blame_row *row = &result->code.row[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
-        rsc_json_key(json, "pc");
-        rsc_json_hex(json, row->key);
+        rsc_json_row(json);
+        rsc_json_key_hex(json, "pc", row->key);
         rsc_json_key_string(json, "function", row->name);
         rsc_json_key_string(json, "file", row->file);
         rsc_json_key_u64(json, "line", row->line);
@@ -222,12 +204,10 @@ static void put_code(struct rsc_json *json, const struct rsc_sim_result *result)
 
 static void put_objects(struct rsc_json *json, const struct rsc_sim_result *result) {
     rsc_json_newline(json);
-    rsc_json_key(json, "objects");
-    rsc_json_array(json);
+    rsc_json_key_array(json, "objects");
     for (size_t i = 0; i < result->objects.count; i++) {
         const struct rsc_sim_blame_row *row = &result->objects.row[i];
-        rsc_json_newline(json);
-        rsc_json_object(json);
+        rsc_json_row(json);
         rsc_json_key_string(json, "name", row->name);
         rsc_json_key_string(json, "kind", row->kind);
         put_blame_misses(json, result, row);
@@ -257,8 +237,7 @@ int rsc_sim_json(const struct rsc_result *of, const struct rsc_report_style *sty
     rsc_json_key_u64(&json, "memory_reads", result->memory_reads);
     rsc_json_key_u64(&json, "memory_writes", result->memory_writes);
     rsc_json_newline(&json);
-    rsc_json_key(&json, "levels");
-    rsc_json_array(&json);
+    rsc_json_key_array(&json, "levels");
     for (size_t i = 0; i < result->level_count; i++) put_level(&json, result, &result->levels[i]);
     rsc_json_array_end(&json);
     if (result->window_count) put_windows(&json, result);

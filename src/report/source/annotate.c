@@ -392,6 +392,16 @@ static int nothing_found(struct rsc_profile *const *profiles, size_t count, cons
     return rsc_fail(error, RSC_EFORMAT, "%s: no source line of its code is what --file and --function ask for", name);
 }
 
+/* Hands the text over, unless memory was out (`rc`) or no line was found. */
+static int finish(struct rsc_text *out, int rc, size_t lines, const struct rsc_result *result, char **text,
+                  size_t *bytes, struct rsc_error *error) {
+    int taken = rsc_text_take(out, text, bytes);
+    if (!rc && !taken && lines) return 0;
+    if (!taken) free(*text);
+    if (rc || taken) return rsc_fail_memory(error, "annotated source");
+    return nothing_found(result->profiles, result->count, result->annotate->name, error);
+}
+
 int rsc_annotate_text(const struct rsc_result *result, const struct rsc_report_style *style, char **text, size_t *bytes,
                       struct rsc_error *error) {
     const struct rsc_annotate_options *options = result->annotate;
@@ -421,14 +431,7 @@ int rsc_annotate_text(const struct rsc_result *result, const struct rsc_report_s
         }
         plan_free(&plan);
     }
-    int taken = rsc_text_take(&out, text, bytes);
-    if (rc || taken) {
-        if (!taken) free(*text);
-        return rsc_fail_memory(error, "annotated source");
-    }
-    if (lines) return 0;
-    free(*text);
-    return nothing_found(result->profiles, result->count, options->name, error);
+    return finish(&out, rc, lines, result, text, bytes, error);
 }
 
 /* ---- CSV ---- */
@@ -465,12 +468,5 @@ int rsc_annotate_csv(const struct rsc_result *result, const struct rsc_report_st
         lines += plan.line_count;
         plan_free(&plan);
     }
-    int taken = rsc_text_take(&out, text, bytes);
-    if (rc || taken) {
-        if (!taken) free(*text);
-        return rsc_fail_memory(error, "annotated source");
-    }
-    if (lines) return 0;
-    free(*text);
-    return nothing_found(result->profiles, result->count, options->name, error);
+    return finish(&out, rc, lines, result, text, bytes, error);
 }
