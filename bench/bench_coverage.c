@@ -27,7 +27,7 @@
 #include "base/line_hash.h"
 #include "base/pool.h"
 #include "bench/measure.h"
-#include "distance/shards/line_subset.h"
+#include "distance/shards/sampled_exact.h"
 #include "profile/profile_model.h"
 #include "trace/generate/generate.h"
 
@@ -87,15 +87,15 @@ static struct rsc_profile *analyse_lines(const char *rate, uint64_t seed) {
     struct rsc_engine_options options = {
         .struct_bytes = sizeof options, .seed = seed, .confidence = confidence, .attribute = 2};
     struct rsc_line_choice choice;
-    struct rsc_line_subset *subset;
+    struct rsc_sampled_exact *subset;
     struct rsc_profile *profile;
     struct rsc_error error;
     uint64_t *kept_addr = malloc(BATCH * sizeof *kept_addr), *kept_meta = malloc(BATCH * sizeof *kept_meta);
     uint64_t *skipped = malloc(BATCH * sizeof *skipped), left_out = 0;
     struct rsc_batch batch = {.addr = kept_addr, .meta = kept_meta, .instructions = RSC_UNKNOWN};
-    struct rsc_subset_whole whole = {.accesses = access_count};
+    struct rsc_sampled_whole whole = {.accesses = access_count};
     if (!kept_addr || !kept_meta || !skipped || rsc_line_choice_parse(&choice, rate, seed) < 0) exit(1);
-    need(rsc_line_subset_new(&subset, &options, &choice, rate, &error), rate);
+    need(rsc_sampled_exact_new(&subset, &options, &choice, rate, &error), rate);
     for (uint32_t i = 0; i < access_count; i++) {
         uint64_t last = addr[i] + (rsc_meta_size(meta[i]) ? rsc_meta_size(meta[i]) - 1 : 0);
         for (uint64_t line = addr[i] / 64; line <= last / 64; line++, whole.references++) {
@@ -108,13 +108,13 @@ static struct rsc_profile *analyse_lines(const char *rate, uint64_t seed) {
             skipped[batch.count++] = left_out;
             left_out = 0;
             if (batch.count < BATCH) continue;
-            need(rsc_line_subset_push(subset, &batch, skipped, &error), rate);
+            need(rsc_sampled_exact_push(subset, &batch, skipped, &error), rate);
             batch.count = 0;
         }
     }
-    need(rsc_line_subset_push(subset, &batch, skipped, &error), rate);
-    need(rsc_line_subset_finish(subset, &whole, &profile, &error), rate);
-    rsc_line_subset_free(subset);
+    need(rsc_sampled_exact_push(subset, &batch, skipped, &error), rate);
+    need(rsc_sampled_exact_finish(subset, &whole, &profile, &error), rate);
+    rsc_sampled_exact_free(subset);
     free(kept_addr);
     free(kept_meta);
     free(skipped);

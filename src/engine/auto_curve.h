@@ -15,7 +15,7 @@
 
 #include "distance/count/accumulate.h"
 #include "distance/time/burst_sample.h"
-#include "distance/shards/sample_sum.h"
+#include "distance/shards/kept_sum.h"
 
 /* Bursts added up. */
 struct rsc_burst_curve {

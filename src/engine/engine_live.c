@@ -22,7 +22,7 @@ enum rsc_taken rsc_live_taken(const struct rsc_engine_spec *spec) {
 /* ---- a sample of lines ---- */
 
 struct lines {
-    struct rsc_line_subset *subset;
+    struct rsc_sampled_exact *subset;
     const struct rsc_whole_run *whole;
 };
 
@@ -35,19 +35,19 @@ static int push_lines(void *state, const struct rsc_batch *batch, const struct r
                       struct rsc_error *error) {
     struct lines *lines = state;
     if (columns->whole) lines->whole = columns->whole;
-    return rsc_line_subset_push(lines->subset, batch, columns->skipped, error);
+    return rsc_sampled_exact_push(lines->subset, batch, columns->skipped, error);
 }
 
 static int finish_lines(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct lines *lines = state;
-    struct rsc_subset_whole whole = {lines->whole->accesses, lines->whole->references, thread_references, lines->whole,
-                                     0};
-    return rsc_line_subset_finish(lines->subset, &whole, out, error);
+    struct rsc_sampled_whole whole = {lines->whole->accesses, lines->whole->references, thread_references, lines->whole,
+                                      0};
+    return rsc_sampled_exact_finish(lines->subset, &whole, out, error);
 }
 
 static void destroy_lines(void *state) {
     struct lines *lines = state;
-    rsc_line_subset_free(lines->subset);
+    rsc_sampled_exact_free(lines->subset);
     free(lines);
 }
 
@@ -71,7 +71,7 @@ int rsc_live_lines_new(struct rsc_engine **out, const struct rsc_engine_spec *sp
         free(lines);
         return rsc_fail(error, RSC_EINVAL, "'%.40s' is not a rate of lines above 0 and below 1, such as 1/64", rate);
     }
-    int status = rsc_line_subset_new(&lines->subset, options, &wanted->lines, rate, error);
+    int status = rsc_sampled_exact_new(&lines->subset, options, &wanted->lines, rate, error);
     if (status < 0) {
         free(lines);
         return status;

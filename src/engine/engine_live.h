@@ -7,7 +7,7 @@
 
 #include <reusescope/engine.h>
 
-#include "distance/shards/line_subset.h"
+#include "distance/shards/sampled_exact.h"
 #include "engine/engine_spec.h"
 #include "multicore/sampled_options.h"
 

@@ -8,7 +8,7 @@
  * of equal size, so the spread between them shows how the whole varies, whatever
  * the lines of the trace have to do with each other.
  *
- * The engines count while references come in (distance/shards/sample_sum.h); all that
+ * The engines count while references come in (distance/shards/kept_sum.h); all that
  * is asked for at the end are counts.
  */
 #ifndef RSC_ESTIMATE_LINE_BARS_H

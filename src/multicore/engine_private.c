@@ -15,14 +15,14 @@
 #include "distance/engine_kind.h"
 #include "multicore/core_groups.h"
 #include "multicore/multicore_engines.h"
-#include "multicore/private_stacks.h"
+#include "multicore/coherent_stacks.h"
 
 #define BLOCK RSC_COUNTING_BLOCK
 #define NO_STACK UINT32_MAX
 _Static_assert(BLOCK <= RSC_PRIVATE_BLOCK, "a block is one run of the stacks");
 
 struct private_engine {
-    struct rsc_private_stacks stacks;
+    struct rsc_coherent_stacks stacks;
     struct rsc_core_groups groups;
     uint32_t *stack_of_group;  /* or NO_STACK; owned */
     uint32_t *stack_of_thread; /* the same; owned */
@@ -35,7 +35,7 @@ struct private_engine {
 static void private_destroy(void *state) {
     struct private_engine *engine = state;
     if (!engine) return;
-    rsc_private_stacks_free(&engine->stacks);
+    rsc_coherent_stacks_free(&engine->stacks);
     rsc_core_groups_free(&engine->groups);
     rsc_counting_free(&engine->counting);
     free(engine->stack_of_group);
@@ -52,7 +52,7 @@ static int private_create(void **state, const struct rsc_engine_options *options
     if (status < 0) goto fail;
     engine->stack_of_group = malloc((engine->groups.group_count + 1ull) * sizeof *engine->stack_of_group);
     if (!engine->stack_of_group ||
-        rsc_private_stacks_init(&engine->stacks, rsc_simd_best(), options->no_ri != 0, 0) < 0 ||
+        rsc_coherent_stacks_init(&engine->stacks, rsc_simd_best(), options->no_ri != 0, 0) < 0 ||
         rsc_counting_init(&engine->counting, options, 1) < 0) {
         status = rsc_fail_memory(error, "private stacks");
         goto fail;
@@ -74,7 +74,7 @@ static int assign_stack(struct private_engine *engine, const struct rsc_batch *b
     if (!of_group || *of_group == NO_STACK) {
         struct rsc_thread who = {.tid = thread};
         if (batch->threads && thread < batch->thread_count) who = batch->threads[thread];
-        uint32_t stack = rsc_private_stacks_add(&engine->stacks, thread, who.pid, who.tid);
+        uint32_t stack = rsc_coherent_stacks_add(&engine->stacks, thread, who.pid, who.tid);
         if (stack == UINT32_MAX) return RSC_ENOMEM;
         if (of_group) *of_group = stack;
         engine->stack_of_thread[thread] = stack;
@@ -126,7 +126,7 @@ static int explain(const struct private_engine *engine, int status, struct rsc_e
         return rsc_fail(error, status, "private stacks: too many distinct lines; take a larger --line");
     return rsc_fail(error, status, "out of memory (private stacks: %u of them, %llu distinct lines, %llu MiB)",
                     (unsigned)engine->stacks.count, (unsigned long long)engine->stacks.copies.lines,
-                    (unsigned long long)(rsc_private_stacks_bytes(&engine->stacks) >> 20));
+                    (unsigned long long)(rsc_coherent_stacks_bytes(&engine->stacks) >> 20));
 }
 
 static int private_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
@@ -139,8 +139,8 @@ static int private_push(void *state, const struct rsc_batch *batch, struct rsc_e
         say_who(engine);
         struct rsc_private_references references = {block->lines, engine->who, engine->bytes,
                                                     tagged ? block->tag : NULL, block->count};
-        status = rsc_private_stacks_run(&engine->stacks, &references, block->rd, block->no_ri ? NULL : block->ri,
-                                        tagged ? block->last_tag : NULL);
+        status = rsc_coherent_stacks_run(&engine->stacks, &references, block->rd, block->no_ri ? NULL : block->ri,
+                                         tagged ? block->last_tag : NULL);
         if (status < 0) return explain(engine, status, error);
         status = rsc_counting_take(block, error);
         if (!status) rsc_sharing_name(&engine->stacks.sharing, rsc_counting_objects(block));
@@ -178,7 +178,7 @@ static int private_finish(void *state, struct rsc_profile **out, struct rsc_erro
         return rsc_fail_memory(error, "profile");
     rsc_log_line(counting->log, RSC_LOG_INFO, "private stacks (%s): %u of them, %.1f MiB at the end",
                  rsc_simd_name(rsc_simd_best()), (unsigned)engine->stacks.count,
-                 (double)rsc_private_stacks_bytes(&engine->stacks) / (1 << 20));
+                 (double)rsc_coherent_stacks_bytes(&engine->stacks) / (1 << 20));
     rsc_core_groups_warn(&engine->groups, counting->sum.threads_seen, counting->log);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * engine_sampled.c - the engine "sampled": chooses by its parameter what is sampled.
  *   references  sampled_references.c, private or shared
- *   lines       engine_subset.h for private stacks; for one stack the shards engine is just that
+ *   lines       engine_sampled_exact.h for private stacks; for one stack the shards engine is just that
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/fail.h"
 #include "distance/shards/engine_shards.h"
-#include "distance/shards/engine_subset.h"
+#include "distance/shards/engine_sampled_exact.h"
 #include "multicore/multicore_engines.h"
 #include "multicore/sampled_references.h"
 #include "profile/profile_model.h"
@@ -29,8 +29,8 @@ static int create_lines(struct sampled *sampled, const struct rsc_engine_options
                         "a sample of lines has the error it has: --error needs a sample of references");
     snprintf(sampled->by, sizeof sampled->by, "sampled:lines=%.15g", rate);
     if (!strcmp(options->model, "private")) {
-        sampled->kind = &rsc_engine_subset;
-        return rsc_subset_create(&sampled->state, options, rate, error);
+        sampled->kind = &rsc_engine_sampled_exact;
+        return rsc_sampled_exact_create(&sampled->state, options, rate, error);
     }
     sampled->kind = &rsc_engine_shards;
     const struct rsc_shards_parameters parameters = {.rate = rate};

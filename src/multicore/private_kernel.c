@@ -1,5 +1,5 @@
 /*
- * private_kernel.c - the loop of private_stacks.h; compiled once per vector width.
+ * private_kernel.c - the loop of coherent_stacks.h; compiled once per vector width.
  *
  * A reference needs memory four times, each time hanging on the last: the bucket of
  * its line, its unit, its record, its bit. The lines of a block are listed first,
@@ -10,7 +10,7 @@
 #include "base/cpu.h"
 #include "distance/count/accumulate.h"
 #include "distance/exact/exact_state.h"
-#include "multicore/private_stacks.h"
+#include "multicore/coherent_stacks.h"
 
 #define AHEAD_BUCKET RSC_PRIVATE_AHEAD
 #define AHEAD_UNIT 22u
@@ -20,7 +20,7 @@
 #define ALWAYS static inline __attribute__((always_inline)) /* gcc drops calls of functions that only prefetch */
 
 /* Lists the lines to be looked up, each with the reference that it comes with first. */
-ALWAYS void list_lookups(struct rsc_private_stacks *stacks, const struct rsc_private_references *references) {
+ALWAYS void list_lookups(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references) {
     uint32_t listed = 0;
     stacks->block++;
     for (uint32_t i = 0; i < references->count; i++) {
@@ -37,14 +37,14 @@ ALWAYS void list_lookups(struct rsc_private_stacks *stacks, const struct rsc_pri
     for (uint32_t k = 0; k < RSC_PRIVATE_AHEAD; k++) stacks->index[listed + k] = references->count - 1;
 }
 
-ALWAYS void find_bucket(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
+ALWAYS void find_bucket(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
                         uint32_t k) {
     const struct rsc_line_map *map = &stacks->copies.map;
     stacks->unit[k] = rsc_line_map_home(map, references->lines[stacks->index[k]]);
     __builtin_prefetch(map->buckets + stacks->unit[k]);
 }
 
-ALWAYS void find_unit(struct rsc_private_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
+ALWAYS void find_unit(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
     const struct rsc_line_map *map = &stacks->copies.map;
     uint64_t line = references->lines[stacks->index[k]];
     /* the table may have grown since: an old home leads to the right entry or to none */
@@ -53,7 +53,7 @@ ALWAYS void find_unit(struct rsc_private_stacks *stacks, const struct rsc_privat
     __builtin_prefetch(map->units + stacks->unit[k]);
 }
 
-ALWAYS void find_record(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
+ALWAYS void find_record(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
                         uint32_t k) {
     rsc_copies_prefetch(&stacks->copies, stacks->unit[k], references->who[stacks->index[k]] & ~RSC_PRIVATE_WRITES);
 }
@@ -87,7 +87,7 @@ ALWAYS void expect_hole(const struct rsc_private_stack *stack, uint32_t state) {
                        1);
 }
 
-ALWAYS void find_bit(struct rsc_private_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
+ALWAYS void find_bit(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references, uint32_t k) {
     uint32_t word = stacks->copies.map.units[stacks->unit[k]], who = references->who[stacks->index[k]];
     uint32_t number = who & ~RSC_PRIVATE_WRITES, entry;
     if (word & RSC_COPIES_DENSE) {
@@ -152,7 +152,7 @@ struct yield {
 };
 
 /* The line used last, used again. */
-ALWAYS void use_top(struct rsc_private_stacks *stacks, struct rsc_private_stack *stack, uint32_t tag, uint64_t bytes,
+ALWAYS void use_top(struct rsc_coherent_stacks *stacks, struct rsc_private_stack *stack, uint32_t tag, uint64_t bytes,
                     struct yield *yield) {
     *yield = (struct yield){0, 1, stack->top_tag};
     stack->top_repeated = 1;
@@ -166,7 +166,7 @@ ALWAYS void use_top(struct rsc_private_stacks *stacks, struct rsc_private_stack 
 }
 
 /* Any other line, which goes to the top. Returns 0 or an error. */
-ALWAYS int use_line(struct rsc_private_stacks *stacks, struct rsc_private_stack *stack, uint32_t unit, uint64_t line,
+ALWAYS int use_line(struct rsc_coherent_stacks *stacks, struct rsc_private_stack *stack, uint32_t unit, uint64_t line,
                     uint32_t tag, uint64_t bytes, struct yield *yield) {
     int status = 0;
     uint32_t entry;
@@ -206,7 +206,7 @@ ALWAYS int use_line(struct rsc_private_stacks *stacks, struct rsc_private_stack 
 }
 
 /* Others lose a line that was written to. Returns 0 or an error. */
-ALWAYS int take_from_others(struct rsc_private_stacks *stacks, uint32_t unit, struct rsc_taking *taking) {
+ALWAYS int take_from_others(struct rsc_coherent_stacks *stacks, uint32_t unit, struct rsc_taking *taking) {
     uint32_t word = stacks->copies.map.units[unit], *head = rsc_copies_head(&stacks->copies, word), entry, bits;
     struct rsc_copy *copies;
     int dense = (word & RSC_COPIES_DENSE) != 0;
@@ -229,7 +229,7 @@ ALWAYS int take_from_others(struct rsc_private_stacks *stacks, uint32_t unit, st
     return 0;
 }
 
-ALWAYS int private_block(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
+ALWAYS int private_block(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
                          uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
     uint32_t k = 0;
     list_lookups(stacks, references);
@@ -328,7 +328,7 @@ ALWAYS void private_bytes(const struct rsc_private_columns *from, const uint64_t
     }
 }
 
-int RSC_WIDE(rsc_private_run)(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
+int RSC_WIDE(rsc_private_run)(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
                               uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
     return private_block(stacks, references, rd, ri, last_tag);
 }

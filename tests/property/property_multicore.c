@@ -18,7 +18,7 @@
 #include "base/cpu.h"
 #include "distance/count/accumulate.h"
 #include "distance/exact/exact_state.h"
-#include "multicore/private_stacks.h"
+#include "multicore/coherent_stacks.h"
 #include "profile/profile_model.h"
 #include "property/brute_stacks.h"
 #include "property/random_traces.h"
@@ -364,12 +364,12 @@ static void engine_agrees(void **state) {
 
 static void run_by_hand(const struct threads_trace *trace, const struct truth *truth, enum rsc_simd simd, int no_ri,
                         struct rsc_rng *rng) {
-    static struct rsc_private_stacks stacks;
+    static struct rsc_coherent_stacks stacks;
     static uint32_t who[RSC_PRIVATE_BLOCK], rd[RSC_PRIVATE_BLOCK];
     static uint64_t ri[RSC_PRIVATE_BLOCK];
-    assert_int_equal(rsc_private_stacks_init(&stacks, simd, no_ri, 1), 0);
+    assert_int_equal(rsc_coherent_stacks_init(&stacks, simd, no_ri, 1), 0);
     for (int i = 0; i < trace->stack_count; i++)
-        assert_int_equal(rsc_private_stacks_add(&stacks, (uint32_t)i, 0, (uint64_t)i), i);
+        assert_int_equal(rsc_coherent_stacks_add(&stacks, (uint32_t)i, 0, (uint64_t)i), i);
     for (uint32_t done = 0; done < truth->count;) {
         uint32_t part = 1 + (uint32_t)rsc_rng_below(rng, RSC_PRIVATE_BLOCK);
         if (part > truth->count - done) part = truth->count - done;
@@ -379,7 +379,7 @@ static void run_by_hand(const struct threads_trace *trace, const struct truth *t
                      (rsc_meta_kind(meta) == RSC_WRITE ? RSC_PRIVATE_WRITES : 0);
         }
         struct rsc_private_references block = {truth->line + done, who, truth->part + done, NULL, part};
-        assert_int_equal(rsc_private_stacks_run(&stacks, &block, rd, no_ri ? NULL : ri, NULL), 0);
+        assert_int_equal(rsc_coherent_stacks_run(&stacks, &block, rd, no_ri ? NULL : ri, NULL), 0);
         rsc_sharing_name(&stacks.sharing, NULL);
         for (uint32_t i = 0; i < part; i++) {
             int64_t wanted = truth->distance[done + i];
@@ -391,7 +391,7 @@ static void run_by_hand(const struct threads_trace *trace, const struct truth *t
         done += part;
     }
     assert_int_equal(stacks.copies.lines, truth->brute->distinct);
-    rsc_private_stacks_free(&stacks);
+    rsc_coherent_stacks_free(&stacks);
 }
 
 /* Many references over few lines, so that even the smallest bitmap is full again and again. */

@@ -181,7 +181,7 @@ static void bound_is_never_exceeded(void **state) {
         shards.kept.count = 0;
         assert_int_equal(rsc_line_filter_run(&shards.filter, addr, meta, i, i + 1, &shards.kept), i + 1);
         double rate = shards.rate;
-        if (rsc_sample_see_thread(&shards.sum, 0) < 0 || rsc_shards_take(&shards, meta) < 0) fail();
+        if (rsc_kept_see_thread(&shards.sum, 0) < 0 || rsc_shards_take(&shards, meta) < 0) fail();
         assert_true(shards.stack.lines <= most);
         assert_true(shards.rate <= rate);
     }

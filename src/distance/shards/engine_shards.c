@@ -10,7 +10,7 @@
  *                     counts down at each fall.
  *
  * line_filter.h finds the references to kept lines; every other reference is
- * only counted. sampled_stack.h gives distances among kept lines, sample_sum.h
+ * only counted. sampled_stack.h gives distances among kept lines, kept_sum.h
  * makes a profile of the whole stream from them. At rate 1 that is the exact one.
  *
  * Threads' references are counted exactly, their distances come from the sample.
@@ -167,15 +167,15 @@ static int is_one_thread(const struct rsc_line_filter *filter) {
 
 /* Makes rows for the threads that the stretch had so far, accesses `first` to `last`. */
 static int see_threads(struct shards_engine *engine, const struct rsc_batch *batch, uint32_t first, uint32_t last) {
-    struct rsc_sample_sum *sum = &engine->shards.sum;
+    struct rsc_kept_sum *sum = &engine->shards.sum;
     uint64_t greatest = 0, before = sum->threads_seen;
     if (is_one_thread(&engine->shards.filter)) greatest = engine->shards.filter.meta_any >> 40;
     else
         for (uint32_t i = first; i <= last; i++)
             if (batch->meta[i] >> 40 > greatest) greatest = batch->meta[i] >> 40;
-    if (rsc_sample_see_thread(sum, greatest) < 0) return RSC_ENOMEM;
+    if (rsc_kept_see_thread(sum, greatest) < 0) return RSC_ENOMEM;
     /* the first thread's distances were not counted apart while it was the only one */
-    if (before == 1 && sum->threads_seen > 1) rsc_sample_split_threads(sum);
+    if (before == 1 && sum->threads_seen > 1) rsc_kept_split_threads(sum);
     return 0;
 }
 
@@ -192,7 +192,7 @@ static int take_kept(struct shards_engine *engine, const struct rsc_batch *batch
 static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct shards_engine *engine = state;
     struct rsc_line_filter *filter = &engine->shards.filter;
-    struct rsc_sample_sum *sum = &engine->shards.sum;
+    struct rsc_kept_sum *sum = &engine->shards.sum;
     int status = 0;
     for (uint32_t first = 0; first < batch->count;) {
         uint32_t stop = batch->count - first < CHUNK ? batch->count : first + CHUNK, at = first;
@@ -222,20 +222,20 @@ static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_er
 
 /* ---- the end ---- */
 
-static struct rsc_sample_whole whole_of(const struct shards_engine *engine) {
-    return (struct rsc_sample_whole){.accesses = engine->accesses,
-                                     .references = rsc_shards_engine_references(engine),
-                                     .rate = engine->shards.rate,
-                                     .confidence = engine->options.confidence,
-                                     .line_bytes = engine->options.line_bytes};
+static struct rsc_kept_whole whole_of(const struct shards_engine *engine) {
+    return (struct rsc_kept_whole){.accesses = engine->accesses,
+                                   .references = rsc_shards_engine_references(engine),
+                                   .rate = engine->shards.rate,
+                                   .confidence = engine->options.confidence,
+                                   .line_bytes = engine->options.line_bytes};
 }
 
 static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
     struct shards_engine *engine = state;
-    struct rsc_sample_whole whole = whole_of(engine);
-    *out = rsc_sample_profile(&engine->shards.sum, &whole);
+    struct rsc_kept_whole whole = whole_of(engine);
+    *out = rsc_kept_profile(&engine->shards.sum, &whole);
     if (!*out || rsc_profile_set_text(&(*out)->made.by, engine->by) < 0 ||
-        rsc_sample_describe(*out, &whole, engine->shards.stack.lines, engine->options.seed) < 0)
+        rsc_kept_describe(*out, &whole, engine->shards.stack.lines, engine->options.seed) < 0)
         return rsc_fail_memory(error, "profile");
     rsc_log_line(engine->options.log, RSC_LOG_INFO, "%s (%s): %u lines kept, %.2f MiB at most", engine->by,
                  rsc_simd_name(rsc_simd_best()), engine->shards.stack.lines,
@@ -248,11 +248,11 @@ static int shards_finish(void *state, struct rsc_profile **out, struct rsc_error
 
 static void shards_so_far(const void *state, struct rsc_so_far *so_far) {
     const struct shards_engine *engine = state;
-    struct rsc_sample_whole whole = whole_of(engine);
+    struct rsc_kept_whole whole = whole_of(engine);
     so_far->references = whole.references;
     so_far->samples = engine->shards.stack.lines;
     so_far->sampled = "lines";
-    so_far->error = rsc_sample_error(&engine->shards.sum, &whole);
+    so_far->error = rsc_kept_error(&engine->shards.sum, &whole);
 }
 
 const struct rsc_engine_kind rsc_engine_shards = {

@@ -5,8 +5,8 @@
  * so all references to a chosen line are kept and none of the others. The offset comes
  * from a seed, the limit from the rate. A reference to a chosen line then stands for
  * 1/rate references. Whatever samples lines chooses them so: the shards engines
- * (line_filter.h), exact engines over a sample (line_subset.h), the lines whose true
- * distances time models compare themselves with (time/line_sample.h), and a watched
+ * (line_filter.h), exact engines over a sample (sampled_exact.h), the lines whose true
+ * distances time models compare themselves with (time/truth_lines.h), and a watched
  * program, which is handed limit and offset (runtime/recorder/asm_lines.h).
  *
  * Samples fall into groups by further bits of the hash: independent samples of equal

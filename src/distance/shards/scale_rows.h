@@ -6,7 +6,7 @@
  * fewer than that. A distance of k sampled lines stands for k/rate to (k+1)/rate,
  * evenly; where k is 0, for less than its reuse interval too. Rows of single lines
  * (false sharing) stay: all references to a sampled line were seen. The totals of a profile
- * are counted reference by reference (sample_sum.h), which says the same of them.
+ * are counted reference by reference (kept_sum.h), which says the same of them.
  */
 #ifndef RSC_DISTANCE_SHARDS_SCALE_ROWS_H
 #define RSC_DISTANCE_SHARDS_SCALE_ROWS_H

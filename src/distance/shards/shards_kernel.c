@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) void prefetch(const struct rsc_samp
 
 static inline int take_kernel(struct rsc_shards *shards, const uint64_t *meta) {
     struct rsc_sampled_stack *stack = &shards->stack;
-    struct rsc_sample_sum *sum = &shards->sum;
+    struct rsc_kept_sum *sum = &shards->sum;
     const struct rsc_kept *kept = &shards->kept;
     const int rows = sum->threads_seen > 1;
     for (uint32_t i = 0; i < kept->count; i++) {
@@ -37,7 +37,7 @@ static inline int take_kernel(struct rsc_shards *shards, const uint64_t *meta) {
         if (hash > shards->filter.limit) continue; /* the limit has fallen since it was kept */
         uint32_t node = rsc_sampled_stack_find(stack, line, hash);
         uint32_t group = rsc_hash_group(hash, RSC_LINE_GROUPS);
-        struct rsc_sample_row *row = NULL;
+        struct rsc_kept_row *row = NULL;
         double weight = shards->weight;
         if (rows) {
             uint32_t number = rsc_meta_thread(meta[kept->from[i]]);
@@ -46,16 +46,16 @@ static inline int take_kernel(struct rsc_shards *shards, const uint64_t *meta) {
         if (node == RSC_NO_NODE) {
             int status = rsc_sampled_stack_add(stack, line, hash, time, &node);
             if (status < 0) return status;
-            rsc_sample_miss(sum, weight, group);
+            rsc_kept_miss(sum, weight, group);
             if (row) row->cold += weight;
             if (shards->lines_most) rsc_shards_bound(shards, hash, node);
             continue;
         }
         uint32_t above = rsc_sampled_stack_above(stack, node);
         uint64_t interval = time - stack->nodes[node].time;
-        uint64_t distance = rsc_sample_reuse(sum, above, interval, interval, weight, group);
+        uint64_t distance = rsc_kept_reuse(sum, above, interval, interval, weight, group);
         if (row) row->rd[rsc_bin_of_coarse(distance)] += weight;
-        if (above) rsc_sample_audit(sum, stack, node, distance);
+        if (above) rsc_kept_audit(sum, stack, node, distance);
         int status = rsc_sampled_stack_use(stack, node, time);
         if (status < 0) return status;
     }

@@ -17,7 +17,7 @@ int rsc_shards_init(struct rsc_shards *shards, enum rsc_simd simd, uint32_t line
                     uint32_t lines_most, uint64_t rd_cap) {
     memset(shards, 0, sizeof *shards);
     shards->lines_most = lines_most;
-    if (rsc_sampled_stack_init(&shards->stack) < 0 || rsc_sample_sum_init(&shards->sum, rd_cap, seed) < 0 ||
+    if (rsc_sampled_stack_init(&shards->stack) < 0 || rsc_kept_sum_init(&shards->sum, rd_cap, seed) < 0 ||
         (lines_most && !(shards->heap = malloc((lines_most + 1ull) * sizeof *shards->heap)))) {
         rsc_shards_free(shards);
         return RSC_ENOMEM;
@@ -35,7 +35,7 @@ int rsc_shards_init(struct rsc_shards *shards, enum rsc_simd simd, uint32_t line
 
 void rsc_shards_free(struct rsc_shards *shards) {
     rsc_sampled_stack_free(&shards->stack);
-    rsc_sample_sum_free(&shards->sum);
+    rsc_kept_sum_free(&shards->sum);
     free(shards->heap);
     shards->heap = NULL;
 }

@@ -6,7 +6,7 @@
 #define RSC_DISTANCE_SHARDS_SHARDS_STATE_H
 
 #include "distance/shards/line_filter.h"
-#include "distance/shards/sample_sum.h"
+#include "distance/shards/kept_sum.h"
 #include "distance/shards/sampled_stack.h"
 
 #define RSC_SHARDS_KEPT 1024u
@@ -19,7 +19,7 @@ struct rsc_hash_node {
 struct rsc_shards {
     struct rsc_line_filter filter;
     struct rsc_sampled_stack stack;
-    struct rsc_sample_sum sum;
+    struct rsc_kept_sum sum;
     double rate, weight;        /* weight = 1/rate */
     uint32_t lines_most;        /* 0: no bound, a fixed rate */
     struct rsc_hash_node *heap; /* with a bound: lines held, greatest hash first; lines_most + 1 of them */

@@ -19,7 +19,7 @@
 #include "base/rng.h"
 #include "distance/exact/exact_state.h"
 #include "distance/time/last_use.h"
-#include "distance/time/line_sample.h"
+#include "distance/time/truth_lines.h"
 
 #define RSC_BURST_FIRST 65536u
 

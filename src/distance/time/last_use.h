@@ -12,7 +12,7 @@
  * every unit gets a second number for their high bits. So intervals are exact
  * however long the trace is.
  *
- * The pass also lists the references to lines of the sample (line_sample.h): those
+ * The pass also lists the references to lines of the sample (truth_lines.h): those
  * whose hash begins with so many zeros. Hashing every line is cheaper than keeping
  * marks for them.
  */

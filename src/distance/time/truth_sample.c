@@ -15,14 +15,14 @@
 
 int rsc_truth_sample_init(struct rsc_truth_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
-    int status = rsc_line_sample_init(&sample->line, seed);
+    int status = rsc_truth_lines_init(&sample->line, seed);
     if (status == 0) status = rsc_window_sample_init(&sample->window, seed);
     if (status < 0) rsc_truth_sample_free(sample);
     return status;
 }
 
 void rsc_truth_sample_free(struct rsc_truth_sample *sample) {
-    rsc_line_sample_free(&sample->line);
+    rsc_truth_lines_free(&sample->line);
     rsc_window_sample_free(&sample->window);
 }
 
@@ -36,7 +36,7 @@ int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *
     struct rsc_line_uses uses = {
         lines,        found->sampled,          found->sampled_count,  NULL, last->now - found->count,
         found->count, (double)distinct_before, (double)last->distinct};
-    rsc_line_sample_take(&sample->line, &uses);
+    rsc_truth_lines_take(&sample->line, &uses);
     last->rate_shift = sample->line.rate_shift;
     return rsc_window_sample_take(&sample->window, lines, found->ri, found->count, window_lines(sample));
 }
@@ -45,7 +45,7 @@ int rsc_truth_sample_take_watched(struct rsc_truth_sample *sample, struct rsc_us
                                   const uint64_t *lines, uint32_t count, const struct rsc_watch_found *found) {
     struct rsc_line_uses uses = {found->line,        found->sampled, found->sampled_count, found->index,
                                  watch->now - count, count,          distinct_before,      rsc_use_watch_lines(watch)};
-    rsc_line_sample_take(&sample->line, &uses);
+    rsc_truth_lines_take(&sample->line, &uses);
     watch->rate_shift = sample->line.rate_shift;
     return rsc_window_sample_take_bursts(&sample->window, lines, count, window_lines(sample));
 }
@@ -88,7 +88,7 @@ struct estimate {
 };
 
 /* How many more of the trace's references their intervals say miss than do, by the lines. */
-static struct estimate residual_by_lines(const struct rsc_line_sample *line, struct cut rd, struct cut ri) {
+static struct estimate residual_by_lines(const struct rsc_truth_lines *line, struct cut rd, struct cut ri) {
     double predicted = 0, by_part[PARTS], without[PARTS];
     for (uint32_t part = 0; part < PARTS; part++)
         predicted += by_part[part] = tail(line->ri + (size_t)part * line->bin_count, ri);
@@ -140,7 +140,7 @@ static double descend_to(struct descent *descent, struct cut cut) {
 }
 
 /* Distances are counted in sampled lines and scaled to all lines, whose number may be off by this share. */
-static double error_sideways(const struct rsc_line_sample *line, uint64_t lines, double share) {
+static double error_sideways(const struct rsc_truth_lines *line, uint64_t lines, double share) {
     const uint64_t *rd = line->rd + (size_t)PARTS * line->bin_count;
     uint64_t off = (uint64_t)((double)lines * share + 0.5);
     return off && off < lines ? (tail(rd, cut_at(lines - off)) - tail(rd, cut_at(lines + off))) / 2 : 0;
@@ -178,7 +178,7 @@ static double misses_most(struct descent *descent, const struct rsc_interval_cha
 }
 
 static void sum_up_sample(struct rsc_truth_sample *sample) {
-    struct rsc_line_sample *line = &sample->line;
+    struct rsc_truth_lines *line = &sample->line;
     struct rsc_window_sample *window = &sample->window;
     uint32_t bins = line->bin_count;
     for (uint32_t part = 0; part <= PARTS; part++) {
@@ -195,7 +195,7 @@ static void sum_up_sample(struct rsc_truth_sample *sample) {
 
 void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model,
                             const struct rsc_interval_chance *chance, double confidence, struct rsc_profile *profile) {
-    struct rsc_line_sample *line = &sample->line;
+    struct rsc_truth_lines *line = &sample->line;
     struct rsc_window_sample *window = &sample->window;
     sum_up_sample(sample);
     double references = (double)profile->references, cold = (double)profile->cold;

@@ -4,7 +4,7 @@
  *
  * A model of distances is wrong by a bias that no amount of data removes, and that
  * cannot be told from the intervals it is made from. So some distances are
- * measured: of some lines (line_sample.h), which is good for distances of many
+ * measured: of some lines (truth_lines.h), which is good for distances of many
  * sampled lines, and of references at random times (window_sample.h), which is good
  * for short ones. With lines sampled at the rate 1/2^k, caches of up to 8 * 2^k
  * lines are judged by random references and larger ones by lines.
@@ -19,14 +19,14 @@
 #ifndef RSC_DISTANCE_TIME_TRUTH_SAMPLE_H
 #define RSC_DISTANCE_TIME_TRUTH_SAMPLE_H
 
-#include "distance/time/line_sample.h"
+#include "distance/time/truth_lines.h"
 #include "distance/time/use_watch.h"
 #include "distance/time/window_sample.h"
 #include "profile/profile_model.h"
 #include "profile/ri_models.h"
 
 struct rsc_truth_sample {
-    struct rsc_line_sample line;
+    struct rsc_truth_lines line;
     struct rsc_window_sample window;
 };
 

@@ -29,7 +29,7 @@
 #include "base/rng.h"
 #include "distance/exact/exact_state.h"
 #include "distance/time/last_use.h"
-#include "distance/time/line_sample.h"
+#include "distance/time/truth_lines.h"
 
 #define RSC_SAMPLE_FIRST 65536u
 

@@ -1,12 +1,12 @@
-/* private_stacks.c - making stacks, and what concerns more than one; see private_stacks.h. */
-#include "multicore/private_stacks.h"
+/* coherent_stacks.c - making stacks, and what concerns more than one; see coherent_stacks.h. */
+#include "multicore/coherent_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <reusescope/error.h>
 
-int rsc_private_stacks_init(struct rsc_private_stacks *stacks, enum rsc_simd simd, int no_ri, uint64_t places_least) {
+int rsc_coherent_stacks_init(struct rsc_coherent_stacks *stacks, enum rsc_simd simd, int no_ri, uint64_t places_least) {
     memset(stacks, 0, sizeof *stacks);
     stacks->no_ri = no_ri;
     stacks->places_least = places_least;
@@ -14,11 +14,11 @@ int rsc_private_stacks_init(struct rsc_private_stacks *stacks, enum rsc_simd sim
     stacks->bytes_of = RSC_WIDE_PICK(simd, rsc_private_bytes);
     stacks->renumber = RSC_WIDE_PICK(simd, rsc_private_renumber);
     if (rsc_line_copies_init(&stacks->copies) == 0 && rsc_sharing_init(&stacks->sharing) == 0) return 0;
-    rsc_private_stacks_free(stacks);
+    rsc_coherent_stacks_free(stacks);
     return RSC_ENOMEM;
 }
 
-void rsc_private_stacks_free(struct rsc_private_stacks *stacks) {
+void rsc_coherent_stacks_free(struct rsc_coherent_stacks *stacks) {
     for (uint32_t i = 0; i < stacks->count; i++) {
         rsc_private_stack_free(stacks->stacks[i]);
         free(stacks->stacks[i]);
@@ -29,13 +29,13 @@ void rsc_private_stacks_free(struct rsc_private_stacks *stacks) {
     memset(stacks, 0, sizeof *stacks);
 }
 
-uint64_t rsc_private_stacks_bytes(const struct rsc_private_stacks *stacks) {
+uint64_t rsc_coherent_stacks_bytes(const struct rsc_coherent_stacks *stacks) {
     uint64_t bytes = rsc_line_copies_bytes(&stacks->copies);
     for (uint32_t i = 0; i < stacks->count; i++) bytes += rsc_private_stack_bytes(stacks->stacks[i]);
     return bytes;
 }
 
-uint32_t rsc_private_stacks_add(struct rsc_private_stacks *stacks, uint32_t thread, uint64_t pid, uint64_t tid) {
+uint32_t rsc_coherent_stacks_add(struct rsc_coherent_stacks *stacks, uint32_t thread, uint64_t pid, uint64_t tid) {
     if (stacks->count == stacks->room) {
         uint32_t room = stacks->room ? 2 * stacks->room : 16;
         struct rsc_private_stack **more = realloc(stacks->stacks, room * sizeof *more);
@@ -56,18 +56,18 @@ uint32_t rsc_private_stacks_add(struct rsc_private_stacks *stacks, uint32_t thre
     return stacks->count++;
 }
 
-int rsc_private_stacks_run(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
-                           uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
+int rsc_coherent_stacks_run(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
+                            uint32_t *rd, uint64_t *ri, uint32_t *last_tag) {
     return references->count ? stacks->run_block(stacks, references, rd, ri, last_tag) : 0;
 }
 
-struct rsc_copy *rsc_private_add_copy(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t stack, int *status) {
+struct rsc_copy *rsc_private_add_copy(struct rsc_coherent_stacks *stacks, uint32_t unit, uint32_t stack, int *status) {
     struct rsc_copy *copy = rsc_line_copies_add(&stacks->copies, unit, stack, status);
     if (!copy || (*status = rsc_private_stack_add(stacks->stacks[stack], unit)) < 0) return NULL;
     return copy;
 }
 
-int rsc_private_take_many(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking) {
+int rsc_private_take_many(struct rsc_coherent_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking) {
     struct rsc_many_copies *many = &stacks->copies.many[stacks->copies.map.units[unit] & ~RSC_COPIES_MANY];
     if (many->held_count < 2) return 0;
     for (uint32_t word = 0; word < (many->room + 63) / 64; word++) {

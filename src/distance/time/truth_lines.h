@@ -1,5 +1,5 @@
 /*
- * line_sample.h - true distances between the uses of some lines, counted in those
+ * truth_lines.h - true distances between the uses of some lines, counted in those
  * lines (SHARDS), and how far chance may have moved them.
  *
  * Lines are taken by hash at the rate 1/2^k, at most 4096 of them,
@@ -9,8 +9,8 @@
  * the one that leaves none out. Distances are scaled up by distinct lines so far
  * over sampled lines so far, which both are known, so one over all lines is exact.
  */
-#ifndef RSC_DISTANCE_TIME_LINE_SAMPLE_H
-#define RSC_DISTANCE_TIME_LINE_SAMPLE_H
+#ifndef RSC_DISTANCE_TIME_TRUTH_LINES_H
+#define RSC_DISTANCE_TIME_TRUTH_LINES_H
 
 #include <stdint.h>
 
@@ -25,7 +25,7 @@
 /* How many of each part: one vector. Counts stay below 2^16. */
 typedef uint16_t rsc_part_counts __attribute__((vector_size(2 * RSC_SAMPLE_PARTS)));
 
-struct rsc_line_sample {
+struct rsc_truth_lines {
     struct rsc_rng rng;
     struct rsc_u64_table lines; /* line -> place of its last use + 1 */
     rsc_part_counts *tree;      /* [place + 1]; owned */
@@ -60,10 +60,10 @@ struct rsc_line_uses {
 };
 
 /* Returns 0 or RSC_ENOMEM. A zeroed sample may always be freed. */
-int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed);
-void rsc_line_sample_free(struct rsc_line_sample *sample);
+int rsc_truth_lines_init(struct rsc_truth_lines *sample, uint64_t seed);
+void rsc_truth_lines_free(struct rsc_truth_lines *sample);
 
 /* Takes the picked ones. Lowers the rate when lines or work are too many: look at rate_shift before picking others. */
-void rsc_line_sample_take(struct rsc_line_sample *sample, const struct rsc_line_uses *uses);
+void rsc_truth_lines_take(struct rsc_truth_lines *sample, const struct rsc_line_uses *uses);
 
 #endif

@@ -1,4 +1,4 @@
-/* test_line_subset.c - a sample of lines becomes a profile of the whole run: with all lines in it, the exact one. */
+/* test_sampled_exact.c - a sample of lines becomes a profile of the whole run: with all lines in it, the exact one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "base/line_hash.h"
 #include "base/rng.h"
-#include "distance/shards/line_subset.h"
+#include "distance/shards/sampled_exact.h"
 #include "profile/profile_model.h"
 
 #define COUNT 60000u
@@ -43,13 +43,13 @@ static struct rsc_profile *sampled(const char *model, const char *rate, uint64_t
     struct rsc_engine_options options = {
         .struct_bytes = sizeof options, .model = model, .line_bytes = 64, .bins_per_octave = 10};
     struct rsc_line_choice choice;
-    struct rsc_line_subset *subset;
+    struct rsc_sampled_exact *subset;
     struct rsc_profile *profile;
     struct rsc_error error;
     uint64_t before[THREADS] = {0};
     uint32_t kept = 0;
     assert_int_equal(rsc_line_choice_parse(&choice, rate, seed), 0);
-    assert_int_equal(rsc_line_subset_new(&subset, &options, &choice, rate, &error), 0);
+    assert_int_equal(rsc_sampled_exact_new(&subset, &options, &choice, rate, &error), 0);
     for (uint32_t i = 0; i < COUNT; i++) {
         uint32_t thread = rsc_meta_thread(meta[i]);
         if (rsc_line_hash(addr[i] / 64, choice.offset) > choice.limit) {
@@ -65,12 +65,12 @@ static struct rsc_profile *sampled(const char *model, const char *rate, uint64_t
         uint32_t some = kept - at < 777 ? kept - at : 777;
         struct rsc_batch batch = {
             .count = some, .addr = kept_addr + at, .meta = kept_meta + at, .instructions = RSC_UNKNOWN};
-        assert_int_equal(rsc_line_subset_push(subset, &batch, skipped + at, &error), 0);
+        assert_int_equal(rsc_sampled_exact_push(subset, &batch, skipped + at, &error), 0);
         at += some;
     }
-    struct rsc_subset_whole whole = {COUNT, COUNT, thread_references, NULL, THREADS};
-    assert_int_equal(rsc_line_subset_finish(subset, &whole, &profile, &error), 0);
-    rsc_line_subset_free(subset);
+    struct rsc_sampled_whole whole = {COUNT, COUNT, thread_references, NULL, THREADS};
+    assert_int_equal(rsc_sampled_exact_finish(subset, &whole, &profile, &error), 0);
+    rsc_sampled_exact_free(subset);
     return profile;
 }
 

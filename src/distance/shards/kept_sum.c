@@ -1,5 +1,5 @@
-/* sample_sum.c - counting and settling; see sample_sum.h. */
-#include "distance/shards/sample_sum.h"
+/* kept_sum.c - counting and settling; see kept_sum.h. */
+#include "distance/shards/kept_sum.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define AUDIT_CREDIT 2 /* blocks that may be added up for each reuse */
 
-int rsc_sample_sum_init(struct rsc_sample_sum *sum, uint64_t rd_cap, uint64_t seed) {
+int rsc_kept_sum_init(struct rsc_kept_sum *sum, uint64_t rd_cap, uint64_t seed) {
     uint32_t fine = rsc_bins_count(RSC_BINS_FINE);
     memset(sum, 0, sizeof *sum);
     sum->rd_cap = rd_cap;
@@ -19,13 +19,13 @@ int rsc_sample_sum_init(struct rsc_sample_sum *sum, uint64_t rd_cap, uint64_t se
     sum->rd = calloc(fine, sizeof *sum->rd);
     sum->ri = calloc(fine, sizeof *sum->ri);
     if (!sum->rd || !sum->ri || rsc_line_groups_init(&sum->groups) < 0) {
-        rsc_sample_sum_free(sum);
+        rsc_kept_sum_free(sum);
         return RSC_ENOMEM;
     }
     return 0;
 }
 
-void rsc_sample_sum_free(struct rsc_sample_sum *sum) {
+void rsc_kept_sum_free(struct rsc_kept_sum *sum) {
     free(sum->rd);
     free(sum->ri);
     rsc_line_groups_free(&sum->groups);
@@ -34,16 +34,16 @@ void rsc_sample_sum_free(struct rsc_sample_sum *sum) {
     memset(sum, 0, sizeof *sum);
 }
 
-int rsc_sample_see_thread(struct rsc_sample_sum *sum, uint64_t number) {
+int rsc_kept_see_thread(struct rsc_kept_sum *sum, uint64_t number) {
     if (number + 1 > sum->threads_seen) sum->threads_seen = number + 1;
     uint32_t wanted = number < RSC_THREAD_ROWS_MAX ? (uint32_t)number + 1 : RSC_THREAD_ROWS_MAX;
     if (wanted <= sum->thread_count) return 0;
-    struct rsc_sample_row *rows = realloc(sum->threads, wanted * sizeof *rows);
+    struct rsc_kept_row *rows = realloc(sum->threads, wanted * sizeof *rows);
     if (!rows) return RSC_ENOMEM;
     sum->threads = rows;
     while (sum->thread_count < wanted) {
-        struct rsc_sample_row *row = &rows[sum->thread_count];
-        *row = (struct rsc_sample_row){.tid = sum->thread_count};
+        struct rsc_kept_row *row = &rows[sum->thread_count];
+        *row = (struct rsc_kept_row){.tid = sum->thread_count};
         row->rd = calloc(rsc_bins_count(RSC_BINS_COARSE), sizeof *row->rd);
         if (!row->rd) return RSC_ENOMEM;
         sum->thread_count++;
@@ -51,16 +51,15 @@ int rsc_sample_see_thread(struct rsc_sample_sum *sum, uint64_t number) {
     return 0;
 }
 
-void rsc_sample_split_threads(struct rsc_sample_sum *sum) {
-    struct rsc_sample_row *first = &sum->threads[0];
+void rsc_kept_split_threads(struct rsc_kept_sum *sum) {
+    struct rsc_kept_row *first = &sum->threads[0];
     for (uint32_t bin = 0; bin < rsc_bins_count(RSC_BINS_FINE); bin++)
         if (sum->rd[bin] > 0) first->rd[rsc_bin_of_coarse(rsc_bin_lo(RSC_BINS_FINE, bin))] += sum->rd[bin];
     if (sum->capped > 0) first->rd[rsc_bin_of_coarse(sum->rd_cap)] += sum->capped;
     first->cold = sum->cold;
 }
 
-void rsc_sample_audit(struct rsc_sample_sum *sum, const struct rsc_sampled_stack *stack, uint32_t node,
-                      uint64_t distance) {
+void rsc_kept_audit(struct rsc_kept_sum *sum, const struct rsc_sampled_stack *stack, uint32_t node, uint64_t distance) {
     struct rsc_line_audit *audit = rsc_line_audit_due(&sum->groups, distance, AUDIT_CREDIT);
     uint32_t above[RSC_LINE_GROUPS];
     if (!audit) return;
@@ -100,9 +99,9 @@ static uint64_t round_within(double value, uint64_t most) {
     return value < (double)most ? (uint64_t)(value + 0.5) : most;
 }
 
-static int fill_threads(struct rsc_sample_sum *sum, struct rsc_profile *profile) {
+static int fill_threads(struct rsc_kept_sum *sum, struct rsc_profile *profile) {
     if (rsc_profile_set_threads(profile, sum->thread_count) < 0) return RSC_ENOMEM;
-    if (sum->thread_count == 1) rsc_sample_split_threads(sum);
+    if (sum->thread_count == 1) rsc_kept_split_threads(sum);
     for (uint32_t i = 0; i < sum->thread_count; i++) {
         struct rsc_thread_row *row = &profile->threads[i];
         row->pid = sum->threads[i].pid;
@@ -116,8 +115,7 @@ static int fill_threads(struct rsc_sample_sum *sum, struct rsc_profile *profile)
 }
 
 /* The curve, and its bars. */
-static int set_curve(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole,
-                     struct rsc_profile *profile) {
+static int set_curve(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole, struct rsc_profile *profile) {
     if (rsc_profile_derive_mrc(profile) < 0) return RSC_ENOMEM;
     if (whole->rate >= 1 || !profile->mrc_count) return 0;
     const struct rsc_line_curve curve = {.rd = profile->rd.count,
@@ -139,7 +137,7 @@ static int set_curve(const struct rsc_sample_sum *sum, const struct rsc_sample_w
 }
 
 /* Cold references and those to lines that were taken, counted together so far; and lines, of all stacks together. */
-static void split_cold(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole, double more,
+static void split_cold(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole, double more,
                        struct rsc_profile *profile) {
     profile->invalidated = round_within(sum->invalidated + more, profile->cold);
     profile->cold -= profile->invalidated;
@@ -150,8 +148,7 @@ static void split_cold(const struct rsc_sample_sum *sum, const struct rsc_sample
         profile->mrc_count--;
 }
 
-int rsc_sample_fill(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole,
-                    struct rsc_profile *profile) {
+int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole, struct rsc_profile *profile) {
     uint32_t bins = profile->rd.bin_count;
     double *rd = malloc(2 * bins * sizeof *rd), *ri = rd + bins;
     if (!rd) return RSC_ENOMEM;
@@ -182,25 +179,24 @@ int rsc_sample_fill(const struct rsc_sample_sum *sum, const struct rsc_sample_wh
     return status;
 }
 
-double rsc_sample_error(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole) {
+double rsc_kept_error(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole) {
     struct rsc_profile *profile = rsc_profile_new();
     double error = NAN;
-    if (profile && rsc_sample_fill(sum, whole, profile) == 0) error = rsc_profile_stated_error(profile);
+    if (profile && rsc_kept_fill(sum, whole, profile) == 0) error = rsc_profile_stated_error(profile);
     rsc_profile_free(profile);
     return error;
 }
 
-struct rsc_profile *rsc_sample_profile(struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole) {
+struct rsc_profile *rsc_kept_profile(struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole) {
     struct rsc_profile *profile = rsc_profile_new();
-    if (!profile || fill_threads(sum, profile) < 0 || rsc_sample_fill(sum, whole, profile) < 0) {
+    if (!profile || fill_threads(sum, profile) < 0 || rsc_kept_fill(sum, whole, profile) < 0) {
         rsc_profile_free(profile);
         return NULL;
     }
     return profile;
 }
 
-int rsc_sample_describe(struct rsc_profile *profile, const struct rsc_sample_whole *whole, uint64_t kept,
-                        uint64_t seed) {
+int rsc_kept_describe(struct rsc_profile *profile, const struct rsc_kept_whole *whole, uint64_t kept, uint64_t seed) {
     char text[256];
     double lines = (double)kept, distinct = (double)profile->distinct;
     double spread = rsc_line_total_reach(distinct, lines, whole->rate, whole->confidence);

@@ -1,5 +1,5 @@
 /*
- * test_private_stacks.c - the figures of paper 000 by hand, groups of cores, lines
+ * test_coherent_stacks.c - the figures of paper 000 by hand, groups of cores, lines
  * with very many holders, and what false sharing is.
  */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include "distance/count/accumulate.h"
 #include "distance/exact/exact_state.h"
 #include "multicore/core_groups.h"
-#include "multicore/private_stacks.h"
+#include "multicore/coherent_stacks.h"
 
 #define COLD RSC_RD_COLD
 #define LOST RSC_RD_INVALIDATED
@@ -24,26 +24,26 @@ struct use {
     uint32_t rd; /* what is expected */
 };
 
-static struct rsc_private_stacks stacks;
+static struct rsc_coherent_stacks stacks;
 
 static int start(void **state) {
     (void)state;
-    if (rsc_private_stacks_init(&stacks, rsc_simd_best(), 0, 0) < 0) return -1;
+    if (rsc_coherent_stacks_init(&stacks, rsc_simd_best(), 0, 0) < 0) return -1;
     for (uint32_t i = 0; i < 3; i++)
-        if (rsc_private_stacks_add(&stacks, i, 0, i) != i) return -1;
+        if (rsc_coherent_stacks_add(&stacks, i, 0, i) != i) return -1;
     return 0;
 }
 
 static int end(void **state) {
     (void)state;
-    rsc_private_stacks_free(&stacks);
+    rsc_coherent_stacks_free(&stacks);
     return 0;
 }
 
 static uint32_t one(uint32_t stack, uint64_t line, int writes, uint64_t bytes, uint64_t *ri) {
     uint32_t who = stack | (writes ? RSC_PRIVATE_WRITES : 0), rd;
     struct rsc_private_references references = {&line, &who, &bytes, NULL, 1};
-    assert_int_equal(rsc_private_stacks_run(&stacks, &references, &rd, ri, NULL), 0);
+    assert_int_equal(rsc_coherent_stacks_run(&stacks, &references, &rd, ri, NULL), 0);
     rsc_sharing_name(&stacks.sharing, NULL);
     return rd;
 }
@@ -118,7 +118,7 @@ static void very_many_holders(void **state) {
     (void)state;
     enum { STACKS = 3000 };
     uint64_t ri;
-    for (uint32_t i = 3; i < STACKS; i++) assert_int_equal(rsc_private_stacks_add(&stacks, i, 0, i), i);
+    for (uint32_t i = 3; i < STACKS; i++) assert_int_equal(rsc_coherent_stacks_add(&stacks, i, 0, i), i);
     for (int round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < STACKS; i++) {
             uint32_t rd = one(i, 7, 0, 1, &ri);
@@ -131,7 +131,7 @@ static void very_many_holders(void **state) {
     }
     for (uint32_t turn = 0; turn < 20000; turn++) assert_int_equal(one(turn % STACKS, 7, 1, 1, &ri), LOST);
     assert_int_equal(stacks.copies.lines, 1 + STACKS);
-    assert_true(rsc_private_stacks_bytes(&stacks) < 200u << 20);
+    assert_true(rsc_coherent_stacks_bytes(&stacks) < 200u << 20);
 }
 
 static void stack_name(void *owner, uint32_t stack, uint64_t *pid, uint64_t *tid) {

@@ -1,10 +1,10 @@
 /*
- * engine_subset.c - see engine_subset.h: line_filter.h finds the references to sampled
- * lines, each becomes an access of its own, and line_subset.h is told how many of its
+ * engine_sampled_exact.c - see engine_sampled_exact.h: line_filter.h finds the references to sampled
+ * lines, each becomes an access of its own, and sampled_exact.h is told how many of its
  * thread were left out before it. What `run --sample lines:RATE` gets from the program
  * itself is made from a trace here.
  */
-#include "distance/shards/engine_subset.h"
+#include "distance/shards/engine_sampled_exact.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "base/fail.h"
 #include "distance/count/accumulate.h"
 #include "distance/shards/line_filter.h"
-#include "distance/shards/line_subset.h"
+#include "distance/shards/sampled_exact.h"
 
 #define KEPT 2048u
 
@@ -23,8 +23,8 @@ struct thread_state {
     uint64_t pid, tid;
 };
 
-struct subset_engine {
-    struct rsc_line_subset *subset;
+struct sampled_exact_engine {
+    struct rsc_sampled_exact *sampled;
     struct rsc_line_filter filter;
     struct thread_state *threads; /* by number; owned */
     uint32_t thread_count, thread_room;
@@ -32,25 +32,26 @@ struct subset_engine {
     struct rsc_kept kept;
     uint64_t line[KEPT], hash[KEPT], time[KEPT];
     uint32_t from[KEPT];
-    uint64_t addr[KEPT], meta[KEPT], skipped[KEPT]; /* of the kept ones, as line_subset.h takes them */
+    uint64_t addr[KEPT], meta[KEPT], skipped[KEPT]; /* of the kept ones, as sampled_exact.h takes them */
 };
 
-static void subset_destroy(void *state) {
-    struct subset_engine *engine = state;
+static void sampled_destroy(void *state) {
+    struct sampled_exact_engine *engine = state;
     if (!engine) return;
-    rsc_line_subset_free(engine->subset);
+    rsc_sampled_exact_free(engine->sampled);
     free(engine->threads);
     free(engine);
 }
 
-int rsc_subset_create(void **state, const struct rsc_engine_options *options, double rate, struct rsc_error *error) {
+int rsc_sampled_exact_create(void **state, const struct rsc_engine_options *options, double rate,
+                             struct rsc_error *error) {
     struct rsc_engine_options inner = *options;
     struct rsc_line_choice choice;
-    struct subset_engine *engine = calloc(1, sizeof *engine);
+    struct sampled_exact_engine *engine = calloc(1, sizeof *engine);
     if (!engine) return rsc_fail_memory(error, "sample of lines");
     inner.attribute = 2; /* kept references have no pc */
     rsc_line_choose(&choice, rate, options->seed);
-    int status = rsc_line_subset_new(&engine->subset, &inner, &choice, "", error);
+    int status = rsc_sampled_exact_new(&engine->sampled, &inner, &choice, "", error);
     if (status < 0) {
         free(engine);
         return status;
@@ -65,7 +66,7 @@ int rsc_subset_create(void **state, const struct rsc_engine_options *options, do
 
 /* ---- references ---- */
 
-static int know_thread(struct subset_engine *engine, const struct rsc_batch *batch, uint32_t number) {
+static int know_thread(struct sampled_exact_engine *engine, const struct rsc_batch *batch, uint32_t number) {
     if (number >= engine->thread_room) {
         uint32_t room = engine->thread_room ? engine->thread_room : 64;
         while (room <= number) room *= 2;
@@ -84,8 +85,8 @@ static int know_thread(struct subset_engine *engine, const struct rsc_batch *bat
 }
 
 /* The references that access `access` made to kept lines, from number *next of the kept ones on, become accesses. */
-static void cut_access(struct subset_engine *engine, const struct rsc_batch *batch, uint32_t access, uint64_t end,
-                       struct thread_state *thread, uint32_t *next) {
+static void cut_access(struct sampled_exact_engine *engine, const struct rsc_batch *batch, uint32_t access,
+                       uint64_t end, struct thread_state *thread, uint32_t *next) {
     uint32_t shift = engine->filter.line_shift;
     uint64_t meta = batch->meta[access], addr = batch->addr[access], first = addr >> shift;
     for (; *next < engine->kept.count && engine->from[*next] == access; ++*next) {
@@ -105,7 +106,7 @@ static void cut_access(struct subset_engine *engine, const struct rsc_batch *bat
  * ones from them; also those of access `stop`, whose lines may not all be here yet: it
  * is counted then.
  */
-static int count_references(struct subset_engine *engine, const struct rsc_batch *batch, uint32_t first,
+static int count_references(struct sampled_exact_engine *engine, const struct rsc_batch *batch, uint32_t first,
                             uint32_t stop) {
     uint32_t shift = engine->filter.line_shift, number = UINT32_MAX, next = 0;
     struct thread_state *thread = NULL;
@@ -124,8 +125,8 @@ static int count_references(struct subset_engine *engine, const struct rsc_batch
     return 0;
 }
 
-static int subset_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
-    struct subset_engine *engine = state;
+static int sampled_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
+    struct sampled_exact_engine *engine = state;
     for (uint32_t at = 0, counted = 0; at < batch->count; counted = at) {
         engine->kept.count = 0;
         at = rsc_line_filter_run(&engine->filter, batch->addr, batch->meta, at, batch->count, &engine->kept);
@@ -136,7 +137,7 @@ static int subset_push(void *state, const struct rsc_batch *batch, struct rsc_er
                                  .threads = batch->threads,
                                  .thread_count = batch->thread_count,
                                  .instructions = RSC_UNKNOWN};
-        int status = rsc_line_subset_push(engine->subset, &kept, engine->skipped, error);
+        int status = rsc_sampled_exact_push(engine->sampled, &kept, engine->skipped, error);
         if (status < 0) return status;
     }
     engine->accesses += batch->count;
@@ -146,23 +147,23 @@ static int subset_push(void *state, const struct rsc_batch *batch, struct rsc_er
 /* ---- the end ---- */
 
 static uint64_t thread_references(const void *context, uint32_t number) {
-    const struct subset_engine *engine = context;
+    const struct sampled_exact_engine *engine = context;
     return number < engine->thread_count ? engine->threads[number].references : 0;
 }
 
-static struct rsc_subset_whole whole_of(const struct subset_engine *engine) {
-    return (struct rsc_subset_whole){.accesses = engine->accesses,
-                                     .references = engine->filter.references,
-                                     .thread_references = thread_references,
-                                     .context = engine,
-                                     .thread_count = engine->thread_count < RSC_THREAD_ROWS_MAX ? engine->thread_count
-                                                                                                : RSC_THREAD_ROWS_MAX};
+static struct rsc_sampled_whole whole_of(const struct sampled_exact_engine *engine) {
+    return (struct rsc_sampled_whole){.accesses = engine->accesses,
+                                      .references = engine->filter.references,
+                                      .thread_references = thread_references,
+                                      .context = engine,
+                                      .thread_count = engine->thread_count < RSC_THREAD_ROWS_MAX ? engine->thread_count
+                                                                                                 : RSC_THREAD_ROWS_MAX};
 }
 
-static int subset_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
-    struct subset_engine *engine = state;
-    struct rsc_subset_whole whole = whole_of(engine);
-    int status = rsc_line_subset_finish(engine->subset, &whole, out, error);
+static int sampled_finish(void *state, struct rsc_profile **out, struct rsc_error *error) {
+    struct sampled_exact_engine *engine = state;
+    struct rsc_sampled_whole whole = whole_of(engine);
+    int status = rsc_sampled_exact_finish(engine->sampled, &whole, out, error);
     if (status < 0) return status;
     (*out)->made.threads = engine->thread_count;
     for (uint32_t i = 0; i < (*out)->thread_count; i++) {
@@ -172,19 +173,19 @@ static int subset_finish(void *state, struct rsc_profile **out, struct rsc_error
     return 0;
 }
 
-static void subset_so_far(const void *state, struct rsc_so_far *so_far) {
-    const struct subset_engine *engine = state;
-    struct rsc_subset_whole whole = whole_of(engine);
+static void sampled_so_far(const void *state, struct rsc_so_far *so_far) {
+    const struct sampled_exact_engine *engine = state;
+    struct rsc_sampled_whole whole = whole_of(engine);
     so_far->references = whole.references;
-    so_far->samples = rsc_line_subset_lines(engine->subset);
+    so_far->samples = rsc_sampled_exact_lines(engine->sampled);
     so_far->sampled = "lines";
-    so_far->error = rsc_line_subset_error(engine->subset, &whole);
+    so_far->error = rsc_sampled_exact_error(engine->sampled, &whole);
 }
 
-const struct rsc_engine_kind rsc_engine_subset = {
+const struct rsc_engine_kind rsc_engine_sampled_exact = {
     .name = "sampled",
-    .push = subset_push,
-    .finish = subset_finish,
-    .destroy = subset_destroy,
-    .so_far = subset_so_far,
+    .push = sampled_push,
+    .finish = sampled_finish,
+    .destroy = sampled_destroy,
+    .so_far = sampled_so_far,
 };

@@ -1,13 +1,13 @@
 /*
- * private_stacks.h - exact reuse distances with a stack for each thread or group of
+ * coherent_stacks.h - exact reuse distances with a stack for each thread or group of
  * threads: each line is in the stacks of all that used it since somebody else last
  * wrote to it.
  *
  * A line's record (line_copies.h) says where it is in every stack. A reference finds
  * its own stack's entry there; a write also finds those that must lose the line.
  */
-#ifndef RSC_MULTICORE_PRIVATE_STACKS_H
-#define RSC_MULTICORE_PRIVATE_STACKS_H
+#ifndef RSC_MULTICORE_COHERENT_STACKS_H
+#define RSC_MULTICORE_COHERENT_STACKS_H
 
 #include <stdint.h>
 
@@ -36,15 +36,15 @@ struct rsc_private_columns {
     const uint32_t *index;
 };
 
-struct rsc_private_stacks;
-typedef int rsc_private_run_fn(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
+struct rsc_coherent_stacks;
+typedef int rsc_private_run_fn(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
                                uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
 
 /* The bytes of its line that each reference touches: a bit each, or one for each 64th part. */
 typedef void rsc_private_bytes_fn(const struct rsc_private_columns *from, const uint64_t *lines, uint64_t *bytes,
                                   uint32_t count, uint32_t line_shift);
 
-struct rsc_private_stacks {
+struct rsc_coherent_stacks {
     struct rsc_private_stack **stacks; /* owned, each too */
     uint32_t count, room;
     struct rsc_line_copies copies;
@@ -67,12 +67,12 @@ struct rsc_private_stacks {
 };
 
 /* `places_least`: 0, or few for tests that want compaction often. Returns 0 or RSC_ENOMEM. */
-int rsc_private_stacks_init(struct rsc_private_stacks *stacks, enum rsc_simd simd, int no_ri, uint64_t places_least);
-void rsc_private_stacks_free(struct rsc_private_stacks *stacks);
-uint64_t rsc_private_stacks_bytes(const struct rsc_private_stacks *stacks);
+int rsc_coherent_stacks_init(struct rsc_coherent_stacks *stacks, enum rsc_simd simd, int no_ri, uint64_t places_least);
+void rsc_coherent_stacks_free(struct rsc_coherent_stacks *stacks);
+uint64_t rsc_coherent_stacks_bytes(const struct rsc_coherent_stacks *stacks);
 
 /* A new stack: its number, or UINT32_MAX when out of memory. */
-uint32_t rsc_private_stacks_add(struct rsc_private_stacks *stacks, uint32_t thread, uint64_t pid, uint64_t tid);
+uint32_t rsc_coherent_stacks_add(struct rsc_coherent_stacks *stacks, uint32_t thread, uint64_t pid, uint64_t tid);
 
 /*
  * Writes for each of at most RSC_PRIVATE_BLOCK references its RD (RSC_RD_COLD for
@@ -80,8 +80,8 @@ uint32_t rsc_private_stacks_add(struct rsc_private_stacks *stacks, uint32_t thre
  * last), its RI in references of the stack (0 for either; NULL: not wanted) and the tag of
  * the stack's last use before (NULL: not wanted). Returns 0, RSC_ENOMEM or RSC_ELIMIT.
  */
-int rsc_private_stacks_run(struct rsc_private_stacks *stacks, const struct rsc_private_references *references,
-                           uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
+int rsc_coherent_stacks_run(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
+                            uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
 
 /* The kernel for each width, and what it calls now and then. */
 RSC_WIDE_DECLARE(rsc_private_run_fn, rsc_private_run);
@@ -89,13 +89,13 @@ RSC_WIDE_DECLARE(rsc_private_bytes_fn, rsc_private_bytes);
 RSC_WIDE_DECLARE(rsc_private_renumber_fn, rsc_private_renumber);
 
 /* An entry for a stack that never had the line; NULL: *status says why, RSC_ENOMEM or RSC_ELIMIT. */
-struct rsc_copy *rsc_private_add_copy(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t stack, int *status);
+struct rsc_copy *rsc_private_add_copy(struct rsc_coherent_stacks *stacks, uint32_t unit, uint32_t stack, int *status);
 
 /* All but entry `own` of a large record lose the line of that unit. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
-int rsc_private_take_many(struct rsc_private_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking);
+int rsc_private_take_many(struct rsc_coherent_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking);
 
 /* Stack `taking->from` loses the line, which is this copy. Returns 0 or RSC_ENOMEM. */
-static inline int rsc_private_lose(struct rsc_private_stacks *stacks, uint32_t unit, struct rsc_copy *copy,
+static inline int rsc_private_lose(struct rsc_coherent_stacks *stacks, uint32_t unit, struct rsc_copy *copy,
                                    struct rsc_taking *taking) {
     struct rsc_private_stack *from = stacks->stacks[taking->from];
     if (__builtin_expect(!from->holes.level_count, 0) && rsc_private_stack_expect_holes(from) < 0) return RSC_ENOMEM;

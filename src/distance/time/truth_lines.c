@@ -1,5 +1,5 @@
-/* line_sample.c - see line_sample.h. */
-#include "distance/time/line_sample.h"
+/* truth_lines.c - see truth_lines.h. */
+#include "distance/time/truth_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define REPEATS_PER_MOVE 16u /* that cost about as much */
 #define RATE_SHIFT_MAX 40u
 
-int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed) {
+int rsc_truth_lines_init(struct rsc_truth_lines *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
     rsc_rng_seed(&sample->rng, seed, 1);
     sample->offset = rsc_line_offset(seed);
@@ -31,7 +31,7 @@ int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed) {
     sample->rd = calloc((size_t)(RSC_SAMPLE_PARTS + 1) * sample->bin_count, sizeof *sample->rd);
     if (!sample->tree || !sample->live || !sample->line_at || !sample->time_at || !sample->part_at || !sample->first ||
         !sample->ri || !sample->rd || rsc_u64_table_init(&sample->lines, RSC_SAMPLE_LINES + 1) < 0) {
-        rsc_line_sample_free(sample);
+        rsc_truth_lines_free(sample);
         return RSC_ENOMEM;
     }
     memset(sample->tree, 0, (RSC_SAMPLE_PLACES + 1) * sizeof *sample->tree);
@@ -39,7 +39,7 @@ int rsc_line_sample_init(struct rsc_line_sample *sample, uint64_t seed) {
     return 0;
 }
 
-void rsc_line_sample_free(struct rsc_line_sample *sample) {
+void rsc_truth_lines_free(struct rsc_truth_lines *sample) {
     rsc_u64_table_free(&sample->lines);
     free(sample->tree);
     free(sample->live);
@@ -54,11 +54,11 @@ void rsc_line_sample_free(struct rsc_line_sample *sample) {
 
 /* ---- order of last uses ---- */
 
-static void tree_add(struct rsc_line_sample *sample, uint32_t place, uint32_t part, uint16_t amount) {
+static void tree_add(struct rsc_truth_lines *sample, uint32_t place, uint32_t part, uint16_t amount) {
     for (uint32_t k = place + 1; k <= RSC_SAMPLE_PLACES; k += k & -k) sample->tree[k][part] += amount;
 }
 
-static void append(struct rsc_line_sample *sample, uint64_t line, uint64_t time, uint32_t part) {
+static void append(struct rsc_truth_lines *sample, uint64_t line, uint64_t time, uint32_t part) {
     tree_add(sample, sample->next, part, 1);
     sample->line_at[sample->next] = line;
     sample->time_at[sample->next] = time;
@@ -66,7 +66,7 @@ static void append(struct rsc_line_sample *sample, uint64_t line, uint64_t time,
 }
 
 /* Renumbers the lines, leaving out those that the rate no longer takes. */
-static void renumber(struct rsc_line_sample *sample) {
+static void renumber(struct rsc_truth_lines *sample) {
     uint32_t places = sample->next, kept = 0;
     memset(sample->tree, 0, (RSC_SAMPLE_PLACES + 1) * sizeof *sample->tree);
     memset(sample->live, 0, sizeof *sample->live);
@@ -89,14 +89,14 @@ static void renumber(struct rsc_line_sample *sample) {
         if (k + (k & -k) <= RSC_SAMPLE_PLACES) sample->tree[k + (k & -k)] += sample->tree[k];
 }
 
-static void sample_less(struct rsc_line_sample *sample) {
+static void sample_less(struct rsc_truth_lines *sample) {
     sample->rate_shift++;
     renumber(sample);
 }
 
 /* ---- counting ---- */
 
-static void set_shares(struct rsc_line_sample *sample) {
+static void set_shares(struct rsc_truth_lines *sample) {
     for (uint32_t part = 0; part <= RSC_SAMPLE_PARTS; part++) {
         double of = (double)sample->count - 1 - (part < RSC_SAMPLE_PARTS ? (*sample->live)[part] : 0);
         sample->share[part] = of > 0 ? 1 / of : 0;
@@ -105,7 +105,7 @@ static void set_shares(struct rsc_line_sample *sample) {
 }
 
 /* Distances with all parts, and without each; scaled to `distinct` lines. */
-static void count_distance(struct rsc_line_sample *sample, const rsc_part_counts *apart, uint32_t own,
+static void count_distance(struct rsc_truth_lines *sample, const rsc_part_counts *apart, uint32_t own,
                            double distinct) {
     uint64_t weight = 1ull << sample->rate_shift;
     double dither = 0;
@@ -124,7 +124,7 @@ static void count_distance(struct rsc_line_sample *sample, const rsc_part_counts
 }
 
 /* A line that is not in the sample, used from `time` until `until`. */
-static void add_line(struct rsc_line_sample *sample, uint64_t line, uint64_t time, uint64_t until) {
+static void add_line(struct rsc_truth_lines *sample, uint64_t line, uint64_t time, uint64_t until) {
     uint64_t hash = rsc_line_hash(line, sample->offset);
     /* the rate may be lower than when these references were picked */
     while (rsc_hash_in_share(hash, sample->rate_shift) && sample->count == RSC_SAMPLE_LINES &&
@@ -141,7 +141,7 @@ static void add_line(struct rsc_line_sample *sample, uint64_t line, uint64_t tim
 }
 
 /* A line of the sample, used again; `distinct` lines were there by then. */
-static void move_line(struct rsc_line_sample *sample, struct rsc_u64_entry *entry, uint64_t time, uint64_t until,
+static void move_line(struct rsc_truth_lines *sample, struct rsc_u64_entry *entry, uint64_t time, uint64_t until,
                       double distinct) {
     uint32_t place = (uint32_t)entry->value - 1, part = sample->part_at[place];
     uint64_t line = entry->key, interval = time - sample->time_at[place];
@@ -170,7 +170,7 @@ static void move_line(struct rsc_line_sample *sample, struct rsc_u64_entry *entr
     sample->moves++;
 }
 
-void rsc_line_sample_take(struct rsc_line_sample *sample, const struct rsc_line_uses *uses) {
+void rsc_truth_lines_take(struct rsc_truth_lines *sample, const struct rsc_line_uses *uses) {
     for (uint32_t s = 0; s < uses->picked_count; s++) {
         uint32_t i = uses->picked[s], from = uses->index ? uses->index[i] : i,
                  to = uses->index ? uses->index[i + 1] : i + 1;

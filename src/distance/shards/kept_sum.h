@@ -1,5 +1,5 @@
 /*
- * sample_sum.h - from the distances of sampled lines to a profile of the whole
+ * kept_sum.h - from the distances of sampled lines to a profile of the whole
  * stream, with error bars.
  *
  * A reference to a line kept at rate p stands for 1/p references. Its distance
@@ -16,44 +16,44 @@
  *
  * Error bars: estimate/line_bars.h.
  */
-#ifndef RSC_DISTANCE_SHARDS_SAMPLE_SUM_H
-#define RSC_DISTANCE_SHARDS_SAMPLE_SUM_H
+#ifndef RSC_DISTANCE_SHARDS_KEPT_SUM_H
+#define RSC_DISTANCE_SHARDS_KEPT_SUM_H
 
 #include "distance/shards/sampled_stack.h"
 #include "estimate/line_bars.h"
 #include "profile/profile_model.h"
 
-struct rsc_sample_row {
+struct rsc_kept_row {
     uint64_t references; /* exact */
     uint64_t pid, tid;
     double cold, *rd; /* RSC_BINS_COARSE */
 };
 
-struct rsc_sample_sum {
+struct rsc_kept_sum {
     double *rd, *ri; /* RSC_BINS_FINE, in references */
     double cold, capped; /* cold: with the invalidated */
     double invalidated;  /* of those: to lines that another stack had taken; 0 with one stack */
     uint64_t rd_cap; /* 0: none */
     uint64_t draws;  /* where in its cell the next distance is put */
     struct rsc_line_groups groups; /* the same again, by group of the line */
-    struct rsc_sample_row *threads; /* by thread number */
+    struct rsc_kept_row *threads; /* by thread number */
     uint32_t thread_count;
     uint64_t threads_seen;
 };
 
-int rsc_sample_sum_init(struct rsc_sample_sum *sum, uint64_t rd_cap, uint64_t seed);
-void rsc_sample_sum_free(struct rsc_sample_sum *sum);
+int rsc_kept_sum_init(struct rsc_kept_sum *sum, uint64_t rd_cap, uint64_t seed);
+void rsc_kept_sum_free(struct rsc_kept_sum *sum);
 
 /* Makes rows up to this thread number; RSC_ENOMEM. Numbers past RSC_THREAD_ROWS_MAX get none. */
-int rsc_sample_see_thread(struct rsc_sample_sum *sum, uint64_t number);
+int rsc_kept_see_thread(struct rsc_kept_sum *sum, uint64_t number);
 
 /* Call when the second thread appears: until then the totals were the first one's, and its row was left empty. */
-void rsc_sample_split_threads(struct rsc_sample_sum *sum);
+void rsc_kept_split_threads(struct rsc_kept_sum *sum);
 
 /* Counts a reuse of a line of `group`: `above` kept lines since, `weight` = 1/rate; its distance is less than `below`: its
  * interval, where that is exact. Returns the distance it is put at. */
-static inline uint64_t rsc_sample_reuse(struct rsc_sample_sum *sum, uint32_t above, uint64_t interval, uint64_t below,
-                                        double weight, uint32_t group) {
+static inline uint64_t rsc_kept_reuse(struct rsc_kept_sum *sum, uint32_t above, uint64_t interval, uint64_t below,
+                                      double weight, uint32_t group) {
     sum->draws += 0x9E3779B97F4A7C15ull;
     /* 20 bits: above + within must be exact in a double, so that rate 1 changes nothing */
     double within = (double)(sum->draws >> 44) * 0x1p-20;
@@ -72,24 +72,23 @@ static inline uint64_t rsc_sample_reuse(struct rsc_sample_sum *sum, uint32_t abo
 }
 
 /* Counts a reference to a line of `group` that misses in any cache. */
-static inline void rsc_sample_miss(struct rsc_sample_sum *sum, double weight, uint32_t group) {
+static inline void rsc_kept_miss(struct rsc_kept_sum *sum, double weight, uint32_t group) {
     sum->cold += weight;
     sum->groups.cold[group] += weight;
 }
 
 /* The same, where another stack had taken the line. */
-static inline void rsc_sample_invalidated(struct rsc_sample_sum *sum, double weight, uint32_t group) {
-    rsc_sample_miss(sum, weight, group);
+static inline void rsc_kept_invalidated(struct rsc_kept_sum *sum, double weight, uint32_t group) {
+    rsc_kept_miss(sum, weight, group);
     sum->invalidated += weight;
     sum->groups.invalidated[group] += weight;
 }
 
 /* Counts what stands above a line about to be reused at about `distance`, if its audit can afford it. */
-void rsc_sample_audit(struct rsc_sample_sum *sum, const struct rsc_sampled_stack *stack, uint32_t node,
-                      uint64_t distance);
+void rsc_kept_audit(struct rsc_kept_sum *sum, const struct rsc_sampled_stack *stack, uint32_t node, uint64_t distance);
 
 /* What is known of the whole stream. */
-struct rsc_sample_whole {
+struct rsc_kept_whole {
     uint64_t accesses, references;
     double rate; /* at the end */
     double confidence; /* percent */
@@ -98,18 +97,16 @@ struct rsc_sample_whole {
 };
 
 /* A new profile, not sealed, with its curve, error bars and threads; NULL: out of memory. Changes the threads' counts. */
-struct rsc_profile *rsc_sample_profile(struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole);
+struct rsc_profile *rsc_kept_profile(struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole);
 
 /* Sets counts, distances, intervals and the curve with its error bars, but no rows. The sum stays as it is. Returns 0 or
  * RSC_ENOMEM. */
-int rsc_sample_fill(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole,
-                    struct rsc_profile *profile);
+int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole, struct rsc_profile *profile);
 
 /* Sets `made.sampling`: which lines were kept, `kept` of them, and what is uncertain about their number. Returns 0 or RSC_ENOMEM. */
-int rsc_sample_describe(struct rsc_profile *profile, const struct rsc_sample_whole *whole, uint64_t kept,
-                        uint64_t seed);
+int rsc_kept_describe(struct rsc_profile *profile, const struct rsc_kept_whole *whole, uint64_t kept, uint64_t seed);
 
 /* The mean half width that its error bars would have now; NAN: out of memory. The sum stays as it is. */
-double rsc_sample_error(const struct rsc_sample_sum *sum, const struct rsc_sample_whole *whole);
+double rsc_kept_error(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole);
 
 #endif
