@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "estimate/statistics.h"
+#include "tests/chi_square.h"
 #include "bench/measure.h"
 
 #define THREADS_MAX 64
@@ -70,7 +70,7 @@ static void *work(void *arg) {
 static double chi_square_p(const double *bin, double total) {
     double sum = 0, expected = total / BINS;
     for (int i = 0; i < BINS; i++) sum += (bin[i] - expected) * (bin[i] - expected) / expected;
-    return rsc_gamma_upper((BINS - 1) / 2.0, sum / 2);
+    return chi_square_tail(BINS - 1, sum);
 }
 
 int main(int argc, char **argv) {

@@ -1,7 +1,6 @@
 /* histogram.c - the slow half of histogram.h: everything but adding a value. */
 #include "base/histogram.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include <reusescope/error.h>
@@ -89,20 +88,4 @@ int rsc_histogram_scale_to(struct rsc_histogram *histogram, uint64_t total) {
     for (uint32_t i = 0; given < total && i < used; i++, given++) histogram->count[left[i].bin]++;
     free(left);
     return 0;
-}
-
-uint64_t rsc_histogram_quantile(const struct rsc_histogram *histogram, double fraction) {
-    uint64_t total = rsc_histogram_total(histogram), sum = 0;
-    if (!total) return UINT64_MAX;
-    if (!(fraction > 0)) fraction = 0;
-    if (fraction > 1) fraction = 1;
-    /* 0.9 is a little more than nine tenths: without the last factor, 0.9 of 10 counts would be the tenth */
-    double share = ceil(fraction * (double)total * (1 - 0x1p-50));
-    uint64_t wanted = fraction == 1 || share >= (double)total ? total : (uint64_t)share;
-    if (wanted == 0) wanted = 1;
-    for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
-        sum += histogram->count[bin];
-        if (sum >= wanted) return rsc_bin_hi(histogram->bins, bin);
-    }
-    return UINT64_MAX;
 }

@@ -86,10 +86,4 @@ void rsc_histogram_merge(struct rsc_histogram *into, const struct rsc_histogram 
  */
 int rsc_histogram_scale_to(struct rsc_histogram *histogram, uint64_t total);
 
-/*
- * Upper end of the first bin at which the running sum reaches fraction * total;
- * UINT64_MAX when the histogram is empty. fraction is clipped to 0..1.
- */
-uint64_t rsc_histogram_quantile(const struct rsc_histogram *histogram, double fraction);
-
 #endif

@@ -49,17 +49,6 @@ void *rsc_pages_grow(void *pages, size_t bytes, size_t new_bytes) {
 }
 #endif
 
-void rsc_pages_populate(void *pages, size_t bytes) {
-#if defined(MADV_POPULATE_WRITE)
-    /* Where the kernel knows no such thing (before 5.14), pages come when they are touched. */
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1, begin = ((uintptr_t)pages + page) & ~page;
-    uintptr_t end = ((uintptr_t)pages + bytes) & ~page;
-    if (begin < end) madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
-#else
-    (void)pages, (void)bytes;
-#endif
-}
-
 void rsc_pages_free(void *pages, size_t bytes) {
     if (pages) munmap(pages, bytes);
 }

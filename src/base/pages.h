@@ -24,9 +24,6 @@ void *rsc_pages_reserve(size_t bytes);
  */
 void *rsc_pages_grow(void *pages, size_t bytes, size_t new_bytes);
 
-/* Gives part of a block its memory now rather than when it is touched, which other threads may do meanwhile. */
-void rsc_pages_populate(void *pages, size_t bytes);
-
 /* `bytes` as given to rsc_pages_new(). NULL is allowed. */
 void rsc_pages_free(void *pages, size_t bytes);
 

@@ -27,10 +27,6 @@ void rsc_rng_seed(struct rsc_rng *rng, uint64_t seed, uint64_t stream) {
     for (int i = 0; i < 4; i++) rng->state[i] = splitmix(&counter);
 }
 
-double rsc_rng_exponential(struct rsc_rng *rng, double mean) {
-    return -mean * rsc_portable_log(1 - rsc_rng_double(rng));
-}
-
 uint64_t rsc_rng_geometric(struct rsc_rng *rng, double mean) {
     if (!(mean > 1)) return 1;
     if (mean > 0x1p53) mean = 0x1p53;

@@ -49,9 +49,6 @@ static inline uint64_t rsc_rng_below(struct rsc_rng *rng, uint64_t n) {
 /* Uniform over [0, 1): a multiple of 2^-53. */
 static inline double rsc_rng_double(struct rsc_rng *rng) { return (double)(rsc_rng_u64(rng) >> 11) * 0x1p-53; }
 
-/* Exponential with the given mean. */
-double rsc_rng_exponential(struct rsc_rng *rng, double mean);
-
 /* Trials up to and with the first success, 1 or more, `mean` on average; mean is clipped to 1 .. 2^53. */
 uint64_t rsc_rng_geometric(struct rsc_rng *rng, double mean);
 

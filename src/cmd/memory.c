@@ -66,7 +66,8 @@ static uint64_t limit_available(int which, const char *field) {
 
 static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-uint64_t rsc_memory_available(void) {
+/* Bytes this process may still take: the least of what the system has, its control group and its limits allow. */
+static uint64_t memory_available(void) {
     uint64_t least = least_of(kib_field("/proc/meminfo", "MemAvailable:"), group_available());
     least = least_of(least, limit_available(RLIMIT_AS, "VmSize:"));
     return least_of(least, limit_available(RLIMIT_DATA, "VmData:"));
@@ -101,7 +102,7 @@ static int refuse(const struct rsc_analysis *analysis, uint64_t needs, const cha
 }
 
 void rsc_memory_start(struct rsc_analysis *analysis) {
-    uint64_t available = rsc_memory_available();
+    uint64_t available = memory_available();
     analysis->memory_most = analysis->max_memory ? analysis->max_memory : available / 5 * 4;
     analysis->batches = 0;
 }

@@ -7,9 +7,6 @@
 
 #include "cmd/analysis.h"
 
-/* Bytes this process may still take: the least of what the system has, its control group and its limits allow. */
-uint64_t rsc_memory_available(void);
-
 /* Sets what the analysis may take: --max-memory, or 80 % of what is available. Call before the engines are made. */
 void rsc_memory_start(struct rsc_analysis *analysis);
 

@@ -1,5 +1,5 @@
 /*
- * distributions.c - normal, Student's t, binomial and negative binomial.
+ * distributions.c - normal, Student's t and binomial.
  *
  * Distribution functions are incomplete beta functions (incomplete.c), each
  * written for the tail in which it is small. Quantiles are Newton's method on a
@@ -132,22 +132,4 @@ double rsc_binomial_pmf(uint64_t k, uint64_t n, double p) {
     if (k == 0) return exp((double)n * log1p(-p));
     if (k == n) return exp((double)n * log(p));
     return rsc_binomial_term((double)k, (double)(n - k), p, 1 - p);
-}
-
-double rsc_binomial_cdf(uint64_t k, uint64_t n, double p) {
-    if (!(p >= 0 && p <= 1)) return NAN;
-    if (k >= n || p == 0) return 1;
-    return rsc_beta_regularised_xy((double)(n - k), (double)k + 1, 1 - p, p);
-}
-
-double rsc_negative_binomial_pmf(uint64_t k, double r, double p) {
-    if (!(r > 0) || !(p > 0 && p <= 1)) return NAN;
-    if (k == 0) return exp(r * log(p));
-    if (p == 1) return 0;
-    return rsc_binomial_term(r, (double)k, p, 1 - p) * (r / (r + (double)k));
-}
-
-double rsc_negative_binomial_cdf(uint64_t k, double r, double p) {
-    if (!(r > 0) || !(p > 0 && p <= 1)) return NAN;
-    return rsc_beta_regularised_xy(r, (double)k + 1, p, 1 - p);
 }

@@ -1,8 +1,8 @@
 /*
- * incomplete.c - incomplete beta and gamma functions, from which the
+ * incomplete.c - the incomplete beta function, from which the
  * distributions are made.
  *
- * Both are a power term times a series or continued fraction near 1. Taken from
+ * It is a power term times a continued fraction near 1. Taken from
  * log-gamma directly the power term would lose as many digits as its arguments
  * have (a million trials: six); C. Loader's saddle-point form (2000) keeps
  * them: Stirling's formula cancels analytically, and what remains is a small
@@ -12,7 +12,6 @@
  */
 #include "estimate/statistics.h"
 
-#include <float.h>
 #include <math.h>
 
 /* The continued fractions take about sqrt(a + b) steps at worst: this is for 1e12. */
@@ -88,53 +87,4 @@ double rsc_beta_regularised_xy(double a, double b, double x, double y) {
     if (y == 0) return 1;
     if (x < (a + 1) / (a + b + 2)) return rsc_beta_term(a, b, x, y) * beta_fraction(a, b, x, y);
     return 1 - rsc_beta_term(b, a, y, x) * beta_fraction(b, a, y, x);
-}
-
-double rsc_beta_regularised(double a, double b, double x) { return rsc_beta_regularised_xy(a, b, x, 1 - x); }
-
-/* x^a e^-x / Gamma(a + 1). */
-static double gamma_power_term(double a, double x) {
-    return exp(-stirling_error(a) - deviance(a, x)) / sqrt(TWO_PI * a);
-}
-
-/* P(a, x) = power term * (1 + x/(a+1) + x^2/((a+1)(a+2)) + ...), for x < a + 1. */
-static double gamma_series(double a, double x) {
-    double sum = 1, term = 1;
-    for (double n = 1; n < STEPS_MAX; n++) {
-        term *= x / (a + n);
-        sum += term;
-        if (term <= 1e-17 * sum) break;
-    }
-    return gamma_power_term(a, x) * sum;
-}
-
-/* Q(a, x) = power term * a / (x+1-a - 1(1-a)/(x+3-a - ...)), for x >= a + 1; modified Lentz. */
-static double gamma_fraction(double a, double x) {
-    const double tiny = DBL_MIN * 1e10;
-    double base = x + 1 - a, c = 1 / tiny, d = 1 / base, value = d;
-    for (double n = 1; n < STEPS_MAX; n++) {
-        double numerator = -n * (n - a);
-        base += 2;
-        d = base + numerator * d;
-        c = base + numerator / c;
-        d = 1 / (fabs(d) < tiny ? tiny : d);
-        if (fabs(c) < tiny) c = tiny;
-        value *= c * d;
-        if (fabs(c * d - 1) <= 2e-16) break;
-    }
-    return gamma_power_term(a, x) * a * value;
-}
-
-double rsc_gamma_lower(double a, double x) {
-    if (!(a > 0 && x >= 0)) return NAN;
-    if (x == 0) return 0;
-    if (isinf(x)) return 1;
-    return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
-}
-
-double rsc_gamma_upper(double a, double x) {
-    if (!(a > 0 && x >= 0)) return NAN;
-    if (x == 0) return 1;
-    if (isinf(x)) return 0;
-    return x < a + 1 ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
 }

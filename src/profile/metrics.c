@@ -18,10 +18,6 @@ static double overlap(const struct rsc_histogram *a, double rest_a, const struct
     return fmax(0, 1 - apart / 2);
 }
 
-double rsc_histogram_overlap(const struct rsc_histogram *a, const struct rsc_histogram *b) {
-    return overlap(a, 0, b, 0);
-}
-
 double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile *b) {
     double rest_a = (double)a->references - (double)rsc_histogram_total(&a->rd);
     double rest_b = (double)b->references - (double)rsc_histogram_total(&b->rd);

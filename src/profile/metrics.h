@@ -12,13 +12,11 @@
 #include "profile/profile_model.h"
 
 /*
- * Overlap, "accuracy" in the papers: 1 - (sum of |a_i - b_i|) / 2, from 0
- * (nothing in common) to 1 (the same). Two empty histograms overlap fully, an
- * empty and a filled one not at all.
+ * Overlap of the RD of two profiles, "accuracy" in the papers: 1 - (sum of |a_i - b_i|) / 2,
+ * from 0 (nothing in common) to 1 (the same). References without a distance (cold,
+ * invalidated, ...) are one more bin. Two empty profiles overlap fully, an empty and a
+ * filled one not at all.
  */
-double rsc_histogram_overlap(const struct rsc_histogram *a, const struct rsc_histogram *b);
-
-/* The same over the RD of two profiles, references without a distance (cold, invalidated, ...) being one more bin. */
 double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile *b);
 
 /*

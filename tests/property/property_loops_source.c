@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "loop_values.h"
 #include "loops/front/c_source.h"
 
 /* What the instrumented code touches: addresses of the arrays, counts by byte. */
@@ -82,14 +83,14 @@ static void walk(const struct rsc_loop_node *node, int64_t *value) {
         return;
     }
     case RSC_NODE_LOOP:
-        trip = rsc_loop_trip(node, value, &first);
+        trip = loop_trip(node, value, &first);
         for (int64_t i = 0; i < trip; i++) {
             value[node->depth] = first + i * node->step;
             for (uint32_t c = 0; c < node->child_count; c++) walk(node->child[c], value);
         }
         return;
     case RSC_NODE_GUARD:
-        if (!rsc_guard_holds(node, value)) return;
+        if (!guard_holds(node, value)) return;
         break;
     default: break;
     }

@@ -36,6 +36,8 @@ struct outcome {
     double loaded;
 };
 
+static double exponential(struct rsc_rng *rng, double mean) { return -mean * log(1 - rsc_rng_double(rng)); }
+
 /* Runs all frames for `before` (to the steady state), then watches an empty cache for `t`. */
 static struct outcome run(const struct process *process, double before, double t, uint64_t seed) {
     struct rsc_sim_config *config = calloc(1, sizeof *config);
@@ -61,9 +63,9 @@ static struct outcome run(const struct process *process, double before, double t
                         out.truly_missed += r == 0; /* the first reference of a block is a miss whatever was there */
                     seen = 1;
                 }
-                if (r + 1 < process->references) now += rsc_rng_exponential(&rng, process->step);
+                if (r + 1 < process->references) now += exponential(&rng, process->step);
             }
-            dead = rsc_rng_exponential(&rng, process->dead);
+            dead = exponential(&rng, process->dead);
             now += dead;
             generations++;
             out.dead_within += dead < t ? dead : t;

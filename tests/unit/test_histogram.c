@@ -209,43 +209,6 @@ static void scaling_gives_the_rest_to_the_largest_remainders(void **state) {
     rsc_histogram_free(&histogram);
 }
 
-static void quantiles(void **state) {
-    (void)state;
-    struct rsc_histogram histogram;
-    assert_int_equal(rsc_histogram_init(&histogram, RSC_BINS_FINE), 0);
-    assert_true(rsc_histogram_quantile(&histogram, 0.5) == UINT64_MAX);
-    for (uint64_t value = 1; value <= 10; value++) rsc_histogram_add(&histogram, value, 1);
-    for (uint64_t tenth = 1; tenth <= 10; tenth++)
-        assert_int_equal(rsc_histogram_quantile(&histogram, (double)tenth / 10), tenth);
-    assert_int_equal(rsc_histogram_quantile(&histogram, 0.91), 10);
-    assert_int_equal(rsc_histogram_quantile(&histogram, 0), 1);
-    assert_int_equal(rsc_histogram_quantile(&histogram, -5), 1);
-    assert_int_equal(rsc_histogram_quantile(&histogram, 7), 10);
-    assert_int_equal(rsc_histogram_quantile(&histogram, __builtin_nan("")), 1);
-    for (uint64_t value = 1; value <= 100; value++) {
-        struct rsc_histogram hundred;
-        assert_int_equal(rsc_histogram_init(&hundred, RSC_BINS_FINE), 0);
-        for (uint64_t each = 1; each <= 100; each++) rsc_histogram_add(&hundred, each, 1ull << 56);
-        assert_int_equal(rsc_histogram_quantile(&hundred, (double)value / 100), value);
-        rsc_histogram_free(&hundred);
-    }
-    rsc_histogram_add(&histogram, 1 << 20, 1); /* a wide bin answers with its upper end */
-    assert_int_equal(rsc_histogram_quantile(&histogram, 1), (1 << 20) + (1 << 14) - 1);
-    rsc_histogram_free(&histogram);
-}
-
-static void last_count_is_found_in_huge_totals(void **state) {
-    (void)state;
-    struct rsc_histogram histogram;
-    assert_int_equal(rsc_histogram_init(&histogram, RSC_BINS_FINE), 0);
-    rsc_histogram_add(&histogram, 1, UINT64_MAX - 1);
-    rsc_histogram_add(&histogram, 2, 1);
-    assert_int_equal(rsc_histogram_quantile(&histogram, 1), 2);
-    assert_int_equal(rsc_histogram_quantile(&histogram, 0.999), 1);
-    rsc_histogram_free(&histogram);
-    rsc_histogram_free(&histogram); /* twice does no harm */
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_value_lies_in_its_bin),
@@ -258,8 +221,6 @@ int main(void) {
         cmocka_unit_test(merge_keeps_every_count),
         cmocka_unit_test(scaling_is_exact),
         cmocka_unit_test(scaling_gives_the_rest_to_the_largest_remainders),
-        cmocka_unit_test(quantiles),
-        cmocka_unit_test(last_count_is_found_in_huge_totals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "loop_values.h"
 #include "loops/tree/affine.h"
 #include "loops/tree/loop_text.h"
 
@@ -83,7 +84,7 @@ static void test_trips(void **state) {
         snprintf(text, sizeof text, "loops 1 array a 8 [64] nest n { for i = %s { read a[0] } }", cases[i].loop);
         struct rsc_loop_program *program = read_text(text);
         const struct rsc_loop_node *loop = program->region[0].root->child[0];
-        assert_int_equal(rsc_loop_trip(loop, value, &first), cases[i].trip);
+        assert_int_equal(loop_trip(loop, value, &first), cases[i].trip);
         assert_int_equal(first, cases[i].first);
         assert_int_equal(loop->never, cases[i].trip == 0);
         rsc_loop_program_free(program);
@@ -107,7 +108,7 @@ static void test_conditions(void **state) {
                  cases[i].condition);
         struct rsc_loop_program *program = read_text(text);
         for (int64_t value = -3; value <= 3; value++)
-            holds[value + 3] = (char)('0' + rsc_guard_holds(program->region[0].root->child[0]->child[0], &value));
+            holds[value + 3] = (char)('0' + guard_holds(program->region[0].root->child[0]->child[0], &value));
         assert_string_equal(holds, cases[i].holds);
         rsc_loop_program_free(program);
     }

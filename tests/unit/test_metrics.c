@@ -13,26 +13,6 @@
 
 #define assert_close(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 
-static void overlap_by_hand(void **state) {
-    (void)state;
-    struct rsc_histogram a = {0}, b = {0}, coarse = {0};
-    assert_int_equal(rsc_histogram_init(&a, RSC_BINS_FINE), 0);
-    assert_int_equal(rsc_histogram_init(&b, RSC_BINS_FINE), 0);
-    assert_int_equal(rsc_histogram_init(&coarse, RSC_BINS_COARSE), 0);
-    assert_close(rsc_histogram_overlap(&a, &b), 1);
-    rsc_histogram_add(&a, 3, 10);
-    assert_close(rsc_histogram_overlap(&a, &b), 0);
-    rsc_histogram_add(&b, 3, 1);
-    assert_close(rsc_histogram_overlap(&a, &b), 1);
-    rsc_histogram_add(&b, 4, 3);
-    assert_close(rsc_histogram_overlap(&a, &b), 0.25);
-    assert_close(rsc_histogram_overlap(&b, &a), 0.25);
-    assert_true(isnan(rsc_histogram_overlap(&a, &coarse)));
-    rsc_histogram_free(&a);
-    rsc_histogram_free(&b);
-    rsc_histogram_free(&coarse);
-}
-
 static void cold_references_count_in_a_profiles_overlap(void **state) {
     (void)state;
     struct rsc_profile *half = sample_cyclic(4, 2), *tenth = sample_cyclic(4, 10);
@@ -214,7 +194,6 @@ static void octave_shares_by_hand(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overlap_by_hand),
         cmocka_unit_test(octave_shares_by_hand),
         cmocka_unit_test(cold_references_count_in_a_profiles_overlap),
         cmocka_unit_test(error_rate_by_hand),

@@ -243,7 +243,8 @@ static void check_shen(const struct trace *trace) {
             double p3 = 0;
             for (uint64_t k = 1; k < trace->ri[i]; k++)
                 p3 += (double)rsc_histogram_at_least(&trace->ri_sum, k + 1) / (double)reuses / (double)others;
-            misses += 1 - rsc_binomial_cdf(c - 1, others, fmin(p3, 1));
+            misses += 1;
+            for (uint64_t k = 0; k < c; k++) misses -= rsc_binomial_pmf(k, others, fmin(p3, 1));
         }
         assert_close((double)rsc_histogram_at_least(&rd, c), misses, 0.5 + 1e-6);
     }

@@ -1,7 +1,7 @@
 /*
  * test_statistics.c - distributions against values computed with 50 digits, and
  * against GSL over wide ranges where it is there (GSL itself is good to 1e-9 or
- * so on large arguments); survival curves against ones worked out by hand.
+ * so on large arguments).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,66 +93,29 @@ static void binomial(void **state) {
     (void)state;
     static const struct {
         uint64_t k, n;
-        double p, pmf, cdf;
+        double p, pmf;
     } VALUES[] = {
-        {3, 10, 0.25, 0.25028228759765625, 0.775875091552734375},
-        {0, 1000, 0.001, 0.367695424770964037, 0.367695424770964037},
-        {50, 100, 0.5, 0.0795892373871787615, 0.539794618693589381},
-        {500100, 1000000, 0.5, 0.000782085207967005069, 0.579650706682162606},
-        {1000, 1000000, 0.001, 0.0126209233877678383, 0.508409368220775545},
-        {7, 7, 0.9, 0.478296900000000083, 1},
+        {3, 10, 0.25, 0.25028228759765625},
+        {0, 1000, 0.001, 0.367695424770964037},
+        {50, 100, 0.5, 0.0795892373871787615},
+        {500100, 1000000, 0.5, 0.000782085207967005069},
+        {1000, 1000000, 0.001, 0.0126209233877678383},
+        {7, 7, 0.9, 0.478296900000000083},
     };
-    for (size_t i = 0; i < LENGTH(VALUES); i++) {
+    for (size_t i = 0; i < LENGTH(VALUES); i++)
         expect_near(rsc_binomial_pmf(VALUES[i].k, VALUES[i].n, VALUES[i].p), VALUES[i].pmf, 2e-12);
-        expect_near(rsc_binomial_cdf(VALUES[i].k, VALUES[i].n, VALUES[i].p), VALUES[i].cdf, 2e-12);
-    }
     for (uint64_t n = 0; n < 60; n++) {
         double sum = 0;
-        for (uint64_t k = 0; k <= n; k++) {
-            sum += rsc_binomial_pmf(k, n, 0.37);
-            expect_near(rsc_binomial_cdf(k, n, 0.37), sum, 1e-12);
-        }
+        for (uint64_t k = 0; k <= n; k++) sum += rsc_binomial_pmf(k, n, 0.37);
         expect_near(sum, 1, 1e-12);
     }
     assert_true(rsc_binomial_pmf(0, 5, 0) == 1 && rsc_binomial_pmf(5, 5, 1) == 1 && rsc_binomial_pmf(4, 5, 1) == 0);
-    assert_true(rsc_binomial_pmf(6, 5, 0.5) == 0 && rsc_binomial_cdf(6, 5, 0.5) == 1);
-    assert_true(rsc_binomial_cdf(4, 5, 1) == 0 && rsc_binomial_cdf(0, 5, 0) == 1);
+    assert_true(rsc_binomial_pmf(6, 5, 0.5) == 0);
     assert_true(isnan(rsc_binomial_pmf(1, 2, -0.1)));
-    expect_near(rsc_binomial_cdf(500000000, 1000000000, 0.5), 0.5000126156626, 1e-12);
 }
 
-static void negative_binomial(void **state) {
+static void incomplete_beta(void **state) {
     (void)state;
-    static const struct {
-        uint64_t k;
-        double r, p, pmf, cdf;
-    } VALUES[] = {
-        {0, 2.5, 0.3, 0.0492950301754649457, 0.0492950301754649457},
-        {7, 2.5, 0.3, 0.0722829190239350232, 0.713505381995656194},
-        {100, 0.1, 0.01, 0.000384576810249788496, 0.976277288105051634},
-        {3000, 1000, 0.25, 0.00364149934067597736, 0.506069480232774953},
-        {0, 1, 1, 1, 1},
-        {1, 1, 1, 0, 1},
-    };
-    for (size_t i = 0; i < LENGTH(VALUES); i++) {
-        expect_near(rsc_negative_binomial_pmf(VALUES[i].k, VALUES[i].r, VALUES[i].p), VALUES[i].pmf, 2e-12);
-        expect_near(rsc_negative_binomial_cdf(VALUES[i].k, VALUES[i].r, VALUES[i].p), VALUES[i].cdf, 2e-12);
-    }
-    assert_true(isnan(rsc_negative_binomial_pmf(1, 1, 0)));
-    assert_true(isnan(rsc_negative_binomial_cdf(1, 0, 0.5)));
-}
-
-static void incomplete_functions(void **state) {
-    (void)state;
-    static const double GAMMA[][4] = {
-        /* a, x, P, Q */
-        {0.5, 0.5, 0.682689492137085897, 0.317310507862914103},
-        {1, 3, 0.950212931632136057, 0.049787068367863943},
-        {10, 3, 0.00110248813011547974, 0.99889751186988452},
-        {100, 130, 0.997249591632693474, 0.00275040836730652628},
-        {1e5, 100500, 0.942896730023971289, 0.0571032699760287114},
-        {0.01, 2, 0.999503335462781473, 0.000496664537218526802},
-    };
     static const double BETA[][4] = {
         /* a, b, x, I */
         {2, 3, 0.25, 0.26171875},
@@ -160,15 +123,10 @@ static void incomplete_functions(void **state) {
         {100, 200, 0.3, 0.108843065644909758},
         {0.01, 5, 0.5, 0.999889784288554189},
     };
-    for (size_t i = 0; i < LENGTH(GAMMA); i++) {
-        expect_near(rsc_gamma_lower(GAMMA[i][0], GAMMA[i][1]), GAMMA[i][2], 1e-12);
-        expect_near(rsc_gamma_upper(GAMMA[i][0], GAMMA[i][1]), GAMMA[i][3], 1e-12);
-    }
     for (size_t i = 0; i < LENGTH(BETA); i++)
-        expect_near(rsc_beta_regularised(BETA[i][0], BETA[i][1], BETA[i][2]), BETA[i][3], 1e-12);
-    assert_true(rsc_gamma_lower(1, 0) == 0 && rsc_gamma_upper(1, 0) == 1 && rsc_gamma_upper(2, INFINITY) == 0);
-    assert_true(rsc_beta_regularised(2, 2, 0) == 0 && rsc_beta_regularised(2, 2, 1) == 1);
-    assert_true(isnan(rsc_gamma_lower(-1, 1)) && isnan(rsc_beta_regularised(0, 1, 0.5)));
+        expect_near(rsc_beta_regularised_xy(BETA[i][0], BETA[i][1], BETA[i][2], 1 - BETA[i][2]), BETA[i][3], 1e-12);
+    assert_true(rsc_beta_regularised_xy(2, 2, 0, 1) == 0 && rsc_beta_regularised_xy(2, 2, 1, 0) == 1);
+    assert_true(isnan(rsc_beta_regularised_xy(0, 1, 0.5, 0.5)));
 }
 
 #ifdef RSC_HAVE_GSL
@@ -188,24 +146,9 @@ static void agrees_with_gsl(void **state) {
     for (unsigned n = 1; n < 3000; n = n * 3 + 1) {
         for (double p = 0.001; p < 1; p += 0.07) {
             for (unsigned k = 0; k <= n; k += 1 + n / 50) {
-                double r = 0.37 * n;
-                if (gsl_ran_binomial_pdf(k, p, n) > 1e-250) {
+                if (gsl_ran_binomial_pdf(k, p, n) > 1e-250)
                     expect_near(rsc_binomial_pmf(k, n, p), gsl_ran_binomial_pdf(k, p, n), 1e-9);
-                    expect_near(rsc_binomial_cdf(k, n, p), gsl_cdf_binomial_P(k, p, n), 1e-9);
-                }
-                if (gsl_ran_negative_binomial_pdf(k, p, r) > 1e-250) {
-                    expect_near(rsc_negative_binomial_pmf(k, r, p), gsl_ran_negative_binomial_pdf(k, p, r), 1e-9);
-                    expect_near(rsc_negative_binomial_cdf(k, r, p), gsl_cdf_negative_binomial_P(k, p, r), 1e-9);
-                }
             }
-        }
-    }
-    for (double a = 0.02; a < 1e5; a *= 2.3) {
-        for (double f = 0.3; f < 2; f += 0.13) {
-            if (gsl_cdf_gamma_P(a * f, a, 1) > 1e-250)
-                expect_near(rsc_gamma_lower(a, a * f), gsl_cdf_gamma_P(a * f, a, 1), 1e-9);
-            if (gsl_cdf_gamma_Q(a * f, a, 1) > 1e-250)
-                expect_near(rsc_gamma_upper(a, a * f), gsl_cdf_gamma_Q(a * f, a, 1), 1e-9);
         }
     }
 }
@@ -324,8 +267,7 @@ int main(void) {
         cmocka_unit_test(normal),
         cmocka_unit_test(student),
         cmocka_unit_test(binomial),
-        cmocka_unit_test(negative_binomial),
-        cmocka_unit_test(incomplete_functions),
+        cmocka_unit_test(incomplete_beta),
 #ifdef RSC_HAVE_GSL
         cmocka_unit_test(agrees_with_gsl),
 #endif

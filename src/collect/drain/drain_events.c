@@ -50,7 +50,7 @@ uint32_t rsc_drain_process_number(struct rsc_drain *drain, uint64_t process) {
 }
 
 /* Each process has addresses of its own: all but the first's get its number in the top 16 bits. */
-uint64_t rsc_drain_space_of(struct rsc_drain *drain, uint64_t process) {
+static uint64_t space_of(struct rsc_drain *drain, uint64_t process) {
     return (uint64_t)(rsc_drain_process_number(drain, process) - 1) << 48;
 }
 
@@ -59,7 +59,7 @@ static void note_place(struct rsc_drain *drain, const struct rsc_guest_map *map)
     uint64_t file_offset;
     size_t name = 9u + map->data[8];
     memcpy(&file_offset, map->data, sizeof file_offset);
-    if (rsc_drain_space_of(drain, map->process) == 0 && name <= map->data_bytes)
+    if (space_of(drain, map->process) == 0 && name <= map->data_bytes)
         rsc_roi_mapped(drain->roi, (const char *)map->data + name, map->data_bytes - name, file_offset, map->start);
 }
 
@@ -69,8 +69,8 @@ int rsc_drain_add_maps(struct rsc_drain *drain) {
     if (!drain->threads.count) return 0;
     while ((map = rsc_guest_maps_next(drain->maps))) {
         if (drain->roi) note_place(drain, map);
-        if (rsc_drain_add_event(drain, RSC_EVENT_MAP, 0, map->start | rsc_drain_space_of(drain, map->process),
-                                map->bytes, map->data, map->data_bytes) < 0)
+        if (rsc_drain_add_event(drain, RSC_EVENT_MAP, 0, map->start | space_of(drain, map->process), map->bytes,
+                                map->data, map->data_bytes) < 0)
             return RSC_ENOMEM;
     }
     return 0;

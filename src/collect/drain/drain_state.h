@@ -117,7 +117,6 @@ struct rsc_drain {
 int rsc_drain_add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread, uint64_t a, uint64_t b,
                         const void *data, uint32_t data_bytes);
 uint32_t rsc_drain_process_number(struct rsc_drain *drain, uint64_t process);
-uint64_t rsc_drain_space_of(struct rsc_drain *drain, uint64_t process);
 int rsc_drain_add_maps(struct rsc_drain *drain);
 int rsc_drain_read_notes(struct rsc_drain *drain, uint64_t end);
 void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record);

@@ -18,7 +18,8 @@
 #define TRAP_PERF_CODE 6 /* TRAP_PERF, which older C libraries do not name */
 #define BREAKPOINTS 4u
 
-int rsc_perf_open(struct perf_event_attr *attr, int tid, int cpu, int group) {
+/* perf_event_open(2), which has no wrapper in libc; close on exec. Returns the file, or a negative errno. */
+static int perf_open(struct perf_event_attr *attr, int tid, int cpu, int group) {
     attr->size = sizeof *attr;
     int fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, group, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : fd;
@@ -68,7 +69,7 @@ static void try_breakpoints(struct rsc_perf_breakpoints *found) {
                                        .exclude_hv = 1,
                                        .sigtrap = 1,
                                        .remove_on_exec = 1};
-        int fd = rsc_perf_open(&attr, 0, -1, -1);
+        int fd = perf_open(&attr, 0, -1, -1);
         if (fd < 0) {
             found->code = -fd;
             break;
@@ -194,7 +195,7 @@ static int can_open(const struct rsc_perf_pmu *pmu, uint64_t config, uint64_t co
                                    .exclude_kernel = pmu->user_only_by_exclude & 1,
                                    .exclude_hv = pmu->user_only_by_exclude & 1,
                                    .precise_ip = (unsigned)precise & 3};
-    return rsc_perf_open(&attr, 0, -1, group);
+    return perf_open(&attr, 0, -1, group);
 }
 
 /* The precise memory events, and the highest precise_ip that they open with. */

@@ -15,9 +15,6 @@
 
 struct perf_event_attr;
 
-/* perf_event_open(2), which has no wrapper in libc; close on exec. Returns the file, or a negative errno. */
-int rsc_perf_open(struct perf_event_attr *attr, int tid, int cpu, int group);
-
 /* kernel.perf_event_paranoid, or -100 when it cannot be read. */
 int rsc_perf_paranoid(void);
 

@@ -57,8 +57,10 @@ static void pop(struct rsc_pass_text *out, uint8_t number, const struct rsc_pass
     adjust(out, cfi, -8);
 }
 
-void rsc_pass_put_enter(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
-                        const struct rsc_pass_cfi *cfi) {
+/* Where a loop is entered and left: its counter is loaded and stored, its registers are pushed and popped. `cfi`: the
+ * unwind rules inside, or NULL. */
+static void put_enter(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
+                      const struct rsc_pass_cfi *cfi) {
     if (rsc_pass_loop_lowers(loop)) {
         rsc_pass_text_printf(out, "\tleaq\t-128(%%rsp), %%rsp\n");
         adjust(out, cfi, 128);
@@ -68,8 +70,8 @@ void rsc_pass_put_enter(const struct rsc_pass *pass, struct rsc_pass_text *out, 
     rsc_pass_put_load(pass, out, loop);
 }
 
-void rsc_pass_put_leave(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
-                        const struct rsc_pass_cfi *cfi) {
+static void put_leave(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
+                      const struct rsc_pass_cfi *cfi) {
     rsc_pass_put_store(pass, out, loop);
     for (uint8_t i = 16; i-- > 0;)
         if (loop->pushed >> i & 1) pop(out, i, cfi);
@@ -97,7 +99,7 @@ struct emitter {
     struct rsc_pass_text *out;
     struct rsc_pass_copies *copies; /* by section */
     const struct rsc_pass_item *location;
-    size_t loop;  /* the next, or the one that is being written */
+    size_t loop; /* the next, or the one that is being written */
     size_t piece; /* the next, or the one that is being written */
 };
 
@@ -184,7 +186,7 @@ static void put_loop_jump(struct emitter *emitter, uint32_t number) {
     rsc_pass_begin_stub(pass, to, number);
     rsc_pass_text_printf(&to->text, ".Lrsco%u:\n", number);
     const struct rsc_pass_loop *loop = &pass->loops[insn->loop - 1];
-    rsc_pass_put_leave(pass, &to->text, loop, to->is_open ? &to->cfi : NULL);
+    put_leave(pass, &to->text, loop, to->is_open ? &to->cfi : NULL);
     /* From one loop into another: by the label that loads the counter. */
     rsc_pass_text_printf(&to->text, "\tjmp\t%.*s\n", (int)label->length, label->name);
     adjust(&to->text, to->is_open ? &to->cfi : NULL, rsc_pass_loop_lowers(loop));
@@ -203,7 +205,7 @@ static int put_loop_label(struct emitter *emitter, const struct rsc_pass_item *i
     const struct rsc_pass_loop *loop = &pass->loops[pass->insns[label->insn].loop - 1];
     adjust(&to->text, to->is_open ? &to->cfi : NULL, -rsc_pass_loop_lowers(loop));
     rsc_pass_text_printf(&to->text, "%.*s:\n", (int)label->length, label->name);
-    rsc_pass_put_enter(pass, &to->text, loop, to->is_open ? &to->cfi : NULL);
+    put_enter(pass, &to->text, loop, to->is_open ? &to->cfi : NULL);
     rsc_pass_text_printf(&to->text, "\tjmp\t.Lrscl%u\n", label->insn);
     return 1;
 }
@@ -222,14 +224,14 @@ static void enter_loop(struct emitter *emitter, size_t item) {
             return;
         }
     }
-    rsc_pass_put_enter(pass, emitter->out, loop, cfi);
+    put_enter(pass, emitter->out, loop, cfi);
 }
 
 static void leave_loop(struct emitter *emitter, uint32_t last) {
     const struct rsc_pass *pass = emitter->pass;
     const struct rsc_pass_loop *loop = &pass->loops[pass->insns[last].loop - 1];
     const struct rsc_pass_cfi *cfi = &pass->cfi[pass->insns[last].cfi];
-    if (pass->insns[last].flow == RSC_PASS_CONDITION) rsc_pass_put_leave(pass, emitter->out, loop, cfi);
+    if (pass->insns[last].flow == RSC_PASS_CONDITION) put_leave(pass, emitter->out, loop, cfi);
     else adjust(emitter->out, cfi, -rsc_pass_loop_lowers(loop));
 }
 

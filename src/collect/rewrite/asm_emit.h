@@ -37,12 +37,6 @@ void rsc_pass_put_copy(const struct rsc_pass *pass, uint32_t number, struct rsc_
 void rsc_pass_put_load(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop);
 void rsc_pass_put_store(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop);
 
-/* The same where the loop is entered and left; registers are pushed and popped. `cfi`: the unwind rules inside, or NULL. */
-void rsc_pass_put_enter(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
-                        const struct rsc_pass_cfi *cfi);
-void rsc_pass_put_leave(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
-                        const struct rsc_pass_cfi *cfi);
-
 /* Before something at the place of recording copies that stands for `insn`: the unwind rules there. */
 void rsc_pass_begin_stub(const struct rsc_pass *pass, struct rsc_pass_copies *to, uint32_t insn);
 

@@ -267,7 +267,7 @@ static int say_unseen(const struct rsc_pass *pass, const struct job *job, struct
     return 0;
 }
 
-/* RSC_PASS_REFUSED: nothing is wrong but we cannot; the plain way is open. */
+/* REFUSED: nothing is wrong but we cannot; the plain way is open. */
 enum { DONE, REFUSED, FAILED };
 
 static int transform(struct job *job, struct rsc_pass *pass, const struct rsc_pass_object *plain,

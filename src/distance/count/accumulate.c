@@ -340,20 +340,6 @@ void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const
         count_in_kind(&sum->kinds[rsc_who_kind_slot(who[i])], rd[i], cap);
 }
 
-void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
-                             uint32_t count) {
-    sum->references -= count;
-    sum->cold -= count;
-    for (uint32_t i = 0; sum->thread_count > 1 && i < count; i++) {
-        uint32_t thread = rsc_who_thread(who[i]);
-        if (thread >= sum->thread_count) continue;
-        sum->threads[thread].references--;
-        sum->threads[thread].cold--;
-    }
-    for (uint32_t i = 0; rsc_accumulator_by_kind(sum) && i < count; i++) sum->kinds[rsc_who_kind_slot(who[i])].cold--;
-    rsc_accumulate_part(sum, who, rd, ri, count);
-}
-
 /* Adds the rows by kind of `from`, whose totals are its one kind's where it has no rows. */
 static void merge_kinds(struct rsc_accumulator *into, const struct rsc_accumulator *from) {
     for (uint32_t k = 0; rsc_accumulator_by_kind(into) && k < RSC_KIND_SLOTS; k++) {

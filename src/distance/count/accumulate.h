@@ -114,10 +114,6 @@ int rsc_accumulator_need_rows(struct rsc_accumulator *sum, uint64_t threads, uin
 void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
                          uint32_t count);
 
-/* References counted as cold have a distance after all. */
-void rsc_accumulate_not_cold(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
-                             uint32_t count);
-
 /* Adds the counts of `from`, which has no phases. Returns 0 or RSC_ENOMEM. */
 int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from);
 

@@ -8,6 +8,8 @@
 #include "base/fail.h"
 #include "trace/references.h"
 
+static void late_free(struct rsc_late_attribution *late);
+
 #define BLOCK 2048u
 
 /* One block of memory: this, then columns, events and their data. */
@@ -28,8 +30,7 @@ struct rsc_late_attribution {
     uint32_t from[BLOCK], rd[BLOCK], last_tag[BLOCK];
 };
 
-int rsc_late_attribution_new(struct rsc_late_attribution **out, uint64_t rd_cap, uint32_t line_shift,
-                             struct rsc_error *error) {
+static int late_new(struct rsc_late_attribution **out, uint64_t rd_cap, uint32_t line_shift, struct rsc_error *error) {
     struct rsc_attribution_options options = {.rd_cap = rd_cap};
     struct rsc_late_attribution *late = *out = calloc(1, sizeof *late);
     if (!late) return rsc_fail_memory(error, "attribution");
@@ -39,12 +40,12 @@ int rsc_late_attribution_new(struct rsc_late_attribution **out, uint64_t rd_cap,
     int status = rsc_attribution_new(&late->tagging, &options, error);
     if (!status) status = rsc_attribution_new(&late->counting, &options, error);
     if (!status) return 0;
-    rsc_late_attribution_free(late);
+    late_free(late);
     *out = NULL;
     return status;
 }
 
-void rsc_late_attribution_free(struct rsc_late_attribution *late) {
+static void late_free(struct rsc_late_attribution *late) {
     if (!late) return;
     while (late->first) {
         struct kept_batch *next = late->first->next;
@@ -91,7 +92,8 @@ static struct kept_batch *copy_batch(const struct rsc_batch *batch) {
     return kept;
 }
 
-int rsc_late_attribution_tags(struct rsc_late_attribution *late, const struct rsc_batch *batch, uint32_t *tags) {
+/* Copies the batch and writes one tag per access. Returns 0 or RSC_ENOMEM. */
+static int late_tags(struct rsc_late_attribution *late, const struct rsc_batch *batch, uint32_t *tags) {
     struct kept_batch *kept = copy_batch(batch);
     if (!kept) return RSC_ENOMEM;
     pthread_mutex_lock(&late->lock);
@@ -152,7 +154,7 @@ int rsc_late_attribution_fill(struct rsc_late_attribution *late, struct rsc_prof
 }
 
 void rsc_late_tags_free(struct rsc_late_tags *tags) {
-    rsc_late_attribution_free(tags->late);
+    late_free(tags->late);
     free(tags->tag);
 }
 
@@ -160,13 +162,13 @@ int rsc_late_tags_give(struct rsc_late_tags *tags, const struct rsc_batch *batch
     if (tags->attribute == 0 && batch->count) tags->attribute = batch->pc ? 1 : 2;
     if (tags->attribute == 2) {
         if (!begun) { /* no worker has seen it */
-            rsc_late_attribution_free(tags->late);
+            late_free(tags->late);
             tags->late = NULL;
         }
         return 0;
     }
     if (!tags->late) {
-        int status = rsc_late_attribution_new(&tags->late, tags->rd_cap, tags->line_shift, error);
+        int status = late_new(&tags->late, tags->rd_cap, tags->line_shift, error);
         if (status < 0) return status;
     }
     if (batch->count > tags->room) {
@@ -175,6 +177,6 @@ int rsc_late_tags_give(struct rsc_late_tags *tags, const struct rsc_batch *batch
         tags->room = tags->tag ? batch->count : 0;
         if (!tags->tag) return rsc_fail_memory(error, "tags");
     }
-    if (rsc_late_attribution_tags(tags->late, batch, tags->tag) < 0) return rsc_fail_memory(error, "tags");
+    if (late_tags(tags->late, batch, tags->tag) < 0) return rsc_fail_memory(error, "tags");
     return 0;
 }

@@ -16,13 +16,6 @@
 
 struct rsc_late_attribution;
 
-int rsc_late_attribution_new(struct rsc_late_attribution **out, uint64_t rd_cap, uint32_t line_shift,
-                             struct rsc_error *error);
-void rsc_late_attribution_free(struct rsc_late_attribution *late);
-
-/* Copies the batch and writes one tag per access. Returns 0 or RSC_ENOMEM. */
-int rsc_late_attribution_tags(struct rsc_late_attribution *late, const struct rsc_batch *batch, uint32_t *tags);
-
 /* The tags of one batch after the other, where attribution is wanted. */
 struct rsc_late_tags {
     uint32_t attribute; /* as in rsc_engine_options; 1 or 2 once decided */

@@ -7,14 +7,16 @@
 
 #include "base/fail.h"
 
-int rsc_ranks_send(struct rsc_ranks *ranks, uint32_t to, const void *data, size_t bytes, struct rsc_error *error) {
+/* One message, from beginning to end. */
+static int send_message(struct rsc_ranks *ranks, uint32_t to, const void *data, size_t bytes, struct rsc_error *error) {
     size_t ignored;
     int status = ranks->start_send(ranks, 0, to, data, bytes, error);
     if (!status) status = ranks->wait_any(ranks, 1, &ignored, error);
     return status;
 }
 
-int rsc_ranks_receive(struct rsc_ranks *ranks, uint32_t from, void *data, size_t bytes, struct rsc_error *error) {
+/* Exactly `bytes` of it; anything else is an error. */
+static int receive_message(struct rsc_ranks *ranks, uint32_t from, void *data, size_t bytes, struct rsc_error *error) {
     size_t got = 0;
     int status = ranks->start_receive(ranks, 0, from, data, bytes, error);
     if (!status) status = ranks->wait_any(ranks, 1, &got, error);
@@ -26,8 +28,8 @@ int rsc_ranks_receive(struct rsc_ranks *ranks, uint32_t from, void *data, size_t
 int rsc_ranks_send_sized(struct rsc_ranks *ranks, uint32_t to, const void *data, size_t bytes,
                          struct rsc_error *error) {
     uint64_t announced = bytes;
-    int status = rsc_ranks_send(ranks, to, &announced, sizeof announced, error);
-    return status < 0 || !bytes ? status : rsc_ranks_send(ranks, to, data, bytes, error);
+    int status = send_message(ranks, to, &announced, sizeof announced, error);
+    return status < 0 || !bytes ? status : send_message(ranks, to, data, bytes, error);
 }
 
 int rsc_ranks_receive_sized(struct rsc_ranks *ranks, uint32_t from, void **data, size_t *bytes,
@@ -35,13 +37,13 @@ int rsc_ranks_receive_sized(struct rsc_ranks *ranks, uint32_t from, void **data,
     uint64_t announced;
     *data = NULL;
     *bytes = 0;
-    int status = rsc_ranks_receive(ranks, from, &announced, sizeof announced, error);
+    int status = receive_message(ranks, from, &announced, sizeof announced, error);
     if (status < 0) return status;
     if (announced > RSC_RANK_MESSAGE_MAX)
         return rsc_fail(error, RSC_EFORMAT, "rank %u announced %llu bytes", from, (unsigned long long)announced);
     *data = malloc(announced + 1);
     if (!*data) return rsc_fail_memory(error, "a message");
-    if (announced) status = rsc_ranks_receive(ranks, from, *data, announced, error);
+    if (announced) status = receive_message(ranks, from, *data, announced, error);
     if (status < 0) {
         free(*data);
         *data = NULL;
@@ -73,15 +75,15 @@ int rsc_ranks_agree(struct rsc_ranks *ranks, int *status, struct rsc_error *erro
         rsc_ranks_name_rank(ranks, &own.error);
     }
     if (ranks->rank) {
-        failed = rsc_ranks_send(ranks, 0, &own, sizeof own, error);
-        if (!failed) failed = rsc_ranks_receive(ranks, 0, &own, sizeof own, error);
+        failed = send_message(ranks, 0, &own, sizeof own, error);
+        if (!failed) failed = receive_message(ranks, 0, &own, sizeof own, error);
     }
     for (uint32_t from = 1; !ranks->rank && !failed && from < ranks->size; from++) {
-        failed = rsc_ranks_receive(ranks, from, &other, sizeof other, error);
+        failed = receive_message(ranks, from, &other, sizeof other, error);
         if (!failed && !own.status && other.status) own = other;
     }
     for (uint32_t to = 1; !ranks->rank && !failed && to < ranks->size; to++)
-        failed = rsc_ranks_send(ranks, to, &own, sizeof own, error);
+        failed = send_message(ranks, to, &own, sizeof own, error);
     if (failed < 0) return failed;
     if (own.status < 0) *error = own.error;
     *status = own.status;

@@ -57,11 +57,6 @@ struct rsc_ranks {
     void (*abort)(struct rsc_ranks *ranks, int status);
 };
 
-/* One message, from beginning to end. */
-int rsc_ranks_send(struct rsc_ranks *ranks, uint32_t to, const void *data, size_t bytes, struct rsc_error *error);
-/* Exactly `bytes` of it; anything else is an error. */
-int rsc_ranks_receive(struct rsc_ranks *ranks, uint32_t from, void *data, size_t bytes, struct rsc_error *error);
-
 /* A message of any length; *data is then the caller's to free. */
 int rsc_ranks_send_sized(struct rsc_ranks *ranks, uint32_t to, const void *data, size_t bytes, struct rsc_error *error);
 int rsc_ranks_receive_sized(struct rsc_ranks *ranks, uint32_t from, void **data, size_t *bytes,

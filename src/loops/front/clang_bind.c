@@ -94,7 +94,7 @@ int64_t front_row_bytes(const struct shape *shape) {
     return (int64_t)bytes;
 }
 
-int front_is_private(struct front *front, CXCursor variable) {
+static int is_private_variable(struct front *front, CXCursor variable) {
     const char *name = front_name(front, variable);
     for (unsigned i = 0; i < front->omp_depth; i++)
         if (rsc_omp_is_private(front->omp_stack[i], name)) return 1;
@@ -146,7 +146,7 @@ static uint32_t add_array(struct front *front, const char *name, const struct sh
 
 uint32_t front_array_of_variable(struct front *front, CXCursor variable, const struct shape *shape) {
     struct origin origin = {
-        .variable = variable, .is_private = front_is_private(front, variable), .holder = UINT32_MAX};
+        .variable = variable, .is_private = is_private_variable(front, variable), .holder = UINT32_MAX};
     for (uint32_t i = 0; i < front->program->array_count; i++)
         if (front->origin[i].holder == UINT32_MAX && front->origin[i].is_private == origin.is_private &&
             front->clang.equalCursors(front->origin[i].variable, variable))

@@ -146,7 +146,7 @@ static enum CXChildVisitResult look_for_return(CXCursor cursor, CXCursor parent,
     return search->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
-int front_returns(struct front *front, CXCursor statement) {
+static int contains_return(struct front *front, CXCursor statement) {
     struct {
         struct front *front;
         int found;
@@ -180,12 +180,12 @@ static int run_statement(struct front *front, CXCursor statement, struct value *
         return 1;
     case CXCursor_NullStmt: return 0;
     case CXCursor_CompoundStmt:
-        if (!front_returns(front, statement)) break;
+        if (!contains_return(front, statement)) break;
         for (unsigned i = 0; i < kids.count; i++)
             if (run_statement(front, kids.item[i], value)) return 1;
         return 0;
     case CXCursor_IfStmt:
-        if (front_returns(front, statement) && kids.count >= 2) return run_branch(front, statement, value);
+        if (contains_return(front, statement) && kids.count >= 2) return run_branch(front, statement, value);
         break;
     case CXCursor_DeclStmt: front_simple(front, statement); return 0;
     default:
@@ -195,7 +195,7 @@ static int run_statement(struct front *front, CXCursor statement, struct value *
         }
         break;
     }
-    if (front_returns(front, statement)) {
+    if (contains_return(front, statement)) {
         front_gap(front, statement, "a return in the middle of a loop");
         value_opaque(value, "a return in the middle of a loop");
         return 1;

@@ -11,7 +11,7 @@
  *   iteration at the place where the tree is being built (front->at).
  * - Where a value or the flow depends on a comparison that cannot be decided, the
  *   statement is run once for each outcome, each under its own guard
- *   (rsc_front_paths). References of a statement are collected first and written
+ *   (front_paths). References of a statement are collected first and written
  *   behind all guards and lets it needed, so their order stays.
  *
  * What does not fit is a gap: reported with its place and reason, left out.
@@ -194,8 +194,6 @@ void value_remainder(struct front *front, struct value *into, int64_t by);    /*
 void value_join(struct front *front, struct value *into, const struct value *other, enum value_join join);
 /* As one affine expression, with lets and guards as needed; -1 and *value opaque when that cannot be. */
 int value_affine(struct front *front, struct value *value, struct rsc_affine *affine);
-int front_range(const struct front *front, const struct rsc_affine *affine, int64_t *least, int64_t *most);
-int front_term_range(const struct front *front, const struct rsc_loop_term *term, int64_t *least, int64_t *most);
 int front_value_range(const struct front *front, const struct value *value, int64_t *least, int64_t *most);
 int front_proved(const struct front *front, const struct rsc_affine *affine); /* >= 0 for sure */
 int front_know(struct front *front, const struct rsc_affine *affine, int64_t scale, int64_t add);
@@ -218,7 +216,6 @@ int64_t front_row_bytes(const struct shape *shape); /* of one step of the first 
 uint32_t front_array_of_variable(struct front *front, CXCursor variable, const struct shape *shape);
 uint32_t front_array_of_pointer(struct front *front, uint32_t holder, int64_t offset, const char *name,
                                 const struct shape *shape);
-int front_is_private(struct front *front, CXCursor variable);
 void front_sort_arrays(struct front *front);
 int front_setting(struct front *front, const char *name, int64_t *value); /* a number from the command line: 1 or 0 */
 void front_undo_to(struct front *front, size_t mark);
@@ -250,10 +247,8 @@ int front_call_is_pure(struct front *front, CXCursor call); /* touches nothing b
 
 /* clang_stmt.c */
 void front_statement(struct front *front, CXCursor statement);
-void front_block(struct front *front, CXCursor *statements, unsigned count, unsigned floor_offset, unsigned end_offset);
 void front_paths(struct front *front, void (*body)(struct front *front, void *data), void *data);
 void front_flush(struct front *front);
-int front_returns(struct front *front, CXCursor statement);
 void front_simple(struct front *front, CXCursor statement); /* within the paths of the statement around */
 
 /* clang_loop.c */
@@ -267,7 +262,6 @@ int front_omp_number(struct front *front, const struct rsc_omp_number *number, i
 
 /* clang_region.c */
 void front_function(struct front *front, CXCursor function);
-void front_outside(struct front *front, CXCursor statement);
 /* The number that all `calls` calls of a function pass for a parameter: 1, or 0 where there is none. */
 int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value);
 

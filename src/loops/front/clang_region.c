@@ -11,6 +11,8 @@
 
 #include "loops/front/clang_front.h"
 
+static void look_outside(struct front *front, CXCursor statement);
+
 /* Drops loops, guards and blocks that touch nothing; a shared loop that threads wait at becomes a barrier. */
 static int prune(struct rsc_loop_node *node) {
     uint32_t kept = 0;
@@ -77,8 +79,8 @@ static void outside_if(struct front *front, CXCursor statement) {
     char reason[REASON_BYTES];
     if (kids.count < 2) return;
     int holds = front_condition(front, kids.item[0], reason, sizeof reason);
-    if (holds != 0) front_outside(front, kids.item[1]);
-    if (holds != 1 && kids.count > 2) front_outside(front, kids.item[2]);
+    if (holds != 0) look_outside(front, kids.item[1]);
+    if (holds != 1 && kids.count > 2) look_outside(front, kids.item[2]);
     if (holds < 0) front_forget_assigned(front, statement, "depends on a condition");
 }
 
@@ -128,7 +130,7 @@ int front_passed(struct front *front, CXCursor function, unsigned parameter, uns
     return 0;
 }
 
-void front_outside(struct front *front, CXCursor statement) {
+static void look_outside(struct front *front, CXCursor statement) {
     unsigned start, end;
     struct kids kids;
     if (front->out_of_memory || front->nesting > FRONT_NESTING_MAX) return;
@@ -153,7 +155,7 @@ void front_outside(struct front *front, CXCursor statement) {
     kids = front_kids(front, statement);
     switch ((int)kind) {
     case CXCursor_CompoundStmt:
-        for (unsigned i = 0; i < kids.count; i++) front_outside(front, kids.item[i]);
+        for (unsigned i = 0; i < kids.count; i++) look_outside(front, kids.item[i]);
         break;
     case CXCursor_IfStmt: outside_if(front, statement); break;
     case CXCursor_WhileStmt:
@@ -164,7 +166,7 @@ void front_outside(struct front *front, CXCursor statement) {
     case CXCursor_DefaultStmt:
         front_forget_assigned(front, statement, "changes in a loop");
         for (unsigned i = 0; i < kids.count; i++)
-            if (front->clang.isStatement(front_kind(front, kids.item[i]))) front_outside(front, kids.item[i]);
+            if (front->clang.isStatement(front_kind(front, kids.item[i]))) look_outside(front, kids.item[i]);
         break;
     case CXCursor_DeclStmt: front_simple(front, statement); break;
     case CXCursor_CallExpr:
@@ -187,6 +189,6 @@ void front_function(struct front *front, CXCursor function) {
     front->call_depth = 1;
     front->binding_count = front->undo_count = 0; /* globals too: what another function left in them is not known */
     front_find_addresses(front, body);
-    front_outside(front, body);
+    look_outside(front, body);
     front->call_depth = 0;
 }

@@ -4,6 +4,8 @@
 
 #include "loops/front/clang_front.h"
 
+static void run_block(struct front *front, CXCursor *statements, unsigned count, unsigned from, unsigned end);
+
 void front_flush(struct front *front) {
     const char *region_file = front->at ? front->program->region[front->region].file : NULL;
     for (size_t i = 0; i < front->pending_count && front->at; i++) {
@@ -207,7 +209,7 @@ void front_statement(struct front *front, CXCursor statement) {
     case CXCursor_CompoundStmt:
         kids = front_kids(front, statement);
         front->at_body = at_body;
-        front_block(front, kids.item, kids.count, start, end);
+        run_block(front, kids.item, kids.count, start, end);
         break;
     case CXCursor_ForStmt: front_for(front, statement, NULL); break;
     case CXCursor_IfStmt: front_paths(front, if_path, &statement); break;
@@ -283,7 +285,7 @@ static void rest_path(struct front *front, void *data) {
         }
         if (holds) {
             statements_before_continue(front, first, &kids);
-            front_block(front, kids.item, kids.count, start, end);
+            run_block(front, kids.item, kids.count, start, end);
             return;
         }
     } else if (front_kind(front, first) == CXCursor_IfStmt) {
@@ -293,10 +295,10 @@ static void rest_path(struct front *front, void *data) {
         front_simple(front, first);
         front_flush(front);
     }
-    front_block(front, rest->statements + 1, rest->count - 1, end, rest->end);
+    run_block(front, rest->statements + 1, rest->count - 1, end, rest->end);
 }
 
-void front_block(struct front *front, CXCursor *statements, unsigned count, unsigned from, unsigned end) {
+static void run_block(struct front *front, CXCursor *statements, unsigned count, unsigned from, unsigned end) {
     for (unsigned i = 0; i < count && !front->out_of_memory; i++) {
         unsigned start, stop;
         front_extent(front, statements[i], &start, &stop);

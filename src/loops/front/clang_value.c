@@ -58,7 +58,7 @@ static int both_numbers(struct value *into, const struct value *other) {
     return -1;
 }
 
-int front_range(const struct front *front, const struct rsc_affine *affine, int64_t *least, int64_t *most) {
+static int affine_range(const struct front *front, const struct rsc_affine *affine, int64_t *least, int64_t *most) {
     __int128 low = affine->constant, high = affine->constant;
     for (uint32_t d = 0; d < RSC_LOOP_DEPTH_MAX; d++) {
         __int128 a = (__int128)affine->coefficient[d] * front->least[d],
@@ -73,8 +73,8 @@ int front_range(const struct front *front, const struct rsc_affine *affine, int6
     return 0;
 }
 
-int front_term_range(const struct front *front, const struct rsc_loop_term *term, int64_t *least, int64_t *most) {
-    if (front_range(front, &term->value, least, most)) return -1;
+static int term_range(const struct front *front, const struct rsc_loop_term *term, int64_t *least, int64_t *most) {
+    if (affine_range(front, &term->value, least, most)) return -1;
     if (term->rounding == RSC_ROUND_FLOOR) {
         *least = rsc_floor_divide(*least, term->divisor);
         *most = rsc_floor_divide(*most, term->divisor);
@@ -88,7 +88,7 @@ int front_term_range(const struct front *front, const struct rsc_loop_term *term
 int front_value_range(const struct front *front, const struct value *value, int64_t *least, int64_t *most) {
     for (uint32_t i = 0; i < value->count; i++) {
         int64_t low, high;
-        if (front_term_range(front, &value->term[i], &low, &high)) return -1;
+        if (term_range(front, &value->term[i], &low, &high)) return -1;
         int larger = value->join == JOIN_MAX;
         if (!i || (larger ? low > *least : low < *least)) *least = low;
         if (!i || (larger ? high > *most : high < *most)) *most = high;
@@ -98,10 +98,10 @@ int front_value_range(const struct front *front, const struct value *value, int6
 
 int front_proved(const struct front *front, const struct rsc_affine *affine) {
     int64_t least, most;
-    if (!front_range(front, affine, &least, &most) && least >= 0) return 1;
+    if (!affine_range(front, affine, &least, &most) && least >= 0) return 1;
     for (size_t i = front->known_count; i-- > 0;) {
         struct rsc_affine rest = *affine;
-        if (!rsc_affine_add(&rest, &front->known[i], -1) && !front_range(front, &rest, &least, &most) && least >= 0)
+        if (!rsc_affine_add(&rest, &front->known[i], -1) && !affine_range(front, &rest, &least, &most) && least >= 0)
             return 1;
     }
     return 0;
@@ -218,7 +218,7 @@ static int let(struct front *front, const struct rsc_loop_term *term, struct rsc
         }
     uint32_t depth = front_depth(front);
     int64_t least, most;
-    if (!front->at || depth >= RSC_LOOP_DEPTH_MAX || front_term_range(front, term, &least, &most)) return -1;
+    if (!front->at || depth >= RSC_LOOP_DEPTH_MAX || term_range(front, term, &least, &most)) return -1;
     struct rsc_loop_node *node = rsc_loop_add_node(front->program, front->at, RSC_NODE_LOOP);
     if (!node || rsc_loop_add_term(front->program, &node->first, term) ||
         rsc_loop_add_term(front->program, &node->last, term))
@@ -399,7 +399,7 @@ void value_remainder(struct front *front, struct value *into, int64_t by) {
     by = by < 0 ? -by : by; /* the sign of the divisor does not matter in C */
     if (!by) value_opaque(into, "a division by 0");
     if (into->kind != VALUE_NUMBER || value_affine(front, into, &affine)) return;
-    if (!front_range(front, &affine, &least, &most) && least >= 0 && most < by) return;
+    if (!affine_range(front, &affine, &least, &most) && least >= 0 && most < by) return;
     int sign = sign_of(front, into);
     quotient = *into;
     value_divide(front, &quotient, by);

@@ -52,7 +52,7 @@ void rsc_crowd_free(struct rsc_crowd *crowd) {
 
 /* ---- phases ---- */
 
-int64_t rsc_crowd_length(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread) {
+static int64_t phase_length(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread) {
     const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
     int64_t sum = 0;
     for (uint32_t s = range->first; s < range->first + range->count; s++) {
@@ -76,7 +76,7 @@ static void look_at_phase(struct rsc_crowd *crowd, uint32_t phase) {
     crowd->shortest = INFINITY;
     crowd->longest = crowd->total = 0;
     for (uint32_t t = 0; t < crowd->plan->threads; t++) {
-        double length = crowd->length[t] = (double)rsc_crowd_length(crowd, phase, t);
+        double length = crowd->length[t] = (double)phase_length(crowd, phase, t);
         if (length < crowd->shortest) crowd->shortest = length;
         if (length > crowd->longest) crowd->longest = length;
         crowd->total += length;
@@ -97,7 +97,7 @@ int64_t rsc_crowd_last(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread,
                        int64_t at, int64_t floor) {
     const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
     if (range->count == 1) return rsc_last_touch(crowd->search, range->first, thread, target, at, floor);
-    int64_t end = rsc_crowd_length(crowd, phase, thread);
+    int64_t end = phase_length(crowd, phase, thread);
     for (uint32_t s = range->first + range->count; s-- > range->first;) {
         const struct rsc_view *view = rsc_plan_view(crowd->plan, s);
         int64_t length = view ? rsc_view_length(view, thread) : 0, start = end - length;
@@ -502,9 +502,9 @@ int rsc_crowd_own_history(struct rsc_crowd *crowd, const struct rsc_moment *mome
         int64_t segment = rsc_last_segment(crowd->search, crowd->nest->phase[*phase].first, target);
         if (segment < 0) return 0;
         uint32_t found = crowd->nest->segment[segment].phase;
-        for (uint32_t p = found + 1; p < *phase; p++) *interval += (double)rsc_crowd_length(crowd, p, moment->thread);
+        for (uint32_t p = found + 1; p < *phase; p++) *interval += (double)phase_length(crowd, p, moment->thread);
         *phase = found;
-        int64_t length = rsc_crowd_length(crowd, found, moment->thread);
+        int64_t length = phase_length(crowd, found, moment->thread);
         *place = rsc_crowd_last(crowd, found, moment->thread, target, length - 1, -1);
         *interval += (double)(length - (*place >= 0 ? *place : 0));
         if (*place >= 0) return 1;

@@ -106,8 +106,6 @@ void rsc_crowd_drawn_free(struct rsc_crowd *crowd);
 int rsc_crowd_own_history(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *target,
                           uint32_t *phase, int64_t *place, double *interval);
 
-/* References of a thread in a phase. */
-int64_t rsc_crowd_length(struct rsc_crowd *crowd, uint32_t phase, uint32_t thread);
 /* Fills sharer[] and alike for a phase; `except` is left out. */
 void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc_target *target, uint32_t except);
 /* A thread's last touch in a phase at or before a place. */

@@ -9,7 +9,7 @@
  *     rsc_interleave_parse(&interleave, "drift", &error);
  *     rsc_loops_analysis_new(&analysis, program, region, &options, &error);
  *     rsc_loops_analyse(analysis, 64, &interleave, &result, &error);     (any number of times)
- *     ... rsc_loops_result_miss_ratio(result, 32768) ...
+ *     ... rsc_loops_result_at(result, 512) ...
  *     rsc_loops_result_free(result);
  *     rsc_loops_analysis_free(analysis);
  *

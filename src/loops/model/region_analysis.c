@@ -149,9 +149,10 @@ static uint32_t thin(struct rsc_crowd *crowd, const struct rsc_points *points, s
     return wanted < (double)points->count ? (uint32_t)ceil((double)points->count / wanted) : 1;
 }
 
-int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
-                           const struct rsc_interleave *interleave, uint32_t every, struct rsc_loops_samples *samples,
-                           struct rsc_windows *windows, struct rsc_error *error) {
+/* Fills samples by the crowd model: every `every`-th point. `windows`, if not NULL, are looked at too. */
+static int sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
+                        const struct rsc_interleave *interleave, uint32_t every, struct rsc_loops_samples *samples,
+                        struct rsc_windows *windows, struct rsc_error *error) {
     struct rsc_crowd *crowd = NULL;
     struct rsc_nest *nest = analysis->nest;
     int status = rsc_loops_samples_new(samples, analysis->points.count, error);
@@ -357,8 +358,7 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
     if (racetrack) {
         status = rsc_loops_sample_racetrack(analysis, search->plan->threads, every, samples, error);
     } else {
-        status =
-            rsc_loops_sample_crowd(analysis, search, interleave, every, samples, every == 1 ? &windows : NULL, error);
+        status = sample_crowd(analysis, search, interleave, every, samples, every == 1 ? &windows : NULL, error);
         samples->cold = cold;
     }
     if (status >= 0)

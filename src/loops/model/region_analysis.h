@@ -38,10 +38,6 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
 /* Sizes of 8 an octave, each once, from 1 to the first that holds `lines`. */
 size_t rsc_loops_grid(uint64_t lines, uint64_t *size);
 
-/* Fills samples by the crowd model: every `every`-th point. `windows`, if not NULL, are looked at too. */
-int rsc_loops_sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
-                           const struct rsc_interleave *interleave, uint32_t every, struct rsc_loops_samples *samples,
-                           struct rsc_windows *windows, struct rsc_error *error);
 /* By the paper's model: private intervals at the base number of threads, carried over to `threads`. */
 int rsc_loops_sample_racetrack(struct rsc_loops_analysis *analysis, uint32_t threads, uint32_t every,
                                struct rsc_loops_samples *samples, struct rsc_error *error);

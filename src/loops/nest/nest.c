@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What rsc_nest_unrank_body() finds, of a whole run of `node`. */
+static const struct rsc_nest_node *unrank(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
+                                          int64_t *value, int64_t *began);
+
 #define SUMS_LISTS 4096u
 #define SUMS_BYTES_MAX (UINT64_C(512) << 20) /* past this, rsc_nest_trim() drops running sums */
 
@@ -215,16 +219,6 @@ void rsc_nest_group_values(const struct rsc_nest_item *item, int64_t *value, int
     }
 }
 
-int64_t rsc_nest_group_iteration(const struct rsc_nest_item *item, int64_t *value) {
-    int64_t iteration = 0, first;
-    for (uint32_t g = 0; g < item->group; g++) {
-        const struct rsc_nest_node *loop = group_loop(item, g);
-        int64_t trip = rsc_nest_trip(loop, value, &first);
-        iteration = iteration * trip + (value[loop->depth] - first) / loop->step;
-    }
-    return iteration;
-}
-
 const int64_t *rsc_nest_group_sums(struct rsc_nest *nest, const struct rsc_nest_item *item, int64_t *value,
                                    int64_t trip) {
     if (item->group == 1) {
@@ -256,7 +250,7 @@ const struct rsc_nest_node *rsc_nest_unrank_body(struct rsc_nest *nest, const st
     for (uint32_t i = 0; i < node->child_count; i++) {
         const struct rsc_nest_node *child = node->child[i];
         int64_t count = rsc_nest_count(nest, child, value);
-        if (at < count) return rsc_nest_unrank(nest, child, at, value, began);
+        if (at < count) return unrank(nest, child, at, value, began);
         at -= count;
     }
     return NULL;
@@ -283,8 +277,8 @@ int64_t rsc_nest_iteration_at(struct rsc_nest *nest, const struct rsc_nest_node 
     return low;
 }
 
-const struct rsc_nest_node *rsc_nest_unrank(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
-                                            int64_t *value, int64_t *began) {
+static const struct rsc_nest_node *unrank(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
+                                          int64_t *value, int64_t *began) {
     if (node->kind == RSC_NODE_REFERENCE) return node;
     if (node->kind != RSC_NODE_LOOP) return rsc_nest_unrank_body(nest, node, at, value, began);
     int64_t first, trip = rsc_nest_trip(node, value, &first),

@@ -184,7 +184,6 @@ const int64_t *rsc_nest_group_sums(struct rsc_nest *nest, const struct rsc_nest_
 /* Flattened iterations of a shared item, and the variables of one of them. */
 int64_t rsc_nest_group_trip(const struct rsc_nest_item *item, int64_t *value);
 void rsc_nest_group_values(const struct rsc_nest_item *item, int64_t *value, int64_t iteration);
-int64_t rsc_nest_group_iteration(const struct rsc_nest_item *item, int64_t *value);
 /* Whether iterations of the group differ in count. */
 static inline int rsc_nest_group_uneven(const struct rsc_nest_item *item) {
     uint32_t own = 0;
@@ -193,13 +192,10 @@ static inline int rsc_nest_group_uneven(const struct rsc_nest_item *item) {
 }
 
 /*
- * The reference at place `at` (0..) of a whole run of `node`, or of one pass over
- * its children (rsc_nest_unrank_body); value[] gets the variables inside, and
- * began[d], for each loop passed at depth d, how many references before `at` its
- * current iteration began.
+ * The reference at place `at` (0..) of one pass over the children of `node`; value[]
+ * gets the variables inside, and began[d], for each loop passed at depth d, how many
+ * references before `at` its current iteration began.
  */
-const struct rsc_nest_node *rsc_nest_unrank(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
-                                            int64_t *value, int64_t *began);
 const struct rsc_nest_node *rsc_nest_unrank_body(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
                                                  int64_t *value, int64_t *began);
 /* Which iteration of a loop the reference at place *at is in, *at then counted from its start; -1: nest->status. */

@@ -216,8 +216,7 @@ static int keep_for_loop(struct rsc_search *search, uint32_t depth, const struct
  * Narrows k to where address, inner bounds and conditions can be met, each by itself
  * and whatever the inner variables do. Returns 0 for nowhere.
  */
-int rsc_lexmax_narrow(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t *low,
-                      int64_t *high) {
+static int narrow(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t *low, int64_t *high) {
     const struct rsc_nest_node *reference = search->reference;
     int64_t c = search->coefficient[depth], rest_low, rest_high;
     int64_t a = first + *low * step, b = first + *high * step;
@@ -340,7 +339,7 @@ static int narrow_pinning(struct rsc_search *search, uint32_t depth, int64_t fir
     for (uint32_t d = depth + 1; d < reference->path_length; d++)
         if (!(search->pinned >> d & 1) && llabs(search->coefficient[d]) > llabs(c))
             widest = d, c = search->coefficient[d];
-    if (widest == depth || !own) return rsc_lexmax_narrow(search, depth, first, step, low, high);
+    if (widest == depth || !own) return narrow(search, depth, first, step, low, high);
     int64_t a = first + *low * step, b = first + *high * step, least, most;
     search->from[depth] = a < b ? a : b;
     search->to[depth] = a < b ? b : a;
@@ -356,7 +355,7 @@ static int narrow_pinning(struct rsc_search *search, uint32_t depth, int64_t fir
             last = c > 0 ? floor_divide(to, c) : floor_divide(from, c);
     if (value < search->from[widest]) value = search->from[widest];
     if (last > search->to[widest]) last = search->to[widest];
-    if (last - value >= LINE_OF_VALUES) return rsc_lexmax_narrow(search, depth, first, step, low, high);
+    if (last - value >= LINE_OF_VALUES) return narrow(search, depth, first, step, low, high);
     int64_t union_low = INT64_MAX, union_high = INT64_MIN;
     search->pinned |= 1u << widest;
     for (; value <= last; value++) {
@@ -424,7 +423,7 @@ static int choose(struct rsc_search *search, uint32_t depth) {
         return take(search, depth, search->pin[depth]);
     }
     if (decides_nothing(search, depth)) return take(search, depth, first + high * loop->step);
-    if (!rsc_lexmax_narrow(search, depth, first, loop->step, &low, &high)) return 0;
+    if (!narrow(search, depth, first, loop->step, &low, &high)) return 0;
     return choose_between(search, depth, first, loop->step, low, high);
 }
 

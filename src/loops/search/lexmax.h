@@ -18,15 +18,6 @@ void rsc_lexmax_aim(struct rsc_search *search, const struct rsc_nest_node *refer
 int rsc_lexmax_solve(struct rsc_search *search, const int64_t *place, uint32_t depth);
 
 /*
- * Narrows low..high, iterations of the loop at `depth` (whose values are first +
- * k * step), to where address, inner bounds and conditions can be met, each by itself
- * and whatever the inner variables do. Variables before `depth` have values. Returns
- * 0 for nowhere.
- */
-int rsc_lexmax_narrow(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t *low,
-                      int64_t *high);
-
-/*
  * Flattened iterations of a shared item in which the target can be touched: all lie
  * in *from .. *to. Variables around the item have values. Returns 0 for none.
  */

@@ -18,9 +18,6 @@ struct rsc_loop_setting {
     int used; /* set by who uses it */
 };
 
-/* Whether bytes look like the text form rather than C: "loops 1" behind comments and spaces. */
-int rsc_loop_text_matches(const char *text, size_t bytes);
-
 /*
  * Reads and seals a program. `name` stands in messages ("NAME:LINE: ...").
  * Settings take the place of the values of params with their names. On failure

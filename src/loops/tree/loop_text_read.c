@@ -385,19 +385,6 @@ static int whole(struct reader *reader) {
     return status;
 }
 
-int rsc_loop_text_matches(const char *text, size_t bytes) {
-    static const char word[] = "loops";
-    for (size_t i = 0; i < bytes; i++) {
-        if (text[i] == '#') {
-            while (i < bytes && text[i] != '\n') i++;
-        } else if (!isspace((unsigned char)text[i])) {
-            return bytes - i > sizeof word && !memcmp(text + i, word, sizeof word - 1) &&
-                   isspace((unsigned char)text[i + sizeof word - 1]);
-        }
-    }
-    return 0;
-}
-
 int rsc_loop_text_read(const char *text, size_t bytes, const char *name, struct rsc_loop_setting *settings,
                        size_t setting_count, struct rsc_loop_program **program, struct rsc_error *error) {
     *program = NULL;

@@ -133,22 +133,6 @@ int rsc_loop_add_gap(struct rsc_loop_program *program, struct rsc_loop_region *r
     return 0;
 }
 
-struct rsc_loop_node *rsc_loop_copy_node(struct rsc_loop_program *program, struct rsc_loop_node *parent,
-                                         const struct rsc_loop_node *from) {
-    struct rsc_loop_node *copy = rsc_loop_add_node(program, parent, from->kind);
-    if (!copy) return NULL;
-    struct rsc_loop_node place = *copy;
-    *copy = *from; /* bounds and conditions are never changed in place: sharing them is safe */
-    copy->parent = place.parent;
-    copy->index = place.index;
-    copy->depth = place.depth;
-    copy->child = NULL;
-    copy->child_count = copy->child_room = 0;
-    for (uint32_t i = 0; i < from->child_count; i++)
-        if (!rsc_loop_copy_node(program, copy, from->child[i])) return NULL;
-    return copy;
-}
-
 const char *rsc_schedule_name(enum rsc_schedule schedule) {
     static const char *const names[] = {"static", "dynamic", "guided"};
     return names[schedule];

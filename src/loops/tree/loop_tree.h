@@ -200,10 +200,6 @@ int rsc_loop_add_condition(struct rsc_loop_program *program, struct rsc_loop_nod
 int rsc_loop_add_gap(struct rsc_loop_program *program, struct rsc_loop_region *region, const char *file, uint32_t line,
                      const char *text, const char *reason);
 
-/* A copy of a region's tree under `parent` of the same program, not sealed; NULL as above. For what-if questions. */
-struct rsc_loop_node *rsc_loop_copy_node(struct rsc_loop_program *program, struct rsc_loop_node *parent,
-                                         const struct rsc_loop_node *from);
-
 /*
  * Checks the whole program and fills what is marked "sealed". `name` (a file)
  * starts messages. May be called again after nodes were added or changed. Errors:
@@ -244,42 +240,6 @@ static inline int64_t rsc_loop_term_at(const struct rsc_loop_term *term, const i
     if (term->rounding == RSC_ROUND_NONE) return sum;
     return term->rounding == RSC_ROUND_FLOOR ? rsc_floor_divide(sum, term->divisor)
                                              : rsc_ceil_divide(sum, term->divisor);
-}
-
-/* The first value of a loop's variable and how many values it takes (0: none), with the outer variables given. */
-static inline int64_t rsc_loop_trip(const struct rsc_loop_node *loop, const int64_t *value, int64_t *first) {
-    int up = loop->step > 0;
-    int64_t from = rsc_loop_term_at(&loop->first.term[0], value, loop->depth);
-    int64_t to = rsc_loop_term_at(&loop->last.term[0], value, loop->depth);
-    for (uint32_t i = 1; i < loop->first.count; i++) {
-        int64_t at = rsc_loop_term_at(&loop->first.term[i], value, loop->depth);
-        if (up ? at > from : at < from) from = at;
-    }
-    for (uint32_t i = 1; i < loop->last.count; i++) {
-        int64_t at = rsc_loop_term_at(&loop->last.term[i], value, loop->depth);
-        if (up ? at < to : at > to) to = at;
-    }
-    *first = from;
-    if (up) return to < from ? 0 : (to - from) / loop->step + 1;
-    return to > from ? 0 : (from - to) / -loop->step + 1;
-}
-
-static inline int rsc_condition_holds(const struct rsc_condition *condition, const int64_t *value, uint32_t depth) {
-    int64_t sum = rsc_affine_at(&condition->value, value, depth);
-    switch (condition->kind) {
-    case RSC_WHEN_AT_LEAST: return sum >= 0;
-    case RSC_WHEN_ZERO: return sum == 0;
-    case RSC_WHEN_NOT_ZERO: return sum != 0;
-    case RSC_WHEN_DIVISIBLE: return sum % condition->modulus == 0;
-    case RSC_WHEN_INDIVISIBLE: return sum % condition->modulus != 0;
-    }
-    return 0;
-}
-
-static inline int rsc_guard_holds(const struct rsc_loop_node *guard, const int64_t *value) {
-    for (uint32_t i = 0; i < guard->condition_count; i++)
-        if (!rsc_condition_holds(&guard->condition[i], value, guard->depth)) return 0;
-    return 1;
 }
 
 /* A loop of one iteration by its form (first == last, one term each): how quotients and remainders are said. */

@@ -62,7 +62,7 @@ static struct {
     pthread_key_t key;
 } process;
 
-/* In executables their own definition comes first (asm_thread.c). */
+/* In executables their own definition comes first (asm_threads.c). */
 __thread struct rsc_asm_thread rsc_asm_thread __attribute__((tls_model("initial-exec"), visibility("default"), weak));
 __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -235,7 +235,7 @@ struct rsc_ring {
 };
 _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page");
 
-/* ---- the writing side (inside the program); writer.c ---- */
+/* ---- the writing side (inside the program); ring_writer.c ---- */
 
 /*
  * A thread's place in the ring. All zeros: not attached. A fresh block has next ==

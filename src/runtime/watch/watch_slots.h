@@ -3,7 +3,7 @@
  * registers) hold: the part of featherlight that runs inside a target.
  *
  * Told that an access was sampled, rsc_watch_slots_sample() says which slot to arm
- * with it, if any; told that a watch was hit, rsc_watch_slots_hit() frees its
+ * with it, if any; told that a watch was hit, rsc_watch_slots_release() frees its
  * slot. Nothing here allocates, locks, calls libc or keeps state outside the
  * structures the caller owns, so all of it may be called from signal handlers of
  * the thread the slots belong to.

@@ -149,8 +149,9 @@ static void merge(struct rsc_request *write, const struct rsc_request *more) {
     if (more->op == RSC_OP_WRITE_BACK) write->op = RSC_OP_WRITE_BACK;
 }
 
-void rsc_hierarchy_ask_below(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache,
-                             const struct rsc_request *request) {
+/* What the level below, or memory, is asked for: through the write buffer, if the cache has one. */
+static void ask_below(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache,
+                      const struct rsc_request *request) {
     if (!cache->writes) {
         pass_below(hierarchy, number, request);
         return;
@@ -187,7 +188,7 @@ static void write_here(struct rsc_hierarchy *hierarchy, int number, struct rsc_c
         return;
     }
     hierarchy->levels[number].counts.writethroughs++;
-    rsc_hierarchy_ask_below(hierarchy, number, cache, request);
+    ask_below(hierarchy, number, cache, request);
 }
 
 static void hit(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, int way,
@@ -239,7 +240,7 @@ static void evict(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache 
     back.bytes = level->config.block_bytes;
     back.op = RSC_OP_WRITE_BACK;
     level->counts.writebacks++;
-    rsc_hierarchy_ask_below(hierarchy, number, cache, &back);
+    ask_below(hierarchy, number, cache, &back);
 }
 
 /* Puts a block in. What must go on its account is returned; with a victim cache that is what drops out of there. */
@@ -280,7 +281,7 @@ static void prefetch(struct rsc_hierarchy *hierarchy, int number, struct rsc_cac
     ahead.op = RSC_OP_PREFETCH;
     hierarchy->levels[number].counts.prefetches++;
     uint64_t evicted = put_in(cache, set, block, RSC_ENTRY_PREFETCHED, &way);
-    rsc_hierarchy_ask_below(hierarchy, number, cache, &ahead);
+    ask_below(hierarchy, number, cache, &ahead);
     if (evicted) evict(hierarchy, number, cache, evicted, &ahead);
 }
 
@@ -292,7 +293,7 @@ static uint64_t miss(struct rsc_hierarchy *hierarchy, int number, struct rsc_cac
     unsigned flags = (write && !through ? RSC_ENTRY_DIRTY : 0) | (hierarchy->others_have ? RSC_ENTRY_SHARED : 0);
     if (write && level->config.no_write_allocate) {
         level->counts.writethroughs++;
-        rsc_hierarchy_ask_below(hierarchy, number, cache, request);
+        ask_below(hierarchy, number, cache, request);
         return 0;
     }
     uint64_t evicted = put_in(cache, set, block, flags, &way);
@@ -301,11 +302,11 @@ static uint64_t miss(struct rsc_hierarchy *hierarchy, int number, struct rsc_cac
         read.addr = block << cache->block_shift;
         read.bytes = level->config.block_bytes;
         read.op = request->op == RSC_OP_PREFETCH ? RSC_OP_PREFETCH : RSC_OP_READ;
-        rsc_hierarchy_ask_below(hierarchy, number, cache, &read);
+        ask_below(hierarchy, number, cache, &read);
     }
     if (through) {
         level->counts.writethroughs++;
-        rsc_hierarchy_ask_below(hierarchy, number, cache, request);
+        ask_below(hierarchy, number, cache, request);
     }
     if (evicted) evict(hierarchy, number, cache, evicted, request);
     return evicted;

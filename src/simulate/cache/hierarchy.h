@@ -104,8 +104,4 @@ struct rsc_cache *rsc_hierarchy_cache(struct rsc_hierarchy *hierarchy, int level
 
 void rsc_hierarchy_to_memory(struct rsc_hierarchy *hierarchy, const struct rsc_request *request);
 
-/* What the level below, or memory, is asked for: through the write buffer, if the cache has one. */
-void rsc_hierarchy_ask_below(struct rsc_hierarchy *hierarchy, int level, struct rsc_cache *cache,
-                             const struct rsc_request *request);
-
 #endif

@@ -219,10 +219,6 @@ const uint64_t *rsc_branches_set_misses(const struct rsc_branches *all, size_t c
     return all->branches[cache].set_misses;
 }
 
-struct rsc_level_counts rsc_branches_level(const struct rsc_branches *all, size_t cache) {
-    return rsc_level_total(&all->branches[cache].hierarchy->levels[all->branches[cache].level]);
-}
-
 uint64_t rsc_branches_references(const struct rsc_branches *all) {
     uint64_t sum = 0;
     for (size_t i = 0; i < all->primary.level_count; i++)

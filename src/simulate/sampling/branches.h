@@ -66,8 +66,7 @@ const uint64_t *rsc_branches_set_misses(const struct rsc_branches *branches, siz
 /* Since the caches were empty; with RSC_WATCH_COLD only. All caches of the level together. */
 struct rsc_cold_counts rsc_branches_cold(const struct rsc_branches *branches, size_t cache);
 
-/* All that is counted of a cache, and with what is known only now: dirty and filled blocks. */
+/* All that is counted of a cache while references are pushed. */
 const struct rsc_level_counts *rsc_branches_running(const struct rsc_branches *branches, size_t cache);
-struct rsc_level_counts rsc_branches_level(const struct rsc_branches *branches, size_t cache);
 
 #endif

@@ -108,9 +108,16 @@ int rsc_set_sample_push(struct rsc_set_sample *sets, const struct rsc_batch *bat
 
 /* ---- estimates ---- */
 
-void rsc_set_observations(const struct rsc_cache_config *cache, const struct rsc_block_sample *sample, int by_value,
-                          const uint64_t *set_misses, double scale, double *observations, uint64_t *count,
-                          uint64_t *population) {
+/*
+ * The mean of the observations of a sample of the sets of one cache, each times
+ * `scale`. Constant bits: an observation is a set, as in the paper. Random: it is
+ * what all sets with one value of the field missed, since those were drawn
+ * together. observations has room for rsc_cache_sets() of them; *count of it is
+ * filled.
+ */
+static void set_observations(const struct rsc_cache_config *cache, const struct rsc_block_sample *sample, int by_value,
+                             const uint64_t *set_misses, double scale, double *observations, uint64_t *count,
+                             uint64_t *population) {
     const uint64_t sets = rsc_cache_sets(cache);
     const uint32_t shift = (uint32_t)__builtin_ctz(cache->block_bytes);
     *count = 0;
@@ -234,8 +241,8 @@ static int estimate_cache(const struct rsc_set_sample *sets, size_t cache, const
         struct rsc_mean_estimate mean;
         double by_value = (double)(1ull << run->sample.width);
         double scale = (sets->choice.random ? by_value : (double)s) / total;
-        rsc_set_observations(config, &run->sample, sets->choice.random, set_misses, scale, observations, &count,
-                             &population);
+        set_observations(config, &run->sample, sets->choice.random, set_misses, scale, observations, &count,
+                         &population);
         rsc_mean_estimate(&mean, observations, count, population, confidence);
         estimate->low = mean.low;
         estimate->high = mean.high;

@@ -43,15 +43,4 @@ void rsc_set_result_free(struct rsc_set_result *result, size_t caches);
 
 /* ---- from misses by set ---- */
 
-/*
- * The mean of the observations of a sample of the sets of one cache, each times
- * `scale`. Constant bits: an observation is a set, as in the paper. Random: it is
- * what all sets with one value of the field missed, since those were drawn
- * together. observations has room for rsc_cache_sets() of them; *count of it is
- * filled.
- */
-void rsc_set_observations(const struct rsc_cache_config *cache, const struct rsc_block_sample *sample, int by_value,
-                          const uint64_t *set_misses, double scale, double *observations, uint64_t *count,
-                          uint64_t *population);
-
 #endif

@@ -28,7 +28,11 @@
 
 /* ---- stored bytes ---- */
 
-int64_t rsc_stored_read(struct rsc_stored *stored, void *to, size_t bytes, struct rsc_error *error) {
+/*
+ * One read(), put straight to `to`: 1..bytes of them, 0 at the end of the file,
+ * or negative. Interrupted calls are repeated and non-blocking files waited for.
+ */
+static int64_t stored_read(struct rsc_stored *stored, void *to, size_t bytes, struct rsc_error *error) {
     for (;;) {
         ssize_t got = read(stored->fd, to, bytes);
         if (got >= 0) return got;
@@ -48,7 +52,7 @@ int64_t rsc_stored_fill(struct rsc_stored *stored, size_t wanted, struct rsc_err
         stored->start = 0;
     }
     while (stored->end - stored->start < wanted) {
-        int64_t got = rsc_stored_read(stored, stored->bytes + stored->end, RSC_STORED_BYTES - stored->end, error);
+        int64_t got = stored_read(stored, stored->bytes + stored->end, RSC_STORED_BYTES - stored->end, error);
         if (got < 0) return got;
         if (got == 0) break;
         stored->end += (size_t)got;
@@ -86,7 +90,7 @@ static int64_t plain_read(void *state, struct rsc_stored *stored, void *to, size
     (void)state;
     size_t have = stored->end - stored->start;
     if (have == 0) {
-        int64_t got = rsc_stored_read(stored, to, bytes, error);
+        int64_t got = stored_read(stored, to, bytes, error);
         if (got > 0) stored->offset += (uint64_t)got;
         return got;
     }

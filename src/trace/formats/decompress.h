@@ -24,12 +24,6 @@ struct rsc_stored {
     uint64_t offset; /* of bytes[start] in the file */
 };
 
-/*
- * One read(), put straight to `to`: 1..bytes of them, 0 at the end of the file,
- * or negative. Interrupted calls are repeated and non-blocking files waited for.
- */
-int64_t rsc_stored_read(struct rsc_stored *stored, void *to, size_t bytes, struct rsc_error *error);
-
 /* Makes sure that at least `wanted` bytes are in the buffer. Returns how many are: fewer only at the end. */
 int64_t rsc_stored_fill(struct rsc_stored *stored, size_t wanted, struct rsc_error *error);
 

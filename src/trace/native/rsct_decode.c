@@ -110,11 +110,6 @@ void rsct_decoder_free(struct rsct_decoder *decoder) {
     free(decoder);
 }
 
-const struct rsc_thread *rsct_decoder_threads(const struct rsct_decoder *decoder, uint32_t *count) {
-    *count = decoder->all_count;
-    return decoder->all_threads;
-}
-
 /* ---- starting a frame ---- */
 
 static void fill_code(struct rsct_code_row *row, uint32_t kind, uint32_t class, uint32_t size, uint32_t explicit_size) {

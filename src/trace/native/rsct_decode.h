@@ -32,7 +32,4 @@ const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_f
  */
 int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uint64_t skip, const char **problem);
 
-/* Threads seen in all frames so far, by number. */
-const struct rsc_thread *rsct_decoder_threads(const struct rsct_decoder *decoder, uint32_t *count);
-
 #endif
