@@ -115,7 +115,8 @@ static int write_rendering(struct rsc_session *session, const struct rsc_result 
     return status;
 }
 
-enum rsc_report_format rsc_session_format(const struct rsc_session *session, const char *path) {
+/* What a result is to be: by --format, else by the suffix of `path`. RSC_REPORT_NONE: neither says. */
+static enum rsc_report_format format_for(const struct rsc_session *session, const char *path) {
     return session->format ? rsc_report_format_of_name(session->format) : rsc_report_format_of_path(path);
 }
 
@@ -128,7 +129,7 @@ static int write_file(struct rsc_session *session, const struct rsc_result *resu
     if (!session->output) return keep ? rsc_report_save(result, RSC_DATA_FILE, 1, error) : 0;
     char path[PATH_MAX];
     rsc_expand_name(session->output, path, sizeof path);
-    enum rsc_report_format format = rsc_session_format(session, path);
+    enum rsc_report_format format = format_for(session, path);
     if (!rsc_report_renders(result->kind, format)) format = RSC_REPORT_NONE;
     if (!format && rsc_report_saves(result->kind)) return rsc_report_save(result, path, 0, error);
     return write_rendering(session, result, format ? format : RSC_REPORT_TEXT, path, error);
@@ -143,7 +144,7 @@ static void hint_next(const struct rsc_session *session, enum rsc_result_kind ki
         return;
     }
     rsc_expand_name(session->output, path, sizeof path);
-    enum rsc_report_format format = rsc_session_format(session, path);
+    enum rsc_report_format format = format_for(session, path);
     if (!rsc_report_renders(kind, format)) format = RSC_REPORT_NONE;
     if (format == RSC_REPORT_HTML) hint_page(session, path);
     else if (kind == RSC_RESULT_PROFILES && (!format || format == RSC_REPORT_JSON))
@@ -151,7 +152,7 @@ static void hint_next(const struct rsc_session *session, enum rsc_result_kind ki
 }
 
 int rsc_session_check_format(const struct rsc_session *session) {
-    enum rsc_report_format format = rsc_session_format(session, session->output ? session->output : "-");
+    enum rsc_report_format format = format_for(session, session->output ? session->output : "-");
     char words[80];
     if (!format || rsc_report_renders(session->yields, format)) return -1;
     return rsc_usage_error(session->verb, "%s is not a format of this result: %s", rsc_report_format_name(format),

@@ -114,9 +114,6 @@ int rsc_session_check_format(const struct rsc_session *session);
 /* Before long work: can its result be written? Returns -1, or the exit status to leave with. */
 int rsc_session_check_output(struct rsc_session *session);
 
-/* What a result is to be: by --format, else by the suffix of `path`. RSC_REPORT_NONE: neither says. */
-enum rsc_report_format rsc_session_format(const struct rsc_session *session, const char *path);
-
 /* "next: COMMAND" on standard error, unless quiet or nobody is there. */
 void rsc_hint(const struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
