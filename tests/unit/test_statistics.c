@@ -1,7 +1,7 @@
 /*
  * test_statistics.c - distributions against values computed with 50 digits, and
  * against GSL over wide ranges where it is there (GSL itself is good to 1e-9 or
- * so on large arguments).
+ * so on large arguments); survival curves against ones worked out by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>

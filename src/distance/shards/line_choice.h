@@ -34,10 +34,6 @@ void rsc_line_choose(struct rsc_line_choice *choice, double rate, uint64_t seed)
 /* "1/64", "0.01", "1%". Returns 0, or -1 unless 1e-9 <= rate < 1. */
 int rsc_line_choice_parse(struct rsc_line_choice *choice, const char *rate, uint64_t seed);
 
-static inline int rsc_line_is_chosen(const struct rsc_line_choice *choice, uint64_t line) {
-    return rsc_line_hash(line, choice->offset) <= choice->limit;
-}
-
 /* The share of all hashes that a limit lets through. */
 double rsc_line_rate(uint64_t limit);
 
