@@ -7,6 +7,7 @@
  */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ void *rsc_arena_alloc(struct rsc_arena *arena, size_t bytes) {
     }
     char *result = arena->next;
     arena->next += bytes;
+    assert((uintptr_t)result % RSC_ARENA_ALIGNMENT == 0 && arena->next <= arena->end);
     return result;
 }
 

@@ -1,11 +1,13 @@
 /* histogram.c - the slow half of histogram.h: everything but adding a value. */
 #include "base/histogram.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include <reusescope/error.h>
 
 uint32_t rsc_bins_count(struct rsc_bins bins) {
+    assert(bins.linear && (bins.linear & (bins.linear - 1)) == 0 && bins.per_octave);
     uint32_t first = (uint32_t)__builtin_ctz(bins.linear);
     return bins.linear + (64 - first) * bins.per_octave;
 }
@@ -52,6 +54,7 @@ uint64_t rsc_histogram_at_least(const struct rsc_histogram *histogram, uint64_t 
 }
 
 void rsc_histogram_merge(struct rsc_histogram *into, const struct rsc_histogram *from) {
+    assert(into->count || !from->bin_count);
     int same = into->bins.linear == from->bins.linear && into->bins.per_octave == from->bins.per_octave;
     for (uint32_t bin = 0; bin < from->bin_count; bin++) {
         if (!from->count[bin]) continue;
@@ -86,6 +89,7 @@ int rsc_histogram_scale_to(struct rsc_histogram *histogram, uint64_t total) {
     }
     qsort(left, used, sizeof *left, by_part_descending);
     for (uint32_t i = 0; given < total && i < used; i++, given++) histogram->count[left[i].bin]++;
+    assert(given == total);
     free(left);
     return 0;
 }

@@ -11,6 +11,7 @@
  */
 #include "base/json_writer.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +48,7 @@ static void put(struct rsc_json *json, const char *text, size_t bytes) {
     if (!to) return;
     memcpy(to, text, bytes);
     json->used += bytes;
+    assert(json->used <= json->room && json->depth < RSC_JSON_DEPTH_MAX);
 }
 
 static void put_char(struct rsc_json *json, char c) { put(json, &c, 1); }

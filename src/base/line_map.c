@@ -1,6 +1,7 @@
 /* line_map.c - adding lines to the map of line_map.h, and its growth. */
 #include "base/line_map.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -105,6 +106,7 @@ static int grow_units(struct rsc_line_map *map) {
 static uint32_t fresh_units(struct rsc_line_map *map, int *status) {
     if (map->unit_count + 16 > map->unit_room && (*status = grow_units(map)) < 0) return 0;
     uint32_t first = (uint32_t)map->unit_count;
+    assert(first && first % 16 == 0 && map->unit_count + 16 <= map->unit_room);
     map->unit_count += 16;
     __builtin_prefetch(map->units + map->unit_count + FRESH_AHEAD, 1); /* beyond the end it does nothing */
     return first;
@@ -132,6 +134,7 @@ static uint32_t listed_units(struct rsc_line_map *map, uint32_t *head, uint32_t 
 /* Every one holds RSC_UNIT_OTHER from here on, and as the header of a trio, that no line is in it. */
 static void free_units(struct rsc_line_map *map, uint32_t first, uint32_t size) {
     uint32_t *later = size == 1 ? &map->later_single : &map->later_trio;
+    assert(first && first % size == 0 && first + size <= map->unit_count);
     for (uint32_t k = 0; k < size; k++) {
         map->units[first + k] = RSC_UNIT_OTHER;
         if (map->extra) map->extra[first + k] = 0;
@@ -157,6 +160,7 @@ void rsc_line_map_reuse(struct rsc_line_map *map) {
 }
 
 static void move_unit(struct rsc_line_map *map, uint32_t from, uint32_t to) {
+    assert(from < map->unit_count && to < map->unit_count && map->moved_count < 3);
     map->units[to] = map->units[from];
     if (map->extra) map->extra[to] = map->extra[from];
     map->moved_from[map->moved_count] = from;
@@ -166,6 +170,7 @@ static void move_unit(struct rsc_line_map *map, uint32_t from, uint32_t to) {
 /* ---- entries ---- */
 
 static void put_entry(struct rsc_line_map *map, uint64_t key, uint32_t where) {
+    assert(where >> 30 && map->used < map->bucket_count * RSC_BUCKET_ENTRIES);
     struct rsc_line_bucket *bucket = map->buckets + rsc_line_map_home(map, key);
     while (bucket->used == RSC_BUCKET_ENTRIES)
         if (++bucket == map->buckets + map->bucket_count) bucket = map->buckets;

@@ -13,6 +13,7 @@
  */
 #include "base/pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -101,6 +102,7 @@ void rsc_pool_submit(struct rsc_pool *pool, void (*task)(void *arg), void *arg) 
 
 /* Runs the oldest task; the lock is held before and after, not meanwhile. */
 static void run_task(struct rsc_pool *pool) {
+    assert(pool->queued && pool->queued <= pool->unfinished && pool->queued <= pool->room);
     struct task task = pool->tasks[pool->head];
     pool->head = (pool->head + 1) & (pool->room - 1);
     pool->queued--;
@@ -240,6 +242,7 @@ void rsc_pool_free(struct rsc_pool *pool) {
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->workers; i++) pthread_join(pool->threads[i], NULL);
+    assert(!pool->unfinished && !pool->loops);
     pthread_cond_destroy(&pool->settled);
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->lock);

@@ -4,6 +4,7 @@
  */
 #include "base/rank_bitmap.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <reusescope/error.h>
@@ -114,6 +115,7 @@ uint64_t rsc_rank_bytes(const struct rsc_rank_bitmap *rank) {
 }
 
 void rsc_rank_enter(struct rsc_rank_bitmap *rank, uint32_t word) {
+    assert(word > rank->word && word >> 3 < rank->line_count);
     while (rank->word != word) {
         rank->word++;
         uint64_t *line = rank->lines + (rank->word & ~7u);
@@ -129,6 +131,7 @@ void rsc_rank_enter(struct rsc_rank_bitmap *rank, uint32_t word) {
 }
 
 void rsc_rank_set_range(struct rsc_rank_bitmap *rank, uint32_t place, uint32_t count) {
+    assert((uint64_t)place + count <= rsc_rank_places(rank));
     rank->set += count;
     for (uint32_t part; count; place += part, count -= part) {
         uint32_t slot = rsc_rank_slot(place), bit = slot & 63;
@@ -139,6 +142,7 @@ void rsc_rank_set_range(struct rsc_rank_bitmap *rank, uint32_t place, uint32_t c
 }
 
 void rsc_rank_fill(struct rsc_rank_bitmap *rank, uint64_t set) {
+    assert(set <= rsc_rank_places(rank));
     memset(rank->lines, 0, (uint64_t)rank->line_count * 64);
     enter_line(rank, 0);
     rank->word = 0;

@@ -1,6 +1,7 @@
 /* u64_table.c - building and growing the table of u64_table.h. */
 #include "base/u64_table.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -12,6 +13,7 @@
 
 static int allocate(struct rsc_u64_table *table, uint64_t capacity, uint64_t seed) {
     memset(table, 0, sizeof *table);
+    assert(capacity >= CAPACITY_MIN && (capacity & (capacity - 1)) == 0);
     if (capacity > 1ull << 48) return RSC_ENOMEM;
     table->entries = rsc_pages_new(capacity * sizeof *table->entries);
     if (!table->entries) return RSC_ENOMEM;
@@ -39,6 +41,7 @@ uint64_t rsc_u64_table_bytes(const struct rsc_u64_table *table) {
 
 int rsc_u64_table_rebuild(struct rsc_u64_table *table) {
     uint64_t capacity = table->mask + 1, seed = table->seed;
+    assert(table->used < capacity); /* an empty entry ends every probe */
     /* Probes may get long by chance in a table that is half full (keys come in groups of four): then room is what
      * helps. Only long probes in an emptier table are a sign of keys made to collide. */
     if (table->used >= table->grow_at || (table->long_probe && table->used > capacity / 8 * 3)) capacity *= 2;

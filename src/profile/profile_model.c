@@ -8,6 +8,7 @@
  */
 #include "profile/profile_model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,13 @@ int rsc_histogram_list(const struct rsc_histogram *histogram, uint64_t cap, stru
     return list_bins(histogram, cap, list, count);
 }
 
+/* Whether bins are in order and apart from each other, as every reader of a list expects. */
+static __attribute__((unused)) int bins_ascend(const struct rsc_bin *list, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (list[i].lo > list[i].hi || !list[i].count || (i && list[i].lo <= list[i - 1].hi)) return 0;
+    return 1;
+}
+
 int rsc_profile_seal(struct rsc_profile *profile) {
     free(profile->rd_list);
     free(profile->ri_list);
@@ -177,6 +185,8 @@ int rsc_profile_seal(struct rsc_profile *profile) {
     if (!profile->mrc && rsc_profile_derive_mrc(profile)) return RSC_ENOMEM;
     if (rsc_profile_is_requests(profile) && !profile->requests.miss_ratio && rsc_requests_derive(profile))
         return RSC_ENOMEM;
+    assert(bins_ascend(profile->rd_list, profile->rd_list_count));
+    assert(bins_ascend(profile->ri_list, profile->ri_list_count));
     profile->sealed = 1;
     return 0;
 }

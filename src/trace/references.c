@@ -1,6 +1,8 @@
 /* references.c - see references.h. Nearly all accesses lie in one line: groups of such go through a loop without branches. */
 #include "trace/references.h"
 
+#include <assert.h>
+
 #define GROUP 32u
 #define AHEAD 512u /* accesses whose columns are asked for ahead: the processor's own prefetch ends at pages */
 
@@ -27,6 +29,7 @@ uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *line
     const struct rsc_batch *batch = cursor->batch;
     const uint32_t shift = cursor->line_shift;
     uint32_t filled = 0, i = cursor->next;
+    assert(shift < 64 && i <= batch->count);
     uint32_t slowly_until = 0; /* the group up to here has an access that crosses */
     while (filled < room && i < batch->count) {
         if (!cursor->resuming && i >= slowly_until && room - filled >= GROUP && batch->count - i >= GROUP) {
@@ -58,5 +61,6 @@ uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *line
         i++;
     }
     cursor->next = i;
+    assert(filled <= room && i <= batch->count && (filled == room || i == batch->count));
     return filled;
 }

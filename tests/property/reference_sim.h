@@ -8,6 +8,7 @@
 #ifndef RSC_TESTS_REFERENCE_SIM_H
 #define RSC_TESTS_REFERENCE_SIM_H
 
+#undef NDEBUG /* its asserts are part of the tests, in every build */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* cache.c - see cache.h. */
 #include "simulate/cache/cache.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,7 @@ uint64_t rsc_cache_set_of(const struct rsc_cache *cache, uint64_t block) {
 }
 
 int rsc_cache_find(const struct rsc_cache *cache, uint64_t set, uint64_t block) {
+    assert(set < cache->sets && cache->used[set] <= cache->ways);
     const uint64_t *entries = cache->entries + set * cache->ways;
     const uint64_t mask = ~(uint64_t)(RSC_ENTRY_DIRTY | RSC_ENTRY_SHARED | RSC_ENTRY_PREFETCHED);
     uint64_t wanted = block << RSC_ENTRY_SHIFT | RSC_ENTRY_VALID;
@@ -125,6 +127,7 @@ int rsc_cache_find(const struct rsc_cache *cache, uint64_t set, uint64_t block) 
 
 /* Moves a way to the front of its set, and those before it one back. */
 static void to_front(struct rsc_cache *cache, uint64_t set, uint32_t way) {
+    assert(set < cache->sets && way < cache->ways);
     uint64_t *entries = cache->entries + set * cache->ways, entry = entries[way];
     memmove(entries + 1, entries, way * sizeof *entries);
     entries[0] = entry;
@@ -170,6 +173,7 @@ static uint32_t way_to_fill(struct rsc_cache *cache, uint64_t set) {
 int rsc_cache_fill(struct rsc_cache *cache, uint64_t set, uint64_t block, unsigned flags, uint64_t *evicted) {
     rsc_replacement_missed(cache, set);
     uint32_t way = way_to_fill(cache, set);
+    assert(set < cache->sets && way < cache->ways);
     uint64_t *entry = &cache->entries[set * cache->ways + way];
     *evicted = *entry;
     if (!*entry) {
@@ -193,6 +197,7 @@ int rsc_cache_fill(struct rsc_cache *cache, uint64_t set, uint64_t block, unsign
 uint64_t rsc_cache_remove(struct rsc_cache *cache, uint64_t set, int way) {
     uint64_t *entries = cache->entries + set * cache->ways, entry = entries[way];
     uint64_t behind = cache->ways - (uint64_t)way - 1;
+    assert(set < cache->sets && (uint32_t)way < cache->ways && cache->used[set] && cache->filled);
     cache->used[set]--;
     cache->filled--;
     if (!cache->ordered) {
