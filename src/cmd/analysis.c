@@ -1,6 +1,7 @@
 /* analysis.c - see analysis.h. */
 #include "cmd/analysis.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -84,9 +85,35 @@ static int parse_top_lines(struct rsc_analysis *analysis, const char *text) {
     return 0;
 }
 
-/* A number from `low` to `high`; 0 or -1. */
-static int parse_bounded(const char *text, uint64_t low, uint64_t high, uint64_t *value) {
-    return rsc_parse_u64(text, strlen(text), value) < 0 || *value < low || *value > high ? -1 : 0;
+#define PLACE(field) offsetof(struct rsc_analysis, field), sizeof(((struct rsc_analysis *)0)->field)
+
+/* Options that are one number. */
+static const struct number_option {
+    int id;
+    size_t offset, bytes; /* where it goes; 4 or 8 bytes */
+    uint64_t low, high;
+    const char *refusal;
+} number_options[] = {
+    {RSC_OPT_MAX_DISTANCE, PLACE(engine.max_distance), 1, UINT64_MAX, "not a number of lines from 1 up"},
+    {RSC_OPT_PHASES, PLACE(engine.phases), 1, 10000, "not a number from 1 to 10000"},
+    {RSC_OPT_BINS, PLACE(engine.bins_per_octave), 1, 64, "not a number from 1 to 64"},
+    {RSC_OPT_SEED, PLACE(engine.seed), 0, UINT64_MAX, "not a number from 0 up"},
+    {RSC_OPT_THREADS, PLACE(threads), 1, 1024, "not a number from 1 to 1024"},
+    {RSC_OPT_MAX_MEMORY, PLACE(max_memory), 1, UINT64_MAX / 4, "not a size in bytes, as 512M or 4G"},
+};
+
+/* -1 to go on, or the exit status to leave with. */
+static int take_number(struct rsc_analysis *analysis, const struct number_option *option,
+                       const struct rsc_option_parser *parser) {
+    char *to = (char *)analysis + option->offset;
+    uint64_t number;
+    if (rsc_parse_u64(parser->value, strlen(parser->value), &number) < 0 || number < option->low ||
+        number > option->high)
+        return rsc_option_refuse(parser, option->refusal);
+    assert(option->bytes == 8 || (option->bytes == 4 && number <= UINT32_MAX));
+    if (option->bytes == 8) memcpy(to, &number, 8);
+    else memcpy(to, &(uint32_t){(uint32_t)number}, 4);
+    return -1;
 }
 
 /* 0.01 or 1%; 0 or -1. */
@@ -100,7 +127,8 @@ static int parse_error(const char *text, double *value) {
 
 int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_parser *parser, int id) {
     struct rsc_error error;
-    uint64_t number;
+    for (size_t i = 0; i < sizeof number_options / sizeof *number_options; i++)
+        if (number_options[i].id == id) return take_number(analysis, &number_options[i], parser);
     switch (id) {
     case RSC_OPT_ENGINE:
         analysis->engine.engine = parser->value;
@@ -117,32 +145,9 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
             return rsc_option_refuse(parser, "not a list of powers of two from 1 to 4096");
         analysis->lines_given = 1;
         return -1;
-    case RSC_OPT_MAX_DISTANCE:
-        if (parse_bounded(parser->value, 1, UINT64_MAX, &analysis->engine.max_distance) < 0)
-            return rsc_option_refuse(parser, "not a number of lines from 1 up");
-        return -1;
-    case RSC_OPT_PHASES:
-        if (parse_bounded(parser->value, 1, 10000, &number) < 0)
-            return rsc_option_refuse(parser, "not a number from 1 to 10000");
-        analysis->engine.phases = (uint32_t)number;
-        return -1;
-    case RSC_OPT_BINS:
-        if (parse_bounded(parser->value, 1, 64, &number) < 0)
-            return rsc_option_refuse(parser, "not a number from 1 to 64");
-        analysis->engine.bins_per_octave = (uint32_t)number;
-        return -1;
-    case RSC_OPT_THREADS:
-        if (parse_bounded(parser->value, 1, 1024, &number) < 0)
-            return rsc_option_refuse(parser, "not a number from 1 to 1024");
-        analysis->threads = (unsigned)number;
-        return -1;
     case RSC_OPT_TOP_LINES:
         if (parse_top_lines(analysis, parser->value) < 0)
             return rsc_option_refuse(parser, "not a number of lines from 1 to 1024, or that and a size, as 10,1M");
-        return -1;
-    case RSC_OPT_SEED:
-        if (parse_bounded(parser->value, 0, UINT64_MAX, &analysis->engine.seed) < 0)
-            return rsc_option_refuse(parser, "not a number from 0 up");
         return -1;
     case RSC_OPT_CONFIDENCE:
         if (rsc_parse_fraction(parser->value, strlen(parser->value), &analysis->engine.confidence) < 0 ||
@@ -152,10 +157,6 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
     case RSC_OPT_ERROR:
         if (parse_error(parser->value, &analysis->engine.error) < 0)
             return rsc_option_refuse(parser, "not an error above 0 and below 1, such as 0.01 or 1%");
-        return -1;
-    case RSC_OPT_MAX_MEMORY:
-        if (parse_bounded(parser->value, 1, UINT64_MAX / 4, &analysis->max_memory) < 0)
-            return rsc_option_refuse(parser, "not a size in bytes, as 512M or 4G");
         return -1;
     case RSC_OPT_SYSROOT: analysis->sysroot = parser->value; return -1;
     case RSC_OPT_DEBUGINFOD: analysis->debuginfod = 1; return -1;
