@@ -25,42 +25,43 @@
 extern "C" {
 #endif
 
-/* Zero in any field is the default. */
+/* A zero field selects the default. */
 struct rsc_engine_options {
     size_t struct_bytes;       /* sizeof(struct rsc_engine_options) */
     const char *engine;        /* "exact", ..., or "NAME:PARAMETERS" as --engine takes it; default "auto" */
-    const char *model; /* one stack over all threads: "single" (default), or "shared", which says their order was real;
-                                  "private": a stack a thread, kept coherent by invalidation; "requests" has a model of its own */
+    const char *model; /* one stack over all threads: "single" (default), or "shared" when the recorded thread
+                          order is real; "private": one stack per thread, kept coherent by invalidation; the
+                          "requests" engine has its own model */
     uint32_t line_bytes; /* power of two, 1 to 4096; default 64; 1 for "requests", 8 for "featherlight" */
-    uint32_t phases; /* cut the run into this many parts; 0: none */
+    uint32_t phases; /* number of parts to cut the run into; 0: none */
     uint64_t max_distance; /* put RD >= this into one open-ended bin; 0: no cap */
-    uint32_t bins_per_octave; /* 1 to 64: also keep histograms binned so; 0: none */
-    uint32_t workers; /* threads of the analysis itself; default 1 */
+    uint32_t bins_per_octave; /* 1 to 64: also keep histograms with this many bins per octave; 0: none */
+    uint32_t workers; /* analysis threads; default 1 */
     const struct rsc_log *log; /* must outlive the engine */
-    uint32_t attribute; /* to code and data: 0 where batches have pcs (default), 1 always, 2 never */
-    uint32_t no_ri; /* 1: leave reuse intervals out (less memory) */
-    uint64_t seed; /* of engines that draw at random; 0 is a seed like any other */
-    double error; /* "auto": mean absolute error of the curve that is good enough; 0: exact */
+    uint32_t attribute; /* attribute to code and data: 0 if batches have pcs (default), 1 always, 2 never */
+    uint32_t no_ri; /* 1: do not count reuse intervals (saves memory) */
+    uint64_t seed; /* for engines that sample at random; 0 is a valid seed */
+    double error; /* "auto": tolerated mean absolute error of the curve; 0: exact */
     double confidence; /* of error bars, in percent; default 90 */
-    uint32_t top_lines; /* also report this many lines that miss most, up to 1024; 0: none */
+    uint32_t top_lines; /* also report the lines with the most misses, up to 1024 of them; 0: none */
     uint32_t reserved; /* 0 */
-    uint64_t top_lines_bytes; /* in a cache of this size; default 32 KiB */
-    const char *cores; /* "private": groups of threads that share a stack, as "0-1,2-3" (thread numbers in order
-                                  of appearance; "0+2" are single ones); threads in no group have their own. NULL: all do */
+    uint64_t top_lines_bytes; /* cache size for top_lines; default 32 KiB */
+    const char *cores; /* "private": groups of threads that share a stack, as "0-1,2-3" (thread numbers in order of
+                          appearance; "0+2" groups 0 and 2); ungrouped threads have their own stack. NULL: no groups */
 };
 
 struct rsc_engine;
 
-/* Creates an engine; *out is to be freed with rsc_engine_free(). options may be NULL. */
+/* Creates an engine; free *out with rsc_engine_free(). options may be NULL. */
 RSC_API int rsc_engine_new(struct rsc_engine **out, const struct rsc_engine_options *options, struct rsc_error *error);
 
 /*
- * Takes in a batch, which the caller keeps. After a failure the engine can only
- * be freed.
+ * Processes a batch; the caller keeps ownership. After a failure the engine can
+ * only be freed.
  */
 RSC_API int rsc_engine_push(struct rsc_engine *engine, const struct rsc_batch *batch, struct rsc_error *error);
 
-/* Ends the analysis. *out belongs to the caller: rsc_profile_free(). */
+/* Ends the analysis. The caller frees *out with rsc_profile_free(). */
 RSC_API int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struct rsc_error *error);
 
 /* Frees an engine, finished or not. NULL is allowed. */

@@ -3,9 +3,8 @@
  *
  * Every function that can fail returns an int: 0 (or a positive result it
  * documents) on success, a negative RSC_E... code on failure. On failure it
- * fills the caller's struct rsc_error, if one was given: the pointer may be
- * NULL everywhere. The library never prints, exits or aborts on what a caller
- * or a file did.
+ * fills the caller's struct rsc_error; the pointer may be NULL everywhere. The
+ * library never prints, exits or aborts because of bad arguments or bad files.
  */
 #ifndef REUSESCOPE_ERROR_H
 #define REUSESCOPE_ERROR_H
@@ -24,21 +23,21 @@ extern "C" {
 
 enum rsc_error_code {
     RSC_OK = 0,
-    RSC_EINVAL = -1,       /* an argument or option makes no sense */
-    RSC_ENOMEM = -2,       /* memory could not be had */
-    RSC_EIO = -3,          /* the operating system refused to read or write */
-    RSC_EFORMAT = -4,      /* the input is cut, damaged or not what it claims */
+    RSC_EINVAL = -1,       /* invalid argument or option */
+    RSC_ENOMEM = -2,       /* out of memory */
+    RSC_EIO = -3,          /* a read or write failed */
+    RSC_EFORMAT = -4,      /* the input is truncated, damaged or in another format */
     RSC_EVERSION = -5,     /* the input was written by a newer reusescope */
     RSC_EUNSUPPORTED = -6, /* this build or machine cannot do that */
     RSC_ELIMIT = -7,       /* a stated limit was reached (size, count) */
 };
 
-/* Offsets that are not known. */
+/* An unknown offset. */
 #define RSC_NO_OFFSET UINT64_MAX
 
 struct rsc_error {
     int code;          /* an enum rsc_error_code */
-    uint32_t line;     /* 1-based text line the message speaks of, 0 if none */
+    uint32_t line;     /* 1-based line of the input text that is wrong, 0 if none */
     uint64_t offset;   /* byte offset in the input, or RSC_NO_OFFSET */
     char message[496]; /* one line, no newline, names file, offset or option */
 };
@@ -46,9 +45,9 @@ struct rsc_error {
 enum rsc_log_level { RSC_LOG_DEBUG, RSC_LOG_INFO, RSC_LOG_WARNING };
 
 /*
- * Where the library sends what is worth knowing but is no error. `write` gets
- * one line without a newline; it may be called from any thread, one call at a
- * time per handle. A NULL rsc_log, or a NULL `write`, drops messages.
+ * Receives messages that are not errors. `write` gets one line without a
+ * newline; it may be called from any thread, one call at a time per handle. A
+ * NULL rsc_log, or a NULL `write`, drops messages.
  */
 struct rsc_log {
     void (*write)(void *user, enum rsc_log_level level, const char *line);

@@ -2,8 +2,8 @@
  * reusescope/profile.h - what every analysis produces.
  *
  * A profile holds histograms of reuse distance (RD) and reuse interval (RI),
- * the miss ratio curve that follows from them, totals, and how all that was
- * obtained. Arrays returned belong to the profile and live as long as it does.
+ * the miss ratio curve computed from them, totals, and how they were obtained.
+ * Returned arrays belong to the profile and live as long as it does.
  */
 #ifndef REUSESCOPE_PROFILE_H
 #define REUSESCOPE_PROFILE_H
@@ -42,7 +42,7 @@ struct rsc_profile_totals {
 /* Fills in the counts of the whole profile. */
 RSC_API void rsc_profile_get_totals(const struct rsc_profile *profile, struct rsc_profile_totals *totals);
 
-/* Non-empty bins in ascending order; *count receives how many. */
+/* Non-empty bins in ascending order; *count is set to their number. */
 RSC_API const struct rsc_bin *rsc_profile_rd(const struct rsc_profile *profile, size_t *count);
 RSC_API const struct rsc_bin *rsc_profile_ri(const struct rsc_profile *profile, size_t *count);
 
@@ -50,8 +50,8 @@ RSC_API const struct rsc_bin *rsc_profile_ri(const struct rsc_profile *profile, 
 RSC_API const struct rsc_mrc_point *rsc_profile_mrc(const struct rsc_profile *profile, size_t *count);
 
 /*
- * Of a profile of requests: bytes missed / bytes requested at each point of the
- * curve, *count of them. NULL, and *count 0, for any other profile.
+ * For a profile of requests: bytes missed / bytes requested at each of the *count
+ * points of the curve. NULL, with *count 0, for any other profile.
  */
 RSC_API const double *rsc_profile_byte_miss_ratio(const struct rsc_profile *profile, size_t *count);
 
@@ -68,34 +68,34 @@ RSC_API uint64_t rsc_profile_rd_quantile(const struct rsc_profile *profile, doub
 /*
  * Writes the profile as JSON (docs/schema/profile.schema.json) or as the
  * compact container that rsc_profile_load() and `reusescope report` read. Both
- * go to a temporary name first; path "-" is standard output.
+ * are written under a temporary name first; path "-" is standard output.
  */
 RSC_API int rsc_profile_write_json(const struct rsc_profile *profile, const char *path, struct rsc_error *error);
 RSC_API int rsc_profile_save(const struct rsc_profile *profile, const char *path, struct rsc_error *error);
 
 /*
- * The text of rsc_profile_write_json() in memory: *text, *bytes long and with a 0
- * behind it, is to be freed with rsc_text_free().
+ * The text of rsc_profile_write_json() in memory: *text is *bytes long, followed by
+ * a NUL. Free it with rsc_text_free().
  */
 RSC_API int rsc_profile_json(const struct rsc_profile *profile, char **text, size_t *bytes, struct rsc_error *error);
 
-/* Frees text that the library made. NULL is allowed. */
+/* Frees text returned by the library. NULL is allowed. */
 RSC_API void rsc_text_free(char *text);
 
-/* Reads a container or a JSON profile. A file with several gives the first. */
+/* Reads a container or a JSON profile: the first one if the file holds several. */
 RSC_API int rsc_profile_load(struct rsc_profile **out, const char *path, struct rsc_error *error);
 
 /*
- * Reads every profile of a container or JSON file ("-": standard input), at least
- * one: (*profiles)[0] to (*profiles)[*count - 1], all freed by
- * rsc_profiles_free(). A caller may take single ones out by setting them to NULL.
- * On failure neither is set.
+ * Reads every profile of a container or JSON file ("-": standard input) into
+ * (*profiles)[0] to (*profiles)[*count - 1]; *count is at least 1. Free all with
+ * rsc_profiles_free(). To keep one, take its pointer and set the entry to NULL.
+ * On failure neither *profiles nor *count is set.
  */
 RSC_API int rsc_profiles_load(const char *path, struct rsc_profile ***profiles, size_t *count, struct rsc_error *error);
 
 /*
- * Reads the JSON text of a profile (of several: the first) from memory. `name`
- * stands in messages where a file's name would; NULL: "profile".
+ * Reads a profile (the first one if there are several) from JSON text in memory.
+ * Messages use `name` as the file name; NULL: "profile".
  */
 RSC_API int rsc_profile_parse(struct rsc_profile **out, const char *text, size_t bytes, const char *name,
                               struct rsc_error *error);

@@ -5,9 +5,9 @@
  *     solve(grid);
  *     reusescope_end();
  *
- * This one file is all you need; nothing is linked. Each call is a single
- * no-operation instruction that `reusescope run --roi marked` recognises; run in
- * any other way, the program behaves as if it were not there.
+ * This header is all you need; there is nothing to link. Each call is a single
+ * no-operation instruction that `reusescope run --roi marked` recognises. It has
+ * no effect when the program is run in any other way.
  */
 #ifndef REUSESCOPE_REGION_H
 #define REUSESCOPE_REGION_H

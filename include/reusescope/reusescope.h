@@ -17,9 +17,9 @@
 #define RSC_VERSION_PATCH 0
 
 /*
- * The binary interface: the number in libreusescope.so.N. Functions and fields at
- * the end of structs that carry struct_bytes may be added under the same number;
- * any other change of what tests/abi/reusescope.abi describes raises it.
+ * The binary interface: the number in libreusescope.so.N. New functions, and new
+ * fields at the end of structs with struct_bytes, keep the number; any other change
+ * to what tests/abi/reusescope.abi describes raises it.
  */
 #define RSC_ABI 0
 
@@ -27,10 +27,10 @@
 extern "C" {
 #endif
 
-/* The version of the library that is linked, as "0.1.0". */
+/* The version of the linked library, as "0.1.0". */
 RSC_API const char *rsc_version(void);
 
-/* RSC_ABI of the library that is linked: for bindings that load it at run time. */
+/* RSC_ABI of the linked library, for bindings that load it at run time. */
 RSC_API int rsc_abi(void);
 
 #ifdef __cplusplus

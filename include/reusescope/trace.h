@@ -2,9 +2,9 @@
  * reusescope/trace.h - accesses in columns, and the files they come from.
  *
  * A trace is a stream of batches. A batch is up to a few ten thousand accesses
- * in columns: addr[i], meta[i] (size, kind and thread packed) and, where the
- * source knows it, pc[i]. Batches are read-only and belong to whoever made
- * them; they stay valid until the next call on the same handle.
+ * in columns: addr[i], meta[i] (size, kind and thread packed) and, if the source
+ * records it, pc[i]. Batches are read-only and belong to the handle that returned
+ * them; they stay valid until the next call on it.
  */
 #ifndef REUSESCOPE_TRACE_H
 #define REUSESCOPE_TRACE_H
@@ -24,13 +24,13 @@ enum rsc_kind { RSC_READ = 0, RSC_WRITE = 1, RSC_FETCH = 2 };
 #define RSC_KIND_BIT(kind) (1u << (kind))
 #define RSC_KINDS_ALL 7u
 
-/* A count nobody knows (instructions of a trace that has none recorded). */
+/* An unknown count (the instructions of a trace that does not record them). */
 #define RSC_UNKNOWN UINT64_MAX
 
 /*
  * meta: bits 0-31 size in bytes, 32-39 kind, 40-63 thread number. Thread
- * numbers are dense from 0 in order of first appearance; rsc_batch.threads
- * says which operating system thread each one is.
+ * numbers are dense from 0 in order of first appearance; rsc_batch.threads maps
+ * them to operating system threads.
  */
 static inline uint64_t rsc_meta(uint32_t size_bytes, enum rsc_kind kind, uint32_t thread) {
     return (uint64_t)size_bytes | (uint64_t)kind << 32 | (uint64_t)thread << 40;
@@ -67,7 +67,7 @@ struct rsc_event {
     uint32_t thread;
     uint32_t reserved;
     uint64_t a, b;
-    const void *data; /* data_bytes of it, or NULL */
+    const void *data; /* data_bytes long, or NULL */
 };
 
 struct rsc_batch {
@@ -75,7 +75,7 @@ struct rsc_batch {
     uint32_t event_count;
     const uint64_t *addr;
     const uint64_t *meta;
-    const uint64_t *pc; /* NULL: the source knows no pcs */
+    const uint64_t *pc; /* NULL: the source has no pcs */
     const struct rsc_event *events;
     const struct rsc_thread *threads; /* by thread number; NULL: number n is tid n of pid 0 */
     uint32_t thread_count;            /* entries in threads */
@@ -85,13 +85,13 @@ struct rsc_batch {
 
 /* Which accesses of a trace to keep. Start from RSC_FILTER_ALL. */
 struct rsc_filter {
-    uint32_t kinds;       /* RSC_KIND_BIT() of what is kept */
+    uint32_t kinds;       /* kinds to keep: a set of RSC_KIND_BIT() */
     uint32_t tid_count;   /* 0: every thread */
-    const uint64_t *tids; /* operating system thread ids kept */
+    const uint64_t *tids; /* operating system thread ids to keep */
     uint64_t addr_low, addr_high;   /* inclusive, on the access's first byte */
     uint64_t bits_mask, bits_value; /* kept where (addr & mask) == value */
     uint64_t first, count;          /* window, in accesses of the unfiltered trace */
-    uint64_t every;                 /* of what passes the rest, keep each Nth; 0 or 1: all */
+    uint64_t every;                 /* keep every Nth access that passes the other tests; 0 or 1: all */
 };
 #define RSC_FILTER_ALL {RSC_KINDS_ALL, 0, NULL, 0, UINT64_MAX, 0, 0, 0, UINT64_MAX, 1}
 
@@ -101,19 +101,19 @@ struct rsc_trace_options {
     const struct rsc_filter *filter; /* NULL: everything; copied */
     const struct rsc_log *log;       /* NULL: silent; must outlive the trace */
     int salvage;                     /* native: skip damaged frames instead of failing */
-    int decode_ahead;                /* decode in a thread of its own */
-    int without_pcs;                 /* native: batches have no pcs; where nobody asks for them, reading is faster */
-    int unused;                      /* not read: it was padding before there was anything behind it */
-    int without_events; /* native: batches have no events; where nobody asks for them, reading is faster */
+    int decode_ahead;                /* decode in a separate thread */
+    int without_pcs;                 /* native: skip pcs, which makes reading faster */
+    int unused;                      /* padding, not read */
+    int without_events;              /* native: skip events, which makes reading faster */
 };
 
 struct rsc_trace_info {
     const char *format; /* "rsct", "din", ... */
     const char *compression; /* "none", "gzip", "xz", "zstd", "zip" around the format */
-    const char *source; /* what recorded it, "" if unknown */
+    const char *source; /* the recording tool, "" if unknown */
     const char *command; /* the command line recorded, "" if unknown */
     const char *filter; /* the filter it was written through, "" if none */
-    uint64_t accesses; /* RSC_UNKNOWN where only reading to the end tells */
+    uint64_t accesses; /* RSC_UNKNOWN if known only at the end of the trace */
     uint64_t instructions;
     uint64_t full_accesses; /* of the unfiltered trace */
     uint64_t full_instructions;
@@ -128,8 +128,8 @@ struct rsc_trace_info {
 struct rsc_trace;
 
 /*
- * Opens `path` ("-" is standard input) for reading. On success *out is a
- * handle to close with rsc_trace_close(). options may be NULL.
+ * Opens `path` ("-" is standard input) for reading. Close *out with
+ * rsc_trace_close(). options may be NULL.
  */
 RSC_API int rsc_trace_open(struct rsc_trace **out, const char *path, const struct rsc_trace_options *options,
                            struct rsc_error *error);
@@ -137,27 +137,27 @@ RSC_API int rsc_trace_open(struct rsc_trace **out, const char *path, const struc
 /*
  * The next batch. Returns 1 and sets *batch, 0 at the end of the trace, or a
  * negative code. The batch is valid until the next call on this handle. A batch
- * may hold events and no accesses. After an error every further call returns it
- * again.
+ * may hold events and no accesses. After an error every further call returns the
+ * same error.
  */
 RSC_API int rsc_trace_next(struct rsc_trace *trace, const struct rsc_batch **batch, struct rsc_error *error);
 
 /*
- * Moves to access `index` of the unfiltered trace. Only native traces in
- * regular files can (RSC_EUNSUPPORTED otherwise); not with decode_ahead.
+ * Moves to access `index` of the unfiltered trace. Works only for native traces
+ * in regular files, without decode_ahead (RSC_EUNSUPPORTED otherwise).
  */
 RSC_API int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *error);
 
-/* What is known about the trace so far; complete once the end was reached. */
+/* Fills in what is known about the trace so far; complete at the end of the trace. */
 RSC_API void rsc_trace_get_info(struct rsc_trace *trace, struct rsc_trace_info *info);
 
-/* Ends reading. NULL is allowed. */
+/* Closes the trace. NULL is allowed. */
 RSC_API void rsc_trace_close(struct rsc_trace *trace);
 
 struct rsc_trace_writer_options {
     size_t struct_bytes;
     const char *format; /* "rsct" (default), "din", "csv" */
-    const char *source; /* native header: what made it; may be NULL */
+    const char *source; /* native header: the recording tool; may be NULL */
     const char *command; /* native header: the command line; may be NULL */
     const char *filter; /* native header: the filter applied; may be NULL */
     int level; /* zstd level, 0: 3 */
@@ -169,27 +169,27 @@ struct rsc_trace_writer_options {
 struct rsc_trace_writer;
 
 /*
- * Creates a trace. It is written under a temporary name beside `path` and only
- * takes its name when rsc_trace_writer_finish() succeeds; "-" is standard
- * output and is written as it goes.
+ * Creates a trace. It is written under a temporary name beside `path` and renamed
+ * when rsc_trace_writer_finish() succeeds; "-" is standard output, written
+ * directly.
  */
 RSC_API int rsc_trace_writer_open(struct rsc_trace_writer **out, const char *path,
                                   const struct rsc_trace_writer_options *options, struct rsc_error *error);
 
 /*
- * Appends a batch. Returns 0, or 1 when max_bytes is reached and what follows
- * will not be kept (the file stays valid: call finish), or a negative code.
+ * Appends a batch. Returns 0, or 1 when max_bytes is reached and further accesses
+ * are dropped (the file stays valid: call finish), or a negative code.
  */
 RSC_API int rsc_trace_writer_push(struct rsc_trace_writer *writer, const struct rsc_batch *batch,
                                   struct rsc_error *error);
 
-/* Totals of the unfiltered trace, for a filtered copy; call before finish. */
+/* Sets the totals of the unfiltered trace, for a filtered copy; call before finish. */
 RSC_API void rsc_trace_writer_set_full(struct rsc_trace_writer *writer, uint64_t accesses, uint64_t instructions);
 
 /*
- * Completes the file and gives it its name. Returns 0, 1 when not all that was
- * pushed fitted (the file is a valid trace of what did), or a negative code. The
- * writer still needs closing.
+ * Completes the file and renames it. Returns 0, 1 when max_bytes cut it short (the
+ * file is a valid trace of what fitted), or a negative code. The writer must still
+ * be closed.
  */
 RSC_API int rsc_trace_writer_finish(struct rsc_trace_writer *writer, struct rsc_error *error);
 

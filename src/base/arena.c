@@ -2,8 +2,8 @@
  * arena.c - a bump allocator over a list of blocks.
  *
  * Blocks double from 4 KiB to 1 MiB. A request of more than a quarter of a block
- * gets a block of its own, and the block being filled stays in use: a large
- * allocation now and then wastes nothing.
+ * gets its own block, and the block being filled stays in use: an occasional large
+ * allocation wastes nothing.
  */
 #include "base/arena.h"
 
@@ -30,7 +30,7 @@ void rsc_arena_free(struct rsc_arena *arena) {
     rsc_arena_init(arena);
 }
 
-/* A block with room for `bytes`, already in the list; NULL when memory is out. */
+/* Adds a block with room for `bytes` to the list; NULL when out of memory. */
 static struct rsc_arena_block *add_block(struct rsc_arena *arena, size_t bytes) {
     struct rsc_arena_block *block = malloc(sizeof *block + bytes);
     if (!block) return NULL;

@@ -1,5 +1,5 @@
 /*
- * cpu.h - which of the builds of a vectorised loop this machine should run.
+ * cpu.h - selects which build of a vectorised loop this machine runs.
  *
  * A hot loop is written once, in a file *_kernel.c, which the build compiles once per
  * width: plain (NEON on AArch64) and, on x86-64, avx2 and avx512. The choice is made
@@ -34,7 +34,7 @@ enum rsc_simd rsc_simd_best(void);
 
 const char *rsc_simd_name(enum rsc_simd simd);
 
-/* To be called between two looks at what another thread may have changed. */
+/* Call between two polls of a variable that another thread changes. */
 static inline void rsc_cpu_pause(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

@@ -1,11 +1,11 @@
-/* data_source.h - where the data of an access came from, as far as a PMU says. Saved by name, not by number. */
+/* data_source.h - where the data of an access came from, as a PMU reports it. Saved by name, not by number. */
 #ifndef RSC_BASE_DATA_SOURCE_H
 #define RSC_BASE_DATA_SOURCE_H
 
 enum rsc_data_source {
     RSC_SOURCE_UNKNOWN,
     RSC_SOURCE_L1,
-    RSC_SOURCE_BUFFER, /* its line was under way already, for another access */
+    RSC_SOURCE_BUFFER, /* the line was already being fetched for another access */
     RSC_SOURCE_L2,
     RSC_SOURCE_L3,
     RSC_SOURCE_MEMORY, /* this node's */

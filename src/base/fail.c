@@ -1,7 +1,7 @@
 /*
- * fail.c - error and log messages: formatted once, control characters made
- * harmless, so that a hostile file name or symbol can never forge a second line
- * or drive a terminal.
+ * fail.c - formats error and log messages and replaces control characters, so
+ * that a hostile file name or symbol cannot forge a second line or send escape
+ * sequences to a terminal.
  */
 #include "base/fail.h"
 

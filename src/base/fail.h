@@ -3,7 +3,7 @@
  *
  *     return rsc_fail(error, RSC_EFORMAT, "%s: frame %u: checksum mismatch", path, n);
  *
- * Messages are one line and start with the file or option they speak of.
+ * Messages are one line and start with the file or option at fault.
  */
 #ifndef RSC_BASE_FAIL_H
 #define RSC_BASE_FAIL_H
@@ -13,7 +13,7 @@
 /* Sets code and message (no offset) and returns `code`. error may be NULL. */
 int rsc_fail(struct rsc_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same with a byte offset, which the message should also name. */
+/* The same with a byte offset; put the offset into the message too. */
 int rsc_fail_at(struct rsc_error *error, int code, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -23,7 +23,7 @@ int rsc_fail_errno(struct rsc_error *error, int errno_value, const char *what);
 /* "out of memory (WHAT)". */
 int rsc_fail_memory(struct rsc_error *error, const char *what);
 
-/* Replaces control characters, so that no name can forge a second line or drive a terminal. */
+/* Replaces control characters, so that no name can forge a second line or send terminal escapes. */
 void rsc_make_one_line(char *text);
 
 /* Sends a formatted line to a log; log may be NULL. */

@@ -1,4 +1,4 @@
-/* histogram.c - the slow half of histogram.h: everything but adding a value. */
+/* histogram.c - the rarely called part of histogram.h: everything except adding a value. */
 #include "base/histogram.h"
 
 #include <assert.h>
@@ -64,7 +64,7 @@ void rsc_histogram_merge(struct rsc_histogram *into, const struct rsc_histogram 
 }
 
 struct remainder {
-    uint64_t part; /* what the division left, of the old total */
+    uint64_t part; /* remainder of the division by the old total */
     uint32_t bin;
 };
 

@@ -6,7 +6,7 @@
  * are used everywhere:
  *   RSC_BINS_FINE    exact below 1024, then 64 per octave (the profile's own)
  *   RSC_BINS_COARSE  4 per octave (per code line, object, thread, phase)
- * Counts are integers: an exact histogram stays exact whatever is merged.
+ * Counts are integers, so merging exact histograms gives an exact histogram.
  */
 #ifndef RSC_BASE_HISTOGRAM_H
 #define RSC_BASE_HISTOGRAM_H
@@ -40,13 +40,13 @@ static inline uint32_t rsc_bin_of(struct rsc_bins bins, uint64_t value) {
     return bins.linear + (octave - first) * bins.per_octave + step;
 }
 
-/* rsc_bin_of() for the layouts' own constants: shifts only. */
+/* rsc_bin_of() for the constants of RSC_BINS_FINE: shifts only. */
 static inline uint32_t rsc_bin_of_fine(uint64_t value) {
     if (value < 1024) return (uint32_t)value;
     uint32_t octave = 63 - (uint32_t)__builtin_clzll(value);
     return 1024 + (octave - 10) * 64 + (uint32_t)(value >> (octave - 6) & 63);
 }
-/* The same without a branch, for values of which it cannot be foreseen on which side of 1024 they are. */
+/* The same without a branch, for values that fall unpredictably on either side of 1024. */
 static inline uint32_t rsc_bin_of_fine_any(uint64_t value) {
     uint32_t octave = 63 - (uint32_t)__builtin_clzll(value | 1024);
     uint32_t above = 1024 + (octave - 10) * 64 + (uint32_t)(value >> (octave - 6) & 63);
@@ -58,7 +58,7 @@ static inline uint32_t rsc_bin_of_coarse(uint64_t value) {
     return 4 + (octave - 2) * 4 + (uint32_t)(value >> (octave - 2) & 3);
 }
 
-/* Bins of a layout, and the values a bin holds (lo > hi: it can hold none). */
+/* The number of bins of a layout, and the range of values a bin holds (lo > hi: empty range). */
 uint32_t rsc_bins_count(struct rsc_bins bins);
 uint64_t rsc_bin_lo(struct rsc_bins bins, uint32_t bin);
 uint64_t rsc_bin_hi(struct rsc_bins bins, uint32_t bin);
@@ -73,7 +73,7 @@ static inline void rsc_histogram_add(struct rsc_histogram *histogram, uint64_t v
 
 uint64_t rsc_histogram_total(const struct rsc_histogram *histogram);
 
-/* Counts of values >= value; a bin that straddles value counts in proportion, rounded down. */
+/* The number of values >= value; a bin that straddles value counts in proportion, rounded down. */
 uint64_t rsc_histogram_at_least(const struct rsc_histogram *histogram, uint64_t value);
 
 /* Adds `from` into `into`, bin by bin when layouts agree, else by each bin's lo. */

@@ -1,10 +1,10 @@
 /*
  * json_writer.c - streaming JSON into a growing buffer.
  *
- * Each open container has a byte in has_item: whether a comma is due before its
- * next item, and whether a line break was asked for. Both are paid when the next
- * item (or the container's end) is written, so that a line break stands after
- * its comma and a trailing comma cannot happen.
+ * Each open container has a byte in has_item: whether its next item needs a comma
+ * before it, and whether a line break was requested. Both are written with the next
+ * item (or the container's end), so a line break follows its comma and a trailing
+ * comma cannot happen.
  *
  * The first failure is remembered (RSC_ENOMEM, or RSC_ELIMIT for containers
  * nested deeper than RSC_JSON_DEPTH_MAX) and everything after it is dropped.
@@ -22,7 +22,7 @@
 
 enum { COMMA_DUE = 1, NEWLINE_DUE = 2 };
 
-#define DIGITS_MAX 17 /* enough for every double to read back to itself */
+#define DIGITS_MAX 17 /* enough for every double to round-trip */
 
 static char *reserve(struct rsc_json *json, size_t bytes) {
     if (json->failed) return NULL;
@@ -58,7 +58,7 @@ static void put_indent(struct rsc_json *json, int depth) {
     for (int i = 0; i < depth; i++) put_char(json, ' ');
 }
 
-/* What stands between the previous item and the one about to be written. */
+/* Writes the separator between the previous item and the next. */
 static void begin_item(struct rsc_json *json) {
     if (json->failed) return;
     if (json->after_key) {
@@ -107,9 +107,9 @@ void rsc_json_newline(struct rsc_json *json) {
 }
 
 /*
- * Bytes of the well-formed UTF-8 sequence at `s` (NUL-terminated): 1 to 4, or 0
- * where there is none. Overlong forms, surrogates and values past U+10FFFF are
- * not well-formed; they show in the lead byte or in the range of the second.
+ * Length of the well-formed UTF-8 sequence at `s` (NUL-terminated): 1 to 4 bytes, 0
+ * if the bytes are invalid. Overlong forms, surrogates and values past U+10FFFF are
+ * invalid; the lead byte or the range of the second byte shows them.
  */
 static unsigned utf8_length(const unsigned char *s) {
     unsigned char low = 0x80, high = 0xbf;
@@ -203,10 +203,10 @@ void rsc_json_hex(struct rsc_json *json, uint64_t value) {
  * The fewest significant digits that read back as `value` (finite, positive):
  * digits without a point, value = 0.DIGITS * 10^*exponent. Returns how many.
  *
- * Any decimal of up to 15 digits survives the way through a normal double, so
- * 15 digits less their trailing zeros are the shortest if they read back at all;
- * subnormals hold fewer and start from 1. Only printf's and strtod's correct
- * rounding is relied on; the locale's decimal point is stepped over.
+ * Any decimal of up to 15 digits round-trips through a normal double, so if 15
+ * digits read back, they are the shortest once trailing zeros are dropped.
+ * Subnormals hold fewer digits, so the search starts from 1 there. This relies only
+ * on correct rounding in printf and strtod; the locale's decimal point is skipped.
  */
 static int shortest_digits(double value, char digits[DIGITS_MAX], int *exponent) {
     char text[64];

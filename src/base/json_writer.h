@@ -1,14 +1,14 @@
 /*
  * json_writer.h - streaming JSON: calls in document order, text out.
  *
- * Commas, indentation and escapes are the writer's business; nesting is the
- * caller's. Numbers print the same on every machine: integers in full, doubles
+ * The writer handles commas, indentation and escapes; the caller handles
+ * nesting. Numbers print the same on every machine: integers in full, doubles
  * with the fewest digits that read back to the same value, NaN and infinities
  * as null. Strings are written as valid UTF-8 (invalid bytes become U+FFFD), and
  * `<`, `>` and `&` are escaped so that JSON can stand inside a page.
  *
- * Output goes to a growing buffer that the caller takes; running out of memory
- * is remembered and reported once by rsc_json_finish().
+ * Output goes to a growing buffer that the caller takes; rsc_json_finish()
+ * reports an earlier out-of-memory error.
  */
 #ifndef RSC_BASE_JSON_WRITER_H
 #define RSC_BASE_JSON_WRITER_H
@@ -25,7 +25,7 @@ struct rsc_json {
     size_t used, room;
     int failed;
     int depth;
-    uint8_t has_item[RSC_JSON_DEPTH_MAX]; /* a comma is due before the next item */
+    uint8_t has_item[RSC_JSON_DEPTH_MAX]; /* the next item needs a comma before it */
     uint8_t after_key;
 };
 
@@ -45,7 +45,7 @@ void rsc_json_double(struct rsc_json *json, double value);
 void rsc_json_bool(struct rsc_json *json, int value);
 void rsc_json_null(struct rsc_json *json);
 
-/* A line break before the next item at this depth, for people reading the file. */
+/* Requests a line break before the next item at this depth, for readability. */
 void rsc_json_newline(struct rsc_json *json);
 
 /* key + value in one call. */
@@ -62,7 +62,7 @@ void rsc_json_key_object(struct rsc_json *json, const char *key);
 /* An object on a line of its own, as the next item of an array. */
 void rsc_json_row(struct rsc_json *json);
 
-/* Ends the document with a newline. Returns 0, RSC_ENOMEM, or RSC_ELIMIT when nesting went past RSC_JSON_DEPTH_MAX. */
+/* Ends the document with a newline. Returns 0, RSC_ENOMEM, or RSC_ELIMIT when nesting exceeded RSC_JSON_DEPTH_MAX. */
 int rsc_json_finish(struct rsc_json *json);
 
 /*

@@ -13,15 +13,15 @@
 #define BUCKETS_MAX (1ull << 32)
 #define GIVE_BACK_BUCKETS (1u << 16) /* 4 MiB at a time */
 #define UNITS_MAX (1ull << 32)
-/* Address space taken for units at first. Memory follows as they are used; blocks that never move keep huge pages. */
+/* Address space reserved for units. Pages are allocated on first use; a block that never moves keeps its huge pages. */
 #define UNITS_RESERVED (1ull << 30)
 #define UNITS_LEAST 4096u
 #define FRESH_AHEAD \
-    48u /* units: fresh ones are needed one cache line after the other, but seldom enough to be forgotten */
+    48u /* units: fresh ones are used cache line by cache line, but too rarely for the hardware prefetcher */
 
 static uint64_t entries_before_growth(uint64_t buckets) { return buckets * RSC_BUCKET_ENTRIES * 7 / 8; }
 
-/* The first sixteen are none of a line's: 0 is no unit. */
+/* Reserves the first sixteen units: no line has unit 0. */
 static void hand_out_none(struct rsc_line_map *map) {
     map->unit_count = 16;
     if (map->looks_ahead) map->units[0] = RSC_UNIT_OTHER;
@@ -43,7 +43,7 @@ int rsc_line_map_init(struct rsc_line_map *map) {
     map->grow_at = entries_before_growth(BUCKETS_MIN);
     map->unit_room = UNITS_RESERVED;
     map->units = rsc_pages_reserve(map->unit_room * sizeof *map->units);
-    if (!map->units) { /* address space is limited: take little, and grow */
+    if (!map->units) { /* address space is limited: start small and grow */
         map->unit_room = UNITS_LEAST;
         map->units = rsc_pages_new(map->unit_room * sizeof *map->units);
     }
@@ -66,7 +66,7 @@ void rsc_line_map_free(struct rsc_line_map *map) {
 int rsc_line_map_add_extra(struct rsc_line_map *map) {
     map->extra = rsc_pages_reserve(map->unit_room * sizeof *map->extra);
     if (map->extra) return 0;
-    /* address space is limited: make do with what is in use */
+    /* address space is limited: keep only the part in use */
     uint64_t room = map->unit_count > UNITS_LEAST ? (map->unit_count + 15) / 16 * 16 : UNITS_LEAST;
     uint32_t *units = rsc_pages_grow(map->units, map->unit_room * sizeof *units, room * sizeof *units);
     if (!units) return RSC_ENOMEM;
@@ -112,7 +112,7 @@ static uint32_t fresh_units(struct rsc_line_map *map, int *status) {
     return first;
 }
 
-/* Takes `size` units (1 or 4) off a list; fresh ones are strung onto it when it is empty. */
+/* Takes `size` units (1 or 4) off a list; an empty list is first refilled with fresh ones. */
 static uint32_t listed_units(struct rsc_line_map *map, uint32_t *head, uint32_t size, int *status) {
     if (!*head) {
         uint32_t first = fresh_units(map, status);
@@ -131,7 +131,7 @@ static uint32_t listed_units(struct rsc_line_map *map, uint32_t *head, uint32_t 
     return taken;
 }
 
-/* Every one holds RSC_UNIT_OTHER from here on, and as the header of a trio, that no line is in it. */
+/* Freed units hold RSC_UNIT_OTHER, which as the header of a trio means that it contains no line. */
 static void free_units(struct rsc_line_map *map, uint32_t first, uint32_t size) {
     uint32_t *later = size == 1 ? &map->later_single : &map->later_trio;
     assert(first && first % size == 0 && first + size <= map->unit_count);

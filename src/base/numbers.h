@@ -1,8 +1,8 @@
 /*
  * numbers.h - numbers as people type them, the same in every locale.
  *
- * Texts are given with their length and need no terminator. Nothing around the
- * number is allowed: no spaces, no sign, no trailing letters but the suffix.
+ * Texts are passed with their length and need no terminator. Only the number and
+ * its suffix are allowed: no spaces, no sign, no other letters.
  */
 #ifndef RSC_BASE_NUMBERS_H
 #define RSC_BASE_NUMBERS_H
@@ -16,7 +16,8 @@ int rsc_parse_u64(const char *text, size_t length, uint64_t *value);
 /* 1, 0.99, .5: up to 15 digits, so that one division rounds correctly everywhere. Returns 0 or -1. */
 int rsc_parse_fraction(const char *text, size_t length, double *value);
 
-/* A share above 0 and up to 1: 0.01, 1/100 or 1%. Not below 1e-15: of 2^64 hashes some are to be within it. Returns 0 or -1. */
+/* A rate above 0 and up to 1: 0.01, 1/100 or 1%. At least 1e-15, so that some of 2^64 hashes fall below it. Returns 0
+ * or -1. */
 int rsc_parse_rate(const char *text, size_t length, double *rate);
 
 #endif

@@ -1,16 +1,16 @@
 /*
  * output_file.c - files that appear whole or not at all.
  *
- * Opening settles everything that could go wrong with the name, so that a long
- * analysis does not end with "Is a directory": a link is followed to the file
- * it stands for (the link stays, its target is replaced), a target that is no
- * regular file is opened in place, a read-only file is refused. Data then goes
- * to a temporary file in the target's folder: one without a name (O_TMPFILE)
- * where the file system has that, else one with a random name made with O_EXCL.
- * On commit rename() puts it in its place.
+ * Opening checks everything that could be wrong with the name, so that a long
+ * analysis does not end with "Is a directory": a link is followed to its target
+ * (the link stays, the target is replaced), a target that is not a regular file is
+ * opened in place, a read-only file is refused. Data then goes to a temporary file
+ * in the target's folder: an unnamed one (O_TMPFILE) where the file system supports
+ * that, else one with a random name created with O_EXCL. On commit rename() puts it
+ * in place.
  *
- * Writing to a pipe nobody reads returns an error here only where the program
- * ignores SIGPIPE; otherwise that signal ends it, as it does other tools.
+ * Writing to a closed pipe returns an error here only if the program ignores
+ * SIGPIPE; otherwise that signal ends it, as in other tools.
  */
 #include "base/output_file.h"
 
@@ -30,7 +30,7 @@
 #include "base/fail.h"
 
 #define LINKS_MAX 40          /* as many as the kernel follows */
-#define TEMPORARY_ATTEMPTS 16 /* 64 random bits: one collision is already a sign of something else */
+#define TEMPORARY_ATTEMPTS 16 /* names have 64 random bits: even one collision means that something else is wrong */
 
 /* The folder part of `path` with its slash, "" for the current folder, followed by `name`. Owned by the caller. */
 static char *beside(const char *path, const char *name) {
@@ -76,8 +76,8 @@ static int follow_links(struct rsc_output_file *file) {
 }
 
 /*
- * Sets file->temporary to a random name beside file->path and makes a file of
- * it: a new one, or a name for the unnamed one. Returns 0 or a negative errno.
+ * Sets file->temporary to a random name beside file->path, and creates that file or
+ * links the unnamed one to the name. Returns 0 or a negative errno.
  */
 static int make_temporary(struct rsc_output_file *file) {
     char descriptor[40];
@@ -104,7 +104,7 @@ static int make_temporary(struct rsc_output_file *file) {
     return -reason;
 }
 
-/* Opens a temporary file, without a name if that can be. Returns 0 or a negative errno. */
+/* Opens a temporary file, unnamed if possible. Returns 0 or a negative errno. */
 static int open_temporary(struct rsc_output_file *file, int always_named) {
     char *folder = beside(file->path, ".");
     if (!folder) return -ENOMEM;
@@ -115,7 +115,7 @@ static int open_temporary(struct rsc_output_file *file, int always_named) {
     return file->unnamed ? 0 : make_temporary(file);
 }
 
-/* Opens what will be written for file->path, links followed. Returns 0 or a negative errno. */
+/* Opens the file to write for file->path, with links already followed. Returns 0 or a negative errno. */
 static int open_target(struct rsc_output_file *file, int always_named) {
     struct stat old;
     int exists = stat(file->path, &old) == 0;
@@ -144,7 +144,7 @@ int rsc_output_open_with(struct rsc_output_file *file, const char *path, int alw
     if (!file->path) return rsc_fail_memory(error, "output file name");
     if (strcmp(path, "-") == 0) {
         file->in_place = 1;
-        fflush(stdout); /* what stdio still holds comes first */
+        fflush(stdout); /* text that stdio still buffers comes first */
         file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         if (file->fd >= 0) return 0;
         status = -errno;
@@ -171,7 +171,7 @@ int rsc_output_write(struct rsc_output_file *file, const void *data, size_t byte
     while (bytes) {
         ssize_t written = write(file->fd, from, bytes);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0 && errno == EAGAIN) { /* somebody made standard output non-blocking */
+        if (written < 0 && errno == EAGAIN) { /* standard output is non-blocking */
             struct pollfd ready = {.fd = file->fd, .events = POLLOUT};
             if (poll(&ready, 1, -1) >= 0 || errno == EINTR) continue;
         }
@@ -212,7 +212,7 @@ static int keep_as_old(const struct rsc_output_file *file) {
 
 int rsc_output_commit(struct rsc_output_file *file, int keep_old, struct rsc_error *error) {
     int status = file->unnamed ? make_temporary(file) : 0;
-    /* where close() is interrupted, Linux has closed the file all the same */
+    /* when close() is interrupted, Linux has closed the file anyway */
     if (close(file->fd) != 0 && errno != EINTR && status == 0) status = -errno;
     file->fd = -1;
     if (!file->in_place) {

@@ -2,10 +2,11 @@
  * output_file.h - files that appear whole or not at all.
  *
  * Data goes to a temporary file in the same folder (mode as open() with 0666
- * and the umask) and takes its own name on commit; an aborted file leaves
- * nothing. Where the file system can, the temporary file has no name at all
- * until then, so that even a killed process leaves nothing. The path "-" is standard output, written as it goes. Targets that
- * are not regular files (/dev/null, a pipe, a device) are written in place.
+ * and the umask) and is renamed on commit; an aborted file leaves nothing. Where
+ * the file system supports it, the temporary file has no name, so that even a
+ * killed process leaves nothing. The path "-" is standard output, written directly.
+ * Targets that are not regular files (/dev/null, a pipe, a device) are written in
+ * place.
  */
 #ifndef RSC_BASE_OUTPUT_FILE_H
 #define RSC_BASE_OUTPUT_FILE_H
@@ -26,7 +27,7 @@ struct rsc_output_file {
 
 int rsc_output_open(struct rsc_output_file *file, const char *path, struct rsc_error *error);
 
-/* The same; always_named does without nameless files, as on a file system that has none. */
+/* The same; always_named avoids unnamed files, as on a file system without O_TMPFILE. */
 int rsc_output_open_with(struct rsc_output_file *file, const char *path, int always_named, struct rsc_error *error);
 
 int rsc_output_write(struct rsc_output_file *file, const void *data, size_t bytes, struct rsc_error *error);

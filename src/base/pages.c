@@ -31,8 +31,8 @@ void *rsc_pages_reserve(size_t bytes) {
 }
 
 #if defined(SEEN_BY_TSAN)
-/* ThreadSanitizer sees mmap() and munmap() but not mremap(): it would take what another thread once wrote at the same
- * address for a race. */
+/* ThreadSanitizer sees mmap() and munmap() but not mremap(): it would report a race with an old write of another thread
+ * to the same address. */
 void *rsc_pages_grow(void *pages, size_t bytes, size_t new_bytes) {
     void *grown = rsc_pages_new(new_bytes);
     if (!grown) return NULL;

@@ -1,7 +1,6 @@
 /*
- * pages.h - big zeroed blocks straight from the kernel, on huge pages where it
- * gives them: random access over tables of many megabytes is otherwise slowed by
- * address translation.
+ * pages.h - large zeroed blocks from the kernel, on huge pages where available:
+ * address translation otherwise slows random access to tables of many megabytes.
  */
 #ifndef RSC_BASE_PAGES_H
 #define RSC_BASE_PAGES_H
@@ -12,15 +11,15 @@
 void *rsc_pages_new(size_t bytes);
 
 /*
- * Address space for a block that fills from the front: memory follows as it is
- * touched, on huge pages after the first 2 MiB. NULL where not even that is to be
- * had (limits on address space).
+ * Reserves address space for a block that fills from the front: memory is allocated
+ * on first touch, on huge pages after the first 2 MiB. NULL when address space is
+ * limited.
  */
 void *rsc_pages_reserve(size_t bytes);
 
 /*
- * The same block with more bytes (zeroed) or fewer, perhaps moved; pages are
- * moved, not copied. NULL when out of memory: the block is then as it was.
+ * Resizes a block; new bytes are zero. The block may move: its pages are remapped,
+ * not copied. NULL when out of memory: the block is then unchanged.
  */
 void *rsc_pages_grow(void *pages, size_t bytes, size_t new_bytes);
 

@@ -2,12 +2,11 @@
  * pool.c - a task queue and a list of open loops behind one lock.
  *
  * Tasks sit in a ring that grows. A parallel loop is a record on its caller's
- * stack, linked into the pool's list while it has iterations to give away; an
- * idle worker joins it, takes iterations from an atomic counter until none are
- * left, and leaves. The caller does the same, unlinks the loop and waits for the
- * workers still inside. Nothing of a loop is ever queued, so a loop neither
- * allocates nor depends on a worker becoming free: that is why nesting cannot
- * deadlock.
+ * stack, linked into the pool's list while it has iterations left; an idle worker
+ * joins it, takes iterations from an atomic counter until none are left, and
+ * leaves. The caller does the same, unlinks the loop and waits for the workers
+ * still inside. Loops are never queued, so a loop neither allocates nor depends on
+ * a worker becoming free: that is why nesting cannot deadlock.
  *
  * The lock is taken once per task, and twice per worker and loop.
  */
@@ -24,10 +23,10 @@
 #include "base/cpu.h"
 #include "base/fail.h"
 
-/* Runs of iterations per participant: enough for the last ones to even out. */
+/* Runs of iterations per participant: enough to balance the load at the end. */
 #define RUNS_PER_WORKER 64
 
-/* Looks at work, or at its end, before going to sleep: being woken takes a few tens of microseconds. */
+/* Polls for work, or for its end, before sleeping: a wake-up takes a few tens of microseconds. */
 #define LOOKS 4000
 
 struct task {
@@ -184,7 +183,7 @@ static void wait_for_news(struct rsc_pool *pool) {
         pthread_cond_wait(&pool->work, &pool->lock);
 }
 
-/* Loops first: somebody is waiting for them. */
+/* Loops come before tasks: their caller is waiting. */
 static void *worker_main(void *arg) {
     struct rsc_pool *pool = arg;
     pthread_mutex_lock(&pool->lock);

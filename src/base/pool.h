@@ -1,10 +1,10 @@
 /*
  * pool.h - threads that work through tasks and parallel loops.
  *
- * `workers` is how much may run at once. Tasks and loops can be started from
- * anywhere, inside tasks and loops too; nothing a task starts can deadlock the
- * pool, since whoever waits works meanwhile and waits only for what is running.
- * What a task or an iteration wrote is visible to whoever waited for it.
+ * At most `workers` threads run at once. Tasks and loops can be started from
+ * anywhere, inside tasks and loops too. Nested work cannot deadlock the pool: a
+ * thread that waits runs other work and waits only for what is already running.
+ * A thread that waited sees everything the tasks and iterations wrote.
  */
 #ifndef RSC_BASE_POOL_H
 #define RSC_BASE_POOL_H
@@ -19,18 +19,19 @@ struct rsc_pool;
 unsigned rsc_pool_cpu_count(void);
 
 /*
- * A pool of `workers` threads (0: rsc_pool_cpu_count()), to be freed with
- * rsc_pool_free(). Where the system grants fewer, the pool has fewer; none at
- * all is an error. Its threads take no signals.
+ * Creates a pool of `workers` threads (0: rsc_pool_cpu_count()); free it with
+ * rsc_pool_free(). If the system grants fewer threads, the pool has fewer; none at
+ * all is an error. All signals are blocked in its threads.
  */
 int rsc_pool_new(struct rsc_pool **out, unsigned workers, struct rsc_error *error);
 
-/* How many workers it got. */
+/* The number of workers started. */
 unsigned rsc_pool_workers(const struct rsc_pool *pool);
 
 /*
- * Has `task(arg)` run by some thread. Never blocks and never fails: tasks queue
- * without limit, and one that no memory is left to queue runs before this returns.
+ * Runs `task(arg)` on some thread. Never blocks and never fails: the queue is
+ * unbounded, and a task that cannot be queued for lack of memory runs at once, in
+ * the caller.
  */
 void rsc_pool_submit(struct rsc_pool *pool, void (*task)(void *arg), void *arg);
 
@@ -38,10 +39,10 @@ void rsc_pool_submit(struct rsc_pool *pool, void (*task)(void *arg), void *arg);
 void rsc_pool_wait(struct rsc_pool *pool);
 
 /*
- * body(arg, i) for every i below count, in no order, each once; returns when all
- * are done. The calling thread takes part: at most `workers` run at a time, one
- * of them the caller. Iterations go to whoever is free, in small runs when there
- * are very many.
+ * Calls body(arg, i) once for every i below count, in any order; returns when all
+ * are done. The calling thread takes part: at most `workers` threads run at a time,
+ * including the caller. Free threads take the next iterations, in small runs when
+ * there are very many.
  */
 void rsc_pool_for(struct rsc_pool *pool, size_t count, void (*body)(void *arg, size_t index), void *arg);
 

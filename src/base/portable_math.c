@@ -4,8 +4,8 @@
  * Each reduces its argument so that a short Taylor series is accurate to below
  * half an ulp; ln 2 is split in two so that multiples of its high part are exact.
  *
- * To be compiled with -ffp-contract=off: a multiply and an add fused into one
- * instruction round once instead of twice, and only some machines have it.
+ * Compile with -ffp-contract=off: a fused multiply-add rounds once instead of
+ * twice, and only some machines have it.
  */
 #include "base/portable_math.h"
 
@@ -84,7 +84,7 @@ double rsc_portable_exp(double x) {
     return value * power_of_two(k / 2) * power_of_two(k - k / 2);
 }
 
-/* The error made in rounding 1 + x is undone by the quotient (W. Kahan's device). */
+/* The quotient cancels the rounding error of 1 + x (W. Kahan's method). */
 double rsc_portable_log1p(double x) {
     double w = 1 + x;
     return w == 1 ? x : rsc_portable_log(w) * x / (w - 1);

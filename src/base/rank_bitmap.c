@@ -51,7 +51,7 @@ static uint64_t level_entries(uint32_t line_count, uint32_t level) {
     return (entries + 15) / 16 * 16;
 }
 
-/* Writes the counts of the group and nodes that filling has just reached with a line. */
+/* Writes the counts of the group and nodes that contain a line just entered. */
 static void enter_group(struct rsc_rank_bitmap *rank, uint32_t line) {
     const uint64_t *words = rank->lines + (uint64_t)line * 8;
     if (line & 31) {
@@ -60,7 +60,7 @@ static void enter_group(struct rsc_rank_bitmap *rank, uint32_t line) {
     }
     rank->group[line] = 0;
     uint32_t node = line >> 5;
-    /* Bits below the sibling just left, at the level looked at. */
+    /* Bits below the previous sibling, at the current level. */
     uint32_t left = line ? rank->group[line - 1] + rsc_rank_line_total(words - 8) : 0;
     for (uint32_t k = 0; k < rank->level_count; k++, node >>= 4) {
         if (node & 15) {

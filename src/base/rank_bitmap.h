@@ -1,30 +1,30 @@
 /*
- * rank_bitmap.h - a bitmap that is filled from the front, whose bits are taken
- * away anywhere, and that knows how many set bits stand before any of them.
+ * rank_bitmap.h - a bitmap with rank: bits are set at the end, cleared anywhere,
+ * and the number of set bits before any position is known.
  *
- * This is the heart of exact reuse distance. A reference sets a bit behind all
- * others (its *slot*: its place in time) and takes away the bit of the line's
- * previous use, so that one bit is set per distinct line, in order of last use.
+ * This is the core of exact reuse distance. A reference sets a bit after all
+ * others (its *slot*: its place in time) and clears the bit of the line's
+ * previous use, so one bit is set per distinct line, in order of last use.
  * Lines used since slot s = set bits after s = total - before(s) - 1. Places may
- * be left out: setting a bit jumps forward as far as it likes.
+ * be skipped: the next bit may be set any distance ahead.
  *
  * Layout, from the bottom:
  *   line   64 bytes: 7 words of bits and 1 word with seven 9-bit counts, count w
  *          = bits set in words 0..w-1 of this line. A slot is line * 512 + place,
  *          place < 448; places 448..511 do not exist.
  *   group  32 lines; per line a u16: bits set in earlier lines of its group.
- *   level  16 children a node; per child a u32: bits set in earlier siblings.
+ *   level  16 children per node; per child a u32: bits set in earlier siblings.
  *
- * All counts look backwards, so setting a bit behind all others changes none: a
- * count is written when filling first reaches its word ("entering") and only ever
- * goes down after that. Counts of places not yet entered hold rubbish, and decrementing them
- * with their neighbours does no harm: a borrow between the packed 9-bit counts
- * moves upwards, into places not entered either. Taking a bit away updates all later
- * siblings at each level, entered or not: asking which are would be a branch that
- * nobody can predict (1.04 to 1.1 times as long on uniform and zipf traces).
+ * All counts look backwards, so setting a bit after all others changes none: a
+ * count is written when filling first reaches its word ("entering") and only
+ * decreases after that. Counts of places not yet entered hold garbage, and
+ * decrementing them with their neighbours is harmless: a borrow between the packed
+ * 9-bit counts moves upwards, into places not entered either. Clearing a bit updates
+ * all later siblings at each level, entered or not: testing for that would be an
+ * unpredictable branch (1.04 to 1.1 times as long on uniform and zipf traces).
  *
  * An update subtracts a row of a 0/1 table from 64 bytes of counts: one or a few
- * vector operations, for whatever machine the including file is compiled (see
+ * vector operations, depending on the width the including file is compiled for (see
  * cpu.h).
  */
 #ifndef RSC_BASE_RANK_BITMAP_H
@@ -40,11 +40,11 @@ typedef uint16_t rsc_rank_lines_counts __attribute__((vector_size(64), may_alias
 typedef uint32_t rsc_rank_nodes_counts __attribute__((vector_size(64), may_alias));
 
 struct rsc_rank_bitmap {
-    uint64_t *lines;                        /* 8 words a line */
-    uint16_t *group;                        /* one a line */
-    uint32_t *level[RSC_RANK_LEVELS_MAX];   /* level[0]: one a group, level[k+1]: one a node of level k */
+    uint64_t *lines;                        /* 8 words per line */
+    uint16_t *group;                        /* one per line */
+    uint32_t *level[RSC_RANK_LEVELS_MAX];   /* level[0]: one per group, level[k+1]: one per node of level k */
     uint32_t level_count;
-    uint32_t line_count; /* a multiple of 32, the last of which have no places: see rsc_rank_nowhere() */
+    uint32_t line_count; /* a multiple of 32; the last lines have no places: see rsc_rank_nowhere() */
     uint32_t word;       /* the last word entered: slot >> 6 */
     uint64_t set;        /* bits set */
 };
@@ -58,19 +58,19 @@ struct rsc_rank_bitmap {
 int rsc_rank_init(struct rsc_rank_bitmap *rank, uint64_t places);
 void rsc_rank_free(struct rsc_rank_bitmap *rank);
 
-/* Empties it and sets the first `set` places. */
+/* Clears all bits, then sets the first `set` places. */
 void rsc_rank_fill(struct rsc_rank_bitmap *rank, uint64_t set);
 
 /*
- * Takes the first `lines` lines as entered: their words, and their counts (rsc_rank_count_line()), were written by the
- * caller. Bits may be set from the first place after them on, where words must be 0.
+ * Declares the first `lines` lines entered: the caller has written their words and their counts
+ * (rsc_rank_count_line()). Further bits go after them, where words must be 0.
  */
 void rsc_rank_take_over(struct rsc_rank_bitmap *rank, uint32_t lines);
 
 /* Bytes held. */
 uint64_t rsc_rank_bytes(const struct rsc_rank_bitmap *rank);
 
-/* Enters every word up to and including `word`, which is behind the last entered. */
+/* Enters every word up to and including `word`, which is after the last one entered. */
 void rsc_rank_enter(struct rsc_rank_bitmap *rank, uint32_t word);
 
 extern const uint16_t rsc_rank_later_lines[32][32];  /* [k][j]: j > k */
@@ -83,7 +83,7 @@ static inline uint32_t rsc_rank_slot(uint32_t place) {
     return place + place / RSC_RANK_LINE_SLOTS * (512 - RSC_RANK_LINE_SLOTS);
 }
 
-/* Places there are. */
+/* The total number of places. */
 static inline uint64_t rsc_rank_places(const struct rsc_rank_bitmap *rank) {
     return (uint64_t)(rank->line_count - 32) * RSC_RANK_LINE_SLOTS;
 }
@@ -93,7 +93,7 @@ static inline uint32_t rsc_rank_line_total(const uint64_t *line) {
     return (uint32_t)(line[7] >> 54 & 511) + (uint32_t)__builtin_popcountll(line[6]);
 }
 
-/* Writes a line's counts, from its words. */
+/* Computes a line's counts from its words. */
 static inline void rsc_rank_count_line(uint64_t *line) {
     uint64_t counts = 0, before = 0;
     for (uint32_t word = 0; word < 7; word++) {
@@ -103,14 +103,14 @@ static inline void rsc_rank_count_line(uint64_t *line) {
     line[7] = counts;
 }
 
-/* Sets the bit at `slot`, which is behind every slot set before. */
+/* Sets the bit at `slot`, which is after every slot set so far. */
 static inline void rsc_rank_set(struct rsc_rank_bitmap *rank, uint32_t slot) {
     if (slot >> 6 != rank->word) rsc_rank_enter(rank, slot >> 6);
     rank->lines[slot >> 6] |= 1ull << (slot & 63);
     rank->set++;
 }
 
-/* Sets `count` places from `place` on, which is behind every one set before. */
+/* Sets `count` places starting at `place`, which is after every one set so far. */
 void rsc_rank_set_range(struct rsc_rank_bitmap *rank, uint32_t place, uint32_t count);
 
 /* Bits set before `slot`. */
@@ -125,14 +125,14 @@ static inline uint32_t rsc_rank_before(const struct rsc_rank_bitmap *rank, uint3
 }
 
 /*
- * A slot that is never set: it may be taken all the same, which changes nothing that counts, so that a caller need not
- * ask. It stands behind all places, last of its line, group and nodes.
+ * A slot that is never set. Clearing it is harmless, so a caller need not test for it. It is after all places, last in
+ * its line, group and nodes.
  */
 static inline uint32_t rsc_rank_nowhere(const struct rsc_rank_bitmap *rank) {
     return (rank->line_count - 1) << 9 | (RSC_RANK_LINE_SLOTS - 1);
 }
 
-/* rsc_rank_take() for a caller that knows how many levels there are, and keeps count of the set bits itself. */
+/* rsc_rank_take() for a caller that knows the number of levels and counts the set bits itself. */
 static inline __attribute__((always_inline)) uint32_t rsc_rank_take_uncounted(const struct rsc_rank_bitmap *rank,
                                                                               uint32_t slot, uint32_t levels) {
     uint32_t line_index = slot >> 9, word = slot >> 6 & 7, node = line_index >> 5;
@@ -153,19 +153,19 @@ static inline __attribute__((always_inline)) uint32_t rsc_rank_take_uncounted(co
     return before;
 }
 
-/* Takes away the set bit at `slot` and says how many are set before it. */
+/* Clears the set bit at `slot` and returns the number of bits set before it. */
 static inline uint32_t rsc_rank_take(struct rsc_rank_bitmap *rank, uint32_t slot) {
     rank->set--;
     return rsc_rank_take_uncounted(rank, slot, rank->level_count);
 }
 
-/* Takes the last bit away: nothing behind it knows of it yet. */
+/* Clears the last bit: no count includes it yet. */
 static inline void rsc_rank_take_last(struct rsc_rank_bitmap *rank, uint32_t slot) {
     rank->lines[slot >> 6] &= ~(1ull << (slot & 63));
     rank->set--;
 }
 
-/* always_inline: gcc takes a function that only prefetches for one that does nothing, and drops calls of it. */
+/* always_inline: gcc considers a function that only prefetches empty and drops calls to it. */
 static inline __attribute__((always_inline)) void rsc_rank_prefetch(const struct rsc_rank_bitmap *rank, uint32_t slot) {
     __builtin_prefetch(rank->lines + (uint64_t)(slot >> 9) * 8, 1);
     __builtin_prefetch(rank->group + (slot >> 9), 1);

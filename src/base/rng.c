@@ -2,8 +2,8 @@
  * rng.c - seeding, and the distributions that need more than arithmetic on
  * integers. Logarithms are portable_math.h's.
  *
- * To be compiled with -ffp-contract=off, as portable_math.c: fused operations
- * would change values on the machines that have them.
+ * Compile with -ffp-contract=off, as portable_math.c: fused operations would
+ * change values on machines that have them.
  */
 #include "base/rng.h"
 
@@ -38,11 +38,11 @@ uint64_t rsc_rng_geometric(struct rsc_rng *rng, double mean) {
  * Zipf by rejection-inversion (Hoermann and Derflinger, 1996). Rank k gets the
  * stretch [k - 1/2, k + 1/2] under the curve x^-skew, whose area H has an
  * inverse; since the curve is convex, that stretch is at least as large as
- * k^-skew, and what it has too much is rejected. With t = 1 - skew,
+ * k^-skew, and the excess is rejected. With t = 1 - skew,
  *     H(x) = (x^t - 1) / t        H^-1(a) = (1 + t a)^(1/t)
- * and log x, e^a in the limit t = 0. Both are evaluated so that they pass
- * through the limit smoothly (see rsc_portable_log1p). Rank 1 is drawn from
- * exactly its own area, so that it is never rejected.
+ * and log x, e^a in the limit t = 0. Both are evaluated so that they are smooth
+ * at the limit (see rsc_portable_log1p). Rank 1 is drawn from exactly its own
+ * area, so it is never rejected.
  */
 static double area_to(double x, double skew) {
     double log_x = rsc_portable_log(x), exponent = (1 - skew) * log_x, power = rsc_portable_exp(exponent);
@@ -71,7 +71,7 @@ uint64_t rsc_zipf_next(const struct rsc_zipf *zipf, struct rsc_rng *rng) {
     for (;;) {
         double area = zipf->area_last + rsc_rng_double(rng) * (zipf->area_first - zipf->area_last);
         double point = point_at(area, skew);
-        uint64_t rank = zipf->n; /* where rounding takes the point past the end, or out of the numbers */
+        uint64_t rank = zipf->n; /* rounding may push the point past the end, or make it infinite or NaN */
         if (point < (double)zipf->n) rank = point < 1 ? 1 : (uint64_t)(point + 0.5);
         if ((double)rank - point <= zipf->sure) return rank;
         if (area >= area_to((double)rank + 0.5, skew) - height_at((double)rank, skew)) return rank;

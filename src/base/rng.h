@@ -6,9 +6,8 @@
  *     uint64_t line = rsc_rng_below(&rng, lines);
  *
  * The generator is xoshiro256++ (Blackman and Vigna, 2019), seeded through
- * splitmix64. One seed gives any number of independent streams. The values of
- * every function here are part of what `gen` promises: tests/unit/test_rng.c
- * keeps them.
+ * splitmix64. One seed gives any number of independent streams. `gen` promises
+ * the values of every function here; tests/unit/test_rng.c checks them.
  */
 #ifndef RSC_BASE_RNG_H
 #define RSC_BASE_RNG_H
@@ -49,7 +48,7 @@ static inline uint64_t rsc_rng_below(struct rsc_rng *rng, uint64_t n) {
 /* Uniform over [0, 1): a multiple of 2^-53. */
 static inline double rsc_rng_double(struct rsc_rng *rng) { return (double)(rsc_rng_u64(rng) >> 11) * 0x1p-53; }
 
-/* Trials up to and with the first success, 1 or more, `mean` on average; mean is clipped to 1 .. 2^53. */
+/* Number of trials including the first success: 1 or more, `mean` on average; mean is clipped to 1 .. 2^53. */
 uint64_t rsc_rng_geometric(struct rsc_rng *rng, double mean);
 
 /* Normal with mean 0 and variance 1. */
@@ -60,7 +59,7 @@ struct rsc_zipf {
     uint64_t n;
     double skew;
     double area_first, area_last; /* ends of the range in which areas are drawn */
-    double sure;                  /* at most so far below its rank, a point needs no further test */
+    double sure;                  /* a point at most this far below its rank is accepted without a test */
 };
 
 /* n from 1 to 2^53, skew from 0 (uniform) to 100. */

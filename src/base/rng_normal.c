@@ -1,10 +1,10 @@
-/* rng_normal.c - apart from rng.c, which runs inside of watched programs: it needs the mathematics library. */
+/* rng_normal.c - separate from rng.c, which runs inside watched programs: this needs libm. */
 #include <math.h>
 
 #include "base/portable_math.h"
 #include "base/rng.h"
 
-/* Marsaglia's polar method; the second value of each pair is not kept, so that a draw is all there is to it. */
+/* Marsaglia's polar method. The second value of each pair is dropped, so that no state is kept between draws. */
 double rsc_rng_normal(struct rsc_rng *rng) {
     for (;;) {
         double x = 2 * rsc_rng_double(rng) - 1, y = 2 * rsc_rng_double(rng) - 1, square = x * x + y * y;

@@ -2,7 +2,7 @@
  * sysfs_caches.c - see sysfs_caches.h.
  *
  * The kernel describes each cache of a processor in a folder index0, index1, ...
- * with one short text file a property: level "2", type "Unified", size "1280K".
+ * with one short text file per property: level "2", type "Unified", size "1280K".
  */
 #include "base/sysfs_caches.h"
 
@@ -14,7 +14,7 @@
 #define SYSFS "/sys/devices/system/cpu/cpu0/cache"
 #define ANOTHER_MACHINE "REUSESCOPE_TEST_CACHES" /* for tests: a folder to read instead (tests/caches) */
 
-/* The first word of root/indexN/property; "" if there is none. */
+/* Reads the first word of root/indexN/property; "" if there is none. */
 static void read_property(const char *root, unsigned index, const char *property, char word[32]) {
     char path[512];
     word[0] = 0;
@@ -25,7 +25,7 @@ static void read_property(const char *root, unsigned index, const char *property
     fclose(file);
 }
 
-/* "48K" in bytes; 0 for what is no size. */
+/* Parses "48K" to bytes; 0 if it is not a size. */
 static uint64_t parse_size(const char *word) {
     char *end;
     if (!isdigit((unsigned char)word[0])) return 0;

@@ -42,8 +42,8 @@ uint64_t rsc_u64_table_bytes(const struct rsc_u64_table *table) {
 int rsc_u64_table_rebuild(struct rsc_u64_table *table) {
     uint64_t capacity = table->mask + 1, seed = table->seed;
     assert(table->used < capacity); /* an empty entry ends every probe */
-    /* Probes may get long by chance in a table that is half full (keys come in groups of four): then room is what
-     * helps. Only long probes in an emptier table are a sign of keys made to collide. */
+    /* In a table that is half full, probes may get long by chance (keys come in groups of four), and growing helps.
+     * Only long probes in an emptier table suggest keys chosen to collide. */
     if (table->used >= table->grow_at || (table->long_probe && table->used > capacity / 8 * 3)) capacity *= 2;
     if (table->long_probe && getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
         seed = seed * 0xD1342543DE82EF95ull + (uint64_t)(uintptr_t)table->entries;

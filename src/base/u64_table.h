@@ -3,9 +3,9 @@
  *
  * Linear probing over 16-byte entries, four to a cache line, at most 5/8 full.
  * The home of a key keeps its two low bits: neighbouring keys (the lines of an
- * array, say) share a cache line of the table, which makes scans of memory scans
- * of the table. A value of 0 marks an empty entry, so zeroed pages are an empty
- * table and a new entry shows itself by its value.
+ * array, say) share a cache line of the table, so a scan of memory is a scan of
+ * the table. A value of 0 marks an empty entry, so zeroed pages are an empty table
+ * and a new entry is recognised by its value.
  *
  * Keys of a hostile file could be chosen to collide: when a probe gets long, the
  * table is rebuilt under a random seed, and larger if it was more than 3/8 full.
@@ -27,7 +27,7 @@ struct rsc_u64_table {
     uint64_t mask;                 /* capacity - 1 */
     uint64_t seed;
     uint64_t used;
-    uint64_t grow_at;   /* used at which the table must grow before the next add */
+    uint64_t grow_at;   /* when `used` reaches this, the table must grow before the next add */
     uint32_t shift;     /* 64 - log2(capacity / 4) */
     uint32_t long_probe; /* a probe passed RSC_PROBE_LONG since the last rebuild */
 };
@@ -52,16 +52,16 @@ static inline struct rsc_u64_entry *rsc_u64_table_home(const struct rsc_u64_tabl
     return table->entries + ((mixed >> table->shift) << 2 | (key & 3));
 }
 
-/* always_inline: gcc takes a function that only prefetches for one that does nothing, and drops calls of it. */
+/* always_inline: gcc considers a function that only prefetches empty and drops calls to it. */
 static inline __attribute__((always_inline)) void rsc_u64_table_prefetch(const struct rsc_u64_table *table,
                                                                          uint64_t key) {
     __builtin_prefetch(rsc_u64_table_home(table, key), 1);
 }
 
 /*
- * The entry of `key`, or the empty entry where it belongs (key not set, value
- * 0). Whoever fills an empty entry sets key and value and adds one to `used`,
- * having called rebuild first if needs_rebuild said so.
+ * The entry of `key`, or the empty entry where it belongs (key not set, value 0).
+ * To fill an empty entry, call rebuild first if needs_rebuild returns 1, then set
+ * key and value and add one to `used`.
  */
 static inline struct rsc_u64_entry *rsc_u64_table_find(struct rsc_u64_table *table, uint64_t key) {
     struct rsc_u64_entry *entry = rsc_u64_table_home(table, key);
