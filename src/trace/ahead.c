@@ -1,9 +1,9 @@
 /*
  * ahead.c - decode-ahead.
  *
- * One pool task pulls batches from the inner source into a small ring. A batch
- * is taken as it is when the inner source keeps it long enough (`keeps`), else
- * copied. The thread table is always copied: the inner source may move it.
+ * One pool task pulls batches from the inner source into a small ring. A batch is
+ * passed on without a copy when the inner source keeps it long enough (`keeps`).
+ * The thread table is always copied: the inner source may move it.
  */
 #include "trace/ahead.h"
 
@@ -149,7 +149,7 @@ static void stop_decoding(struct ahead_source *ahead) {
     ahead->pool = NULL;
 }
 
-/* The inner source's totals change while decoding: until it has ended, what was known before is told. */
+/* The inner source's totals change while decoding: until it has ended, report the values from before. */
 static void ahead_info(struct rsc_source *source, struct rsc_trace_info *info) {
     struct ahead_source *ahead = (struct ahead_source *)source;
     pthread_mutex_lock(&ahead->lock);

@@ -1,6 +1,6 @@
 /*
- * batch_columns.h - what a batch of a running program may carry beside its accesses: columns for programs that
- * choose references, finish samples or watch reuses themselves. Most batches have none of them.
+ * batch_columns.h - optional columns of a batch of a running program: for programs that choose references, finish
+ * samples or watch reuses themselves. Most batches have none.
  */
 #ifndef RSC_TRACE_BATCH_COLUMNS_H
 #define RSC_TRACE_BATCH_COLUMNS_H
@@ -12,20 +12,20 @@ struct rsc_profile;
 struct rsc_sample_record; /* runtime/sampler/sampler.h */
 struct rsc_watch_record;  /* runtime/watch/watch_records.h */
 
-/* What is known of a run only when it is over. A field that a collector does not know is zero. */
+/* Facts known only at the end of a run. A field unknown to a collector is zero. */
 struct rsc_whole_run {
     uint64_t accesses, references;
     const uint64_t *thread_references; /* [thread_count], by thread number */
     uint32_t thread_count;
     /* Of finished samples: */
-    uint64_t analysed;   /* references that were looked at */
+    uint64_t analysed;   /* references analysed */
     uint64_t begun;      /* samples; those that were never finished are last touches */
-    double begun_weight; /* references that they stand for */
+    double begun_weight; /* references that they represent */
     /* Of watched pairs: */
     const char *sampling; /* how uses were chosen */
     double handler_seconds;
     uint64_t traps, dropped;
-    /* Puts call paths, which records name by number, and mapped files into a profile. NULL: there are none. */
+    /* Adds call paths, which records refer to by number, and mapped files to a profile. NULL: there are none. */
     int (*fill)(const void *context, struct rsc_profile *profile);
     const void *context;
 };

@@ -90,7 +90,7 @@ static int grow_column(uint64_t **column, uint64_t room) {
 }
 
 static int grow(struct rsc_block_parts *parts, uint64_t wanted, struct rsc_error *error) {
-    if (wanted > 1u << 31) return rsc_fail(error, RSC_ELIMIT, "a batch falls into more than 2^31 parts");
+    if (wanted > 1u << 31) return rsc_fail(error, RSC_ELIMIT, "a batch has more than 2^31 parts");
     uint64_t room = wanted + wanted / 2 + 4096;
     if (grow_column(&parts->addr, room) < 0 || grow_column(&parts->meta, room) < 0 || grow_column(&parts->pc, room) < 0)
         return rsc_fail_memory(error, "sample of sets");
@@ -109,7 +109,7 @@ static inline void put(struct rsc_block_parts *parts, uint64_t addr, uint64_t me
     parts->count++;
 }
 
-/* An access that crosses a boundary, part by part. It ends at the end of the address space at the latest. */
+/* Takes an access that crosses a boundary, part by part. It ends at the latest at the end of the address space. */
 static int cut(struct rsc_block_sampler *sampler, const struct rsc_batch *in, uint32_t i, struct rsc_error *error) {
     const uint64_t unit = 1ull << sampler->sample->low, meta = in->meta[i];
     uint64_t addr = in->addr[i], last = addr + (rsc_meta_size(meta) - 1ull);
@@ -127,7 +127,7 @@ static int cut(struct rsc_block_sampler *sampler, const struct rsc_batch *in, ui
     }
 }
 
-/* One access; there is room for it if it crosses no boundary. */
+/* Takes one access; there is room for it if it crosses no boundary. */
 static int take_one(struct rsc_block_sampler *sampler, const struct rsc_batch *in, uint32_t i,
                     struct rsc_error *error) {
     const uint64_t unit = 1ull << sampler->sample->low;
@@ -144,7 +144,7 @@ static int take(struct rsc_block_sampler *sampler, const struct rsc_batch *in, u
     while (!status && first < end) {
         if ((status = reserve(&sampler->parts, end - first, error)) < 0) break;
         first = sampler->take(sampler->sample, in, first, end, &sampler->parts, &sampler->fetches);
-        /* The access to be cut, or fewer than a block. */
+        /* The access to cut, or the rest if fewer than a block. */
         uint32_t stop = end - first < RSC_SAMPLER_BLOCK ? end : first + 1;
         for (; !status && first < stop; first++) {
             status = take_one(sampler, in, first, error);

@@ -1,5 +1,5 @@
 /*
- * block_sample.h - keeping what touches some of a cache's sets.
+ * block_sample.h - keeps the accesses to some of a cache's sets.
  *
  * A sample of sets is a field of address bits and the values of it that are
  * kept: one value (the constant-bits method of paper 001, section 3.1.2) or any
@@ -8,9 +8,8 @@
  * those sets are those of a full simulation.
  *
  * An access that crosses a boundary of 2^low bytes touches several values of the
- * field: it is cut there and its parts are kept or dropped each by itself. What a
- * simulator counts is not changed by the cuts, as no block may be larger than
- * 2^low bytes.
+ * field: it is cut there, and each part is kept or dropped separately. The cuts do
+ * not change a simulator's counts, because no block may be larger than 2^low bytes.
  */
 #ifndef RSC_TRACE_BLOCK_SAMPLE_H
 #define RSC_TRACE_BLOCK_SAMPLE_H
@@ -23,11 +22,11 @@
 
 struct rsc_block_sample {
     uint32_t low, width; /* bits low .. low + width - 1; width 1 to RSC_SAMPLE_BITS_MAX */
-    uint64_t *values;    /* a bit for each value, 2^width of them and at least 64; owned */
+    uint64_t *values;    /* bitmap of the kept values, 2^width bits and at least 64; owned */
     uint64_t kept;       /* bits set in it */
 };
 
-/* The sample that keeps one value, or none yet for value RSC_UNKNOWN. */
+/* Initialises a sample that keeps `value`, or no value yet for RSC_UNKNOWN. */
 int rsc_block_sample_init(struct rsc_block_sample *sample, uint32_t low, uint32_t width, uint64_t value,
                           struct rsc_error *error);
 void rsc_block_sample_add(struct rsc_block_sample *sample, uint64_t value);
@@ -44,16 +43,16 @@ static inline double rsc_block_sample_fraction(const struct rsc_block_sample *sa
 }
 
 /*
- * How the header of a filtered trace says it, as "sets=8-11=3": bits 8 to 11 are
- * 3. Samples of several values have no such text. Returns the length, 0 for none.
+ * The sample as a trace header's filter text, as "sets=8-11=3": bits 8 to 11 are 3.
+ * Samples of several values have no text. Returns the length, 0 for none.
  */
 size_t rsc_block_sample_text(const struct rsc_block_sample *sample, char *text, size_t room);
 
 /*
- * Reads it out of a header's filter. Returns 1 and the field and value; 0 when
- * the trace is no sample of sets; -1 when it is one, but another filter took part
- * of what its sets saw (a window, every Nth access, other bits). Which kinds or
- * threads a trace holds is no such loss.
+ * Parses a header's filter text. Returns 1 and sets the field and value; 0 when the
+ * trace is not a sample of sets; -1 when it is one, but another filter dropped some
+ * of the accesses to its sets (a window, every Nth access, other bits). Filters by
+ * kind or thread are allowed.
  */
 int rsc_block_sample_parse(const char *filter, uint32_t *low, uint32_t *width, uint64_t *value);
 
@@ -66,8 +65,9 @@ struct rsc_block_parts {
 };
 
 /*
- * Takes accesses first .. end - 1 in blocks of 64, up to an access to be cut;
- * returns how far it got. parts has room for all of them. Fetches among what was taken are added to *fetches.
+ * Takes accesses first .. end - 1 in blocks of 64, up to an access that must be cut;
+ * returns where it stopped. parts has room for all of them. Adds the number of
+ * fetches taken to *fetches.
  */
 typedef uint32_t rsc_block_take(const struct rsc_block_sample *sample, const struct rsc_batch *in, uint32_t first,
                                 uint32_t end, struct rsc_block_parts *parts, uint64_t *fetches);
@@ -78,7 +78,7 @@ struct rsc_block_sampler {
     struct rsc_event *events;     /* owned */
     uint32_t event_room;
     rsc_block_take *take;
-    uint64_t fetches; /* of all accesses that came, kept or not */
+    uint64_t fetches; /* among all input accesses, kept or not */
 };
 
 /* `sample` must outlive the sampler. */
@@ -86,9 +86,10 @@ void rsc_block_sampler_start(struct rsc_block_sampler *sampler, const struct rsc
                              enum rsc_simd simd);
 
 /*
- * *out is what the sample keeps of `in`, valid until the next call: columns of
- * the sampler's own; all events; instructions and threads of `in`. RSC_ENOMEM, or
- * RSC_ELIMIT where one batch has more than 2^31 parts.
+ * Sets *out to the accesses of `in` that the sample keeps, valid until the next call.
+ * The columns belong to the sampler; all events, the instruction count and the
+ * threads are those of `in`. Fails with RSC_ENOMEM, or with RSC_ELIMIT when one batch
+ * has more than 2^31 parts.
  */
 int rsc_block_sampler_take(struct rsc_block_sampler *sampler, const struct rsc_batch *in, struct rsc_batch *out,
                            struct rsc_error *error);

@@ -1,12 +1,12 @@
 /*
- * block_sample_kernel.c - the loop of block_sample.h, compiled once a width.
+ * block_sample_kernel.c - the loop of block_sample.h, compiled once per width.
  *
- * 64 accesses become masks: which lie in the sample, which have to be cut (across
- * a boundary, and with the first or the last byte in the sample, or across more
- * than one). Then only those are looked at.
+ * 64 accesses become two masks: which lie in the sample, and which must be cut
+ * (those that cross a boundary with the first or the last byte in the sample, or
+ * cross more than one). Only the accesses in a mask are then processed.
  *
- * A field of up to six bits is looked up in one word held in a register; a wider
- * one in memory.
+ * A field of up to six bits is looked up in one word in a register; a wider one in
+ * memory.
  */
 #include "base/cpu.h"
 #include "trace/block_sample.h"
@@ -15,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-/* Of reads (0), writes (1) and fetches (2) only fetches have bit 33 of their meta set. */
+/* Only fetches (2) have bit 33 of their meta set; reads (0) and writes (1) do not. */
 #define FETCH_TO_SIGN (63 - 33)
 _Static_assert(RSC_READ == 0 && RSC_WRITE == 1 && RSC_FETCH == 2, "one bit tells fetches");
 
@@ -35,7 +35,7 @@ static inline __mmask8 keep_8(const struct rsc_block_sample *sample, __m512i blo
     return _mm512_test_epi64_mask(_mm512_srlv_epi64(words, _mm512_and_si512(value, _mm512_set1_epi64(63))), one);
 }
 
-#define AHEAD 512u /* accesses whose columns are asked for ahead: a batch is larger than the processor's near caches */
+#define AHEAD 512u /* prefetch distance in accesses: a batch is larger than the L1 and L2 caches */
 
 static inline struct block_masks masks_of(const struct rsc_block_sample *sample, const uint64_t *addr,
                                           const uint64_t *meta) {
@@ -77,7 +77,7 @@ static inline uint32_t in_sample_4(const struct rsc_block_sample *sample, __m256
     return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_slli_epi64(bits, 63)));
 }
 
-/* Which of 4 are kept, and which are to be cut, as bits. */
+/* Which of 4 accesses are kept, and which must be cut, as bits. */
 static inline uint32_t keep_4(const struct rsc_block_sample *sample, const uint64_t *addr, const uint64_t *meta,
                               uint32_t *cut, uint32_t *fetches) {
     const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi64x(1);
@@ -134,7 +134,7 @@ static inline uint32_t take_blocks(const struct rsc_block_sample *sample, const 
     uint32_t count = parts->count;
     for (; i + RSC_SAMPLER_BLOCK <= end; i += RSC_SAMPLER_BLOCK) {
         struct block_masks masks = masks_of(sample, in->addr + i, in->meta + i);
-        if (masks.cut) { /* up to the access to be cut */
+        if (masks.cut) { /* up to the access that must be cut */
             uint64_t before = (masks.cut & -masks.cut) - 1;
             masks.kept &= before;
             masks.fetches &= before;

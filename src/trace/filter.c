@@ -1,6 +1,6 @@
 /*
- * filter.c - see filter.h. Columns of a batch are compacted into columns of the
- * filter's own; events move with the access they stand before.
+ * filter.c - see filter.h. The columns of a batch are compacted into the filter's
+ * own columns; an event moves with the access that follows it.
  */
 #include "trace/filter.h"
 
@@ -15,10 +15,10 @@ struct filter_source {
     struct rsc_source *inner;
     struct rsc_filter filter; /* tids is owned */
     uint64_t seen;            /* accesses of the unfiltered trace */
-    uint64_t passed;          /* of those, what the rest of the filter let through */
+    uint64_t passed;          /* of those, accesses that passed all tests but `every` */
     uint64_t full_instructions;
     int full_known;
-    int totals_at_hand; /* the inner source knows its totals: no need to read past a window */
+    int totals_at_hand; /* the inner source knows its totals: reading can stop at the end of a window */
     int ended;
     uint64_t *addr, *meta, *pc;
     struct rsc_event *events;
@@ -31,7 +31,7 @@ int rsc_filter_is_all(const struct rsc_filter *filter) {
            filter->count == UINT64_MAX && filter->every <= 1;
 }
 
-/* Appends like snprintf, staying inside the room. */
+/* Appends like snprintf, within `room`. */
 static size_t append(char *text, size_t room, size_t used, const char *format, uint64_t a, uint64_t b) {
     if (used && used + 1 < room) text[used++] = ' ';
     int wrote = snprintf(text + used, room - used, format, (unsigned long long)a, (unsigned long long)b);
@@ -98,8 +98,8 @@ static int access_kept(const struct filter_source *filter, const struct rsc_batc
 static uint32_t at_most(uint64_t value, uint32_t most) { return value < most ? (uint32_t)value : most; }
 
 /*
- * Compacts accesses low..high-1 (which may lie behind the batch) into the filter's columns and moves
- * the events among them: an event belongs to the access it stands before, even one of the next batch.
+ * Compacts accesses low..high-1 (which may lie past the batch) into the filter's columns and moves
+ * their events: an event belongs to the access that follows it, even one of the next batch.
  */
 static void compact(struct filter_source *filter, struct rsc_batch *batch, uint64_t low, uint64_t high) {
     uint32_t kept = 0, event = 0, events_kept = 0, to = at_most(high, batch->count);
@@ -128,7 +128,7 @@ static void compact(struct filter_source *filter, struct rsc_batch *batch, uint6
     batch->events = filter->events;
 }
 
-/* The part of a batch's instructions that its accesses low..high-1 stand for; parts of a batch add up. */
+/* The share of a batch's instructions for its accesses low..high-1; the shares of a batch add up. */
 static uint64_t window_instructions(const struct rsc_batch *batch, uint64_t low, uint64_t high) {
     const unsigned __int128 all = batch->instructions;
     if (batch->instructions == RSC_UNKNOWN || (!low && high >= batch->count && high)) return batch->instructions;
@@ -157,7 +157,7 @@ static int filter_next(struct rsc_source *source, struct rsc_batch *batch, struc
 
 static int filter_seek(struct rsc_source *source, uint64_t index, struct rsc_error *error) {
     struct filter_source *filter = (struct filter_source *)source;
-    if (!filter->inner->ops->seek) return rsc_fail(error, RSC_EUNSUPPORTED, "this trace cannot be sought in");
+    if (!filter->inner->ops->seek) return rsc_fail(error, RSC_EUNSUPPORTED, "this trace does not support seeking");
     int status = filter->inner->ops->seek(filter->inner, index, error);
     if (status < 0) return status;
     filter->seen = index;

@@ -1,19 +1,19 @@
-/* references.c - see references.h. Nearly all accesses lie in one line: groups of such go through a loop without branches. */
+/* references.c - see references.h. Nearly all accesses lie in one line: groups of these use a loop without branches. */
 #include "trace/references.h"
 
 #include <assert.h>
 
 #define GROUP 32u
-#define AHEAD 512u /* accesses whose columns are asked for ahead: the processor's own prefetch ends at pages */
+#define AHEAD 512u /* prefetch distance in accesses: the hardware prefetcher stops at page boundaries */
 
-/* Cuts GROUP accesses from i on, if none of them crosses a line; else returns 0 and has written nothing that counts. */
+/* Cuts GROUP accesses from i on if none of them crosses a line; else returns 0, and its output must be ignored. */
 static inline int fill_group(const struct rsc_batch *batch, uint32_t shift, uint32_t i, uint64_t *lines,
                              uint32_t *from) {
     const uint64_t within = (1ull << shift) - 1;
     uint64_t crossing = 0;
     for (uint32_t k = 0; k < GROUP; k++) {
         uint64_t addr = batch->addr[i + k], size = (uint32_t)batch->meta[i + k];
-        /* at least twice the line if the access ends past its line, less if not (even for a size of 0) */
+        /* at least twice the line size if the access ends past its line, less if not (even for a size of 0) */
         crossing |= (addr & within) + size + within;
         lines[k] = addr >> shift;
         from[k] = i + k;
@@ -30,7 +30,7 @@ uint32_t rsc_references_fill(struct rsc_reference_cursor *cursor, uint64_t *line
     const uint32_t shift = cursor->line_shift;
     uint32_t filled = 0, i = cursor->next;
     assert(shift < 64 && i <= batch->count);
-    uint32_t slowly_until = 0; /* the group up to here has an access that crosses */
+    uint32_t slowly_until = 0; /* the group up to here has an access that crosses a line */
     while (filled < room && i < batch->count) {
         if (!cursor->resuming && i >= slowly_until && room - filled >= GROUP && batch->count - i >= GROUP) {
             if (fill_group(batch, shift, i, lines + filled, from + filled)) {

@@ -1,5 +1,5 @@
 /*
- * source.h - the inside of a trace: a chain of sources that hand on batches.
+ * source.h - the inside of a trace: a chain of sources that pass on batches.
  *
  * A reader is a source over an rsc_input (decompressed bytes); a filter or the
  * decode-ahead thread is a source over another source. Each fills a batch whose
@@ -22,7 +22,7 @@ struct rsc_source_ops {
     int (*next)(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error);
     /* NULL: cannot seek. */
     int (*seek)(struct rsc_source *source, uint64_t index, struct rsc_error *error);
-    /* Fills in what it knows better than the defaults already there. */
+    /* Replaces the defaults in *info by what the source knows. */
     void (*info)(struct rsc_source *source, struct rsc_trace_info *info);
     /* Frees the source and what it owns (not its input). */
     void (*close)(struct rsc_source *source);
@@ -34,20 +34,20 @@ struct rsc_source {
 };
 
 /*
- * The access before which `instruction` instructions of the unfiltered trace were
- * executed, by the index: inside a frame instructions are taken to be spread
- * evenly over the accesses. Past the end: the number of accesses. Only native
- * traces that can be sought in and have instruction counts can tell
- * (RSC_EUNSUPPORTED otherwise).
+ * Sets *access to the access before which `instruction` instructions of the
+ * unfiltered trace were executed, by the index: inside a frame an even spread of
+ * instructions over accesses is assumed. Past the end: the number of accesses. Works
+ * only for seekable native traces with instruction counts (RSC_EUNSUPPORTED
+ * otherwise).
  */
 int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error);
 
-/* What a reader is told beyond its input. */
+/* Options of a reader. */
 struct rsc_reader_options {
     const struct rsc_log *log;
     int salvage;
-    int without_pcs, without_events; /* nobody will look at them; a reader may give them all the same */
-    int ahead; /* all will be read: a reader may prepare what is to come in a thread of its own */
+    int without_pcs, without_events; /* not needed; a reader may deliver them anyway */
+    int ahead; /* the whole trace will be read: a reader may decode ahead in a separate thread */
 };
 
 /* A format that can be read. */
@@ -55,8 +55,8 @@ struct rsc_format {
     const char *name;
     const char *what; /* one line for help */
     /*
-     * Does a file that opens with these decompressed bytes have this format?
-     * `whole` says that there are no more. NULL: only by name (--from).
+     * Does a file that starts with these decompressed bytes have this format?
+     * `whole`: the file has no more bytes. NULL: only by name (--from).
      */
     int (*matches)(const unsigned char *head, size_t bytes, int whole);
     /* Does not take ownership of input. */

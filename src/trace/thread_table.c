@@ -2,10 +2,10 @@
  * thread_table.c - numbers for (pid, tid) pairs, dense and in order of
  * appearance.
  *
- * Traces run in one thread for a while, so the number found last is tried
- * first. Otherwise a hash table finds it; its slots (a number plus one, 0 for
- * free) lie behind the threads in the same block, two for each place, so that
- * a file with millions of threads stays linear.
+ * Accesses of one thread come in runs, so the last number found is tried first.
+ * Otherwise a hash table finds it; its slots (a number plus one, 0 for free) follow
+ * the threads in the same block, two per thread, so that a file with millions of
+ * threads stays linear.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -19,13 +19,13 @@ struct rsc_trace {
     struct rsc_source *reader; /* the innermost source, which `source` closes */
     struct rsc_batch batch;
     struct rsc_error error; /* of the failure that ended it */
-    int ended;              /* next said 0 or failed */
-    int status;             /* then: what it said */
-    int sought;             /* not everything was read: the counts below say nothing */
+    int ended;              /* next returned 0 or failed */
+    int status;             /* then: its return value */
+    int sought;             /* not everything was read: the counts below are meaningless */
     uint64_t accesses, instructions; /* read so far */
 };
 
-/* Is it this name, whatever its case and its hyphens? */
+/* Compares names without regard to case and hyphens. */
 static int is_named(const char *name, const char *given) {
     for (;; name++, given++) {
         while (*name == '-' || *name == '_') name++;
@@ -60,7 +60,7 @@ static int format_by_content(struct rsc_trace *trace, struct rsc_error *error) {
         name);
 }
 
-/* An empty file is an error by whatever name it is read. */
+/* An empty file is an error in every format. */
 static int refuse_empty(struct rsc_trace *trace, struct rsc_error *error) {
     const unsigned char *head;
     int64_t bytes = rsc_input_peek(trace->input, 1, &head, error);
@@ -77,8 +77,8 @@ static int add_filter(struct rsc_trace *trace, const struct rsc_filter *filter, 
     if (status < 0) return status;
     trace->source = source;
     /*
-     * A window into a seekable trace starts by going there. Where that cannot be (it lies past the
-     * end, the index is damaged) reading from the start finds the same, or says what is wrong.
+     * A window into a seekable trace starts with a seek. If that fails (the window lies past the end,
+     * the index is damaged), reading from the start finds the same window or reports the damage.
      */
     if (filter->first && rsc_input_seekable(trace->input)) source->ops->seek(source, filter->first, &ignored);
     return 0;
@@ -143,7 +143,8 @@ int rsc_trace_next(struct rsc_trace *trace, const struct rsc_batch **batch, stru
 
 int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *error) {
     if (!trace->source->ops->seek)
-        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: this trace cannot be sought in", rsc_input_name(trace->input));
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: this trace does not support seeking",
+                        rsc_input_name(trace->input));
     int status = trace->source->ops->seek(trace->source, index, error);
     if (status == 0) {
         trace->ended = 0;
@@ -154,8 +155,7 @@ int rsc_trace_seek(struct rsc_trace *trace, uint64_t index, struct rsc_error *er
 
 int rsc_trace_locate(struct rsc_trace *trace, uint64_t instruction, uint64_t *access, struct rsc_error *error) {
     if (strcmp(trace->format->name, "rsct"))
-        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only a native trace can be sought in",
-                        rsc_input_name(trace->input));
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: seeking needs a native trace", rsc_input_name(trace->input));
     return rsc_rsct_locate(trace->reader, instruction, access, error);
 }
 

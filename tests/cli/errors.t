@@ -284,10 +284,10 @@ $ reusescope analyze junk --from din
 reusescope: junk: line 1 (byte 0): expected "0|1|2 ADDRESS" (din), found "hello"
 [1]
 $ reusescope analyze junk --from lackey
-reusescope: junk: none of its 1 lines is like "I  ADDRESS,SIZE" (lackey)
+reusescope: junk: none of its 1 lines matches "I  ADDRESS,SIZE" (lackey)
 [1]
 $ reusescope analyze junk --from csv
-reusescope: junk: line 1 (byte 0): the first line must name the columns, addr among them (csv), found "hello"
+reusescope: junk: line 1 (byte 0): the first line must name the columns, including addr (csv), found "hello"
 [1]
 $ reusescope analyze junk --from raw64
 reusescope: junk: cut at byte 0: the last address has 6 of its 8 bytes (raw64)

@@ -24,7 +24,7 @@ $ cat > t.perf <<'END'
 >            heat  1234/1236  [001]  9876.543219:      10001 cpu/mem-stores/P:                        0          5080184 |OP STORE|LVL N/A|SNP N/A|TLB N/A|LCK No                        0     55d0c0de1140 main+0x20 (/usr/bin/heat)
 > END
 $ reusescope dump t.perf
-reusescope: warning: t.perf: 1 of 3 samples have no address or are of no load or store: left out
+reusescope: warning: t.perf: skipped 1 of 3 samples: no address, or neither load nor store
       access       tid  k         address   bytes              pc
            0      1235  R  0x7ffd1c0de8f8       1  0x55d0c0de1139
            1      1236  W  0x7ffd1c0de8f0       1  0x55d0c0de1140
@@ -32,12 +32,12 @@ $ printf '     7ffd1c0de8f8     55d0c0de1139\n' | reusescope dump - --from perf-
       access       tid  k         address   bytes              pc
            0         0  R  0x7ffd1c0de8f8       1  0x55d0c0de1139
 $ printf 'heat 1234 9876.5: 10001 cycles:  55d0c0de1139 main+0x19 (heat)\n' | reusescope analyze - --from perf-script
-reusescope: standard input: line 1 (byte 0): one number is not enough: addr and ip, or data_src, are needed in -F (perf-script), found "heat 1234 9876.5: 10001 cycles:  55d0c0d..."
+reusescope: standard input: line 1 (byte 0): only one number: -F must list addr and one of ip and data_src (perf-script), found "heat 1234 9876.5: 10001 cycles:  55d0c0d..."
 [1]
 
 # What is worth a warning is said once, though a packed trace is read twice.
 $ gzip -k t.perf; reusescope analyze t.perf.gz --format json -o - | sed -n 3p
-reusescope: warning: t.perf.gz: 1 of 3 samples have no address or are of no load or store: left out
+reusescope: warning: t.perf.gz: skipped 1 of 3 samples: no address, or neither load nor store
  "accesses":2,"references":2,"cold":1,"invalidated":0,"distinct":1,
 
 # drmemtrace: plain, gzip, zip; instructions counted; versions it does not know are refused by number.
@@ -106,8 +106,8 @@ kinds          1 reads, 1 writes, 4 fetches
 threads        1
 $ cat t.trace.zip | reusescope dump - | cmp - <(reusescope dump v6.trace)
 $ for version in 1 7; do reusescope analyze v$version.trace; done
-reusescope: v1.trace: record at byte 0: version 1 is not one that is read here (2 to 6) (drmemtrace)
-reusescope: v7.trace: record at byte 0: version 7 is not one that is read here (2 to 6) (drmemtrace)
+reusescope: v1.trace: record at byte 0: unsupported version 1 (supported: 2 to 6) (drmemtrace)
+reusescope: v7.trace: record at byte 0: unsupported version 7 (supported: 2 to 6) (drmemtrace)
 [1]
 $ reusescope analyze cut.trace
 reusescope: cut.trace: cut at byte 168: the footer is missing (drmemtrace)
@@ -122,7 +122,7 @@ $ head -c 300 t.trace.zip > cut.zip; reusescope analyze cut.zip
 reusescope: cut.zip: zip data is cut at byte 300 of the file
 [1]
 $ (cat t.trace.zip; echo) > tail.zip; reusescope analyze tail.zip
-reusescope: tail.zip: bytes behind the end of the zip at byte 616
+reusescope: tail.zip: bytes after the end of the zip at byte 616
 [1]
 
 # ChampSim: one record one instruction; xz and gzip.
@@ -156,7 +156,7 @@ $ head -c 100 t.champsim | reusescope analyze - --from champsim
 reusescope: standard input: cut at byte 64: the last instruction has 36 of its 64 bytes (champsim)
 [1]
 $ head -c 192 v6.trace | reusescope analyze - --from champsim
-reusescope: standard input: no instruction at byte 64: its branch flags are neither 0 nor 1 (champsim)
+reusescope: standard input: invalid record at byte 64: its branch flags are neither 0 nor 1 (champsim)
 [1]
 
 # Requests keep the sizes of their objects: the same as the CSV of requests.t.

@@ -39,7 +39,7 @@ format         lackey
 accesses       6
 kinds          2 reads, 2 writes, 2 fetches
 $ (cat t.lackey; echo 'hello from the program') | reusescope info - | grep accesses
-reusescope: warning: standard input: 1 lines that are not lackey's were skipped (the program's own output?)
+reusescope: warning: standard input: skipped 1 lines that are not lackey's (the program's own output?)
 accesses       6
 $ (cat t.lackey; echo 'hello from the program') | reusescope info - -q | grep accesses
 accesses       6

@@ -1,13 +1,13 @@
 /*
- * decompress.c - reading a file's stored bytes, and gzip, xz and zstd undone
- * as they stream past (zip: unzip.c).
+ * decompress.c - reads a file's stored bytes and decompresses gzip, xz and zstd
+ * streams (zip: unzip.c).
  *
  * Each decoder moves bytes from the stored buffer into the caller's and knows
- * whether it stands between two members (the file may end there) or inside one
- * (then the file is cut). What follows a member must be another one: bytes that
- * nobody can explain are an error, not the end of the trace. Memory is bounded
- * for any input: 1 GiB for xz, the largest window the zstd tool can write
- * (2 GiB) for zstd, of which only what the data really fills is ever touched.
+ * whether it is between two members (the file may end there) or inside one (then
+ * the file is cut). A member must be followed by another member or the end of the
+ * file: other bytes are an error. Memory is bounded for any input: 1 GiB for xz,
+ * the largest window the zstd tool can write (2 GiB) for zstd; only the part that
+ * the data fills is touched.
  */
 #include "trace/formats/decompress.h"
 
@@ -29,8 +29,8 @@
 /* ---- stored bytes ---- */
 
 /*
- * One read(), put straight to `to`: 1..bytes of them, 0 at the end of the file,
- * or negative. Interrupted calls are repeated and non-blocking files waited for.
+ * One read() into `to`: returns 1..bytes, 0 at the end of the file, or negative.
+ * Interrupted calls are repeated; on non-blocking files it waits.
  */
 static int64_t stored_read(struct rsc_stored *stored, void *to, size_t bytes, struct rsc_error *error) {
     for (;;) {
@@ -65,7 +65,7 @@ void rsc_stored_take(struct rsc_stored *stored, size_t bytes) {
     stored->offset += bytes;
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
 static int fail_cut(const struct rsc_stored *stored, const char *what, struct rsc_error *error) {
     return rsc_fail_at(error, RSC_EFORMAT, stored->offset, "%s: %s data is cut at byte %" PRIu64 " of the file",
@@ -192,7 +192,7 @@ static int fail_xz(lzma_ret status, const lzma_stream *stream, const struct rsc_
     case LZMA_BUF_ERROR: return fail_cut(stored, "xz", error);
     case LZMA_FORMAT_ERROR: return fail_damaged(stored, "xz", "no xz header", error);
     case LZMA_OPTIONS_ERROR:
-        return fail_damaged(stored, "xz", "filters or options that this liblzma does not know", error);
+        return fail_damaged(stored, "xz", "filters or options that this liblzma does not support", error);
     default: return fail_damaged(stored, "xz", "integrity check or structure", error);
     }
 }
@@ -247,7 +247,7 @@ static int64_t zstd_read(void *state, struct rsc_stored *stored, void *to, size_
         int64_t have = rsc_stored_fill(stored, 1, error);
         if (have < 0) return have;
         if (have == 0 && zstd->between) return 0;
-        /* with no input left, what the decoder still holds comes out first; then the data is cut */
+        /* with no input left, the decoder's buffered output comes first; then the data is cut */
         ZSTD_inBuffer in = {stored->bytes + stored->start, (size_t)have, 0};
         size_t status = ZSTD_decompressStream(zstd->stream, &out, &in);
         rsc_stored_take(stored, in.pos);
@@ -269,7 +269,7 @@ static const struct rsc_decoder xz = {"xz", xz_open, xz_read, xz_close};
 static const struct rsc_decoder zstd = {"zstd", zstd_open, zstd_read, zstd_close};
 
 const struct rsc_decoder *rsc_decoder_for(const unsigned char *head, size_t bytes) {
-    /* gzip: with its only method, deflate, so that an address that ends in 8b1f is not taken for it */
+    /* gzip: includes its only method, deflate, so that an address that ends in 8b1f does not match */
     if (bytes >= 3 && !memcmp(head, "\x1f\x8b\x08", 3)) return &gzip;
     if (bytes >= 6 && !memcmp(head,
                               "\xfd"

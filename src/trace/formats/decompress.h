@@ -1,6 +1,6 @@
 /*
- * decompress.h - the stored bytes of a file, and the decoders that undo gzip,
- * xz, zstd and zip while they stream past.
+ * decompress.h - the stored bytes of a file, and the streaming decoders for gzip,
+ * xz, zstd and zip.
  *
  * Only input.c uses this: everything else sees decompressed bytes.
  */
@@ -12,7 +12,7 @@
 
 #include <reusescope/error.h>
 
-/* Bytes asked of the operating system at a time: past this, read() costs nothing per call. */
+/* Bytes per read(): at this size the cost of the call is negligible. */
 #define RSC_STORED_BYTES (256u << 10)
 
 /* A file as stored. Bytes [start, end) of the buffer are read and not yet taken. */
@@ -24,7 +24,7 @@ struct rsc_stored {
     uint64_t offset; /* of bytes[start] in the file */
 };
 
-/* Makes sure that at least `wanted` bytes are in the buffer. Returns how many are: fewer only at the end. */
+/* Fills the buffer to at least `wanted` bytes. Returns how many it holds: fewer only at the end. */
 int64_t rsc_stored_fill(struct rsc_stored *stored, size_t wanted, struct rsc_error *error);
 
 /* Marks the first `bytes` of the buffer as taken. */
@@ -41,7 +41,7 @@ struct rsc_decoder {
 /* The members of a zip archive, one after the other; unzip.c. */
 extern const struct rsc_decoder rsc_zip_decoder;
 
-/* The most that rsc_decoder_for() looks at. */
+/* The most bytes that rsc_decoder_for() examines. */
 #define RSC_MAGIC_BYTES 6
 
 /* The decoder for a file that starts like this; never NULL: plain bytes have one too. */

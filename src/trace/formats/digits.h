@@ -1,14 +1,14 @@
 /*
- * digits.h - numbers out of text, eight characters at a time.
+ * digits.h - parses numbers from text, eight characters at a time.
  *
- * Text traces are mostly hexadecimal digits, so a reader is about as fast as
- * this. Eight characters are looked at as one 64-bit word: which of them are
- * digits, how many before the first that is not, and their value, without a
- * branch per digit. Characters are little-endian in the word: the first one,
- * the most significant digit, is the lowest byte.
+ * Text traces are mostly hexadecimal digits, so this sets the speed of a reader.
+ * Eight characters are processed as one 64-bit word: which of them are digits, how
+ * many precede the first that is not, and their value, without a branch per digit.
+ * Characters are little-endian in the word: the first one, the most significant
+ * digit, is the lowest byte.
  *
- * Text given here may be read up to RSC_DIGITS_SLACK bytes from its first
- * character on, whatever those bytes are.
+ * These functions may read up to RSC_DIGITS_SLACK bytes from the first character
+ * on, whatever those bytes are.
  */
 #ifndef RSC_TRACE_FORMATS_DIGITS_H
 #define RSC_TRACE_FORMATS_DIGITS_H
@@ -44,9 +44,8 @@ static inline unsigned rsc_hex_count(uint64_t word) {
 }
 
 /*
- * Reads hexadecimal digits (no 0x) into *value. Returns how many there are:
- * 0 where there is none, 17 where there are more than 64 bits of them; *value
- * is then meaningless.
+ * Reads hexadecimal digits (no 0x) into *value. Returns the number of digits: 0 if
+ * there are none, 17 if the number exceeds 64 bits; *value is then meaningless.
  */
 static inline unsigned rsc_parse_hex(const char *text, uint64_t *value) {
     uint64_t word;
@@ -56,7 +55,7 @@ static inline unsigned rsc_parse_hex(const char *text, uint64_t *value) {
     if (count < 8) return count;
     memcpy(&word, text + 8, 8);
     count = rsc_hex_count(word);
-    if (count == 0) return 8; /* predicted, where the next line's address is: 1.3x over shifting by a computed count */
+    if (count == 0) return 8; /* a predictable branch: 1.3x faster than shifting by a computed count */
     *value = *value << (4 * count) | rsc_hex_value(word, count);
     if (count < 8) return 8 + count;
     memcpy(&word, text + 16, 8);
@@ -66,9 +65,9 @@ static inline unsigned rsc_parse_hex(const char *text, uint64_t *value) {
 static inline int rsc_is_figure(char c) { return (unsigned char)(c - '0') < 10; }
 
 /*
- * Reads decimal digits into *value, for as long as there are any: the text
- * must end with something else. Returns where they end, or NULL where there is
- * none or they need more than 64 bits.
+ * Reads decimal digits into *value; a character that is not a digit must follow
+ * them. Returns where the digits end, or NULL if there are none or the number
+ * exceeds 64 bits.
  */
 static inline const char *rsc_parse_decimal(const char *text, uint64_t *value) {
     const char *at = text;

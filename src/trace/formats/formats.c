@@ -1,7 +1,7 @@
 /*
- * formats.c - every format a trace can be read from, in the order in which a
- * file is tried against them. No file fits two: the text formats differ in
- * their first lines, and what has no mark of its own is only read by name.
+ * formats.c - all readable trace formats, in the order in which detection tries
+ * them. No file matches two: the text formats differ in their first lines, and
+ * formats without a magic number are only read by name (--from).
  */
 #include "trace/formats/readers.h"
 
@@ -14,12 +14,12 @@ const struct rsc_format rsc_formats[] = {
      rsc_pinatrace_open},
     {"perf-script", "perf script -F comm,pid,tid,time,event,addr,data_src,ip", rsc_perf_script_matches,
      rsc_perf_script_open},
-    {"drmemtrace", "DynamoRIO's offline traces, versions 2 to 6, one thread a file", rsc_drmemtrace_matches,
+    {"drmemtrace", "DynamoRIO's offline traces, versions 2 to 6, one thread per file", rsc_drmemtrace_matches,
      rsc_drmemtrace_open},
-    {"champsim", "ChampSim: 64 bytes an instruction (never guessed: --from champsim)", NULL, rsc_champsim_open},
-    {"oracleGeneral", "libCacheSim: 24 bytes a request (never guessed; analyze --requests)", NULL,
+    {"champsim", "ChampSim: 64 bytes per instruction (not detected: --from champsim)", NULL, rsc_champsim_open},
+    {"oracleGeneral", "libCacheSim: 24 bytes per request (not detected; analyze --requests)", NULL,
      rsc_oracle_general_open},
-    {"vscsi", "storage requests, versions 1 and 2 (never guessed; analyze --requests)", NULL, rsc_vscsi_open},
-    {"raw64", "bare little-endian 64-bit addresses (never guessed: --from raw64)", NULL, rsc_raw64_open},
+    {"vscsi", "storage requests, versions 1 and 2 (not detected; analyze --requests)", NULL, rsc_vscsi_open},
+    {"raw64", "bare little-endian 64-bit addresses (not detected: --from raw64)", NULL, rsc_raw64_open},
     {NULL, NULL, NULL, NULL},
 };

@@ -1,11 +1,10 @@
 /*
- * input.c - the bytes of a trace, wherever they come from and however they are
- * compressed.
+ * input.c - the decompressed bytes of a trace file or pipe.
  *
  * Two buffers: `stored` holds the file as it is on disk, `ahead` holds
- * decompressed bytes somebody looked at or that a small read left over. Large
- * reads bypass `ahead`, and for a plain file they bypass both: read() puts the
- * bytes where the reader wants them.
+ * decompressed bytes that a peek or a small read left over. Large reads bypass
+ * `ahead`, and for an uncompressed file they bypass both: read() writes straight to
+ * the reader's buffer.
  *
  * An error is final: it is kept and every later call returns it again, so that
  * a cut file can never be mistaken for a complete one.
@@ -31,7 +30,7 @@ struct rsc_input {
     int owns_fd;
     int regular;
     uint64_t file_bytes;
-    uint64_t origin; /* where the file stood when it was opened: standard input may be part-read */
+    uint64_t origin; /* file position at opening: standard input may be partly read */
     const struct rsc_decoder *decoder;
     void *decoder_state;
     unsigned char *ahead; /* [ahead_start, ahead_end): decompressed, not yet taken */
@@ -179,7 +178,7 @@ int rsc_input_seek(struct rsc_input *input, uint64_t offset, struct rsc_error *e
                         input->name);
     uint64_t target;
     if (__builtin_add_overflow(input->origin, offset, &target) || target > INT64_MAX)
-        return rsc_fail_at(error, RSC_EINVAL, offset, "%s: no byte %llu in any file", input->name,
+        return rsc_fail_at(error, RSC_EINVAL, offset, "%s: byte offset %llu is out of range", input->name,
                            (unsigned long long)offset);
     if (lseek(input->stored.fd, (off_t)target, SEEK_SET) < 0) return rsc_fail_errno(error, errno, input->name);
     input->ahead_start = input->ahead_end = 0;

@@ -1,9 +1,9 @@
 /*
  * input.h - the bytes of a trace file or pipe, decompressed on the way.
  *
- * gzip, xz, zstd and zip are recognised by their magic numbers and undone while
- * streaming (members one after the other as one text); nothing is unpacked to disk and
- * memory does not grow with the file. "-" is standard input.
+ * gzip, xz, zstd and zip are recognised by their magic numbers and decompressed while
+ * streaming (members are concatenated); nothing is unpacked to disk and memory does
+ * not grow with the file. "-" is standard input.
  */
 #ifndef RSC_TRACE_FORMATS_INPUT_H
 #define RSC_TRACE_FORMATS_INPUT_H
@@ -19,9 +19,9 @@ int rsc_input_open(struct rsc_input **out, const char *path, struct rsc_error *e
 void rsc_input_close(struct rsc_input *input);
 
 /*
- * Looks at the next bytes without taking them: at least `wanted` unless the
- * input ends sooner. `wanted` is at most RSC_INPUT_PEEK_MAX. Returns how many
- * there are (0 at the end) with *data set, or a negative code.
+ * Peeks at the next bytes without consuming them: at least `wanted` unless the
+ * input ends sooner. `wanted` is at most RSC_INPUT_PEEK_MAX. Sets *data and returns
+ * the number of bytes (0 at the end), or a negative code.
  */
 #define RSC_INPUT_PEEK_MAX 65536
 int64_t rsc_input_peek(struct rsc_input *input, size_t wanted, const unsigned char **data, struct rsc_error *error);
@@ -29,7 +29,7 @@ int64_t rsc_input_peek(struct rsc_input *input, size_t wanted, const unsigned ch
 /* Reads up to `bytes`; fewer only at the end. Returns how many, or negative. */
 int64_t rsc_input_read(struct rsc_input *input, void *to, size_t bytes, struct rsc_error *error);
 
-/* Offset, in decompressed bytes, of the next byte to be taken. */
+/* Offset, in decompressed bytes, of the next byte to read. */
 uint64_t rsc_input_offset(const struct rsc_input *input);
 
 /* "none", "gzip", "xz", "zstd" or "zip". */

@@ -1,18 +1,18 @@
 /*
  * reader_champsim.c - ChampSim's instruction traces.
  *
- * 64 bytes an instruction, all little-endian:
+ * 64 bytes per instruction, all little-endian:
  *
  *      0  u64     address of the instruction
- *      8  u8      is it a branch, 9 u8 was it taken: 0 or 1
+ *      8  u8      1 for a branch; 9 u8 1 if it was taken; else 0
  *     10  u8[2]   registers written, 12 u8[4] registers read
  *     16  u64[2]  addresses written; 0: none
  *     32  u64[4]  addresses read; 0: none
  *
- * An instruction becomes a fetch, its reads, then its writes, in that order; all
- * of one byte, for the format has no sizes. It has no threads either, and no
- * header: it is read by name only, and the two flags are all there is to tell a
- * file that is none, or one that lost bytes.
+ * An instruction becomes a fetch, its reads, then its writes, in that order, each
+ * of one byte: the format has no sizes. It has no threads and no header either, so
+ * it is read by name only, and only the two flags reveal a file in another format or
+ * one with missing bytes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct champsim_reader {
     struct rsc_source source;
     struct rsc_input *input;
     uint32_t left_over; /* bytes of a cut last record, once the end was met */
-    uint64_t bad_at;    /* offset of a record that is none, met in the last batch; RSC_NO_OFFSET: none */
+    uint64_t bad_at;    /* offset of an invalid record found in the last batch; RSC_NO_OFFSET: none */
     uint64_t addr[RSC_BATCH_ACCESSES];
     uint64_t meta[RSC_BATCH_ACCESSES];
     uint64_t pc[RSC_BATCH_ACCESSES];
@@ -45,7 +45,7 @@ static int fail(const struct champsim_reader *reader, struct rsc_error *error) {
     const char *name = rsc_input_name(reader->input);
     if (reader->bad_at != RSC_NO_OFFSET)
         return rsc_fail_at(error, RSC_EFORMAT, reader->bad_at,
-                           "%s: no instruction at byte %" PRIu64 ": its branch flags are neither 0 nor 1 (champsim)",
+                           "%s: invalid record at byte %" PRIu64 ": its branch flags are neither 0 nor 1 (champsim)",
                            name, reader->bad_at);
     uint64_t offset = rsc_input_offset(reader->input) - reader->left_over;
     return rsc_fail_at(error, RSC_EFORMAT, offset,
@@ -53,7 +53,7 @@ static int fail(const struct champsim_reader *reader, struct rsc_error *error) {
                        name, offset, reader->left_over);
 }
 
-/* Adds what a record accesses. Unused slots are written over by the next access: no branch on an address. */
+/* Adds the accesses of a record. The next access overwrites an unused slot, so there is no branch on an address. */
 static uint32_t take_record(struct champsim_reader *reader, const unsigned char *record, uint32_t count) {
     uint64_t words[RECORD_BYTES / 8];
     memcpy(words, record, sizeof words);

@@ -1,15 +1,14 @@
 /*
  * reader_csv.c - values in columns, named by a header.
  *
- * The first line names the columns, in any order and any case: addr (needed),
- * size, kind, tid, pid, pc; others are ignored. Values are separated by what
- * separates the names: a comma, a semicolon or a tab; blanks around them and
- * double quotes are allowed, an empty value is a missing one. Numbers are
- * hexadecimal with 0x and decimal without: hexadecimal digits without 0x are
- * an error, for guessing would turn 10 into 16 in one line and not in another.
- * Kinds are R, W, I or read, write, fetch. Blank lines and lines that start
- * with '#' are skipped. A line has as many values as the header has names: a
- * line that lost some is an error too.
+ * The first line names the columns, in any order and any case: addr (required),
+ * size, kind, tid, pid, pc; others are ignored. Values have the same separator as
+ * the names: a comma, a semicolon or a tab; blanks around them and double quotes
+ * are allowed, and an empty value counts as missing. Numbers are hexadecimal with
+ * 0x and decimal without. Hexadecimal digits without 0x are an error: guessing
+ * would read 10 as 16 in one line and as 10 in another. Kinds are R, W, I or read,
+ * write, fetch. Blank lines and lines that start with '#' are skipped. A line must
+ * have as many values as the header has names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,7 @@ static const char *const role_names[ROLES] = {"addr", "size", "kind", "tid", "pi
 struct csv_columns {
     char separator;
     uint32_t count;
-    uint32_t roles; /* bit set of the roles there are */
+    uint32_t roles; /* bit set of the roles present */
     uint8_t role[COLUMNS_MAX];
 };
 
@@ -39,7 +38,7 @@ struct csv_reader {
     struct csv_columns columns;
     struct rsc_thread_table threads;
     int fetches_seen;
-    int failure; /* what a bad line is: RSC_EFORMAT, or why no thread could be added */
+    int failure; /* code for a bad line: RSC_EFORMAT, or the reason no thread could be added */
     uint64_t addr[RSC_BATCH_ACCESSES];
     uint64_t meta[RSC_BATCH_ACCESSES];
     uint64_t pc[RSC_BATCH_ACCESSES];
@@ -54,7 +53,7 @@ static const char *skip_blanks(const char *at, char separator) {
     return at;
 }
 
-/* Past a value nobody wants: to its separator, the closing quote if quoted, or the end. */
+/* Skips an unused value: to its separator, the closing quote if quoted, or the end. */
 static const char *skip_value(const char *at, const char *end, char separator, int quoted) {
     if (!quoted) {
         while (at < end && *at != separator) at++;
@@ -65,7 +64,7 @@ static const char *skip_value(const char *at, const char *end, char separator, i
     return end;
 }
 
-/* Past what may follow a value: the closing quote and blanks. NULL where something else is there. */
+/* Skips the closing quote and blanks after a value. NULL if anything else follows. */
 static const char *close_value(const char *at, const char *end, char separator, int quoted) {
     if (quoted) {
         at = skip_blanks(at, separator);
@@ -91,7 +90,7 @@ static char separator_of(const char *line, const char *end) {
     return ',';
 }
 
-/* Reads the names in [line, end). Returns what is wrong with them, or NULL. */
+/* Parses the names in [line, end). Returns the problem, or NULL. */
 static const char *parse_header(struct csv_columns *columns, const char *line, const char *end) {
     *columns = (struct csv_columns){.separator = separator_of(line, end)};
     if (end - line >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) line += 3; /* UTF-8's byte order mark */
@@ -104,14 +103,14 @@ static const char *parse_header(struct csv_columns *columns, const char *line, c
         while (length && (name[length - 1] == ' ' || name[length - 1] == '\t')) length--;
         enum role role = role_of(name, length);
         at = close_value(at, end, columns->separator, quoted);
-        if (!at) return "a name of the header is not closed";
+        if (!at) return "a quoted column name has no closing quote";
         if (columns->count == COLUMNS_MAX) return "more than 256 columns";
         if (role != ROLE_NONE && has_role(columns, role)) return "the header names a column twice";
         if (role != ROLE_NONE) columns->roles |= 1u << role;
         columns->role[columns->count++] = (uint8_t)role;
         if (at == end) break;
     }
-    return has_role(columns, ROLE_ADDR) ? NULL : "the first line must name the columns, addr among them";
+    return has_role(columns, ROLE_ADDR) ? NULL : "the first line must name the columns, including addr";
 }
 
 /* The end of a line whose '\n' is at `newline`, without the '\r' it may have. */
@@ -137,12 +136,12 @@ static const char *parse_number(const char *at, uint64_t *value, const char **pr
     if (rsc_has_hex_prefix(at)) {
         unsigned digits = rsc_parse_hex(at + 2, value);
         if (digits > 0 && digits <= 16) return at + 2 + digits;
-        *problem = digits ? "a number of more than 64 bits" : "0x without digits";
+        *problem = digits ? "number exceeds 64 bits" : "0x without digits";
         return NULL;
     }
     const char *end = rsc_is_figure(*at) ? rsc_parse_decimal(at, value) : at;
     if (!end) {
-        *problem = "a number of more than 64 bits";
+        *problem = "number exceeds 64 bits";
         return NULL;
     }
     char next = *end | 0x20;
@@ -173,8 +172,8 @@ static const char *parse_kind(const char *at, uint64_t *kind, const char **probl
 }
 
 /*
- * One line of values into `values` by role, those missing left as they are.
- * Returns what is wrong with it, or NULL.
+ * Parses one line into `values` by role; missing values stay unchanged. Returns the
+ * problem, or NULL.
  */
 static const char *parse_values(const struct csv_columns *columns, const char *at, const char *end,
                                 uint64_t values[ROLES + 1]) {
@@ -192,13 +191,13 @@ static const char *parse_values(const struct csv_columns *columns, const char *a
         else if (role == ROLE_ADDR) return "no value for addr";
         if (!at) return problem;
         at = close_value(at, end, separator, quoted);
-        if (!at) return "a value with something behind it";
+        if (!at) return "unexpected text after a value";
         if (++column == columns->count) return at == end ? NULL : "more values than the header has names";
         if (at == end) return "fewer values than the header has names";
     }
 }
 
-/* Adds one line to the batch. Returns what is wrong with it, or NULL. */
+/* Adds one line to the batch. Returns the problem, or NULL. */
 static const char *take_line(struct csv_reader *reader, const char *newline, uint32_t count) {
     uint64_t values[ROLES + 1] = {[ROLE_SIZE] = 1, [ROLE_KIND] = RSC_READ};
     const char *line = reader->lines.cursor;
@@ -210,7 +209,7 @@ static const char *take_line(struct csv_reader *reader, const char *newline, uin
         thread = rsc_thread_number(&reader->threads, values[ROLE_PID], values[ROLE_TID]);
         if (thread < 0) {
             reader->failure = (int)thread;
-            return thread == RSC_ENOMEM ? "no memory for one more thread" : "more threads than a trace can have";
+            return thread == RSC_ENOMEM ? "out of memory for another thread" : "too many threads";
         }
     }
     reader->addr[count] = values[ROLE_ADDR];

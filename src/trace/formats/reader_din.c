@@ -1,10 +1,10 @@
 /*
- * reader_din.c - Dinero's traditional input: one "LABEL ADDRESS" a line.
+ * reader_din.c - Dinero's traditional input: one "LABEL ADDRESS" per line.
  *
  * The label is 0 for a read, 1 for a write, 2 for an instruction fetch (the
  * numbers of enum rsc_kind); the address is hexadecimal, with or without 0x;
- * what follows on the line is ignored. Labels 3 (unknown) and 4 (flush the
- * cache) describe no access: they are skipped, and said so at the end. Blank
+ * the rest of the line is ignored. Labels 3 (unknown) and 4 (flush the cache)
+ * describe no access: they are skipped, and a warning at the end counts them. Blank
  * lines and lines that start with '#' are skipped too. Sizes are 1 byte.
  */
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "trace/formats/readers.h"
 #include "trace/formats/text_lines.h"
 
-/* Lines that must all fit before a file is taken for din. */
+/* Lines that must all match for a file to be detected as din. */
 #define LINES_TRIED 16
 
 struct din_reader {
@@ -31,8 +31,8 @@ struct din_reader {
 enum line_shape { LINE_BAD, LINE_ACCESS, LINE_ESCAPE };
 
 /*
- * One line: the label, the address (of an access) and, in *end, where the
- * address stops. An escape's operand may be missing.
+ * Parses one line: the label, the address (of an access) and, in *end, the end of
+ * the address. An escape's operand may be missing.
  */
 static inline enum line_shape parse_line(const char *at, unsigned *label, uint64_t *addr, const char **end) {
     while (*at == ' ' || *at == '\t') at++;
@@ -66,7 +66,7 @@ int rsc_din_matches(const unsigned char *head, size_t bytes, int whole) {
     return accesses > 0;
 }
 
-/* A line that is more than label and address: the '\n' it ends with, or NULL and what is wrong with it. */
+/* A line with more than label and address: returns its '\n', or NULL and sets *problem. */
 static const char *end_of_other(struct din_reader *reader, enum line_shape shape, const char **problem) {
     if (shape == LINE_BAD && !rsc_text_line_is_idle(reader->lines.cursor, 1)) {
         *problem = "expected \"0|1|2 ADDRESS\"";

@@ -2,26 +2,26 @@
  * reader_drmemtrace.c - DynamoRIO's drmemtrace: the records of one thread's
  * final (post-processed) offline trace.
  *
- * 12 packed bytes a record, little-endian: u16 type, u16 size, u64 value.
+ * 12 packed bytes per record, little-endian: u16 type, u16 size, u64 value.
  *
  *     0, 1      a read, a write: address and size
  *     10-16, 31, 48, 49  an instruction: its address and length (control flow by
- *               kind). A length of 0 only tells the pc of what follows (filters)
- *     17        a bundle: up to 8 further instructions, a byte of length each
- *     22, 24    what follows is by this thread, in this process
+ *               kind). A length of 0 only gives the pc of the next accesses (filters)
+ *     17        a bundle: up to 8 further instructions, one length byte each
+ *     22, 24    the next records are by this thread, in this process
  *     23        this thread ended
  *     25, 26    header (value: version) and footer: first and last record
- *     28        a marker: size says which, value what
+ *     28        a marker: size is its type, value its value
  *     29, 30    an instruction that is not (or perhaps not) fetched again: rep
  *     2-9, 27, 32-46  prefetches; 18-21 flushes; 47 an instruction's encoding
  *
- * Reads and writes have the pc of the instruction before them. Prefetches and
- * flushes are no accesses and are left out, as are encodings. Window markers
- * become marker events, time stamps time events. Each fetched instruction counts
- * as one, unless the trace was filtered while it was recorded: then its own
- * count, in a marker at each thread's end, is the trace's.
+ * Reads and writes have the pc of the instruction before them. Prefetches, flushes
+ * and encodings are skipped: they are not accesses. Window markers become marker
+ * events, time stamps time events. Each fetched instruction counts as one, unless
+ * the trace was filtered during recording: then the count comes from a marker at
+ * each thread's end.
  *
- * Versions 2 to 6 have these records; others are refused by number, and so are
+ * Versions 2 to 6 have these records; other versions are rejected, and so are
  * 32-bit traces, whose records have 8 bytes. A file without its footer is cut.
  * Files may follow one another (cat, or the members of a zip): each has its
  * header and footer.
@@ -41,7 +41,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file's byte order
 #define VERSION_MAX 6u
 #define BUNDLE_MAX 8u
 #define EVENTS_MAX 1024u
-#define THIRTY_TWO_BITS "a trace of a 32-bit program; only 64-bit ones are read"
+#define THIRTY_TWO_BITS "a trace of a 32-bit program; only 64-bit programs are supported"
 
 enum {
     READ = 0,
@@ -83,10 +83,10 @@ struct drmemtrace_reader {
     int32_t thread;                          /* number of (pid, tid), or -1: to be looked up */
     int open;                                /* between a header and its footer */
     int instruction_seen;                    /* since then: a bundle may follow */
-    uint64_t filtered;                       /* bits of the file type that say so, of all files */
-    uint64_t told_instructions;              /* by markers; UINT64_MAX: none did */
+    uint64_t filtered;                       /* TYPE_FILTERED bits of the file types of all files */
+    uint64_t told_instructions;              /* from markers; UINT64_MAX: no marker seen */
     uint64_t left_out;                       /* prefetches and flushes */
-    uint64_t done;                           /* offset of the record to be taken next */
+    uint64_t done;                           /* offset of the next record */
     uint32_t used, filled;                   /* of `bytes` */
     uint32_t left_over;                      /* bytes of a cut last record, once the end was met */
     uint32_t count, events;                  /* in the batch being made */
@@ -131,17 +131,17 @@ static int check_version(const struct drmemtrace_reader *reader, uint64_t versio
     char problem[120];
     if (version >= VERSION_MIN && version <= VERSION_MAX) return 0;
     if (version >> 32) return fail_record(reader, RSC_EUNSUPPORTED, THIRTY_TWO_BITS, error);
-    snprintf(problem, sizeof problem, "version %" PRIu64 " is not one that is read here (%u to %u)", version,
-             VERSION_MIN, VERSION_MAX);
+    snprintf(problem, sizeof problem, "unsupported version %" PRIu64 " (supported: %u to %u)", version, VERSION_MIN,
+             VERSION_MAX);
     return fail_record(reader, RSC_EUNSUPPORTED, problem, error);
 }
 
-/* The number of the thread that is running, or negative. */
+/* The number of the current thread, or negative. */
 static int64_t current_thread(struct drmemtrace_reader *reader, struct rsc_error *error) {
     if (reader->thread < 0) {
         int64_t number = rsc_thread_number(&reader->threads, reader->pid, reader->tid);
-        if (number == RSC_ENOMEM) return rsc_fail_memory(error, "one more thread");
-        if (number < 0) return fail_record(reader, (int)number, "more threads than a trace can have", error);
+        if (number == RSC_ENOMEM) return rsc_fail_memory(error, "thread table");
+        if (number < 0) return fail_record(reader, (int)number, "too many threads", error);
         reader->thread = (int32_t)number;
     }
     return reader->thread;
@@ -255,7 +255,7 @@ static int take_other(struct drmemtrace_reader *reader, const struct record *rec
     default: break;
     }
     if (record->type >= TYPES) {
-        snprintf(problem, sizeof problem, "type %" PRIu32 " is not known", record->type);
+        snprintf(problem, sizeof problem, "unknown record type %" PRIu32, record->type);
         return fail_record(reader, RSC_EFORMAT, problem, error);
     }
     reader->left_out++;
@@ -264,7 +264,7 @@ static int take_other(struct drmemtrace_reader *reader, const struct record *rec
 
 /* ---- batches ---- */
 
-/* Reads a block of records. Returns 1, 0 at the proper end, or negative: then again and again. */
+/* Reads a block of records. Returns 1, 0 at the proper end, or negative; an error repeats on every call. */
 static int fill(struct drmemtrace_reader *reader, struct rsc_error *error) {
     if (!reader->left_over) {
         int64_t got = rsc_input_read(reader->input, reader->bytes, sizeof reader->bytes, error);
@@ -280,7 +280,7 @@ static int fill(struct drmemtrace_reader *reader, struct rsc_error *error) {
                        rsc_input_name(reader->input), end);
 }
 
-/* Takes records until the batch is full or the block has no whole one. */
+/* Takes records until the batch is full or the block has no complete record left. */
 static int take_records(struct drmemtrace_reader *reader, struct rsc_error *error) {
     while (reader->used < reader->filled && reader->count + BUNDLE_MAX <= RSC_BATCH_ACCESSES &&
            reader->events < EVENTS_MAX) {
@@ -299,11 +299,11 @@ static int take_records(struct drmemtrace_reader *reader, struct rsc_error *erro
 static int finish(struct drmemtrace_reader *reader) {
     const char *name = rsc_input_name(reader->input);
     if (reader->left_out)
-        rsc_log_line(reader->log, RSC_LOG_INFO, "%s: %" PRIu64 " prefetches and flushes were left out", name,
+        rsc_log_line(reader->log, RSC_LOG_INFO, "%s: skipped %" PRIu64 " prefetches and flushes", name,
                      reader->left_out);
     if (reader->filtered)
         rsc_log_line(reader->log, RSC_LOG_WARNING,
-                     "%s: recorded through a filter cache: only what missed in that is in it (drmemtrace)", name);
+                     "%s: recorded through a filter cache: it holds only the misses of that cache (drmemtrace)", name);
     return 0;
 }
 

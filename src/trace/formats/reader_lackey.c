@@ -8,9 +8,9 @@
  *
  * The pc of a data access is the address of the fetch before it (0 before the
  * first one); a fetch's is its own. Valgrind's own lines (==PID== and --PID--)
- * are skipped. When a trace was made with 2>&1, the program's output is mixed
- * in: what has none of the four shapes is skipped too, counted, and said so at
- * the end. A file without any access is not a lackey trace.
+ * are skipped. When a trace was made with 2>&1, the program's output is mixed in:
+ * lines of none of the four shapes are skipped too, and a warning at the end counts
+ * them. A file without any access is not a lackey trace.
  *
  * The four kinds follow each other without a pattern that a branch predictor
  * could learn, so a line is parsed without branching on its kind: the two
@@ -26,7 +26,7 @@
 #include "trace/formats/readers.h"
 #include "trace/formats/text_lines.h"
 
-/* Lines looked at before a file is taken for lackey. */
+/* Lines examined to detect a lackey file. */
 #define LINES_TRIED 64
 
 struct lackey_reader {
@@ -43,7 +43,7 @@ struct lackey_reader {
 
 #define OPENING(a, b, c) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16)
 
-/* By the xor of a line's first two characters. No row's opening is 0, so rows not named match nothing. */
+/* Indexed by the xor of a line's first two characters. Rows not listed have opening 0 and match nothing. */
 static const struct shape {
     uint32_t opening; /* the first three characters */
     uint8_t kind;     /* of the (first) access */
@@ -56,7 +56,7 @@ static const struct shape {
     [' ' ^ 'M'] = {OPENING(' ', 'M', ' '), RSC_READ, 0, 1},
 };
 
-/* One access line. Returns the start of the next line, or NULL where this is none. */
+/* Parses one access line. Returns the start of the next line, or NULL if it is not an access. */
 static inline const char *parse_line(const char *at, const struct shape **shape, uint64_t *addr, uint32_t *size) {
     uint32_t opening;
     memcpy(&opening, at, 4);
@@ -99,11 +99,11 @@ int rsc_lackey_matches(const unsigned char *head, size_t bytes, int whole) {
         if (parse_line(line.text, &shape, &addr, &size)) fitting++;
         else if (!is_valgrinds(line.text) && !rsc_text_line_is_idle(line.text, 0)) foreign++;
     }
-    /* a program starts in the loader, long before its own output: text that quotes a line or two is no trace */
+    /* a program starts in the loader, long before its own output: text that quotes a line or two is not a trace */
     return fitting > 0 && fitting >= foreign;
 }
 
-/* Passes a line that is no access. Returns what is wrong with it, or NULL. */
+/* Skips a line that is not an access. Returns the problem, or NULL. */
 static const char *pass_other(struct lackey_reader *reader) {
     const char *line = reader->lines.cursor, *end = rsc_text_lines_end(&reader->lines);
     if (!end) return RSC_TEXT_LINE_TOO_LONG;
@@ -142,11 +142,11 @@ static uint32_t parse_block(struct lackey_reader *reader, uint32_t count, uint64
 static int finish(struct lackey_reader *reader, struct rsc_error *error) {
     const char *name = rsc_input_name(reader->lines.input);
     if (!reader->accesses_seen)
-        return rsc_fail(error, RSC_EFORMAT, "%s: none of its %" PRIu64 " lines is like \"I  ADDRESS,SIZE\" (lackey)",
+        return rsc_fail(error, RSC_EFORMAT, "%s: none of its %" PRIu64 " lines matches \"I  ADDRESS,SIZE\" (lackey)",
                         name, reader->lines.line - 1);
     if (reader->foreign)
         rsc_log_line(reader->log, RSC_LOG_WARNING,
-                     "%s: %" PRIu64 " lines that are not lackey's were skipped (the program's own output?)", name,
+                     "%s: skipped %" PRIu64 " lines that are not lackey's (the program's own output?)", name,
                      reader->foreign);
     return 0;
 }

@@ -5,17 +5,17 @@
  *
  *     [comm] [pid/tid] [[cpu]] [time:] [period] [event:] addr data_src |OP LOAD|... [weight] ip sym (dso)
  *
- * addr is needed, with ip or data_src beside it: a single number could be either
- * address. That is what `-F comm,pid,tid,time,event,addr,data_src,ip` gives, what
- * `perf mem record` gives without -F, and what `-F ip,addr` gives. Numbers behind
- * addr are weights and the ip: the ip is the longest. Where call chains were
- * recorded, it is the first frame on the lines below, and not in the line.
+ * addr is required, with ip or data_src beside it: a single number could be either
+ * address. `-F comm,pid,tid,time,event,addr,data_src,ip`, `perf mem record` without
+ * -F, and `-F ip,addr` print that. Numbers after addr are weights and the ip; the ip
+ * is the longest. If call chains were recorded, the ip is the first frame on the
+ * lines below instead.
  *
  * The operation is in data_src (linux/perf_event.h: bits 0-4 are n/a, load,
  * store, prefetch, exec); without data_src an event with "store" in its name is a
- * write, and everything else a read. Samples without an address (0) and those of
- * no load or store are left out and counted. Sizes are 1, and there is no
- * instruction count: these are samples of a run, not all of it.
+ * write, and everything else a read. Samples without an address (0) and those that
+ * are not loads or stores are skipped and counted. Sizes are 1, and there is no
+ * instruction count: the file holds samples of a run, not every access.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,10 +27,10 @@
 #include "trace/formats/readers.h"
 #include "trace/formats/text_lines.h"
 
-/* Lines looked at before a file is taken for perf's. */
+/* Lines examined to detect perf's output. */
 #define LINES_TRIED 64
 
-/* What data_src says in its lowest bits. */
+/* The operation, in the lowest bits of data_src. */
 #define OP_STORE 4u
 #define OP_LOAD 2u
 #define OP_EXEC 16u
@@ -41,15 +41,15 @@ struct perf_reader {
     struct rsc_text_lines lines;
     struct rsc_thread_table threads;
     uint64_t samples, left_out;
-    int headed;      /* samples have something before their address: lines without are frames */
-    int wants_frame; /* a frame that comes next has the pc of the last sample of the batch */
-    int failure; /* what a bad line is: RSC_EFORMAT, or why no thread could be added */
+    int headed;      /* samples have fields before their address: lines without are frames */
+    int wants_frame; /* the next frame holds the pc of the batch's last sample */
+    int failure; /* code for a bad line: RSC_EFORMAT, or the reason no thread could be added */
     uint64_t addr[RSC_BATCH_ACCESSES];
     uint64_t meta[RSC_BATCH_ACCESSES];
     uint64_t pc[RSC_BATCH_ACCESSES];
 };
 
-/* ---- words: what blanks separate ---- */
+/* ---- words, separated by blanks ---- */
 
 struct word {
     const char *at, *end;
@@ -72,7 +72,7 @@ static int is_hex(struct word word, uint64_t *value) {
     return digits > 0 && digits <= 16 && word.at + digits == word.end;
 }
 
-/* A decimal number at `at`, and where it ends; NULL where there is none. */
+/* Parses a decimal number at the start of a word. Returns its end; NULL if there is none. */
 static const char *decimal_at(struct word word, uint64_t *value) {
     return word.at < word.end ? rsc_parse_decimal(word.at, value) : NULL;
 }
@@ -118,9 +118,9 @@ static int names_a_store(struct word event) {
 }
 
 /*
- * What stands before the address: returns where it ends, or `line` where there
- * is nothing. The thread is the last number before the time (behind it comes at
- * most the processor), since a command may have blanks and numbers in it.
+ * Parses the fields before the address. Returns their end, or `line` if there are
+ * none. The thread is the last number before the time (only the processor may come
+ * in between), since a command may contain blanks and numbers.
  */
 static const char *take_head(struct sample *sample, const char *line, const char *end) {
     struct word word = word_from(line, end), time = {NULL, NULL}, thread = {NULL, NULL}, event = {NULL, NULL};
@@ -151,7 +151,8 @@ static const char *take_head(struct sample *sample, const char *line, const char
     return event.at ? event.end : time.end;
 }
 
-/* Past "|OP LOAD|LVL L1 hit|...|LCK No": to the last key, which is no number. Behind a symbol's '|' there is none. */
+/* Skips "|OP LOAD|LVL L1 hit|...|LCK No" up to the last key, which is not a number. A '|' in a symbol has no key after
+ * it. */
 static const char *pass_decoded(const char *at, const char *end) {
     const char *last = at;
     for (; at < end; at++) {
@@ -171,7 +172,7 @@ static void take_pc(struct sample *sample, const char *at, const char *end) {
         uint64_t value;
         if (!is_hex(word, &value)) {
             if (longest) break; /* a symbol */
-            continue;           /* the end of what data_src decodes to */
+            continue;           /* the end of the decoded data_src */
         }
         if (length_of(word) < longest) continue;
         longest = length_of(word);
@@ -180,7 +181,7 @@ static void take_pc(struct sample *sample, const char *at, const char *end) {
     }
 }
 
-/* The numbers of a sample. Returns what is wrong, or NULL. */
+/* Parses the numbers of a sample. Returns the problem, or NULL. */
 static const char *take_numbers(struct sample *sample, const char *at, const char *end) {
     struct word addr = word_from(at, end), source, decoded;
     if (!is_hex(addr, &sample->addr)) return "expected an address (perf script -F ...,addr,ip)";
@@ -192,7 +193,7 @@ static const char *take_numbers(struct sample *sample, const char *at, const cha
         return NULL;
     }
     take_pc(sample, addr.end, end);
-    return sample->has_pc ? NULL : "one number is not enough: addr and ip, or data_src, are needed in -F";
+    return sample->has_pc ? NULL : "only one number: -F must list addr and one of ip and data_src";
 }
 
 /* ---- lines ---- */
@@ -208,13 +209,13 @@ int rsc_perf_script_matches(const unsigned char *head, size_t bytes, int whole) 
     for (int tried = 0; tried < LINES_TRIED && rsc_head_line_next(&line, head, bytes, whole, &at); tried++) {
         struct sample sample = {0};
         const char *end = trim_return(line.text, strchr(line.text, '\n'));
-        if (!memmem(line.text, (size_t)(end - line.text), " |OP ", 5)) continue; /* only data_src is perf's alone */
+        if (!memmem(line.text, (size_t)(end - line.text), " |OP ", 5)) continue; /* only data_src identifies perf */
         if (!take_numbers(&sample, take_head(&sample, line.text, end), end) && sample.has_operation) return 1;
     }
     return 0;
 }
 
-/* Adds a sample to the batch unless it is of no access. Returns what is wrong, or NULL. */
+/* Adds a sample to the batch if it is of an access. Returns the problem, or NULL. */
 static const char *add_sample(struct perf_reader *reader, const struct sample *sample, uint32_t *count) {
     enum rsc_kind kind = sample->is_store ? RSC_WRITE : RSC_READ;
     reader->samples++;
@@ -232,7 +233,7 @@ static const char *add_sample(struct perf_reader *reader, const struct sample *s
     int64_t thread = rsc_thread_number(&reader->threads, sample->pid, sample->tid);
     if (thread < 0) {
         reader->failure = (int)thread;
-        return thread == RSC_ENOMEM ? "no memory for one more thread" : "more threads than a trace can have";
+        return thread == RSC_ENOMEM ? "out of memory for another thread" : "too many threads";
     }
     reader->wants_frame = 1;
     reader->addr[*count] = sample->addr;
@@ -241,7 +242,7 @@ static const char *add_sample(struct perf_reader *reader, const struct sample *s
     return NULL;
 }
 
-/* Adds one line. Returns what is wrong with it, or NULL. */
+/* Adds one line. Returns the problem, or NULL. */
 static const char *take_line(struct perf_reader *reader, const char *newline, uint32_t *count) {
     const char *line = reader->lines.cursor, *end = trim_return(line, newline);
     struct sample sample = {0};
@@ -259,7 +260,7 @@ static const char *take_line(struct perf_reader *reader, const char *newline, ui
     return problem ? problem : add_sample(reader, &sample, count);
 }
 
-/* Is there room for one more sample, or a frame due for the last one? */
+/* Is there room for one more sample, or is a frame expected for the last one? */
 static int takes_more(const struct perf_reader *reader, uint32_t count) {
     return count < RSC_BATCH_ACCESSES - 1 || (reader->wants_frame && count < RSC_BATCH_ACCESSES);
 }
@@ -286,11 +287,10 @@ static int finish(struct perf_reader *reader) {
     const char *name = rsc_input_name(reader->lines.input);
     if (reader->left_out)
         rsc_log_line(reader->log, RSC_LOG_WARNING,
-                     "%s: %" PRIu64 " of %" PRIu64 " samples have no address or are of no load or store: left out",
-                     name, reader->left_out, reader->samples);
+                     "%s: skipped %" PRIu64 " of %" PRIu64 " samples: no address, or neither load nor store", name,
+                     reader->left_out, reader->samples);
     if (reader->samples > reader->left_out)
-        rsc_log_line(reader->log, RSC_LOG_INFO, "%s: samples of a run, not all of it: distances are among samples",
-                     name);
+        rsc_log_line(reader->log, RSC_LOG_INFO, "%s: samples of a run: distances count only sampled accesses", name);
     return 0;
 }
 

@@ -5,12 +5,11 @@
  *     0x401136: W 0x7ffd1c0de8f8  8 0x2a     SimpleExamples: also size and value
  *     #eof
  *
- * Numbers have 0x; the size is decimal and 1 where there is none; what follows
- * it is not looked at. Blank lines and lines that start with '#' are skipped, but
- * both tools end their files with "#eof": a file that ends inside a line before
- * that is cut, one that ends between two lines is read and its end doubted in a
- * warning. There are no fetches, so there is no instruction count,
- * and no threads.
+ * Numbers have 0x; the size is decimal, 1 if missing; the rest of the line is
+ * ignored. Blank lines and lines that start with '#' are skipped. Both tools end
+ * their files with "#eof": without it, a file that ends inside a line is an error,
+ * and one that ends between two lines is read with a warning. There are no fetches,
+ * so no instruction count, and no threads.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,14 +20,14 @@
 #include "trace/formats/readers.h"
 #include "trace/formats/text_lines.h"
 
-/* Lines looked at before a file is taken for pinatrace. */
+/* Lines examined to detect a pinatrace file. */
 #define LINES_TRIED 16
 
 struct pinatrace_reader {
     struct rsc_source source;
     const struct rsc_log *log;
     struct rsc_text_lines lines;
-    int ended; /* "#eof" was the last line that is not blank */
+    int ended; /* the last non-blank line was "#eof" */
     uint64_t addr[RSC_BATCH_ACCESSES];
     uint64_t meta[RSC_BATCH_ACCESSES];
     uint64_t pc[RSC_BATCH_ACCESSES];
@@ -39,14 +38,14 @@ static const char *skip_blanks(const char *at) {
     return at;
 }
 
-/* Past 0x and its digits, or NULL. */
+/* Parses 0x and its digits. Returns their end, or NULL. */
 static inline const char *parse_address(const char *at, uint64_t *value) {
     if (!rsc_has_hex_prefix(at)) return NULL;
     unsigned digits = rsc_parse_hex(at + 2, value);
     return digits > 0 && digits <= 16 ? at + 2 + digits : NULL;
 }
 
-/* One access line, up to where what matters of it ends. NULL: it is none. */
+/* Parses one access line. Returns the end of its last field used, or NULL if it is not an access. */
 static inline const char *parse_line(const char *at, uint64_t *pc, uint64_t *addr, uint64_t *meta) {
     uint64_t size = 1;
     at = parse_address(at, pc);

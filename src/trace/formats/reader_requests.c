@@ -4,7 +4,7 @@
  *
  * All little-endian, packed, without a header: read by name only.
  *
- *   oracleGeneral, 24 bytes a request:
+ *   oracleGeneral, 24 bytes per request:
  *      0  u32  time, seconds
  *      4  u64  the object
  *     12  u32  its size, bytes
@@ -20,11 +20,12 @@
  *     24  u64  time, microseconds                24  u64  time, microseconds
  *                                                32  u64  response time
  *
- * An object is the address of an access that has its size. Blocks are 512 bytes
- * and their number is made an address in bytes, so that the trace also makes
- * sense in lines (of --line 4096, say). SCSI writes are writes, everything else
- * reads. vscsi has its version in the high byte of each record's version field:
- * what the first record has, all must have. A size of 0 is made 1, and said.
+ * A request becomes an access with the object as its address and the object's size.
+ * Blocks are 512 bytes; a block number becomes an address in bytes, so that the
+ * trace can also be analysed in lines (--line 4096, say). SCSI writes are writes,
+ * everything else reads. vscsi has its version in the high byte of each record's
+ * version field; it must be the same in all records. A size of 0 counts as 1, with a
+ * warning.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file's byte order
 #define RECORD_BYTES_MAX 40u
 #define BLOCK_SHIFT 9 /* of a disk: 512 bytes */
 
-/* Where a record has what. */
+/* Offsets of a record's fields. */
 struct layout {
     const char *name; /* for messages */
     uint32_t bytes;
@@ -58,7 +59,7 @@ struct requests_reader {
     const struct layout *layout;
     uint64_t sizeless;  /* requests of 0 bytes */
     uint32_t left_over; /* bytes of a cut last record, once the end was met */
-    uint64_t bad_at;    /* offset of a record that is none; RSC_NO_OFFSET: none */
+    uint64_t bad_at;    /* offset of an invalid record; RSC_NO_OFFSET: none */
     const char *problem;
     uint64_t addr[RSC_BATCH_ACCESSES];
     uint64_t meta[RSC_BATCH_ACCESSES];
@@ -107,15 +108,15 @@ static int is_scsi_write(uint32_t command) {
     }
 }
 
-/* Adds one request. Returns what is wrong with it, or NULL. */
+/* Adds one request. Returns the problem, or NULL. */
 static const char *take_record(struct requests_reader *reader, const unsigned char *record, uint32_t i) {
     const struct layout *layout = reader->layout;
     uint64_t object = u64(record + layout->object);
     uint32_t size = u32(record + layout->size);
     enum rsc_kind kind = RSC_READ;
     if (layout->version_is) {
-        if (u16(record + layout->version) >> 8 != layout->version_is) return "another version than the first has";
-        if (object >> (64 - BLOCK_SHIFT)) return "a block number that no disk has";
+        if (u16(record + layout->version) >> 8 != layout->version_is) return "its version differs from the first";
+        if (object >> (64 - BLOCK_SHIFT)) return "block number out of range";
         object <<= BLOCK_SHIFT;
         if (is_scsi_write(u16(record + layout->command) & 0xff)) kind = RSC_WRITE;
     }
@@ -127,7 +128,7 @@ static const char *take_record(struct requests_reader *reader, const unsigned ch
 
 static int finish(struct requests_reader *reader) {
     if (reader->sizeless)
-        rsc_log_line(reader->log, RSC_LOG_WARNING, "%s: %" PRIu64 " requests of 0 bytes were taken as 1 byte each",
+        rsc_log_line(reader->log, RSC_LOG_WARNING, "%s: %" PRIu64 " requests of 0 bytes counted as 1 byte each",
                      rsc_input_name(reader->input), reader->sizeless);
     return 0;
 }
@@ -184,7 +185,7 @@ int rsc_oracle_general_open(struct rsc_source **out, struct rsc_input *input, co
     return requests_open(out, input, &oracle_general, options, error);
 }
 
-/* Version fields of the first record, and of a second where there is one, say which layout it is. */
+/* Whether the version fields of the first record, and of a second if there is one, match the layout. */
 static int vscsi_is(const struct layout *layout, const unsigned char *head, size_t bytes) {
     uint32_t at = layout->version;
     for (int record = 0; record < 2; record++, at += layout->bytes)

@@ -1,14 +1,14 @@
 /*
- * readers.h - the two functions of each format, as struct rsc_format wants
- * them: does a file look like it, and open it.
+ * readers.h - the two functions of each format for struct rsc_format: one
+ * recognises a file, one opens it.
  *
- * What a format cannot say is filled in as the formats' contract has it: a
- * missing size is 1 byte, a missing kind a read, a missing thread number 0.
+ * Defaults for fields that a format lacks: a missing size is 1 byte, a missing kind
+ * a read, a missing thread number 0.
  *
- * Instruction counts: in a text trace an instruction is a fetch. A batch's
- * count is RSC_UNKNOWN until the first fetch of the trace was seen, then the
- * fetches in the batch: a trace of data accesses alone has no count. Formats
- * that count themselves say so in their file.
+ * Instruction counts: in a text trace an instruction is a fetch. A batch's count is
+ * RSC_UNKNOWN until the first fetch of the trace, then the number of fetches in the
+ * batch: a trace of data accesses alone has no count. Readers that count
+ * differently say so in their file.
  */
 #ifndef RSC_TRACE_FORMATS_READERS_H
 #define RSC_TRACE_FORMATS_READERS_H
@@ -57,7 +57,7 @@ int rsc_oracle_general_open(struct rsc_source **out, struct rsc_input *input, co
 int rsc_vscsi_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                    struct rsc_error *error);
 
-/* The instruction count of a batch with `fetches` of them; *seen remembers whether the trace had any so far. */
+/* The instruction count of a batch with `fetches` fetches; *seen records whether the trace had any so far. */
 static inline uint64_t rsc_instructions_of(uint64_t fetches, int *seen) {
     *seen |= fetches > 0;
     return *seen ? fetches : RSC_UNKNOWN;

@@ -1,10 +1,10 @@
 /*
  * text_lines.c - blocks of whole lines.
  *
- * The buffer holds what is left of the last block (less than one line) followed
- * by one large read. Everything that is about bytes rather than records is
- * settled here once a block: where the last whole line ends, NULs, lines
- * without end, the missing '\n' of the last line.
+ * The buffer holds the rest of the last block (less than one line) followed by one
+ * large read. Everything that concerns bytes rather than records is done here once
+ * per block: the end of the last whole line, NULs, overlong lines, the missing '\n'
+ * of the last line.
  */
 #include "trace/formats/text_lines.h"
 
@@ -34,7 +34,7 @@ void rsc_text_lines_close(struct rsc_text_lines *lines) {
     lines->bytes = NULL;
 }
 
-/* Reads a block behind the rest of the last one. Returns the bytes read or negative. */
+/* Reads a block after the rest of the last one. Returns the bytes read or negative. */
 static int64_t read_block(struct rsc_text_lines *lines, struct rsc_error *error) {
     size_t rest = (size_t)(lines->filled - lines->cursor);
     memmove(lines->bytes, lines->cursor, rest);

@@ -1,8 +1,7 @@
 /*
- * text_lines.h - whole lines out of an input, in blocks.
+ * text_lines.h - reads whole lines from an input, in blocks.
  *
- * A reader takes lines straight from the block, without a copy or a call for
- * each:
+ * A reader takes lines straight from the block, without a copy or a call per line:
  *
  *     while ((status = rsc_text_lines_fill(lines, error)) == 1)
  *         while (lines->cursor < lines->limit) {
@@ -10,10 +9,10 @@
  *             rsc_text_lines_pass(lines, first character of the next line);
  *         }
  *
- * Every line between cursor and limit ends with '\n' (the last one of a file
- * is given one if it has none), holds no NUL, and may be over-read by
- * RSC_DIGITS_SLACK bytes. A reader that leaves the cursor on a bad line meets
- * it again at its next call: it hands on what came before and fails then.
+ * Every line between cursor and limit ends with '\n' (added to the last line of a
+ * file if missing), holds no NUL, and may be over-read by RSC_DIGITS_SLACK bytes. A
+ * reader that leaves the cursor on a bad line sees it again at its next call: it
+ * delivers the lines before it first and fails then.
  */
 #ifndef RSC_TRACE_FORMATS_TEXT_LINES_H
 #define RSC_TRACE_FORMATS_TEXT_LINES_H
@@ -25,7 +24,7 @@
 
 #include "trace/formats/input.h"
 
-/* A line longer than this is no trace's: an error, so that memory stays bounded. */
+/* A longer line is an error, so that memory stays bounded. */
 #define RSC_TEXT_LINE_MAX (64u << 10)
 #define RSC_TEXT_LINE_TOO_LONG "a line of more than 64 KiB"
 
@@ -34,8 +33,8 @@ struct rsc_text_lines {
     const char *format;      /* for messages: "din", ... */
     char *bytes;             /* owned */
     const char *cursor;      /* first character of the next line */
-    const char *limit;       /* end of the whole lines at hand */
-    char *filled;            /* end of the bytes at hand */
+    const char *limit;       /* end of the whole lines in the buffer */
+    char *filled;            /* end of the bytes in the buffer */
     uint64_t offset;         /* of bytes[0] in the decompressed text */
     uint64_t line;           /* number of the line at cursor, from 1 */
     int ended;               /* the input has no more */
@@ -50,7 +49,7 @@ void rsc_text_lines_close(struct rsc_text_lines *lines);
 /* Makes sure there is a line at cursor. Returns 1, 0 at the end of the input, or negative. */
 int rsc_text_lines_fill(struct rsc_text_lines *lines, struct rsc_error *error);
 
-/* Goes on to the next line, which starts at `next`. */
+/* Advances to the next line, which starts at `next`. */
 static inline void rsc_text_lines_pass(struct rsc_text_lines *lines, const char *next) {
     lines->cursor = next;
     lines->line++;
@@ -69,10 +68,9 @@ int rsc_text_lines_fail(const struct rsc_text_lines *lines, int code, const char
 int rsc_text_line_is_idle(const char *line, int comments);
 
 /*
- * Walks the opening of a file line by line, to tell what it is: copies the
- * next whole line, '\n' included, to `line`, where it can be parsed as above
- * (what is past RSC_HEAD_LINE_MAX is dropped). Returns 0 where there is none.
- * Start with *at = 0.
+ * Walks the opening of a file line by line, for format detection: copies the next
+ * whole line, '\n' included, to `line`, where it can be parsed as above (truncated
+ * at RSC_HEAD_LINE_MAX). Returns 0 if there is none. Start with *at = 0.
  */
 #define RSC_HEAD_LINE_MAX 4096
 struct rsc_head_line {
@@ -80,7 +78,7 @@ struct rsc_head_line {
 };
 int rsc_head_line_next(struct rsc_head_line *line, const unsigned char *head, size_t bytes, int whole, size_t *at);
 
-/* Has the opening of a file a byte that no text trace has? */
+/* Does the opening of a file contain a byte that no text trace has? */
 int rsc_head_is_binary(const unsigned char *head, size_t bytes);
 
 #endif

@@ -1,17 +1,17 @@
 /*
  * unzip.c - the members of a zip archive, one after the other, as one stream.
  *
- * The archive is read from its beginning, by the headers in front of each
- * member, so that pipes work and nothing is sought or unpacked. Those headers
- * may leave sizes and checksum to a descriptor behind the data (flag 3): deflate
- * data ends by itself, and stored data of unknown length is refused. Sizes of
- * 4 GiB and more are in an extra field (zip64).
+ * The archive is read from its beginning, by the header before each member, so
+ * that pipes work without seeking or unpacking. A header may leave sizes and
+ * checksum to a descriptor after the data (flag 3): deflate data marks its own end,
+ * and stored data of unknown length is rejected. Sizes of 4 GiB and more are in an
+ * extra field (zip64).
  *
- * What a header claims is never believed beyond a comparison: data ends where
- * deflate says or the stored length is used up, and then length and CRC-32 must
- * be what was read. The table of contents behind the last member is read too: an
- * archive that ends before its end record is cut, and one whose table lists more
- * or fewer members than were met is damaged. Names do not matter.
+ * A header's values are only compared, never trusted: data ends where deflate ends
+ * or the stored length is used up, and then length and CRC-32 must match. The table
+ * of contents after the last member is read too: an archive that ends before its
+ * end record is cut, and one whose table lists more or fewer members than the
+ * archive has is damaged. Names are ignored.
  *
  * Layout: PKWARE's APPNOTE.TXT, 6.3.
  */
@@ -51,15 +51,15 @@ struct zip {
     z_stream stream;
     int inside; /* a member's data */
     int ended;  /* the end record was read */
-    uint64_t members, at; /* how many were begun; where the last one's header is */
+    uint64_t members, at; /* members begun; offset of the last one's header */
     uint32_t method, flags;
     int wide;                      /* zip64: a descriptor's sizes may have 8 bytes */
-    uint64_t packed_said, bytes_said; /* by the header */
+    uint64_t packed_said, bytes_said; /* sizes in the header */
     uint32_t crc_said;
     uint64_t packed, bytes; /* read so far */
     uint32_t crc;
     uint64_t listed; /* entries of the table of contents */
-    uint64_t total;  /* that the zip64 end record speaks of; UINT64_MAX: there is none */
+    uint64_t total;  /* entries according to the zip64 end record; UINT64_MAX: there is none */
 };
 
 static uint32_t u16(const unsigned char *at) { return at[0] | (uint32_t)at[1] << 8; }
@@ -78,7 +78,7 @@ static int fail_member(const struct zip *zip, const struct rsc_stored *stored, i
                        zip->members, zip->at, why);
 }
 
-/* Makes sure of `wanted` bytes and returns where they are; NULL with *status set otherwise. */
+/* Buffers `wanted` bytes and returns a pointer to them; on failure NULL with *status set. */
 static const unsigned char *need(struct rsc_stored *stored, size_t wanted, int *status, struct rsc_error *error) {
     int64_t have = rsc_stored_fill(stored, wanted, error);
     if (have >= 0 && (size_t)have >= wanted) return stored->bytes + stored->start;
@@ -138,14 +138,14 @@ static int begin_member(struct zip *zip, struct rsc_stored *stored, struct rsc_e
                            " is neither stored (0) nor deflate (8)",
                            stored->name, zip->members, zip->at, zip->method);
     if (zip->method == METHOD_STORED && zip->flags & FLAG_DESCRIPTOR)
-        return fail_member(zip, stored, RSC_EUNSUPPORTED, "stored, with a length that only comes behind it", error);
+        return fail_member(zip, stored, RSC_EUNSUPPORTED, "stored data of unknown length", error);
     rsc_stored_take(stored, MEMBER_BYTES + name + extra);
     inflateReset(&zip->stream);
     zip->inside = 1;
     return 0;
 }
 
-/* A descriptor has 4 or 8 bytes for each size, with a mark before it or without: it is the one that fits. */
+/* A descriptor has 4 or 8 bytes per size, with or without a signature: accept the layout that matches the data. */
 static int take_descriptor(struct zip *zip, struct rsc_stored *stored, struct rsc_error *error) {
     int64_t have = rsc_stored_fill(stored, 24, error);
     if (have < 0) return (int)have;
@@ -165,7 +165,7 @@ static int take_descriptor(struct zip *zip, struct rsc_stored *stored, struct rs
             return 0;
         }
     }
-    return fail_member(zip, stored, RSC_EFORMAT, "its data is not what the checksum and lengths behind it say", error);
+    return fail_member(zip, stored, RSC_EFORMAT, "its data does not match the checksum and lengths after it", error);
 }
 
 static int end_member(struct zip *zip, struct rsc_stored *stored, struct rsc_error *error) {
@@ -173,8 +173,7 @@ static int end_member(struct zip *zip, struct rsc_stored *stored, struct rsc_err
     if (zip->flags & FLAG_DESCRIPTOR) return take_descriptor(zip, stored, error);
     if (zip->packed != zip->packed_said || zip->bytes != zip->bytes_said)
         return fail_member(zip, stored, RSC_EFORMAT, "its data is not as long as its header says", error);
-    if (zip->crc != zip->crc_said)
-        return fail_member(zip, stored, RSC_EFORMAT, "its data does not have its checksum", error);
+    if (zip->crc != zip->crc_said) return fail_member(zip, stored, RSC_EFORMAT, "checksum mismatch", error);
     return 0;
 }
 
@@ -191,18 +190,18 @@ static int take_end(struct zip *zip, struct rsc_stored *stored, const unsigned c
     int64_t have = rsc_stored_fill(stored, 1, error);
     if (have < 0) return (int)have;
     if (have)
-        return rsc_fail_at(error, RSC_EFORMAT, stored->offset, "%s: bytes behind the end of the zip at byte %" PRIu64,
+        return rsc_fail_at(error, RSC_EFORMAT, stored->offset, "%s: bytes after the end of the zip at byte %" PRIu64,
                            stored->name, stored->offset);
     if (zip->listed != zip->members || total != zip->members)
         return rsc_fail_at(error, RSC_EFORMAT, at,
-                           "%s: %" PRIu64 " members were met in the zip, but its table of contents lists %" PRIu64
+                           "%s: the zip has %" PRIu64 " members, but its table of contents lists %" PRIu64
                            " and its end at byte %" PRIu64 " says %" PRIu64,
                            stored->name, zip->members, zip->listed, at, total);
     zip->ended = 1;
     return 0;
 }
 
-/* Takes what stands where a member, a table entry or the end may. */
+/* Reads the next record: a member, a table entry or the end. */
 static int take_record(struct zip *zip, struct rsc_stored *stored, struct rsc_error *error) {
     int status = 0;
     const unsigned char *record = need(stored, 4, &status, error);
@@ -217,7 +216,8 @@ static int take_record(struct zip *zip, struct rsc_stored *stored, struct rsc_er
     if (mark == MEMBER && !zip->listed) return begin_member(zip, stored, error);
     if (!bytes)
         return rsc_fail_at(error, RSC_EFORMAT, stored->offset,
-                           "%s: zip data is damaged at byte %" PRIu64 " of the file (no member, no table of contents)",
+                           "%s: zip data is damaged at byte %" PRIu64
+                           " of the file (neither member nor table of contents)",
                            stored->name, stored->offset);
     record = need(stored, bytes, &status, error);
     if (!record) return status;

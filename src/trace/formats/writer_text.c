@@ -1,10 +1,10 @@
 /*
  * writer_text.c - batches to din and CSV lines.
  *
- * Lines are put together in a buffer that always has room for one more and is
- * handed to the file when it has not. A hexadecimal number is made eight
- * digits at a time in a 64-bit word, the reverse of digits.h; what a thread is
- * called is formatted once for a run of accesses by the same thread.
+ * Lines are built in a buffer, which is written to the file when it has no room for
+ * another line. A hexadecimal number is formatted eight digits at a time in a 64-bit
+ * word, the reverse of digits.h; a thread's ids are formatted once per run of
+ * accesses by that thread.
  */
 #include "trace/formats/writer_text.h"
 
@@ -17,7 +17,7 @@
 
 #define BUFFER_BYTES (256u << 10)
 
-/* Room for any line: addr 18, size 10, kind 1, tid and pid 20 each, pc 18, 6 separators; and what put_hex() spills. */
+/* Room for any line: addr 18, size 10, kind 1, tid and pid 20 each, pc 18, 6 separators; and put_hex()'s overrun. */
 #define LINE_BYTES 128u
 
 struct rsc_text_writer {
@@ -58,7 +58,7 @@ static int flush(struct rsc_text_writer *writer, struct rsc_error *error) {
     return bytes ? rsc_output_write(writer->file, writer->buffer, bytes, error) : 0;
 }
 
-/* Counts a line of `bytes` that was put into the buffer; drops it where it does not fit the limit. */
+/* Counts a line of `bytes` in the buffer; drops it if it exceeds the limit. */
 static int keep_line(struct rsc_text_writer *writer, size_t bytes) {
     writer->full = bytes > writer->left_bytes;
     if (writer->full) return 0;
@@ -143,7 +143,7 @@ static void put_header(struct rsc_text_writer *writer, int pcs) {
 
 int rsc_text_writer_push(struct rsc_text_writer *writer, const struct rsc_batch *batch, struct rsc_error *error) {
     if (writer->format == RSC_TEXT_CSV && !writer->begun && batch->count) put_header(writer, batch->pc != NULL);
-    writer->thread = UINT32_MAX; /* numbers keep their meaning within a trace, but this may be another source's batch */
+    writer->thread = UINT32_MAX; /* this batch may come from another source, with other thread numbers */
     for (uint32_t i = 0; i < batch->count && !writer->full; i++) {
         if (writer->used > BUFFER_BYTES - LINE_BYTES) {
             int status = flush(writer, error);

@@ -1,15 +1,14 @@
 /*
  * writer_text.h - traces as text: din and CSV.
  *
- * din keeps the kind and the address of an access, one "LABEL ADDRESS" a line,
- * and nothing else: sizes, threads, pcs and events are dropped, so a trace
- * whose accesses cross lines does not come back the same. A trace without
- * accesses is an empty file.
+ * din keeps only the kind and the address of an access, one "LABEL ADDRESS" per
+ * line: sizes, threads, pcs and events are dropped, so a trace whose accesses cross
+ * lines does not round-trip. A trace without accesses is an empty file.
  *
  * CSV keeps addr, size, kind, tid and pid, and pc if the first batch has pcs
- * (a later batch without them gets 0x0, pcs that only come later are dropped);
- * events are dropped, and instruction counts come back as the number of
- * fetches. The header is written even when there are no accesses.
+ * (a later batch without them gets 0x0; pcs are dropped if the first batch has
+ * none). Events are dropped, and a reader gets the number of fetches as instruction
+ * count. The header is written even when there are no accesses.
  */
 #ifndef RSC_TRACE_FORMATS_WRITER_TEXT_H
 #define RSC_TRACE_FORMATS_WRITER_TEXT_H

@@ -2,9 +2,9 @@
  * generate.c - the patterns of generate.h, written in stretches.
  *
  * A stretch is a number of accesses of one pattern by one thread: as long as the
- * thread's run, the mix's phase and the columns allow. Where stretches end must
- * not show in the result, so each thing that is drawn (addresses, writes, runs,
- * phases) has a random stream of its own, and each thread a place in each walk.
+ * thread's run, the mix's phase and the columns allow. The result must not depend on
+ * where stretches end, so addresses, writes, runs and phases each have their own
+ * random stream, and each thread has a position in each walk.
  *
  * Scattering, for zipf's ranks and for the chase, is a bijection computed on the
  * fly (see scatter_all()): one cycle through 2^40 lines takes no memory.
@@ -20,7 +20,7 @@
 #include "trace/generate/generate_spec.h"
 
 #define LINE RSC_GENERATOR_LINE
-#define RUN_MEAN 16.0 /* accesses a thread makes before another's turn */
+#define RUN_MEAN 16.0 /* accesses per run of a thread */
 #define GRID_ELEMENT 8 /* bytes of a double */
 #define POINT_ACCESSES 6
 
@@ -40,7 +40,7 @@ struct walker {
     uint64_t stride; /* byte */
     uint64_t chase; /* position along the cycle */
     uint64_t point; /* inner point of the grid, row by row */
-    uint32_t step; /* of the point's accesses, the next one */
+    uint32_t step; /* the next of the point's accesses */
 };
 
 /* A bijection of 0 .. 2^bits - 1 that, walked until it falls below lines, is one of 0 .. lines - 1. */
@@ -62,7 +62,7 @@ struct rsc_generator {
     enum rsc_pattern pattern; /* of this phase */
     uint64_t phase_left, run_left;
     uint64_t thread; /* whose run it is */
-    uint64_t threads_begun; /* numbers are given out in order: dense by first appearance */
+    uint64_t threads_begun; /* threads are numbered in order of first appearance */
     struct walker walkers[];
 };
 
@@ -86,7 +86,7 @@ static void scatter_init(struct scatter *scatter, uint64_t lines, uint64_t seed)
     }
 }
 
-/* Folding the upper half onto the lower and multiplying by an odd number can both be undone modulo 2^bits. */
+/* Folding the upper half onto the lower and multiplying by an odd number are both invertible modulo 2^bits. */
 static inline uint64_t permute(const struct scatter *s, uint64_t x) {
     for (int i = 0; i < SCATTER_ROUNDS; i++) {
         x = (x + s->add[i]) * s->factor[i] & s->mask;
@@ -96,11 +96,11 @@ static inline uint64_t permute(const struct scatter *s, uint64_t x) {
 }
 
 /*
- * Replaces numbers below s->lines by the addresses of the lines they are
- * scattered to. A result that is no line is permuted again: fewer than two turns
- * on average, and still a bijection, since each value is on one cycle only and
- * the next line along it is a line's alone. The first turn is a loop of its own,
- * so that the processor works on several numbers at a time.
+ * Replaces numbers below s->lines by the addresses of the lines they are scattered
+ * to. A result of s->lines or more is permuted again (cycle walking): fewer than two
+ * rounds on average, and still a bijection, since each value is on one cycle only.
+ * The first round is a separate loop, so that the processor works on several numbers
+ * at a time.
  */
 static void scatter_all(const struct scatter *s, uint64_t base, uint64_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) values[i] = permute(s, values[i]);
@@ -203,7 +203,7 @@ static void next_run(struct rsc_generator *g) {
     g->run_left = rsc_rng_geometric(&g->run, RUN_MEAN);
 }
 
-/* Any of the patterns but the one just had. */
+/* Draws any pattern except the current one. */
 static void next_phase(struct rsc_generator *g) {
     if (g->spec.pattern != RSC_PATTERN_MIX) {
         g->phase_left = UINT64_MAX;
@@ -234,7 +234,7 @@ void rsc_generator_fill(struct rsc_generator *g, uint64_t *addr, uint64_t *meta,
         if (!g->phase_left) next_phase(g);
         size_t stretch = smaller(count, smaller(g->run_left, g->phase_left));
         fill_stretch(g, addr, meta, stretch);
-        /* an endless run or phase is just begun again when its 2^64 - 1 are over */
+        /* an endless run or phase simply restarts after 2^64 - 1 accesses */
         g->run_left -= stretch;
         g->phase_left -= stretch;
         addr += stretch;

@@ -1,9 +1,9 @@
 /*
- * generate.h - made-up traces whose reuse is known beforehand.
+ * generate.h - synthetic traces with known reuse.
  *
  * A specification is KIND[,key=value...]:
  *
- *   uniform   each access to any line, all alike
+ *   uniform   each access to a line drawn uniformly
  *   zipf      line of popularity rank r with probability in proportion to
  *             r^-skew; ranks are scattered over the lines
  *   cyclic    lines 0, 1, ... lines-1, over and over
@@ -20,11 +20,11 @@
  *              (stencil and mix: from 2)
  *   skew=X     of zipf, 0 to 100; 1
  *   stride=N   bytes from one access of `stride` to the next; 256
- *   threads=T  1; more: accesses are dealt in runs of 16 on average. Each thread
- *              walks the same lines from a place of its own; uniform and zipf
- *              draw as one
+ *   threads=T  1; with more, threads alternate in runs of 16 accesses on average.
+ *              Each thread walks the same lines from its own starting point;
+ *              uniform and zipf draw from one stream for all threads
  *   write=X    fraction of accesses that are writes, 0 to 1; 0. The stencil has
- *              its own writes and leaves this aside
+ *              its own writes and ignores this
  *   base=A     address of the first byte; 0x10000000
  *   size=N     bytes per access; 8
  *
@@ -32,9 +32,9 @@
  * Accesses start at line starts unless the kind says otherwise. There are no pcs
  * and no instruction counts.
  *
- * The accesses depend on the specification and the seed only: not on the
- * machine, nor on how many are asked for at a time; a longer trace begins with
- * the shorter one.
+ * The accesses depend on the specification and the seed only, not on the machine
+ * or on how many are requested at a time; a shorter trace is a prefix of a longer
+ * one.
  */
 #ifndef RSC_TRACE_GENERATE_GENERATE_H
 #define RSC_TRACE_GENERATE_GENERATE_H
@@ -50,7 +50,7 @@
 int rsc_generator_open(struct rsc_source **out, const char *spec, uint64_t count, uint64_t seed,
                        struct rsc_error *error);
 
-/* The generator alone, for filling one's own columns without end. */
+/* The generator alone: fills the caller's columns, without end. */
 struct rsc_generator;
 int rsc_generator_new(struct rsc_generator **out, const char *spec, uint64_t seed, struct rsc_error *error);
 void rsc_generator_fill(struct rsc_generator *generator, uint64_t *addr, uint64_t *meta, size_t count);

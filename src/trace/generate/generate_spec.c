@@ -11,7 +11,7 @@
 
 #define LINES_MAX (1ull << 40)
 #define ADDRESS_MAX (UINT64_MAX >> 1)
-#define SHOWN 40 /* bytes of a bad word that a message repeats */
+#define SHOWN 40 /* bytes of a bad word shown in a message */
 
 static const char *const KINDS[RSC_PATTERN_COUNT] = {"uniform", "zipf", "cyclic", "stride", "stencil", "chase", "mix"};
 #define KINDS_TEXT "uniform, zipf, cyclic, stride, stencil, chase, mix"
@@ -79,11 +79,11 @@ static int parse_setting(struct rsc_generator_spec *spec, struct word word, stru
     return rsc_fail(error, RSC_EINVAL, "gen: unknown key '%.*s' (keys: " KEYS_TEXT ")", shown(name), name.text);
 }
 
-/* What only makes sense, or not, together. */
+/* Checks combinations of keys. */
 static int check(const struct rsc_generator_spec *spec, struct rsc_error *error) {
     int has_grid = spec->pattern == RSC_PATTERN_STENCIL || spec->pattern == RSC_PATTERN_MIX;
     if (has_grid && spec->lines < 2)
-        return rsc_fail(error, RSC_EINVAL, "gen: lines=1: a %s has an inner point only from lines=2 on",
+        return rsc_fail(error, RSC_EINVAL, "gen: lines=1: a %s needs lines=2 or more to have an inner point",
                         KINDS[spec->pattern]);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* generate_spec.h - what the text of a generator's specification says; generate.h has the keys. */
+/* generate_spec.h - the parsed specification of a generator; generate.h documents the keys. */
 #ifndef RSC_TRACE_GENERATE_GENERATE_SPEC_H
 #define RSC_TRACE_GENERATE_GENERATE_SPEC_H
 
@@ -8,7 +8,7 @@
 
 #define RSC_GENERATOR_LINE 64u /* bytes */
 
-/* The kinds that mix takes turns with come first. */
+/* The patterns of mix come first. */
 enum rsc_pattern {
     RSC_PATTERN_UNIFORM,
     RSC_PATTERN_ZIPF,

@@ -1,14 +1,15 @@
 /*
  * rsct_decode.c - unpacking frames of the native format.
  *
- * All columns of a frame were decompressed at once (a few bytes an access);
- * accesses are rebuilt a slice at a time, so that what is handed out is still in
- * the cache. The inner loop (rsct_stretch.h) has no branch that depends on the data: a table by
- * code gives the mask for the delta, its length and the finished meta word.
+ * All columns of a frame are decompressed at once (a few bytes per access);
+ * accesses are rebuilt a slice at a time, so that a slice is still in the cache when
+ * it is used. The inner loop (rsct_stretch.h) has no branch that depends on the data:
+ * a table indexed by code gives the mask for the delta, its length and the finished
+ * meta word.
  *
- * The delta column is read up to 8 bytes an access without looking; the frame
- * has room for that whatever the codes say, and at the end of the frame the
- * length consumed must be the length stored.
+ * Up to 8 bytes of the delta column are read per access without a check; the frame
+ * has room for that whatever the codes are. At the end of the frame the length
+ * consumed must be the length stored.
  */
 #include "trace/native/rsct_decode.h"
 
@@ -41,8 +42,8 @@ struct rsct_decoder {
     struct rsct_codes codes;
     rsct_stretch_fn *stretch;
     int explicit_sizes;
-    uint32_t done; /* accesses handed out */
-    int begun; /* a slice was handed out: even a frame without accesses has one, for its events and instructions */
+    uint32_t done; /* accesses returned so far */
+    int begun; /* a slice was returned: even a frame without accesses has one, for its events and instructions */
     const uint8_t *delta_at;
     const uint32_t *size_at, *size_end;
 
@@ -252,7 +253,7 @@ const char *rsct_decoder_start(struct rsct_decoder *decoder, const struct rsct_f
 
 /* ---- slices ---- */
 
-/* A stretch of one thread where some sizes stand in a column of their own. */
+/* A stretch of one thread with some sizes in the SIZES column. */
 static const char *decode_stretch_sized(struct rsct_decoder *decoder, const uint8_t *codes, struct frame_thread *thread,
                                         uint64_t *addr, uint64_t *meta, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -305,7 +306,7 @@ static const char *decode_accesses(struct rsct_decoder *decoder, struct slice *s
     return NULL;
 }
 
-/* Ids of one width into pcs; returns the highest id met, looked up as if it were there. */
+/* Looks up ids of one width in pcs. Returns the highest id, for a range check afterwards. */
 #define LOOK_UP(type)                                       \
     for (uint32_t i = 0; i < count; i++) {                  \
         type id;                                            \
@@ -358,7 +359,7 @@ static const char *add_event(struct rsct_decoder *decoder, struct slice *slice, 
     return NULL;
 }
 
-/* Data of events points into the frame, which may be gone before the slice is: copy it. */
+/* Copies the data of events: it points into the frame, which may be freed before the slice. */
 static const char *keep_event_data(struct slice *slice, uint32_t count) {
     size_t needed = 0;
     for (uint32_t i = 0; i < count; i++) needed += slice->events[i].data_bytes;
@@ -421,7 +422,7 @@ int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uin
         (decoder->pc_count && skip < count && (*problem = decode_pcs(decoder, slice, first, count))) ||
         (*problem = decode_events(decoder, slice, first, count, &event_count)) || (*problem = check_end(decoder)))
         return RSC_EFORMAT;
-    /* only now: slices handed out are still being read, so a failure must not use one up */
+    /* only now: earlier slices are still being read, so a failure must not use one up */
     decoder->slice_next = (decoder->slice_next + 1) % decoder->slice_count;
     decoder->begun = 1;
 
@@ -435,7 +436,7 @@ int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uin
                                 .thread_count = decoder->all_count,
                                 .instructions = header->instructions};
     if (header->instructions != RSC_UNKNOWN && header->accesses) {
-        /* a slice's share, so that the shares of a frame add up */
+        /* rounded so that the shares of a frame's slices add up */
         unsigned __int128 all = header->instructions;
         batch->instructions =
             (uint64_t)(all * (first + count) / header->accesses) - (uint64_t)(all * first / header->accesses);

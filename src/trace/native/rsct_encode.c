@@ -1,10 +1,10 @@
 /*
  * rsct_encode.c - packing frames of the native format.
  *
- * Accesses are turned into code and delta bytes as they arrive: one table look-up
- * gives the code of (kind, delta class, size), the delta goes out as its low
- * bytes. Thread switches, pcs and events are collected on the side. Packing then
- * only compresses and checksums.
+ * Accesses become code and delta bytes as they arrive: one table look-up gives the
+ * code of (kind, delta class, size), and the low bytes of the delta are stored.
+ * Thread switches, pcs and events are collected separately. Packing then only
+ * compresses and checksums.
  */
 #include "trace/native/rsct_encode.h"
 
@@ -57,7 +57,7 @@ struct rsct_encoder {
     uint32_t *local_of; /* thread number -> index into threads + 1 */
     uint32_t local_room;
     uint32_t current;  /* index into threads */
-    uint32_t run_from; /* access at which it took over */
+    uint32_t run_from; /* access at which its run began */
     uint32_t runs;
     struct growing run_bytes, event_bytes, packed, tables;
     uint32_t last_event_at;
@@ -162,7 +162,7 @@ static int end_run(struct rsct_encoder *encoder) {
     return 0;
 }
 
-/* Gives a thread a row in the frame's table, if it has none yet. */
+/* Adds a thread to the frame's table if it is not there yet. */
 static int know_thread(struct rsct_encoder *encoder, uint32_t number, const struct rsc_batch *batch) {
     if (number >= encoder->local_room) {
         uint32_t room = encoder->local_room ? encoder->local_room : 64;
@@ -184,7 +184,7 @@ static int switch_thread(struct rsct_encoder *encoder, uint32_t number, const st
 
 /* ---- accesses ---- */
 
-/* The code of a combination seen for the first time, or of one whose size stands in SIZES. */
+/* The code of a combination seen for the first time, or of one whose size is in SIZES. */
 static uint32_t other_code(struct rsct_encoder *encoder, uint32_t kind, uint32_t class, uint32_t size) {
     if (size < SMALL_SIZES && encoder->code_count < RSCT_CODES_DIRECT) {
         uint32_t code = encoder->code_count++;

@@ -29,17 +29,17 @@ struct rsct_position {
 int rsct_encoder_add(struct rsct_encoder *encoder, const struct rsc_batch *batch, struct rsct_position *position,
                      struct rsc_error *error);
 
-/* No pcs in what follows: what comes has none. Only before the first access. */
+/* Encodes no pcs from here on. Call before the first access. */
 void rsct_encoder_drop_pcs(struct rsct_encoder *encoder);
 
 /* Whether anything was added since the last pack, and how many accesses. */
 int rsct_encoder_pending(const struct rsct_encoder *encoder);
 uint32_t rsct_encoder_accesses(const struct rsct_encoder *encoder);
 
-/* An empty one goes on where what `full` holds ends. */
+/* Continues an empty encoder at the access after the last one in `full`. */
 void rsct_encoder_follow(struct rsct_encoder *encoder, const struct rsct_encoder *full);
 
-/* Packs what was added into one frame, header included: *data stays the encoder's. */
+/* Packs what was added into one frame, header included; *data belongs to the encoder. */
 int rsct_encoder_pack(struct rsct_encoder *encoder, struct rsct_frame_header *header, const uint8_t **data,
                       size_t *bytes, struct rsc_error *error);
 

@@ -1,8 +1,8 @@
 /*
  * rsct_fetch.c - see rsct_fetch.h.
  *
- * Unpacking a frame takes about as long as simulating a third of it, and nothing can
- * be handed out meanwhile: so the next ones are unpacked before they are needed.
+ * Unpacking a frame takes about as long as simulating a third of it, and the reader
+ * would wait meanwhile: so frames are unpacked before they are needed.
  */
 #include "trace/native/rsct_fetch.h"
 
@@ -17,7 +17,7 @@
 
 struct rsct_fetch {
     struct rsct_frames *frames;
-    uint64_t before; /* frames read ahead of the first of these */
+    uint64_t before; /* frames before the first of these */
     struct rsc_pool *pool;
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -1,16 +1,16 @@
 /*
- * rsct_format.h - the native trace format, byte by byte. docs/design/rsct.md says the
- * same in words.
+ * rsct_format.h - the native trace format, byte by byte. docs/design/rsct.md describes it
+ * in prose.
  *
- *   header   what the trace is
+ *   header   source, command and filter
  *   frame*   up to a million accesses in columns, each decodable alone
  *   index    where the frames are, totals, threads
  *   trailer  where the index is
  *
  * All numbers are little-endian. Every byte is under an XXH3 checksum of the
  * bytes as stored (zstd's own checksum, over decompressed bytes, was seen to miss
- * flipped bits). A trace can be written to and read from a pipe: totals stand at
- * the end, where they are known.
+ * flipped bits). A trace can be written to and read from a pipe: totals are at the
+ * end, where they are known.
  */
 #ifndef RSC_TRACE_NATIVE_RSCT_FORMAT_H
 #define RSC_TRACE_NATIVE_RSCT_FORMAT_H
@@ -22,8 +22,8 @@
 #define RSCT_MAGIC "\x89RSCT\r\n\x1a" /* 8 bytes: broken by text-mode copies, never text */
 #define RSCT_MAGIC_BYTES 8u
 
-/* Header: magic, u32 version, u32 bytes, u32 flags, u32 frame accesses at most, u32 bytes an
- * address counts (1), u32 zero, 3 strings (u32 length, bytes), u64 checksum of all before it. */
+/* Header: magic, u32 version, u32 bytes, u32 flags, u32 accesses per frame at most, u32 bytes per
+ * address unit (1), u32 zero, 3 strings (u32 length, bytes), u64 checksum of all before it. */
 #define RSCT_HEADER_FIXED 32u
 #define RSCT_HEADER_MAX (1u << 20)
 #define RSCT_FLAG_PCS 1u
@@ -38,10 +38,10 @@
 #define RSCT_EVENT_BYTES_MAX (16u << 20) /* of encoded events in a frame */
 
 enum rsct_column {
-    RSCT_CODES,  /* a byte an access: kind, size and length of its address delta, by dictionary */
-    RSCT_DELTAS, /* 0 to 8 bytes an access: zigzag of address minus prediction */
-    RSCT_TABLES, /* the dictionary, the threads, and who ran when */
-    RSCT_SIZES,  /* u32 an access whose code says so */
+    RSCT_CODES,  /* a byte per access: kind, size and length of its address delta, by dictionary */
+    RSCT_DELTAS, /* 0 to 8 bytes per access: zigzag of address minus prediction */
+    RSCT_TABLES, /* the dictionary, the threads and their runs */
+    RSCT_SIZES,  /* u32 per access whose code has no size */
     RSCT_PCS,    /* dictionary and ids of pcs */
     RSCT_EVENTS,
     RSCT_COLUMNS
@@ -65,7 +65,7 @@ struct rsct_frame_header {
 #define RSCT_FRAME_HEADER_BYTES 104u
 _Static_assert(sizeof(struct rsct_frame_header) == RSCT_FRAME_HEADER_BYTES, "stored as it is");
 
-/* Index: u32 magic, u32 zero, u64 frames, then a row a frame, the totals, u64 threads, (pid, tid)
+/* Index: u32 magic, u32 zero, u64 frames, then a row per frame, the totals, u64 threads, (pid, tid)
  * of each, u64 checksum of all before it. */
 struct rsct_index_row {
     uint64_t offset, first, instructions;
@@ -87,7 +87,7 @@ _Static_assert(sizeof(struct rsct_trailer) == RSCT_TRAILER_BYTES, "stored as it 
 /*
  * A code is (kind, delta class, size). Delta classes are byte lengths. Codes
  * from RSCT_CODES_DIRECT on are not in the dictionary: there is one for each
- * kind and class, and the size stands in RSCT_SIZES.
+ * kind and class, and the size is in RSCT_SIZES.
  */
 #define RSCT_CODES_DIRECT 232u
 static inline uint32_t rsct_class_bytes(uint32_t class) { return class < 7 ? class : 8; }

@@ -89,7 +89,7 @@ static int read_whole(struct rsct_frames *frames, void *to, size_t bytes, uint64
 
 static int reserve_payload(struct rsct_frames *frames, uint64_t bytes, struct rsc_error *error) {
     if (bytes <= frames->payload_room && frames->payload) return 0;
-    bytes += !bytes; /* a frame without payload has a place for it all the same */
+    bytes += !bytes; /* a frame without payload still has a buffer */
     free(frames->payload);
     frames->payload = malloc(bytes);
     frames->payload_room = frames->payload ? bytes : 0;

@@ -1,8 +1,8 @@
 /*
  * rsct_frame.h - a stored frame, read, verified and unpacked into its columns.
  *
- * Frames do not depend on each other, so they may be made ready in another thread
- * than the one that rebuilds accesses from them (rsct_fetch.h, rsct_decode.h).
+ * Frames do not depend on each other, so one thread may unpack them while another
+ * rebuilds accesses from them (rsct_fetch.h, rsct_decode.h).
  */
 #ifndef RSC_TRACE_NATIVE_RSCT_FRAME_H
 #define RSC_TRACE_NATIVE_RSCT_FRAME_H
@@ -13,11 +13,11 @@
 struct rsct_frame {
     struct rsct_frame_header header;
     uint64_t offset;            /* in the file */
-    uint8_t *raw[RSCT_COLUMNS]; /* owned; 8 bytes may be read past the end of each, and of deltas 8 an access */
+    uint8_t *raw[RSCT_COLUMNS]; /* owned; padded for reads of 8 bytes past the end, the deltas to 8 per access */
     size_t raw_room[RSCT_COLUMNS];
 };
 
-/* What reads frames: one thread's at a time. */
+/* Reads frames; used by one thread at a time. */
 struct rsct_frames {
     struct rsc_input *input;
     uint8_t without[RSCT_COLUMNS]; /* columns that are not unpacked */
@@ -30,7 +30,7 @@ int rsct_frames_init(struct rsct_frames *frames, struct rsc_input *input, int wi
                      struct rsc_error *error);
 void rsct_frames_free(struct rsct_frames *frames);
 
-/* The frame that begins where the input stands; `before` are intact, for messages. */
+/* Reads the frame at the input's position. `before` is the number of intact frames so far, for messages. */
 int rsct_frames_read(struct rsct_frames *frames, struct rsct_frame *frame, uint64_t before, struct rsc_error *error);
 void rsct_frame_free(struct rsct_frame *frame);
 
@@ -38,10 +38,10 @@ void rsct_frame_free(struct rsct_frame *frame);
 int rsct_frame_damaged(const struct rsc_input *input, uint64_t before, uint64_t offset, const char *what,
                        struct rsc_error *error);
 
-/* Are the numbers of a header within the format's limits, and its checksum right? Returns NULL, or what is wrong. */
+/* Checks a header's numbers against the format's limits, and its checksum. Returns NULL, or the problem. */
 const char *rsct_frame_header_problem(const struct rsct_frame_header *header);
 
-/* Bytes of stored columns behind a header. */
+/* Bytes of stored columns after a header. */
 uint64_t rsct_frame_payload_bytes(const struct rsct_frame_header *header);
 
 #endif

@@ -25,7 +25,7 @@ static const char *index_problem(const uint8_t *index, uint64_t bytes, uint64_t 
     return NULL;
 }
 
-/* Do the frames follow one another, in the file and in the trace, and add up? Seeking relies on it. */
+/* Are the frames contiguous in the file and in the trace, and do they match the totals? Seeking relies on it. */
 static int rows_add_up(const struct rsct_index_row *rows, uint64_t count, const struct rsct_totals *totals) {
     uint64_t next = 0;
     for (uint64_t i = 0; i < count; next += rows[i++].accesses)

@@ -1,6 +1,6 @@
 /*
  * rsct_index.h - the index at the end of a native trace, in memory: where the
- * frames are, and the totals. Taken from an image that need not be trusted.
+ * frames are, and the totals. The bytes it is parsed from are not trusted.
  */
 #ifndef RSC_TRACE_NATIVE_RSCT_INDEX_H
 #define RSC_TRACE_NATIVE_RSCT_INDEX_H
@@ -20,21 +20,22 @@ struct rsct_index {
     int known; /* an image was taken */
 };
 
-/* Takes rows and totals out of an image of at least RSCT_INDEX_BYTES_MIN bytes. Returns NULL, or what is wrong. */
+/* Parses rows and totals from an image of at least RSCT_INDEX_BYTES_MIN bytes. Returns NULL, or the problem. */
 const char *rsct_index_take(struct rsct_index *index, const uint8_t *image, uint64_t bytes);
 void rsct_index_free(struct rsct_index *index);
 
-/* Is a trailer intact, and does it point to an index of that place and length? */
+/* Is a trailer intact, and does it point to an index at that offset and of that length? */
 int rsct_trailer_is_right(const struct rsct_trailer *trailer, uint64_t index_offset, uint64_t index_bytes);
 
-/* The hash of a frame's row, chained to that of the frames before it: frames and index must agree in it. */
+/* The hash of a frame's row, chained to that of the frames before it; frames and index must have the same. */
 uint64_t rsct_index_chain(uint64_t hash, const struct rsct_index_row *row);
 uint64_t rsct_index_chain_all(const struct rsct_index *index);
 
-/* The first row that ends behind `access`; count when there is none. */
+/* The first row that ends after `access`; count if there is none. */
 uint64_t rsct_index_find(const struct rsct_index *index, uint64_t access);
 
-/* The access before which so many instructions were executed, taken to be even inside frames; past the end: all. */
+/* The access before which `instruction` instructions were executed, assuming an even spread inside frames; past the
+ * end: the number of accesses. */
 uint64_t rsct_index_locate(const struct rsct_index *index, uint64_t instruction);
 
 #endif

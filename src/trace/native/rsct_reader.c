@@ -1,8 +1,8 @@
 /*
- * rsct_reader.c - reading native traces: frames in order, from a file or a pipe,
- * each verified before it is decoded; the index at the end is verified against
- * what was read. Seeking uses the index. Salvage looks for the next intact frame
- * after damage; frames say which accesses they hold, so what was lost is known.
+ * rsct_reader.c - reads native traces: frames in order, from a file or a pipe, each
+ * verified before it is decoded; the index at the end is verified against the frames
+ * read. Seeking uses the index. Salvage searches for the next intact frame after
+ * damage; frames record which accesses they hold, so the loss is known.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define KEEPS 4u
 
-/* What a fruitless attempt to read a frame costs salvage beyond the bytes it read. */
+/* The cost, in bytes, that salvage charges for a failed attempt to read a frame, besides the bytes read. */
 #define ATTEMPT_BYTES (16u << 10)
 
 struct rsct_reader {
@@ -30,27 +30,27 @@ struct rsct_reader {
     const char *made_by, *command, *filter;
     uint32_t version;
     int has_pc;
-    int recognised; /* it began as a native trace does */
+    int recognised; /* it begins with the magic of a native trace */
 
     int in_frame;
     uint64_t frame_offset; /* of the frame being read */
-    uint32_t frame_left;   /* its accesses not yet handed out */
+    uint32_t frame_left;   /* its accesses not yet returned */
     uint64_t frames;       /* started so far */
-    uint64_t frames_hash;  /* of what the index must say of them */
+    uint64_t frames_hash;  /* chained hash of their index rows */
     uint64_t expected;     /* index of the next access */
     uint64_t skip;         /* accesses to drop after a seek */
     uint64_t events;
     struct rsct_frames unpack;
     struct rsct_frame frame;
-    int ahead;                /* have frames made ready in another thread... */
-    struct rsct_fetch *fetch; /* ...this one, to which `input` and `unpack` belong; NULL: not begun, or ended */
+    int ahead;                /* unpack frames in another thread... */
+    struct rsct_fetch *fetch; /* ...this one, which owns `input` and `unpack`; NULL: not begun, or ended */
 
     struct rsct_index index; /* read for seeking, or at the end */
     uint64_t index_offset;
     int sought; /* after a seek the running totals mean nothing */
 
     uint64_t lost_bytes, lost_frames, lost_accesses;
-    uint64_t scan_budget; /* bytes salvage may still checksum in vain */
+    uint64_t scan_budget; /* bytes that salvage may still spend on failed attempts */
 };
 
 /* ---- errors ---- */
@@ -113,7 +113,7 @@ static int check_header(struct rsct_reader *reader, const uint8_t *header, uint3
     reader->version = u32_at(header + 8);
     reader->has_pc = (u32_at(header + 16) & RSCT_FLAG_PCS) != 0;
     if (u32_at(header + 24) != 1 || u32_at(header + 28) != 0 || u32_at(header + 16) > RSCT_FLAG_PCS)
-        return header_damaged(reader->input, "it uses features this version does not know", error);
+        return header_damaged(reader->input, "it uses features that this version does not support", error);
     return read_strings(reader, header, bytes, error);
 }
 
@@ -123,7 +123,7 @@ static int read_header(struct rsct_reader *reader, struct rsc_error *error) {
     if (got < 0) return (int)got;
     if ((size_t)got < sizeof fixed) return header_damaged(reader->input, "the file is cut", error);
     if (memcmp(fixed, RSCT_MAGIC, RSCT_MAGIC_BYTES))
-        return header_damaged(reader->input, "this is no native trace (.rsct)", error);
+        return header_damaged(reader->input, "not a native trace (.rsct)", error);
     reader->recognised = 1;
     uint32_t version = u32_at(fixed + 8), bytes = u32_at(fixed + 12);
     if (version > RSCT_VERSION)
@@ -145,7 +145,7 @@ static int read_header(struct rsct_reader *reader, struct rsc_error *error) {
 
 /* ---- index and trailer ---- */
 
-/* The most that index and trailer can take: neither a pipe that never ends nor a hostile file must fill memory. */
+/* Upper bound on the size of index and trailer, so that an endless pipe or a hostile file cannot fill memory. */
 static uint64_t tail_bytes_max(const struct rsct_reader *reader) {
     uint64_t frames = reader->frames;
     if (rsc_input_seekable(reader->input)) frames = rsc_input_file_bytes(reader->input) / RSCT_FRAME_HEADER_BYTES;
@@ -153,7 +153,7 @@ static uint64_t tail_bytes_max(const struct rsct_reader *reader) {
            (uint64_t)RSC_THREADS_MAX * sizeof(struct rsc_thread);
 }
 
-/* Reads the rest of the input, which must be the index and the trailer and nothing else. */
+/* Reads the rest of the input, which must be exactly the index and the trailer. */
 static int read_end(struct rsct_reader *reader, uint64_t offset, struct rsc_error *error) {
     size_t room = 1 << 16, used = 0;
     uint8_t *tail = NULL;
@@ -174,7 +174,7 @@ static int read_end(struct rsct_reader *reader, uint64_t offset, struct rsc_erro
         used += (size_t)got;
         if (used < room) break;
         if (used > tail_bytes_max(reader)) {
-            problem = "there is more behind it than an index can hold";
+            problem = "too many bytes for an index";
             goto out;
         }
         room *= 2;
@@ -210,13 +210,13 @@ static int start_frame(struct rsct_reader *reader, const struct rsct_frame *fram
     return problem ? damaged(reader, frame->offset, problem, error) : 0;
 }
 
-/* Reads the frame where the input stands into reader->frame. */
+/* Reads the frame at the input's position into reader->frame. */
 static int read_frame(struct rsct_reader *reader, struct rsc_error *error) {
     int status = rsct_frames_read(&reader->unpack, &reader->frame, reader->frames, error);
     return status < 0 ? status : start_frame(reader, &reader->frame, error);
 }
 
-/* Does it belong here? Salvage lets frames be missing before it, but never goes back. */
+/* Checks that the frame follows the one before. In salvage, frames may be missing in between, but never repeat. */
 static int check_order(struct rsct_reader *reader, const struct rsct_frame_header *header, struct rsc_error *error) {
     if (header->first == reader->expected || (reader->salvage && header->first > reader->expected)) return 0;
     return damaged(reader, reader->frame_offset, "it does not follow the frame before it", error);
@@ -236,16 +236,16 @@ static void accept_frame(struct rsct_reader *reader, const struct rsct_frame_hea
     reader->in_frame = 1;
 }
 
-/* Could this be the header of a frame that lies whole in the file? */
+/* Could this be the header of a frame that is complete in the file? */
 static int plausible_frame(const struct rsct_reader *reader, const struct rsct_frame_header *header, uint64_t offset) {
     uint64_t behind = rsc_input_file_bytes(reader->input) - offset - sizeof *header;
     return !rsct_frame_header_problem(header) && rsct_frame_payload_bytes(header) <= behind;
 }
 
 /*
- * Looks for an intact frame from `offset` on and leaves the input there. Returns
- * 1 when one was found, 0 when there is none. Only the header's checksum is tried
- * at each candidate; the payload's is when the frame is read.
+ * Searches for an intact frame from `offset` on and leaves the input there. Returns
+ * 1 when one was found, 0 when there is none. Only the header's checksum is checked
+ * at each candidate; the payload's is checked when the frame is read.
  */
 static int find_frame(struct rsct_reader *reader, uint64_t offset, struct rsc_error *error) {
     const uint32_t magic = RSCT_FRAME_MAGIC;
@@ -268,7 +268,7 @@ static int find_frame(struct rsct_reader *reader, uint64_t offset, struct rsc_er
     }
 }
 
-/* After damage at `offset`: moves on to the next frame that can be read. Returns 1, 0 at the end, or negative. */
+/* After damage at `offset`: moves to the next readable frame. Returns 1, 0 at the end, or negative. */
 static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsc_error *error) {
     uint64_t search = offset + 1;
     reader->lost_frames++;
@@ -298,7 +298,7 @@ static int salvage_from(struct rsct_reader *reader, uint64_t offset, struct rsc_
     }
 }
 
-/* At the end of a salvaged trace. */
+/* Reports the loss at the end of a salvaged trace. */
 static void say_lost(struct rsct_reader *reader) {
     if (reader->index.known && reader->index.totals.accesses > reader->expected)
         reader->lost_accesses += reader->index.totals.accesses - reader->expected;
@@ -310,7 +310,7 @@ static void say_lost(struct rsct_reader *reader) {
                  (unsigned long long)reader->lost_accesses);
 }
 
-/* Starts the next frame that was made ready ahead. Returns 1, negative, or 0 when from here on frames are read as they come. */
+/* Starts the next frame unpacked ahead. Returns 1, negative, or 0 when the following frames must be read directly. */
 static int next_fetched(struct rsct_reader *reader, struct rsc_error *error) {
     struct rsct_frame *frame;
     int status = 0;
@@ -344,7 +344,7 @@ static int next_frame(struct rsct_reader *reader, struct rsc_error *error) {
     } else if (got < 4) {
         status = damaged(reader, offset, "the file is cut before its index", error);
     } else if (u32_at(data) != RSCT_FRAME_MAGIC) {
-        status = damaged(reader, offset, "this is no frame", error);
+        status = damaged(reader, offset, "not a frame", error);
     } else {
         status = read_frame(reader, error);
         if (!status) status = check_order(reader, header, error);
@@ -407,7 +407,7 @@ static int rsct_next(struct rsc_source *source, struct rsc_batch *batch, struct 
         if (reader->skip) {
             uint32_t drop = reader->skip < batch->count ? (uint32_t)reader->skip : batch->count;
             reader->skip -= drop;
-            if (drop == batch->count) continue; /* with a batch of events alone, which come before what is sought */
+            if (drop == batch->count) continue; /* also a batch of events alone: they precede the access sought */
             drop_front(batch, drop);
         }
         return 1;
@@ -452,7 +452,7 @@ static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error
     rsct_fetch_free(reader->fetch); /* the input is ours again */
     reader->fetch = NULL;
     if (!rsc_input_seekable(reader->input))
-        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only an uncompressed file can be sought in",
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: seeking needs an uncompressed file",
                         rsc_input_name(reader->input));
     if (!reader->index.known && (status = load_index(reader, error)) < 0) return status;
     uint64_t low = rsct_index_find(&reader->index, index);
@@ -460,7 +460,7 @@ static int rsct_seek(struct rsc_source *source, uint64_t index, struct rsc_error
         return rsc_fail(error, RSC_EINVAL, "%s: access %llu is past the end (%llu accesses)",
                         rsc_input_name(reader->input), (unsigned long long)index,
                         (unsigned long long)reader->index.totals.accesses);
-    /* Frames of events alone stand before the access too. */
+    /* Frames with only events may precede the access too. */
     while (low && index == reader->index.rows[low].first && !reader->index.rows[low - 1].accesses) low--;
     if ((status = rsc_input_seek(reader->input, reader->index.rows[low].offset, error)) < 0) return status;
     reader->frames = low;
@@ -476,7 +476,7 @@ int rsc_rsct_locate(struct rsc_source *source, uint64_t instruction, uint64_t *a
     struct rsct_reader *reader = (struct rsct_reader *)source;
     int status;
     if (!rsc_input_seekable(reader->input))
-        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: only an uncompressed file can be sought in",
+        return rsc_fail(error, RSC_EUNSUPPORTED, "%s: seeking needs an uncompressed file",
                         rsc_input_name(reader->input));
     if (!reader->index.known && (status = load_index(reader, error)) < 0) return status;
     if (reader->index.totals.instructions == RSC_UNKNOWN)
@@ -516,7 +516,7 @@ static void rsct_close(struct rsc_source *source) {
 
 static const struct rsc_source_ops rsct_ops = {rsct_next, rsct_seek, rsct_info, rsct_close};
 
-/* Salvage without a header: what it said is lost, and reading starts by looking for a frame. */
+/* Salvage without a header: its contents are lost, and reading starts by searching for a frame. */
 static int lose_header(struct rsct_reader *reader, struct rsc_error *error) {
     reader->made_by = reader->command = reader->filter = "";
     reader->version = RSCT_VERSION;
@@ -541,7 +541,7 @@ int rsc_rsct_open(struct rsc_source **out, struct rsc_input *input, const struct
     if (!status)
         status = rsct_decoder_new(&reader->decoder, KEEPS, options->without_pcs, options->without_events, error);
     if (!status && seekable) {
-        /* Totals early, for progress and info; damage there is reported when reading gets to it. */
+        /* Totals early, for progress and info; damage there is reported when reading reaches it. */
         reader->scan_budget = 8 * rsc_input_file_bytes(input) + (64u << 20);
         int loaded = load_index(reader, error);
         if (loaded == RSC_EIO) status = loaded;

@@ -2,9 +2,9 @@
  * rsct_stretch.h - the inner loop of decoding: a stretch of accesses of one thread from
  * their codes and deltas.
  *
- * One at a time, an access waits for the address before it of its kind, through memory: 5 to 6
- * cycles. By vectors eight are taken at once: their deltas lie in 64 bytes at most, and
- * addresses are sums over the lanes of one kind.
+ * One at a time, an access depends on the previous address of its kind, through memory: 5 to
+ * 6 cycles. With vectors eight are decoded at once: their deltas take at most 64 bytes, and
+ * addresses are prefix sums over the lanes of one kind.
  */
 #ifndef RSC_TRACE_NATIVE_RSCT_STRETCH_H
 #define RSC_TRACE_NATIVE_RSCT_STRETCH_H
@@ -13,7 +13,7 @@
 
 #include "base/cpu.h"
 
-#define RSCT_VECTOR_CODES 128u /* that a table in two vectors holds; recorded programs use 46 to 100 */
+#define RSCT_VECTOR_CODES 128u /* capacity of a table in two vectors; recorded programs use 46 to 100 codes */
 
 /* What a code byte means. */
 struct rsct_code_row {
@@ -34,8 +34,8 @@ struct rsct_codes {
 };
 
 /*
- * `count` accesses, none with a size in a column of its own. `last` are the predictions by kind, which
- * change. Up to 8 bytes of deltas an access are read, whatever the codes say. Returns the end of those used.
+ * Decodes `count` accesses, none with a size in the SIZES column. Updates `last`, the predictions by kind.
+ * Reads up to 8 bytes of deltas per access, whatever the codes are. Returns the end of the deltas used.
  */
 typedef const uint8_t *rsct_stretch_fn(const struct rsct_codes *codes, const uint8_t *code, const uint8_t *deltas,
                                        uint64_t last[4], uint64_t thread_bits, uint64_t *addr, uint64_t *meta,

@@ -89,7 +89,7 @@ const uint8_t *RSC_WIDE(rsct_stretch)(const struct rsct_codes *codes, const uint
         __m512i here = _mm512_mask_add_epi64(_mm512_add_epi64(reads, read_sums), write, writes, write_sums);
         reads = _mm512_add_epi64(reads, last_lane(read_sums));
         writes = _mm512_add_epi64(writes, last_lane(write_sums));
-        if (codes->has_fetches) { /* a fetch is predicted behind the one before it */
+        if (codes->has_fetches) { /* a fetch is predicted at the end of the previous one */
             __m512i fetch_sums = sums(_mm512_maskz_add_epi64(fetch, delta, size));
             here = _mm512_mask_add_epi64(here, fetch, fetches, _mm512_sub_epi64(fetch_sums, size));
             fetches = _mm512_add_epi64(fetches, last_lane(fetch_sums));

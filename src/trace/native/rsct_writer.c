@@ -1,12 +1,12 @@
 /*
- * rsct_writer.c - writing native traces.
+ * rsct_writer.c - writes native traces.
  *
- * Frames do not depend on each other: while one is filled, the one before it is packed by another thread. It is
- * written when the next is full, so that the file does not depend on who was faster.
+ * Frames do not depend on each other: while one is filled, another thread packs the one before it. It is written when
+ * the next is full, so that the file does not depend on timing.
  *
- * A trace that runs into its size limit or a full disk ends as a valid trace of
- * what fits: there is always room kept for the index under --max-size, and on a
- * full disk the last frames are given up until the index fits in their place.
+ * A trace that reaches its size limit or a full disk ends as a valid trace of what
+ * fits: under --max-size there is always room left for the index, and on a full disk
+ * the last frames are dropped until the index fits in their place.
  */
 #include "trace/native/rsct_writer.h"
 
@@ -19,16 +19,16 @@
 #include "base/pool.h"
 #include "trace/native/rsct_encode.h"
 
-/* The least accesses in a frame that is made smaller to fit a limit. */
+/* The minimum number of accesses in a frame that is shortened to fit a limit. */
 #define SMALL_FRAME 256u
 
-/* A frame of fewer accesses is packed at once: handing it over would take as long. */
+/* A frame with fewer accesses is packed by the caller: handing it to a thread would take as long. */
 #define LARGE_FRAME 65536u
 
-/* A full frame: being packed until the pool has nothing more to do, then to be written. */
+/* A full frame: being packed until the pool is idle, then ready to write. */
 struct packing {
     struct rsct_encoder *encoder; /* NULL: there is none */
-    uint32_t threads;             /* known when it was full */
+    uint32_t threads;             /* number known when it was full */
     int status;
     struct rsct_frame_header header;
     const uint8_t *data;
@@ -43,11 +43,11 @@ struct rsct_writer {
     struct rsct_encoder *resting;  /* the other one, which may be packing; NULL until it is needed */
     struct rsc_pool *pool;         /* of one thread; NULL until it is needed */
     struct packing packing;
-    int pcs;          /* are kept */
-    int pcs_settled;  /* the first accesses were seen: they show whether there are pcs */
-    int header_there; /* is written with the first frame, when pcs are settled */
-    int full;         /* nothing more is taken */
-    struct rsc_error failure; /* code 0: none. The file may end in half a frame: nothing more is written */
+    int pcs;          /* pcs are kept */
+    int pcs_settled;  /* the first accesses were seen, so pcs is final */
+    int header_there; /* the header is written: with the first frame, once pcs is final */
+    int full;         /* no more accesses are accepted */
+    struct rsc_error failure; /* code 0: none. After one the file may end inside a frame: nothing more is written */
 
     struct rsct_index_row *rows;
     uint32_t *events; /* in each frame */
@@ -67,7 +67,7 @@ static uint64_t index_bytes(uint64_t rows, uint64_t threads) {
            threads * sizeof(struct rsc_thread) + 8;
 }
 
-/* The header, if it is not there yet. */
+/* Writes the header if it is not there yet. */
 static int write_header(struct rsct_writer *writer, struct rsc_error *error) {
     if (writer->header_there) return 0;
     const struct rsc_trace_writer_options *options = &writer->options;
@@ -79,7 +79,7 @@ static int write_header(struct rsct_writer *writer, struct rsc_error *error) {
         bytes += length[i];
     }
     if (options->max_bytes && bytes + index_bytes(0, 0) + RSCT_TRAILER_BYTES > options->max_bytes)
-        return rsc_fail(error, RSC_ELIMIT, "%s: the limit of %llu bytes has no room for a trace", writer->file->path,
+        return rsc_fail(error, RSC_ELIMIT, "%s: the limit of %llu bytes is too small for a trace", writer->file->path,
                         (unsigned long long)options->max_bytes);
     uint8_t *header = calloc(1, bytes), *to = header + RSCT_HEADER_FIXED;
     if (!header) return rsc_fail_memory(error, "trace header");
@@ -102,7 +102,7 @@ static int write_header(struct rsct_writer *writer, struct rsc_error *error) {
     return status;
 }
 
-/* Accesses in a frame where nobody says: a million, but few enough that several frames fit a limit. */
+/* Default accesses per frame: a million, or fewer so that several frames fit a limit. */
 static uint32_t usual_frame(uint64_t max_bytes) {
     if (!max_bytes || max_bytes / 64 >= RSCT_FRAME_ACCESSES) return RSCT_FRAME_ACCESSES;
     return max_bytes / 64 > SMALL_FRAME ? (uint32_t)(max_bytes / 64) : SMALL_FRAME;
@@ -112,7 +112,7 @@ int rsct_writer_open(struct rsct_writer **out, struct rsc_output_file *file,
                      const struct rsc_trace_writer_options *options, struct rsc_error *error) {
     *out = NULL;
     if (options->frame_accesses > RSCT_FRAME_ACCESSES_MAX)
-        return rsc_fail(error, RSC_EINVAL, "frame of %u accesses: more than %u", options->frame_accesses,
+        return rsc_fail(error, RSC_EINVAL, "frames of %u accesses: the maximum is %u", options->frame_accesses,
                         RSCT_FRAME_ACCESSES_MAX);
     struct rsct_writer *writer = calloc(1, sizeof *writer);
     if (!writer) return rsc_fail_memory(error, "trace writer");
@@ -164,7 +164,7 @@ static int reserve_row(struct rsct_writer *writer, struct rsc_error *error) {
     return 0;
 }
 
-/* Cuts the file back to `offset`. Only files that take their name at the end can be. */
+/* Truncates the file to `offset`. Only possible for files that are renamed at the end. */
 static int cut_back(struct rsct_writer *writer, uint64_t offset) {
     if (writer->file->in_place) return -1;
     if (ftruncate(writer->file->fd, (off_t)offset) < 0) return -1;
@@ -184,7 +184,7 @@ static void pack(void *argument) {
     frame->status = rsct_encoder_pack(frame->encoder, &frame->header, &frame->data, &frame->bytes, &frame->error);
 }
 
-/* Writes the frame that was packed, if there is one. Returns 0, 1 when there is no room for it, or negative. */
+/* Writes the packed frame, if any. Returns 0, 1 when there is no room for it, or negative. */
 static int write_packed(struct rsct_writer *writer, struct rsc_error *error) {
     struct packing *frame = &writer->packing;
     if (!frame->encoder) return 0;
@@ -210,7 +210,7 @@ static int write_packed(struct rsct_writer *writer, struct rsc_error *error) {
     return 0;
 }
 
-/* A second encoder, and a thread to pack what the first holds. Without memory for them it is done without. */
+/* Makes a second encoder and a thread to pack the first. Returns 0 without memory for them: the caller then packs. */
 static int has_help(struct rsct_writer *writer) {
     struct rsc_error ignored;
     if (!writer->resting && rsct_encoder_new(&writer->resting, writer->options.frame_accesses, writer->options.level,
@@ -219,7 +219,7 @@ static int has_help(struct rsct_writer *writer) {
     return writer->pool || rsc_pool_new(&writer->pool, 1, &ignored) == 0;
 }
 
-/* The frame that is being filled is full: writes the one before it and has this one packed. Returns as write_packed(). */
+/* Ends the full frame: writes the one before it and starts packing this one. Returns as write_packed(). */
 static int end_frame(struct rsct_writer *writer, struct rsc_error *error) {
     struct packing *frame = &writer->packing;
     int status = write_packed(writer, error);
@@ -277,7 +277,7 @@ static int push(struct rsct_writer *writer, const struct rsc_batch *batch, struc
     return status;
 }
 
-/* Tells of the failure that ended the writer, now and whenever more is asked of it. */
+/* Reports the failure that ended the writer, now and on every later call. */
 static int tell_failure(struct rsct_writer *writer, int status, struct rsc_error *error) {
     if (error) *error = writer->failure;
     return status;
@@ -287,7 +287,7 @@ int rsct_writer_push(struct rsct_writer *writer, const struct rsc_batch *batch, 
     if (writer->failure.code) return tell_failure(writer, writer->failure.code, error);
     if (writer->full) return 1;
     int status = push(writer, batch, &writer->failure);
-    if (status >= 0) writer->failure.code = 0; /* a full disk is no failure */
+    if (status >= 0) writer->failure.code = 0; /* a full disk is not a failure */
     return status < 0 ? tell_failure(writer, status, error) : status;
 }
 
@@ -355,7 +355,7 @@ static int finish(struct rsct_writer *writer, struct rsc_error *error) {
     if ((status = write_header(writer, error)) < 0) return status;
     uint64_t end = writer->file->bytes;
     while ((status = write_end(writer, error)) > 0) {
-        /* The disk is full: give up the last frame and put the index in its place. */
+        /* The disk is full: drop the last frame and put the index in its place. */
         if (writer->row_count) end = writer->rows[--writer->row_count].offset;
         else return RSC_EIO;
         if (cut_back(writer, end) < 0) return RSC_EIO;

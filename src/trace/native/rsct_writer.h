@@ -9,9 +9,9 @@
 struct rsct_writer;
 
 /*
- * If the first batch with accesses has pcs (and options->pcs says to keep them)
- * so has the trace; pcs that only come later are dropped. `file` must outlive
- * the writer; committing it is the caller's.
+ * The trace has pcs if options->pcs is set and the first batch with accesses has
+ * them; pcs that appear only later are dropped. `file` must outlive the writer; the
+ * caller commits it.
  */
 int rsct_writer_open(struct rsct_writer **out, struct rsc_output_file *file,
                      const struct rsc_trace_writer_options *options, struct rsc_error *error);

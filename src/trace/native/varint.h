@@ -1,6 +1,6 @@
 /*
  * varint.h - little-endian base-128 numbers and zigzag, for the small tables of
- * the native format. Reading is bounded: running past the end is remembered.
+ * the native format. Reading is bounded: reading past the end sets `overrun`.
  */
 #ifndef RSC_TRACE_NATIVE_VARINT_H
 #define RSC_TRACE_NATIVE_VARINT_H
@@ -20,7 +20,7 @@ static inline uint8_t *rsc_varint_put(uint8_t *to, uint64_t value) {
 
 struct rsc_varint_reader {
     const uint8_t *at, *end;
-    int overrun; /* something was read that is not there */
+    int overrun; /* a read went past the end */
 };
 
 static inline uint64_t rsc_varint_get(struct rsc_varint_reader *reader) {
