@@ -30,33 +30,32 @@ static int by_process(const struct rsc_sim_config *config) {
 
 int rsc_miss_trace_usable(const char *filter, const struct rsc_sim_config *config, struct rsc_error *error) {
     if (!rsc_miss_trace_kind(filter) || !strstr(filter, BY_PROCESS) || by_process(config)) return 0;
-    return rsc_fail(error, RSC_EINVAL,
-                    "this miss stream tells processes apart (it is of caches with pid or pages): so must a cache here");
+    return rsc_fail(
+        error, RSC_EINVAL,
+        "this miss stream is by process (from caches with pid or pages): a cache here needs pid or pages too");
 }
 
-/* The last level of all; a split first level may be that. */
+/* The last level, which may be a split first level. */
 static unsigned last_level(const struct rsc_sim_config *config) { return config->caches[config->count - 1].level; }
 
 int rsc_miss_trace_check(const struct rsc_sim_config *config, struct rsc_error *error) {
     int through = -1;
-    if (!config->count) return rsc_fail(error, RSC_EINVAL, "--miss-trace: of no cache");
+    if (!config->count) return rsc_fail(error, RSC_EINVAL, "--miss-trace: no cache given");
     for (size_t i = 0; i < config->count; i++) {
         const struct rsc_cache_config *cache = &config->caches[i];
         if (cache->prefetch_next)
-            return rsc_fail(error, RSC_EINVAL,
-                            "--miss-trace: a prefetcher's reads would pass for misses: not with prefetch");
+            return rsc_fail(error, RSC_EINVAL, "--miss-trace excludes prefetch: its reads would count as misses");
         if (cache->buffer_blocks)
-            return rsc_fail(error, RSC_EINVAL,
-                            "--miss-trace: what a write buffer holds has no place in time: not with buffer");
+            return rsc_fail(error, RSC_EINVAL, "--miss-trace excludes buffer: buffered writes have no place in time");
         if (by_process(config) && cache->threads_each > 1)
             return rsc_fail(
                 error, RSC_EINVAL,
-                "--miss-trace: a write-back could not say both whose it is and which caches it is from: not with both per=N and pid or pages");
+                "--miss-trace excludes per=N with pid or pages: a write-back cannot record both its process and its caches");
         if (cache->level != last_level(config) || rsc_sim_config_primary(config, cache->name) != cache) continue;
         if (cache->kinds == RSC_KIND_BIT(RSC_FETCH)) continue;
         if ((through >= 0 && through != cache->write_through) || (!cache->write_through && cache->no_write_allocate))
             return rsc_fail(error, RSC_EINVAL,
-                            "--miss-trace: write-backs and writes of one level could not be told apart");
+                            "--miss-trace: write-backs and writes of one level cannot be distinguished");
         through = cache->write_through;
     }
     return 0;
@@ -108,7 +107,7 @@ static int make_room(struct rsc_miss_trace *misses, const struct rsc_batch *batc
     return 0;
 }
 
-/* Events stand before the first miss of the access they stood before, or a later one's. */
+/* An event precedes the first miss of the access it preceded, or of a later access. */
 static void take_events(struct rsc_miss_trace *misses, const struct rsc_batch *batch, uint32_t upto) {
     while (misses->next_event < batch->event_count && batch->events[misses->next_event].at <= upto) {
         misses->events[misses->event_count] = batch->events[misses->next_event++];
@@ -116,7 +115,7 @@ static void take_events(struct rsc_miss_trace *misses, const struct rsc_batch *b
     }
 }
 
-/* The thread that asked, if the block is of its process; else the first of the process whose it is. */
+/* The requesting thread, if the block is of its process; else the first thread of the block's process. */
 static uint32_t thread_of(const struct rsc_batch *batch, const struct rsc_request *request, uint64_t pid) {
     if (request->thread < batch->thread_count && batch->threads[request->thread].pid == pid) return request->thread;
     for (uint32_t thread = 0; thread < batch->thread_count; thread++)

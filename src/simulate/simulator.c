@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "simulate/simulator_state.h"
 
-#define FILL_CHECK 1024u /* while warming up by fill: accesses between looks at how full the last level is */
+#define FILL_CHECK 1024u /* with warm_fill: accesses between checks of how full the last level is */
 
 int rsc_sim_new(struct rsc_sim **out, const struct rsc_sim_config *config, const struct rsc_sim_options *options,
                 struct rsc_error *error) {
@@ -58,7 +58,7 @@ int rsc_sim_request_owner(const struct rsc_sim *sim, const struct rsc_request *r
 
 /* ---- accesses ---- */
 
-/* A first segment without levels: everything is for later, or for families at the side. */
+/* A first segment without levels: everything is recorded for later, or goes to families beside it. */
 static int pass_all(struct rsc_sim *sim, uint32_t first, uint32_t end, struct rsc_error *error) {
     struct rsc_hierarchy *hierarchy = &sim->segments[0].hierarchy;
     const struct rsc_hierarchy *next = sim->segment_count > 1 ? &sim->segments[1].hierarchy : NULL;
@@ -80,13 +80,13 @@ static int feed(struct rsc_sim *sim, uint32_t first, uint32_t end, struct rsc_er
     return rsc_hierarchy_push(hierarchy, sim->batch, first, end, error);
 }
 
-/* Everything pushed so far is in the counts. */
+/* Completes the counts for everything pushed so far. */
 static void settle(struct rsc_sim *sim) {
     if (sim->fast) rsc_first_level_flush(sim->fast);
     for (size_t i = 0; i < sim->stream_count; i++) rsc_side_flush(&sim->streams[i].side);
 }
 
-/* From here on requests of a segment count: its own caches, those beside them, and the next segment. */
+/* Starts counting the requests of a segment: in its own caches, those beside them, and the next segment. */
 static void begin_counting(struct rsc_sim *sim, size_t s) {
     if (s == 0 && sim->fast) rsc_first_level_flush(sim->fast);
     rsc_hierarchy_forget_counts(&sim->segments[s].hierarchy);
@@ -100,7 +100,7 @@ static void begin_segment(void *user) {
     begin_counting(segment->sim, (size_t)(segment - segment->sim->segments));
 }
 
-/* Whether the last primary level is as full as was asked for. */
+/* Whether the last primary level is filled to warm_fill. */
 static int full_enough(struct rsc_sim *sim) {
     const struct rsc_hierarchy *hierarchy = &sim->segments[0].hierarchy;
     if (sim->fast) rsc_first_level_flush(sim->fast);
@@ -109,7 +109,7 @@ static int full_enough(struct rsc_sim *sim) {
     return counts.blocks && (double)counts.blocks_at_end >= sim->options.warm_fill * (double)counts.blocks;
 }
 
-/* Instructions that accesses first..end-1 of a batch stand for; parts of a batch add up. */
+/* The share of a batch's instructions for its accesses first..end-1; the shares of a batch add up. */
 static uint64_t instructions_of(const struct rsc_batch *batch, uint32_t first, uint32_t end) {
     const unsigned __int128 all = batch->instructions;
     if (!batch->count) return batch->instructions;
@@ -185,7 +185,7 @@ int rsc_sim_push(struct rsc_sim *sim, const struct rsc_batch *batch, struct rsc_
 
 /* ---- results ---- */
 
-/* What passes the last level of all: of the last segment. */
+/* Fills in the requests past the last level, from the last segment. */
 static void fill_totals(struct rsc_sim *sim, struct rsc_sim_result *result) {
     const struct rsc_hierarchy *last = &sim->segments[sim->segment_count - 1].hierarchy;
     result->instructions = sim->instructions_known && sim->seen ? sim->instructions : RSC_UNKNOWN;
@@ -206,7 +206,7 @@ static int fill_windows(struct rsc_sim *sim, struct rsc_sim_result *result) {
     result->window_accesses = malloc(cells * sizeof *result->window_accesses);
     result->window_misses = malloc(cells * sizeof *result->window_misses);
     if (!result->window_accesses || !result->window_misses) return RSC_ENOMEM;
-    for (size_t cell = 0; cell < cells; cell++) { /* differences of what adds up */
+    for (size_t cell = 0; cell < cells; cell++) { /* from running totals to differences */
         const uint64_t *now = &sim->window_counts[2 * cell], *before = cell >= rows ? now - 2 * rows : NULL;
         result->window_accesses[cell] = now[0] - (before ? before[0] : 0);
         result->window_misses[cell] = now[1] - (before ? before[1] : 0);
@@ -237,7 +237,7 @@ int rsc_sim_finish(struct rsc_sim *sim, struct rsc_sim_result *result, struct rs
     memset(result, 0, sizeof *result);
     if (!sim->counting && sim->options.warm_fill > 0)
         return rsc_fail(error, RSC_EINVAL,
-                        "--warm-fill %g: the trace of %llu accesses does not fill the last level so far",
+                        "--warm-fill %g: the trace of %llu accesses does not fill the last level that far",
                         sim->options.warm_fill, (unsigned long long)sim->seen);
     if (!sim->counting)
         return rsc_fail(error, RSC_EINVAL, "--warm %llu: the trace has only %llu accesses",

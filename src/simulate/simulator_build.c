@@ -9,7 +9,7 @@ static int is_primary(const struct rsc_sim_config *config, size_t i) {
     return rsc_sim_config_primary(config, config->caches[i].name) == &config->caches[i];
 }
 
-/* Whether a primary cache of that level is Belady's. */
+/* Whether a primary cache of that level uses Belady's optimum. */
 static int level_is_optimum(const struct rsc_sim_config *config, unsigned level) {
     for (size_t i = 0; i < config->count; i++)
         if (config->caches[i].level == level && is_primary(config, i) && config->caches[i].policy == RSC_POLICY_OPT)
@@ -17,7 +17,7 @@ static int level_is_optimum(const struct rsc_sim_config *config, unsigned level)
     return 0;
 }
 
-/* ---- what happens to requests ---- */
+/* ---- where requests go ---- */
 
 static void to_stream(void *user, const struct rsc_request *request) { rsc_side_request(user, request); }
 
@@ -27,7 +27,7 @@ static struct rsc_named_stream *stream_of(struct rsc_sim *sim, const char *name)
     return NULL;
 }
 
-/* Families without a primary cache beside them see what passes the last level. */
+/* Families without a primary cache of their name see the requests past the last level. */
 static void past_segment(void *user, const struct rsc_request *request) {
     struct rsc_segment *segment = user;
     struct rsc_sim *sim = segment->sim;
@@ -82,7 +82,7 @@ static int open_segments(struct rsc_sim *sim, struct rsc_error *error) {
     if (sim->segment_count > 1 &&
         (sim->options.missed || sim->options.past_last || sim->options.window_accesses || sim->options.warm_fill > 0))
         return rsc_fail(error, RSC_EINVAL,
-                        "opt needs two passes: not with windows, --warm-fill, a miss trace, code or objects");
+                        "opt needs two passes: it excludes windows, --warm-fill, a miss trace, code and objects");
     return 0;
 }
 
@@ -113,7 +113,7 @@ static int open_streams(struct rsc_sim *sim, struct rsc_error *error) {
         if (is_primary(config, i)) continue;
         if ((status = open_stream(sim, config->caches[i].name, &stream, error)) < 0) return status;
         if (config->caches[i].policy == RSC_POLICY_OPT && (sim->options.window_accesses || sim->options.warm_fill > 0))
-            return rsc_fail(error, RSC_EINVAL, "opt needs two passes: not with windows or --warm-fill");
+            return rsc_fail(error, RSC_EINVAL, "opt needs two passes: it excludes windows and --warm-fill");
         status = rsc_side_add_cache(&stream->side, &config->caches[i], config->seed, sim->options.classify,
                                     sim->spaces.pids ? &sim->spaces : NULL, error);
         if (status < 0) return status;
@@ -153,7 +153,7 @@ static void add_primary(struct rsc_sim *sim, const char *name) {
                         &sim->segments[s].hierarchy.levels[i].config);
 }
 
-/* Those beside the primary cache of a name, in order; families last. */
+/* Adds the caches beside the primary cache of a name, in order; families last. */
 static void add_sides(struct rsc_sim *sim, const char *name, int alternative) {
     struct rsc_named_stream *stream = stream_of(sim, name);
     for (size_t k = 0; stream && k < stream->side.cache_count; k++) {

@@ -1,10 +1,11 @@
 /*
  * simulator_state.h - the inside of a simulator.
  *
- * The primary caches are cut into *segments* above each level of Belady's optimum: a
- * segment serves accesses as they come; what passes its last level is recorded for the
- * next one, which is served when the trace has ended. Without such a level there is one
- * segment. A segment of no levels stands above a first level of Belady's.
+ * The primary caches are cut into *segments* above each level of Belady's optimum. A
+ * segment serves accesses as they come; requests past its last level are recorded for
+ * the next segment, which is served after the end of the trace. Without such a level
+ * there is one segment. If the first level uses Belady's optimum, an empty segment is
+ * above it.
  */
 #ifndef RSC_SIMULATE_SIMULATOR_STATE_H
 #define RSC_SIMULATE_SIMULATOR_STATE_H
@@ -19,7 +20,7 @@
 struct rsc_segment {
     struct rsc_sim *sim;
     struct rsc_hierarchy hierarchy;
-    struct rsc_record record; /* what it will be asked for; not in the first one */
+    struct rsc_record record; /* its requests, served later; not used in the first segment */
     int first_primary;        /* index among primary caches of its first level */
 };
 
@@ -57,7 +58,7 @@ struct rsc_sim {
     uint64_t accesses, instructions;
     int instructions_known;
 
-    /* Windows: counts at the end of each, as they add up. */
+    /* Windows: running totals at the end of each. */
     struct rsc_sim_window *windows; /* owned */
     uint64_t *window_counts;        /* owned: accesses and misses of each row */
     size_t window_count, window_room;
@@ -67,7 +68,7 @@ struct rsc_sim {
 /* Builds segments, streams and rows from the configuration. simulator_build.c */
 int rsc_sim_build(struct rsc_sim *sim, struct rsc_error *error);
 
-/* The counts of a row, up to now. */
+/* The counts of a row so far. */
 struct rsc_level_counts rsc_sim_row_counts(const struct rsc_sim *sim, size_t row);
 
 #endif

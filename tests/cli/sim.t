@@ -123,7 +123,7 @@ $ json owners.rsct --l2 64K,8,64,pid --l2 32K,2,64,pages | field accesses misses
 19737 18414 6111 6624 19737 18803 6357 6624
 $ reusescope sim three.csv --l1d 4K,4,64,pages --miss-trace pages.rsct -q -o /dev/null
 $ reusescope sim pages.rsct --l2 64K,8,64
-reusescope: this miss stream tells processes apart (it is of caches with pid or pages): so must a cache here
+reusescope: this miss stream is by process (from caches with pid or pages): a cache here needs pid or pages too
 [2]
 $ reusescope sim pages.rsct --l2 64K,8,64,pages --sample-sets 1/4
 20,000 accesses
@@ -214,16 +214,16 @@ $ reusescope sim t.rsct --l1d 4K,4,48
 reusescope sim: --l1d 4K,4,48: the block size must be a power of two from 16 to 1M bytes
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64,mru
-reusescope sim: --l1d 4K,4,64,mru: mru: no policy (lru, random, fifo, plru, nru, srrip, brrip, drrip, opt) nor another word
+reusescope sim: --l1d 4K,4,64,mru: mru: not a policy (lru, random, fifo, plru, nru, srrip, brrip, drrip, opt) or another known word
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64,victim=0
-reusescope sim: --l1d 4K,4,64,victim=0: victim=0: not a number that makes sense
+reusescope sim: --l1d 4K,4,64,victim=0: victim=0: number out of range
 [2]
 $ reusescope sim t.rsct --l1d 5G,5,64,per=
-reusescope sim: --l1d 5G,5,64,per=: per=: not a number that makes sense
+reusescope sim: --l1d 5G,5,64,per=: per=: number out of range
 [2]
 $ reusescope sim t.rsct --l1 4K,4,64 --l1d 4K,4,64
-reusescope sim: --l1 is for instructions and data: not with --l1i or --l1d
+reusescope sim: --l1 serves instructions and data: it excludes --l1i and --l1d
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --l3 4M,4,64
 reusescope sim: --l3 without --l2
@@ -249,7 +249,7 @@ $ reusescope sim t.rsct --l1d 4K,4,64 --l2 64K,4,64 --l2 64K,4,64,inclusive
 reusescope sim: an alternative --l2 cannot be inclusive: the caches above it are the primary's
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --l2 64K,4,64,private
-reusescope sim: --l2 is for fewer threads than --l1d above it
+reusescope sim: --l2 serves fewer threads than --l1d above it
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --coherent
 reusescope sim: --coherent: the first level is not private (32K,8,64,private)
@@ -267,7 +267,7 @@ $ reusescope sim t.rsct --l2 all:1M
 reusescope sim: --l2 all:1M: not all:LOW-HIGH[,WAYS[,BLOCK]], as all:256K-64M,16,64
 [2]
 $ reusescope sim t.rsct --l2 all:1M-4M --l3 8M,8,64
-reusescope sim: --l2 all: needs a --l2 of one size too, for --l3 to be asked by or asked beside
+reusescope sim: --l2 all: with --l3, a --l2 of one size is needed too
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --warm 50K
 reusescope: --warm 51200: the trace has only 40000 accesses
@@ -276,7 +276,7 @@ $ reusescope sim t.rsct --l1d 4K,4,64 --warm-fill 1.5
 reusescope sim: --warm-fill 1.5: not a fraction above 0 and up to 1
 [2]
 $ reusescope sim t.rsct --l1d 4M,4,64 --warm-fill 1
-reusescope: --warm-fill 1: the trace of 40000 accesses does not fill the last level so far
+reusescope: --warm-fill 1: the trace of 40000 accesses does not fill the last level that far
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --warm 1 --warm-fill 0.5
 reusescope sim: --warm and --warm-fill: one of them
@@ -285,7 +285,7 @@ $ reusescope sim t.rsct --l1d 4K,4,64 --windows 0
 reusescope sim: --windows 0: not a number from 1 up
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64,opt --windows 10
-reusescope: opt needs two passes: not with windows, --warm-fill, a miss trace, code or objects
+reusescope: opt needs two passes: it excludes windows, --warm-fill, a miss trace, code and objects
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --per instructions
 reusescope: --per instructions: the trace does not say how many instructions it is of
@@ -300,13 +300,13 @@ $ reusescope sim t.rsct --l1d 4K,4,64 --format sarif
 reusescope sim: --format sarif: not one of text, json, csv, html
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64,prefetch --miss-trace x.rsct
-reusescope sim: --miss-trace: a prefetcher's reads would pass for misses: not with prefetch
+reusescope sim: --miss-trace excludes prefetch: its reads would count as misses
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64,nwa --miss-trace x.rsct
-reusescope sim: --miss-trace: write-backs and writes of one level could not be told apart
+reusescope sim: --miss-trace: write-backs and writes of one level cannot be distinguished
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64,pid,per=2 --miss-trace x.rsct
-reusescope sim: --miss-trace: a write-back could not say both whose it is and which caches it is from: not with both per=N and pid or pages
+reusescope sim: --miss-trace excludes per=N with pid or pages: a write-back cannot record both its process and its caches
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --miss-trace /nowhere/x.rsct
 reusescope: /nowhere/x.rsct: No such file or directory
@@ -321,7 +321,7 @@ $ printf 'l1d 4K\n' > bad.caches; reusescope sim t.rsct --machine ./bad.caches
 reusescope: ./bad.caches: line 1: --l1d 4K: not SIZE,WAYS,BLOCK[,POLICY], as 32K,8,64,lru
 [1]
 $ printf '#\n' > none.caches; reusescope sim t.rsct --machine ./none.caches
-reusescope: ./none.caches: no caches in it
+reusescope: ./none.caches: no caches listed
 [1]
 $ reusescope sim t.rsct --l1d 4K,4,64 --threads 0
 reusescope sim: --threads 0: not a number from 1 up

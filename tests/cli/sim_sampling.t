@@ -97,7 +97,7 @@ $ reusescope sim s.rsct --l2 32K,1,64,pid
 reusescope: a sample by bits 6-7 does not fit l2 beyond bit 6: its upper eight index bits are hashed with the process id
 [2]
 $ reusescope sim s.rsct --l2 1M,16,64,drrip
-reusescope: l2 cannot be sampled by sets: drrip lets its sets duel (sample time instead)
+reusescope: l2 cannot be sampled by sets: drrip's set dueling makes its sets dependent (sample time instead)
 [2]
 $ reusescope sim s.rsct --l2 64K,2,64,prefetch
 reusescope: l2 cannot be sampled by sets: its prefetches fill other sets than the one that missed (sample time instead)
@@ -129,7 +129,7 @@ $ reusescope sim t.rsct --l2 64K,2,64 --sample-sets 1/10
 reusescope sim: --sample-sets 1/10: constant bits take 1/2, 1/4, 1/8 ... of the sets; only random takes other fractions
 [2]
 $ reusescope sim t.rsct --l2 64K,2,64 --sample-sets half
-reusescope sim: --sample-sets half: not a fraction from 1/2 on, as 1/16 or 1/16,random or 1/16,bits:8-11=3
+reusescope sim: --sample-sets half: not a fraction of 1/2 or less, as 1/16 or 1/16,random or 1/16,bits:8-11=3
 [2]
 $ reusescope sim t.rsct --l2 64K,2,64 --sample-sets 1/16,bits:5-8
 reusescope: a sample by bits 5-8 does not fit l2: bits below 6 are inside its blocks
@@ -189,15 +189,15 @@ $ cat t.din | reusescope sim -q - --l2 16K,2,64 --cold-start prime | grep l2
 l2   16K,2,64,lru             81.9 k   19.5 k   480.9095        n/a        n/a
 l2: 100 % of it loaded in an interval
 $ reusescope sim t.rsct --l2 16K,2,64 --cold-start warm
-reusescope: --cold-start warm is for intervals: a whole trace has nothing before it
+reusescope: --cold-start warm needs --sample-time: nothing precedes a whole trace
 [2]
 $ reusescope sim t.din --l2 16K,2,64 --cold-start half
-reusescope: --cold-start half needs a native trace in a file: the middle is not known
+reusescope: --cold-start half needs a native trace in a file: the length of this one is not known
 [1]
 
 # Bad intervals.
 $ reusescope sim t.rsct --l2 16K,2,64 --sample-time 0,1K
-reusescope sim: --sample-time 0,1K: no intervals, or empty ones
+reusescope sim: --sample-time 0,1K: N and LEN must be at least 1
 [2]
 $ reusescope sim t.rsct --l2 16K,2,64 --sample-time 30
 reusescope sim: --sample-time 30: not N,LEN[,systematic|random[:SEED]][,accesses], as 30,10M
@@ -206,7 +206,7 @@ $ reusescope sim t.rsct --l2 16K,2,64 --sample-time 30,1G
 reusescope: --sample-time: 30 intervals of 1073741824 instructions do not fit in a trace of 40960
 [2]
 $ reusescope sim t.rsct --l2 16K,2,64 --sample-time 30,1K,sometimes
-reusescope sim: --sample-time 30,1K,sometimes: behind N,LEN come systematic, random[:SEED], instructions or accesses
+reusescope sim: --sample-time 30,1K,sometimes: after N,LEN: systematic, random[:SEED], instructions or accesses
 [2]
 $ reusescope sim t.din --l2 16K,2,64 --sample-time 30,1K
 reusescope: --sample-time needs a native trace in a file, whose length is known: reusescope convert
@@ -307,7 +307,7 @@ $ reusescope sim n.rsct --l2 64K,1,64 --study sampling
 reusescope: --study sampling needs misses per instruction: a native trace in a file, with instruction counts
 [2]
 $ reusescope sim u.rsct --l2 64K,1,64,opt --study sampling
-reusescope: --study sampling is not for Belady's optimum, which needs the future
+reusescope: --study sampling does not support Belady's optimum, which needs the future
 [2]
 $ reusescope sim u.rsct --l2 64K,1,64 --study life
 reusescope sim: --study life: not sampling
@@ -318,5 +318,5 @@ $ printf 'addr,size,kind,tid,pid\n0x0,8,W,1,1\n0x1000,8,W,2,2\n0x2000,8,R,1,1\n'
 $ reusescope sim -q p.csv --l1 4K,1,64 --miss-trace m.rsct -o p.txt; reusescope sim -q m.rsct --l2 64K,2,64 | grep l2 | head -1
 l2   64K,2,64,lru            3       3    100 %    100 % 1000.000        0
 $ reusescope sim m.rsct --l2 64K,2,64,pid
-reusescope: the write-backs of this miss stream do not say whose they are: with pid or pages, make it of caches with pid or pages
+reusescope: the write-backs of this miss stream have no process ids: for pid or pages, record it from caches with pid or pages
 [1]

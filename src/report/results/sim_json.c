@@ -25,7 +25,7 @@ static void put_kinds(struct rsc_json *json, const struct rsc_level_counts *coun
     rsc_json_object_end(json);
 }
 
-/* Misses by class, where they were told apart, and what only some caches have. */
+/* Misses by class, if classified, and counts that only some caches have. */
 static void put_extras(struct rsc_json *json, const struct rsc_level_counts *counts, int classified) {
     const struct {
         const char *name;

@@ -1,4 +1,4 @@
-/* study_json.c - a study as JSON, for plots: everything the tables are made from. */
+/* study_json.c - a study as JSON, for plots: all data behind the tables. */
 #include "base/json_writer.h"
 #include "report/results/results.h"
 

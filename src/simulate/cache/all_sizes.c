@@ -45,7 +45,7 @@ void rsc_all_free(struct rsc_all_sizes *all) {
     memset(all, 0, sizeof *all);
 }
 
-/* A block that was dirty in caches of more than `lost` ways has left those of up to `depth`. */
+/* A block dirty in caches of more than `lost` ways was evicted from those of up to `depth` ways. */
 static void count_gone(struct rsc_all_stacks *stacks, uint32_t lost, uint32_t depth) {
     for (uint32_t log = log2_up(lost + 1); log < RSC_ALL_WAYS_LOG && 1u << log <= depth; log++)
         stacks->writebacks[log]++;
@@ -62,7 +62,7 @@ static void use(struct rsc_all_stacks *stacks, uint64_t block, const struct rsc_
         if (rsc_is_demand(request)) stacks->hits[request->kind][log2_up(depth + 1)]++;
         was = lost[depth];
     }
-    if (depth == stacks->depth) { /* the last one drops out of the largest cache too */
+    if (depth == stacks->depth) { /* the largest cache evicts the last one too */
         depth--;
         if (lost[depth] != LOST_ALL) count_gone(stacks, lost[depth], stacks->depth);
     } else if (found && was != LOST_ALL && depth > was) {
@@ -85,7 +85,7 @@ void rsc_all_request(struct rsc_all_sizes *all, const struct rsc_request *reques
     }
 }
 
-/* Blocks far down their stack have left the smaller caches already: counted now, not when they are next found. */
+/* The smaller caches have already evicted blocks deep in their stack: count these write-backs now. */
 void rsc_all_settle(struct rsc_all_sizes *all) {
     for (size_t i = 0; i < all->stack_count; i++) {
         struct rsc_all_stacks *stacks = &all->stacks[i];
@@ -115,7 +115,7 @@ void rsc_all_forget_counts(struct rsc_all_sizes *all) {
     all->writes_in = 0;
 }
 
-/* Size and ways of cache number `index`: sizes ascending, then ways. Returns 0 when there are not so many. */
+/* Size and ways of cache number `index`: sizes ascending, then ways. Returns 0 if index is out of range. */
 static int nth(const struct rsc_all_sizes *all, size_t index, uint64_t *size, uint32_t *ways) {
     for (*size = all->config.low_bytes; *size <= all->config.high_bytes; *size *= 2)
         for (*ways = 1; *ways <= all->config.ways_max && (uint64_t)*ways * all->config.block_bytes <= *size; *ways *= 2)

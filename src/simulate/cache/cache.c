@@ -81,7 +81,7 @@ int rsc_cache_set_watch(struct rsc_cache *cache, const struct rsc_cache_watch *w
     return 0;
 }
 
-/* A bijection of 64 bits that leaves no pattern: pages next to each other land anywhere. */
+/* A mixing bijection of 64 bits: adjacent pages get unrelated frames. */
 static uint64_t frame_of(uint64_t page, uint64_t seed) {
     uint64_t x = (page + seed * 0x9E3779B97F4A7C15ull) + 0x9E3779B97F4A7C15ull;
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
@@ -89,7 +89,7 @@ static uint64_t frame_of(uint64_t page, uint64_t seed) {
     return x ^ x >> 31;
 }
 
-/* The process id, not the number of its address space: that depends on which process came first, in a sample another. */
+/* The process id. The number of the address space would depend on which process came first, which a sample changes. */
 static uint64_t process_of(const struct rsc_cache *cache, uint64_t block) {
     return cache->pids ? cache->pids[block >> (48 - cache->block_shift) & 0xffff] : 0;
 }
@@ -125,7 +125,7 @@ int rsc_cache_find(const struct rsc_cache *cache, uint64_t set, uint64_t block) 
     return -1;
 }
 
-/* Moves a way to the front of its set, and those before it one back. */
+/* Moves a way to the front of its set and shifts those before it back by one. */
 static void to_front(struct rsc_cache *cache, uint64_t set, uint32_t way) {
     assert(set < cache->sets && way < cache->ways);
     uint64_t *entries = cache->entries + set * cache->ways, entry = entries[way];
@@ -149,7 +149,7 @@ int rsc_cache_touch(struct rsc_cache *cache, uint64_t set, int way) {
     return way;
 }
 
-/* Belady: the block that comes again last, the lowest way of several that never do. */
+/* Belady: the block with the farthest next use; of several without one, the lowest way. */
 static uint32_t farthest(const struct rsc_cache *cache, uint64_t set) {
     const uint64_t *next = cache->next_use + set * cache->ways;
     uint32_t way = 0;

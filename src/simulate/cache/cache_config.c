@@ -1,4 +1,4 @@
-/* cache_config.c - caches from text and back, and whether they go together. */
+/* cache_config.c - parses and prints caches, and checks that they make a hierarchy. */
 #include "simulate/cache/cache_config.h"
 
 #include <stdio.h>
@@ -41,10 +41,10 @@ static int find_place(const char *name, char to[8], unsigned *level, unsigned *k
         *kinds = places[i].kinds;
         return 0;
     }
-    return rsc_fail(error, RSC_EINVAL, "no cache is called %.40s: l1, l1i, l1d, l2, l3", name);
+    return rsc_fail(error, RSC_EINVAL, "unknown cache %.40s: not one of l1, l1i, l1d, l2, l3", name);
 }
 
-/* N of "word=N", 1 to `most`. Returns 0 when the word is another, -1 when the number is bad. */
+/* Parses "name=N" with N from 1 to `most`. Returns 0 for another word, -1 for a bad number. */
 static int parse_count(const char *word, size_t length, const char *name, uint64_t most, uint32_t *count) {
     size_t head = strlen(name);
     uint64_t value;
@@ -54,7 +54,7 @@ static int parse_count(const char *word, size_t length, const char *name, uint64
     return 1;
 }
 
-/* A word behind the geometry. Returns 1, 0 when there is none such, -1 when its number is bad. */
+/* Parses a word after the geometry. Returns 1, 0 for an unknown word, -1 for a bad number. */
 static int parse_word(struct rsc_cache_config *config, const char *word, size_t length) {
     int found;
     for (int policy = 0; policy < RSC_POLICY_COUNT; policy++)
@@ -119,8 +119,8 @@ int rsc_cache_config_parse(struct rsc_cache_config *config, const char *name, co
         if (found <= 0)
             return rsc_fail(
                 error, RSC_EINVAL, "--%s %.60s: %.*s: %s", name, text, (int)(length < 40 ? length : 40), rest,
-                found ? "not a number that makes sense"
-                      : "no policy (lru, random, fifo, plru, nru, srrip, brrip, drrip, opt) nor another word");
+                found ? "number out of range"
+                      : "not a policy (lru, random, fifo, plru, nru, srrip, brrip, drrip, opt) or another known word");
         rest += length;
         rest += *rest == ',';
     }
@@ -232,13 +232,13 @@ const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_confi
     return NULL;
 }
 
-/* ---- whether caches go together ---- */
+/* ---- checks across caches ---- */
 
 static int check_shares(const struct rsc_cache_config *above, const struct rsc_cache_config *below,
                         struct rsc_error *error) {
     if (!above || !below || !below->threads_each) return 0;
     if (!above->threads_each || below->threads_each % above->threads_each)
-        return rsc_fail(error, RSC_EINVAL, "--%s is for fewer threads than --%s above it", below->name, above->name);
+        return rsc_fail(error, RSC_EINVAL, "--%s serves fewer threads than --%s above it", below->name, above->name);
     return 0;
 }
 
@@ -263,7 +263,7 @@ int rsc_sim_config_small_below(const struct rsc_sim_config *sim, const struct rs
     return 0;
 }
 
-/* Belady's optimum knows the future of what one cache is asked for: nothing may take blocks from it or put some in. */
+/* Belady's optimum knows only the future requests of one cache: nothing else may insert or remove its blocks. */
 static int check_optimum(const struct rsc_sim_config *sim, const struct rsc_cache_config *cache,
                          struct rsc_error *error) {
     if (cache->threads_each || cache->inclusive || cache->prefetch_next || cache->victim_blocks)
@@ -271,7 +271,7 @@ static int check_optimum(const struct rsc_sim_config *sim, const struct rsc_cach
                         "--%s: opt is for a shared cache that is not inclusive and has no prefetcher or victim cache",
                         cache->name);
     if (sim->coherent) return rsc_fail(error, RSC_EINVAL, "--%s: opt cannot be used with --coherent", cache->name);
-    int primary = rsc_sim_config_primary(sim, cache->name) == cache; /* nothing is taken from an alternative */
+    int primary = rsc_sim_config_primary(sim, cache->name) == cache; /* nothing invalidates blocks of an alternative */
     for (size_t i = 0; primary && i < sim->count; i++)
         if (sim->caches[i].inclusive && sim->caches[i].level > cache->level)
             return rsc_fail(error, RSC_EINVAL, "--%s: opt cannot be used above an inclusive --%s", cache->name,
@@ -290,7 +290,7 @@ static int check_cache(const struct rsc_sim_config *sim, const struct rsc_cache_
     if (sim->coherent &&
         (cache->prefetch_next || cache->victim_blocks || cache->buffer_blocks || (alternative && cache->threads_each)))
         return rsc_fail(error, RSC_EINVAL,
-                        "--%s: --coherent knows no prefetcher, victim cache, write buffer or private alternative",
+                        "--%s: --coherent does not support prefetch, victim, buffer or private alternatives",
                         cache->name);
     return cache->policy == RSC_POLICY_OPT ? check_optimum(sim, cache, error) : 0;
 }
@@ -301,9 +301,8 @@ static int check_alls(const struct rsc_sim_config *sim, struct rsc_error *error)
         if (rsc_sim_config_primary(sim, all->name)) continue;
         for (size_t k = 0; k < sim->count; k++)
             if (sim->caches[k].level >= all->level)
-                return rsc_fail(error, RSC_EINVAL,
-                                "--%s all: needs a --%s of one size too, for --%s to be asked by or asked beside",
-                                all->name, all->name, sim->caches[k].name);
+                return rsc_fail(error, RSC_EINVAL, "--%s all: with --%s, a --%s of one size is needed too", all->name,
+                                sim->caches[k].name, all->name);
         if (all->level == 3 && sim->count && sim->caches[sim->count - 1].level != 2)
             return rsc_fail(error, RSC_EINVAL, "--l3 without --l2");
     }
@@ -318,7 +317,7 @@ int rsc_sim_config_check(const struct rsc_sim_config *sim, struct rsc_error *err
     if (!sim->count && !sim->all_count)
         return rsc_fail(error, RSC_EINVAL, "no cache is given: --l1d 32K,8,64 --l2 1M,16,64, or --machine this");
     if (l1 && (l1i || l1d))
-        return rsc_fail(error, RSC_EINVAL, "--l1 is for instructions and data: not with --l1i or --l1d");
+        return rsc_fail(error, RSC_EINVAL, "--l1 serves instructions and data: it excludes --l1i and --l1d");
     if (l3 && !l2 && (l1 || l1i || l1d)) return rsc_fail(error, RSC_EINVAL, "--l3 without --l2");
     if ((status = check_shares(l1, l2, error)) < 0 || (status = check_shares(l1i, l2, error)) < 0 ||
         (status = check_shares(l1d, l2, error)) < 0 || (status = check_shares(l2, l3, error)) < 0)

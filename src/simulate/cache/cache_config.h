@@ -1,15 +1,15 @@
 /*
  * cache_config.h - what a simulated cache looks like, and a hierarchy of them.
  *
- * A cache is written as people say it:
+ * The text of a cache:
  *
  *     SIZE,WAYS,BLOCK[,POLICY][,WORD...]        4M,16,128,lru,private
  *
  * POLICY: lru (default), random, fifo, plru, nru, srrip, brrip, drrip, opt.
  * Words: wt (write-through; wb, write-back, is the default), nwa (a write that
- * misses is passed on, not allocated), inclusive, private (one for each thread),
+ * misses is passed on, not allocated), inclusive, private (one per thread),
  * per=N (one for every N threads, by thread number), pid (index hashed with the
- * process id, as paper 001 does), pages (index from made-up physical pages),
+ * process id, as paper 001 does), pages (index from simulated physical pages),
  * prefetch (of the next block on a miss), victim=N (a victim cache of N blocks),
  * buffer=N (a write buffer of N blocks towards the next level).
  */
@@ -28,7 +28,7 @@ enum rsc_policy {
     RSC_POLICY_LRU,
     RSC_POLICY_RANDOM, /* a generator for each set, so that sets are independent */
     RSC_POLICY_FIFO,
-    RSC_POLICY_PLRU, /* a binary tree over the ways, of any number of them */
+    RSC_POLICY_PLRU, /* a binary tree over any number of ways */
     RSC_POLICY_NRU,
     RSC_POLICY_SRRIP, /* RRIP: 2-bit re-reference predictions, hit priority (Jaleel et al., 2010) */
     RSC_POLICY_BRRIP,
@@ -40,8 +40,8 @@ enum rsc_policy {
 extern const char *const rsc_policy_names[RSC_POLICY_COUNT];
 
 enum rsc_indexing {
-    RSC_INDEX_VIRTUAL, /* block number modulo the number of sets: bit selection where that is a power of two */
-    RSC_INDEX_PID,     /* the upper eight index bits XOR the process id (fewer where the index has fewer) */
+    RSC_INDEX_VIRTUAL, /* block number modulo the number of sets: bit selection if that is a power of two */
+    RSC_INDEX_PID,     /* the upper eight index bits XOR the process id (fewer if the index has fewer) */
     RSC_INDEX_PAGES,   /* pages of 4 KiB are scattered over physical memory; the index comes from there */
 };
 
@@ -56,10 +56,10 @@ struct rsc_cache_config {
     uint32_t block_bytes; /* a power of two */
     enum rsc_policy policy;
     enum rsc_indexing indexing;
-    uint32_t threads_each; /* one cache for so many threads; 0: one for all */
+    uint32_t threads_each; /* threads per cache; 0: one cache for all */
     uint8_t write_through;
     uint8_t no_write_allocate;
-    uint8_t inclusive; /* what it evicts leaves the caches above it too */
+    uint8_t inclusive; /* a block it evicts is removed from the caches above too */
     uint8_t prefetch_next;
     uint32_t victim_blocks; /* 0: no victim cache */
     uint32_t buffer_blocks; /* 0: no write buffer */
@@ -67,9 +67,9 @@ struct rsc_cache_config {
 
 /*
  * Every power-of-two size from low to high, each with 1, 2, 4, ... ways_max ways, LRU
- * and write-back: "all:256K-64M[,WAYS[,BLOCK]]", of 16 ways and 64 bytes at most
- * unless said. They see what the primary cache of their name sees, and are asked
- * straight from above where there is none.
+ * and write-back: "all:256K-64M[,WAYS[,BLOCK]]"; the default is up to 16 ways and
+ * 64-byte blocks. They see the requests to the primary cache of their name or, if
+ * there is none, of the level above.
  */
 struct rsc_all_config {
     char name[8];
@@ -83,9 +83,9 @@ struct rsc_all_config {
 #define RSC_SIM_CACHES_MAX 64 /* of one hierarchy, alternatives too */
 
 /*
- * Caches in order of level, instruction cache before data cache. Of several with
- * the same name the first is the primary one: the levels below see what it misses.
- * The others are alternatives that see the same requests.
+ * Caches in order of level, instruction cache before data cache. If several have
+ * the same name, the first is the primary one: the levels below see its misses. The
+ * others are alternatives that see the same requests.
  */
 struct rsc_sim_config {
     struct rsc_cache_config caches[RSC_SIM_CACHES_MAX];
@@ -104,18 +104,17 @@ static inline uint64_t rsc_cache_sets(const struct rsc_cache_config *config) {
 int rsc_cache_config_parse(struct rsc_cache_config *config, const char *name, const char *text,
                            struct rsc_error *error);
 
-/* Whether a text is of the form "all:...", and parsing such a one. */
+/* Recognises and parses a text of the form "all:...". */
 int rsc_all_config_is(const char *text);
 int rsc_all_config_parse(struct rsc_all_config *config, const char *name, const char *text, struct rsc_error *error);
 
 /*
- * Whether what happens in one set of the cache depends on that set alone, so that some
- * sets can be simulated without the others. Prefetching, victim caches, write buffers
- * and DRRIP say no.
+ * Whether the sets of the cache are independent, so that some can be simulated without
+ * the others. Not with prefetching, victim caches, write buffers or DRRIP.
  */
 int rsc_cache_sets_independent(const struct rsc_cache_config *config);
 
-/* The text again, in its shortest form: "4M,16,128,lru". Returns its length. */
+/* Writes the text in its shortest form: "4M,16,128,lru". Returns its length. */
 size_t rsc_cache_config_text(const struct rsc_cache_config *config, char *text, size_t room);
 
 /* Name and text, for results. */
@@ -127,11 +126,12 @@ const struct rsc_cache_config *rsc_sim_config_primary(const struct rsc_sim_confi
 /* Appends a cache in its place. RSC_ELIMIT when there are too many. */
 int rsc_sim_config_add(struct rsc_sim_config *sim, const struct rsc_cache_config *cache, struct rsc_error *error);
 
-/* Whether a cache is smaller than a primary one above it, which is seldom meant; an inclusive one first, which cannot do what it says. */
+/* Finds a cache smaller than a primary one above it, usually a mistake. Prefers an inclusive one, which cannot be
+ * inclusive then. */
 int rsc_sim_config_small_below(const struct rsc_sim_config *sim, const struct rsc_cache_config **below,
                                const struct rsc_cache_config **above);
 
-/* Whether the caches make a hierarchy: no level missing, split or unified first level, nothing contradictory. */
+/* Checks that the caches make a hierarchy: no level missing, split or unified first level, no contradictions. */
 int rsc_sim_config_check(const struct rsc_sim_config *sim, struct rsc_error *error);
 
 #endif

@@ -7,7 +7,7 @@ static int common(const struct rsc_level *level, uint32_t other_thread, uint32_t
     return !each || other_thread / each == thread / each;
 }
 
-/* A dirty copy goes to the first level, from the one that had it on, that its owner and the asking thread share. */
+/* Writes a dirty copy back to the first level below it that its owner and the requesting thread share. */
 static void write_back(struct rsc_hierarchy *hierarchy, int number, size_t group, uint64_t addr, uint32_t bytes,
                        const struct rsc_request *request) {
     struct rsc_request back = *request;
@@ -22,7 +22,7 @@ static void write_back(struct rsc_hierarchy *hierarchy, int number, size_t group
     else rsc_hierarchy_to_memory(hierarchy, &back);
 }
 
-/* One block of another thread's cache: taken away or made clean and shared. Returns whether it was there. */
+/* Invalidates one block of another thread's cache, or makes it clean and shared. Returns whether it was there. */
 static int snoop_block(struct rsc_hierarchy *hierarchy, int number, size_t group, uint64_t block,
                        const struct rsc_request *request) {
     struct rsc_level *level = &hierarchy->levels[number];
@@ -45,7 +45,7 @@ static int snoop_block(struct rsc_hierarchy *hierarchy, int number, size_t group
 
 static int snoop(struct rsc_hierarchy *hierarchy, uint64_t low, uint64_t high, const struct rsc_request *request) {
     int found = 0;
-    for (size_t i = hierarchy->level_count; i-- > 0;) { /* what lies deeper is older: it is written first */
+    for (size_t i = hierarchy->level_count; i-- > 0;) { /* deeper copies are older: write them back first */
         const struct rsc_level *level = &hierarchy->levels[i];
         uint32_t each = level->config.threads_each;
         for (size_t group = 0; each && group < level->cache_count; group++) {

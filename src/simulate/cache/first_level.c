@@ -1,4 +1,5 @@
-/* first_level.c - see first_level.h; the loops themselves are in first_level_kernel.c, several workers in first_level_rounds.c. */
+/* first_level.c - see first_level.h; the loops are in first_level_kernel.c, the parallel rounds in
+ * first_level_rounds.c. */
 #include "simulate/cache/first_level.h"
 
 #include <stdlib.h>
@@ -10,12 +11,12 @@
 #include "simulate/simulator_state.h"
 
 #define LIST_ALONE (2 * RSC_FAST_TILE_ROOM) /* 64 KiB: stays in the second-level cache between the two loops */
-#define SCRIBBLED 8u /* vectors are stored whole: so many references past the last one may be written */
+#define SCRIBBLED 8u /* whole vectors are stored: this many references past the last one may be written */
 #define RECENT_MAX 4096u /* slots: 64 KiB with those of fetches */
 #define NEIGHBOURS 16u /* sets whose counts share a line of the processor's cache */
 #define BIG_BATCH 65536u /* accesses that are worth gathering in parallel */
 
-/* ---- whether it can be fast ---- */
+/* ---- whether the fast path applies ---- */
 
 static int usual(const struct rsc_level *level) {
     const struct rsc_cache_config *config = &level->config;
@@ -41,7 +42,8 @@ static int can_be_fast(const struct rsc_sim *sim) {
     return 1;
 }
 
-/* How many parts the sets can be dealt out in: address bits in every index, of caches whose sets go their own ways. */
+/* The number of parts the sets can be divided into: by address bits in every index, if all caches have independent
+ * sets. */
 static uint32_t count_parts(const struct rsc_sim *sim, uint32_t *part_shift) {
     const struct rsc_hierarchy *hierarchy = &sim->segments[0].hierarchy;
     uint32_t largest = 0, parts = 1, wanted = sim->options.workers;
@@ -61,8 +63,8 @@ static uint32_t count_parts(const struct rsc_sim *sim, uint32_t *part_shift) {
         while (parts > 1 && rsc_cache_sets(config) * config->block_bytes < (uint64_t)largest * parts) parts /= 2;
     }
     /*
-     * Parts are runs of neighbouring sets where there are enough: what the processor fetches beside a set it looks at, and
-     * the sets' counts, would be another worker's otherwise (serving took 0.026 s with every second set, 0.020 s so).
+     * If there are enough sets, parts are runs of neighbouring sets: workers then share no cache lines of adjacent sets
+     * and counts (serving took 0.026 s with every second set, 0.020 s with runs).
      */
     uint32_t run = NEIGHBOURS;
     for (size_t i = 0; i < hierarchy->level_count; i++) {
@@ -75,7 +77,7 @@ static uint32_t count_parts(const struct rsc_sim *sim, uint32_t *part_shift) {
 
 /* ---- making ---- */
 
-/* The part's own view of the hierarchy: the same arrays, other counts. */
+/* Makes the part's view of the hierarchy: the same arrays, its own counts. */
 static void open_part(struct rsc_first_level *level, uint32_t number) {
     struct rsc_hierarchy *main = level->hierarchy;
     struct rsc_fast_part *part = &level->parts[number];
@@ -104,7 +106,7 @@ static void open_part(struct rsc_first_level *level, uint32_t number) {
 }
 
 void rsc_fast_forget_recent(struct rsc_fast_gather *gather) {
-    gather->last[0] = gather->last[1] = UINT64_MAX; /* of no block: those have fewer bits */
+    gather->last[0] = gather->last[1] = UINT64_MAX; /* not a block: block numbers have fewer bits */
     for (uint32_t i = 0; i < 2 * (gather->recent_mask + 1); i++) gather->recent[i] = UINT64_MAX;
 }
 
@@ -138,7 +140,7 @@ static void close_gather(struct rsc_fast_gather *gather) {
     free(gather->recent);
 }
 
-/* Seats, and lists by part for each of them and the tail. */
+/* Makes the seats, and lists by part for each of them and the tail. */
 static int open_sides(struct rsc_first_level *level, uint32_t part_shift) {
     const uint32_t parts = level->part_count, lists = (parts + 1) * parts;
     level->seats = aligned_alloc(_Alignof(struct rsc_fast_seat), parts * sizeof *level->seats);
@@ -163,8 +165,8 @@ static void choose_loops(struct rsc_first_level *level) {
 }
 
 /*
- * References a worker can gather for one part in a round: twice its share of the part where every access
- * became one, and something for small batches. A list that is full ends a round early.
+ * References a worker can gather for one part in a round: twice its share if every access becomes one
+ * reference, plus some for small batches. A full list ends a round early.
  */
 static uint32_t list_room(uint32_t parts) { return 2 * RSC_FAST_ROUND / (parts * parts) + 8 * RSC_FAST_TILE_ROOM; }
 
@@ -255,7 +257,7 @@ void rsc_first_level_flush(struct rsc_first_level *level) {
 
 /* ---- accesses ---- */
 
-/* An access of many blocks, in pieces of one block each; its kind is taken. */
+/* Serves an access of many blocks in pieces of one block each. */
 static void serve_long(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t i) {
     struct rsc_fast_gather *gather = &level->tail;
     uint64_t size = 1ull << gather->shift, low = batch->addr[i], left = rsc_meta_size(batch->meta[i]);
@@ -281,8 +283,8 @@ uint32_t rsc_fast_gather_some(struct rsc_first_level *level, struct rsc_fast_gat
 }
 
 /*
- * Where an address depends on its process, which one worker does: has the process of access `first` gathered,
- * and returns the end of its accesses.
+ * If addresses depend on the process (then there is one worker): gathers for the process of access `first` from
+ * here on, and returns the end of its run of accesses.
  */
 static uint32_t one_process(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t first,
                             uint32_t end) {
@@ -304,7 +306,7 @@ static uint32_t one_process(struct rsc_first_level *level, const struct rsc_batc
 }
 
 static void push_process(struct rsc_first_level *level, const struct rsc_batch *batch, uint32_t first, uint32_t end) {
-    uint32_t alone = first; /* where the caller has been gathering up to, before another round is tried */
+    uint32_t alone = first; /* end of the accesses that the caller gathers before it tries another round */
     while (first < end) {
         if (level->part_count > 1 && first >= alone && end - first >= BIG_BATCH) {
             uint32_t before = first;

@@ -11,12 +11,12 @@
 /*
  * ---- gathering ----
  *
- * `x` of a reference is block << 1 | write. Right behind one of the same block in the same
- * cache it changes nothing, unless it is the first write. So it is dropped where the x
- * before it is its own or, for a read, that of a write. Of what is left of a tile
- * the same is then asked set by set.
+ * `x` of a reference is block << 1 | write. A reference right after one to the same block
+ * in the same cache changes nothing, unless it is the first write. So it is dropped if the
+ * x before it is equal or, for a read, that of a write. The rest of a tile is then filtered
+ * in the same way set by set.
  */
-#define AHEAD 512u /* accesses whose columns are asked for ahead: the processor's own prefetch ends at pages */
+#define AHEAD 512u /* prefetch distance in accesses: the hardware prefetcher stops at page boundaries */
 
 static inline int changes_nothing(uint64_t x, uint64_t before) { return before == x || before == (x | 1); }
 
@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) void gather_one(struct rsc_fast_gat
     gather->counts.writes += kind == RSC_WRITE;
 }
 
-/* One access. Returns 0 when it spans too many blocks, having done nothing. */
+/* Gathers one access. Returns 0 without doing anything if it spans too many blocks. */
 static inline int gather_access(struct rsc_fast_gather *gather, uint64_t addr, uint64_t meta) {
     addr = (addr & gather->addr_mask) | gather->addr_space;
     uint64_t block = addr >> gather->shift, size = (uint32_t)meta, kind = meta >> 32 & 0xff;
@@ -49,7 +49,7 @@ static inline int gather_access(struct rsc_fast_gather *gather, uint64_t addr, u
 
 #if defined(__AVX512F__)
 
-/* For the lanes of `mine`, the x of the one of them before; *last is the x before them all, in every lane. */
+/* For each lane of `mine`, the x of the previous lane of `mine`; *last is the x before the first, in every lane. */
 static inline __attribute__((always_inline)) __m512i gather_before(__m512i into, __m512i x, uint32_t mine,
                                                                    __m512i *last) {
     __m512i of = _mm512_maskz_compress_epi64((__mmask8)mine, x), shifted = _mm512_alignr_epi64(of, *last, 7);
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) __m512i gather_before(__m512i into,
 
 static inline uint64_t lane_0(__m512i vector) { return (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(vector)); }
 
-/* What gathering keeps at hand: gather's own numbers, in registers. */
+/* The fields of `gather` that the loop keeps in registers. */
 struct gather_state {
     __m512i fetch_last, data_last; /* in every lane */
     uint64_t *list;                /* where the next reference goes */
@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) void gather_store(const struct gath
     gather->tile_used = (uint32_t)(state->list - gather->tile);
 }
 
-/* The references in the lanes of `valid`, which are the lowest ones. */
+/* Gathers the references in the lanes of `valid`, which are the lowest lanes. */
 static inline __attribute__((always_inline)) void gather_references(struct gather_state *state, __m512i reference,
                                                                     uint32_t valid, int split) {
     const __m512i one = _mm512_set1_epi64(1);
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) void gather_references(struct gathe
 
 /*
  * Accesses whose lanes are in `cross` reach into the next block: each is followed by a
- * reference of that one. First eight, then what is left of up to sixteen.
+ * reference to that block. Gathers the first eight, then the rest of up to sixteen.
  */
 static inline __attribute__((always_inline)) void gather_crossing(struct gather_state *state, __m512i reference,
                                                                   uint32_t cross, int split) {
@@ -126,7 +126,8 @@ static inline __attribute__((always_inline)) void gather_crossing(struct gather_
     gather_references(state, mixed, rest, split);
 }
 
-/* Eight accesses at a time. One of many blocks, or of no cache's kind, ends the eight and is gathered by itself. */
+/* Gathers eight accesses at a time. One of many blocks, or of a kind no cache takes, ends the eight and is gathered
+ * separately. */
 static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fast_gather *gather,
                                                                   const struct rsc_batch *batch, uint32_t first,
                                                                   uint32_t end, int split) {
@@ -240,13 +241,13 @@ static inline __attribute__((always_inline)) uint32_t gather_tile(struct rsc_fas
 #endif
 
 /*
- * ---- what changes a set ----
+ * ---- dropping references that change nothing ----
  *
- * Of what goes through one set, only a reference to another block than the one before, or
- * the first write to it, changes anything: the rest is a hit of the block used last. `recent`
- * remembers that one for each set, by the reference without its bit for fetches. There may be
- * fewer slots than sets, never more: the block used last in several sets was used last in its own.
- * No branch depends on what is found, and hits in different sets do not wait for each other.
+ * Within one set, only a reference to another block than the previous one, or the first
+ * write to it, changes anything: the rest are hits on the block used last. `recent` holds
+ * that block for each set, as the reference without its fetch bit. There may be fewer slots
+ * than sets, never more: the block used last in several sets was used last in its own set.
+ * No branch depends on the data, and hits in different sets do not wait for each other.
  */
 static inline __attribute__((always_inline)) void keep_changes(struct rsc_fast_gather *gather) {
     const uint64_t *tile = gather->tile, places = (uint64_t)gather->recent_mask << 1 | !gather->unified;
@@ -254,7 +255,7 @@ static inline __attribute__((always_inline)) void keep_changes(struct rsc_fast_g
     uint64_t *recent = gather->recent, *list = gather->list.references + gather->list.used;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t reference = tile[i], x = reference & ~2ull, *slot = &recent[reference >> 1 & places], before = *slot;
-        *slot = x | (before == (x | 1)); /* what the next one here waits for: as little as can be */
+        *slot = x | (before == (x | 1)); /* the next reference to this slot waits for this: keep it short */
         *list = reference;
         list += (before != x) & (before != (x | 1));
     }
@@ -262,7 +263,7 @@ static inline __attribute__((always_inline)) void keep_changes(struct rsc_fast_g
     gather->tile_used = 0;
 }
 
-/* Appends the references of one part to its list, in their order. Both lists have room for a vector more. */
+/* Appends the references of one part to its list, in order. Both lists have room for one more vector. */
 static inline void deal_part(const struct rsc_fast_list *from, struct rsc_fast_list *list, uint64_t mask,
                              uint64_t mine) {
     const uint64_t *references = from->references;
@@ -308,13 +309,14 @@ static inline uint32_t gather_kernel(struct rsc_fast_gather *gather, const struc
 
 #if defined(__AVX512F__)
 
-/* Row i brings lane i to the front and moves those before it one back. */
+/* Row i brings lane i to the front and shifts those before it back by one. */
 static const uint64_t fronts[8][8] __attribute__((aligned(64))) = {
     {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 2, 3, 4, 5, 6, 7}, {2, 0, 1, 3, 4, 5, 6, 7}, {3, 0, 1, 2, 4, 5, 6, 7},
     {4, 0, 1, 2, 3, 5, 6, 7}, {5, 0, 1, 2, 3, 4, 6, 7}, {6, 0, 1, 2, 3, 4, 5, 7}, {7, 0, 1, 2, 3, 4, 5, 6},
 };
 
-/* Up to 8 ways: the set is one vector. A hit needs no branch on where it was. Returns the entry that went, or 1 for a hit. */
+/* Up to 8 ways: the set is one vector. A hit needs no branch on its position. Returns the evicted entry, or 1 for a
+ * hit. */
 static inline __attribute__((always_inline)) uint64_t serve_narrow(uint64_t *set, uint32_t ways, uint64_t entry) {
     const __mmask8 lanes = ways == 8 ? 0xff : (__mmask8)(0xff >> (8 - ways)); /* known where this is inlined for 8 */
     const __m512i dirty = _mm512_set1_epi64(RSC_ENTRY_DIRTY),
@@ -381,7 +383,7 @@ static inline __attribute__((always_inline)) uint64_t serve_set(uint64_t *set, u
 #endif
 
 /*
- * What the loop asks of the level below, of `bytes` at addr: a block (back 0) or a write-
+ * Sends a request for `bytes` at addr to the level below: a block (back 0) or a write-
  * back. Levels like the first are served in the same way, others one request at a time.
  */
 static void ask_below(struct rsc_fast_part *part, int above, uint64_t addr, uint32_t bytes, unsigned kind,

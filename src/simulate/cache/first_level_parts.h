@@ -1,10 +1,9 @@
 /*
- * first_level_parts.h - what the loops of first_level_kernel.c work on.
+ * first_level_parts.h - data structures of the loops in first_level_kernel.c.
  *
  * A *reference* is block << 2 | kind. With several workers the sets of all caches are
- * dealt out by address bits that every index contains: what happens in one *part* of the
- * sets never depends on another, so each worker simulates its part of the whole
- * hierarchy, with counts of its own.
+ * divided by address bits that every index contains. The *parts* are independent, so
+ * each worker simulates its part of the whole hierarchy, with its own counts.
  */
 #ifndef RSC_SIMULATE_CACHE_FIRST_LEVEL_PARTS_H
 #define RSC_SIMULATE_CACHE_FIRST_LEVEL_PARTS_H
@@ -12,7 +11,7 @@
 #include "base/cpu.h"
 #include "simulate/cache/hierarchy.h"
 
-#define RSC_FAST_TILE 512u /* accesses gathered before room is looked at */
+#define RSC_FAST_TILE 512u /* accesses gathered between checks for room */
 #define RSC_FAST_SPAN 8u   /* an access of more blocks is served by itself */
 #define RSC_FAST_WAYS_MAX 16u
 #define RSC_FAST_PARTS_MAX 16u
@@ -27,8 +26,8 @@ struct rsc_fast_counts {
 };
 
 /*
- * References gathered from some accesses. With several parts they are dealt out to a list for each
- * tile by tile, while they are near: what a worker reads of what another wrote is then only its own.
+ * References gathered from some accesses. With several parts each tile is distributed to a list per part
+ * while it is in the cache, so that a worker later reads only its own part from other workers' lists.
  */
 struct rsc_fast_gather {
     uint32_t shift;      /* log2 of the block size */
@@ -39,7 +38,7 @@ struct rsc_fast_gather {
     struct rsc_fast_counts counts;
     uint64_t *tile;      /* owned: what a tile's accesses became, RSC_FAST_TILE * RSC_FAST_SPAN at most */
     uint32_t tile_used;
-    uint32_t recent_mask; /* slots - 1; no slot holds less than a set */
+    uint32_t recent_mask; /* slots - 1; a slot covers at least one set */
     uint64_t *recent;    /* owned: the last reference to each slot, of data and, at odd places, of fetches */
     struct rsc_fast_list list; /* those that change something, in order; with several parts those of one tile */
     uint32_t part_shift, part_mask; /* of a block, to its part; parts - 1 */
@@ -47,7 +46,7 @@ struct rsc_fast_gather {
     uint32_t fullest;               /* most used of these */
 };
 
-/* A first-level cache, as much of it as the loop needs. */
+/* The fields of a first-level cache that the loop needs. */
 struct rsc_fast_cache {
     uint64_t *entries; /* the cache's own */
     uint64_t mask;     /* sets - 1 */
@@ -59,16 +58,16 @@ struct rsc_fast_cache {
 
 struct rsc_fast_part {
     struct rsc_hierarchy *hierarchy; /* with the counts of this part */
-    struct rsc_hierarchy own;        /* what that is, with several parts */
+    struct rsc_hierarchy own;        /* with several parts, `hierarchy` points here */
     struct rsc_cache copies[RSC_SIM_LEVELS_MAX + 1]; /* its caches: the same arrays */
     struct rsc_fast_cache caches[2]; /* [0] for fetches, [1] for data; both the same, unified */
     uint32_t all_ways;               /* of both, where they are the same; else 0 */
-    /* Levels below that are of the same sort, by number; without entries: ask them one request at a time. */
+    /* Levels below of the same kind, by number; without entries: serve them one request at a time. */
     struct rsc_fast_cache lower[RSC_SIM_LEVELS_MAX + 1];
 };
 
 /*
- * Gathers accesses first..end-1, RSC_FAST_TILE at most, every list having room for
+ * Gathers accesses first..end-1, RSC_FAST_TILE at most; every list must have room for
  * RSC_FAST_TILE * RSC_FAST_SPAN more. Stops before an access that spans too many blocks; returns where it stopped.
  */
 typedef uint32_t rsc_fast_gather_tile(struct rsc_fast_gather *gather, const struct rsc_batch *batch, uint32_t first,

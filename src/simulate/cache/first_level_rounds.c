@@ -1,17 +1,17 @@
-/* first_level_rounds.c - several workers at a first level; see first_level_state.h. */
+/* first_level_rounds.c - the fast first level with several workers; see first_level_state.h. */
 #include "simulate/cache/first_level_state.h"
 #include "simulate/simulator_state.h"
 
-/* Which thread this is: no two have the same address here. */
+/* Identifies the calling thread by the address of a thread-local variable. */
 static uintptr_t this_thread(void) {
     static _Thread_local char here;
     return (uintptr_t)&here;
 }
 
-/* The seat this thread had before, if nobody took it, or another. There are as many as workers of a round. */
+/* Takes the seat this thread had before if it is free, else another. There is one seat per worker of a round. */
 static uint32_t take_seat(struct rsc_first_level *level) {
     const uintptr_t self = this_thread();
-    for (int wish = 0; wish < 3; wish++) { /* mine, nobody's, anyone's */
+    for (int wish = 0; wish < 3; wish++) { /* this thread's seat, one never used, any */
         for (uint32_t s = 0; s < level->part_count; s++) {
             uintptr_t who = atomic_load_explicit(&level->seats[s].who, memory_order_relaxed);
             if ((wish == 0 && who != self) || (wish == 1 && who)) continue;
@@ -20,7 +20,7 @@ static uint32_t take_seat(struct rsc_first_level *level) {
             return s;
         }
     }
-    return level->part_count; /* cannot be */
+    return level->part_count; /* not reached */
 }
 
 static void serve_part(struct rsc_first_level *level, uint32_t p) {
@@ -57,7 +57,7 @@ static void work(void *argument, size_t unused) {
         gather_share(level, &next->shares[i], seat);
 }
 
-/* Has all workers serve what is on this side and gather the shares of the other, which becomes this one. */
+/* Lets all workers serve this side and gather the shares of the other, then swaps the sides. */
 static void work_together(struct rsc_first_level *level) {
     const uint32_t parts = level->part_count, next = !level->side;
     for (uint32_t i = 0; i < (parts + 1) * parts; i++) level->sides[next].lists[i].used = 0;
@@ -95,8 +95,8 @@ uint32_t rsc_fast_round(struct rsc_first_level *level, const struct rsc_batch *b
         share->end = first = end - first < RSC_FAST_SHARE ? end : first + RSC_FAST_SHARE;
     }
     work_together(level);
-    rsc_fast_forget_recent(&level->tail); /* that was before the round */
-    /* Up to the first share that was cut short; what is behind it is gathered again. */
+    rsc_fast_forget_recent(&level->tail); /* its blocks are from before the round */
+    /* Keep the shares up to the first one that stopped early; those after it are gathered again. */
     while (kept < next->share_count) {
         struct rsc_fast_share *share = &next->shares[kept++];
         rsc_fast_take_counts(level, &share->counts);

@@ -86,7 +86,7 @@ struct rsc_level_counts rsc_level_total(const struct rsc_level *level) {
     return counts;
 }
 
-/* The caches of a level grow with the threads that are seen; those of threads never seen stay without entries. */
+/* A level's array of caches grows with the threads seen; caches of threads not seen have no entries. */
 static struct rsc_cache *make_cache(struct rsc_hierarchy *hierarchy, struct rsc_level *level, size_t group) {
     if (group >= level->cache_count) {
         struct rsc_cache *more = realloc(level->caches, (group + 1) * sizeof *more);
@@ -133,7 +133,7 @@ static void pass_below(struct rsc_hierarchy *hierarchy, int number, const struct
     else rsc_hierarchy_to_memory(hierarchy, request);
 }
 
-/* Sends write number i of the buffer on its way. */
+/* Writes entry i of the write buffer to the level below. */
 static void drain(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint32_t i) {
     struct rsc_request write = cache->writes[i];
     cache->write_count--;
@@ -141,7 +141,7 @@ static void drain(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache 
     pass_below(hierarchy, number, &write);
 }
 
-/* Two writes of a block are one of all that lies between them. */
+/* Merges two writes to a block into one that spans both. */
 static void merge(struct rsc_request *write, const struct rsc_request *more) {
     uint64_t end = write->addr + write->bytes, more_end = more->addr + more->bytes;
     if (more->addr < write->addr) write->addr = more->addr;
@@ -149,7 +149,7 @@ static void merge(struct rsc_request *write, const struct rsc_request *more) {
     if (more->op == RSC_OP_WRITE_BACK) write->op = RSC_OP_WRITE_BACK;
 }
 
-/* What the level below, or memory, is asked for: through the write buffer, if the cache has one. */
+/* Sends a request to the level below, or memory, through the write buffer if the cache has one. */
 static void ask_below(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache,
                       const struct rsc_request *request) {
     if (!cache->writes) {
@@ -159,7 +159,7 @@ static void ask_below(struct rsc_hierarchy *hierarchy, int number, struct rsc_ca
     uint32_t found = 0;
     uint64_t block = request->addr >> cache->block_shift;
     while (found < cache->write_count && cache->writes[found].addr >> cache->block_shift != block) found++;
-    if (!rsc_is_write(request)) { /* what is read below must have been written there */
+    if (!rsc_is_write(request)) { /* a read below must see earlier writes: drain them first */
         if (found < cache->write_count) drain(hierarchy, number, cache, found);
         pass_below(hierarchy, number, request);
     } else if (found < cache->write_count) {
@@ -202,7 +202,7 @@ static void hit(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *c
     write_here(hierarchy, number, cache, entry, request);
 }
 
-/* Takes a block that an inclusive level evicts out of the caches above; tells whether one of them had it dirty. */
+/* Removes a block that an inclusive level evicts from the caches above. Returns whether one of them had it dirty. */
 static int take_from_above(struct rsc_hierarchy *hierarchy, int number, uint64_t addr, uint32_t bytes,
                            uint32_t thread) {
     const struct rsc_level *level = &hierarchy->levels[number];
@@ -213,7 +213,7 @@ static int take_from_above(struct rsc_hierarchy *hierarchy, int number, uint64_t
         if (above->config.level >= level->config.level) continue;
         for (size_t group = 0; group < above->cache_count; group++) {
             struct rsc_cache *cache = &above->caches[group];
-            /* only those above this very cache */
+            /* only caches above this one */
             if (!cache->entries || (each && group * above->config.threads_each / each != thread / each)) continue;
             for (uint64_t block = addr >> cache->block_shift; block <= (addr + bytes - 1) >> cache->block_shift;
                  block++) {
@@ -226,7 +226,7 @@ static int take_from_above(struct rsc_hierarchy *hierarchy, int number, uint64_t
     return dirty;
 }
 
-/* A block has gone for good: those above follow where the level is inclusive, and what is dirty is written below. */
+/* Finishes an eviction: removes the block above if the level is inclusive, and writes dirty data below. */
 static void evict(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t evicted,
                   const struct rsc_request *request) {
     struct rsc_level *level = &hierarchy->levels[number];
@@ -243,7 +243,7 @@ static void evict(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache 
     ask_below(hierarchy, number, cache, &back);
 }
 
-/* Puts a block in. What must go on its account is returned; with a victim cache that is what drops out of there. */
+/* Inserts a block. Returns the entry that leaves: with a victim cache, the one it drops. */
 static uint64_t put_in(struct rsc_cache *cache, uint64_t set, uint64_t block, unsigned flags, int *way) {
     uint64_t evicted;
     *way = rsc_cache_fill(cache, set, block, flags, &evicted);
@@ -256,7 +256,7 @@ static uint64_t put_in(struct rsc_cache *cache, uint64_t set, uint64_t block, un
     return dropped;
 }
 
-/* The victim cache has the block: it changes places with the one that goes for it. */
+/* If the victim cache has the block, swaps it with the block evicted for it. */
 static int swapped(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, uint64_t block,
                    const struct rsc_request *request) {
     uint64_t entry = cache->victim_count ? rsc_cache_take(cache, block) : 0;
@@ -285,7 +285,7 @@ static void prefetch(struct rsc_hierarchy *hierarchy, int number, struct rsc_cac
     if (evicted) evict(hierarchy, number, cache, evicted, &ahead);
 }
 
-/* Returns the entry that went. */
+/* Returns the evicted entry. */
 static uint64_t miss(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t set, uint64_t block,
                      const struct rsc_request *request) {
     struct rsc_level *level = &hierarchy->levels[number];
@@ -351,7 +351,7 @@ static void tell_watch(const struct rsc_cache *cache, uint64_t set, uint64_t blo
     cache->watch.seen(cache->watch.user, &seen);
 }
 
-/* The part of a request that lies in one block. */
+/* Serves the part of a request that lies in one block. */
 static void serve(struct rsc_hierarchy *hierarchy, int number, struct rsc_cache *cache, uint64_t block,
                   const struct rsc_request *request) {
     struct rsc_level *level = &hierarchy->levels[number];
@@ -412,7 +412,7 @@ int rsc_hierarchy_make_request(struct rsc_hierarchy *hierarchy, const struct rsc
     int level = kind < RSC_KINDS ? hierarchy->entry[kind] : -1;
     hierarchy->left_out += level < 0;
     if (hierarchy->spaces) hierarchy->status = rsc_spaces_address(hierarchy->spaces, batch, i, &request->addr);
-    /* Such a write-back carries the process of the access that evicted the block, not of the one that wrote it. */
+    /* Such a write-back has the process of the access that evicted the block, not of the one that wrote it. */
     if (hierarchy->spaces && hierarchy->writes_are_back == RSC_WRITES_BACK && hierarchy->spaces->count > 1 &&
         !hierarchy->status)
         hierarchy->status = RSC_EUNSUPPORTED;
@@ -424,7 +424,8 @@ int rsc_hierarchy_fail(const struct rsc_hierarchy *hierarchy, struct rsc_error *
     if (hierarchy->status == RSC_EUNSUPPORTED)
         return rsc_fail(
             error, RSC_EUNSUPPORTED,
-            "the write-backs of this miss stream do not say whose they are: with pid or pages, make it of caches with pid or pages");
+            "the write-backs of this miss stream have no process ids: for pid or pages, record it from caches with "
+            "pid or pages");
     return hierarchy->status ? rsc_fail_memory(error, "caches") : 0;
 }
 

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/sysfs_caches.h"
 
-/* A last level shared by other cores or sliced may be told with ways that do not divide it: then the nearest that do. */
+/* The kernel may report ways that do not divide a shared or sliced last level: use the nearest number that does. */
 static uint32_t fitting_ways(const struct rsc_sysfs_cache *cache, uint32_t line) {
     uint64_t blocks = cache->size_bytes / line;
     uint32_t ways = cache->ways ? cache->ways : 16;
@@ -36,7 +36,7 @@ int rsc_machine_caches_add_this(struct rsc_sim_config *config, const char *root,
         if (status < 0) return status;
         added++;
     }
-    return added ? 0 : rsc_fail(error, RSC_EUNSUPPORTED, "--machine this: this machine does not tell its caches");
+    return added ? 0 : rsc_fail(error, RSC_EUNSUPPORTED, "--machine this: the kernel reports no caches");
 }
 
 static int read_line(struct rsc_sim_config *config, char *line, const char *path, unsigned number,
@@ -62,7 +62,7 @@ static int read_file(struct rsc_sim_config *config, FILE *file, const char *path
     for (unsigned number = 1; !status && fgets(line, sizeof line, file); number++)
         status = read_line(config, line, path, number, error);
     if (!status && ferror(file)) status = rsc_fail_errno(error, errno, path);
-    if (!status && config->count == before) status = rsc_fail(error, RSC_EFORMAT, "%s: no caches in it", path);
+    if (!status && config->count == before) status = rsc_fail(error, RSC_EFORMAT, "%s: no caches listed", path);
     return status;
 }
 

@@ -1,17 +1,17 @@
 /*
  * machine_caches.h - the caches of a machine by its name.
  *
- * "this" is the machine we run on, as the kernel describes it. Any other name is a
- * file: NAME itself where it has a slash, else NAME.caches in the folder REUSESCOPE_MACHINES,
- * in ~/.config/reusescope/machines, or among those that came with the tool. A line of it is
- * a cache, "l1d 32K,8,64,lru"; # starts a comment.
+ * "this" is the current machine, as the kernel describes it. Any other name is a file: NAME
+ * itself if it has a slash, else NAME.caches in the folder REUSESCOPE_MACHINES, in
+ * ~/.config/reusescope/machines, or among those installed with the tool. Each line is a
+ * cache, "l1d 32K,8,64,lru"; # starts a comment.
  */
 #ifndef RSC_SIMULATE_CACHE_MACHINE_CACHES_H
 #define RSC_SIMULATE_CACHE_MACHINE_CACHES_H
 
 #include "simulate/cache/cache_config.h"
 
-/* Adds the caches of a machine. `installed` is the folder of those that came with the tool, or NULL. */
+/* Adds the caches of a machine. `installed` is the folder of machines installed with the tool, or NULL. */
 int rsc_machine_caches_add(struct rsc_sim_config *config, const char *name, const char *installed,
                            struct rsc_error *error);
 

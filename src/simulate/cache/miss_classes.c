@@ -46,7 +46,7 @@ static void link_newest(struct rsc_shadow *shadow, uint64_t frame, int first) {
     shadow->newest = frame;
 }
 
-/* A frame for a new block: an unused one, or that of the block used longest ago, which goes. */
+/* A frame for a new block: an unused one, or that of the least recently used block, which is evicted. */
 static int take_frame(struct rsc_shadow *shadow, uint64_t *frame) {
     if (shadow->used == shadow->capacity) {
         *frame = shadow->oldest;
@@ -93,7 +93,7 @@ int rsc_shadow_access(struct rsc_shadow *shadow, uint64_t block, int allocates) 
     return class;
 }
 
-/* The shadow keeps the block: its next use is a coherence miss whatever the shadow has. */
+/* The shadow keeps the block: its next use is a coherence miss in any case. */
 void rsc_shadow_lose(struct rsc_shadow *shadow, uint64_t block) {
     struct rsc_u64_entry *entry = rsc_u64_table_find(&shadow->blocks, block);
     if (entry->value) entry->value |= LOST;

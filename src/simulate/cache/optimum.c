@@ -42,7 +42,7 @@ void rsc_record_add(struct rsc_record *record, const struct rsc_hierarchy *hiera
     } while (end < last);
 }
 
-/* next[i]: number of the next request of request i's block at its level, UINT64_MAX if there is none. */
+/* next[i]: number of the next request for request i's block at its level, UINT64_MAX if there is none. */
 static int find_next_uses(const struct rsc_record *record, const struct rsc_hierarchy *hierarchy, int level,
                           uint64_t *next) {
     uint32_t shift = (uint32_t)__builtin_ctz(hierarchy->levels[level].config.block_bytes);

@@ -15,7 +15,7 @@ static int is_rrip(enum rsc_policy policy) {
     return policy == RSC_POLICY_SRRIP || policy == RSC_POLICY_BRRIP || policy == RSC_POLICY_DRRIP;
 }
 
-/* A tree that splits `ways` in halves is no deeper than a full one of the next power of two. */
+/* A tree that halves `ways` is not deeper than a full one of the next power of two. */
 uint32_t rsc_replacement_state_bytes(enum rsc_policy policy, uint32_t ways) {
     uint32_t leaves = 1;
     if (policy == RSC_POLICY_NRU || is_rrip(policy)) return ways;
@@ -24,7 +24,7 @@ uint32_t rsc_replacement_state_bytes(enum rsc_policy policy, uint32_t ways) {
     return leaves > 1 ? leaves - 1 : 1;
 }
 
-/* splitmix64's finish: a good state for every set from its number and the seed. */
+/* The finalizer of splitmix64: derives a generator state from the set's number and the seed. */
 static uint64_t mixed(uint64_t value) {
     value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9ull;
     value = (value ^ value >> 27) * 0x94D049BB133111EBull;
@@ -84,7 +84,7 @@ static uint8_t *state_of(struct rsc_cache *cache, uint64_t set) {
     return cache->state + set * rsc_replacement_state_bytes(cache->config.policy, cache->ways);
 }
 
-/* 0: leads for SRRIP, 1: for BRRIP, 2: follows. */
+/* 0: leader set for SRRIP, 1: for BRRIP, 2: follower. */
 static int duel_side(const struct rsc_cache *cache, uint64_t set) {
     uint64_t stride = cache->sets >= 2 * LEADERS ? cache->sets / LEADERS : 2;
     uint64_t place = set % stride;

@@ -1,4 +1,4 @@
-/* request.h - what one level of a hierarchy asks of the next. */
+/* request.h - a request from one level of a hierarchy to the next. */
 #ifndef RSC_SIMULATE_CACHE_REQUEST_H
 #define RSC_SIMULATE_CACHE_REQUEST_H
 
@@ -8,10 +8,10 @@ enum rsc_op {
     RSC_OP_READ,       /* a block, or part of it */
     RSC_OP_WRITE,      /* data of one access */
     RSC_OP_WRITE_BACK, /* a block from above */
-    RSC_OP_PREFETCH,   /* a block, on suspicion */
+    RSC_OP_PREFETCH,   /* a block, speculatively */
 };
 
-/* What the writes of a trace are. */
+/* The meaning of a trace's writes. */
 enum rsc_stream_writes {
     RSC_WRITES_OF_PROGRAM,
     RSC_WRITES_BACK,          /* of a miss stream: write-backs, by the thread that evicted them */
@@ -28,7 +28,7 @@ struct rsc_request {
     uint16_t reserved;
 };
 
-/* Of the program, whatever level it has got to; the rest is the caches' own. */
+/* A request that the program caused, at any level, in contrast to write-backs and prefetches. */
 static inline int rsc_is_demand(const struct rsc_request *request) {
     return request->op == RSC_OP_READ || request->op == RSC_OP_WRITE;
 }

@@ -58,7 +58,7 @@ static void work(void *argument) {
     }
 }
 
-/* Hands the buffer to the caches, once they are through with the one before. */
+/* Hands the buffer to the caches once they have finished the previous one. */
 static void hand_over(struct rsc_side_stream *stream) {
     if (stream->pool) rsc_pool_wait(stream->pool);
     struct rsc_request *full = stream->filling;

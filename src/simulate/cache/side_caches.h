@@ -1,10 +1,9 @@
 /*
- * side_caches.h - caches beside the primary ones: alternatives, and whole families
- * of sizes, that see what a primary cache is asked for.
+ * side_caches.h - caches beside the primary ones: alternatives and families of sizes
+ * that see the requests to a primary cache.
  *
- * The requests of a level are gathered in a buffer as they come; when it is full the
- * caches that want them work through it, each on its own, in parallel, while the next
- * buffer fills.
+ * The requests of a level are gathered in a buffer. When it is full, its caches process
+ * it in parallel, independently of each other, while the next buffer fills.
  */
 #ifndef RSC_SIMULATE_CACHE_SIDE_CACHES_H
 #define RSC_SIMULATE_CACHE_SIDE_CACHES_H
@@ -13,7 +12,7 @@
 #include "simulate/cache/all_sizes.h"
 #include "simulate/cache/optimum.h"
 
-/* Requests gathered before they are worked through: 1.5 MiB, of which a worker reads one of each. */
+/* Requests per buffer: 1.5 MiB; a worker reads the whole buffer for one cache at a time. */
 #define RSC_SIDE_REQUESTS 65536u
 
 struct rsc_side_stream;
@@ -24,9 +23,9 @@ struct rsc_side_cache {
     int is_all;
     struct rsc_all_sizes all;       /* is_all */
     struct rsc_hierarchy hierarchy; /* else: one level */
-    struct rsc_record record;       /* of Belady's optimum, for later */
+    struct rsc_record record;       /* requests for Belady's optimum, served at the end */
     int is_optimum;
-    const struct rsc_request *from; /* what it is working through */
+    const struct rsc_request *from; /* the buffer being processed */
     size_t count;
 };
 
@@ -49,13 +48,13 @@ int rsc_side_add_all(struct rsc_side_stream *stream, const struct rsc_all_config
 
 void rsc_side_request(struct rsc_side_stream *stream, const struct rsc_request *request);
 
-/* Has everything gathered worked through, and waits for it. */
+/* Processes everything gathered, and waits for it. */
 void rsc_side_flush(struct rsc_side_stream *stream);
 
-/* Counts from here on only. */
+/* Resets the counts. */
 void rsc_side_forget_counts(struct rsc_side_stream *stream);
 
-/* After the last request: what had to wait for it. Returns 0 or RSC_ENOMEM. */
+/* Call after the last request: serves what was recorded for Belady's optimum. Returns 0 or RSC_ENOMEM. */
 int rsc_side_finish(struct rsc_side_stream *stream);
 
 #endif

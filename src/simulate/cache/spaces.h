@@ -1,10 +1,10 @@
 /*
- * spaces.h - address spaces: whose address it is, where that matters.
+ * spaces.h - address spaces: tells the addresses of different processes apart.
  *
- * Where a cache's index depends on the process (PID hashing, physical pages), equal
- * addresses of two processes are different blocks. An address then carries the number
- * of its process in its top 16 bits; addresses themselves are taken as canonical ones
- * of 48 bits.
+ * If a cache's index depends on the process (PID hashing, physical pages), equal
+ * addresses of two processes are different blocks. An address then has the number of
+ * its process in its top 16 bits; addresses themselves are assumed to be canonical,
+ * 48 bits.
  */
 #ifndef RSC_SIMULATE_CACHE_SPACES_H
 #define RSC_SIMULATE_CACHE_SPACES_H

@@ -1,11 +1,11 @@
 /*
  * branches.c - see branches.h.
  *
- * Each branch is a level of a hierarchy: one of the primary hierarchy's, or the
- * only one of an alternative's own. Every watched level has a tap, which tells
- * before a request is served whose cache will serve it and what the time is; the
- * watch is told afterwards. Requests only go down, so between the two no other
- * request comes to the same level.
+ * Each branch is a level of a hierarchy: one of the primary hierarchy's, or the only
+ * level of an alternative's own hierarchy. Every watched level has a tap, which
+ * records before a request is served which cache will serve it, and the time; the
+ * watch is called afterwards. Requests only go down, so no other request reaches the
+ * same level between the two.
  */
 #include "simulate/sampling/branches.h"
 
@@ -20,7 +20,7 @@ struct branch {
     struct rsc_hierarchy own; /* of an alternative */
     int level;
     size_t first_fed, fed; /* alternatives this level's tap feeds */
-    struct rsc_cold_watch *watches; /* by group of threads; those without memory were never needed */
+    struct rsc_cold_watch *watches; /* by group of threads; allocated when first needed */
     size_t watch_count;
     struct rsc_cold_watch *current;
     uint64_t *set_misses; /* owned */
@@ -32,10 +32,10 @@ struct rsc_branches {
     struct rsc_hierarchy primary;
     struct branch branches[RSC_SIM_CACHES_MAX];
     enum rsc_branch_watch watch;
-    int status; /* a watch could not be made */
-    /* The clock: at access `i` of the batch at hand it is base + i * rate. */
+    int status; /* negative if a watch could not be created */
+    /* The clock: at access `i` of the current batch it is base + i * rate. */
     double base, rate;
-    struct rsc_spaces spaces; /* where an index depends on the process */
+    struct rsc_spaces spaces; /* if an index depends on the process */
 };
 
 static int make_watch(struct branch *branch, size_t group) {
@@ -79,7 +79,7 @@ static void tell(void *user, const struct rsc_request *request) {
     if (branch->tap.request) branch->tap.request(branch->tap.user, request);
 }
 
-/* An index that depends on the process, of whichever cache, needs it in every request's address. */
+/* If the index of any cache depends on the process, every request's address must include it. */
 static int share_spaces(struct rsc_branches *all, struct rsc_error *error) {
     int needed = 0;
     for (size_t i = 0; i < all->config.count; i++) needed |= all->config.caches[i].indexing != RSC_INDEX_VIRTUAL;

@@ -2,10 +2,10 @@
  * branches.h - a hierarchy of primary caches with the alternatives beside them,
  * watched, for sampling.
  *
- * Alternatives are fed by a tap at the primary cache of their name. Where asked,
- * each cache has the watch of cold_start.h on it, whose clock is instructions
- * (accesses where a trace does not count instructions). Caches are numbered as in
- * the configuration.
+ * A tap at the primary cache of their name feeds the alternatives. With
+ * RSC_WATCH_COLD each cache has the watch of cold_start.h, whose clock is
+ * instructions (accesses if a trace has no instruction counts). Caches are numbered
+ * as in the configuration.
  */
 #ifndef RSC_SIMULATE_SAMPLING_BRANCHES_H
 #define RSC_SIMULATE_SAMPLING_BRANCHES_H
@@ -16,7 +16,7 @@
 /* What is kept of each cache beyond its counts. */
 enum rsc_branch_watch {
     RSC_WATCH_NOTHING,
-    RSC_WATCH_SETS, /* misses by set, which rsc_branches_empty() forgets */
+    RSC_WATCH_SETS, /* misses by set; rsc_branches_empty() resets them */
     RSC_WATCH_COLD, /* cold_start.h */
 };
 
@@ -30,29 +30,29 @@ int rsc_branches_new(struct rsc_branches **out, const struct rsc_sim_config *con
                      struct rsc_error *error);
 void rsc_branches_free(struct rsc_branches *branches);
 
-/* Uses another's address spaces; before anything is pushed. */
+/* Shares the address spaces of another; call before the first push. */
 void rsc_branches_use_spaces(struct rsc_branches *branches, struct rsc_spaces *spaces);
 
-/* Where an index depends on the process: its address spaces; else NULL. */
+/* The address spaces, if an index depends on the process; else NULL. */
 struct rsc_spaces *rsc_branches_spaces(struct rsc_branches *branches);
 
 /* The trace is a miss stream: its writes are write-backs. */
 void rsc_branches_writes_are_back(struct rsc_branches *branches, int how);
 
-/* One request straight to the first cache, as from a tap of another hierarchy; `now` is the time of it. */
+/* Sends one request at time `now` to the first cache, as from a tap of another hierarchy. */
 void rsc_branches_request(struct rsc_branches *branches, const struct rsc_request *request, uint64_t now);
 
 /* Out of memory since it was made? Returns 0 or negative. */
 int rsc_branches_status(const struct rsc_branches *branches, struct rsc_error *error);
 
-/* Has `tap` (copied) told of all requests to a cache, before they are served. */
+/* Calls `tap` (copied) for all requests to a cache, before they are served. */
 void rsc_branches_tap(struct rsc_branches *branches, size_t cache, const struct rsc_hierarchy_tap *tap);
 
-/* Accesses first .. end - 1 of a batch. */
+/* Serves accesses first .. end - 1 of a batch. */
 int rsc_branches_push(struct rsc_branches *branches, const struct rsc_batch *batch, uint32_t first, uint32_t end,
                       struct rsc_error *error);
 
-/* Caches are empty, counts 0. */
+/* Empties the caches and resets the counts. */
 void rsc_branches_empty(struct rsc_branches *branches);
 
 struct rsc_branch_counts rsc_branches_counts(const struct rsc_branches *branches, size_t cache);
@@ -63,7 +63,7 @@ uint64_t rsc_branches_references(const struct rsc_branches *branches);
 /* Demand misses by set, all caches of the level together: rsc_cache_sets() of them. NULL unless RSC_WATCH_SETS. */
 const uint64_t *rsc_branches_set_misses(const struct rsc_branches *branches, size_t cache);
 
-/* Since the caches were empty; with RSC_WATCH_COLD only. All caches of the level together. */
+/* Counts since the caches were empty, all caches of the level together; only with RSC_WATCH_COLD. */
 struct rsc_cold_counts rsc_branches_cold(const struct rsc_branches *branches, size_t cache);
 
 /* All that is counted of a cache while references are pushed. */

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 
-/* Where the dead fraction cannot be had from the interval (paper 001, table 6). */
+/* Used when the interval does not give the dead fraction (paper 001, table 6). */
 #define DEAD_ASSUMED 0.7
 #define GENERATIONS_LEAST 10u
 
@@ -42,7 +42,7 @@ void rsc_cold_watch_seen(void *user, const struct rsc_cache_seen *seen) {
     struct rsc_cold_watch *watch = user;
     struct rsc_cold_counts *counts = &watch->counts;
     uint32_t *loaded = &watch->loaded[seen->set];
-    /* A set that was full once stays so, whatever invalidations make of it: its past is known. */
+    /* A set that was full once counts as full even after invalidations: its past is known. */
     int full = *loaded == watch->ways;
     if (!seen->write_back) {
         counts->references++;
@@ -102,7 +102,8 @@ double rsc_cold_start_misses(const struct rsc_cold_counts *counts, enum rsc_cold
     }
 }
 
-/* E[min(P, ways)] / ways for a Poisson number P of misses to a set, `each` a frame on average: the part loaded. */
+/* The fraction of frames loaded: E[min(P, ways)] / ways for a Poisson number P of misses to a set, `each` per frame on
+ * average. */
 static double loaded_part(double each, uint32_t ways) {
     double mean = each * ways, p = exp(-mean), below = 0, sum = 0;
     if (ways > 256) return each < 1 ? each : 1; /* the number hardly varies */
@@ -114,7 +115,7 @@ static double loaded_part(double each, uint32_t ways) {
     return (sum + ways * (1 - below)) / ways;
 }
 
-/* Misses a frame from which half of all are to full sets: the x > 0 with x = 2 loaded_part(x). */
+/* Misses per frame at which half of all misses are to full sets: the x > 0 with x = 2 loaded_part(x). */
 static double misses_needed(uint32_t ways) {
     double x = 2;
     for (int i = 0; i < 60; i++) x = 2 * loaded_part(x, ways);
@@ -126,7 +127,7 @@ void rsc_cold_conditions(const struct rsc_cold_counts *counts, struct rsc_cold_c
     out->mostly_full = counts->misses - counts->cold_misses >= counts->cold_misses && counts->misses;
     out->length_factor = 1;
     if (out->half_loaded && out->mostly_full) return;
-    /* Where there are no write-backs, every miss loads a frame; frames loaded otherwise count as misses do. */
+    /* Without write-backs every miss loads a frame; frames loaded by write-backs count like misses. */
     double fills = (double)(counts->misses - counts->cold_misses) +
                    (double)(counts->loaded > counts->cold_misses ? counts->loaded : counts->cold_misses);
     out->length_factor = fills > 0 ? misses_needed(counts->ways) * (double)counts->frames / fills : INFINITY;

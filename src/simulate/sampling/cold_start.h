@@ -1,10 +1,10 @@
 /*
- * cold_start.h - what one interval of a time sample says about a cache whose
- * state at its beginning is not known (paper 001, section 4.1).
+ * cold_start.h - estimates the misses of one interval of a time sample when the
+ * cache's state at its beginning is unknown (paper 001, section 4.1).
  *
- * A cache that begins empty is watched. A miss to a set that is not yet full is a
+ * The simulated cache begins empty. A miss to a set that is not yet full is a
  * cold-start miss: with the true state it may have been a hit. All other outcomes
- * are true ones. From what was seen:
+ * are exact. The estimates are:
  *
  *   cold    all misses
  *   prime   the miss ratio of references to initialised sets, for all references.
@@ -17,10 +17,10 @@
  * dead from the last reference to its block until that is replaced; a reference
  * to a frame that happens to be dead is a miss. With d the fraction of time that
  * frames are dead (from generations that began and ended in the interval; 0.7
- * where there are fewer than 10) and f the fraction of frames loaded:
+ * if there are fewer than 10) and f the fraction of frames loaded:
  *
  *   mu_long = d                              all frames are loaded in the end
- *   mu_last = max(0, (d - (1 - f)) / f)      what was not loaded is all dead
+ *   mu_last = max(0, (d - (1 - f)) / f)      all frames not loaded are dead
  *   mu      = (mu_long + mu_last) / 2
  *
  * Exactly, for frames that are renewal processes: mu(t) = E[min(D, t)] / (E[G] f(t)).
@@ -40,8 +40,8 @@ struct rsc_cold_counts {
     uint64_t references, misses; /* demand ones */
     uint64_t cold_misses;        /* of the misses, those to sets not yet full */
     uint64_t prime_references, prime_misses;
-    uint64_t generations;        /* that began and ended */
-    double dead, lifetime;       /* their time dead, and in all */
+    uint64_t generations;        /* that began and ended in the interval */
+    double dead, lifetime;       /* their dead time, and their total time */
     uint32_t ways;
 };
 
@@ -67,19 +67,19 @@ void rsc_cold_watch_seen(void *user, const struct rsc_cache_seen *seen);
 
 void rsc_cold_counts_add(struct rsc_cold_counts *sum, const struct rsc_cold_counts *more);
 
-/* mu as above. *dead_fraction is d; *assumed says that it is the 0.7. Both may be NULL. */
+/* mu as above. *dead_fraction is d; *assumed is 1 if d is the assumed 0.7. Both may be NULL. */
 double rsc_initmr_mu(const struct rsc_cold_counts *counts, double *dead_fraction, int *assumed);
 
-/* The misses of the interval by cold, prime or initmr. NaN where prime saw no initialised set. */
+/* The misses of the interval by cold, prime or initmr. NaN if prime saw no initialised set. */
 double rsc_cold_start_misses(const struct rsc_cold_counts *counts, enum rsc_cold_start method);
 
 /*
  * The conditions under which the paper found initmr within 10% (section 4.1): at
  * least half the cache was loaded, and there were no more cold-start misses than
  * misses to full sets. length_factor is how many times as long the interval would
- * have to be: with misses falling on sets at random, and at the rate seen, both
- * hold from about 1.6 (direct-mapped) to 2 (many ways) misses a frame on.
- * Infinite without misses; 1 where the conditions hold.
+ * have to be: with misses to random sets, at the observed rate, both hold from about
+ * 1.6 (direct-mapped) to 2 (many ways) misses per frame on. Infinite without misses;
+ * 1 if the conditions hold.
  */
 struct rsc_cold_conditions {
     int half_loaded, mostly_full;

@@ -39,12 +39,12 @@ int rsc_set_choice_parse(struct rsc_set_choice *choice, const char *text, struct
     *choice = (struct rsc_set_choice){.seed = 1};
     if (!slash || slash != text + 1 || text[0] != '1' || rsc_parse_u64(slash + 1, end - 2, &choice->denominator) < 0 ||
         choice->denominator < 2 || choice->denominator > 1u << RSC_SAMPLE_BITS_MAX)
-        return refuse(error, text, "not a fraction from 1/2 on, as 1/16 or 1/16,random or 1/16,bits:8-11=3");
+        return refuse(error, text, "not a fraction of 1/2 or less, as 1/16 or 1/16,random or 1/16,bits:8-11=3");
     if (comma && !strncmp(comma + 1, "random", 6)) {
         const char *seed = comma + 7;
         choice->random = 1;
         if (*seed && (*seed != ':' || rsc_parse_u64(seed + 1, strlen(seed + 1), &choice->seed) < 0))
-            return refuse(error, text, "behind random comes nothing, or a seed, as random:7");
+            return refuse(error, text, "random takes only a seed, as random:7");
         return 0;
     }
     if (comma && !strcmp(comma + 1, "all")) {
@@ -75,7 +75,7 @@ size_t rsc_set_choice_text(const struct rsc_set_choice *choice, char *text, size
 /* ---- which bits ---- */
 
 static const char *not_by_sets(const struct rsc_cache_config *cache) {
-    if (cache->policy == RSC_POLICY_DRRIP) return "drrip lets its sets duel";
+    if (cache->policy == RSC_POLICY_DRRIP) return "drrip's set dueling makes its sets dependent";
     if (cache->prefetch_next) return "its prefetches fill other sets than the one that missed";
     if (cache->victim_blocks) return "all its sets share a victim cache";
     if (cache->buffer_blocks) return "all its sets share a write buffer";
@@ -84,10 +84,10 @@ static const char *not_by_sets(const struct rsc_cache_config *cache) {
 
 static uint32_t log2_of(uint64_t power) { return (uint32_t)__builtin_ctzll(power); }
 
-/* Bits low .. *end - 1 are in the index as they are in the address. `why` says what ends them. */
+/* Address bits low .. *end - 1 are in the index unchanged. *why is the reason that they end there. */
 static void index_bits(const struct rsc_cache_config *cache, uint32_t *low, uint32_t *end, const char **why) {
     uint64_t sets = rsc_cache_sets(cache);
-    uint32_t width = log2_of(sets); /* sets that are no power of two: the power of two in them */
+    uint32_t width = log2_of(sets); /* if sets are not a power of two: the largest power of two that divides them */
     *low = log2_of(cache->block_bytes);
     *why = "its index ends there";
     if (cache->indexing == RSC_INDEX_PID) {

@@ -6,10 +6,10 @@
  *     1/16,bits:LO-HI=all      each value in turn
  *     1/16,random[:SEED]       random values of all the bits that all caches index with
  *
- * A hierarchy can only be sampled by address bits that every cache of it has in
- * its index (paper 001, section 3.1.2): then the sets taken of one cache see just
- * what the sets taken of the others miss. For random sets these bits are taken
- * as one number, and numbers are drawn: with a single cache each number is a set.
+ * A hierarchy can only be sampled by address bits that are in the index of every
+ * cache (paper 001, section 3.1.2): then the sampled sets of one cache see exactly
+ * the misses of the sampled sets above. For random sets these bits form one number,
+ * and numbers are drawn: with a single cache each number is a set.
  */
 #ifndef RSC_SIMULATE_SAMPLING_SET_CHOICE_H
 #define RSC_SIMULATE_SAMPLING_SET_CHOICE_H
@@ -18,33 +18,33 @@
 #include "trace/block_sample.h"
 
 struct rsc_set_choice {
-    uint64_t denominator; /* one of so many sets; 0: no sampling */
+    uint64_t denominator; /* 1/denominator of the sets; 0: no sampling */
     int random;
     int bits_given;
-    uint32_t low, width; /* constant bits, where they were given */
+    uint32_t low, width; /* constant bits, if given */
     uint64_t value;
     int all_values;
     uint64_t seed; /* of random */
 };
 
-/* Parses what stands above. RSC_EINVAL says what is wrong, beginning with the text. */
+/* Parses the text above. The message of RSC_EINVAL begins with the text. */
 int rsc_set_choice_parse(struct rsc_set_choice *choice, const char *text, struct rsc_error *error);
 
 /*
- * The bits low .. low + width - 1 that the index of every cache contains as they
- * are in the address: not hashed with a process id, not translated with the page.
- * RSC_EINVAL when there are none, or a cache's sets do not go their ways alone
- * (drrip, prefetch, victim, buffer).
+ * The address bits low .. low + width - 1 that the index of every cache contains
+ * unchanged: not hashed with a process id, not translated with the page. RSC_EINVAL
+ * when there are none, or a cache's sets are not independent (drrip, prefetch,
+ * victim, buffer).
  */
 int rsc_set_bits(const struct rsc_sim_config *sim, uint32_t *low, uint32_t *width, struct rsc_error *error);
 
 /* Whether every cache indexes with these bits. RSC_EINVAL names the cache that does not, and why. */
 int rsc_set_bits_check(const struct rsc_sim_config *sim, uint32_t low, uint32_t width, struct rsc_error *error);
 
-/* Settles constant bits that were left open (the lowest usable ones), and checks the choice against the caches. */
+/* Chooses constant bits if none were given (the lowest usable ones), and checks the choice against the caches. */
 int rsc_set_choice_settle(struct rsc_set_choice *choice, const struct rsc_sim_config *sim, struct rsc_error *error);
 
-/* The sample of a settled choice; for constant bits that of choice->value. To be freed with rsc_block_sample_free(). */
+/* The sample of a settled choice; for constant bits that of choice->value. Free it with rsc_block_sample_free(). */
 int rsc_set_choice_sample(const struct rsc_set_choice *choice, const struct rsc_sim_config *sim,
                           struct rsc_block_sample *sample, struct rsc_error *error);
 

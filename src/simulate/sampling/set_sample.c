@@ -27,7 +27,7 @@ struct rsc_set_sample {
     uint64_t run_count;
 };
 
-/* Has the simulator count misses by set. */
+/* Makes the simulator count misses by set. */
 static int count_sets(struct run *run, struct rsc_error *error) {
     struct rsc_sim *sim = run->sim;
     run->set_misses = calloc(sim->row_count, sizeof *run->set_misses);
@@ -109,10 +109,10 @@ int rsc_set_sample_push(struct rsc_set_sample *sets, const struct rsc_batch *bat
 /* ---- estimates ---- */
 
 /*
- * The mean of the observations of a sample of the sets of one cache, each times
- * `scale`. Constant bits: an observation is a set, as in the paper. Random: it is
- * what all sets with one value of the field missed, since those were drawn
- * together. observations has room for rsc_cache_sets() of them; *count of it is
+ * The observations of a sample of the sets of one cache, each times `scale`, and
+ * their mean. Constant bits: an observation is a set, as in the paper. Random: it is
+ * the misses of all sets with one value of the field, since those were drawn
+ * together. observations has room for rsc_cache_sets(); the first *count are
  * filled.
  */
 static void set_observations(const struct rsc_cache_config *cache, const struct rsc_block_sample *sample, int by_value,
@@ -122,7 +122,7 @@ static void set_observations(const struct rsc_cache_config *cache, const struct 
     const uint32_t shift = (uint32_t)__builtin_ctz(cache->block_bytes);
     *count = 0;
     if (!by_value) {
-        /* The field lies in the index as it does in the address, so the index tells. */
+        /* The field is in the index unchanged, so the index gives its value. */
         for (uint64_t set = 0; set < sets; set++)
             if (rsc_block_sample_has(sample, set << shift)) observations[(*count)++] = (double)set_misses[set] * scale;
         *population = sets;
@@ -158,13 +158,13 @@ static void add_counts(struct rsc_level_counts *sum, const struct rsc_level_coun
     sum->back_invalidated += more->back_invalidated;
 }
 
-/* Misses of one sample by the sampled-instructions method; instructions are told apart by their fetches. */
+/* Misses of one sample by the sampled-instructions method; fetches assign instructions to samples. */
 static double by_sampled_instructions(const struct rsc_set_sample *sets, const struct run *run, double misses,
                                       uint64_t instructions) {
     const uint64_t all = run->sampler.fetches;
-    /* A filtered trace does not say how many fetches the whole had; those of a miss stream are no instructions. */
+    /* A filtered trace does not record the fetches of the whole; fetches of a miss stream are not instructions. */
     if (!run->fetches || instructions == RSC_UNKNOWN || sets->filtered || sets->miss_stream || !all) return NAN;
-    double each = (double)instructions / (double)all; /* where not every instruction is a fetch of its own */
+    double each = (double)instructions / (double)all; /* instructions per fetch */
     return misses / ((double)run->fetches * each);
 }
 

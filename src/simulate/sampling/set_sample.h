@@ -25,8 +25,8 @@ struct rsc_set_result {
 };
 
 /*
- * `choice` is settled (set_choice.h). filtered: batches come from a trace that is
- * this very sample already. miss_stream: its writes are write-backs.
+ * `choice` is settled (set_choice.h). filtered: the trace already holds only this
+ * sample. miss_stream: its writes are write-backs.
  */
 int rsc_set_sample_new(struct rsc_set_sample **out, const struct rsc_sim_config *config,
                        const struct rsc_set_choice *choice, int filtered, int miss_stream, struct rsc_error *error);
@@ -34,7 +34,7 @@ int rsc_set_sample_push(struct rsc_set_sample *sets, const struct rsc_batch *bat
 
 /*
  * instructions and accesses are those of the whole trace (RSC_UNKNOWN: not known).
- * The result is to be freed even after failure.
+ * Free the result even after failure.
  */
 int rsc_set_sample_finish(struct rsc_set_sample *sets, uint64_t instructions, uint64_t accesses, double confidence,
                           struct rsc_set_result *result, struct rsc_error *error);

@@ -1,9 +1,9 @@
 /*
  * study.c - the pass of study.h over the trace.
  *
- * Requests to the lowest level are gathered with the instruction they come at;
- * when the buffer is full, each cache works through it, in parallel with the
- * others: to all of its simulations in turn.
+ * Requests to the lowest level are gathered with their instruction number. When the
+ * buffer is full, the caches process it in parallel; each passes it to all of its
+ * simulations in turn.
  */
 #include "simulate/sampling/study.h"
 
@@ -15,7 +15,7 @@
 #include "base/pool.h"
 
 #define REQUESTS 65536u
-#define FETCH_BITS 16u /* address bits, from that of the smallest block on, by which fetches are told apart */
+#define FETCH_BITS 16u /* fetches are counted by this many address bits, from the smallest block's on */
 
 static const uint64_t lengths[RSC_STUDY_LENGTHS] = {100000, 1000000, 10000000, 100000000};
 
@@ -26,8 +26,8 @@ struct clockwork {
     uint64_t room;      /* of out->intervals: all whole ones */
     uint64_t at;        /* the interval the simulations are in */
     int half;           /* the second half of it has begun */
-    uint64_t true_before, references_before; /* counts when it began */
-    uint64_t half_before;                    /* of the cold simulation when its second half began */
+    uint64_t true_before, references_before; /* counts at its beginning */
+    uint64_t half_before;                    /* of the cold simulation at the beginning of its second half */
     uint64_t stitch_before;
     int stitching; /* this interval is in the systematic sample */
 };
@@ -47,7 +47,7 @@ struct timed_request {
 
 struct pass {
     struct rsc_study *study;
-    struct rsc_branches *above; /* the levels above, and the first cache studied, whose requests are taken */
+    struct rsc_branches *above; /* the levels above, and the first cache studied, whose requests are gathered */
     struct studied *caches;     /* owned */
     struct timed_request *requests; /* owned */
     size_t count;
@@ -100,7 +100,7 @@ static void end_interval(struct studied *cache, struct clockwork *work) {
         work->stitching ? (double)(rsc_branches_counts(work->stitch, 0).misses - work->stitch_before) : NAN;
 }
 
-/* Brings a clockwork to time `now`, before a request of that time is served. */
+/* Advances a clockwork to time `now`, before a request of that time is served. */
 static void turn(struct studied *cache, struct clockwork *work, uint64_t now) {
     const uint64_t length = work->out->length;
     while (work->at < work->room && now >= (work->at + 1) * length) {
@@ -168,12 +168,11 @@ static int open_cache(struct pass *pass, struct studied *cache, const struct rsc
         struct clockwork *work = &cache->works[cache->out->time_count];
         uint64_t count = pass->study->instructions / lengths[q];
         if (count < 2) continue;
-        *time =
-            (struct rsc_study_time){.length = lengths[q],
-                                    .count = count,
-                                    /* Never more than half of them: end to end, stitched ones would be the trace. */
-                                    .sampled = count < 2 * RSC_STUDY_SAMPLE ? count / 2 : RSC_STUDY_SAMPLE,
-                                    .intervals = calloc(count, sizeof *time->intervals)};
+        *time = (struct rsc_study_time){.length = lengths[q],
+                                        .count = count,
+                                        /* At most half of them: all intervals stitched together would be the trace. */
+                                        .sampled = count < 2 * RSC_STUDY_SAMPLE ? count / 2 : RSC_STUDY_SAMPLE,
+                                        .intervals = calloc(count, sizeof *time->intervals)};
         cache->out->time_count++;
         if (!time->intervals) return rsc_fail_memory(error, "study");
         work->out = time;
@@ -225,7 +224,7 @@ static int open_pass(struct pass *pass, const struct rsc_sim_config *config, str
             uint32_t shift = (uint32_t)__builtin_ctz(config->caches[i].block_bytes);
             smallest = shift < smallest ? shift : smallest;
             by_process |= config->caches[i].indexing != RSC_INDEX_VIRTUAL;
-            /* One index that depends on the process makes all addresses carry it. */
+            /* If one index depends on the process, all addresses include it. */
             if (by_process)
                 above->caches[from].indexing = config->caches[i].indexing != RSC_INDEX_VIRTUAL
                                                    ? config->caches[i].indexing
@@ -311,7 +310,7 @@ int rsc_study_run(struct rsc_study *study, const struct rsc_sim_config *config, 
     memset(study, 0, sizeof *study);
     int status = rsc_sim_config_check(config, error);
     if (status < 0) return status;
-    if ((why = not_studied(config))) return rsc_fail(error, RSC_EINVAL, "--study sampling is not for %s", why);
+    if ((why = not_studied(config))) return rsc_fail(error, RSC_EINVAL, "--study sampling does not support %s", why);
     rsc_trace_get_info(trace, &info);
     study->instructions = info.instructions;
     if (info.instructions == RSC_UNKNOWN || !info.instructions)

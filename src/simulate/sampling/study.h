@@ -1,13 +1,12 @@
 /*
- * study.h - how well samples of one trace tell what the whole trace does: the
- * experiments of paper 001, on the caches of the lowest level of a hierarchy.
+ * study.h - how well samples of one trace predict the whole trace: the experiments
+ * of paper 001, on the caches of the lowest level of a hierarchy.
  *
- * One pass: the levels above are simulated as they are, and what reaches the
- * lowest level goes, for each cache there, to a simulation with its true state
- * (misses by set, misses by interval), and for each interval length to one that
- * begins every interval empty and one that only sees 30 intervals spread over the
- * trace, one behind the other (stitch). All samples are then made from what was
- * counted.
+ * One pass simulates the levels above as they are. For each cache of the lowest
+ * level, its requests go to a simulation with the true state (misses by set, misses
+ * by interval) and, for each interval length, to one that begins every interval
+ * empty and one that sees only 30 intervals spread over the trace, one after the
+ * other (stitch). All samples are then computed from these counts.
  */
 #ifndef RSC_SIMULATE_SAMPLING_STUDY_H
 #define RSC_SIMULATE_SAMPLING_STUDY_H
@@ -31,7 +30,7 @@ int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_cache_
 int rsc_study_finish_times(struct rsc_study_cache *cache, struct rsc_study_time *time, uint64_t instructions,
                            struct rsc_error *error);
 
-/* Which interval of `count` is number k of a sample of n spread over them. */
+/* The interval, out of `count`, that is number k of a sample of n spread over them. */
 static inline uint64_t rsc_study_spread(uint64_t k, uint64_t n, uint64_t count) {
     return (2 * k + 1) * count / (2 * n);
 }

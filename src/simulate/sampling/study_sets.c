@@ -1,4 +1,4 @@
-/* study_sets.c - set samples made from the misses of every set: see study.h. */
+/* study_sets.c - set samples computed from the misses of every set: see study.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static double cv_by_sampled(const struct rsc_study *study, const struct rsc_stud
         for (uint64_t i = 0; i < 1ull << fetch_bits; i++)
             if ((i >> (bits->low - fetch_low) & (k - 1)) == value) fetches += fetches_by_bits[i];
         if (!fetches) return INFINITY;
-        /* instructions of all sets over those of these: 1/k of the first is what mpi[] was divided by */
+        /* mpi[] was divided by 1/k of all instructions; replace that by the sample's share of fetches */
         double estimate = bits->mpi[value] / (double)k * (double)study->fetches / (double)fetches;
         sum += (estimate - truth) * (estimate - truth);
     }
@@ -84,7 +84,7 @@ static void study_random(struct sets *sets, struct rsc_study_random *random, uin
     random->covered = (double)covered / RSC_STUDY_DRAWS;
 }
 
-/* Index bits that are as in the address: low .. end - 1 of them. */
+/* The end of the index bits that are address bits unchanged. */
 static uint32_t plain_end(const struct rsc_cache_config *config) {
     struct rsc_sim_config *one = calloc(1, sizeof *one);
     uint32_t low = 0, width = 0;
@@ -127,7 +127,7 @@ static int study_fraction(struct sets *sets, struct rsc_study_sets *out, uint32_
 }
 
 /*
- * How alike sets are that lie some way apart. By ranks: a few hot sets would decide a
+ * Correlation of sets at a distance. It uses ranks: a few hot sets would dominate a
  * correlation of the numbers themselves.
  */
 static int by_mpi(const void *a, const void *b, void *mpi) {
@@ -162,7 +162,7 @@ int rsc_study_finish_sets(struct rsc_study_cache *cache, const struct rsc_cache_
     static const uint32_t widths[RSC_STUDY_FRACTIONS] = {4, 6};
     struct sets sets = {.cache = cache, .config = config, .count = rsc_cache_sets(config)};
     int status = 0;
-    if (sets.count & (sets.count - 1)) return 0; /* no bits that are the index */
+    if (sets.count & (sets.count - 1)) return 0; /* the index is not a range of address bits */
     sets.index_bits = (uint32_t)__builtin_ctzll(sets.count);
     sets.shift = (uint32_t)__builtin_ctz(config->block_bytes);
     sets.mpi = malloc(2 * sets.count * sizeof *sets.mpi);

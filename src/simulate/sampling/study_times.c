@@ -1,4 +1,4 @@
-/* study_times.c - time samples made from what every interval did: see study.h. */
+/* study_times.c - time samples computed from the counts of every interval: see study.h. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,9 +7,9 @@
 #include "simulate/sampling/study.h"
 
 /*
- * The bias of each method over the systematic sample. That of prime is of the
- * local miss ratio (the paper's footnote 4); an interval of which a method says
- * nothing is left out on both sides.
+ * The bias of each method over the systematic sample. For prime it is that of the
+ * local miss ratio (the paper's footnote 4). An interval without an estimate is
+ * excluded from the truth too.
  */
 static void find_bias(struct rsc_study_time *time) {
     const uint64_t n = time->sampled;

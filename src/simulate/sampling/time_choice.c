@@ -20,7 +20,7 @@ static int refuse(struct rsc_error *error, const char *text, const char *why) {
     return rsc_fail(error, RSC_EINVAL, "--sample-time %.60s: %s", text, why);
 }
 
-/* One of the words behind N,LEN. */
+/* Parses one of the words after N,LEN. */
 static int take_word(struct rsc_time_choice *choice, const char *word, size_t length) {
     if (length == 10 && !strncmp(word, "systematic", 10)) choice->random = 0;
     else if (length == 12 && !strncmp(word, "instructions", 12)) choice->in_accesses = 0;
@@ -39,12 +39,12 @@ int rsc_time_choice_parse(struct rsc_time_choice *choice, const char *text, stru
     if (!at || rsc_parse_u64(text, (size_t)(at - text), &choice->intervals) < 0 ||
         rsc_parse_u64(at + 1, length, &choice->length) < 0)
         return refuse(error, text, "not N,LEN[,systematic|random[:SEED]][,accesses], as 30,10M");
-    if (!choice->intervals || !choice->length) return refuse(error, text, "no intervals, or empty ones");
+    if (!choice->intervals || !choice->length) return refuse(error, text, "N and LEN must be at least 1");
     if (choice->intervals > INTERVALS_MAX) return refuse(error, text, "more than 65536 intervals");
     for (at += 1 + length; *at; at += 1 + length) {
         length = strcspn(at + 1, ",");
         if (take_word(choice, at + 1, length) < 0)
-            return refuse(error, text, "behind N,LEN come systematic, random[:SEED], instructions or accesses");
+            return refuse(error, text, "after N,LEN: systematic, random[:SEED], instructions or accesses");
         if (!at[1 + length]) break;
     }
     return 0;
@@ -55,7 +55,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* `wanted` of 0 .. count - 1, without replacement and in order (Floyd's method: no memory in proportion to count). */
+/* Draws `wanted` of 0 .. count - 1, without replacement and in order (Floyd's method: memory independent of count). */
 static void draw(uint64_t *out, uint64_t wanted, uint64_t count, uint64_t seed) {
     struct rsc_rng rng;
     rsc_rng_seed(&rng, seed, 0);

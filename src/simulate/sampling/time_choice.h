@@ -3,10 +3,9 @@
  *
  *     N,LEN[,systematic|random[:SEED]][,accesses]      30,10M
  *
- * N intervals of LEN instructions each; of LEN accesses where that is said (for
- * traces without instruction counts). Systematic ones stand in the middle of N
- * equal parts of the trace; random ones are drawn from the trace laid out in
- * intervals end to end.
+ * N intervals of LEN instructions each, or of LEN accesses (for traces without
+ * instruction counts). Systematic intervals are in the middle of N equal parts of the
+ * trace; random ones are drawn from the trace divided into consecutive intervals.
  */
 #ifndef RSC_SIMULATE_SAMPLING_TIME_CHOICE_H
 #define RSC_SIMULATE_SAMPLING_TIME_CHOICE_H
@@ -32,8 +31,8 @@ struct rsc_time_choice {
 int rsc_time_choice_parse(struct rsc_time_choice *choice, const char *text, struct rsc_error *error);
 
 /*
- * Fills starts[choice->intervals], ascending, in the unit of the choice, for a
- * trace of `total` of them. RSC_EINVAL when they do not fit in it.
+ * Fills starts[choice->intervals], ascending, for a trace of length `total`; both in
+ * the unit of the choice. RSC_EINVAL when the intervals do not fit.
  */
 int rsc_time_choice_place(const struct rsc_time_choice *choice, uint64_t total, uint64_t *starts,
                           struct rsc_error *error);

@@ -30,7 +30,7 @@ struct work {
     struct observed *observed;  /* owned: caches of interval 0, caches of interval 1, ... */
     uint64_t interval_count;
     uint64_t at; /* access the trace is at */
-    const struct rsc_batch *batch; /* being taken in, from `batch_next` on; NULL: none */
+    const struct rsc_batch *batch; /* being processed, from `batch_next` on; NULL: none */
     uint32_t batch_next;
     int ended;
 };
@@ -43,7 +43,7 @@ static int place(struct work *work, struct rsc_error *error) {
     const struct rsc_time_choice *choice = &work->options->choice;
     struct rsc_trace_info info;
     rsc_trace_get_info(work->trace, &info);
-    if (info.accesses == RSC_UNKNOWN && !strcmp(info.format, "rsct")) { /* says what is wrong with it */
+    if (info.accesses == RSC_UNKNOWN && !strcmp(info.format, "rsct")) { /* reports the damage */
         int status = rsc_trace_seek(work->trace, 0, error);
         if (status < 0) return status;
         rsc_trace_get_info(work->trace, &info);
@@ -79,7 +79,7 @@ static int place(struct work *work, struct rsc_error *error) {
     return status;
 }
 
-/* The whole trace. Only `half` has to know where its middle is. */
+/* The whole trace as one interval. Only `half` needs its middle. */
 static int place_whole(struct work *work, struct rsc_error *error) {
     struct rsc_trace_info info;
     uint64_t middle = 0;
@@ -88,7 +88,7 @@ static int place_whole(struct work *work, struct rsc_error *error) {
     if (work->options->cold_start == RSC_START_HALF) {
         if (info.accesses == RSC_UNKNOWN)
             return rsc_fail(error, RSC_EUNSUPPORTED,
-                            "--cold-start half needs a native trace in a file: the middle is not known");
+                            "--cold-start half needs a native trace in a file: the length of this one is not known");
         middle = info.accesses / 2;
         if (info.instructions != RSC_UNKNOWN)
             status = rsc_trace_locate(work->trace, info.instructions / 2, &middle, error);
@@ -102,7 +102,7 @@ static int place_whole(struct work *work, struct rsc_error *error) {
 
 /* ---- simulating ---- */
 
-/* Has the caches take in accesses up to `end`, or the end of the trace. */
+/* Simulates accesses up to `end`, or the end of the trace. */
 static int take_until(struct work *work, uint64_t end, struct rsc_error *error) {
     while (work->at < end) {
         if (!work->batch || work->batch_next == work->batch->count) {
@@ -185,7 +185,7 @@ static int simulate_interval(struct work *work, uint64_t number, struct rsc_erro
 
 /* ---- estimates ---- */
 
-/* Misses of an interval of `length` by the method; NAN where it cannot tell. */
+/* Misses of an interval of `length` by the method; NAN if it gives no estimate. */
 static double estimated_misses(const struct observed *seen, enum rsc_cold_start start, double length,
                                double second_half) {
     switch (start) {
@@ -215,7 +215,7 @@ static void judge(struct rsc_estimate *estimate, struct rsc_estimate_part *part,
     estimate->unreliable += !part->reliable;
 }
 
-/* The length at which nine of ten intervals would be long enough, by their own factors. */
+/* The length at which nine of ten intervals would be long enough, by their length factors. */
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -288,7 +288,7 @@ int rsc_time_sample(const struct rsc_sim_config *config, const struct rsc_time_o
     memset(result, 0, sizeof *result);
     const int whole = !options->choice.intervals;
     if (whole && (options->cold_start == RSC_START_STITCH || options->cold_start == RSC_START_WARM))
-        return rsc_fail(error, RSC_EINVAL, "--cold-start %s is for intervals: a whole trace has nothing before it",
+        return rsc_fail(error, RSC_EINVAL, "--cold-start %s needs --sample-time: nothing precedes a whole trace",
                         rsc_cold_start_names[options->cold_start]);
     int status = whole ? place_whole(&work, error) : place(&work, error);
     if (!status)
@@ -302,7 +302,7 @@ int rsc_time_sample(const struct rsc_sim_config *config, const struct rsc_time_o
         struct rsc_trace_info info;
         rsc_trace_get_info(trace, &info);
         result->accesses = work.at;
-        /* A filtered trace stands for all the instructions of the one it was made from. */
+        /* A filtered trace represents all instructions of the full trace. */
         result->instructions = info.full_instructions != RSC_UNKNOWN ? info.full_instructions : info.instructions;
     }
     for (size_t i = 0; !status && i < config->count; i++) status = estimate_cache(&work, i, error);

@@ -1,10 +1,10 @@
 /*
- * time_sample.h - simulating some intervals of a trace, or a whole trace as one
- * interval of the workload it was taken from (paper 001, section 4).
+ * time_sample.h - simulates some intervals of a trace, or a whole trace as one
+ * interval of its workload (paper 001, section 4).
  *
- * Intervals are found by the index of a native trace and sought; only functional
- * warming (RSC_START_WARM) reads what lies between them. A whole trace is read as
- * it comes.
+ * Intervals are located and sought by the index of a native trace; only functional
+ * warming (RSC_START_WARM) reads the accesses between them. A whole trace is read
+ * sequentially.
  */
 #ifndef RSC_SIMULATE_SAMPLING_TIME_SAMPLE_H
 #define RSC_SIMULATE_SAMPLING_TIME_SAMPLE_H
@@ -21,7 +21,7 @@ struct rsc_time_options {
 };
 
 struct rsc_time_result {
-    uint64_t instructions; /* of the whole trace, RSC_UNKNOWN where it does not say */
+    uint64_t instructions; /* of the whole trace, RSC_UNKNOWN if it has no counts */
     uint64_t accesses;     /* of the whole trace */
     uint64_t simulated;    /* accesses that were */
     uint64_t counted;      /* accesses in intervals */
@@ -31,10 +31,9 @@ struct rsc_time_result {
 };
 
 /*
- * `trace` is at its beginning, opened without decoding ahead where intervals are
- * sought. RSC_EINVAL for intervals that do not fit and for stitch or warm of a
- * whole trace; RSC_EUNSUPPORTED for a trace without an index. The result is to be
- * freed even after failure.
+ * `trace` is at its beginning, opened without decode_ahead if intervals are sought.
+ * RSC_EINVAL for intervals that do not fit and for stitch or warm of a whole trace;
+ * RSC_EUNSUPPORTED for a trace without an index. Free the result even after failure.
  */
 int rsc_time_sample(const struct rsc_sim_config *config, const struct rsc_time_options *options,
                     struct rsc_trace *trace, struct rsc_time_result *result, struct rsc_error *error);
