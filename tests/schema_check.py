@@ -152,7 +152,7 @@ def row_errors(where, profile):
 def curve_errors(where, profile):
     last = 0
     if bool(profile["mrc"]) != bool(profile["references"]):
-        yield f"{where}: must be empty just where there are no references"
+        yield f"{where}: must be empty if and only if there are no references"
     for index, point in enumerate(profile["mrc"]):
         name = f"{where}[{index}]"
         if point["lines"] <= last:

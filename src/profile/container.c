@@ -1,11 +1,11 @@
 /*
- * container.c - profiles in files: the compact container of `reusescope.data`,
- * and telling it from plain JSON on the way in.
+ * container.c - reads and writes profile files: the compact container of
+ * `reusescope.data`, and plain JSON on reading.
  *
  * A container is a 40-byte header and the zstd-compressed JSON text of the
  * profiles (docs/design/profile-container.md). A checksum covers the header and the
- * stored bytes, so a flipped bit anywhere is noticed before anything is
- * decompressed; sizes are compared with limits before anything is allocated.
+ * stored bytes, so any flipped bit is detected before decompression; sizes are
+ * checked against limits before anything is allocated.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,14 +32,14 @@
 struct header {
     char magic[8];
     uint32_t version;
-    uint32_t flags; /* 0; a reader refuses flags it does not know */
+    uint32_t flags; /* 0; a reader rejects unknown flags */
     uint64_t raw_bytes;
     uint64_t stored_bytes;
     uint64_t checksum; /* XXH3-64 of the stored bytes, seeded with that of the 32 bytes above */
 };
 _Static_assert(sizeof(struct header) == 40, "the header is written as it lies in memory");
 
-/* The hash of the header seeds the hash of what is stored, so one number vouches for both. */
+/* The hash of the header seeds the hash of the stored bytes, so one number covers both. */
 static uint64_t checksum_of(const struct header *header, const void *stored, size_t bytes) {
     return XXH3_64bits_withSeed(stored, bytes, XXH3_64bits(header, offsetof(struct header, checksum)));
 }
@@ -77,11 +77,11 @@ int rsc_profiles_save(struct rsc_profile *const *profiles, size_t count, const c
 }
 
 int rsc_profile_save(const struct rsc_profile *profile, const char *path, struct rsc_error *error) {
-    struct rsc_profile *one = (struct rsc_profile *)profile; /* for the array's type; nothing is changed */
+    struct rsc_profile *one = (struct rsc_profile *)profile; /* for the array's type; it is not modified */
     return rsc_profiles_save(&one, 1, path, 0, error);
 }
 
-/* Reads on until the end of fd. *data is the caller's to free, even after a failure. */
+/* Reads fd to its end. The caller frees *data, even after a failure. */
 static int read_all(int fd, const char *name, char **data, size_t *bytes, struct rsc_error *error) {
     size_t room = 64 << 10;
     struct stat status;
@@ -121,14 +121,15 @@ static int check_header(const struct header *header, const char *stored, size_t 
         return rsc_fail_at(error, RSC_EVERSION, 8, "%s: container version %" PRIu32 " is newer than this tool", name,
                            header->version);
     if (header->version != VERSION)
-        return rsc_fail_at(error, RSC_EFORMAT, 8, "%s: byte 8: no container version %" PRIu32, name, header->version);
+        return rsc_fail_at(error, RSC_EFORMAT, 8, "%s: byte 8: invalid container version %" PRIu32, name,
+                           header->version);
     if (header->stored_bytes > stored_bytes)
         return rsc_fail_at(error, RSC_EFORMAT, sizeof *header + stored_bytes,
                            "%s: cut at byte %zu: %" PRIu64 " bytes are missing", name, sizeof *header + stored_bytes,
                            header->stored_bytes - stored_bytes);
     if (header->stored_bytes < stored_bytes)
         return rsc_fail_at(error, RSC_EFORMAT, sizeof *header + header->stored_bytes,
-                           "%s: %" PRIu64 " bytes too many at the end", name, stored_bytes - header->stored_bytes);
+                           "%s: %" PRIu64 " extra bytes at the end", name, stored_bytes - header->stored_bytes);
     if (checksum_of(header, stored, stored_bytes) != header->checksum)
         return rsc_fail_at(error, RSC_EFORMAT, 32, "%s: checksum mismatch, the file is damaged", name);
     if (header->flags)
@@ -139,7 +140,7 @@ static int check_header(const struct header *header, const char *stored, size_t 
     return 0;
 }
 
-/* *text is the caller's to free, even after a failure. */
+/* The caller frees *text, even after a failure. */
 static int unpack(const char *data, size_t bytes, const char *name, char **text, size_t *text_bytes,
                   struct rsc_error *error) {
     struct header header;
@@ -151,9 +152,9 @@ static int unpack(const char *data, size_t bytes, const char *name, char **text,
     size_t stored_bytes = bytes - sizeof header;
     int rc = check_header(&header, stored, stored_bytes, name, error);
     if (rc) return rc;
-    /* The frame's own size must agree first: no allocation on the word of one number. */
+    /* The frame's own size must agree before anything is allocated. */
     if (ZSTD_getFrameContentSize(stored, stored_bytes) != header.raw_bytes || !header.raw_bytes)
-        return rsc_fail_at(error, RSC_EFORMAT, 16, "%s: byte 16: the raw size is not the frame's", name);
+        return rsc_fail_at(error, RSC_EFORMAT, 16, "%s: byte 16: the raw size does not match the frame's", name);
     *text = malloc(header.raw_bytes);
     if (!*text) return rsc_fail_memory(error, name);
     size_t got = ZSTD_decompress(*text, header.raw_bytes, stored, stored_bytes);

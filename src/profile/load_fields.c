@@ -1,6 +1,6 @@
 /*
- * load_fields.c - single values and histograms out of a JSON document that may
- * hold anything: each is checked for type, range and layout before it is used.
+ * load_fields.c - reads single values and histograms from untrusted JSON: each is
+ * checked for type, range and layout before it is used.
  */
 #include "profile/load_fields.h"
 
@@ -80,7 +80,7 @@ static int read_bin(const struct rsc_loader *loader, const json_t *item, struct 
     if ((rc = rsc_load_u64(loader, item, "lo", RSC_LOAD_COUNT_MAX, lo)) || (rc = get_hi(loader, item, &hi)) ||
         (rc = rsc_load_u64(loader, item, "count", RSC_LOAD_COUNT_MAX, count)))
         return rc;
-    if (!*count) return rsc_load_bad(loader, "count is 0: only bins that hold something are listed");
+    if (!*count) return rsc_load_bad(loader, "count is 0: only non-empty bins are listed");
     if (cap.capped && cap.at && *lo == cap.at && hi == UINT64_MAX) {
         *cap.capped = *count;
         return 0;

@@ -36,7 +36,7 @@ struct rsc_mrc_point rsc_loops_result_at(const struct rsc_loops_result *result, 
     size_t g = result->mrc_count;
     while (g > 1 && result->mrc[g - 1].lines > lines) g--;
     struct rsc_mrc_point point = result->mrc[g - 1];
-    if (g < result->mrc_count && lines > point.lines) { /* between two sizes: even in the logarithm of the size */
+    if (g < result->mrc_count && lines > point.lines) { /* interpolate linearly in the logarithm of the size */
         const struct rsc_mrc_point *next = &result->mrc[g];
         double part = log2((double)lines / (double)point.lines) / log2((double)next->lines / (double)point.lines);
         point.miss_ratio += part * (next->miss_ratio - point.miss_ratio);

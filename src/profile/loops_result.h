@@ -1,10 +1,10 @@
 /*
- * loops_result.h - what the analysis of loops found: plain data, filled by loops/ and
- * cmd/, shown by report/.
+ * loops_result.h - the result of the analysis of loops: plain data, filled by loops/
+ * and cmd/, shown by report/.
  *
- * A loop has variants (as the source says, and what-if questions), a variant one result per
- * number of threads. Strings that are not said to be owned point into the loop tree
- * they were found in, which must outlive the result.
+ * A loop has variants (the source's, and what-if changes), a variant one result per
+ * number of threads. Strings not marked as owned point into the loop tree, which must
+ * outlive the result.
  */
 #ifndef RSC_PROFILE_LOOPS_RESULT_H
 #define RSC_PROFILE_LOOPS_RESULT_H
@@ -22,18 +22,18 @@ struct rsc_loops_row {
     const char *array, *text; /* its array; how it is written, or NULL */
     uint32_t line;
     int is_write;
-    uint64_t references;     /* how often it is made: exact */
-    uint64_t samples;        /* how many of those were looked at */
+    uint64_t references;     /* executions: exact */
+    uint64_t samples;        /* of those, sampled */
     double cold;             /* first uses of a line, of all threads together: estimated, scaled to references */
     struct rsc_histogram rd; /* RSC_BINS_COARSE: reuse distances (shared cache), scaled to references */
 };
 
-/* What the threads' own caches see of one array. */
+/* One array in the threads' private caches. */
 struct rsc_loops_sharing {
     const char *array;
     double references;    /* scaled estimates, as all below */
     double coherence;     /* references whose line another thread wrote since this thread's last use */
-    double false_sharing; /* of those: no byte that is referenced was written */
+    double false_sharing; /* of those: none of the referenced bytes was written */
 };
 
 struct rsc_loops_private {
@@ -52,13 +52,13 @@ struct rsc_loops_result {
     char interleave[64]; /* "drift", "bursty:2000" */
     int exact;           /* every number is exact, low and high equal miss_ratio */
     uint64_t references, distinct;
-    uint64_t samples;          /* references looked at */
+    uint64_t samples;          /* references sampled */
     struct rsc_histogram ri;   /* RSC_BINS_FINE: reuse intervals with all threads, scaled to references - distinct */
-    struct rsc_mrc_point *mrc; /* sizes of 8 an octave, from 1 line to the footprint */
+    struct rsc_mrc_point *mrc; /* 8 sizes per octave, from 1 line to the footprint */
     size_t mrc_count;
     struct rsc_loops_row *rows;
     size_t row_count;
-    struct rsc_loops_private own; /* mrc NULL: not asked for */
+    struct rsc_loops_private own; /* mrc NULL: not requested */
     double seconds;
 };
 
@@ -70,7 +70,7 @@ struct rsc_mrc_point rsc_loops_result_at(const struct rsc_loops_result *result, 
 /* Misses of one row in a shared cache of `lines` lines; the rows' misses sum to about miss ratio times references. */
 double rsc_loops_row_misses(const struct rsc_loops_row *row, uint64_t lines);
 
-/* One way to run a loop: as the source says, or as a what-if question. */
+/* One way to run a loop: as in the source, or with a what-if change. */
 struct rsc_loops_variant {
     char *what;       /* NULL: as it is. Owned */
     const char *note; /* about a what-if: NULL, or why it may compute something else */
@@ -79,7 +79,7 @@ struct rsc_loops_variant {
     size_t result_count;
 };
 
-/* What of a loop is not affine, and so not analysed. */
+/* A part of a loop that is not affine and therefore not analysed. */
 struct rsc_loops_gap {
     const char *file;   /* NULL: not known */
     const char *text;   /* source text; NULL: none */
@@ -88,7 +88,7 @@ struct rsc_loops_gap {
 };
 
 struct rsc_loops_found {
-    const char *file;     /* where it stands, or what was read */
+    const char *file;     /* its source file, or the file read */
     const char *function; /* NULL: not known */
     const char *name;     /* unique in the file: "gemm:12" */
     uint32_t line;
@@ -102,7 +102,7 @@ struct rsc_loops_found {
 struct rsc_loops_findings {
     uint64_t line_bytes;
     uint64_t at_bytes; /* cache size for the list of references */
-    char *const *command; /* of the run, ends with NULL; NULL: not told. Not owned */
+    char *const *command; /* of the run, ends with NULL; NULL: unknown. Not owned */
     struct rsc_loops_found *loop; /* owned */
     size_t loop_count;
 };

@@ -1,13 +1,12 @@
 /*
- * merge.c - one profile out of two runs that share no memory.
+ * merge.c - merges the profiles of two runs that share no memory.
  *
  * Counts add, so the merged curve is the mean of the two weighted by their
- * references. A sampled curve need not be what its histogram would give, so there
+ * references. A sampled curve may differ from the curve of its histogram, so there
  * the mean is taken of the curves themselves. If the errors of the two are
- * independent, their bars, weighted so too, add by their squares:
+ * independent, the squares of their weighted bars add:
  *     half^2 = (w_a half_a)^2 + (w_b half_b)^2,  w_a + w_b = 1.
- * Everything that can fail happens on a copy of what changes, before `into` is
- * touched.
+ * Everything that can fail is done on copies before `into` is modified.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ static int check_alike(const struct rsc_profile *into, const struct rsc_profile 
     if (into->lines_at_bytes && from->lines_at_bytes && into->lines_at_bytes != from->lines_at_bytes)
         return rsc_fail(error, RSC_EINVAL, "cannot merge profiles whose --top-lines miss at %llu and at %llu bytes",
                         (unsigned long long)into->lines_at_bytes, (unsigned long long)from->lines_at_bytes);
-    /* No count of a profile is larger than its references, but for these. */
+    /* Only these counts of a profile can be larger than its references. */
     if (__builtin_add_overflow(into->references, from->references, &sum) || sum > INT64_MAX ||
         __builtin_add_overflow(into->accesses, from->accesses, &sum) || sum > INT64_MAX ||
         __builtin_add_overflow(into->distinct, from->distinct, &sum) || sum > INT64_MAX ||
@@ -57,7 +56,7 @@ static void copy_phase(struct rsc_phase_row *to, const struct rsc_phase_row *row
     rsc_histogram_merge(&to->rd, &row->rd);
 }
 
-/* Rows of both into `merged`. */
+/* Adds the rows of both to `merged`. */
 static int join_rows(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
     int rc;
     if ((rc = rsc_profile_set_threads(merged, a->thread_count + b->thread_count)) ||
@@ -105,7 +104,7 @@ static int has_part(const char *text, const char *part, size_t length, const cha
     }
 }
 
-/* The parts of a and then those that only b has, `between` them; "mixed" where that gets too long to read. */
+/* Joins the parts of a and those only in b, separated by `between`; "mixed" if the text gets too long. */
 static int join_parts(char **to, const char *a, const char *b, const char *between) {
     enum { READABLE = 256 };
     char joined[READABLE];
@@ -124,7 +123,7 @@ static int join_parts(char **to, const char *a, const char *b, const char *betwe
     return rsc_profile_set_text(to, joined);
 }
 
-/* What was sampled in either, and how the error bars were put together. */
+/* Joins the sampling of both, and notes how the error bars were combined. */
 static int join_sampling(char **to, const char *a, const char *b) {
     static const char note[] = "merged, errors taken as independent";
     char *joined = NULL;

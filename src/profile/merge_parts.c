@@ -1,12 +1,12 @@
 /*
- * merge_parts.c - kinds and lines of two profiles into one.
+ * merge_parts.c - merges the kinds and lines of two profiles.
  *
  * Kinds join by name. No line of one run is a line of the other, so the lines
- * that miss most in both together are among those that miss most in one of them:
- * both lists are put together and the most stay.
+ * with the most misses in both together are in the list of one of them: the lists
+ * are concatenated and the lines with the most misses kept.
  *
- * Rows that only one of the profiles has would pass for all of the merged one's:
- * they are left out, unless the other has no references to speak of.
+ * A table that only one of the profiles has would not cover the merged profile: it
+ * is dropped, unless the other profile has no references.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, cons
     return rc;
 }
 
-/* ---- what is left out ---- */
+/* ---- what is dropped ---- */
 
 const char *rsc_profile_merge_loses(const struct rsc_profile *a, const struct rsc_profile *b) {
     static const char *const words[8] = {NULL,    "--bins",           "kinds",           "--bins and kinds",

@@ -1,21 +1,21 @@
 /*
- * merge_rows.c - rows of two profiles into one.
+ * merge_rows.c - merges the rows of two profiles.
  *
  * Rows join where they mean the same thing to a reader: code by module,
- * function, file and line (by pc where the line is not known) and what it was
- * inlined into; pairs by both ends and their call paths; objects by name, kind
- * and call path. Call paths themselves join from their roots down: as parents
- * come before children, a parent's new index is known when its children's turn
- * comes, and new indices again have parents first. All other rows then name
- * contexts by their new indices. Loops, too, join from the outermost inwards.
+ * function, file and line (by pc if the line is not known) and what it was inlined
+ * into; pairs by both ends and their call paths; objects by name, kind and call
+ * path. Call paths join from their roots down: parents come before children, so a
+ * parent's new index is known before its children's, and the new order also has
+ * parents first. All other rows then refer to contexts by their new indices. Loops
+ * join from the outermost inwards in the same way.
  *
  * A row is not joined into one that would then have more references than the
- * merged profile: it stays a row of its own. Only tables that count references
- * twice (see `error`) come to that.
+ * merged profile: it stays separate. This only happens in tables that count
+ * references twice (see `error`).
  *
- * Each table takes two steps: every row of both profiles is given a target, a
- * row of the merged table; then the table is made as large as it must be, and
- * rows are added into their targets.
+ * Each table takes two steps: every row of both profiles is assigned a target row of
+ * the merged table; then the table is allocated, and rows are added to their
+ * targets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 
 struct source_row {
     const void *row;
-    uint32_t contexts[2]; /* that it names, by their new indices */
+    uint32_t contexts[2]; /* its contexts, by their new indices */
     uint64_t references;
 };
 
@@ -75,14 +75,14 @@ static int is_target_of(const struct joint *joint, const struct target *target, 
            joint->same(first->row, source->row);
 }
 
-/* Gives the next source row its target, and returns that. */
+/* Assigns the next source row its target, and returns the target. */
 static uint32_t joint_add(struct joint *joint, struct source_row source, uint64_t hash) {
     uint32_t number = (uint32_t)joint->source_count++;
     joint->sources[number] = source;
     size_t slot = hash & joint->mask;
     while (joint->slots[slot] && !is_target_of(joint, &joint->targets[joint->slots[slot] - 1], &source))
         slot = (slot + 1) & joint->mask;
-    /* A target that is full gives its slot to the next of its kind. */
+    /* A full target gives its slot to a new target with the same key. */
     struct target *target = joint->slots[slot] ? &joint->targets[joint->slots[slot] - 1] : NULL;
     if (!target || target->references + source.references > joint->references_max) {
         target = &joint->targets[joint->target_count++];
@@ -93,7 +93,7 @@ static uint32_t joint_add(struct joint *joint, struct source_row source, uint64_
     return joint->target_of[number] = (uint32_t)(target - joint->targets);
 }
 
-/* ---- what rows mean ---- */
+/* ---- keys of rows ---- */
 
 static uint64_t hash_text(const char *text, uint64_t seed) {
     return text ? XXH3_64bits_withSeed(text, strlen(text) + 1, seed) : XXH3_64bits_withSeed("", 0, seed);
@@ -105,7 +105,7 @@ static uint64_t hash_number(uint64_t number, uint64_t seed) {
 
 static int same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
-/* Does the line say where this is, so that the pc need not? */
+/* Does the source line identify the place, so that the pc is not needed? */
 static int has_line(const struct rsc_place *place) { return place->file && place->line; }
 
 static uint64_t hash_place(const struct rsc_place *place, uint64_t seed) {
@@ -145,7 +145,7 @@ static int same_context(const void *left, const void *right) {
 
 /* ---- tables ---- */
 
-/* Where the contexts and loops of one of the profiles went. */
+/* New indices of the contexts and loops of one of the profiles. */
 struct renamed {
     uint32_t *ids;   /* owned */
     uint32_t *loops; /* by 1 + index, to 1 + index; [0] is 0. Owned */
@@ -164,7 +164,7 @@ static int same_loop(const void *left, const void *right) {
     return same_place(&a->place, &b->place);
 }
 
-/* Loops are the same if their headers' lines are, in the same loop: what the compiler made several of becomes one. */
+/* Loops are the same if their headers' lines are and they have the same parent: copies made by the compiler join. */
 static int join_loops(struct rsc_profile *merged, const struct rsc_profile *const from[2], struct renamed renamed[2]) {
     struct joint joint;
     int rc = joint_init(&joint, merged, from[0]->loop_count + from[1]->loop_count, same_loop);
@@ -276,7 +276,7 @@ static void merge_sources(struct rsc_pair_row *to, const struct rsc_pair_row *ro
 
 static int add_pair(struct rsc_pair_row *to, const struct source_row *source, int is_first) {
     const struct rsc_pair_row *row = source->row;
-    if (row->latency > 0) { /* the mean of both, as far as it was measured */
+    if (row->latency > 0) { /* the mean of those that were measured */
         double before = to->latency > 0 ? (double)to->references : 0, more = (double)row->references;
         to->latency = before + more > 0 ? (to->latency * before + row->latency * more) / (before + more) : row->latency;
     }
@@ -327,7 +327,7 @@ static int more_objects(const void *left, const void *right) {
     return strcmp(a->name ? a->name : "", b->name ? b->name : "");
 }
 
-/* The runs follow one another: what lived at once is the larger of the two, blocks add up. */
+/* The runs follow one another: live bytes are the maximum of the two, blocks add up. */
 static int add_object(struct rsc_object_row *to, const struct source_row *source, int is_first) {
     const struct rsc_object_row *row = source->row;
     if (row->bytes > to->bytes) to->bytes = row->bytes;

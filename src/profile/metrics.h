@@ -21,56 +21,56 @@ double rsc_profile_overlap(const struct rsc_profile *a, const struct rsc_profile
 
 /*
  * The accuracy of paper 000: the overlap of the RD in the profiles' second binning
- * (--bins, 10 an octave in the paper), references without a distance being one more
- * bin; without_zero leaves distance 0 out of both, as the paper's figures do. NaN unless
- * both have the same second binning.
+ * (--bins, 10 per octave in the paper); references without a distance are one more
+ * bin. without_zero excludes distance 0 from both, as the paper's figures do. NaN
+ * unless both have the same second binning.
  */
 double rsc_profile_accuracy(const struct rsc_profile *a, const struct rsc_profile *b, int without_zero);
 
 /*
  * The error rate e of paper 002: the mean over H bins of |a_i - b_i|, a_i being
- * the share of references in bin i. The RD is put into `bins`, which must be no
- * finer than the profiles' own (RSC_BINS_FINE) nor cut across its bins; H counts
- * the bins up to the last that either profile uses, and one more for references
- * without a distance. *used (may be NULL) receives H: e is 2 (1 - overlap) / H, so
- * it shrinks as bins are added and says nothing without it. An empty profile has
- * nothing in any bin. NaN when out of memory.
+ * the share of references in bin i. The RD is rebinned to `bins`, which must be
+ * coarser than the profiles' own (RSC_BINS_FINE), or equal, and not split its bins; H
+ * counts the bins up to the last that either profile uses, and one more for
+ * references without a distance. *used (may be NULL) is set to H: e is
+ * 2 (1 - overlap) / H, so it shrinks as bins are added and is meaningless without H.
+ * An empty profile has nothing in any bin. NaN when out of memory.
  */
 double rsc_profile_error_rate(const struct rsc_profile *a, const struct rsc_profile *b, struct rsc_bins bins,
                               uint32_t *used);
 
 /*
- * Mean absolute error of two curves over the sizes (in bytes) that both have,
- * each size counting once; *points (may be NULL) receives how many. NaN if none.
+ * Mean absolute error of two curves over the sizes (in bytes) that both have, with
+ * equal weights; *points (may be NULL) is set to their number. NaN if none.
  */
 double rsc_profile_mrc_error(const struct rsc_profile *a, const struct rsc_profile *b, size_t *points);
 
 /*
- * The same over a grid of sizes that does not favour any: the whole numbers of
- * lines nearest to 2^(i / per_octave), each once, from 1 to the larger footprint
- * (where a curve has ended, it stays at its last value). NaN if either has none.
+ * The same over a logarithmic grid of sizes: the whole numbers of lines nearest to
+ * 2^(i / per_octave), each once, from 1 to the larger footprint (past its end a curve
+ * keeps its last value). NaN if either has no curve.
  */
 double rsc_profile_mrc_error_octaves(const struct rsc_profile *a, const struct rsc_profile *b, uint32_t per_octave,
                                      size_t *points);
 
-/* What a curve's own error bars say of it: the mean of half their width over the same grid, 8 sizes an octave. */
+/* The error a curve states: the mean of half the width of its error bars over the same grid, 8 sizes per octave. */
 double rsc_profile_stated_error(const struct rsc_profile *profile);
 
 /* That grid: the size after `lines` (0: the first). */
 uint64_t rsc_grid_next(uint64_t lines, uint32_t per_octave);
 
 /*
- * Earth mover's distance: how many octaves of distance the average reuse must be
- * moved to turn one histogram into the other, on the scale log2(1 + lo of its
- * bin). 0 for two empty histograms, NaN if just one is empty.
+ * Earth mover's distance: the octaves that the average reuse must be moved to turn
+ * one histogram into the other, on the scale log2(1 + lo of its bin). 0 for two
+ * empty histograms, NaN if only one is empty.
  */
 double rsc_histogram_emd_octaves(const struct rsc_histogram *a, const struct rsc_histogram *b);
 
 /*
  * The measures of paper 003, section V: shares of all reuses in 20 bins, [0,4Ki),
  * [4Ki,8Ki), ... [512Mi,1Gi), and everything from 1 Gi up. Bins of the histogram
- * must not lie across these (RSC_BINS_FINE does not). An empty histogram has shares
- * of 0.
+ * must not straddle these edges (RSC_BINS_FINE does not). An empty histogram has
+ * shares of 0.
  */
 #define RSC_OCTAVE_SHARES 20u
 void rsc_histogram_octave_shares(const struct rsc_histogram *histogram, double shares[RSC_OCTAVE_SHARES]);
@@ -78,10 +78,10 @@ void rsc_histogram_octave_shares(const struct rsc_histogram *histogram, double s
 /* S = 1 - (sum of |a_i - b_i|) / 2. */
 double rsc_octave_accuracy(const double a[RSC_OCTAVE_SHARES], const double b[RSC_OCTAVE_SHARES]);
 
-/* S-hat: the same over the means of neighbouring bins, which forgives what lies just across an edge. */
+/* S-hat: the same over the means of neighbouring bins, which tolerates counts just across an edge. */
 double rsc_octave_accuracy_windowed(const double a[RSC_OCTAVE_SHARES], const double b[RSC_OCTAVE_SHARES]);
 
-/* Earth mover's distance: bins that the average reuse must be moved by. */
+/* Earth mover's distance: the bins that the average reuse must be moved by. */
 double rsc_octave_emd(const double a[RSC_OCTAVE_SHARES], const double b[RSC_OCTAVE_SHARES]);
 
 #endif

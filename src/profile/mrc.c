@@ -1,16 +1,16 @@
 /*
- * mrc.c - the miss ratio curve that follows from a reuse distance histogram.
+ * mrc.c - computes the miss ratio curve from a reuse distance histogram.
  *
  * In a fully associative LRU cache of c lines a reference hits exactly when its
  * reuse distance is below c, so
  *     misses(c) = cold + invalidated + references with RD >= c.
  * The curve has a point at every size from 1 to 1024 lines, then at the lower
- * edge of each fine bin (64 an octave), up to the footprint, which is always
- * the last point; with a cap on distances it ends at the cap, if that is less.
- * Every size but the last is the lower edge of a bin, so nothing is guessed: the
- * bins from that edge on are what misses. At the last size the bin it falls
- * into counts as hits: no exact distance reaches the footprint, and distances
- * from the cap on are kept outside the histogram.
+ * edge of each fine bin (64 per octave), up to the footprint, which is always the
+ * last point; with a cap on distances it ends at the cap, if that is less. Every
+ * size but the last is the lower edge of a bin, so no bin is split: the bins from
+ * that edge on miss. At the last size the bin it falls into counts as hits: no exact
+ * distance reaches the footprint, and distances from the cap on are kept outside the
+ * histogram.
  */
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ struct rsc_mrc_point rsc_profile_mrc_at(const struct rsc_profile *profile, uint6
     const struct rsc_mrc_point *left = &profile->mrc[index];
     at.miss_ratio = left->miss_ratio, at.low = left->low, at.high = left->high;
     if (left->lines == lines || index + 1 == profile->mrc_count) return at;
-    /* Between two points distances are taken to be spread evenly. */
+    /* Between two points an even spread of distances is assumed. */
     const struct rsc_mrc_point *right = left + 1;
     double share = (double)(lines - left->lines) / (double)(right->lines - left->lines);
     at.miss_ratio += share * (right->miss_ratio - left->miss_ratio);

@@ -2,8 +2,8 @@
  * pair_ancestor.c - see pair_ancestor.h.
  *
  * In both trees a parent has a lower index than its children: from two nodes, going
- * up from whichever index is higher leads to where they meet, and the last steps of
- * each are the two children below that.
+ * up from the node with the higher index leads to their common ancestor, and the
+ * last steps are its two children on the paths.
  */
 #include "profile/pair_ancestor.h"
 
@@ -34,7 +34,7 @@ uint32_t rsc_loop_around(const struct rsc_profile *profile, uint32_t loop, uint3
 
 /* ---- paths ---- */
 
-/* The outermost loop of the first function with one on the path that leads from a call, `site`, to an end. 0: none. */
+/* The outermost loop of the first function that has one, on the path from a call, `site`, to an end. 0: none. */
 static uint32_t loop_below(const struct rsc_profile *profile, const struct rsc_place *end, uint32_t context,
                            uint32_t site) {
     uint32_t loop = end->loop;

@@ -1,10 +1,9 @@
 /*
  * profile_json.c - a profile as JSON text (docs/schema/profile.schema.json).
  *
- * Long arrays have one item a line, everything else is compact: two profiles of
- * the same program then differ, as text, in the lines that differ in meaning.
- * Keys always come in the order of this file, so that the same profile is the
- * same bytes.
+ * Long arrays have one item per line, everything else is compact: a text diff of two
+ * profiles then shows only the items that differ. Keys always come in the order of
+ * this file, so that equal profiles are equal bytes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static void key_number_or_null(struct rsc_json *json, const char *key, double va
     else rsc_json_double(json, value);
 }
 
-/* `bars`: the profile whose rd this is; NULL: it is something else, which has none. */
+/* `bars`: the profile whose rd this is; NULL: another list, which has no error bars. */
 static void put_list(struct rsc_json *json, const char *key, const struct rsc_bin *list, size_t count,
                      const struct rsc_profile *bars) {
     rsc_json_newline(json);
@@ -141,7 +140,7 @@ int rsc_profiles_json_text(struct rsc_profile *const *profiles, size_t count, ch
 }
 
 int rsc_profile_json(const struct rsc_profile *profile, char **text, size_t *bytes, struct rsc_error *error) {
-    struct rsc_profile *one = (struct rsc_profile *)profile; /* the array's type wants it; nothing is changed */
+    struct rsc_profile *one = (struct rsc_profile *)profile; /* for the array's type; it is not modified */
     return rsc_profiles_json_text(&one, 1, text, bytes, error);
 }
 

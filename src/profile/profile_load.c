@@ -1,11 +1,10 @@
 /*
- * profile_load.c - JSON text back into profiles, believing none of it.
+ * profile_load.c - reads profiles from untrusted JSON text.
  *
- * The text may come from anywhere, so before anything is used every number is
- * checked for type and range, every bin against the layout of the contract, and
- * the counts against their sum. Keys that are not known are skipped: a newer
- * minor version may add some. What a file can make this code allocate is
- * bounded by constants below, not by what the file claims.
+ * Before anything is used, every number is checked for type and range, every bin
+ * against the layout of the contract, and the counts against their sum. Unknown keys
+ * are skipped: a newer minor version may add some. Constants below bound what a file
+ * can make this code allocate, whatever the file claims.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -16,7 +15,7 @@
 #include "base/fail.h"
 #include "profile/load_fields.h"
 
-/* jansson spends up to some 230 bytes on a value, so a document stays below 4 GB. A bin is four values. */
+/* jansson uses up to about 230 bytes per value, so a document stays below 4 GB. A bin is four values. */
 #define VALUES_MAX (16u << 20)
 #define PROFILES_MAX 256
 /* Rows with a histogram (2 KB) of all profiles in a file; the count of values bounds those without. */
@@ -41,7 +40,7 @@ static int read_command(const struct rsc_loader *loader, const json_t *made, str
     return rc;
 }
 
-/* A number, or of programs that were watched an object that has it too. */
+/* A number or, for watched programs, an object that contains it. */
 static int read_overhead(struct rsc_loader *loader, const json_t *object, struct rsc_made *made) {
     const json_t *watching = json_object_get(object, "overhead");
     struct rsc_watch_costs *costs = &made->watching;
@@ -62,7 +61,7 @@ static int read_made(struct rsc_loader *loader, const json_t *root, struct rsc_p
     const json_t *object = json_object_get(root, "made");
     struct rsc_made *made = &profile->made;
     int rc;
-    if (!json_is_object(object)) return rsc_load_bad(loader, "made is missing or no object");
+    if (!json_is_object(object)) return rsc_load_bad(loader, "made is missing or not an object");
     if ((rc = rsc_load_text(loader, object, "by", 0, &made->by)) ||
         (rc = rsc_load_text(loader, object, "source", 0, &made->source)) ||
         (rc = rsc_load_text(loader, object, "model", 0, &made->model)) ||
@@ -107,7 +106,7 @@ static int read_mrc(struct rsc_loader *loader, const json_t *root, struct rsc_pr
     if (rc) return rc;
     size_t count = json_array_size(list), prefix = strlen(loader->where);
     if (!count != !profile->references)
-        return rsc_load_bad(loader, "mrc must be empty just where there are no references");
+        return rsc_load_bad(loader, "mrc must be empty if and only if there are no references");
     if (!count) return 0;
     profile->mrc = calloc(count, sizeof *profile->mrc);
     if (!profile->mrc) return rsc_load_no_memory(loader);
@@ -151,7 +150,7 @@ static int read_bar(struct rsc_loader *loader, const json_t *item, struct rsc_pr
     return 0;
 }
 
-/* low and high of each bin of rd, which all have or none. rd is read already. */
+/* Reads low and high of the bins of rd, which all have or none. Call after reading rd. */
 static int read_bars(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     const json_t *list = json_object_get(root, "rd");
     size_t prefix = strlen(loader->where);
@@ -181,18 +180,18 @@ static int read_byte_ratios(struct rsc_loader *loader, const json_t *root, struc
     return rc;
 }
 
-/* The key requests and byte_miss_ratio of each point, if the model is requests. Totals, rd and mrc are read already. */
+/* Reads the key requests and each point's byte_miss_ratio, if the model is requests. Call after totals, rd and mrc. */
 static int read_requests(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
     const json_t *object = json_object_get(root, "requests");
     struct rsc_request_bytes *bytes = &profile->requests;
     struct rsc_load_cap none = {0, NULL};
     unsigned __int128 sum;
     int rc, wanted = profile->made.model && !strcmp(profile->made.model, "requests");
-    if (!wanted) return object ? rsc_load_bad(loader, "requests must not be there: made.model is not requests") : 0;
-    if (!json_is_object(object)) return rsc_load_bad(loader, "requests is missing or no object");
+    if (!wanted) return object ? rsc_load_bad(loader, "requests must be absent: made.model is not requests") : 0;
+    if (!json_is_object(object)) return rsc_load_bad(loader, "requests is missing or not an object");
     if (profile->made.line_bytes != 1)
         return rsc_load_bad(loader, "made.line must be 1: requests are counted in bytes");
-    if (profile->rd_cap) return rsc_load_bad(loader, "max_distance must not be there: made.model is requests");
+    if (profile->rd_cap) return rsc_load_bad(loader, "max_distance must be absent: made.model is requests");
     if (rsc_profile_set_requests(profile)) return rsc_load_no_memory(loader);
     if ((rc = rsc_load_u64(loader, object, "bytes", COUNT_MAX, &bytes->requested)) ||
         (rc = rsc_load_u64(loader, object, "cold_bytes", COUNT_MAX, &bytes->cold)) ||
@@ -219,7 +218,7 @@ static int read_totals(struct rsc_loader *loader, const json_t *root, struct rsc
         return rc;
     if (json_object_get(root, "max_distance"))
         return rsc_load_u64(loader, root, "max_distance", COUNT_MAX, &profile->rd_cap);
-    /* Files that only have the open bin say the same by where it starts. */
+    /* In files without max_distance, the open bin starts at the cap. */
     const json_t *rd = json_object_get(root, "rd"), *last = json_array_get(rd, json_array_size(rd) - 1);
     if (json_is_null(json_object_get(last, "hi"))) return rsc_load_u64(loader, last, "lo", COUNT_MAX, &profile->rd_cap);
     return 0;
@@ -294,7 +293,7 @@ static int read_document(struct rsc_loader *loader, const json_t *root, struct r
     return 0;
 }
 
-/* An upper bound on the values of a document, for text that may not even be JSON. */
+/* An upper bound on the number of values of a document, also for text that is not JSON. */
 static size_t count_values(const char *text, size_t bytes) {
     size_t values = 1;
     int quoted = 0;

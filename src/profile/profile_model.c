@@ -1,10 +1,10 @@
 /*
- * profile_model.c - making, filling, sealing and freeing a profile, and the
- * public getters.
+ * profile_model.c - creates, fills, seals and frees profiles, and has the public
+ * getters.
  *
- * Until it is sealed a profile is a bundle of histograms that an engine counts
- * into. Sealing turns the two fine histograms into lists of their non-empty
- * bins, which is what everything downstream reads, and derives the curve.
+ * Until it is sealed, a profile is a set of histograms that an engine counts into.
+ * Sealing converts the two fine histograms into lists of their non-empty bins, which
+ * everything downstream reads, and derives the curve.
  */
 #include "profile/profile_model.h"
 
@@ -143,7 +143,7 @@ int rsc_profile_set_command(struct rsc_profile *profile, char *const *argv) {
     return 0;
 }
 
-/* The list of rsc_histogram_list() with room for one more entry behind it. */
+/* The list of rsc_histogram_list() with room for one more entry at the end. */
 static int list_bins(const struct rsc_histogram *histogram, uint64_t cap, struct rsc_bin **list, size_t *count) {
     size_t used = 0;
     for (uint32_t bin = 0; bin < histogram->bin_count; bin++) used += histogram->count[bin] != 0;
@@ -198,8 +198,9 @@ int rsc_profile_check_sum(const struct rsc_profile *profile, const char *name, s
     if (sum == profile->references) return 0;
     int more = sum > profile->references;
     unsigned __int128 off = more ? sum - profile->references : profile->references - sum;
-    return rsc_fail(error, RSC_EFORMAT, "%s: rd, cold and what else has no distance sum to %llu %s than references",
-                    name, (unsigned long long)(off > UINT64_MAX ? UINT64_MAX : off), more ? "more" : "fewer");
+    return rsc_fail(error, RSC_EFORMAT,
+                    "%s: rd, cold and other references without a distance sum to %llu %s than references", name,
+                    (unsigned long long)(off > UINT64_MAX ? UINT64_MAX : off), more ? "more" : "fewer");
 }
 
 void rsc_profile_get_totals(const struct rsc_profile *profile, struct rsc_profile_totals *totals) {
@@ -238,7 +239,7 @@ uint64_t rsc_profile_rd_quantile(const struct rsc_profile *profile, double fract
     if (!total) return UINT64_MAX;
     if (!(fraction > 0)) fraction = 0;
     if (fraction > 1) fraction = 1;
-    /* 0.1 * 10 is a little more than 1 in floating point and still means 1. */
+    /* In floating point 0.1 * 10 is slightly more than 1; treat it as 1. */
     long double wanted = (long double)fraction * total;
     wanted = ceill(wanted - wanted * 1e-15L);
     for (size_t i = 0; i < profile->rd_list_count; i++) {

@@ -1,7 +1,7 @@
 /*
- * profile_modules.c - the files that a profile's code ran from, each with its
- * build id: what tells whether two profiles are of the same build, wherever it
- * lay in memory or on disk.
+ * profile_modules.c - the files that a profile's code ran from, with their build
+ * ids, which show whether two profiles are of the same build, wherever it was in
+ * memory or on disk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static int is_named(const struct rsc_profile *profile, const char *path) {
     return 0;
 }
 
-/* Appends a copy, unless there is one. There is room. */
+/* Appends a module unless it is there already. There must be room. */
 static int add_module(struct rsc_profile *profile, const char *path, const uint8_t *id, uint32_t id_bytes) {
     for (size_t i = 0; i < profile->module_count; i++) {
         const struct rsc_module_row *row = &profile->modules[i];

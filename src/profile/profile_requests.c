@@ -1,10 +1,10 @@
 /*
- * profile_requests.c - the bytes of a profile of requests: made, derived,
- * written and joined.
+ * profile_requests.c - the bytes of a profile of requests: creates, derives, writes
+ * and joins them.
  *
- * Beside the histogram of requests by distance there is one of the bytes they
- * asked for, in the same bins; from it follows the byte miss ratio in the way the
- * miss ratio follows from the other (mrc.c).
+ * Beside the histogram of requests by distance there is one of requested bytes, in
+ * the same bins; it gives the byte miss ratio as the other gives the miss ratio
+ * (mrc.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ int rsc_requests_derive(struct rsc_profile *profile) {
     uint64_t missed = bytes->cold;
     uint32_t bin = bytes->rd.bin_count;
     for (size_t i = profile->mrc_count; i-- > 0;) {
-        /* sizes are lower edges of bins, but the last, which no distance of its bin reaches */
+        /* sizes are lower edges of bins, except the last, which no distance in its bin reaches */
         while (bin && rsc_bin_lo(bytes->rd.bins, bin - 1) >= profile->mrc[i].lines) missed += bytes->rd.count[--bin];
         bytes->miss_ratio[i] = bytes->requested ? (double)missed / (double)bytes->requested : 0;
     }

@@ -1,6 +1,6 @@
 /*
- * profile_rows.c - making and freeing the rows that say whose references and
- * whose data: kinds, lines, code, pairs, objects and contexts.
+ * profile_rows.c - creates and frees the rows that attribute references and data:
+ * kinds, lines, code, pairs, objects and contexts.
  */
 #include "profile/profile_rows.h"
 

@@ -1,6 +1,6 @@
 /*
- * profile_rows.h - rows of code, pairs, objects and contexts: what the files of
- * this room share about them.
+ * profile_rows.h - functions for rows of code, pairs, objects and contexts that
+ * several files of this room use.
  */
 #ifndef RSC_PROFILE_PROFILE_ROWS_H
 #define RSC_PROFILE_PROFILE_ROWS_H
@@ -14,16 +14,16 @@ void rsc_place_clear(struct rsc_place *place);
 /* Makes *to, which owns nothing yet, a copy. Returns 0 or RSC_ENOMEM; *to may be cleared in either case. */
 int rsc_place_copy(struct rsc_place *to, const struct rsc_place *from);
 
-/* The same for all of rows that were just set; the histogram's counts are added. */
+/* The same for whole rows that were just set; the histogram's counts are added. */
 int rsc_code_row_copy(struct rsc_code_row *to, const struct rsc_code_row *from);
 
 /* The name of an object's kind as a constant; NULL if there is no such kind. */
 const char *rsc_object_kind(const char *name);
 
-/* All rows but threads and phases, gone. */
+/* Frees all rows except threads and phases. */
 void rsc_profile_drop_rows(struct rsc_profile *profile);
 
-/* Rows of both, joined where they mean the same, in the empty rows of `merged`, whose totals are set. */
+/* Merges the rows of both into the empty tables of `merged`, whose totals are set. */
 int rsc_profile_join_rows(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 
 /* Parts of the document that have more than one user. */
@@ -32,7 +32,7 @@ void rsc_json_bin(struct rsc_json *json, uint64_t lo, uint64_t hi, uint64_t coun
 /* The keys low and high of a bin of rd, if the profile has bars; merging them (rd_bars.c). */
 void rsc_json_bars(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_bin *bin);
 int rsc_bars_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
-/* Ends an array that has its items on lines of their own. */
+/* Ends an array with one item per line. */
 void rsc_json_end_lines(struct rsc_json *json, size_t count);
 /* A row's histogram, on the row's own line. The bin of the cap (0: none) has no upper end. */
 void rsc_json_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap);

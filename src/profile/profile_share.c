@@ -1,23 +1,23 @@
 /*
- * profile_share.c - leaving out of a profile what tells who made it and where:
- * the command line, and the folders of absolute paths.
+ * profile_share.c - removes from a profile what reveals its author and machine: the
+ * command line, and the folders of absolute paths.
  *
- * What stays is what the numbers need to be understood: names of functions and
- * of files without their folders, relative paths (the project's own), what the
- * memory was called, thread numbers.
+ * It keeps what is needed to understand the numbers: names of functions, of files
+ * without their folders and of objects, relative paths (the project's own), thread
+ * numbers.
  */
 #include <string.h>
 
 #include "profile/profile_model.h"
 
-/* /home/me/src/a.c becomes a.c; what is not absolute stays. */
+/* /home/me/src/a.c becomes a.c; relative paths stay. */
 static void cut_folders(char *path) {
     if (!path || path[0] != '/') return;
     const char *slash = strrchr(path, '/');
     if (slash[1]) memmove(path, slash + 1, strlen(slash + 1) + 1);
 }
 
-/* The same for a path at the start of a name or behind a blank in it, up to " (": an object's name has one at most. */
+/* The same for a path at the start of a name or after a blank in it, up to " (": an object's name has at most one. */
 static void cut_folders_within(char *name) {
     if (!name) return;
     char *start = name[0] == '/' ? name : strstr(name, " /");

@@ -1,4 +1,4 @@
-/* rd_bars.c - error bars of the bins of a sampled profile's RD: kept beside the counts, in JSON within each bin. */
+/* rd_bars.c - error bars of the bins of a sampled profile's RD: stored beside the counts; in JSON, inside each bin. */
 #include <string.h>
 
 #include "profile/profile_rows.h"
@@ -13,7 +13,7 @@ int rsc_profile_set_bars(struct rsc_profile *profile) {
 }
 
 void rsc_json_bars(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_bin *bin) {
-    if (bin->hi == UINT64_MAX) { /* what a cap leaves is no bin of the histogram */
+    if (bin->hi == UINT64_MAX) { /* the open bin of a cap is not in the histogram */
         rsc_json_bin(json, bin->lo, bin->hi, bin->count);
         return;
     }
@@ -27,7 +27,7 @@ void rsc_json_bars(struct rsc_json *json, const struct rsc_profile *profile, con
     rsc_json_object_end(json);
 }
 
-/* Ends add, which is more than independent errors need: a bin holds few samples, and its errors are far from normal. */
+/* The ends add, wider than for independent errors: a bin holds few samples, and its errors are far from normal. */
 int rsc_bars_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
     if (!rsc_profile_has_bars(a) && !rsc_profile_has_bars(b)) return 0;
     if (rsc_profile_set_bars(merged)) return RSC_ENOMEM;

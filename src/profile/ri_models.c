@@ -9,7 +9,7 @@
 
 #include "estimate/statistics.h"
 
-/* Sums of probabilities that should be whole numbers miss them by less than this share. */
+/* Relative error allowed for sums of probabilities that should be whole numbers. */
 #define ROUNDING 1e-9
 
 /* ---- tails ---- */
@@ -44,14 +44,14 @@ static int tails_init(struct rsc_tails *tails, const struct rsc_histogram *histo
 
     tails_set_lean(tails, 1);
     double within = 0;
-    /* Upwards: short intervals keep full precision, whatever the long ones add up to. */
+    /* Summed upwards, so that short intervals keep full precision. */
     for (uint32_t bin = 0; bin < bins; bin++) {
         uint64_t lo = rsc_bin_lo(histogram->bins, bin), hi = rsc_bin_hi(histogram->bins, bin);
         tails->within[bin] = within;
         if (lo > hi) continue; /* a bin that can hold nothing */
         double width = (double)(hi - lo) + 1, count = (double)histogram->count[bin];
         within += tails->above[bin] * width + count * (width - 1) / 2;
-        if (lo == 0) within -= tails->above[bin] + count * (double)hi / width; /* k = 0 is no place between */
+        if (lo == 0) within -= tails->above[bin] + count * (double)hi / width; /* the sum starts at k = 1 */
     }
     return 0;
 }
@@ -79,7 +79,7 @@ static double tails_excess(const struct rsc_tails *tails, uint64_t w) {
            (double)tails->histogram->count[bin] * tails->lean * left * (left + 1) / 2 / width;
 }
 
-/* Adds up all values: those known exactly, and what even spread within bins puts on top. */
+/* The sum of all values: the part known exactly, and the part added by an even spread within bins. */
 static void tails_total(const struct rsc_tails *tails, double *exact, double *spread) {
     for (uint32_t bin = 0; bin < tails->bins; bin++) {
         uint64_t lo = rsc_bin_lo(tails->histogram->bins, bin), hi = rsc_bin_hi(tails->histogram->bins, bin);
@@ -94,14 +94,14 @@ static double tails_within(const struct rsc_tails *tails, uint64_t r) {
     if (!tails->bins) return 0;
     const struct rsc_bins bins = tails->histogram->bins;
     uint32_t bin = rsc_bin_of(bins, r);
-    if (bin >= tails->bins) { /* nothing lies above the last bin */
+    if (bin >= tails->bins) { /* no values above the last bin */
         bin = tails->bins - 1;
         r = rsc_bin_hi(bins, bin);
         if (r == 0) return 0;
     }
     uint64_t lo = rsc_bin_lo(bins, bin), hi = rsc_bin_hi(bins, bin), from = lo ? lo : 1;
     double steps = (double)(r - from), width = (double)(hi - lo) + 1;
-    /* above(k) falls evenly from k = from to k = r-1 */
+    /* above(k) falls linearly from k = from to k = r-1 */
     double first = (double)(hi - from) / width, last = (double)(hi - r + 1) / width;
     double share = steps > 0 ? steps * (first + last) / 2 : 0;
     return tails->within[bin] + tails->above[bin] * steps + (double)tails->histogram->count[bin] * share;
@@ -177,8 +177,8 @@ uint64_t rsc_ri_model_threshold(const struct rsc_ri_model *model, uint64_t lines
 }
 
 /*
- * Misses of a cache by the tangent of the footprint; *window: the longest whose
- * footprint fits, never less than where it starts.
+ * Misses of a cache by the tangent of the footprint. *window is set to the longest
+ * window whose footprint fits; it is not less than its old value.
  */
 static double tangent_misses(const struct rsc_ri_model *model, uint64_t *window, uint64_t lines) {
     uint64_t low = *window, high = model->references; /* fits at low */
@@ -190,7 +190,7 @@ static double tangent_misses(const struct rsc_ri_model *model, uint64_t *window,
     }
     *window = low;
     if (low == model->references) return (double)model->counts.cold;
-    /* fp(w+1) - fp(w) without taking the difference of two near-equal numbers */
+    /* fp(w+1) - fp(w), computed without subtracting two nearly equal numbers */
     double gaps = tails_above(&model->ri, low) + tails_above(&model->first, low) + tails_above(&model->last, low);
     double rest = (double)(model->references - low);
     double missing = model->lines - rsc_ri_model_footprint(model, low + 1);
@@ -213,7 +213,7 @@ static void counts_from_misses(struct rsc_histogram *rd, const double *misses, u
     }
 }
 
-/* Binomials up to this variance are summed term by term, wider ones taken for normal: the leading term of that
+/* Binomials up to this variance are summed term by term, wider ones approximated by normals: the leading term of that
  * error, |1 - 2p| / (6 sd sqrt(2 pi)), is then below a thousandth of the count. */
 #define VARIANCE_SUMMED 10000.0
 
@@ -255,7 +255,7 @@ static void add_binomial(double *mass, struct rsc_bins layout, uint32_t bins, do
     }
 }
 
-/* Points of a wide bin at which Shen's p3 is taken. */
+/* Points of a wide bin at which Shen's p3 is evaluated. */
 #define POINTS 4u
 
 static void shen_misses(const struct rsc_ri_model *model, const struct rsc_histogram *part, struct rsc_bins layout,

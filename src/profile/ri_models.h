@@ -2,8 +2,8 @@
  * ri_models.h - reuse distances from reuse intervals alone: StatStack, AET, HOTL
  * and Shen's model.
  *
- * A reuse interval (RI) is had from one table of last uses; a reuse distance (RD)
- * is not. The models guess the second from the histogram of the first. With
+ * A table of last uses gives reuse intervals (RI), but not reuse distances (RD). The
+ * models estimate the RD from the histogram of the RI. With
  *     P(k) = (references with RI > k, cold ones counted as infinite) / references
  *     S(r) = P(1) + ... + P(r-1)
  * a reuse of interval r has r-1 references between its ends, and the k-th before
@@ -11,8 +11,8 @@
  * lines are expected in between. The four, as published:
  *   StatStack (Eklov and Hagersten, ISPASS 2010): RD = S(RI), rounded here.
  *   AET (Hu et al., ATC 2016): a cache of c lines has the eviction time A with
- *       P(0) + ... + P(A-1) = c, and misses what has RI > A. That is RD = S(RI)
- *       rounded up, so RI 2 is never RD 0.
+ *       P(0) + ... + P(A-1) = c, and misses references with RI > A. That is
+ *       RD = S(RI) rounded up, so RI 2 is never RD 0.
  *   HOTL (Xiang et al., ASPLOS 2013): fp(w), the mean number of distinct lines in
  *       all windows of w references, is exact given also when lines were first
  *       and last used. A warm cache of c = fp(w) lines misses fp(w+1) - fp(w) of
@@ -28,22 +28,23 @@
  *       P' is of reuses only; p3 can pass 1 and is clipped. Counting places
  *       strictly between makes RI 1 give RD 0, as RDs are counted here.
  * In a long steady trace the first three are one integral. They differ in rounding
- * and in what the trace's ends do: StatStack and AET take each line's last use as
- * one with RI > everything; HOTL weighs windows that reach over the ends less.
+ * and at the trace's ends: StatStack and AET treat each line's last use as one with
+ * RI > everything; HOTL gives less weight to windows that reach over the ends.
  *
  * All assume that the intervals of neighbouring references are independent, and
- * that every part of the trace is like the whole. Neither is so in programs:
- * docs/measured/approximate.md shows by how much they fail.
+ * that every part of the trace is like the whole. Neither holds for programs:
+ * docs/measured/approximate.md shows the resulting errors.
  *
- * Values of RI within a bin are taken to be spread evenly, so answers are as fine
- * as the bins. For HOTL that is not enough: an error of a few tenths of a percent
- * in all intervals would be thousands of lines of footprint. There the mean within
- * bins is moved (in all by the same share of the width) so that the intervals, first
- * and last uses of all lines add up to the trace's length for each line, as they do.
- * Where intervals are those of a sample, their sum is the sample's, and the footprint that of as many lines as it makes.
- * Words, lines and pages are all the same here. Building a model is
- * O(bins), a whole histogram O(bins log(longest RI)); Shen's costs up to some
- * thousand steps more per bin.
+ * An even spread of RI within a bin is assumed, so results are as fine as the bins.
+ * For HOTL that is not enough: an error of a few tenths of a percent in all
+ * intervals would be thousands of lines of footprint. There the mean within bins is
+ * shifted (in all by the same share of the width) so that each line's intervals,
+ * first use and last use sum to the trace's length, as they must. For the intervals
+ * of a sample, the sum is the sample's, and the footprint is that of the number of
+ * lines that the sum implies.
+ * The models apply to words, lines and pages alike. Building a model is O(bins), a
+ * whole histogram O(bins log(longest RI)); Shen's takes up to about a thousand steps
+ * more per bin.
  */
 #ifndef RSC_PROFILE_RI_MODELS_H
 #define RSC_PROFILE_RI_MODELS_H
@@ -52,7 +53,7 @@
 
 enum rsc_ri_model_kind { RSC_RI_STATSTACK, RSC_RI_AET, RSC_RI_HOTL, RSC_RI_SHEN };
 
-/* What is known of a trace. Histograms stay the caller's and must outlive the model. */
+/* The counts of a trace. Histograms belong to the caller and must outlive the model. */
 struct rsc_ri_counts {
     const struct rsc_histogram *ri; /* any bins */
     uint64_t cold;                  /* references without RI; references = these + total(ri) */
@@ -60,16 +61,16 @@ struct rsc_ri_counts {
     /* Used by HOTL, both or none: by line, the number of its first use, counted from 1, and of its last use,
      * counted from 1 backwards from the end. */
     const struct rsc_histogram *first, *last;
-    /* All these intervals, first and last uses added up, where that is known otherwise; 0: each line's make up the trace. */
+    /* The sum of all intervals, first and last uses, if known; 0: each line's sum to the trace's length. */
     double sum;
 };
 
-/* Tails of a histogram: how many values are above w, and by how much in all. */
+/* Tails of a histogram: the number of values above w, and the sum of their excess. */
 struct rsc_tails {
     const struct rsc_histogram *histogram;
-    uint32_t bins; /* up to and with the highest that is not empty */
-    double lean; /* values within a bin exceed its lo by this times what even spread gives; 1 unless known better */
-    double *above; /* [bin]: values in higher bins; owned, the other two columns behind it */
+    uint32_t bins; /* 1 + index of the highest non-empty bin */
+    double lean; /* mean excess over a bin's lo, relative to an even spread; 1 unless known better */
+    double *above; /* [bin]: values in higher bins; owned, with the other two columns after it */
     double *excess; /* [bin]: sum of (value - hi of this bin) over higher bins */
     double *within; /* [bin]: sum over k >= 1, k < lo of this bin, of values above k */
 };
@@ -79,7 +80,7 @@ struct rsc_ri_model {
     struct rsc_ri_counts counts;
     uint64_t references, longest; /* longest: no RI is longer */
     struct rsc_tails ri, first, last;
-    double lines; /* of HOTL's footprint: so many as the gaps add up to */
+    double lines; /* of HOTL's footprint: the number implied by the sum of the gaps */
 };
 
 /* Returns 0 or RSC_ENOMEM. A zeroed model may always be freed. */
@@ -96,20 +97,20 @@ double rsc_ri_model_lines_within(const struct rsc_ri_model *model, uint64_t inte
 double rsc_ri_model_footprint(const struct rsc_ri_model *model, uint64_t window);
 
 /*
- * The least RI that a cache of `lines` lines misses: AET's as published, for the
- * other kinds that of StatStack's rounding. More than `longest`: it misses none.
+ * The smallest RI that a cache of `lines` lines misses: AET's as published, for the
+ * other kinds by StatStack's rounding. More than `longest`: it misses none.
  */
 uint64_t rsc_ri_model_threshold(const struct rsc_ri_model *model, uint64_t lines);
 
 /*
- * Fills rd (made by the caller, any bins; what it held is lost) so that
+ * Fills rd (initialised by the caller, any bins; its counts are overwritten) so that
  * total(rd) = total(ri). No distance reaches `distinct`. Returns 0 or RSC_ENOMEM.
  */
 int rsc_ri_model_rd(const struct rsc_ri_model *model, struct rsc_histogram *rd);
 
 /*
- * The same for a part of the trace's reuses, such as those of one thread, in the
- * surroundings that the model describes. HOTL then takes the threshold above.
+ * The same for a part of the trace's reuses, such as those of one thread, within the
+ * whole trace that the model describes. HOTL then uses the threshold above.
  */
 int rsc_ri_model_rd_of(const struct rsc_ri_model *model, const struct rsc_histogram *part, struct rsc_histogram *rd);
 

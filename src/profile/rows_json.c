@@ -1,9 +1,9 @@
 /*
- * rows_json.c - the rows of a profile as JSON: one row a line.
+ * rows_json.c - the rows of a profile as JSON: one row per line.
  *
- * What is not known of a place is null rather than absent, so that every row of
- * a table has the same keys; only `inlined`, `offset`, `loop`, `stride`, `ancestor`, `object`, `latency`, `latency_samples` and `sources` are left out
- * where there is nothing.
+ * Unknown fields of a place are null rather than absent, so that every row of a table
+ * has the same keys; only `inlined`, `offset`, `loop`, `stride`, `ancestor`, `object`,
+ * `latency`, `latency_samples` and `sources` are omitted when empty.
  */
 #include "profile/pair_ancestor.h"
 #include "profile/profile_rows.h"
@@ -66,7 +66,7 @@ static void put_end(struct rsc_json *json, const char *key, const struct rsc_pla
     rsc_json_object_end(json);
 }
 
-/* What follows from the two paths, for those who do not want to walk them. */
+/* The common ancestor of the two paths, so that readers need not compute it. */
 static void put_ancestor(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_pair_row *pair) {
     struct rsc_pair_ancestor common = rsc_pair_ancestor(profile, pair);
     if (common.context == RSC_NO_CONTEXT && !common.around) return;

@@ -1,11 +1,11 @@
 /*
- * rows_load.c - the rows of a profile out of JSON, believing none of it.
+ * rows_load.c - reads the rows of a profile from untrusted JSON.
  *
- * Loops and contexts come first: they form trees because each names a parent before
- * itself, and other rows name them by index, so both are checked here once and
- * nobody who follows one later needs to. The references of a table's rows
- * sum to at most the profile's (what a bounded table may count twice, `error`,
- * set aside), so that sums over rows cannot overflow later either.
+ * Loops and contexts come first: they form trees because a parent's index is less
+ * than its child's, and other rows refer to them by index. All indices are checked
+ * here, so no later code has to. The references of a table's rows sum to at most the
+ * profile's (without `error`, which a bounded table may count twice), so that sums
+ * over rows cannot overflow later.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "profile/load_fields.h"
 #include "profile/profile_rows.h"
 
-/* ---- what rows have in common ---- */
+/* ---- common fields of rows ---- */
 
 struct counts {
     uint64_t *references;
@@ -25,7 +25,7 @@ struct counts {
     struct rsc_histogram *rd;
 };
 
-/* A count that older or other writers leave out, or that the table does not have. */
+/* A count that some writers omit, or that the table does not have. */
 static int load_optional(const struct rsc_loader *loader, const json_t *item, const char *key, uint64_t max,
                          uint64_t *out) {
     return out ? rsc_load_optional(loader, item, key, max, out) : 0;
@@ -49,12 +49,12 @@ static int load_counts(struct rsc_loader *loader, const json_t *item, const stru
 
 /* The references of a table so far. */
 struct table_sum {
-    uint64_t all, certain; /* certain: without what rows state as their error */
+    uint64_t all, certain; /* certain: without the rows' `error` */
 };
 
 static int add_to_sum(const struct rsc_loader *loader, const struct rsc_profile *profile, struct table_sum *sum,
                       uint64_t references, uint64_t error) {
-    sum->all += references; /* both at most 2^63 - 1, so neither wraps before it is refused */
+    sum->all += references; /* both at most 2^63 - 1, so the sum cannot wrap before it is rejected */
     sum->certain += references - error;
     if (sum->all > RSC_LOAD_COUNT_MAX || sum->certain > profile->references)
         return rsc_load_bad(loader, "the rows up to this one have more references than the profile");
@@ -67,13 +67,13 @@ static int row_array(struct rsc_loader *loader, const json_t *root, const char *
     if (rc) return rc;
     *count = json_array_size(*list);
     if (*count > RSC_PROFILE_ROWS_MAX || (with_histogram && *count > loader->rows_left))
-        return rsc_fail(loader->error, RSC_ELIMIT, "%s: %s%s has %zu rows, more than can be read", loader->name,
+        return rsc_fail(loader->error, RSC_ELIMIT, "%s: %s%s has %zu rows, more than the limit", loader->name,
                         loader->where, key, *count);
     if (with_histogram) loader->rows_left -= *count;
     return 0;
 }
 
-/* Names the row being read in messages, behind the `prefix` bytes that name the profile. */
+/* Sets the row's name for messages, after the `prefix` bytes that name the profile. */
 static void name_row(struct rsc_loader *loader, size_t prefix, const char *key, size_t index) {
     snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s[%zu].", key, index);
 }
@@ -109,7 +109,7 @@ static int load_source(const struct rsc_loader *loader, const json_t *object, st
     return load_line(loader, object, &place->line);
 }
 
-/* 1 + an index below `end`, 0 where there is no such key or it is null. */
+/* 1 + an index below `end`; 0 if the key is missing or null. */
 static int load_loop(const struct rsc_loader *loader, const json_t *object, const char *key, size_t end,
                      uint32_t *loop) {
     const json_t *value = json_object_get(object, key);
@@ -216,7 +216,7 @@ static int load_stride(struct rsc_loader *loader, const json_t *item, struct rsc
     uint64_t access = 0;
     int rc;
     if (!object) return 0;
-    if (!json_is_object(object)) return rsc_load_bad(loader, "stride is no object");
+    if (!json_is_object(object)) return rsc_load_bad(loader, "stride is not an object");
     if ((rc = rsc_load_u64(loader, object, "bytes", RSC_LOAD_COUNT_MAX, &stride->bytes)) ||
         (rc = rsc_load_u64(loader, object, "seen", RSC_LOAD_COUNT_MAX, &stride->seen)) ||
         (rc = rsc_load_u64(loader, object, "same", stride->seen, &stride->same)) ||
@@ -252,7 +252,7 @@ static int load_end(struct rsc_loader *loader, const json_t *item, const char *k
                     struct rsc_place *place, uint32_t *context) {
     const json_t *end = json_object_get(item, key);
     size_t prefix = strlen(loader->where);
-    if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or no object", key);
+    if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or not an object", key);
     snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s.", key);
     int rc = rsc_load_place(loader, end, profile->loop_count, place);
     if (!rc) rc = load_context(loader, end, "context", profile->context_count, context);
@@ -264,17 +264,17 @@ static int load_sources(struct rsc_loader *loader, const json_t *item, double *s
     const json_t *object = json_object_get(item, "sources");
     double sum = 0;
     if (!object) return 0;
-    if (!json_is_object(object)) return rsc_load_bad(loader, "sources is no object");
+    if (!json_is_object(object)) return rsc_load_bad(loader, "sources is not an object");
     for (int i = 1; i < RSC_SOURCES; i++) {
         if (!json_object_get(object, rsc_source_names[i])) continue;
         int rc = rsc_load_double(loader, object, rsc_source_names[i], 1, &sources[i]);
         if (rc) return rc;
         sum += sources[i];
     }
-    return sum < 1.001 ? 0 : rsc_load_bad(loader, "sources are more than the whole");
+    return sum < 1.001 ? 0 : rsc_load_bad(loader, "sources sum to more than 1");
 }
 
-/* What the data is called, and what the reuse took. */
+/* The object of the data, and the latency and sources of the reuse. */
 static int load_pair_extras(struct rsc_loader *loader, const json_t *item, struct rsc_pair_row *row) {
     const json_t *kind = json_object_get(item, "object_kind");
     int rc = 0;
@@ -382,7 +382,7 @@ static int load_phases(struct rsc_loader *loader, const json_t *root, struct rsc
     return rc;
 }
 
-/* Adds a kind's fine histogram, of which `rd` must be the coarse view. */
+/* Reads a kind's fine histogram; `rd` must be its coarse view. */
 static int load_fine(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
                      struct rsc_kind_row *row) {
     struct rsc_load_cap cap = {profile->rd_cap, NULL};

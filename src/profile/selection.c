@@ -12,7 +12,7 @@ uint64_t rsc_selection_size(const struct rsc_profile *profile, double share) {
     double reuses = (double)rsc_histogram_total(&profile->rd) + (double)profile->rd_capped,
            above = (double)profile->rd_capped;
     if (!(reuses > 0)) return 0;
-    /* every coarse edge is one of the fine bins' */
+    /* every edge of a coarse bin is an edge of a fine bin */
     uint32_t bin = profile->rd.bin_count;
     for (uint32_t coarse = rsc_bins_count(RSC_BINS_COARSE); coarse-- > 1;) {
         uint64_t edge = rsc_bin_lo(RSC_BINS_COARSE, coarse);
@@ -85,7 +85,7 @@ int rsc_selection_match(const struct rsc_selection *truth, const struct rsc_sele
         const struct rsc_selected *found = bsearch(&estimate->codes[i], known, truth->count, sizeof *known, by_row);
         if (!found) continue;
         chosen += found->misses;
-        both += found->misses >= least; /* of equals at the end, whichever came first is as good */
+        both += found->misses >= least; /* ties at the end are equally good */
     }
     matching->weight = best ? (double)chosen / (double)best : 1;
     matching->key = (double)both / (double)count;

@@ -1,9 +1,10 @@
 /*
- * sharing_load.c - rows of who takes lines from whom, read from JSON.
+ * sharing_load.c - reads the sharing rows (who takes lines from whom) from untrusted
+ * JSON.
  *
- * What is read is believed as little as in rows_load.c: misses of a cell are at
- * most the profile's, false ones at most all, and tables end at the sizes that
- * profile_model.h states.
+ * As in rows_load.c everything is checked: misses of a cell are at most the
+ * profile's, false ones at most all, and tables have at most the sizes in
+ * profile_model.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static void name_row(struct rsc_loader *loader, size_t prefix, const char *key, 
     snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s[%zu].", key, index);
 }
 
-/* The array of that key; what is missing is empty. */
+/* Finds the array of that key; a missing one is empty. */
 static int find_rows(struct rsc_loader *loader, const json_t *root, const char *key, size_t most, const json_t **list,
                      size_t *count) {
     *count = 0;
@@ -53,10 +54,10 @@ static int load_cells(struct rsc_loader *loader, const json_t *root, struct rsc_
     for (size_t i = 0; i < count && !rc; i++) {
         struct rsc_sharing_row *row = &profile->sharing[profile->sharing_count];
         name_row(loader, prefix, "sharing", i);
-        if (!json_object_get(json_array_get(list, i), "by")) continue; /* a line that threads share: not one of ours */
+        if (!json_object_get(json_array_get(list, i), "by")) continue; /* a line that threads share, not a cell */
         if ((rc = load_cell(loader, json_array_get(list, i), profile, row))) continue;
         profile->sharing_count++;
-        misses += row->misses; /* each at most 2^63 - 1, and the sum so far too: no wrap */
+        misses += row->misses; /* each at most 2^63 - 1, and so is the sum so far: no wrap */
         if (row->misses > most) rc = rsc_load_bad(loader, "misses must descend");
         else if (misses > profile->invalidated) rc = rsc_load_bad(loader, "misses sum to more than invalidated");
         most = row->misses;
@@ -84,7 +85,7 @@ static int load_end(struct rsc_loader *loader, const json_t *item, const char *k
                     struct rsc_place *place) {
     const json_t *end = json_object_get(item, key);
     size_t prefix = strlen(loader->where);
-    if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or no object", key);
+    if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or not an object", key);
     snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s.", key);
     int rc = rsc_load_place(loader, end, loops, place);
     loader->where[prefix] = 0;

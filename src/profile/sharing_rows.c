@@ -1,6 +1,6 @@
 /*
- * sharing_rows.c - rows of who takes lines from whom (private stacks): made, freed,
- * joined, and written as JSON; sharing_load.c reads them.
+ * sharing_rows.c - sharing rows (who takes lines from whom, private stacks): creates,
+ * frees, joins them and writes them as JSON; sharing_load.c reads them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static int copy_row(struct rsc_false_sharing_row *to, const struct rsc_false_sha
     return 0;
 }
 
-/* Threads of two runs are different threads, and their lines different lines: the rows of both, those with most first. */
+/* Two runs have different threads and different lines: keeps the rows of both, those with the most misses first. */
 int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
     size_t cells = a->sharing_count + b->sharing_count, lines = a->false_sharing_count + b->false_sharing_count;
     if (cells > RSC_PROFILE_ROWS_MAX) cells = RSC_PROFILE_ROWS_MAX;

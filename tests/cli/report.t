@@ -114,10 +114,10 @@ $ head -c 20 reusescope.data > bad.data; reusescope report bad.data
 reusescope: bad.data: cut at byte 20, inside the header
 [1]
 $ (cat reusescope.data; echo) > bad.data; reusescope report bad.data
-reusescope: bad.data: 1 bytes too many at the end
+reusescope: bad.data: 1 extra bytes at the end
 [1]
 $ sed 's/"references":3/"references":4/' one.json > bad.json; reusescope report bad.json
-reusescope: bad.json: rd, cold and what else has no distance sum to 1 fewer than references
+reusescope: bad.json: rd, cold and other references without a distance sum to 1 fewer than references
 [1]
 $ sed 's/"count":1/"count":-1/' one.json > bad.json; reusescope report bad.json
 reusescope: bad.json: rd[0].count must be a whole number from 0 to 9223372036854775807

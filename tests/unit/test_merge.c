@@ -279,7 +279,7 @@ static void parts_are_checked(void **state) {
     expect_refused(lines, "\"kind\":\"global\"", "\"kind\":\"cosmic\"", "kind must be heap");
     expect_refused(requests, "\"byte_miss_ratio\":1", "\"byte_miss_ratio\":2", "mrc[0].byte_miss_ratio must be");
     expect_refused(requests, "\"cold_bytes\":100", "\"cold_bytes\":101", "do not sum");
-    expect_refused(requests, "\"model\":\"requests\"", "\"model\":\"single\"", "must not be there");
+    expect_refused(requests, "\"model\":\"requests\"", "\"model\":\"single\"", "must be absent");
     expect_refused(requests, "\"requests\":{", "\"no\":{", "requests is missing");
     expect_refused(kinds, "\"model\":\"single\"", "\"model\":\"requests\"", "requests is missing");
     rsc_profile_free(kinds);

@@ -163,7 +163,7 @@ static void loops_come_back_and_are_checked(void **state) {
     expect_loads_of(sample_loops(), "\"pairs\":[", "\"object_kind\":\"heap\"", "\"object_kind\":\"hoop\"", RSC_EFORMAT,
                     "pairs[0].object_kind must be");
     expect_loads_of(sample_loops(), "\"code\":[", "\"stride\":{", "\"stride\":7,\"x\":{", RSC_EFORMAT,
-                    "code[0].stride is no object");
+                    "code[0].stride is not an object");
     expect_loads_of(sample_loops(), "\"pairs\":[", "\"ancestor\":{", "\"ancestor\":7,\"x\":{", 0,
                     ""); /* follows from the rest */
     expect_loads_of(sample_loops(), "\"loops\":[", "\"loops\":[", "\"other\":[", RSC_EFORMAT, "loop must be null");
@@ -214,7 +214,8 @@ static void places_are_checked(void **state) {
     expect_loads("\"inlined\":[", "\"line\":30", "\"line\":0", RSC_EFORMAT, "code[2].inlined[0].line must be");
     expect_loads("\"inlined\":[", "{\"function\":null,\"file\":null,\"line\":null}", "7", RSC_EFORMAT, "inlined[1]");
     expect_loads("\"code\":[", "\"inlined\":[", "\"inlined\":7,\"x\":[", RSC_EFORMAT, "inlined must be an array");
-    expect_loads("\"pairs\":[", "\"use\":{", "\"use\":7,\"y\":{", RSC_EFORMAT, "pairs[0].use is missing or no object");
+    expect_loads("\"pairs\":[", "\"use\":{", "\"use\":7,\"y\":{", RSC_EFORMAT,
+                 "pairs[0].use is missing or not an object");
 }
 
 static void contexts_are_a_tree_and_ids_are_in_it(void **state) {
