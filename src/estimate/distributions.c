@@ -2,10 +2,9 @@
  * distributions.c - normal, Student's t and binomial.
  *
  * Distribution functions are incomplete beta functions (incomplete.c), each
- * written for the tail in which it is small. Quantiles are Newton's method on a
- * form of the distribution function that is concave where it is used, started
- * from the side on which Newton's steps can only come nearer: they need neither
- * a bracket nor fitted constants.
+ * written for the tail in which it is small. Quantiles use Newton's method on a
+ * concave form of the distribution function, started from the side where every step
+ * comes nearer: this needs neither a bracket nor fitted constants.
  */
 #include "estimate/statistics.h"
 
@@ -16,15 +15,15 @@
 static const double SQRT_HALF = 0.7071067811865475244008;
 static const double SQRT_TWO_PI = 2.506628274631000502416;
 
-/* Beyond so many degrees of freedom the two differ by less than 1e-11 of p wherever p is above 1e-20. */
+/* Above this many degrees of freedom the two differ by less than 1e-11 of p for every p above 1e-20. */
 #define STUDENT_IS_NORMAL 1e15
 
 double rsc_normal_cdf(double x) { return 0.5 * erfc(-x * SQRT_HALF); }
 
 /*
  * For p <= 1/2. log P(X <= x) is concave, and P(X <= x) <= exp(-x^2/2) / 2 for
- * x <= 0 gives a start to the left of the root. Near 1/2 it is P(x < X < 0) that
- * is solved for, which has more digits.
+ * x <= 0 gives a start to the left of the root. Near 1/2 it solves for P(x < X < 0),
+ * which has more digits.
  */
 static double normal_quantile_low(double p) {
     double x = -sqrt(-2 * log(2 * p)), log_p = log(p);
@@ -34,7 +33,7 @@ static double normal_quantile_low(double p) {
             step = (0.5 * erf(-x * SQRT_HALF) - (0.5 - p)) / density;
         } else {
             double cdf = rsc_normal_cdf(x);
-            if (cdf == 0) break; /* p itself is at the end of the numbers */
+            if (cdf == 0) break; /* p itself is at the underflow limit */
             step = (log_p - log(cdf)) * cdf / density;
         }
         x += step;
@@ -49,7 +48,7 @@ double rsc_normal_quantile(double p) {
     return p <= 0.5 ? normal_quantile_low(p) : -normal_quantile_low(1 - p);
 }
 
-/* x = df / (df + t^2) and y = 1 - x, whatever overflows. */
+/* x = df / (df + t^2) and y = 1 - x, without overflow. */
 static void student_xy(double t, double df, double *x, double *y) {
     double r = fabs(t) / sqrt(df);
     *x = r > 1e8 ? 1 / r / r : 1 / (1 + r * r);

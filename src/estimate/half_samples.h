@@ -2,10 +2,10 @@
  * half_samples.h - a bootstrap by half-samples, for samples taken one after the other,
  * and Wilson's interval for a share.
  *
- * Neighbours in time are alike, so single samples would look more independent than they
- * are: they are cut into RSC_HALF_BLOCKS runs, and neighbouring runs are paired. In each
- * replicate one run of every pair, by the toss of a coin, counts 1 + RSC_HALF_TILT times
- * and the other 1 - RSC_HALF_TILT times, and the whole estimate is made again. The spread
+ * Samples close in time are correlated, so they are cut into RSC_HALF_BLOCKS runs, and
+ * neighbouring runs are paired. In each replicate a randomly chosen run of every pair
+ * gets weight 1 + RSC_HALF_TILT and the other 1 - RSC_HALF_TILT, and the whole estimate
+ * is computed again. The spread
  * over the replicates divided by RSC_HALF_TILT is the standard error (Fay's variant of
  * balanced half-samples); pairs, not all runs, are exchanged because a run's phases are
  * always sampled in full.
@@ -24,14 +24,14 @@
 #define RSC_HALF_BLOCKS 128u /* even */
 #define RSC_HALF_TILT 0.5
 
-/* How often each of `count` samples, in order of time, counts in a replicate. */
+/* Sets times[] to the weights of `count` samples, in order of time, in a replicate. */
 void rsc_half_sample(struct rsc_rng *rng, double *times, size_t count);
 
-/* The variance of an estimate, from the same one made in `count` replicates; those that are NaN could not be made. */
+/* The variance of an estimate, from its values in `count` replicates; NaN marks a replicate without an estimate. */
 double rsc_half_sample_variance(const double *replicates, uint32_t count);
 
-/* Wilson's interval for a share p seen in n samples, z standard deviations wide: near 0 and 1, where the spread says too little,
- * it stays wide enough. */
+/* Wilson's interval for a share p observed in n samples, z standard deviations wide: it stays wide enough near 0 and 1,
+ * where the spread is too small. */
 void rsc_wilson_bar(double p, double n, double z, double *low, double *high);
 
 #endif

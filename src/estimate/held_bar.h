@@ -1,9 +1,10 @@
 /*
- * held_bar.h - a bar that must hold a number, and the truth as often as stated.
+ * held_bar.h - a bar that always contains a given number, and the truth as often as
+ * stated.
  *
- * A model says M; a sample says X, which is off by chance with a standard deviation
- * that is known. The bar is [min(M, X - a sd), max(M, X + a sd)]: it holds M always.
- * The truth is missed only if M and X lie to the same side of it, X by more than a sd.
+ * A model gives M; a sample gives X, which has a random error of known standard
+ * deviation. The bar is [min(M, X - a sd), max(M, X + a sd)]: it always contains M.
+ * It misses the truth only if M and X are on the same side of it, X by more than a sd.
  *
  *   M without chance   one side is M's, so only an X too far to that side misses: with
  *                      a the quantile of one tail (1.28 sd for 90 %) the truth is held
@@ -28,9 +29,9 @@ struct rsc_held_level {
 void rsc_held_level_set(struct rsc_held_level *level, double confidence, double freedom);
 
 /*
- * a, for a correlation of 0 to 1; what is beyond is taken for the nearest. `own` is the
- * share of the variance that was estimated with those degrees of freedom, the rest
- * being known: with it they grow by 1/own^2 (Satterthwaite).
+ * a, for a correlation clipped to 0..1. `own` is the share of the variance that was
+ * estimated with those degrees of freedom (the rest is known): the degrees of freedom
+ * grow by 1/own^2 (Satterthwaite).
  */
 double rsc_held_reach(const struct rsc_held_level *level, double correlation, double own);
 

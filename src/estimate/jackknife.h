@@ -1,10 +1,10 @@
 /*
- * jackknife.h - the delete-a-group jackknife: how far chance may have moved an estimate, from the same estimate made
+ * jackknife.h - the delete-a-group jackknife: the standard error of an estimate, from the same estimate computed
  * without each part of the sample in turn.
  *
- * With parts drawn independently and alike, (n - 1)/n times the sum of squares of the n
- * estimates about their mean is the variance of the whole one. With n - 1 degrees of
- * freedom for Student's t.
+ * With independent and identically drawn parts, (n - 1)/n times the sum of squares of the
+ * n estimates about their mean is the variance of the whole estimate, with n - 1 degrees
+ * of freedom for Student's t.
  *
  * Used by the time models, whose bars (held_bar.h) held the truth at 89 to 97 % of sizes
  * on traces where every size can be missed (bench_coverage, bars of 90 %, 500 seeds), and

@@ -1,15 +1,15 @@
 /*
- * line_bars.h - error bars of a miss ratio curve that a sample of lines gave: the
- * counts by group that they are made from, and the bars.
+ * line_bars.h - error bars of a miss ratio curve from a sample of lines: the counts by
+ * group, and the bars computed from them.
  *
- * What was drawn is *lines*: references of a line come or stay away together, so
- * nothing may be treated as if references had been drawn. The lines kept fall into
- * RSC_LINE_GROUPS groups by further bits of their hash. Groups are independent samples
- * of equal size, so the spread between them shows how the whole varies, whatever
- * the lines of the trace have to do with each other.
+ * The sampling unit is the *line*: all references of a line are sampled or none, so
+ * they must not be treated as independent. Further hash bits divide the kept lines into
+ * RSC_LINE_GROUPS groups. Groups are independent samples of equal size, so the spread
+ * between them shows the variance of the whole, however the lines of the trace are
+ * correlated.
  *
- * The engines count while references come in (distance/shards/kept_sum.h); all that
- * is asked for at the end are counts.
+ * The engines count while references come in (distance/shards/kept_sum.h); the bars
+ * need only these counts.
  */
 #ifndef RSC_ESTIMATE_LINE_BARS_H
 #define RSC_ESTIMATE_LINE_BARS_H
@@ -17,14 +17,14 @@
 #include <stdint.h>
 
 #define RSC_LINE_GROUPS 32u
-#define RSC_LINE_GROUP_BINS 513u /* of distances: 0, then 8 an octave */
-#define RSC_LINE_AUDITS 128u     /* of distances: 2 an octave */
+#define RSC_LINE_GROUP_BINS 513u /* of distances: 0, then 8 per octave */
+#define RSC_LINE_AUDITS 128u     /* of distances: 2 per octave */
 
-/* What stood above some of the references of about one distance, by group. */
+/* The lines above some of the references of about one distance, by group. */
 struct rsc_line_audit {
     double above[RSC_LINE_GROUPS];
     uint64_t count;
-    int64_t credit; /* lines or blocks that may be looked at: bounds what audits cost */
+    int64_t credit; /* lines or blocks that may still be visited: bounds the cost of audits */
 };
 
 /* References, by group of their line. */
@@ -54,7 +54,7 @@ static inline uint32_t rsc_line_audit_of(uint64_t distance) {
     return octave * 2 + (octave ? (uint32_t)(distance >> (octave - 1)) & 1 : 0);
 }
 
-/* That audit, if it can afford one now, having earned `credit`; then it has to be paid for. */
+/* Adds `credit` and returns that audit if it can afford a visit now; the caller then subtracts the cost. */
 static inline struct rsc_line_audit *rsc_line_audit_due(struct rsc_line_groups *groups, uint64_t distance,
                                                         int64_t credit) {
     struct rsc_line_audit *audit = &groups->audits[rsc_line_audit_of(distance)];
@@ -83,7 +83,7 @@ struct rsc_line_curve {
     const uint64_t *rd, *ri; /* [bins], RSC_BINS_FINE */
     uint32_t bins;
     double beyond; /* misses of every size: cold, invalidated, capped */
-    double cold; /* references that are no reuse */
+    double cold; /* references that are not reuses */
     double references; /* all of them */
     double rate; /* of lines */
     double confidence; /* percent */
@@ -95,11 +95,11 @@ struct rsc_line_bars {
     double *misses; /* by fine bin: misses of a cache whose size is its lower edge; owned */
     double *late; /* by fine bin: references with intervals from its lower edge on, and cold ones; owned */
     double (*tails)[RSC_LINE_GROUPS]; /* [RSC_LINE_GROUP_BINS + 1]: misses of each group; owned */
-    double times; /* standard deviations that a bar reaches */
+    double times; /* half width of a bar in standard deviations */
     struct rsc_line_taken taken;
 };
 
-/* Returns 0 or RSC_ENOMEM. What it is given must stay. To be freed in any case. */
+/* Returns 0 or RSC_ENOMEM. Its arguments must outlive it. Free it in any case. */
 int rsc_line_bars_init(struct rsc_line_bars *bars, const struct rsc_line_groups *groups,
                        const struct rsc_line_curve *curve);
 void rsc_line_bars_free(struct rsc_line_bars *bars);

@@ -22,7 +22,7 @@ static double factor_of(const struct rsc_error_bound *bound) {
 uint64_t rsc_plan_samples(const struct rsc_error_bound *bound) {
     double times = rsc_plan_z(bound->confidence) / bound->error, samples = factor_of(bound) * times * times;
     if (!(samples < 0x1p62)) return 1ull << 62;
-    /* a bound like 10 % has no exact double: what is a whole number on paper stays one */
+    /* a bound like 10 % has no exact double: keep whole numbers whole */
     double whole = round(samples);
     return (uint64_t)fmax(1, fabs(samples - whole) <= 1e-6 * whole ? whole : ceil(samples));
 }

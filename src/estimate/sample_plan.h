@@ -1,6 +1,6 @@
 /*
- * sample_plan.h - how many samples an error bound takes (paper 000, appendix A), and
- * with which period to draw them from a stream whose length nobody knows yet.
+ * sample_plan.h - the number of samples for an error bound (paper 000, appendix A), and
+ * the period to draw them with from a stream of unknown length.
  *
  * A histogram of samples is a set of proportions: of n samples, the share p of a bin
  * is known to within z sqrt(p (1 - p) / n). The bound can be put on
@@ -10,13 +10,13 @@
  *   aggregate  the sum over all of `bins` bins:         n = z^2 bins / e^2
  * z is taken to two decimals, upwards, as tables print it.
  *
- * The period starts short, and doubles whenever n samples have begun with it. A stream
- * that ends then consists of stretches, each at least as long as all before it together,
- * and each but the last with n samples: the whole is known at least as well as n
- * samples spread evenly would tell it, whatever its length, for n log2(length) of them.
+ * The period starts short, and doubles whenever n samples have begun with it. The stream
+ * then consists of stretches, each at least as long as all before it together, and each
+ * but the last with n samples: the whole is known at least as well as from n evenly
+ * spread samples, whatever its length, at the cost of n log2(length) samples.
  *
- * That the bound asked for is kept, whatever the length: property_sampled. Bars of the
- * samples so drawn held 89 to 92 % of 90 (bench_sampled coverage, 500 seeds).
+ * property_sampled checks that the bound holds for any length. The 90 % bars of samples
+ * drawn in this way covered 89 to 92 % (bench_sampled coverage, 500 seeds).
  */
 #ifndef RSC_ESTIMATE_SAMPLE_PLAN_H
 #define RSC_ESTIMATE_SAMPLE_PLAN_H
@@ -40,10 +40,10 @@ struct rsc_error_bound {
 /* z of a two-sided interval, to two decimals. */
 double rsc_plan_z(double confidence);
 
-/* Samples that the bound takes, at least 1. */
+/* Samples needed for the bound, at least 1. */
 uint64_t rsc_plan_samples(const struct rsc_error_bound *bound);
 
-/* The error that `samples` samples have by the same bound: what the plan achieved. */
+/* The error of `samples` samples by the same bound: what the plan achieved. */
 double rsc_plan_error(const struct rsc_error_bound *bound, double samples);
 
 #endif

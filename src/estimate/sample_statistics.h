@@ -1,5 +1,5 @@
 /*
- * sample_statistics.h - what a sample of sets or intervals says about the whole
+ * sample_statistics.h - estimates for the whole from a sample of sets or intervals
  * (paper 001, equation 1 and appendices A and B).
  *
  * An observation is the misses per instruction of one set or of one interval; a
@@ -18,10 +18,10 @@
 
 #include <reusescope/error.h>
 
-/* A mean and how far the population's may be from it. */
+/* A sample mean and its confidence interval for the population's. */
 struct rsc_mean_estimate {
     uint64_t observations; /* n */
-    uint64_t population;   /* s; 0: without end */
+    uint64_t population;   /* s; 0: infinite */
     double mean;
     double deviation;  /* of one observation: the sample standard deviation; NaN with fewer than 2 */
     double error;      /* standard deviation of the mean, finite population correction included; NaN likewise */
@@ -30,9 +30,8 @@ struct rsc_mean_estimate {
 };
 
 /*
- * Equation B1: error = deviation / sqrt(n) * sqrt((s - n) / s). The observations
- * are taken for a random sample whatever they are. `low` is at least 0: misses
- * are not negative.
+ * Equation B1: error = deviation / sqrt(n) * sqrt((s - n) / s). The observations are
+ * treated as a random sample. `low` is at least 0: misses are not negative.
  */
 void rsc_mean_estimate(struct rsc_mean_estimate *out, const double *observations, uint64_t count, uint64_t population,
                        double confidence_percent);
@@ -40,21 +39,21 @@ void rsc_mean_estimate(struct rsc_mean_estimate *out, const double *observations
 /* Equation A1: the variance of the mean of a random sample of n from this whole population of s >= 2. */
 double rsc_random_sample_variance(const double *population, uint64_t s, uint64_t n);
 
-/* Equation A2: the variance of the means of the k systematic samples a population falls into. */
+/* Equation A2: the variance of the means of the k systematic samples of a population. */
 double rsc_systematic_sample_variance(const double *sample_means, uint64_t k, double population_mean);
 
-/* Equation 1: root mean square error of k estimates over the truth. Infinite where an estimate is or the truth is 0. */
+/* Equation 1: root mean square error of k estimates over the truth. Infinite if an estimate is or the truth is 0. */
 double rsc_coefficient_of_variation(const double *estimates, uint64_t k, double truth);
 
 /* How many of the k estimates lie within `tolerance` (0.1: 10 percent) of the truth. */
 uint64_t rsc_within(const double *estimates, uint64_t k, double truth, double tolerance);
 
 /*
- * Whether the mean of a sample like this is near enough to normal for the
- * interval above to mean what it says.
+ * Whether the mean of such a sample is close enough to normal for the interval above
+ * to be valid.
  *
- * scores: correlation of the ordered observations with normal scores, which is
- * what a normal scores plot shows; 1 for normal ones. skewness: Fisher's G1.
+ * scores: correlation of the ordered observations with normal scores, as in a normal
+ * scores plot; 1 for normal observations. skewness: Fisher's G1.
  * normal: n >= 25 G1^2, the rule of Cochran (Sampling Techniques, 2.15) under
  * which a 95% interval fails at most 6% of the time. An observation is hot when
  * it lies more than three interquartile ranges above the third quartile (Tukey's
