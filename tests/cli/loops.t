@@ -179,7 +179,7 @@ $ reusescope loops a.c --max-seconds 0
 reusescope loops: --max-seconds 0: not a number from 0.1 to 86400
 [2]
 $ reusescope loops examples/loops/matmul.c --schedule sideways -t 2
-reusescope: schedule 'sideways': not static, dynamic or guided, with ,CHUNK behind it or not
+reusescope: schedule 'sideways': not static, dynamic or guided, with an optional ,CHUNK
 [2]
 $ reusescope loops examples/loops/matmul.c --what-if magic=1 -t 1
 reusescope: what if 'magic=1': not chunk=N, tile=i:N,j:N or interchange=i,j
@@ -188,7 +188,7 @@ $ reusescope loops examples/loops/matmul.c --what-if chunk=x -t 1
 reusescope: what if 'chunk=x': a chunk is of 1 iteration or more
 [2]
 $ reusescope loops examples/loops/matmul.c --what-if interchange=i,zz -t 1
-reusescope: what if 'interchange=i,zz': the loops are not in one another
+reusescope: what if 'interchange=i,zz': the loops are not nested in each other
 [2]
 $ reusescope loops examples/loops/matmul.c --function nothing
 reusescope: examples/loops/matmul.c: no function nothing is defined here

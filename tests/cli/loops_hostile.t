@@ -105,13 +105,13 @@ x.c:1: f: sequential, 1 reference in the source
 x.c:1:   not affine: g calls itself
 $ printf 'double a[4];\nvoid f(void) {\n#pragma omp parallel for schedule(sideways, 3)\n for (int i = 0; i < 4; i++) a[i] = 0;\n#pragma omp parallel for collapse(9999999999999999999999)\n for (int i = 0; i < 4; i++) a[i] = 0;\n#pragma omp parallel for num_threads(0) schedule(static, -1)\n for (int i = 0; i < 4; i++) a[i] = 0;\n#pragma omp for (((\n a[0] = 1;\n#pragma omp\n}\n' | try --list
 x.c:4: f: sequential, 0 references in the source
-x.c:4:   not affine: the clause schedule is not known here
+x.c:4:   not affine: the clause schedule is not supported
 x.c:6: f: sequential, 0 references in the source
-x.c:6:   not affine: loop left out: collapse is no number from 1 to 16: 9999999999999999999999
+x.c:6:   not affine: loop left out: collapse is not a number from 1 to 16: 9999999999999999999999
 x.c:8: f: sequential, 0 references in the source
-x.c:8:   not affine: num_threads(0): that is no positive number
+x.c:8:   not affine: num_threads(0): not a positive number
 x.c:10: f: sequential, 0 references in the source
-x.c:10:   not affine: the directive stands before what is no for loop
+x.c:10:   not affine: the directive is not followed by a for loop
 
 # Nothing of the source is run.
 $ printf '#pragma GCC dependency "x"\n#include_next <stdio.h>\n__attribute__((constructor)) void c(void) { __builtin_trap(); }\ndouble a[2]; void f(void) { for (int i = 0; i < 2; i++) a[i] = 0; }\n' | try --list 2>&1 | tail -1
@@ -141,7 +141,7 @@ $ echo 'loops 1 array a 8 [4] nest n { for i = 0 to 3 share static { read a[i] }
 reusescope: x.loop: n: a shared loop, single or barrier outside of parallel
 [1]
 $ echo 'loops 1 array a 8 [4] nest n { parallel { for i = 0 to 3 share static collapse 2 { read a[i] } } }' | tree
-reusescope: x.loop: n: collapse needs loops that are alone in one another
+reusescope: x.loop: n: collapse needs perfectly nested loops
 [1]
 $ { echo 'loops 1 array a 8 [4] nest n {'; printf 'block {%.0s' $(seq 1000); } | tree
 reusescope: x.loop:2: blocks are nested too deep (200 at most)

@@ -686,7 +686,7 @@ nest "gaps:19" function gaps @"tests/loops/gaps.c":19 {
 }
 \
 nest "gaps:23" function gaps @"tests/loops/gaps.c":23 {
-  without @23 "loop left out: the step is no addition" "for (int i = 1; i < 10; i *= 2) b[i] = 0"
+  without @23 "loop left out: the step is not an addition" "for (int i = 1; i < 10; i *= 2) b[i] = 0"
 }
 \
 nest "gaps:24" function gaps @"tests/loops/gaps.c":24 {
@@ -709,7 +709,7 @@ nest "gaps:28" function gaps @"tests/loops/gaps.c":28 {
 }
 \
 nest "gaps:29" function gaps @"tests/loops/gaps.c":29 {
-  without @29 "loop left out: the loop's variable is no integer" "for (double *q = p; q < p + 10; q++) *q = 0"
+  without @29 "loop left out: the loop's variable is not an integer" "for (double *q = p; q < p + 10; q++) *q = 0"
 }
 \
 nest "gaps:30" function gaps @"tests/loops/gaps.c":30 {
@@ -743,12 +743,12 @@ nest "gaps:40" function gaps @"tests/loops/gaps.c":40 {
 }
 \
 nest "gaps:42" function gaps @"tests/loops/gaps.c":42 {
-  without @44 "#pragma omp sections is not known here" "{ b[0] = 1; }"
-  without @46 "#pragma omp task is not known here" "b[1] = 1"
+  without @44 "#pragma omp sections is not supported" "{ b[0] = 1; }"
+  without @46 "#pragma omp task is not supported" "b[1] = 1"
 }
 \
 nest "gaps:49" function gaps @"tests/loops/gaps.c":49 {
-  without @49 "the clause ordered is not known here" "for (int i = 0; i < 10; i++) b[i] = 0"
+  without @49 "the clause ordered is not supported" "for (int i = 0; i < 10; i++) b[i] = 0"
 }
 \
 nest "gaps:51" function gaps @"tests/loops/gaps.c":51 {
@@ -768,7 +768,7 @@ $ ir gaps.c --set n=10 --set unknown=5 --schedule static --function gaps | grep 
 19
 $ reusescope loops tests/loops/gaps.c --function gaps --emit-ir | grep 'schedule\|chunk'
   without @38 "loop left out: schedule(runtime) is not in the source (--schedule gives one)" "for (int i = 0; i < 10; i++) b[i] = 0"
-  without @40 "loop left out: the schedule's chunk is no positive number:  n" "for (int i = 0; i < 10; i++) b[i] = 0"
+  without @40 "loop left out: the schedule's chunk is not a positive number:  n" "for (int i = 0; i < 10; i++) b[i] = 0"
 
 # Scalars in memory, loops together, bases.
 $ ir calls.c --function rows --count-scalars

@@ -20,7 +20,7 @@ static int is_word(const char *at, size_t length, const char *word) {
     return strlen(word) == length && !memcmp(at, word, length);
 }
 
-/* The text between a clause's parentheses; *at moves behind them. NULL: there are none, or they do not close. */
+/* The text between a clause's parentheses; *at moves past them. NULL: there are none, or they do not close. */
 static char *in_parentheses(struct rsc_arena *arena, const char **at) {
     const char *start = skip_space(*at);
     int depth = 0;
@@ -69,7 +69,7 @@ static int add_names(struct rsc_omp *omp, struct rsc_arena *arena, const char *l
     return 0;
 }
 
-/* 0 read, 1 not a clause that is known, -1 out of memory. */
+/* Returns 0 when read, 1 for an unsupported clause, -1 when out of memory. */
 static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char *word, size_t length, char *value) {
     static const char *const lists[] = {"private", "firstprivate", "lastprivate", "reduction", "linear"};
     static const char *const without_meaning[] = {"shared",  "default",  "proc_bind",   "safelen",
@@ -89,7 +89,7 @@ static int read_clause(struct rsc_omp *omp, struct rsc_arena *arena, const char 
     }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (is_word(word, length, lists[i]) && value) {
-            if (i == 3 && strchr(value, '[')) return 1; /* the sum of private copies of an array is not in the source */
+            if (i == 3 && strchr(value, '[')) return 1; /* the source does not show the sum of private array copies */
             return add_names(omp, arena, value);
         }
     for (size_t i = 0; i < sizeof without_meaning / sizeof *without_meaning; i++)
@@ -165,7 +165,7 @@ static int is_omp_line(const char *text, size_t at, size_t end, size_t *body) {
     return at == end || isspace((unsigned char)text[at]);
 }
 
-/* Behind spaces and lines that start with '#'. */
+/* Skips spaces and lines that start with '#'. */
 static size_t next_token(const char *text, size_t bytes, size_t at) {
     while (at < bytes) {
         if (isspace((unsigned char)text[at])) at++;

@@ -22,11 +22,11 @@ struct rsc_omp_number {
 
 struct rsc_omp {
     size_t start, end; /* of the line in the source text */
-    size_t next;       /* where the next token that is no preprocessor line starts */
-    const char *text;  /* behind "#pragma omp", one line */
+    size_t next;       /* start of the next token outside preprocessor lines */
+    const char *text;  /* after "#pragma omp", one line */
     int used;
 
-    /* What it is. `other` names a directive that is none of these, NULL for those that are. */
+    /* The kind of directive. `other` names one that is none of these; NULL otherwise. */
     int is_parallel, is_for, is_single, is_master, is_barrier, is_ignored;
     const char *other;
 
@@ -34,7 +34,7 @@ struct rsc_omp {
     struct rsc_omp_number chunk, collapse, num_threads, condition; /* condition: of `if` */
     int nowait;
     const char *private_names; /* " i j tmp ": of private, firstprivate, lastprivate, linear and reduction */
-    const char *bad_clause;    /* a clause whose meaning is not known; NULL: none */
+    const char *bad_clause;    /* an unsupported clause; NULL: none */
 };
 
 struct rsc_omp_list {

@@ -4,9 +4,9 @@
  * The child preprocesses with the system's compiler (`cc -E`, another child), parses,
  * and writes to a pipe: the status, which settings were used, then the text or the
  * error. Time, processor time and memory are limited; a compiler that is killed,
- * crashes or writes without end makes an error message, nothing more. Only -E is ever
- * asked of the compiler, with flags from the list in compile_commands.c: nothing of
- * the source or the project is run.
+ * crashes or writes without end only causes an error message. The compiler is only
+ * run with -E, and with flags from the list in compile_commands.c: no code of the
+ * source or the project runs.
  */
 #include "loops/front/c_source.h"
 
@@ -31,7 +31,7 @@
 #endif
 
 #define SECONDS_DEFAULT 30
-#define MEMORY_BYTES_MAX ((rlim_t)3 << 29) /* of address space; libclang and what it loads map 0.3 GiB of it */
+#define MEMORY_BYTES_MAX ((rlim_t)3 << 29) /* of address space; libclang and its libraries map 0.3 GiB */
 #define SOURCE_BYTES_MAX ((size_t)64 << 20)
 #define MESSAGE_BYTES_MAX ((size_t)64 << 10)
 
@@ -51,7 +51,7 @@ struct input {
     size_t used, room, limit;
 };
 
-/* 1 more may come, 0 the end, RSC_ELIMIT, RSC_ENOMEM or RSC_EIO. */
+/* Returns 1 if more may come, 0 at the end, RSC_ELIMIT, RSC_ENOMEM or RSC_EIO. */
 static int read_some(int fd, struct input *input) {
     if (input->used + 65536 > input->room) {
         size_t room = input->room ? 2 * input->room : 1 << 18;
@@ -107,7 +107,7 @@ static void start_compiler(const char *compiler, const char *path, const struct 
     _exit(127);
 }
 
-/* The line of a compiler's messages that says what is wrong. */
+/* Finds the first error in a compiler's messages. */
 static void error_line(char *text, char *line, size_t room) {
     char *at = strstr(text, "error:");
     while (at && at > text && at[-1] != '\n') at--;
@@ -191,7 +191,7 @@ static void child(int fd, const char *path, const struct rsc_c_options *options,
 #endif
     int status = preprocess(path, options, &source, &error);
     int quiet = open("/dev/null", O_WRONLY);
-    if (quiet >= 0) dup2(quiet, 2); /* a crashing clang draws its stack */
+    if (quiet >= 0) dup2(quiet, 2); /* a crashing clang prints its stack */
     if (!status)
         status =
             rsc_clang_source_read(path, source.text ? source.text : "", source.used, options, &text, &bytes, &error);
@@ -203,7 +203,7 @@ static void child(int fd, const char *path, const struct rsc_c_options *options,
     _exit(0);
 }
 
-/* What the child wrote: status, used settings, then an error or the text, which stays in *answer. */
+/* Parses the child's answer: status, used settings, then an error or the text, which stays in *answer. */
 static int unpack(struct input *answer, const struct rsc_c_options *options, const char *path, char **text,
                   size_t *bytes, struct rsc_error *error) {
     size_t head = sizeof(int) * (1 + options->setting_count);
@@ -258,7 +258,7 @@ int rsc_c_source_read(const char *path, const struct rsc_c_options *options, cha
         struct pollfd wait = {.fd = ends[0], .events = POLLIN};
         int ready = left > 0 ? poll(&wait, 1, (int)(left * 1000) + 1) : 0;
         if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0) status = RSC_EVERSION; /* stands for: time is up */
+        if (ready <= 0) status = RSC_EVERSION; /* used for: out of time */
         else status = read_some(ends[0], &answer);
     }
     if (status) kill(-pid, SIGKILL);
@@ -269,8 +269,8 @@ int rsc_c_source_read(const char *path, const struct rsc_c_options *options, cha
     else if (status == RSC_ELIMIT) rsc_fail(error, status, "%s: the loop tree's text is larger than 16 MiB", path);
     else if (status) rsc_fail(error, status, "%s: reading from the front end failed", path);
     else if (WIFSIGNALED(ended))
-        status = rsc_fail(error, RSC_EFORMAT, "%s: the compiler's library could not take this source (signal %d)", path,
-                          WTERMSIG(ended));
+        status = rsc_fail(error, RSC_EFORMAT, "%s: the compiler's library could not parse this source (signal %d)",
+                          path, WTERMSIG(ended));
     else status = unpack(&answer, options, path, text, bytes, error);
     free(answer.text);
     return status;

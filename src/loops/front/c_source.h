@@ -1,9 +1,9 @@
 /*
  * c_source.h - loop trees from C source with OpenMP.
  *
- * Nothing of the source is executed. Preprocessing and parsing happen in a child
- * process with limits on time and memory, whose result comes back as the text
- * form: a source that breaks the compiler is an error, not the end of the tool.
+ * The source is never executed. Preprocessing and parsing happen in a child process
+ * with limits on time and memory, which returns the text form: a source that crashes
+ * the compiler is an error and does not end the tool.
  */
 #ifndef RSC_LOOPS_FRONT_C_SOURCE_H
 #define RSC_LOOPS_FRONT_C_SOURCE_H
@@ -16,16 +16,16 @@ struct rsc_c_options {
     const char *directory;             /* where the preprocessor runs; NULL: here */
     struct rsc_loop_setting *settings; /* values of variables */
     size_t setting_count;
-    const char *function; /* NULL: every function of the file that another of it does not call */
-    int count_scalars;    /* variables by themselves are in memory, not in registers */
-    int together;         /* all loops of a function one after another in one region */
-    int schedule_given;   /* schedule(runtime) is no gap: another one will be used */
+    const char *function; /* NULL: every function of the file that no other function in it calls */
+    int count_scalars;    /* scalar variables are in memory, not in registers */
+    int together;         /* all loops of a function, in sequence, are one region */
+    int schedule_given;   /* schedule(runtime) is not a gap: another schedule will be used */
     double seconds_max;   /* wall time for all of it; 0: 30 */
 };
 
 /*
  * The program of a C file as text (docs/guide/loop-tree.md), which the caller frees.
- * Settings that stood for a variable are marked used.
+ * Settings that were used for a variable are marked.
  * RSC_EUNSUPPORTED without libclang or a compiler, RSC_EFORMAT for source that does
  * not compile, RSC_ELIMIT when time or memory was not enough.
  */

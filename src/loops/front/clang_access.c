@@ -2,9 +2,9 @@
  * clang_access.c - from an lvalue to an array and a byte offset.
  *
  * a[i][j], p->x[i], *(p + i), s.rows[i]: subscripts, members and dereferences are
- * followed down to a variable. A pointer that is itself in memory at a fixed place
- * (grid->data) names an array of its own; one at a place that varies (rows[i]) is
- * no affine access.
+ * followed down to a variable. A pointer stored in memory at a fixed place
+ * (grid->data) is a separate array; one at a varying place (rows[i]) is not an affine
+ * access.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void opaque(struct place *place, const char *reason) {
     snprintf(place->reason, sizeof place->reason, "%s", reason);
 }
 
-/* The pointer that the value of an expression is; arrays decay. */
+/* The pointer value of an expression; arrays decay. */
 static void pointer_of(struct front *front, CXCursor cursor, struct place *place) {
     CXCursor inner = front_strip(front, cursor);
     struct value value;
@@ -35,18 +35,18 @@ static void pointer_of(struct front *front, CXCursor cursor, struct place *place
     place->shape = value.shape;
 }
 
-/* Takes one subscript off the shape. */
+/* Applies one subscript to the shape. */
 static void step_in(struct front *front, struct place *place, CXCursor *index) {
     int64_t row = front_row_bytes(&place->shape);
     struct rsc_affine affine;
     struct value value;
     if (index) {
         front->in_subscript++;
-        front_eval(front, *index, &value); /* also where the base is opaque: it may read memory itself */
+        front_eval(front, *index, &value); /* even if the base is opaque: the index may read memory itself */
         front->in_subscript--;
     }
     if (place->opaque) return;
-    if (!place->shape.rank) return opaque(place, "a subscript or dereference of what is no array");
+    if (!place->shape.rank) return opaque(place, "a subscript or dereference of something that is not an array");
     if (row < 0) return opaque(place, "a row is larger than 2^56 bytes");
     if (index) {
         if (value_affine(front, &value, &affine)) {
@@ -91,7 +91,7 @@ static void member_of(struct front *front, CXCursor cursor, struct place *place)
 static void variable_place(struct front *front, CXCursor cursor, struct place *place) {
     CXCursor variable = front->clang.getCursorReferenced(cursor);
     enum CXCursorKind kind = front_kind(front, variable);
-    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl) return opaque(place, "it is no variable");
+    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl) return opaque(place, "it is not a variable");
     struct binding *binding = front_variable(front, variable);
     if (!binding) return opaque(place, "out of memory");
     CXType type = front_type(front, variable);
@@ -100,7 +100,7 @@ static void variable_place(struct front *front, CXCursor cursor, struct place *p
     if (type_is_array(type) || type.kind == CXType_Record) {
         struct value value = binding->value;
         if (value.kind != VALUE_POINTER)
-            return opaque(place, value.kind == VALUE_OPAQUE ? value.reason : "it is no array");
+            return opaque(place, value.kind == VALUE_OPAQUE ? value.reason : "it is not an array");
         place->shape = value.shape;
         place->offset = value.offset;
         place->array =
@@ -141,7 +141,7 @@ void front_place_of(struct front *front, CXCursor cursor, struct place *place) {
             step_in(front, place, NULL);
             break;
         } /* fall through */
-    default: opaque(place, "it is no variable, subscript or member"); break;
+    default: opaque(place, "it is not a variable, subscript or member"); break;
     }
     front->nesting--;
 }
@@ -258,7 +258,7 @@ void front_store(struct front *front, CXCursor target, const struct value *value
     struct place place;
     front_place_of(front, target, &place);
     if (read_first) front_touch(front, target, &place, 0);
-    if (place.opaque && read_first) front->gaps_muted++; /* said once is enough */
+    if (place.opaque && read_first) front->gaps_muted++; /* report it only once */
     front_touch(front, target, &place, 1);
     if (place.opaque && read_first) front->gaps_muted--;
     if (!place.opaque && place.array != UINT32_MAX && value->kind == VALUE_POINTER)
@@ -277,11 +277,11 @@ void front_store(struct front *front, CXCursor target, const struct value *value
         char reason[REASON_BYTES];
         if (front_shape_of_variable(front, place.variable, &shape, reason, sizeof reason))
             value_opaque(&now, "%s", reason);
-        else now.shape = shape; /* it is read as what the variable says it points at */
+        else now.shape = shape; /* use the pointer type of the variable */
     } else if (type.kind == CXType_Pointer && now.kind == VALUE_OPAQUE && !front->at) {
-        first_pointer(front, place.variable, &now); /* malloc(): an array of its own, as a pointer parameter is */
+        first_pointer(front, place.variable, &now); /* malloc(): a separate array, like a pointer parameter */
     } else if (!type_is_integer(type) || now.kind == VALUE_POINTER) {
-        value_opaque(&now, "%.60s is no integer", front_name(front, place.variable));
+        value_opaque(&now, "%.60s is not an integer", front_name(front, place.variable));
     }
     if ((binding = front_variable(front, place.variable)))
         front_bind(front, binding, &now); /* the list may have moved */

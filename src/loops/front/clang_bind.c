@@ -1,5 +1,5 @@
 /*
- * clang_bind.c - variables and what they hold, arrays and how they are shaped.
+ * clang_bind.c - variables and their values, arrays and their shapes.
  *
  * Changes of a variable are kept in a list, so that the paths of a statement can
  * all start from the same state.
@@ -103,7 +103,7 @@ static int is_private_variable(struct front *front, CXCursor variable) {
     return 0;
 }
 
-/* A name that no array has yet: the function's name before it, then a number. */
+/* Adds an array under a unique name: with the function's name as prefix, then a number. */
 static struct rsc_loop_array *add_named(struct front *front, const char *name) {
     char other[300];
     for (unsigned attempt = 0; attempt < 1000; attempt++) {
@@ -193,7 +193,7 @@ static void first_value(struct front *front, CXCursor variable, struct value *va
         value->array = UINT32_MAX; /* found when it is used: whether it is private depends on where */
         return;
     }
-    value_opaque(value, "%.60s is no integer", name);
+    value_opaque(value, "%.60s is not an integer", name);
 }
 
 struct binding *front_variable(struct front *front, CXCursor variable) {
@@ -242,7 +242,7 @@ void front_undo_to(struct front *front, size_t mark) {
     }
 }
 
-/* The variable that an expression assigns to, by itself; a null cursor for any other expression. */
+/* The variable that an expression assigns to directly; a null cursor for any other expression. */
 static CXCursor assigned_variable(struct front *front, CXCursor cursor) {
     CXCursor none = {0};
     enum CXCursorKind kind = front_kind(front, cursor);
@@ -273,10 +273,10 @@ static int is_tracked(struct front *front, CXCursor variable) {
 
 struct search {
     struct front *front;
-    const char *why;   /* forget what is assigned */
-    CXCursor variable; /* or look for this one */
+    const char *why;   /* forget assigned variables, for this reason */
+    CXCursor variable; /* or search for this one */
     int counters;      /* or for any integer or pointer, not inside loops */
-    unsigned calls;    /* followed on the way here */
+    unsigned calls;    /* calls followed so far */
     int found;
 };
 
@@ -286,7 +286,7 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
     (void)parent;
     if (search->counters && front_kind(front, cursor) == CXCursor_ForStmt) return CXChildVisit_Continue;
     if (front_kind(front, cursor) == CXCursor_CallExpr &&
-        search->calls < FRONT_CALLS_MAX) { /* what is called assigns too */
+        search->calls < FRONT_CALLS_MAX) { /* the called function assigns too */
         CXCursor definition = front->clang.getCursorDefinition(front->clang.getCursorReferenced(cursor));
         if (!front->clang.Cursor_isNull(definition) && front_kind(front, definition) == CXCursor_FunctionDecl) {
             search->calls++;
@@ -373,8 +373,7 @@ void front_find_addresses(struct front *front, CXCursor body) {
     front->clang.visitChildren(body, look_for_address, front);
 }
 
-static struct front
-    *sorting; /* qsort has no argument for it; the front end runs in a process of its own, on one thread */
+static struct front *sorting; /* qsort passes no context; the front end runs in a separate process, on one thread */
 
 static int earlier(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -393,7 +392,7 @@ static void each_reference(struct rsc_loop_node *node, uint32_t *map, int renumb
     for (uint32_t i = 0; i < node->child_count; i++) each_reference(node->child[i], map, renumber);
 }
 
-/* Arrays in the order of their declarations, without those that nothing refers to. */
+/* Sorts arrays in the order of their declarations and drops those without references. */
 void front_sort_arrays(struct front *front) {
     uint32_t count = front->program->array_count, kept = 0;
     uint32_t *map = calloc(count + 1, sizeof *map), *order = calloc(count + 1, sizeof *order);

@@ -1,13 +1,13 @@
 /*
  * clang_call.c - calls: functions whose body is in the source are inlined, those of
- * the mathematics library touch no memory, all others are gaps.
+ * the math library touch no memory, all others are gaps.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "loops/front/clang_front.h"
 
-/* Functions without side effects or references of their own, also with f or l behind them. */
+/* Functions without side effects or memory references; a suffix f or l is allowed. */
 static const char *const pure[] = {"abs",
                                    "acos",
                                    "acosh",
@@ -78,7 +78,7 @@ int front_call_is_pure(struct front *front, CXCursor call) {
     return is_pure(strncmp(name, "__builtin_", 10) ? name : name + 10);
 }
 
-/* Without casts and parentheses, down to an integer expression. */
+/* Strips casts and parentheses down to an integer expression. */
 static CXCursor integer_inside(struct front *front, CXCursor cursor) {
     for (;;) {
         cursor = front_strip(front, cursor);
@@ -89,7 +89,7 @@ static CXCursor integer_inside(struct front *front, CXCursor cursor) {
     }
 }
 
-/* floor((double)(n) / (double)(d)), as polyhedral compilers write floord; 1 if it was that. */
+/* floor((double)(n) / (double)(d)), as polyhedral compilers write floord. Returns 1 if it matches. */
 static int rounded_quotient(struct front *front, CXCursor argument, int up, struct value *value) {
     CXCursor division = integer_inside(front, argument);
     struct kids kids = front_kids(front, division);
@@ -104,7 +104,7 @@ static int rounded_quotient(struct front *front, CXCursor argument, int up, stru
     front_eval(front, above, value);
     front_eval(front, below, &divisor);
     if (!value_is_constant(&divisor, &by) || by < 1) {
-        value_opaque(value, "a division by what is no positive number");
+        value_opaque(value, "the divisor is not a positive number");
         return 1;
     }
     value_constant(&more, by - 1);
@@ -113,7 +113,7 @@ static int rounded_quotient(struct front *front, CXCursor argument, int up, stru
     return 1;
 }
 
-/* floord, ceild, min and max that are declared nowhere; 1 if it was one. */
+/* floord, ceild, min and max without a declaration. Returns 1 if it is one of them. */
 static int by_its_name(struct front *front, const char *name, CXCursor call, struct value *value) {
     int up = !strcmp(name, "ceild"), down = !strcmp(name, "floord"), least = !strcmp(name, "min"),
         most = !strcmp(name, "max");
@@ -127,7 +127,7 @@ static int by_its_name(struct front *front, const char *name, CXCursor call, str
         return 1;
     }
     if (!value_is_constant(&other, &by) || by < 1) {
-        value_opaque(value, "a division by what is no positive number");
+        value_opaque(value, "the divisor is not a positive number");
         return 1;
     }
     value_constant(&more, by - 1);
@@ -156,7 +156,7 @@ static int contains_return(struct front *front, CXCursor statement) {
     return search.found;
 }
 
-/* Runs statements of an inlined body; 1 when a return ended it. */
+/* Runs statements of an inlined body. Returns 1 when a return ended it. */
 static int run_statement(struct front *front, CXCursor statement, struct value *value);
 
 static int run_branch(struct front *front, CXCursor statement, struct value *value) {
@@ -164,7 +164,7 @@ static int run_branch(struct front *front, CXCursor statement, struct value *val
     char reason[REASON_BYTES];
     int holds = front_condition(front, kids.item[0], reason, sizeof reason);
     if (holds < 0) {
-        front_gap(front, statement, "a return that depends on what is not affine: %.100s", reason);
+        front_gap(front, statement, "a return under a condition that is not affine: %.100s", reason);
         value_opaque(value, "%s", reason);
         return 1;
     }
@@ -201,7 +201,7 @@ static int run_statement(struct front *front, CXCursor statement, struct value *
         return 1;
     }
     front_flush(front);
-    front->flushed = 1; /* what follows in the statement around cannot be split any more */
+    front->flushed = 1; /* the rest of the enclosing statement can no longer be split */
     front_statement(front, statement);
     return 0;
 }
@@ -223,7 +223,7 @@ static void bind_parameters(struct front *front, CXCursor definition, const stru
                 value_opaque(&value, "%s", reason);
             else value.shape = shape;
         } else if (value.kind == VALUE_NUMBER) {
-            value_opaque(&value, "%.60s is no integer", front_name(front, parameter));
+            value_opaque(&value, "%.60s is not an integer", front_name(front, parameter));
         }
         if ((binding = front_variable(front, parameter))) {
             front_bind(front, binding, &value);
@@ -259,7 +259,7 @@ static void inlined(struct front *front, CXCursor call, CXCursor definition, str
     int in_subscript = front->in_subscript;
     front->in_subscript = 0;
     struct kids kids = front_kids(front, body);
-    value_opaque(value, "%.60s returns no integer", front_name(front, definition));
+    value_opaque(value, "%.60s does not return an integer", front_name(front, definition));
     for (unsigned i = 0; i < kids.count && !front->out_of_memory; i++)
         if (run_statement(front, kids.item[i], value)) break;
     if (value->kind == VALUE_NUMBER) /* the type it is returned as */
@@ -274,7 +274,7 @@ void front_call(struct front *front, CXCursor call, struct value *value) {
     CXCursor callee = front->clang.getCursorReferenced(call);
     const char *name = front_name(front, call);
     int count = front->clang.Cursor_getNumArguments(call);
-    value_opaque(value, "what %.60s returns is not known", name);
+    value_opaque(value, "the result of %.60s is not known", name);
     if (!strncmp(name, "__builtin_", 10)) name += 10;
     if ((!strcmp(name, "expect") || !strcmp(name, "assume_aligned")) && count > 0) {
         front_eval(front, front->clang.Cursor_getArgument(call, 0), value);

@@ -1,4 +1,4 @@
-/* clang_cursor.c - reading the syntax tree, and reporting what does not fit. */
+/* clang_cursor.c - reads the syntax tree, and reports gaps. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ const char *front_source(struct front *front, CXCursor cursor) {
         text[used++] = (unsigned char)c < ' ' || c == 127 ? '?' : c;
     }
     if (used == sizeof text - 4) {
-        while (used && ((unsigned char)text[used - 1] & 0xC0) == 0x80) used--; /* no half of a character */
+        while (used && ((unsigned char)text[used - 1] & 0xC0) == 0x80) used--; /* do not split a UTF-8 character */
         if (used && (unsigned char)text[used - 1] >= 0xC0) used--;
         memcpy(text + used, "...", 3);
         used += 3;
@@ -92,7 +92,7 @@ const char *front_source(struct front *front, CXCursor cursor) {
     return copy ? copy : "";
 }
 
-/* The next character that is no space and no line marker; *at moves behind it. 0 at the end. */
+/* The next character outside spaces and line markers; *at moves past it. 0 at the end. */
 static char next_character(struct front *front, unsigned *at, unsigned end) {
     while (*at < end && *at < front->bytes) {
         char c = front->text[(*at)++];
@@ -174,7 +174,7 @@ void front_gap(struct front *front, CXCursor cursor, const char *format, ...) {
     struct rsc_loop_region *region = &front->program->region[front->region];
     const char *text = front_source(front, cursor);
     if (region->file && !strcmp(region->file, file)) file = NULL;
-    for (uint32_t i = 0; i < region->gap_count; i++) /* a statement that runs along several paths meets it in each */
+    for (uint32_t i = 0; i < region->gap_count; i++) /* every path of a statement reports the same gap */
         if (region->gap[i].line == line && !strcmp(region->gap[i].reason, reason) && !strcmp(region->gap[i].text, text))
             return;
     if (rsc_loop_add_gap(front->program, region, file, line, text, reason)) front->out_of_memory = 1;

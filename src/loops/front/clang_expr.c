@@ -17,14 +17,14 @@ static void eval_all(struct front *front, CXCursor cursor, struct value *value, 
 void front_convert(struct front *front, CXType to, struct value *value) {
     int64_t least, most;
     if (value->kind != VALUE_NUMBER) return;
-    if (type_is_floating(to)) { /* whole numbers stay what they are as far as the mantissa reaches */
+    if (type_is_floating(to)) { /* integers are exact within the mantissa */
         int64_t exact = to.kind == CXType_Double || to.kind == CXType_LongDouble ? INT64_C(1) << 53 : INT64_C(1) << 24;
         if (front_value_range(front, value, &least, &most) || least < -exact || most > exact)
             value_opaque(value, "floating-point numbers do not hold it exactly");
         return;
     }
     if (!type_is_integer(to)) {
-        value_opaque(value, "it is no integer");
+        value_opaque(value, "it is not an integer");
         return;
     }
     long long bytes = front->clang.Type_getSizeOf(to);
@@ -35,7 +35,7 @@ void front_convert(struct front *front, CXType to, struct value *value) {
     if (least < low || most > high) {
         struct rsc_affine affine;
         if (value->count == 1 && value->term[0].rounding == RSC_ROUND_NONE && least < low && most <= high && low == 0) {
-            affine = value->term[0].value; /* what is known of the loops around may rule it out */
+            affine = value->term[0].value; /* the enclosing loops' bounds may exclude it */
             if (front_proved(front, &affine)) return;
         }
         value_opaque(value, least < low && type_is_unsigned(to) ? "it may be negative in an unsigned type"
@@ -46,7 +46,7 @@ void front_convert(struct front *front, CXType to, struct value *value) {
 static void pointer_plus(struct front *front, struct value *pointer, struct value *number, int sign) {
     struct rsc_affine affine;
     int64_t row = front_row_bytes(&pointer->shape);
-    if (row < 0 || !pointer->shape.rank) value_opaque(pointer, "a pointer to what has no known size");
+    if (row < 0 || !pointer->shape.rank) value_opaque(pointer, "a pointer to data of unknown size");
     else if (value_affine(front, number, &affine)) value_opaque(pointer, "%s", number->reason);
     else if (rsc_affine_add(&pointer->offset, &affine, sign * row))
         value_opaque(pointer, "an offset passes 2^56 bytes");
@@ -56,7 +56,7 @@ static void by_power_of_two(struct front *front, struct value *value, const stru
     int64_t bits;
     struct value factor;
     if (!value_is_constant(right, &bits) || bits < 0 || bits > 55) {
-        value_opaque(value, "a shift by what is no small number");
+        value_opaque(value, "the shift count is not a small number");
         return;
     }
     if (left_shift) {
@@ -87,7 +87,7 @@ static void masked(struct front *front, struct value *value, const struct value 
     front_know(front, &affine, -1, mask);
 }
 
-/* As unsigned, a number below 0 is a large one: quotients and shifts of it are others. */
+/* As unsigned, a negative number becomes a large one, with other quotients and shifts. */
 static int may_wrap(struct front *front, CXType type, const struct value *value) {
     int64_t least, most;
     struct rsc_affine affine = value->term[0].value;
@@ -152,7 +152,7 @@ static int is_comparison(enum CXBinaryOperatorKind op) {
 
 static void eval_logical(struct front *front, CXCursor cursor, struct kids kids, struct value *value) {
     char reason[REASON_BYTES];
-    if (!front_has_references(front, kids.item[1])) { /* which side decides does not matter: only the left reads */
+    if (!front_has_references(front, kids.item[1])) { /* short-circuiting does not matter: only the left side reads */
         if (front_has_references(front, kids.item[0])) front_eval(front, kids.item[0], value);
         value_opaque(value, "a truth value is used as a number");
         return;
@@ -209,7 +209,7 @@ static void eval_compound(struct front *front, CXCursor cursor, struct value *va
     if (front_kind(front, target) == CXCursor_DeclRefExpr && (type_is_integer(type) || type.kind == CXType_Pointer)) {
         size_t made = front->pending_count;
         front_load(front, target, &old);
-        front->pending_count = made; /* front_store() writes down the read */
+        front->pending_count = made; /* front_store() adds the read */
         arithmetic(front, front->clang.getCursorBinaryOperatorKind(cursor), type, &old, &right);
         front_convert(front, type, &old);
         *value = old;
@@ -283,7 +283,7 @@ static void eval_unary(struct front *front, CXCursor cursor, struct value *value
     }
 }
 
-/* a < b ? a : b and its relatives: 1 if it was one. */
+/* a < b ? a : b and similar forms. Returns 1 if it is one of them. */
 static int eval_minimum(struct front *front, CXCursor condition, CXCursor yes, CXCursor no, struct value *value) {
     condition = front_strip(front, condition);
     enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(condition);
@@ -313,10 +313,10 @@ static int same_value(const struct value *a, const struct value *b) {
 }
 
 /*
- * Both branches under their own assumption, if neither splits nor reads: where
- * they come to the same value there is no case to tell apart. That is how the
- * polyhedral compilers' floord(n, d), n < 0 ? -((-n + d - 1) / d) : n / d, turns
- * out to be one quotient.
+ * Evaluates both branches, each under its own assumption, if neither splits nor
+ * reads: if they give the same value, no case distinction is needed. This reduces
+ * the polyhedral compilers' floord(n, d), n < 0 ? -((-n + d - 1) / d) : n / d, to one
+ * quotient.
  */
 static int eval_same_branches(struct front *front, CXCursor condition, CXCursor yes, CXCursor no, struct value *value) {
     condition = front_strip(front, condition);
@@ -364,12 +364,12 @@ static void eval_conditional(struct front *front, CXCursor cursor, struct value 
             return;
         struct rsc_loop_node *at = front->at;
         if (type_is_integer(type) && eval_same_branches(front, kids.item[0], kids.item[1], kids.item[2], value)) return;
-        front->at = at; /* lets that were tried stay in the tree without anything in them and are dropped later */
+        front->at = at; /* lets made in this attempt stay in the tree, empty, and are dropped later */
     }
     int reads = front_has_references(front, kids.item[1]) || front_has_references(front, kids.item[2]);
     if (!reads && !type_is_integer(type) && type.kind != CXType_Pointer) { /* a number that nothing depends on */
         front_eval(front, kids.item[0], value);
-        value_opaque(value, "it is no integer");
+        value_opaque(value, "it is not an integer");
         return;
     }
     int holds = front_condition(front, kids.item[0], reason, sizeof reason);
@@ -385,7 +385,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
     struct kids kids;
     int64_t number;
     cursor = front_strip(front, cursor);
-    value_opaque(value, "it is no integer");
+    value_opaque(value, "it is not an integer");
     if (front->out_of_memory) return;
     if (++front->nesting > FRONT_NESTING_MAX) {
         front->nesting--;
@@ -433,7 +433,7 @@ void front_eval(struct front *front, CXCursor cursor, struct value *value) {
         if (front_has_references(front, cursor)) front_gap(front, cursor, "a statement in an expression");
         value_opaque(value, "a statement in an expression");
         break;
-    default: eval_all(front, cursor, value, "it is no integer"); break;
+    default: eval_all(front, cursor, value, "it is not an integer"); break;
     }
     front->nesting--;
 }
@@ -459,7 +459,7 @@ static int compare(struct front *front, enum CXBinaryOperatorKind op, struct val
     return holds;
 }
 
-/* x % m == r, by divisibility instead of a quotient: 1 or 0, -1 not affine, -2 of another form. */
+/* x % m == r, by divisibility instead of a quotient. Returns 1 or 0, -1 if not affine, -2 for another form. */
 static int compare_remainder(struct front *front, CXCursor left, CXCursor right, int equal) {
     struct value value, number;
     struct rsc_affine affine, remainder;

@@ -28,12 +28,12 @@
 #define REASON_BYTES 160
 #define FRONT_DECISIONS_MAX 10 /* comparisons one statement may depend on: up to 1024 copies of it */
 #define FRONT_CALLS_MAX 16
-#define FRONT_NESTING_MAX 400 /* of expressions and statements; a compiler's own stack ends not far behind */
+#define FRONT_NESTING_MAX 400 /* of expressions and statements; compilers themselves do not go much deeper */
 
 enum value_kind { VALUE_NUMBER, VALUE_POINTER, VALUE_OPAQUE };
 enum value_join { JOIN_ONE, JOIN_MIN, JOIN_MAX };
 
-/* What a pointer points at: rows of rows of elements. extent[0] is 0 where it is not known. */
+/* The target of a pointer: rows of rows of elements. extent[0] is 0 if not known. */
 struct shape {
     uint32_t rank;
     uint64_t extent[RSC_LOOP_RANK_MAX];
@@ -55,14 +55,14 @@ struct value {
     char reason[REASON_BYTES];
 };
 
-/* A variable, and what it holds now: of an array, a pointer to its start. */
+/* A variable and its current value; for an array, a pointer to its start. */
 struct binding {
     CXCursor variable;
     struct value value;
-    int counter;       /* of a loop being built: not to be assigned to */
-    int address_taken; /* may change behind our back: never followed */
-    int is_argument;   /* parameter of an inlined function: a name for a value, nowhere in memory */
-    int in_parallel;   /* declared inside a parallel construct: every thread has its own */
+    int counter;       /* variable of a loop being built: must not be assigned to */
+    int address_taken; /* may change through its address: its value is not tracked */
+    int is_argument;   /* parameter of an inlined function: a name for a value, not in memory */
+    int in_parallel;   /* declared inside a parallel construct: private to each thread */
 };
 
 struct undo {
@@ -76,7 +76,7 @@ struct origin {
     int is_private;
     uint32_t holder; /* array that holds the pointer, or UINT32_MAX */
     int64_t holder_offset;
-    int pointers_stored;  /* pointers that are known were stored in it: what it holds may be any of them */
+    int pointers_stored;  /* known pointers were stored in it: it may hold any of them */
     unsigned declared_at; /* byte offset of the declaration, for the order */
 };
 
@@ -89,19 +89,19 @@ struct pending {
     unsigned line;
 };
 
-/* A call outside of loops: numbers that were passed, for static functions that nothing else calls. */
+/* A call outside loops: the numbers passed, for static functions without other callers. */
 struct known_call {
     CXCursor function;
     unsigned parameter;
     int64_t value;
-    int differs; /* calls do not agree, or it is no number */
+    int differs; /* calls differ, or it is not a number */
     unsigned calls;
 };
 
 struct paths {
     unsigned count, cursor;
     unsigned char choice[FRONT_DECISIONS_MAX];
-    struct rsc_loop_node *start; /* where every path begins: shared, so no condition may be added to it */
+    struct rsc_loop_node *start; /* common start of all paths: no condition may be added to it */
 };
 
 struct front {
@@ -131,26 +131,26 @@ struct front {
     struct pending *pending;
     size_t pending_count, pending_room;
     struct paths *paths;
-    int flushed; /* references of the statement at hand were written already */
+    int flushed; /* references of the current statement were already written */
 
     const char *variable[RSC_LOOP_DEPTH_MAX + 1];
     int64_t least[RSC_LOOP_DEPTH_MAX + 1], most[RSC_LOOP_DEPTH_MAX + 1];
     struct rsc_affine *known; /* each >= 0 here */
     size_t known_count, known_room;
 
-    struct rsc_omp *omp_stack[8]; /* constructs around, for private names */
+    struct rsc_omp *omp_stack[8]; /* enclosing constructs, for private names */
     unsigned omp_depth;
-    struct rsc_omp *omp_after; /* the directive being worked on: those before a statement are taken in turn */
+    struct rsc_omp *omp_after; /* the directive being processed: those before a statement are processed in order */
     int in_parallel, in_share, in_single;
     int at_body;      /* statements of a loop's own body: a continue there skips the rest of the block */
     int in_subscript; /* scalars there are counters, not data */
-    int collecting;   /* first time through: only calls and what they pass */
+    int collecting;   /* first pass: only collects calls and their arguments */
     struct known_call *known_call;
     size_t known_call_count, known_call_room;
     struct {
         CXCursor parameter;
         int64_t value;
-    } passed[64]; /* of the function being analysed, where all its callers agree */
+    } passed[64]; /* arguments of the analysed function that are the same in all calls */
     unsigned passed_count;
     CXCursor calls[FRONT_CALLS_MAX];
     unsigned call_depth;
@@ -169,14 +169,14 @@ enum CXCursorKind front_kind(struct front *front, CXCursor cursor);
 const char *front_name(struct front *front, CXCursor cursor); /* in the arena */
 void front_extent(struct front *front, CXCursor cursor, unsigned *start, unsigned *end);
 const char *front_source(struct front *front, CXCursor cursor);   /* source text, one line, shortened */
-int front_same_text(struct front *front, CXCursor a, CXCursor b); /* but for spaces */
+int front_same_text(struct front *front, CXCursor a, CXCursor b); /* ignores spaces */
 void front_place(struct front *front, CXCursor cursor, const char **file, unsigned *line);
 CXType front_type(struct front *front, CXCursor cursor); /* canonical */
 int type_is_integer(CXType type);
 int type_is_unsigned(CXType type);
 int type_is_array(CXType type);
 int type_is_floating(CXType type);
-int front_constant(struct front *front, CXCursor cursor, int64_t *value); /* by the compiler; 0 if it is none */
+int front_constant(struct front *front, CXCursor cursor, int64_t *value); /* by the compiler; 0 if not constant */
 void front_gap(struct front *front, CXCursor cursor, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int front_no_memory(struct front *front);
 CXCursor front_body(struct front *front, CXCursor function); /* its compound statement; null cursor: none */
@@ -192,12 +192,12 @@ void value_divide(struct front *front, struct value *into, int64_t by);       /*
 void value_floor_divide(struct front *front, struct value *into, int64_t by); /* by > 0 */
 void value_remainder(struct front *front, struct value *into, int64_t by);    /* as C */
 void value_join(struct front *front, struct value *into, const struct value *other, enum value_join join);
-/* As one affine expression, with lets and guards as needed; -1 and *value opaque when that cannot be. */
+/* Converts to one affine expression, with lets and guards as needed; -1 and *value opaque if impossible. */
 int value_affine(struct front *front, struct value *value, struct rsc_affine *affine);
 int front_value_range(const struct front *front, const struct value *value, int64_t *least, int64_t *most);
 int front_proved(const struct front *front, const struct rsc_affine *affine); /* >= 0 for sure */
 int front_know(struct front *front, const struct rsc_affine *affine, int64_t scale, int64_t add);
-/* 1 or 0, splitting the statement where that is open; -1: too many cases. */
+/* Returns 1 or 0, splitting the statement if undecided; -1: too many cases. */
 int front_decide(struct front *front, enum rsc_condition_kind kind, const struct rsc_affine *affine, int64_t modulus);
 const char *front_fresh_name(struct front *front, const char *wish);
 uint32_t front_depth(const struct front *front); /* loops around what is added at front->at */
@@ -206,7 +206,7 @@ uint32_t front_depth(const struct front *front); /* loops around what is added a
 struct binding *front_variable(struct front *front, CXCursor variable); /* bound on first sight; NULL: out of memory */
 void front_bind(struct front *front, struct binding *binding, const struct value *value);
 void front_forget_assigned(struct front *front, CXCursor tree, const char *why);
-void front_forget_globals(struct front *front, CXCursor call); /* a call of what is not in the source */
+void front_forget_globals(struct front *front, CXCursor call); /* for a call of a function not in the source */
 void front_find_addresses(struct front *front, CXCursor body);
 int front_assigns_variable(struct front *front, CXCursor tree, CXCursor variable);
 int front_assigns_counters(struct front *front, CXCursor statement);
@@ -220,10 +220,10 @@ void front_sort_arrays(struct front *front);
 int front_setting(struct front *front, const char *name, int64_t *value); /* a number from the command line: 1 or 0 */
 void front_undo_to(struct front *front, size_t mark);
 
-/* clang_access.c: what an expression touches. */
+/* clang_access.c: the memory an expression accesses. */
 struct place {
-    int is_memory; /* else a variable by itself */
-    CXCursor variable; /* of one by itself */
+    int is_memory; /* else a scalar variable */
+    CXCursor variable; /* if it is a scalar */
     uint32_t array;
     struct rsc_affine offset;
     struct shape shape; /* rank 0: an element */
@@ -237,19 +237,19 @@ void front_store(struct front *front, CXCursor target, const struct value *value
 
 /* clang_expr.c */
 void front_eval(struct front *front, CXCursor cursor, struct value *value);
-void front_convert(struct front *front, CXType to, struct value *value); /* opaque where the value may not fit */
+void front_convert(struct front *front, CXType to, struct value *value); /* opaque if the value may not fit */
 int front_condition(struct front *front, CXCursor cursor, char *reason, size_t room); /* 1, 0, or -1 with the reason */
 int front_has_references(struct front *front, CXCursor cursor);
 
 /* clang_call.c */
 void front_call(struct front *front, CXCursor call, struct value *value);
-int front_call_is_pure(struct front *front, CXCursor call); /* touches nothing beyond its arguments */
+int front_call_is_pure(struct front *front, CXCursor call); /* accesses only its arguments */
 
 /* clang_stmt.c */
 void front_statement(struct front *front, CXCursor statement);
 void front_paths(struct front *front, void (*body)(struct front *front, void *data), void *data);
 void front_flush(struct front *front);
-void front_simple(struct front *front, CXCursor statement); /* within the paths of the statement around */
+void front_simple(struct front *front, CXCursor statement); /* within the paths of the enclosing statement */
 
 /* clang_loop.c */
 void front_for(struct front *front, CXCursor statement, const struct rsc_omp *share);
@@ -262,7 +262,7 @@ int front_omp_number(struct front *front, const struct rsc_omp_number *number, i
 
 /* clang_region.c */
 void front_function(struct front *front, CXCursor function);
-/* The number that all `calls` calls of a function pass for a parameter: 1, or 0 where there is none. */
+/* The number that all `calls` calls of a function pass for a parameter. Returns 1, or 0 if there is none. */
 int front_passed(struct front *front, CXCursor function, unsigned parameter, unsigned calls, int64_t *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* clang_load.c - finding libclang 19 with dlopen. */
+/* clang_load.c - loads libclang 19 with dlopen. */
 #include "loops/front/clang_load.h"
 
 #include <dlfcn.h>

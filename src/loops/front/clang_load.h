@@ -3,7 +3,7 @@
  *
  * Loading takes tens of milliseconds and only one verb needs it, so the tool is
  * not linked against it. Functions are called through the table: clang.visitChildren(...)
- * stands for clang_visitChildren(...).
+ * calls clang_visitChildren(...).
  */
 #ifndef RSC_LOOPS_FRONT_CLANG_LOAD_H
 #define RSC_LOOPS_FRONT_CLANG_LOAD_H

@@ -1,9 +1,9 @@
 /*
  * clang_loop.c - for loops: variable, first value, condition, step.
  *
- * for (v = FIRST; v OP BOUND; v += STEP), the variable on either side, also as
- * v + c or c * v, the condition also a conjunction. Other variables may move along
- * (w = START; w += c): they are followed as START + c (v - FIRST) / STEP. Everything
+ * for (v = FIRST; v OP BOUND; v += STEP). The variable may be on either side, also as
+ * v + c or c * v; the condition may be a conjunction. Other variables may change along
+ * with it (w = START; w += c): their value is START + c (v - FIRST) / STEP. Everything
  * else is a gap.
  */
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define MOVING_MAX 6
 
-/* A variable that the header starts, moves, or both. */
+/* A variable that the header initialises, changes, or both. */
 struct moving {
     CXCursor variable;
     struct value start;
@@ -96,7 +96,7 @@ static int read_start(struct front *front, CXCursor start, struct header *header
     return add_start(front, header, variable, kids.item[1]);
 }
 
-/* The amount of v = v + c or v = v - c: 0 and the expression, with *sign. */
+/* The amount c of v = v + c or v = v - c: sets *amount and *sign and returns 0. */
 static int added_amount(struct front *front, CXCursor sum, CXCursor variable, CXCursor *amount, int *sign) {
     sum = front_strip(front, sum);
     enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(sum);
@@ -137,15 +137,15 @@ static int read_step(struct front *front, CXCursor step, struct header *header) 
     CXCursor amount = kids.item[1];
     if (op == CXBinaryOperator_Assign) {
         if (added_amount(front, kids.item[1], variable, &amount, &sign))
-            return refuse(header, "the step is no addition");
+            return refuse(header, "the step is not an addition");
     } else if (op == CXBinaryOperator_SubAssign) {
         sign = -1;
     } else if (op != CXBinaryOperator_AddAssign) {
-        return refuse(header, "the step is no addition");
+        return refuse(header, "the step is not an addition");
     }
     front_eval(front, amount, &value);
     if (!value_is_constant(&value, &moving->step))
-        return refuse(header, "the step is no number%s%.100s", value.kind == VALUE_OPAQUE ? ": " : "",
+        return refuse(header, "the step is not a number%s%.100s", value.kind == VALUE_OPAQUE ? ": " : "",
                       value.kind == VALUE_OPAQUE ? value.reason : "");
     moving->step *= sign;
     return 0;
@@ -173,7 +173,7 @@ static int mentions(struct front *front, CXCursor expression, CXCursor variable)
     return mention.found;
 }
 
-/* Solves side OP *bound for the variable, where OP is <= (below) or >=: v + c, v - c, c * v. */
+/* Solves side OP *bound for the variable; OP is <= (below) or >=, side is v + c, v - c or c * v. */
 static int solve(struct front *front, CXCursor side, int below, struct header *header, struct value *bound) {
     struct value number, less;
     int64_t factor;
@@ -212,7 +212,7 @@ static int unsigned_bound(struct front *front, CXCursor side, const struct value
     return bound->count > 1 || !front_proved(front, &affine);
 }
 
-/* Whether a value that is compared, the last one that ends the loop included, could be below 0. */
+/* Whether a compared value, including the last one that ends the loop, could be negative. */
 static int goes_negative(struct front *front, const struct header *header, const struct value *bound) {
     int64_t least, most;
     if (header->step > 0) {
@@ -229,7 +229,7 @@ static int read_condition(struct front *front, CXCursor condition, struct header
     struct kids kids = front_kids(front, condition);
     enum CXBinaryOperatorKind op = front->clang.getCursorBinaryOperatorKind(condition);
     if (front_kind(front, condition) != CXCursor_BinaryOperator || kids.count != 2)
-        return refuse(header, "the condition is no comparison");
+        return refuse(header, "the condition is not a comparison");
     if (op == CXBinaryOperator_LAnd)
         return read_condition(front, kids.item[0], header) ? -1 : read_condition(front, kids.item[1], header);
     int second = mentions(front, kids.item[1], header->variable);
@@ -245,7 +245,7 @@ static int read_condition(struct front *front, CXCursor condition, struct header
         below = (op == CXBinaryOperator_LT || op == CXBinaryOperator_LE) != second;
         strict = op == CXBinaryOperator_LT || op == CXBinaryOperator_GT;
     } else {
-        return refuse(header, "the condition is no comparison");
+        return refuse(header, "the condition is not a comparison");
     }
     if (below != up) return refuse(header, "the step leads away from the bound");
     front_eval(front, other, &bound);
@@ -253,7 +253,7 @@ static int read_condition(struct front *front, CXCursor condition, struct header
         return refuse(header, "bound is not affine: %.120s", bound.kind == VALUE_OPAQUE ? bound.reason : "a pointer");
     if (unsigned_bound(front, other, &bound)) return refuse(header, "an unsigned bound could be negative");
     value_constant(&one, 1);
-    if (op == CXBinaryOperator_NE) { /* only if it starts on the right side does it ever end */
+    if (op == CXBinaryOperator_NE) { /* it ends only if it starts on the right side of the bound */
         struct value way = bound, from = header->first;
         struct rsc_affine affine;
         if (front_kind(front, front_strip(front, kids.item[second])) != CXCursor_DeclRefExpr)
@@ -265,7 +265,7 @@ static int read_condition(struct front *front, CXCursor condition, struct header
             value_multiply(front, &way, &minus);
         }
         if (value_affine(front, &way, &affine) || !front_proved(front, &affine))
-            return refuse(header, "with != it is not sure that the loop ends");
+            return refuse(header, "with != the loop may not end");
     }
     if (strict) value_add(front, &bound, &one, up ? -1 : 1);
     if (type_is_unsigned(front_type(front, kids.item[second])) && goes_negative(front, header, &bound))
@@ -277,7 +277,7 @@ static int read_condition(struct front *front, CXCursor condition, struct header
     return header->last.kind == VALUE_NUMBER ? 0 : refuse(header, "bound is not affine: %.120s", header->last.reason);
 }
 
-/* break, goto, return: what ends a loop early. Loops and switches inside have their own breaks. */
+/* Finds break, goto and return, which end a loop early. Loops and switches inside have their own breaks. */
 static enum CXChildVisitResult look_for_jump(CXCursor cursor, CXCursor parent, CXClientData data) {
     struct mention *search = data;
     enum CXCursorKind kind = front_kind(search->front, cursor);
@@ -292,7 +292,7 @@ static enum CXChildVisitResult look_for_jump(CXCursor cursor, CXCursor parent, C
     return CXChildVisit_Recurse;
 }
 
-/* The variable that the condition is about is the loop's. */
+/* The loop's variable is the one in the condition. */
 static int choose_variable(struct front *front, CXCursor condition, struct header *header) {
     struct moving *chosen = NULL;
     for (unsigned i = 0; i < header->moving_count; i++) {
@@ -307,7 +307,7 @@ static int choose_variable(struct front *front, CXCursor condition, struct heade
     header->step = chosen->step;
     if (!header->step) return refuse(header, "the step is 0");
     if (!type_is_integer(front_type(front, header->variable)))
-        return refuse(header, "the loop's variable is no integer");
+        return refuse(header, "the loop's variable is not an integer");
     if (header->first.kind != VALUE_NUMBER)
         return refuse(header, "first value is not affine: %.100s",
                       header->first.kind == VALUE_OPAQUE ? header->first.reason : "a pointer");
@@ -330,7 +330,7 @@ static int read_header(struct front *front, struct header *header) {
     return 0;
 }
 
-/* Makes a bound of a value; where the join is the wrong way round the statement splits. */
+/* Converts a value to a bound; a join of the wrong kind splits the statement. */
 static int make_bound(struct front *front, struct header *header, struct value *value, enum value_join allowed) {
     struct rsc_affine affine;
     if (value->join != JOIN_ONE && value->join != allowed && value_affine(front, value, &affine))
@@ -378,7 +378,7 @@ static struct rsc_loop_node *add_loop(struct front *front, struct header *header
     return loop;
 }
 
-/* Inside the loop every plain term of its bounds says something about the variable. */
+/* Inside the loop every plain term of its bounds limits the variable. */
 static void know_bounds(struct front *front, const struct rsc_loop_node *loop) {
     int up = loop->step > 0;
     for (int side = 0; side < 2; side++) {
@@ -412,18 +412,18 @@ static int share_loop(struct front *front, struct rsc_loop_node *loop, const str
     loop->nowait = omp->nowait && !omp->is_parallel;
     if (omp->chunk.text) {
         if (!front_omp_number(front, &omp->chunk, &number) || number < 1)
-            return refuse(header, "the schedule's chunk is no positive number: %.60s", omp->chunk.text);
+            return refuse(header, "the schedule's chunk is not a positive number: %.60s", omp->chunk.text);
         loop->chunk = (uint64_t)number;
     }
     if (omp->collapse.text) {
         if (!front_omp_number(front, &omp->collapse, &number) || number < 1 || number > RSC_LOOP_DEPTH_MAX)
-            return refuse(header, "collapse is no number from 1 to 16: %.60s", omp->collapse.text);
+            return refuse(header, "collapse is not a number from 1 to 16: %.60s", omp->collapse.text);
         loop->collapse = (uint32_t)number;
     }
     return 0;
 }
 
-/* What a variable that moves along holds in an iteration: START + c (v - FIRST) / STEP. */
+/* The value of a companion variable in an iteration: START + c (v - FIRST) / STEP. */
 static void companion_value(struct front *front, const struct header *header, const struct moving *moving,
                             const struct rsc_affine *variable, struct value *value) {
     struct rsc_affine way = *variable;
@@ -449,13 +449,13 @@ static void companion_value(struct front *front, const struct header *header, co
     }
 }
 
-/* Before the body (with the loop's variable) or behind the loop (without). */
+/* Binds the companions before the body (with the loop's variable) or after the loop (without). */
 static void bind_companions(struct front *front, struct header *header, const struct rsc_affine *variable) {
     for (unsigned i = 0; i < header->moving_count; i++) {
         struct moving *moving = &header->moving[i];
         struct value value;
         if (front->clang.equalCursors(moving->variable, header->variable)) continue;
-        if (!variable) value_opaque(&value, "%.60s is used behind its loop", front_name(front, moving->variable));
+        if (!variable) value_opaque(&value, "%.60s is used after its loop", front_name(front, moving->variable));
         else if (front_assigns_variable(front, header->body, moving->variable))
             value_opaque(&value, "%.60s changes in the loop", front_name(front, moving->variable));
         else companion_value(front, header, moving, variable, &value);
@@ -466,7 +466,7 @@ static void bind_companions(struct front *front, struct header *header, const st
     }
 }
 
-/* A variable that is only moved starts with what it holds before the loop. */
+/* A companion without an initialiser starts with its value before the loop. */
 static void start_companions(struct front *front, struct header *header) {
     for (unsigned i = 0; i < header->moving_count; i++) {
         struct moving *moving = &header->moving[i];
@@ -489,7 +489,7 @@ static void for_path(struct front *front, void *data) {
     struct header header = {.statement = sharing->statement};
     int64_t least, most;
     struct rsc_loop_node *loop = NULL;
-    front->in_subscript++; /* what a header reads is in registers, with --count-scalars too */
+    front->in_subscript++; /* scalars in a header are in registers, even with --count-scalars */
     int bad = read_header(front, &header);
     front->in_subscript--;
     if (!bad) {
@@ -532,22 +532,21 @@ static void for_path(struct front *front, void *data) {
     front->in_share = in_share;
     if (sharing->share && check_collapse(loop)) {
         front_gap(front, sharing->statement,
-                  "collapse(%u): the loops are not alone in one another, or their bounds need a quotient",
-                  loop->collapse);
+                  "collapse(%u): the loops are not perfectly nested, or their bounds need a quotient", loop->collapse);
         loop->collapse = 1;
     }
     front_forget_assigned(front, header.body, "changes in a loop");
     bind_companions(front, &header, NULL);
     if (!(binding = front_variable(front, header.variable))) return;
     binding->counter--;
-    value_opaque(&value, "%.60s is used behind its loop", front_name(front, header.variable));
+    value_opaque(&value, "%.60s is used after its loop", front_name(front, header.variable));
     front_bind(front, binding, &value);
 }
 
 void front_for(struct front *front, CXCursor statement, const struct rsc_omp *share) {
     struct sharing sharing = {statement, share};
     if (front_kind(front, statement) != CXCursor_ForStmt) {
-        front_gap(front, statement, "the directive stands before what is no for loop");
+        front_gap(front, statement, "the directive is not followed by a for loop");
         front_forget_assigned(front, statement, "changes");
         return;
     }

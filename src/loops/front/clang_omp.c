@@ -5,10 +5,10 @@
 
 #include "loops/front/clang_front.h"
 
-/* The first directive before the statement at `start` that is not worked on already. */
+/* The first directive before the statement at `start` that is not yet processed. */
 struct rsc_omp *front_omp_before(struct front *front, unsigned start) {
     size_t low = 0, high = front->omp.count;
-    while (low < high) { /* directives are in the order of the text, and so are the places behind them */
+    while (low < high) { /* directives, and the statements after them, are in text order */
         size_t middle = (low + high) / 2;
         if (front->omp.item[middle].next < start) low = middle + 1;
         else high = middle;
@@ -98,7 +98,7 @@ static int64_t sum(struct number_reader *reader) {
     }
 }
 
-/* 1 and the value, or 0. Comparisons are for `if` clauses: a > b. */
+/* Returns 1 and the value, or 0. Comparisons are for `if` clauses: a > b. */
 int front_omp_number(struct front *front, const struct rsc_omp_number *number, int64_t *value) {
     struct number_reader reader = {.front = front, .at = number->text};
     if (strlen(number->text) > 200) return 0; /* parentheses recurse */
@@ -119,7 +119,7 @@ void front_standalone(struct front *front, unsigned from, unsigned to) {
         const struct rsc_omp *omp = &front->omp.item[i];
         if (!omp->is_barrier || omp->start < from || omp->start >= to || !front->at) continue;
         if (!front->in_parallel || front->in_share || front->in_single)
-            continue; /* alone, or the compiler refuses it */
+            continue; /* a stand-alone directive, or one the compiler rejects */
         front_flush(front);
         struct rsc_loop_node *node = rsc_loop_add_node(front->program, front->at, RSC_NODE_BARRIER);
         if (!node) {
@@ -154,17 +154,17 @@ static void shared_or_block(struct front *front, struct rsc_omp *omp, CXCursor s
 static void parallel(struct front *front, struct rsc_omp *omp, CXCursor statement) {
     int64_t number = 0, runs = 1;
     if (omp->condition.text && !front_omp_number(front, &omp->condition, &runs)) {
-        front_gap(front, statement, "parallel if(%.60s): that is no number", omp->condition.text);
+        front_gap(front, statement, "parallel if(%.60s): not a number", omp->condition.text);
         return;
     }
-    if (!runs) { /* by one thread, as if it were not there */
+    if (!runs) { /* one thread runs it, as if the directive were absent */
         if (omp->is_for && front_kind(front, statement) == CXCursor_ForStmt) front_for(front, statement, NULL);
         else front_statement(front, statement);
         return;
     }
     if (omp->num_threads.text &&
         (!front_omp_number(front, &omp->num_threads, &number) || number < 1 || number > UINT32_MAX)) {
-        front_gap(front, statement, "num_threads(%.60s): that is no positive number", omp->num_threads.text);
+        front_gap(front, statement, "num_threads(%.60s): not a positive number", omp->num_threads.text);
         return;
     }
     struct rsc_loop_node *at = front->at, *node = add_node(front, RSC_NODE_PARALLEL, statement);
@@ -196,10 +196,10 @@ void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statemen
     struct rsc_omp *after = front->omp_after;
     front->omp_after = omp;
     if (omp->other) {
-        front_gap(front, statement, "#pragma omp %.60s is not known here", omp->other);
+        front_gap(front, statement, "#pragma omp %.60s is not supported", omp->other);
         front_forget_assigned(front, statement, "changes");
     } else if (omp->bad_clause) {
-        front_gap(front, statement, "the clause %.60s is not known here", omp->bad_clause);
+        front_gap(front, statement, "the clause %.60s is not supported", omp->bad_clause);
         front_forget_assigned(front, statement, "changes");
     } else if (omp->is_parallel && front->in_parallel) {
         front_gap(front, statement, "parallel inside parallel");

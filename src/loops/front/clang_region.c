@@ -1,9 +1,9 @@
 /*
- * clang_region.c - functions to regions.
+ * clang_region.c - converts functions to regions.
  *
- * Every outermost loop and every parallel construct outside of loops becomes a
- * region. What stands before them in the function gives variables their values;
- * its references are not part of any region.
+ * Every outermost loop and every parallel construct outside loops becomes a region.
+ * The code before them in the function sets the values of variables; its references
+ * are not part of any region.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static void look_outside(struct front *front, CXCursor statement);
 
-/* Drops loops, guards and blocks that touch nothing; a shared loop that threads wait at becomes a barrier. */
+/* Drops loops, guards and blocks without references; a shared loop with a barrier at its end becomes a barrier. */
 static int prune(struct rsc_loop_node *node) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < node->child_count; i++)
@@ -84,7 +84,7 @@ static void outside_if(struct front *front, CXCursor statement) {
     if (holds < 0) front_forget_assigned(front, statement, "depends on a condition");
 }
 
-/* Notes what a call outside of loops passes. */
+/* Records the arguments of a call outside loops. */
 static void note_call(struct front *front, CXCursor call) {
     CXCursor function = front->clang.getCursorReferenced(call);
     int count = front->clang.Cursor_getNumArguments(call);
@@ -159,7 +159,7 @@ static void look_outside(struct front *front, CXCursor statement) {
         break;
     case CXCursor_IfStmt: outside_if(front, statement); break;
     case CXCursor_WhileStmt:
-    case CXCursor_DoStmt: /* the loops in it are regions, each by itself */
+    case CXCursor_DoStmt: /* each loop in it is a region */
     case CXCursor_SwitchStmt:
     case CXCursor_LabelStmt:
     case CXCursor_CaseStmt:
@@ -187,7 +187,7 @@ void front_function(struct front *front, CXCursor function) {
     front->function_region = UINT32_MAX;
     front->calls[0] = function;
     front->call_depth = 1;
-    front->binding_count = front->undo_count = 0; /* globals too: what another function left in them is not known */
+    front->binding_count = front->undo_count = 0; /* globals too: another function may have changed them */
     front_find_addresses(front, body);
     look_outside(front, body);
     front->call_depth = 0;

@@ -10,7 +10,7 @@
 #include "loops/front/clang_front.h"
 #include "loops/front/clang_source.h"
 
-/* The first error in the source, as one line. Errors inside system headers are the compilers' differences. */
+/* The first error in the source, as one line. Errors inside system headers are ignored: compilers differ there. */
 static int first_error(struct front *front, CXTranslationUnit unit, const char *path, struct rsc_error *error) {
     unsigned count = front->clang.getNumDiagnostics(unit);
     for (unsigned i = 0; i < count; i++) {
@@ -69,7 +69,7 @@ static enum CXChildVisitResult find_calls(CXCursor cursor, CXCursor parent, CXCl
         return CXChildVisit_Recurse;
     callee = front->clang.getCanonicalCursor(callee);
     if (front_kind(front, cursor) ==
-        CXCursor_DeclRefExpr) { /* once a call; a function whose address is taken has one without */
+        CXCursor_DeclRefExpr) { /* one per call; a function whose address is taken has one without a call */
         if (append(front, &functions->every, &functions->every_count, &functions->every_room, callee))
             return CXChildVisit_Break;
     } else if (functions->in_loop &&
@@ -95,7 +95,7 @@ static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, C
                                                                                         : CXChildVisit_Continue;
 }
 
-/* A part of another function's loops, with no parallel loops of its own. */
+/* Whether a function is called from another function's loops and has no parallel loops of its own. */
 static int is_called(struct functions *functions, CXCursor function) {
     struct front *front = functions->front;
     unsigned start, end;
@@ -109,7 +109,7 @@ static int is_called(struct functions *functions, CXCursor function) {
     return 0;
 }
 
-/* Before anything else: the functions that numbers are passed from. */
+/* First pass: collects the calls and the numbers they pass. */
 static enum CXChildVisitResult collect_calls(CXCursor cursor, CXCursor parent, CXClientData data) {
     struct functions *functions = data;
     struct front *front = functions->front;
@@ -122,7 +122,7 @@ static enum CXChildVisitResult collect_calls(CXCursor cursor, CXCursor parent, C
     return front->out_of_memory ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
-/* A static function has no callers but those of the file: what all of them pass is known. */
+/* All callers of a static function are in the file, so their arguments are known. */
 static void set_parameters(struct functions *functions, CXCursor function) {
     struct front *front = functions->front;
     CXCursor canonical = front->clang.getCanonicalCursor(function);
@@ -148,7 +148,7 @@ static int build(struct front *front, CXTranslationUnit unit, const char *path, 
     front->collecting = 1;
     front->clang.visitChildren(front->clang.getTranslationUnitCursor(unit), collect_calls, &functions);
     front->collecting = 0;
-    front->program->array_count = 0; /* named anew by those that are analysed */
+    front->program->array_count = 0; /* the analysed functions add their arrays again */
     front->clang.visitChildren(front->clang.getTranslationUnitCursor(unit), find_function, &functions);
     for (size_t i = 0; i < functions.count && !front->out_of_memory; i++) {
         if (!front->options->function && is_called(&functions, functions.item[i])) continue;

@@ -4,7 +4,7 @@
 
 #include "loops/front/c_source.h"
 
-/* Preprocessed source to the text form. Meant for a process that ends soon: libclang's own memory is not given back. */
+/* Converts preprocessed source to the text form. For a short-lived process: libclang's memory is not freed. */
 int rsc_clang_source_read(const char *path, const char *source, size_t bytes, const struct rsc_c_options *options,
                           char **text, size_t *text_bytes, struct rsc_error *error);
 

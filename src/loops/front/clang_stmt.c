@@ -27,7 +27,7 @@ void front_flush(struct front *front) {
     front->pending_count = 0;
 }
 
-/* The next set of choices: the last one that was "holds" becomes "does not". */
+/* Advances to the next set of choices: the last "holds" becomes "does not hold". */
 static int next_path(struct paths *paths) {
     while (paths->count && !paths->choice[paths->count - 1]) paths->count--;
     if (!paths->count) return 0;
@@ -35,7 +35,7 @@ static int next_path(struct paths *paths) {
     return 1;
 }
 
-/* Undoes what a path bound, noting which variables that were. */
+/* Undoes the bindings of a path, and records which variables changed. */
 static void roll_back(struct front *front, size_t mark, unsigned char *changed, size_t changed_room) {
     for (size_t i = mark; i < front->undo_count; i++)
         if (front->undo[i].index < changed_room) changed[front->undo[i].index] = 1;
@@ -48,7 +48,7 @@ void front_paths(struct front *front, void (*body)(struct front *front, void *da
     size_t known = front->known_count, mark = front->undo_count;
     int flushed = front->flushed, more;
     enum { CHANGED_MAX = 4096 };
-    unsigned char *changed = NULL; /* variables that a path gave a value to, once there is more than one path */
+    unsigned char *changed = NULL; /* variables assigned on some path, if there is more than one path */
     front_flush(front);
     do {
         front->paths = &mine;
@@ -80,7 +80,7 @@ static void declare(struct front *front, CXCursor variable) {
     struct value value;
     if (!binding) return;
     binding->in_parallel = front->in_parallel && front->clang.Cursor_getStorageClass(variable) != CX_SC_Static;
-    unsigned sizes = 0; /* size expressions stand before the initial value */
+    unsigned sizes = 0; /* size expressions precede the initial value */
     CXType level = type;
     if (level.kind == CXType_Pointer) level = front->clang.getCanonicalType(front->clang.getPointeeType(level));
     for (; type_is_array(level); level = front->clang.getCanonicalType(front->clang.getArrayElementType(level)))
@@ -112,7 +112,7 @@ static void declare(struct front *front, CXCursor variable) {
     if (type_is_integer(type)) {
         if (value.kind == VALUE_POINTER) value_opaque(&value, "a pointer is used as a number");
         front_convert(front, type, &value);
-        if (!front->at) { /* before the loops a value from the command line counts more than the source's */
+        if (!front->at) { /* before the loops a value from the command line overrides the source's */
             value_opaque(&setting, "none");
             front_bind(front, binding, &setting);
             if (value_is_constant(&binding->value, &number)) return;
@@ -121,7 +121,7 @@ static void declare(struct front *front, CXCursor variable) {
     } else if (type.kind == CXType_Pointer) {
         struct shape shape;
         char reason[REASON_BYTES];
-        if (value.kind == VALUE_OPAQUE && !front->at) return; /* malloc(): an array of its own */
+        if (value.kind == VALUE_OPAQUE && !front->at) return; /* malloc(): a separate array */
         if (value.kind == VALUE_POINTER) {
             if (front_shape_of_variable(front, variable, &shape, reason, sizeof reason))
                 value_opaque(&value, "%s", reason);
@@ -156,7 +156,7 @@ static void unknown_branch(struct front *front, CXCursor statement, CXCursor bra
         struct rsc_loop_node aside = {.kind = RSC_NODE_BODY, .parent = at, .depth = front_depth(front)};
         if (!at) return;
         front_flush(front);
-        front->at = &aside; /* built only to see whether anything is in it */
+        front->at = &aside; /* built only to find out whether it has references */
         front->gaps_muted++;
         front_statement(front, branch);
         front->gaps_muted--;
@@ -215,29 +215,26 @@ void front_statement(struct front *front, CXCursor statement) {
     case CXCursor_IfStmt: front_paths(front, if_path, &statement); break;
     case CXCursor_NullStmt: break;
     case CXCursor_WhileStmt:
-    case CXCursor_DoStmt:
-        not_a_loop_tree(front, statement, "a while loop: how often it runs is not in its form");
-        break;
+    case CXCursor_DoStmt: not_a_loop_tree(front, statement, "a while loop: its trip count is not known"); break;
     case CXCursor_SwitchStmt: not_a_loop_tree(front, statement, "a switch"); break;
     case CXCursor_BreakStmt:
     case CXCursor_ContinueStmt:
     case CXCursor_GotoStmt:
     case CXCursor_ReturnStmt:
-    case CXCursor_LabelStmt:
-        not_a_loop_tree(front, statement, "a jump to where the rest of the loop is not reached");
-        break;
+    case CXCursor_LabelStmt: not_a_loop_tree(front, statement, "a jump that skips the rest of the loop"); break;
     default:
         if (front_kind(front, statement) == CXCursor_DeclStmt ||
             front->clang.isExpression(front_kind(front, statement)))
             front_paths(front, simple_path, &statement);
-        else not_a_loop_tree(front, statement, "a statement that is not known");
+        else not_a_loop_tree(front, statement, "an unsupported statement");
         break;
     }
     front->at_body = at_body;
     front->nesting--;
 }
 
-/* if (...) continue; or if (...) { ...; continue; }: how many statements come before the continue, -1 for another form. */
+/* if (...) continue; or if (...) { ...; continue; }: the number of statements before the continue, -1 for another
+ * form. */
 static int statements_before_continue(struct front *front, CXCursor statement, struct kids *before) {
     struct kids kids = front_kids(front, statement);
     *before = (struct kids){0};
@@ -256,7 +253,7 @@ static int is_skip(struct front *front, CXCursor statement) {
     return front->at_body && statements_before_continue(front, statement, &before) >= 0;
 }
 
-/* Does it give a new value to an integer or pointer that what follows may use? */
+/* Does it assign to an integer or pointer that later statements may use? */
 static int binds(struct front *front, CXCursor statement) {
     enum CXCursorKind kind = front_kind(front, statement);
     if (kind == CXCursor_DeclStmt) return 1;
@@ -268,7 +265,7 @@ struct rest {
     unsigned count, from, end;
 };
 
-/* The first statement, and all behind it in each of its paths. */
+/* Runs the first statement, and all after it in each of its paths. */
 static void rest_path(struct front *front, void *data) {
     struct rest *rest = data;
     CXCursor first = rest->statements[0];

@@ -2,9 +2,9 @@
  * clang_value.c - arithmetic on values, and deciding comparisons.
  *
  * The prover is small on purpose: an affine expression is at least 0 if interval
- * arithmetic over the loops says so, alone or after one thing that is known to be
- * at least 0 (a bound of a loop around, a comparison on this path) was taken off.
- * What it cannot prove is split into cases, which is right too, only longer.
+ * arithmetic over the loops shows it, directly or after subtracting one expression
+ * known to be at least 0 (a bound of an enclosing loop, a comparison on this path).
+ * What it cannot prove is split into cases, which is correct too, only longer.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ int value_is_constant(const struct value *value, int64_t *number) {
     return 1;
 }
 
-/* Both must be numbers; makes *into opaque and returns -1 where one is not. */
+/* Checks that both are numbers; otherwise makes *into opaque and returns -1. */
 static int both_numbers(struct value *into, const struct value *other) {
     if (into->kind == VALUE_NUMBER && other->kind == VALUE_NUMBER) return 0;
     if (into->kind != VALUE_OPAQUE)
@@ -109,7 +109,7 @@ int front_proved(const struct front *front, const struct rsc_affine *affine) {
 
 int front_know(struct front *front, const struct rsc_affine *affine, int64_t scale, int64_t add) {
     struct rsc_affine known = rsc_affine_number(add);
-    if (rsc_affine_add(&known, affine, scale)) return 0; /* too large to be of use */
+    if (rsc_affine_add(&known, affine, scale)) return 0; /* too large to be useful */
     if (front->known_count == front->known_room) {
         size_t room = front->known_room ? 2 * front->known_room : 32;
         struct rsc_affine *larger = rsc_arena_alloc(&front->arena, room * sizeof *larger);
@@ -122,7 +122,7 @@ int front_know(struct front *front, const struct rsc_affine *affine, int64_t sca
     return 0;
 }
 
-/* 1 or 0 where it follows from what is known, -1 where it does not. */
+/* Returns 1 or 0 if the condition can be decided, else -1. */
 static int settled(struct front *front, enum rsc_condition_kind kind, const struct rsc_affine *affine,
                    int64_t modulus) {
     struct rsc_affine negative = {0}, above = *affine;
@@ -207,7 +207,7 @@ const char *front_fresh_name(struct front *front, const char *wish) {
     return wish;
 }
 
-/* The variable of a let around here with this value, or of a new one. */
+/* The variable of an enclosing let with this value, or of a new one. */
 static int let(struct front *front, const struct rsc_loop_term *term, struct rsc_affine *affine) {
     for (const struct rsc_loop_node *node = front->at; node; node = node->parent)
         if (rsc_loop_is_let(node) && node->first.term[0].rounding == term->rounding &&
@@ -359,7 +359,7 @@ void value_floor_divide(struct front *front, struct value *into, int64_t by) {
     }
 }
 
-/* 1: at least 0; 0: at most 0; -1: cannot be told. A quotient has the sign of what is divided. */
+/* 1: at least 0; 0: at most 0; -1: unknown. A quotient has the sign of its dividend. */
 static int sign_of(struct front *front, struct value *value) {
     struct rsc_affine affine, negative = {0};
     if (value->count == 1) affine = value->term[0].value;
@@ -407,13 +407,13 @@ void value_remainder(struct front *front, struct value *into, int64_t by) {
     value_multiply(front, &quotient, &factor);
     value_add(front, into, &quotient, -1);
     if (into->kind != VALUE_NUMBER || value_affine(front, into, &affine)) return;
-    if (sign == 1) { /* 0 to by - 1, which interval arithmetic does not see */
+    if (sign == 1) { /* 0 to by - 1, which interval arithmetic does not find */
         front_know(front, &affine, 1, 0);
         front_know(front, &affine, -1, by - 1);
     }
 }
 
-/* Takes out terms that another one always beats. */
+/* Drops terms that another term always dominates. */
 static void drop_needless(struct front *front, struct value *value) {
     for (uint32_t i = 0; i < value->count; i++)
         for (uint32_t j = 0; j < value->count; j++) {

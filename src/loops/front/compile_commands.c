@@ -1,4 +1,4 @@
-/* compile_commands.c - reading compile_commands.json (the JSON Compilation Database of clang's tools). */
+/* compile_commands.c - reads compile_commands.json (the JSON Compilation Database of clang's tools). */
 #include "loops/front/compile_commands.h"
 
 #include <limits.h>
@@ -14,7 +14,7 @@
 /* Flags with a value, attached or as the next word. */
 static const char *const with_value[] = {"-D",         "-U",       "-I",       "-isystem", "-iquote",
                                          "-idirafter", "-include", "-imacros", "-isysroot"};
-/* Flags that are one word, by how they begin. */
+/* Flags of one word, by prefix. */
 static const char *const one_word[] = {"-std=", "--sysroot=", "-nostdinc", "-ansi",   "-m32",
                                        "-m64",  "-mavx",      "-msse",     "-march=", "-pthread"};
 
@@ -26,14 +26,14 @@ static int add(struct rsc_compile_command *command, const char *flag, size_t roo
     return 0;
 }
 
-/* Takes argument i, and its value if that is the next one; returns how many were used, -1 when memory is out. */
+/* Takes a flag, and its value if that is the next word; returns how many words were used, -1 when out of memory. */
 static int take(struct rsc_compile_command *command, const char *flag, const char *value, size_t room) {
     for (size_t k = 0; k < sizeof with_value / sizeof *with_value; k++) {
         size_t length = strlen(with_value[k]);
         if (strncmp(flag, with_value[k], length)) continue;
         if (flag[length]) return add(command, flag, room) ? -1 : 1;
         if (!value) return 1;
-        /* as one word: gcc would take a word of its own that starts with @ for a file of more flags */
+        /* as one word: gcc would read a separate word that starts with @ as a file of flags */
         char *joined = rsc_arena_alloc(&command->arena, length + strlen(value) + 1);
         if (!joined) return -1;
         memcpy(joined, flag, length);
@@ -77,7 +77,7 @@ static int read_flags(struct rsc_compile_command *command, json_t *entry, struct
     char **words = NULL;
     if (!json_is_array(arguments)) {
         if (!line || strlen(line) > (1u << 20))
-            return rsc_fail(error, RSC_EFORMAT, "compile commands: an entry without command or arguments");
+            return rsc_fail(error, RSC_EFORMAT, "compile commands: an entry has neither command nor arguments");
         if (!(words = split(&command->arena, line, &count))) return rsc_fail_memory(error, "compile commands");
     }
     if (count > (1u << 16))

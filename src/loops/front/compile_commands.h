@@ -1,9 +1,9 @@
 /*
  * compile_commands.h - how a project compiles one of its files.
  *
- * Only flags that a preprocessor needs are taken (-D -U -I -include -std and their
- * like), and never the compiler or a plugin the file names: what a
- * compile_commands.json says is read, not run.
+ * Only flags that a preprocessor needs are used (-D -U -I -include -std and similar),
+ * never the compiler or a plugin named in the file: a compile_commands.json is read,
+ * not executed.
  */
 #ifndef RSC_LOOPS_FRONT_COMPILE_COMMANDS_H
 #define RSC_LOOPS_FRONT_COMPILE_COMMANDS_H
@@ -24,7 +24,7 @@ struct rsc_compile_command {
 /*
  * Finds the entry of `source` in `path`, a compile_commands.json or a folder that
  * holds one. On success rsc_compile_command_free() it. RSC_EINVAL when there is no
- * entry, RSC_EFORMAT when the file is no list of commands, RSC_EIO.
+ * entry, RSC_EFORMAT when the file is not a list of commands, RSC_EIO.
  */
 int rsc_compile_command_find(struct rsc_compile_command *command, const char *path, const char *source,
                              struct rsc_error *error);

@@ -1,6 +1,6 @@
 /*
- * chance.h - random numbers for the models: many and fast, good to about a percent
- * of a standard deviation, which is far less than what any sample differs by.
+ * chance.h - fast random numbers for the models, accurate to about a percent of a
+ * standard deviation, which is far less than the sampling error.
  */
 #ifndef RSC_LOOPS_MODEL_CHANCE_H
 #define RSC_LOOPS_MODEL_CHANCE_H
@@ -55,7 +55,7 @@ static inline double chance_poisson(struct rsc_chance *chance, double mean) {
     return count > 0 ? count : 0;
 }
 
-/* A whole number of this mean, one of the two next to it. */
+/* Rounds randomly to one of the two neighbouring integers, with this mean. */
 static inline double chance_round(struct rsc_chance *chance, double mean) {
     double whole = floor(mean);
     return whole + (chance_even(chance) < mean - whole);

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "loops/model/interleave.h"
 
-/* Phases of fewer references a thread than this are gone through thread by thread. */
+/* Phases with fewer references per thread than this are computed thread by thread. */
 #define SHORT_PHASE 64.0
 
 int rsc_crowd_new(struct rsc_crowd **out, struct rsc_search *search, const struct rsc_interleave *interleave,
@@ -62,7 +62,7 @@ static int64_t phase_length(struct rsc_crowd *crowd, uint32_t phase, uint32_t th
     return sum;
 }
 
-/* Whether threads do as much in one phase as in the other. */
+/* Whether every thread makes the same number of references in both phases. */
 static int phases_alike(const struct rsc_nest *nest, uint32_t a, uint32_t b) {
     const struct rsc_nest_phase *x = &nest->phase[a], *y = &nest->phase[b];
     return x->count == 1 && y->count == 1 && nest->segment[x->first].same == nest->segment[y->first].same;
@@ -83,7 +83,7 @@ static void look_at_phase(struct rsc_crowd *crowd, uint32_t phase) {
     }
 }
 
-/* References of all threads when each has made `clock` (or all of its own). */
+/* References made by all threads when each has made `clock` (or all of its own). */
 static double made_by_all(struct rsc_crowd *crowd, uint32_t phase, double clock) {
     look_at_phase(crowd, phase);
     uint32_t threads = crowd->plan->threads;
@@ -153,13 +153,13 @@ void rsc_crowd_sharers(struct rsc_crowd *crowd, uint32_t phase, const struct rsc
 
 /* ---- moments ---- */
 
-/* Variance of how far a thread gets in a time of `ago`: evenly paced within a block of the drift. */
+/* Variance of a thread's progress in a time of `ago`; the pace is even within a drift block. */
 static double drift_variance(const struct rsc_crowd *crowd, double ago) {
     double block = rsc_drift_block(crowd->interleave);
     return crowd->interleave->diffusion * ago * (ago < block ? ago / block : 1);
 }
 
-/* How many references another thread has made of its phase, were it endless. */
+/* References another thread would have made in its phase if the phase were endless. */
 static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread) {
     struct rsc_chance *chance = &crowd->chance;
     double clock = moment->clock;
@@ -174,7 +174,7 @@ static double reached_by(struct rsc_crowd *crowd, const struct rsc_moment *momen
     }
 }
 
-/* Bursty: references made in so much time of one thread. */
+/* Bursty: references made in `time` of one thread. */
 static double made_in_bursts(struct rsc_crowd *crowd, double time) {
     struct rsc_chance *chance = &crowd->chance;
     return crowd->interleave->burst * chance_gamma(chance, chance_poisson(chance, time));
@@ -186,7 +186,7 @@ static double made_by_others(struct rsc_crowd *crowd, const struct rsc_moment *m
         double own = clock < crowd->length[moment->thread] ? clock : crowd->length[moment->thread];
         return made_by_all(crowd, moment->phase, clock) - own;
     }
-    double sum = 0; /* ends of threads are near: what each has made is drawn */
+    double sum = 0; /* the threads' ends are near: each thread's progress is drawn */
     for (uint32_t u = 0; u < crowd->plan->threads; u++) {
         if (u == moment->thread || crowd->length[u] <= 0) continue;
         double made = floor(reached_by(crowd, moment, u));
@@ -231,7 +231,7 @@ struct rsc_moment rsc_crowd_moment(struct rsc_crowd *crowd, const struct rsc_poi
         moment.spread = sqrt(drift_variance(crowd, clock));
         break;
     case RSC_INTERLEAVE_BURSTY:
-        /* Bursts of each thread are a Poisson process of rate 1; this is when the current one of the thread began. */
+        /* Bursts of each thread are a Poisson process of rate 1; this is the start of the thread's current burst. */
         moment.clock = chance_gamma(chance, 1 + chance_poisson(chance, place / crowd->interleave->burst));
         clock = moment.clock * crowd->interleave->burst;
         break;
@@ -258,7 +258,7 @@ void rsc_crowd_places(struct rsc_crowd *crowd, uint32_t phase, double time, int6
     if (timeline) return;
     double low = 0, high = crowd->longest;
     if (time <= crowd->shortest * threads) low = high = time / threads;
-    for (int halved = 0; halved < 60 && high - low > 0.5; halved++) { /* the clock at which as much was made */
+    for (int halved = 0; halved < 60 && high - low > 0.5; halved++) { /* bisect for the clock with that many made */
         double middle = (low + high) / 2;
         if (made_by_all(crowd, phase, middle) <= time) low = middle;
         else high = middle;
@@ -340,19 +340,19 @@ int64_t rsc_crowd_own(struct rsc_crowd *crowd, const struct rsc_moment *moment, 
     return rsc_crowd_last(crowd, moment->phase, moment->thread, target, moment->place - 1, -1);
 }
 
-/* A touch of place z of a thread that has reached so far. */
+/* The touch at place z of a thread that has reached `reached`. */
 static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_moment *moment, uint32_t thread,
                                  double reached, int64_t z) {
     struct rsc_touch touch = {.found = 1};
     struct rsc_chance *chance = &crowd->chance;
     double k = floor(reached) - (double)z;
     if (k < 1) k = 1;
-    double made = crowd->length[thread] - (double)z; /* a thread that is through makes no more */
+    double made = crowd->length[thread] - (double)z; /* a finished thread makes no more references */
     if (made > k) made = k;
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_IID:
         touch.ago = chance_gamma(chance, k);
-        touch.interval = made; /* the rest when it is known to be the last */
+        touch.interval = made; /* completed once it is known to be the last touch */
         break;
     case RSC_INTERLEAVE_DRIFT:
         touch.ago = reached - (double)z - 1;
@@ -368,7 +368,7 @@ static struct rsc_touch touch_of(struct rsc_crowd *crowd, const struct rsc_momen
     return touch;
 }
 
-/* The interval of a touch by another thread, of which so far only that thread's own part is known. */
+/* Completes the interval of a touch by another thread; so far it has only that thread's own part. */
 static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *moment, struct rsc_touch *touch) {
     struct rsc_chance *chance = &crowd->chance;
     double k = touch->interval, ago = touch->ago, burst = crowd->interleave->burst;
@@ -383,7 +383,7 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
         break;
     }
     case RSC_INTERLEAVE_BURSTY: {
-        /* The rest of that thread's burst, the own thread's current burst, and all bursts between. */
+        /* The rest of that thread's burst, this thread's current burst, and all bursts between. */
         double others = running(crowd, moment, ago * burst) - 1;
         double own = burst * chance_gamma(chance, 1);
         if (own > (double)moment->place) own = (double)moment->place;
@@ -397,7 +397,7 @@ static void finish_touch(struct rsc_crowd *crowd, const struct rsc_moment *momen
     if (touch->interval < 1) touch->interval = 1;
 }
 
-/* A thread's touches before this place are longer ago than `ago`, all but certainly. */
+/* A thread's touches before this place are almost certainly earlier than `than`. */
 static int64_t place_floor(const struct rsc_crowd *crowd, double reached, const struct rsc_touch *than) {
     if (!than->found) return -1;
     double back, ago = than->ago;
@@ -416,7 +416,7 @@ static void keep_later(struct rsc_touch *best, struct rsc_touch touch) {
 }
 
 static void sort_descending(double *value,
-                            uint32_t count) { /* Shell's: quicker than qsort() for some tens of numbers */
+                            uint32_t count) { /* Shell sort: faster than qsort() for a few tens of numbers */
     static const uint32_t gaps[] = {1182, 529, 233, 102, 46, 20, 9, 4, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
         for (uint32_t i = gaps[g]; i < count; i++) {
@@ -427,14 +427,14 @@ static void sort_descending(double *value,
         }
 }
 
-/* All other threads touch the target at the same places: one thread's are looked for, from the latest on. */
+/* All other threads touch the target at the same places: searches one thread's places, from the latest on. */
 static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *target,
                           struct rsc_touch *best) {
     uint32_t threads = crowd->plan->threads, count = 0, model = 0;
     struct rsc_target alike = *target;
     alike.which = RSC_TARGET_ALIKE;
     if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
-        /* Of those that are as far and as long, the last in turn is the latest. */
+        /* Among threads at the same place and length, the last in turn is the latest. */
         for (uint32_t u = 0; u < threads; u++) {
             if (u == moment->thread) continue;
             if (u + 1 < threads && u + 1 != moment->thread && crowd->length[u] == crowd->length[u + 1]) continue;
@@ -451,14 +451,14 @@ static void touches_alike(struct rsc_crowd *crowd, const struct rsc_moment *mome
     for (uint32_t u = 0; view && u < view->threads; u++)
         if (u != moment->thread && crowd->length[u] > 0) crowd->reached[count++] = reached_by(crowd, moment, u);
     sort_descending(crowd->reached, count);
-    int64_t z = -2; /* the last touch at or before the last place asked for */
+    int64_t z = -2; /* the last touch at or before the place last searched */
     for (uint32_t i = 0; i < count; i++) {
         int64_t at = (int64_t)crowd->reached[i] - 1, floor = place_floor(crowd, crowd->reached[i], best);
         if (at < 0) break;
         if (z < -1 || z > at) {
             z = rsc_crowd_last(crowd, moment->phase, model, &alike, at, floor);
             if (z < 0) {
-                z = -2; /* none that recent: further back it may be of use to a thread further back */
+                z = -2; /* none that recent; an earlier one may serve a thread further back */
                 if (floor < 0) break;
                 continue;
             }
@@ -542,7 +542,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
     }
     if (crowd->interleave->kind == RSC_INTERLEAVE_LOCKSTEP) {
         double latest = -1;
-        if (crowd->alike) /* of threads that are alike the last in turn is the latest */
+        if (crowd->alike) /* among threads that are alike, the last in turn is the latest */
             for (uint32_t u = 0; u < threads; u++)
                 if (u + 1 == threads || crowd->length[u] != crowd->length[u + 1]) add_sharer(crowd, u, UINT32_MAX);
         for (uint32_t i = 0; i < crowd->sharer_count; i++) {
@@ -553,7 +553,7 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
         double interval = moment->end - crowd->plan->phase_start[phase] - latest;
         return (struct rsc_touch){.found = 1, .ago = interval, .interval = interval};
     }
-    /* The thread that touches it last; without barriers between, those that are ahead end earlier. */
+    /* The thread that touches it last; without barriers in between, threads that are ahead end earlier. */
     int64_t best = -1;
     uint32_t latest = 0;
     for (uint32_t i = 0; i < crowd->sharer_count; i++) {
@@ -568,13 +568,13 @@ struct rsc_touch rsc_crowd_earlier(struct rsc_crowd *crowd, const struct rsc_mom
             tried++;
         }
     double after;
-    if (best < 0) after = crowd->total; /* whoever it was: not seen, so as long ago as can be */
+    if (best < 0) after = crowd->total; /* not found: as long ago as possible */
     else if (crowd->interleave->kind == RSC_INTERLEAVE_BURSTY) {
-        /* Where the others were when that thread was there. */
+        /* The places of the others when that thread was there. */
         struct rsc_chance *chance = &crowd->chance;
         struct rsc_moment then = {.phase = phase, .place = best};
         uint32_t touching = crowd->alike ? threads : crowd->sharer_count;
-        for (uint32_t i = 0; i < touching || !i; i++) { /* the last of those who touch it */
+        for (uint32_t i = 0; i < touching || !i; i++) { /* the last of the threads that touch it */
             double at = chance_gamma(chance, 1 + chance_poisson(chance, (double)best / crowd->interleave->burst));
             if (at > then.clock) then.clock = at;
         }

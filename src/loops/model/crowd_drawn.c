@@ -1,23 +1,23 @@
 /*
- * crowd_drawn.c - the crowd in phases whose interleaving is drawn whole: what was
- * last touched by whom is looked up in the timeline, and exact for it.
+ * crowd_drawn.c - the crowd in phases whose interleaving is drawn completely: last
+ * touches are looked up in the timeline, and are exact for it.
  *
- * A phase's draw depends on the seed and on its number only, so that it is the same
- * whenever it is needed and need not be kept.
+ * A phase's draw depends only on the seed and the phase's number, so it can be
+ * repeated at any time and need not be kept.
  */
 #include <stdlib.h>
 
 #include "loops/model/crowd.h"
 #include "loops/model/interleave.h"
 
-/* Bursty: phases of more runs than this are left to the averages, which are good there; 65536 take some 2 ms to draw. */
+/* Bursty: phases of more runs use averages, which are accurate there; drawing 65536 takes about 2 ms. */
 #define RUNS_MAX 65536.0
-/* Others: phases of more references a thread are; each reference is a run of its own. */
+/* Others: phases of more references per thread use averages; each reference is a run of its own. */
 #define DRAWN_PHASE 16.0
-/* Runs kept, of all phases; past this, all are dropped and drawn anew when needed. */
+/* Runs kept, of all phases; past this, all are dropped and drawn again when needed. */
 #define RUNS_KEPT (UINT64_C(1) << 20)
 
-/* Whether looking at each thread's length is all it takes to draw the phase. */
+/* Whether the phase can be drawn from the threads' lengths alone. */
 static int worth_drawing(const struct rsc_crowd *crowd) {
     switch (crowd->interleave->kind) {
     case RSC_INTERLEAVE_BURSTY: return crowd->total / crowd->interleave->burst + crowd->plan->threads <= RUNS_MAX;
@@ -43,7 +43,7 @@ void rsc_crowd_drawn_free(struct rsc_crowd *crowd) {
 
 const struct rsc_timeline *rsc_crowd_timeline(struct rsc_crowd *crowd, uint32_t phase) {
     const struct rsc_nest_phase *range = &crowd->nest->phase[phase];
-    if (range->count == 1) { /* chunks were dealt out in it: it is as it was then */
+    if (range->count == 1) { /* its chunks were assigned in a timeline: use that one */
         const struct rsc_view *view = rsc_plan_view(crowd->plan, range->first);
         if (view && view->timeline) return view->timeline;
     }
@@ -68,7 +68,7 @@ static int latest_first(const void *a, const void *b) {
     return x > y ? -1 : x < y;
 }
 
-/* Adds a thread to latest[] if it made anything after time `after` and before `now`. */
+/* Adds a thread to latest[] if it made a reference after time `after` and before `now`. */
 static uint32_t add_latest(struct rsc_crowd *crowd, const struct rsc_timeline *timeline, uint32_t thread, int64_t after,
                            int64_t now, uint32_t count) {
     int64_t reached = rsc_timeline_reached(timeline, thread, now);
@@ -80,8 +80,8 @@ static uint32_t add_latest(struct rsc_crowd *crowd, const struct rsc_timeline *t
 }
 
 /*
- * The time of the last touch by those in latest[], if it is after `best`. Where all
- * touch `alike`, at the same places, what was found for one is used for others.
+ * The time of the last touch by the threads in latest[], if it is after `best`. If all
+ * touch the target at the same places (`alike`), results are shared among them.
  */
 static int64_t last_of_latest(struct rsc_crowd *crowd, const struct rsc_timeline *timeline, uint32_t phase,
                               const struct rsc_target *target, uint32_t count, int64_t best) {

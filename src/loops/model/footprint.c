@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bins of intervals: each value to 64, then 16 an octave to 2^62. */
+/* Bins of intervals: each value to 64, then 16 per octave to 2^62. */
 #define BINS (64 + 56 * 16)
-/* Of 0, 1, 1.36 and 2 this gave the least error on half the kernels: docs/measured/loops.md. */
+/* Among 0, 1, 1.36 and 2 this gave the smallest error on half the kernels: docs/measured/loops.md. */
 #define KS_LIMIT 1.36
-/* Distances are whole numbers and no less than the mean says: between nearest (0.5) and up (0). */
+/* How the expected distance is rounded to a whole number: between nearest (0.5) and up (0). */
 #define ROUND_DOWN 0.25
 
 static uint32_t bin_of(double value) {
@@ -43,7 +43,7 @@ static uint32_t slice_of(const struct slices *slices, double time) {
     return low;
 }
 
-/* Slices of about equal length, cut at the given times where those are not too many. */
+/* Slices of about equal length, cut at the given times if there are not too many. */
 static void cut_slices(struct slices *slices, double length, const double *cut, size_t cut_count, uint32_t wanted) {
     slices->count = 0;
     if (cut_count >= wanted || !cut_count) {
@@ -71,7 +71,7 @@ static void cut_slices(struct slices *slices, double length, const double *cut, 
     slices->start[slices->count] = length;
 }
 
-/* Neighbouring slices whose intervals are not told apart by a Kolmogorov-Smirnov test become one. */
+/* Joins neighbouring slices whose intervals a Kolmogorov-Smirnov test cannot distinguish. */
 static void join_alike(struct slices *slices, double *weight, double *sum, double *number) {
     uint32_t kept = 0;
     for (uint32_t k = 1; k < slices->count; k++) {
@@ -163,7 +163,7 @@ int rsc_footprint_distances(struct rsc_reuse_sample *sample, size_t count, doubl
         sum[at] += sample[i].weight * sample[i].interval;
     }
     join_alike(slices, weight, sum, number);
-    /* Every line has one last use: what the slices lack in reuses adds up to that. */
+    /* Every line has one last use: the missing reuses of all slices sum to the number of lines. */
     double lacking = 0;
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t k = 0; k < slices->count; k++) {

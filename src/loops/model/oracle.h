@@ -1,7 +1,7 @@
 /*
- * oracle.h - what a region's threads do under an interleaving, reference by
- * reference, through the exact engine: what the models are measured against, and
- * the answer itself at one thread.
+ * oracle.h - simulates a region's threads under an interleaving, reference by
+ * reference, through the exact engine. The models are tested against it, and it gives
+ * the result at one thread.
  */
 #ifndef RSC_LOOPS_MODEL_ORACLE_H
 #define RSC_LOOPS_MODEL_ORACLE_H
@@ -12,7 +12,7 @@
 struct rsc_oracle {
     uint64_t references, distinct;
     struct rsc_histogram rd, ri; /* RSC_BINS_FINE */
-    struct rsc_histogram *by_reference; /* RSC_BINS_COARSE, one a reference of the nest; NULL unless asked for */
+    struct rsc_histogram *by_reference; /* RSC_BINS_COARSE, one per reference of the nest; NULL unless requested */
     uint64_t *cold_by_reference;
     uint64_t *count_by_reference;
     uint32_t reference_count;
@@ -25,9 +25,8 @@ struct rsc_oracle {
 typedef int rsc_oracle_visit(void *context, uint32_t thread, uint64_t line, uint32_t reference);
 
 /*
- * Simulates all threads of the plan. Racetrack is a model of no particular
- * interleaving: RSC_EINVAL. *out is to be freed with rsc_oracle_free(), also after
- * a failure.
+ * Simulates all threads of the plan. Racetrack is not an interleaving: RSC_EINVAL.
+ * Free *out with rsc_oracle_free(), also after a failure.
  */
 int rsc_oracle_run(struct rsc_oracle *out, struct rsc_plan *plan, const struct rsc_interleave *interleave,
                    uint64_t line_bytes, uint64_t seed, int by_reference, rsc_oracle_visit *visit, void *context,

@@ -1,12 +1,11 @@
 /*
- * private_view.c - what the threads' own caches see: each thread's own intervals,
- * the misses that other threads' writes cause, and which of those are false
- * sharing.
+ * private_view.c - models private caches: each thread's own intervals, the misses
+ * caused by other threads' writes, and the false sharing among them.
  *
- * A reference is a coherence miss when another thread wrote its line after the
- * thread's own last use of it; it is false sharing when none of those writes was to
- * a byte that is referenced. First uses are each thread's own, counted exactly where
- * that costs little, else estimated.
+ * A reference is a coherence miss if another thread wrote its line after the
+ * thread's own last use; it is false sharing if none of those writes touched a
+ * referenced byte. Each thread has its own first uses, counted exactly if that is
+ * cheap, else estimated.
  */
 #include <stdlib.h>
 
@@ -15,8 +14,8 @@
 #include "loops/model/region_analysis.h"
 #include "loops/nest/distinct.h"
 
-#define POINTS 1024u /* looked at, at the default number of samples: a third */
-#define RUNS_MAX 300000u /* runs of lines that may be marked to count each thread's first uses: some milliseconds */
+#define POINTS 1024u /* points used, a third of the default number of samples */
+#define RUNS_MAX 300000u /* most runs of lines marked to count each thread's first uses: some milliseconds */
 
 /* Whether another thread wrote the target between the thread's own last touch and the moment. */
 static int written_since(struct rsc_crowd *crowd, const struct rsc_moment *moment, const struct rsc_target *lines,
@@ -76,7 +75,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
     struct rsc_loops_samples samples = {0};
     struct rsc_interleave model = *interleave;
     if (model.kind == RSC_INTERLEAVE_RACETRACK)
-        model.kind = RSC_INTERLEAVE_IID; /* racetrack says nothing of whose turn it is */
+        model.kind = RSC_INTERLEAVE_IID; /* racetrack does not define the order of threads */
     uint32_t arrays = analysis->program->array_count;
     double total = plan->phase_start[nest->phase_count], threads = plan->threads;
     uint64_t size[RSC_LOOPS_GRID_MAX];
@@ -125,7 +124,7 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
                                       .interval = interval,
                                       .weight = weight / threads};
         if (nest->status < 0)
-            status = rsc_fail(error, nest->status, "%s: too much to keep of this nest", nest->region->name);
+            status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
     }
     if (status < 0 || !(all > 0)) goto out;
     double scale = total / all, z = rsc_normal_quantile(0.5 + analysis->options.confidence / 200);

@@ -1,17 +1,17 @@
 /*
- * racetrack.c - paper 004's model: private intervals (PRI) collected once, at one
- * number of threads, and carried over to any other.
+ * racetrack.c - paper 004's model: private intervals (PRI) are collected once, at one
+ * number of threads, and converted to any other.
  *
- * By table 1 of the paper, with r a private interval and T the threads asked for:
+ * By table 1 of the paper, with r a private interval and T the number of threads:
  *   short                      negative binomial: trials until r successes of 1/T
  *   long, reference private    T r
  *   long, reference shared     racetrack: a share x of T r, of density
  *                              (T-1)(1-x)^(T-2): T-1 points cut T r in T parts
  * The paper leaves open whether r or T r is split; here it is T r, so that the mean
- * stays r: in T r references each of T threads comes by once. Long is what theorem
- * 3.1 says, for constants the paper does not give (below). Shared is a reference
- * without a variable of the shared loop in its subscripts. Cold is each thread's
- * own first uses, summed, at the base number of threads. The curve is of one
+ * stays r: in T r references each of T threads comes by once. Theorem 3.1 defines
+ * long, with constants that the paper does not give (below). A reference is shared if
+ * its subscripts have no variable of the shared loop. Cold is the sum of each
+ * thread's own first uses, at the base number of threads. The curve uses one
  * distribution for the whole run: no slices.
  */
 #include <math.h>
@@ -74,7 +74,7 @@ int rsc_loops_sample_racetrack(struct rsc_loops_analysis *analysis, uint32_t thr
         samples->sample[samples->count++] =
             (struct rsc_reuse_sample){.end = moment.end, .interval = interval, .weight = point->weight};
         if (nest->status < 0)
-            status = rsc_fail(error, nest->status, "%s: too much to keep of this nest", nest->region->name);
+            status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
     }
     if (status >= 0) {
         rsc_loops_samples_weigh(&analysis->points, samples, plan->phase_start[nest->phase_count]);

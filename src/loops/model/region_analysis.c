@@ -18,7 +18,7 @@
 #define THREADS_MAX 4096u
 /*
  * At the default number of samples a further number of threads may cost WORK
- * searches (some 10 ms), but looks at POINTS_ENOUGH points at least. At 64 threads,
+ * searches (about 10 ms), but uses at least POINTS_ENOUGH points. At 64 threads,
  * half the kernels: mean error with 1536 of them 0.57, 0.60, 0.59 and 0.44% of the
  * curve (lockstep, iid, drift, bursty), with 768 0.64, 0.79, 0.73 and 0.44%; the
  * slowest rectangular nests take 10 ms with 768, 17 with 1536.
@@ -26,7 +26,7 @@
 #define WORK 20000.0
 #define POINTS_ENOUGH 768.0
 #define PILOT 48u
-/* The other interleavings span a band, and need less precision: so many searches each, but so many points. */
+/* The other interleavings span a band and need less precision: searches for each, and the minimum of points. */
 #define BAND_WORK 5000.0
 #define BAND_POINTS_LEAST 128.0
 #define BAND_POINTS 320.0
@@ -132,8 +132,8 @@ static void sample_point(struct rsc_crowd *crowd, const struct rsc_point *point,
 }
 
 /*
- * How many points to leave out at this number of threads: a point costs about as
- * much as it takes searches and threads to draw, which a few of them tell.
+ * How many points to skip at this number of threads. The cost of a point is about its
+ * number of searches and of threads drawn, measured on a few of them.
  */
 static uint32_t thin(struct rsc_crowd *crowd, const struct rsc_points *points, struct rsc_loops_samples *samples) {
     size_t step = points->count / PILOT + 1, tried = 0;
@@ -149,7 +149,7 @@ static uint32_t thin(struct rsc_crowd *crowd, const struct rsc_points *points, s
     return wanted < (double)points->count ? (uint32_t)ceil((double)points->count / wanted) : 1;
 }
 
-/* Fills samples by the crowd model: every `every`-th point. `windows`, if not NULL, are looked at too. */
+/* Fills samples by the crowd model: every `every`-th point. Uses `windows` too if not NULL. */
 static int sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                         const struct rsc_interleave *interleave, uint32_t every, struct rsc_loops_samples *samples,
                         struct rsc_windows *windows, struct rsc_error *error) {
@@ -167,7 +167,7 @@ static int sample_crowd(struct rsc_loops_analysis *analysis, struct rsc_search *
         if (every > 1 && place % every && place >= RSC_POINTS_LEAST) continue;
         sample_point(crowd, point, samples);
         if (nest->status < 0)
-            status = rsc_fail(error, nest->status, "%s: too much to keep of this nest", nest->region->name);
+            status = rsc_fail(error, nest->status, "%s: this nest is too large to analyse", nest->region->name);
     }
     if (status >= 0 && windows) status = rsc_windows_look(windows, crowd, error);
     rsc_crowd_free(crowd);
@@ -265,7 +265,7 @@ static int add_rows(struct rsc_loops_analysis *analysis, struct rsc_loops_result
         if (rsc_histogram_init(&row->rd, RSC_BINS_COARSE) < 0) return RSC_ENOMEM;
         result->row_count++;
     }
-    for (uint32_t i = 0; i < nest->item_count; i++) { /* what every thread does is done as often */
+    for (uint32_t i = 0; i < nest->item_count; i++) { /* replicated work counts once per thread */
         if (nest->item[i].who != RSC_RUN_BY_ALL) continue;
         uint32_t limit = nest->item[i].thread_limit, times = limit && limit < threads ? limit : threads;
         for (uint32_t r = 0; r < nest->reference_count; r++) {
@@ -343,7 +343,7 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
     const double *cut = search->plan->phase_start + 1;
     struct rsc_windows windows = {0};
     if ((interleave->kind == RSC_INTERLEAVE_BURSTY || interleave->kind == RSC_INTERLEAVE_IID) && !search->plan->deals &&
-        rsc_plan_has_dealing(search->plan)) { /* who gets which chunk depends on who comes first */
+        rsc_plan_has_dealing(search->plan)) { /* the assignment of chunks depends on which thread comes first */
         struct rsc_plan *plan = NULL;
         struct rsc_search *dealt = NULL;
         status = rsc_plan_new(&plan, nest, search->plan->threads, analysis->options.schedule, error);
@@ -377,7 +377,7 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
     return status;
 }
 
-/* Widens the curve's error bars by what the other interleavings say. */
+/* Widens the curve's error bars to include the other interleavings. */
 static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
                  const struct rsc_interleave *interleave, struct rsc_loops_result *result, double searches_each,
                  const uint64_t *size, struct rsc_error *error) {

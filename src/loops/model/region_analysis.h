@@ -1,4 +1,4 @@
-/* region_analysis.h - what the parts of an analysis share; loops_model.h is what others see. */
+/* region_analysis.h - shared by the parts of an analysis; loops_model.h is the interface for others. */
 #ifndef RSC_LOOPS_MODEL_REGION_ANALYSIS_H
 #define RSC_LOOPS_MODEL_REGION_ANALYSIS_H
 
@@ -18,11 +18,11 @@ struct rsc_loops_analysis {
     struct rsc_points points;
     uint64_t shared_lines;          /* distinct lines of shared arrays, all threads together */
     uint64_t references, distinct;  /* at one thread */
-    int has_private;                /* some arrays are each thread's own */
+    int has_private;                /* some arrays are private to threads */
     float *normal;
 };
 
-/* Samples of one number of threads, in the order of the points, and what is made of them. */
+/* Samples of one number of threads, in the order of the points, and totals. */
 struct rsc_loops_samples {
     struct rsc_reuse_sample *sample;
     size_t count;
@@ -31,17 +31,17 @@ struct rsc_loops_samples {
     double cold;       /* first uses: exact */
 };
 
-/* A curve over `size` from samples with distances; by reference where `rows` is given. */
+/* A curve over `size` from samples with distances; by reference if `rows` is given. */
 int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_count, const uint64_t *size,
                     size_t sizes, double confidence, uint64_t line_bytes, struct rsc_mrc_point *mrc);
 
-/* Sizes of 8 an octave, each once, from 1 to the first that holds `lines`. */
+/* 8 sizes per octave, each once, from 1 to the first that holds `lines`. */
 size_t rsc_loops_grid(uint64_t lines, uint64_t *size);
 
-/* By the paper's model: private intervals at the base number of threads, carried over to `threads`. */
+/* By the paper's model: private intervals at the base number of threads, converted to `threads`. */
 int rsc_loops_sample_racetrack(struct rsc_loops_analysis *analysis, uint32_t threads, uint32_t every,
                                struct rsc_loops_samples *samples, struct rsc_error *error);
-/* Makes weights right where points were left out: each reference's samples stand for all of it. */
+/* Adjusts weights after points were skipped: each reference's samples represent all its instances. */
 void rsc_loops_samples_weigh(const struct rsc_points *points, struct rsc_loops_samples *samples, double references);
 void rsc_loops_samples_free(struct rsc_loops_samples *samples);
 int rsc_loops_samples_new(struct rsc_loops_samples *samples, size_t count, struct rsc_error *error);

@@ -11,7 +11,7 @@
 int rsc_stream_new(struct rsc_stream **out, struct rsc_plan *plan, const struct rsc_interleave *interleave,
                    uint64_t line_bytes, uint64_t seed, int hands_out, struct rsc_error *error) {
     if (interleave->kind == RSC_INTERLEAVE_RACETRACK)
-        return rsc_fail(error, RSC_EINVAL, "racetrack is a model of no interleaving that could be simulated");
+        return rsc_fail(error, RSC_EINVAL, "racetrack is a model, not an interleaving that can be simulated");
     struct rsc_stream *stream = calloc(1, sizeof *stream);
     int status = stream ? 0 : rsc_fail_memory(error, "simulation of threads");
     if (status >= 0) {
@@ -100,7 +100,7 @@ static int ready(struct rsc_stream_runner *runner) {
     return runner->count > 0;
 }
 
-/* The place in `active` whose turn it is. */
+/* The index in `active` of the thread whose turn it is. */
 static uint32_t choose(struct rsc_stream *stream) {
     switch (stream->interleave.kind) {
     case RSC_INTERLEAVE_LOCKSTEP: return stream->turn < stream->active_count ? stream->turn : (stream->turn = 0);
@@ -123,7 +123,7 @@ static void leave(struct rsc_stream *stream, uint32_t place) {
         if (stream->active_count) sift_down(stream, 0);
         return;
     }
-    /* Keeps the order of the others: lockstep goes on in turn. */
+    /* Keeps the order of the others, for lockstep. */
     memmove(stream->active + place, stream->active + place + 1,
             (stream->active_count - place) * sizeof *stream->active);
 }

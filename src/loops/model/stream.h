@@ -1,10 +1,9 @@
 /*
  * stream.h - the references of all threads in one order, drawn under an
- * interleaving: what the oracle simulates from the start, and windows look at from
- * some time on.
+ * interleaving. The oracle simulates it from the start, windows from some time on.
  *
- * Each thread's references come from its walk. The interleaving says whose turn it
- * is; threads at a barrier have no turns, and all start together in each phase.
+ * Each thread's references come from its walk. The interleaving chooses the next
+ * thread; threads at a barrier wait, and all start together in each phase.
  */
 #ifndef RSC_LOOPS_MODEL_STREAM_H
 #define RSC_LOOPS_MODEL_STREAM_H
@@ -20,7 +19,7 @@ struct rsc_stream_runner {
     uint32_t reference[RSC_STREAM_BUFFER];
     uint32_t at, count;
     int ended;         /* no more in this phase */
-    double pace, block_left; /* drift: time between two references, and how many are left of its block */
+    double pace, block_left; /* drift: time between two references, and references left in its block */
 };
 
 struct rsc_stream_due {
@@ -43,17 +42,18 @@ struct rsc_stream {
 };
 
 /*
- * `hands_out`: dynamic and guided chunks go to threads as they come; else as the
- * plan says. Racetrack is no interleaving: RSC_EINVAL.
+ * `hands_out`: dynamic and guided chunks go to threads as they come; else by the
+ * plan. Racetrack is not an interleaving: RSC_EINVAL.
  */
 int rsc_stream_new(struct rsc_stream **out, struct rsc_plan *plan, const struct rsc_interleave *interleave,
                    uint64_t line_bytes, uint64_t seed, int hands_out, struct rsc_error *error);
 void rsc_stream_free(struct rsc_stream *stream);
 
-/* Goes to a phase: each thread to its place[], or (NULL) to the start. Not with chunks handed out, except to the start of all. */
+/* Goes to a phase: each thread to its place[], or (NULL) to the start. With hands_out, only to the start of the first
+ * phase. */
 void rsc_stream_start(struct rsc_stream *stream, uint32_t phase, const int64_t *place);
 
-/* The next references, up to `count`, over the ends of phases; `thread` may be NULL. 0: the region is through. */
+/* The next references, up to `count`, across phases; `thread` may be NULL. 0: end of the region. */
 uint32_t rsc_stream_next(struct rsc_stream *stream, uint64_t *line, uint32_t *reference, uint32_t *thread,
                          uint32_t count);
 

@@ -1,4 +1,4 @@
-/* timeline.c - see timeline.h. Draws as oracle.c does, but run by run and without the references. */
+/* timeline.c - see timeline.h. Draws like stream.c, but run by run and without the references. */
 #include "loops/model/timeline.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static int append(struct drawing *drawing, uint32_t thread, int64_t references) 
     return 0;
 }
 
-/* A thread drawn evenly of those not at the end runs for a burst, as long as it has something to do. */
+/* A thread drawn uniformly from those not finished runs for a burst, or until it has no more references. */
 static int draw_bursts(struct drawing *drawing, int64_t *left, uint32_t *active, double burst, struct rsc_rng *rng,
                        rsc_timeline_deal *deal, void *context) {
     uint32_t count = 0;
@@ -78,7 +78,7 @@ static void sift_down(struct runner *heap, uint32_t count, uint32_t at) {
     }
 }
 
-/* The thread whose next reference is due first makes it; how long each takes is drawn block by block. */
+/* The thread whose next reference is due first makes it; the pace is drawn block by block. */
 static int draw_drift(struct drawing *drawing, int64_t *left, const struct rsc_interleave *interleave,
                       struct rsc_rng *rng) {
     double block = rsc_drift_block(interleave), spread = sqrt(interleave->diffusion / block);
@@ -104,7 +104,7 @@ static int draw_drift(struct drawing *drawing, int64_t *left, const struct rsc_i
     return status;
 }
 
-/* Fills what is kept by thread. */
+/* Fills the index by thread. */
 static int index_threads(struct drawing *drawing) {
     struct rsc_timeline *timeline = drawing->timeline;
     uint32_t threads = timeline->threads, count = timeline->count;
@@ -113,7 +113,7 @@ static int index_threads(struct drawing *drawing) {
     timeline->first = calloc(threads + (size_t)1, sizeof *timeline->first);
     timeline->own_time = malloc(((size_t)count + threads) * sizeof *timeline->own_time);
     timeline->own_place = malloc(((size_t)count + threads) * sizeof *timeline->own_place);
-    if (!timeline->time) timeline->time = malloc(sizeof *timeline->time); /* nobody does anything */
+    if (!timeline->time) timeline->time = malloc(sizeof *timeline->time); /* an empty phase */
     int status =
         made && next && timeline->first && timeline->own_time && timeline->own_place && timeline->time ? 0 : RSC_ENOMEM;
     if (status >= 0) {
@@ -172,7 +172,7 @@ void rsc_timeline_free(struct rsc_timeline *timeline) {
     free(timeline);
 }
 
-/* The last of `by` in low .. high that is not above `value`; `low` where none is. */
+/* The last of `by` in low .. high that is <= `value`; `low` if there is none. */
 static uint32_t last_not_above(const int64_t *by, uint32_t low, uint32_t high, int64_t value) {
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -189,7 +189,7 @@ int64_t rsc_timeline_time(const struct rsc_timeline *timeline, uint32_t thread, 
 }
 
 int64_t rsc_timeline_reached(const struct rsc_timeline *timeline, uint32_t thread, int64_t time) {
-    if (thread >= timeline->threads) return 0; /* it has nothing to do in the phase */
+    if (thread >= timeline->threads) return 0; /* it does not take part in the phase */
     uint32_t low = timeline->first[thread], high = timeline->first[thread + 1] - 1;
     if (low == high || timeline->own_time[low] >= time) return 0;
     uint32_t run = last_not_above(timeline->own_time, low, high, time);

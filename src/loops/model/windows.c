@@ -10,8 +10,8 @@
 #define WINDOW RSC_WINDOW_REFERENCES
 #define WINDOWS RSC_WINDOWS
 #define LONGEST (WINDOW / 2)
-#define LEAST 3u /* pairs seen, for a distance to be taken from them */
-/* Bins of intervals: each value to 64, then 16 an octave up to LONGEST. */
+#define LEAST 3u /* pairs needed to take a distance from them */
+/* Bins of intervals: each value to 64, then 16 per octave up to LONGEST. */
 #define BINS (64u + 6 * 16)
 #define SLOTS (2 * WINDOW)
 #define WORDS (WINDOW / 64)
@@ -27,9 +27,9 @@ struct pair {
     uint32_t key, interval, distance;
 };
 
-/* A window's references so far: a bit for each that is the last one of its line, and where each line's is. */
+/* A window's references so far: a bit for each that is the last to its line, and the last reference of each line. */
 struct looking {
-    struct pair *pair; /* room for one a reference of all windows */
+    struct pair *pair; /* room for one per reference of all windows */
     uint32_t count;
     uint64_t last[WORDS];
     uint8_t lasts[WORDS]; /* bits set in each word */
@@ -40,7 +40,7 @@ struct looking {
         slot[SLOTS]; /* number of the reference, counted over all windows from 1; less than the window's first: free */
 };
 
-/* Bits from place `from` up to, not with, `to`. */
+/* Bits set in places `from` .. `to` - 1. */
 static uint32_t lasts_between(const struct looking *looking, uint32_t from, uint32_t to) {
     uint32_t first = from / 64, end = to / 64;
     uint64_t head = ~UINT64_C(0) << from % 64, tail = ~(~UINT64_C(0) << to % 64);
@@ -50,7 +50,7 @@ static uint32_t lasts_between(const struct looking *looking, uint32_t from, uint
     return end < WORDS ? sum + (uint32_t)__builtin_popcountll(looking->last[end] & tail) : sum;
 }
 
-/* One window, the stream's next references; `before`: references of the windows before it. */
+/* Processes one window, the stream's next references; `before`: references of the windows before it. */
 static void look(struct looking *looking, struct rsc_stream *stream, uint32_t before) {
     uint32_t made = rsc_stream_next(stream, looking->line, looking->reference, NULL, WINDOW);
     memset(looking->last, 0, sizeof looking->last);
@@ -74,7 +74,7 @@ static void look(struct looking *looking, struct rsc_stream *stream, uint32_t be
     }
 }
 
-/* Pairs by key: counted, then put in their places. */
+/* Sorts pairs by key: a counting sort. */
 static int sort(struct rsc_windows *out, const struct looking *looking, uint32_t keys) {
     out->first = calloc((size_t)keys + 2, sizeof *out->first);
     out->interval = malloc((looking->count + (size_t)1) * sizeof *out->interval);

@@ -1,12 +1,12 @@
 /*
- * windows.h - how many lines lie between two uses that are not far apart, seen by
- * going through parts of the run reference by reference.
+ * windows.h - distances of short intervals, measured by simulating parts of the run
+ * reference by reference.
  *
  * An average over a slice of the run (footprint.h) does not know where in the loop
- * body two uses lie, which for short intervals decides what is between them. So a
- * few windows of the interleaved stream, spread evenly over the run, are gone
- * through; an interval's distance is then that of a like interval of the same
- * reference seen in them.
+ * body two uses are, which for short intervals determines the lines between them. So
+ * a few windows of the interleaved stream, spread evenly over the run, are simulated;
+ * an interval's distance is then that of a similar interval of the same reference in
+ * the windows.
  */
 #ifndef RSC_LOOPS_MODEL_WINDOWS_H
 #define RSC_LOOPS_MODEL_WINDOWS_H
@@ -24,13 +24,13 @@ struct rsc_windows {
     uint32_t *distance;
 };
 
-/* Looks at the windows; the crowd says where threads are when one begins. *out is to be freed, also after a failure. */
+/* Simulates the windows; the crowd gives the threads' places at the start of each. Free *out, also after a failure. */
 int rsc_windows_look(struct rsc_windows *out, struct rsc_crowd *crowd, struct rsc_error *error);
 void rsc_windows_free(struct rsc_windows *windows);
-/* How many pairs there are, of all references. */
+/* The number of pairs of all references. */
 uint32_t rsc_windows_pairs(const struct rsc_windows *windows, uint32_t reference_count);
 
-/* Draws a distance for an interval of a reference. Returns 0 where too few like it were seen. */
+/* Draws a distance for an interval of a reference. Returns 0 if there are too few similar pairs. */
 int rsc_windows_distance(const struct rsc_windows *windows, uint32_t reference, double interval,
                          struct rsc_chance *chance, double *distance);
 

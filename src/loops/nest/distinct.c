@@ -1,4 +1,4 @@
-/* distinct.c - see distinct.h. One bitmap a space. */
+/* distinct.c - see distinct.h. One bitmap per space. */
 #include "loops/nest/distinct.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/pages.h"
 
 #define BITMAP_BYTES_MAX (UINT64_C(4) << 30)
-#define RUNS_MANY 300000.0 /* a reference with more is looked for line by line: 0.5 us a line instead of 0.1 a run */
+#define RUNS_MANY 300000.0 /* above this, search line by line: 0.5 us per line instead of 0.1 per run */
 
 struct marking {
     struct rsc_search *search;
@@ -17,7 +17,7 @@ struct marking {
     uint32_t item_index;
     uint32_t thread; /* or RSC_ALL_THREADS */
     uint32_t line_shift;
-    uint32_t matters; /* bits of depths that must be gone through */
+    uint32_t matters; /* bits of depths that must be enumerated */
     uint64_t *bitmap;
     int64_t first_line, last_line;
     uint64_t runs, runs_max;
@@ -49,7 +49,7 @@ static int checks_hold(const struct marking *marking, uint32_t depth) {
     return 1;
 }
 
-/* A loop whose values nothing inside depends on: its addresses are a run. */
+/* A loop that nothing inside depends on: its addresses are a run. */
 static int mark_run(struct marking *marking, uint32_t depth, int64_t first, int64_t trip) {
     const struct rsc_nest_node *reference = marking->reference;
     int64_t coefficient = 0;
@@ -71,12 +71,12 @@ static int mark_run(struct marking *marking, uint32_t depth, int64_t first, int6
     return marking->runs_max && marking->runs > marking->runs_max ? RSC_ELIMIT : 0;
 }
 
-/* Whether no deeper variable and no condition here or deeper needs the one at `depth` to be known one by one. */
+/* Whether no deeper variable and no condition here or deeper depends on the value at `depth`. */
 static int is_run(const struct marking *marking, uint32_t depth) {
     const struct rsc_nest_node *reference = marking->reference;
     if (marking->matters >> (depth + 1)) return 0;
     if (marking->thread != RSC_ALL_THREADS && depth < marking->item->node->depth)
-        return 0; /* whose it is is decided inside */
+        return 0; /* the owner is decided inside */
     if (reference->inner_depths[depth] >> depth & 1) return 0;
     for (uint32_t i = 0; i < reference->check_count; i++)
         if (reference->check[i]->value.depths >> depth & 1) return 0;
@@ -142,14 +142,14 @@ static int go_deeper(struct marking *marking, uint32_t depth) {
     return 0;
 }
 
-/* Which variables change the address, or what is inside them. */
+/* The variables that change the address, or the loops inside them. */
 static uint32_t what_matters(const struct marking *marking) {
     const struct rsc_nest_node *reference = marking->reference;
     uint32_t matters = reference->address.depths;
     for (uint32_t i = 0; i < reference->check_count; i++) matters |= reference->check[i]->value.depths;
     for (uint32_t d = 0; d < reference->path_length; d++) matters |= reference->inner_depths[d] & 1u << d;
     if (marking->thread != RSC_ALL_THREADS && marking->item->who == RSC_RUN_SHARED)
-        matters |= marking->item->node->depths; /* who gets which iteration */
+        matters |= marking->item->node->depths; /* the assignment of iterations to threads */
     return matters;
 }
 
@@ -169,12 +169,12 @@ static double runs_needed(const struct marking *marking) {
     return coefficient && llabs(coefficient) <= 1ll << marking->line_shift ? runs / innermost : runs;
 }
 
-/* Marks the lines of one reference that are not marked yet, by asking for each. */
+/* Marks the unmarked lines of one reference by a search for each. */
 static void mark_one_by_one(struct marking *marking) {
     const struct rsc_nest_node *reference = marking->reference;
     int64_t line_bytes = (int64_t)1 << marking->line_shift;
     int64_t from = reference->address_least >> marking->line_shift, to = reference->address_most >> marking->line_shift;
-    int along = -1; /* a loop whose iterations are one run, whatever else */
+    int along = -1; /* a loop whose iterations are one run in any case */
     for (uint32_t i = 0; i < reference->address.count && !reference->check_count; i++) {
         uint32_t d = reference->address.depth[i];
         if (llabs(reference->address.coefficient[i] * reference->path[d]->step) <= line_bytes &&
@@ -189,7 +189,7 @@ static void mark_one_by_one(struct marking *marking) {
         if (!rsc_ever_touches(marking->search, reference, &target)) continue;
         marking->bitmap[bit / 64] |= UINT64_C(1) << (bit % 64);
         if (along < 0) continue;
-        /* The rest of the run it was found in. */
+        /* Mark the rest of the run that contains it. */
         int64_t first, trip;
         memcpy(marking->value, marking->search->value, sizeof marking->value);
         trip = rsc_nest_trip(reference->path[along], marking->value, &first);
@@ -216,8 +216,8 @@ static int count_space(struct rsc_search *search, uint32_t space, uint32_t threa
     if (marking.first_line > marking.last_line) return 0;
     uint64_t lines = (uint64_t)(marking.last_line - marking.first_line) + 1, bytes = (lines / 64 + 1) * 8;
     if (bytes > BITMAP_BYTES_MAX)
-        return rsc_fail(error, RSC_ELIMIT, "%s: references reach over %llu lines: too many to be counted",
-                        nest->region->name, (unsigned long long)lines);
+        return rsc_fail(error, RSC_ELIMIT, "%s: references span %llu lines: too many to count", nest->region->name,
+                        (unsigned long long)lines);
     marking.bitmap = rsc_pages_new(bytes);
     if (!marking.bitmap) return rsc_fail_memory(error, "lines of a loop nest");
     int status = 0;

@@ -1,7 +1,7 @@
 /*
- * distinct.h - exactly which lines a region touches, without going through every
- * reference: variables that change neither the address nor what lies inside them
- * are set once, and an innermost run of addresses is marked as a range.
+ * distinct.h - counts the distinct lines of a region exactly, without enumerating
+ * every reference: variables that change neither the address nor the loops inside
+ * them are set once, and an innermost run of addresses is marked as a range.
  */
 #ifndef RSC_LOOPS_NEST_DISTINCT_H
 #define RSC_LOOPS_NEST_DISTINCT_H
@@ -13,9 +13,8 @@
 /*
  * Distinct lines of shared arrays touched by `thread`, or by all together, and (in
  * *own) of the thread's private arrays (RSC_ALL_THREADS: summed over all threads).
- * `runs_max`: RSC_ELIMIT where more runs than that would have to be marked; 0: no
- * limit, lines of references that would need very many runs are looked for one by
- * one.
+ * `runs_max`: RSC_ELIMIT if more runs would have to be marked; 0: no limit, lines of
+ * references with very many runs are searched one by one.
  */
 int rsc_distinct_lines(struct rsc_search *search, uint32_t thread, uint64_t line_bytes, uint64_t runs_max,
                        uint64_t *shared, uint64_t *own, struct rsc_error *error);

@@ -1,8 +1,8 @@
 /*
  * nest.c - counts, places and references of a nest; see nest.h.
  *
- * Values are of the variables by depth; a function may change those of the loops
- * inside the node it is asked about, never those around it.
+ * value[] holds the variables by depth; a function may change those of the loops
+ * inside its node, never those around it.
  */
 #include "loops/nest/nest.h"
 
@@ -113,7 +113,7 @@ void rsc_nest_free(struct rsc_nest *nest) {
     free(nest);
 }
 
-/* The running sums of `node` under the outer values in `depths`; *made: they are new and to be filled. */
+/* The running sums of `node` under the outer values in `depths`; *made: they are new and must be filled. */
 static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node, uint32_t depths, const int64_t *value,
                                        int64_t length, int *made) {
     int64_t values[RSC_LOOP_DEPTH_MAX] = {0};
@@ -153,7 +153,7 @@ static struct rsc_nest_sums *find_sums(struct rsc_nest *nest, const void *node, 
     return sums;
 }
 
-/* Running sums by value: index 0 is the first value that a loop going its way can take. */
+/* Running sums by value: index 0 is the first possible value in the loop's direction. */
 static int fill_value_sums(struct rsc_nest *nest, struct rsc_nest_node *loop, int64_t *value) {
     int64_t length = (loop->most - loop->least) + 1;
     if (length > (int64_t)RSC_NEST_SUMS_MAX) return nest->status = RSC_ELIMIT;

@@ -1,19 +1,19 @@
 /*
- * nest.h - a region made ready for questions about its order: how many references
- * a part makes, which reference stands at a place, at which place one stands.
+ * nest.h - a region prepared for queries about its order: how many references a part
+ * makes, which reference is at a place, and the place of a reference.
  *
- * The region is cut into *segments*: a segment is one instance of the largest
- * parts of the tree between which something happens to the threads. It is run by
- * thread 0 alone, by every thread, or split among them (a shared loop). Loops
- * around segments are unrolled. Segments between two barriers are a *phase*.
+ * The region is cut into *segments*: a segment is one instance of the largest parts
+ * of the tree without thread control inside. Thread 0 alone runs it, or every thread,
+ * or it is split among them (a shared loop). Loops around segments are unrolled.
+ * Segments between two barriers are a *phase*.
  *
- * Counts are closed forms where the body of a loop does the same in each
- * iteration. Where it does not, running sums over the iterations are kept: one for
- * all where the body depends on the loop's own variable alone, else one for each
- * combination of the outer values it depends on, made when first needed.
+ * Counts are closed forms if the body of a loop is the same in each iteration.
+ * Otherwise running sums over the iterations are kept: one if the body depends on the
+ * loop's own variable alone, else one per combination of the outer values it depends
+ * on, computed when first needed.
  *
- * A nest can also be made to count one reference alone: that is how a reference's
- * own instances are numbered, for samples.
+ * A nest can also count one reference alone: this numbers a reference's instances,
+ * for samples.
  */
 #ifndef RSC_LOOPS_NEST_NEST_H
 #define RSC_LOOPS_NEST_NEST_H
@@ -21,7 +21,7 @@
 #include "loops/tree/loop_tree.h"
 
 #define RSC_NEST_SEGMENTS_MAX (1u << 19)
-#define RSC_NEST_SUMS_MAX (1u << 25) /* entries of one running sum: longer loops with uneven bodies are refused */
+#define RSC_NEST_SUMS_MAX (1u << 25) /* entries of one running sum: longer loops with uneven bodies are rejected */
 
 /* constant + sum of coefficient * value, without the zeros. */
 struct rsc_nest_affine {
@@ -53,7 +53,7 @@ struct rsc_nest_node {
     uint32_t child_count;
     uint32_t id; /* that of `from`: rises in the order of the text */
     uint32_t depth;
-    uint64_t weight; /* REFERENCE: 1, or 0 where another one alone is counted */
+    uint64_t weight; /* REFERENCE: 1, or 0 if only another one is counted */
 
     /* LOOP */
     struct rsc_nest_term *first, *last;
@@ -71,8 +71,8 @@ struct rsc_nest_node {
     /* Counting. */
     int empty;            /* counts nothing */
     uint32_t body_depths; /* variables that the count of one pass over the children depends on */
-    uint32_t depths;      /* those that the node's own count depends on */
-    int64_t body_fixed;   /* count of one pass where body_depths is 0 */
+    uint32_t depths;      /* variables that the node's own count depends on */
+    int64_t body_fixed;   /* count of one pass if body_depths is 0 */
     int64_t *sums; /* LOOP whose body depends on its own variable alone: running sums by value of the variable */
 
     /* REFERENCE */
@@ -80,7 +80,7 @@ struct rsc_nest_node {
     struct rsc_nest_affine address; /* of the first byte, thread 0's copy */
     uint32_t size_bytes;
     int is_write, is_private;
-    uint32_t space; /* references of different spaces never meet in a line */
+    uint32_t space; /* references of different spaces never share a line */
     int64_t address_least, address_most;
     uint32_t path_length; /* loops around it, outermost first: */
     struct rsc_nest_node *path[RSC_LOOP_DEPTH_MAX];
@@ -94,9 +94,9 @@ enum rsc_nest_who { RSC_RUN_BY_ONE, RSC_RUN_BY_ALL, RSC_RUN_SHARED };
 
 /* A part of the tree whose instances are segments. */
 struct rsc_nest_item {
-    struct rsc_nest_node *node; /* a shared loop, or what runs whole (a synthetic BODY of neighbours) */
+    struct rsc_nest_node *node; /* a shared loop, or a part that runs as a whole (a synthetic BODY of neighbours) */
     enum rsc_nest_who who;
-    uint32_t group; /* shared: how many loops are split together */
+    uint32_t group; /* shared: number of loops split together */
     struct rsc_nest_node *inner; /* shared: the innermost of those */
     uint32_t thread_limit; /* num_threads of its PARALLEL; 0: none */
     enum rsc_schedule schedule;
@@ -106,8 +106,8 @@ struct rsc_nest_item {
 struct rsc_nest_segment {
     uint32_t item, phase;
     uint32_t values; /* index into segment_values of the outer variables (item's depth many) */
-    uint32_t same; /* the first segment that is like it to any thread: same item, same counts */
-    int64_t total; /* references of one who runs it whole */
+    uint32_t same; /* the first equivalent segment: same item, same counts */
+    int64_t total; /* references of a whole run */
 };
 
 struct rsc_nest_phase {
@@ -141,7 +141,7 @@ struct rsc_nest {
     uint32_t phase_count, phase_room;
     struct rsc_nest_sums **sums; /* hash table of lists */
     uint64_t sums_bytes;
-    int status; /* RSC_ENOMEM or RSC_ELIMIT once a count could not be made: counts are wrong from then on */
+    int status; /* RSC_ENOMEM or RSC_ELIMIT once a count failed: counts are wrong from then on */
 };
 
 /*
@@ -151,11 +151,11 @@ struct rsc_nest {
 int rsc_nest_new(struct rsc_nest **out, const struct rsc_loop_program *program, uint32_t region, uint32_t only,
                  uint64_t line_bytes, struct rsc_error *error);
 void rsc_nest_free(struct rsc_nest *nest);
-/* nest_simplify.c: whether exactly one of these children, guards of bodies that count the same, holds whatever the values. */
+/* nest_simplify.c: whether exactly one of these children, guards of bodies with equal counts, holds for all values. */
 int rsc_nest_guards_share_out(struct rsc_nest_node *const *child, uint32_t count);
-/* For a nest that counts one reference alone: makes conditions around it bounds, before depths are known. */
+/* For a nest that counts one reference alone: turns the conditions around it into bounds, before depths are known. */
 void rsc_nest_simplify_alone(struct rsc_nest *nest);
-/* Gives back running sums where they have become many. No pointer to any may be in use. */
+/* Frees running sums if they are too many. No pointer to any may be in use. */
 void rsc_nest_trim(struct rsc_nest *nest);
 
 static inline int64_t rsc_nest_affine_at(const struct rsc_nest_affine *affine, const int64_t *value) {
@@ -168,13 +168,13 @@ static inline int64_t rsc_nest_affine_at(const struct rsc_nest_affine *affine, c
 int64_t rsc_nest_trip(const struct rsc_nest_node *loop, const int64_t *value, int64_t *first);
 int rsc_nest_guard_holds(const struct rsc_nest_node *guard, const int64_t *value);
 
-/* References of a node, with the variables around it given. */
+/* References of a node, given the variables around it. */
 int64_t rsc_nest_count(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t *value);
 /* References of one pass over a node's children (for a loop: of the iteration whose value is set). */
 int64_t rsc_nest_body(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t *value);
 /*
- * Running sums of a loop whose body is uneven: sum[k] - sum[0] are the references
- * of the first k iterations. NULL: out of memory or too long (nest->status).
+ * Running sums of a loop with an uneven body: sum[k] - sum[0] is the number of
+ * references of the first k iterations. NULL: out of memory or too long (nest->status).
  */
 const int64_t *rsc_nest_sums(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
                              int64_t trip);
@@ -198,7 +198,7 @@ static inline int rsc_nest_group_uneven(const struct rsc_nest_item *item) {
  */
 const struct rsc_nest_node *rsc_nest_unrank_body(struct rsc_nest *nest, const struct rsc_nest_node *node, int64_t at,
                                                  int64_t *value, int64_t *began);
-/* Which iteration of a loop the reference at place *at is in, *at then counted from its start; -1: nest->status. */
+/* The iteration of a loop that contains the reference at place *at; *at becomes the place in it; -1: nest->status. */
 int64_t rsc_nest_iteration_at(struct rsc_nest *nest, const struct rsc_nest_node *loop, int64_t *value, int64_t first,
                               int64_t trip, int64_t *at);
 /* References made in one pass over `top`'s children before `reference` with these values. */

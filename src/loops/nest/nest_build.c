@@ -1,6 +1,6 @@
 /*
- * nest_build.c - makes a nest of a region: nodes without zeros, what each count
- * depends on, segments and phases.
+ * nest_build.c - builds a nest from a region: nodes without zero coefficients,
+ * dependences of counts, segments and phases.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "loops/nest/nest.h"
 
-#define GUARDS_TRIED 32u /* of a row of guards it is asked whether exactly one holds */
+#define GUARDS_TRIED 32u /* most guards in a row tested for whether exactly one holds */
 
 struct build {
     struct rsc_nest *nest;
@@ -17,7 +17,7 @@ struct build {
     struct rsc_error *error;
     uint32_t *space; /* by array */
     int64_t value[RSC_LOOP_DEPTH_MAX];
-    int new_phase; /* a barrier lies behind the last segment */
+    int new_phase; /* a barrier follows the last segment */
     uint32_t in_parallel, thread_limit;
 };
 
@@ -80,7 +80,7 @@ static int make_reference(struct build *build, struct rsc_nest_node *node) {
     if (rest + node->size_bytes > grain)
         return rsc_fail(
             build->error, RSC_EUNSUPPORTED,
-            "%s:%u: an access of %u bytes to %s may cross a line of %lld bytes: the models count one line an access",
+            "%s:%u: an access of %u bytes to %s may cross a line of %lld bytes: the models count one line per access",
             from->file                  ? from->file
             : build->nest->region->file ? build->nest->region->file
                                         : build->nest->region->name,
@@ -137,7 +137,7 @@ static int make_node(struct build *build, struct rsc_nest_node **out, struct rsc
     return 0;
 }
 
-/* What happens to threads in there, so that it cannot be run as one piece. */
+/* Whether it contains thread control, so that it cannot run as one piece. */
 static int is_control(const struct rsc_nest_node *node) {
     if (node->kind == RSC_NODE_PARALLEL || node->kind == RSC_NODE_SINGLE || node->kind == RSC_NODE_BARRIER) return 1;
     if (node->kind == RSC_NODE_LOOP && node->from->share) return 1;
@@ -146,7 +146,7 @@ static int is_control(const struct rsc_nest_node *node) {
     return 0;
 }
 
-/* Neighbouring children that can run as one piece are put under a body of their own. */
+/* Puts neighbouring children that can run as one piece under a new body. */
 static int gather_plain(struct build *build, struct rsc_nest_node *node) {
     if (!is_control(node) || node->kind == RSC_NODE_SINGLE || (node->kind == RSC_NODE_LOOP && node->from->share))
         return 0;
@@ -189,7 +189,7 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
     for (uint32_t i = 0; i < node->child_count; i++) {
         if (node->child[i]->empty) continue;
         node->empty = 0;
-        uint32_t end = i + 1; /* guards of which one holds, as many as it takes */
+        uint32_t end = i + 1; /* end of a row of guards of which exactly one holds */
         while (end < node->child_count && node->child[end]->kind == RSC_NODE_GUARD && end - i < GUARDS_TRIED) {
             if (rsc_nest_guards_share_out(node->child + i, ++end - i)) break;
         }
@@ -202,7 +202,7 @@ static void find_depths(struct rsc_nest *nest, struct rsc_nest_node *node) {
         for (uint32_t i = 0; i < node->condition_count; i++) node->depths |= node->condition[i].value.depths;
     if (node->empty) node->depths = node->body_depths = 0;
     int64_t value[RSC_LOOP_DEPTH_MAX] = {0};
-    if (!node->body_depths) /* the same whatever the values */
+    if (!node->body_depths) /* the same for all values */
         for (uint32_t i = 0; i < node->child_count; i++)
             node->body_fixed += rsc_nest_count(nest, node->child[i], value);
 }
@@ -254,7 +254,7 @@ static int find_item(struct build *build, struct rsc_nest_node *node, enum rsc_n
         uint32_t own = 1u << node->depth;
         for (uint32_t g = 1; g < item->group; g++) {
             if (item->inner->child_count != 1 || item->inner->child[0]->kind != RSC_NODE_LOOP) {
-                item->group = g; /* an inner loop never runs: nothing else of it does */
+                item->group = g; /* an inner loop never runs, so neither does its body */
                 break;
             }
             item->inner = item->inner->child[0];
@@ -296,7 +296,7 @@ static int add_segment(struct build *build, struct rsc_nest_node *node, enum rsc
     nest->value_count += node->depth;
     segment->total = rsc_nest_count(nest, node, build->value);
     uint32_t outer = node->depth ? (1u << node->depth) - 1 : 0;
-    if (!(node->depths & outer)) /* alike whatever the outer values: the first of the item stands for all */
+    if (!(node->depths & outer)) /* the same for all outer values: the item's first segment represents all */
         for (uint32_t i = 0; i < nest->segment_count; i++)
             if (nest->segment[i].item == segment->item) {
                 segment->same = i;
@@ -350,8 +350,8 @@ static int unroll(struct build *build, struct rsc_nest_node *node) {
 }
 
 /*
- * Arrays whose references can meet in a line (bases can be given, and a program can
- * reach past an array's end) are one space; private ones are alone.
+ * Arrays whose references can share a line (bases can be given, and a program can
+ * reach past an array's end) form one space; each private array is its own.
  */
 static int find_spaces(struct build *build) {
     const struct rsc_loop_program *program = build->nest->program;
@@ -387,7 +387,7 @@ static int find_spaces(struct build *build) {
     return 0;
 }
 
-/* At most so many references, in whole. */
+/* Upper bound on the number of references. */
 static double most_references(const struct rsc_nest_node *node) {
     double sum = node->kind == RSC_NODE_REFERENCE;
     for (uint32_t i = 0; i < node->child_count; i++) sum += most_references(node->child[i]);

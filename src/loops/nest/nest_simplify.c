@@ -2,10 +2,10 @@
  * nest_simplify.c - keeps counts of guarded references cheap; see nest.h.
  *
  * A clamped subscript is one reference in each of several guards, of which exactly
- * one holds: together they count the same whatever the values, though each alone
- * does not. And where one reference alone is counted, conditions around it are
- * bounds of its loops, and two loops of which neither bounds the other may change
- * places: instances are numbered in another order then, but each once.
+ * one holds: together their count is constant, though each alone is not. If one
+ * reference alone is counted, conditions around it become bounds of its loops, and
+ * two loops that do not bound each other may be interchanged: this numbers the
+ * instances in another order, but each once.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 #define GUARDS_MAX 64u
 
-/* ---- guards that share out all cases ---- */
+/* ---- guards that partition all cases ---- */
 
 static int same_affine(const struct rsc_nest_affine *a, const struct rsc_nest_affine *b, int64_t sign,
                        int64_t constant) {
@@ -44,9 +44,9 @@ static uint32_t find_condition(const struct rsc_nest_node *guard, uint64_t left,
 }
 
 /*
- * Whether exactly one of the guards holds, whatever the values, of conditions left
- * over: one condition divides them into those that have it and those that have its
- * opposite, each of which share out the rest.
+ * Whether exactly one of the guards holds for all values, given the conditions left:
+ * one condition divides the guards into those that have it and those that have its
+ * opposite, and each part must partition the remaining cases.
  */
 static int share_out(struct rsc_nest_node **guard, uint64_t *left, uint32_t count) {
     if (count == 1) return !left[0];
@@ -94,7 +94,7 @@ static int has_control(const struct rsc_nest_node *node) {
     return 0;
 }
 
-/* A loop whose iterations nobody else numbers: not shared, and no thread meets another in it. */
+/* A loop whose iteration order is free: not shared, and without thread control inside. */
 static int is_free(const struct rsc_nest_node *loop) {
     if (loop->kind != RSC_NODE_LOOP || has_control(loop)) return 0;
     for (const struct rsc_nest_node *node = loop->parent; node; node = node->parent)
@@ -106,7 +106,7 @@ static int is_alone(const struct rsc_nest_node *parent, const struct rsc_nest_no
     return parent->child_count == 1 && parent->child[0] == child;
 }
 
-/* Makes a condition a bound of the loop whose variable is the innermost in it. Returns 0 where that cannot be. */
+/* Turns a condition into a bound of the loop of its innermost variable. Returns 0 if impossible. */
 static int make_bound(struct rsc_nest *nest, struct rsc_nest_node *loop, const struct rsc_nest_condition *condition) {
     struct rsc_nest_term term = {
         .value = {.constant = condition->value.constant}, .divisor = 1, .rounding = RSC_ROUND_NONE};
@@ -175,9 +175,9 @@ static int depends_on(const struct rsc_nest_node *node, uint32_t depth) {
 }
 
 /*
- * Of two loops, the inner bounded by something further out and what is in it by the
- * outer one: the inner goes out, so that what is inside the outer one depends on
- * the outer one alone.
+ * If the bounds of the inner of two loops depend on a loop further out, and its body
+ * on the outer one: moves the inner loop outwards, so that the body of the outer one
+ * depends on the outer one alone.
  */
 static void swap_outwards(struct rsc_nest_node *inner) {
     for (struct rsc_nest_node *outer = inner->parent;
@@ -209,7 +209,7 @@ static int counts_nothing(const struct rsc_nest_node *node) {
     return 1;
 }
 
-/* Within pieces that are run whole: children that count nothing go, and conditions move into loops. */
+/* Within pieces that run as a whole: drops children without references, and moves conditions into loops. */
 static void simplify(struct rsc_nest *nest, struct rsc_nest_node *node, int inside) {
     if (counts_nothing(node)) return;
     inside |= node->kind == RSC_NODE_SINGLE || (node->kind == RSC_NODE_LOOP && node->from->share) || !has_control(node);

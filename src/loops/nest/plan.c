@@ -1,8 +1,8 @@
 /*
  * plan.c - iterations of shared loops by thread; see plan.h.
  *
- * Where chunks are alike in count, everything is a closed form. A table of chunks
- * is made for guided schedules and for chunks of uneven work.
+ * If all chunks have equal counts, everything is a closed form. Guided schedules and
+ * chunks of uneven work use a table of chunks.
  */
 #include "loops/nest/plan.h"
 
@@ -12,9 +12,9 @@
 #include "base/fail.h"
 
 #define CHUNKS_MAX (1u << 24)
-/* Chunks are dealt out in a drawn interleaving of so many runs at most: some 2 ms. */
+/* Most runs of a drawn interleaving for assigning chunks: about 2 ms. */
 #define DEALING_RUNS 65536.0
-/* With runs of one reference who gets how many evens out soon, and every loop of many short ones is drawn anew. */
+/* With runs of one reference the assignment evens out soon, and each of many short loops would be drawn again. */
 #define DEALING_REFERENCES 4096.0
 
 int rsc_schedule_parse(const char *text, enum rsc_schedule *schedule, uint64_t *chunk, struct rsc_error *error) {
@@ -33,8 +33,7 @@ int rsc_schedule_parse(const char *text, enum rsc_schedule *schedule, uint64_t *
         *chunk = value;
         return 0;
     }
-    return rsc_fail(error, RSC_EINVAL, "schedule '%s': not static, dynamic or guided, with ,CHUNK behind it or not",
-                    text);
+    return rsc_fail(error, RSC_EINVAL, "schedule '%s': not static, dynamic or guided, with an optional ,CHUNK", text);
 }
 
 int64_t rsc_guided_next(int64_t remaining, uint32_t threads, int64_t chunk) {
@@ -101,7 +100,7 @@ static int64_t chunk_length(const struct rsc_view *view, enum rsc_schedule sched
     return left < view->chunk ? left : view->chunk;
 }
 
-/* To the thread with the fewest references so far; static ones in turn. */
+/* Assigns chunks to the thread with the fewest references so far; static ones round-robin. */
 static int deal_evenly(struct rsc_view *view, enum rsc_schedule schedule) {
     int64_t *made = calloc(view->threads, sizeof *made);
     uint32_t *heap = malloc(view->threads * sizeof *heap);
@@ -147,7 +146,7 @@ static int deal_as_drawn(struct rsc_view *view, const struct rsc_plan *plan, uin
     return status;
 }
 
-/* Few enough runs: not for work of many bursts, where who gets a chunk evens out. */
+/* Whether there are few enough runs to draw; with many bursts the assignment evens out. */
 static int draws_dealing(const struct rsc_view *view, const struct rsc_plan *plan, enum rsc_schedule schedule) {
     if (!plan->deals || schedule == RSC_SCHEDULE_STATIC) return 0;
     if (plan->dealing.kind == RSC_INTERLEAVE_IID) return (double)view->total <= DEALING_REFERENCES;
@@ -236,7 +235,7 @@ const struct rsc_view *rsc_plan_view(struct rsc_plan *plan, uint32_t segment) {
     view->chunk = (int64_t)chunk;
     if (!chunk) view->split = RSC_SPLIT_BLOCK;
     else if (!view->sums && schedule != RSC_SCHEDULE_GUIDED && !draws_dealing(view, plan, schedule))
-        view->split = RSC_SPLIT_CYCLIC; /* even work: dynamic goes round too */
+        view->split = RSC_SPLIT_CYCLIC; /* even work: dynamic is round-robin too */
     else {
         view->split = RSC_SPLIT_TABLE;
         int status = make_table(view, plan, schedule, segment);
@@ -272,7 +271,7 @@ int64_t rsc_view_length(const struct rsc_view *view, uint32_t thread) {
     return rsc_view_before(view, thread, rsc_view_iterations(view, thread));
 }
 
-/* Which of a thread's chunks its iteration m is in. */
+/* The index of the thread's chunk that contains its iteration m. */
 static uint32_t chunk_place(const struct rsc_view *view, uint32_t thread, int64_t m, const int64_t *by) {
     uint32_t low = view->first[thread], high = view->first[thread + 1];
     while (high - low > 1) {

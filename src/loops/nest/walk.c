@@ -1,4 +1,4 @@
-/* walk.c - see walk.h. The tree is gone through with a stack of its own, so that a walk can stop anywhere. */
+/* walk.c - see walk.h. The walk has an explicit stack, so that it can stop anywhere. */
 #include "loops/nest/walk.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 int rsc_walk_new(struct rsc_walk **out, struct rsc_plan *plan, uint32_t thread, uint64_t line_bytes,
                  int64_t *handed_out, struct rsc_error *error) {
     struct rsc_walk *walk = calloc(1, sizeof *walk);
-    /* A path goes down at most once through every node, and every node can have a body made around it. */
+    /* A path passes each node at most once, and every node can have a synthetic body around it. */
     if (walk) walk->step = malloc((2 * (size_t)plan->nest->region->node_count + 8) * sizeof *walk->step);
     if (!walk || !walk->step) {
         rsc_walk_free(walk);
@@ -41,7 +41,7 @@ static void enter(struct rsc_walk *walk, const struct rsc_nest_node *node, int64
     walk->step[walk->depth++] = (struct rsc_walk_step){.node = node, .left = left};
 }
 
-/* The tree below the node entered last, up to `at` references into one pass over its children. */
+/* Descends below the node entered last, up to `at` references into one pass over its children. */
 static void descend(struct rsc_walk *walk, int64_t at) {
     struct rsc_nest *nest = walk->plan->nest;
     for (;;) {
@@ -51,13 +51,13 @@ static void descend(struct rsc_walk *walk, int64_t at) {
             count = rsc_nest_count(nest, top->node->child[top->child], walk->value);
             if (at < count) break;
         }
-        if (top->child == top->node->child_count || !at) return; /* at 0 the walk goes in by itself */
+        if (top->child == top->node->child_count || !at) return; /* at 0 the normal walk continues */
         const struct rsc_nest_node *node = top->node->child[top->child++];
         int64_t left = 0;
         if (node->kind == RSC_NODE_LOOP) {
             int64_t first, trip = rsc_nest_trip(node, walk->value, &first), k;
             k = rsc_nest_iteration_at(nest, node, walk->value, first, trip, &at);
-            if (k < 0) return; /* nest->status says why */
+            if (k < 0) return; /* nest->status has the reason */
             walk->value[node->depth] = first + k * node->step;
             left = trip - 1 - k;
         }
@@ -94,7 +94,7 @@ void rsc_walk_seek(struct rsc_walk *walk, uint32_t phase, int64_t place) {
     }
 }
 
-/* Whether chunks of the segment are given out as threads come for them. */
+/* Whether chunks of the segment are handed out as threads come for them. */
 static int comes_for_chunks(struct rsc_walk *walk, const struct rsc_nest_item *item, int64_t *chunk,
                             enum rsc_schedule *schedule) {
     uint64_t size;
@@ -119,7 +119,7 @@ static int take_chunk(struct rsc_walk *walk) {
     return 1;
 }
 
-/* Starts what comes next: an iteration of the shared loop under way, or a segment. Returns 0 at the end of the phase. */
+/* Starts the next iteration of the current shared loop, or the next segment. Returns 0 at the end of the phase. */
 static int start_next(struct rsc_walk *walk) {
     struct rsc_nest *nest = walk->plan->nest;
     for (;;) {

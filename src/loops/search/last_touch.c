@@ -1,4 +1,4 @@
-/* last_touch.c - see last_touch.h; lexmax.c does the choosing. */
+/* last_touch.c - see last_touch.h; lexmax.c chooses the variables. */
 #include "loops/search/last_touch.h"
 
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "loops/search/lexmax.h"
 
 #define SCANNED \
-    16 /* references before the place that are looked at one by one: cheaper than a search, and often enough */
+    16 /* references before the place that are scanned one by one: cheaper than a search, and often sufficient */
 
 /*
- * Looks at the references at place `at` and before it, in the iterations of the innermost loop
- * alone. Returns the place of the first that touches the target; -1: there is none
- * after `floor`; -2: not known yet.
+ * Scans the references at and before place `at`, within the iterations of the innermost loop
+ * only. Returns the place of the first one found that touches the target; -1: there is none
+ * after `floor`; -2: unknown.
  */
 static int64_t scan_back(const struct rsc_search *search, const struct rsc_nest_node *leaf,
                          const struct rsc_nest_node *top, const int64_t *place, const struct rsc_target *target,
@@ -192,7 +192,7 @@ int rsc_touching_iterations(struct rsc_search *search, uint32_t segment, const s
     int depends = 0;
     for (uint32_t g = 0; g < item->group; g++) depends |= search->coefficient[depth + g] != 0;
     if (item->group == 1 && !depends && reference->inner_depths[depth] >> depth & 1) {
-        /* Inner bounds move with the loop: halves in which nothing can be are left out, from either end. */
+        /* Inner bounds move with the loop: drop halves without possible values, from either end. */
         int64_t first, from = *low, to = *high;
         rsc_nest_trip(item->node, search->value, &first);
         for (int end = 0; end < 2; end++)
@@ -211,7 +211,7 @@ int rsc_touching_iterations(struct rsc_search *search, uint32_t segment, const s
     return depends ? 1 : 2;
 }
 
-/* Nothing about it changes with the iteration, and every iteration has as many references. */
+/* The reference does not change with the iteration, and all iterations have equally many references. */
 static int is_alike(const struct rsc_nest_item *item, const struct rsc_nest_node *reference) {
     if (item->who != RSC_RUN_SHARED) return item->who == RSC_RUN_BY_ALL;
     if (rsc_nest_group_uneven(item)) return 0;
@@ -256,7 +256,7 @@ int rsc_search_new(struct rsc_search **out, struct rsc_plan *plan, struct rsc_er
         uint32_t item = nest->segment[s].item;
         search->segments[--search->segment_first[item + 1]] = s;
     }
-    /* Filled from behind, each end has become the next one's start: shift back. */
+    /* Filling moved each start to the next one's start: shift back. */
     for (uint32_t i = 0; i < nest->item_count; i++) search->segment_first[i] = search->segment_first[i + 1];
     search->segment_first[nest->item_count] = nest->segment_count;
     *out = search;

@@ -1,23 +1,23 @@
 /*
- * last_touch.h - the last reference to some bytes before a place, without going
- * through the places between.
+ * last_touch.h - finds the last reference to some bytes before a place, without
+ * enumerating the places between.
  *
  * For every reference that can reach the bytes, its last instance before the place
  * is the lexicographically largest vector of loop variables that (a) lies before
  * the place, (b) is within bounds and guards, (c) has its address in the range.
- * (a) is a short list of cases: the variables agree with the place's up to some
- * depth and are smaller there. Within a case the variables are chosen from the
- * outside in, largest first, and a range of values is left as soon as interval
- * arithmetic shows that (b) and (c) cannot be met in it. Variables of large stride
- * that are not outermost are fixed first: the address leaves them few values.
- * The answer is exact; only its cost depends on how tight the intervals are.
+ * (a) is a short list of cases: the variables equal the place's up to some depth and
+ * are smaller there. Within a case the variables are chosen from the outside in,
+ * largest first, and a range of values is dropped as soon as interval arithmetic
+ * shows that (b) and (c) cannot hold in it. Variables of large stride that are not
+ * outermost are fixed first: the address leaves them few values. The result is exact;
+ * only its cost depends on how tight the intervals are.
  */
 #ifndef RSC_LOOPS_SEARCH_LAST_TOUCH_H
 #define RSC_LOOPS_SEARCH_LAST_TOUCH_H
 
 #include "loops/nest/plan.h"
 
-/* What is looked for: first bytes of accesses from low to high, both included. */
+/* The bytes searched for: first bytes of accesses from low to high, inclusive. */
 struct rsc_target {
     uint32_t space;
     int64_t low, high;
@@ -36,22 +36,22 @@ struct rsc_search {
     uint32_t *item_first;
     uint32_t *segments;     /* segments of each item, in order: segments[segment_first[i] ..) */
     uint32_t *segment_first;
-    uint8_t *alike;         /* by reference: it touches the same at the same places in every thread */
-    uint64_t searches;      /* made so far */
+    uint8_t *alike;         /* by reference: it touches the same bytes at the same places in every thread */
+    uint64_t searches;      /* number so far */
 
-    /* The search under way. */
+    /* The current search. */
     const struct rsc_nest_node *reference;
     const struct rsc_view *view; /* NULL: iterations of all threads count */
     uint32_t thread;
-    uint32_t limit_depth;        /* where values must be less than at the place; UINT32_MAX: nowhere */
+    uint32_t limit_depth;        /* depth whose value must be less than the place's; UINT32_MAX: none */
     int64_t limit;               /* iterations of that loop (of the thread's, for the shared one) at most */
     int64_t m;                   /* found: the thread's iteration */
-    int any;                     /* not the last is wanted, but whether there is one */
-    int64_t low, high;           /* address range less the parts of fixed variables is worked out anew */
+    int any;                     /* only find out whether there is one, not which is last */
+    int64_t low, high;           /* address range; the parts of fixed variables are subtracted when used */
     int64_t coefficient[RSC_LOOP_DEPTH_MAX];
     int64_t value[RSC_LOOP_DEPTH_MAX];
     int64_t from[RSC_LOOP_DEPTH_MAX], to[RSC_LOOP_DEPTH_MAX]; /* box */
-    uint32_t pinned;             /* bits of depths whose value is decided beforehand: */
+    uint32_t pinned;             /* bits of depths whose value is fixed in advance: */
     int64_t pin[RSC_LOOP_DEPTH_MAX];
 };
 
@@ -82,8 +82,8 @@ int64_t rsc_find_segment(const struct rsc_search *search, uint32_t item, const i
 
 /*
  * Iterations of a shared item that may touch the target by `reference`: all lie in
- * *low .. *high (in whole numbers of the loop). Returns 0 for none; 2 where the
- * address does not depend on the shared loops at all.
+ * *low .. *high (iterations of the loop). Returns 0 for none; 2 if the address does
+ * not depend on the shared loops.
  */
 int rsc_touching_iterations(struct rsc_search *search, uint32_t segment, const struct rsc_nest_node *reference,
                             const struct rsc_target *target, int64_t *low, int64_t *high);

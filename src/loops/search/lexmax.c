@@ -1,5 +1,5 @@
 /*
- * lexmax.c - choosing loop variables from the outside in, largest first; see
+ * lexmax.c - chooses loop variables from the outside in, largest first; see
  * last_touch.h for the idea.
  */
 #include "loops/search/lexmax.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define PIN_VALUES_MAX 64 /* more values than this are not tried one by one */
-#define LINE_OF_VALUES 4  /* as many are tried without halving */
+#define LINE_OF_VALUES 4  /* up to this many are tried without halving */
 
 static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 static int64_t ceil_divide(int64_t a, int64_t b) { return -floor_divide(-a, b); }
@@ -57,7 +57,7 @@ static int loop_range(const struct rsc_nest_node *loop, const int64_t *from, con
         for (uint32_t i = 0; i < count; i++) {
             int64_t a, b;
             term_range(&term[i], from, to, &a, &b);
-            if ((end == 0) == up) { /* values are not below any of these */
+            if ((end == 0) == up) { /* a lower bound */
                 if (a > least) least = a;
             } else if (b < most) {
                 most = b;
@@ -70,8 +70,8 @@ static int loop_range(const struct rsc_nest_node *loop, const int64_t *from, con
 }
 
 /*
- * Boxes of the variables from `depth` on, those before being set; and the range
- * that their part of the address has. Returns 0 where there is nothing in it.
+ * Computes the boxes of the variables from `depth` on (those before are set), and the
+ * range of their part of the address. Returns 0 if it is empty.
  */
 static int fill_boxes(struct rsc_search *search, uint32_t depth, int64_t *low, int64_t *high) {
     const struct rsc_nest_node *reference = search->reference;
@@ -92,7 +92,7 @@ static int fill_boxes(struct rsc_search *search, uint32_t depth, int64_t *low, i
     return 1;
 }
 
-/* Whether anything can be in the box of the variables before `depth` and all that follow. */
+/* Whether the box of the variables before `depth` and all that follow can contain a solution. */
 int rsc_lexmax_possible(struct rsc_search *search, uint32_t depth) {
     const struct rsc_nest_node *reference = search->reference;
     int64_t low, high, least, most;
@@ -134,10 +134,10 @@ static int take(struct rsc_search *search, uint32_t depth, int64_t value) {
     return checks_hold(search, depth) && choose(search, depth + 1);
 }
 
-/* The largest k in low..high at which the loop at `depth` can be; values are first + k * step. */
+/* Chooses the largest possible k in low..high for the loop at `depth`; values are first + k * step. */
 static int choose_between(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t low,
                           int64_t high) {
-    if (take(search, depth, first + high-- * step)) return 1; /* most often it is */
+    if (take(search, depth, first + high-- * step)) return 1; /* the usual case */
     while (low <= high) {
         if (high - low < LINE_OF_VALUES) {
             for (int64_t k = high; k >= low; k--)
@@ -160,8 +160,8 @@ static int choose_between(struct rsc_search *search, uint32_t depth, int64_t fir
 }
 
 /*
- * Keeps of low..high what `constant + coefficient * x >= 0` allows, x being
- * first + k * step. Returns 0 for nothing.
+ * Narrows low..high to where `constant + coefficient * x >= 0` holds, with
+ * x = first + k * step. Returns 0 if nothing is left.
  */
 static int keep_where(int64_t constant, int64_t coefficient, int64_t first, int64_t step, int64_t *low, int64_t *high) {
     int64_t c = coefficient * step;
@@ -176,7 +176,7 @@ static int keep_where(int64_t constant, int64_t coefficient, int64_t first, int6
     return *low <= *high;
 }
 
-/* The part of an affine sum that is not of `depth`: its largest (or least) value in the boxes. */
+/* The largest (or least) value in the boxes of an affine sum without its term of `depth`. */
 static int64_t rest_of(const struct rsc_search *search, const struct rsc_nest_affine *affine, uint32_t depth, int most,
                        int64_t *coefficient) {
     int64_t sum = affine->constant;
@@ -190,14 +190,14 @@ static int64_t rest_of(const struct rsc_search *search, const struct rsc_nest_af
     return sum;
 }
 
-/* Keeps of low..high where the loop at `inner` can have values in its box. */
+/* Narrows low..high to where the loop at `inner` can have values in its box. */
 static int keep_for_loop(struct rsc_search *search, uint32_t depth, const struct rsc_nest_node *inner, int64_t first,
                          int64_t step, int64_t *low, int64_t *high) {
     int up = inner->step > 0;
     for (int end = 0; end < 2; end++) {
         const struct rsc_nest_term *term = end ? inner->last : inner->first;
         uint32_t count = end ? inner->last_count : inner->first_count;
-        int below = (end == 0) == up; /* values are not below this bound */
+        int below = (end == 0) == up; /* a lower bound */
         for (uint32_t i = 0; i < count; i++) {
             if (!(term[i].value.depths >> depth & 1)) continue;
             int64_t c, rest = rest_of(search, &term[i].value, depth, !below, &c), divisor = term[i].divisor;
@@ -232,7 +232,7 @@ static int narrow(struct rsc_search *search, uint32_t depth, int64_t first, int6
         return 0;
     }
     if (!(reference->inner_depths[depth] >> depth & 1)) return 1;
-    /* What the address leaves to the inner variables says which of this one's values they allow. */
+    /* The range of the address left to the inner variables limits this variable's values. */
     a = first + *low * step, b = first + *high * step;
     int64_t own_low = c > 0 ? c * (a < b ? a : b) : c * (a < b ? b : a);
     int64_t own_high = c > 0 ? c * (a < b ? b : a) : c * (a < b ? a : b);
@@ -330,7 +330,7 @@ static int choose_iteration_between(struct rsc_search *search, const struct rsc_
     return 0;
 }
 
-/* As narrow, but inner variables of larger stride, to which the address leaves few values, are tried one by one. */
+/* Like narrow, but tries the few values that the address leaves to inner variables of larger stride. */
 static int narrow_pinning(struct rsc_search *search, uint32_t depth, int64_t first, int64_t step, int64_t *low,
                           int64_t *high) {
     const struct rsc_nest_node *reference = search->reference;
@@ -380,7 +380,7 @@ int rsc_lexmax_narrow_group(struct rsc_search *search, const struct rsc_nest_ite
         inside /= trip;
         *from = base + low * inside;
         *to = base + (high + 1) * inside - 1;
-        if (low < high) break; /* inner loops go round more than once */
+        if (low < high) break; /* inner loops wrap around more than once */
         base = *from;
         set_value(search, loop->depth, first + low * loop->step);
     }
@@ -440,7 +440,7 @@ static int choose_pinning(struct rsc_search *search, uint32_t depth) {
     const struct rsc_nest_node *reference = search->reference;
     uint32_t widest = UINT32_MAX, outermost = UINT32_MAX, free_from = depth;
     if (search->view && search->view->who == RSC_RUN_SHARED && depth == search->view->item->node->depth)
-        free_from = depth + search->view->item->group; /* a thread's iterations are chosen as such */
+        free_from = depth + search->view->item->group; /* a thread's iterations are chosen as a whole */
     for (uint32_t d = depth; d < reference->path_length; d++) {
         int64_t c = search->coefficient[d];
         if (!c || search->pinned >> d & 1) continue;
@@ -490,7 +490,7 @@ void rsc_lexmax_aim(struct rsc_search *search, const struct rsc_nest_node *refer
         search->coefficient[reference->address.depth[i]] = reference->address.coefficient[i];
 }
 
-/* The last instance with the variables before `depth` as in `place`, and less at `limit_depth` where that is set. */
+/* The last instance with the variables before `depth` as in `place`, and less at `limit_depth` if that is set. */
 int rsc_lexmax_solve(struct rsc_search *search, const int64_t *place, uint32_t depth) {
     for (uint32_t d = 0; d < depth; d++) set_value(search, d, place[d]);
     for (uint32_t i = 0; i < search->reference->check_count; i++) {

@@ -109,7 +109,7 @@ int rsc_points_new(struct rsc_points *out, struct rsc_nest *nest, uint32_t regio
         count += wanted[r];
     }
     if (count > POINTS_MAX) {
-        status = rsc_fail(error, RSC_ELIMIT, "%s: %llu references are too many to look at every one",
+        status = rsc_fail(error, RSC_ELIMIT, "%s: %llu references are too many to analyse every one",
                           nest->region->name, (unsigned long long)count);
         goto out;
     }

@@ -1,12 +1,11 @@
 /*
- * points.h - which references are looked at.
+ * points.h - chooses the references to sample.
  *
- * Drawn by reference (stratified): each REFERENCE of the region gets a share of
- * the points in proportion to how often it is made, but not fewer than
- * RSC_POINTS_LEAST, spread evenly over its instances with a random offset in each
- * part. Points do not depend on the number of threads, so that a further number
- * costs no new ones; only references that every thread makes for itself are of a
- * thread drawn anew.
+ * The sample is stratified by reference: each REFERENCE of the region gets points in
+ * proportion to its number of instances, but at least RSC_POINTS_LEAST, spread evenly
+ * over its instances with a random offset in each part. Points do not depend on the
+ * number of threads, so a further number needs no new ones; only for references that
+ * every thread makes for itself is the thread drawn again.
  */
 #ifndef RSC_LOOPS_SEARCH_POINTS_H
 #define RSC_LOOPS_SEARCH_POINTS_H
@@ -18,11 +17,11 @@
 
 struct rsc_point {
     uint32_t reference, segment;
-    int64_t iteration; /* of the shared loops; 0 where there are none */
+    int64_t iteration; /* of the shared loops; 0 if there are none */
     int64_t inside;    /* references before it in that iteration (or in the segment) */
     int64_t address;   /* thread 0's copy */
-    double who;        /* 0..1: which thread, where every one runs it */
-    double weight;     /* instances it stands for, of those one run of the segments makes */
+    double who;        /* 0..1: selects the thread, if every thread runs it */
+    double weight;     /* instances it represents, in one run of the segments */
 };
 
 struct rsc_points {

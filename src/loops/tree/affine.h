@@ -1,8 +1,8 @@
 /*
- * affine.h - arithmetic of affine expressions, checked.
+ * affine.h - checked arithmetic on affine expressions.
  *
- * Each returns 0, RSC_ELIMIT when a number passes RSC_LOOP_VALUE_MAX, or
- * RSC_EUNSUPPORTED where the result is not affine (a product of two variables).
+ * Each function returns 0, RSC_ELIMIT when a number exceeds RSC_LOOP_VALUE_MAX, or
+ * RSC_EUNSUPPORTED if the result is not affine (a product of two variables).
  */
 #ifndef RSC_LOOPS_TREE_AFFINE_H
 #define RSC_LOOPS_TREE_AFFINE_H

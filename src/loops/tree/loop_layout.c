@@ -15,7 +15,7 @@ static uint64_t reach_before(const struct rsc_loop_program *program, uint32_t ar
     return (uint64_t)-least;
 }
 
-/* Moves `at` behind every array with a given base that [at, at + bytes) would overlap. */
+/* Moves `at` past every array with a given base that [at, at + bytes) would overlap. */
 static uint64_t step_over(const struct rsc_loop_program *program, uint64_t at, uint64_t bytes, uint64_t line_bytes) {
     for (uint32_t i = 0; i < program->array_count; i++) {
         const struct rsc_loop_array *fixed = &program->array[i];
@@ -43,7 +43,7 @@ int rsc_loop_layout(struct rsc_loop_program *program, uint64_t line_bytes, struc
             if (next > limit) return rsc_fail(error, RSC_ELIMIT, "arrays take more than 2^62 bytes");
         }
         if (pass) break;
-        for (uint32_t i = 0; i < program->array_count; i++) { /* the threads' copies may be many: nothing behind them */
+        for (uint32_t i = 0; i < program->array_count; i++) { /* there may be many copies: they must come last */
             const struct rsc_loop_array *fixed = &program->array[i];
             if (fixed->has_base && fixed->base + fixed->bytes > next) next = fixed->base + fixed->bytes;
         }

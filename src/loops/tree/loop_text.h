@@ -11,17 +11,16 @@
 
 #define RSC_LOOP_TEXT_BYTES_MAX (16u << 20)
 
-/* A number given from outside for a `param` of the text (or a variable of C source). */
+/* A number given by the user for a `param` of the text (or a variable of C source). */
 struct rsc_loop_setting {
     const char *name;
     int64_t value;
-    int used; /* set by who uses it */
+    int used; /* set when it is used */
 };
 
 /*
- * Reads and seals a program. `name` stands in messages ("NAME:LINE: ...").
- * Settings take the place of the values of params with their names. On failure
- * *program is NULL.
+ * Reads and seals a program. Messages begin with `name` ("NAME:LINE: ..."). Settings
+ * override the values of params with their names. On failure *program is NULL.
  */
 int rsc_loop_text_read(const char *text, size_t bytes, const char *name, struct rsc_loop_setting *settings,
                        size_t setting_count, struct rsc_loop_program **program, struct rsc_error *error);

@@ -64,7 +64,7 @@ static int sharing(struct reader *reader, struct rsc_loop_node *loop) {
     return taken < 0 ? taken : 0;
 }
 
-/* The name of a loop's variable; its bounds are read before it is known to the reader. */
+/* Reads the name of a loop's variable; the reader adds it after its bounds. */
 static int variable(struct reader *reader, struct rsc_loop_node *loop) {
     if (reader->kind != TOKEN_NAME)
         return reader_complain(reader, RSC_EFORMAT, "a loop's variable is missing before ", reader->text);

@@ -17,7 +17,7 @@
 enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SIGN };
 
 struct reader {
-    const char *at, *end; /* behind the current token */
+    const char *at, *end; /* the text after the current token */
     const char *name;     /* of the file */
     struct rsc_error *error;
     struct rsc_loop_program *program;
@@ -40,7 +40,7 @@ struct reader {
     int expression_nesting;
 };
 
-/* Fails with "NAME:LINE: WHAT DETAIL"; the latter also for what did not fit. */
+/* Fails with "NAME:LINE: WHAT DETAIL". */
 int reader_complain(struct reader *reader, int code, const char *what, const char *detail);
 int reader_out_of_room(struct reader *reader);
 
@@ -48,7 +48,7 @@ int reader_out_of_room(struct reader *reader);
 int reader_next(struct reader *reader);
 /* Whether the current token is this word or sign. */
 int reader_is(const struct reader *reader, const char *word);
-/* Takes the word if it is the current one: 1 taken, 0 another one, negative an error. */
+/* Takes the word if it is the current one. Returns 1 if taken, 0 if not, negative on error. */
 int reader_take(struct reader *reader, const char *word);
 int reader_expect(struct reader *reader, const char *word);
 
@@ -59,7 +59,7 @@ int reader_number(struct reader *reader, int64_t least, int64_t most, const char
 int reader_term(struct reader *reader, struct rsc_loop_term *term);
 /* term, max(term, ...) or min(term, ...); *joined is "max", "min" or NULL. */
 int reader_bound(struct reader *reader, struct rsc_loop_bound *bound, const char **joined);
-/* Turns what affine.h returns into a message. */
+/* Turns a status of affine.h into a message. */
 int reader_check(struct reader *reader, int status);
 
 #endif

@@ -25,13 +25,13 @@ static int read_string(struct reader *reader) {
     for (; reader->at < reader->end && *reader->at != '"'; reader->at++) {
         char c = *reader->at;
         if (c == '\\' && reader->at + 1 < reader->end) c = *++reader->at;
-        if (c == '\n') return reader_complain(reader, RSC_EFORMAT, "a string goes past the end of its line", "");
+        if (c == '\n') return reader_complain(reader, RSC_EFORMAT, "a string is not closed on its line", "");
         if ((unsigned char)c < ' ' || c == 127)
             return reader_complain(reader, RSC_EFORMAT, "a control character in a string", "");
         if (used + 1 >= sizeof reader->text) return reader_complain(reader, RSC_ELIMIT, "a string is too long", "");
         reader->text[used++] = c;
     }
-    if (reader->at >= reader->end) return reader_complain(reader, RSC_EFORMAT, "a string has no end", "");
+    if (reader->at >= reader->end) return reader_complain(reader, RSC_EFORMAT, "a string is not closed", "");
     reader->at++;
     reader->text[used] = '\0';
     reader->kind = TOKEN_STRING;
@@ -82,7 +82,7 @@ int reader_next(struct reader *reader) {
     int pair = reader->at + 1 < reader->end && reader->at[1] == '=' && strchr("<>=!", c);
     if (!c || !strchr("{}[]()+-*/%,=<>!@:", c)) {
         char shown[2] = {(unsigned char)c < ' ' || (unsigned char)c > 126 ? '?' : c, 0};
-        return reader_complain(reader, RSC_EFORMAT, "a character that means nothing here: ", shown);
+        return reader_complain(reader, RSC_EFORMAT, "unexpected character: ", shown);
     }
     memcpy(reader->text, reader->at, pair ? 2 : 1);
     reader->text[pair ? 2 : 1] = '\0';

@@ -1,9 +1,8 @@
 /*
  * loop_text_write.c - the writer of the text form.
  *
- * Byte offsets are written as subscripts where they are a whole number of
- * elements; which split of the offset into subscripts it takes does not matter,
- * since reading adds them up again.
+ * Byte offsets that are a whole number of elements are written as subscripts; any
+ * split into subscripts is correct, since reading adds them up again.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -120,8 +119,8 @@ static void put_location(struct writer *writer, const char *file, uint32_t line)
 }
 
 /*
- * The share of subscript i in a number of elements, taken off `rest`. `nearest`
- * lets the rest be negative, so that [i][j - 1] stays in its row.
+ * The part of a number of elements that goes to subscript i, subtracted from `rest`.
+ * With `nearest` the rest may be negative, so that [i][j - 1] stays in its row.
  */
 static int64_t split(const struct rsc_loop_array *array, uint32_t i, int64_t *rest, int nearest) {
     int64_t stride = 1;
@@ -153,7 +152,7 @@ static void put_place(struct writer *writer, const struct rsc_loop_array *array,
     for (int d = 0; d < RSC_LOOP_DEPTH_MAX; d++) rest.coefficient[d] /= (int64_t)array->element_bytes;
     for (uint32_t i = 0; i < array->rank; i++) {
         struct rsc_affine index = {0};
-        int upwards = 0, any = 0; /* variables left for the subscripts behind */
+        int upwards = 0, any = 0; /* variables left for the later subscripts */
         for (int d = 0; d < RSC_LOOP_DEPTH_MAX; d++) {
             index.coefficient[d] = split(array, i, &rest.coefficient[d], 1);
             upwards |= rest.coefficient[d] > 0;

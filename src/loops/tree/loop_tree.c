@@ -1,10 +1,10 @@
 /*
- * loop_tree.c - building, sealing and laying out loop trees.
+ * loop_tree.c - builds and seals loop trees.
  *
- * Sealing walks each region once. The range of a variable follows from the ranges
- * of the variables around it by interval arithmetic in 128 bits, so a bound or an
- * offset that could pass RSC_LOOP_VALUE_MAX is found before anything evaluates it.
- * The ranges may be wider than what a triangular nest really takes.
+ * Sealing walks each region once. The range of a variable is computed from those of
+ * the variables around it by interval arithmetic in 128 bits, so a bound or an offset
+ * that could exceed RSC_LOOP_VALUE_MAX is found before anything evaluates it. The
+ * ranges may be wider than the actual values of a triangular nest.
  */
 #include "loops/tree/loop_tree.h"
 
@@ -28,7 +28,7 @@ void rsc_loop_program_free(struct rsc_loop_program *program) {
     free(program);
 }
 
-/* Room for one more item of `bytes` in a list of the arena; the outgrown list stays behind in it. */
+/* Makes room for one more item of `bytes` in a list of the arena; the old list stays allocated there. */
 static int make_room(struct rsc_loop_program *program, void *list, uint32_t count, uint32_t *room, size_t bytes) {
     void *old, *larger;
     if (count < *room) return 0;
@@ -147,7 +147,7 @@ int rsc_loop_is_let(const struct rsc_loop_node *loop) {
            loop->last.count == 1 && same_term(&loop->first.term[0], &loop->last.term[0]);
 }
 
-/* What is known on the way down. */
+/* State of the walk down the tree. */
 struct walk {
     struct rsc_loop_program *program;
     struct rsc_loop_region *region;
@@ -170,7 +170,7 @@ static int fail(struct walk *walk, const struct rsc_loop_node *node, int code, c
 
 static int too_large(wide value) { return value > RSC_LOOP_VALUE_MAX || value < -RSC_LOOP_VALUE_MAX; }
 
-/* The range of an affine expression; RSC_ELIMIT when it, or a part of it, is too large. */
+/* The range of an affine expression; RSC_ELIMIT if it, or a part of it, is too large. */
 static int affine_range(const struct walk *walk, const struct rsc_affine *affine, uint32_t depth, wide *least,
                         wide *most) {
     wide low = affine->constant, high = affine->constant, reach = low < 0 ? -low : low;
@@ -254,12 +254,12 @@ static int seal_loop(struct walk *walk, struct rsc_loop_node *loop) {
     return 0;
 }
 
-/* The loops that a shared loop splits together must be the only thing in one another. */
+/* The loops that a shared loop splits together must be perfectly nested. */
 static int check_collapse(struct walk *walk, const struct rsc_loop_node *loop) {
     const struct rsc_loop_node *at = loop;
     for (uint32_t left = loop->collapse; left > 1; left--) {
         if (at->child_count != 1 || at->child[0]->kind != RSC_NODE_LOOP || at->child[0]->share)
-            return fail(walk, loop, RSC_EFORMAT, "collapse needs loops that are alone in one another");
+            return fail(walk, loop, RSC_EFORMAT, "collapse needs perfectly nested loops");
         at = at->child[0];
     }
     return 0;

@@ -1,23 +1,22 @@
 /*
- * loop_tree.h - loops as numbers: what the front end and the text form make and
- * the models read.
+ * loop_tree.h - the loop tree: the front end and the text form produce it, the models
+ * read it.
  *
- * A program is a list of arrays and a list of regions. A region is analysed by
- * itself and starts with nothing in the cache: an outermost loop, or an OpenMP
- * parallel construct with all that is in it. Its body is a tree of nodes that run
- * in order. Every parameter is a number already; what is left are the variables
- * of the enclosing loops, known by their depth (0: outermost of the region).
+ * A program is a list of arrays and a list of regions. A region is analysed
+ * separately and starts with an empty cache: an outermost loop, or an OpenMP parallel
+ * construct with its contents. Its body is a tree of nodes that run in order. Every
+ * parameter is already a number; only the variables of the enclosing loops are left,
+ * identified by their depth (0: outermost of the region).
  *
- * Who runs what: outside of PARALLEL nodes thread 0 alone (the others wait); in a
- * PARALLEL node every thread runs the body, a loop with `share` is split among
- * them, and SINGLE is for thread 0 alone. All threads wait for each other at the
- * start and end of a PARALLEL node, at BARRIER, and behind a shared loop or a
- * SINGLE without `nowait`.
+ * Threads: outside PARALLEL nodes thread 0 runs alone (the others wait); in a PARALLEL
+ * node every thread runs the body, a loop with `share` is split among them, and thread
+ * 0 alone runs SINGLE. All threads wait for each other at the start and end of a
+ * PARALLEL node, at BARRIER, and after a shared loop or a SINGLE without `nowait`.
  *
  * A program is built by the rsc_loop_add_...() functions and then sealed; sealing
  * checks it, finds the range of every variable and fills the fields marked
- * "sealed". Evaluating a sealed program cannot overflow. Everything is owned by
- * the program (one arena).
+ * "sealed". Evaluating a sealed program cannot overflow. The program owns
+ * everything (one arena).
  */
 #ifndef RSC_LOOPS_TREE_LOOP_TREE_H
 #define RSC_LOOPS_TREE_LOOP_TREE_H
@@ -31,8 +30,8 @@
 
 #define RSC_LOOP_DEPTH_MAX 16
 #define RSC_LOOP_RANK_MAX 16      /* dimensions of an array */
-#define RSC_LOOP_NODES_MAX 100000 /* of a program: what a hostile file can ask for ends here */
-#define RSC_LOOP_NESTING_MAX 200  /* blocks in one another, loops and all else */
+#define RSC_LOOP_NODES_MAX 100000 /* of a program: bounds the size of a hostile file's tree */
+#define RSC_LOOP_NESTING_MAX 200  /* nested blocks, including loops */
 #define RSC_LOOP_ARRAYS_MAX 4096
 #define RSC_LOOP_TERMS_MAX 64 /* of a bound; also conditions of a guard */
 /* No constant, coefficient, value of a variable or byte offset of a sealed program is larger than this. */
@@ -54,9 +53,9 @@ struct rsc_loop_term {
 };
 
 /*
- * A loop takes first, first + step, ... as long as it has not passed `last`,
- * which is inclusive. Of several terms of `first` the largest counts, of `last`
- * the smallest; with a negative step the other way round.
+ * A loop takes first, first + step, ... up to `last`, which is inclusive. `first` is
+ * the largest of its terms, `last` the smallest; with a negative step the other way
+ * round.
  */
 struct rsc_loop_bound {
     struct rsc_loop_term *term;
@@ -68,7 +67,7 @@ enum rsc_condition_kind {
     RSC_WHEN_ZERO,        /* value == 0 */
     RSC_WHEN_NOT_ZERO,    /* value != 0 */
     RSC_WHEN_DIVISIBLE,   /* value is a multiple of modulus */
-    RSC_WHEN_INDIVISIBLE, /* value is no multiple of modulus */
+    RSC_WHEN_INDIVISIBLE, /* value is not a multiple of modulus */
 };
 
 struct rsc_condition {
@@ -105,8 +104,8 @@ struct rsc_loop_node {
     int64_t step; /* not 0 */
     int share; /* its iterations are split among threads; only in PARALLEL, never in another shared loop or SINGLE */
     enum rsc_schedule schedule;
-    uint64_t chunk; /* 0: none given (static: one piece a thread; dynamic and guided: 1) */
-    uint32_t collapse; /* 1 or more; loops down the chain of only children that are split together */
+    uint64_t chunk; /* 0: none given (static: one piece per thread; dynamic and guided: 1) */
+    uint32_t collapse; /* 1 or more: number of perfectly nested loops split together */
     int nowait; /* also SINGLE */
 
     /* GUARD */
@@ -121,37 +120,37 @@ struct rsc_loop_node {
     const char *text; /* as in the source; NULL: not known */
 
     /* PARALLEL */
-    uint32_t num_threads; /* 0: as many as the analysis asks for */
+    uint32_t num_threads; /* 0: the number given to the analysis */
 
     /* Sealed. */
     uint32_t id; /* 0.. in the order of the region's text, all kinds counted */
-    int has_barrier; /* threads wait for each other somewhere in it */
-    int in_parallel; /* it lies in a PARALLEL node */
+    int has_barrier; /* it contains a barrier */
+    int in_parallel; /* it is inside a PARALLEL node */
     struct rsc_loop_node *shared_loop; /* the shared loop around it (of a shared loop: itself); NULL: none */
-    int depends; /* LOOP: its trip count changes with a variable outside of it */
+    int depends; /* LOOP: its trip count depends on an outer variable */
     int never; /* cannot run: a loop without iterations, or a guard that never holds, around or in it */
     int64_t least, most; /* LOOP: its variable lies in here; REFERENCE: its offset does (least > most: never) */
     /*
-     * The variable (LOOP) or offset (REFERENCE) moves with the shared loop: it is
+     * The variable (LOOP) or offset (REFERENCE) changes with the shared loop: it is
      * that loop's variable (or one of the collapsed), or both of its bounds or its
-     * subscripts have one that does. Without it the same is done in every iteration.
+     * subscripts contain one that does. Otherwise every iteration does the same.
      */
     int follows_share;
 };
 
-/* A thing in memory that references go to. */
+/* An array or scalar in memory that references access. */
 struct rsc_loop_array {
     const char *name;
     uint64_t element_bytes; /* 1 or more */
     uint32_t rank; /* 0: a scalar */
     uint64_t extent[RSC_LOOP_RANK_MAX]; /* extent[0] may be 0: not known, as of a pointer */
-    int is_private; /* every thread has its own: thread t's starts at base + t * program->private_stride */
+    int is_private; /* one per thread: thread t's starts at base + t * program->private_stride */
     int has_base; /* base was given, not laid out */
     uint64_t base; /* address of its first byte: rsc_loop_layout() */
-    uint64_t bytes; /* sealed: of the extents; where those are not known, as far as references could reach */
+    uint64_t bytes; /* sealed: of the extents; if those are not known, as far as references could reach */
 };
 
-/* What could not be said as a tree: the front end's list, kept so that results can say so. */
+/* Source that the front end could not represent as a tree, kept for the results to report. */
 struct rsc_loop_gap {
     const char *file; /* NULL: the region's */
     uint32_t line;
@@ -185,10 +184,10 @@ struct rsc_loop_program {
     uint64_t private_stride; /* bytes between two threads' copies of the private arrays: rsc_loop_layout() */
 };
 
-/* Building. NULL (or -1 for indices) when memory is out or a limit of the above is passed. Strings are copied. */
+/* Building. NULL (or -1 for indices) when out of memory or past a limit above. Strings are copied. */
 struct rsc_loop_program *rsc_loop_program_new(void);
 void rsc_loop_program_free(struct rsc_loop_program *program);
-/* Pointers to arrays and regions are good until the next is added; nodes stay where they are. */
+/* Pointers to arrays and regions are valid until the next is added; nodes never move. */
 struct rsc_loop_array *rsc_loop_add_array(struct rsc_loop_program *program, const char *name);
 struct rsc_loop_region *rsc_loop_add_region(struct rsc_loop_program *program, const char *name);
 struct rsc_loop_node *rsc_loop_add_node(struct rsc_loop_program *program, struct rsc_loop_node *parent,
@@ -201,18 +200,19 @@ int rsc_loop_add_gap(struct rsc_loop_program *program, struct rsc_loop_region *r
                      const char *text, const char *reason);
 
 /*
- * Checks the whole program and fills what is marked "sealed". `name` (a file)
- * starts messages. May be called again after nodes were added or changed. Errors:
- * RSC_EFORMAT for a tree that makes no sense (a shared loop outside of PARALLEL),
- * RSC_ELIMIT where values could pass RSC_LOOP_VALUE_MAX, RSC_ENOMEM.
+ * Checks the whole program and fills the fields marked "sealed". Messages begin with
+ * `name` (a file). May be called again after nodes were added or changed. Errors:
+ * RSC_EFORMAT for an invalid tree (a shared loop outside PARALLEL), RSC_ELIMIT if
+ * values could exceed RSC_LOOP_VALUE_MAX, RSC_ENOMEM.
  */
 int rsc_loop_seal(struct rsc_loop_program *program, const char *name, struct rsc_error *error);
 
 /*
- * Gives arrays without has_base their addresses: in order, each from the next
- * line boundary, from 0, shared ones first; arrays with a base are stepped over.
- * One of unknown extent that references could reach before its start begins as
- * much later. line_bytes is a power of two. Returns 0 or RSC_ELIMIT when the addresses end.
+ * Assigns addresses to arrays without has_base: in order, each from the next line
+ * boundary, from 0, shared ones first; arrays with a base are skipped over. If
+ * references could reach before the start of an array of unknown extent, it begins
+ * that much later. line_bytes is a power of two. Returns 0, or RSC_ELIMIT when out of
+ * addresses.
  */
 int rsc_loop_layout(struct rsc_loop_program *program, uint64_t line_bytes, struct rsc_error *error);
 
@@ -242,7 +242,7 @@ static inline int64_t rsc_loop_term_at(const struct rsc_loop_term *term, const i
                                              : rsc_ceil_divide(sum, term->divisor);
 }
 
-/* A loop of one iteration by its form (first == last, one term each): how quotients and remainders are said. */
+/* A loop of one iteration by its form (first == last, one term each), which expresses quotients and remainders. */
 int rsc_loop_is_let(const struct rsc_loop_node *loop);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * what_if.c - other orders of the same loops: tiles, interchanged loops, chunks.
+ * what_if.c - transforms loops: tiling, interchange, chunk sizes.
  *
- * The program is copied through its text form, the copy's tree is changed and
- * sealed again. A tile of width B of loop x puts a loop over whole tiles, from
- * floor(least / B) to floor(most / B) of all values x can take, around the
- * outermost loop that is tiled, and cuts x to its tile; tiles that bounds leave
- * empty do nothing. A shared loop that is tiled has its tiles shared instead.
+ * The program is copied through its text form, and the copy's tree is changed and
+ * sealed again. A tile of width B of loop x adds a loop over whole tiles, from
+ * floor(least / B) to floor(most / B) of all values of x, around the outermost tiled
+ * loop, and restricts x to its tile; empty tiles do nothing. If a shared loop is
+ * tiled, its tile loop is shared instead.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,7 @@
 
 #define LOOPS_MAX RSC_LOOP_DEPTH_MAX
 
-static const char not_proved[] =
-    "that the program still computes the same in this order was not proved: that is yours to know";
+static const char not_proved[] = "not proved that the program computes the same in this order: check it yourself";
 
 struct change {
     struct rsc_loop_program *program;
@@ -61,12 +60,13 @@ static int read_names(struct change *change, const char *list, int with_number) 
         if (!length || change->count == LOOPS_MAX || (with_number && !list[length]))
             return bad(change, "not a list of loops");
         struct rsc_loop_node *loop = find_loop(list == first ? top : change->loop[0], list, length);
-        if (list != first && !loop) { /* named before one that is around it */
+        if (list != first && !loop) { /* an inner loop was named before an outer one */
             loop = find_loop(top, list, length);
             if (loop && !holds(loop, change->loop[0])) loop = NULL;
         }
         if (!loop)
-            return bad(change, list == first ? "there is no loop of that name" : "the loops are not in one another");
+            return bad(change,
+                       list == first ? "there is no loop of that name" : "the loops are not nested in each other");
         for (uint32_t i = 0; i < change->count; i++)
             if (change->loop[i] == loop) return bad(change, "a loop is named twice");
         change->loop[change->count] = loop;
@@ -84,7 +84,7 @@ static int read_names(struct change *change, const char *list, int with_number) 
     return change->count ? 0 : bad(change, "no loops are named");
 }
 
-/* ---- going through every expression below a node ---- */
+/* ---- rewriting every expression below a node ---- */
 
 typedef void rewrite(struct rsc_affine *affine, uint32_t a, uint32_t b);
 
@@ -102,7 +102,7 @@ static void swap_depths(struct rsc_affine *affine, uint32_t a, uint32_t b) {
     affine->coefficient[b] = kept;
 }
 
-/* Variables from depth a on are b deeper. */
+/* Moves variables from depth a on b deeper. */
 static void shift_depths(struct rsc_affine *affine, uint32_t a, uint32_t b) {
     for (uint32_t d = RSC_LOOP_DEPTH_MAX; d-- > a + b;) affine->coefficient[d] = affine->coefficient[d - b];
     for (uint32_t d = a; d < a + b; d++) affine->coefficient[d] = 0;
@@ -114,7 +114,7 @@ static int bound_uses(const struct rsc_loop_bound *bound, uint32_t depth) {
     return 0;
 }
 
-/* The outermost and innermost of the loops, if each between is the only thing in the one around it. */
+/* The outermost and innermost of the loops, if they are perfectly nested. */
 static int find_band(struct change *change, struct rsc_loop_node **outer, struct rsc_loop_node **inner) {
     *outer = *inner = change->loop[0];
     for (uint32_t i = 1; i < change->count; i++) {
@@ -122,7 +122,7 @@ static int find_band(struct change *change, struct rsc_loop_node **outer, struct
         if (change->loop[i]->depth > (*inner)->depth) *inner = change->loop[i];
     }
     for (struct rsc_loop_node *node = *inner; node != *outer; node = node->parent) {
-        if (!node->parent) return bad(change, "the loops are not in one another");
+        if (!node->parent) return bad(change, "the loops are not nested in each other");
         if (node->parent->child_count != 1 || node->parent->kind != RSC_NODE_LOOP)
             return bad(change, "something else lies between the loops");
     }
@@ -148,10 +148,10 @@ static int list_references(struct order *order, const struct rsc_loop_node *node
 }
 
 /*
- * Any order of the band's loops will do where every array that is written in it is
- * referenced by one expression alone, whose elements differ for different values of
- * the band's variables, all but one at most: what then depends on what lies along
- * that one variable, in which the order stays.
+ * Any order of the band's loops is correct if every array written in it is referenced
+ * by only one expression, whose elements differ for different values of the band's
+ * variables, except for at most one variable: dependences are then along that variable
+ * only, and its order is kept.
  */
 static int any_order_will_do(const struct rsc_loop_node *outer, const struct rsc_loop_node *inner) {
     static const struct order empty;
@@ -167,7 +167,7 @@ static int any_order_will_do(const struct rsc_loop_node *outer, const struct rsc
         uint32_t absent = 0;
         for (uint32_t d = outer->depth; d <= inner->depth; d++) absent += !write->offset.coefficient[d];
         if (absent > 1) return 0;
-        /* Strides that do not run into each other: each larger than all smaller ones can reach together. */
+        /* Strides that do not overlap: each is larger than the combined reach of all smaller ones. */
         const struct rsc_loop_node *loop[LOOPS_MAX];
         uint32_t loops = 0;
         for (const struct rsc_loop_node *node = write->parent; node; node = node->parent)
@@ -268,7 +268,7 @@ static int tile(struct change *change) {
         }
         around = tiles;
     }
-    /* The first tile loop, added last to the parent, takes the nest's place; the nest goes into the innermost. */
+    /* The first tile loop, added last to the parent, replaces the nest; the nest moves into the innermost tile loop. */
     struct rsc_loop_node *holder = rsc_loop_add_node(change->program, around, RSC_NODE_BODY);
     if (!holder) return rsc_fail_memory(change->error, "tiled loops");
     parent->child[place] = parent->child[--parent->child_count];
