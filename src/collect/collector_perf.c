@@ -1,6 +1,6 @@
 /*
- * collector_perf.c - sampled uses, and debug registers that catch their reuses. Rebuilt programs choose uses by their
- * countdown; in others a PMU that samples addresses does.
+ * collector_perf.c - samples uses and catches their reuses with debug registers. Rebuilt programs choose uses by
+ * their countdown; other programs need a PMU that samples addresses.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,16 +13,16 @@
 #include "collect/launch/rebuilt_launch.h"
 #include "collect/perf/watch_drain.h"
 
-#define LOOK_NS 5000000 /* between looks at the streams: each holds more than 100 pairs */
+#define LOOK_NS 5000000 /* between reads of the streams: each holds more than 100 pairs */
 
 struct watched_run {
     struct rsc_watch_drain *drain;
-    struct rsc_perf_pmu machine; /* of programs that were not rebuilt; kind RSC_PMU_NONE: it was */
+    struct rsc_perf_pmu machine; /* for programs that were not rebuilt; kind RSC_PMU_NONE: rebuilt */
     char sampling[200];
     int looked, ended;
 };
 
-/* ---- can it be done here? ---- */
+/* ---- checks ---- */
 
 static int check_machine(struct rsc_error *error) {
     struct rsc_perf_breakpoints found;
@@ -33,7 +33,7 @@ static int check_machine(struct rsc_error *error) {
     return rsc_fail(error, RSC_EUNSUPPORTED, "--with perf: %s", why);
 }
 
-/* Not rebuilt: its uses can only be chosen by a PMU that samples addresses. */
+/* Not rebuilt: only a PMU that samples addresses can choose uses. */
 static int check_plain(const struct rsc_target *target, struct rsc_error *error) {
     struct rsc_perf_pmu machine;
     struct rsc_error why;
@@ -109,7 +109,7 @@ static int next(struct rsc_collector *collector, struct rsc_batch *batch, struct
     if (run->looked) nanosleep(&moment, NULL);
     run->looked = 1;
     run->ended = rsc_launch_poll(&collector->launch);
-    /* Children that are watched may outlive the program. */
+    /* Recorded children may outlive the program. */
     if (run->ended && collector->request->follow && rsc_watch_drain_living(run->drain)) run->ended = 0;
     *batch = (struct rsc_batch){.instructions = RSC_UNKNOWN};
     *columns = (struct rsc_batch_columns){.skipped = NULL};
@@ -146,7 +146,7 @@ static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, 
     return 0;
 }
 
-/* What kept it from watching as it should. */
+/* Reports what limited the recording. */
 static void warn(const struct rsc_watch_area *area, uint32_t registers, const struct rsc_watch_stats *stats,
                  struct rsc_run_facts *facts) {
     if (area->off == RSC_WATCH_SIGNAL_WANTED)

@@ -1,5 +1,5 @@
 /*
- * collector_qemu.c - any program for x86-64 or AArch64, unmodified, in QEMU's user-mode emulator: the plugin
+ * collector_qemu.c - any unmodified x86-64 or AArch64 program, in QEMU's user-mode emulator: the plugin
  * (collect/qemu/) writes every access into the ring.
  */
 #include <fcntl.h>
@@ -33,7 +33,7 @@ struct command {
 
 static void word(struct command *command, const char *text) { command->words[command->count++] = (char *)text; }
 
-/* QEMU's options are lists with commas: one in a value is doubled. */
+/* QEMU's options are comma-separated lists: a comma in a value is doubled. */
 static size_t double_commas(char *to, const char *text) {
     size_t used = 0;
     for (; *text; text++) {
@@ -45,8 +45,8 @@ static size_t double_commas(char *to, const char *text) {
 }
 
 /*
- * LD_PRELOAD for the guest, the user's own after ours. Neither ld.so's list nor
- * QEMU's -E can quote: a path they would split goes by a descriptor.
+ * LD_PRELOAD for the guest: our library, then the user's. Neither ld.so's list nor
+ * QEMU's -E can quote, so a path that they would split is passed as a descriptor.
  */
 static void preload_word(struct command *command, const char *path) {
     char name[64];
@@ -118,7 +118,7 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
     int status = build_command(command, &collector->launch, collector->request, error);
     struct rsc_launch_command launched = {.path = command->words ? command->words[0] : NULL,
                                           .words = command->words,
-                                          .environment = {{"LD_PRELOAD", NULL}}}; /* the guest gets it by -E */
+                                          .environment = {{"LD_PRELOAD", NULL}}}; /* -E passes it to the guest */
     if (!status) status = rsc_launch_start(&collector->launch, &launched, error);
     free(command->words);
     free(command);
@@ -126,7 +126,7 @@ static int start(struct rsc_collector *collector, struct rsc_error *error) {
 }
 
 static int finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error) {
-    if (!collector->launch.ring->images) /* QEMU has said why */
+    if (!collector->launch.ring->images) /* QEMU has printed the reason */
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: QEMU did not start the collector",
                         collector->request->target->path);
     return rsc_ring_run_finish(collector, whole, error);

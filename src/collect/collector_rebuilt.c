@@ -1,5 +1,5 @@
 /*
- * collector_rebuilt.c - a program built with `reusescope cc`, which records by itself (runtime/recorder/): every access,
+ * collector_rebuilt.c - a program built with `reusescope cc`, which records itself (runtime/recorder/): every access,
  * the references to a sample of lines, or finished samples of references.
  */
 #include <math.h>
@@ -15,7 +15,10 @@ static int check(const struct rsc_collect_request *request, struct rsc_error *er
     if (request->seed_given)
         return rsc_fail(error, RSC_EINVAL,
                         "--seed needs --with qemu: rebuilt programs get their random bytes from the kernel");
-    /* Asked for by name, it may be a script that starts such a program, or one that loads such a library. */
+    /*
+     * If requested by name, the program may be a script that starts a rebuilt program, or one that loads a rebuilt
+     * library.
+     */
     if (!request->target->rebuilt && !request->by_name)
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s: not built with reusescope cc", request->target->path);
     return 0;

@@ -1,4 +1,4 @@
-/* collectors.c - the table of collectors, and what is the same for all of them; see collector.h. */
+/* collectors.c - the table of collectors, and the code they share; see collector.h. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ void rsc_facts_add(struct rsc_run_facts *facts, const char *format, ...) {
     int wrote = vsnprintf(facts->text + facts->used, room, format, arguments);
     va_end(arguments);
     if (wrote < 0 || (size_t)wrote + 2 > room) {
-        facts->text[facts->used] = 0; /* more than anybody reads */
+        facts->text[facts->used] = 0; /* no room: the line is dropped */
         return;
     }
     facts->used += (size_t)wrote;

@@ -6,7 +6,7 @@
 
 #include <reusescope/error.h>
 
-/* One table, whoever has it loaded: a forked child has its parent's. */
+/* One table, shared by all processes that loaded it: a forked child has its parent's. */
 struct table {
     struct rsc_piece_table decoded;
     uint64_t plan;
@@ -62,7 +62,10 @@ int rsc_asm_table_read(struct rsc_piece_table *table, void **memory, const struc
     return *memory ? 0 : RSC_ENOMEM;
 }
 
-/* The table of a module, read when it is new. Returns 0 or RSC_ENOMEM; *found NULL: it lies nowhere. */
+/*
+ * Finds the table of a module, reading it if it is new. Returns 0 or RSC_ENOMEM; *found NULL: its bounds are
+ * invalid.
+ */
 static int find_table(struct rsc_asm_tables *tables, const struct rsc_asm_module *module, const struct rsc_ring *ring,
                       const struct rsc_piece_table **found) {
     struct table *table = tables->tables;

@@ -1,4 +1,4 @@
-/* drain.c - see drain.h for the order in which blocks are taken. */
+/* drain.c - takes blocks from the ring in order; drain.h explains the order. */
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #define NEVER UINT64_MAX
 #define LEAVING_LOOK_NS 4000000ull
 #define SAMPLES_BATCH 16384u
-#define BY_PART (1ull << 63) /* in thread_of: only handlers of that thread have been seen */
+#define BY_PART (1ull << 63) /* in thread_of: only signal handlers of that thread have been seen */
 
 int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error) {
     struct rsc_drain *drain = calloc(1, sizeof *drain);
@@ -126,19 +126,22 @@ void rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_
     if (cursor->number < drain->thread_room) drain->thread_references[cursor->number] += references;
 }
 
-/* Gives a taken block back. */
+/* Returns a taken block to the ring. */
 void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
-    slot->blocks[cursor->consumed % RSC_RING_BLOCKS].count = 0; /* taken once, whatever `published` says */
+    slot->blocks[cursor->consumed % RSC_RING_BLOCKS].count = 0; /* taken once, even if `published` is overwritten */
     __atomic_store_n(&slot->consumed, ++cursor->consumed, __ATOMIC_RELEASE);
     __atomic_fetch_add(&slot->consumed_signal, 1, __ATOMIC_RELEASE);
-    /* A thread that found its ring full goes on when half of it is free, and not for one block at a time; and with it all that wait for it. */
+    /*
+     * A thread that found its ring full continues when half of it is free, not after every block; so do the threads
+     * waiting for it.
+     */
     if (__atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) - cursor->consumed == RSC_RING_SOME)
         syscall(SYS_futex, &slot->consumed_signal, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* ---- which block next ---- */
 
-/* The number by which a thread's other slots find it. NULL when memory is out. */
+/* The number by which a thread's other slots find it. NULL when out of memory. */
 static struct rsc_u64_entry *thread_entry(struct rsc_drain *drain, const struct rsc_slot *slot) {
     struct rsc_u64_table *table = &drain->thread_of;
     uint64_t ids = ((uint64_t)slot->image << 44 ^ (uint64_t)slot->pid << 22 ^ slot->tid) + 1; /* pids have 22 bits */
@@ -151,7 +154,7 @@ static struct rsc_u64_entry *thread_entry(struct rsc_drain *drain, const struct 
     return entry;
 }
 
-/* A thread number whose references are counted. */
+/* Numbers a thread and counts its references. */
 static int make_thread_room(struct rsc_drain *drain, uint32_t number) {
     uint32_t room = drain->thread_room ? drain->thread_room : 64;
     while (room <= number) room *= 2;
@@ -165,15 +168,18 @@ static int make_thread_room(struct rsc_drain *drain, uint32_t number) {
 }
 
 /*
- * Threads and processes go by ordinals, not by the system's ids: two runs of the
- * same program then give the same trace.
+ * Threads and processes are numbered in order, not by system ids, so two runs of the
+ * same program give the same trace.
  */
 static int start_thread(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     const uint64_t process = rsc_process_id(slot->image, slot->pid);
     uint64_t pid = rsc_drain_process_number(drain, process), tid = 0;
     struct rsc_u64_entry *entry = drain->mode->rebuilt ? thread_entry(drain, slot) : NULL;
     if (drain->mode->rebuilt && !entry) return RSC_ENOMEM;
-    /* A handler's first block may be taken before the first of the thread that it interrupted: that one joins it then. */
+    /*
+     * A handler's first block may be taken before the first block of the thread it interrupted: that thread joins it
+     * then.
+     */
     int by_part = entry && slot->part && (!entry->value || entry->value & BY_PART);
     int joins = entry && entry->value && (slot->part || entry->value & BY_PART);
     int64_t number = joins ? (int64_t)(entry->value & 0xffffffffu) - 1 : 0;
@@ -205,7 +211,7 @@ static int is_dead(const struct rsc_drain_cursor *cursor, const struct rsc_slot 
     return cursor->dead_generation && cursor->dead_generation == slot->generation;
 }
 
-/* Does the thread still run? One that was killed, or whose process ended or became another program, does not. */
+/* Whether the thread still runs. It does not if it was killed, or its process ended or called exec. */
 static int thread_lives(const struct rsc_slot *slot) {
     char name[64], text[512];
     snprintf(name, sizeof name, "/proc/%u/task/%u/stat", slot->pid, slot->tid);
@@ -225,10 +231,10 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
         struct rsc_slot *slot = &drain->ring->slots[i];
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         if (state != RSC_SLOT_LIVE && state != RSC_SLOT_LEAVING) continue;
-        /* Its ids are there once it has written something. */
+        /* Its ids are set once it has written something. */
         int wrote =
             __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE) || drain->cursors[i].generation == slot->generation;
-        if (drain->mode->looks_itself) wrote |= slot->raw[0] || slot->skipped; /* to itself, so far */
+        if (drain->mode->looks_itself) wrote |= slot->raw[0] || slot->skipped; /* private so far */
         if (wrote && !thread_lives(slot)) drain->cursors[i].dead_generation = slot->generation;
         else if (wrote && getsid((pid_t)slot->pid) != getsid(0)) drain->cursors[i].left_generation = slot->generation;
         else living++;
@@ -236,7 +242,10 @@ unsigned rsc_drain_living(struct rsc_drain *drain) {
     return living;
 }
 
-/* Words that were never published: up to the last that is not zero, and one more, which may be a record's address 0. */
+/*
+ * Counts the words of a block that was never published: up to the last nonzero one, plus one, which may be a record's
+ * address 0.
+ */
 uint32_t rsc_drain_count_unpublished(const uint64_t *words, uint32_t count) {
     uint32_t written = count;
     while (written && !words[written - 1]) written--;
@@ -245,7 +254,7 @@ uint32_t rsc_drain_count_unpublished(const uint64_t *words, uint32_t count) {
 
 int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     if (!cursor->generation ||
-        cursor->generation != slot->generation) { /* no thread has generation 0: it was scribbled over */
+        cursor->generation != slot->generation) { /* no thread has generation 0: it was overwritten */
         int status = start_thread(drain, cursor, slot);
         if (status < 0) return status;
     }
@@ -253,7 +262,7 @@ int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, st
     return cursor->records ? 0 : RSC_ENOMEM;
 }
 
-/* The slot's next block; `dead`: one that was never published counts too. Nothing of ours publishes an empty one. */
+/* The slot's next block; `dead`: include one that was never published. Our writers never publish an empty block. */
 static int find_block(const struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead,
                       struct rsc_found_block *found) {
     struct rsc_block *block = &slot->blocks[cursor->consumed % RSC_RING_BLOCKS];
@@ -273,11 +282,11 @@ static int find_block(const struct rsc_drain_cursor *cursor, struct rsc_slot *sl
 }
 
 /*
- * Begins the slot's next block, if there is one: it is expanded and given back. `dead`: the thread writes no
- * more. Returns 1 when there was one, even if nothing was in it, 0, or negative.
+ * Begins the slot's next block, if there is one: expands it and returns it to the ring. `dead`: the thread
+ * writes no more. Returns 1 if there was one, even an empty one, 0, or negative.
  */
 static int begin_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
-    /* In this order: what is published before it ends is found. */
+    /* In this order: blocks published before the end are found. */
     int ended = dead || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == RSC_SLOT_ENDED;
     struct rsc_found_block found;
     if (cursor->rebuilt.under_way) {
@@ -294,7 +303,7 @@ static int begin_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
     return status < 0 ? status : 1;
 }
 
-/* Begins blocks up to one that has records. As many as a ring can hold: no program can keep us here. */
+/* Begins blocks until one has records. At most as many as a ring holds, so no program can keep us here. */
 static int begin_some_block(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                             int ended) {
     int status = 1;
@@ -303,7 +312,7 @@ static int begin_some_block(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     return status < 0 ? status : 0;
 }
 
-/* A thread that ended and whose blocks are all taken: its slot is free again. */
+/* Frees the slot of a thread that ended and whose blocks are all taken. */
 static int retire(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     int dead = is_dead(cursor, slot);
     if ((__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != RSC_SLOT_ENDED && !dead) || cursor->count ||
@@ -311,7 +320,7 @@ static int retire(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, stru
         return 0;
     int status = 0;
     if (drain->mode->gone && cursor->generation == slot->generation) drain->mode->gone(drain, cursor, slot);
-    if (dead) { /* what it never published was taken all the same: the next one starts from there */
+    if (dead) { /* its unpublished words were taken too: the next thread starts after them */
         slot->published = cursor->consumed;
         slot->open_since_ns = 0;
     }
@@ -325,7 +334,7 @@ static int retire(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, stru
     return status;
 }
 
-/* A thread that is about to end: is it gone? Looked at every few milliseconds, when there is nothing else of it. */
+/* Checks whether a thread that is about to end is gone: every few milliseconds, when it has nothing else to take. */
 static void look_after(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     if (cursor->count || is_dead(cursor, slot) ||
         __atomic_load_n(&slot->published, __ATOMIC_ACQUIRE) > cursor->consumed)
@@ -337,10 +346,10 @@ static void look_after(struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
 }
 
 struct choice {
-    uint32_t slot; /* with the oldest record; RSC_RING_SLOTS: none */
-    uint64_t time_ns; /* of that record */
-    uint64_t until_ns; /* oldest record of any other, published or not */
-    uint64_t guard_ns; /* oldest of those not published */
+    uint32_t slot; /* slot with the oldest record; RSC_RING_SLOTS: none */
+    uint64_t time_ns; /* time of that record */
+    uint64_t until_ns; /* oldest record of any other slot, published or not */
+    uint64_t guard_ns; /* oldest unpublished record */
 };
 
 static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
@@ -351,11 +360,11 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
         struct rsc_drain_cursor *cursor = &drain->cursors[i];
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         if (state == RSC_SLOT_FREE) continue;
-        /* Read before looking for a block: a block published in between is found. */
+        /* Read before looking for a block, so that a block published in between is found. */
         uint64_t open_ns = __atomic_load_n(&slot->open_since_ns, __ATOMIC_ACQUIRE);
         int left = cursor->left_generation && cursor->left_generation == slot->generation; /* it may still write */
         if (state == RSC_SLOT_LEAVING) look_after(cursor, slot);
-        /* Rebuilt programs say nothing when they end. */
+        /* Rebuilt programs do not report when they end. */
         if (ended && !left && drain->mode->rebuilt) cursor->dead_generation = slot->generation;
         int gone = (ended && !left) || is_dead(cursor, slot);
         int status = begin_some_block(drain, cursor, slot, gone);
@@ -377,7 +386,7 @@ static int choose(struct rsc_drain *drain, int ended, struct choice *choice) {
     return 0;
 }
 
-/* May the oldest record be taken though a running thread could still publish an older one? */
+/* Whether to take the oldest record although a running thread could still publish an older one. */
 static int held_back(struct rsc_drain *drain, const struct choice *choice) {
     if (choice->time_ns <= choice->guard_ns) {
         drain->held_since_ns = 0;
@@ -386,7 +395,7 @@ static int held_back(struct rsc_drain *drain, const struct choice *choice) {
     uint64_t now = rsc_ring_now_ns();
     if (!drain->held_since_ns) drain->held_since_ns = now;
     if (now - drain->held_since_ns < LATE_AFTER_NS) return 1;
-    /* Whoever we wait for may be dead: then there is no need to. */
+    /* The thread we wait for may be dead: then stop waiting. */
     if (now - drain->looked_ns > LATE_AFTER_NS) {
         drain->looked_ns = now;
         rsc_drain_living(drain);
@@ -424,8 +433,8 @@ static int batch_is_full(const struct rsc_drain *drain) {
 }
 
 /*
- * A batch is handed out when it is full, or at the end: where batches are cut must
- * not depend on how fast anybody was.
+ * A batch is returned when it is full, or at the end: batch boundaries must not depend
+ * on timing.
  */
 int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error) {
     drain->signal_seen = __atomic_load_n(&drain->ring->published_signal, __ATOMIC_ACQUIRE);
@@ -459,7 +468,7 @@ int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, 
 void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds) {
     struct rsc_ring *ring = drain->ring;
     struct timespec limit = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
-    /* Held back for one thread: whatever that publishes is waited for, while others may be waiting for us. */
+    /* Held back for one thread: wait for whatever it publishes, as others may be waiting for us. */
     uint32_t sleeps = drain->held_since_ns ? RSC_PARENT_WAITS_FOR_ANY : RSC_PARENT_WAITS_FOR_SOME;
     __atomic_store_n(&ring->parent_sleeps, sleeps, __ATOMIC_SEQ_CST);
     if (drain->signal_seen == __atomic_load_n(&ring->published_signal, __ATOMIC_SEQ_CST))

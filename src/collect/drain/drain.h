@@ -1,11 +1,11 @@
 /*
- * drain.h - the parent's side of the ring: blocks of all threads become batches in
+ * drain.h - the parent's side of the ring: merges the blocks of all threads into batches in
  * one order.
  *
- * Threads are merged by time. Each block says when it began and ended; in between,
- * records are taken to be evenly spread, and blocks that overlap are interleaved
- * in turns of RSC_RING_TURN records. A block waits until no running thread can still publish
- * an older one, but at most 20 ms (counted as `late`).
+ * Threads are merged by time. Each block holds its begin and end times; records in between
+ * are assumed to be evenly spread, and overlapping blocks are interleaved in turns of
+ * RSC_RING_TURN records. A block waits until no running thread can still publish an older
+ * one, but at most 20 ms (counted as `late`).
  */
 #ifndef RSC_COLLECT_DRAIN_DRAIN_H
 #define RSC_COLLECT_DRAIN_DRAIN_H
@@ -18,15 +18,15 @@
 
 struct rsc_drain_stats {
     uint64_t accesses, calls, blocks, instructions, unrecorded_instructions;
-    uint64_t waits, waited_ns; /* of the program for us */
-    uint64_t late;             /* blocks that came after a later one had been taken */
+    uint64_t waits, waited_ns; /* time the program waited for us */
+    uint64_t late;             /* blocks that arrived after a later one had been taken */
     uint64_t threads;
     uint64_t notes_lost;
-    int processes_mixed; /* there were more than can be told apart: the last ones share their addresses */
+    int processes_mixed; /* more processes than can be distinguished: the last ones share their addresses */
     uint64_t left; /* threads of children in sessions of their own, still running */
-    uint64_t unknown; /* words of rebuilt programs that no table explains */
-    uint64_t references; /* only where a sample is taken in the program: all, sampled or not */
-    /* Where it samples references: */
+    uint64_t unknown; /* words of rebuilt programs that match no table */
+    uint64_t references; /* only if the program samples: all references, sampled or not */
+    /* If it samples references: */
     uint64_t analysed, begun;
     double begun_weight;
 };
@@ -36,34 +36,33 @@ struct rsc_drain;
 int rsc_drain_new(struct rsc_drain **out, struct rsc_ring *ring, struct rsc_error *error);
 void rsc_drain_free(struct rsc_drain *drain);
 
-/* Only what is done in the region is to be given: of rebuilt programs, before the first batch. The caller keeps it. */
+/* Restricts the output to the region. For rebuilt programs; call before the first batch. The caller keeps ownership. */
 void rsc_drain_set_region(struct rsc_drain *drain, struct rsc_roi *roi);
 
-/* Of rebuilt programs: no more than so many accesses; then they are told to run on unrecorded. */
+/* For rebuilt programs: limits the number of accesses; after that, they run on unrecorded. */
 void rsc_drain_set_most(struct rsc_drain *drain, uint64_t accesses);
 
 /*
- * The next batch of what is there. `ended` says that nobody writes any more: then
- * everything left is taken, blocks never published too. Returns 1 and a batch
- * (valid until the next call), 0 when nothing can be taken now, or negative.
+ * The next batch of available records. `ended`: no more writers, so everything left is
+ * taken, including blocks never published. Returns 1 and a batch (valid until the next
+ * call), 0 when nothing can be taken now, or negative.
  */
 int rsc_drain_next(struct rsc_drain *drain, int ended, struct rsc_batch *batch, struct rsc_error *error);
 
-/* What the last batch carries where a rebuilt program keeps lines of a sample or samples references (ring.h). */
+/* What the last batch carries if a rebuilt program samples lines or references (ring.h). */
 void rsc_drain_columns(const struct rsc_drain *drain, struct rsc_batch_columns *columns);
 
-/* Of all that was taken. Counts of threads stay the drain's, as they are then. */
+/* Totals of all that was taken. The drain still owns the per-thread counts. */
 void rsc_drain_get_whole(const struct rsc_drain *drain, struct rsc_whole_run *whole);
 
 /*
- * How many threads that were being recorded still run, in our session: daemons,
- * which have one of their own, are not waited for. Those that ended without a word
- * (killed, or their process replaced) are known from then on: what they left is
- * taken and their slots are freed.
+ * Counts recorded threads that still run in our session; daemons have their own session
+ * and are not waited for. Threads that ended without a report (killed, or replaced by
+ * exec) are detected here: their remaining data is taken and their slots are freed.
  */
 unsigned rsc_drain_living(struct rsc_drain *drain);
 
-/* Sleeps until something is published, at most so long. */
+/* Sleeps until something is published, or until the timeout. */
 void rsc_drain_wait(struct rsc_drain *drain, unsigned milliseconds);
 
 void rsc_drain_get_stats(const struct rsc_drain *drain, struct rsc_drain_stats *stats);

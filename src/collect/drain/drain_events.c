@@ -1,6 +1,6 @@
 /*
- * drain_events.c - what a thread tells that is no access: calls and returns, blocks of memory,
- * locks, and what lies where; see drain_state.h.
+ * drain_events.c - a thread's records other than accesses: calls and returns, heap blocks,
+ * locks, and mappings; see drain_state.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "collect/drain/drain_state.h"
 #include "collect/drain/ring_notes.h"
 
-#define PROCESSES_MAX 65535u /* as many as 16 bits of an address can tell apart */
+#define PROCESSES_MAX 65535u /* limited by the 16 address bits that distinguish processes */
 
 int rsc_drain_add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread, uint64_t a, uint64_t b,
                         const void *data, uint32_t data_bytes) {
@@ -35,7 +35,10 @@ int rsc_drain_add_event(struct rsc_drain *drain, uint16_t type, uint32_t thread,
     return 0;
 }
 
-/* Processes are numbered from 1 as they appear; beyond PROCESSES_MAX, or when memory is out, all share the last. */
+/*
+ * Processes are numbered from 1 as they appear; beyond PROCESSES_MAX, or when out of memory, all share the last
+ * number.
+ */
 uint32_t rsc_drain_process_number(struct rsc_drain *drain, uint64_t process) {
     struct rsc_u64_table *table = &drain->processes;
     struct rsc_u64_entry *entry = rsc_u64_table_find(table, process);
@@ -49,12 +52,12 @@ uint32_t rsc_drain_process_number(struct rsc_drain *drain, uint64_t process) {
     return (uint32_t)table->used;
 }
 
-/* Each process has addresses of its own: all but the first's get its number in the top 16 bits. */
+/* Each process has its own address space: all but the first get their number in the top 16 bits. */
 static uint64_t space_of(struct rsc_drain *drain, uint64_t process) {
     return (uint64_t)(rsc_drain_process_number(drain, process) - 1) << 48;
 }
 
-/* Where the program itself lies; data is that of a MAP event. */
+/* Where the program itself is mapped, from the data of a MAP event. */
 static void note_place(struct rsc_drain *drain, const struct rsc_guest_map *map) {
     uint64_t file_offset;
     size_t name = 9u + map->data[8];
@@ -63,7 +66,7 @@ static void note_place(struct rsc_drain *drain, const struct rsc_guest_map *map)
         rsc_roi_mapped(drain->roi, (const char *)map->data + name, map->data_bytes - name, file_offset, map->start);
 }
 
-/* Not before the first thread is known: events are a thread's. */
+/* Not before the first thread is known: each event belongs to a thread. */
 int rsc_drain_add_maps(struct rsc_drain *drain) {
     const struct rsc_guest_map *map;
     if (!drain->threads.count) return 0;
@@ -86,7 +89,7 @@ static int take_note(struct rsc_drain *drain, const struct rsc_note *note) {
     return rsc_asm_tables_add(drain->tables, note->process, &module, drain->ring);
 }
 
-/* Takes what lies in the notes ring up to `end`. */
+/* Takes the text in the notes ring up to `end`. */
 int rsc_drain_read_notes(struct rsc_drain *drain, uint64_t end) {
     struct rsc_note note;
     while (rsc_ring_notes_next(drain->ring, &drain->notes_tail, end, &note, drain->note_text))
@@ -97,7 +100,7 @@ int rsc_drain_read_notes(struct rsc_drain *drain, uint64_t end) {
 
 /* ---- records ---- */
 
-/* The region as one thread's calls and returns have it. */
+/* Follows the region through one thread's calls and returns. */
 void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *cursor,
                              const struct rsc_record *record) {
     uint32_t type = rsc_record_type(record->word);
@@ -108,14 +111,14 @@ void rsc_drain_follow_region(struct rsc_drain *drain, struct rsc_drain_cursor *c
     rsc_roi_return(drain->roi, cursor->number, cursor->depth);
 }
 
-/* Anything but a read or a write. */
+/* Handles all records but reads and writes. */
 int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                          const struct rsc_record *record) {
     uint64_t pc = rsc_record_pc(record->word), space = cursor->space, addr = record->addr | space;
     switch (rsc_record_type(record->word)) {
     case RSC_RECORD_CALL:
         drain->stats.calls++;
-        /* On x86-64 the call has just pushed its return address: that is where the stack is. */
+        /* On x86-64 the call has just pushed its return address, at the top of the stack. */
         if (!cursor->stack_known && rsc_record_pc(cursor->last_word) == pc &&
             rsc_record_type(cursor->last_word) == RSC_RECORD_WRITE) {
             cursor->stack_known = 1;
@@ -139,6 +142,6 @@ int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *curso
             return RSC_ENOMEM;
         return rsc_drain_add_maps(drain);
     case RSC_RECORD_BARRIER: return rsc_drain_add_event(drain, RSC_EVENT_BARRIER, cursor->number, addr, 0, NULL, 0);
-    default: return 0; /* not written by us: skipped */
+    default: return 0; /* not written by our code: skipped */
     }
 }

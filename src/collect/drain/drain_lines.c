@@ -1,8 +1,9 @@
 /*
- * drain_lines.c - blocks of rebuilt programs that keep only the references to the lines of a sample
- * (runtime/recorder/asm_lines.c): those, and how many were passed over between them.
+ * drain_lines.c - blocks of rebuilt programs that keep only the references to sampled lines
+ * (runtime/recorder/asm_lines.c): those references, and how many were skipped between them.
  *
- * Threads look at their words themselves. What one had no time for before it died is looked at here.
+ * Threads filter their own words. Words that a thread did not filter before it died are filtered
+ * here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void take_kept(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, 
     cursor->skipped = 0;
 }
 
-/* An access that the thread itself had no time to look at. */
+/* An access that the thread itself did not filter. */
 static void look_at(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_record *record) {
     const uint64_t shift = drain->ring->keep_shift & 63, size = rsc_record_size(record->word);
     uint64_t end = record->addr + (size ? size - 1 : 0), last = end >> shift, references = 0;
@@ -39,7 +40,7 @@ static void look_at(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, co
     rsc_drain_count_references(drain, cursor, references, references - 1);
 }
 
-/* How many references a record stands for: by them it is told when it was made, for kept ones come in bursts. */
+/* How many references a record stands for. This gives its time, because kept references come in bursts. */
 static uint64_t references_of(const struct rsc_record *record) {
     uint32_t type = rsc_record_type(record->word);
     if (type == RSC_RECORD_KEPT_READ || type == RSC_RECORD_KEPT_WRITE) return (record->addr >> 48) + 1;
@@ -53,7 +54,7 @@ static uint64_t references_in(const struct rsc_record *records, uint32_t count) 
     return sum;
 }
 
-/* Records of up to `most` references; at least one. */
+/* Takes records of up to `most` references; at least one record. */
 static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most) {
     const uint64_t end = most < UINT64_MAX - cursor->passed ? cursor->passed + most : UINT64_MAX;
     for (int first = 1; cursor->at < cursor->count && drain->count < RSC_BATCH_ACCESSES - RSC_DRAIN_LINES_OF_ONE;
@@ -83,7 +84,7 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
     return 0;
 }
 
-/* What a thread that is gone had counted but not told. */
+/* References that a dead thread had counted but not reported. */
 static void take_untold(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     if (!__atomic_load_n(&slot->raw_busy, __ATOMIC_ACQUIRE)) {
         cursor->skipped += slot->skipped;
@@ -94,7 +95,7 @@ static void take_untold(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     slot->skipped = slot->crossings = slot->own_instructions = 0;
 }
 
-/* The calls that a thread was in when it last looked at its words: what it wrote since goes on from there. */
+/* The calls that a thread was in when it last filtered its words: later words continue from there. */
 static int resume_calls(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     uint32_t count = rsc_rebuilt_resume(&cursor->rebuilt, (const struct rsc_own_calls *)slot->own, cursor->records);
     int status = 0;
@@ -103,7 +104,7 @@ static int resume_calls(struct rsc_drain *drain, struct rsc_drain_cursor *cursor
     return status;
 }
 
-/* Kept lines are all expanded at once: nothing is to be weighed. */
+/* Kept lines are expanded at once: no weighing is needed. */
 static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                  const struct rsc_found_block *found) {
     drain->instructions += found->instructions;
@@ -111,7 +112,7 @@ static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struc
     return rsc_drain_begin_rebuilt(drain, cursor, slot, found, 0);
 }
 
-/* What it told is taken: what it had not looked at is left. */
+/* Its reported records are taken; the words it did not filter are left. */
 static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
     struct rsc_found_block found = {
         .words = slot->raw, .start_ns = drain->taken_until_ns, .end_ns = drain->taken_until_ns};

@@ -1,4 +1,4 @@
-/* drain_qemu.c - blocks as QEMU's plugin writes them: each is expanded (expand.h) and given back at once. */
+/* drain_qemu.c - blocks of QEMU's plugin: each is expanded (expand.h) and returned to the ring at once. */
 #include <string.h>
 
 #include "collect/drain/drain_state.h"
@@ -10,7 +10,7 @@ static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struc
     cursor->passed = cursor->at = 0;
     cursor->count =
         rsc_expand(&cursor->expansion, found->words, found->count, drain->ring->plans, cursor->records, &instructions);
-    memset(found->words, 0, found->count * sizeof *found->words); /* as a block must be found */
+    memset(found->words, 0, found->count * sizeof *found->words); /* a block is returned zeroed */
     if (found->published) rsc_drain_free_block(cursor, slot);
     drain->instructions += instructions;
     drain->stats.instructions += instructions;
@@ -22,7 +22,7 @@ static int begin(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struc
     return 0;
 }
 
-/* What was held back in case that the next block went on with it. */
+/* Records held back because the next block might have continued them. */
 static int begin_left(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead) {
     (void)dead;
     if (cursor->generation != slot->generation || !cursor->expansion.held_count) return 0;

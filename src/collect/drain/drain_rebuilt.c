@@ -1,14 +1,14 @@
 /*
- * drain_rebuilt.c - blocks as rebuilt programs write them: words may stand for any number of records, so that a block
- * is expanded (expand_rebuilt.h) bit by bit and given back when all of it is.
+ * drain_rebuilt.c - blocks of rebuilt programs: a word may stand for any number of records, so a block is expanded in
+ * parts (expand_rebuilt.h) and returned to the ring when all of it is expanded.
  */
 #include <string.h>
 
 #include "collect/drain/drain_state.h"
 
 /*
- * The first thread's stack lies where the process said when it began. To look for it when a call tells of it
- * would be too late for what was done before, and for a program that is over by then.
+ * The process reports its first thread's stack when it starts. To look for it at the first call would be too
+ * late for earlier accesses, and for a program that has already ended.
  */
 static int know_first_stack(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, const struct rsc_slot *slot) {
     if (cursor->stack_known || slot->tid != slot->pid) return 0;
@@ -18,7 +18,7 @@ static int know_first_stack(struct rsc_drain *drain, struct rsc_drain_cursor *cu
     return rsc_drain_add_maps(drain);
 }
 
-/* As many records of the block as there is room for. */
+/* Expands as many records of the block as there is room for. */
 void rsc_drain_go_on_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     const struct rsc_found_block *block = &cursor->block;
     const uint64_t time_ns = block->end_ns > block->start_ns ? block->end_ns - block->start_ns : 0;
@@ -43,9 +43,9 @@ void rsc_drain_go_on_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *c
 int rsc_drain_begin_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                             const struct rsc_found_block *found, int weighed) {
     if (rsc_drain_read_notes(drain, UINT64_MAX) < 0 || know_first_stack(drain, cursor, slot) < 0)
-        return RSC_ENOMEM; /* tables of what ran */
+        return RSC_ENOMEM; /* tables of the code that ran */
     cursor->block = *found;
-    /* Of one thread alone any times will do. */
+    /* With only one thread, the times do not matter. */
     cursor->block_steps =
         weighed && drain->ring->slots_used > 1 ? rsc_rebuilt_weigh(&cursor->rebuilt, found->words, found->count) : 0;
     cursor->block_done = 0;

@@ -1,6 +1,6 @@
 /*
- * drain_samples.c - blocks of rebuilt programs that sample references themselves (runtime/recorder/asm_sampled.c): the
- * samples that they have finished, and what else happened.
+ * drain_samples.c - blocks of rebuilt programs that sample references themselves (runtime/recorder/asm_sampled.c):
+ * their finished samples, and other events.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int know_sampled_thread(struct rsc_drain *drain, uint64_t identity, uint3
     return 0;
 }
 
-/* A thread that has told nothing yet counts as the first. */
+/* A thread that has reported nothing yet counts as the first. */
 static uint32_t sampled_thread(struct rsc_drain *drain, uint64_t identity) {
     uint64_t number = rsc_u64_table_find(&drain->sampled_threads, identity)->value;
     return number ? (uint32_t)number - 1 : 0;
@@ -76,7 +76,7 @@ static int take(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct
     return 0;
 }
 
-/* What a thread says of itself, once it is gone. */
+/* The thread's own totals, once it is gone. */
 static void take_counts(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot) {
     double weight;
     memcpy(&weight, &slot->sampled_weight, sizeof weight);

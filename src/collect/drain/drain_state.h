@@ -1,8 +1,8 @@
 /*
- * drain_state.h - what the parts of the drain share. drain.c takes blocks in order and makes
- * batches of them; drain_events.c keeps what is no access (threads' calls, blocks of
- * memory, places of files). What blocks are made of depends on who writes them, struct rsc_drain_mode:
- * drain_qemu.c, drain_rebuilt.c, and of rebuilt programs that choose themselves drain_lines.c and drain_samples.c.
+ * drain_state.h - shared by the parts of the drain. drain.c takes blocks in order and makes batches of them;
+ * drain_events.c handles records other than accesses (calls, heap blocks, mappings). The contents of blocks depend
+ * on their writer, described by struct rsc_drain_mode: drain_qemu.c, drain_rebuilt.c, and for rebuilt programs
+ * that sample, drain_lines.c and drain_samples.c.
  */
 #ifndef RSC_COLLECT_DRAIN_DRAIN_STATE_H
 #define RSC_COLLECT_DRAIN_DRAIN_STATE_H
@@ -15,7 +15,7 @@
 #include "collect/drain/guest_maps.h"
 #include "trace/source.h"
 
-#define RSC_DRAIN_LINES_OF_ONE 256u /* a record says at most 255 bytes: no access has more lines */
+#define RSC_DRAIN_LINES_OF_ONE 256u /* a record's size is at most 255 bytes: no access has more lines */
 #define RSC_DRAIN_RECORDS_MAX (2 * RSC_BLOCK_WORDS + RSC_EXPANSION_HELD) /* of a block */
 
 struct rsc_drain;
@@ -25,91 +25,91 @@ struct rsc_drain_cursor;
 struct rsc_found_block {
     uint64_t *words;
     uint32_t count;
-    int published; /* it is to be given back */
+    int published; /* must be returned to the ring */
     uint64_t start_ns, end_ns, instructions;
 };
 
-/* What blocks of a kind of program are, and what becomes of them. Functions return 0 or a negative code. */
+/* How to handle the blocks of one kind of program. Functions return 0 or a negative code. */
 struct rsc_drain_mode {
-    int rebuilt; /* threads end without a word, and may have several slots */
-    int looks_itself; /* threads keep words for themselves first */
-    uint32_t spare; /* accesses that must fit into a batch for another record to be taken */
+    int rebuilt; /* threads do not report their end, and may have several slots */
+    int looks_itself; /* threads keep words private first */
+    uint32_t spare; /* free accesses that a batch needs to take another record */
 
-    /* Expands a block into cursor->records, all of it or as far as there is room. The thread is known. */
+    /* Expands a block into cursor->records, all of it or as much as fits. The thread is known. */
     int (*begin)(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                  const struct rsc_found_block *found);
-    /* Goes on with a block that was expanded in part. */
+    /* Continues with a partly expanded block. */
     void (*go_on)(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
-    /* A thread has no blocks any more. `dead`: nor will it write any. Returns 1 when it had left something else. */
+    /* A thread has no more blocks. `dead`: and will not write any. Returns 1 if it had left other data. */
     int (*begin_left)(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, int dead);
-    /* Puts records that stand for up to `most` steps of time into the batch; at least one. */
+    /* Puts records worth up to `most` time steps into the batch; at least one. */
     int (*take)(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot, uint64_t most);
-    /* Steps of time that records stand for. */
+    /* Time steps that records stand for. */
     uint64_t (*steps)(const struct rsc_record *records, uint32_t count);
-    /* The thread is gone: what it counted and did not put into a block. NULL: nothing. */
+    /* The thread is gone: takes what it counted but did not put into a block. NULL: nothing. */
     void (*gone)(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 };
 
 extern const struct rsc_drain_mode rsc_drain_qemu, rsc_drain_rebuilt, rsc_drain_lines, rsc_drain_samples;
 
-/* What the parent knows of a slot. */
+/* The parent's view of a slot. */
 struct rsc_drain_cursor {
-    uint32_t generation; /* of the thread whose number this is; 0: none yet */
-    uint32_t dead_generation; /* of a thread that ended without a word */
-    uint32_t left_generation; /* of one that lives on in a session of its own */
+    uint32_t generation; /* generation of the thread with this number; 0: none yet */
+    uint32_t dead_generation; /* a thread that ended without a report */
+    uint32_t left_generation; /* a thread that still runs, in its own session */
     uint32_t number; /* thread number */
-    uint64_t tid; /* the ordinal it goes by */
-    uint64_t space; /* set in its addresses: which process they are of */
-    uint64_t consumed; /* blocks; what the ring says of it can be anything */
+    uint64_t tid; /* its ordinal */
+    uint64_t space; /* set in its addresses: identifies their process */
+    uint64_t consumed; /* number of blocks; kept here, as the program can overwrite the ring */
     struct rsc_record *records; /* of the block being taken; kept for the slot's next thread */
     struct rsc_expansion expansion;
     struct rsc_rebuilt rebuilt;
-    struct rsc_found_block block; /* that is expanded bit by bit */
-    uint64_t block_steps, block_done; /* that it makes, about, and has made */
-    uint64_t skipped; /* references left out since the last one taken */
-    struct rsc_sample_record sample; /* as far as its records have come */
+    struct rsc_found_block block; /* a block that is expanded in parts */
+    uint64_t block_steps, block_done; /* estimated, and made so far */
+    uint64_t skipped; /* references skipped since the last one taken */
+    struct rsc_sample_record sample; /* filled in as its records arrive */
     uint32_t at; /* record in the block being taken */
-    uint32_t count; /* its records; 0: no block is being taken */
-    uint64_t looked_ns; /* when it was last seen to live, while leaving */
+    uint32_t count; /* number of its records; 0: no block is being taken */
+    uint64_t looked_ns; /* when it was last seen alive, while leaving */
     int stack_known;
-    uint32_t depth; /* calls open, of a rebuilt program's thread */
-    int is_part; /* of a thread that has another slot */
-    uint64_t start_ns, step_ns_256; /* of step i the time is start + i * step / 256 */
-    uint64_t passed; /* steps of the records before `at`: records, or references where only some are kept */
+    uint32_t depth; /* open calls, for a rebuilt program's thread */
+    int is_part; /* the thread has another slot */
+    uint64_t start_ns, step_ns_256; /* step i has the time start + i * step / 256 */
+    uint64_t passed; /* steps of the records before `at`: records, or references if only some are kept */
     uint64_t last_addr, last_word; /* the record before */
 };
 
 struct rsc_drain {
     struct rsc_ring *ring;
-    const struct rsc_drain_mode *mode; /* as the ring said at the beginning */
+    const struct rsc_drain_mode *mode; /* as the ring had it at the start */
     struct rsc_drain_cursor cursors[RSC_RING_SLOTS];
     struct rsc_thread_table threads;
     struct rsc_u64_table processes; /* numbers by rsc_process_id() */
-    struct rsc_u64_table thread_of; /* the last thread number, plus 1, by ids: for other slots of the same thread */
+    struct rsc_u64_table thread_of; /* the last thread number, plus 1, by ids: for a thread's other slots */
     struct rsc_guest_maps *maps;
     struct rsc_asm_tables *tables;
     struct rsc_roi *roi; /* NULL: everything */
     uint64_t most; /* accesses wanted; 0: all */
     struct rsc_drain_stats stats;
-    uint64_t held_since_ns; /* waiting for a slower thread; 0: not */
-    uint64_t looked_ns; /* when it was last seen who still lives */
+    uint64_t held_since_ns; /* since when a slower thread is waited for; 0: not waiting */
+    uint64_t looked_ns; /* when threads were last checked for being alive */
     uint64_t taken_until_ns;
-    uint32_t signal_seen; /* when looking for blocks began: what was published since wakes the parent */
+    uint32_t signal_seen; /* when the search for blocks began: later publications wake the parent */
     /* The batch being filled: */
     uint64_t *addr, *meta, *pc;
     uint64_t *skipped; /* NULL: everything is taken */
     uint64_t *thread_references; /* by number; owned */
     uint32_t thread_room;
-    struct rsc_sample_record *samples; /* finished ones; owned */
+    struct rsc_sample_record *samples; /* finished samples; owned */
     size_t sample_count, sample_room;
-    struct rsc_u64_table sampled_threads; /* numbers, plus 1, by what samples call threads */
+    struct rsc_u64_table sampled_threads; /* numbers, plus 1, by the samples' thread ids */
     uint32_t count;
     struct rsc_event *events;
     uint32_t event_count, event_room;
     struct rsc_arena event_data;
     uint64_t instructions;
     uint64_t notes_tail; /* bytes of notes read */
-    int handed_out; /* it was: the next call starts another */
+    int handed_out; /* the batch was returned: the next call starts another */
     char *note_text;
 };
 
@@ -124,20 +124,20 @@ int rsc_drain_take_event(struct rsc_drain *drain, struct rsc_drain_cursor *curso
                          const struct rsc_record *record);
 
 /* ---- drain.c ---- */
-/* Knows the slot's thread and has room for its records: before a mode expands anything of it. */
+/* Identifies the slot's thread and makes room for its records; called before a mode expands anything. */
 int rsc_drain_ready(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 void rsc_drain_free_block(struct rsc_drain_cursor *cursor, struct rsc_slot *slot);
 uint32_t rsc_drain_count_unpublished(const uint64_t *words, uint32_t count);
-/* The `take` of modes whose records are accesses and events; `steps` are records then. */
+/* The `take` of modes whose records are accesses and events; a step is a record. */
 int rsc_drain_take_records(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                            uint64_t most);
 uint64_t rsc_drain_count_records(const struct rsc_record *records, uint32_t count);
-/* References of a thread, and references more than accesses: perhaps those counted before. */
+/* References of a thread, and references beyond its accesses; may include those counted before. */
 void rsc_drain_count_references(struct rsc_drain *drain, const struct rsc_drain_cursor *cursor, uint64_t references,
                                 uint64_t crossings);
 
 /* ---- drain_rebuilt.c: `begin` and `go_on` of all rebuilt programs ---- */
-/* `weighed`: it is found out first how many steps the block makes, for blocks that are expanded in parts. */
+/* `weighed`: first count the block's time steps, for blocks that are expanded in parts. */
 int rsc_drain_begin_rebuilt(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,
                             const struct rsc_found_block *found, int weighed);
 int rsc_drain_begin_weighed(struct rsc_drain *drain, struct rsc_drain_cursor *cursor, struct rsc_slot *slot,

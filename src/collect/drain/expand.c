@@ -8,7 +8,7 @@
 #define WRITES 2u
 #define JOINED_LESS_THAN 128u /* bytes; a record's size has 8 bits */
 
-/* The plan of the execution whose words are being looked at. entries NULL: none. */
+/* The plan of the execution whose words are being read. entries NULL: none. */
 struct plan {
     const uint64_t *entries;
     uint32_t count;
@@ -19,11 +19,11 @@ struct run {
     const uint64_t *words, *plans;
     uint32_t count;
     uint32_t at;
-    struct rsc_record *next; /* to be filled */
+    struct rsc_record *next; /* output */
     struct plan plan;
 };
 
-/* Once: what the program changes meanwhile must not come between a check and its use. */
+/* Read once: the program may change it between a check and its use. */
 static inline uint64_t look(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static inline struct rsc_record *put(struct run *run, uint64_t addr, uint64_t word) {
@@ -32,13 +32,13 @@ static inline struct rsc_record *put(struct run *run, uint64_t addr, uint64_t wo
     return record;
 }
 
-/* Is this another iteration of the string before? Each but the first is an execution of its own. */
+/* Whether this is another iteration of the previous string. Each iteration but the first is a separate execution. */
 static int same_rep(const struct rsc_expansion *expansion, uint64_t pc) {
     return expansion->rep_pc == pc && (expansion->sequence == expansion->rep_sequence ||
                                        (expansion->sequence == expansion->rep_sequence + 1 && expansion->start == pc));
 }
 
-/* Pieces of a string grow their record within a line, upwards or downwards. */
+/* Pieces of a string extend their record within a line, upwards or downwards. */
 static void put_rep(struct run *run, uint64_t addr, uint32_t size, enum rsc_record_type type, uint64_t pc) {
     struct rsc_expansion *expansion = run->expansion;
     if (!same_rep(expansion, pc)) memset(expansion->rep, 0, sizeof expansion->rep);
@@ -48,7 +48,7 @@ static void put_rep(struct run *run, uint64_t addr, uint32_t size, enum rsc_reco
         struct rsc_record *open = expansion->rep[i];
         if (!open || rsc_record_type(open->word) != type || open->addr >> 6 != addr >> 6) continue;
         if (addr != open->addr + rsc_record_size(open->word) && addr + size != open->addr) continue;
-        if (rsc_record_size(open->word) >= JOINED_LESS_THAN) continue; /* by no string of the guest's */
+        if (rsc_record_size(open->word) >= JOINED_LESS_THAN) continue; /* not by a string of the guest */
         if (addr < open->addr) open->addr = addr;
         open->word += (uint64_t)size << 48;
         return;
@@ -64,7 +64,7 @@ static void put_rep(struct run *run, uint64_t addr, uint32_t size, enum rsc_reco
 
 static inline uint32_t rw_of_loose(uint64_t word) { return (uint32_t)(word >> 51 & 3); }
 
-/* The loose word at run->at, and those that continue it. */
+/* Expands the loose word at run->at, and those that continue it. */
 static void take_loose(struct run *run, uint64_t word, uint64_t entry) {
     uint32_t rw = rw_of_loose(word), size = 1u << (word >> 48 & 7), same = (uint32_t)(word >> 51);
     uint64_t addr = word & ADDRESS, pc = entry & ADDRESS;
@@ -102,7 +102,7 @@ static void take_accesses(struct run *run, const uint64_t *fixed, uint32_t fixed
         uint64_t word = look(&run->words[run->at]);
         uint32_t number = (uint32_t)(word >> 53 & 0x3ff);
         if (!(word & RSC_LOOSE)) break;
-        if (number >= run->plan.count) { /* nothing of ours writes that */
+        if (number >= run->plan.count) { /* never written by our code */
             run->at++;
             continue;
         }
@@ -117,7 +117,7 @@ static void take_accesses(struct run *run, const uint64_t *fixed, uint32_t fixed
     for (; taken < fixed_count; taken++) take_fixed(run, look(&fixed[taken]), look(&run->plan.entries[taken]));
 }
 
-/* Finds the plan of the start at run->at and passes both. Returns 0 when there is none. */
+/* Finds the plan of the start at run->at and moves past both. Returns 0 if there is none. */
 static int find_plan(struct run *run, uint64_t start, uint64_t head[2]) {
     const uint64_t *plan;
     uint64_t room;
@@ -142,7 +142,7 @@ static int find_plan(struct run *run, uint64_t start, uint64_t head[2]) {
     return 1;
 }
 
-/* A new execution: what its beginning says of the jump before. */
+/* A new execution: its start shows how the jump before it ended. */
 static void begin(struct run *run, uint64_t start, const uint64_t head[2], uint64_t *instructions) {
     struct rsc_expansion *expansion = run->expansion;
     const uint64_t pc = head[0] & ADDRESS;
@@ -166,7 +166,7 @@ static void take_start(struct run *run, uint64_t start, uint64_t *instructions) 
     uint32_t fixed_count = start & RSC_START_INLINE ? 1 : rsc_start_length(start);
     if (!find_plan(run, start, head)) return;
     if (!(start & RSC_START_RESUMED)) begin(run, start, head, instructions);
-    fixed_count -= fixed_count > 0; /* itself */
+    fixed_count -= fixed_count > 0; /* to itself */
     const uint64_t *fixed = run->words + run->at;
     if (fixed_count > run->plan.count) fixed_count = run->plan.count;
     if (fixed_count > run->count - run->at) fixed_count = run->count - run->at;
@@ -174,7 +174,7 @@ static void take_start(struct run *run, uint64_t start, uint64_t *instructions) 
     take_accesses(run, fixed, fixed_count);
 }
 
-/* Records held back come first; those that may grow are now there. */
+/* Held-back records come first, with those that may grow. */
 static void take_held(struct run *run) {
     struct rsc_expansion *expansion = run->expansion;
     for (int i = 0; i < 3; i++)
@@ -182,7 +182,7 @@ static void take_held(struct run *run) {
     run->next += rsc_expand_held(expansion, run->next);
 }
 
-/* A string that was under way at the end may go on: from its first record that may grow, all are held back. */
+/* A string unfinished at the end may continue: all records from its first growable one on are held back. */
 static void hold_back(struct run *run) {
     struct rsc_expansion *expansion = run->expansion;
     struct rsc_record *first = run->next;

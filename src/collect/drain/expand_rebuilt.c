@@ -6,7 +6,7 @@
 
 #define CALL_BYTES_MAX 15u /* longest instruction */
 #define FRAMES_MAX (1u << 14)
-#define BEGIN_RECORDS 2 /* that the beginning of a piece makes at most */
+#define BEGIN_RECORDS 2 /* records that the start of a piece makes at most */
 
 struct run {
     struct rsc_rebuilt *rebuilt;
@@ -23,14 +23,14 @@ static void push_frame(struct rsc_rebuilt *rebuilt, uint64_t pc, uint64_t stack)
     if (rebuilt->frame_count == rebuilt->frame_room) {
         uint32_t room = rebuilt->frame_room ? rebuilt->frame_room * 2 : 64;
         struct rsc_rebuilt_frame *frames = room > FRAMES_MAX ? NULL : realloc(rebuilt->frames, room * sizeof *frames);
-        if (!frames) return; /* deeper calls are without a path of their own */
+        if (!frames) return; /* deeper calls have no path of their own */
         rebuilt->frames = frames;
         rebuilt->frame_room = room;
     }
     rebuilt->frames[rebuilt->frame_count++] = (struct rsc_rebuilt_frame){pc, stack};
 }
 
-/* Frames whose return address lies at or below `stack` are over: one record tells of all. */
+/* Frames whose return address is at or below `stack` have ended: one record reports all of them. */
 static void pop_frames(struct run *run, uint64_t stack, uint64_t now_pc) {
     struct rsc_rebuilt *rebuilt = run->rebuilt;
     uint32_t left = rebuilt->frame_count;
@@ -41,7 +41,7 @@ static void pop_frames(struct run *run, uint64_t stack, uint64_t now_pc) {
     put(run, now_pc - call - 1 < CALL_BYTES_MAX ? now_pc : call + 1, rsc_record_word(RSC_RECORD_RETURN, 1, left));
 }
 
-/* Without the places of return addresses: the innermost frame that this could be a return to. */
+/* Without the location of return addresses: the innermost frame that this could return to. */
 static void pop_by_pc(struct run *run, uint64_t now_pc) {
     struct rsc_rebuilt *rebuilt = run->rebuilt;
     for (uint32_t left = rebuilt->frame_count; left-- > 0;) {
@@ -52,7 +52,7 @@ static void pop_by_pc(struct run *run, uint64_t now_pc) {
     }
 }
 
-/* What the beginning of a piece says of how the one before ended. */
+/* The start of a piece shows how the previous one ended. */
 static inline void begin(struct run *run, uint64_t pc) {
     struct rsc_rebuilt *rebuilt = run->rebuilt;
     if (rebuilt->ends == RSC_PLAN_ENDS_CALL) {
@@ -71,7 +71,7 @@ uint32_t rsc_rebuilt_resume(struct rsc_rebuilt *rebuilt, const struct rsc_own_ca
                             struct rsc_record *records) {
     struct run run = {rebuilt, records, NULL};
     const uint32_t count = calls->count, told = calls->told;
-    if (count > RSC_OWN_FRAMES || told > count) return 0; /* scribbled over */
+    if (count > RSC_OWN_FRAMES || told > count) return 0; /* overwritten */
     if (told < calls->with_them) put(&run, calls->left + 1, rsc_record_word(RSC_RECORD_RETURN, 1, told));
     rebuilt->frame_count = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -93,17 +93,17 @@ static inline void end_piece(struct rsc_rebuilt *rebuilt, const struct rsc_piece
     rebuilt->stack = piece->ends ? rsc_piece_stack(piece, words) : 0;
 }
 
-/* What is not plain, or a run, or may not fit: bit by bit. Returns 0 when there was no room for all of it. */
+/* Handles a piece that is not plain, is a run, or may not fit, step by step. Returns 0 if there was not enough room. */
 static int expand_some(struct run *run, const struct rsc_piece *piece, const uint64_t *words, uint32_t turns,
                        uint64_t *instructions) {
     struct rsc_piece_progress *progress = &run->rebuilt->progress;
     uint32_t first = progress->turn;
     run->next += rsc_piece_expand(piece, words, turns, progress, run->next, (uint32_t)(run->end - run->next));
     *instructions += (uint64_t)(progress->turn - first) * piece->instructions;
-    return progress->turn >= turns; /* it is more where the program wrote over what it had written */
+    return progress->turn >= turns; /* larger if the program overwrote its words */
 }
 
-/* Returns 0 when there was no room: the same piece is to be gone on with. */
+/* Returns 0 if there was no room: continue with the same piece. */
 static int expand_piece(struct run *run, const struct rsc_piece *piece, uint64_t *words, uint32_t turns,
                         uint64_t *instructions) {
     struct rsc_rebuilt *rebuilt = run->rebuilt;
@@ -112,7 +112,7 @@ static int expand_piece(struct run *run, const struct rsc_piece *piece, uint64_t
     if (run->end - run->next < (ptrdiff_t)(BEGIN_RECORDS + RSC_PIECE_ROOM)) return 0;
     if (!has_begun) begin(run, piece->pc);
     uint64_t address = words[0];
-    words[0] = 0; /* "none", for addresses that are made without registers */
+    words[0] = 0; /* "none", for addresses without registers */
     if (__builtin_expect(piece->plain && !piece->is_run && !has_begun && run->end - run->next >= piece->count, 1)) {
         run->next = rsc_piece_put_plain(piece, words, 0, run->next);
         *instructions += piece->instructions;
@@ -133,7 +133,7 @@ uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32
         uint64_t word = words[at];
         if (word >> 48) {
             if (run.end - run.next < 1) break;
-            if (word >> 62 || at + 1 >= count) { /* nothing of ours writes that */
+            if (word >> 62 || at + 1 >= count) { /* never written by our code */
                 rebuilt->unknown++;
                 at++;
                 continue;
@@ -151,7 +151,7 @@ uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32
             uint64_t padded[RSC_ASM_LEAST_ROOM], *piece = words + at;
             uint32_t turns = !found->is_run ? 1 : at + 1 < count ? rsc_piece_turns(found, piece) : 0;
             uint32_t needed = found->words + turns * found->turn_words;
-            if (at + needed > count) { /* of a program that was killed: what it did not write is zero */
+            if (at + needed > count) { /* a killed program: words it did not write are zero */
                 memset(padded, 0, needed * sizeof *padded);
                 memcpy(padded, piece, (count - at) * sizeof *padded);
                 piece = padded;

@@ -1,16 +1,16 @@
 /*
- * expand_rebuilt.h - what a thread of a rebuilt program wrote (runtime/pieces/asm_abi.h)
- * becomes records: reads and writes with pc and size, calls, returns, and the records
- * of other types as they are.
+ * expand_rebuilt.h - expands the words of a rebuilt program's thread
+ * (runtime/pieces/asm_abi.h) into records: reads and writes with pc and size, calls,
+ * returns, and the other record types unchanged.
  *
- * Calls and returns. A piece that ends with a call says where the return address was
- * pushed, one that ends with a return where it was read. Frames are kept here, by
- * those places: whatever lies below where the stack now ends is over, however it
- * ended (a return that was not seen, an exception, longjmp). A call whose next piece
- * is right behind it was one of code that was not rebuilt.
+ * Calls and returns. A piece that ends with a call holds the address where the return
+ * address was pushed; one that ends with a return, where it was read. Frames are kept
+ * here, keyed by those addresses: every frame below the current stack pointer has ended,
+ * in whatever way (an unseen return, an exception, longjmp). A call followed by the
+ * piece right after it called code that was not rebuilt.
  *
- * One block may make any number of records (a repeated string, a run): it is expanded
- * bit by bit.
+ * One block may make any number of records (a repeated string, a run), so it is expanded
+ * in parts.
  */
 #ifndef RSC_COLLECT_DRAIN_EXPAND_REBUILT_H
 #define RSC_COLLECT_DRAIN_EXPAND_REBUILT_H
@@ -21,10 +21,10 @@
 
 struct rsc_rebuilt_frame {
     uint64_t pc;    /* of the call */
-    uint64_t stack; /* where its return address lies */
+    uint64_t stack; /* address of its return address */
 };
 
-/* A thread's state from block to block. All zeros: nothing yet. */
+/* A thread's state from block to block. All zeros: initial. */
 struct rsc_rebuilt {
     const struct rsc_asm_tables *tables;
     uint64_t process; /* rsc_process_id() */
@@ -34,32 +34,32 @@ struct rsc_rebuilt {
     uint64_t end_pc, stack;
     struct rsc_rebuilt_frame *frames;
     uint32_t frame_count, frame_room;
-    /* Where the block under way is expanded to: */
+    /* Position in the current block: */
     int under_way;
     uint32_t at;                        /* word */
-    struct rsc_piece_progress progress; /* of that piece; zeros: it has not begun */
-    uint64_t unknown;                   /* words that belong to no known piece */
+    struct rsc_piece_progress progress; /* for that piece; zeros: not begun */
+    uint64_t unknown;                   /* words that match no known piece */
 };
 
-#define RSC_REBUILT_ROOM 16384u /* least room for records, twice what any one piece makes */
+#define RSC_REBUILT_ROOM 16384u /* minimum room for records, twice what any one piece makes */
 
 /*
- * Expands a block, or goes on with it while rebuilt->under_way, into at most `room`
- * records. Returns how many. To be called again while rebuilt->under_way is set.
+ * Expands a block, or continues it while rebuilt->under_way, into at most `room`
+ * records. Returns the number of records. Call again while rebuilt->under_way is set.
  */
 uint32_t rsc_expand_rebuilt(struct rsc_rebuilt *rebuilt, uint64_t *words, uint32_t count, struct rsc_record *records,
                             uint32_t room, uint64_t *instructions);
 
 /*
- * A thread that kept count of its calls itself is gone: what it wrote last is expanded from where it was. Returns how
- * many records tell those who follow its records of calls, at most RSC_OWN_FRAMES + 1.
+ * A thread that counted its own calls is gone: its last words are expanded from its last state. Returns the number of
+ * records that restore the call stack, at most RSC_OWN_FRAMES + 1.
  */
 uint32_t rsc_rebuilt_resume(struct rsc_rebuilt *rebuilt, const struct rsc_own_calls *calls, struct rsc_record *records);
 
-/* About how many records a block will make; strings count as one. What its words are worth in time. */
+/* Estimates how many records a block makes; strings count as one. This is the time weight of its words. */
 uint64_t rsc_rebuilt_weigh(struct rsc_rebuilt *rebuilt, const uint64_t *words, uint32_t count);
 
-/* Ends a thread's use of it. */
+/* Frees a thread's state. */
 void rsc_rebuilt_reset(struct rsc_rebuilt *rebuilt);
 
 #endif

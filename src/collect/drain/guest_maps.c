@@ -1,9 +1,9 @@
 /*
  * guest_maps.c - see guest_maps.h.
  *
- * QEMU's own libraries are in the same file; they lie above where guests are put
- * and are left out. The anonymous region right behind a file's writable one is its
- * .bss and goes by the file's name, its offset running on.
+ * QEMU's own libraries are in the same file; they are above the guest's range and are
+ * left out. The anonymous region right after a file's writable one is its .bss: it
+ * takes the file's name, and its offset continues.
  */
 #include "collect/drain/guest_maps.h"
 
@@ -19,17 +19,17 @@
 
 #include <reusescope/error.h>
 
-#define GUEST_END 0x500000000000ull /* QEMU itself is at 0x55..., its libraries at 0x7f... */
+#define GUEST_END 0x500000000000ull /* QEMU is at 0x55..., its libraries at 0x7f... */
 #define REGIONS_MAX 65536u
 #define STACK_MOST \
-    (64ull << 20) /* no mapping is put so near below where a first thread's stack begins: the kernel leaves 128 MiB */
+    (64ull << 20) /* no mapping is this close below the start of a first thread's stack: the kernel leaves 128 MiB */
 
 struct region {
     uint64_t process, start, end, file_offset;
     char *path;
 };
 
-/* The stack that a process was started with, where it told of it itself. */
+/* The initial stack of a process, if the process reported it. */
 struct first_stack {
     uint64_t process, start, end;
 };
@@ -52,7 +52,7 @@ void rsc_guest_maps_free(struct rsc_guest_maps *maps) {
     free(maps);
 }
 
-/* Is it what was last seen at that place? A file may come back after another had its place. */
+/* Whether it is the last region seen at that place. A file may return after another one replaced it. */
 static int known(const struct rsc_guest_maps *maps, const struct region *region) {
     for (size_t i = maps->count; i-- > 0;) {
         const struct region *old = &maps->regions[i];
@@ -89,9 +89,9 @@ static const struct first_stack *first_stack_of(const struct rsc_guest_maps *map
     return NULL;
 }
 
-/* It grows: what it may grow into is its own from the beginning. */
+/* The stack grows: the range it may grow into belongs to it from the start. */
 static int note_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t start, uint64_t end) {
-    struct rlimit limit; /* a child has its parent's */
+    struct rlimit limit; /* a child inherits its parent's */
     if (first_stack_of(maps, process) || maps->stack_count >= REGIONS_MAX) return 0;
     uint64_t most =
         getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_MOST ? (uint64_t)limit.rlim_cur : STACK_MOST;
@@ -103,7 +103,7 @@ static int note_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint6
     return 0;
 }
 
-/* One line of a maps file. Returns 1 if it is one. */
+/* Parses one line of a maps file. Returns 1 if it is valid. */
 static int parse_line(const char *line, struct region *region, char *permissions, char *path, size_t path_room) {
     int at = 0;
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &region->start, &region->end, permissions,
@@ -130,7 +130,7 @@ int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int nativ
         if (!parse_line(line, &region, permissions, path, sizeof path) || (!native && region.end > GUEST_END)) continue;
         if (native && !strcmp(path, "[stack]") && note_first_stack(maps, process, region.start, region.end) < 0)
             return RSC_ENOMEM;
-        if (path[0] != '/' && path[0]) path[0] = 0; /* "[heap]" and so on are QEMU's */
+        if (path[0] != '/' && path[0]) path[0] = 0; /* "[heap]" and similar are QEMU's */
         if (!path[0] && owner[0] && region.start == before.end && permissions[1] == 'w') {
             region.file_offset = before.file_offset + (before.end - before.start);
             snprintf(path, sizeof path, "%s", owner);
@@ -172,7 +172,7 @@ int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t
     return status;
 }
 
-/* The GNU build id of an ELF file; 0 bytes when it has none. Reads headers and notes only. */
+/* Reads the GNU build id of an ELF file; 0 bytes if it has none. Reads headers and notes only. */
 static uint32_t build_id_of(const char *path, uint8_t *id, uint32_t room) {
     Elf64_Ehdr header;
     Elf64_Phdr segment;

@@ -1,6 +1,6 @@
 /*
- * guest_maps.h - what lies where in the guest: /proc/PID/maps turned into MAP
- * events, each region once.
+ * guest_maps.h - the guest's memory map: turns /proc/PID/maps into MAP events, one per
+ * region.
  */
 #ifndef RSC_COLLECT_DRAIN_GUEST_MAPS_H
 #define RSC_COLLECT_DRAIN_GUEST_MAPS_H
@@ -23,18 +23,18 @@ struct rsc_guest_maps *rsc_guest_maps_new(void);
 void rsc_guest_maps_free(struct rsc_guest_maps *maps);
 
 /*
- * Takes in the text of a maps file; `native`: of a process without QEMU in it. Regions
- * not seen before are queued. Returns 0 or RSC_ENOMEM.
+ * Parses the text of a maps file; `native`: of a process without QEMU in it. New
+ * regions are queued. Returns 0 or RSC_ENOMEM.
  */
 int rsc_guest_maps_text(struct rsc_guest_maps *maps, uint64_t process, int native, const char *text, size_t bytes);
 
 /*
- * The stack of a process's first thread, which native text names: queued as "[stack:TID]", whether or not the process
- * still lives. Returns 1, 0 if no text told of it, or RSC_ENOMEM.
+ * Queues the stack of a process's first thread, named in native text, as "[stack:TID]", even if the process has
+ * ended. Returns 1, 0 if no text named it, or RSC_ENOMEM.
  */
 int rsc_guest_maps_first_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid);
 
-/* A thread's stack pointer: its region is queued as "[stack:TID]", found in /proc/PID/maps while the process lives. */
+/* Queues the region of a thread's stack pointer as "[stack:TID]"; found in /proc/PID/maps while the process lives. */
 int rsc_guest_maps_stack(struct rsc_guest_maps *maps, uint64_t process, uint64_t tid, uint64_t stack_pointer);
 
 /* The next queued region, or NULL. Valid until the next call. */

@@ -7,7 +7,7 @@ int rsc_ring_notes_next(const struct rsc_ring *ring, uint64_t *tail, uint64_t en
     if (head < *tail || head - *tail > RSC_NOTES_BYTES || head - *tail < sizeof *note) return 0;
     for (size_t i = 0; i < sizeof *note; i++) ((uint8_t *)note)[i] = ring->notes[(*tail + i) % RSC_NOTES_BYTES];
     uint64_t whole = sizeof *note + ((note->bytes + 7ull) & ~7ull);
-    if (whole > head - *tail) return 0; /* a writer that was killed while writing */
+    if (whole > head - *tail) return 0; /* the writer was killed while writing */
     for (uint32_t i = 0; i < note->bytes; i++)
         text[i] = (char)ring->notes[(*tail + sizeof *note + i) % RSC_NOTES_BYTES];
     *tail += whole;

@@ -1,6 +1,6 @@
 /*
- * ring_notes.h - reading the notes of a ring (runtime/ring/ring.h): texts that the watched
- * program leaves now and then.
+ * ring_notes.h - reads the notes of a ring (runtime/ring/ring.h): occasional texts from
+ * the watched program.
  */
 #ifndef RSC_COLLECT_DRAIN_RING_NOTES_H
 #define RSC_COLLECT_DRAIN_RING_NOTES_H
@@ -8,9 +8,9 @@
 #include "runtime/ring/ring.h"
 
 /*
- * The note at *tail, if there is one before `end`: its text goes to `text` (RSC_NOTES_BYTES)
- * and *tail behind it. Returns 1, or 0 when there is none, or none that was written as
- * it should be. The program sees only by rsc_ring_notes_taken() that there is room again.
+ * Reads the note at *tail, if there is one before `end`, into `text` (RSC_NOTES_BYTES) and
+ * moves *tail past it. Returns 1, or 0 if there is none or it is malformed. The space is
+ * free for the program only after rsc_ring_notes_taken().
  */
 int rsc_ring_notes_next(const struct rsc_ring *ring, uint64_t *tail, uint64_t end, struct rsc_note *note, char *text);
 void rsc_ring_notes_taken(struct rsc_ring *ring, uint64_t tail);

@@ -25,7 +25,7 @@ int rsc_ring_run_next(struct rsc_collector *collector, struct rsc_batch *batch, 
     }
     if (run->ended) return RSC_COLLECT_ENDED;
     run->ended = rsc_launch_poll(&collector->launch);
-    /* Children that are watched may outlive the program. */
+    /* Recorded children may outlive the program. */
     if (run->ended && collector->request->follow && rsc_drain_living(run->drain)) run->ended = 0;
     if (!run->ended) rsc_drain_wait(run->drain, WAIT_MS);
     return RSC_COLLECT_NOTHING;

@@ -1,6 +1,6 @@
 /*
- * ring_run.h - a run whose accesses come through the ring (drain.h): what the collectors that record every access have
- * in common.
+ * ring_run.h - a run whose accesses come through the ring (drain.h): shared by the collectors that record every
+ * access.
  */
 #ifndef RSC_COLLECT_DRAIN_RING_RUN_H
 #define RSC_COLLECT_DRAIN_RING_RUN_H
@@ -10,7 +10,7 @@
 
 struct rsc_ring_run {
     struct rsc_drain *drain;
-    struct rsc_roi roi; /* rebuilt programs: found here, QEMU finds it itself */
+    struct rsc_roi roi; /* for rebuilt programs; QEMU finds it itself */
     int ended;
 };
 
@@ -21,7 +21,7 @@ int rsc_ring_run_next(struct rsc_collector *collector, struct rsc_batch *batch, 
 int rsc_ring_run_finish(struct rsc_collector *collector, struct rsc_whole_run *whole, struct rsc_error *error);
 void rsc_ring_run_close(struct rsc_collector *collector);
 
-/* Numbers and the line that comes first; then what went wrong. */
+/* Fills in the numbers, the first line, then the warnings. */
 void rsc_ring_run_describe(const struct rsc_collector *collector, struct rsc_run_facts *facts,
                            struct rsc_drain_stats *stats);
 void rsc_ring_run_warn(const struct rsc_collector *collector, struct rsc_run_facts *facts,

@@ -1,4 +1,4 @@
-/* roi.c - see roi.h. The file is read, nothing in it is trusted. */
+/* roi.c - see roi.h. Nothing in the file is trusted. */
 #include "collect/drain/roi.h"
 
 #include <elf.h>
@@ -16,7 +16,7 @@ static int is_it(const char *symbol, const char *function) {
     return !strncmp(symbol, function, length) && (!symbol[length] || symbol[length] == '.');
 }
 
-/* Adds the functions of that name in one symbol table. */
+/* Adds the functions of that name from one symbol table. */
 static int add_symbols(struct rsc_roi *roi, const uint8_t *file, size_t bytes, const Elf64_Shdr *table,
                        const Elf64_Shdr *names, const char *function) {
     if (table->sh_offset > bytes || table->sh_size > bytes - table->sh_offset) return 0;
@@ -45,7 +45,7 @@ static int read_symbols(struct rsc_roi *roi, const uint8_t *file, size_t bytes, 
     if (!header.e_shoff || header.e_shoff > bytes || header.e_shentsize != sizeof(Elf64_Shdr) ||
         header.e_shnum > (bytes - header.e_shoff) / sizeof(Elf64_Shdr))
         return 0;
-    /* A stripped program still has the names it shows to others. */
+    /* A stripped program still has its dynamic symbols. */
     for (int type = SHT_SYMTAB; !roi->count && type; type = type == SHT_SYMTAB ? SHT_DYNSYM : 0)
         for (uint32_t i = 0; i < header.e_shnum; i++) {
             Elf64_Shdr table, names;

@@ -12,10 +12,10 @@
 
 #define FILES_DEEP 8 /* response files that name response files */
 
-/* ---- where our parts are ---- */
+/* ---- finding our files ---- */
 
 #if defined(__x86_64__)
-/* A folder of ours that holds `name`: beside the tool (a build tree) or in the library folder of its prefix. */
+/* The folder that holds `name`: beside the tool (a build tree) or in the library folder of its prefix. */
 static int find_folder(const char *below, const char *name, char *folder, size_t room) {
     static const char *const places[] = {"", "/..", "/../lib/reusescope", "/../" RSC_LIBDIR "/reusescope"};
     char self[PATH_MAX], path[PATH_MAX + 512], whole[PATH_MAX];
@@ -51,14 +51,14 @@ int rsc_cc_find(struct rsc_cc_files *files, struct rsc_error *error) {
 }
 #endif
 
-/* ---- what the command line asks for ---- */
+/* ---- reading the command line ---- */
 
 struct look {
     struct rsc_cc_command *command;
     struct rsc_error *error;
     int pic, is_shared, is_static, is_relocatable, makes_no_file, has_lto, has_non_call, other_linker;
     int inputs;
-    int takes_value;     /* the next argument belongs to the option before */
+    int takes_value;     /* the next argument belongs to this option */
     int language_is_asm; /* -x assembler */
     char *settings;
     size_t settings_used, settings_room;
@@ -218,7 +218,7 @@ static int look_at(struct look *look, const char *argument, int deep) {
     return look_at_option(look, argument);
 }
 
-/* A response file: words, quoted as the compilers read them. They read it again themselves. */
+/* Reads a response file: words, quoted as compilers do. The compiler reads the file again itself. */
 static int look_at_file(struct look *look, const char *path, int deep) {
     FILE *file = deep <= FILES_DEEP ? fopen(path, "re") : NULL;
     char word[8192];
@@ -271,7 +271,7 @@ static void add_joined(struct words *words, const char *before, const char *fold
     add_word(words, word);
 }
 
-/* Is the compiler clang? `cc` may be a link to it. */
+/* Whether the compiler is clang; `cc` may be a link to it. */
 static int is_clang(const char *compiler) {
     char path[PATH_MAX], whole[PATH_MAX];
     const char *slash = strrchr(compiler, '/');
@@ -298,7 +298,10 @@ static void add_runtime(struct words *words, const struct look *look, const stru
         add_joined(words, "", files->library, "/libreusescope-asm.so");
         add_joined(words, "-Wl,-rpath,", files->library, "");
     }
-    /* Tables of code that is not linked are not either, although the runtime asks where tables begin. */
+    /*
+     * Lets the linker drop the tables of code that is not linked, although the runtime refers to the start of the
+     * tables.
+     */
     if (!look->other_linker) add_word(words, "-Wl,-z,start-stop-gc");
 }
 

@@ -44,12 +44,12 @@ int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error) {
     launch->ring_fd = -1;
     int fd = memfd_create("reusescope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return rsc_fail_errno(error, errno, "shared memory");
-    /* Inherited on purpose: the copy above RSC_LAUNCH_FD_LEAST is without close-on-exec. */
+    /* Inherited on purpose: the copy above RSC_LAUNCH_FD_LEAST has no close-on-exec flag. */
     launch->ring_fd = fcntl(fd, F_DUPFD, RSC_LAUNCH_FD_LEAST);
     close(fd);
     if (launch->ring_fd < 0 || fchmod(launch->ring_fd, 0600) != 0 ||
         ftruncate(launch->ring_fd, (off_t)sizeof(struct rsc_ring)) != 0 ||
-        /* the program inherits it: it must not be able to cut it off under us */
+        /* the program inherits it and must not be able to truncate it */
         fcntl(launch->ring_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         return rsc_fail_errno(error, errno, "shared memory");
     launch->ring =
@@ -61,7 +61,7 @@ int rsc_launch_open(struct rsc_launch *launch, struct rsc_error *error) {
     }
     launch->ring->magic = RSC_RING_MAGIC;
     launch->ring->parent_pid = (uint32_t)getpid();
-    /* For tests of what happens when plans are full, which takes millions of pieces of code. */
+    /* For tests of full plans, which otherwise takes millions of pieces of code. */
     const char *plan_words = getenv("REUSESCOPE_TEST_PLAN_WORDS");
     uint64_t room = plan_words ? strtoull(plan_words, NULL, 10) : RSC_PLAN_WORDS;
     if (room < RSC_PLAN_WORDS) launch->ring->plan_words = RSC_PLAN_WORDS - room;
@@ -75,13 +75,13 @@ static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUS
 static struct sigaction before_us[PASSED_ON];
 static volatile pid_t forward_to;
 
-/* The terminal's own signals (Ctrl-C) come from the kernel and reach the program's group by themselves. */
+/* The terminal's signals (Ctrl-C) come from the kernel and reach the whole process group. */
 static void pass_on(int number, siginfo_t *info, void *context) {
     (void)context;
     if (forward_to > 0 && info->si_code <= 0) kill(forward_to, number);
 }
 
-/* Where SIGCHLD is ignored the kernel takes the child's status away: here it must not be. */
+/* If SIGCHLD is ignored, the kernel discards the child's status; so it is not ignored here. */
 static struct sigaction child_before_us;
 static void keep_children(void) {
     struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -89,7 +89,7 @@ static void keep_children(void) {
 }
 static void restore_children(void) { sigaction(SIGCHLD, &child_before_us, NULL); }
 
-/* What is ignored (nohup, background jobs) stays so, here and in the program. */
+/* Ignored signals (nohup, background jobs) stay ignored, here and in the program. */
 static void set_signals(void) {
     keep_children();
     for (size_t i = 0; i < PASSED_ON; i++) {
@@ -111,7 +111,7 @@ static void become(const struct rsc_launch_command *command, int report_fd) {
         if (command->environment[i].value) setenv(command->environment[i].name, command->environment[i].value, 1);
         else unsetenv(command->environment[i].name);
     }
-    personality(ADDR_NO_RANDOMIZE); /* the same addresses every time, where the kernel lets us */
+    personality(ADDR_NO_RANDOMIZE); /* the same addresses in every run, if the kernel allows it */
     execv(command->path, command->words);
     int reason = errno;
     ssize_t ignored = write(report_fd, &reason, sizeof reason);
@@ -179,9 +179,8 @@ int rsc_launch_native_seconds(const struct rsc_target *target, char *const *argv
 }
 
 /*
- * A program that stopped itself: our shell is to see it, so we stop with it and go
- * on with it. Keys stop and continue us both, not at quite the same moment: that
- * is waited out.
+ * The program stopped itself: our shell must see it, so we stop and continue with it.
+ * Keys stop and continue both of us at slightly different moments: wait for that.
  */
 static void stop_with(struct rsc_launch *launch) {
     if (!launch->stopped_ns || rsc_ring_now_ns() - launch->stopped_ns < STOPPED_NS) return;

@@ -24,8 +24,8 @@ const char *rsc_qemu_preload_path(enum rsc_guest guest) {
 }
 
 /*
- * QEMU runs a repeated string instruction an element at a time, a block each. Told that they are not fast, libc copies
- * with vectors instead.
+ * QEMU runs a repeated string instruction one element at a time, each as a block. With fast strings turned off, libc
+ * copies with vectors instead.
  */
 const char *rsc_qemu_cpu(enum rsc_guest guest) { return guest == RSC_GUEST_X86_64 ? "max,-erms" : "max"; }
 

@@ -9,9 +9,9 @@
 
 #include "base/fail.h"
 
-#define SAMPLES_LEAST 20u /* of where the processor is: a share of fewer says nothing */
+#define SAMPLES_LEAST 20u /* samples of the program counter: fewer are too few for a share */
 
-/* What the runtime reads from the ring. */
+/* Settings that the runtime reads from the ring. */
 static void say_what_is_wanted(struct rsc_ring *ring, const struct rsc_collect_request *request) {
     const struct rsc_wanted *wanted = &request->wanted;
     ring->rebuilt = 1;
@@ -41,7 +41,7 @@ int rsc_rebuilt_launch(struct rsc_launch *launch, const struct rsc_collect_reque
     say_what_is_wanted(launch->ring, request);
     snprintf(told, sizeof told, "ring=%d,follow=%d,skip=%llu,marked=%d,samples=%d,watch=%d,plain=%d", launch->ring_fd,
              request->follow, (unsigned long long)request->skip, request->roi_marked,
-             !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests in which no signal may come in between */
+             !getenv("REUSESCOPE_TEST_NO_SAMPLES"), /* for tests that must not be interrupted by a signal */
              request->wanted.what == RSC_TAKES_PAIRS, plain && plain[0] == '1');
     struct rsc_launch_command command = {.path = request->target->path,
                                          .words = (char **)request->command,

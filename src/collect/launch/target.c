@@ -18,7 +18,7 @@ static int is_program(const char *path) {
     return stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0;
 }
 
-/* As execvp(): a name with a slash is a path, any other is looked for in PATH. */
+/* Like execvp(): a name with a slash is a path, any other is searched for in PATH. */
 static int find_file(char *path, const char *name, struct rsc_error *error) {
     const char *folders = getenv("PATH");
     if (strchr(name, '/')) {
@@ -36,7 +36,7 @@ static int find_file(char *path, const char *name, struct rsc_error *error) {
     return rsc_fail(error, RSC_EIO, "%s: no such program in PATH", name);
 }
 
-/* Has it a section of that name, and where? Stripped programs keep those of sections that are loaded. */
+/* Whether it has a section of that name, and where. Stripped programs keep the names of loaded sections. */
 static int find_section(int fd, const Elf64_Ehdr *header, const char *wanted, Elf64_Shdr *found) {
     Elf64_Shdr names, section;
     char name[32];
@@ -57,7 +57,7 @@ static int find_section(int fd, const Elf64_Ehdr *header, const char *wanted, El
     return 0;
 }
 
-/* What its first block says. One that cannot be found says nothing against it. */
+/* Checks the ABI version in its first block. If no block is found, the program is accepted. */
 static int has_our_abi(int fd, const Elf64_Shdr *tables) {
     struct rsc_asm_block block;
     for (uint64_t at = 0; at + sizeof block <= tables->sh_size; at += 8) {

@@ -1,6 +1,6 @@
 /*
- * target.h - the program to be watched, before it runs: where it is, what machine
- * it is for, and whether it may be watched at all.
+ * target.h - the program to record, before it runs: where it is, which machine it is
+ * for, and whether it can be recorded.
  */
 #ifndef RSC_COLLECT_LAUNCH_TARGET_H
 #define RSC_COLLECT_LAUNCH_TARGET_H
@@ -13,7 +13,7 @@
 
 struct rsc_target {
     char path[PATH_MAX];        /* of the ELF file that will run */
-    char interpreter[PATH_MAX]; /* of a script: what its #! line names; path is then that, script the file */
+    char interpreter[PATH_MAX]; /* for a script: path is the interpreter of its #! line, script the file */
     char script[PATH_MAX];
     char script_argument[256]; /* of the #! line; "" if none */
     enum rsc_guest guest;
@@ -22,13 +22,13 @@ struct rsc_target {
 };
 
 /*
- * Finds `name` as execvp() would and looks at it. Refused with one line: what is
- * not there, not executable, set-user-id or set-group-id, or for another kind of
- * machine than x86-64 and AArch64.
+ * Finds `name` as execvp() would and examines it. Rejected with a one-line error:
+ * missing, not executable, set-user-id or set-group-id, or for a machine other than
+ * x86-64 and AArch64.
  */
 int rsc_target_find(struct rsc_target *target, const char *name, struct rsc_error *error);
 
-/* Does it look as if it starts threads? 1 also where that cannot be told. What its libraries do is not looked at. */
+/* Whether it is likely to start threads; 1 also if unknown. Its libraries are not examined. */
 int rsc_target_may_thread(const struct rsc_target *target);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * target_threads.c - does a program start threads? Told by the names in its file: of
- * functions that do, and of libraries whose purpose it is. What its other libraries do
- * is not looked at, nor what it loads later. The file is read, nothing in it is trusted.
+ * target_threads.c - whether a program starts threads, judged by the names in its file:
+ * functions that start threads, and libraries made for them. Its other libraries, and
+ * those it loads later, are not examined. Nothing in the file is trusted.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "collect/launch/target.h"
 
-/* POSIX and C11, C++, OpenMP of gcc and clang; their libraries, and those of tasks. */
+/* POSIX and C11, C++, OpenMP of gcc and clang; their libraries, and task libraries. */
 static const char *const names[] = {"pthread_create", "thrd_create",      "_ZNSt6thread",
                                     "GOMP_parallel",  "__kmpc_fork_call", "libgomp.so",
                                     "libomp.so",      "libiomp5.so",      "libtbb.so"};
@@ -23,7 +23,7 @@ static int has_one(const uint8_t *texts, size_t bytes) {
     return 0;
 }
 
-/* Returns 1 or 0; -1 when the file has no names to go by. */
+/* Returns 1 or 0; -1 if the file has no names. */
 static int look_through(const uint8_t *file, size_t bytes, int dynamic) {
     Elf64_Ehdr header;
     int seen = 0;
@@ -40,7 +40,7 @@ static int look_through(const uint8_t *file, size_t bytes, int dynamic) {
         if (has_one(file + section.sh_offset, section.sh_size)) return 1;
         seen += i != header.e_shstrndx;
     }
-    return dynamic || seen ? 0 : -1; /* a static program may be stripped of all names */
+    return dynamic || seen ? 0 : -1; /* a static program may have all names stripped */
 }
 
 int rsc_target_may_thread(const struct rsc_target *target) {
