@@ -31,7 +31,7 @@ static double part_misses(const struct rsc_burst_curve *curve, uint32_t part, ui
     return curve->burst->part_rd[(size_t)part * curve->burst->bin_count + bin] + curve->burst->part_beyond[part];
 }
 
-/* Miss ratio of a cache as large as the lower edge of a fine bin; *sd is what leaving out parts in turn says of it. */
+/* Miss ratio of a cache as large as the lower edge of a fine bin; *sd is its standard deviation by the jackknife. */
 static double burst_ratio(const struct rsc_burst_curve *curve, uint32_t bin, double *sd) {
     double misses = 0, without[PARTS];
     for (uint32_t part = 0; part < curve->parts; part++) misses += part_misses(curve, part, bin);
@@ -52,7 +52,7 @@ void rsc_auto_mend(struct rsc_profile *sampled, const struct rsc_burst_curve *bu
     if (end > sampled->mrc_count) end = (uint32_t)sampled->mrc_count;
     uint64_t after = sampled->cold, ahead; /* misses at the next size */
     for (uint32_t bin = sampled->rd.bin_count; bin-- > end;) after += sampled->rd.count[bin];
-    uint64_t before = after; /* as the sampled lines have it */
+    uint64_t before = after; /* as counted in the sampled lines */
     for (uint32_t bin = end; bin-- > 1;) {
         struct rsc_mrc_point *point = &sampled->mrc[bin - 1];
         before += sampled->rd.count[bin];
@@ -102,7 +102,7 @@ int rsc_auto_append(struct rsc_profile *exact, struct rsc_profile *sampled) {
     exact->distinct += sampled->distinct;
     rsc_histogram_merge(&exact->rd, &sampled->rd);
     rsc_histogram_merge(&exact->ri, &sampled->ri);
-    /* a sample does not tell kinds apart */
+    /* a sample does not count kinds separately */
     int status = rsc_profile_set_kinds(exact, 0);
     if (status == 0) status = rsc_profile_derive_mrc(exact);
     for (size_t i = 0; status == 0 && i < exact->mrc_count; i++) {

@@ -55,7 +55,7 @@ double rsc_auto_preview_error(const struct rsc_auto_preview *preview, const stru
     for (uint64_t lines = 1; lines <= distinct && count < SIZES_MOST; lines = rsc_grid_next(lines, 8))
         sizes[count++] = lines;
     for (size_t i = count; i-- > 0;) {
-        uint32_t at = rsc_bin_of_fine(sizes[i]); /* its lower edge stands for the size, on both sides */
+        uint32_t at = rsc_bin_of_fine(sizes[i]); /* the bin's lower edge is the size, on both sides */
         while (bin > at) {
             bin--;
             sampled += (double)preview->kept.count[bin];

@@ -1,4 +1,4 @@
-/* engine.c - the public engine handle: checks options against what the engine can do, keeps the clock. */
+/* engine.c - the public engine handle: checks options against the engine's abilities and measures time. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 struct rsc_engine {
     struct rsc_engine_spec spec;
-    const struct rsc_engine_kind *kind; /* the one of spec, or what it is for the model */
+    const struct rsc_engine_kind *kind; /* the one of spec, or the model's own */
     void *state;
     struct rsc_engine_options options;
     struct timespec started;
@@ -52,7 +52,7 @@ static int fill_defaults(struct rsc_engine_options *full, const struct rsc_engin
     return 0;
 }
 
-/* Private stacks have an exact engine of their own; the rest of the engines have them or not. */
+/* Private stacks have their own exact engine; other engines support them or not. */
 static int settle_private(struct rsc_engine *engine, struct rsc_error *error) {
     engine->options.model = "private";
     if (rsc_engine_spec_is_exact(&engine->spec)) engine->kind = &rsc_engine_private;
@@ -61,7 +61,7 @@ static int settle_private(struct rsc_engine *engine, struct rsc_error *error) {
     return 0;
 }
 
-/* Lines and model, whose defaults are the engine's. The model may decide which engine it is. */
+/* Sets lines and model, whose defaults depend on the engine. The model may decide which engine is used. */
 static int settle_model(struct rsc_engine *engine, struct rsc_error *error) {
     struct rsc_engine_options *options = &engine->options;
     const char *name = engine->kind->name;
@@ -73,7 +73,7 @@ static int settle_model(struct rsc_engine *engine, struct rsc_error *error) {
     if (requests && options->model && strcmp(options->model, "requests"))
         return rsc_fail(error, RSC_EINVAL, "the %s engine has one model: '%.40s' is not requests", name,
                         options->model);
-    /* the caller's string may be gone by the time it is needed */
+    /* the caller's string may be freed before it is used */
     if (requests) options->model = "requests";
     else if (!options->model || !strcmp(options->model, "single")) options->model = "single";
     else if (!strcmp(options->model, "shared")) options->model = "shared";
@@ -84,7 +84,7 @@ static int settle_model(struct rsc_engine *engine, struct rsc_error *error) {
     return 0;
 }
 
-/* A debug register covers 8 bytes and sees one thread: no other stacks, and lines only as a model. */
+/* A debug register covers 8 bytes and sees one thread: there is only the per-thread model, and lines are modelled. */
 static int settle_words(struct rsc_engine *engine, struct rsc_error *error) {
     struct rsc_engine_options *options = &engine->options;
     if (!(engine->kind->can & RSC_WATCHES_WORDS)) return 0;
@@ -98,7 +98,7 @@ static int settle_words(struct rsc_engine *engine, struct rsc_error *error) {
     return 0;
 }
 
-/* One clear line for what the engine cannot do. */
+/* Names the first option the engine does not support. */
 static int check_abilities(struct rsc_engine *engine, struct rsc_error *error) {
     struct rsc_engine_options *options = &engine->options;
     const struct {
@@ -211,7 +211,7 @@ int rsc_engine_finish(struct rsc_engine *engine, struct rsc_profile **out, struc
     struct rsc_profile *profile = NULL;
     *out = NULL;
     if (engine->failed) return rsc_fail(error, RSC_EINVAL, "engine: finished after a failure");
-    engine->failed = 1; /* whatever comes, it is used up */
+    engine->failed = 1; /* used up even on failure */
     start_clock(engine);
     int status = engine->kind->finish(engine->state, &profile, error);
     if (status < 0) goto out;

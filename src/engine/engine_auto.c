@@ -1,26 +1,24 @@
 /*
- * engine_auto.c - the engine that picks engines.
+ * engine_auto.c - chooses an engine.
  *
- * Without an error asked for, it is the exact one: parallel where it is given
- * three workers or more and need not attribute to code, else serial. The numbers
- * are the same.
+ * Without --error it is exact: parallel with three workers or more and no attribution
+ * to code, else serial. The numbers are the same.
  *
- * With an error (mean absolute error of the miss ratio curve that is good enough):
+ * With --error (the acceptable mean absolute error of the miss ratio curve):
  *
- *   exact     while there are few lines. Nothing is cheaper there, and short traces
+ *   exact     while there are few lines. Nothing is cheaper then, and short traces
  *             and small footprints stay exact to the end.
- *   preview   when there are as many lines as make sampling pay, the exact analysis
- *             goes on, and for a while counts which references a sample would keep
- *             (auto_preview.h). So the larger part of the sample's error is known, of
- *             this trace and these lines.
- *   sampled   if that was less than half of what is asked, the lines of the sample are
- *             taken over from the exact state, which is dropped. Else there is another
+ *   preview   once there are enough lines for sampling to pay, the exact analysis
+ *             continues, and for a while counts the references a sample would keep
+ *             (auto_preview.h). This gives most of the sample's error on this trace.
+ *   sampled   if that was below half of the requested error, the sample takes over its
+ *             lines from the exact state, which is dropped. Otherwise there is another
  *             preview with twice the lines.
  *
- * auto_curve.h says how distances are put together: exact ones from before, long
- * ones from sampled lines, short ones from bursts. What is not known is whether
- * the rest of the trace is like the preview; the error bars at the end are of the
- * whole, and made.sampling says what they come to.
+ * auto_curve.h combines the distances: exact ones from before, long ones from sampled
+ * lines, short ones from bursts. Whether the rest of the trace resembles the preview
+ * is unknown; the final error bars cover the whole trace, and made.sampling reports
+ * their width.
  */
 #include <math.h>
 #include <stdio.h>
@@ -38,15 +36,16 @@
 
 #define BLOCK RSC_LAST_USE_RUN
 #define WORKERS_LEAST 3u
-#define KEPT_LEAST 2048u /* lines to sample, whatever the error */
-#define RATE (1.0 / 16)  /* a kept reference takes about five times as long as an exact one, one not kept a tenth */
+#define KEPT_LEAST 2048u /* lines to sample, at any error */
+#define RATE (1.0 / 16)  /* a kept reference takes about five times as long as an exact one, a skipped one a tenth */
 #define PREVIEW_TIMES 4u /* references of a preview per line held */
-#define MARGIN 2.0       /* the preview's error must be so many times less than what is asked */
-#define SMALL_LINES (uint64_t)(32 / RATE) /* up to half of this bursts are better than the 32 lines kept of them */
-/* Half widths of 90 % bars are 3.8 times the true error in the middle of bench_auto's cases, 0.9 to 94 in all, and at
- * least 1.3 where the request was missed: bars are wide on purpose for small samples. */
+#define MARGIN 2.0       /* the preview's error must be below the requested one by this factor */
+#define SMALL_LINES (uint64_t)(32 / RATE) /* up to half of this, bursts are better than the 32 lines kept */
+/* Half widths of 90 % bars are 3.8 times the true error in the median of bench_auto's
+ * cases (0.9 to 94), and at least 1.3 times where the request was missed: bars of
+ * small samples are wide on purpose. */
 #define STATED_TIMES 1.5
-#define BURST_PERIOD 16u /* a burst is so small a part of its time: 48 in the time models */
+#define BURST_PERIOD 16u /* share of time spent in bursts: 1/this; 48 in the time models */
 
 struct auto_engine {
     struct rsc_engine_options options;
@@ -81,7 +80,7 @@ static void auto_destroy(void *state) {
     free(engine);
 }
 
-/* What a sample cannot tell must not depend on whether there was one in the end. */
+/* Unsupported options are refused even if the run would have stayed exact. */
 static int check_options(const struct rsc_engine_options *options, struct rsc_error *error) {
     const char *what = options->phases            ? "phases"
                        : options->max_distance    ? "a largest distance"
@@ -102,7 +101,7 @@ static int auto_create(void **state, const struct rsc_engine_options *options, c
     engine->options = *options;
     engine->line_shift = (uint32_t)__builtin_ctz(options->line_bytes);
     if (options->error > 0) {
-        /* errors fall with the square root of the lines: see docs/measured/approximate.md for what these come to */
+        /* errors fall with the square root of the lines; docs/measured/approximate.md has the measured ones */
         double kept = fmax(KEPT_LEAST, 0.5 / (options->error * options->error));
         engine->try_at = kept / RATE < 0x1p40 ? (uint64_t)(kept / RATE) : UINT64_MAX;
         for (uint32_t i = 0; i < BLOCK; i++) engine->any[i] = 1;
@@ -118,10 +117,10 @@ static int auto_create(void **state, const struct rsc_engine_options *options, c
 
 /* ---- exact ---- */
 
-/* An engine for all of it, from what the first batch shows. */
+/* Opens an engine for the whole trace, from what the first batch shows. */
 static int pick(struct auto_engine *engine, const struct rsc_batch *batch, struct rsc_error *error) {
     struct rsc_engine_options options = engine->options;
-    /* a recording that begins with events knows its code, as far as was ever seen */
+    /* a recording that begins with events has code */
     int attributes = options.attribute == 1 || (options.attribute == 0 && batch && (batch->pc || !batch->count));
     int parallel = options.workers >= WORKERS_LEAST && !attributes && !options.no_ri && !options.top_lines;
     const struct rsc_engine_kind *kind = parallel ? &rsc_engine_parallel : &rsc_engine_exact;
@@ -153,7 +152,7 @@ static int run_exact(struct auto_engine *engine, const struct rsc_batch *batch, 
 static int start_bursts(struct auto_engine *engine, struct rsc_error *error) {
     rsc_burst_sample_free(&engine->burst);
     if (rsc_burst_sample_init(&engine->burst, engine->options.seed) < 0) return rsc_fail_memory(error, "bursts");
-    /* the trace is under way: there is no beginning to be known entirely */
+    /* the trace has already begun: there is no exact beginning */
     rsc_exact_free(&engine->burst.exact);
     engine->burst.state = RSC_BURST_WAITS;
     engine->burst.left = 1;
@@ -185,7 +184,7 @@ static void start_preview(struct auto_engine *engine) {
     engine->mode = PREVIEW;
 }
 
-/* From here on lines are sampled: the exact state has been, but for what the sample takes over. */
+/* Samples lines from here on: passes the sample's lines on and drops the exact state. */
 static int start_sample(struct auto_engine *engine, struct rsc_error *error) {
     uint64_t distinct = rsc_exact_distinct(&engine->exact);
     uint32_t lines_most = engine->keep_most < UINT32_MAX / 2 ? (uint32_t)engine->keep_most : UINT32_MAX / 2;
@@ -278,7 +277,7 @@ static int auto_finish(void *state, struct rsc_profile **out, struct rsc_error *
     return 0;
 }
 
-/* Of a sample after an exact beginning, the error is the sample's, by its share of all references. */
+/* For a sample after an exact beginning, the error is the sample's, scaled by its share of all references. */
 static void auto_so_far(const void *state, struct rsc_so_far *so_far) {
     const struct auto_engine *engine = state;
     if (!(engine->options.error > 0)) {
@@ -292,7 +291,7 @@ static void auto_so_far(const void *state, struct rsc_so_far *so_far) {
     if (so_far->references) so_far->error *= (double)sampled / (double)so_far->references;
 }
 
-/* With an error allowed it grows with the sample, or is found out on the way. */
+/* With --error, memory depends on the sample's size, which is not known in advance. */
 static uint64_t auto_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
     return options->error > 0 ? 0 : rsc_exact_memory(options, parameters, lines);
 }

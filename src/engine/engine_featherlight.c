@@ -1,9 +1,9 @@
 /*
- * engine_featherlight.c - `featherlight` among the engines: watched pairs from a
- * trace, by a simulated performance monitoring unit (featherlight/simulated_pmu.h).
+ * engine_featherlight.c - the `featherlight` engine: watched pairs from a trace, by a
+ * simulated performance monitoring unit (featherlight/simulated_pmu.h).
  *
- * It lives here because it joins two rooms that do not know each other: the engines
- * of distance/ and the estimation of featherlight/.
+ * It is here because it joins two rooms that do not include each other: distance/'s
+ * engine interface and featherlight/'s estimation.
  */
 #include "engine/engine_table.h"
 #include "featherlight/simulated_pmu.h"

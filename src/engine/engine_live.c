@@ -11,7 +11,7 @@
 #include "multicore/program_samples.h"
 #include "profile/profile_model.h"
 
-/* What is known at the end comes with the last batch; before, nothing is. */
+/* Totals known only at the end come with the last batch. */
 static const struct rsc_whole_run nothing_known;
 
 enum rsc_taken rsc_live_taken(const struct rsc_engine_spec *spec) {
@@ -82,21 +82,21 @@ int rsc_live_lines_new(struct rsc_engine **out, const struct rsc_engine_spec *sp
 /* ---- samples of references ---- */
 
 /*
- * While samples are active every thread is analysed, so that a program is to have few of
- * them, however long it runs: the period begins here, and doubles as planned.
+ * While samples are active every thread is analysed, so a program should have few
+ * samples, however long it runs: the period starts here, and doubles as planned.
  */
 #define LIVE_PERIOD 8192.0
 /*
- * Over twelve programs 6,000 samples spread evenly tell 97.4 % of private histograms (10 bins
- * an octave), 4,500 tell 97.0 %. The first period has most of them, which costs little: early on
- * most is analysed at any rate. Then each doubling has 2,223 (1.75 % a bin at 90 %), so that the whole
- * is always known as well as by 5,500 to 7,000 spread evenly.
+ * Over twelve programs, 6,000 evenly spread samples give private histograms at 97.4 % accuracy (10
+ * bins per octave), 4,500 give 97.0 %. The first period takes most of them, which is cheap: early on
+ * most references are analysed anyway. Then each doubling takes 2,223 (1.75 % per bin at 90 %), so the
+ * result is always as accurate as with 5,500 to 7,000 evenly spread samples.
  */
 #define LIVE_FIRST 5500u
 #define LIVE_ERROR 0.0175
 #define LIVE_ACTIVE 4096u
 
-/* How often to sample: as asked for, or as the error bound needs. */
+/* How often to sample: as given, or as the error bound needs. */
 static void plan(struct rsc_sampled_options *asked, const struct rsc_engine_options *options,
                  struct rsc_wanted *wanted) {
     asked->bound.error = options->error > 0 ? options->error : LIVE_ERROR;
@@ -138,7 +138,7 @@ int rsc_live_samples_new(struct rsc_engine **out, const struct rsc_engine_spec *
 
 /* ---- watched pairs ---- */
 
-#define USUAL_RATE 300u /* samples a second of each thread's processor time, unless asked otherwise */
+#define USUAL_RATE 300u /* samples per second of each thread's processor time, unless given */
 
 struct pairs {
     struct rsc_featherlight *feather;
@@ -185,7 +185,7 @@ static const struct rsc_engine_kind kind_pairs = {.name = "featherlight",
                                                   .finish = finish_pairs,
                                                   .destroy = destroy_pairs};
 
-/* featherlight, or nothing said: parameters that only make sense with a simulated PMU are refused. */
+/* featherlight, or no engine named: parameters that need a simulated PMU are refused. */
 static int settle_pmu(const struct rsc_engine_spec *spec, const struct rsc_engine_options *options,
                       struct rsc_pmu_options *pmu, struct rsc_error *error) {
     const struct rsc_pmu_options *asked = rsc_engine_spec_of(spec, &rsc_engine_featherlight);
@@ -201,7 +201,7 @@ static int settle_pmu(const struct rsc_engine_spec *spec, const struct rsc_engin
     return 0;
 }
 
-/* What only every access can give. */
+/* Options that need every access. */
 static int refuse_for_pairs(const struct rsc_engine_options *options, struct rsc_error *error) {
     const struct {
         int given;

@@ -1,7 +1,7 @@
 /*
  * engine_spec.h - "shards:0.01", "hp-rda:local=512": an engine and its parameters, parsed
- * once, where it was typed. From there on nobody compares names: what an engine can do
- * stands in its row (distance/engine_kind.h), and its parameters are a struct.
+ * once, at the edge. After that nothing compares names: an engine's abilities are in its
+ * table row (distance/engine_kind.h), and its parameters are a struct.
  */
 #ifndef RSC_ENGINE_ENGINE_SPEC_H
 #define RSC_ENGINE_ENGINE_SPEC_H
@@ -16,19 +16,19 @@ struct rsc_engine_spec {
 /* `text` may be NULL: "auto". Returns 0 or RSC_EINVAL. */
 int rsc_engine_spec_parse(struct rsc_engine_spec *spec, const char *text, struct rsc_error *error);
 
-/* The parsed parameters, within `spec`, if it is an engine of this kind, else NULL. */
+/* The parsed parameters, inside `spec`, if the engine is of this kind, else NULL. */
 void *rsc_engine_spec_of(const struct rsc_engine_spec *spec, const struct rsc_engine_kind *kind);
 
-/* Whether this is the engine that knows every distance and has private stacks: exact or, without an error asked for, auto. */
+/* Whether this engine is exact and supports private stacks: exact, or auto without --error. */
 int rsc_engine_spec_is_exact(const struct rsc_engine_spec *spec);
 
-/* How far an engine has got; between pushes. */
+/* Progress of an engine; call between pushes. */
 void rsc_engine_so_far(const struct rsc_engine *engine, struct rsc_so_far *so_far);
 
-/* Bytes it takes for so many distinct lines; 0: not many, whatever the lines. */
+/* Bytes used for this many distinct lines; 0: little, for any number of lines. */
 uint64_t rsc_engine_memory(const struct rsc_engine *engine, uint64_t lines);
 
-/* rsc_engine_new() with a specification that is parsed; options->engine does not count. */
+/* rsc_engine_new() with a parsed specification; options->engine is ignored. */
 int rsc_engine_open(struct rsc_engine **out, const struct rsc_engine_spec *spec,
                     const struct rsc_engine_options *options, struct rsc_error *error);
 
@@ -36,7 +36,7 @@ int rsc_engine_open(struct rsc_engine **out, const struct rsc_engine_spec *spec,
 int rsc_engine_push_columns(struct rsc_engine *engine, const struct rsc_batch *batch,
                             const struct rsc_batch_columns *columns, struct rsc_error *error);
 
-/* An engine that no name stands for, around a state made otherwise, which it destroys even when it fails. */
+/* An engine without a name, around a state made elsewhere. It destroys the state even when it fails. */
 int rsc_engine_around(struct rsc_engine **out, const struct rsc_engine_kind *kind, void *state,
                       const struct rsc_engine_options *options, struct rsc_error *error);
 

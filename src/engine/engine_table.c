@@ -1,4 +1,4 @@
-/* engine_table.c - see engine_table.h. A new engine is a file in its room and a row here. */
+/* engine_table.c - see engine_table.h. To add an engine, add a file to its room and a row here. */
 #include "engine/engine_table.h"
 
 #include "multicore/multicore_engines.h"

@@ -1,4 +1,4 @@
-/* engine_table.h - the one table of engines, and the engines that live in this room. */
+/* engine_table.h - the table of engines, and the engines of this room. */
 #ifndef RSC_ENGINE_ENGINE_TABLE_H
 #define RSC_ENGINE_ENGINE_TABLE_H
 
@@ -7,7 +7,7 @@
 /* All engines, in the order of help, ending with NULL. */
 extern const struct rsc_engine_kind *const rsc_engine_kinds[];
 
-/* Names that stand for a parameter of an engine: "aet:0.01" is "time:aet:0.01". Ends with a NULL name. */
+/* Aliases for a parameter of an engine: "aet:0.01" is "time:aet:0.01". Ends with a NULL name. */
 struct rsc_engine_alias {
     const char *name;
     const struct rsc_engine_kind *kind;

@@ -1,31 +1,28 @@
 /*
- * bootstrap_bars.c - how far the miss ratio curve may be off.
+ * bootstrap_bars.c - error bars of the miss ratio curve.
  *
- * Because only samples were watched: a bootstrap by half-samples (estimate/half_samples.h) of
- * each group of threads, REPLICATES estimates each made whole: weights, distances, curve. Their
- * spread is the standard error s.
+ * Sampling error: a bootstrap by half-samples (estimate/half_samples.h) of each group of threads, with REPLICATES
+ * complete estimates: weights, distances, curve. Their spread is the standard error s.
  *
- * The half-samples see too little where a context has few watches (few_watches.c): with one, its
- * estimate is the same in all of them. What they lack is added, and s is at least what independent
- * watches would give. It is wider still where registers were scarce: watches are then
- * taken in each other's wake (a hit frees a register, and the samples that follow get it), and their
- * number depends on what they find. Measured on the development traces: where nearly all samples
- * found all registers taken, the spread over seeds was 1.2 to 1.6 times s; SCARCE makes up for 1.26.
+ * Half-samples underestimate the spread where a context has few watches (few_watches.c): with one watch, its estimate
+ * is the same in all of them. The missing variance is added, and s is at least that of independent watches. It is wider
+ * still where registers were scarce: watches then depend on each other (a hit frees a register for the samples that
+ * follow), and their number depends on what they find. On the development traces, where nearly all samples found all
+ * registers taken, the spread over seeds was 1.2 to 1.6 times s; SCARCE corrects for 1.26.
  *
- * From s at a miss ratio p follows how many independent samples it is worth, n = p (1 - p) / s^2, never more than
- * were watched, and the bar is Wilson's for n: near 0 and 1, where the spread says too
- * little, it stays wide enough; with Student's quantile for as many degrees of freedom
- * as outcomes were seen that far out, which may be few. What was sampled of all references needs no bar: s^2
- * and 1/n are multiplied by the share that was not.
+ * s at a miss ratio p gives the equivalent number of independent samples, n = p (1 - p) / s^2, at most the number
+ * watched. The bar is Wilson's for n, which stays wide enough near 0 and 1 where the spread is too small, with
+ * Student's quantile for as many degrees of freedom as outcomes were seen that far out, which may be few. Finite
+ * population correction: s^2 and 1/n are multiplied by the share of references not sampled.
  *
- * Because distances are modelled from intervals: they are taken to be off by up to
- * MODEL_FACTOR either way, so the curve at c / MODEL_FACTOR and c * MODEL_FACTOR lines is
- * what it could be at c; and the curve itself by MODEL_SHARE * sqrt(p (1 - p)). On the exact intervals
- * of the development traces' 16 real programs the truth lies between those (and 0.002) at 93 % of sizes in the mean
- * and 73 % at the least (a run whose phases use different data); with the factor alone, at 82 and 50 %.
+ * Model error, as distances are modelled from intervals: distances are assumed to be off by up to MODEL_FACTOR either
+ * way, so the curve at c may be anything between its values at c / MODEL_FACTOR and c * MODEL_FACTOR lines; and the
+ * curve itself by MODEL_SHARE * sqrt(p (1 - p)). On the exact intervals of the development traces' 16 real programs the
+ * true curve lies within these (and 0.002) at 93 % of sizes on average and 73 % at worst (a run whose phases use
+ * different data); with the factor alone, at 82 and 50 %.
  *
- * For lines of 64 bytes (line_model.h) the same with samples of all shapes, and the model of lines to be off in its power by
- * LINE_POWER either way. All parts are added by their squares.
+ * Lines of 64 bytes (line_model.h) use samples of all shapes, and the line model is assumed to be off by LINE_POWER in
+ * its power either way. All parts are added in quadrature.
  */
 #include "featherlight/bootstrap_bars.h"
 
@@ -49,7 +46,7 @@ struct curves {
     uint32_t bins;    /* of RSC_BINS_FINE, up to the footprint's */
     double *misses; /* [replicate * bins + bin]: references with RD from this bin's lo up, and those never used again */
     double known[REPLICATES + 2]; /* the last two: LINE_POWER less and more, all samples once */
-    uint32_t *outcomes; /* [bin]: watches that ended unused, or reused at an RD from this bin's lo up */
+    uint32_t *outcomes; /* [bin]: watches that ended unused, or were reused at an RD from this bin's lo up */
     double *times, *weight[RSC_WATCH_LINE_SHAPES], *distance; /* scratch, of the largest group */
 };
 #define CURVES (REPLICATES + 2u)
@@ -117,7 +114,7 @@ static void add_outcomes(struct curves *curves, const struct rsc_watch_group *gr
     }
 }
 
-/* From counts in bins to counts from each bin on. */
+/* Turns counts per bin into counts from each bin on. */
 static void sum_tails(struct curves *curves) {
     for (uint32_t bin = curves->bins - 1; bin-- > 0;) curves->outcomes[bin] += curves->outcomes[bin + 1];
     for (uint32_t c = 0; c < CURVES; c++) {
@@ -138,7 +135,7 @@ static double variance_at(const struct curves *curves, uint32_t bin) {
     return rsc_half_sample_variance(ratio, REPLICATES);
 }
 
-/* What the models could make of it. Reads the curve, which stays as it is. */
+/* The range the models allow. Reads the curve and does not change it. */
 static void widen_for_models(const struct curves *curves, struct rsc_profile *profile, size_t index, double share,
                              int has_lines) {
     struct rsc_mrc_point *point = &profile->mrc[index];
@@ -228,7 +225,7 @@ int rsc_groups_bars(const struct rsc_featherlight *feather, struct rsc_watch_gro
             widen_for_models(&curves, profile, i, MODEL_SHARE * normal, shape_count > 1);
     }
     for (size_t i = 0; status == 0 && !(totals.watched > 0) && i < profile->mrc_count; i++) {
-        /* nothing is known */
+        /* no estimate */
         profile->mrc[i].low = 0;
         profile->mrc[i].high = 1;
     }

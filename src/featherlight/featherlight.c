@@ -1,4 +1,4 @@
-/* featherlight.c - takes in what was sampled and how watches ended; see featherlight.h. */
+/* featherlight.c - collects samples and how watches ended; see featherlight.h. */
 #include "featherlight/featherlight.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ void rsc_featherlight_free(struct rsc_featherlight *feather) {
 
 /* ---- threads, slots and contexts ---- */
 
-/* Grows *list, of `size` bytes an element, to hold `wanted`; new elements are zero. */
+/* Grows *list, of elements of `size` bytes, to hold `wanted`; new elements are zero. */
 static int make_room(void *list, uint32_t *room, uint64_t wanted, size_t size) {
     if (wanted <= *room) return 0;
     uint64_t more = *room ? *room : 8;
@@ -106,7 +106,7 @@ static void halve_thread(struct rsc_featherlight *feather, struct rsc_thread_sam
     for (uint32_t i = 0; i < thread->count; i++) {
         struct rsc_watched *sample = &thread->samples[i];
         int keep = rsc_rng_u64(&feather->rng) >> 63;
-        /* A slot that still watches it follows: places only ever get smaller, so none is found twice. */
+        /* A slot that still watches this sample follows it: indices only get smaller, so none is found twice. */
         for (uint32_t s = 0; sample->ending == RSC_WATCH_UNUSED && s < thread->slot_count; s++)
             if (thread->slots[s].sample == i) thread->slots[s].sample = keep ? kept : RSC_NO_SAMPLE;
         if (!keep) continue;
@@ -120,7 +120,7 @@ static void halve_thread(struct rsc_featherlight *feather, struct rsc_thread_sam
 
 /* ---- reports ---- */
 
-/* Reports may come out of a target's memory: a chance that is none is taken for 1. */
+/* Reports may come from a target's memory: an invalid chance counts as 1. */
 static double sane_chance(double chance) { return chance > 0 && chance <= 1 ? chance : 1; }
 
 static int take_sample(struct rsc_featherlight *feather, struct rsc_thread_samples *thread,
@@ -136,7 +136,7 @@ static int take_sample(struct rsc_featherlight *feather, struct rsc_thread_sampl
         feather->totals.armed++;
         *slot = (struct rsc_slot_mirror){RSC_NO_SAMPLE, before};
     }
-    /* A sample that starts after samples were dropped is dropped as they were. */
+    /* A sample taken after samples were dropped is dropped with the same probability. */
     if (thread->keep < 1 && rsc_rng_double(&feather->rng) >= thread->keep) return 0;
     thread->samples[thread->count] = (struct rsc_watched){
         .count = sample->count,
@@ -198,7 +198,7 @@ int rsc_featherlight_ending(struct rsc_featherlight *feather, uint32_t number, c
     sample->ending = end->ending;
     sample->interval = end->count > sample->count ? end->count - sample->count : 0;
     if (end->ending == RSC_WATCH_REUSED) {
-        if (!sample->interval) sample->interval = 1; /* a count read late: it was another access at least */
+        if (!sample->interval) sample->interval = 1; /* the count was read late: it was at least one access */
         sample->reuse_pc = end->pc;
         sample->reuse_path = end->path;
     }

@@ -1,16 +1,15 @@
 /*
  * featherlight.h - a profile from watched uses and their reuses (paper 003).
  *
- * Whoever watches (a live collector through its ring, or the simulated PMU of
- * simulated_pmu.h) reports two things, for each thread in the order they happened:
+ * The source (a live collector through its ring, or the simulated PMU of simulated_pmu.h) reports two things, for each
+ * thread in the order they happened:
  *
  *     rsc_featherlight_sample()   this access was sampled, and this slot armed (or none)
- *     rsc_featherlight_ending()   the watch in this slot ended so
+ *     rsc_featherlight_ending()   how the watch in this slot ended
  *
- * and at the end, for each thread, how many references it made. Threads may be
- * interleaved in any way; each is an estimate of its own, and the profile is their
- * sum. In a target only runtime/watch/watch_slots.h runs; this is the parent's part. A
- * live collector does
+ * and at the end, for each thread, how many references it made. Threads may be interleaved in any way; each has its own
+ * estimate, and the profile is their sum. In a target only runtime/watch/watch_slots.h runs; this file runs in the
+ * parent. A live collector does
  *
  *   in the target, on a sample:      choice = rsc_watch_slots_sample(&slots);
  *                                    if (choice.replaced) record ENDING{choice.slot, REPLACED, count now}
@@ -19,14 +18,13 @@
  *   on a hit:                        chance = rsc_watch_slots_release(&slots, slot);
  *                                    record ENDING{slot, REUSED, count now, chance, pc, context}
  *   at the thread's end:             for each slot held: release; record ENDING{slot, UNUSED, count now, chance}
- *   in the parent:                   hand records on as they come out of the ring
+ *   in the parent:                   pass records on as they come from the ring
  *
- * A watch whose ending never comes (the target was killed) counts as UNUSED at the
- * thread's last count.
+ * A watch without an ending (the target was killed) counts as UNUSED at the thread's last count.
  *
- * Counts are of the thread's own references (loads and stores together): the RI of
- * a reuse is count at the hit - count at the use, so `a a` is 1. Words are 8 bytes
- * and so is the profile's line; see docs/design/featherlight.md for what that means.
+ * Counts are of the thread's own references (loads and stores together): the RI of a reuse is count at the hit - count
+ * at the use, so `a a` is 1. Words are 8 bytes and so is the profile's line; docs/design/featherlight.md explains the
+ * consequences.
  */
 #ifndef RSC_FEATHERLIGHT_FEATHERLIGHT_H
 #define RSC_FEATHERLIGHT_FEATHERLIGHT_H
@@ -43,13 +41,13 @@
 
 #define RSC_FEATHERLIGHT_WORD 8u /* bytes a watch covers: the profile's line */
 #define RSC_FEATHERLIGHT_LINE 64u
-#define RSC_REGISTERS_A_LINE 4u  /* registers that watch a part of one, together */
+#define RSC_REGISTERS_A_LINE 4u  /* registers that together watch part of one */
 
-/* How the samples that were not watched to their reuse are made up for. Alternatives: all correct the same loss. */
+/* How samples that were not watched to their reuse are corrected for. Alternatives: all correct the same loss. */
 enum rsc_attribution_kind {
     RSC_ATTRIBUTE_CENSORED,     /* Kaplan-Meier within each use's context: replaced watches are right-censored */
-    RSC_ATTRIBUTE_PROPORTIONAL, /* the paper's: a hit counts for the samples taken in its use's context since arming */
-    RSC_ATTRIBUTE_INVERSE, /* a hit counts for 1 / its chance: unbiased whatever the program does, but noisy */
+    RSC_ATTRIBUTE_PROPORTIONAL, /* the paper's: a hit counts for all samples taken in its use's context since arming */
+    RSC_ATTRIBUTE_INVERSE, /* a hit counts for 1 / its chance: unbiased for any program, but noisy */
     RSC_ATTRIBUTE_NONE, /* a hit counts once */
 };
 
@@ -59,9 +57,9 @@ struct rsc_featherlight_options {
     double confidence; /* percent, of the error bars; 0: 90 */
     uint64_t seed; /* of the bootstrap */
     uint32_t line_bytes; /* RSC_FEATHERLIGHT_WORD, or RSC_FEATHERLIGHT_LINE: modelled, see line_model.h. 0: words */
-    int no_bars; /* leaves the error bars out: for whoever measures the estimate itself */
+    int no_bars; /* no error bars: for measuring the estimate itself */
     const char *by; /* made.by; copied. NULL: "featherlight" */
-    const char *sampling; /* how samples were taken, made.sampling starts with it; copied. May be NULL */
+    const char *sampling; /* how samples were taken, the start of made.sampling; copied. May be NULL */
 };
 
 struct rsc_featherlight;
@@ -69,32 +67,33 @@ struct rsc_featherlight;
 int rsc_featherlight_new(struct rsc_featherlight **out, const struct rsc_featherlight_options *options,
                          struct rsc_error *error);
 
-/* `thread`: dense from 0, below RSC_THREADS_MAX. All return 0 or a negative code (RSC_ENOMEM, RSC_EINVAL). */
+/* `thread`: numbered from 0 without gaps, below RSC_THREADS_MAX. All return 0 or a negative code (RSC_ENOMEM,
+ * RSC_EINVAL). */
 int rsc_featherlight_sample(struct rsc_featherlight *feather, uint32_t thread, const struct rsc_watch_sample *sample,
                             struct rsc_error *error);
 int rsc_featherlight_ending(struct rsc_featherlight *feather, uint32_t thread, const struct rsc_watch_end *end,
                             struct rsc_error *error);
 
-/* Who the thread is, and how many references and accesses it made so far (absolute: the last call counts). */
+/* Sets the thread's identity, and how many references and accesses it made so far (absolute: the last call counts). */
 int rsc_featherlight_thread(struct rsc_featherlight *feather, uint32_t thread, uint64_t pid, uint64_t tid,
                             uint64_t references, uint64_t accesses, struct rsc_error *error);
 
-/* The same three as records, as a collector hands them on. */
+/* The same three calls as records, as a collector passes them on. */
 int rsc_featherlight_take(struct rsc_featherlight *feather, const struct rsc_watch_record *records, size_t count,
                           struct rsc_error *error);
 
-/* How samples were taken, where that is known only at the end; as `sampling` of the options. Returns 0 or RSC_ENOMEM. */
+/* Sets how samples were taken, if known only at the end; as `sampling` of the options. Returns 0 or RSC_ENOMEM. */
 int rsc_featherlight_set_sampling(struct rsc_featherlight *feather, const char *sampling);
 
-/* What was seen so far. */
+/* The counts so far. */
 struct rsc_featherlight_totals {
     uint64_t references, samples, armed, reused, replaced, unused, dropped;
 };
 void rsc_featherlight_totals(const struct rsc_featherlight *feather, struct rsc_featherlight_totals *totals);
 
 /*
- * Makes the profile: not sealed; made.by, .model, .sampling, .threads, .line_bytes and the curve with its
- * error bars are filled. The handle can then only be freed.
+ * Makes the profile, not sealed: fills made.by, .model, .sampling, .threads, .line_bytes and the curve
+ * with its error bars. After this the handle can only be freed.
  */
 int rsc_featherlight_finish(struct rsc_featherlight *feather, struct rsc_profile **out, struct rsc_error *error);
 void rsc_featherlight_free(struct rsc_featherlight *feather); /* NULL is allowed */

@@ -14,15 +14,15 @@ struct few_size {
     uint64_t lines;
     uint32_t bin;
     double ratio;          /* the curve's */
-    double pool;           /* of the groups that are being added */
+    double pool;           /* of the groups being added */
     double depends;        /* square of how much the curve depends on them */
     double lacking, least; /* so far, in references squared; then as shares */
 };
 
-/* A context, up to the size that is looked at. */
+/* A context, up to the current size. */
 struct context {
     double references, entries, squares, short_entries;
-    uint32_t next; /* of its watches, the first that is not among short_entries */
+    uint32_t next; /* its first watch that is not among short_entries */
 };
 
 static double bernoulli(double p) { return p * (1 - p); }
@@ -102,7 +102,7 @@ static int set_pools(struct rsc_few_watches *few, const struct rsc_watch_group *
     return 0;
 }
 
-/* is_factor: the curve is a product that the groups' is a factor of, once. */
+/* is_factor: the groups' curve is one factor of the product. */
 static int add_groups(struct rsc_few_watches *few, const struct rsc_watch_group *groups, uint32_t count,
                       int is_factor) {
     int status = set_pools(few, groups, count);

@@ -16,7 +16,7 @@ void rsc_line_model_free(struct rsc_lines *lines) {
     memset(lines, 0, sizeof *lines);
 }
 
-/* Goes through the reuses of an estimate by their intervals. */
+/* Iterates over the reuses of an estimate by interval. */
 struct walk {
     const struct rsc_weighed *of;
     size_t at;
@@ -46,7 +46,7 @@ static double known_of(const struct rsc_weighed *weighed) {
     return weighed->estimate.reused + weighed->estimate.unused;
 }
 
-/* The next interval that any of them has; 0: none. */
+/* The next interval of any reuse; 0: none. */
 static uint64_t next_interval(struct walk *walks) {
     uint64_t next = 0;
     for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) {
@@ -72,12 +72,12 @@ void rsc_line_model_join(struct rsc_lines *lines, const struct rsc_weighed shape
         for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) {
             pass(&walks[i], interval);
             s[i] = walks[i].above / known_of(&shapes[i]);
-            if (s[i] > s[0]) s[i] = s[0]; /* by chance: more is not used later */
+            if (s[i] > s[0]) s[i] = s[0]; /* by chance: no more can be used later */
         }
         double line = s[0] > 0 ? s[1] * pow(s[2] / s[0], power) : 0;
         within += (double)(interval - at) * left / all;
         at = interval;
-        if (!(all * line < left)) continue; /* by chance: a longer interval is no likelier */
+        if (!(all * line < left)) continue; /* by chance: a longer interval is not more likely */
         lines->steps[lines->count++] = (struct rsc_line_step){interval, left - all * line, within};
         left = all * line;
     }

@@ -1,13 +1,13 @@
 /*
- * make_profile.c - from the samples of all threads to a profile.
+ * make_profile.c - makes a profile from the samples of all threads.
  *
- * Every thread (or group of threads with few samples) has its own estimate of
- * reuse intervals, and its own distances from them: a thread's debug registers and
- * counters see its own references only, so these are private stacks without
- * coherence. Their histograms are summed. Counts are references: rounded so that
+ * Every thread (or group of threads with few samples) has its own estimate of reuse
+ * intervals, and distances derived from them: a thread's debug registers and counters
+ * only see its own references, so these are private stacks without coherence. Their
+ * histograms are summed. Counts are references, rounded so that
  *     total(rd) + cold + censored = references
- * holds exactly. Words never used again are as many as words used for the first
- * time: they are the profile's `cold`.
+ * holds exactly. As many words are never used again as are used for the first time:
+ * they are the profile's `cold`.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "profile/profile_model.h"
 #include "profile/ri_models.h"
 
-/* Intervals of the group into `ri`, rounding running sums so that they total `reused`. */
+/* Adds the group's intervals to `ri`, rounding running sums so that they total `reused`. */
 static void count_intervals(const struct rsc_watch_group *group, struct rsc_histogram *ri, uint64_t reused) {
     double sum = 0;
     uint64_t done = 0;
@@ -39,7 +39,7 @@ static void count_intervals(const struct rsc_watch_group *group, struct rsc_hist
     if (done < reused && last != SIZE_MAX) ri->count[rsc_bin_of_fine(group->samples[last].interval)] += reused - done;
 }
 
-/* Words that distances need room for: those that went unused, and more where the intervals say so. */
+/* Words that distances need room for: those that went unused, and more if the intervals need it. */
 static uint64_t footprint_of(const struct rsc_watch_group *group, uint64_t cold) {
     double most = 0;
     for (size_t i = 0; i < group->estimator.watched; i++) {
@@ -59,7 +59,7 @@ static struct whole whole_of(uint64_t references, double reused, double unused, 
     struct whole whole = {(uint64_t)(reused + 0.5), (uint64_t)(unused + 0.5)};
     if (whole.reused > references) whole.reused = references;
     if (whole.cold > references - whole.reused) whole.cold = references - whole.reused;
-    /* what rounding alone leaves over */
+    /* the remainder from rounding alone */
     if (references - whole.reused - whole.cold <= 1 && censored < 0.5) whole.cold = references - whole.reused;
     return whole;
 }
@@ -92,7 +92,7 @@ static int add_group(const struct rsc_featherlight *feather, const struct rsc_wa
     return add_intervals(feather, group->references, whole, footprint_of(group, whole.cold), ri, rd, profile);
 }
 
-/* The same of lines, which the shapes that were watched are a model of. Their distances are then those of lines. */
+/* The same for lines, modelled from the watched shapes. Distances are then in lines. */
 static int add_lines(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t number,
                      struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
     struct rsc_weighed weighed[RSC_WATCH_LINE_SHAPES];
@@ -122,7 +122,7 @@ static int add_lines(const struct rsc_featherlight *feather, struct rsc_watch_gr
     return add_intervals(feather, references, whole, whole.cold > least ? whole.cold : least, ri, rd, profile);
 }
 
-/* Shares of what is known: references of which nothing is known are in no miss ratio. */
+/* Shares of known references: unknown ones are in no miss ratio. */
 static void leave_out_censored(struct rsc_profile *profile) {
     uint64_t known = profile->references - profile->censored;
     if (!known || !profile->censored) return;
@@ -172,7 +172,7 @@ static int describe(const struct rsc_featherlight *feather, struct rsc_profile *
     return 0;
 }
 
-/* Rows of all shapes: a reuse of each stands for its share of those of all. */
+/* Rows of all shapes: a reuse in each shape counts for its share of the reuses in all. */
 static int fill_rows(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes,
                      uint32_t shape_count, uint32_t count, struct rsc_profile *profile) {
     struct rsc_watch_group *all = malloc((shape_count * count + 1) * sizeof *all);

@@ -6,7 +6,7 @@
 
 #include "profile/profile_model.h"
 
-/* A trap says where the next instruction begins: the pc of a reuse may be any byte of its instruction, of 15 at most. */
+/* A trap reports the next instruction's start: the pc of a reuse may be any byte of its instruction, 15 at most. */
 #define INSTRUCTION_BYTES 15u
 
 struct rsc_costly {
@@ -46,7 +46,7 @@ void rsc_place_costs_free(struct rsc_place_costs *costs) {
     memset(costs, 0, sizeof *costs);
 }
 
-/* The samples of the instruction that the byte at pc is of: the nearest that begins there or before. */
+/* The samples of the instruction containing the byte at pc: the nearest one that begins there or before. */
 static size_t find_place(const struct rsc_place_costs *costs, uint64_t pc, size_t *found) {
     size_t low = 0, high = costs->count;
     while (low < high) {

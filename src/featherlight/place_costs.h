@@ -1,11 +1,11 @@
 /*
- * place_costs.h - how long accesses of a place took and where their data came from, where a
- * PMU says so of the accesses that it samples.
+ * place_costs.h - latency and data source of the accesses of a place, if the PMU reports them
+ * for sampled accesses.
  *
- * A reuse is caught by a debug register, which says neither. But accesses are sampled at random,
- * those of the reuse's instruction like all others: what its samples took in the mean is what
- * its reuses take in the mean. Samples with the reuse's call path are taken where there are
- * any, else all of the instruction.
+ * A debug register catches a reuse but reports neither. But accesses are sampled at random,
+ * including those of the reuse's instruction, so the mean latency of its samples estimates the
+ * mean latency of its reuses. Samples with the reuse's call path are used if there are any, else
+ * all samples of the instruction.
  */
 #ifndef RSC_FEATHERLIGHT_PLACE_COSTS_H
 #define RSC_FEATHERLIGHT_PLACE_COSTS_H
@@ -19,7 +19,7 @@ struct rsc_place_costs {
     size_t count;
 };
 
-/* Returns 0 or RSC_ENOMEM. A zeroed one may be freed. */
+/* Returns 0 or RSC_ENOMEM. A zeroed struct may be freed. */
 int rsc_place_costs_make(struct rsc_place_costs *costs, const struct rsc_watch_group *groups, uint32_t count);
 void rsc_place_costs_free(struct rsc_place_costs *costs);
 

@@ -1,16 +1,16 @@
-/* pmu_parameters.c - "period=5M,registers=4": what stands behind featherlight: on a command line. */
+/* pmu_parameters.c - parses "period=5M,registers=4", the parameters after featherlight: on a command line. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/key_values.h"
 #include "featherlight/simulated_pmu.h"
 
-/* Words a parameter takes, ending with NULL; a value is its place. */
+/* The words a parameter accepts, ending with NULL; a value is the word's index. */
 static const char *const spacings[] = {"random", "fixed", NULL};
 static const char *const replacements[] = {"reservoir", "naive", NULL};
 static const char *const attributions[] = {"censored", "proportional", "inverse", "none", NULL};
 
-/* HOTL needs when words were first used, which nobody knows here. */
+/* HOTL needs the times of first uses, which are not known here. */
 static int take_model(void *into, const char *value, size_t length) {
     struct rsc_pmu_options *options = into;
     int place = rsc_find_word(value, length, rsc_ri_model_names);

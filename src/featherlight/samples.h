@@ -1,9 +1,9 @@
 /*
- * samples.h - the samples of all threads as they are reported: what featherlight.c
- * collects and what the profile is made of.
+ * samples.h - the samples of all threads as reported: featherlight.c collects them
+ * and make_profile.c makes the profile from them.
  *
- * Memory is bounded: when RSC_SAMPLES_MOST are kept, each is dropped with
- * probability 1/2 and the others stand for twice as many references, over and over.
+ * Memory is bounded: at RSC_SAMPLES_MOST samples, each is dropped with probability
+ * 1/2 and the others count for twice as many references; this may repeat.
  */
 #ifndef RSC_FEATHERLIGHT_SAMPLES_H
 #define RSC_FEATHERLIGHT_SAMPLES_H
@@ -14,9 +14,9 @@
 
 #define RSC_SAMPLES_MOST (1u << 20) /* 80 MiB */
 
-/* What a slot holds, as far as was reported. */
+/* The state of a slot, as reported. */
 struct rsc_slot_mirror {
-    uint32_t sample; /* index into the thread's samples; RSC_NO_SAMPLE: none, or one that was dropped to save room */
+    uint32_t sample; /* index into the thread's samples; RSC_NO_SAMPLE: none, or dropped to save memory */
     uint32_t since_before; /* samples in its context before it was armed */
 };
 #define RSC_NO_SAMPLE UINT32_MAX
@@ -41,12 +41,12 @@ struct rsc_featherlight {
     uint32_t thread_count, thread_room;
     uint64_t kept; /* samples of all threads */
     uint64_t most; /* RSC_SAMPLES_MOST; tests set less */
-    uint32_t halved; /* how often */
+    uint32_t halved; /* number of times samples were dropped */
     struct rsc_featherlight_totals totals;
     struct rsc_rng rng;
 };
 
-/* make_profile.c: what rsc_featherlight_finish() does. */
+/* make_profile.c: does the work of rsc_featherlight_finish(). */
 int rsc_featherlight_fill(struct rsc_featherlight *feather, struct rsc_profile *profile);
 
 #endif

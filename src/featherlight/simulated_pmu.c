@@ -16,18 +16,18 @@
 #define PERIOD_SAMPLES 4096u
 #define MAPPINGS_MAX 65536u
 
-/* Words that a slot watches. */
+/* Words watched by a slot. */
 struct watch {
     uint64_t words[RSC_WATCH_SHAPE_WORDS];
     uint32_t count;
 };
 
-/* A thread's unit: counters, registers, and a sample on its way. */
+/* A thread's unit: counters, registers, and a pending sample. */
 struct unit {
     uint64_t clock;      /* the thread's references so far */
     uint64_t accesses;
     uint64_t left[2];    /* loads, stores until the next overflow */
-    uint64_t gap[2];     /* the period those were drawn with */
+    uint64_t gap[2];     /* the period these were drawn with */
     uint64_t mask;       /* bit (word % 64), or of its line where lines are watched, is set for every watched word */
     struct watch *watch; /* [slots] */
     struct rsc_watch_slots slots;
@@ -46,8 +46,8 @@ struct rsc_simulated_pmu {
     struct unit **units; /* by thread number; NULL: not seen */
     uint32_t unit_count;
     uint64_t period, samples_at_period;
-    uint32_t mask_shift; /* from words to what `mask` tells apart */
-    struct rsc_thread *threads; /* who they are, as the trace told */
+    uint32_t mask_shift; /* shift from words to the granularity of `mask` */
+    struct rsc_thread *threads; /* thread identities from the trace */
     uint32_t thread_count;
     struct rsc_mapping_row *mappings;
     uint32_t mapping_count, mapping_room;
@@ -69,7 +69,7 @@ static void unit_free(struct unit *unit) {
     free(unit);
 }
 
-/* Until the next overflow. */
+/* References until the next overflow. */
 static void reload(struct rsc_simulated_pmu *pmu, struct unit *unit, unsigned kind, int first) {
     uint64_t period = pmu->period;
     unit->gap[kind] = period;
@@ -154,7 +154,7 @@ static int arm(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number
     return rsc_featherlight_sample(pmu->feather, number, &sample, error);
 }
 
-/* Words that a reference touches: one, or some of a line. */
+/* Words that a reference touches: one, or several of a line. */
 struct touched {
     uint64_t first, last;
 };
@@ -165,7 +165,7 @@ static int touches(const struct watch *watch, struct touched touched) {
     return 0;
 }
 
-/* Every slot that watches one of the words is hit: two may, when it was sampled twice. */
+/* Every slot that watches one of the words is hit: there may be two if it was sampled twice. */
 static int hit(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t number, struct touched touched, uint64_t pc,
                struct rsc_error *error) {
     for (uint32_t s = 0; s < unit->slots.count; s++) {
@@ -233,7 +233,7 @@ static int reference(struct rsc_simulated_pmu *pmu, struct unit *unit, uint32_t 
     return status;
 }
 
-/* What a reference touches: the word itself, or of its line the words of the access. */
+/* The words a reference touches: the word itself, or the access's words within its line. */
 static struct touched words_of(const struct rsc_simulated_pmu *pmu, const struct rsc_batch *batch, uint32_t access,
                                uint64_t line) {
     if (!watches_lines(pmu)) return (struct touched){line, line};
@@ -247,7 +247,7 @@ static struct touched words_of(const struct rsc_simulated_pmu *pmu, const struct
 
 /* ---- the trace ---- */
 
-/* Files that were mapped, so that places can be named. */
+/* Mapped files, for naming places. */
 static int add_mapping(struct rsc_simulated_pmu *pmu, const struct rsc_event *event) {
     const uint8_t *data = event->data;
     if (event->data_bytes < 9 || event->data_bytes - 9u < data[8] || pmu->mapping_count == MAPPINGS_MAX) return 0;

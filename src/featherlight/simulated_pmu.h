@@ -1,24 +1,24 @@
 /*
- * simulated_pmu.h - featherlight on a trace: a performance monitoring unit and debug
- * registers that are only played, one set for each thread.
+ * simulated_pmu.h - featherlight on a trace: a simulated performance monitoring unit and
+ * debug registers, one set per thread.
  *
- * Each thread has a counter of loads and one of stores. When one has counted a
- * period, that reference is sampled, and runtime/watch/watch_slots.h says which register
- * is to watch its word; the thread's next reference to that word is the hit.
- * References are cut at words of 8 bytes as everywhere: a load of 32 bytes is four.
- * Fetches are not data and are neither counted nor seen. What real units do worse:
+ * Each thread has a counter of loads and one of stores. When one has counted a period,
+ * that reference is sampled, and runtime/watch/watch_slots.h chooses the register to
+ * watch its word; the thread's next reference to that word is the hit. References are
+ * split into words of 8 bytes: a load of 32 bytes is four. Fetches are not data and are
+ * ignored. Two defects of real units can be simulated:
  *
- *   skid    Up to so many references of the thread go by before a sampled address
- *           is watched and the counters are read (uniform from 0 to skid). A reuse
- *           in between is missed, intervals come out shorter. Overflows meanwhile
- *           are lost.
+ *   skid    Up to `skid` references of the thread pass before a sampled address
+ *           is watched and the counters are read (uniform from 0 to skid). A reuse in
+ *           between is missed, and intervals are measured too short. Overflows in
+ *           between are lost.
  *   shadow  A reference that misses in a small cache (512 lines of 64 bytes, direct
  *           mapped) takes long; the `shadow` references after it cannot be sampled.
  *           An overflow among them samples the first after them instead.
  *
- * Without a period it is found on the way: 1 at first, and twice as long after every
- * PERIOD_SAMPLES samples, so that any trace gives between PERIOD_SAMPLES and that
- * times its logarithm, and its second half at least PERIOD_SAMPLES / 2 .
+ * Without a given period it adapts: it starts at 1 and doubles after every
+ * PERIOD_SAMPLES samples, so any trace gives between PERIOD_SAMPLES samples and that
+ * times its logarithm, and its second half at least PERIOD_SAMPLES / 2.
  */
 #ifndef RSC_FEATHERLIGHT_SIMULATED_PMU_H
 #define RSC_FEATHERLIGHT_SIMULATED_PMU_H
@@ -28,7 +28,7 @@
 #include "featherlight/featherlight.h"
 
 struct rsc_pmu_options {
-    uint64_t period;    /* references of a kind per sample; 0: found on the way */
+    uint64_t period;    /* references of a kind per sample; 0: adapts */
     uint32_t registers; /* 1 to RSC_WATCH_SLOTS_MAX */
     uint32_t skid, shadow;
     int fixed; /* exactly `period` apart, from a random start; else at random (geometric), `period` on average */
@@ -36,10 +36,10 @@ struct rsc_pmu_options {
     struct rsc_featherlight_options estimate; /* by and sampling are set here */
 };
 
-/* pmu_parameters.c: "period=5M,registers=4" and so on; NULL: all defaults. RSC_EINVAL with one clear line. */
+/* pmu_parameters.c: "period=5M,registers=4" and so on; NULL: all defaults. RSC_EINVAL with a message. */
 int rsc_pmu_parse(struct rsc_pmu_options *options, const char *text, struct rsc_error *error);
 
-/* The engine's name with what is not default, as made.by has it. */
+/* The engine's name with its non-default parameters, for made.by. */
 void rsc_pmu_name(const struct rsc_pmu_options *options, char *text, size_t bytes);
 
 struct rsc_simulated_pmu;
@@ -48,7 +48,7 @@ int rsc_simulated_pmu_new(struct rsc_simulated_pmu **out, const struct rsc_pmu_o
                           struct rsc_error *error);
 int rsc_simulated_pmu_push(struct rsc_simulated_pmu *pmu, const struct rsc_batch *batch, struct rsc_error *error);
 
-/* *out is as rsc_featherlight_finish() leaves it, with the mappings that the trace tells of. */
+/* *out as from rsc_featherlight_finish(), with the trace's mappings. */
 int rsc_simulated_pmu_finish(struct rsc_simulated_pmu *pmu, struct rsc_profile **out, struct rsc_error *error);
 void rsc_simulated_pmu_free(struct rsc_simulated_pmu *pmu); /* NULL is allowed */
 

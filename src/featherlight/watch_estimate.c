@@ -7,15 +7,15 @@
 #include "estimate/kaplan_meier.h"
 
 /*
- * Samples are cut into runs of equal length, a run for every BLOCK watches that took
- * another's place, and those of a run share evenly the samples that found slots as
- * scarce as they did. (Runs that ended with a certain number of watches would be longer where long
- * intervals filled the slots, and those would weigh too much: measured, a bias of a
- * third of the error bars.) One run for all fails where one piece of code has phases.
+ * Samples are split into runs of equal length, one run per BLOCK watches that replaced another.
+ * The watches of a run share evenly the samples that found slots equally scarce. (Runs with a
+ * fixed number of watches would be longer where long intervals filled the slots, and those would
+ * weigh too much: measured, a bias of a third of the error bars.) A single run for all fails where
+ * one piece of code has phases.
  */
 #define BLOCK 256u
 #define BLOCKS_MOST 64u
-#define WATCHES_LEAST 8u /* of a run; with fewer it is joined to the next */
+#define WATCHES_LEAST 8u /* in a run; a run with fewer is joined to the next */
 
 static int is_watched(const struct rsc_watched *sample) {
     return sample->ending != RSC_WATCH_NOT && sample->ending != RSC_WATCH_DROPPED;
@@ -28,7 +28,7 @@ struct key {
     uint32_t context, index;
 };
 
-/* Of two that end at the same interval a replaced one comes last: it was watched until then. */
+/* Of two that end at the same interval the replaced one comes last: it was watched until then. */
 static uint64_t order_of(const struct rsc_watched *sample) {
     uint64_t interval = sample->interval < UINT64_MAX / 4 ? sample->interval : UINT64_MAX / 4;
     return interval * 2 + (sample->ending == RSC_WATCH_REPLACED);
@@ -49,7 +49,7 @@ static void sort_watches(struct rsc_estimator *estimator, struct key *keys) {
     qsort(keys, watched, sizeof *keys, by_interval);
     for (size_t i = 0; i < watched; i++) estimator->first[keys[i].context + 1]++;
     for (uint32_t c = 0; c < estimator->contexts; c++) estimator->first[c + 1] += estimator->first[c];
-    /* grouped by counting; `first` is moved on and back again */
+    /* grouped by counting sort; `first` is advanced and restored */
     for (size_t i = 0; i < watched; i++) {
         estimator->by_interval[i] = keys[i].index;
         estimator->by_context[estimator->first[keys[i].context]++] = keys[i].index;
@@ -131,10 +131,10 @@ static double entry_of(const struct rsc_estimator *estimator, const double *time
 }
 
 /*
- * Shares `total` out over the outcomes (hits, and words unused to the end) among
- * `watches` (sorted by interval): weight[at] = each one's part, `at` its place in the
- * list where `in_list` is set, else its index. Returns what is left where the longest
- * watch was replaced: of it nothing more is known than that it is longer.
+ * Distributes `total` over the outcomes (hits, and words unused to the end) among
+ * `watches` (sorted by interval): weight[at] is each one's part, where `at` is its
+ * place in the list if `in_list` is set, else its index. Returns the rest if the
+ * longest watch was replaced: all that is known of it is that it is longer.
  */
 static double share_out(const struct rsc_estimator *estimator, const double *times, const uint32_t *watches,
                         size_t count, double total, double *weight, int in_list) {
@@ -182,7 +182,7 @@ static struct rsc_estimate weigh_censored(struct rsc_estimator *estimator, const
         uint32_t first = estimator->first[c];
         if (!(left > 0)) continue;
         const struct rsc_watched *last = longest(estimator, times, c);
-        size_t from = 0; /* nothing was watched in this context: it is like all */
+        size_t from = 0; /* nothing was watched in this context: assume it is like all others */
         if (last) {
             left = share_out(estimator, times, estimator->by_context + first, estimator->first[c + 1] - first, left,
                              weight, 0);
@@ -228,7 +228,7 @@ static struct rsc_estimate weigh_hits(struct rsc_estimator *estimator, const dou
         estimate.reused += weight[index] = one;
     }
     double known = estimate.reused + estimate.unused;
-    /* Of inverse chances only their ratios are used: their sum is the total on average. */
+    /* Only the ratios of inverse chances are used: on average they sum to the total. */
     int whole = known > total || (estimator->attribution == RSC_ATTRIBUTE_INVERSE && known > 0);
     if (!whole) {
         estimate.censored = total - known;

@@ -21,7 +21,7 @@ static uint64_t references_of(const struct rsc_thread_samples *thread) {
     return thread->references > thread->last_count ? thread->references : thread->last_count;
 }
 
-/* Whether a thread goes into a group of its own. */
+/* Whether a thread gets a group of its own. */
 static int is_alone(const struct rsc_thread_samples *thread) { return thread->count >= RSC_GROUP_SAMPLES; }
 
 static void add_thread(struct rsc_watch_group *group, const struct rsc_featherlight *feather, uint32_t number,
@@ -38,8 +38,8 @@ static void add_thread(struct rsc_watch_group *group, const struct rsc_featherli
 }
 
 /*
- * Code that is used in different phases of a run behaves differently in them. A context with enough watches is cut into
- * pieces of equal numbers of samples in time, each a context of its own.
+ * Code used in different phases of a run behaves differently in them. A context with enough watches is cut in time into
+ * pieces with equal numbers of samples, each its own context.
  */
 #define PIECE_WATCHES 128u
 #define PIECES_MOST 16u
@@ -71,7 +71,7 @@ static int split_contexts(struct rsc_watch_group *group) {
     return 0;
 }
 
-/* Makes the group of threads `from` (alone), or of all that are not alone (from == thread_count). */
+/* Makes the group of thread `from` alone, or of all threads without a group of their own (from == thread_count). */
 static int make_group(struct rsc_watch_group *group, const struct rsc_featherlight *feather, enum rsc_watch_shape shape,
                       uint32_t from) {
     size_t count = 0;

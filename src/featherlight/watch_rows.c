@@ -1,6 +1,6 @@
 /*
- * watch_rows.c - the rows of a profile that samples give: threads, the code that
- * reuses, and pairs of use and reuse, most references first.
+ * watch_rows.c - makes a profile's rows from samples: threads, the code that reuses,
+ * and pairs of use and reuse, most references first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 
 #define PAIRS_KEPT 1024u
 #define CODE_KEPT 4096u
-#define THREADS_KEPT 4096u /* as every engine keeps */
+#define THREADS_KEPT 4096u /* as in every engine */
 
-/* A reused sample, and what it is gathered by. */
+/* A reused sample and its sort key. */
 struct reuse {
     uint64_t use_pc, reuse_pc;
     uint32_t use_path, reuse_path;
@@ -23,13 +23,13 @@ struct reuse {
     uint64_t distance;
 };
 
-/* A run of reuses that are one row. */
+/* A run of reuses that form one row. */
 struct run {
     size_t first, count;
     double weight;
 };
 
-/* Adds weights as whole counts: the running sum's. */
+/* Adds weights as integers, by rounding running sums. */
 static void count_distances(const struct reuse *reuses, size_t count, struct rsc_histogram *rd, uint64_t most) {
     double sum = 0;
     uint64_t done = 0;
@@ -75,7 +75,7 @@ static int heavier(const void *left, const void *right) {
     return a->first < b->first ? -1 : 1;
 }
 
-/* Sorts, and finds the rows: heaviest first, those of half a reference or less left out. Returns how many. */
+/* Sorts, and finds the rows: heaviest first, without those of half a reference or less. Returns how many. */
 static size_t find_runs(struct reuse *reuses, size_t count, int (*order)(const void *, const void *),
                         int (*same)(const struct reuse *, const struct reuse *), struct run *runs, size_t most) {
     size_t found = 0;
@@ -176,7 +176,7 @@ int rsc_groups_rows(const struct rsc_featherlight *feather, const struct rsc_wat
         qsort(list, found, sizeof *list, by_thread);
         status = fill_threads(feather, list, found, profile, reuses);
     }
-    /* places that are not known make no rows */
+    /* unknown places have no rows */
     for (size_t i = 0; status == 0 && i < found; i++)
         if (list[i].reuse.use_pc || list[i].reuse.reuse_pc) reuses[known++] = list[i].reuse;
     if (status == 0) status = fill_pairs(reuses, known, runs, &costs, profile);
