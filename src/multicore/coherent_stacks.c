@@ -1,4 +1,4 @@
-/* coherent_stacks.c - making stacks, and what concerns more than one; see coherent_stacks.h. */
+/* coherent_stacks.c - makes stacks, and handles what concerns several of them; see coherent_stacks.h. */
 #include "multicore/coherent_stacks.h"
 
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /*
- * coherent_stacks.h - exact reuse distances with a stack for each thread or group of
- * threads: each line is in the stacks of all that used it since somebody else last
- * wrote to it.
+ * coherent_stacks.h - exact reuse distances with one stack per thread or group of
+ * threads: each line is in the stack of every thread that used it since another one
+ * last wrote to it.
  *
- * A line's record (line_copies.h) says where it is in every stack. A reference finds
- * its own stack's entry there; a write also finds those that must lose the line.
+ * A line's record (line_copies.h) holds its position in every stack. A reference
+ * finds its own stack's entry there; a write also finds the stacks that must lose the
+ * line.
  */
 #ifndef RSC_MULTICORE_COHERENT_STACKS_H
 #define RSC_MULTICORE_COHERENT_STACKS_H
@@ -17,14 +18,14 @@
 #include "multicore/sharing.h"
 
 #define RSC_PRIVATE_BLOCK 2048u
-#define RSC_PRIVATE_AHEAD 32u /* how far ahead lines are looked up */
+#define RSC_PRIVATE_AHEAD 32u /* how far ahead lines are prefetched */
 #define RSC_PRIVATE_SEEN_BITS 9u
 
 /* References, in order. */
 struct rsc_private_references {
     const uint64_t *lines;
     const uint32_t *who;   /* stack, and RSC_PRIVATE_WRITES */
-    const uint64_t *bytes; /* of the line: a bit each, or one for each 64th part */
+    const uint64_t *bytes; /* of the line: one bit per byte, or per 64th part */
     const uint32_t *tags;  /* NULL: none */
     uint32_t count;
 };
@@ -40,12 +41,12 @@ struct rsc_coherent_stacks;
 typedef int rsc_private_run_fn(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
                                uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
 
-/* The bytes of its line that each reference touches: a bit each, or one for each 64th part. */
+/* The bytes of its line that each reference touches: one bit per byte, or per 64th part. */
 typedef void rsc_private_bytes_fn(const struct rsc_private_columns *from, const uint64_t *lines, uint64_t *bytes,
                                   uint32_t count, uint32_t line_shift);
 
 struct rsc_coherent_stacks {
-    struct rsc_private_stack **stacks; /* owned, each too */
+    struct rsc_private_stack **stacks; /* owned, as is each stack */
     uint32_t count, room;
     struct rsc_line_copies copies;
     struct rsc_sharing sharing;
@@ -54,8 +55,9 @@ struct rsc_coherent_stacks {
     rsc_private_renumber_fn *renumber;
     int no_ri;
     uint64_t places_least;
-    /* of the block being worked on: lines to be looked up ahead of their turn, by the references they come with first, and
-     * their units; and for each reference which of them is its own (private_kernel.c) */
+    /* of the current block: the distinct lines to look up ahead, by the reference
+     * each first comes with, and their units; and for each reference the index of its
+     * line (private_kernel.c) */
     uint32_t index[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD + 1];
     uint32_t unit[RSC_PRIVATE_BLOCK + RSC_PRIVATE_AHEAD];
     uint16_t source[RSC_PRIVATE_BLOCK];
@@ -66,35 +68,35 @@ struct rsc_coherent_stacks {
     uint32_t block; /* blocks so far */
 };
 
-/* `places_least`: 0, or few for tests that want compaction often. Returns 0 or RSC_ENOMEM. */
+/* `places_least`: 0, or a small number for tests that need frequent compaction. Returns 0 or RSC_ENOMEM. */
 int rsc_coherent_stacks_init(struct rsc_coherent_stacks *stacks, enum rsc_simd simd, int no_ri, uint64_t places_least);
 void rsc_coherent_stacks_free(struct rsc_coherent_stacks *stacks);
 uint64_t rsc_coherent_stacks_bytes(const struct rsc_coherent_stacks *stacks);
 
-/* A new stack: its number, or UINT32_MAX when out of memory. */
+/* Adds a stack. Returns its number, or UINT32_MAX when out of memory. */
 uint32_t rsc_coherent_stacks_add(struct rsc_coherent_stacks *stacks, uint32_t thread, uint64_t pid, uint64_t tid);
 
 /*
- * Writes for each of at most RSC_PRIVATE_BLOCK references its RD (RSC_RD_COLD for
- * the stack's first use of the line, RSC_RD_INVALIDATED where it was taken since the
- * last), its RI in references of the stack (0 for either; NULL: not wanted) and the tag of
+ * Writes for each of at most RSC_PRIVATE_BLOCK references its RD (RSC_RD_COLD for the
+ * stack's first use of the line, RSC_RD_INVALIDATED if the line was taken since the last
+ * use), its RI in references of the stack (0 for either; NULL: not wanted) and the tag of
  * the stack's last use before (NULL: not wanted). Returns 0, RSC_ENOMEM or RSC_ELIMIT.
  */
 int rsc_coherent_stacks_run(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references,
                             uint32_t *rd, uint64_t *ri, uint32_t *last_tag);
 
-/* The kernel for each width, and what it calls now and then. */
+/* The kernel per width, and its rarely called functions. */
 RSC_WIDE_DECLARE(rsc_private_run_fn, rsc_private_run);
 RSC_WIDE_DECLARE(rsc_private_bytes_fn, rsc_private_bytes);
 RSC_WIDE_DECLARE(rsc_private_renumber_fn, rsc_private_renumber);
 
-/* An entry for a stack that never had the line; NULL: *status says why, RSC_ENOMEM or RSC_ELIMIT. */
+/* Adds an entry for a stack that never had the line; NULL: *status is RSC_ENOMEM or RSC_ELIMIT. */
 struct rsc_copy *rsc_private_add_copy(struct rsc_coherent_stacks *stacks, uint32_t unit, uint32_t stack, int *status);
 
-/* All but entry `own` of a large record lose the line of that unit. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+/* All entries of a large record except `own` lose the line of that unit. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
 int rsc_private_take_many(struct rsc_coherent_stacks *stacks, uint32_t unit, uint32_t own, struct rsc_taking *taking);
 
-/* Stack `taking->from` loses the line, which is this copy. Returns 0 or RSC_ENOMEM. */
+/* Stack `taking->from` loses the line of this copy. Returns 0 or RSC_ENOMEM. */
 static inline int rsc_private_lose(struct rsc_coherent_stacks *stacks, uint32_t unit, struct rsc_copy *copy,
                                    struct rsc_taking *taking) {
     struct rsc_private_stack *from = stacks->stacks[taking->from];

@@ -69,10 +69,10 @@ void rsc_core_groups_free(struct rsc_core_groups *groups) {
 }
 
 void rsc_core_groups_warn(const struct rsc_core_groups *groups, uint64_t thread_count, const struct rsc_log *log) {
-    uint32_t used = 0, example = RSC_NO_GROUP; /* a thread of the first group without any */
+    uint32_t used = 0, example = RSC_NO_GROUP; /* a thread of the first empty group */
     unsigned char *is_used = groups->group_count && thread_count ? calloc(groups->group_count, 1) : NULL;
     if (!is_used) return;
-    for (uint32_t i = 0; i < groups->range_count; i++) { /* ascending: those there are come first */
+    for (uint32_t i = 0; i < groups->range_count; i++) { /* ascending: existing threads come first */
         unsigned char *this_used = &is_used[groups->ranges[i].group];
         if (groups->ranges[i].first < thread_count) {
             used += !*this_used;

@@ -2,8 +2,7 @@
  * core_groups.h - which threads share a stack: "0-1,2-3" makes two groups of two.
  *
  * Threads are numbered in order of appearance. A group is a number, a range, or
- * several of those with + between them. Threads in no group have a stack of their
- * own.
+ * several of those joined by +. A thread in no group has its own stack.
  */
 #ifndef RSC_MULTICORE_CORE_GROUPS_H
 #define RSC_MULTICORE_CORE_GROUPS_H
@@ -30,7 +29,7 @@ struct rsc_core_groups {
 int rsc_core_groups_parse(struct rsc_core_groups *groups, const char *text, struct rsc_error *error);
 void rsc_core_groups_free(struct rsc_core_groups *groups);
 
-/* Warns of groups that none of the threads seen, 0 to thread_count - 1, is in: a number too high, mostly. */
+/* Warns of groups without any of the threads seen, 0 to thread_count - 1: usually a number too high. */
 void rsc_core_groups_warn(const struct rsc_core_groups *groups, uint64_t thread_count, const struct rsc_log *log);
 
 /* The group of a thread, or RSC_NO_GROUP. */

@@ -1,6 +1,6 @@
 /*
- * engine_private.c - the exact engine of model "private": each thread's or group's
- * stack turns lines into distances, which are counted as those of one stack are
+ * engine_private.c - the exact engine of model "private": the stack of each thread or
+ * group turns lines into distances, which are counted like those of a single stack
  * (counting.h).
  *
  * Assumptions: references take effect one at a time, in the order of the batches; a
@@ -28,7 +28,7 @@ struct private_engine {
     uint32_t *stack_of_thread; /* the same; owned */
     uint32_t thread_room;
     struct rsc_counting counting;
-    uint64_t bytes[BLOCK]; /* of its line that each reference of the block touches */
+    uint64_t bytes[BLOCK]; /* the bytes of its line that each reference of the block touches */
     uint32_t who[BLOCK];
 };
 
@@ -67,7 +67,7 @@ fail:
 
 /* ---- which stack ---- */
 
-/* The stack of a thread that has none yet. Returns 0 or RSC_ENOMEM. */
+/* Makes the stack of a thread that has none. Returns 0 or RSC_ENOMEM. */
 static int assign_stack(struct private_engine *engine, const struct rsc_batch *batch, uint32_t thread) {
     uint32_t group = rsc_core_groups_of(&engine->groups, thread);
     uint32_t *of_group = group == RSC_NO_GROUP ? NULL : &engine->stack_of_group[group];
@@ -84,7 +84,7 @@ static int assign_stack(struct private_engine *engine, const struct rsc_batch *b
     return 0;
 }
 
-/* Stacks for all threads of a batch. */
+/* Makes stacks for all threads of a batch. */
 static int assign_stacks(struct private_engine *engine, const struct rsc_batch *batch) {
     uint64_t last = UINT64_MAX;
     for (uint32_t i = 0; i < batch->count; i++) {
@@ -106,7 +106,7 @@ static int assign_stacks(struct private_engine *engine, const struct rsc_batch *
     return 0;
 }
 
-/* Whose each reference of the block is, and which bytes it touches. */
+/* Finds the stack of each reference of the block, and the bytes it touches. */
 static void say_who(struct private_engine *engine) {
     struct rsc_counting *block = &engine->counting;
     const uint32_t *from = block->from, *stack_of_thread = engine->stack_of_thread;
@@ -188,7 +188,8 @@ static void private_so_far(const void *state, struct rsc_so_far *so_far) {
     so_far->error = 0;
 }
 
-/* Unit, record, member and bitmap of a line that one thread uses; each more that does takes as much again (line_copies.h). */
+/* Unit, record, member and bitmap of a line that one thread uses; each further thread needs as much again
+ * (line_copies.h). */
 static uint64_t private_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
     return 2 * rsc_exact_memory(options, parameters, lines);
 }

@@ -1,7 +1,7 @@
 /*
- * engine_sampled.c - the engine "sampled": chooses by its parameter what is sampled.
+ * engine_sampled.c - the engine "sampled": its parameter chooses what is sampled.
  *   references  sampled_references.c, private or shared
- *   lines       engine_sampled_exact.h for private stacks; for one stack the shards engine is just that
+ *   lines       engine_sampled_exact.h for private stacks; for one stack, use the shards engine
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "profile/profile_model.h"
 
 struct sampled {
-    const struct rsc_engine_kind *kind; /* what does the work */
+    const struct rsc_engine_kind *kind; /* the engine that does the work */
     void *state;
-    char by[64]; /* in place of what it calls itself; "": nothing */
+    char by[64]; /* replaces the name it reports; "": nothing */
 };
 
 static int create_lines(struct sampled *sampled, const struct rsc_engine_options *options, double rate,
@@ -43,7 +43,7 @@ static int sampled_parse(void *parameters, const char *text, struct rsc_error *e
     return rsc_sampled_options_parse(parameters, text, error);
 }
 
-/* An assumption that was not measured: no more than the exact stacks would. */
+/* An assumption, not measured: no more than the exact stacks use. */
 static uint64_t sampled_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
     uint64_t stack = options->error > 0 ? 0 : rsc_exact_memory(options, parameters, lines);
     return strcmp(options->model, "private") ? stack : 2 * stack;

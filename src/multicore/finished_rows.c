@@ -1,4 +1,4 @@
-/* finished_rows.c - see finished_samples.h: rows of code, pairs and objects, and how the samples were drawn. */
+/* finished_rows.c - see finished_samples.h: rows of code, pairs and objects, and the description of the sampling. */
 #include <math.h>
 #include <stdio.h>
 
@@ -24,9 +24,9 @@ int rsc_sample_places_count(const struct rsc_sample_places *places, const struct
 }
 
 /*
- * Rows were counted in samples of the first period; they are told in references. Rows keep
- * their order, and no part of one is more than the whole: of a bin, or an error, that
- * rounding made too large, the rest goes.
+ * Rows were counted in samples of the first period and are reported in references. Rows
+ * keep their order, and no part of a row may exceed the whole: where rounding made a bin
+ * or an error too large, the excess is removed.
  */
 static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd,
                       double factor) {

@@ -119,7 +119,7 @@ void rsc_wilson(double p, double n, double z, double *low, double *high) {
     if (!(n > 0)) return;
     double shrink = 1 + z * z / n, centre = (p + z * z / (2 * n)) / shrink;
     double half = z / shrink * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    /* at the ends rounding must not leave the true value just outside */
+    /* at the ends, rounding must not exclude the true value */
     *low = p <= 0 ? 0 : fmax(0, centre - half);
     *high = p >= 1 ? 1 : fmin(1, centre + half);
 }
@@ -181,7 +181,7 @@ static int draw_bins(const struct rsc_finished_samples *sum, struct rsc_profile 
 
 /* ---- the profile ---- */
 
-/* Hands out whole counts: each total so far is rounded, so the last one is right and none is off by 1. */
+/* Hands out whole counts by rounding running totals, so the last total is right and no count is off by more than 1. */
 struct rounding {
     double sum, scale;
     uint64_t given, total;
@@ -224,9 +224,9 @@ static void fill_totals(const struct rsc_finished_samples *sum, struct rsc_profi
     profile->invalidated = next_count(&rounding, sum->outcome[RSC_SAMPLE_INVALIDATED]);
     profile->last_touch = next_count(&rounding, sum->outcome[RSC_SAMPLE_LAST_TOUCH]);
     profile->pruned = next_count(&rounding, sum->outcome[RSC_SAMPLE_PRUNED]);
-    profile->censored = profile->references - rounding.given; /* all, where nothing was sampled */
+    profile->censored = profile->references - rounding.given; /* all of it, if nothing was sampled */
     double shortfall = (double)profile->censored - sum->outcome[RSC_SAMPLE_CENSORED] * rounding.scale;
-    /* rounding may have left one over, which belongs to whatever there is most of */
+    /* rounding may leave a remainder of one, which goes to the largest count */
     if (sum->outcome[RSC_SAMPLE_CENSORED] == 0 && sum->weight > 0 && shortfall > 0) {
         uint64_t *most = &profile->last_touch;
         for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++)
@@ -237,7 +237,8 @@ static void fill_totals(const struct rsc_finished_samples *sum, struct rsc_profi
     uint64_t reuses = profile->rd_capped;
     for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++) reuses += profile->rd.count[bin];
     spread_out(sum->ri, &profile->ri, reuses);
-    /* each line has one last touch, unless it was given up before; and as many as the greatest distance there are for sure */
+    /* each line has one last touch, unless it was given up before; there are at least as many lines as the greatest
+     * distance */
     profile->distinct = profile->last_touch;
     for (uint32_t bin = profile->rd.bin_count; bin-- > 0;)
         if (profile->rd.count[bin]) {

@@ -1,21 +1,19 @@
 /*
- * finished_samples.h - from finished samples (runtime/sampler/sampler.h) of one model to a profile of
- * all references, with error bars: samples of a recorded trace (sampled_references.c) and samples that a
- * running program has finished itself (program_samples.c) alike.
+ * finished_samples.h - makes a profile of all references, with error bars, from finished samples
+ * (runtime/sampler/sampler.h) of one model: samples of a recorded trace (sampled_references.c) or
+ * samples that a running program finished itself (program_samples.c).
  *
- * A sample stands for `weight` references, the period it was drawn with. Shares are
- * weighted means over the samples, so whatever the number drawn they sum to 1, and are
- * scaled to the number of references, which is known. Drawn so, each reference
- * independently with probability 1/w, a share p has the variance
+ * A sample represents `weight` references, the period it was drawn with. Shares are weighted means over
+ * the samples, so they sum to 1 for any number of samples, and are scaled to the known number of
+ * references. As each reference is drawn independently with probability 1/w, a share p has the variance
  *     p (1 - p) / n,   n = (sum of w)^2 / (sum of w (w - 1)),
- * which needs no assumption about the trace; bars are Wilson's intervals with that n
- * (appendix A of paper 000 has the same for equal w, without them staying inside 0..1).
+ * without assumptions about the trace; bars are Wilson's intervals with that n (appendix A of paper 000
+ * has the same for equal w, but its intervals may leave 0..1).
  *
- * What else is uncertain widens the bars: a sketched distance may be z standard
- * deviations off, to whichever side is worse; a pruned or censored sample may have any
- * distance from where it was given up. The curve itself counts pruned samples as misses,
- * as the paper does, and leaves censored ones out. Last touches are misses: there are as
- * many of them as first ones, which samples of what comes next cannot see.
+ * Other uncertainty widens the bars: a sketched distance may be z standard deviations off, in the worse
+ * direction; a pruned or censored sample may have any distance from where it was given up. The curve
+ * itself counts pruned samples as misses, as the paper does, and leaves censored ones out. Last touches
+ * count as misses: there are as many of them as first touches, which samples of next uses cannot see.
  */
 #ifndef RSC_MULTICORE_FINISHED_SAMPLES_H
 #define RSC_MULTICORE_FINISHED_SAMPLES_H
@@ -26,15 +24,15 @@
 
 struct rsc_finished_row {
     double weight, invalidated, *rd; /* RSC_BINS_COARSE */
-    uint64_t references, pid, tid;   /* exact; the caller's to fill */
+    uint64_t references, pid, tid;   /* exact; filled by the caller */
 };
 
 struct rsc_finished_samples {
     /* by fine bin, in references */
     double *rd, *ri;
-    double *rd_least, *rd_most; /* rd where each distance is as small, as large as its sketch allows */
-    double *certain, *maybe;    /* what is in the bin for sure, what may be */
-    double *given_up;           /* pruned and censored, by where they were */
+    double *rd_least, *rd_most; /* rd with each distance at the lower and upper end of its sketch's range */
+    double *certain, *maybe;    /* certainly in the bin; possibly in the bin */
+    double *given_up;           /* pruned and censored, by the distance reached */
     double *rd_binned, *ri_binned; /* or NULL */
     uint32_t bins_per_octave, binned_count;
     double outcome[RSC_SAMPLE_CENSORED + 1];
@@ -57,7 +55,7 @@ int rsc_finished_samples_see_thread(struct rsc_finished_samples *sum, uint32_t n
 
 void rsc_finished_samples_take(struct rsc_finished_samples *sum, const struct rsc_sample_record *record);
 
-/* The samples that as many references drawn with equal probability would be; infinity: every reference was sampled. */
+/* The equivalent number of samples drawn with equal probability; infinity: every reference was sampled. */
 double rsc_finished_samples_size(const struct rsc_finished_samples *sum);
 
 /* Wilson's interval for a share p of n samples. */
@@ -65,15 +63,15 @@ void rsc_wilson(double p, double n, double z, double *low, double *high);
 
 /* ---- code, pairs and objects: finished_rows.c ---- */
 
-/* Counting by place: by the samples that end in a reuse, or by an invalidation. */
+/* Counts per place, from samples that end in a reuse or an invalidation. */
 struct rsc_sample_places {
     struct rsc_attribution *attribution; /* NULL: not wanted */
-    double period; /* the first: tables have no weights, so a sample counts as often as its weight is worth this */
+    double period; /* the first period: tables have no weights, so a sample counts weight / this times */
 };
 
 /*
- * Counts a finished sample at an access of the batch, tagged tags[access]; its use was tagged use_tag. Of an
- * invalidation the access is the use. Other outcomes count nothing. Returns 0 or RSC_ENOMEM.
+ * Counts a finished sample at an access of the batch, tagged tags[access]; its use was tagged use_tag. For
+ * an invalidation the access is the use. Other outcomes are not counted. Returns 0 or RSC_ENOMEM.
  */
 int rsc_sample_places_count(const struct rsc_sample_places *places, const struct rsc_sample_record *record,
                             const struct rsc_batch *batch, uint32_t access, const uint32_t *tags, uint32_t use_tag);
@@ -86,7 +84,8 @@ struct rsc_sampling_facts {
     int in_program;
 };
 
-/* rsc_finished_samples_profile() with rows, scaled to references, and `made` but for what every engine has. */
+/* rsc_finished_samples_profile() with rows, scaled to references, and `made` except for fields common to all
+ * engines. */
 int rsc_finished_samples_finish(struct rsc_finished_samples *sum, const struct rsc_sample_places *places,
                                 const struct rsc_sampling_facts *facts, uint64_t accesses, uint64_t line_bytes,
                                 struct rsc_profile **out, struct rsc_error *error);
@@ -94,8 +93,8 @@ int rsc_finished_samples_finish(struct rsc_finished_samples *sum, const struct r
 /* ---- the sums ---- */
 
 /*
- * A new profile, not sealed, with curve and bars; `made` is the caller's to fill.
- * NULL: out of memory.
+ * A new profile, not sealed, with curve and bars; the caller fills `made`. NULL: out
+ * of memory.
  */
 struct rsc_profile *rsc_finished_samples_profile(struct rsc_finished_samples *sum, uint64_t accesses,
                                                  uint64_t references, uint64_t line_bytes);

@@ -1,34 +1,35 @@
 /*
- * holes.h - where the holes of a stack are: slots that lines were taken from.
+ * holes.h - the holes of a stack: slots whose lines were taken away.
  *
- * Holes come anywhere, and only the topmost (the latest slot) ever goes: when a
- * line comes to the top it is filled. A bitmap over slots, with bitmaps above it
- * that say which words are not 0, finds the next one in as many steps as there are
- * levels; the topmost itself is always known.
+ * Holes appear anywhere, but only the topmost (the latest slot) disappears: a line
+ * that comes to the top fills it. A bitmap over slots, with higher-level bitmaps of
+ * the words that are not 0, finds the next hole in one step per level; the topmost is
+ * always known.
  */
 #ifndef RSC_MULTICORE_HOLES_H
 #define RSC_MULTICORE_HOLES_H
 
 #include <stdint.h>
 
-#define RSC_HOLES_LEVELS_MAX 6 /* 64^6 slots: more than rank_bitmap.h has */
+#define RSC_HOLES_LEVELS_MAX 6 /* 64^6 slots: more than rank_bitmap.h supports */
 
 struct rsc_holes {
-    uint64_t
-        *level[RSC_HOLES_LEVELS_MAX]; /* level[0]: a bit a slot; level[k]: a bit a word of level[k - 1]; in one block */
+    uint64_t *level[RSC_HOLES_LEVELS_MAX]; /* level[0]: one bit per slot; level[k]: one bit per word of level[k - 1]; in
+                                       * one block */
     uint32_t level_count; /* 0: nothing allocated, and no holes */
     uint32_t top; /* the latest slot with a hole + 1; 0: none */
     uint64_t bytes;
 };
 
-/* Room for `slots`, no holes. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
+/* Makes room for `slots`, no holes. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
 int rsc_holes_init(struct rsc_holes *holes, uint64_t slots);
 void rsc_holes_free(struct rsc_holes *holes);
 
-/* The first hole from `slot` on, or UINT32_MAX; slow: for renumbering. */
+/* The first hole from `slot` on, or UINT32_MAX. Slow: for renumbering. */
 uint32_t rsc_holes_next(const struct rsc_holes *holes, uint32_t slot, uint64_t slots);
 
-/* Neither of the two asks what the levels above need to be told: nobody could guess it, and telling them costs less. */
+/* Neither function tests whether the levels above need updating: the branch is unpredictable, and always writing
+ * costs less. */
 
 static inline void rsc_holes_add(struct rsc_holes *holes, uint32_t slot) {
     holes->top = slot >= holes->top ? slot + 1 : holes->top;
@@ -36,7 +37,7 @@ static inline void rsc_holes_add(struct rsc_holes *holes, uint32_t slot) {
         holes->level[k][at >> 6] |= 1ull << (at & 63);
 }
 
-/* Takes the topmost hole away; there is one. */
+/* Removes the topmost hole, which must exist. */
 static inline void rsc_holes_drop_top(struct rsc_holes *holes) {
     uint32_t at = holes->top - 1, levels = holes->level_count;
     uint64_t gone = 1, word = 0;

@@ -1,4 +1,4 @@
-/* line_copies.c - making records and letting them grow; see line_copies.h. */
+/* line_copies.c - makes records and lets them grow; see line_copies.h. */
 #include "multicore/line_copies.h"
 
 #include <stdlib.h>
@@ -19,10 +19,10 @@ _Static_assert(sizeof(struct rsc_copy) == 16, "records fit their sizes");
 int rsc_line_copies_init(struct rsc_line_copies *copies) {
     memset(copies, 0, sizeof *copies);
     if (rsc_line_map_init(&copies->map) < 0) return RSC_ENOMEM;
-    copies->map.whole_blocks = 1; /* units are kept elsewhere too: none may move */
+    copies->map.whole_blocks = 1; /* units are stored elsewhere too: they must not move */
     copies->pool_room = POOL_RESERVED;
     copies->pool = rsc_pages_reserve(copies->pool_room * RSC_COPIES_UNIT);
-    if (!copies->pool) { /* address space is limited: take little, and grow */
+    if (!copies->pool) { /* address space is limited: start small and grow */
         copies->pool_room = POOL_LEAST;
         copies->pool = rsc_pages_new(copies->pool_room * RSC_COPIES_UNIT);
     }
@@ -30,7 +30,7 @@ int rsc_line_copies_init(struct rsc_line_copies *copies) {
         rsc_line_copies_free(copies);
         return RSC_ENOMEM;
     }
-    copies->pool_used = 8; /* place 0 is none; records of 256 bytes are aligned */
+    copies->pool_used = 8; /* place 0 means none; records of 256 bytes are aligned */
     return 0;
 }
 
@@ -54,7 +54,7 @@ uint32_t rsc_line_copies_unit(struct rsc_line_copies *copies, uint64_t line, int
 
 /* ---- the pool ---- */
 
-/* Returns 0 where there is none to be had. */
+/* Returns 0 if there is none left. */
 static uint32_t take_record(struct rsc_line_copies *copies, uint32_t class, int *status) {
     uint32_t units = 1u << class, record = copies->free[class];
     if (record) {
@@ -62,8 +62,7 @@ static uint32_t take_record(struct rsc_line_copies *copies, uint32_t class, int 
         __builtin_prefetch(rsc_copies_head(copies, copies->free[class]), 1);
         return record;
     }
-    uint64_t start =
-        (copies->pool_used + units - 1) / units * units; /* aligned; what is passed over is a few records in all */
+    uint64_t start = (copies->pool_used + units - 1) / units * units; /* aligned; the gaps waste a few records in all */
     if (start + units > copies->pool_room) {
         uint64_t room = copies->pool_room + copies->pool_room / 2;
         if (room > POOL_MOST) room = POOL_MOST;
@@ -84,7 +83,7 @@ static uint32_t take_record(struct rsc_line_copies *copies, uint32_t class, int 
         copies->free[0] = (uint32_t)gap;
     }
     copies->pool_used = start + units;
-    /* memory that nobody has written yet: that of the next few records is fetched before it is wanted */
+    /* untouched memory: prefetch that of the next few records */
     for (uint32_t k = 0; k < units; k += 2)
         __builtin_prefetch(copies->pool + (start + PREPARE + k) * RSC_COPIES_UNIT, 1);
     return (uint32_t)start;
@@ -113,7 +112,7 @@ static int grow_named(struct rsc_line_copies *copies, uint32_t unit) {
     return 0;
 }
 
-/* Makes a named record, of the first 4 or 16 stacks only, dense. */
+/* Makes a named record, with only the first 4 or 16 stacks, dense. */
 static int named_to_dense(struct rsc_line_copies *copies, uint32_t unit, uint32_t room) {
     int status = 0;
     uint32_t record = take_record(copies, room == RSC_DENSE_FEW ? 1 : 3, &status);
@@ -134,7 +133,7 @@ static uint32_t dense_count(const struct rsc_line_copies *copies, uint32_t word)
     return count;
 }
 
-/* Gives the entries of a dense record, 11 at most, names, and room for one more. */
+/* Turns a dense record, of at most 11 entries, into a named one with room for one more. */
 static int dense_to_named(struct rsc_line_copies *copies, uint32_t unit) {
     int status = 0;
     uint32_t old = copies->map.units[unit], room = rsc_copies_dense_room(old), count = 0;
@@ -192,7 +191,7 @@ static int grow_many(struct rsc_many_copies *many) {
     return 0;
 }
 
-/* A record of the pool that can grow no more becomes a hash table. */
+/* Turns a record of the pool that cannot grow into a hash table. */
 static int pool_to_many(struct rsc_line_copies *copies, uint32_t unit) {
     if (copies->many_count == copies->many_room) {
         uint32_t room = copies->many_room ? 2 * copies->many_room : 64;
@@ -215,14 +214,14 @@ static int pool_to_many(struct rsc_line_copies *copies, uint32_t unit) {
 
 /* ---- adding ---- */
 
-/* Are all stacks of a named record below `most`? */
+/* Whether all stacks of a named record are below `most`. */
 static int named_below(const uint32_t *head, uint32_t most) {
     for (uint32_t i = 0; i < (*head >> 4 & 15); i++)
         if (head[1 + i] >= most) return 0;
     return 1;
 }
 
-/* Makes a record of the pool one that has room for the stack. */
+/* Makes room for the stack in a record of the pool. */
 static int make_room(struct rsc_line_copies *copies, uint32_t unit, uint32_t stack) {
     uint32_t word = copies->map.units[unit];
     if (word & RSC_COPIES_DENSE) {

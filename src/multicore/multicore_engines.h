@@ -5,6 +5,6 @@
 #include "distance/engine_kind.h"
 
 extern const struct rsc_engine_kind rsc_engine_sampled;
-extern const struct rsc_engine_kind rsc_engine_private; /* what exact and auto are for model "private" */
+extern const struct rsc_engine_kind rsc_engine_private; /* used by exact and auto for model "private" */
 
 #endif

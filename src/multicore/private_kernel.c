@@ -1,11 +1,10 @@
 /*
  * private_kernel.c - the loop of coherent_stacks.h; compiled once per vector width.
  *
- * A reference needs memory four times, each time hanging on the last: the bucket of
- * its line, its unit, its record, its bit. The lines of a block are listed first,
- * most of them once however often they come, and each of the four is prefetched so
- * many of them ahead. Units never move; what the record says is read again when the
- * turn of a reference comes.
+ * A reference makes four dependent memory accesses: the bucket of its line, its unit,
+ * its record, its bit. The lines of a block are listed first, mostly without repeats,
+ * and each of the four is prefetched some lines ahead. Units never move; the record
+ * is read again when the reference is processed.
  */
 #include "base/cpu.h"
 #include "distance/count/accumulate.h"
@@ -19,7 +18,7 @@
 
 #define ALWAYS static inline __attribute__((always_inline)) /* gcc drops calls of functions that only prefetch */
 
-/* Lists the lines to be looked up, each with the reference that it comes with first. */
+/* Lists the lines to look up, each with the reference it first comes with. */
 ALWAYS void list_lookups(struct rsc_coherent_stacks *stacks, const struct rsc_private_references *references) {
     uint32_t listed = 0;
     stacks->block++;
@@ -58,7 +57,7 @@ ALWAYS void find_record(struct rsc_coherent_stacks *stacks, const struct rsc_pri
     rsc_copies_prefetch(&stacks->copies, stacks->unit[k], references->who[stacks->index[k]] & ~RSC_PRIVATE_WRITES);
 }
 
-/* One or the other address, and never by a branch. */
+/* Selects an address without a branch. */
 ALWAYS const void *pick(int first, const void *one, const void *other) {
     uintptr_t mask = -(uintptr_t)(first != 0);
     __asm__("" : "+r"(mask));
@@ -71,8 +70,9 @@ ALWAYS uint32_t slot_or_first(uint32_t state) {
     return (state - 1) & mask;
 }
 
-/* Where a line will be looked for that is in that state, without asking whether it is there, which nobody could guess: where it
- * is not, something that is at hand. */
+/* Prefetches the place of a line in that state without testing whether it is
+ * there, as the branch is unpredictable: if it is not, the address is one already
+ * in cache. */
 ALWAYS void expect_lift(const struct rsc_private_stack *stack, uint32_t state) {
     uint32_t slot = slot_or_first(state), old_index = rsc_rank_place(slot) << stack->old_time_wide;
     rsc_rank_prefetch(&stack->rank, slot);
@@ -81,7 +81,7 @@ ALWAYS void expect_lift(const struct rsc_private_stack *stack, uint32_t state) {
     __builtin_prefetch(pick(slot + 1 < stack->holes.top, stack->holes.level[0] + (slot >> 6), stack), 1);
 }
 
-/* The same for a line that will be lost. */
+/* The same for a line about to be lost. */
 ALWAYS void expect_hole(const struct rsc_private_stack *stack, uint32_t state) {
     __builtin_prefetch(pick(stack->holes.level_count != 0, stack->holes.level[0] + (slot_or_first(state) >> 6), stack),
                        1);
@@ -113,7 +113,7 @@ ALWAYS void find_bit(struct rsc_coherent_stacks *stacks, const struct rsc_privat
     }
 }
 
-/* The hole that the next line to come up will fill: where it is nobody could know before. */
+/* Prefetches the hole that the next line to come up will fill: it is only known now. */
 ALWAYS void expect_top_hole(const struct rsc_private_stack *stack) {
     uint32_t slot = stack->holes.top - 1;
     if (!stack->holes.top) return;
@@ -121,7 +121,7 @@ ALWAYS void expect_top_hole(const struct rsc_private_stack *stack) {
     __builtin_prefetch(stack->holes.level[0] + (slot >> 6), 1);
 }
 
-/* A line in the bitmap comes to the top. Returns its distance. */
+/* Moves a line in the bitmap to the top. Returns its distance. */
 ALWAYS uint32_t lift(struct rsc_private_stack *stack, uint32_t slot) {
     if (__builtin_expect(stack->holes.top > slot + 1, 0)) {
         uint32_t before = rsc_rank_before(&stack->rank, slot), top = stack->holes.top - 1;
@@ -136,7 +136,7 @@ ALWAYS uint32_t lift(struct rsc_private_stack *stack, uint32_t slot) {
     return (uint32_t)stack->rank.set - before;
 }
 
-/* A line that is not in the stack comes to the top. */
+/* Puts a line that is not in the stack on top. */
 ALWAYS void fill_top_hole(struct rsc_private_stack *stack) {
     if (!stack->holes.top) return;
     rsc_rank_take(&stack->rank, stack->holes.top - 1);
@@ -144,7 +144,7 @@ ALWAYS void fill_top_hole(struct rsc_private_stack *stack) {
     expect_top_hole(stack);
 }
 
-/* What a reference yields. */
+/* The result of a reference. */
 struct yield {
     uint32_t rd;
     uint64_t ri;
@@ -165,7 +165,7 @@ ALWAYS void use_top(struct rsc_coherent_stacks *stacks, struct rsc_private_stack
     stack->top_used = copy->used |= bytes;
 }
 
-/* Any other line, which goes to the top. Returns 0 or an error. */
+/* Any other line, which moves to the top. Returns 0 or an error. */
 ALWAYS int use_line(struct rsc_coherent_stacks *stacks, struct rsc_private_stack *stack, uint32_t unit, uint64_t line,
                     uint32_t tag, uint64_t bytes, struct yield *yield) {
     int status = 0;
@@ -278,7 +278,7 @@ ALWAYS int private_block(struct rsc_coherent_stacks *stacks, const struct rsc_pr
 
 #define AHEAD_MEMBER 16u
 
-/* Three accesses hang on each other, of every line: each is prefetched. */
+/* Each line needs three dependent accesses: each is prefetched. */
 ALWAYS void renumber_lines(struct rsc_private_stack *stack, const struct rsc_line_copies *copies,
                            struct rsc_private_stack *with) {
     uint64_t count = stack->member_count;
@@ -313,8 +313,8 @@ ALWAYS void private_renumber(struct rsc_private_stack *stack, const struct rsc_l
 
 /* ---- the bytes that references touch ---- */
 
-/* The part of its line that each access touches, a bit a byte, or one for each 64th part of a larger line. No branches: it is
- * done for many at once. */
+/* The part of its line that each access touches: one bit per byte, or per 64th
+ * part of a larger line. Without branches, so that it vectorises. */
 ALWAYS void private_bytes(const struct rsc_private_columns *from, const uint64_t *restrict lines,
                           uint64_t *restrict bytes, uint32_t count, uint32_t line_shift) {
     uint32_t part_shift = line_shift > 6 ? line_shift - 6 : 0;

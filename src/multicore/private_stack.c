@@ -9,7 +9,7 @@
 #include "base/pages.h"
 
 #define PLACES_PER_LINE 8u /* as in exact_state.c */
-#define PLACES_LEAST (1u << 13) /* there may be thousands of stacks that never have many lines */
+#define PLACES_LEAST (1u << 13) /* there may be thousands of stacks with few lines */
 
 static uint64_t slots_of(const struct rsc_rank_bitmap *rank) { return (uint64_t)rank->line_count * 512; }
 
@@ -51,7 +51,7 @@ int rsc_private_stack_add(struct rsc_private_stack *stack, uint32_t unit) {
 
 int rsc_private_stack_compact(struct rsc_private_stack *stack, const struct rsc_line_copies *copies, uint64_t time) {
     uint64_t live = stack->rank.set, places = live * PLACES_PER_LINE;
-    /* what was lost is looked at too */
+    /* lost lines are visited too */
     if (places < 2 * stack->member_count) places = 2 * stack->member_count;
     if (places < stack->places_least) places = stack->places_least;
     if (places > RSC_RANK_PLACES_MAX) places = RSC_RANK_PLACES_MAX;

@@ -1,20 +1,17 @@
 /*
- * private_stack.h - the LRU stack of one thread, or of a group that shares a cache,
- * from which other stacks' writes take lines away.
+ * private_stack.h - the LRU stack of one thread, or of a group that shares a cache; writes of other stacks take lines
+ * away from it.
  *
- * As in distance/exact/exact_state.h, the stack is a bitmap over time with a set bit per
- * line at the place of its last use. The line used last is known by name, and while
- * it is used again and again its bit stays where it is: it is moved to the place of
- * the last of these uses before the next line comes. A line that is taken leaves a *hole* (paper 000, section 2): its bit stays set, and
- * holes.h knows that nothing is there. A reference to a line at slot s has
+ * As in distance/exact/exact_state.h, the stack is a bitmap over time with one set bit per line at the place of its
+ * last use. The line used last is remembered, and its bit stays in place while it is used repeatedly: before the next
+ * line comes, the bit moves to the place of the last of these uses. A line that is taken leaves a *hole* (paper 000,
+ * section 2): its bit stays set, and holes.h records that the slot is empty. A reference to a line at slot s has
  *     RD = set bits after s: lines and holes above it.
- * The line then goes to the top and fills the topmost hole. From below that hole,
- * the line's own slot becomes the hole; from above it there is nothing to fill; and
- * a line that is new, or comes back after it was taken, comes from infinitely deep:
- * the hole is gone. So nothing in the stack ever rises but by being used.
+ * The line then goes to the top and fills the topmost hole. If it came from below that hole, its own slot becomes the
+ * hole; if from above, there is nothing to fill; a line that is new, or comes back after it was taken, comes from
+ * infinitely deep, so the hole disappears. So a line only rises in the stack by being used.
  *
- * Where each line is stands in line_copies.h; the stack only lists the units of the
- * lines it ever had, for compaction.
+ * line_copies.h holds each line's position; the stack only lists the units of the lines it ever had, for compaction.
  */
 #ifndef RSC_MULTICORE_PRIVATE_STACK_H
 #define RSC_MULTICORE_PRIVATE_STACK_H
@@ -34,7 +31,7 @@ struct rsc_private_stack {
     struct rsc_rank_bitmap rank; /* lines and holes */
     struct rsc_holes holes;
     uint64_t top_line;     /* the line used last, */
-    uint64_t top_used;     /* and what its entry has */
+    uint64_t top_used;     /* and its entry's tag and bytes */
     uint32_t top_tag;
     uint32_t top_unit;     /* 0: there is none */
     uint32_t top_repeated; /* its last use was after the place of its bit */
@@ -42,8 +39,7 @@ struct rsc_private_stack {
     uint64_t compacted, time_of_place, places; /* as in exact_state.h */
     uint32_t compacted_slot;
     uint32_t number; /* in line_copies.h */
-    void *
-        old_time; /* by place; NULL without RI. u32, which is half the memory to be at hand, until times grow out of that: */
+    void *old_time; /* by place; NULL without RI. u32, half the memory to keep in cache, until times exceed it: */
     int old_time_wide; /* u64 */
     uint64_t old_time_bytes;
     uint64_t places_least;
@@ -61,13 +57,14 @@ int rsc_private_stack_init(struct rsc_private_stack *stack, rsc_private_renumber
 void rsc_private_stack_free(struct rsc_private_stack *stack);
 uint64_t rsc_private_stack_bytes(const struct rsc_private_stack *stack);
 
-/* The stack has one more line. Returns 0 or RSC_ENOMEM. */
+/* Counts one more line in the stack. Returns 0 or RSC_ENOMEM. */
 int rsc_private_stack_add(struct rsc_private_stack *stack, uint32_t unit);
 
-/* Renumbers the lines and holes, so that a use at `time`, later than any in the bitmap, has a place. Returns 0 or an error. */
+/* Renumbers the lines and holes to make a place for a use at `time`, later than any in the bitmap. Returns 0 or an
+ * error. */
 int rsc_private_stack_compact(struct rsc_private_stack *stack, const struct rsc_line_copies *copies, uint64_t time);
 
-/* Makes the index of holes, which a stack that never lost a line has none of. Returns 0 or RSC_ENOMEM. */
+/* Makes the index of holes; a stack that never lost a line has none. Returns 0 or RSC_ENOMEM. */
 int rsc_private_stack_expect_holes(struct rsc_private_stack *stack);
 
 /* The time of the use at `slot`. */
@@ -77,7 +74,7 @@ static inline uint64_t rsc_private_stack_time(const struct rsc_private_stack *st
     return stack->old_time ? ((const uint32_t *)stack->old_time)[rsc_rank_place(slot)] : 0;
 }
 
-/* The slot of a use at `time`, now or just before, behind all others. Returns it, or UINT32_MAX (*status says why). */
+/* The slot of a use at `time`, now or just before, after all others. UINT32_MAX: failed (see *status). */
 static inline uint32_t rsc_private_stack_slot(struct rsc_private_stack *stack, const struct rsc_line_copies *copies,
                                               uint64_t time, int *status) {
     uint64_t place = time - stack->time_of_place;
@@ -89,7 +86,7 @@ static inline uint32_t rsc_private_stack_slot(struct rsc_private_stack *stack, c
     return rsc_rank_slot((uint32_t)place);
 }
 
-/* Moves the bit of the line used last to where its last use was. Returns 0 or an error. */
+/* Moves the bit of the line used last to the place of its last use. Returns 0 or an error. */
 static inline int rsc_private_stack_move_top(struct rsc_private_stack *stack, const struct rsc_line_copies *copies) {
     uint32_t entry;
     int status = 0;

@@ -94,7 +94,7 @@ static int push(void *state, const struct rsc_batch *batch, const struct rsc_bat
 
 /* ---- the end ---- */
 
-/* What began and was never finished, because the program ended. */
+/* Samples that were not finished when the program ended. */
 static void take_unfinished(struct program_samples *samples, const struct rsc_whole_run *whole) {
     uint64_t count = whole->begun > samples->sum.samples ? whole->begun - samples->sum.samples : 0;
     double weight = whole->begun_weight - samples->sum.weight;

@@ -7,7 +7,7 @@
 #include "base/key_values.h"
 #include "base/numbers.h"
 
-/* Whether the text is `word`, or `word:VALUE`; then where the value is. */
+/* Whether the text is `word` or `word:VALUE`, and then where the value starts. */
 static int has_value(const char *text, size_t length, const char *word, const char **value, size_t *value_length) {
     size_t stem = strlen(word);
     if (length <= stem + 1 || memcmp(text, word, stem) || text[stem] != ':') return 0;

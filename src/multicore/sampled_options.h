@@ -1,13 +1,13 @@
 /*
- * sampled_options.h - what stands behind "sampled:", as KEY=VALUE with commas between:
- *   period=N        references of a thread per sample, on average, whatever --error says
+ * sampled_options.h - the parameters after "sampled:", as KEY=VALUE separated by commas:
+ *   period=N        references of a thread per sample, on average; overrides --error
  *   lines=1/N       instead: all references to a part of the lines, chosen by hash
  *   ordering=O      sequential (default), parallel, or skew:N
  *   exact=LINES     distance sets larger than this are sketched
- *   active=N        samples at once, of each stack
- *   prune=Q         the oldest sample goes if its distance is beyond this part of all; off: never
- *   prune-after=N   but not before so many have ended
- *   locks=yes       parallel: a lock that is taken is a synchronisation, too
+ *   active=N        active samples per stack
+ *   prune=Q         drop the oldest sample if its distance is beyond this quantile; off: never
+ *   prune-after=N   but not before this many samples have ended
+ *   locks=yes       parallel: taking a lock is a synchronisation, too
  *   error-kind=K    what --error bounds: bucket (default), relative[:SHARE] or aggregate[:BINS]
  */
 #ifndef RSC_MULTICORE_SAMPLED_OPTIONS_H
@@ -21,7 +21,7 @@
 struct rsc_sampled_options {
     double period; /* 0: as the error bound needs */
     double line_rate; /* 0: references are sampled, not lines */
-    struct rsc_sampler_options sampler; /* those of its fields that there are keys for */
+    struct rsc_sampler_options sampler; /* the fields that have keys */
     int ordering_given;
     int locks;
     struct rsc_error_bound bound; /* kind, share and bins */

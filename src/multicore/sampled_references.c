@@ -1,6 +1,6 @@
 /*
- * sampled_references.c - a trace through the sampler that runs inside of programs
- * (runtime/sampler/sampler.h): the same samples from the same seed, every time.
+ * sampled_references.c - runs a trace through the sampler that runs inside programs
+ * (runtime/sampler/sampler.h). The same seed always gives the same samples.
  *
  * References are taken in the order of the trace. In fast mode they are only counted.
  * In sequential order each takes effect on every stack at once; in parallel order threads
@@ -8,12 +8,13 @@
  * end, at locks if wanted (the trace's events), when a sample begins or is reused, and
  * with skew:N every N references.
  *
- * Model "private" has a stack for each thread, or group of threads (--cores); "single"
- * and "shared" one for all. Unless told how often to sample, it starts with short periods
- * and doubles them as sample_plan.h says, until the end.
+ * Model "private" has one stack per thread or group of threads (--cores); "single" and
+ * "shared" have one for all. Without a given period, it starts with short periods and
+ * doubles them as planned by sample_plan.h, until the end.
  *
- * Code, pairs and objects are counted by the samples that end in a reuse, or by an
- * invalidation, which counts where the line was used: nobody waits for its next use.
+ * Code, pairs and objects are counted from samples that end in a reuse or an
+ * invalidation. An invalidation counts at the use of the line: its next use is not
+ * awaited.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@
 #define BLOCK 2048u
 #define SLOTS_MOST 1024u
 #define NO_SLOT UINT32_MAX
-#define USUAL_ERROR 0.005 /* the bound that is planned for where none is given */
+#define USUAL_ERROR 0.005 /* the bound planned for if none is given */
 
 struct sampled_engine {
     struct rsc_sampled_options wanted;
@@ -55,7 +56,7 @@ struct sampled_engine {
     int attribution_failed;
 
     const struct rsc_batch *batch; /* being pushed */
-    uint32_t access;               /* of it, at which a sample ends */
+    uint32_t access;               /* access of the batch at which a sample ends */
     uint64_t lines[BLOCK];
     uint32_t from[BLOCK];
 };
@@ -68,7 +69,7 @@ static void take_record(void *context, const struct rsc_sample_record *record) {
     rsc_finished_samples_take(&engine->sum, record);
     if (!engine->places.attribution || !engine->batch) return;
     if (record->outcome == RSC_SAMPLE_INVALIDATED) {
-        /* not at the reference that is being looked at, which is another thread's */
+        /* not at the current reference, which is another thread's */
         uint64_t address = record->line << __builtin_ctz(engine->options.line_bytes), meta = 0;
         struct rsc_batch one = {.count = 1, .addr = &address, .meta = &meta};
         status = rsc_sample_places_count(&engine->places, record, &one, 0, &record->use.context, RSC_TAG_NONE);
@@ -101,7 +102,7 @@ static void plan(struct sampled_engine *engine) {
     if (!(engine->wanted.period > 0)) engine->planned = engine->double_at = rsc_plan_samples(bound);
 }
 
-/* Address space for as many threads as possible: only what is used becomes memory. */
+/* Address space for as many threads as possible: only the used part becomes memory. */
 static int reserve(struct sampled_engine *engine) {
     struct rsc_sampler_options *sampler = &engine->wanted.sampler;
     for (sampler->threads_most = SLOTS_MOST; sampler->threads_most; sampler->threads_most /= 4) {
@@ -168,7 +169,7 @@ static int know_thread(struct sampled_engine *engine, uint32_t thread, struct rs
     return 0;
 }
 
-/* The slot of a thread, or of its group, which may be new. Returns 0 or a negative code. */
+/* The slot of a thread or its group, made if new. Returns 0 or a negative code. */
 static int find_slot(struct sampled_engine *engine, uint32_t thread, uint32_t *slot, struct rsc_error *error) {
     if (thread >= engine->thread_room || thread >= engine->sum.thread_count) {
         int status = know_thread(engine, thread, error);
@@ -197,7 +198,9 @@ static void take_event(struct sampled_engine *engine, const struct rsc_event *ev
         if (engine->wanted.locks && event->b == 0) rsc_sampler_sync(engine->sampler, slot);
         break;
     case RSC_EVENT_THREAD_END:
-        if (rsc_core_groups_of(&engine->groups, event->thread) != RSC_NO_GROUP) break; /* others may live on in it */
+        if (rsc_core_groups_of(&engine->groups, event->thread) != RSC_NO_GROUP)
+            break; /* others of the group may
+                                                                                        * still use it */
         rsc_sampler_thread_end(engine->sampler, slot);
         engine->slot_of_thread[event->thread] = NO_SLOT;
         break;
@@ -207,7 +210,7 @@ static void take_event(struct sampled_engine *engine, const struct rsc_event *ev
 
 /* ---- references ---- */
 
-/* How many references from number i on are of the same thread, made before access `until`, and need not be looked at. */
+/* How many references from number i on are of the same thread, come before access `until`, and can be skipped. */
 static uint32_t quiet_run(const struct sampled_engine *engine, uint32_t i, uint32_t count, uint32_t slot,
                           uint32_t until) {
     uint64_t left = rsc_sampler_countdown(engine->sampler, slot) - 1;
@@ -218,7 +221,7 @@ static uint32_t quiet_run(const struct sampled_engine *engine, uint32_t i, uint3
     return at - i;
 }
 
-/* A block of references, and the events before each. Returns 0 or a negative code. */
+/* Processes a block of references, and the events before each. Returns 0 or a negative code. */
 static int run_block(struct sampled_engine *engine, uint32_t count, uint32_t *next_event, struct rsc_error *error) {
     const struct rsc_batch *batch = engine->batch;
     uint32_t slot = NO_SLOT, thread = UINT32_MAX;
@@ -292,7 +295,7 @@ static void tell(const struct sampled_engine *engine, const struct rsc_sampler_c
                  (unsigned long long)engine->sum.samples,
                  counts->references ? 100 * (double)counts->analysed / (double)counts->references : 0,
                  (unsigned long long)engine->sum.sketched);
-    if (engine->sum.thread_count < RSC_THREAD_ROWS_MAX) /* else there may be more */
+    if (engine->sum.thread_count < RSC_THREAD_ROWS_MAX) /* otherwise there may be more */
         rsc_core_groups_warn(&engine->groups, engine->sum.thread_count, engine->options.log);
     if (counts->lost_logs)
         rsc_log_line(engine->options.log, RSC_LOG_WARNING,

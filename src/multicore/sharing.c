@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The counters of a row, by what it counts: 0 is another of the tally's. */
+/* The counters of a row, by what it counts. Counter 0 is the tally's own. */
 enum { TAKEN = 1 + RSC_SHARING_TAKEN, FALSE_TAKEN, MISSED, FALSE_MISSED };
 
 static void forget_line(void *owner, uint32_t row) {
     struct rsc_sharing *sharing = owner;
-    uint32_t pending = sharing->lines[row].pending; /* it stays in the list, for whoever has the row then */
+    uint32_t pending = sharing->lines[row].pending; /* it stays in the list, for the row's next owner */
     sharing->lines[row] = (struct rsc_sharing_line){.pending = pending};
 }
 
@@ -99,7 +99,7 @@ void rsc_sharing_name(struct rsc_sharing *sharing, const uint64_t *objects) {
 
 struct ranked {
     uint64_t misses, taken, key;
-    uint32_t row; /* or NO_ROW: it is in no table */
+    uint32_t row; /* or NO_ROW: not in a table */
 };
 #define NO_ROW UINT32_MAX
 
@@ -123,7 +123,7 @@ static struct ranked *rank(struct rsc_space_saving *table, uint32_t more) {
     return list;
 }
 
-/* Adds the cells of the first stacks, which are in no table, to a list that has room for them. */
+/* Appends the cells of the first stacks, which are in no table, to a list with room for them. */
 static uint32_t rank_few(const struct rsc_sharing *sharing, struct ranked *list) {
     uint32_t count = 0;
     for (uint32_t by = 0; by < RSC_SHARING_FEW; by++) {
@@ -171,7 +171,7 @@ static int more_often_first(const void *left, const void *right) {
 
 static int fill_line(const struct rsc_sharing_names *names, struct rsc_sharing_line *line,
                      struct rsc_false_sharing_row *row) {
-    uint32_t part = names->line_shift > 6 ? 1u << (names->line_shift - 6) : 1; /* bytes a bit stands for */
+    uint32_t part = names->line_shift > 6 ? 1u << (names->line_shift - 6) : 1; /* bytes per bit */
     int status = rsc_false_sharing_set(row, line->user_count, names->pc ? line->pair_count : 0);
     for (uint32_t i = 0; !status && i < line->user_count; i++) {
         struct rsc_sharing_user *user = &row->users[i];

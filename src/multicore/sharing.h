@@ -1,13 +1,12 @@
 /*
- * sharing.h - who takes lines from whom: the sharing matrix, and the lines that are
- * taken falsely, by writes to other bytes than those their holder used.
+ * sharing.h - the sharing matrix (which stack takes lines from which), and false sharing:
+ * lines taken by writes to bytes that their holder did not use.
  *
- * Both are tables of fixed size by the space-saving rule (distance/count/space_saving.h), but
- * for the first stacks, whose cells are an array.
- * A row of the matrix is for two stacks, one of the lines for an address; what is
- * counted there are times a line was taken and misses that came of it, true and
- * false. Beside each of the lines stand the bytes that stacks used and the pairs of
- * places (tags) that took it from each other, the most frequent few.
+ * Both are tables of fixed size by the space-saving rule (distance/count/space_saving.h),
+ * except for the first stacks, whose cells are an array. A row of the matrix is a pair of
+ * stacks, a row of the lines is an address; both count how often a line was taken and the
+ * misses this caused, true and false. Each line also has the bytes that stacks used and the
+ * most frequent pairs of places (tags) that took it from each other.
  */
 #ifndef RSC_MULTICORE_SHARING_H
 #define RSC_MULTICORE_SHARING_H
@@ -17,7 +16,7 @@
 #include "distance/count/space_saving.h"
 #include "profile/profile_model.h"
 
-#define RSC_SHARING_CELLS 8192u /* 90 stacks that all share with all */
+#define RSC_SHARING_CELLS 8192u /* 90 stacks that all share with each other */
 #define RSC_SHARING_FEW 16u
 #define RSC_SHARING_LINES 4096u
 #define RSC_SHARING_LINES_KEPT 256u /* of a profile */
@@ -25,7 +24,7 @@
 struct rsc_sharing_bytes {
     uint32_t stack;
     uint32_t writes; /* times it took the line, up to UINT32_MAX */
-    uint64_t used;   /* a bit for each byte, or 64th part of a larger line */
+    uint64_t used;   /* one bit per byte, or per 64th part of a larger line */
 };
 
 struct rsc_sharing_pair {
@@ -37,15 +36,15 @@ struct rsc_sharing_line {
     struct rsc_sharing_bytes users[RSC_SHARING_USERS_MAX];
     struct rsc_sharing_pair pairs[RSC_SHARING_PLACES_MAX];
     uint32_t user_count, pair_count;
-    uint64_t object;  /* what lies there, as objects.h numbers it; 0: not known */
-    uint32_t pending; /* in the block being worked on: the reference that took it first, + 1; 0: none */
+    uint64_t object;  /* the object there, as numbered by objects.h; 0: not known */
+    uint32_t pending; /* in the current block: the reference that took it first, + 1; 0: none */
 };
 
 /* What a cell counts. */
 enum { RSC_SHARING_TAKEN, RSC_SHARING_FALSE_TAKEN, RSC_SHARING_MISSED, RSC_SHARING_FALSE_MISSED, RSC_SHARING_COUNTS };
 
 struct rsc_sharing {
-    /* of the first stacks with each other, most of what happens: at hand, and exact */
+    /* of the first stacks with each other, the most frequent case: in cache, and exact */
     uint64_t few[RSC_SHARING_FEW][RSC_SHARING_FEW][RSC_SHARING_COUNTS]; /* by, from */
     struct rsc_space_saving cells; /* of all others: by << 20 | from */
     struct rsc_space_saving table; /* by line */
@@ -57,13 +56,13 @@ struct rsc_sharing {
 int rsc_sharing_init(struct rsc_sharing *sharing);
 void rsc_sharing_free(struct rsc_sharing *sharing);
 
-/* A line changes hands. */
+/* A line moves from one stack to another. */
 struct rsc_taking {
     uint64_t line;
     uint32_t by, from;             /* stacks */
     uint32_t writer, victim;       /* tags of the write, and of the last use before it */
     uint64_t written, used;        /* bytes of both */
-    uint32_t reference;            /* which of its block the write is */
+    uint32_t reference;            /* index of the write in its block */
 };
 
 /* Counts in the cell of two stacks. */
@@ -73,11 +72,11 @@ static inline void rsc_sharing_count(struct rsc_sharing *sharing, uint32_t by, u
     else rsc_sharing_count_cell(sharing, by, from, what);
 }
 
-/* A line is taken falsely, or a stack comes back to one that was: the table by line. */
+/* Counts in the table by line: a line is taken falsely, or a stack comes back to one that was. */
 void rsc_sharing_take_falsely(struct rsc_sharing *sharing, const struct rsc_taking *taking);
 void rsc_sharing_miss_falsely(struct rsc_sharing *sharing, uint64_t line);
 
-/* A line is taken. Returns whether it is falsely so. */
+/* Counts a line that is taken. Returns whether falsely. */
 static inline int rsc_sharing_take(struct rsc_sharing *sharing, const struct rsc_taking *taking) {
     int is_false = !(taking->written & taking->used);
     rsc_sharing_count(sharing, taking->by, taking->from, is_false ? RSC_SHARING_FALSE_TAKEN : RSC_SHARING_TAKEN);
@@ -85,25 +84,25 @@ static inline int rsc_sharing_take(struct rsc_sharing *sharing, const struct rsc
     return is_false;
 }
 
-/* Stack `from` comes back to a line that `by` had taken. */
+/* Counts stack `from` coming back to a line that `by` had taken. */
 static inline void rsc_sharing_miss(struct rsc_sharing *sharing, uint64_t line, uint32_t by, uint32_t from,
                                     int is_false) {
     rsc_sharing_count(sharing, by, from, is_false ? RSC_SHARING_FALSE_MISSED : RSC_SHARING_MISSED);
     if (is_false) rsc_sharing_miss_falsely(sharing, line);
 }
 
-/* Ends a block: objects[i] is what reference i lies in; NULL: nobody knows. */
+/* Ends a block: objects[i] is the object of reference i; NULL: not known. */
 void rsc_sharing_name(struct rsc_sharing *sharing, const uint64_t *objects);
 
 /* What a profile needs to know of stacks and tags. */
 struct rsc_sharing_names {
     void *owner;
     void (*stack)(void *owner, uint32_t stack, uint64_t *pid, uint64_t *tid);
-    uint64_t (*pc)(void *owner, uint32_t tag); /* NULL: nothing is known of code */
+    uint64_t (*pc)(void *owner, uint32_t tag); /* NULL: no code is known */
     uint32_t line_shift;
 };
 
-/* Rows, most misses first; objects[i] receives what row i lies in. Returns 0 or RSC_ENOMEM. */
+/* Fills the rows, most misses first; objects[i] receives the object of row i. Returns 0 or RSC_ENOMEM. */
 int rsc_sharing_fill(struct rsc_sharing *sharing, const struct rsc_sharing_names *names, struct rsc_profile *profile,
                      uint64_t objects[RSC_SHARING_LINES_KEPT]);
 
