@@ -6,7 +6,7 @@
  *
  * The trace (any format, the first 32 M accesses) is held in memory, written with
  * and without pcs, read back, and sought in. Bars: decode 350 M accesses/s for
- * address and kind, encode 80 M/s, 2 bits an access without pcs and 8 with them,
+ * address and kind, encode 80 M/s, 2 bits per access without pcs and 8 with them,
  * seek under 10 ms.
  */
 #include <reusescope/reusescope.h>
@@ -118,7 +118,7 @@ static void measure(const char *what, int pcs, int rounds) {
         if (!decoded || took < decoded) decoded = took;
     }
     need(stat(path, &file), path);
-    printf("%s: %.2f bits an access; encode %.0f M/s, decode %.0f M/s (best of %d)\n", what,
+    printf("%s: %.2f bits per access; encode %.0f M/s, decode %.0f M/s (best of %d)\n", what,
            8.0 * (double)file.st_size / held.count, held.count / encoded / 1e6, held.count / decoded / 1e6, rounds);
     seek_around(path);
     unlink(path);

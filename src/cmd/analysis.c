@@ -102,7 +102,7 @@ static const struct number_option {
     {RSC_OPT_MAX_MEMORY, PLACE(max_memory), 1, UINT64_MAX / 4, "not a size in bytes, as 512M or 4G"},
 };
 
-/* -1 to go on, or the exit status to leave with. */
+/* Returns -1 to go on, or the exit status. */
 static int take_number(struct rsc_analysis *analysis, const struct number_option *option,
                        const struct rsc_option_parser *parser) {
     char *to = (char *)analysis + option->offset;
@@ -194,22 +194,22 @@ int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *bat
     return 0;
 }
 
-/* Only auto and sampled weigh an error; the others have the one they have. */
+/* Only auto and sampled can aim for an error; it does not apply to the other engines. */
 static int refuse_error(const struct rsc_analysis *analysis, struct rsc_error *error) {
     if (!(analysis->engine.error > 0) || (analysis->spec.kind->can & RSC_CAN_ERROR)) return 0;
-    return rsc_fail(error, RSC_EINVAL, "--error: only --engine auto and --engine sampled take it");
+    return rsc_fail(error, RSC_EINVAL, "--error applies only to --engine auto and --engine sampled");
 }
 
-/* --requests is the exact engine of whole objects: another engine, or lines, contradict it. */
+/* --requests selects the exact engine of whole objects: --engine and --line contradict it. */
 static int settle_requests(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (analysis->requests && analysis->spec.kind == &rsc_engine_auto)
         rsc_engine_spec_parse(&analysis->spec, rsc_engine_requests.name, NULL);
     int takes = (analysis->spec.kind->can & RSC_TAKES_REQUESTS) != 0;
     if (analysis->requests && !takes)
-        return rsc_fail(error, RSC_EINVAL, "--requests has an exact engine of its own: --engine %.40s is not it",
+        return rsc_fail(error, RSC_EINVAL, "--requests has its own exact engine and cannot be used with --engine %.40s",
                         analysis->engine.engine);
     if (takes && analysis->lines_given)
-        return rsc_fail(error, RSC_EINVAL, "--requests counts whole objects: there are no lines to give --line for");
+        return rsc_fail(error, RSC_EINVAL, "--requests counts whole objects and cannot be used with --line");
     if (takes) analysis->line_bytes[0] = 1;
     analysis->requests = takes;
     return 0;
@@ -255,7 +255,7 @@ int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, st
     return status;
 }
 
-/* The engine knows its models one by one; both is ours. */
+/* An engine computes one model; `both` exists only here. */
 static int check_model(const struct rsc_analysis *analysis, struct rsc_error *error) {
     static const char *const models[] = {"single", "private", "shared", "both", "requests"};
     const char *model = analysis->engine.model;
@@ -276,7 +276,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     rsc_memory_start(analysis);
     analysis->count = analysis->line_count * (analysis->both ? RSC_MODELS_MAX : 1);
     if (analysis->spec.kind->can & RSC_WANTS_WORKERS) {
-        size_t share = analysis->threads / analysis->count; /* each line size has workers of its own */
+        size_t share = analysis->threads / analysis->count; /* each line size has its own workers */
         analysis->engine.workers = share ? (uint32_t)share : 1;
     }
     for (size_t i = 0; i < analysis->count; i++) {
@@ -291,7 +291,7 @@ int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error) {
     return 0;
 }
 
-/* Without debug information, or without libdw, places stay addresses: no reason to fail. */
+/* Without debug information or libdw, places stay addresses; that is not an error. */
 static int name_places(struct rsc_analysis *analysis, struct rsc_error *error) {
     struct rsc_symbols_options wanted = {analysis->sysroot, analysis->debuginfod, &analysis->session->log};
     struct rsc_symbols *symbols;

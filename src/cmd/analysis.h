@@ -1,6 +1,6 @@
 /*
- * analysis.h - what `analyze` and `run` share: options of the analysis, and one
- * engine per line size fed with the same batches.
+ * analysis.h - shared by `analyze` and `run`: the options of the analysis, and one
+ * engine per line size, all fed with the same batches.
  */
 #ifndef RSC_CMD_ANALYSIS_H
 #define RSC_CMD_ANALYSIS_H
@@ -39,25 +39,25 @@ extern const struct rsc_option rsc_analysis_options[];
 
 struct rsc_analysis {
     struct rsc_session *session;
-    struct rsc_engine_spec spec;      /* --engine, parsed; auto where none was given */
-    struct rsc_engine_options engine; /* .engine: as it was typed; NULL: it was not */
+    struct rsc_engine_spec spec;      /* --engine, parsed; auto by default */
+    struct rsc_engine_options engine; /* .engine: as typed; NULL: not given */
     uint32_t line_bytes[RSC_LINE_SIZES_MAX];
     size_t line_count;
-    int lines_given; /* --line was */
-    int both;        /* models private and shared, in one pass: two engines for each line size, private first */
-    size_t count;    /* engines, and profiles */
-    int requests;    /* whole objects: an engine and a line size of their own */
+    int lines_given; /* --line was given */
+    int both;        /* models private and shared in one pass: two engines per line size, private first */
+    size_t count;    /* of engines and of profiles */
+    int requests;    /* whole objects, with their own engine and line size */
     unsigned threads;
     const char *sysroot; /* for names of code and data; NULL: none */
     int debuginfod;
     uint64_t max_memory; /* --max-memory, in bytes; 0: not given */
-    /* memory.c: what it may take, what the process had before, batches so far */
+    /* memory.c: the limit, memory the process already used, batches so far */
     uint64_t memory_most, memory_before, batches;
 
-    struct rsc_pool *pool; /* NULL: one line size after the other */
+    struct rsc_pool *pool; /* NULL: line sizes are processed one after the other */
     struct rsc_engine *engines[RSC_ENGINES_MAX];
     struct rsc_profile *profiles[RSC_ENGINES_MAX];
-    /* One push, shared out: */
+    /* The batch being pushed, shared among workers: */
     const struct rsc_batch *batch;
     const struct rsc_batch_columns *columns;
     int status[RSC_ENGINES_MAX];
@@ -71,32 +71,32 @@ int rsc_analysis_option(struct rsc_analysis *analysis, const struct rsc_option_p
 
 /* Makes the engines; call after the options. */
 int rsc_analysis_open(struct rsc_analysis *analysis, struct rsc_error *error);
-/* `columns`: NULL, or what the batch has beside its accesses. */
+/* `columns`: NULL, or the batch's columns besides its accesses. */
 int rsc_analysis_push(struct rsc_analysis *analysis, const struct rsc_batch *batch,
                       const struct rsc_batch_columns *columns, struct rsc_error *error);
 
 /*
- * How far the first engine has got, in words: "12.3 M references, 11.3 M/s", and of a
- * sample ", 2048 lines sampled, error 0.8 % so far". `accesses` stands where the
- * engine does not say; `seconds` is the time that took.
+ * Describes the first engine's progress: "12.3 M references, 11.3 M/s", and for a
+ * sample ", 2048 lines sampled, error 0.8 % so far". `accesses` is used if the engine
+ * does not report its own count; `seconds` is the time so far.
  */
 void rsc_analysis_so_far(const struct rsc_analysis *analysis, uint64_t accesses, double seconds, char *text,
                          size_t room);
 
-/* Pushes all of a trace, and shows how far it has got. */
+/* Pushes a whole trace and shows progress. */
 int rsc_analysis_read(struct rsc_analysis *analysis, struct rsc_trace *trace, struct rsc_error *error);
 
 /*
- * Ends the engines; profiles[0..count-1] then say `source` and the command
- * line, and name code and data where it is known what was loaded where.
+ * Ends the engines; profiles[0..count-1] then hold `source` and the command line,
+ * and name code and data if the loaded modules are known.
  */
 int rsc_analysis_finish(struct rsc_analysis *analysis, const char *source, struct rsc_error *error);
 
 void rsc_analysis_close(struct rsc_analysis *analysis);
 
 /*
- * All of it for a process of an MPI job (--engine mpi): the traces, one after the other,
- * are shared out. Call after the options; returns the exit status. analyze_ranks.c.
+ * The whole analysis in one process of an MPI job (--engine mpi): the concatenated traces
+ * are divided among the ranks. Call after the options; returns the exit status. analyze_ranks.c.
  */
 int rsc_analyze_ranks(struct rsc_analysis *analysis, const char *const *paths, size_t path_count);
 

@@ -1,10 +1,10 @@
 /*
- * analyze_ranks.c - `reusescope analyze --engine mpi`: what one process of an MPI job
- * does. Each reads its share of the traces; rank 0 alone says anything and writes files.
+ * analyze_ranks.c - `reusescope analyze --engine mpi`: the work of one process of an MPI
+ * job. Each rank reads its share of the traces; only rank 0 prints and writes files.
  *
- * What can be known to fail before the work begins is agreed on, so that it is said once
- * and all end by themselves. A rank that fails later tells rank 0, which says so and ends
- * the job: the others may have hours to go.
+ * Failures found before the work begins are shared among all ranks: one message is
+ * printed and every rank exits by itself. A rank that fails later notifies rank 0, which
+ * prints the error and aborts the job: the others may have hours to go.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 #include "cmd/shares.h"
 
 /*
- * Our number among the processes on this machine, as the launcher says, where MPI itself
- * cannot be asked; NULL: nobody launched us. The first of each machine speaks: what is
- * missing may be missing on one machine only.
+ * Our number among the processes on this machine, from the launcher's environment, for
+ * when MPI is not available; NULL: not launched by one. The first process on each machine
+ * prints: the library may be missing on one machine only.
  */
 static const char *launched_as(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "PMI_RANK"};
@@ -25,13 +25,13 @@ static const char *launched_as(void) {
     return NULL;
 }
 
-/* Launchers give their processes a terminal as standard output, and pass on what they write: nobody sits there. */
+/* Launchers may give their processes a terminal as standard output, but nobody watches it. */
 static void expect_nobody(struct rsc_session *session) {
     if (!session->colour) session->colour = -1;
     setenv("PAGER", "", 1);
 }
 
-/* Up to where all agree on *status. Returns as rsc_ranks_agree() does. */
+/* The steps until all ranks agree on *status. Returns as rsc_ranks_agree() does. */
 static int prepare(struct rsc_analysis *analysis, struct rsc_ranks *ranks, struct rsc_shares *shares,
                    const char *const *paths, size_t path_count, int *status, int *leave, struct rsc_error *error) {
     *status = rsc_analysis_open(analysis, error);
@@ -41,7 +41,7 @@ static int prepare(struct rsc_analysis *analysis, struct rsc_ranks *ranks, struc
     return rsc_ranks_agree(ranks, status, error);
 }
 
-/* Like rsc_analysis_read(), but rank 0 also listens to whether another has failed. */
+/* Like rsc_analysis_read(), but rank 0 also checks whether another rank has failed. */
 static int read_share(struct rsc_analysis *analysis, struct rsc_ranks *ranks, struct rsc_trace *trace,
                       struct rsc_error *error) {
     const struct rsc_batch *batch;
@@ -90,7 +90,7 @@ int rsc_analyze_ranks(struct rsc_analysis *analysis, const char *const *paths, s
     }
     int failed = prepare(analysis, ranks, &shares, paths, path_count, &status, &leave, &error);
     if (!failed && status < 0) {
-        /* Said by rank 0; the launcher ends with the status of whoever ends first, so all have the same. */
+        /* Rank 0 prints it. The launcher returns the status of the first rank to exit, so all exit with the same. */
         if (leave < 0 && !ranks->rank) leave = rsc_session_fail(session, &error);
         if (leave < 0) leave = error.code == RSC_EINVAL ? RSC_EXIT_USAGE : RSC_EXIT_ERROR;
         rsc_shares_free(&shares);

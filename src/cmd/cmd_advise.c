@@ -1,4 +1,4 @@
-/* cmd_advise.c - `reusescope advise`: what a profile suggests to change, and why. */
+/* cmd_advise.c - `reusescope advise`: suggests changes to the code from a profile, with evidence. */
 #include "cmd/session.h"
 
 static const struct rsc_option options[] = {

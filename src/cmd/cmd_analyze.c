@@ -1,4 +1,4 @@
-/* cmd_analyze.c - `reusescope analyze`: a trace through an engine, for one or several line sizes at once. */
+/* cmd_analyze.c - `reusescope analyze`: runs an engine on a trace, for one or several line sizes at once. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ static const struct rsc_option options[] = {
     {OPT_REQUESTS, 0, "requests", NULL,
      "each access is a request for a whole object: distances and cache sizes in bytes", NULL},
     RSC_HEADING("sampling"),
-    /* not for `run`, whose own --seed is the program's */
+    /* not for `run`, where --seed is the program's */
     {RSC_OPT_SEED, 0, "seed", "N", "seed of sampling engines (default 0)", NULL},
     {0, 0, NULL, NULL, NULL, NULL},
 };
@@ -49,22 +49,21 @@ static int take_options(struct rsc_analysis *analysis, struct traces *traces, in
     }
     if (!traces->count)
         return rsc_usage_error(verb, "a trace is missing: reusescope analyze TRACE (- is standard input)");
-    if (is_ranked(analysis)) return -1; /* rank 0 looks after the output */
+    if (is_ranked(analysis)) return -1; /* rank 0 handles the output */
     if (traces->count > 1) return rsc_usage_error(verb, "more than one trace: %.60s", traces->paths[1]);
     return rsc_session_check_output(analysis->session);
 }
 
-/* Objects by number are no addresses: in lines they would mean nothing. */
+/* Object numbers are not addresses: distances in lines would be meaningless. */
 static void doubt_lines(const struct rsc_analysis *analysis, struct rsc_trace *trace, const char *path) {
     struct rsc_trace_info info;
     rsc_trace_get_info(trace, &info);
     if (analysis->requests || strcmp(info.format, "oracleGeneral")) return;
-    rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
-                 "%s: requests for objects, taken for addresses in lines; --requests takes them for what they are",
+    rsc_log_line(&analysis->session->log, RSC_LOG_WARNING, "%s: object requests read as addresses; use --requests",
                  path);
 }
 
-/* One pass, to profiles. */
+/* One pass over the trace; makes the profiles. */
 static int analyze_once(struct rsc_analysis *analysis, const char *path, struct rsc_error *error) {
     struct rsc_trace *trace = NULL;
     int status = rsc_session_open(analysis->session, &trace, path, analysis->threads > 1, error);
@@ -75,22 +74,21 @@ static int analyze_once(struct rsc_analysis *analysis, const char *path, struct 
     return status;
 }
 
-/* With --error: what is not as good as was asked is done again exactly, if the trace is a file, or else said. */
+/* With --error: if the error bars are too wide, repeats the analysis exactly if the trace is a file, else warns. */
 static int keep_word(struct rsc_analysis *analysis, const char *path, struct rsc_error *error) {
     double allowed = analysis->engine.error;
     struct stat there;
     int good = 1;
     for (size_t i = 0; allowed > 0 && i < analysis->count; i++)
         good &= rsc_auto_kept_word(analysis->profiles[i], allowed);
-    if (good || !rsc_engine_spec_of(&analysis->spec, &rsc_engine_auto)) return 0; /* sampled has said so itself */
+    if (good || !rsc_engine_spec_of(&analysis->spec, &rsc_engine_auto)) return 0; /* sampled has warned itself */
     if (!strcmp(path, "-") || stat(path, &there) < 0 || !S_ISREG(there.st_mode)) {
         rsc_log_line(&analysis->session->log, RSC_LOG_WARNING,
-                     "the error bars are wider than --error %g allows, and what was read cannot be read again",
-                     allowed);
+                     "the error bars are wider than --error %g allows, and the input cannot be read again", allowed);
         return 0;
     }
-    rsc_log_line(&analysis->session->log, RSC_LOG_INFO, "auto: not within %g by its error bars: again, exactly",
-                 allowed);
+    rsc_log_line(&analysis->session->log, RSC_LOG_INFO,
+                 "auto: the error bars are wider than %g: repeating the analysis exactly", allowed);
     rsc_analysis_close(analysis);
     analysis->engine.error = 0;
     rsc_engine_spec_parse(&analysis->spec, rsc_engine_exact.name, NULL);

@@ -1,4 +1,4 @@
-/* cmd_annotate.c - `reusescope annotate`: source text with the references and misses of each line. */
+/* cmd_annotate.c - `reusescope annotate`: prints source text with the references and misses of each line. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * cmd_cc.c - `reusescope cc`: a compiler's command, so that the program it builds can
- * be watched at near native speed. Becomes the compiler: its exit status is ours.
+ * cmd_cc.c - `reusescope cc`: wraps a compiler command so that `run` can watch the
+ * program at near native speed. Execs the compiler, so its exit status is ours.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static const struct rsc_option options[] = {
 struct cc {
     struct rsc_session session;
     struct rsc_cc_options options;
-    char **arguments; /* the compiler and what it is given */
+    char **arguments; /* the compiler and its arguments */
 };
 
 static int take_option(struct cc *cc, const struct rsc_option_parser *parser, int id) {

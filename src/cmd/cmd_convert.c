@@ -1,4 +1,4 @@
-/* cmd_convert.c - `reusescope convert`: from one trace format to another, all of it or what a filter keeps. */
+/* cmd_convert.c - `reusescope convert`: converts a trace to another format, whole or filtered. */
 #include <string.h>
 
 #include "cmd/write_trace.h"
@@ -16,7 +16,7 @@ static const struct rsc_option options[] = {
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
-/* sampler: NULL, or what keeps some sets only. */
+/* sampler: NULL, or keeps only some sets. */
 static int copy(struct rsc_session *session, struct rsc_write *write, struct rsc_trace *trace,
                 struct rsc_block_sampler *sampler, struct rsc_error *error) {
     const struct rsc_batch *batch;
@@ -59,7 +59,7 @@ static int convert(struct rsc_session *session, struct rsc_write *write, const c
     }
     write->options.source = info.source && *info.source ? info.source : info.format;
     write->options.command = info.command;
-    /* A filtered trace filtered again: what it was made through, one after the other. */
+    /* Filters a trace that is already filtered: the description lists both, in order. */
     snprintf(both, sizeof both, "%s%s%s", info.filter, *info.filter && filter[0] ? ", then " : "", filter);
     write->options.filter = both;
     if (!status) status = rsc_write_open(write, error);
@@ -71,18 +71,18 @@ static int convert(struct rsc_session *session, struct rsc_write *write, const c
     return status;
 }
 
-/* No caches are known here: the bits must be given. Returns -1, or the exit status to leave with. */
+/* No caches are known here, so the bits must be given. Returns -1, or the exit status. */
 static int check_sets(const struct rsc_set_choice *sets, const struct rsc_session *session,
                       const struct rsc_write *write) {
     if (!sets->denominator) return -1;
     if (sets->random || sets->all_values || !sets->bits_given)
-        return rsc_usage_error(session->verb, "--sample-sets takes one value of given bits here, as 1/16,bits:8-11=3");
+        return rsc_usage_error(session->verb,
+                               "--sample-sets: convert needs the bits and one value, as 1/16,bits:8-11=3");
     if (strcmp(write->options.format, "rsct"))
-        return rsc_usage_error(session->verb,
-                               "--sample-sets: only a native trace (.rsct) remembers what it is a sample of");
+        return rsc_usage_error(session->verb, "--sample-sets: only a native trace (.rsct) can record its sample");
     if (!rsc_filter_is_all(&session->filter))
-        return rsc_usage_error(session->verb,
-                               "--sample-sets goes with no other filter: filter first, then take the sample");
+        return rsc_usage_error(
+            session->verb, "--sample-sets cannot be combined with other filters: filter first, then take the sample");
     return -1;
 }
 

@@ -1,4 +1,4 @@
-/* cmd_diff.c - `reusescope diff`: what changed between two profiles, and whether that is a regression. */
+/* cmd_diff.c - `reusescope diff`: compares two profiles and finds regressions. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static int take_option(struct comparing *comparing, const struct rsc_option_pars
     }
 }
 
-/* Each old profile with the first new one of its model and line size that has no partner yet. */
+/* Pairs each old profile with the first unpaired new one of the same model and line size. */
 static int compare(struct comparing *comparing, struct rsc_error *error) {
     size_t old_count = comparing->counts[0], new_count = comparing->counts[1], made = 0;
     char *taken = calloc(new_count + 1, 1);
@@ -116,11 +116,11 @@ static int compare(struct comparing *comparing, struct rsc_error *error) {
     comparing->report.unmatched = old_count + new_count - 2 * made;
     if (!status && !made)
         status =
-            rsc_fail(error, RSC_EFORMAT, "%.200s has no profile of the model and line size of %.200s to compare with",
+            rsc_fail(error, RSC_EFORMAT, "%.200s has no profile with the model and line size of %.200s to compare with",
                      comparing->report.names[1], comparing->report.names[0]);
     for (size_t i = 0; !status && i < made; i++)
         if (!comparing->diffs[i].size_count)
-            status = rsc_fail(error, RSC_EFORMAT, "%.200s: no size to compare at lies below its --max-distance",
+            status = rsc_fail(error, RSC_EFORMAT, "%.200s: every size to compare at is above its --max-distance",
                               comparing->report.names[0]);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * cmd_doctor.c - `reusescope doctor`: what this machine and build can do, and for
- * what they cannot the exact fix. Everything is tried, nothing is assumed.
+ * cmd_doctor.c - `reusescope doctor`: checks what this machine and build can do, and
+ * how to fix what is missing. Every check tries the real thing.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #include "loops/front/c_source.h"
 #include "report/draw/machine.h"
 
-/* One finding: "ok", "--" (not here, and only that part is missing) or "no", with the fix. */
+/* One finding: "ok", "--" (optional and absent) or "no" (needed and missing), with the fix. */
 struct checkup {
     int failed; /* something that `run` needs is missing */
 };
@@ -41,7 +41,7 @@ static void optional(int there, const char *what, const char *detail, const char
     say(there ? "ok" : "--", what, there ? detail : fix);
 }
 
-/* What a command prints first, or "" when it cannot be run. */
+/* The first line a command prints, or "" if it cannot be run. */
 static void first_line(const char *path, const char *argument, char *line, size_t room) {
     int ends[2];
     line[0] = 0;
@@ -77,7 +77,7 @@ static int try_collector(char *detail, size_t room) {
         rsc_collector_close(&collector);
         return 0;
     }
-    /* /bin/true stays far below what one ring holds: nothing needs to be taken meanwhile. */
+    /* /bin/true fills only a small part of the ring, so nothing needs to drain it. */
     while (!rsc_launch_poll(&collector.launch)) usleep(1000);
     uint64_t blocks = collector.launch.ring->slots[0].published;
     int status = collector.launch.status, well = WIFEXITED(status) && WEXITSTATUS(status) == 0 && blocks > 0;
@@ -106,7 +106,7 @@ static void look_at_qemu(struct checkup *checkup) {
     }
 }
 
-/* Rebuilding needs the pass and the runtime; a compiler is the user's. */
+/* Rebuilding needs the pass and the runtime; the user brings the compiler. */
 static void look_at_rebuilding(void) {
     struct rsc_cc_files files;
     struct rsc_error error;
@@ -114,7 +114,7 @@ static void look_at_rebuilding(void) {
     optional(works, "rebuilding programs", works ? files.pass : "", error.message);
 }
 
-/* run --with perf: debug registers are all that rebuilt programs need; others need a PMU that samples addresses too. */
+/* run --with perf: rebuilt programs need only debug registers; others also need a PMU that samples addresses. */
 static void look_at_perf(void) {
     struct rsc_perf_breakpoints found;
     struct rsc_perf_pmu pmu;
@@ -159,11 +159,11 @@ static void look_at_machine(void) {
                  (unsigned long long)(machine.levels[i].size_bytes >> 10));
     }
     optional(machine.level_count > 0, "caches of this machine", text,
-             "sysfs does not tell them: pictures have no cache marks");
+             "not found in sysfs: pictures have no cache marks");
     snprintf(text, sizeof text, "%u processors, loops for %s", rsc_pool_cpu_count(), rsc_simd_name(rsc_simd_best()));
     say("ok", "processors", text);
     int fd = memfd_create("reusescope-doctor", MFD_CLOEXEC);
-    optional(fd >= 0, "shared memory", "memfd", "the kernel gives no memfd: run cannot work");
+    optional(fd >= 0, "shared memory", "memfd", "the kernel does not support memfd: run cannot work");
     if (fd >= 0) close(fd);
 }
 
@@ -172,13 +172,13 @@ static void look_at_gpu(void) {
     struct rsc_engine *engine;
     struct rsc_error error;
     int works = rsc_engine_new(&engine, &options, &error) == 0;
-    /* the message names the engine first, the line does too */
+    /* skip the engine's name: the line starts with it already */
     const char *why = works ? "" : strstr(error.message, ": ");
     optional(works, "engine gpu", "a session was opened on device 0", why ? why + 2 : error.message);
     rsc_engine_free(engine);
 }
 
-/* libclang is loaded for real; that it can parse is then a matter of the source. */
+/* Really loads libclang; whether a file parses depends on its source. */
 static void look_at_loops(void) {
     struct rsc_error error = {0};
     optional(rsc_c_source_check(&error) == 0, "loops of C source", "libclang 19 was loaded", error.message);

@@ -1,4 +1,4 @@
-/* cmd_dump.c - `reusescope dump`: a trace as lines for people, accesses and events in order. */
+/* cmd_dump.c - `reusescope dump`: prints the accesses and events of a trace in order, one per line. */
 #include <string.h>
 
 #include "base/numbers.h"
@@ -88,7 +88,7 @@ static int run_dump(const struct rsc_verb *verb, int argc, char **argv) {
     if (!path) return rsc_usage_error(verb, "a trace is missing: reusescope dump TRACE");
     int status = rsc_session_open(&session, &trace, path, 0, &error);
     if (status < 0) return rsc_session_fail(&session, &error);
-    /* A window keeps the numbers of the trace; any other filter numbers what it keeps. */
+    /* With a window, accesses keep their numbers in the trace; other filters renumber. */
     struct rsc_filter rest = session.filter;
     rest.first = 0;
     rest.count = UINT64_MAX;

@@ -1,4 +1,4 @@
-/* cmd_gen.c - `reusescope gen`: made-up traces whose reuse is known beforehand. */
+/* cmd_gen.c - `reusescope gen`: generates synthetic traces with known reuse. */
 #include <string.h>
 
 #include "base/numbers.h"

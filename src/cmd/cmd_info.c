@@ -1,6 +1,6 @@
 /*
- * cmd_info.c - `reusescope info`: what a trace or a profile is. A native trace
- * answers from its index; others are read to the end to be counted.
+ * cmd_info.c - `reusescope info`: describes a trace or a profile. A native trace is
+ * described from its index; other traces are read to the end to count accesses.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const struct rsc_option options[] = {
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
-/* What only reading tells. */
+/* Counts that need reading the whole trace. */
 struct counted {
     int known;
     uint64_t accesses, kinds[3], events, threads, instructions;
@@ -144,13 +144,13 @@ static void print_modules(const struct rsc_profile *profile) {
     }
 }
 
-/* A profile or its JSON: how it was made, and of what. Returns 1 if the file is one. */
+/* Describes a profile or its JSON. Returns 1 if the file is one. */
 static int describe_profile(const char *path) {
     struct rsc_profile **profiles;
     struct rsc_error ignored;
     struct stat file;
     size_t count;
-    /* A pipe can be read only once: it is taken for a trace. */
+    /* A pipe can be read only once: assume a trace. */
     if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
     if (rsc_profiles_load(path, &profiles, &count, &ignored) < 0) return 0;
     for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* cmd_loops.c - `reusescope loops`: miss ratio curves of loops at any number of threads, without running them. */
+/* cmd_loops.c - `reusescope loops`: predicts miss ratio curves of loops at any thread count, without running them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,11 +74,11 @@ static int parse_threads(struct request *request, const struct rsc_option_parser
         uint64_t value;
         if (rsc_parse_u64(at, length, &value) < 0 || value < 1 || value > 4096)
             return rsc_option_refuse(parser, "not a list of numbers from 1 to 4096");
-        if (request->thread_count == THREADS_MAX) return rsc_option_refuse(parser, "more than 64 numbers of threads");
+        if (request->thread_count == THREADS_MAX) return rsc_option_refuse(parser, "more than 64 thread counts");
         request->threads[request->thread_count++] = (uint32_t)value;
         at += length + (at[length] == ',');
     }
-    return request->thread_count ? -1 : rsc_option_refuse(parser, "no number of threads");
+    return request->thread_count ? -1 : rsc_option_refuse(parser, "no thread count given");
 }
 
 static int parse_number(const struct rsc_option_parser *parser, uint64_t most, uint64_t *value) {
@@ -125,7 +125,7 @@ static int parse_own(struct request *request, const struct rsc_option_parser *pa
     }
 }
 
-/* Sums of samples can pass 1 by a rounding. */
+/* Rounding can push sums of samples above 1. */
 static void keep_in_range(struct rsc_mrc_point *point, size_t count) {
     for (size_t i = 0; i < count; i++) {
         double *ratio[] = {&point[i].miss_ratio, &point[i].low, &point[i].high};
@@ -154,7 +154,7 @@ static int analyse_variant(struct request *request, struct rsc_loops_variant *va
     return status;
 }
 
-/* The program with a change, which the request owns. */
+/* A changed copy of the program, owned by the request. */
 static int change_program(struct request *request, struct rsc_loops_variant *variant, uint32_t region,
                           const struct rsc_loop_program **program, struct rsc_error *error) {
     struct rsc_loop_program **larger =
@@ -185,7 +185,7 @@ static int add_variant(struct request *request, struct rsc_loops_found *loop, ui
     return status ? status : analyse_variant(request, variant, program, region, error);
 }
 
-/* chunk=1,4,64 is three questions; all others are one. */
+/* chunk=1,4,64 is three changes; every other value is one. */
 static int ask(struct request *request, struct rsc_loops_found *loop, uint32_t region, const char *question,
                struct rsc_error *error) {
     static const char chunk[] = "chunk=";
@@ -208,7 +208,7 @@ static int wanted(const struct request *request, const struct rsc_loop_region *r
     return !request->loop || !strcmp(request->loop, region->name) || !strcmp(request->loop, line);
 }
 
-/* Where a loop stands, how it is shared among threads, and what of it is not affine. */
+/* A loop's place in the source, its schedule, and its non-affine parts. */
 static int describe(const struct request *request, const struct rsc_loop_region *region, struct rsc_loops_found *loop,
                     struct rsc_error *error) {
     *loop = (struct rsc_loops_found){.file = region->file ? region->file : request->input.path,
@@ -227,7 +227,7 @@ static int describe(const struct request *request, const struct rsc_loop_region 
     return 0;
 }
 
-/* The loops that are asked for, as they stand in the source. */
+/* The requested loops, in source order. */
 static int find_loops(struct request *request, uint32_t *regions, struct rsc_error *error) {
     struct rsc_loops_findings *findings = &request->findings;
     int status = 0;
@@ -267,7 +267,7 @@ static int analyse(struct request *request, const uint32_t *regions, struct rsc_
     return status;
 }
 
-/* When no loop could be analysed: the first reason, as the error. */
+/* If no loop could be analysed, the first reason becomes the error. */
 static int nothing_analysed(const struct rsc_loops_findings *findings, struct rsc_error *error) {
     for (size_t i = 0; i < findings->loop_count; i++)
         if (findings->loop[i].variant_count) return 0;
@@ -277,7 +277,7 @@ static int nothing_analysed(const struct rsc_loops_findings *findings, struct rs
                     gap->file ? gap->file : first->file, gap->line, gap->reason);
 }
 
-/* The cache size at which references are ranked: --at, else the L2 of this machine, else 1 MiB. */
+/* The cache size for ranking references: --at, else this machine's L2, else 1 MiB. */
 static uint64_t ranking_size(const struct rsc_session *session) {
     struct rsc_machine machine;
     if (session->at_bytes) return session->at_bytes;
@@ -287,7 +287,7 @@ static uint64_t ranking_size(const struct rsc_session *session) {
     return UINT64_C(1) << 20;
 }
 
-/* Analyses, and delivers also where nothing could be analysed if that was asked for by name: then it says why. */
+/* Analyses and delivers. With -o or --format, a result without a single loop is also delivered: it has the reasons. */
 static int answer(struct request *request, const uint32_t *regions, struct rsc_error *error) {
     struct rsc_session *session = request->session;
     int asked = session->format || session->output;
@@ -314,8 +314,9 @@ static int run_request(struct request *request, struct rsc_error *error) {
     request->input.source.schedule_given = request->model.schedule != NULL;
     int status = rsc_loops_input_read(&request->input, findings->line_bytes, &request->program, &text, &bytes, error);
     if (!status && rsc_loops_input_unused(&request->input))
-        rsc_log_line(&session->log, RSC_LOG_WARNING, "--set %s stands for nothing in %s",
-                     rsc_loops_input_unused(&request->input), request->input.path);
+        rsc_log_line(&session->log, RSC_LOG_WARNING, "--set %s: %s has no parameter %s",
+                     rsc_loops_input_unused(&request->input), request->input.path,
+                     rsc_loops_input_unused(&request->input));
     if (!status && request->emit) {
         status = rsc_output_whole(session->output ? session->output : "-", text, bytes, 0, error);
     } else if (!status) {

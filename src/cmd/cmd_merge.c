@@ -1,10 +1,9 @@
 /*
- * cmd_merge.c - `reusescope merge`: one profile out of those of several ranks or
- * runs.
+ * cmd_merge.c - `reusescope merge`: merges the profiles of several ranks or runs.
  *
- * A file may hold several profiles (line sizes, models): each goes with the one
- * of the same line size and model in every other file, the first with the first
- * where there are more of them.
+ * A file may hold several profiles (line sizes, models). Each is merged with the
+ * profile of the same line size and model in every other file; if there are several
+ * such profiles, in file order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,9 @@ struct merged {
     struct rsc_session session;
     const char **paths; /* owned, their text is argv's */
     size_t path_count;
-    struct rsc_profile **profiles; /* of the first file, with those of the others added; owned */
+    struct rsc_profile **profiles; /* the first file's, with the others' added; owned */
     size_t count;
-    const char *lost; /* what the last warning said was left out; NULL: there was none */
+    const char *lost; /* the part left out in the last warning; NULL: no warning yet */
 };
 
 static const char *model_of(const struct rsc_profile *profile) {
@@ -31,7 +30,7 @@ static int go_together(const struct rsc_profile *a, const struct rsc_profile *b)
 
 static int no_partner(const char *has, const char *lacks, const struct rsc_profile *profile, struct rsc_error *error) {
     return rsc_fail(error, RSC_EUNSUPPORTED,
-                    "%s has a profile of %llu-byte lines, model %s, and %s has none to merge it with", has,
+                    "%s has a profile with %llu-byte lines and model %s; %s has none to merge with it", has,
                     (unsigned long long)profile->made.line_bytes, model_of(profile), lacks);
 }
 
@@ -40,17 +39,16 @@ static int add_profile(struct merged *merged, struct rsc_profile *into, const st
     struct rsc_error why;
     const char *lost = rsc_profile_merge_loses(into, from);
     int status = rsc_profile_merge(into, from, &why);
-    if (status == RSC_EINVAL) /* no fault of the command line: the files do not fit */
+    if (status == RSC_EINVAL) /* not a usage error: the files do not match */
         return rsc_fail(error, RSC_EUNSUPPORTED, "%s and %s: %s", merged->paths[0], path, why.message);
     if (status < 0) return rsc_fail(error, status, "%s: %s", path, why.message);
     if (lost && lost != merged->lost)
-        rsc_log_line(&merged->session.log, RSC_LOG_WARNING, "%s: %s left out: not all files have them alike", path,
-                     lost);
+        rsc_log_line(&merged->session.log, RSC_LOG_WARNING, "%s: %s left out: not the same in all files", path, lost);
     if (lost) merged->lost = lost;
     return 0;
 }
 
-/* Finds for each profile of a file the one it goes with: partner[i] is its number. All must have one. */
+/* Finds each profile's partner in a file: partner[i] is its number. All must have one. */
 static int find_partners(const struct merged *merged, struct rsc_profile *const *more, size_t count, const char *path,
                          size_t *partner, struct rsc_error *error) {
     for (size_t i = 0; i < count; i++) {
@@ -91,7 +89,7 @@ static int take_file(struct merged *merged, const char *path, struct rsc_error *
     return status;
 }
 
-/* Runs of one command keep its name; of several, ours says what was merged. */
+/* Runs of one command keep its command line; runs of several get ours, which lists the files. */
 static int name_command(struct merged *merged, struct rsc_error *error) {
     for (size_t i = 0; i < merged->count; i++)
         if (!merged->profiles[i]->made.command &&
@@ -110,7 +108,7 @@ static int take_options(struct merged *merged, int argc, char **argv) {
     }
     if (leave >= 0) return leave;
     if (merged->path_count < 2)
-        return rsc_usage_error(merged->session.verb, "two or more profiles are wanted: reusescope merge A.data B.data");
+        return rsc_usage_error(merged->session.verb, "two or more profiles are needed: reusescope merge A.data B.data");
     return rsc_session_check_output(&merged->session);
 }
 

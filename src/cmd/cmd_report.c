@@ -1,4 +1,4 @@
-/* cmd_report.c - `reusescope report`: show profiles again, as text, as a page or in another format. */
+/* cmd_report.c - `reusescope report`: shows saved profiles as text, as a page or in another format. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,15 +30,15 @@ static const struct rsc_option options[] = {
 struct showing {
     struct rsc_session session;
     struct rsc_page_extras page;
-    struct rsc_profile **profiles; /* owned, as what follows */
+    struct rsc_profile **profiles; /* owned, as are names and documents */
     const char **names;            /* of the profiles: the files they come from */
     size_t count;
-    char **documents; /* JSON of other results, for a page */
+    char **documents; /* other results as JSON, for a page */
     size_t document_count;
     const char *document_name; /* the first one's file */
     const char *source_paths[SOURCE_PATHS_MAX];
     int files;
-    int table_option; /* OPT_SUITE, OPT_BY, OPT_CDF or OPT_SELECT: only this; 0: the report */
+    int table_option; /* OPT_SUITE, OPT_BY, OPT_CDF or OPT_SELECT: print only this table; 0: the report */
     struct rsc_table table;
 };
 
@@ -105,7 +105,7 @@ static int take_option(struct showing *showing, const struct rsc_option_parser *
     case OPT_CDF:
     case OPT_SELECT:
         if (showing->table_option && showing->table_option != id)
-            return rsc_usage_error(parser->verb, "--suite, --by, --cdf and --select: one table at a time");
+            return rsc_usage_error(parser->verb, "only one of --suite, --by, --cdf and --select can be given");
         showing->table_option = id;
         showing->session.yields = RSC_RESULT_TABLE;
         showing->table.kind = id == OPT_SUITE ? RSC_TABLE_SUITE
@@ -126,7 +126,7 @@ static int take_option(struct showing *showing, const struct rsc_option_parser *
     }
 }
 
-/* Does what was asked for end up in a page? */
+/* Whether the output is a page. */
 static int makes_page(const struct rsc_session *session) {
     enum rsc_report_format format = session->format   ? rsc_report_format_of_name(session->format)
                                     : session->output ? rsc_report_format_of_path(session->output)
@@ -139,11 +139,10 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
     int page = makes_page(&showing->session);
     if (!showing->files && load(showing, RSC_DATA_FILE, &error) < 0) return rsc_session_fail(&showing->session, &error);
     if (!page && showing->document_count)
-        return rsc_usage_error(verb,
-                               "%.100s: not a profile but another result, which only a page shows (-o report.html)",
+        return rsc_usage_error(verb, "%.100s: not a profile; only a page can show this result (-o report.html)",
                                showing->document_name);
     if (!page && (showing->page.embed_source || showing->page.source_folder_count))
-        return rsc_usage_error(verb, "--%s is for a page (-o report.html)",
+        return rsc_usage_error(verb, "--%s needs a page (-o report.html)",
                                showing->page.embed_source ? "embed-source" : "source-path");
     if (showing->page.source_folder_count && !showing->page.embed_source)
         return rsc_usage_error(verb, "--source-path needs --embed-source");
@@ -152,7 +151,7 @@ static int show(struct showing *showing, const struct rsc_verb *verb) {
     showing->page.documents = (const char *const *)showing->documents;
     showing->page.document_count = showing->document_count;
     showing->session.page = &showing->page;
-    /* Without a name: the newest, in brief. */
+    /* Without operands: the default data file, in brief. */
     struct rsc_session *session = &showing->session;
     struct rsc_result result = {
         .kind = session->yields, .profiles = showing->profiles, .count = showing->count, .table = &showing->table};

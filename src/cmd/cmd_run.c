@@ -1,6 +1,6 @@
 /*
- * cmd_run.c - `reusescope run`: a program watched by one of the collectors (collect/collector.h),
- * analysed while it runs; ends as the program ends.
+ * cmd_run.c - `reusescope run`: watches a program with one of the collectors (collect/collector.h),
+ * analyses its accesses while it runs, and exits with its status.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,9 +69,9 @@ struct run {
     struct rsc_trace_writer *writer;
     int trace_full;
     int measure_native;
-    double native_seconds; /* processor time without us; 0: not measured */
+    double native_seconds; /* processor time unwatched; 0: not measured */
     int model_given;
-    int both_by_default; /* and where it turns out that there was one thread, the models are the same: one is shown */
+    int both_by_default; /* if only one thread ran, the models are the same and only one is shown */
 };
 
 /* ---- options ---- */
@@ -130,7 +130,7 @@ static int take_option(struct run *run, const struct rsc_option_parser *parser, 
     }
 }
 
-/* What contradicts itself whatever the program is. Returns -1, or the exit status after a message. */
+/* Rejects options that contradict each other for any program. Returns -1, or the exit status after a message. */
 static int check_options(struct run *run) {
     const struct rsc_verb *verb = run->session.verb;
     const struct rsc_collect_request *request = &run->request;
@@ -138,7 +138,7 @@ static int check_options(struct run *run) {
     int pairs = run->with && rsc_collector_gives(run->with, RSC_TAKES_PAIRS);
     if (run->analysis.spec.kind->can & RSC_RUNS_ON_RANKS)
         return rsc_usage_error(
-            verb, "--engine mpi is for traces: record them (--trace), then reusescope analyze --engine mpi");
+            verb, "--engine mpi works on traces: record them with --trace, then use reusescope analyze --engine mpi");
     if (!pairs && rsc_live_taken(&run->analysis.spec) == RSC_TAKES_PAIRS)
         return rsc_usage_error(
             verb,
@@ -156,7 +156,7 @@ static int check_options(struct run *run) {
     return run->asked.only_record ? -1 : rsc_session_check_output(&run->session);
 }
 
-/* Options up to "--" or the first operand; the rest is the program's. */
+/* Our options end at "--" or the first operand; the rest is the program's command line. */
 static int take_options(struct run *run, int argc, char **argv) {
     struct rsc_option_parser parser;
     int id;
@@ -173,7 +173,7 @@ static int take_options(struct run *run, int argc, char **argv) {
 
 /* ---- choosing ---- */
 
-/* Would both models be shown, if there are threads? Not where a sample is taken by default. */
+/* Whether to show both models if there are threads. Not if a sample is the default. */
 static int models_are_free(const struct run *run) {
     const struct rsc_collector_kind *kind = run->collector.kind;
     return !run->model_given && !kind->usual_lines && rsc_collector_gives(kind, RSC_TAKES_ACCESSES) &&
@@ -181,9 +181,9 @@ static int models_are_free(const struct run *run) {
 }
 
 /*
- * Programs with threads are shown with both models. They take twice the time of one,
- * and for a single thread they are the same: which it will be has to be known before
- * the first reference.
+ * Programs with threads are shown with both models. That takes twice the time, and for
+ * a single thread the models are the same. The choice must be made before the first
+ * reference.
  */
 static void choose_models(struct run *run) {
     struct rsc_analysis *analysis = &run->analysis;
@@ -207,7 +207,7 @@ static int open_trace(struct run *run, struct rsc_error *error) {
     return rsc_trace_writer_open(&run->writer, run->trace_name, &writer, error);
 }
 
-/* Collector, models, engines and files: everything that can be refused before the program runs. */
+/* Collector, models, engines and files: every check that can fail before the program runs. */
 static int open_run(struct run *run, struct rsc_error *error) {
     const struct rsc_collector_kind *kind = run->with;
     int status = rsc_target_find(&run->target, run->request.command[0], error);
@@ -236,7 +236,7 @@ static int deliver_batch(struct run *run, const struct rsc_batch *batch, const s
     return run->asked.only_record ? 0 : rsc_analysis_push(&run->analysis, batch, columns, error);
 }
 
-/* Takes what the program does until it has ended and all of it is taken. */
+/* Consumes records until the program has ended and none are left. */
 static int watch(struct run *run, struct rsc_error *error) {
     struct rsc_collector *collector = &run->collector;
     struct rsc_batch batch = {.count = 0};
@@ -254,7 +254,7 @@ static int watch(struct run *run, struct rsc_error *error) {
 
 /* ---- delivering ---- */
 
-/* One thread has one stack, whether others share it or not. */
+/* With one thread, the private and the shared stack are the same. */
 static void leave_one_of_equals(struct rsc_analysis *analysis) {
     for (size_t i = 0; i < analysis->count; i += RSC_MODELS_MAX) {
         rsc_profile_free(analysis->profiles[i]);
@@ -283,7 +283,7 @@ static int finish(struct run *run, struct rsc_error *error) {
     return 0;
 }
 
-/* What was left out, and why: words for options that only this verb has. */
+/* Reports what was left out and why, for options that only this verb has. */
 static void say_the_rest(const struct run *run) {
     if (run->session.quiet) return;
     if (run->facts.threads > 1 && run->analysis.profiles[0] && models_are_free(run) && !run->both_by_default)
@@ -302,7 +302,7 @@ static int deliver(struct run *run) {
     return leave == RSC_EXIT_OK ? rsc_run_exit_status(&run->collector) : leave;
 }
 
-/* We cannot go on, but the program can: it is not left behind on the terminal. */
+/* On an error, lets the program finish unwatched, so that it is not left running on the terminal. */
 static int fail(struct run *run, const struct rsc_error *error) {
     rsc_collector_let_run(&run->collector);
     return rsc_session_fail(&run->session, error);

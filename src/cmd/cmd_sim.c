@@ -1,4 +1,4 @@
-/* cmd_sim.c - `reusescope sim`: a trace through simulated caches. */
+/* cmd_sim.c - `reusescope sim`: simulates caches on a trace. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ struct sim_verb {
     const struct rsc_sim *sim; /* while a trace is read */
     const char *path;
     const char *machine;
-    int per; /* 0: by what is known, 'i' or 'r' */
+    int per; /* 'i', 'r', or 0: instructions if the trace counts them */
 };
 
 static const char *const cache_names[] = {"l1", "l1i", "l1d", "l2", "l3"};
@@ -105,7 +105,7 @@ static int add_cache(struct sim_verb *verb, int id, const char *text) {
     return status < 0 ? rsc_usage_error(verb->session.verb, "%s", error.message) : -1;
 }
 
-/* A number from 1 up, or from 0 where that means something. */
+/* A number from 1 up, or from 0 where 0 is allowed. */
 static int take_number(const struct rsc_option_parser *parser, uint64_t least, uint64_t most, uint64_t *number) {
     if (rsc_parse_u64(parser->value, strlen(parser->value), number) == 0 && *number >= least && *number <= most)
         return -1;
@@ -145,7 +145,7 @@ static int take_option(struct sim_verb *verb, const struct rsc_option_parser *pa
     }
 }
 
-/* The folder of machine files that came with the tool: in the build tree's source, or installed beside it. */
+/* The folder of machine files that comes with the tool: in the source tree, or installed. */
 static const char *machine_folder(char folder[PATH_MAX]) {
     static const char *const places[] = {"/../share/reusescope/machines", "/../../machines"};
     char self[PATH_MAX - 64];
@@ -161,7 +161,7 @@ static const char *machine_folder(char folder[PATH_MAX]) {
     return NULL;
 }
 
-/* Caches of the machine whose names were not given. */
+/* Adds the machine's caches that were not given as options. */
 static int add_machine(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_sim_config machine = {0}, given = verb->config;
     char folder[PATH_MAX];
@@ -169,7 +169,7 @@ static int add_machine(struct sim_verb *verb, struct rsc_error *error) {
     for (size_t i = 0; !status && i < machine.count; i++) {
         struct rsc_cache_config *cache = &machine.caches[i];
         if (rsc_sim_config_primary(&given, cache->name)) continue;
-        /* the levels of a core are private where it matters; the last one is shared */
+        /* the levels of a core are private; the last one is shared */
         if (given.coherent && cache->level < machine.caches[machine.count - 1].level && !cache->threads_each)
             cache->threads_each = 1;
         status = rsc_sim_config_add(&verb->config, cache, error);
@@ -187,14 +187,14 @@ static void tell_past_last(void *user, const struct rsc_batch *batch, const stru
     rsc_miss_trace_request(&verb->misses, verb->sim, batch, request);
 }
 
-/* What the options mean together. */
+/* Checks and settles options that depend on each other. */
 static int settle_options(struct sim_verb *verb, struct rsc_error *error) {
     int status = verb->machine ? add_machine(verb, error) : 0;
     if (!status) status = rsc_sim_config_check(&verb->config, error);
     if (!status && verb->options.warm_accesses && verb->options.warm_fill > 0)
-        status = rsc_fail(error, RSC_EINVAL, "--warm and --warm-fill: one of them");
+        status = rsc_fail(error, RSC_EINVAL, "--warm and --warm-fill exclude each other");
     if (!status && !verb->session.filter.count)
-        status = rsc_fail(error, RSC_EINVAL, "--window %llu+0: there is nothing in it",
+        status = rsc_fail(error, RSC_EINVAL, "--window %llu+0: the window is empty",
                           (unsigned long long)verb->session.filter.first);
     if (!status && verb->misses.path) status = rsc_miss_trace_check(&verb->config, error);
     if (verb->blame.wanted) verb->options.missed = tell_missed;
@@ -219,7 +219,7 @@ static int refuse_with_samples(const struct sim_verb *verb) {
     return what ? rsc_usage_error(verb->session.verb, "%s cannot be used with samples", what) : -1;
 }
 
-/* A level smaller than the one above it: an inclusive one cannot hold what that holds; any other is at least odd. */
+/* A level smaller than the one above it: an error if inclusive (that one's blocks do not fit), else a warning. */
 static int doubt_sizes(const struct sim_verb *verb) {
     const struct rsc_cache_config *below, *above;
     if (!rsc_sim_config_small_below(&verb->config, &below, &above)) return -1;
@@ -230,7 +230,7 @@ static int doubt_sizes(const struct sim_verb *verb) {
     return -1;
 }
 
-/* All batches of a trace. */
+/* Simulates all batches of a trace. */
 static int read_all(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace *trace, struct rsc_error *error) {
     const struct rsc_batch *batch;
     struct rsc_trace_info info;
@@ -256,15 +256,15 @@ static int finish(struct sim_verb *verb, struct rsc_sim *sim, struct rsc_trace *
     if (!status && verb->blame.wanted) status = rsc_blame_finish(&verb->blame, &verb->session, &verb->result, error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
-    /* of a miss stream, misses are per what the whole trace did */
+    /* for a miss stream, misses are per instruction or reference of the original trace */
     if (rsc_miss_trace_kind(info.filter) && info.full_accesses != RSC_UNKNOWN)
         verb->result.references = info.full_accesses;
     if (verb->per == 'i' && verb->result.instructions == RSC_UNKNOWN)
-        return rsc_fail(error, RSC_EINVAL, "--per instructions: the trace does not say how many instructions it is of");
+        return rsc_fail(error, RSC_EINVAL, "--per instructions: the trace has no instruction count");
     return 0;
 }
 
-/* Returns 0, negative, or 1 + the exit status to leave with: the trace was a sample, and all is said. */
+/* Returns 0, a negative error, or 1 + the exit status if the trace was a sample and has been reported. */
 static int simulate(struct sim_verb *verb, struct rsc_error *error) {
     struct rsc_trace *trace = NULL;
     struct rsc_sim *sim = NULL;

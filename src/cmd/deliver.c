@@ -1,9 +1,9 @@
 /*
- * deliver.c - results to where they were asked for.
+ * deliver.c - writes results where the options say.
  *
  *   no -o               text on standard output, profile kept in reusescope.data
- *   -o FILE             by suffix a rendering, else a profile (where there is none, text); an
- *                       analysis prints text on standard output too
+ *   -o FILE             a rendering by suffix, else a profile (text for results that have
+ *                       none); an analysis also prints text on standard output
  *   -o -                only the rendering (--format, default text) on standard output
  *   --format json       that instead of text
  */
@@ -38,8 +38,8 @@ static int wants_colour(const struct rsc_session *session) {
 }
 
 /*
- * How text is drawn, here and now: width, characters, colour (only for_terminal)
- * and caches. `machine` is filled and must live as long as the style.
+ * How text is drawn on this terminal: width, characters, colour (only for_terminal)
+ * and caches. Fills `machine`, which must live as long as the style.
  */
 static struct rsc_report_style style_of(const struct rsc_session *session, int for_terminal,
                                         struct rsc_machine *machine) {
@@ -76,8 +76,8 @@ static int show_text(const char *text, size_t bytes) {
 }
 
 /*
- * A result to `path`, which appears whole, or "-", standard output. Text for people goes through a pager where it
- * is long and a person is there.
+ * Writes a result to `path`, which appears only when complete, or to "-", standard output. Long text on a terminal
+ * goes through a pager.
  */
 static int write_text(const char *path, const char *text, size_t bytes, int for_people, struct rsc_error *error) {
     if (strcmp(path, "-") || !for_people) return rsc_output_whole(path, text, bytes, 0, error);
@@ -115,16 +115,16 @@ static int write_rendering(struct rsc_session *session, const struct rsc_result 
     return status;
 }
 
-/* What a result is to be: by --format, else by the suffix of `path`. RSC_REPORT_NONE: neither says. */
+/* The format of a result: from --format, else from the suffix of `path`. RSC_REPORT_NONE: from neither. */
 static enum rsc_report_format format_for(const struct rsc_session *session, const char *path) {
     return session->format ? rsc_report_format_of_name(session->format) : rsc_report_format_of_path(path);
 }
 
 static void hint_page(const struct rsc_session *session, const char *path) {
-    if (strcmp(path, "-")) rsc_hint(session, "xdg-open %s   (a page that needs nothing else)", path);
+    if (strcmp(path, "-")) rsc_hint(session, "xdg-open %s   (a self-contained page)", path);
 }
 
-/* What -o and --format ask for, apart from text on the terminal. */
+/* Writes what -o and --format ask for, except text on the terminal. */
 static int write_file(struct rsc_session *session, const struct rsc_result *result, int keep, struct rsc_error *error) {
     if (!session->output) return keep ? rsc_report_save(result, RSC_DATA_FILE, 1, error) : 0;
     char path[PATH_MAX];
@@ -135,7 +135,7 @@ static int write_file(struct rsc_session *session, const struct rsc_result *resu
     return write_rendering(session, result, format ? format : RSC_REPORT_TEXT, path, error);
 }
 
-/* What to do with what was written: the last that is said. */
+/* The last line printed: a command to run next. */
 static void hint_next(const struct rsc_session *session, enum rsc_result_kind kind, int keep, int format_given) {
     char path[PATH_MAX];
     if (!session->output) {
@@ -155,7 +155,7 @@ int rsc_session_check_format(const struct rsc_session *session) {
     enum rsc_report_format format = format_for(session, session->output ? session->output : "-");
     char words[80];
     if (!format || rsc_report_renders(session->yields, format)) return -1;
-    return rsc_usage_error(session->verb, "%s is not a format of this result: %s", rsc_report_format_name(format),
+    return rsc_usage_error(session->verb, "%s is not a format for this result: %s", rsc_report_format_name(format),
                            rsc_report_format_list(session->yields, words));
 }
 
@@ -166,7 +166,7 @@ int rsc_session_check_output(struct rsc_session *session) {
     if (session->output && !strcmp(session->output, "-")) return -1;
     char path[PATH_MAX];
     rsc_expand_name(session->output ? session->output : RSC_DATA_FILE, path, sizeof path);
-    /* A pipe or device is not opened to try: that could be seen at its other end. */
+    /* Pipes and devices are not opened as a test: the other end would notice. */
     int special = stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
     int status = special ? 0 : rsc_output_open(&file, path, &error);
     if (!special && status == 0) rsc_output_abort(&file);
@@ -183,7 +183,7 @@ int rsc_session_deliver_result(struct rsc_session *session, const struct rsc_res
         return status < 0 ? rsc_session_fail(session, &error) : RSC_EXIT_OK;
     }
     int file_status = write_file(session, result, keep, &error);
-    /* On the terminal: what was asked for, and an analysis also says what it found, unless quiet. */
+    /* The terminal gets what was asked for; an analysis also prints its findings, unless quiet. */
     int show = session->output ? keep && !session->quiet && !format : !keep || !session->quiet || format;
     enum rsc_report_format shown = !session->output && format ? format : RSC_REPORT_TEXT;
     struct rsc_error text_error;

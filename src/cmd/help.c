@@ -1,4 +1,4 @@
-/* help.c - help texts and shell completions, from the option tables. Help fits 80 columns. */
+/* help.c - prints help and shell completions from the option tables. Help fits 80 columns. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { COLUMNS = 80, OPTION_COLUMN = 30 };
 
-/* Breaks text between words at COLUMNS; it starts at `column`, and further lines are indented by `indent`. */
+/* Wraps text at COLUMNS. It starts at `column`; further lines are indented by `indent`. */
 static void print_wrapped(FILE *to, const char *text, int column, int indent) {
     int at = column;
     for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
@@ -32,7 +32,7 @@ static void print_option(FILE *to, const struct rsc_option *option) {
     print_wrapped(to, option->help, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-/* All options under their headings, in the order in which the headings first appear in the tables. */
+/* Prints all options under their headings, in the order in which the headings first appear in the tables. */
 static void print_options(FILE *to, const struct rsc_verb *verb) {
     enum { HEADINGS_MAX = 16 };
     const char *headings[HEADINGS_MAX];

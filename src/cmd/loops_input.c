@@ -1,4 +1,4 @@
-/* loops_input.c - C source or a loop tree's text, with the values and addresses from the command line. */
+/* loops_input.c - reads C source or a loop tree's text, with values and addresses from the command line. */
 #include "cmd/loops_input.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ const struct rsc_option rsc_loops_input_options[] = {
     {0, 0, NULL, NULL, NULL, NULL},
 };
 
-/* "NAME=..." with something on both sides: the length of the name, else 0. */
+/* The length of NAME in "NAME=VALUE"; 0 if either is empty. */
 static size_t name_length(const char *text) {
     const char *equals = strchr(text, '=');
     return equals && equals > text && equals[1] ? (size_t)(equals - text) : 0;
@@ -140,7 +140,7 @@ static int read_source(struct rsc_loops_input *input, char **text, size_t *bytes
             status = rsc_fail_errno(error, errno, input->path);
         for (size_t i = 0; i < command.flag_count && !status; i++) all[i] = command.flags[i];
         for (size_t i = 0; i < input->flag_count && !status; i++)
-            all[command.flag_count + i] = input->flags[i]; /* ours count more */
+            all[command.flag_count + i] = input->flags[i]; /* flags from the command line take precedence */
         input->source.flags = all;
         input->source.flag_count = command.flag_count + input->flag_count;
         input->source.directory = command.directory;
@@ -164,7 +164,8 @@ static int place_arrays(struct rsc_loops_input *input, uint64_t line_bytes, stru
             return rsc_fail(error, RSC_EINVAL, "--base %.80s: no array has this name (--emit-ir lists them)",
                             input->bases[b].name);
         if (program->array[i].is_private)
-            return rsc_fail(error, RSC_EINVAL, "--base %.80s: every thread has its own", input->bases[b].name);
+            return rsc_fail(error, RSC_EINVAL, "--base %.80s: the array is private to each thread",
+                            input->bases[b].name);
         program->array[i].has_base = 1;
         program->array[i].base = input->bases[b].address;
     }
@@ -181,7 +182,7 @@ int rsc_loops_input_read(struct rsc_loops_input *input, uint64_t line_bytes, str
         status = rsc_loop_text_read(*text, *bytes, input->path, tree ? input->settings : NULL,
                                     tree ? input->setting_count : 0, program, error);
     if (!status) status = place_arrays(input, line_bytes, *program, error);
-    if (!status) { /* the text as it is now, with addresses that were given */
+    if (!status) { /* the text with the given addresses */
         free(*text);
         *text = NULL;
         if (rsc_loop_text_write(*program, text, bytes)) status = rsc_fail_memory(error, input->path);

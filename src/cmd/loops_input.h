@@ -1,4 +1,4 @@
-/* loops_input.h - the options of `loops` that say what is read, and reading it. */
+/* loops_input.h - the input options of `loops`, and reading the input. */
 #ifndef RSC_CMD_LOOPS_INPUT_H
 #define RSC_CMD_LOOPS_INPUT_H
 
@@ -39,14 +39,14 @@ struct rsc_loops_input {
     struct rsc_c_options source;
 };
 
-/* Handles an option of the table; -1 to go on, an exit status to leave, -2 for an id of another table. */
+/* Handles an option of the table. Returns -1 to go on, -2 for an id of another table, or the exit status. */
 int rsc_loops_input_option(struct rsc_loops_input *input, const struct rsc_option_parser *parser, int id);
 
-/* The program of the file, sealed and laid out, and its text form, which the caller frees. */
+/* Reads the file's program, sealed and laid out, and its text form, which the caller frees. */
 int rsc_loops_input_read(struct rsc_loops_input *input, uint64_t line_bytes, struct rsc_loop_program **program,
                          char **text, size_t *bytes, struct rsc_error *error);
 
-/* A setting that stood for nothing, or NULL. */
+/* The name of a setting that matched nothing, or NULL. */
 const char *rsc_loops_input_unused(const struct rsc_loops_input *input);
 
 void rsc_loops_input_free(struct rsc_loops_input *input);

@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
     if (!strcmp(name, "-V") || !strcmp(name, "--version")) name = "version";
     const struct rsc_verb *verb = rsc_verb_named(name);
     int status = verb ? verb->run(verb, argc, argv) : unknown_verb(argv[1]);
-    /* What was printed may only fail to be written here: a full disk must not pass for success. */
+    /* Output may first fail here: a full disk must not pass for success. */
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == RSC_EXIT_OK) {
         fprintf(stderr, "reusescope: standard output: %s\n", strerror(errno ? errno : EIO));

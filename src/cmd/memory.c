@@ -14,9 +14,9 @@
 #define CHECK_EVERY 16u /* batches */
 #define LINES_UNKNOWN (1ull << 48)
 
-/* ---- what there is ---- */
+/* ---- available memory ---- */
 
-/* The number behind `field` in a file of "field: number kB" lines, in bytes; UINT64_MAX: none. */
+/* The number after `field` in a file of "field: number kB" lines, in bytes; UINT64_MAX: none. */
 static uint64_t kib_field(const char *path, const char *field) {
     FILE *file = fopen(path, "r");
     char line[256];
@@ -33,10 +33,10 @@ static uint64_t number_in(const char *folder, const char *name) {
     FILE *file = fopen(path, "r");
     int read = file && fgets(text, sizeof text, file) && *text >= '0' && *text <= '9';
     if (file) fclose(file);
-    return read ? strtoull(text, NULL, 10) : UINT64_MAX; /* "max" is no limit */
+    return read ? strtoull(text, NULL, 10) : UINT64_MAX; /* "max" means unlimited */
 }
 
-/* Of the control groups (version 2) this process is in, from the innermost out. */
+/* The least available in this process's control groups (version 2), from the innermost out. */
 static uint64_t group_available(void) {
     char line[4096] = "", folder[4200];
     uint64_t least = UINT64_MAX;
@@ -66,24 +66,24 @@ static uint64_t limit_available(int which, const char *field) {
 
 static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* Bytes this process may still take: the least of what the system has, its control group and its limits allow. */
+/* Bytes this process may still allocate: the least of the system's free memory, control groups and resource limits. */
 static uint64_t memory_available(void) {
     uint64_t least = least_of(kib_field("/proc/meminfo", "MemAvailable:"), group_available());
     least = least_of(least, limit_available(RLIMIT_AS, "VmSize:"));
     return least_of(least, limit_available(RLIMIT_DATA, "VmData:"));
 }
 
-/* ---- what it takes ---- */
+/* ---- memory needed ---- */
 
-/* Of all engines, for line sizes that have so many lines each. rsc_memory_check() is behind what they assume. */
+/* Memory of all engines, given the number of lines per line size. rsc_memory_check() catches low estimates. */
 static uint64_t bytes_for(const struct rsc_analysis *analysis, const uint64_t *lines) {
-    size_t each = analysis->count / analysis->line_count; /* engines of a line size */
+    size_t each = analysis->count / analysis->line_count; /* engines per line size */
     uint64_t bytes = 0;
     for (size_t i = 0; i < analysis->count; i++) bytes += rsc_engine_memory(analysis->engines[i], lines[i / each]);
     return bytes;
 }
 
-/* The sample that fits into a limit: some 160 bytes a line and 1 MiB beside. 0: none does. */
+/* The largest sample that fits in a limit: about 160 bytes per line plus 1 MiB. 0: none does. */
 static unsigned lines_that_fit(uint64_t limit) {
     uint64_t lines = 65536;
     while (lines >= 64 && lines * 160 + (1 << 20) > limit / 2) lines /= 2;
@@ -93,11 +93,11 @@ static unsigned lines_that_fit(uint64_t limit) {
 static int refuse(const struct rsc_analysis *analysis, uint64_t needs, const char *of, struct rsc_error *error) {
     char suggestion[96];
     unsigned lines = lines_that_fit(analysis->memory_most);
-    if (analysis->requests || !lines) snprintf(suggestion, sizeof suggestion, "give it more with --max-memory");
+    if (analysis->requests || !lines) snprintf(suggestion, sizeof suggestion, "raise the limit with --max-memory");
     else snprintf(suggestion, sizeof suggestion, "--engine shards-max:%u fits, and has error bars", lines);
-    return rsc_fail(error, RSC_ENOMEM, "%s takes up to %s of memory, and may take %s (%s): %s", of,
+    return rsc_fail(error, RSC_ENOMEM, "%s needs up to %s of memory, and the limit is %s (%s): %s", of,
                     rsc_show_bytes(needs).text, rsc_show_bytes(analysis->memory_most).text,
-                    analysis->max_memory ? "--max-memory" : "80 % of what is available; --max-memory changes it",
+                    analysis->max_memory ? "--max-memory" : "80 % of available memory; --max-memory changes it",
                     suggestion);
 }
 
@@ -107,7 +107,7 @@ void rsc_memory_start(struct rsc_analysis *analysis) {
     analysis->batches = 0;
 }
 
-/* Distinct lines, from a sample of them: reads the whole trace, in a fraction of the time of an exact analysis. */
+/* Estimates distinct lines from a sample: reads the whole trace, in a fraction of the time of an exact analysis. */
 static int count_lines(struct rsc_analysis *analysis, const char *path, uint32_t line_bytes, uint64_t *distinct,
                        struct rsc_error *error) {
     struct rsc_engine_options options = {
@@ -115,7 +115,7 @@ static int count_lines(struct rsc_analysis *analysis, const char *path, uint32_t
     struct rsc_trace *trace = NULL;
     struct rsc_profile *profile = NULL;
     struct rsc_log log = analysis->session->log;
-    analysis->session->log.write = NULL; /* what there is to say about the trace is said by the pass that counts */
+    analysis->session->log.write = NULL; /* the analysis pass will report problems of the trace */
     int status = rsc_session_open(analysis->session, &trace, path, analysis->threads > 1, error);
     if (!status) status = rsc_analyze_trace(trace, &options, &profile, error);
     if (!status) *distinct = profile->distinct;
@@ -137,7 +137,7 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
     int status = rsc_session_open(analysis->session, &trace, path, 0, error);
     if (status < 0) return status;
     rsc_trace_get_info(trace, &info);
-    /* of text, no access takes less than 4 bytes; how much is behind compression nobody knows */
+    /* an access takes at least 4 bytes of text; compressed sizes allow no estimate */
     uint64_t most = info.accesses != RSC_UNKNOWN       ? info.accesses
                     : strcmp(info.compression, "none") ? LINES_UNKNOWN
                                                        : info.file_bytes / 4;
@@ -151,18 +151,18 @@ int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_
     needs = bytes_for(analysis, lines);
     if (needs <= analysis->memory_most) return 0;
     char of[128];
-    snprintf(of, sizeof of, "this analysis, of about %s lines%s,", rsc_show_short(lines[analysis->line_count - 1]).text,
+    snprintf(of, sizeof of, "this analysis of about %s lines%s", rsc_show_short(lines[analysis->line_count - 1]).text,
              analysis->line_count > 1 ? " of the last size" : "");
     return refuse(analysis, needs, of, error);
 }
 
 int rsc_memory_check(struct rsc_analysis *analysis, struct rsc_error *error) {
     if (analysis->batches++ % CHECK_EVERY || (analysis->spec.kind->can & RSC_MEMORY_IS_BOUNDED)) return 0;
-    /* not pages of the trace's file, which the kernel takes back when it likes */
+    /* without pages of the trace's file, which the kernel can reclaim */
     uint64_t now = kib_field("/proc/self/status", "RssAnon:");
-    if (analysis->batches == 1) analysis->memory_before = now; /* what reading takes */
+    if (analysis->batches == 1) analysis->memory_before = now; /* memory used for reading */
     uint64_t used = now > analysis->memory_before && now != UINT64_MAX ? now - analysis->memory_before : 0;
-    /* growing takes half as much again for a while: old and new tables stand side by side */
+    /* growing needs half as much again for a while, for the old and the new tables */
     if (used + used / 2 <= analysis->memory_most || used < (4 << 20)) return 0;
-    return refuse(analysis, used + used / 2, "the analysis has grown so far that it", error);
+    return refuse(analysis, used + used / 2, "the analysis has grown and now", error);
 }

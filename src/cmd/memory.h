@@ -1,23 +1,23 @@
 /*
- * memory.h - will an analysis fit in memory? Said beforehand where the trace can be
- * looked at first, and while it runs everywhere: never left to the kernel to end it.
+ * memory.h - checks that an analysis fits in memory: before it starts if the trace is a
+ * file, and always while it runs, so that the kernel never has to kill it.
  */
 #ifndef RSC_CMD_MEMORY_H
 #define RSC_CMD_MEMORY_H
 
 #include "cmd/analysis.h"
 
-/* Sets what the analysis may take: --max-memory, or 80 % of what is available. Call before the engines are made. */
+/* Sets the memory limit: --max-memory, or 80 % of available memory. Call before the engines are made. */
 void rsc_memory_start(struct rsc_analysis *analysis);
 
 /*
- * Looks at a trace in a file before it is analysed: where as many lines as it has
- * accesses would not fit, its lines are counted first, from a sample. Returns 0, or
- * RSC_ENOMEM with a line that says what is needed and which engine fits.
+ * Checks a trace in a file before it is analysed. If one line per access would not
+ * fit, estimates the number of lines from a sample. Returns 0, or RSC_ENOMEM with a
+ * message that gives the memory needed and an engine that fits.
  */
 int rsc_memory_plan(struct rsc_analysis *analysis, const char *path, struct rsc_error *error);
 
-/* While it runs: 0, or RSC_ENOMEM when the next growth might be too much. */
+/* While it runs: returns 0, or RSC_ENOMEM if the next growth might exceed the limit. */
 int rsc_memory_check(struct rsc_analysis *analysis, struct rsc_error *error);
 
 #endif

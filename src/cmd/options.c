@@ -1,4 +1,4 @@
-/* options.c - parsing command lines by the tables of options.h, in the manner of getopt_long. */
+/* options.c - parses command lines with the tables of options.h, like getopt_long. */
 #include "cmd/options.h"
 
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static unsigned edit_distance(const char *from, const char *to) {
 
 const char *rsc_closest(const char *typed, const char *const *names, size_t count) {
     const char *closest = NULL;
-    unsigned least = 3; /* farther than two edits is another word */
+    unsigned least = 3; /* more than two edits: no suggestion */
     for (size_t i = 0; i < count; i++) {
         unsigned distance = edit_distance(typed, names[i]);
         if (distance < least && distance < strlen(names[i])) {

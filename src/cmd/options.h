@@ -1,5 +1,5 @@
 /*
- * options.h - the one option table, and parsing by it.
+ * options.h - option tables, and parsing with them.
  *
  * Each verb lists the groups of options it takes. Help, completions and the test
  * that compares man pages read the same tables, so an option exists everywhere
@@ -15,9 +15,9 @@ struct rsc_option {
     int id;
     char letter;       /* -o; 0: none */
     const char *name;  /* "output", without dashes */
-    const char *value; /* what to call its value in help; NULL: it takes none */
+    const char *value; /* name of the value in help; NULL: takes none */
     const char *help;
-    const char *words; /* values to complete, separated by spaces; NULL: any */
+    const char *words; /* values for completion, separated by spaces; NULL: any */
 };
 
 /* A row that opens a section of the help; the rows up to the next heading belong to it. */
@@ -44,7 +44,7 @@ struct rsc_option_walk {
     const struct rsc_verb *verb;
     int group;
     const struct rsc_option *row;
-    const char *heading; /* that the option stands under */
+    const char *heading; /* of the option */
 };
 
 /* The next option, or NULL at the end. */
@@ -63,7 +63,7 @@ struct rsc_option_parser {
 
 enum { RSC_OPERAND = -1, RSC_OPTIONS_END = -2, RSC_OPTIONS_BAD = -3 };
 
-/* Starts behind the names of tool and verb. */
+/* Starts after the names of tool and verb. */
 void rsc_options_start(struct rsc_option_parser *parser, const struct rsc_verb *verb, int argc, char **argv);
 
 /*

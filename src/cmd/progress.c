@@ -1,4 +1,4 @@
-/* progress.c - one line on standard error that says how far work has got, for people watching a terminal. */
+/* progress.c - a progress line on standard error, only on a terminal. */
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -16,8 +16,7 @@ int rsc_progress_due(struct rsc_session *session) {
     struct timespec now;
     if (session->quiet) return 0;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!session->progress_at.tv_sec)
-        session->progress_start = session->progress_at = now; /* nothing for work that ends at once */
+    if (!session->progress_at.tv_sec) session->progress_start = session->progress_at = now; /* not for short work */
     if (since_ms(&session->progress_at, &now) < INTERVAL_MS) return 0;
     session->progress_at = now;
     return isatty(STDERR_FILENO);
@@ -33,7 +32,7 @@ void rsc_progress_say(struct rsc_session *session, const char *line) {
     struct winsize size;
     size_t most = LINE_MOST;
     if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 1 && size.ws_col - 1u < most) most = size.ws_col - 1u;
-    fprintf(stderr, "\r%.*s\033[K", (int)strnlen(line, most), line); /* all of it ASCII */
+    fprintf(stderr, "\r%.*s\033[K", (int)strnlen(line, most), line); /* the line is ASCII */
     fflush(stderr);
     session->progress_shown = 1;
 }

@@ -19,7 +19,7 @@ int rsc_run_sample_option(struct rsc_run_asked *asked, const struct rsc_option_p
         if (strncmp(value, "1/", 2) || rsc_parse_u64(value + 2, strlen(value + 2), &asked->period) < 0 ||
             !asked->period || asked->period > 1ull << 52)
             return rsc_option_refuse(parser,
-                                     "not one reference in so many, as 1/1000, nor a part of all lines, as lines:1/64");
+                                     "not 1/N (one reference in N, as 1/1000), lines:RATE (as lines:1/64) or none");
         return -1;
     }
     if (rsc_line_choice_parse(&choice, value + 6, 0) < 0)
@@ -28,18 +28,17 @@ int rsc_run_sample_option(struct rsc_run_asked *asked, const struct rsc_option_p
     return -1;
 }
 
-/* --sample 1/N is the period of --engine sampled, which it implies. */
+/* --sample 1/N sets the period of --engine sampled, and implies it. */
 static int settle_period(const struct rsc_run_asked *asked, struct rsc_analysis *analysis, struct rsc_error *error) {
     if (!asked->period) return 0;
     if (!analysis->engine.engine) rsc_engine_spec_parse(&analysis->spec, rsc_engine_sampled.name, NULL);
     struct rsc_sampled_options *wanted = rsc_engine_spec_of(&analysis->spec, &rsc_engine_sampled);
-    if (!wanted || analysis->requests)
-        return rsc_fail(error, RSC_EINVAL, "--sample 1/N: only --engine sampled takes it");
+    if (!wanted || analysis->requests) return rsc_fail(error, RSC_EINVAL, "--sample 1/N needs --engine sampled");
     wanted->period = (double)asked->period;
     return 0;
 }
 
-/* A sample of lines is enough, where nothing was asked for that needs every reference. */
+/* Uses a sample of lines unless an option needs every reference. */
 static void choose_lines(struct rsc_run_asked *asked, const struct rsc_analysis *analysis,
                          const struct rsc_collector_kind *kind, const struct rsc_collect_request *request) {
     const struct rsc_engine_options *engine = &analysis->engine;
@@ -49,14 +48,14 @@ static void choose_lines(struct rsc_run_asked *asked, const struct rsc_analysis 
     asked->lines = kind->usual_lines;
 }
 
-/* What only every access can give. */
+/* Rejects options that need every access. */
 static int refuse(const char *what, const struct rsc_analysis *analysis, const struct rsc_run_asked *asked,
                   const struct rsc_collect_request *request, struct rsc_error *error) {
     if (asked->trace_path)
-        return rsc_fail(error, RSC_EINVAL, "%s and --trace: a trace has every access (--sample none)", what);
+        return rsc_fail(error, RSC_EINVAL, "%s and --trace: a trace needs every access (--sample none)", what);
     if (request->roi_function)
-        return rsc_fail(error, RSC_EINVAL, "%s and --roi FUNCTION: needs every access (--sample none)", what);
-    if (analysis->line_count != 1) return rsc_fail(error, RSC_EINVAL, "%s: one line size at a time", what);
+        return rsc_fail(error, RSC_EINVAL, "%s and --roi FUNCTION: a region needs every access (--sample none)", what);
+    if (analysis->line_count != 1) return rsc_fail(error, RSC_EINVAL, "%s takes only one line size", what);
     if (analysis->requests) return rsc_fail(error, RSC_EINVAL, "%s: not of requests", what);
     return 0;
 }
@@ -76,7 +75,7 @@ static int open_lines(struct rsc_analysis *analysis, const struct rsc_run_asked 
                       struct rsc_error *error) {
     if (!rsc_collector_gives(kind, RSC_TAKES_LINES))
         return rsc_fail(error, RSC_EINVAL,
-                        "--sample lines: only of a program built with reusescope cc; with QEMU, --engine shards:%.20s",
+                        "--sample lines needs a program built with reusescope cc; with QEMU, use --engine shards:%.20s",
                         asked->lines);
     int status = refuse("--sample lines", analysis, asked, request, error);
     for (size_t i = 0; !status && i < analysis->count; i++) {
@@ -92,9 +91,11 @@ static int open_samples(struct rsc_analysis *analysis, const struct rsc_run_aske
     int status = refuse("--engine sampled", analysis, asked, request, error);
     if (status < 0) return status;
     if (request->follow)
-        return rsc_fail(error, RSC_EINVAL, "--engine sampled and --follow: samples are of one process");
+        return rsc_fail(error, RSC_EINVAL,
+                        "--engine sampled samples only one process and cannot be used with --follow");
     if (request->skip || request->length || request->roi_marked)
-        return rsc_fail(error, RSC_EINVAL, "--engine sampled: of the whole program, without --roi, --skip and --for");
+        return rsc_fail(error, RSC_EINVAL,
+                        "--engine sampled samples the whole program and cannot be used with --roi, --skip or --for");
     for (size_t i = 0; !status && i < analysis->count; i++) {
         struct rsc_engine_options options = options_of(analysis, i);
         status = rsc_live_samples_new(&analysis->engines[i], &analysis->spec, &options, analysis->both,

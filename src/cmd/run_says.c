@@ -12,15 +12,14 @@
 /* ---- while it runs ---- */
 
 /*
- * What a program by itself does in a nanosecond, for a guess at the slowdown
- * before it is known: instructions a program waits with, and instructions of one
- * that computes.
+ * Instructions per nanosecond of an unwatched program, to estimate the slowdown
+ * while it runs: LOW for a program that waits for memory, HIGH for one that computes.
  */
 #define INSTRUCTIONS_PER_NS_LOW 1.0
 #define INSTRUCTIONS_PER_NS_HIGH 4.0
-#define INSTRUCTIONS_LEAST 1e6 /* before, it is the time to start that is measured */
+#define INSTRUCTIONS_LEAST 1e6 /* with fewer, startup time dominates */
 
-/* Processor time that the program has used so far; 0: not known, or it has ended. */
+/* Processor time of the program so far; 0: not known, or it has ended. */
 static double cpu_so_far(const struct rsc_launch *launch) {
     struct timespec used;
     clockid_t clock;
@@ -29,8 +28,8 @@ static double cpu_so_far(const struct rsc_launch *launch) {
 }
 
 /*
- * With --native: its time so far over what all of it takes without us, which the
- * slowdown in the end is no less than. Else a guess from its instructions.
+ * With --native: the time so far divided by the unwatched run's total, a lower bound
+ * of the final slowdown. Else an estimate from the instruction count.
  */
 static void slowdown_so_far(const struct rsc_collector *collector, double instructions, double native_seconds,
                             char *text, size_t room) {
@@ -49,7 +48,7 @@ void rsc_run_progress(struct rsc_analysis *analysis, const struct rsc_collector 
     char text[120], slowdown[64], line[200];
     if (!rsc_progress_due(session)) return;
     collector->kind->describe(collector, &facts);
-    if (!facts.accesses) return; /* nothing yet, or only samples are seen */
+    if (!facts.accesses) return; /* nothing yet, or only samples */
     rsc_analysis_so_far(analysis, facts.accesses, rsc_progress_seconds(session), text, sizeof text);
     slowdown_so_far(collector, (double)facts.instructions, native_seconds, slowdown, sizeof slowdown);
     snprintf(line, sizeof line, "run: %s%s", text, slowdown);
@@ -58,7 +57,7 @@ void rsc_run_progress(struct rsc_analysis *analysis, const struct rsc_collector 
 
 /* ---- afterwards ---- */
 
-/* With fewer lines, a single one moves the curve by as much as the bars of most programs are wide. */
+/* With fewer lines, a single line moves the curve by the width of most programs' error bars. */
 #define KEPT_FEW 256u
 
 static void say_sample(const struct rsc_profile *profile, const struct rsc_wanted *wanted,
@@ -79,7 +78,7 @@ static void say_sample(const struct rsc_profile *profile, const struct rsc_wante
     if (kept < KEPT_FEW)
         fprintf(
             stderr,
-            "reusescope: warning: %.0f lines are few: the error bars say how little is known; --sample none is exact\n",
+            "reusescope: warning: only %.0f lines were sampled, so the error bars are wide; --sample none is exact\n",
             kept);
 }
 
@@ -93,9 +92,9 @@ void rsc_run_say(struct rsc_analysis *analysis, const struct rsc_collector *coll
     }
     if (analysis->session->quiet) return;
     if (isnan(slowdown))
-        fprintf(stderr, "reusescope: slowdown not measured (--native runs the program once more, without us)\n");
+        fprintf(stderr, "reusescope: slowdown not measured (--native first runs the program once unwatched)\n");
     else
-        fprintf(stderr, "reusescope: slowdown %.*fx in processor time (%.2f s, without us %.2f s)\n",
+        fprintf(stderr, "reusescope: slowdown %.*fx in processor time (%.2f s, unwatched %.2f s)\n",
                 slowdown < 2 ? 2 : 1, slowdown, cpu, native_seconds);
     for (const char *line = facts->text, *end; (end = strchr(line, '\n')); line = end + 1)
         fprintf(stderr, "reusescope: %.*s\n", (int)(end - line), line);

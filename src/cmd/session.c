@@ -1,4 +1,4 @@
-/* session.c - the options all verbs share, and errors and log lines for people. */
+/* session.c - options shared by all verbs, and error and log lines. */
 #include "cmd/session.h"
 
 #include <signal.h>
@@ -61,7 +61,7 @@ static void print_log_line(void *user, enum rsc_log_level level, const char *lin
     fprintf(stderr, "reusescope: %s%s\n", level == RSC_LOG_WARNING ? "warning: " : "", line);
 }
 
-/* Ctrl-C: nothing is left half-written (output_file.h), and the line says that nothing was written. */
+/* Ctrl-C leaves no half-written file (output_file.h); the message says that nothing was written. */
 static void say_interrupted(int number) {
     static const char line[] = "reusescope: interrupted; nothing was written\n";
     ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
@@ -166,7 +166,7 @@ static int parse_color(struct rsc_session *session, const char *text) {
     return 0;
 }
 
-/* Options whose value is parsed, and what to say when it cannot be. */
+/* Options whose value is parsed, with the error message. */
 static const struct {
     int id;
     int (*parse)(struct rsc_session *session, const char *text);

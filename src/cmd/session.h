@@ -1,6 +1,6 @@
 /*
- * session.h - what all verbs share: common, trace and output options, errors and
- * log lines on standard error, progress, results to terminal and files.
+ * session.h - shared by all verbs: common, trace and output options, errors and log
+ * lines on standard error, progress, results to the terminal and files.
  */
 #ifndef RSC_CMD_SESSION_H
 #define RSC_CMD_SESSION_H
@@ -55,32 +55,32 @@ struct rsc_session {
     uint64_t tids[RSC_TIDS_MAX];
     const char *from;
     int salvage;
-    int without_pcs, without_events; /* nothing that was asked for needs them */
+    int without_pcs, without_events; /* no requested output needs them */
 
-    enum rsc_result_kind yields; /* what the verb yields: which formats there are */
+    enum rsc_result_kind yields; /* the verb's kind of result, which decides its formats */
     const char *output, *format;
     uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the report's choice */
     int references;    /* stacks are weighed by references, not by misses */
-    const struct rsc_page_extras *page; /* what else goes into an HTML page; NULL: nothing */
-    int brief;         /* text is cut down to what fits a screen or two */
-    int no_command;    /* profiles are to be shared: nothing of where and how they were made */
+    const struct rsc_page_extras *page; /* extra contents of an HTML page; NULL: none */
+    int brief;         /* text is cut to a screen or two */
+    int no_command;    /* for sharing: profiles leave out the command line and absolute folders */
 
-    struct timespec progress_start, progress_at; /* when work began, and progress was last shown */
+    struct timespec progress_start, progress_at; /* when work began, and when progress was last shown */
     int progress_shown;
 };
 
-/* From here on Ctrl-C says that nothing was written, and ends the process as it would have. */
+/* From here on, Ctrl-C prints that nothing was written, and then ends the process as usual. */
 void rsc_session_catch_interrupt(void);
 
 void rsc_session_start(struct rsc_session *session, const struct rsc_verb *verb, char **argv);
 
 /*
  * Handles an option of the shared groups. Returns -1 to go on, or the exit
- * status to leave with (help was printed, or the value was refused).
+ * status (help was printed, or the value was rejected).
  */
 int rsc_session_option(struct rsc_session *session, const struct rsc_option_parser *parser, int id);
 
-/* Prints "reusescope: MESSAGE" and returns the exit status for it. */
+/* Prints "reusescope: MESSAGE" and returns its exit status. */
 int rsc_session_fail(struct rsc_session *session, const struct rsc_error *error);
 
 /* Opens a trace with the session's trace options. */
@@ -88,9 +88,9 @@ int rsc_session_open(struct rsc_session *session, struct rsc_trace **trace, cons
                      struct rsc_error *error);
 
 /*
- * Shows how far work has got, on a terminal only, a few times a second. total
- * RSC_UNKNOWN: not known. For more than the usual words: where rsc_progress_due(),
- * rsc_progress_say() one line, which is cut to the width of the terminal.
+ * Shows progress a few times a second, on a terminal only. `total` may be
+ * RSC_UNKNOWN. For another text: if rsc_progress_due(), call rsc_progress_say()
+ * with one line, which is cut to the width of the terminal.
  */
 void rsc_progress(struct rsc_session *session, uint64_t done, uint64_t total, const char *unit);
 int rsc_progress_due(struct rsc_session *session);
@@ -105,19 +105,19 @@ void rsc_progress_end(struct rsc_session *session);
  */
 int rsc_session_deliver(struct rsc_session *session, struct rsc_profile *const *profiles, size_t count, int keep);
 
-/* The same for a result of any kind, session->yields. One that is no profile and has no container is text there. */
+/* The same for a result of any kind, session->yields. Kinds without a container are written as text instead. */
 int rsc_session_deliver_result(struct rsc_session *session, const struct rsc_result *result, int keep);
 
-/* Is the result to be in a format that its kind has? Returns -1, or the exit status to leave with. */
+/* Checks that the requested format exists for this kind of result. Returns -1, or the exit status. */
 int rsc_session_check_format(const struct rsc_session *session);
 
-/* Before long work: can its result be written? Returns -1, or the exit status to leave with. */
+/* Checks, before long work, that its result can be written. Returns -1, or the exit status. */
 int rsc_session_check_output(struct rsc_session *session);
 
-/* "next: COMMAND" on standard error, unless quiet or nobody is there. */
+/* Prints "next: COMMAND" on standard error, if it is a terminal and not quiet. */
 void rsc_hint(const struct rsc_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Copies a file name, %p replaced by the process id and %r by the MPI rank (0 without MPI): runs side by side do not collide. */
+/* Copies a file name, with %p replaced by the process id and %r by the MPI rank (0 without MPI). */
 void rsc_expand_name(const char *name, char *to, size_t room);
 
 /* Default file name of profiles. */

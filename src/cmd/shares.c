@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 
-/* Where part `index` of `parts` of `whole` begins. */
+/* The start of part `index` when `whole` is divided into `parts`. */
 static uint64_t beginning(uint64_t whole, uint64_t index, uint64_t parts) {
     return (uint64_t)((unsigned __int128)whole * index / parts);
 }
@@ -23,14 +23,14 @@ static int check_options(const struct rsc_session *session, const struct rsc_ran
                         "--every counts from the beginning of the trace: it cannot be used with parts of it");
     if (path_count < ranks->size && session->salvage)
         return rsc_fail(error, RSC_EINVAL,
-                        "--salvage cannot be used with slices: what is lost cannot be counted beforehand");
+                        "--salvage cannot be used with slices: lost accesses cannot be counted beforehand");
     for (size_t i = 0; ranks->size > 1 && i < path_count; i++)
         if (!strcmp(paths[i], "-"))
             return rsc_fail(error, RSC_EINVAL, "standard input cannot be shared by %u ranks: name a file", ranks->size);
     return 0;
 }
 
-/* A trace must not turn out missing hours later. What is no file (a pipe) is not opened to try. */
+/* A missing trace must be found now, not hours later. Pipes are not opened as a test. */
 static int check_readable(struct rsc_session *session, const char *path, struct rsc_error *error) {
     struct rsc_trace *trace = NULL;
     struct stat there;
@@ -52,7 +52,7 @@ static int plan_whole(struct rsc_shares *shares, struct rsc_session *session, co
     return 0;
 }
 
-/* How many accesses a trace has, which must be known without reading it. */
+/* The number of accesses of a trace, which its index must give. */
 static int count_accesses(struct rsc_session *session, const char *path, uint64_t *accesses, struct rsc_error *error) {
     struct rsc_trace_options options = {.struct_bytes = sizeof options, .format = session->from};
     struct rsc_trace *trace = NULL;
@@ -62,12 +62,12 @@ static int count_accesses(struct rsc_session *session, const char *path, uint64_
     rsc_trace_get_info(trace, &info);
     *accesses = info.accesses;
     if (info.accesses == RSC_UNKNOWN) {
-        status = rsc_trace_seek(trace, 0, error); /* says what is wrong with the index */
+        status = rsc_trace_seek(trace, 0, error); /* reports an error in the index */
         if (status == RSC_EUNSUPPORTED || !status)
             status = rsc_fail(
                 error, RSC_EUNSUPPORTED,
                 "%s: only an uncompressed native trace in a file can be cut into slices: use reusescope convert, "
-                "or give a trace for each rank",
+                "or give one trace per rank",
                 path);
     }
     rsc_trace_close(trace);
@@ -91,7 +91,7 @@ static int plan_slices(struct rsc_shares *shares, struct rsc_session *session, c
         uint64_t behind = before + accesses[i];
         uint64_t from = first > before ? first : before, to = end < behind ? end : behind;
         if (from >= to) continue;
-        /* Whoever has the end of a trace reads on to what stands behind it: the index must agree with what was read. */
+        /* The rank with the end of a trace also reads its index, which must agree with the accesses read. */
         shares->items[shares->count++] =
             (struct rsc_share){paths[i], from - before, to == behind ? UINT64_MAX : to - from};
     }

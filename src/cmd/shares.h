@@ -1,10 +1,10 @@
 /*
  * shares.h - which accesses of which traces a rank of an MPI job reads.
  *
- * The traces, one after the other, are one long trace; ranks have consecutive parts of
- * it, in order. With as many traces as ranks, or more, each rank reads whole ones and
- * need not even see the others. With fewer, all are cut evenly by number of accesses,
- * for which they must be native traces in files that can be sought in.
+ * The concatenated traces form one long trace; each rank reads a consecutive part, in
+ * rank order. With at least as many traces as ranks, each rank reads whole traces and
+ * does not need access to the others. With fewer, the long trace is cut evenly by number
+ * of accesses; then all must be native traces in seekable files.
  */
 #ifndef RSC_CMD_SHARES_H
 #define RSC_CMD_SHARES_H
@@ -24,8 +24,8 @@ struct rsc_shares {
 };
 
 /*
- * The shares of this rank. Sets ranks->own_traces. Refuses what cannot be cut, and
- * options that would mean something else in parts.
+ * Finds the shares of this rank. Sets ranks->own_traces. Rejects traces that cannot be
+ * cut, and options that would give other results on parts.
  */
 int rsc_shares_plan(struct rsc_shares *shares, struct rsc_session *session, struct rsc_ranks *ranks,
                     const char *const *paths, size_t path_count, struct rsc_error *error);

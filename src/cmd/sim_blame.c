@@ -109,7 +109,7 @@ void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch
 
 /* ---- names ---- */
 
-/* Most misses in the last level first, then in those above. */
+/* Orders by misses in the last level, then by those in the levels above. */
 static int by_misses(const void *left, const void *right, void *levels) {
     const struct rsc_sim_blame_row *a = left, *b = right;
     for (int level = *(int *)levels - 1; level >= 0; level--)
@@ -146,7 +146,7 @@ static int is_allocator(const char *function) {
     return 0;
 }
 
-/* Where on a call path a block was asked for: the innermost function that does not allocate itself. */
+/* The place on a call path that allocated a block: the innermost function that is not an allocator. */
 static int name_caller(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, uint32_t node,
                        struct rsc_sim_blame_row *row) {
     int status = 0;
@@ -161,7 +161,7 @@ static int name_caller(struct rsc_sim_blame *blame, struct rsc_symbols *symbols,
     return status;
 }
 
-/* In the key of a global: its number is the address of a variable, not of a line of 64 bytes. */
+/* Marks the key of a global whose number is the address of a variable, not of a 64-byte line. */
 #define IS_VARIABLE (1ull << 61)
 
 static int by_key(const void *left, const void *right) {
@@ -170,8 +170,8 @@ static int by_key(const void *left, const void *right) {
 }
 
 /*
- * Misses of global data are counted by line of 64 bytes; lines of one variable become one
- * row. A large one runs on past what is mapped from its file: its size tells how far.
+ * Misses of global data are counted per 64-byte line; the lines of a variable become one
+ * row. A large variable extends past the part mapped from its file; its size gives its end.
  */
 static int join_variables(struct rsc_blame_table *table, struct rsc_symbols *symbols) {
     struct rsc_blame_table joined = {0};
@@ -231,7 +231,7 @@ static int name_thing(struct rsc_sim_blame *blame, struct rsc_symbols *symbols, 
     return row->name ? status : RSC_ENOMEM;
 }
 
-/* Without debug information, or without libdw, places stay addresses. */
+/* Without debug information or libdw, places stay addresses. */
 static int open_symbols(struct rsc_sim_blame *blame, struct rsc_session *session, struct rsc_symbols **symbols) {
     struct rsc_symbols_options options = {NULL, 0, &session->log};
     struct rsc_error error;

@@ -1,5 +1,5 @@
 /*
- * sim_blame.h - whose misses: by instruction and by object in memory, for each primary
+ * sim_blame.h - counts misses by instruction and by object in memory, for each primary
  * cache of a simulation.
  */
 #ifndef RSC_CMD_SIM_BLAME_H
@@ -10,7 +10,7 @@
 #include "distance/count/objects.h"
 #include "simulate/simulator.h"
 
-#define RSC_BLAME_ROWS 256 /* told at most, of each sort: those that miss most in the last level */
+#define RSC_BLAME_ROWS 256 /* most rows reported of each kind: those with the most misses in the last level */
 
 struct rsc_blame_table {
     struct rsc_u64_table row_of; /* key to row + 1 */
@@ -38,7 +38,7 @@ void rsc_blame_end(struct rsc_sim_blame *blame, const struct rsc_batch *batch);
 void rsc_blame_missed(struct rsc_sim_blame *blame, const struct rsc_batch *batch, int level,
                       const struct rsc_request *request);
 
-/* Ranks and names rows, and shows them in the result: it must not outlive them. */
+/* Ranks and names rows, and lets the result point at them: it must not outlive them. */
 int rsc_blame_finish(struct rsc_sim_blame *blame, struct rsc_session *session, struct rsc_sim_result *result,
                      struct rsc_error *error);
 

@@ -74,25 +74,25 @@ int rsc_sampling_is_sample(struct rsc_trace *trace) {
     return rsc_block_sample_parse(info.filter, &low, &width, &value) != 0;
 }
 
-/* ---- what does not go together ---- */
+/* ---- options that exclude each other ---- */
 
 static const char *contradiction(const struct rsc_sampling *sampling, const struct rsc_session *session,
                                  const struct rsc_sim_config *config, const struct rsc_sim_options *options) {
     const int time = sampling->time.intervals || sampling->cold_start >= 0;
     if (sampling->sets.denominator && sampling->time.intervals)
-        return "--sample-sets and --sample-time: one or the other";
+        return "--sample-sets and --sample-time exclude each other";
     if (sampling->sets.denominator && sampling->cold_start >= 0)
-        return "--cold-start is for samples of time: sets see the whole trace";
+        return "--cold-start applies only to time sampling: sampled sets see the whole trace";
     if (sampling->study && (sampling->sets.denominator || time))
-        return "--study sampling takes all its samples itself: without --sample-sets, --sample-time and --cold-start";
+        return "--study sampling cannot be used with --sample-sets, --sample-time or --cold-start";
     if (options->warm_accesses || options->warm_fill > 0 || options->window_accesses)
-        return "samples are of the whole trace: without --warm, --warm-fill and windows";
-    if (config->all_count) return "all: is for whole traces, not for samples";
+        return "samples cover the whole trace: --warm, --warm-fill and windows cannot be used";
+    if (config->all_count) return "all: needs the whole trace and cannot be used with samples";
     if ((time || sampling->study) && !rsc_filter_is_all(&session->filter))
-        return "samples of time take the trace as it is: filter it first, with convert";
+        return "time sampling cannot be used with filters: filter first, with convert";
     for (size_t i = 0; time && i < config->count; i++)
         if (config->caches[i].policy == RSC_POLICY_OPT)
-            return "opt needs the future of every access: not with samples of time";
+            return "opt needs the future of every access and cannot be used with time sampling";
     return NULL;
 }
 
@@ -106,7 +106,7 @@ static int deliver(struct rsc_session *session, struct rsc_sim_result *result, d
     return rsc_session_deliver_result(session, &(struct rsc_result){.kind = RSC_RESULT_SIM, .sim = result}, 0);
 }
 
-/* Rows for text and JSON, which point at the estimates. */
+/* Rows for text and JSON; they point at the estimates. */
 static int make_rows(struct rsc_sim_result *result, size_t count, const struct rsc_cache_config *configs,
                      const struct rsc_level_counts *counts, const struct rsc_estimate *estimates,
                      struct rsc_error *error) {
@@ -126,7 +126,7 @@ static int make_rows(struct rsc_sim_result *result, size_t count, const struct r
 
 /* ---- sets ---- */
 
-/* Settles which sets: those of the trace, if it is a sample itself, or those asked for. */
+/* Chooses the sets: the trace's own, if it is a sample, else those asked for. */
 static int settle_sets(const struct rsc_sampling *sampling, const struct rsc_sim_config *config,
                        const struct rsc_trace_info *info, struct rsc_set_choice *choice, int *filtered,
                        struct rsc_error *error) {
@@ -135,18 +135,18 @@ static int settle_sets(const struct rsc_sampling *sampling, const struct rsc_sim
     *filtered = is_sample == 1;
     if (is_sample < 0)
         return rsc_fail(error, RSC_EINVAL,
-                        "this trace is a sample of sets cut by another filter (%.80s): its sets did not see all",
+                        "this sample of sets was cut by another filter (%.80s): accesses to its sets are missing",
                         info->filter);
     if (!is_sample) {
         *choice = sampling->sets;
         return rsc_set_choice_settle(choice, config, error);
     }
     if (sampling->sets.denominator)
-        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets already (%.80s): without --sample-sets",
-                        info->filter);
+        return rsc_fail(error, RSC_EINVAL,
+                        "this trace is already a sample of sets (%.80s): --sample-sets cannot be used", info->filter);
     if (sampling->time.intervals || sampling->cold_start >= 0 || sampling->study)
-        return rsc_fail(error, RSC_EINVAL, "this trace is a sample of sets (%.80s): sample time in the whole trace",
-                        info->filter);
+        return rsc_fail(error, RSC_EINVAL,
+                        "this trace is a sample of sets (%.80s): time sampling needs the whole trace", info->filter);
     *choice = (struct rsc_set_choice){.denominator = 1ull << choice->width,
                                       .bits_given = 1,
                                       .low = choice->low,
@@ -262,7 +262,7 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
     int filtered, status = 0, leave = RSC_EXIT_OK;
     if (why) return rsc_usage_error(session->verb, "%s", why);
     session->without_pcs = session->without_events = 1;
-    /* What seeks cannot be decoded ahead. */
+    /* A trace that seeks cannot be decoded ahead. */
     if (!trace) status = rsc_session_open(session, &own, path, !by_time, &error);
     if (!trace) trace = own;
     if (!status) {
@@ -271,7 +271,7 @@ int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *se
         status = rsc_miss_trace_usable(info.filter, config, &error);
         options = &now;
         if (status < 0) {
-            /* said below */
+            /* printed below */
         } else if (!by_time && !sampling->study) {
             status = settle_sets(sampling, config, &info, &choice, &filtered, &error);
             if (!status)

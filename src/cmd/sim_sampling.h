@@ -1,6 +1,6 @@
 /*
- * sim_sampling.h - the part of `sim` that simulates samples: options, runs,
- * results for people.
+ * sim_sampling.h - the part of `sim` that simulates samples: options, runs and
+ * results.
  */
 #ifndef RSC_CMD_SIM_SAMPLING_H
 #define RSC_CMD_SIM_SAMPLING_H
@@ -10,7 +10,7 @@
 #include "simulate/simulator.h"
 #include "simulate/sampling/time_choice.h"
 
-/* Numbered well behind those of cmd_sim.c. */
+/* Numbered after those of cmd_sim.c. */
 enum {
     RSC_OPT_SAMPLE_SETS = RSC_OPT_VERB + 200,
     RSC_OPT_SAMPLE_TIME,
@@ -35,16 +35,16 @@ void rsc_sampling_start(struct rsc_sampling *sampling);
 int rsc_sampling_option(struct rsc_sampling *sampling, struct rsc_session *session,
                         const struct rsc_option_parser *parser, int id);
 
-/* Whether anything of it was asked for. */
+/* Whether any sampling was asked for. */
 int rsc_sampling_wanted(const struct rsc_sampling *sampling);
 
-/* Whether a trace is a sample of sets: then it is to be simulated as one, asked for or not. */
+/* Whether a trace is a sample of sets; then it is simulated as one, asked for or not. */
 int rsc_sampling_is_sample(struct rsc_trace *trace);
 
 /*
- * Simulates what was asked for and delivers it. `trace` is an open one that
- * rsc_sampling_is_sample(), and stays open, or NULL: then `path` is opened. Errors
- * are printed; returns the exit status.
+ * Simulates samples and delivers the result. `trace` is open and
+ * rsc_sampling_is_sample(), and stays open; if NULL, `path` is opened. Prints
+ * errors; returns the exit status.
  */
 int rsc_sampling_run(const struct rsc_sampling *sampling, struct rsc_session *session,
                      const struct rsc_sim_config *config, const struct rsc_sim_options *options,

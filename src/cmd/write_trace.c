@@ -82,11 +82,11 @@ int rsc_write_finish(struct rsc_write *write, struct rsc_session *session, struc
     if (status > 0) write->full = 1;
     if (status < 0 || session->quiet) return status;
     if (write->full)
-        fprintf(stderr, "reusescope: warning: %s: ended early: no room for more than what was written\n",
+        fprintf(stderr, "reusescope: warning: %s: ended early: no room for more\n",
                 strcmp(write->path, "-") ? write->path : "standard output");
     if (!strcmp(write->path, "-") || (!write->accesses && !write->full)) return 0;
     if (!stat(write->path, &file) && S_ISREG(file.st_mode) && !write->full)
-        fprintf(stderr, "%s: %llu accesses, %.1f MiB, %.2f bits an access\n", write->path,
+        fprintf(stderr, "%s: %llu accesses, %.1f MiB, %.2f bits per access\n", write->path,
                 (unsigned long long)write->accesses, (double)file.st_size / (1 << 20),
                 8.0 * (double)file.st_size / (double)write->accesses);
     rsc_hint(session, "reusescope analyze %s", write->path);

@@ -1,5 +1,5 @@
 /*
- * write_trace.h - what `gen` and `convert` share: writing a trace to -o.
+ * write_trace.h - shared by `gen` and `convert`: writing a trace to -o.
  */
 #ifndef RSC_CMD_WRITE_TRACE_H
 #define RSC_CMD_WRITE_TRACE_H
@@ -24,15 +24,15 @@ void rsc_write_start(struct rsc_write *write);
 int rsc_write_option(struct rsc_write *write, struct rsc_session *session, const struct rsc_option_parser *parser,
                      int id);
 
-/* Checks that -o was given and settles the format by its suffix. Returns -1, or the exit status to leave with. */
+/* Checks that -o was given and chooses the format by its suffix. Returns -1, or the exit status. */
 int rsc_write_check(struct rsc_write *write, const struct rsc_session *session);
 
 int rsc_write_open(struct rsc_write *write, struct rsc_error *error);
 
-/* 0: go on; 1: full, stop; negative. */
+/* Returns 0 to go on, 1 if full, or a negative error. */
 int rsc_write_push(struct rsc_write *write, const struct rsc_batch *batch, struct rsc_error *error);
 
-/* Finishes the file and says what was written. */
+/* Finishes the file and prints what was written. */
 int rsc_write_finish(struct rsc_write *write, struct rsc_session *session, struct rsc_error *error);
 
 #endif

@@ -25,8 +25,7 @@ static int create_lines(struct sampled *sampled, const struct rsc_engine_options
     if (options->bins_per_octave) return rsc_fail(error, RSC_EINVAL, "a sample of lines has no second binning");
     if (options->attribute == 1) return rsc_fail(error, RSC_EINVAL, "a sample of lines is not attributed to code");
     if (options->error > 0)
-        return rsc_fail(error, RSC_EINVAL,
-                        "a sample of lines has the error it has: --error needs a sample of references");
+        return rsc_fail(error, RSC_EINVAL, "--error does not apply to line sampling: use a sample of references");
     snprintf(sampled->by, sizeof sampled->by, "sampled:lines=%.15g", rate);
     if (!strcmp(options->model, "private")) {
         sampled->kind = &rsc_engine_sampled_exact;

@@ -28,10 +28,10 @@ $ reusescope analyze small.rsct --error x
 reusescope analyze: --error x: not an error above 0 and below 1, such as 0.01 or 1%
 [2]
 $ reusescope analyze small.rsct --error 1% --engine exact
-reusescope: --error: only --engine auto and --engine sampled take it
+reusescope: --error applies only to --engine auto and --engine sampled
 [2]
 $ reusescope analyze small.rsct --error 1% --requests
-reusescope: --error: only --engine auto and --engine sampled take it
+reusescope: --error applies only to --engine auto and --engine sampled
 [2]
 $ reusescope analyze small.rsct --error 1% --phases 2
 reusescope: the auto engine with an error allowed cannot do phases
@@ -39,13 +39,13 @@ reusescope: the auto engine with an error allowed cannot do phases
 
 # What will not fit says so beforehand, and what it offers fits.
 $ reusescope analyze u.rsct --max-memory 8M -o no.json
-reusescope: this analysis, of about 305 k lines, takes up to 11.6 MiB of memory, and may take 8 MiB (--max-memory): --engine shards-max:16384 fits, and has error bars
+reusescope: this analysis of about 305 k lines needs up to 11.6 MiB of memory, and the limit is 8 MiB (--max-memory): --engine shards-max:16384 fits, and has error bars
 [1]
 $ reusescope analyze u.rsct --max-memory 4M --engine hotl -o no.json
-reusescope: this analysis, of about 305 k lines, takes up to 12 MiB of memory, and may take 4 MiB (--max-memory): --engine shards-max:4096 fits, and has error bars
+reusescope: this analysis of about 305 k lines needs up to 12 MiB of memory, and the limit is 4 MiB (--max-memory): --engine shards-max:4096 fits, and has error bars
 [1]
 $ reusescope analyze u.rsct --max-memory 4M --engine parallel -o no.json
-reusescope: this analysis, of about 305 k lines, takes up to 46.6 MiB of memory, and may take 4 MiB (--max-memory): --engine shards-max:4096 fits, and has error bars
+reusescope: this analysis of about 305 k lines needs up to 46.6 MiB of memory, and the limit is 4 MiB (--max-memory): --engine shards-max:4096 fits, and has error bars
 [1]
 $ test -e no.json || echo nothing written
 nothing written
@@ -59,16 +59,16 @@ reusescope analyze: --max-memory many: not a size in bytes, as 512M or 4G
 
 # Where not even the smallest sample fits, none is offered.
 $ reusescope analyze u.rsct --max-memory 1K -o no.json
-reusescope: this analysis, of about 305 k lines, takes up to 11.6 MiB of memory, and may take 1 KiB (--max-memory): give it more with --max-memory
+reusescope: this analysis of about 305 k lines needs up to 11.6 MiB of memory, and the limit is 1 KiB (--max-memory): raise the limit with --max-memory
 [1]
 
 # Of a pipe it shows when it has grown too much.
 $ cat u.rsct | reusescope analyze - --threads 1 --max-memory 5M -o no.json 2>&1 | sed 's/to [0-9.]* MiB/to N MiB/'
-reusescope: the analysis has grown so far that it takes up to N MiB of memory, and may take 5 MiB (--max-memory): --engine shards-max:8192 fits, and has error bars
+reusescope: the analysis has grown and now needs up to N MiB of memory, and the limit is 5 MiB (--max-memory): --engine shards-max:8192 fits, and has error bars
 
 # Limits of the process count.
 $ reusescope gen cyclic,lines=4M -n 8M -q -o wide.rsct
-$ (ulimit -v 120000; reusescope analyze wide.rsct --threads 1 --engine exact -o no.json) 2>&1 | sed 's/may take [0-9.]* MiB (/may take N (/; s/max:[0-9]*/max:N/'
-reusescope: this analysis, of about 4.11 M lines, takes up to 157 MiB of memory, and may take N (80 % of what is available; --max-memory changes it): --engine shards-max:N fits, and has error bars
+$ (ulimit -v 120000; reusescope analyze wide.rsct --threads 1 --engine exact -o no.json) 2>&1 | sed 's/limit is [0-9.]* MiB (/limit is N (/; s/max:[0-9]*/max:N/'
+reusescope: this analysis of about 4.11 M lines needs up to 157 MiB of memory, and the limit is N (80 % of available memory; --max-memory changes it): --engine shards-max:N fits, and has error bars
 $ test -e no.json || echo nothing written
 nothing written

@@ -68,14 +68,14 @@ $ reusescope dump self.rsct | md5sum | cmp - a
 
 # What is said.
 $ reusescope convert k.din -o k.rsct
-k.rsct: 6 accesses, 0.0 MiB, * bits an access (glob)
+k.rsct: 6 accesses, 0.0 MiB, * bits per access (glob)
 next: reusescope analyze k.rsct
 $ reusescope convert k.din -q -o k.rsct
 $ reusescope convert k.din -o - --to csv 2>&1 >/dev/null
 
 # A limit.
 $ reusescope convert a.rsct --max-size 4K -o cut.csv
-reusescope: warning: cut.csv: ended early: no room for more than what was written
+reusescope: warning: cut.csv: ended early: no room for more
 next: reusescope analyze cut.csv
 $ tail -1 cut.csv | tr -dc , | wc -c
 4

@@ -102,7 +102,7 @@ $ reusescope diff odd_old.json odd_new.json --at 896K --format sarif | grep -o '
 # Two models or line sizes are not compared.
 $ printf '0 0\n0 40\n0 0\n' > t.din && reusescope analyze t.din -q -o a.data && reusescope analyze t.din --line 128 -q -o b.data
 $ reusescope diff a.data b.data
-reusescope: b.data has no profile of the model and line size of a.data to compare with
+reusescope: b.data has no profile with the model and line size of a.data to compare with
 [1]
 $ reusescope analyze t.din --line 64,128 -q -o both.data && reusescope diff both.data a.data --at 1K
 a.data against both.data

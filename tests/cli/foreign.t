@@ -176,7 +176,7 @@ $ reusescope dump t.vscsi2 --from vscsi
            4         0  R  0x000000000200     100
            5         0  W  0x000000000400      50
 $ reusescope analyze t.oracle --from oracleGeneral --format json -o - | sed -n 3p
-reusescope: warning: t.oracle: requests for objects, taken for addresses in lines; --requests takes them for what they are
+reusescope: warning: t.oracle: object requests read as addresses; use --requests
  "accesses":6,"references":24,"cold":16,"invalidated":0,"distinct":16,
 $ head -c 70 t.oracle | reusescope analyze - --requests --from oracleGeneral
 reusescope: standard input: cut at byte 48: the last request has 22 of its 24 bytes (oracleGeneral)

@@ -61,7 +61,7 @@ $ reusescope gen chase,lines=64 -n 64 --to din -o - | sort -u | wc -l
 
 # The suffix chooses the format, --to overrides it.
 $ reusescope gen cyclic,lines=3 -n 3 -o t.din
-t.din: 3 accesses, 0.0 MiB, 88.00 bits an access
+t.din: 3 accesses, 0.0 MiB, 88.00 bits per access
 next: reusescope analyze t.din
 $ cat t.din
 0 10000000
@@ -74,7 +74,7 @@ $ reusescope gen cyclic,lines=3 -n 3 -q -o t.txt --to din; cat t.txt
 0 10000040
 0 10000080
 $ reusescope gen cyclic,lines=3 -n 3 -o t.rsct
-t.rsct: 3 accesses, 0.0 MiB, * bits an access (glob)
+t.rsct: 3 accesses, 0.0 MiB, * bits per access (glob)
 next: reusescope analyze t.rsct
 $ reusescope info t.rsct | grep -v '^size'
 file           t.rsct
@@ -88,12 +88,12 @@ pcs            no
 
 # A limit on the size ends the file cleanly, and says so.
 $ reusescope gen uniform -n 1M --max-size 8K -o small.din
-reusescope: warning: small.din: ended early: no room for more than what was written
+reusescope: warning: small.din: ended early: no room for more
 next: reusescope analyze small.din
 $ [ $(stat -c %s small.din) -le 8192 ] && reusescope info small.din -q | grep kinds
 kinds          744 reads, 0 writes, 0 fetches
 $ reusescope gen uniform -n 3M --max-size 4M -o small.rsct
-reusescope: warning: small.rsct: ended early: no room for more than what was written
+reusescope: warning: small.rsct: ended early: no room for more
 next: reusescope analyze small.rsct
 $ [ $(stat -c %s small.rsct) -le 4194304 ] && reusescope info small.rsct --count | awk '$1 == "accesses" { print ($2 >= 1048576) }'
 1
@@ -157,7 +157,7 @@ $ reusescope gen cyclic,size=0 -n 10 -o x.rsct
 reusescope: gen: size=0: size is bytes, from 1 to 4G - 1
 [2]
 $ reusescope gen stencil,lines=1 -n 10 -o x.rsct
-reusescope: gen: lines=1: a stencil has an inner point only from lines=2 on
+reusescope: gen: lines=1: a stencil needs lines=2 or more to have an inner point
 [2]
 $ reusescope gen zipf -n 0 -o x.rsct
 reusescope gen: a count is missing: -n COUNT, 1 or more

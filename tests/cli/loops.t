@@ -143,7 +143,7 @@ reusescope: --base q: no array has this name (--emit-ir lists them)
 
 # What is given and means nothing, or makes no sense.
 $ reusescope loops examples/loops/matmul.c --set M=3 --list
-reusescope: warning: --set M stands for nothing in examples/loops/matmul.c
+reusescope: warning: --set M: examples/loops/matmul.c has no parameter M
 examples/loops/matmul.c:10: kernel: static, 4 references in the source
 $ reusescope loops
 reusescope loops: a file is missing: reusescope loops solver.c -D N=1024 -t 1,4,64
@@ -201,7 +201,7 @@ reusescope: -:1: 'loops' is missing before the end
 $ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 -q -o x.html; grep -c '"schema":"reusescope-loops/1"' x.html
 1
 $ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 -o x.folded
-reusescope loops: folded is not a format of this result: text, json, csv, html
+reusescope loops: folded is not a format for this result: text, json, csv, html
 [2]
 $ reusescope loops $SOURCE/examples/loops/matmul.c -D N=8 -t 1 --format speedscope
 reusescope loops: --format speedscope: not one of text, json, csv, html

@@ -156,5 +156,5 @@ $ echo 'loops 1 array a 8 [4] nest n { for i = min(0, 1) to 3 { read a[i] } }' |
 reusescope: x.loop:1: a loop upwards goes from max(...) to min(...)
 [1]
 $ echo 'loops 1 param N = 4' | tree --set N=1 --set M=2
-reusescope: warning: --set M stands for nothing in x.loop
+reusescope: warning: --set M: x.loop has no parameter M
 loops 1

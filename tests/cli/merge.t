@@ -21,7 +21,7 @@ profile,model,line_bytes,table,name,lo,hi,count,value,low,high
 
 # Counts add up; the command is the merge's where the runs had different ones.
 $ reusescope merge a.data b.data --format json -o - | grep -E '"(made|accesses)"' | sed 's/"seconds":[^,]*/"seconds":S/'
-reusescope: warning: b.data: kinds left out: not all files have them alike
+reusescope: warning: b.data: kinds left out: not the same in all files
  "made":{"by":"exact","source":"trace","model":"single","line":64,"threads":2,"workers":1,"sampling":null,"command":["reusescope","merge","a.data","b.data","--format","json","-o","-"],"seconds":S,"overhead":null,"coverage":null},
  "accesses":8,"references":8,"cold":5,"invalidated":0,"distinct":5,
 $ reusescope report a.data --format json -o a.json -q
@@ -57,7 +57,7 @@ $ reusescope merge a.data b.data -q --format csv -o - | grep -c ',kinds'
 0
 [1]
 $ reusescope merge a.data b.data --format csv -o - | grep warning
-reusescope: warning: b.data: kinds left out: not all files have them alike
+reusescope: warning: b.data: kinds left out: not the same in all files
 [1]
 
 # Several profiles in a file: those of one line size and model go together.
@@ -69,14 +69,14 @@ $ reusescope merge a2.data b2.data --format csv -o - -q | grep -E 'total,(refere
 1,single,1,total,references,,,8,,,
 1,single,1,total,distinct,,,5,,,
 $ reusescope merge a2.data b.data
-reusescope: a2.data has a profile of 1-byte lines, model single, and b.data has none to merge it with
+reusescope: a2.data has a profile with 1-byte lines and model single; b.data has none to merge with it
 [1]
 $ reusescope merge b.data a2.data
-reusescope: a2.data has a profile of 1-byte lines, model single, and b.data has none to merge it with
+reusescope: a2.data has a profile with 1-byte lines and model single; b.data has none to merge with it
 [1]
 $ reusescope analyze a.din --model shared -q -o shared.data
 $ reusescope merge a.data shared.data
-reusescope: shared.data has a profile of 64-byte lines, model shared, and a.data has none to merge it with
+reusescope: shared.data has a profile with 64-byte lines and model shared; a.data has none to merge with it
 [1]
 $ reusescope analyze a.din --max-distance 1 -q -o capped.data
 $ reusescope merge a.data capped.data
@@ -88,7 +88,7 @@ $ reusescope merge lines.data lines1M.data
 reusescope: lines.data and lines1M.data: cannot merge profiles whose --top-lines miss at 32768 and at 1048576 bytes
 [1]
 $ reusescope merge lines.data a.data -o x.json | grep warning
-reusescope: warning: a.data: lines left out: not all files have them alike
+reusescope: warning: a.data: lines left out: not the same in all files
 next: reusescope report x.json
 [1]
 $ reusescope merge lines.data lines.data --format csv -o - | grep ',lines,'
@@ -109,10 +109,10 @@ $ reusescope merge a.json s.json --format json -o - | python3 $SOURCE/tests/sche
 
 # What makes no sense.
 $ reusescope merge
-reusescope merge: two or more profiles are wanted: reusescope merge A.data B.data
+reusescope merge: two or more profiles are needed: reusescope merge A.data B.data
 [2]
 $ reusescope merge a.data
-reusescope merge: two or more profiles are wanted: reusescope merge A.data B.data
+reusescope merge: two or more profiles are needed: reusescope merge A.data B.data
 [2]
 $ reusescope merge a.data nothere.data
 reusescope: nothere.data: No such file or directory

@@ -25,7 +25,7 @@ $ reusescope analyze t.din t.din
 reusescope analyze: more than one trace: t.din
 [2]
 $ reusescope run --engine mpi -- true
-reusescope run: --engine mpi is for traces: record them (--trace), then reusescope analyze --engine mpi
+reusescope run: --engine mpi works on traces: record them with --trace, then use reusescope analyze --engine mpi
 [2]
 $ reusescope analyze --engine mpi:4 t.din
 reusescope: engine 'mpi:4': mpi takes no parameter

@@ -151,7 +151,7 @@ $ reusescope report one.json --format html | head -2
 <!doctype html>
 <html lang="en">
 $ reusescope report one.json reusescope.data -o both.html
-next: xdg-open both.html   (a page that needs nothing else)
+next: xdg-open both.html   (a self-contained page)
 $ grep -o '"names":[^]]*]' both.html
 "names":["one.json","reusescope.data"]
 $ grep -c '<script' both.html
@@ -166,14 +166,14 @@ $ grep -o '"documents":.*levels' sim.html
 $ grep -c '"config":"\\u003c/script\\u003e"' sim.html
 1
 $ reusescope report sim.json
-reusescope report: sim.json: not a profile but another result, which only a page shows (-o report.html)
+reusescope report: sim.json: not a profile; only a page can show this result (-o report.html)
 [2]
 $ printf '{"schema":"reusescope-sim/1","levels":[]}' > bad.json
 $ reusescope report bad.json -o bad.html
 reusescope: bad.json: a simulation's result with parts missing
 [1]
 $ reusescope report one.json --embed-source
-reusescope report: --embed-source is for a page (-o report.html)
+reusescope report: --embed-source needs a page (-o report.html)
 [2]
 $ reusescope report one.json --source-path . -o x.html
 reusescope report: --source-path needs --embed-source

@@ -141,10 +141,10 @@ $ printf 'addr,size\n' | reusescope analyze --requests - --format json -o - | gr
 
 # Not with lines, other engines, or what only lines have.
 $ reusescope analyze --requests r.csv --engine exact
-reusescope: --requests has an exact engine of its own: --engine exact is not it
+reusescope: --requests has its own exact engine and cannot be used with --engine exact
 [2]
 $ reusescope analyze --requests r.csv --line 64
-reusescope: --requests counts whole objects: there are no lines to give --line for
+reusescope: --requests counts whole objects and cannot be used with --line
 [2]
 $ reusescope analyze --requests r.csv --model shared
 reusescope: the requests engine has one model: 'shared' is not requests
@@ -176,5 +176,5 @@ $ reusescope merge r.json r.json -q --format csv -o - | grep total
 0,requests,1,total,footprint_bytes,,,2300,,,
 $ reusescope analyze r.csv --line 1 -q -o lines.data
 $ reusescope merge r.json lines.data
-reusescope: lines.data has a profile of 1-byte lines, model single, and r.json has none to merge it with
+reusescope: lines.data has a profile with 1-byte lines and model single; r.json has none to merge with it
 [1]

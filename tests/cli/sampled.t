@@ -102,5 +102,5 @@ $ reusescope report --select 0 exact.data
 reusescope report: --select 0: not a percentage of misses, or that and one of reuses, as 90 or 90,10
 [2]
 $ reusescope report --select 90 --cdf exact.data
-reusescope report: --suite, --by, --cdf and --select: one table at a time
+reusescope report: only one of --suite, --by, --cdf and --select can be given
 [2]

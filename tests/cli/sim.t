@@ -240,10 +240,10 @@ reusescope: warning: --l2 is smaller than --l1d above it
 $ reusescope sim aba.din --l1d 128,1,64 --l2 256,1,64 --l2 64,1,64 -o small.txt
 reusescope: warning: --l2 is smaller than --l1d above it
 $ reusescope sim t.rsct --l1d 4K,4,64 --window 5+0
-reusescope sim: --window 5+0: there is nothing in it
+reusescope sim: --window 5+0: the window is empty
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --window 0+0 --sample-sets 1/2
-reusescope sim: --window 0+0: there is nothing in it
+reusescope sim: --window 0+0: the window is empty
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --l2 64K,4,64 --l2 64K,4,64,inclusive
 reusescope sim: an alternative --l2 cannot be inclusive: the caches above it are the primary's
@@ -279,7 +279,7 @@ $ reusescope sim t.rsct --l1d 4M,4,64 --warm-fill 1
 reusescope: --warm-fill 1: the trace of 40000 accesses does not fill the last level that far
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --warm 1 --warm-fill 0.5
-reusescope sim: --warm and --warm-fill: one of them
+reusescope sim: --warm and --warm-fill exclude each other
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --windows 0
 reusescope sim: --windows 0: not a number from 1 up
@@ -288,7 +288,7 @@ $ reusescope sim t.rsct --l1d 4K,4,64,opt --windows 10
 reusescope: opt needs two passes: it excludes windows, --warm-fill, a miss trace, code and objects
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --per instructions
-reusescope: --per instructions: the trace does not say how many instructions it is of
+reusescope: --per instructions: the trace has no instruction count
 [2]
 $ reusescope sim t.rsct --l1d 4K,4,64 --per page
 reusescope sim: --per page: not one of instructions, references
@@ -345,12 +345,12 @@ reusescope sim: --format csv: not one of text, json
 
 # A page.
 $ reusescope sim t.rsct --l1d 4K,4,64 -o x.html; grep -c '"schema":"reusescope-sim/1"' x.html
-next: xdg-open x.html   (a page that needs nothing else)
+next: xdg-open x.html   (a self-contained page)
 1
 $ reusescope sim t.rsct --l1d 4K,4,64 --format html -o - | grep -c '"schema":"reusescope-sim/1"'
 1
 $ reusescope sim t.rsct --l2 4K,4,64 --study sampling -o y.html
-reusescope sim: html is not a format of this result: text, json
+reusescope sim: html is not a format for this result: text, json
 [2]
 $ ls x.* y.*
 ls: cannot access 'y.*': No such file or directory

@@ -109,16 +109,16 @@ $ reusescope sim s.rsct --l2 64K,2,64,buffer=4
 reusescope: l2 cannot be sampled by sets: all its sets share a write buffer (sample time instead)
 [2]
 $ reusescope sim s.rsct --l2 64K,2,64 --sample-sets 1/4
-reusescope: this trace is a sample of sets already (sets=6-7=2): without --sample-sets
+reusescope: this trace is already a sample of sets (sets=6-7=2): --sample-sets cannot be used
 [2]
 $ reusescope sim s.rsct --l2 64K,2,64 --sample-time 5,1K
-reusescope: this trace is a sample of sets (sets=6-7=2): sample time in the whole trace
+reusescope: this trace is a sample of sets (sets=6-7=2): time sampling needs the whole trace
 [2]
 $ reusescope sim t.rsct --l2 64K,2,64,pages --sample-sets 1/16,bits:9-12
 reusescope: a sample by bits 9-12 does not fit l2 beyond bit 11: its bits above the page offset are translated
 [2]
 $ reusescope convert s.rsct --window 0+1000 -q -o w.rsct; reusescope sim w.rsct --l2 64K,2,64
-reusescope: this trace is a sample of sets cut by another filter (sets=6-7=2, then window=0+1000): its sets did not see all
+reusescope: this sample of sets was cut by another filter (sets=6-7=2, then window=0+1000): accesses to its sets are missing
 [2]
 
 # Bad choices of sets.
@@ -141,13 +141,13 @@ $ reusescope sim t.rsct --l2 64K,1024,64 --sample-sets 1/2
 reusescope: no address bit is in the index of every cache: blocks take bits 0-5, and l2 has none from bit 6 on: its index ends there
 [2]
 $ reusescope convert t.rsct --sample-sets 1/4 -o x.rsct
-reusescope convert: --sample-sets takes one value of given bits here, as 1/16,bits:8-11=3
+reusescope convert: --sample-sets: convert needs the bits and one value, as 1/16,bits:8-11=3
 [2]
 $ reusescope convert t.rsct --sample-sets 1/4,bits:6-7=1 --kind R -o x.rsct
-reusescope convert: --sample-sets goes with no other filter: filter first, then take the sample
+reusescope convert: --sample-sets cannot be combined with other filters: filter first, then take the sample
 [2]
 $ reusescope convert t.rsct --sample-sets 1/4,bits:6-7=1 -o x.din
-reusescope convert: --sample-sets: only a native trace (.rsct) remembers what it is a sample of
+reusescope convert: --sample-sets: only a native trace (.rsct) can record its sample
 [2]
 
 # Samples of time. What a method says; fewer than 30 intervals are too few; short ones are marked.
@@ -223,22 +223,22 @@ reusescope sim: --confidence 100: not a percentage from 50 to 99.99
 
 # What does not go together.
 $ reusescope sim t.rsct --l2 16K,2,64 --sample-time 30,1K --sample-sets 1/4
-reusescope sim: --sample-sets and --sample-time: one or the other
+reusescope sim: --sample-sets and --sample-time exclude each other
 [2]
 $ reusescope sim t.rsct --l2 16K,2,64 --cold-start half --sample-sets 1/4
-reusescope sim: --cold-start is for samples of time: sets see the whole trace
+reusescope sim: --cold-start applies only to time sampling: sampled sets see the whole trace
 [2]
 $ reusescope sim t.rsct --l2 16K,2,64 --study sampling --sample-sets 1/4
-reusescope sim: --study sampling takes all its samples itself: without --sample-sets, --sample-time and --cold-start
+reusescope sim: --study sampling cannot be used with --sample-sets, --sample-time or --cold-start
 [2]
 $ reusescope sim t.rsct --l2 16K,2,64 --sample-sets 1/4 --warm 100
-reusescope sim: samples are of the whole trace: without --warm, --warm-fill and windows
+reusescope sim: samples cover the whole trace: --warm, --warm-fill and windows cannot be used
 [2]
 $ reusescope sim t.rsct --l2 16K,2,64 --sample-time 30,1K --kind R
-reusescope sim: samples of time take the trace as it is: filter it first, with convert
+reusescope sim: time sampling cannot be used with filters: filter first, with convert
 [2]
 $ reusescope sim t.rsct --l2 16K,2,64,opt --sample-time 30,1K
-reusescope sim: opt needs the future of every access: not with samples of time
+reusescope sim: opt needs the future of every access and cannot be used with time sampling
 [2]
 
 # A study, in the tables of the paper.

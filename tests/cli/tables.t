@@ -101,7 +101,7 @@ $ reusescope report wave.json --by loops
 reusescope report: --by loops: not one of module, file, function, loop, line
 [2]
 $ reusescope report wave.json --by line --suite
-reusescope report: --suite, --by, --cdf and --select: one table at a time
+reusescope report: only one of --suite, --by, --cdf and --select can be given
 [2]
 $ reusescope report wave.json --cdf --format json
 reusescope report: --format json: not one of text, csv
