@@ -15,7 +15,7 @@
 
 #include "base/fail.h"
 
-#define TRAP_PERF_CODE 6 /* TRAP_PERF, which older C libraries do not name */
+#define TRAP_PERF_CODE 6 /* TRAP_PERF, missing in older C libraries */
 #define BREAKPOINTS 4u
 
 /* perf_event_open(2), which has no wrapper in libc; close on exec. Returns the file, or a negative errno. */
@@ -52,7 +52,7 @@ static void on_trap(int number, siginfo_t *info, void *context) {
     if (info->si_code == TRAP_PERF_CODE && info->si_addr == (void *)&watched[0]) trapped = 1;
 }
 
-/* In a process of its own: what it does to signals is gone with it. */
+/* In a separate process, so that its changes to signals end with it. */
 static void try_breakpoints(struct rsc_perf_breakpoints *found) {
     struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
     sigset_t none;
@@ -124,7 +124,7 @@ void rsc_perf_explain_breakpoints(const struct rsc_perf_breakpoints *found, char
     else snprintf(text, room, "perf_event_open: %s", strerror(code));
 }
 
-/* ---- PMUs: what sysfs lists, and whether it can be opened ---- */
+/* ---- PMUs: the list in sysfs, and whether they can be opened ---- */
 
 static int read_device(const char *root, const char *device, const char *file, char *text, size_t room) {
     char path[512];
@@ -132,7 +132,7 @@ static int read_device(const char *root, const char *device, const char *file, c
     return read_text(path, text, room);
 }
 
-/* "config:0-7,32-35" of a format: puts the value where it says. -1: not in a config that is known. */
+/* Sets the bits that a format such as "config:0-7,32-35" names. -1: not in a known config field. */
 static int place(const char *format, uint64_t value, uint64_t *configs) {
     const char *at = strchr(format, ':');
     size_t which = !strncmp(format, "config1:", 8)   ? 1
@@ -156,7 +156,7 @@ static int place(const char *format, uint64_t value, uint64_t *configs) {
     return 0;
 }
 
-/* "event=0xcd,umask=0x1,ldlat=3" by the device's formats. -1: something in it is not known. */
+/* Parses "event=0xcd,umask=0x1,ldlat=3" by the device's formats. -1: unknown term. */
 static int parse_event(const char *root, const char *device, const char *text, uint64_t *configs) {
     char copy[256], *rest = copy, *term;
     snprintf(copy, sizeof copy, "%s", text);
@@ -198,7 +198,7 @@ static int can_open(const struct rsc_perf_pmu *pmu, uint64_t config, uint64_t co
     return perf_open(&attr, 0, -1, group);
 }
 
-/* The precise memory events, and the highest precise_ip that they open with. */
+/* The precise memory events, and the highest precise_ip with which they open. */
 static int probe_intel(struct rsc_perf_pmu *pmu, const char *root, const char *device, int *code) {
     uint64_t loads[3], stores[3], aux[3] = {0};
     char text[32];
@@ -232,7 +232,7 @@ static int probe_intel(struct rsc_perf_pmu *pmu, const char *root, const char *d
     return -1;
 }
 
-/* IBS tags uops (cnt_ctl=1): of those, loads and stores with a valid address count. */
+/* IBS tags uops (cnt_ctl=1); loads and stores with a valid address count. */
 static int probe_amd(struct rsc_perf_pmu *pmu, const char *root, int *code) {
     uint64_t configs[3] = {0};
     char text[64];
@@ -253,7 +253,7 @@ static int probe_amd(struct rsc_perf_pmu *pmu, const char *root, int *code) {
         *code = -fd;
         return -1;
     }
-    pmu->counts_together = 1; /* uops are counted by the event itself */
+    pmu->counts_together = 1; /* the event itself counts uops */
     close(fd);
     return 0;
 }
@@ -263,7 +263,7 @@ int rsc_perf_probe_pmu(struct rsc_perf_pmu *pmu, const char *root, struct rsc_er
     int code = 0, listed = 0;
     char text[64];
     memset(pmu, 0, sizeof *pmu);
-    /* For tests on machines without a PMU: page faults have addresses and counts too, and take the same way. */
+    /* For tests on machines without a PMU: page faults also have addresses and counts, and use the same code. */
     if (getenv("REUSESCOPE_TEST_PMU") && !strcmp(getenv("REUSESCOPE_TEST_PMU"), "page-faults")) {
         *pmu = (struct rsc_perf_pmu){.kind = RSC_PMU_PAGE_FAULTS,
                                      .type = PERF_TYPE_SOFTWARE,

@@ -1,10 +1,10 @@
 /*
- * perf_probe.h - what this machine and its settings let perf_event_open() do: found out by
- * opening, never by the kernel's version.
+ * perf_probe.h - what perf_event_open() can do on this machine, found by opening events
+ * and never by the kernel's version.
  *
- * Debug registers (breakpoints) catch reuses; they are all that a rebuilt program needs.
- * A PMU that samples loads and stores with their addresses chooses uses in programs that
- * were not rebuilt: Intel's by its precise memory events, AMD's by IBS.
+ * Debug registers (breakpoints) catch reuses; a rebuilt program needs nothing else. A PMU
+ * that samples loads and stores with their addresses chooses uses in programs that were
+ * not rebuilt: on Intel by precise memory events, on AMD by IBS.
  */
 #ifndef RSC_COLLECT_PERF_PERF_PROBE_H
 #define RSC_COLLECT_PERF_PERF_PROBE_H
@@ -19,9 +19,9 @@ struct perf_event_attr;
 int rsc_perf_paranoid(void);
 
 struct rsc_perf_breakpoints {
-    unsigned count; /* that could be opened at once, up to 4 */
-    int code;       /* errno of the first that could not; 0: none was refused below 4 */
-    int sigtrap;    /* a trap was really taken, with its address */
+    unsigned count; /* opened at once, up to 4 */
+    int code;       /* errno of the first that failed; 0: all 4 opened */
+    int sigtrap;    /* a trap was taken, with its address */
 };
 void rsc_perf_probe_breakpoints(struct rsc_perf_breakpoints *found);
 
@@ -31,21 +31,24 @@ enum rsc_perf_pmu_kind { RSC_PMU_NONE, RSC_PMU_INTEL, RSC_PMU_AMD_IBS, RSC_PMU_P
 struct rsc_perf_pmu {
     enum rsc_perf_pmu_kind kind;
     uint32_t type;            /* perf_event_attr.type */
-    uint64_t loads, stores;   /* Intel: config */
+    uint64_t loads, stores;   /* Intel: config value */
     uint64_t leader; /* Intel: config of the event that must lead a group with latencies (mem-loads-aux); 0: none */
-    uint64_t latency_config1; /* Intel: least latency in config1 (ldlat); 0: not offered */
-    uint64_t config, config2; /* IBS: uops, not cycles; filtering of the kernel by software */
-    int precise; /* precise_ip that could be opened */
-    int user_only_by_exclude; /* exclude_kernel is taken */
-    int counts_together; /* loads and stores can be one group, read with each sample */
+    uint64_t latency_config1; /* Intel: minimum latency in config1 (ldlat); 0: not offered */
+    uint64_t config, config2; /* IBS: counts uops, not cycles; software excludes the kernel */
+    int precise; /* highest precise_ip that opened */
+    int user_only_by_exclude; /* exclude_kernel is accepted */
+    int counts_together; /* loads and stores can form one group, read with each sample */
     int latency; /* samples carry latency (PERF_SAMPLE_WEIGHT) and source (PERF_SAMPLE_DATA_SRC) */
-    char name[80]; /* for people */
+    char name[80]; /* for messages */
 };
 
-/* Returns 0, or RSC_EUNSUPPORTED with one line that says why not and what to do. `root`: "" or, for tests, a folder that has sys/ in it. */
+/*
+ * Returns 0, or RSC_EUNSUPPORTED with a one-line reason and fix. `root`: "" or, for tests, a folder that contains
+ * sys/.
+ */
 int rsc_perf_probe_pmu(struct rsc_perf_pmu *pmu, const char *root, struct rsc_error *error);
 
-/* Why breakpoints cannot be had and what to do, as one line. */
+/* Why breakpoints are unavailable and how to fix it, in one line. */
 void rsc_perf_explain_breakpoints(const struct rsc_perf_breakpoints *found, char *text, unsigned long room);
 
 #endif

@@ -17,7 +17,7 @@ struct module {
 };
 
 struct rsc_watch_code {
-    struct module *modules; /* the newest first: it is where an older one was */
+    struct module *modules; /* newest first: it replaced an older one at the same address */
 };
 
 struct rsc_watch_code *rsc_watch_code_new(void) { return calloc(1, sizeof(struct rsc_watch_code)); }
@@ -44,7 +44,7 @@ static int by_pc(const void *a, const void *b) {
     return one->pc < other->pc ? -1 : one->pc > other->pc;
 }
 
-/* Returns 0 or RSC_ENOMEM; a module that lies nowhere has no table. */
+/* Returns 0 or RSC_ENOMEM; a module with invalid bounds has no table. */
 static int read_module(struct module *module, const struct rsc_asm_module *from, const struct rsc_ring *ring) {
     if (rsc_asm_table_read(&module->table, &module->memory, from, ring) < 0) return RSC_ENOMEM;
     const uint32_t count = module->table.count;
@@ -85,13 +85,16 @@ static const struct rsc_piece *piece_before(const struct module *module, uint64_
     return low ? module->pieces[low - 1] : NULL;
 }
 
-/* Is pc right behind an instruction of the piece that goes on there? */
+/* Whether pc is right after an instruction of the piece that continues there. */
 static int is_behind(const struct rsc_piece *piece, uint64_t pc) {
     if (pc <= piece->last_pc) return 1;
     return pc <= piece->last_pc + LONGEST && piece->ends == RSC_PLAN_ENDS;
 }
 
-/* The last access of an instruction before pc; of several of that instruction the first, which decides when the word was touched. */
+/*
+ * The last access of an instruction before pc; if that instruction has several, the first, which decides when the
+ * word was touched.
+ */
 static const struct rsc_piece_access *access_before(const struct rsc_piece *piece, uint64_t pc) {
     const struct rsc_piece_access *found = NULL;
     for (uint32_t i = 0; i < piece->count; i++) {
@@ -102,7 +105,7 @@ static const struct rsc_piece_access *access_before(const struct rsc_piece *piec
     return found;
 }
 
-/* Words that all accesses of a piece touch, if aligned. */
+/* Number of words that all accesses of a piece touch, if aligned. */
 static uint32_t words_of(const struct rsc_piece *piece) {
     uint32_t words = 0;
     for (uint32_t i = 0; i < piece->count; i++) words += (piece->accesses[i].size + 7u) / 8;

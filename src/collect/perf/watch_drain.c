@@ -1,4 +1,4 @@
-/* watch_drain.c - see watch_drain.h. What lies in the streams is the program's: everything is bounded. */
+/* watch_drain.c - see watch_drain.h. The program can write anything into the streams: everything is bounded. */
 #include "collect/perf/watch_drain.h"
 
 #include <signal.h>
@@ -18,18 +18,18 @@
 #define PROCESSES_MAX 65535u
 #define RECORD_MAX (RSC_WATCHED_HIT_WORDS + RSC_WATCH_FRAMES)
 
-/* What is known of a stream's thread. */
+/* State of a stream's thread. */
 struct cursor {
-    uint32_t generation; /* of the thread that `number` is; 0: none yet */
+    uint32_t generation; /* generation of the thread with this number; 0: none yet */
     uint32_t number;
     uint32_t process_number, thread_of_process;
     uint64_t process; /* rsc_process_id() */
-    uint64_t space;   /* in its addresses, as in drain.c */
+    uint64_t space;   /* added to its addresses, as in drain.c */
     uint64_t taken;   /* words */
     uint8_t open[RSC_WATCH_REGISTERS]; /* watches that have not ended */
     uint64_t word[RSC_WATCH_REGISTERS];
     uint8_t shape[RSC_WATCH_REGISTERS]; /* enum rsc_watch_shape */
-    int counts_lines; /* an access is a reference: lines are watched */
+    int counts_lines; /* an access is one reference: lines are watched */
     /* References so far: */
     uint64_t position, range_accesses, range_words;
     double references, words_per_access;
@@ -42,7 +42,7 @@ struct process {
 
 struct rsc_watch_drain {
     struct rsc_ring *ring;
-    struct rsc_watch_record *records; /* of the last look; owned */
+    struct rsc_watch_record *records; /* from the last call; owned */
     size_t record_count, record_room;
     struct rsc_watch_code *code;
     struct rsc_watch_paths *paths;
@@ -86,7 +86,7 @@ void rsc_watch_drain_free(struct rsc_watch_drain *drain) {
 
 /* ---- notes ---- */
 
-/* Processes are numbered as they appear; NULL when memory is out. */
+/* Processes are numbered as they appear; NULL when out of memory. */
 static struct process *find_process(struct rsc_watch_drain *drain, uint64_t id) {
     for (size_t i = 0; i < drain->process_count; i++)
         if (drain->processes[i].id == id) return &drain->processes[i];
@@ -128,12 +128,12 @@ static int take_notes(struct rsc_watch_drain *drain) {
 
 /* ---- positions ---- */
 
-/* Where a thread is: its accesses, and of these what libc's functions did. */
+/* A thread's position: its accesses, and how many of these libc's functions made. */
 struct progress {
     uint64_t position, range_accesses, range_words;
 };
 
-/* References up to and with the access there, where a piece touches so many words per access (0: not known). */
+/* References up to and including the access there, if a piece touches this many words per access (0: not known). */
 static uint64_t references_at(struct cursor *cursor, struct progress at, double words_per_access) {
     if (cursor->counts_lines) {
         if (at.position > cursor->position) cursor->position = at.position;
@@ -146,8 +146,8 @@ static uint64_t references_at(struct cursor *cursor, struct progress at, double 
     double in_pieces = (double)(int64_t)(at.position - cursor->position) - in_ranges;
     double references = cursor->references + in_pieces * (before + words_per_access) / 2 +
                         (double)(int64_t)(at.range_words - cursor->range_words);
-    if (!(references >= 0 && references < 0x1p62)) references = 0; /* nothing of ours writes that */
-    /* Back by some accesses (a trap within the window) changes nothing for what comes. */
+    if (!(references >= 0 && references < 0x1p62)) references = 0; /* never written by our code */
+    /* A step back by a few accesses (a trap within the window) does not affect what follows. */
     if (at.position >= cursor->position) {
         cursor->position = at.position;
         cursor->range_accesses = at.range_accesses;
@@ -192,14 +192,14 @@ static int take_use(struct rsc_watch_drain *drain, struct cursor *cursor, const 
     uint64_t density = words[RSC_WATCHED_USE_DENSITY], own = density & 0xffff, accesses = density >> 16 & 0xffff;
     double chance = rsc_watch_double(words[RSC_WATCHED_USE_CHANCE]);
     double words_per_access = accesses && density >> 32 ? (double)(density >> 32) / (double)accesses : 0;
-    if (!own || !(chance >= 0 && chance <= 1)) return 0; /* nothing of ours writes that */
+    if (!own || !(chance >= 0 && chance <= 1)) return 0; /* never written by our code */
     uint64_t count =
         references_at(cursor,
                       (struct progress){words[RSC_WATCHED_USE_POSITION], words[RSC_WATCHED_USE_RANGE_ACCESSES],
                                         words[RSC_WATCHED_USE_RANGE_WORDS]},
                       words_per_access);
     if (reg < RSC_WATCH_REGISTERS && cursor->open[reg]) {
-        /* It gave way; or its trap was told in a record that found no room. */
+        /* It was replaced; or its trap's record found no room. */
         struct rsc_watch_end end = {.count = count,
                                     .ending = flags & RSC_WATCH_TOOK ? RSC_WATCH_REPLACED : RSC_WATCH_DROPPED};
         int status = end_watch(drain, cursor, reg, end, error);
@@ -236,7 +236,7 @@ static int is_watched(const struct cursor *cursor, uint32_t reg, uint64_t addres
     return 0;
 }
 
-/* Where the reuse was: made of the countdown and the registers, by the tables of the code. */
+/* Position of the reuse: computed from the countdown, the registers and the code's tables. */
 static uint64_t position_of(struct rsc_watch_drain *drain, struct cursor *cursor, const uint64_t *words,
                             struct rsc_watch_place *place) {
     uint64_t counter = words[RSC_WATCHED_HIT_COUNTER], stack = words[RSC_WATCHED_HIT_GENERAL + 4];
@@ -258,7 +258,7 @@ static int take_hit(struct rsc_watch_drain *drain, struct cursor *cursor, const 
                     uint32_t frame_count, struct rsc_error *error) {
     uint32_t reg = rsc_watch_head_register(words[0]), flags = rsc_watch_head_flags(words[0]);
     struct rsc_watch_place place = {.where = RSC_WATCH_IN_PIECE, .pc = words[RSC_WATCHED_HIT_PC]};
-    if (reg >= RSC_WATCH_REGISTERS || !cursor->open[reg]) return 0; /* its use was dropped for want of room */
+    if (reg >= RSC_WATCH_REGISTERS || !cursor->open[reg]) return 0; /* its use was dropped for lack of room */
     uint64_t position = words[RSC_WATCHED_HIT_REACH];
     if (!(flags & RSC_WATCH_RESOLVED)) position = position_of(drain, cursor, words, &place);
     double words_per_access = place.weight ? (double)place.words / (double)place.weight : 0;
@@ -271,7 +271,7 @@ static int take_hit(struct rsc_watch_drain *drain, struct cursor *cursor, const 
                                 .chance = rsc_watch_double(words[RSC_WATCHED_HIT_CHANCE]),
                                 .ending = RSC_WATCH_REUSED};
     if (place.where == RSC_WATCH_INSERTED) {
-        end.ending = RSC_WATCH_REPLACED; /* not used again until here: censored */
+        end.ending = RSC_WATCH_REPLACED; /* not reused so far: censored */
         drain->stats.inserted++;
     } else if (flags & RSC_WATCH_LATE || !(end.chance > 0 && end.chance <= 1)) {
         end.ending = RSC_WATCH_DROPPED;
@@ -335,7 +335,7 @@ static int take_record(struct rsc_watch_drain *drain, struct cursor *cursor, con
 static int take_words(struct rsc_watch_drain *drain, struct cursor *cursor, struct rsc_watch_stream *stream,
                       struct rsc_error *error) {
     uint64_t written = __atomic_load_n(&stream->written, __ATOMIC_ACQUIRE), words[RECORD_MAX];
-    if (written - cursor->taken > RSC_WATCH_WORDS) cursor->taken = written; /* nothing of ours writes that */
+    if (written - cursor->taken > RSC_WATCH_WORDS) cursor->taken = written; /* never written by our code */
     while (cursor->taken < written) {
         uint64_t head = stream->words[cursor->taken % RSC_WATCH_WORDS];
         uint32_t count = rsc_watch_head_words(head);
@@ -367,7 +367,7 @@ static void add_stats(struct rsc_watch_stats *stats, const struct rsc_watch_stre
     if (stream->registers > stats->registers_most) stats->registers_most = stream->registers;
 }
 
-/* How far the thread has come; its end, when it has. */
+/* A thread's progress, and its end. */
 static int tell_thread(struct rsc_watch_drain *drain, struct cursor *cursor, const struct rsc_watch_stream *stream,
                        struct rsc_error *error) {
     struct progress at = {stream->position, stream->range_accesses, stream->range_words};

@@ -11,7 +11,7 @@
 
 struct node {
     uint32_t parent; /* less than its own number, or RSC_NO_CONTEXT */
-    uint32_t next;   /* with the same hash, plus 1 */
+    uint32_t next;   /* next with the same hash, plus 1 */
     uint64_t pc;
 };
 
@@ -57,7 +57,7 @@ static int grow(struct rsc_watch_paths *paths) {
     return 0;
 }
 
-/* The child of `parent` for a call at pc. Returns 1 when there is no more room for new ones. */
+/* The child of `parent` for a call at pc. Returns 1 when the tree is full. */
 static int child(struct rsc_watch_paths *paths, uint32_t parent, uint64_t pc, uint32_t *number) {
     if (paths->room) {
         for (uint32_t at = paths->heads[bucket_of(paths, parent, pc)]; at; at = paths->nodes[at - 1].next)

@@ -14,7 +14,7 @@ static enum rsc_plan_end end_of(enum rsc_guest_insn last) {
 
 void rsc_survey_block(struct rsc_survey *survey, enum rsc_guest guest, const struct qemu_plugin_tb *tb,
                       int fixed_wanted) {
-    int first = 1; /* nothing before may have touched memory */
+    int first = 1; /* no earlier instruction may have touched memory */
     survey->count = qemu_plugin_tb_n_insns(tb);
     survey->leading = survey->count;
     survey->fixed = 0;
@@ -26,7 +26,7 @@ void rsc_survey_block(struct rsc_survey *survey, enum rsc_guest guest, const str
         survey->insns[i].pc = qemu_plugin_insn_vaddr(insn) & ADDRESS;
         survey->insns[i].sort = (uint8_t)sort;
         survey->insns[i].accesses = rsc_guest_accesses(guest, code, bytes);
-        /* A marker is a record among the accesses: those must be in order too. */
+        /* A marker is a record among the accesses, so those must be in order too. */
         if (sort == RSC_GUEST_BEGIN || sort == RSC_GUEST_END) fixed_wanted = 0;
     }
     for (size_t i = 0; i < survey->count; i++) {
@@ -45,7 +45,7 @@ void rsc_survey_block(struct rsc_survey *survey, enum rsc_guest guest, const str
     survey->ends = (uint8_t)end_of(survey->insns[survey->count - 1].sort);
 }
 
-/* Only instructions that nothing is certain of need an entry for loose words; that all have one costs memory alone. */
+/* Only instructions with uncertain accesses need an entry for loose words; entries for all cost only memory. */
 static uint32_t entries_of(const struct rsc_survey *survey) { return survey->fixed + (uint32_t)survey->count; }
 
 uint32_t rsc_survey_plan_words(const struct rsc_survey *survey) { return 2 + entries_of(survey); }

@@ -1,6 +1,6 @@
 /*
- * code_plan.h - what the plugin finds out about a translation block, and the plan
- * (runtime/ring/ring.h) that it makes of it for the parent.
+ * code_plan.h - surveys a translation block, and makes its plan (runtime/ring/ring.h)
+ * for the parent.
  */
 #ifndef RSC_COLLECT_QEMU_CODE_PLAN_H
 #define RSC_COLLECT_QEMU_CODE_PLAN_H
@@ -22,14 +22,14 @@ struct rsc_survey {
     uint64_t start, end_pc; /* of the first and last instruction */
     uint8_t ends;           /* enum rsc_plan_end */
     uint32_t fixed;         /* words */
-    size_t leading; /* the instruction whose access is the first, for certain, and can write the start; count: none */
+    size_t leading; /* the instruction whose access is certainly the first, and can write the start; count: none */
 };
 
-/* Of a block of 1 to RSC_SURVEY_INSNS instructions. fixed_wanted 0: all accesses are loose words. */
+/* Surveys a block of 1 to RSC_SURVEY_INSNS instructions. fixed_wanted 0: all accesses are loose words. */
 void rsc_survey_block(struct rsc_survey *survey, enum rsc_guest guest, const struct qemu_plugin_tb *tb,
                       int fixed_wanted);
 
-/* Its plan: entries of the fixed words, then one for each instruction i: survey->fixed + i. */
+/* Makes its plan: entries of the fixed words, then one per instruction i: survey->fixed + i. */
 uint32_t rsc_survey_plan_words(const struct rsc_survey *survey);
 void rsc_survey_plan(const struct rsc_survey *survey, uint64_t *plan);
 

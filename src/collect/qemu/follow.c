@@ -1,10 +1,9 @@
 /*
- * follow.c - see follow.h. The guest's strings are copied by the kernel, which says
- * where there is nothing to copy. QEMU is started
- * with the options it was started with itself (launch.c): a region of interest,
- * the seed and --skip hold for each program anew. LD_PRELOAD in the guest's
- * environment is meant for guests: it goes to the new guest by QEMU's -E and is
- * kept from QEMU itself.
+ * follow.c - see follow.h. The kernel copies the guest's strings, and reports bad
+ * addresses. QEMU is started with the same options as this one (launch.c): a region of
+ * interest, the seed and --skip apply anew to each program. LD_PRELOAD in the guest's
+ * environment is meant for guests: QEMU's -E passes it to the new guest, and QEMU
+ * itself does not get it.
  */
 #include "collect/qemu/follow.h"
 
@@ -18,17 +17,17 @@
 #include <unistd.h>
 
 #define WORDS_MAX 65536u
-#define STRING_MAX (1u << 17) /* the kernel takes none longer */
+#define STRING_MAX (1u << 17) /* the kernel's limit */
 #define PAGE 4096u
 #define EXTRA 32u
 
-/* Fails where the guest has no memory, as a load of ours would not. */
+/* Fails if the guest has no memory there; a load would crash. */
 static ssize_t read_guest(const struct rsc_follow *follow, uint64_t address, void *to, size_t bytes) {
     struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)(address + follow->guest_base), bytes};
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0);
 }
 
-/* Page by page: the next one may not be there, and not be needed. */
+/* Page by page: the next one may be unmapped and not needed. */
 static char *read_string(const struct rsc_follow *follow, uint64_t address) {
     char *text = NULL;
     for (size_t used = 0; used < STRING_MAX;) {
@@ -55,7 +54,7 @@ static void free_list(char **list) {
     free(list);
 }
 
-/* A list of strings that ends with a null pointer; no list at all is an empty one, as for the kernel. */
+/* A list of strings that ends with a null pointer; a NULL list is empty, as for the kernel. */
 static char **read_list(const struct rsc_follow *follow, uint64_t address) {
     char **list = calloc(1, sizeof *list);
     for (size_t i = 0; list && address && i < WORDS_MAX; i++) {
@@ -74,7 +73,7 @@ failed:
     return NULL;
 }
 
-/* The path of what the call names: relative to a folder, or an open file itself (fexecve). NULL: it has none. */
+/* The path that the call names: relative to a folder, or an open file itself (fexecve). NULL: it has none. */
 static char *path_of(const struct rsc_follow_call *call, char *given) {
     char name[64], folder[PATH_MAX], *path;
     struct stat open_file, named;
@@ -86,7 +85,7 @@ static char *path_of(const struct rsc_follow_call *call, char *given) {
     if (length <= 0) return NULL;
     folder[length] = 0;
     if (given[0]) return asprintf(&path, "%s/%s", folder, given) < 0 ? NULL : path;
-    /* Not one that was removed, or another that has its name now. */
+    /* Rejects a removed file, and another file that now has its name. */
     if (fstat(call->folder_fd, &open_file) != 0 || stat(folder, &named) != 0 || open_file.st_ino != named.st_ino ||
         open_file.st_dev != named.st_dev)
         return NULL;
@@ -108,7 +107,7 @@ void rsc_follow_free(struct rsc_follow *follow) {
     free_list(follow->envp);
 }
 
-/* The environment for QEMU: the guest's without LD_PRELOAD, which is handed back. */
+/* The environment for QEMU: the guest's without LD_PRELOAD, which is returned separately. */
 static char **host_environment(const struct rsc_follow *follow, const char **preload) {
     size_t count = count_words(follow->envp), kept = 0;
     char **list = calloc(count + 1, sizeof *list);
@@ -129,7 +128,7 @@ int rsc_follow_find(const struct rsc_follow *follow, struct rsc_target *target) 
     return rsc_target_find(target, name, &ignored) == 0 && target->guest == follow->guest;
 }
 
-/* The ring for the new program, under its old number, though this one may have closed all it did not know. */
+/* The ring for the new program, under its old number, even if this program closed all files it did not open. */
 static int pass_ring_on(const struct rsc_follow *follow) {
     char name[64];
     struct stat ring, there;
@@ -144,7 +143,7 @@ static int pass_ring_on(const struct rsc_follow *follow) {
     return status;
 }
 
-/* The words of our own command line, each ended by a zero byte; NULL at the end. */
+/* The words of our own command line, each terminated by a zero byte; NULL at the end. */
 static char **own_words(void) {
     static char text[1 << 16];
     size_t got = 0, count = 0;
@@ -170,7 +169,7 @@ void rsc_follow_exec(const struct rsc_follow *follow, struct rsc_target *target)
     if (length <= 0 || !own || !argv || !envp || pass_ring_on(follow) < 0) goto out;
     qemu[length] = 0;
     argv[used++] = qemu;
-    /* Options of QEMU, each with a value, as launch.c gave them. */
+    /* QEMU options with a value, as launch.c passed them. */
     for (size_t i = 1; own[i] && own[i + 1] && strcmp(own[i], "-E") && strcmp(own[i], "-0"); i += 2) {
         argv[used++] = own[i];
         argv[used++] = own[i + 1];

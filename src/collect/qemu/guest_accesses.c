@@ -1,8 +1,8 @@
 /*
- * guest_accesses.c - see guest_accesses.h. Lists what is common and simple; all the
- * rest is uncertain, which costs time and nothing else. What QEMU does in a helper
- * (atomics, masked moves, gathers, xsave) must stay uncertain: it reports those
- * accesses in another way.
+ * guest_accesses.c - see guest_accesses.h. Lists common, simple instructions; all
+ * others are uncertain, which costs only time. Accesses that QEMU makes in a helper
+ * (atomics, masked moves, gathers, xsave) must stay uncertain: QEMU reports those in
+ * another way.
  */
 #include "collect/qemu/guest_accesses.h"
 
@@ -16,11 +16,11 @@ static const struct rsc_guest_accesses uncertain = {0, 0, 0, 0}, none = {1, 0, 0
 
 struct x86 {
     const uint8_t *at, *end;
-    int operand_size, f2, f3; /* prefixes, or what stands for them in VEX */
+    int operand_size, f2, f3; /* prefixes, or their equivalent in VEX */
     int wide;                 /* VEX: 32 bytes */
 };
 
-/* The ModRM byte names memory and not a register. */
+/* The ModRM byte names memory, not a register. */
 static int names_memory(const struct x86 *code) { return code->at < code->end && *code->at >> 6 != 3; }
 
 static unsigned operation(const struct x86 *code) { return code->at < code->end ? *code->at >> 3 & 7 : 8; }
@@ -30,7 +30,7 @@ static struct rsc_guest_accesses with_memory(const struct x86 *code, struct rsc_
     return names_memory(code) ? accesses : none;
 }
 
-/* A whole vector, of which QEMU reports 8 bytes at a time, in order. */
+/* A whole vector, which QEMU reports 8 bytes at a time, in order. */
 static struct rsc_guest_accesses read_vector(const struct x86 *code) {
     return with_memory(code, code->wide ? read_four : read_two);
 }
@@ -38,7 +38,7 @@ static struct rsc_guest_accesses write_vector(const struct x86 *code) {
     return with_memory(code, code->wide ? write_four : write_two);
 }
 
-/* Integers in vectors, after 66 0f: an operand in memory is read whole. */
+/* Integer vectors, after 66 0f: a memory operand is read whole. */
 static int is_packed_integer(uint8_t opcode) {
     switch (opcode) {
     case 0x74:
@@ -100,8 +100,8 @@ static struct rsc_guest_accesses x86_vector(const struct x86 *code, uint8_t opco
 }
 
 /*
- * Behind c5, or c4 and with `long_form` the byte that says which opcodes these are: those after 0f are looked at. The
- * prefix byte: 2 bits for 66, f3, f2, 1 for 32 bytes.
+ * After c5, or c4 and with `long_form` the byte that selects the opcode map: only the 0f map is decoded. The prefix
+ * byte: 2 bits for 66, f3, f2, 1 for 32 bytes.
  */
 static struct rsc_guest_accesses x86_vex(struct x86 *code, int long_form) {
     static const uint8_t vectors[] = {0x10, 0x11, 0x12, 0x13, 0x16, 0x17, 0x28, 0x29,
@@ -126,7 +126,7 @@ static struct rsc_guest_accesses x86_two_bytes(struct x86 *code) {
     if (code->f2 || code->f3) return x86_vector(code, opcode);
     if (opcode == 0x1f || opcode == 0x05) return none; /* long nop; syscall */
     if (opcode >= 0x80 && opcode <= 0x8f) return none; /* jumps */
-    if (opcode >= 0x40 && opcode <= 0x4f) return with_memory(code, read_one); /* cmov reads in any case */
+    if (opcode >= 0x40 && opcode <= 0x4f) return with_memory(code, read_one); /* cmov always reads */
     if (opcode >= 0x90 && opcode <= 0x9f) return with_memory(code, write_one); /* setcc */
     switch (opcode) {
     case 0xaf:
@@ -226,7 +226,9 @@ static struct rsc_guest_accesses x86_accesses(const uint8_t *bytes, size_t count
         code.at++;
         return x86_two_bytes(&code);
     }
-    /* With a prefix that says nothing here: f3 c3, notrack jmp, bnd call are plain; anything else is looked at by others. */
+    /*
+     * With a prefix that has no effect here, f3 c3, notrack jmp and bnd call are plain; others are decoded elsewhere.
+     */
     if ((code.f2 || code.f3) && *code.at != 0xc3 && *code.at != 0xe8 && *code.at != 0xe9) return uncertain;
     return x86_one_byte(&code);
 }
@@ -236,7 +238,7 @@ static struct rsc_guest_accesses x86_accesses(const uint8_t *bytes, size_t count
 static struct rsc_guest_accesses aarch64_accesses(uint32_t word) {
     const unsigned group = word >> 25 & 15, size = word >> 30, opc = word >> 22 & 3;
     if ((group & 5) != 4) { /* not a load or store */
-        /* Data processing and branches; of the rest, DC ZVA writes and SVE is SVE. */
+        /* Data processing and branches; among the rest, DC ZVA writes and SVE is separate. */
         int plain = (group & 14) == 8 || (group & 14) == 10 || (group & 5) == 5;
         return plain && word >> 24 != 0xd5 ? none : uncertain;
     }

@@ -1,6 +1,6 @@
 /*
- * guest_accesses.h - which memory accesses an instruction makes, as far as that is
- * certain from its bytes: how QEMU 7.2 carries them out, not only what they mean.
+ * guest_accesses.h - which memory accesses an instruction makes, where its bytes
+ * determine that: as QEMU 7.2 executes it, not only by its definition.
  */
 #ifndef RSC_COLLECT_QEMU_GUEST_ACCESSES_H
 #define RSC_COLLECT_QEMU_GUEST_ACCESSES_H
@@ -8,9 +8,9 @@
 #include "collect/qemu/guest_code.h"
 
 /*
- * With `certain`: so many reads (0 or 1), then so many writes (0 or 1), each time
- * the instruction completes. Each access is reported by QEMU in `pieces` of one
- * size, end to end and lowest first. Without: anything may happen.
+ * With `certain`: this many reads (0 or 1), then this many writes (0 or 1), each time
+ * the instruction completes. QEMU reports each access in `pieces` of one size, end to
+ * end and lowest first. Without: anything may happen.
  */
 struct rsc_guest_accesses {
     uint8_t certain, reads, writes, pieces;

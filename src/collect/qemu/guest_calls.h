@@ -1,12 +1,12 @@
 /*
- * guest_calls.h - how code inside the guest speaks to the collector: markers that
- * are plain no-operations to everybody else, and getpid() calls with arguments
- * that nobody else looks at.
+ * guest_calls.h - how code inside the guest calls the collector: markers that are
+ * otherwise no-operations, and getpid() calls with extra arguments that only the
+ * collector reads.
  */
 #ifndef RSC_COLLECT_QEMU_GUEST_CALLS_H
 #define RSC_COLLECT_QEMU_GUEST_CALLS_H
 
-/* Also in include/reusescope/region.h, which stands alone; a test compares them. */
+/* Also in include/reusescope/region.h, which is self-contained; a test compares them. */
 #define RSC_MARKER_BEGIN 0x52534301u
 #define RSC_MARKER_END 0x52534302u
 #define RSC_MARKER_BEGIN_AARCH64 0xd28a6a7fu /* movz xzr, #0x5353 */

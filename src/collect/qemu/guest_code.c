@@ -1,4 +1,4 @@
-/* guest_code.c - see guest_code.h. Only what decides call, return and repeat is decoded. */
+/* guest_code.c - see guest_code.h. Decodes only enough to recognise calls, returns and repeats. */
 #include "collect/qemu/guest_code.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ enum rsc_guest rsc_guest_named(const char *name) {
     return RSC_GUEST_UNKNOWN;
 }
 
-/* The marker is a long nop, 0f 1f 84 00 disp32: the displacement says what it is. */
+/* The marker is a long nop, 0f 1f 84 00 disp32: the displacement selects the marker. */
 static enum rsc_guest_insn x86_marker(const uint8_t *code, size_t bytes) {
     uint32_t displacement;
     if (bytes != 8 || code[0] != 0x0f || code[1] != 0x1f || code[2] != 0x84 || code[3] != 0x00) return RSC_GUEST_PLAIN;
@@ -54,7 +54,7 @@ static enum rsc_guest_insn classify_x86(const uint8_t *code, size_t bytes) {
     case 0xad:
     case 0xae:
     case 0xaf: return repeat ? RSC_GUEST_REP : RSC_GUEST_PLAIN;
-    case 0x0f: { /* two-byte opcodes: most of them are vector code */
+    case 0x0f: { /* two-byte opcodes: mostly vector code */
         enum rsc_guest_insn marker = at == 0 ? x86_marker(code, bytes) : RSC_GUEST_PLAIN;
         return marker != RSC_GUEST_PLAIN ? marker : RSC_GUEST_WIDE;
     }

@@ -1,7 +1,7 @@
 /*
- * guest_code.h - what the collector must know of a guest's instructions and
- * system calls: which end a block with a call or return, which are rep strings or
- * our markers, which system calls map memory or may block.
+ * guest_code.h - classifies a guest's instructions and system calls: which instructions
+ * end a block with a call or return, are rep strings or our markers; which system calls
+ * map memory or may block.
  */
 #ifndef RSC_COLLECT_QEMU_GUEST_CODE_H
 #define RSC_COLLECT_QEMU_GUEST_CODE_H
@@ -11,7 +11,7 @@
 
 enum rsc_guest { RSC_GUEST_UNKNOWN, RSC_GUEST_X86_64, RSC_GUEST_AARCH64 };
 
-/* By QEMU's name of the target. */
+/* By QEMU's target name. */
 enum rsc_guest rsc_guest_named(const char *name);
 
 enum rsc_guest_insn {
@@ -19,8 +19,8 @@ enum rsc_guest_insn {
     RSC_GUEST_CALL,
     RSC_GUEST_RETURN,
     RSC_GUEST_REP,   /* a string instruction with a repeat prefix */
-    RSC_GUEST_WIDE,  /* may access more than 8 bytes or several places, or be atomic: done by a helper of QEMU's */
-    RSC_GUEST_STORE, /* an exclusive store: QEMU reads too, to compare and swap; the guest does not */
+    RSC_GUEST_WIDE,  /* may access more than 8 bytes or several places, or be atomic: executed by a QEMU helper */
+    RSC_GUEST_STORE, /* an exclusive store: QEMU also reads, to compare and swap; the guest does not */
     RSC_GUEST_BEGIN, /* reusescope_begin() */
     RSC_GUEST_END,   /* reusescope_end() */
 };

@@ -1,10 +1,10 @@
 /*
  * guest_preload.c - loaded into the watched program (LD_PRELOAD inside the guest):
- * tells the collector of heap blocks.
+ * reports heap blocks to the collector.
  *
- * It speaks through getpid() with arguments that only the collector looks at
- * (guest_calls.h). Allocation goes on to libc's own functions by their internal
- * names, so that nothing has to be looked up and no call can recurse.
+ * It calls getpid() with arguments that only the collector reads (guest_calls.h).
+ * Allocations go to libc's own functions by their internal names, so nothing is looked
+ * up and no call can recurse.
  */
 #include <errno.h>
 #include <stdarg.h>

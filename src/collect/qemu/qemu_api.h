@@ -1,7 +1,7 @@
 /*
- * qemu_api.h - the part of QEMU's plugin interface (API version 1, as of QEMU
- * 7.2) that the collector uses. QEMU's own header is not packaged; these are the
- * facts of its binary interface, with names of our own choosing where C allows.
+ * qemu_api.h - the part of QEMU's plugin interface (API version 1, as of QEMU 7.2) that
+ * the collector uses. QEMU's header is not packaged; this describes its binary
+ * interface, with our own names where C allows.
  */
 #ifndef RSC_COLLECT_QEMU_QEMU_API_H
 #define RSC_COLLECT_QEMU_QEMU_API_H

@@ -1,20 +1,19 @@
 /*
- * qemu_plugin.c - runs inside qemu-user and writes what the guest does into the
- * ring (runtime/ring/ring.h).
+ * qemu_plugin.c - runs inside qemu-user and writes the guest's accesses into the ring
+ * (runtime/ring/ring.h).
  *
- * Two modes. *Recording*: every memory access is a word. *Fast*: only instructions
- * are counted. Going from one to the other resets the plugin, which makes QEMU
- * translate everything anew.
+ * Two modes. *Recording*: every memory access is a word. *Fast*: only instructions are
+ * counted. Switching resets the plugin, which makes QEMU translate everything again.
  *
- * Words are written by qemu_words.c, by the plan that is made here of each block.
- * Everything else, such as joining what QEMU reports in pieces, telling calls and
- * returns and counting instructions, is the parent's work (expand.h).
+ * qemu_words.c writes the words, following the plan that is made here for each block.
+ * The parent does everything else, such as joining what QEMU reports in pieces,
+ * recognising calls and returns, and counting instructions (expand.h).
  *
- * With regions, --for and --order strict, each block has its callback and all its
- * accesses are loose words, in the order they happen.
+ * With regions, --for and --order strict, each block has a callback and all its
+ * accesses are loose words, in execution order.
  *
- * One copy is loaded per process; a forked child takes a slot of its own when
- * children are followed, else it stops recording.
+ * Each process has one copy; a forked child takes its own slot if children are
+ * followed, otherwise it stops recording.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 static void register_all(qemu_plugin_id_t id);
 
 static void after_reset(qemu_plugin_id_t id) {
-    /* A region may have begun or ended again since the reset was asked for. */
+    /* A region may have begun or ended since the reset was requested. */
     plugin.recording = plugin.region == REGION_NONE ? !plugin.recording : plugin.in_region;
     plugin.passed = 0;
     __atomic_store_n(&plugin.switching, 0, __ATOMIC_RELEASE);
@@ -50,7 +49,7 @@ static void switch_mode(void) {
     if (!__atomic_exchange_n(&plugin.switching, 1, __ATOMIC_ACQ_REL)) qemu_plugin_reset(plugin.id, after_reset);
 }
 
-/* Counts towards --skip and --for; threads add up every few thousand instructions. */
+/* Counts towards --skip and --for; threads add their counts every few thousand instructions. */
 static void count_towards_switch(uint32_t instructions) {
     uint64_t limit = plugin.recording ? plugin.length : plugin.skip;
     if (!limit || plugin.region != REGION_NONE) return;
@@ -59,7 +58,7 @@ static void count_towards_switch(uint32_t instructions) {
     uint64_t passed = __atomic_add_fetch(&plugin.passed, thread.uncounted, __ATOMIC_RELAXED);
     thread.uncounted = 0;
     if (passed < limit) return;
-    if (plugin.recording) plugin.skip = 0; /* the window is over: fast to the end */
+    if (plugin.recording) plugin.skip = 0; /* the window has ended: fast to the end */
     switch_mode();
 }
 
@@ -83,7 +82,7 @@ static void region_end(void) {
     if (plugin.recording) switch_mode();
 }
 
-/* While waiting for the region's function: where it will return to, also when it is entered by a jump (a tail call). */
+/* While waiting for the region's function: its return address, also if it is entered by a jump (a tail call). */
 static void follow_calls(const struct rsc_qemu_block *before, const struct rsc_qemu_block *now) {
     if (!thread.returns && !(thread.returns = calloc(RSC_QEMU_CALLS_MAX, sizeof *thread.returns))) return;
     if (before->ends == RSC_PLAN_ENDS_CALL) {
@@ -98,7 +97,10 @@ static void follow_calls(const struct rsc_qemu_block *before, const struct rsc_q
         region_begin(thread.returns[(thread.calls - 1) % RSC_QEMU_CALLS_MAX]);
 }
 
-/* The jump that ended the block before, now that its target is known. Returns the instructions that now begin. */
+/*
+ * The jump that ended the previous block, now that its target is known. Returns the number of instructions that
+ * begin.
+ */
 static inline uint32_t after_jump(const struct rsc_qemu_block *before, const struct rsc_qemu_block *now) {
     if (before->ends == RSC_PLAN_ENDS_CALL) {
         if (plugin.contexts && plugin.recording)
@@ -107,7 +109,7 @@ static inline uint32_t after_jump(const struct rsc_qemu_block *before, const str
         if (plugin.contexts && plugin.recording) rsc_words_put(now->start, rsc_record_word(RSC_RECORD_RETURN, 1, 0));
         if (plugin.roi_return && now->start == plugin.roi_return) region_end();
     } else if (before->ends == RSC_PLAN_ENDS_REP && now->start == before->end_pc) {
-        return 0; /* the same instruction goes on */
+        return 0; /* the same instruction continues */
     }
     return now->instructions;
 }
@@ -117,7 +119,7 @@ static void on_inline_block(unsigned vcpu, void *user) {
     rsc_words_start_inline(user);
 }
 
-/* A block where more has to be done than to record it. */
+/* A block that needs more than recording. */
 static void on_block(unsigned vcpu, void *user) {
     const struct rsc_qemu_block *block = user, *before = thread.before;
     uint32_t instructions = block->instructions;
@@ -147,14 +149,17 @@ static void on_marker(unsigned vcpu, void *user) {
 
 /* ---- translation ---- */
 
-/* Also under the names compilers give to copies of a function: f.constprop.0, f.isra.0, f._omp_fn.0. */
+/* Also matches the compiler's names for copies of a function: f.constprop.0, f.isra.0, f._omp_fn.0. */
 static int is_roi(const struct qemu_plugin_insn *insn) {
     const char *symbol = plugin.region == REGION_FUNCTION ? qemu_plugin_insn_symbol(insn) : NULL;
     size_t length = strlen(plugin.roi);
     return symbol && !strncmp(symbol, plugin.roi, length) && (!symbol[length] || symbol[length] == '.');
 }
 
-/* Could the region begin in this block? The mode changes only after it: its accesses are watched beforehand. */
+/*
+ * Whether the region could begin in this block. The mode changes only after the block, so its accesses are
+ * instrumented in advance.
+ */
 static int may_enter_region(const struct qemu_plugin_tb *tb) {
     size_t count = qemu_plugin_tb_n_insns(tb);
     if (plugin.region == REGION_FUNCTION) return count && is_roi(qemu_plugin_tb_get_insn(tb, 0));
@@ -195,8 +200,8 @@ static void on_nothing(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
 }
 
 /*
- * QEMU's helpers (for xsave or atomics, say) call what was registered last, even if
- * that was before a reset: an instruction that may use one must have something
+ * QEMU's helpers (for example xsave or atomics) call the last registered callback, even
+ * one from before a reset: an instruction that may use a helper must have a callback
  * registered.
  */
 static void watch_nothing(const struct rsc_survey *survey, const struct qemu_plugin_tb *tb) {
@@ -217,7 +222,7 @@ static void record_block(struct rsc_qemu_block *block, struct rsc_survey *survey
     if (plan) {
         block->start_word =
             RSC_START | flags | (uint64_t)(plan - plugin.ring->plans) | (uint64_t)(1 + survey->fixed) << 32;
-    } else { /* no room in the ring: nothing is fixed, and the plan is written out every time */
+    } else { /* no room in the ring: no fixed words, and the plan is written out every time */
         rsc_survey_block(survey, plugin.guest, tb, 0);
         if (!(plan = calloc(rsc_survey_plan_words(survey), sizeof *plan))) return;
         block->start_word = RSC_START | RSC_START_INLINE | flags;
@@ -231,9 +236,9 @@ static void record_block(struct rsc_qemu_block *block, struct rsc_survey *survey
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     struct rsc_survey survey;
     const size_t count = qemu_plugin_tb_n_insns(tb);
-    /* Kept for good: QEMU gives no word when a translation is dropped. */
+    /* Never freed: QEMU does not report when it drops a translation. */
     struct rsc_qemu_block *block = calloc(1, sizeof *block);
-    /* Recording, threads as they come, to the end of the program. */
+    /* Recording, threads unordered, to the end of the program. */
     const int usual = plugin.recording && !plugin.strict && !plugin.length && plugin.region == REGION_NONE;
     (void)id;
     if (!block || !count || count > RSC_SURVEY_INSNS) {
@@ -270,8 +275,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
 /* ---- system calls ---- */
 
 /*
- * The guest starts another program. When children are followed, that is started
- * here, under QEMU again; if it cannot be, QEMU goes on and lets the kernel do it.
+ * The guest starts another program. If children are followed, it is started here, under
+ * QEMU again; if that fails, QEMU lets the kernel start it.
  */
 static void start_program(const struct rsc_follow_call *call) {
     struct rsc_follow follow = {.guest = plugin.guest,
@@ -284,7 +289,7 @@ static void start_program(const struct rsc_follow_call *call) {
     if (rsc_follow_read(&follow, call) == 0 && rsc_follow_find(&follow, &target)) {
         rsc_words_leave();
         __atomic_fetch_sub(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
-        rsc_follow_exec(&follow, &target); /* returns when it failed: this program goes on */
+        rsc_follow_exec(&follow, &target); /* returns on failure: this program continues */
         __atomic_fetch_add(&plugin.ring->execs, 1, __ATOMIC_RELAXED);
     }
     rsc_follow_free(&follow);
@@ -340,9 +345,9 @@ static int map_ring(int fd) {
     struct stat file;
     if (fstat(fd, &file) != 0 || (size_t)file.st_size < sizeof(struct rsc_ring)) return -1;
     /*
-     * The system maps downwards. What QEMU maps next, its buffer for translated code,
-     * must not come to lie below the ring: calls of ours from there reach 2 GiB, and
-     * have to load the address when it is farther.
+     * The system maps downwards. QEMU's next mapping, its buffer for translated code,
+     * must not be below the ring: its calls to our code reach 2 GiB, and must load the
+     * address when it is farther.
      */
     const size_t gap_bytes = (size_t)1 << 30;
     void *gap = mmap(NULL, gap_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -17,7 +17,7 @@ static __thread uint32_t ticket, used;
 
 static void give(void) {
     uint32_t mine = ticket;
-    /* Not if it was lost meanwhile. */
+    /* Unless it was lost meanwhile. */
     __atomic_compare_exchange_n(&serving, &mine, ticket + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
     syscall(SYS_futex, &serving, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
@@ -26,7 +26,7 @@ static void wait_in_line(void) {
     const struct timespec limit = {0, STUCK_NS};
     uint32_t now;
     while ((now = __atomic_load_n(&serving, __ATOMIC_ACQUIRE)) != ticket) {
-        if ((int32_t)(now - ticket) > 0) { /* its turn came and was lost before it woke: back to the end of the line */
+        if ((int32_t)(now - ticket) > 0) { /* its turn came and was lost before it woke: back to the end of the queue */
             ticket = __atomic_fetch_add(&next_ticket, 1, __ATOMIC_ACQ_REL);
             continue;
         }
