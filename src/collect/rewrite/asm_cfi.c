@@ -1,9 +1,9 @@
 /*
- * asm_cfi.c - the unwind rules that .cfi directives say are true at an instruction,
- * so that a copy of it elsewhere can say the same.
+ * asm_cfi.c - tracks the unwind rules that .cfi directives set at each instruction, so
+ * that a copy of it elsewhere gets the same rules.
  *
  * Rules that are expressions (.cfi_escape, where gcc realigns the stack) are kept as
- * they are written, by what they are the rule of.
+ * text, by what they are the rule of.
  */
 #include <ctype.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* asm_emit.c - the compiler's text again, with countdowns; then the recording copies. See asm_emit.h. */
+/* asm_emit.c - writes the compiler's text with countdowns, then the recording copies. See asm_emit.h. */
 #include "collect/rewrite/asm_emit.h"
 
 #include <stdlib.h>
@@ -57,8 +57,8 @@ static void pop(struct rsc_pass_text *out, uint8_t number, const struct rsc_pass
     adjust(out, cfi, -8);
 }
 
-/* Where a loop is entered and left: its counter is loaded and stored, its registers are pushed and popped. `cfi`: the
- * unwind rules inside, or NULL. */
+/* Entry to and exit from a loop: loads and stores its counter, pushes and pops its registers. `cfi`: the unwind rules
+ * inside, or NULL. */
 static void put_enter(const struct rsc_pass *pass, struct rsc_pass_text *out, const struct rsc_pass_loop *loop,
                       const struct rsc_pass_cfi *cfi) {
     if (rsc_pass_loop_lowers(loop)) {
@@ -81,7 +81,7 @@ static void put_leave(const struct rsc_pass *pass, struct rsc_pass_text *out, co
     }
 }
 
-/* Everything of a jump's text but its last word. */
+/* All of a jump's text except its last word. */
 static int before_target(const struct rsc_pass_item *item) {
     size_t at = item->length;
     while (at && item->text[at - 1] != ' ' && item->text[at - 1] != '\t') at--;
@@ -99,17 +99,17 @@ struct emitter {
     struct rsc_pass_text *out;
     struct rsc_pass_copies *copies; /* by section */
     const struct rsc_pass_item *location;
-    size_t loop; /* the next, or the one that is being written */
-    size_t piece; /* the next, or the one that is being written */
+    size_t loop; /* the next, or the current one */
+    size_t piece; /* the next, or the current one */
 };
 
-/* The unwind rules of the fast copy while %rsp is lower. */
+/* Adjusts the unwind rules of the fast copy while %rsp is lower. */
 static void lower(struct emitter *emitter, uint32_t insn, int bytes) {
     const struct rsc_pass_cfi *cfi = &emitter->pass->cfi[emitter->pass->insns[insn].cfi];
     if (rsc_pass_cfi_follows_rsp(cfi)) rsc_pass_text_printf(emitter->out, "\t.cfi_adjust_cfa_offset %d\n", bytes);
 }
 
-/* Position-independent code: the counter's offset has to be in some register. */
+/* Position-independent code: the counter's offset must be in a register. */
 static void count_by_offset(struct emitter *emitter, const struct rsc_pass_piece *piece) {
     struct rsc_pass_text *out = emitter->out;
     int pushes = piece->fast == RSC_PASS_NO_REGISTER;
@@ -157,7 +157,7 @@ static void put_countdown(struct emitter *emitter, const struct rsc_pass_piece *
     }
 }
 
-/* jrcxz and loop reach 127 bytes: what is inserted may be more. */
+/* jrcxz and loop reach 127 bytes: the inserted code may be longer. */
 static void put_short_jump(const struct rsc_pass *pass, struct rsc_pass_text *out, uint32_t number) {
     const struct rsc_pass_insn *insn = &pass->insns[number];
     const struct rsc_pass_item *item = &pass->items[insn->item];
@@ -172,7 +172,7 @@ static struct rsc_pass_copies *copies_at(struct emitter *emitter, uint32_t insn)
     return &emitter->copies[emitter->pass->items[emitter->pass->insns[insn].item].section];
 }
 
-/* A jump in a loop: within it, or out through a stub that stores the counter. */
+/* A jump in a loop: within it, or out of it through a stub that stores the counter. */
 static void put_loop_jump(struct emitter *emitter, uint32_t number) {
     const struct rsc_pass *pass = emitter->pass;
     const struct rsc_pass_insn *insn = &pass->insns[number];
@@ -187,12 +187,12 @@ static void put_loop_jump(struct emitter *emitter, uint32_t number) {
     rsc_pass_text_printf(&to->text, ".Lrsco%u:\n", number);
     const struct rsc_pass_loop *loop = &pass->loops[insn->loop - 1];
     put_leave(pass, &to->text, loop, to->is_open ? &to->cfi : NULL);
-    /* From one loop into another: by the label that loads the counter. */
+    /* From one loop into another: to the label that loads the counter. */
     rsc_pass_text_printf(&to->text, "\tjmp\t%.*s\n", (int)label->length, label->name);
     adjust(&to->text, to->is_open ? &to->cfi : NULL, rsc_pass_loop_lowers(loop));
 }
 
-/* A label in a loop that is named outside of it leads to a stub that loads the counter. Returns 1 when that is so. */
+/* A label in a loop that is referenced outside of it leads to a stub that loads the counter. Returns 1 if so. */
 static int put_loop_label(struct emitter *emitter, const struct rsc_pass_item *item) {
     const struct rsc_pass *pass = emitter->pass;
     uint32_t number = rsc_pass_label(pass, item->text, item->length);
@@ -210,7 +210,7 @@ static int put_loop_label(struct emitter *emitter, const struct rsc_pass_item *i
     return 1;
 }
 
-/* The code before runs into the loop, or does it never? */
+/* Whether the code before can fall through into the loop. */
 static void enter_loop(struct emitter *emitter, size_t item) {
     const struct rsc_pass *pass = emitter->pass;
     while (emitter->loop < pass->loop_count && pass->loops[emitter->loop].load_item < item) emitter->loop++;

@@ -1,14 +1,14 @@
 /*
- * asm_entries.c - blocks become pieces, and each access of a piece an entry of its
- * table and the words that it needs.
+ * asm_entries.c - makes pieces of blocks, and for each access of a piece its table entry and
+ * the words it needs.
  *
- * A word is a register as it was at some instruction. As long as the register only
- * had constants added to it since (pushes and pops, too), another access through it
- * needs no word of its own: the difference goes into the entry.
+ * A word is the value of a register at some instruction. As long as only constants were added
+ * to the register since (by pushes and pops too), another access through it needs no extra
+ * word: the difference goes into the entry.
  *
- * A piece that jumps back to itself is a run (runtime/pieces/asm_abi.h). There a register that
- * only has constants added to it needs one word for all turns, and the entry says
- * what a turn adds.
+ * A piece that jumps back to itself is a run (runtime/pieces/asm_abi.h). In a run, a register
+ * that only has constants added to it needs one word for all iterations, and the entry holds
+ * the increment per iteration.
  */
 #include <ctype.h>
 #include <string.h>
@@ -16,11 +16,11 @@
 #include "base/fail.h"
 #include "collect/rewrite/asm_pass.h"
 
-#define ENTRIES_MOST 96  /* of a piece */
+#define ENTRIES_MOST 96  /* in a piece */
 #define INSNS_MOST 400
 #define WORDS_MOST 200   /* an entry has 8 bits for them */
 #define RUN_ACCESSES_MOST 50u /* at most two words each */
-#define TURN_WORDS 128u  /* words of a run from this number on are of each turn, until all are known */
+#define TURN_WORDS 128u  /* in a run, words from this number on belong to each iteration, until all are known */
 
 struct cutter {
     struct rsc_pass *pass;
@@ -30,7 +30,7 @@ struct cutter {
         uint16_t word;
         int32_t delta; /* register = word + delta */
     } known[16];
-    uint32_t even;     /* of a run: registers to which each turn adds a constant */
+    uint32_t even;     /* in a run: registers to which each iteration adds a constant */
     int32_t turns[16]; /* that constant */
     int failed; /* memory */
 };
@@ -49,7 +49,7 @@ static void add_word(struct cutter *cutter, struct rsc_pass_word word) {
     cutter->piece->stores++;
 }
 
-/* A word that a run writes once, before its first turn. */
+/* A word that a run writes once, before its first iteration. */
 static uint8_t once_word(struct cutter *cutter, struct rsc_pass_word word) {
     word.word = cutter->piece->words++;
     word.is_once = 1;
@@ -57,13 +57,13 @@ static uint8_t once_word(struct cutter *cutter, struct rsc_pass_word word) {
     return (uint8_t)word.word;
 }
 
-/* The number of the next word: of the piece, or of a turn. */
+/* The number of the next word: of the piece, or of an iteration. */
 static uint16_t new_word(struct cutter *cutter) {
     struct rsc_pass_piece *piece = cutter->piece;
     return piece->is_run ? (uint16_t)(TURN_WORDS + piece->turn_words++) : piece->words++;
 }
 
-/* The word of a register as it is before `insn`. */
+/* The word of a register's value before `insn`. */
 static uint8_t word_of(struct cutter *cutter, uint32_t insn, uint8_t number, int32_t *delta, int exactly) {
     if (cutter->even >> number & 1 && !cutter->known[number].word)
         cutter->known[number].word =
@@ -81,7 +81,7 @@ static uint8_t word_of(struct cutter *cutter, uint32_t insn, uint8_t number, int
     return (uint8_t)cutter->known[number].word;
 }
 
-/* Is the displacement a number, known to Zydis? A symbol is known to the linker only. */
+/* Whether the displacement is a number, known to Zydis; only the linker knows a symbol. */
 static int has_number(const struct rsc_pass *pass, const struct rsc_pass_insn *insn) {
     const char *text;
     size_t length = rsc_pass_memory_operand(pass, insn, &text);
@@ -100,7 +100,7 @@ static uint8_t address_word(struct cutter *cutter, uint32_t insn, const struct r
     return (uint8_t)word;
 }
 
-/* What an address through this register has had added since the turn began, and what each turn adds. */
+/* What was added to an address through this register since the iteration began, and what each iteration adds. */
 static int moves_evenly(const struct cutter *cutter, uint8_t number, uint32_t scale, int32_t *disp, int32_t *step) {
     if (number >= 16) return 1;
     if (!(cutter->even >> number & 1)) return 0;
@@ -109,7 +109,10 @@ static int moves_evenly(const struct cutter *cutter, uint8_t number, uint32_t sc
     return 1;
 }
 
-/* Of a run: an operand that is a symbol and registers that move evenly is computed once. Returns 0 when it is none. */
+/*
+ * In a run: an operand of a symbol and registers with constant increments is computed once. Returns 0 if it is not
+ * one.
+ */
 static int address_once(struct cutter *cutter, uint32_t insn, const struct rsc_pass_access *access,
                         struct rsc_asm_entry *entry, int32_t *step) {
     int32_t disp = 0, grows = 0;
@@ -232,7 +235,7 @@ static void add_entry(struct cutter *cutter, uint32_t insn, const struct rsc_pas
     piece->weight = (uint16_t)(piece->weight + ((access->flags & 3) == 3 ? 2 : 1));
 }
 
-/* What the instruction makes of what is known of registers. */
+/* Updates the known register values after the instruction. */
 static void go_past(struct cutter *cutter, const struct rsc_pass_insn *insn) {
     for (uint8_t i = 0; i < 16; i++) {
         if (!(insn->changes >> i & 1)) continue;
@@ -243,7 +246,7 @@ static void go_past(struct cutter *cutter, const struct rsc_pass_insn *insn) {
     }
 }
 
-/* Does the piece jump back to its own beginning, with accesses of the plain kinds, in a loop that has registers for it? */
+/* Whether the piece jumps back to its own start, with only plain accesses, in a loop that has registers for it. */
 static int may_run(const struct rsc_pass *pass, const struct rsc_pass_piece *piece) {
     const struct rsc_pass_insn *last = &pass->insns[piece->end - 1], *first = &pass->insns[piece->begin];
     if (last->flow != RSC_PASS_CONDITION || last->is_short_only || last->target == RSC_PASS_NONE || piece->flags_live ||
@@ -277,13 +280,13 @@ static void find_even(struct cutter *cutter) {
     }
 }
 
-/* Words of a turn follow those that are written once. */
+/* An iteration's words follow those that are written once. */
 static void number_words(struct cutter *cutter) {
     struct rsc_pass *pass = cutter->pass;
     const struct rsc_pass_piece *piece = cutter->piece;
     for (uint32_t i = 0; i < piece->entries; i++) {
         struct rsc_asm_entry *entry = &pass->entries[piece->entry + i];
-        if (entry->kind == RSC_ASM_RIP) continue; /* its fields mean other things */
+        if (entry->kind == RSC_ASM_RIP) continue; /* its fields have other meanings */
         if (entry->base >= TURN_WORDS) entry->base = (uint8_t)(entry->base - TURN_WORDS + piece->words);
         if (entry->index >= TURN_WORDS) entry->index = (uint8_t)(entry->index - TURN_WORDS + piece->words);
     }
@@ -354,7 +357,7 @@ static int take_scratch(const struct rsc_pass *pass, struct rsc_pass_piece *piec
     return 0;
 }
 
-/* The countdown goes where flags are dead, if that is anywhere before the first access. */
+/* The countdown goes where flags are dead, if there is such a place before the first access. */
 static void place_countdown(const struct rsc_pass *pass, struct rsc_pass_piece *piece) {
     uint32_t i;
     for (i = piece->begin; i < piece->end; i++) {
@@ -426,7 +429,7 @@ static void drop_stack_of_calls(struct rsc_pass *pass) {
     }
 }
 
-/* What is not seen is counted, and the first is named. */
+/* Counts unrecorded accesses and names the first. */
 static void count_unseen(struct rsc_pass *pass) {
     struct rsc_pass_counts *counts = &pass->counts;
     counts->insns = pass->insn_count;

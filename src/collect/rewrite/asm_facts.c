@@ -1,9 +1,9 @@
 /*
- * asm_facts.c - what an instruction does, as Zydis decodes it from the plain object:
- * registers and flags it reads and writes, what it accesses, where it leads.
+ * asm_facts.c - what an instruction does, decoded by Zydis from the plain object: the
+ * registers and flags it reads and writes, its accesses, its targets.
  *
- * Where in doubt a register counts as read and not as written: it is then taken to
- * be live, and nothing is put there.
+ * In doubt, a register counts as read and not as written: it is then considered live,
+ * and is not used.
  */
 #include <string.h>
 #include <strings.h>
@@ -56,7 +56,7 @@ static void find_registers(struct rsc_pass_insn *insn, const struct decoded *dec
         if (writes && is_whole) insn->writes |= 1u << number;
         if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) || !writes || !is_whole) insn->reads |= 1u << number;
     }
-    /* What xor and sub make of a register and itself does not depend on it. */
+    /* xor and sub of a register with itself do not depend on its value. */
     const ZydisDecodedOperand *operands = decoded->operands;
     if ((decoded->insn.mnemonic == ZYDIS_MNEMONIC_XOR || decoded->insn.mnemonic == ZYDIS_MNEMONIC_SUB) &&
         operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -83,7 +83,7 @@ static void find_flags(struct rsc_pass_insn *insn, const struct decoded *decoded
     const ZydisAccessedFlags *flags = decoded->insn.cpu_flags;
     if (!flags) return;
     insn->reads |= flag_set(flags->tested);
-    /* A shift by %cl may be one by zero, a repeated compare may have nothing to do: both leave flags as they were. */
+    /* A shift by %cl may be by zero, and a repeated compare may run zero times: both then leave the flags unchanged. */
     int may_not = is_repeated(&decoded->insn) || decoded->insn.meta.category == ZYDIS_CATEGORY_SHIFT ||
                   decoded->insn.meta.category == ZYDIS_CATEGORY_ROTATE;
     for (int i = 0; i < decoded->insn.operand_count_visible && may_not && !is_repeated(&decoded->insn); i++)
@@ -108,8 +108,8 @@ static int has_no_access(const ZydisDecodedInstruction *insn) {
 }
 
 /*
- * Does a memory operand that is masked still get read as a whole? Instructions without fault suppression do that;
- * what they write follows the mask all the same (vextractf32x8).
+ * Whether a masked memory operand is still read as a whole. Instructions without fault suppression do that; their
+ * writes follow the mask all the same (vextractf32x8).
  */
 static int ignores_mask(const ZydisDecodedInstruction *insn) {
     switch (insn->meta.exception_class) {
@@ -142,7 +142,7 @@ static void find_gather(struct rsc_pass_access *access, const struct decoded *de
         else if (!mask) mask = operand; /* AVX2: the last register */
     }
     if (!data || !mask) return;
-    /* gatherdpd: D indices of 4 bytes, data of 8. The last letters say both. */
+    /* gatherdpd: D indices of 4 bytes, data of 8. The last letters give both. */
     const char *name = ZydisMnemonicGetString(decoded->insn.mnemonic);
     size_t length = strlen(name);
     const char *letters = name + length - (name[length - 2] == 'p' ? 3 : 2);
@@ -159,7 +159,7 @@ static void find_gather(struct rsc_pass_access *access, const struct decoded *de
     else access->mask_sort = wide_data ? RSC_PASS_MASK_PD : RSC_PASS_MASK_PS;
 }
 
-/* Which vector register is the mask of vmaskmov and maskmovdqu. */
+/* The vector register that is the mask of vmaskmov and maskmovdqu. */
 static int find_vector_mask(struct rsc_pass_access *access, const struct decoded *decoded,
                             const ZydisDecodedOperand *memory) {
     const ZydisDecodedOperand *operands = decoded->operands;
@@ -223,7 +223,7 @@ static void add_access(struct rsc_pass_insn *insn, const struct decoded *decoded
     unsigned actions = memory->actions;
     uint8_t flags = (uint8_t)((actions & ZYDIS_OPERAND_ACTION_MASK_READ ? RSC_ASM_READS : 0) |
                               (actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? RSC_ASM_WRITES : 0));
-    /* Some operands are written on a condition only; whatever it is, the processor writes (cmpxchg) or masks. */
+    /* Some operands are written only on a condition; the processor writes anyway (cmpxchg) or masks. */
     if (only && flags != only) return;
     if (!flags) return;
     if (insn->access_count == RSC_PASS_ACCESSES || !memory->size) {
@@ -260,7 +260,7 @@ static int is_memory(const ZydisDecodedOperand *operand) {
            (operand->mem.type == ZYDIS_MEMOP_TYPE_MEM || operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB);
 }
 
-/* The stack: Zydis has an operand for it, without saying that push and call write below. */
+/* The stack: Zydis has an operand for it, but does not show that push and call write below it. */
 static void mend_stack(struct rsc_pass_insn *insn, const struct decoded *decoded) {
     int category = decoded->insn.meta.category;
     int down = category == ZYDIS_CATEGORY_PUSH || category == ZYDIS_CATEGORY_CALL, up = category == ZYDIS_CATEGORY_POP;
@@ -272,13 +272,13 @@ static void mend_stack(struct rsc_pass_insn *insn, const struct decoded *decoded
         }
         if (!access->is_written && access->base == RSC_PASS_RSP && up) insn->rsp_moves = (int8_t)access->size;
     }
-    for (int i = 0; i < insn->access_count && up; i++) /* pop to memory: its address is formed afterwards */
+    for (int i = 0; i < insn->access_count && up; i++) /* pop to memory: its address is computed after the pop */
         if (insn->access[i].is_written && insn->access[i].base == RSC_PASS_RSP) insn->access[i].disp += insn->rsp_moves;
 }
 
 static void find_accesses(struct rsc_pass_insn *insn, const struct decoded *decoded) {
     if (has_no_access(&decoded->insn)) return;
-    /* What is only read comes first, what is only written last. */
+    /* Operands that are only read come first, those only written last. */
     static const int order[] = {RSC_ASM_READS, RSC_ASM_READS | RSC_ASM_WRITES, RSC_ASM_WRITES};
     for (int pass = 0; pass < 3; pass++)
         for (int i = 0; i < decoded->insn.operand_count; i++)
@@ -286,7 +286,7 @@ static void find_accesses(struct rsc_pass_insn *insn, const struct decoded *deco
     mend_stack(insn, decoded);
 }
 
-/* ---- where it leads ---- */
+/* ---- control flow ---- */
 
 static void find_flow(struct rsc_pass_insn *insn, const struct decoded *decoded) {
     int direct = decoded->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
@@ -322,7 +322,7 @@ static void find_flow(struct rsc_pass_insn *insn, const struct decoded *decoded)
     }
 }
 
-/* add, sub, inc, dec, lea with a constant: what words say of the register stays known. */
+/* add, sub, inc, dec, lea with a constant: the register stays known from its word. */
 static void find_addition(struct rsc_pass_insn *insn, const struct decoded *decoded) {
     const ZydisDecodedOperand *to = &decoded->operands[0], *by = &decoded->operands[1];
     insn->adds_to = RSC_PASS_NO_REGISTER;
@@ -361,9 +361,9 @@ int rsc_pass_decode(struct rsc_pass_insn *insn, const uint8_t *bytes, size_t roo
     return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all instructions ---- */
 
-/* The sequence that ends in a call of __tls_get_addr, which the linker may replace by one without. */
+/* The sequence that ends in a call of __tls_get_addr, which the linker may replace by one without a call. */
 static void make_tls_call(struct rsc_pass_insn *insn) {
     insn->flow = RSC_PASS_CALL;
     insn->reads |= 1u << RSC_PASS_RSP;
@@ -402,7 +402,7 @@ static void mark_relaxable(const struct rsc_pass *pass, struct rsc_pass_insn *in
         if (insn->access[i].kind == RSC_ASM_RIP) insn->access[i].flags |= RSC_ASM_RELAXED;
 }
 
-/* What is added is known when it is written as a number; of a symbol only the linker knows it. */
+/* The increment is known if it is written as a number; only the linker knows a symbol. */
 static void forget_symbol(const struct rsc_pass *pass, struct rsc_pass_insn *insn) {
     const struct rsc_pass_item *item = &pass->items[insn->item];
     const char *at = memchr(item->text, '$', item->length), *end = item->text + item->length;

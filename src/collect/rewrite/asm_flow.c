@@ -1,13 +1,13 @@
 /*
- * asm_flow.c - blocks, and which registers and flags are live before each
- * instruction: what may still be read before it is written.
+ * asm_flow.c - blocks, and which registers and flags are live before each instruction:
+ * may be read before they are written.
  *
- * Calls read all that the calling convention lets them, and are taken to write
- * nothing: gcc may count on a function of the same file leaving registers alone
- * (-fipa-ra). For the same reason what is live at a function's return is not only
- * what the convention says but what any of its callers in this file still reads
- * behind the call; of a function that has other names, and of registers that it saves
- * and restores against the convention, everything that it does not write.
+ * Calls read all registers that the calling convention allows, and are assumed to write
+ * none: gcc may rely on a function of the same file not changing registers (-fipa-ra).
+ * For the same reason, the registers live at a function's return are not only those of
+ * the convention but also those that any caller in this file still reads after the
+ * call. For a function with other names, and for registers that it saves and restores
+ * against the convention, everything that it does not write is live.
  */
 #include <string.h>
 #include <strings.h>
@@ -20,13 +20,13 @@
 #define CALLER_SAVED (SET(0) | SET(1) | SET(2) | SET(6) | SET(7) | SET(8) | SET(9) | SET(10) | SET(11))
 #define CALLEE_SAVED (0xffffu & ~CALLER_SAVED)
 #define RETURNED (SET(0) | SET(2))
-#define ARGUMENTS (CALLER_SAVED & ~SET(11)) /* rax: vector registers of a variable call; r10: static chain */
+#define ARGUMENTS (CALLER_SAVED & ~SET(11)) /* rax: number of vector registers in a variadic call; r10: static chain */
 
 struct block {
     uint32_t first, end; /* insns */
-    uint32_t next[2];    /* blocks, or RSC_PASS_NONE */
+    uint32_t next[2]; /* blocks, or RSC_PASS_NONE */
     uint32_t live_in;
-    uint32_t always; /* live behind it whatever comes */
+    uint32_t always; /* always live after it */
     uint32_t function;
     uint8_t is_indirect, is_exit;
 };
@@ -36,10 +36,10 @@ struct flow {
     struct block *blocks;
     size_t count, room;
     uint32_t *block_of; /* by insn */
-    uint32_t taken;     /* live where a jump may lead that is not known */
+    uint32_t taken; /* live at the target of an unknown jump */
 };
 
-/* Is there anything but neutral directives between two instructions? Used labels and data begin anew. */
+/* Whether anything but neutral directives is between two instructions. Used labels and data start a new block. */
 static void find_leaders(struct rsc_pass *pass) {
     int fresh = 1;
     uint32_t section = RSC_PASS_NONE;
@@ -66,7 +66,7 @@ static void find_leaders(struct rsc_pass *pass) {
     }
 }
 
-/* What functions write, call and save, for what is dead when they return. */
+/* What functions write, call and save; determines what is dead when they return. */
 static void look_at_functions(struct rsc_pass *pass) {
     for (size_t i = 0; i < pass->insn_count; i++) {
         const struct rsc_pass_insn *insn = &pass->insns[i];
@@ -95,7 +95,7 @@ static uint32_t live_at_exit(const struct rsc_pass *pass, uint32_t function) {
 
 /* ---- blocks ---- */
 
-/* The instruction at each label; RSC_PASS_NONE where inline assembly or data follow. */
+/* The instruction at each label; RSC_PASS_NONE if inline assembly or data follows. */
 static int place_labels(struct rsc_pass *pass) {
     uint32_t *next = rsc_arena_alloc(&pass->arena, pass->section_count * sizeof *next);
     if (!next) return -1;
@@ -113,7 +113,7 @@ static int place_labels(struct rsc_pass *pass) {
     return 0;
 }
 
-/* Does the code go on from one instruction to the next in the list? Inline assembly in between reads who knows what. */
+/* Whether control flows from one instruction to the next in the list. Inline assembly in between may read anything. */
 int rsc_pass_continues(const struct rsc_pass *pass, uint32_t from, uint32_t to) {
     if (to >= pass->insn_count) return 0;
     uint32_t item = pass->insns[from].item, end = pass->insns[to].item;
@@ -149,7 +149,7 @@ static void connect(struct flow *flow, struct block *block) {
     const struct rsc_pass_label *label = last->target == RSC_PASS_NONE ? NULL : &pass->labels[last->target];
     int is_here = label && label->item != RSC_PASS_NONE;
     uint32_t target = is_here ? label->insn : RSC_PASS_NONE;
-    /* Out of this file it is a function that is jumped to; to inline assembly, who knows. */
+    /* A jump out of this file goes to a function; one to inline assembly, to unknown code. */
     uint32_t outside = is_here ? RSC_PASS_ALL : ARGUMENTS | CALLEE_SAVED;
     int goes_on = 0;
     switch (last->flow) {
@@ -179,7 +179,7 @@ static void connect(struct flow *flow, struct block *block) {
     if (rsc_pass_continues(pass, block->end - 1, block->end)) {
         block->next[1] = flow->block_of[block->end];
     } else {
-        block->always = RSC_PASS_ALL; /* inline assembly, or what only looks like an end */
+        block->always = RSC_PASS_ALL; /* inline assembly, or only an apparent end */
     }
 }
 
@@ -200,7 +200,7 @@ static uint32_t live_behind(const struct flow *flow, const struct block *block) 
     return live;
 }
 
-/* What is read behind a call, or behind a function that ends by jumping to another, is live where that one returns. */
+/* Registers read after a call, or after a function that ends in a tail call, are live where the callee returns. */
 static int tell_callee(struct flow *flow, const struct block *block, uint32_t live) {
     struct rsc_pass *pass = flow->pass;
     const struct rsc_pass_insn *last = &pass->insns[block->end - 1];
@@ -277,7 +277,7 @@ static int follow_cfi(struct rsc_pass *pass) {
     return 0;
 }
 
-/* Is the name one of a list with commas? */
+/* Whether the name is in a comma-separated list. */
 static int is_listed(const char *list, const char *name) {
     size_t length = strlen(name);
     for (const char *at = list; at; at = strchr(at, ',')) {

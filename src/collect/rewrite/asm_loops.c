@@ -1,15 +1,14 @@
 /*
- * asm_loops.c - loops whose countdown can be kept in a register.
+ * asm_loops.c - finds loops whose countdown can be kept in a register.
  *
- * A subtraction from memory takes as long as a store that is loaded again, once for
- * each turn of a small loop; one from a register nothing that can be measured. A loop
- * here is a stretch of text from the target of a jump back to that jump, without
- * calls and without inline assembly. It may be entered and left anywhere: entries
- * load the counter, exits store it, in stubs behind the section's code. One register
- * that nothing in the loop touches is needed (two in position-independent code); one
- * that is live is pushed below the red zone meanwhile, if the loop leaves the stack
- * pointer alone. Where there are two more, all recording copies of the loop have them
- * for scratch registers, and keep in one where they write. Larger loops replace those inside of them.
+ * A subtraction from memory takes as long as a store-to-load forward, once per iteration of a small
+ * loop; one from a register has no measurable cost. A loop here is a stretch of text from the target
+ * of a backward jump to that jump, without calls and without inline assembly. It may be entered and
+ * left anywhere: entries load the counter and exits store it, in stubs after the section's code. It
+ * needs one register that nothing in the loop touches (two in position-independent code); a live
+ * register is pushed below the red zone meanwhile, if the loop does not change the stack pointer. If
+ * two more are free, all recording copies of the loop use them as scratch registers and keep the
+ * write position in one. Larger loops replace those inside them.
  */
 #include <string.h>
 
@@ -20,7 +19,7 @@ static const uint8_t order[] = {11, 10, 9, 8, 6, 7, 2, 1, 0, 15, 14, 13, 12, 3, 
 
 static int is_local(const struct rsc_pass_label *label) { return label->length > 2 && !memcmp(label->name, ".L", 2); }
 
-/* Text between the first and the last instruction: nothing but code of one section, labels all local. */
+/* The text between the first and the last instruction must be code of one section, with only local labels. */
 static int is_plain_text(const struct rsc_pass *pass, uint32_t first, uint32_t last) {
     const struct rsc_pass_item *begin = &pass->items[pass->insns[first].item];
     for (uint32_t i = pass->insns[first].item; i <= pass->insns[last].item; i++) {
@@ -46,7 +45,7 @@ static int is_plain_text(const struct rsc_pass *pass, uint32_t first, uint32_t l
     return 1;
 }
 
-/* What the loop touches and what is live in it. -1: it is none that we can do. */
+/* What the loop touches and what is live in it. -1: not a suitable loop. */
 static int look_at_loop(const struct rsc_pass *pass, const struct rsc_pass_loop *loop, uint32_t *touched,
                         uint32_t *live) {
     int accesses = 0;
@@ -105,7 +104,7 @@ static int take_registers(const struct rsc_pass *pass, struct rsc_pass_loop *loo
     return 0;
 }
 
-/* How often labels of a loop are named inside of it; the rest are entries. */
+/* How often labels of a loop are referenced inside it; other references are entries. */
 static void find_entries(struct rsc_pass *pass, const struct rsc_pass_loop *loop) {
     for (uint32_t i = loop->first; i < loop->end; i++) {
         if (pass->insns[i].target == RSC_PASS_NONE) continue;
@@ -115,7 +114,7 @@ static void find_entries(struct rsc_pass *pass, const struct rsc_pass_loop *loop
 }
 
 static int keep(struct rsc_pass *pass, struct rsc_pass_loop loop) {
-    /* What it contains, or shares its end or beginning with, goes. */
+    /* Removes the loops that it contains, or shares its start or end with. */
     while (pass->loop_count && pass->loops[pass->loop_count - 1].first >= loop.first) pass->loop_count--;
     if (pass->loop_count && pass->loops[pass->loop_count - 1].end > loop.first) return 0;
     void *grown = rsc_pass_grow(pass, pass->loops, pass->loop_count, &pass->loop_room, sizeof *pass->loops);
@@ -125,7 +124,10 @@ static int keep(struct rsc_pass *pass, struct rsc_pass_loop loop) {
     return 0;
 }
 
-/* Where the counter is loaded when the code before runs into the loop: behind the last thing that is not neutral. */
+/*
+ * Where the counter is loaded when the code before falls through into the loop: after the last statement that is not
+ * neutral.
+ */
 static uint32_t before_loop(const struct rsc_pass *pass, uint32_t first) {
     uint32_t i = pass->insns[first].item;
     for (; i > 0; i--) {
@@ -134,11 +136,11 @@ static uint32_t before_loop(const struct rsc_pass *pass, uint32_t first) {
         if (item->sort == RSC_PASS_DIRECTIVE && !item->neutral) break;
         if (item->section != pass->items[pass->insns[first].item].section) break;
     }
-    while (has_cfi(pass, i, pass->insns[first].item)) i++; /* those are about the code outside */
+    while (has_cfi(pass, i, pass->insns[first].item)) i++; /* those describe the code outside */
     return i;
 }
 
-/* While registers are pushed the stack pointer is lower than the compiler's unwind rules say. */
+/* While registers are pushed, the stack pointer is lower than in the compiler's unwind rules. */
 static int lower_cfi(struct rsc_pass *pass, const struct rsc_pass_loop *loop) {
     int bytes = rsc_pass_loop_lowers(loop);
     uint32_t had = RSC_PASS_NONE;

@@ -1,16 +1,17 @@
 /*
  * asm_main.c - the program `as` that `reusescope cc` puts in front of the real
- * assembler. It takes the assembler's own command line; what it should do beyond
- * that is in the environment variable REUSESCOPE_CC, lines of KEY or KEY=VALUE:
+ * assembler. It takes the assembler's command line; its own settings are in the
+ * environment variable REUSESCOPE_CC, lines of KEY or KEY=VALUE:
  *
  *   as=PATH         the real assembler
- *   source=FILE     an assembler source of the programmer's: left alone (may repeat)
+ *   source=FILE     a hand-written assembler source: not rebuilt (may repeat)
  *   verify strict pic no-calls quiet verbose keep
  *   assembler       rebuild assembler sources too
  *   only=NAMES skip=NAMES max-blocks=N
  *
- * What is not compiler output goes to the real assembler as it is. So does what the
- * pass cannot do, with one line said about it, unless `strict` makes that an error.
+ * Input that is not compiler output goes to the real assembler unchanged. So does input
+ * that the pass cannot handle, with a one-line message, unless `strict` makes that an
+ * error.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -33,13 +34,13 @@ extern char **environ;
 
 struct job {
     char *assembler;
-    char **arguments; /* of the real assembler, without -o and the input; NULL at the end */
+    char **arguments; /* for the real assembler, without -o and the input; NULL at the end */
     int argument_count;
     const char *input, *output;
     int is_left_alone, is_quiet, is_verbose, is_kept, takes_sources;
     struct rsc_pass_options options;
     char folder[PATH_MAX];
-    char *settings; /* owned, what options point into */
+    char *settings; /* owned; options point into it */
     struct rsc_pass_text text;
 };
 
@@ -60,7 +61,7 @@ static int has_argument(const char *option) {
     return 0;
 }
 
-/* Returns 0 when this is nothing for us: no input of its own, or several. */
+/* Returns 0 if there is nothing to do: no input file, or several. */
 static int read_command(struct job *job, int argc, char **argv) {
     int inputs = 0;
     job->output = "a.out";
@@ -73,7 +74,7 @@ static int read_command(struct job *job, int argc, char **argv) {
                    !strcmp(argv[i], "--help") || argv[i][0] == '@') {
             return 0;
         } else if (argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--")) {
-            int listing = argv[i][1] == 'a'; /* once is enough */
+            int listing = argv[i][1] == 'a'; /* report it only once */
             if (!listing) job->arguments[job->argument_count++] = argv[i];
             if (has_argument(argv[i]) && i + 1 < argc) job->arguments[job->argument_count++] = argv[++i];
             if (listing) return 0;
@@ -85,7 +86,7 @@ static int read_command(struct job *job, int argc, char **argv) {
     return inputs <= 1;
 }
 
-/* ---- what `reusescope cc` asks for ---- */
+/* ---- settings from `reusescope cc` ---- */
 
 static int same_file(const char *a, const char *b) {
     struct stat one, other;
@@ -175,7 +176,7 @@ static void remove_folder(struct job *job) {
 
 /* ---- the real assembler ---- */
 
-/* Its exit status, 127 when it cannot be run. */
+/* Returns its exit status, 127 if it cannot be run. */
 static int assemble(const struct job *job, const char *input, const char *output, const char *option, int is_silent) {
     char **argv = calloc((size_t)job->argument_count + 8, sizeof *argv);
     posix_spawn_file_actions_t actions;
@@ -184,7 +185,7 @@ static int assemble(const struct job *job, const char *input, const char *output
     if (!argv) return 127;
     argv[count++] = job->assembler;
     for (int i = 0; i < job->argument_count; i++) {
-        if (option && !strcmp(job->arguments[i], "--MD")) i++; /* dependencies are the last run's */
+        if (option && !strcmp(job->arguments[i], "--MD")) i++; /* dependencies come from the last run */
         else argv[count++] = job->arguments[i];
     }
     if (option) argv[count++] = (char *)option;
@@ -205,7 +206,7 @@ static int assemble(const struct job *job, const char *input, const char *output
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The input as it is. */
+/* Assembles the input unchanged. */
 static int assemble_plain(struct job *job, struct rsc_error *error) {
     char path[PATH_MAX];
     if (job->input && strcmp(job->input, "-") && strcmp(job->input, "--"))
@@ -216,7 +217,7 @@ static int assemble_plain(struct job *job, struct rsc_error *error) {
 
 /* ---- the pass ---- */
 
-/* What a preprocessor writes first: the text is an assembler source (.S). */
+/* The preprocessor's first line: the text is an assembler source (.S). */
 static int is_assembler_source(const struct job *job) {
     size_t at = 0;
     while (at < job->text.used && isspace((unsigned char)job->text.data[at])) at++;
@@ -224,7 +225,7 @@ static int is_assembler_source(const struct job *job) {
            isdigit((unsigned char)job->text.data[at + 2]);
 }
 
-/* The source file's name, for what is said about it. */
+/* The source file's name, for messages. */
 static void source_name(const struct rsc_pass *pass, const struct job *job, char *name, size_t room) {
     snprintf(name, room, "%s", job->input ? job->input : "standard input");
     for (size_t i = 0; i < pass->item_count; i++) {
@@ -267,7 +268,7 @@ static int say_unseen(const struct rsc_pass *pass, const struct job *job, struct
     return 0;
 }
 
-/* REFUSED: nothing is wrong but we cannot; the plain way is open. */
+/* REFUSED: not an error, but the pass cannot handle it; it is assembled unchanged. */
 enum { DONE, REFUSED, FAILED };
 
 static int transform(struct job *job, struct rsc_pass *pass, const struct rsc_pass_object *plain,
@@ -306,7 +307,7 @@ static int rewrite(struct job *job, int *exit_status, struct rsc_error *error) {
     if (labelled.failed || write_file(job, "plain.s", &labelled, source, error) < 0) goto leave;
     snprintf(object, sizeof object, "%.4000s/plain.o", job->folder);
     if (assemble(job, source, object, "-L", 1) != 0) {
-        /* The programmer's error: said by the assembler, of the lines that were given to it. */
+        /* The programmer's error: the assembler reports it, with the lines it was given. */
         *exit_status = assemble_plain(job, error);
         outcome = DONE;
         goto leave;

@@ -46,7 +46,7 @@ static int by_offset(const void *a, const void *b) {
     return one->r_offset < other->r_offset ? -1 : one->r_offset > other->r_offset;
 }
 
-/* The assembler puts those of jumps whose length it finds out late at the end. */
+/* The assembler puts relocations of jumps whose length it finds late at the end. */
 static void sort_relocations(struct rsc_pass_object *object) {
     for (uint32_t i = 0; i < object->section_count; i++) {
         const Elf64_Shdr *table = section_of(object, i);
@@ -65,7 +65,7 @@ int rsc_pass_object_open(struct rsc_pass_object *object, const char *path, struc
         !inside(object, header->e_shoff, sizeof(Elf64_Shdr)))
         return rsc_fail(error, RSC_EFORMAT, "%s: not an x86-64 object file", path);
     object->sections = (const Elf64_Shdr *)(object->data + header->e_shoff);
-    /* With 65,280 sections or more (C++ with a section for each function) the first header has the number. */
+    /* With 65,280 sections or more (C++ with one section per function) the first header holds the count. */
     uint64_t count = header->e_shnum ? header->e_shnum : object->sections[0].sh_size;
     if (count > UINT32_MAX || !inside(object, header->e_shoff, count * sizeof(Elf64_Shdr)))
         return rsc_fail(error, RSC_EFORMAT, "%s: sections lie outside of the file", path);
@@ -90,7 +90,7 @@ void rsc_pass_object_close(struct rsc_pass_object *object) {
     memset(object, 0, sizeof *object);
 }
 
-/* Which section a symbol is in: in a table of its own where numbers are large. */
+/* The section of a symbol: in a separate table when numbers are large. */
 static uint32_t section_of_symbol(const struct rsc_pass_object *object, uint32_t symbol) {
     uint32_t section = object->symbols[symbol].st_shndx;
     if (section != SHN_XINDEX) return section >= SHN_LORESERVE ? 0 : section;

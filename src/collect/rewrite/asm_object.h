@@ -1,6 +1,6 @@
 /*
- * asm_object.h - an object file that the assembler made: where its labels are, the
- * bytes and relocations of its sections.
+ * asm_object.h - reads an object file from the assembler: the places of its labels, and
+ * the bytes and relocations of its sections.
  */
 #ifndef RSC_COLLECT_REWRITE_ASM_OBJECT_H
 #define RSC_COLLECT_REWRITE_ASM_OBJECT_H
@@ -23,11 +23,11 @@ struct rsc_pass_object {
 };
 
 struct rsc_pass_place {
-    uint32_t section; /* 0: nowhere */
+    uint32_t section; /* 0: none */
     uint64_t offset;
 };
 
-/* Reads a file. What was opened must be closed; closing zeros is allowed. */
+/* Reads a file. Close it afterwards; closing a zeroed struct is allowed. */
 int rsc_pass_object_open(struct rsc_pass_object *object, const char *path, struct rsc_error *error);
 void rsc_pass_object_close(struct rsc_pass_object *object);
 
@@ -38,10 +38,10 @@ void rsc_pass_object_labels(const struct rsc_pass_object *object, const char *pr
 /* The rest of a section from a place on; NULL when it is outside. */
 const uint8_t *rsc_pass_object_bytes(const struct rsc_pass_object *object, struct rsc_pass_place place, size_t *room);
 
-/* Relocations of a section, in order of place. */
+/* Relocations of a section, sorted by place. */
 const Elf64_Rela *rsc_pass_object_relocations(const struct rsc_pass_object *object, uint32_t section, size_t *count);
 
-/* Of a symbol's or section's name; "" when there is none. */
+/* The name of a symbol or section; "" if there is none. */
 const char *rsc_pass_object_symbol_name(const struct rsc_pass_object *object, uint32_t symbol);
 const char *rsc_pass_object_section_name(const struct rsc_pass_object *object, uint32_t section);
 

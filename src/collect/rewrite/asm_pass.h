@@ -1,19 +1,20 @@
 /*
- * asm_pass.h - the assembler pass of `reusescope cc`: compiler output in, the same
- * with a countdown in front of each piece of straight code and a recording copy of
- * it out (runtime/pieces/asm_abi.h).
+ * asm_pass.h - the assembler pass of `reusescope cc`: reads compiler output and writes
+ * the same code with a countdown before each piece of straight code, and a recording
+ * copy of it (runtime/pieces/asm_abi.h).
  *
  *   asm_source.c   reads the text: labels, directives, instructions, sections
- *   asm_object.c   has the assembler make the plain object, finds each instruction there
+ *   asm_object.c   runs the assembler for the plain object and finds each instruction in it
  *   asm_facts.c    what each instruction does, by Zydis
- *   asm_flow.c     blocks, which registers and flags are live where
+ *   asm_flow.c     blocks, and the live registers and flags at each instruction
  *   asm_loops.c    loops that keep the counter in a register
- *   asm_entries.c  what is recorded of each piece, in which words
+ *   asm_entries.c  what is recorded for each piece, in which words
  *   asm_cfi.c      the unwind rules at each instruction
  *   asm_emit.c     the new text
- *   asm_verify.c   is the new object the plain one but for what was inserted?
+ *   asm_verify.c   checks that the new object is the plain one plus the inserted code
  *
- * All memory is the pass's arena. x86-64 ELF, AT&T syntax, as gcc and clang write it.
+ * All memory belongs to the pass's arena. x86-64 ELF, AT&T syntax, as gcc and clang
+ * write it.
  */
 #ifndef RSC_COLLECT_REWRITE_ASM_PASS_H
 #define RSC_COLLECT_REWRITE_ASM_PASS_H
@@ -34,7 +35,7 @@ enum rsc_pass_sort {
     RSC_PASS_LABEL,
     RSC_PASS_DIRECTIVE,
     RSC_PASS_INSN,
-    RSC_PASS_OPAQUE, /* a line of inline assembly: copied, never looked into */
+    RSC_PASS_OPAQUE, /* a line of inline assembly: copied unparsed */
     RSC_PASS_COMMENT,
 };
 
@@ -47,12 +48,12 @@ struct rsc_pass_item {
     uint32_t function; /* RSC_PASS_NONE before the first */
     uint32_t insn;     /* of an instruction: its number */
     uint8_t sort;
-    uint8_t glued;   /* belongs to the instruction before: __tls_get_addr sequences, prefixes of their own */
-    uint8_t neutral; /* a directive that puts nothing into the section */
+    uint8_t glued;   /* belongs to the instruction before: __tls_get_addr sequences, separate prefixes */
+    uint8_t neutral; /* a directive that adds nothing to the section */
 };
 
 struct rsc_pass_section {
-    const char *enter; /* the directive that leads there */
+    const char *enter; /* the directive that switches to it */
     const char *name;
     uint8_t is_code, is_debug;
 };
@@ -61,22 +62,22 @@ struct rsc_pass_function {
     const char *name;
     uint16_t written, pushed, popped; /* registers */
     uint32_t live_at_exit;            /* registers that callers in this file still read */
-    uint8_t calls_out;                /* a function that is not in this file, or anywhere */
-    uint8_t has_alias;                /* other names, by which it may be called too */
+    uint8_t calls_out;                /* a function outside this file, or unknown */
+    uint8_t has_alias;                /* its other names, which may be called too */
     uint8_t is_left_alone;
     uint32_t opaque; /* lines of inline assembly */
-    uint32_t copies; /* places where recording copies of it are */
+    uint32_t copies; /* number of places with its recording copies */
 };
 
 struct rsc_pass_label {
     const char *name;
     uint32_t length;
     uint32_t item;   /* where it is defined, or RSC_PASS_NONE */
-    uint32_t insn;   /* the first behind it */
-    uint32_t function; /* that it is the name of, or RSC_PASS_NONE */
-    uint32_t uses, uses_inside; /* by code or data; by the loop that it is in */
+    uint32_t insn;   /* the first after it */
+    uint32_t function; /* the function it names, or RSC_PASS_NONE */
+    uint32_t uses, uses_inside; /* by code or data; by the loop that contains it */
     uint8_t is_used; /* by code or data, not only by debug information */
-    uint8_t is_taken; /* its address, not just as a jump's target */
+    uint8_t is_taken; /* its address is taken, not only as a jump's target */
 };
 
 /* ---- instructions ---- */
@@ -106,7 +107,7 @@ struct rsc_pass_access {
     uint8_t flags; /* RSC_ASM_READS ... */
     uint8_t base, index, scale; /* registers; of gathers the index is `vector` */
     uint8_t segment; /* 0, 'f' or 'g' */
-    uint8_t is_written; /* as an operand in the text: its displacement may be a symbol */
+    uint8_t is_written; /* as the operand in the text: its displacement may be a symbol */
     uint8_t count;
     uint16_t size;
     int32_t disp;
@@ -122,54 +123,54 @@ struct rsc_pass_insn {
     uint64_t offset;
     uint8_t length;
     uint8_t flow;
-    uint8_t is_short_only; /* jrcxz, loop: no form with a distance of 32 bits */
-    uint8_t stays_first;   /* endbr64: nothing may come before it */
-    uint8_t disp_at;  /* where in the instruction the displacement is */
+    uint8_t is_short_only; /* jrcxz, loop: no form with a 32-bit distance */
+    uint8_t stays_first;   /* endbr64: nothing may be inserted before it */
+    uint8_t disp_at;  /* offset of the displacement in the instruction */
     uint8_t access_count;
     int8_t rsp_moves; /* push: -8, pop: 8 */
     uint8_t adds_to;  /* register that an immediate is added to, or RSC_PASS_NO_REGISTER */
     uint8_t is_leader; /* begins a block */
     int32_t adds;
-    uint32_t reads, writes; /* sets; writes: for certain and whole */
-    uint32_t changes;       /* registers that it may write, in part or on a condition */
+    uint32_t reads, writes; /* sets; writes: certain and whole */
+    uint32_t changes;       /* registers that it may write, in part or conditionally */
     uint32_t touches;       /* registers read or written in any way */
     uint32_t target;        /* label of a jump, or RSC_PASS_NONE */
     uint32_t live;          /* before it */
     uint32_t cfi;           /* state before it */
     uint32_t piece;         /* 1 + number of the piece that begins here, or 0 */
-    uint32_t loop;          /* 1 + number of the loop that it is in, or 0 */
+    uint32_t loop;          /* 1 + number of the loop that contains it, or 0 */
     const char *unknown;    /* why its accesses are not all recorded, or NULL */
     struct rsc_pass_access access[RSC_PASS_ACCESSES];
 };
 
-/* A piece of straight code: insns first..end-1, of which the last may be a jump, call or return. */
+/* A piece of straight code: insns first..end-1; the last may be a jump, call or return. */
 struct rsc_pass_piece {
-    uint32_t begin, first, end; /* first: the countdown is before it; begin: where the block does */
-    uint32_t body_end;          /* recording copies have first..body_end-1 */
+    uint32_t begin, first, end; /* first: the countdown is before it; begin: where the block begins */
+    uint32_t body_end;          /* recording copies contain first..body_end-1 */
     uint32_t entry, entries;
-    uint32_t store, stores; /* what is put into words, in order */
+    uint32_t store, stores; /* what the words hold, in order */
     uint16_t words;         /* 0: the block's address */
     uint16_t weight;
     uint8_t a, b; /* scratch registers of the recording copy */
     uint8_t a_live, b_live, flags_live;
     uint8_t fast; /* a dead register for the countdown of position-independent code, or RSC_PASS_NO_REGISTER */
-    uint8_t is_run;      /* it jumps back to itself, and turns follow each other in one record */
-    uint16_t turn_words; /* of a run: words of each turn, behind `words` that are written once */
+    uint8_t is_run;      /* it jumps back to itself, and its iterations form one record */
+    uint16_t turn_words; /* in a run: words of each iteration, after `words` that are written once */
 };
 
 /* A loop whose counter is in a register. */
 struct rsc_pass_loop {
     uint32_t first, end; /* insns */
-    uint32_t load_item;  /* before which the counter is loaded when the code before goes on into the loop */
+    uint32_t load_item;  /* where the counter is loaded when the code before falls through into the loop */
     uint8_t counter;     /* register */
-    uint8_t offset;      /* another: where struct rsc_asm_thread is, in position-independent code */
-    uint8_t a, b;        /* scratch registers of all recording copies, or RSC_PASS_NO_REGISTER: each takes its own */
-    uint32_t pushed;     /* those of them that are live: pushed below the red zone while the loop runs */
+    uint8_t offset;      /* another register: offset of struct rsc_asm_thread, in position-independent code */
+    uint8_t a, b; /* scratch registers of all recording copies, or RSC_PASS_NO_REGISTER: each chooses its own */
+    uint32_t pushed; /* the live ones among them: pushed below the red zone while the loop runs */
 };
 
 enum rsc_pass_store {
     RSC_PASS_STORE_REGISTER,
-    RSC_PASS_STORE_ADDRESS, /* of the operand written in the text */
+    RSC_PASS_STORE_ADDRESS, /* of the operand in the text */
     RSC_PASS_STORE_MASK,
     RSC_PASS_STORE_VECTOR,
 };
@@ -179,15 +180,15 @@ struct rsc_pass_word {
     uint16_t word;
     uint8_t sort; /* enum rsc_pass_store */
     uint8_t which; /* register */
-    uint8_t is_after; /* the instruction, not before it */
-    uint8_t is_once;  /* of a run: before the first turn */
-    uint8_t bytes;    /* of a vector; bits of a mask */
+    uint8_t is_after; /* value after the instruction, not before it */
+    uint8_t is_once; /* in a run: written before the first iteration */
+    uint8_t bytes; /* of a vector; bits of a mask */
     uint8_t mask_sort;
     const struct rsc_pass_access *access;
 };
 
 struct rsc_pass_cfi {
-    uint8_t is_open; /* inside of .cfi_startproc */
+    uint8_t is_open; /* inside .cfi_startproc */
     int cfa_register, cfa_offset;
     const char *cfa_raw;
     struct {
@@ -200,7 +201,7 @@ struct rsc_pass_cfi {
 struct rsc_pass_options {
     int verify, strict, position_independent, no_call_pushes;
     const char *only, *skip; /* function names, separated by commas; NULL: all */
-    uint64_t max_pieces;     /* UINT64_MAX: all */
+    uint64_t max_pieces; /* UINT64_MAX: all */
 };
 
 struct rsc_pass_counts {
@@ -232,7 +233,7 @@ struct rsc_pass {
     size_t piece_count, piece_room;
     struct rsc_asm_entry *entries;
     uint32_t *entry_insns;
-    int32_t *entry_steps; /* of runs: what each turn adds to the address */
+    int32_t *entry_steps; /* in runs: what each iteration adds to the address */
     size_t entry_count, entry_room, entry_insn_room, entry_step_room;
     struct rsc_pass_word *words;
     size_t word_count, word_room;
@@ -241,10 +242,10 @@ struct rsc_pass {
     struct rsc_pass_counts counts;
 };
 
-/* An array that grows: room for one more behind `count`. NULL when memory is out. */
+/* Makes room for one more after `count` in a growing array. NULL when out of memory. */
 void *rsc_pass_grow(struct rsc_pass *pass, void *array, size_t count, size_t *room, size_t each);
 
-/* Text being put together. After a failure nothing more is added, and `failed` says so. */
+/* A text buffer. After a failure nothing more is added, and `failed` is set. */
 struct rsc_pass_text {
     char *data;
     size_t used, room;
@@ -256,13 +257,13 @@ void rsc_pass_text_free(struct rsc_pass_text *text);
 
 /* ---- the steps, in this order ---- */
 
-/* text must stay, and end with NUL. */
+/* text must stay valid, and end with NUL. */
 int rsc_pass_read(struct rsc_pass *pass, const char *text, size_t bytes, struct rsc_error *error);
 
-/* The plain text with the label .Lrsci<N> before instruction N. */
+/* Writes the plain text with the label .Lrsci<N> before instruction N. */
 void rsc_pass_labelled(const struct rsc_pass *pass, struct rsc_pass_text *out);
 
-/* Finds each instruction in the object made of that, and fills in what it does. */
+/* Finds each instruction in the object made from that, and fills in what it does. */
 struct rsc_pass_object;
 int rsc_pass_learn(struct rsc_pass *pass, const struct rsc_pass_object *object, struct rsc_error *error);
 
@@ -271,7 +272,7 @@ int rsc_pass_loops(struct rsc_pass *pass, struct rsc_error *error);
 int rsc_pass_cut(struct rsc_pass *pass, struct rsc_error *error);
 void rsc_pass_emit(struct rsc_pass *pass, struct rsc_pass_text *out);
 
-/* Is the object made of the emitted text (with options.verify) the plain one, and what was inserted? */
+/* Whether the object made from the emitted text (with options.verify) is the plain one plus the inserted code. */
 int rsc_pass_verify(const struct rsc_pass *pass, const struct rsc_pass_object *plain,
                     const struct rsc_pass_object *rewritten, struct rsc_error *error);
 
@@ -279,26 +280,26 @@ void rsc_pass_free(struct rsc_pass *pass);
 
 /* ---- parts ---- */
 
-/* By how many bytes %rsp is lower inside of a loop. */
+/* By how many bytes %rsp is lower inside a loop. */
 int rsc_pass_loop_lowers(const struct rsc_pass_loop *loop);
 
-/* Do the unwind rules count from %rsp? */
+/* Whether the unwind rules are relative to %rsp. */
 int rsc_pass_cfi_follows_rsp(const struct rsc_pass_cfi *cfi);
 
-/* Is there only code between two instructions of one section, one after the other? */
+/* Whether there is only code between two successive instructions of one section. */
 int rsc_pass_continues(const struct rsc_pass *pass, uint32_t from, uint32_t to);
 
 uint32_t rsc_pass_label(const struct rsc_pass *pass, const char *name, size_t length); /* RSC_PASS_NONE: not known */
 
-/* The operand of an instruction that is in memory, as the text has it; 0: none. */
+/* The memory operand of an instruction, as text; 0: none. */
 size_t rsc_pass_memory_operand(const struct rsc_pass *pass, const struct rsc_pass_insn *insn, const char **operand);
 
-/* What Zydis says of the bytes of one instruction. 0, or -1 when they are none. */
+/* Decodes the bytes of one instruction with Zydis. 0, or -1 if they are not one. */
 int rsc_pass_decode(struct rsc_pass_insn *insn, const uint8_t *bytes, size_t room);
 
 extern const char *const rsc_pass_register_names[16]; /* without % */
 
-/* The unwind rules: reading a directive, and going from one state to another. */
+/* The unwind rules: reads a directive, and writes the change from one state to another. */
 void rsc_pass_cfi_read(struct rsc_pass *pass, struct rsc_pass_cfi *state, struct rsc_pass_cfi *stack, size_t *depth,
                        const char *text, size_t length);
 void rsc_pass_cfi_change(const struct rsc_pass_cfi *from, const struct rsc_pass_cfi *to, struct rsc_pass_text *out);

@@ -1,8 +1,8 @@
 /*
- * asm_record.c - the recording copy of a piece, and its table.
+ * asm_record.c - writes the recording copy of a piece, and its table.
  *
- * Nothing here but the reservation at its beginning (where flags are dead, or saved)
- * changes flags, and only two registers are used, which the piece does not touch.
+ * Only the reservation at the start (where flags are dead, or saved) changes flags.
+ * Only two registers are used, which the piece does not touch.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,11 +24,11 @@ struct copy {
     uint32_t number;
     uint32_t saved_b, saved_a; /* words */
     uint32_t reserved;
-    int lowered; /* bytes that %rsp is below what the program thinks */
-    uint32_t step; /* of a run: what a turn adds to the counter */
+    int lowered; /* bytes by which %rsp is below the program's value */
+    uint32_t step; /* in a run: increment of the counter per iteration */
 };
 
-/* A field of struct rsc_asm_thread. Position-independent code has its offset in `a`, or in a register of the loop. */
+/* A field of struct rsc_asm_thread. In position-independent code its offset is in `a`, or in a register of the loop. */
 static void put_field(struct copy *copy, unsigned offset) {
     if (copy->pass->options.position_independent)
         rsc_pass_text_printf(copy->out, "%%fs:%u(%%%s)", offset,
@@ -36,7 +36,7 @@ static void put_field(struct copy *copy, unsigned offset) {
     else rsc_pass_text_printf(copy->out, "%%fs:rsc_asm_thread@tpoff+%u", offset);
 }
 
-/* Moves %rsp down (positive) by an inserted instruction: the unwind rules hear of it. */
+/* Moves %rsp down (positive) by an inserted instruction, and updates the unwind rules. */
 static void lower(struct copy *copy, int bytes) {
     const struct rsc_pass_cfi *cfi = &copy->to->cfi;
     copy->lowered += bytes;
@@ -46,7 +46,7 @@ static void lower(struct copy *copy, int bytes) {
 
 /* ---- words ---- */
 
-/* The address of an operand with %fs: what is at %fs:0 is the base itself. */
+/* The address of an operand with %fs: the word at %fs:0 is the base itself. */
 static void put_thread_address(struct copy *copy, const struct rsc_pass_access *access, const char *text,
                                size_t length) {
     const char *a = NAME(copy->piece->a), *colon = memchr(text, ':', length);
@@ -115,14 +115,14 @@ static void put_word(struct copy *copy, const struct rsc_pass_word *word) {
         return;
     }
     if (copy->piece->is_run && !word->is_once) {
-        int turn = 8 * ((int)word->word - copy->piece->turn_words); /* the counter is that of the turn's end */
+        int turn = 8 * ((int)word->word - copy->piece->turn_words); /* the counter is at the iteration's end */
         rsc_pass_text_printf(copy->out, "\tmovq\t%%%s, %d(%%%s,%%%s,8)\n", from, turn, b, NAME(copy->loop->counter));
         return;
     }
     rsc_pass_text_printf(copy->out, "\tmovq\t%%%s, %u(%%%s)\n", from, word->word * 8u, b);
 }
 
-/* Words of one instruction: those that are taken before it, or behind it. */
+/* Words of one instruction: those taken before it, or after it. */
 static void put_words(struct copy *copy, uint32_t insn, int is_after) {
     const struct rsc_pass_piece *piece = copy->piece;
     for (uint32_t i = 0; i < piece->stores; i++) {
@@ -133,7 +133,7 @@ static void put_words(struct copy *copy, uint32_t insn, int is_after) {
 
 /* ---- runs ---- */
 
-/* Flags are dead where a turn begins. */
+/* Flags are dead where an iteration begins. */
 static void begin_run(struct copy *copy) {
     const struct rsc_pass_piece *piece = copy->piece;
     uint8_t counter = copy->loop->counter;
@@ -148,7 +148,7 @@ static void begin_run(struct copy *copy) {
                          NAME(counter), NAME(counter), NAME(piece->b));
 }
 
-/* Where the words of the run end is where the next piece writes. */
+/* The next piece writes after the words of the run. */
 static void put_run_end(struct copy *copy) {
     const struct rsc_pass_piece *piece = copy->piece;
     const char *b = NAME(piece->b);
@@ -181,8 +181,8 @@ static void reserve(struct copy *copy) {
         lower(copy, 8);
     }
     /*
-     * A handler that interrupts this has a slot of its own (or is none of ours: what it
-     * recorded is lost, no more), so nothing moves `next` meanwhile.
+     * A handler that interrupts this has its own slot (or was not rebuilt: only its own
+     * records are lost), so nothing moves `next` meanwhile.
      */
     int has_offset = copy->pass->options.position_independent && !copy->loop;
     if (has_offset) {
@@ -231,9 +231,9 @@ static void change_cfi(const struct rsc_pass *pass, struct rsc_pass_copies *to, 
 
 static void set_cfi(struct copy *copy, uint32_t insn) { change_cfi(copy->pass, copy->to, insn); }
 
-/* ---- where it goes on ---- */
+/* ---- continuation ---- */
 
-/* The piece whose recording copy may be entered where the program is at `insn`; RSC_PASS_NONE: none. */
+/* The piece whose recording copy may be entered when the program is at `insn`; RSC_PASS_NONE: none. */
 static uint32_t chained(const struct copy *copy, uint32_t insn) {
     const struct rsc_pass *pass = copy->pass;
     if (insn >= pass->insn_count || !pass->insns[insn].piece) return RSC_PASS_NONE;
@@ -243,7 +243,7 @@ static uint32_t chained(const struct copy *copy, uint32_t insn) {
     return pass->insns[insn].piece - 1;
 }
 
-/* From copy to copy where that is possible: no countdown, no way back and forth. */
+/* Goes from copy to copy where possible: without a countdown or a jump back and forth. */
 static void put_end(struct copy *copy) {
     const struct rsc_pass *pass = copy->pass;
     const struct rsc_pass_piece *piece = copy->piece;
@@ -301,7 +301,7 @@ static void put_body(struct copy *copy) {
     put_end(copy);
 }
 
-/* No room, or the countdown has ended: the runtime looks. */
+/* No room, or the countdown has ended: calls the runtime. */
 static void put_full(struct copy *copy) {
     const struct rsc_pass_piece *piece = copy->piece;
     struct rsc_pass_text *out = copy->out;
@@ -384,7 +384,10 @@ static void put_table(struct copy *copy, uint32_t section) {
     rsc_pass_text_printf(out, "\t.popsection\n");
 }
 
-/* What debuggers and profilers call a function's copies: its name, ".recording", and a number when it has several places. */
+/*
+ * The name of a function's copies for debuggers and profilers: its name, ".recording", and a number if they are in
+ * several places.
+ */
 void rsc_pass_end_name(struct rsc_pass_copies *to) {
     if (to->name[0]) rsc_pass_text_printf(&to->text, "\t.size\t%s, .-%s\n", to->name, to->name);
     to->name[0] = 0;
@@ -400,7 +403,7 @@ static void begin_name(const struct rsc_pass *pass, struct rsc_pass_copies *to, 
     else rsc_pass_text_printf(&to->text, "\t.type\t%s, @function\n%s:\n", to->name, to->name);
 }
 
-/* Copies of one function share an unwind table entry; another function begins another. */
+/* Copies of one function share an unwind table entry; another function starts another. */
 static void open_function(const struct rsc_pass *pass, struct rsc_pass_copies *to, uint32_t insn) {
     uint32_t function = pass->items[pass->insns[insn].item].function;
     int wants = pass->cfi[pass->insns[insn].cfi].is_open;

@@ -1,8 +1,8 @@
 /*
- * asm_source.c - compiler output as a list of statements.
+ * asm_source.c - parses compiler output into a list of statements.
  *
- * Only what compilers write is understood. Between #APP and #NO_APP is what the
- * programmer wrote (inline assembly): those lines are kept as they are.
+ * Only the syntax that compilers write is supported. Lines between #APP and #NO_APP are
+ * the programmer's inline assembly and are kept unchanged.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ struct reader {
     size_t depth;
     uint32_t *current; /* function, by section */
     size_t current_room;
-    int open; /* the instruction before is not complete: PREFIX, TLS */
+    int open; /* the previous instruction is incomplete: PREFIX, TLS */
     int is_opaque;
 };
 enum { WHOLE, PREFIX, TLS };
@@ -70,7 +70,7 @@ void rsc_pass_text_printf(struct rsc_pass_text *text, const char *format, ...) {
         text->failed = 1;
     } else if ((size_t)length < sizeof line) {
         rsc_pass_text_put(text, line, (size_t)length);
-    } else { /* names of C++ functions can be longer than anything */
+    } else { /* names of C++ functions have no length limit */
         char *longer = malloc((size_t)length + 1);
         if (!longer) {
             text->failed = 1;
@@ -128,7 +128,7 @@ static int rehash(struct rsc_pass *pass) {
     return 0;
 }
 
-/* Finds or makes a label. */
+/* Finds or creates a label. */
 static struct rsc_pass_label *label_of(struct rsc_pass *pass, const char *name, size_t length) {
     if ((!pass->label_table || pass->label_count * 2 > pass->label_mask) && rehash(pass) < 0) return NULL;
     uint32_t *place = label_place(pass, name, length);
@@ -150,7 +150,7 @@ static int starts(const char *text, size_t length, const char *with) {
     return length >= wanted && !memcmp(text, with, wanted);
 }
 
-/* Does the directive have this name? */
+/* Whether the directive has this name. */
 static int is_directive(const char *text, size_t length, const char *name) {
     size_t wanted = strlen(name);
     return starts(text, length, name) && (length == wanted || isspace((unsigned char)text[wanted]));
@@ -174,7 +174,7 @@ static int section_named(struct reader *reader, const char *enter, size_t length
     return (int)pass->section_count++;
 }
 
-/* ".section NAME,"flags",...": `enter` begins with .section whatever the directive was. */
+/* ".section NAME,"flags",...": `enter` always begins with .section. */
 static int named_section(struct reader *reader, const char *arguments, size_t length) {
     char enter[4096];
     size_t name_length = 0, at;
@@ -231,7 +231,7 @@ static int read_section(struct reader *reader, const char *text, size_t length) 
 /* ---- functions ---- */
 
 static uint32_t function_named(struct rsc_pass *pass, const char *name, size_t length) {
-    /* The cold part of a function is the function. */
+    /* The cold part belongs to the function. */
     for (size_t i = 1; i + 5 <= length; i++)
         if (!memcmp(name + i, ".cold", 5) && (i + 5 == length || name[i + 5] == '.')) length = i;
     struct rsc_pass_label *label = label_of(pass, name, length);
@@ -271,7 +271,7 @@ static struct rsc_pass_item *add_item(struct reader *reader, const char *text, s
     return item;
 }
 
-/* Is the word an instruction prefix that may stand alone? */
+/* Whether the word is an instruction prefix that may be on its own line. */
 static int is_prefix(const char *word, size_t length) {
     static const char *const prefixes[] = {"lock",    "rep", "repe",   "repz",     "repne",    "repnz", "data16",
                                            "notrack", "bnd", "addr32", "cs",       "ds",       "es",    "ss",
@@ -287,7 +287,7 @@ static size_t word_length(const char *text, size_t length) {
     return at;
 }
 
-/* Past prefixes: where the mnemonic begins; `length` if there is none. */
+/* Skips prefixes: offset of the mnemonic; `length` if there is none. */
 static size_t past_prefixes(const char *text, size_t length) {
     size_t at = 0;
     for (;;) {
@@ -357,7 +357,7 @@ static int add_directive(struct reader *reader, const char *text, size_t length)
         for (end = at; end < length && text[end] != ',' && !isspace((unsigned char)text[end]);) end++;
         struct rsc_pass_label *label = label_of(pass, text + at, end - at);
         if (!label) return rsc_fail_memory(reader->error, "labels");
-        label->is_taken = 2; /* a function, until it is defined */
+        label->is_taken = 2; /* assumed a function until it is defined */
     }
     if (is_directive(text, length, ".intel_syntax") || is_directive(text, length, ".code32") ||
         is_directive(text, length, ".macro") || is_directive(text, length, ".rept") ||
@@ -419,7 +419,7 @@ static int read_statement(struct reader *reader, const char *text, size_t length
     return add_insn(reader, text, length);
 }
 
-/* Cuts a line into statements, and its comment off. */
+/* Splits a line into statements, without its comment. */
 static int read_line(struct reader *reader, const char *line, size_t length) {
     size_t begin = 0, at;
     int quoted = 0, status;
@@ -440,7 +440,7 @@ static int read_line(struct reader *reader, const char *line, size_t length) {
     return read_statement(reader, line + begin, at - begin);
 }
 
-/* #APP begins what the programmer wrote, #NO_APP ends it. */
+/* #APP begins inline assembly, #NO_APP ends it. */
 static int read_opaque(struct reader *reader, const char *line, size_t length, int *is_taken) {
     size_t at = 0;
     while (at < length && isspace((unsigned char)line[at])) at++;

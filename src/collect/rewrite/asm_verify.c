@@ -1,13 +1,14 @@
 /*
- * asm_verify.c - the rewritten object, less what was inserted, is the plain one.
+ * asm_verify.c - checks that the rewritten object, without the inserted code, is the
+ * plain one.
  *
- * By the bytes that the assembler made, not by the text. Every instruction of the
- * plain object is in the fast copy, in its order, with the same bytes and relocations;
- * jumps lead to the same instruction or to what was inserted before it. What is
- * between them is a countdown or padding. Recording copies have the same
- * instructions, and what was inserted there writes no flag and no register but the
- * piece's scratch register, and to memory only through the other one (in runs, with the
- * counter for an index).
+ * It compares the bytes from the assembler, not the text. Every instruction of the
+ * plain object must be in the fast copy, in order, with the same bytes and relocations;
+ * jumps must lead to the same instruction or to the code inserted before it. Only
+ * countdowns and padding may be between them. Recording copies must have the same
+ * instructions; code inserted there may write no flag and no register but the piece's
+ * scratch register, and may write memory only through the other one (in runs, with the
+ * counter as index).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static int decode(const struct verifier *verifier, const uint8_t *bytes, size_t 
 
 /* ---- places ---- */
 
-static const struct rsc_pass_place *sorted_places; /* of compare_places(), which has no argument for them */
+static const struct rsc_pass_place *sorted_places; /* for compare_places(), which has no argument for them */
 
 static int compare_places(const void *a, const void *b) {
     const struct rsc_pass_place *one = &sorted_places[*(const uint32_t *)a],
@@ -69,7 +70,10 @@ static uint32_t insn_at(const struct verifier *verifier, uint32_t section, uint6
     return place->section == section && place->offset == offset ? verifier->by_place[low] : RSC_PASS_NONE;
 }
 
-/* Does `offset` in the rewritten object stand for an instruction of the plain one: at it, or among what was inserted before? */
+/*
+ * Whether `offset` in the rewritten object stands for an instruction of the plain one: at it, or in the code inserted
+ * before it.
+ */
 static int leads_to(const struct verifier *verifier, uint32_t insn, uint32_t section, uint64_t offset) {
     const struct rsc_pass_place *place = &verifier->after[insn];
     if (place->section != section || offset > place->offset) return 0;
@@ -96,7 +100,7 @@ static int is_section(const struct rsc_pass_object *object, uint32_t symbol) {
     return symbol < object->symbol_count && ELF64_ST_TYPE(object->symbols[symbol].st_info) == STT_SECTION;
 }
 
-/* In code of our making a local place is a section and a number, which moves. */
+/* In code that we generate, a local place is a section and an offset, which moves. */
 static int same_relocation(const struct verifier *verifier, const Elf64_Rela *a, const Elf64_Rela *b, uint64_t from) {
     if (!a || !b) return a == b;
     uint32_t one = (uint32_t)ELF64_R_SYM(a->r_info), other = (uint32_t)ELF64_R_SYM(b->r_info);
@@ -114,7 +118,7 @@ static int same_relocation(const struct verifier *verifier, const Elf64_Rela *a,
                                                  rsc_pass_object_symbol_name(verifier->rewritten, other));
 }
 
-/* Where a relative operand leads in its section; 0: it has none, or the linker says. */
+/* Target of a relative operand in its section; 0: it has none, or the linker resolves it. */
 static int relative_target(const struct decoded *decoded, uint64_t at, uint64_t *target) {
     for (int i = 0; i < decoded->insn.operand_count_visible; i++) {
         const ZydisDecodedOperand *operand = &decoded->operands[i];
@@ -130,7 +134,7 @@ static int relative_target(const struct decoded *decoded, uint64_t at, uint64_t 
     return 0;
 }
 
-/* All bytes but the field that is relative. */
+/* All bytes except the relative field. */
 static int same_bytes(const struct decoded *a, const uint8_t *one, const uint8_t *other) {
     unsigned skip = 16, bytes = 0;
     for (int i = 0; i < a->insn.operand_count_visible; i++) {
@@ -144,7 +148,7 @@ static int same_bytes(const struct decoded *a, const uint8_t *one, const uint8_t
     return 1;
 }
 
-/* A stub is moves, pushes or pops, and a jump: where that leads. */
+/* A stub consists of moves, pushes or pops, and a jump: returns its target. */
 static int follow_stub(const struct verifier *verifier, uint32_t section, uint64_t *at, const Elf64_Rela **relocation) {
     struct decoded decoded;
     size_t room;
@@ -187,7 +191,7 @@ static int check_insn(const struct verifier *verifier, uint32_t number, struct r
     const Elf64_Rela *wanted = next_relocation(verifier->plain, from, one.insn.length);
     const Elf64_Rela *found = next_relocation(verifier->rewritten, to, other.insn.length);
     uint64_t stub;
-    /* Out of a loop into another section: by way of a stub. */
+    /* Out of a loop into another section: through a stub. */
     if (wanted && !found && verifier->pass->insns[number].loop && relative_target(&other, to.offset, &stub) &&
         follow_stub(verifier, to.section, &stub, &found) < 0)
         found = NULL;
@@ -196,14 +200,14 @@ static int check_insn(const struct verifier *verifier, uint32_t number, struct r
     return 0;
 }
 
-/* After all lengths are known: jumps lead where they did. */
+/* Once all lengths are known: jumps must have the same targets. */
 static int check_target(const struct verifier *verifier, uint32_t number, struct rsc_pass_place to) {
     struct rsc_pass_place from = verifier->before[number];
     size_t room = 0, room_there = 0;
     struct decoded one, other;
     uint64_t target = 0, there = 0;
     const Elf64_Rela *relocation;
-    if (verifier->pass->insns[number].is_short_only) return 0; /* rewritten as three */
+    if (verifier->pass->insns[number].is_short_only) return 0; /* rewritten as three instructions */
     const uint8_t *bytes = rsc_pass_object_bytes(verifier->plain, from, &room);
     const uint8_t *bytes_there = rsc_pass_object_bytes(verifier->rewritten, to, &room_there);
     if (!bytes || !bytes_there || decode(verifier, bytes, room, &one) < 0 ||
@@ -214,7 +218,7 @@ static int check_target(const struct verifier *verifier, uint32_t number, struct
     relative_target(&other, to.offset, &there);
     uint32_t wanted = insn_at(verifier, from.section, target);
     if (wanted == RSC_PASS_NONE) return 0; /* inline assembly or data */
-    /* Out of a loop and into one there is a stub each that moves the counter, and nowhere else. */
+    /* Each way out of a loop and into one has a stub that moves the counter; nothing else has one. */
     uint32_t loop = verifier->pass->insns[number].loop, other_loop = verifier->pass->insns[wanted].loop;
     int stubs = 0, needed = loop == other_loop ? 0 : (loop != 0) + (other_loop != 0);
     for (; stubs < 2 && !leads_to(verifier, wanted, to.section, there); stubs++)
@@ -223,14 +227,14 @@ static int check_target(const struct verifier *verifier, uint32_t number, struct
     return stubs == needed ? 0 : refuse(verifier, number, "goes into or out of a loop without its counter");
 }
 
-/* ---- what was inserted ---- */
+/* ---- inserted code ---- */
 
 static int writes_flags(const ZydisDecodedInstruction *insn) {
     const ZydisAccessedFlags *flags = insn->cpu_flags;
     return flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
 }
 
-/* In a recording copy: only to the scratch register, or to memory through the other. */
+/* In a recording copy: writes only the scratch register, or memory through the other. */
 static int is_harmless(const struct rsc_pass *pass, const struct decoded *decoded, const struct rsc_pass_piece *piece) {
     ZydisRegister counter = piece->is_run ? ZYDIS_REGISTER_RAX + pass->loops[pass->insns[piece->first].loop - 1].counter
                                           : ZYDIS_REGISTER_NONE;
@@ -251,7 +255,7 @@ static int is_harmless(const struct rsc_pass *pass, const struct decoded *decode
     return 1;
 }
 
-/* In the fast copy: what makes up countdowns, and padding. */
+/* In the fast copy: instructions of countdowns, and padding. */
 static int is_countdown(const ZydisDecodedInstruction *insn) {
     switch (insn->mnemonic) {
     case ZYDIS_MNEMONIC_SUB:
@@ -267,7 +271,7 @@ static int is_countdown(const ZydisDecodedInstruction *insn) {
     }
 }
 
-/* Is there anything between two instructions that is neither ours nor padding? */
+/* Whether anything between two instructions is neither ours nor padding. */
 static int has_other(const struct rsc_pass *pass, uint32_t from, uint32_t to) {
     for (uint32_t i = pass->insns[from].item + 1; i < pass->insns[to].item; i++)
         if (pass->items[i].sort == RSC_PASS_OPAQUE ||
@@ -336,7 +340,7 @@ static int check_copies(struct verifier *verifier) {
     return 0;
 }
 
-/* Data: nothing is added but tables. */
+/* Data: only tables are added. */
 static int check_data(const struct verifier *verifier) {
     for (uint32_t i = 1; i < verifier->plain->section_count; i++) {
         const Elf64_Shdr *section = &verifier->plain->sections[i];

@@ -1,10 +1,9 @@
 /*
  * code_loops.c - see code_loops.h.
  *
- * Two passes over the code, the function's own and that of its parts elsewhere. The first decodes it and marks where instructions are
- * and which of them begin a block; the second makes the edges, from what the first
- * noted of each instruction that jumps. Bytes that are no instruction end a block;
- * decoding goes on at the next byte.
+ * Two passes over the code of the function and of its parts elsewhere. The first decodes it and marks instructions
+ * and block starts; the second makes the edges, from what the first noted about each jump. Invalid bytes end a block;
+ * decoding continues at the next byte.
  */
 #include "collect/symbols/code_loops.h"
 
@@ -48,17 +47,17 @@ int rsc_code_loops_known(void) { return 1; }
 
 enum { IS_INSTRUCTION = 1, BEGINS_BLOCK = 2 };
 
-/* How an instruction goes on; those that just go on to the next are not kept. */
+/* How control leaves an instruction; those that only fall through are not kept. */
 enum flow { JUMP, CONDITION, INDIRECT, STOP };
 
 #define NOWHERE UINT32_MAX
-#define TABLE_MAX 4096u   /* cases of a switch; more are not read */
+#define TABLE_MAX 4096u   /* cases of a switch; further ones are not read */
 #define TARGETS_MAX (1u << 18) /* of all tables of a function */
-#define TABLE_REACH 64u   /* loads of addresses and compares back from a jump that are looked at for its table */
+#define TABLE_REACH 64u   /* address loads and compares before a jump that are searched for its table */
 
 /*
- * A stretch of code: the function itself, then its parts elsewhere as they are come
- * upon. An offset counts the bytes of all of them in this order.
+ * A stretch of code: the function itself, then its parts elsewhere as they are found.
+ * Offsets count the bytes of all stretches in this order.
  */
 struct piece {
     const uint8_t *code;
@@ -67,20 +66,20 @@ struct piece {
 };
 #define PIECES_MAX 512u
 #define PIECE_BYTES_MAX 4096u /* of a part elsewhere */
-#define OUTSIDE_MAX 65536u    /* jumps out of the function that are looked at */
+#define OUTSIDE_MAX 65536u    /* jumps out of the function that are followed */
 
 struct jump {
-    uint32_t at, next; /* itself, and the instruction behind it; NOWHERE: there is none */
-    uint32_t target;   /* NOWHERE: outside, or not known */
+    uint32_t at, next; /* itself, and the next instruction; NOWHERE: there is none */
+    uint32_t target;   /* NOWHERE: outside, or unknown */
     uint64_t outside;  /* the address of a target that is in no piece yet; 0: it is in one, or there is none */
     uint32_t table, table_count; /* in decoding.targets */
     enum flow flow;
 };
 
-/* What of the last instructions tells about a jump table, in a ring. */
+/* Recent instructions that may describe a jump table, in a ring. */
 struct clue {
     uint8_t sort; /* CLUE_... */
-    uint16_t reg; /* lea: what it loads */
+    uint16_t reg; /* lea: destination register */
     uint64_t value; /* lea: the address; compare: the largest case */
 };
 enum { CLUE_NONE, CLUE_LEA, CLUE_COMPARE };
@@ -186,8 +185,8 @@ static int read_table(struct decoding *decoding, struct jump *jump, uint64_t tab
 }
 
 /*
- * The table of an indirect jump. jmp *table(,%reg,8) names it; before jmp *%reg, where
- * a 4-byte entry was added to the table's own address, the last lea has it.
+ * The table of an indirect jump. jmp *table(,%reg,8) names it; before jmp *%reg, which
+ * adds a 4-byte entry to the table's address, the last lea loads it.
  */
 static int find_table(struct decoding *decoding, struct jump *jump, const ZydisDecodedOperand *operand) {
     if (!decoding->code->read) return 0;
@@ -223,7 +222,7 @@ static int note_jump(struct decoding *decoding, const struct piece *piece, const
         !ZYAN_FAILED(ZydisCalcAbsoluteAddress(insn, &operands[0], address, &target))) {
         jump.target = offset_of(decoding, target);
         if (jump.target == NOWHERE && decoding->outside_count++ < OUTSIDE_MAX) jump.outside = target;
-    } else if (flow == JUMP) /* by an address in memory that no index chooses it is a call that does not come back */
+    } else if (flow == JUMP) /* through an address in memory without an index, it is a tail call */
         jump.flow = operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[0].mem.index == ZYDIS_REGISTER_NONE
                         ? STOP
                         : INDIRECT;
@@ -241,7 +240,7 @@ static int is_last_call(const struct decoding *decoding, const ZydisDecodedInstr
     return decoding->code->never_returns(decoding->code->module, target, is_slot);
 }
 
-/* Returns 1 where the code does not just go on, 0, or RSC_ENOMEM. */
+/* Returns 1 if control does not only fall through, 0, or RSC_ENOMEM. */
 static int take(struct decoding *decoding, const struct piece *piece, const ZydisDecodedInstruction *insn,
                 const ZydisDecodedOperand *operands, uint32_t at) {
     enum flow flow;
@@ -294,7 +293,7 @@ static int decode(struct decoding *decoding, const struct piece *piece) {
                      (struct jump){.at = piece->base + last, .next = NOWHERE, .target = NOWHERE, .flow = STOP});
 }
 
-/* How long a part elsewhere is: up to where the code does not go on from, or to code of another piece. */
+/* Length of a part elsewhere: up to where control does not fall through, or to code of another piece. */
 static uint32_t length_of_part(const struct decoding *decoding, const uint8_t *code, uint64_t address, size_t room) {
     ZydisDecoder decoder;
     ZydisDecodedInstruction insn;
@@ -323,7 +322,7 @@ static int add_piece(struct decoding *decoding, const uint8_t *code, uint64_t ad
     return decode(decoding, &piece);
 }
 
-/* Follows jumps out of the function to parts of it elsewhere, and from there on; jumps come to the list meanwhile. */
+/* Follows jumps out of the function to its parts elsewhere, and from there on; the list of jumps grows meanwhile. */
 static int add_parts(struct decoding *decoding) {
     const struct rsc_code_bytes *code = decoding->code;
     for (size_t i = 0; i < decoding->jump_count; i++) {
@@ -336,7 +335,7 @@ static int add_parts(struct decoding *decoding) {
             if (bytes && decoding->bytes + bytes <= RSC_CODE_BYTES_MAX) {
                 int rc = add_piece(decoding, part, outside, bytes);
                 if (rc) return rc;
-                /* a part that ends where another piece goes on leads there */
+                /* a part that ends where another piece begins leads there */
                 struct jump *end = &decoding->jumps[decoding->jump_count - 1];
                 if (end->flow == STOP && end->target == NOWHERE) end->target = offset_of(decoding, outside + bytes);
             }
@@ -346,7 +345,7 @@ static int add_parts(struct decoding *decoding) {
     return 0;
 }
 
-/* Where jumps lead, blocks begin; a target inside an instruction is none. */
+/* Jump targets begin blocks; a target inside an instruction is ignored. */
 static void mark_target(struct decoding *decoding, uint32_t *target) {
     if (*target == NOWHERE) return;
     if (decoding->marks[*target] & IS_INSTRUCTION) decoding->marks[*target] |= BEGINS_BLOCK;
@@ -404,9 +403,9 @@ static int find_blocks(const struct decoding *decoding, struct graph *graph) {
 }
 
 /*
- * The edges of all blocks. Jumps that may lead anywhere lead to one further node, the
- * last, and that to all blocks that nothing else leads to: so many of them are few
- * edges.
+ * The edges of all blocks. Jumps with unknown targets lead to one extra node, the last,
+ * which leads to all blocks without another predecessor. This keeps the number of edges
+ * small.
  */
 static int connect(const struct decoding *decoding, struct graph *graph) {
     size_t next = 0;
@@ -451,7 +450,7 @@ static int tell(struct rsc_code_loops *loops, const struct graph *graph, const s
             (struct rsc_code_block){code->address + graph->starts[i], found->loop_of[i]};
     for (size_t i = 0; i < found->count; i++) {
         const struct rsc_flow_loop *loop = &found->loops[i];
-        /* the node that stands for jumps to anywhere has no address of its own */
+        /* the node for unknown jumps has no address */
         uint32_t header = loop->header < graph->count ? loop->header : found->loops[i].latch;
         uint32_t latch = loop->latch < graph->count ? loop->latch : header;
         loops->loops[i] = (struct rsc_code_loop){address_of(decoding, graph->starts[header]),

@@ -1,10 +1,10 @@
 /*
  * demangle.c - see demangle.h.
  *
- * A mangled name is a small program: S_ and T_ repeat an earlier part, so n
- * characters can stand for 2^(n/8), and __cxa_demangle would try. Names come from
- * files that may be hostile, so the length of the result is bounded first, by
- * growth(). Of 78,000 names of LLVM, Clang and libstdc++ none is above the bound.
+ * A mangled name can expand: S_ and T_ repeat an earlier part, so n characters can
+ * stand for 2^(n/8), and __cxa_demangle would try. Names come from files that may be
+ * hostile, so growth() first bounds the length of the result. None of 78,000 names of
+ * LLVM, Clang and libstdc++ exceeds the bound.
  */
 #include "collect/symbols/demangle.h"
 
@@ -18,12 +18,12 @@
 #define RESULT_BYTES_MAX (4u << 20)
 #define SUBSTITUTIONS_MAX 1024u
 
-/* Pack expansions (Dp) in one another multiply; where there are several the name must be short. */
+/* Nested pack expansions (Dp) multiply; if there are several, the name must be short. */
 #define EXPANSIONS_FREE 2u
 #define EXPANSIONS_MAX 4u
 #define EXPANSIONS_NAME_BYTES 256u
 
-/* The number of S<id>_ or T<id>_ at `text`, its length in *bytes; -1 where there is none. */
+/* The number of S<id>_ or T<id>_ at `text`, its length in *bytes; -1 if there is none. */
 static long reference_at(const char *text, size_t *bytes) {
     long number = 0;
     size_t at = 1;
@@ -44,7 +44,7 @@ static long reference_at(const char *text, size_t *bytes) {
  * met. T_ repeats an argument of a list that an E has closed.
  */
 static size_t growth(const char *name) {
-    size_t part[SUBSTITUTIONS_MAX] = {0}; /* bounds of the parts met so far; 0: not met */
+    size_t part[SUBSTITUTIONS_MAX] = {0}; /* bounds of the parts seen so far; 0: not seen */
     size_t length = 0, closed = 0, bytes, highest = 0;
     for (const char *at = name; *at;) {
         long number;
@@ -86,7 +86,7 @@ static int is_safe(const char *name) {
     return growth(name) <= RESULT_BYTES_MAX;
 }
 
-/* Rust writes what a C++ identifier may not hold as $LT$ and the like, and :: inside a part as two dots. */
+/* Rust writes characters that a C++ identifier cannot contain as $LT$ etc., and :: inside a part as two dots. */
 static void unescape_rust(char *text) {
     static const struct {
         const char *code;
@@ -117,7 +117,7 @@ static void unescape_rust(char *text) {
     *to = 0;
 }
 
-/* "core::ptr::read::h0123456789abcdef" is Rust's: the hash goes. */
+/* "core::ptr::read::h0123456789abcdef" is Rust's: the hash is dropped. */
 static void strip_rust_hash(char *text) {
     size_t length = strlen(text);
     if (length < 20 || memcmp(text + length - 19, "::h", 3)) return;
@@ -131,7 +131,7 @@ char *rsc_demangle(struct rsc_demangler *demangler, const char *name) {
     int status = 0;
     if (name[0] != '_' || name[1] != 'Z') return NULL;
     if (!demangler->looked) {
-        /* it stays for good: unloading the C++ runtime would lose memory that it keeps */
+        /* never unloaded: unloading the C++ runtime would leak memory that it keeps */
         void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library) {
             demangler->demangle = dlsym(library, "__cxa_demangle");

@@ -1,8 +1,8 @@
 /*
- * demangle.h - C++ and Rust names as their authors wrote them.
+ * demangle.h - C++ and Rust names in source form.
  *
- * The demangler is the one of the C++ runtime (__cxa_demangle), looked up when
- * first needed: a machine without libstdc++ shows the names as they are.
+ * The demangler is that of the C++ runtime (__cxa_demangle), looked up when first
+ * needed: without libstdc++, names are shown mangled.
  */
 #ifndef RSC_COLLECT_SYMBOLS_DEMANGLE_H
 #define RSC_COLLECT_SYMBOLS_DEMANGLE_H
@@ -13,9 +13,9 @@ struct rsc_demangler {
 };
 
 /*
- * The readable form of a name that starts with _Z, owned by the caller (free);
- * NULL when it is no such name, cannot be read, or would get too long. The hash
- * of Rust's _ZN...17h<hash>E names is left out.
+ * The readable form of a name that starts with _Z, owned by the caller (free); NULL if
+ * it is not such a name, cannot be demangled, or would be too long. The hash of Rust's
+ * _ZN...17h<hash>E names is left out.
  */
 char *rsc_demangle(struct rsc_demangler *demangler, const char *name);
 

@@ -1,15 +1,14 @@
 /*
  * flow_loops.c - see flow_loops.h.
  *
- * A region is a set of blocks, a loop, in which edges to its entries do not count; the
- * first region is everything, without an entry. Tarjan's algorithm, without recursion,
- * finds the strongly connected parts of a region; each that is a loop becomes a region
- * of its own, to be looked at later. No part has two entries of its region, as then
- * one would dominate the other, which can be reached from outside without it: so
- * every region is smaller than the one around it. Dominators are found the way of
- * Cooper, Harvey and Kennedy. A block is looked at once for
- * each loop around it, so what a graph costs is its edges times its depth; a limit of
- * steps ends what no compiler makes.
+ * A region is the set of blocks of a loop, without the edges to its entries; the first
+ * region is the whole graph, without an entry. Tarjan's algorithm, without recursion,
+ * finds the strongly connected components of a region; each one that is a loop becomes
+ * a region to be split later. No component has two entries of its region, as then one
+ * would dominate the other, which can be reached from outside without it: so every
+ * region is smaller than the enclosing one. Dominators are computed as by Cooper,
+ * Harvey and Kennedy. A block is visited once per enclosing loop, so the cost is the
+ * number of edges times the depth; a step limit stops graphs that no compiler makes.
  */
 #include "collect/symbols/flow_loops.h"
 
@@ -18,30 +17,30 @@
 
 #include <reusescope/error.h>
 
-/* Steps that a graph may take: for loops 20 deep, with some to spare for small graphs. */
+/* Step limit of a graph: for loops 20 deep, with a margin for small graphs. */
 #define STEPS_PER_EDGE 64u
 #define STEPS_MORE (1u << 20)
 #define NONE UINT32_MAX
 
 struct region {
     uint32_t first, count; /* in search.members */
-    uint32_t loop;         /* RSC_NO_LOOP: of everything */
+    uint32_t loop;         /* RSC_NO_LOOP: the whole graph */
 };
 
 struct search {
     const struct rsc_flow_graph *graph;
     struct rsc_flow_loops *out;
-    uint32_t *before_first, *before; /* predecessors, as graph.first and graph.to */
-    uint32_t *order;                 /* by block: when it is reached from block 0, all others behind */
-    uint32_t *at_order;              /* the block of each number in order */
-    uint32_t *dominator;             /* by block: the nearest other (of block 0 itself); NONE: it is not reached */
-    uint32_t *enters, *leaves;       /* by block: interval in the tree of dominators */
-    uint32_t *entry_of;              /* by block: the loop that it was last found to be an entry of */
-    uint32_t *members;               /* blocks by region: a region's parts take the place of its own */
+    uint32_t *before_first, *before; /* predecessors, like graph.first and graph.to */
+    uint32_t *order;                 /* by block: position in reverse postorder from block 0, unreached ones last */
+    uint32_t *at_order;              /* the block at each position */
+    uint32_t *dominator;             /* by block: immediate dominator (of block 0 itself); NONE: unreachable */
+    uint32_t *enters, *leaves;       /* by block: interval in the dominator tree */
+    uint32_t *entry_of;              /* by block: the loop it was last found to be an entry of */
+    uint32_t *members;               /* blocks by region: a region's parts replace it in place */
     uint32_t *region_of;             /* by block */
-    uint32_t *number, *low;          /* by block, Tarjan's; number 0: not visited */
-    uint32_t *next_edge;             /* by block: where its visit is */
-    uint32_t *path, *open;           /* stacks of blocks: being visited; in no part yet */
+    uint32_t *number, *low;          /* by block, for Tarjan; number 0: not visited */
+    uint32_t *next_edge;             /* by block: progress of its visit */
+    uint32_t *path, *open;           /* stacks of blocks: being visited; not yet in a component */
     uint8_t *is_open;
     uint32_t counter;
     struct region *regions; /* owned */
@@ -59,13 +58,13 @@ static int find_predecessors(struct search *search) {
     uint32_t *first = search->before_first;
     for (uint32_t e = 0; e < edges; e++) first[graph->to[e] + 2]++;
     for (uint32_t b = 0; b <= graph->count; b++) first[b + 1] += first[b];
-    /* first[b + 1] is where b's begin, and where they end once they are in */
+    /* first[b + 1] is where b's edges begin, and where they end once they are filled in */
     for (uint32_t b = 0; b < graph->count; b++)
         for (uint32_t e = graph->first[b]; e < graph->first[b + 1]; e++) search->before[first[graph->to[e] + 1]++] = b;
     return 0;
 }
 
-/* Numbers blocks in reverse postorder from block 0, then those that are not reached; returns how many are. */
+/* Numbers blocks in reverse postorder from block 0, then the unreached ones; returns how many are reached. */
 static uint32_t find_order(struct search *search) {
     const struct rsc_flow_graph *graph = search->graph;
     uint32_t depth = 0, last = graph->count;
@@ -86,7 +85,7 @@ static uint32_t find_order(struct search *search) {
         search->path[depth++] = to;
     }
     memset(search->is_open, 0, graph->count);
-    /* what is reached has last .. count - 1: move it to the front */
+    /* reached blocks have last .. count - 1: move them to the front */
     for (uint32_t b = 0, rest = graph->count - last; b < graph->count; b++)
         search->order[b] = search->order[b] == NONE ? rest++ : search->order[b] - last;
     for (uint32_t b = 0; b < graph->count; b++) search->at_order[search->order[b]] = b;
@@ -104,7 +103,7 @@ static uint32_t meet(struct search *search, uint32_t a, uint32_t b) {
     return a;
 }
 
-/* Blocks are gone through in order until nothing changes; a block's first reached predecessor is before it. */
+/* Blocks are processed in order until nothing changes; a block's first reached predecessor precedes it. */
 static int find_dominators(struct search *search, uint32_t reached) {
     for (uint32_t b = 0; b < search->graph->count; b++) search->dominator[b] = NONE;
     search->dominator[0] = 0;
@@ -127,9 +126,9 @@ static int find_dominators(struct search *search, uint32_t reached) {
 }
 
 /*
- * Intervals: a block's holds those of all that it dominates. Sizes of subtrees are
- * summed up from the back, since a dominator is before what it dominates; then each
- * block takes its place behind its elder siblings.
+ * Intervals: a block's contains those of all blocks it dominates. Subtree sizes are
+ * summed from the back, since a dominator precedes the blocks it dominates; then each
+ * block is placed after its elder siblings.
  */
 static void number_tree(struct search *search, uint32_t reached) {
     uint32_t *size = search->low, *next = search->number;
@@ -146,7 +145,7 @@ static void number_tree(struct search *search, uint32_t reached) {
 
 static int is_reached(const struct search *search, uint32_t block) { return search->dominator[block] != NONE; }
 
-/* Does every way to b pass a? Of blocks that are not reached nothing is known. */
+/* Whether every path to b passes a. Unknown for unreached blocks. */
 static int dominates(const struct search *search, uint32_t a, uint32_t b) {
     if (!is_reached(search, a) || !is_reached(search, b)) return 0;
     return search->enters[a] <= search->enters[b] && search->enters[b] < search->leaves[a];
@@ -154,7 +153,7 @@ static int dominates(const struct search *search, uint32_t a, uint32_t b) {
 
 /* ---- loops ---- */
 
-/* Is the edge left out when the inside of a loop is looked at? */
+/* Whether the edge is left out inside a loop. */
 static int is_left_out(const struct search *search, uint32_t loop, uint32_t from, uint32_t to) {
     if (loop == RSC_NO_LOOP || search->entry_of[to] != loop) return 0;
     return search->out->loops[loop].entries == 1 || !dominates(search, to, from);
@@ -191,7 +190,7 @@ static int goes_to(const struct rsc_flow_graph *graph, uint32_t from, uint32_t t
     return 0;
 }
 
-/* Makes a loop of the blocks part[0..count-1], whose region_of is its region's number already. */
+/* Makes a loop of the blocks part[0..count-1], whose region_of already holds its region's number. */
 static int take_loop(struct search *search, const struct region *around, uint32_t *part, uint32_t count,
                      uint32_t number) {
     struct rsc_flow_loop loop = {.header = NONE, .latch = NONE, .parent = around->loop, .depth = 1};
@@ -208,7 +207,7 @@ static int take_loop(struct search *search, const struct region *around, uint32_
         if (is_entry && (loop.header == NONE || search->order[block] < search->order[loop.header])) loop.header = block;
     }
     uint32_t index = (uint32_t)search->out->count;
-    if (loop.header == NONE) { /* nothing leads into it: code that was not found out how it is reached */
+    if (loop.header == NONE) { /* nothing leads into it: how this code is reached is unknown */
         for (uint32_t i = 0; i < count; i++)
             if (loop.header == NONE || search->order[part[i]] < search->order[loop.header]) loop.header = part[i];
         search->entry_of[loop.header] = index;
@@ -226,7 +225,7 @@ static int take_loop(struct search *search, const struct region *around, uint32_
     return add_region(search, (struct region){(uint32_t)(part - search->members), count, index});
 }
 
-/* Visits what can be reached from a block of the region, and takes each loop that is complete. Returns 0 or RSC_ENOMEM. */
+/* Visits the blocks reachable from a block of the region, and takes each complete loop. Returns 0 or RSC_ENOMEM. */
 static int visit(struct search *search, uint32_t region_number, uint32_t start, uint32_t *open_count, uint32_t *done) {
     const struct rsc_flow_graph *graph = search->graph;
     struct region region = search->regions[region_number];
@@ -257,7 +256,7 @@ static int visit(struct search *search, uint32_t region_number, uint32_t start, 
         if (depth && search->low[block] < search->low[search->path[depth - 1]])
             search->low[search->path[depth - 1]] = search->low[block];
         if (search->low[block] != search->number[block]) continue;
-        /* block and all opened after it are a part of the region */
+        /* block and all opened after it are a component of the region */
         uint32_t count = 0, member, *part = search->members + *done;
         uint32_t is_loop = search->open[*open_count - 1] != block ||
                            (goes_to(graph, block, block) && !is_left_out(search, region.loop, block, block));
@@ -265,7 +264,7 @@ static int visit(struct search *search, uint32_t region_number, uint32_t start, 
             member = search->open[--*open_count];
             search->is_open[member] = 0;
             part[count++] = member;
-            /* no region: these blocks are done with, unless they become a region */
+            /* no region: these blocks are done, unless they become a region */
             search->region_of[member] = is_loop ? (uint32_t)search->region_count : NONE;
         } while (member != block);
         *done += count;
@@ -274,7 +273,7 @@ static int visit(struct search *search, uint32_t region_number, uint32_t start, 
     return 0;
 }
 
-/* Splits a region into its parts, in the region's own stretch of members. */
+/* Splits a region into its components, in the region's own stretch of members. */
 static int split(struct search *search, uint32_t number, uint32_t *copy) {
     struct region region = search->regions[number];
     uint32_t *blocks = search->members + region.first, done = region.first, open_count = 0;

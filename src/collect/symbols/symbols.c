@@ -1,11 +1,11 @@
 /*
- * symbols.c - the map of what was loaded where, and the memory of what was asked.
+ * symbols.c - the map of what was loaded where, and a cache of resolved addresses.
  *
- * Maps are kept sorted and never overlap: a later one replaces what it covers, as
- * mmap does. A map belongs to a module; how far the module was moved (its bias: run
- * address minus ELF address) follows from the map's file offset and the module's
- * segments. Neighbouring segments share pages of the file, so one offset can belong to
- * two of them: the one whose bias most of the module's other maps could have is right.
+ * Maps are kept sorted and never overlap: a later one replaces what it covers, as mmap
+ * does. A map belongs to a module; the module's bias (run address minus ELF address)
+ * follows from the map's file offset and the module's segments. Neighbouring segments
+ * share pages of the file, so one offset can belong to two of them: the right bias is
+ * the one that fits most of the module's other maps.
  */
 #include "collect/symbols/symbols.h"
 
@@ -59,13 +59,13 @@ struct file_map {
     uint64_t origin, origin_offset; /* start and file offset before later maps cut it */
     uint64_t bias;
     uint32_t module;
-    int bias_state; /* 0: not looked for, 1: known, -1: cannot be known */
+    int bias_state; /* 0: not tried, 1: known, -1: unavailable */
 };
 
-/* What is known about a pc. The arena's. */
+/* What is known about a pc. Owned by the arena. */
 struct resolved {
     const char *module;
-    uint64_t offset; /* its address in the module's file, else its place in that file; 0: no module */
+    uint64_t offset; /* its address in the module's file, otherwise its offset in that file; 0: no module */
     size_t count;
     struct code_frame frames[];
 };
@@ -117,7 +117,7 @@ void rsc_symbols_free(struct rsc_symbols *symbols) {
     free(symbols);
 }
 
-/* The module of a path and build id, made if it is new. Returns 0 or RSC_ENOMEM. */
+/* The module of a path and build id, created if new. Returns 0 or RSC_ENOMEM. */
 static int find_module(struct rsc_symbols *symbols, const char *path, const uint8_t *id, size_t id_bytes,
                        uint32_t *index) {
     uint64_t hash = XXH3_64bits_withSeed(path, strlen(path), id_bytes ? XXH3_64bits(id, id_bytes) : 0);
@@ -157,7 +157,7 @@ static size_t maps_up_to(const struct rsc_symbols *symbols, uint64_t addr) {
     return low;
 }
 
-/* Puts a map in its place; what it covers of others goes. There is room for two more. */
+/* Inserts a map and cuts the maps that it covers. There is room for two more. */
 static void place_map(struct rsc_symbols *symbols, const struct file_map *map) {
     struct file_map pieces[3];
     size_t count = 0, first = maps_up_to(symbols, map->start), last = maps_up_to(symbols, map->end - 1);
@@ -188,7 +188,7 @@ int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes,
     if (symbols->map_count >= MAPS_MAX)
         return rsc_fail(error, RSC_ELIMIT, "%s: more than %u maps", path, (unsigned)MAPS_MAX);
     if (find_module(symbols, path, build_id, build_id_bytes, &map.module)) return rsc_fail_memory(error, "symbols");
-    if (symbols->places.used) { /* some of what was said may not be true any more */
+    if (symbols->places.used) { /* cached answers may now be wrong */
         struct rsc_u64_table fresh;
         if (rsc_u64_table_init(&fresh, 1024)) return rsc_fail_memory(error, "symbols");
         rsc_u64_table_free(&symbols->places);
@@ -200,12 +200,12 @@ int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes,
     return 0;
 }
 
-/* Maps on either side that are asked for their vote: a module has three to six. */
+/* Maps on either side that are compared: a module has three to six. */
 #define NEIGHBOURS_MAX 16u
 
-/* Whether a map can belong to a segment, and the bias that follows. */
+/* Whether a map can belong to a segment, and the resulting bias. */
 static int segment_bias(const struct elf_segment *segment, const struct file_map *map, uint64_t *bias) {
-    /* pages are 4 KiB to 64 KiB; a segment says the largest it can be mapped with */
+    /* pages are 4 KiB to 64 KiB; a segment gives the largest it can be mapped with */
     uint64_t align = segment->align < 4096 ? 4096 : segment->align > 65536 ? 65536 : segment->align;
     uint64_t first = segment->offset - segment->offset % align, offset = map->origin_offset;
     if (!segment->file_bytes || offset < first) return 0;
@@ -233,7 +233,7 @@ static unsigned votes(const struct rsc_symbols *symbols, const struct file_map *
     return count;
 }
 
-/* Opens the module of a map and finds its bias. Returns 1, 0 where there is none, or RSC_ENOMEM. */
+/* Opens the module of a map and finds its bias. Returns 1, 0 if there is none, or RSC_ENOMEM. */
 static int find_bias(struct rsc_symbols *symbols, struct file_map *map) {
     struct symbols_module *module = &symbols->modules[map->module];
     unsigned best = 0;
@@ -254,7 +254,7 @@ static int find_bias(struct rsc_symbols *symbols, struct file_map *map) {
     return map->bias_state > 0;
 }
 
-/* Finds out about a pc. NULL when memory is out. */
+/* Resolves a pc. NULL when out of memory. */
 static struct resolved *resolve(struct rsc_symbols *symbols, uint64_t pc) {
     struct code_frame frames[FRAMES_MAX];
     size_t count = 0, up_to = maps_up_to(symbols, pc);
@@ -325,8 +325,8 @@ fail:
 }
 
 /*
- * The map that a data address belongs to: the one it lies in, or the one before it,
- * since the zeroed end of a segment (.bss) is memory without a file.
+ * The map of a data address: the one that contains it, or the one before it, since the
+ * zeroed end of a segment (.bss) is memory without a file.
  */
 static struct file_map *data_map(struct rsc_symbols *symbols, uint64_t addr) {
     size_t up_to = maps_up_to(symbols, addr);

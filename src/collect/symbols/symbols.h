@@ -1,10 +1,10 @@
 /*
- * symbols.h - from addresses back to source: functions, files, lines, inlined
- * frames, and the names of global variables, through libdw.
+ * symbols.h - maps addresses back to source: functions, files, lines, inlined frames,
+ * and the names of global variables, with libdw.
  *
- * Done after a run, from the map of what was loaded where (path, build id, file
- * offset). Nothing of the target is executed, and nothing is written. Where debug
- * information is missing, the symbol table still names functions.
+ * This is done after a run, from the map of what was loaded where (path, build id, file
+ * offset). No code of the target is executed, and nothing is written. Without debug
+ * information, the symbol table still names functions.
  */
 #ifndef RSC_COLLECT_SYMBOLS_SYMBOLS_H
 #define RSC_COLLECT_SYMBOLS_SYMBOLS_H
@@ -19,35 +19,35 @@
 struct rsc_symbols_options {
     const char *sysroot;       /* prefix for the paths of mapped files; NULL: none */
     int debuginfod;            /* fetch missing debug files from the servers of DEBUGINFOD_URLS */
-    const struct rsc_log *log; /* what was missing, once per file */
+    const struct rsc_log *log; /* reports what was missing, once per file */
 };
 
 struct rsc_symbols;
 
-/* RSC_EUNSUPPORTED where the build has no libdw. */
+/* RSC_EUNSUPPORTED if the build has no libdw. */
 int rsc_symbols_new(struct rsc_symbols **out, const struct rsc_symbols_options *options, struct rsc_error *error);
 void rsc_symbols_free(struct rsc_symbols *symbols);
 
 /*
- * Says that `bytes` of file `path`, from file_offset on, were mapped at start.
- * The build id (NULL: not known) must match the file found, else only the module
- * name is used. Files are opened when first needed.
+ * Adds a mapping of `bytes` of file `path`, from file_offset on, at start. The build id
+ * (NULL: not known) must match the file found, otherwise only the module name is used.
+ * Files are opened when first needed.
  */
 int rsc_symbols_add(struct rsc_symbols *symbols, uint64_t start, uint64_t bytes, uint64_t file_offset, const char *path,
                     const uint8_t *build_id, size_t build_id_bytes, struct rsc_error *error);
 
 /*
  * Fills function, file, line, module and offset of a place from its pc, and the places it
- * was inlined into (inlined, owned by the caller, may be NULL if not wanted).
- * What is not known stays NULL or 0. Returns 0 or RSC_ENOMEM. A second call for
- * the same pc is a table look-up.
+ * was inlined into (inlined, owned by the caller, may be NULL if not wanted). Unknown
+ * fields stay NULL or 0. Returns 0 or RSC_ENOMEM. A second call for the same pc is a
+ * table look-up.
  */
 int rsc_symbols_place(struct rsc_symbols *symbols, struct rsc_place *place, struct rsc_place **inlined,
                       size_t *inlined_count);
 
 /*
- * The global variable (ELF object symbol) that addr lies in: its name, owned by
- * the symbols, start and size. Returns 1, or 0 when there is none.
+ * The global variable (ELF object symbol) that contains addr: its name, owned by the
+ * symbols, start and size. Returns 1, or 0 if there is none.
  */
 int rsc_symbols_variable(struct rsc_symbols *symbols, uint64_t addr, const char **name, uint64_t *start,
                          uint64_t *bytes);

@@ -1,11 +1,10 @@
 /*
- * symbols_calls.c - functions that are known not to return.
+ * symbols_calls.c - recognises functions that do not return.
  *
- * Behind a call of abort() there is whatever the compiler put there, often another
- * part of the function: taking the call to come back would make loops that are none.
- * A call is by the function's own address, through a stub of the procedure linkage
- * table, or by the address in a slot that the dynamic linker fills; relocations say
- * whose slot it is.
+ * After a call of abort() comes unrelated code, often another part of the function:
+ * assuming that the call returns would create false loops. A call is by the function's
+ * own address, through a stub of the procedure linkage table, or by the address in a
+ * slot that the dynamic linker fills; relocations give the slot's function.
  */
 #ifdef RSC_HAVE_LIBDW
 
@@ -70,7 +69,7 @@ static int is_last(const char *name) {
     size_t length = strcspn(name, "@"); /* memcpy@GLIBC_2.14 */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && !strncmp(name, names[i], length)) return 1;
-    /* std::__throw_length_error(char const*) and its like */
+    /* std::__throw_length_error(char const*) and similar */
     return !strncmp(name, "_ZSt", 4) && strstr(name, "__throw_") != NULL;
 }
 
@@ -79,7 +78,7 @@ static int by_slot(const void *left, const void *right) {
     return a < b ? -1 : a > b;
 }
 
-/* The slots of functions that do not return, from the relocations that name a symbol. Without memory, as if none. */
+/* The slots of functions that do not return, from the relocations that name a symbol. Empty when out of memory. */
 static void read_imports(struct symbols_module *module) {
     Elf *elf = module->image.elf;
     module->imports_read = 1;
@@ -105,7 +104,7 @@ static void read_imports(struct symbols_module *module) {
     if (module->import_count) qsort(module->imports, module->import_count, sizeof *module->imports, by_slot);
 }
 
-/* The slot that a stub jumps by: endbr64 and bnd may come before jmp *slot(%rip). 0: it is no stub. */
+/* The slot that a stub jumps through: endbr64 and bnd may come before jmp *slot(%rip). 0: not a stub. */
 static uint64_t slot_of_stub(const struct symbols_module *module, uint64_t address) {
     uint64_t room, at = 0;
     int32_t distance;

@@ -1,10 +1,9 @@
 /*
  * symbols_declared.c - where the variable at an address is declared.
  *
- * The units' trees are walked once for variables with a fixed address: globals,
- * statics of files, classes and functions. Modules with more than DEBUG_BYTES_MAX of
- * debug information are left alone: the walk (0.1 us for each of their
- * entries) would take longer than the answer is worth.
+ * The units' trees are walked once for variables with a fixed address: globals, statics
+ * of files, classes and functions. Modules with more than DEBUG_BYTES_MAX of debug
+ * information are skipped: the walk (0.1 us per entry) would take too long.
  */
 #ifdef RSC_HAVE_LIBDW
 

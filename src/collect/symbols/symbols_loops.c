@@ -1,14 +1,13 @@
 /*
- * symbols_loops.c - the loops that the places of a profile lie in, from the machine
- * code of the files that were mapped.
+ * symbols_loops.c - finds the loops around the places of a profile, from the machine
+ * code of the mapped files.
  *
- * The function around a pc is that of the symbol table, or of the debug information
- * where there is no symbol; its code is read from the file as it was mapped and its
- * loops are found once (code_loops.h). A loop is named by the line it begins with:
- * the lowest of the lines of its first instruction and of those before the jump back
- * to it, since compilers turn loops round so that either may belong to the for or
- * while. Where other functions were inlined into its body, it is the line of the
- * function that has the loop.
+ * The function around a pc comes from the symbol table, or from the debug information
+ * if it has no symbol; its code is read from the mapped file and its loops are found
+ * once (code_loops.h). A loop is named by its first line: the lowest of the lines of
+ * its first instruction and of those before the jump back to it, since compilers rotate
+ * loops and either may belong to the for or while. If other functions were inlined into
+ * its body, it is the line of the function that has the loop.
  */
 #ifdef RSC_HAVE_LIBDW
 
@@ -20,15 +19,15 @@
 #include "collect/symbols/symbols_module.h"
 #include "profile/profile_rows.h"
 
-/* A loop of the target, in the order they were found. */
+/* A loop of the target, in the order found. */
 struct found_loop {
     uint64_t header, latch_start, latch; /* addresses of the target */
     uint32_t parent;        /* 1 + index; 0: none */
     uint32_t depth;
-    uint32_t row; /* 1 + its row in the profile being named; 0: no place is in it */
+    uint32_t row; /* 1 + its row in the profile being named; 0: contains no place */
 };
 
-/* A function whose code was looked at. */
+/* A function whose code was examined. */
 struct looked_at {
     struct rsc_code_loops loops; /* by addresses of the file */
     uint32_t first;              /* index of its first loop among the found */
@@ -40,7 +39,7 @@ struct symbols_loops {
     struct rsc_u64_table function_of; /* from the function's address in the target to index + 1 */
     struct found_loop *found;         /* owned */
     size_t found_count, found_room;
-    uint64_t bytes_left; /* of code that may still be decoded: a hostile file has many large functions in one place */
+    uint64_t bytes_left; /* of code to decode: a hostile file may have many large functions at one address */
 };
 #define CODE_BYTES_ALL (32u << 20)
 
@@ -51,7 +50,7 @@ static void loops_free(struct symbols_loops *loops) {
     rsc_u64_table_free(&loops->function_of);
 }
 
-/* ---- code out of the file ---- */
+/* ---- reading code from the file ---- */
 
 static const uint8_t *read_data(void *owner, uint64_t address, size_t bytes) {
     uint64_t room;
@@ -60,8 +59,8 @@ static const uint8_t *read_data(void *owner, uint64_t address, size_t bytes) {
 }
 
 /*
- * Parts of a function elsewhere: what the compiler calls NAME.cold, and code without
- * a name, as that which `reusescope cc` adds is.
+ * Parts of a function elsewhere: the compiler's NAME.cold, and code without a symbol,
+ * which `reusescope cc` adds.
  */
 static const uint8_t *read_elsewhere(void *owner, uint64_t address, size_t *room) {
     const struct symbols_module *module = owner;
@@ -94,10 +93,10 @@ static int add_found(struct symbols_loops *loops, const struct rsc_code_loops *o
     return 0;
 }
 
-/* The code that calls main ends in functions that do not return and have no name: what looks like a loop there is none. */
+/* The code that calls main ends in functions that do not return and have no name: it has only apparent loops. */
 static int is_start(const char *name) { return name && !strncmp(name, "__libc_start_", 13); }
 
-/* The function's loops, found if this is the first time. NULL: out of memory. */
+/* The function's loops, found on the first call. NULL: out of memory. */
 static const struct looked_at *look_at(struct symbols_loops *loops, const struct symbols_code *where) {
     uint64_t room, key = where->start + where->bias;
     if (rsc_u64_table_needs_rebuild(&loops->function_of) && rsc_u64_table_rebuild(&loops->function_of)) return NULL;
@@ -120,7 +119,7 @@ static const struct looked_at *look_at(struct symbols_loops *loops, const struct
     return add_found(loops, &function->loops, function->first, where->bias) ? NULL : function;
 }
 
-/* Sets the loop of a place, as 1 + its number among the found. */
+/* Sets the loop of a place, as 1 + its number among those found. */
 static int find_loop(struct rsc_symbols *symbols, struct symbols_loops *loops, struct rsc_place *place) {
     struct symbols_code where;
     place->loop = 0;
@@ -173,13 +172,13 @@ static int same_source(const struct rsc_place *a, const struct rsc_place *b) {
            !strcmp(a->file, b->file);
 }
 
-/* A name for a loop, the best so far. */
+/* The best name for a loop so far. */
 struct loop_name {
     struct rsc_place place;
-    size_t inlined; /* calls that its function is inlined in */
+    size_t inlined; /* number of calls its function is inlined through */
 };
 
-/* Takes the place at a pc if it is a better name: less deep in what was inlined or, of the same function, a lower line. */
+/* Takes the place at a pc if it is a better name: less deeply inlined or, in the same function, a lower line. */
 static int try_name(struct rsc_symbols *symbols, struct loop_name *name, uint64_t pc) {
     struct rsc_place place = {.pc = pc}, *inlined = NULL;
     size_t count = 0;
@@ -196,10 +195,9 @@ static int try_name(struct rsc_symbols *symbols, struct loop_name *name, uint64_
     return rc;
 }
 
-#define LATCH_BYTES \
-    96u /* before the jump back that are asked for their line: the step and the test of a loop are there */
+#define LATCH_BYTES 96u /* instructions before the jump back whose lines are read: the step and the test of a loop */
 
-/* Where the loop begins, as the first of its code and the last before the jump back say. */
+/* First line of the loop, from its first instruction and the last ones before the jump back. */
 static int name_loop(struct rsc_symbols *symbols, const struct found_loop *loop, struct rsc_place *place) {
     struct loop_name name = {0};
     uint64_t from = loop->latch - loop->latch_start > LATCH_BYTES ? loop->latch - LATCH_BYTES : loop->latch_start;

@@ -1,11 +1,11 @@
 /*
- * symbols_module.c - the ELF side of a module: segments, functions and variables
- * from its symbol tables, and the sorted tables that all look-ups share.
+ * symbols_module.c - the ELF side of a module: segments, functions and variables from
+ * its symbol tables, and the sorted tables for all look-ups.
  *
- * Tables are sorted by start; each row also knows the furthest end of all rows up to
- * it (reach), so a search goes back from the last row that starts at or below an
- * address only as long as something could still hold it. Nested rows are few in real
- * files; in a hostile one STEPS_MAX ends the search.
+ * Tables are sorted by start. Each row also has the furthest end of all rows up to it
+ * (reach), so a search goes back from the last row that starts at or below an address
+ * only while a row could still contain it. Nested rows are few in real files; in a
+ * hostile one STEPS_MAX ends the search.
  */
 #ifdef RSC_HAVE_LIBDW
 
@@ -39,7 +39,7 @@ int symbols_ranges_add(struct address_ranges *ranges, uint64_t low, uint64_t hig
     return 0;
 }
 
-/* Outer before inner: of two that start together the longer is first, then the one met first. */
+/* Outer before inner: of two with the same start the longer is first, then the one added first. */
 static int compare_ranges(const void *a, const void *b) {
     const struct address_range *x = a, *y = b;
     if (x->low != y->low) return x->low < y->low ? -1 : 1;
@@ -84,7 +84,7 @@ static void sort_symbols(struct elf_symbols *symbols) {
     for (size_t i = 0; i < symbols->count; i++) {
         struct elf_symbol *row = &symbols->rows[i];
         uint64_t end;
-        /* a label of assembly has no size: it lasts until the next */
+        /* an assembly label has no size: it extends to the next one */
         if (!row->bytes && i + 1 < symbols->count) row->bytes = symbols->rows[i + 1].value - row->value;
         if (__builtin_add_overflow(row->value, row->bytes, &end)) row->bytes = 0, end = row->value;
         if (end > reach) reach = end;
@@ -107,7 +107,7 @@ const struct elf_symbol *symbols_find(const struct elf_symbols *symbols, uint64_
     return NULL;
 }
 
-/* Of several symbols at one address: sized ones, then global, then those without leading underscores. */
+/* Order among symbols at one address: sized ones, then global, then those without leading underscores. */
 static uint32_t rank_of(const GElf_Sym *symbol, const char *name) {
     uint32_t rank = symbol->st_size ? 64 : 0;
     if (GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE) rank += 32;
@@ -123,8 +123,8 @@ static int is_code_section(Elf *elf, size_t index) {
     return section && gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR);
 }
 
-/* "f.recording", "f.recording.2": what `reusescope cc` calls f's recording copies. To us they are parts of f, as debug
- * information has it. */
+/* "f.recording", "f.recording.2": names that `reusescope cc` gives to f's recording copies. Here they are parts of f,
+ * as in the debug information. */
 static int names_recording_copies(const char *name) {
     const char *end = strstr(name, ".recording");
     return end && end != name && (!end[10] || (end[10] == '.' && end[11] && !end[11 + strspn(end + 11, "0123456789")]));
@@ -137,7 +137,7 @@ static int take_symbol(struct symbols_module *module, Elf *elf, const GElf_Sym *
     if (names_recording_copies(name)) return 0;
     if (type == STT_FUNC || type == STT_GNU_IFUNC) table = &module->functions;
     if (type == STT_OBJECT && symbol->st_size) table = &module->variables;
-    /* $x and $d mark code and data on AArch64 and name nothing */
+    /* $x and $d mark code and data on AArch64 and are not names */
     if (type == STT_NOTYPE && name[0] != '$' && name[0] != '.' && is_code_section(elf, symbol->st_shndx))
         table = &module->functions;
     if (!table || table->count >= SYMBOLS_MAX) return 0;
@@ -147,7 +147,7 @@ static int take_symbol(struct symbols_module *module, Elf *elf, const GElf_Sym *
     return 0;
 }
 
-/* Takes the symbols of all tables of a type. Returns 1 if there was one, 0, or RSC_ENOMEM. */
+/* Reads the symbols of all tables of a type. Returns 1 if there was one, 0, or RSC_ENOMEM. */
 static int read_symbols(struct symbols_module *module, Elf *elf, uint32_t type) {
     int found = 0;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
@@ -220,8 +220,8 @@ void symbols_module_close(struct symbols_module *module) {
 }
 
 /*
- * Texts are kept by the address of the text they were made from: libelf and libdw
- * hand out the same pointer for the same string as long as the file is open.
+ * Texts are keyed by the address of their source: libelf and libdw return the same
+ * pointer for the same string while the file is open.
  */
 enum text_kind { TEXT_NAME, TEXT_PATH };
 
@@ -236,7 +236,7 @@ static int find_text(struct symbols_shared *shared, uint64_t key, struct rsc_u64
 static const char *keep_text(struct symbols_shared *shared, struct rsc_u64_entry *entry, uint64_t key, char *text) {
     if (!text) return NULL;
     for (char *at = text; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?'; /* names are printed in one line */
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?'; /* names are printed on one line */
     entry->key = key;
     entry->value = (uint64_t)(uintptr_t)text;
     shared->texts.used++;
@@ -250,7 +250,7 @@ const char *symbols_name_text(struct symbols_shared *shared, const char *name) {
     char *readable = rsc_demangle(&shared->demangler, name);
     const char *shown = readable ? readable : name;
     size_t bytes = strnlen(shown, TEXT_BYTES_MAX);
-    if (!readable) { /* memcpy@@GLIBC_2.14: the version is not the name */
+    if (!readable) { /* memcpy@@GLIBC_2.14: drop the version */
         const char *version = memchr(shown, '@', bytes);
         if (version && version > shown) bytes = (size_t)(version - shown);
     }
@@ -259,7 +259,7 @@ const char *symbols_name_text(struct symbols_shared *shared, const char *name) {
     return keep_text(shared, entry, text_key(name, TEXT_NAME), text);
 }
 
-/* Takes out //, /./ and /x/../ of an absolute path, and // and ./ of a relative one. In place. */
+/* Removes //, /./ and /x/../ from an absolute path, and // and ./ from a relative one. In place. */
 static void normalise(char *path) {
     char *to = path, *root = path;
     if (*path == '/') to = root = path + 1;

@@ -1,19 +1,18 @@
 /*
- * symbols_module.h - one mapped file as the symbols see it: its ELF tables and
- * its debug information, each read when first needed.
+ * symbols_module.h - one mapped file: its ELF tables and its debug information, each
+ * read when first needed.
  *
- * Addresses here are the file's own (ELF virtual addresses); symbols.c turns the
- * target's addresses into these. Everything of libelf and libdw is used through
- * images of files in memory (private mappings), so that no library
- * opens a file by itself and none asks a server. Whatever a file says is bounded
- * by its size: tables, ranges, and steps of every walk.
+ * Addresses here are the file's own (ELF virtual addresses); symbols.c converts the
+ * target's addresses to these. libelf and libdw only read files mapped into memory
+ * (private mappings), so neither opens a file nor contacts a server itself. Everything
+ * read from a file is bounded by its size: tables, ranges, and steps of every walk.
  *
- *   symbols_open.c      mapping a file, finding its separate debug file
+ *   symbols_open.c      maps a file, finds its separate debug file
  *   symbols_module.c    segments, symbol tables
  *   symbols_units.c     compilation units: functions and inlined frames of a pc
  *   symbols_declared.c  where variables are declared
- *   symbols_calls.c     functions that are known not to return
- *   symbols_loops.c     loops of the code that a profile's places lie in
+ *   symbols_calls.c     functions that do not return
+ *   symbols_loops.c     loops around the places of a profile
  */
 #ifndef RSC_COLLECT_SYMBOLS_SYMBOLS_MODULE_H
 #define RSC_COLLECT_SYMBOLS_SYMBOLS_MODULE_H
@@ -31,14 +30,14 @@
 #include "collect/symbols/demangle.h"
 #include "collect/symbols/symbols.h"
 
-/* What all modules of one handle share. */
+/* Shared by all modules of one handle. */
 struct symbols_shared {
     const char *sysroot; /* NULL: none */
     int debuginfod;
     struct rsc_log log;
     struct rsc_demangler demangler;
-    struct rsc_arena arena;      /* every string and frame given out */
-    struct rsc_u64_table texts;  /* from a library's own pointer to the text made of it */
+    struct rsc_arena arena;      /* every string and frame returned */
+    struct rsc_u64_table texts;  /* from a library's pointer to the text made from it */
     void *debuginfod_library;    /* NULL: not loaded */
 };
 
@@ -46,7 +45,7 @@ struct symbols_shared {
 struct elf_image {
     void *bytes; /* NULL: nothing open */
     size_t size;
-    char *path; /* owned; where it was found, NULL if by a server */
+    char *path; /* owned; where it was found, NULL if from a server */
     Elf *elf;
 };
 
@@ -58,9 +57,9 @@ struct elf_segment {
 
 struct elf_symbol {
     uint64_t value, bytes;
-    uint64_t reach;   /* highest value + bytes of this and all before it: where a search may stop */
+    uint64_t reach;   /* highest value + bytes of this and all earlier rows: bounds the search */
     const char *name; /* in the image */
-    uint32_t rank;    /* of several at one address the highest is shown */
+    uint32_t rank;    /* of several at one address, the highest is shown */
 };
 
 struct elf_symbols {
@@ -82,7 +81,7 @@ struct address_ranges {
 /* A function, or a body inlined in another scope. */
 struct code_scope {
     Dwarf_Die die;
-    uint32_t parent; /* index of the scope around it, or NO_SCOPE */
+    uint32_t parent; /* index of the enclosing scope, or NO_SCOPE */
     int inlined;
 };
 #define NO_SCOPE UINT32_MAX
@@ -90,7 +89,7 @@ struct code_scope {
 struct code_unit {
     Dwarf_Die die;  /* of the unit itself: line table, directory */
     Dwarf_Die tree; /* where its functions are: the same, or in its .dwo file */
-    uint64_t bytes; /* in .debug_info; bounds every walk of it */
+    uint64_t bytes; /* in .debug_info; bounds every walk */
     const char *directory;
     struct code_scope *scopes; /* owned */
     size_t scope_count, scope_room;
@@ -103,19 +102,19 @@ struct declared_variable {
     Dwarf_Die die;
 };
 
-/* A place in memory that the dynamic linker puts the address of a function into. */
+/* A memory slot that the dynamic linker fills with a function's address. */
 struct imported_function {
     uint64_t slot;
     const char *name; /* in the image */
 };
 
 struct symbols_module {
-    char *path;        /* owned; as the target saw it */
+    char *path;        /* owned; the target's path */
     uint8_t build_id[64];
     size_t build_id_bytes; /* 0: not known */
     uint32_t next;     /* with the same hash of path and build id, or UINT32_MAX */
 
-    int is_open;       /* tried; image.elf says whether it was found */
+    int is_open;       /* tried; image.elf shows whether it was found */
     struct elf_image image, debug, alternate;
     Dwarf *dwarf, *alternate_dwarf;
     int type; /* ET_EXEC or ET_DYN */
@@ -137,7 +136,7 @@ struct symbols_module {
     int declared_read;
 };
 
-/* One place of a resolved pc; strings are the arena's or NULL. */
+/* One place of a resolved pc; strings are owned by the arena, or NULL. */
 struct code_frame {
     const char *function, *file;
     uint32_t line;
@@ -145,9 +144,9 @@ struct code_frame {
 #define FRAMES_MAX 256u
 
 /*
- * symbols_open.c. find maps the module's own file and checks its build id, and
- * returns 0 or RSC_ENOMEM; image.elf is NULL where there is no such file. find_debug
- * looks for debug information, in the file and beside it, and sets dwarf.
+ * symbols_open.c. find maps the module's own file and checks its build id, and returns
+ * 0 or RSC_ENOMEM; image.elf is NULL if there is no such file. find_debug looks for
+ * debug information, in the file and beside it, and sets dwarf.
  */
 int symbols_find_file(struct symbols_shared *shared, struct symbols_module *module);
 void symbols_find_debug(struct symbols_shared *shared, struct symbols_module *module);
@@ -157,7 +156,7 @@ void symbols_image_close(struct elf_image *image);
 int symbols_module_open(struct symbols_shared *shared, struct symbols_module *module); /* 0 or RSC_ENOMEM */
 void symbols_module_close(struct symbols_module *module);
 const struct elf_symbol *symbols_find(const struct elf_symbols *symbols, uint64_t address);
-/* Whether there is room for one more row of an array that doubles; false when memory is out. */
+/* Makes room for one more row of a doubling array; false when out of memory. */
 int symbols_has_room(void **rows, size_t *room, size_t count, size_t row_bytes);
 #define SYMBOLS_ROOM(rows, room, count)                                             \
     __extension__({                                                                 \
@@ -166,17 +165,17 @@ int symbols_has_room(void **rows, size_t *room, size_t count, size_t row_bytes);
         (rows) = rows_;                                                             \
         has_room_;                                                                  \
     })
-/* Adds, sorts and searches ranges. add: 0, RSC_ENOMEM or RSC_ELIMIT. find: the innermost that holds address, or NULL. */
+/* Adds, sorts and searches ranges. add: 0, RSC_ENOMEM or RSC_ELIMIT. find: the innermost that contains address. */
 int symbols_ranges_add(struct address_ranges *ranges, uint64_t low, uint64_t high, uint32_t of);
 void symbols_ranges_sort(struct address_ranges *ranges);
 const struct address_range *symbols_ranges_find(const struct address_ranges *ranges, uint64_t address);
-/* A readable copy of a name or path in the arena, the same one every time; NULL when memory is out. */
+/* A readable copy of a name or path in the arena, always the same one; NULL when out of memory. */
 const char *symbols_name_text(struct symbols_shared *shared, const char *name);
 const char *symbols_path_text(struct symbols_shared *shared, const char *directory, const char *path);
 
 /*
  * symbols_units.c: the frames of an address, innermost first, at most FRAMES_MAX;
- * *count 0 where debug information says nothing. 0 or RSC_ENOMEM.
+ * *count 0 if the debug information has none. 0 or RSC_ENOMEM.
  */
 int symbols_frames(struct symbols_shared *shared, struct symbols_module *module, uint64_t address,
                    struct code_frame *frames, size_t *count);
@@ -187,22 +186,22 @@ void symbols_units_free(struct symbols_module *module);
 int symbols_declaration(struct symbols_shared *shared, struct symbols_module *module, uint64_t address,
                         const char **file, uint32_t *line);
 
-/* symbols_units.c: the function (not an inlined body) around an address, by the debug information. 1, 0 or RSC_ENOMEM. */
+/* symbols_units.c: the function (not an inlined body) around an address, by debug information. 1, 0 or RSC_ENOMEM. */
 int symbols_function_range(struct symbols_module *module, uint64_t address, uint64_t *start, uint64_t *bytes);
 
-/* symbols.c: the code of the function that a pc of the target lies in. 1, 0 (not known) or RSC_ENOMEM. */
+/* symbols.c: the code of the function around a pc of the target. 1, 0 (not known) or RSC_ENOMEM. */
 struct symbols_code {
     struct symbols_module *module;
     uint64_t start, bytes; /* in the file's addresses */
-    uint64_t bias; /* what a pc of the target is above them */
-    const char *name; /* as the symbol table has it; NULL: it does not */
+    uint64_t bias; /* difference of the target's pc to them */
+    const char *name; /* from the symbol table; NULL: none */
 };
 int symbols_code_at(struct rsc_symbols *symbols, uint64_t pc, struct symbols_code *code);
 
 /* symbols_calls.c: never_returns of struct rsc_code_bytes, for a struct symbols_module. */
 int symbols_never_returns(void *module, uint64_t address, int is_slot);
 
-/* What the file has for an address of it; *room: how many bytes from there on. NULL: nothing. */
+/* The file's bytes at an address; *room: how many from there on. NULL: none. */
 const uint8_t *symbols_bytes_at(const struct symbols_module *module, uint64_t address, uint64_t *room);
 
 /* symbols_profile.c */

@@ -1,16 +1,15 @@
 /*
- * symbols_open.c - from the path of a mapped file to its bytes, and to those of
- * its separate debug file.
+ * symbols_open.c - opens a mapped file by its path, and finds its separate debug file.
  *
- * Only regular files up to FILE_BYTES_MAX are mapped: a name may lead to a FIFO or
- * a device, which are opened without waiting and closed again. Debug information is
- * looked for in the file itself, then by build id below /usr/lib/debug, then
- * by .gnu_debuglink beside the file and below /usr/lib/debug (checked by build id, or
- * by its CRC where there is none), and on servers only when the caller asked for that.
- * With a sysroot every place is looked at below it first.
+ * Only regular files up to FILE_BYTES_MAX are mapped: a name may lead to a FIFO or a
+ * device, which are opened without waiting and closed again. Debug information is
+ * searched for in the file itself, then by build id below /usr/lib/debug, then by
+ * .gnu_debuglink beside the file and below /usr/lib/debug (checked by build id, or by
+ * CRC if there is none), and on servers only if the caller asked for that. With a
+ * sysroot, every place is searched below it first.
  *
- * A file that someone cuts short while it is mapped here would end the process
- * (SIGBUS); compilers and package managers replace files instead.
+ * A file that is truncated while mapped here would kill the process (SIGBUS); compilers
+ * and package managers replace files instead.
  */
 #ifdef RSC_HAVE_LIBDW
 
@@ -41,14 +40,14 @@ void symbols_image_close(struct elf_image *image) {
     *image = (struct elf_image){0};
 }
 
-/* Maps the file behind fd, which is closed. Returns 1, or 0 if it is not a file we read. */
+/* Maps the file of fd, and closes fd. Returns 1, or 0 if it is not a file we read. */
 static int map_file(int fd, struct elf_image *image) {
     struct stat status;
     *image = (struct elf_image){0};
     if (fd < 0) return 0;
     if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size > 0 &&
         (uint64_t)status.st_size <= FILE_BYTES_MAX) {
-        /* writable in memory only: libelf clears a flag in the header of a section it has decompressed */
+        /* writable in memory only: libelf clears a flag in the header of a decompressed section */
         void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
         if (bytes != MAP_FAILED) {
             image->bytes = bytes;
@@ -78,7 +77,7 @@ static int has_build_id(Elf *elf, const uint8_t *id, size_t bytes) {
 int symbols_find_file(struct symbols_shared *shared, struct symbols_module *module) {
     char path[PATH_MAX];
     int mismatch = 0;
-    if (!module->path[0] || module->path[0] == '[') return 0; /* [vdso], [heap]: no file */
+    if (!module->path[0] || module->path[0] == '[') return 0; /* [vdso], [heap]: not files */
     for (int below_root = shared->sysroot != NULL; below_root >= 0; below_root--) {
         int length = snprintf(path, sizeof path, "%s%s", below_root ? shared->sysroot : "", module->path);
         if (length < 0 || (size_t)length >= sizeof path) continue;
@@ -110,7 +109,7 @@ static int has_section(Elf *elf, const char *name, const char *other_name) {
 
 static int has_debug_info(Elf *elf) { return has_section(elf, ".debug_info", ".zdebug_info"); }
 
-/* Tries a path, below the sysroot first. What is found must have this build id, or, where id is NULL, this CRC. */
+/* Tries a path, below the sysroot first. The file must have this build id, or, if id is NULL, this CRC. */
 static int try_path(struct symbols_shared *shared, struct elf_image *image, const char *path, const void *id,
                     size_t id_bytes, uint32_t crc) {
     char below[PATH_MAX];
@@ -187,9 +186,9 @@ static int find_by_server(struct symbols_shared *shared, struct elf_image *image
 }
 
 /*
- * Debug information may refer to a second file that several share (dwz). libdw would
- * open it by whatever name the file gives; it gets it from here instead, by build id,
- * and without it the debug information is not used. Returns 1 if all is well.
+ * Debug information may refer to a second, shared file (dwz). libdw would open it by
+ * any name that the file gives; instead it gets the file from here, by build id, and
+ * without it the debug information is not used. Returns 1 on success.
  */
 static int find_alternate(struct symbols_shared *shared, struct symbols_module *module, Elf *elf) {
     char path[PATH_MAX];

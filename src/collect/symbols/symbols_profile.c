@@ -1,9 +1,9 @@
 /*
- * symbols_profile.c - names for everything in a profile.
+ * symbols_profile.c - names everything in a profile.
  *
- * A heap object is named after the place of the program that asked for it: of the
- * frames of its call path the first outside the C and C++ runtimes, and outside the
- * headers of the C++ library, whose templates are compiled into the program.
+ * A heap object is named after the place in the program that allocated it: the first
+ * frame of its call path outside the C and C++ runtimes, and outside the headers of the
+ * C++ library, whose templates are compiled into the program.
  */
 #include "collect/symbols/symbols.h"
 
@@ -91,7 +91,7 @@ static int name_heap(struct rsc_symbols *symbols, const struct rsc_profile *prof
     return rc;
 }
 
-/* "0x404060" becomes "grid (solver.c:12)", or "grid" where the declaration is not known. */
+/* "0x404060" becomes "grid (solver.c:12)", or "grid" if the declaration is unknown. */
 static int name_global(struct rsc_symbols *symbols, struct rsc_object_row *row) {
     char text[1024], *end;
     const char *name, *file;
@@ -121,7 +121,7 @@ static int name_pair_object(struct rsc_symbols *symbols, const struct rsc_profil
     return rc;
 }
 
-/* What a line lies in is named as that object is. */
+/* A line gets the name of the object that contains it. */
 static int name_line(struct rsc_symbols *symbols, const struct rsc_profile *profile, struct rsc_line_row *line) {
     struct rsc_object_row row = {.name = line->object, .kind = line->object_kind, .context = line->context};
     int rc = line->object ? name_object(symbols, profile, &row) : 0;

@@ -1,11 +1,11 @@
 /*
- * symbols_units.c - the functions an address lies in, from the debug information:
- * the innermost inlined body first, then each scope it was inlined into.
+ * symbols_units.c - the functions around an address, from the debug information: the
+ * innermost inlined body first, then each scope it was inlined into.
  *
  * Compilation units are listed once with their address ranges (not every compiler
- * writes .debug_aranges). A unit's tree is walked once, when the first address in it
- * is asked for: every function and inlined body becomes a scope, and their ranges
- * one sorted table. Lines come from the line table, which libdw keeps per unit.
+ * writes .debug_aranges). A unit's tree is walked once, when the first address in it is
+ * looked up: every function and inlined body becomes a scope, and their ranges form one
+ * sorted table. Lines come from the line table, which libdw keeps per unit.
  */
 #ifdef RSC_HAVE_LIBDW
 
@@ -21,7 +21,7 @@
 #define LEVELS_MAX 128u
 #define UNITS_MAX (1u << 20)
 #define UNIT_RANGES_MAX (4u << 20)
-/* Bytes of a tree in a .dwo file, whose size is not known here. */
+/* Size limit for a tree in a .dwo file, whose size is not known here. */
 #define SPLIT_UNIT_BYTES (64u << 20)
 
 static int take_ranges(struct address_ranges *ranges, Dwarf_Die *die, uint32_t of) {
@@ -29,7 +29,7 @@ static int take_ranges(struct address_ranges *ranges, Dwarf_Die *die, uint32_t o
     ptrdiff_t at = 0;
     int added = 0;
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-        if (!low) continue; /* of a function that the linker dropped */
+        if (!low) continue; /* a function that the linker dropped */
         int rc = symbols_ranges_add(ranges, low, high, of);
         if (rc == RSC_ENOMEM) return rc;
         if (rc) break;
@@ -77,7 +77,10 @@ void symbols_units_free(struct symbols_module *module) {
     free(module->unit_ranges.rows);
 }
 
-/* A unit built with -gsplit-dwarf keeps its tree in another file; libdw opens that, once it is seen to be a file. */
+/*
+ * A unit built with -gsplit-dwarf keeps its tree in another file; libdw opens it, after a check that it is a regular
+ * file.
+ */
 static void find_split_tree(struct code_unit *unit) {
     char path[PATH_MAX];
     struct stat status;
@@ -87,7 +90,7 @@ static void find_split_tree(struct code_unit *unit) {
     if (!name) name = text_of(&unit->die, DW_AT_GNU_dwo_name);
     if (!name || dwarf_cu_info(unit->die.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) || type != DW_UT_skeleton)
         return;
-    /* both of the paths that libdw tries */
+    /* both paths that libdw tries */
     if (!stat(name, &status) && !S_ISREG(status.st_mode)) return;
     const char *folder = name[0] != '/' && unit->directory ? unit->directory : "";
     if (snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name) >= (int)sizeof path) return;
@@ -99,7 +102,7 @@ static void find_split_tree(struct code_unit *unit) {
     unit->bytes = SPLIT_UNIT_BYTES;
 }
 
-/* Adds a scope; its index in *index, or `parent` where it has no code of its own. 0 or RSC_ENOMEM. */
+/* Adds a scope; its index in *index, or `parent` if it has no code of its own. 0 or RSC_ENOMEM. */
 static int take_scope(struct code_unit *unit, Dwarf_Die *die, int inlined, uint32_t parent, uint32_t *index) {
     if (unit->scope_count >= NO_SCOPE) return 0;
     if (!SYMBOLS_ROOM(unit->scopes, unit->scope_room, unit->scope_count)) return RSC_ENOMEM;
@@ -113,13 +116,13 @@ static int take_scope(struct code_unit *unit, Dwarf_Die *die, int inlined, uint3
 
 struct scope_walk {
     struct code_unit *unit;
-    uint64_t steps; /* left for the whole walk, whatever the siblings say */
+    uint64_t steps; /* steps left for the whole walk, whatever the siblings are */
 };
 
 /*
- * Collects the scopes below a DIE. Types at the level of the unit hold declarations
- * only (but for Rust) and are stepped over; those inside a function (closures, local
- * classes) hold code. Returns 0 or RSC_ENOMEM.
+ * Collects the scopes below a DIE. Types at unit level hold only declarations (except
+ * in Rust) and are skipped; those inside a function (closures, local classes) hold
+ * code. Returns 0 or RSC_ENOMEM.
  */
 static int walk_scopes(struct scope_walk *walk, Dwarf_Die *around, uint32_t scope, int in_types, unsigned level) {
     Dwarf_Die die;
@@ -168,8 +171,8 @@ static int read_unit(struct code_unit *unit) {
 }
 
 /*
- * The name of a scope. C++ names come from the mangled one, with their namespace and
- * arguments; a mangled name that cannot be read is no better than the plain one.
+ * The name of a scope. C++ names come from the mangled one, with namespace and
+ * arguments; if it cannot be demangled, the plain name is used.
  */
 static int name_scope(struct symbols_shared *shared, struct symbols_module *module, struct code_scope *scope,
                       uint64_t address, const char **name) {
@@ -194,7 +197,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute) {
     return (uint32_t)number;
 }
 
-/* File and line of the call that was replaced by the body of an inlined scope. */
+/* File and line of the call that an inlined scope replaced. */
 static int take_call(struct symbols_shared *shared, struct code_unit *unit, struct code_scope *scope,
                      struct code_frame *frame) {
     Dwarf_Files *files;
@@ -227,7 +230,7 @@ int symbols_function_range(struct symbols_module *module, uint64_t address, uint
     if (!(range = symbols_ranges_find(&unit->ranges, address))) return 0;
     uint32_t at = range->of;
     while (unit->scopes[at].inlined && unit->scopes[at].parent != NO_SCOPE) at = unit->scopes[at].parent;
-    for (size_t i = 0; i < unit->ranges.count; i++) { /* of the function's own ranges, the one it lies in */
+    for (size_t i = 0; i < unit->ranges.count; i++) { /* the function's own range that contains it */
         const struct address_range *own = &unit->ranges.rows[i];
         if (own->of != at || address < own->low || address >= own->high) continue;
         *start = own->low;
