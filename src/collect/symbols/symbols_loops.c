@@ -195,7 +195,7 @@ static int try_name(struct rsc_symbols *symbols, struct loop_name *name, uint64_
     return rc;
 }
 
-#define LATCH_BYTES 96u /* instructions before the jump back whose lines are read: the step and the test of a loop */
+#define LATCH_BYTES 96u /* of code before the jump back whose lines are read: the step and the test of a loop */
 
 /* First line of the loop, from its first instruction and the last ones before the jump back. */
 static int name_loop(struct rsc_symbols *symbols, const struct found_loop *loop, struct rsc_place *place) {

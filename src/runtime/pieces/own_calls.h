@@ -1,8 +1,7 @@
 /*
- * own_calls.h - the calls that a thread of a rebuilt program is in, kept by itself.
- * The rules are those of collect/drain/expand_rebuilt.h. What the parent is told is what
- * changed since it was last told, so calls between which nothing is told cost no more
- * than keeping count of them.
+ * own_calls.h - the call stack of a rebuilt program's thread, kept by the thread itself.
+ * The rules are those of collect/drain/expand_rebuilt.h. Only changes since the last
+ * report go to the parent, so calls without reports between them cost only the counting.
  */
 #ifndef RSC_RUNTIME_PIECES_OWN_CALLS_H
 #define RSC_RUNTIME_PIECES_OWN_CALLS_H
@@ -14,8 +13,8 @@
 
 struct rsc_own_frame {
     uint64_t pc;     /* of the call */
-    uint64_t stack;  /* where its return address lies */
-    uint64_t target; /* first piece seen behind it */
+    uint64_t stack;  /* address of its return address */
+    uint64_t target; /* first piece seen after it */
 };
 
 struct rsc_own_calls {
@@ -23,9 +22,9 @@ struct rsc_own_calls {
     uint32_t ends;
     uint64_t end_pc, stack;
     uint32_t count;     /* frames */
-    uint32_t told;      /* of those, how many the parent knows as they are */
+    uint32_t told;      /* how many of those the parent already has */
     uint32_t with_them; /* frames that the parent has */
-    uint64_t left;      /* call of the lowest frame that is over and that it still has */
+    uint64_t left;      /* call of the lowest ended frame that it still has */
     struct rsc_own_frame frames[RSC_OWN_FRAMES];
 };
 
@@ -38,7 +37,7 @@ static inline void rsc_own_calls_pop(struct rsc_own_calls *calls, uint32_t left)
     calls->count = left;
 }
 
-/* What the beginning of a piece says of how the one before ended. */
+/* The start of a piece shows how the previous one ended. */
 static inline void rsc_own_calls_begin(struct rsc_own_calls *calls, uint64_t pc) {
     if (__builtin_expect(!calls->ends, 1)) return;
     uint32_t left = calls->count;
@@ -55,7 +54,7 @@ static inline void rsc_own_calls_begin(struct rsc_own_calls *calls, uint64_t pc)
     calls->ends = 0;
 }
 
-/* Of a piece that ends with a call or return. */
+/* For a piece that ends with a call or return. */
 static inline void rsc_own_calls_end(struct rsc_own_calls *calls, const struct rsc_piece *piece,
                                      const uint64_t *words) {
     calls->ends = piece->ends;

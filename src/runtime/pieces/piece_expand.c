@@ -5,14 +5,14 @@ static inline uint64_t word_of(const uint64_t *words, uint32_t number) { return 
 
 static inline uint64_t sized(uint64_t word, uint64_t size) { return (word & ~(0xffull << 48)) | size << 48; }
 
-/* Those elements of a masked access that are accessed: bits from `count` on mean nothing. */
+/* The elements of a masked access that are accessed: bits from `count` on are ignored. */
 static uint64_t live_bits(const struct rsc_piece_access *access, uint64_t mask) {
     return access->count < 64 ? mask & ((1ull << access->count) - 1) : mask;
 }
 
 /* ---- strings ---- */
 
-/* Elements that an execution got through. */
+/* Number of elements that an execution completed. */
 static uint64_t string_count(const struct rsc_piece_access *access, const uint64_t *words) {
     uint64_t count = word_of(words, access->index), left = 0;
     if (access->flags & RSC_ASM_BY_EQUAL) left = word_of(words, access->count);
@@ -26,14 +26,14 @@ static uint64_t next_line(uint64_t start, uint64_t from, uint32_t size, uint64_t
     return element < count ? element : count;
 }
 
-/* Do the two accesses belong to one instruction, whose elements take turns? */
+/* Whether the two accesses belong to one instruction, whose elements alternate. */
 static int take_turns(const struct rsc_piece_access *access) {
     return access[1].kind == RSC_ASM_STRING && rsc_record_pc(access[0].word) == rsc_record_pc(access[1].word);
 }
 
 /*
- * Of one access or two: a record for what lies in each line, in the order in which the first
- * element of each comes. *element is `count` when all are there.
+ * For one access or two: one record per line, in the order of the first element in each.
+ * *element is `count` when all are done.
  */
 static struct rsc_record *put_string(const struct rsc_piece_access *accesses, uint32_t streams, const uint64_t *words,
                                      uint64_t count, uint64_t *element, struct rsc_record *next,
@@ -63,7 +63,7 @@ static struct rsc_record *put_masked(const struct rsc_piece_access *access, uint
                                      struct rsc_record *next) {
     for (mask = live_bits(access, mask); mask;) {
         uint32_t first = (uint32_t)__builtin_ctzll(mask);
-        uint64_t behind = mask + (1ull << first); /* the lowest run of bits is carried away */
+        uint64_t behind = mask + (1ull << first); /* the lowest run of bits is cleared by the carry */
         uint32_t run = (behind ? (uint32_t)__builtin_ctzll(behind) : 64) - first;
         *next++ = (struct rsc_record){(start + first * access->size) & RSC_PIECE_ADDRESS,
                                       sized(access->word, run * access->size)};
@@ -92,7 +92,7 @@ static struct rsc_record *put_gathered(const struct rsc_piece_access *access, co
     return next;
 }
 
-/* At most RSC_PIECE_ROOM records of any kind but strings. */
+/* At most RSC_PIECE_ROOM records for any kind but strings. */
 static struct rsc_record *put_elements(const struct rsc_piece_access *access, const uint64_t *words,
                                        struct rsc_record *next) {
     uint64_t base = word_of(words, access->base), start = base + (uint64_t)access->disp;
@@ -108,7 +108,10 @@ static struct rsc_record *put_elements(const struct rsc_piece_access *access, co
 
 /* ---- an execution ---- */
 
-/* The rest of a turn, as far as there is room. Apart, so that plain turns have the registers to themselves. */
+/*
+ * The rest of an iteration, as far as there is room. A separate function, which leaves plain iterations all the
+ * registers.
+ */
 static __attribute__((noinline)) struct rsc_record *put_turn(const struct rsc_piece *piece, const uint64_t *words,
                                                              struct rsc_piece_progress *progress,
                                                              struct rsc_record *next, const struct rsc_record *end) {
@@ -131,7 +134,7 @@ static __attribute__((noinline)) struct rsc_record *put_turn(const struct rsc_pi
     return next;
 }
 
-/* Whole turns of a plain piece, as many as there is room for. */
+/* Whole iterations of a plain piece, as many as fit. */
 static __attribute__((noinline)) struct rsc_record *put_turns(const struct rsc_piece *piece, const uint64_t *words,
                                                               uint32_t turns, struct rsc_piece_progress *progress,
                                                               struct rsc_record *next, const struct rsc_record *end) {

@@ -2,7 +2,7 @@
 #include "runtime/pieces/piece_table.h"
 
 #define RECORD_BYTES_MAX 128u /* a record's size has 8 bits */
-#define ACCESSES_MAX 8192u    /* no piece that the ring has room for has more, nor entries */
+#define ACCESSES_MAX 8192u    /* no piece that fits into the ring has more, nor entries */
 #define STRING_ELEMENT_MAX 8u
 #define GATHERED_MAX 16u
 
@@ -11,7 +11,7 @@ _Static_assert(sizeof(struct rsc_piece_access) == 40 && sizeof(struct rsc_piece)
 
 /* ---- one piece ---- */
 
-/* Has the head a piece that fits into the ring, and into its own bytes? */
+/* Whether the header describes a piece that fits into the ring, and into its own bytes. */
 static int head_is_sound(const struct rsc_asm_block *block, size_t bytes) {
     if (block->abi != RSC_ASM_ABI || rsc_asm_block_bytes(block) > bytes || !block->words ||
         block->entries > ACCESSES_MAX || block->ends >> RSC_ASM_COUNTER_SHIFT > 16)
@@ -25,7 +25,7 @@ static int is_plain(const struct rsc_asm_entry *entry) {
     return entry->kind == RSC_ASM_PLAIN || entry->kind == RSC_ASM_RIP;
 }
 
-/* Every word that an entry names is one of the piece's, and a record holds what it makes of them. */
+/* Checks that every word of an entry is one of the piece's, and that a record can hold the result. */
 static int entry_is_sound(const struct rsc_asm_entry *entry, const struct rsc_piece *piece) {
     const uint32_t words = piece->words + (uint32_t)piece->turn_words, size = entry->size;
     if (entry->kind == RSC_ASM_RIP) return 1;
@@ -46,7 +46,7 @@ static int entry_is_sound(const struct rsc_asm_entry *entry, const struct rsc_pi
     }
 }
 
-/* A call or return whose own access is the last one, of a direction that tells where the stack is. */
+/* A call or return whose own access is the last one, and shows where the stack is. */
 static int tells_stack(const struct rsc_piece *piece, const struct rsc_asm_entry *last) {
     uint32_t wanted = piece->ends == RSC_PLAN_ENDS_CALL ? RSC_ASM_WRITES : RSC_ASM_READS;
     return piece->ends && piece->pc + last->pc == piece->last_pc && last->kind == RSC_ASM_PLAIN && last->size &&
@@ -87,7 +87,7 @@ static uint32_t directions(const struct rsc_asm_entry *entry) {
     return entry->size ? entry->flags & (RSC_ASM_READS | RSC_ASM_WRITES) : 0;
 }
 
-/* What the cursor is at, in one direction: all of it, or as much as a record holds. */
+/* The access at the cursor, in one direction: all of it, or as much as a record holds. */
 static void make_access(struct rsc_piece_cursor *cursor, const struct rsc_piece *piece, uint32_t direction,
                         struct rsc_piece_access *access) {
     const struct rsc_asm_entry *entry = &cursor->entries[cursor->entry];
@@ -136,17 +136,17 @@ int rsc_piece_next(struct rsc_piece_cursor *cursor, const struct rsc_piece *piec
 
 /* ---- the pieces of a module ---- */
 
-/* Without memory (NULL) they are only counted. */
+/* Without memory (NULL) it only counts them. */
 struct making {
     struct rsc_piece *pieces;
     struct rsc_piece_access *accesses;
     struct rsc_piece_form *forms;
     uint32_t *numbers;
     size_t piece_count, access_count, form_count;
-    size_t access_room; /* what follows the last piece that makes sense is not written */
+    size_t access_room; /* the part after the last valid piece is not written */
 };
 
-/* The form of an access, among those of its piece. Returns RSC_PIECE_FORMS_MAX when there are too many. */
+/* The index of an access's form among those of its piece. Returns RSC_PIECE_FORMS_MAX if there are too many. */
 static uint32_t find_form(const struct rsc_piece *piece, const struct rsc_piece_access *access,
                           struct rsc_piece_form *forms, uint32_t *count) {
     const struct rsc_piece_form form = {.step = access->step,

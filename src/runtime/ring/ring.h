@@ -1,31 +1,30 @@
 /*
  * ring.h - the shared memory between a watched program and its parent.
  *
- * One mapping, made by the parent and inherited by the program and its children:
+ * One mapping, created by the parent and inherited by the program and its children:
  *
- *   header   who the parent is, modes, and what is going on
+ *   header   the parent, modes, and current state
  *   notes    a byte ring for rare texts (memory maps)
  *   slots    one per running thread: a ring of blocks of words
- *   plans    what is known of a piece of code when it is translated
+ *   plans    facts about a piece of code, from its translation
  *
- * A thread fills its open block and *publishes* it when full, or before a system
- * call that may block. Words of a block that were not written are zero: the parent
- * clears what it has taken before it gives the block back. After a killed program
- * it finds in the open block what was never published. A full ring makes the thread
- * wait (counted in the slot), never lose; a dead parent makes it stop recording. While
- * one waits, so do all others when they next publish: threads that went on would be seen
- * to have run alone.
+ * A thread fills its open block and *publishes* it when full, or before a system call
+ * that may block. Unwritten words of a block are zero: the parent clears a block before
+ * it returns it. After a program was killed, the open block holds its unpublished words.
+ * If the ring is full, the thread waits (counted in the slot) and loses nothing; if the
+ * parent is dead, it stops recording. While one thread waits, all others wait when they
+ * next publish: otherwise they would seem to have run alone.
  *
- * Words. Little is written while the program runs; the parent puts it together
- * again with the plans (collect/drain/expand.h). In a block there are
+ * Words. Little is written while the program runs; the parent reconstructs the rest with
+ * the plans (collect/drain/expand.h). A block contains
  *
- *   starts       an execution of a piece of straight code: its plan, and behind it
- *                the fixed words, one for each access that the plan knows of. One
- *                that is zero was not made (the instruction before faulted);
- *   loose words  accesses that no plan could know of, of the execution before;
- *   records      of two words, anything else.
+ *   starts       an execution of a piece of straight code: its plan, followed by
+ *                the fixed words, one per access in the plan. Zero: the access
+ *                was not made (an earlier instruction faulted);
+ *   loose words  accesses of the previous execution that no plan could predict;
+ *   records      two words each, for anything else.
  *
- * No libc beyond memory and atomics is needed on the writing side.
+ * The writing side needs only memory functions and atomics.
  */
 #ifndef RSC_RUNTIME_RING_RING_H
 #define RSC_RUNTIME_RING_RING_H
@@ -40,19 +39,24 @@
 #define RSC_RING_SLOTS 1024u
 #define RSC_RING_BLOCKS 32u /* a slot's ring: 2 MiB, touched as used */
 #define RSC_BLOCK_WORDS 8184u
-#define RSC_RING_TURN \
-    64u /* references of a thread after which the next one has its turn, where several run at the same time */
-#define RSC_BLOCK_SPARE 1024u /* words at its end that one execution may still need when it began before them */
+#define RSC_RING_TURN 64u /* references of a thread in one turn, when several threads run at the same time */
+#define RSC_BLOCK_SPARE 1024u /* words at its end that an execution that began before them may still need */
 #define RSC_NOTES_BYTES (4u << 20)
 #define RSC_RAW_WORDS \
-    5120u /* of a thread that looks at its words itself; RSC_BLOCK_SPARE of them behind where none may begin */
+    5120u /* for a thread that filters its own words; RSC_BLOCK_SPARE of them are after the last allowed start */
 #define RSC_OWN_WORDS 8192u
 #define RSC_PLAN_WORDS (32u << 20) /* 256 MiB, touched as used: some five million pieces of code */
 
-/* How a program built with `reusescope cc` finds the ring: "ring=FD,follow=0,skip=0,marked=0,samples=1,watch=0,plain=0" */
+/*
+ * How a program built with `reusescope cc` finds the ring:
+ * "ring=FD,follow=0,skip=0,marked=0,samples=1,watch=0,plain=0"
+ */
 #define RSC_ASM_ENVIRONMENT "REUSESCOPE_RING"
 
-/* How the library that is loaded into programs that were not rebuilt finds it: "ring=FD,follow=0,type=..." (perf_preload.c). */
+/*
+ * How the library preloaded into programs that were not rebuilt finds it: "ring=FD,follow=0,type=..."
+ * (perf_preload.c).
+ */
 #define RSC_PERF_ENVIRONMENT "REUSESCOPE_PERF"
 
 /* A record: two words, this and an address. Bits 0-47 pc (or payload), 48-55 size in bytes, 56-61 type, 62-63 zero. */
@@ -65,24 +69,23 @@ enum rsc_record_type {
     RSC_RECORD_READ = 1,
     RSC_RECORD_WRITE = 2,
     RSC_RECORD_CALL = 3, /* addr: called, pc: of the call */
-    RSC_RECORD_RETURN = 4, /* addr: returned to; of rebuilt programs, payload: calls still open */
+    RSC_RECORD_RETURN = 4, /* addr: returned to; rebuilt programs: payload: calls still open */
     RSC_RECORD_ALLOC = 5, /* addr: block, payload: bytes */
     RSC_RECORD_FREE = 6, /* addr: block */
     RSC_RECORD_MARKER = 7, /* payload: the program's number */
-    RSC_RECORD_NOTE = 8, /* payload: end of the note that was left here, as rsc_ring_note() returned it */
+    RSC_RECORD_NOTE = 8, /* payload: end of the note that belongs here, as rsc_ring_note() returned it */
     RSC_RECORD_LOCK = 9, /* addr: the lock, payload: 0 acquired, 1 released */
     RSC_RECORD_BARRIER = 10, /* addr: the barrier */
-    /* Of programs that keep only the lines of a sample (asm_lines.c): */
-    RSC_RECORD_KEPT_READ =
-        11, /* a reference to a line of the sample; bits 48-63 of addr: references left out before it */
+    /* For programs that keep only sampled lines (asm_lines.c): */
+    RSC_RECORD_KEPT_READ = 11, /* a reference to a sampled line; bits 48-63 of addr: references skipped before it */
     RSC_RECORD_KEPT_WRITE = 12,
-    RSC_RECORD_SKIPPED = 13, /* payload: references left out; addr: references there were more than accesses */
+    RSC_RECORD_SKIPPED = 13, /* payload: references skipped; addr: references beyond accesses */
     RSC_RECORD_STACK = 14, /* addr: somewhere on the thread's stack */
-    /* Of programs that sample references themselves (asm_sampled.c): */
+    /* For programs that sample references themselves (asm_sampled.c): */
     RSC_RECORD_SAMPLE = 15, /* a struct rsc_sample_record in five; `size` counts them. Payload and addr: model and
                                outcome, line; pc of the use, distance; of the reuse, interval; thread of the use, weight
                                (bits of a double); of the reuse, variance (of a float) */
-    RSC_RECORD_THREAD = 16, /* addr: by what number samples know the thread whose block this is */
+    RSC_RECORD_THREAD = 16, /* addr: the samples' number for the thread of this block */
 };
 
 static inline uint64_t rsc_record_word(enum rsc_record_type type, uint32_t size, uint64_t pc) {
@@ -93,22 +96,22 @@ static inline uint32_t rsc_record_size(uint64_t word) { return (uint32_t)(word >
 static inline uint32_t rsc_record_type(uint64_t word) { return (uint32_t)(word >> 56); }
 
 /*
- * A start: bit 62, not 63. Bits 0-31 where the plan begins in ring.plans, 32-41
- * its own length in words: itself and the fixed words. With RSC_START_INLINE the
- * plan itself comes behind it, and no fixed words.
+ * A start: bit 62, not 63. Bits 0-31 where the plan begins in ring.plans, 32-41 its own
+ * length in words: itself and the fixed words. With RSC_START_INLINE the plan itself
+ * follows it, and no fixed words.
  */
 #define RSC_START (1ull << 62)
-#define RSC_START_COUNTED (1ull << 61) /* its instructions are to be counted */
-#define RSC_START_CALLS (1ull << 60) /* calls and returns are to be told from it and the start before */
-#define RSC_START_RESUMED (1ull << 59) /* no new execution: the one before goes on in another block */
+#define RSC_START_COUNTED (1ull << 61) /* count its instructions */
+#define RSC_START_CALLS (1ull << 60) /* derive calls and returns from it and the previous start */
+#define RSC_START_RESUMED (1ull << 59) /* not a new execution: the previous one continues in another block */
 #define RSC_START_INLINE (1ull << 58)
 #define RSC_START_FIXED_MAX 127u
 static inline uint32_t rsc_start_length(uint64_t word) { return (uint32_t)(word >> 32 & 0x3ff); }
 
 /*
- * An access. Bits 0-47 address, 48-50 log2 of the size. Loose: bit 63, 51-52 read
- * and write, 53-62 its entry in the plan. Fixed: 60-61 read and write, of which one is
- * set, 62-63 zero, the others mean nothing.
+ * An access. Bits 0-47 address, 48-50 log2 of the size. Loose: bit 63, 51-52 read and
+ * write, 53-62 its entry in the plan. Fixed: 60-61 read and write, of which one is set,
+ * 62-63 zero, the others are unused.
  */
 #define RSC_LOOSE (1ull << 63)
 static inline uint64_t rsc_loose_user(uint32_t entry) { return RSC_LOOSE | (uint64_t)entry << 53; }
@@ -123,9 +126,12 @@ enum rsc_plan_end { RSC_PLAN_ENDS = 0, RSC_PLAN_ENDS_CALL, RSC_PLAN_ENDS_RETURN,
 #define RSC_PLAN_MAX (2u + RSC_PLAN_ENTRIES_MAX) /* words */
 static inline uint32_t rsc_plan_entries(uint64_t word1) { return (uint32_t)(word1 >> 48 & 0x3ff); }
 
-/* An entry: bits 0-47 pc, 48-57 which instruction of the piece, 58-59 pieces of an access less one, then flags. */
+/*
+ * An entry: bits 0-47 pc, 48-57 index of the instruction in the piece, 58-59 pieces of an access minus one, then
+ * flags.
+ */
 #define RSC_ENTRY_REP (1ull << 60)
-#define RSC_ENTRY_ONLY_WRITES (1ull << 61) /* reads that are reported are not the guest's */
+#define RSC_ENTRY_ONLY_WRITES (1ull << 61) /* reported reads are not the guest's */
 static inline uint64_t rsc_entry(uint64_t pc, uint32_t order, uint32_t pieces) {
     return (pc & 0xffffffffffffull) | (uint64_t)order << 48 | (uint64_t)(pieces - 1) << 58;
 }
@@ -134,7 +140,7 @@ static inline uint32_t rsc_entry_pieces(uint64_t entry) { return (uint32_t)(entr
 
 struct rsc_block {
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC of its first and last word */
-    uint64_t instructions; /* executed while it was open, beyond those of counted starts */
+    uint64_t instructions; /* executed while it was open, not including counted starts */
     uint32_t count; /* words; 0 until published */
     uint32_t zero[9];
     uint64_t words[RSC_BLOCK_WORDS];
@@ -151,39 +157,38 @@ enum rsc_slot_state {
 
 struct rsc_slot {
     /* Written by the thread: */
-    uint32_t
-        state; /* LIVE when taken, LEAVING when the thread may end, ENDED when it is done; the parent sets FREE again */
+    uint32_t state; /* LIVE when taken, LEAVING when the thread may end, ENDED at its end; the parent sets FREE */
     uint32_t pid, tid;
     uint32_t generation; /* how often the slot was taken */
     uint64_t published; /* blocks; the open one is blocks[published % RSC_RING_BLOCKS] */
-    uint64_t open_since_ns; /* first word of the open block; 0: it is empty */
+    uint64_t open_since_ns; /* time of the first word of the open block; 0: empty */
     uint64_t waited_ns, waits;
     uint64_t unrecorded_instructions; /* executed while not recording */
-    uint32_t image; /* which address space: a fork or exec starts another */
-    uint32_t part; /* not 0: of the thread with these ids that has or had another slot, such as its signal handler */
-    /* Of a thread that looks at its words itself before the parent gets any: */
-    uint64_t skipped, crossings, own_instructions; /* not yet told in a block */
-    uint32_t raw_busy; /* it is looking at them now: they are of no use to the parent */
+    uint32_t image; /* address space number: a fork or exec starts another */
+    uint32_t part; /* not 0: another slot of the thread with these ids, such as for its signal handler */
+    /* For a thread that filters its own words: */
+    uint64_t skipped, crossings, own_instructions; /* not yet reported in a block */
+    uint32_t raw_busy; /* it is filtering them now: the parent must not use them */
     uint32_t waits_now; /* it found its ring full */
     uint8_t pad0[128 - 96];
     /* Written by the parent: */
     uint64_t consumed; /* blocks */
     uint32_t consumed_signal;
     uint8_t pad1[64 - 12];
-    /* Of a thread that samples: so far. */
+    /* For a thread that samples: totals so far. */
     uint64_t sampled_references, sampled_analysed, sampled_begun, sampled_weight; /* weight: bits of a double */
     uint8_t pad2[4096 - 224];
     struct rsc_block blocks[RSC_RING_BLOCKS];
-    uint64_t raw[RSC_RAW_WORDS]; /* its words; zero where nothing is written */
-    uint64_t own[RSC_OWN_WORDS]; /* what it keeps in mind */
+    uint64_t raw[RSC_RAW_WORDS]; /* its words; zero where not written */
+    uint64_t own[RSC_OWN_WORDS]; /* its private state */
 };
 _Static_assert(offsetof(struct rsc_slot, blocks) == 4096, "a page, then blocks");
 _Static_assert(sizeof(struct rsc_slot) % 4096 == 0, "slots begin at a page");
 
-/* NATIVE_MAPS: of a process without QEMU in it. MODULE: a struct rsc_asm_module (asm_abi.h). */
+/* NATIVE_MAPS: for a process without QEMU. MODULE: a struct rsc_asm_module (asm_abi.h). */
 enum rsc_note_type { RSC_NOTE_MAPS = 1, RSC_NOTE_NATIVE_MAPS = 2, RSC_NOTE_MODULE = 3 };
 
-/* A process's memory: the system reuses pids, and exec keeps them. */
+/* Identifies a process's memory: the system reuses pids, and exec keeps them. */
 static inline uint64_t rsc_process_id(uint32_t image, uint32_t pid) { return (uint64_t)image << 32 | pid; }
 
 /* In the notes ring: u32 bytes of data, u32 type, u64 process, data, padded to 8. */
@@ -192,60 +197,60 @@ struct rsc_note {
     uint64_t process; /* rsc_process_id() */
 };
 
-/* How much must be there for a sleeping parent to be woken: each time costs the program a system call. */
+/* How much must be available before a sleeping parent is woken: each wake-up costs the program a system call. */
 enum rsc_parent_sleeps { RSC_PARENT_AWAKE = 0, RSC_PARENT_WAITS_FOR_SOME = 1, RSC_PARENT_WAITS_FOR_ANY = 2 };
 #define RSC_RING_SOME (RSC_RING_BLOCKS / 2) /* blocks of one thread */
 
 struct rsc_ring {
     uint64_t magic;
     uint32_t parent_pid;
-    uint32_t published_signal; /* futex: something is there for the parent */
+    uint32_t published_signal; /* futex: there is something for the parent */
     uint32_t parent_sleeps; /* enum rsc_parent_sleeps: the parent waits on it */
-    uint32_t slots_used; /* slots below this have been taken at some time */
-    uint32_t detached; /* the parent is gone: nobody records any more */
+    uint32_t slots_used; /* slots below this have been used */
+    uint32_t detached; /* the parent is gone: no thread records any more */
     uint32_t notes_lock;
     uint64_t notes_head, notes_tail; /* bytes written and read */
     uint64_t notes_lost;
-    uint64_t forks, execs; /* children seen, programs started that are not watched */
+    uint64_t forks, execs; /* forked children and started programs that are not watched */
     uint32_t images; /* address spaces numbered so far */
     uint32_t crowded_out; /* threads that found all slots taken */
-    uint64_t plan_words; /* given out; may grow beyond RSC_PLAN_WORDS, where nothing is */
-    /* Of rebuilt programs: */
-    uint64_t enough; /* nothing more is wanted: they are to run on in fast mode */
-    uint64_t rebuilt; /* that is what they are: words are as asm_abi.h has them */
-    uint64_t lag_ns; /* longest that a thread took to record after a region began */
-    uint64_t samples, samples_unseen; /* of processor time; those outside of rebuilt code */
-    uint64_t modules_lost; /* whose tables found no room: their code is not seen */
-    /* What is kept of a rebuilt program's references: */
-    uint64_t keep_lines; /* 0: all, and the parent makes references of words; 1: those to lines of a sample */
-    uint64_t keep_limit; /* that is, with a hash (base/line_hash.h) up to this */
+    uint64_t plan_words; /* words allocated; may grow beyond RSC_PLAN_WORDS, where there are no plans */
+    /* For rebuilt programs: */
+    uint64_t enough; /* recording is over: run on in fast mode */
+    uint64_t rebuilt; /* the program is rebuilt: words are as in asm_abi.h */
+    uint64_t lag_ns; /* longest time a thread took to start recording after a region began */
+    uint64_t samples, samples_unseen; /* samples of processor time; those outside of rebuilt code */
+    uint64_t modules_lost; /* modules whose tables found no room: their code is not recorded */
+    /* Which of a rebuilt program's references are kept: */
+    uint64_t keep_lines; /* 0: all, and the parent makes references from words; 1: those to sampled lines */
+    uint64_t keep_limit; /* lines with a hash (base/line_hash.h) up to this */
     uint64_t keep_offset; /* of that hash */
     uint64_t keep_shift; /* log2 of the line size */
-    uint64_t sampled; /* 1: it samples its references itself, as the next three say; lines by keep_shift */
+    uint64_t sampled; /* 1: it samples its references itself, with the next three settings; lines by keep_shift */
     uint64_t sampler_planned; /* samples after which the period doubles; 0: never */
-    uint64_t sampler_first; /* the same of the first period */
+    uint64_t sampler_first; /* the same for the first period */
     struct rsc_sampler_options sampler;
-    uint64_t some_wait; /* perhaps: for the parent */
-    uint64_t unread; /* nobody takes blocks, each is written over: what recording costs by itself (bench_asm.c) */
+    uint64_t some_wait; /* a thread may be waiting for the parent */
+    uint64_t unread; /* blocks are overwritten without being read: measures the cost of recording alone (bench_asm.c) */
     uint8_t pad[4096 - 208 - sizeof(struct rsc_sampler_options)];
     uint8_t notes[RSC_NOTES_BYTES];
     struct rsc_slot slots[RSC_RING_SLOTS];
     uint64_t plans[RSC_PLAN_WORDS];
-    struct rsc_watch_area watch; /* of programs that watch their own reuses; touched by no other */
+    struct rsc_watch_area watch; /* only for programs that watch their own reuses */
 };
 _Static_assert(offsetof(struct rsc_ring, notes) == 4096, "slots begin at a page");
 
 /* ---- the writing side (inside the program); ring_writer.c ---- */
 
 /*
- * A thread's place in the ring. All zeros: not attached. A fresh block has next ==
- * end too: its first word takes the slow path, which notes the time. Behind `end`
- * there is room for RSC_BLOCK_SPARE words more, so that an execution that began
- * before it need not look again.
+ * A thread's place in the ring. All zeros: not attached. A fresh block has next == end
+ * too: its first word takes the slow path, which notes the time. After `end` there is
+ * room for RSC_BLOCK_SPARE more words, so an execution that began before it need not
+ * check again.
  */
 struct rsc_ring_writer {
-    uint64_t *next, *end; /* next >= end: rsc_ring_make_room() before anything new */
-    uint64_t *first; /* word of the open block */
+    uint64_t *next, *end; /* next >= end: call rsc_ring_make_room() before anything new */
+    uint64_t *first; /* first word of the open block */
     struct rsc_slot *slot;
     struct rsc_ring *ring;
     uint64_t instructions; /* since the open block began */
@@ -256,22 +261,25 @@ uint64_t rsc_ring_now_ns(void);
 /* Takes a slot. Returns 0, or -1 when all are taken or the parent is gone. */
 int rsc_ring_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid);
 
-/* The same, but when all slots are taken and some of them are of threads that end, it waits for those, up to 2 s. */
+/* The same, but if all slots are taken and some belong to threads that are ending, it waits for those, up to 2 s. */
 int rsc_ring_attach_patiently(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid);
 
-/* Says that the thread is about to end, but may still write: when it is gone the parent takes what it left. */
+/*
+ * Reports that the thread is about to end, but may still write: when it is gone, the parent takes its remaining
+ * words.
+ */
 void rsc_ring_leave(struct rsc_ring_writer *writer);
 
-/* Publishes what is there, if anything, and takes the next block, waiting for one. -1: the parent is gone. */
+/* Publishes the open block, unless it is empty, and takes the next one, waiting if needed. -1: the parent is gone. */
 int rsc_ring_publish(struct rsc_ring_writer *writer);
 
-/* The slow path of writing: starts a fresh block or publishes a full one. -1: nobody listens. */
+/* The slow path of writing: starts a fresh block or publishes a full one. -1: the parent is gone. */
 int rsc_ring_make_room(struct rsc_ring_writer *writer);
 
 /* Publishes and gives the slot up. */
 void rsc_ring_detach(struct rsc_ring_writer *writer);
 
-/* Appends a record; -1 when nobody listens any more. */
+/* Appends a record; -1 if the parent is gone. */
 static inline int rsc_ring_put(struct rsc_ring_writer *writer, uint64_t addr, uint64_t word) {
     if (__builtin_expect(writer->next >= writer->end, 0) && rsc_ring_make_room(writer) < 0) return -1;
     writer->next[0] = word;
@@ -280,13 +288,12 @@ static inline int rsc_ring_put(struct rsc_ring_writer *writer, uint64_t addr, ui
     return 0;
 }
 
-/* Room for a plan of so many words in ring.plans; NULL when it is used up. */
+/* Room for a plan of this many words in ring.plans; NULL when it is full. */
 uint64_t *rsc_ring_plan(struct rsc_ring *ring, uint32_t words);
 
 /*
- * Leaves a text for the parent; dropped and counted when there is no room. A
- * record with the number returned (0: dropped) says where among the thread's
- * records it belongs.
+ * Leaves a text for the parent; dropped and counted if there is no room. A record with
+ * the returned number (0: dropped) marks its place among the thread's records.
  */
 uint64_t rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t process, const void *data,
                        uint32_t bytes);

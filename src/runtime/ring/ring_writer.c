@@ -14,8 +14,8 @@
 
 #include "runtime/ring/ring.h"
 
-#define WAIT_MS 50 /* between looks at whether the parent still lives */
-#define CROWDED_NS 5000000 /* between looks whether a slot is free */
+#define WAIT_MS 50 /* between checks that the parent is alive */
+#define CROWDED_NS 5000000 /* between checks for a free slot */
 #define CROWDED_TRIES 400
 
 uint64_t rsc_ring_now_ns(void) {
@@ -29,7 +29,7 @@ static void futex_wait(uint32_t *word, uint32_t value, long milliseconds) {
     syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
 }
 
-/* `pending`: blocks of this thread's that nobody has taken; RSC_RING_BLOCKS for what must not wait. */
+/* `pending`: blocks of this thread that have not been taken; RSC_RING_BLOCKS for one that must not wait. */
 static void signal_parent(struct rsc_ring *ring, uint64_t pending) {
     __atomic_fetch_add(&ring->published_signal, 1, __ATOMIC_SEQ_CST);
     uint32_t sleeps = __atomic_load_n(&ring->parent_sleeps, __ATOMIC_SEQ_CST);
@@ -37,7 +37,7 @@ static void signal_parent(struct rsc_ring *ring, uint64_t pending) {
         syscall(SYS_futex, &ring->published_signal, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* A process that has ended but whose own parent has not looked yet. */
+/* A process that has ended but has not been waited for. */
 static int is_zombie(uint32_t pid) {
     char name[32] = "/proc/", text[256], digits[12];
     size_t at = sizeof "/proc/" - 1, digit = 0;
@@ -61,7 +61,10 @@ static int parent_is_gone(struct rsc_ring *ring) {
     return 1;
 }
 
-/* A thread that waits until half of its ring is free; NULL: none. Only some of those that were killed are taken for one, and not for long. */
+/*
+ * A thread that waits until half of its ring is free; NULL: none. Killed threads rarely look like one, and not for
+ * long.
+ */
 static struct rsc_slot *who_waits(struct rsc_ring *ring) {
     if (!__atomic_load_n(&ring->some_wait, __ATOMIC_RELAXED)) return NULL;
     uint32_t used = __atomic_load_n(&ring->slots_used, __ATOMIC_ACQUIRE);
@@ -76,7 +79,10 @@ static struct rsc_slot *who_waits(struct rsc_ring *ring) {
     return NULL;
 }
 
-/* Waits until the ring has a free block, and until no other thread waits for one. Returns 0, or -1 when the parent is gone. */
+/*
+ * Waits until the ring has a free block, and until no other thread waits for one. Returns 0, or -1 if the parent is
+ * gone.
+ */
 static int wait_for_room(struct rsc_ring_writer *writer) {
     struct rsc_slot *own = writer->slot;
     uint64_t began = 0;
@@ -89,7 +95,7 @@ static int wait_for_room(struct rsc_ring_writer *writer) {
             __atomic_store_n(&own->waits_now, 1, __ATOMIC_RELAXED);
             __atomic_store_n(&writer->ring->some_wait, 1, __ATOMIC_RELAXED);
             signal_parent(writer->ring, RSC_RING_BLOCKS);
-            continue; /* the parent may have been here in between */
+            continue; /* the parent may have freed one in between */
         }
         if (!began) {
             began = rsc_ring_now_ns();
@@ -103,7 +109,7 @@ static int wait_for_room(struct rsc_ring_writer *writer) {
     return __atomic_load_n(&writer->ring->detached, __ATOMIC_RELAXED) ? -1 : 0;
 }
 
-/* Begins with an empty open block. Nothing is in it yet, so nobody waits for it. */
+/* Starts with an empty open block, which nobody waits for. */
 static int open_block(struct rsc_ring_writer *writer) {
     if (wait_for_room(writer) < 0) {
         writer->next = writer->end = NULL;
@@ -115,7 +121,7 @@ static int open_block(struct rsc_ring_writer *writer) {
     return 0;
 }
 
-/* Returns 1 when all slots are taken, 2 when some of them will soon be free. */
+/* Returns 1 if all slots are taken, 2 if some of them will soon be free. */
 static int try_attach(struct rsc_ring_writer *writer, struct rsc_ring *ring, uint32_t pid, uint32_t tid) {
     int taken = 1;
     memset(writer, 0, sizeof *writer);
@@ -210,7 +216,7 @@ uint64_t rsc_ring_note(struct rsc_ring *ring, enum rsc_note_type type, uint64_t 
                        uint32_t bytes) {
     struct rsc_note note = {bytes, type, process};
     uint32_t unlocked = 0, whole = (uint32_t)sizeof note + ((bytes + 7) & ~7u);
-    /* Held for a copy of some kilobytes; a holder that was killed must not stop the others for good. */
+    /* Held while a few kilobytes are copied; a killed holder must not block the others forever. */
     for (int tries = 0;
          !__atomic_compare_exchange_n(&ring->notes_lock, &unlocked, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
          tries++, unlocked = 0) {

@@ -1,19 +1,18 @@
 /*
- * watch_ring.h - what a program that watches its own reuses (`run --with perf`) leaves
- * for its parent: samples, and what became of them.
+ * watch_ring.h - how a program that watches its own reuses (`run --with perf`) reports samples
+ * and their outcomes to its parent.
  *
- * A part of the shared memory of ring.h, with a stream of its own for each thread that has
- * taken a sample: a ring of words, small on purpose (64 threads touch 4 MiB of it). The
- * thread writes records and never waits: a record for which there is no room is dropped
- * and counted. The parent joins them by register: a USE that took a register is open
- * until the HIT with the same register, or ends (censored) with the next USE that takes
- * it, or with the END of its thread.
+ * A part of the shared memory of ring.h, with one stream per thread that has taken a sample: a
+ * ring of words, small on purpose (64 threads touch 4 MiB of it). The thread writes records and
+ * never waits: a record that does not fit is dropped and counted. The parent joins them by
+ * register: a USE that took a register is open until the HIT with the same register, or ends
+ * (censored) with the next USE that takes it, or with the END of its thread.
  *
- * Positions. An access's position is the number of accesses of its thread before it, as
- * the countdown of rebuilt code counts them (runtime/pieces/asm_abi.h). The countdown of a piece
- * is taken off at its beginning, so a HIT in the middle of one says where the countdown
- * stood, where it would be zero, and all registers (one may hold the countdown): the
- * parent has the tables that make a position of it.
+ * Positions. An access's position is the number of earlier accesses of its thread, as the
+ * countdown of rebuilt code counts them (runtime/pieces/asm_abi.h). A piece's weight is
+ * subtracted from the countdown at its start, so a HIT in the middle of one reports the
+ * countdown, the position where it would be zero, and all registers (one may hold the
+ * countdown): the parent computes the position with the tables.
  */
 #ifndef RSC_RUNTIME_RING_WATCH_RING_H
 #define RSC_RUNTIME_RING_WATCH_RING_H
@@ -25,26 +24,26 @@
 #define RSC_WATCH_REGISTERS 4u
 #define RSC_WATCH_NO_REGISTER 255u
 #define RSC_WATCH_WORDS 8128u /* of its ring */
-#define RSC_WATCH_FRAMES 48u  /* of a call path, innermost first; deeper ones are cut */
+#define RSC_WATCH_FRAMES 48u  /* of a call path, innermost first; deeper ones are truncated */
 
 enum rsc_watched_type {
     RSC_WATCHED_USE = 1,
     RSC_WATCHED_HIT = 2,
-    RSC_WATCHED_END = 3, /* the thread ends, and with it what its register watched */
+    RSC_WATCHED_END = 3, /* the thread ends, and so does the watch of its register */
 };
 
-/* Of a record's first word, `flags`. */
+/* Flags in a record's first word. */
 #define RSC_WATCH_WRITE 1u    /* USE: a write */
-#define RSC_WATCH_RESOLVED 2u /* HIT: position and pc are of the access itself */
-#define RSC_WATCH_LATE 4u     /* HIT: SIGTRAP was blocked: the access was made some time before */
+#define RSC_WATCH_RESOLVED 2u /* HIT: position and pc are those of the access itself */
+#define RSC_WATCH_LATE 4u     /* HIT: SIGTRAP was blocked: the access was some time earlier */
 #define RSC_WATCH_CUT 8u      /* the call path was longer */
-#define RSC_WATCH_FAILED 32u  /* END: it could not be watched at all */
-#define RSC_WATCH_TOOK 64u    /* USE: the register watched something else until now */
-#define RSC_WATCH_RANGE 16u   /* USE: a part of what a function of libc's touches */
+#define RSC_WATCH_FAILED 32u  /* END: it could not be armed */
+#define RSC_WATCH_TOOK 64u    /* USE: the register held another watch until now */
+#define RSC_WATCH_RANGE 16u   /* USE: part of the accesses of a libc function */
 
 /*
- * The first word: bits 0-7 type, 8-15 register or RSC_WATCH_NO_REGISTER, 16-23 flags,
- * 24-39 words of the record in all, 40-47 frames, 48-49 of a USE enum rsc_watch_shape. The frames, return addresses, are last.
+ * The first word: bits 0-7 type, 8-15 register or RSC_WATCH_NO_REGISTER, 16-23 flags, 24-39 total words of the
+ * record, 40-47 frames, 48-49 for a USE enum rsc_watch_shape. The frames (return addresses) are last.
  */
 static inline uint64_t rsc_watch_head(uint32_t type, uint32_t reg, uint32_t flags, uint32_t words, uint32_t frames) {
     return type | (uint64_t)reg << 8 | (uint64_t)flags << 16 | (uint64_t)words << 24 | (uint64_t)frames << 40;
@@ -60,27 +59,27 @@ static inline uint32_t rsc_watch_head_shape(uint64_t head) { return head >> 48 &
 /* Words of a USE before its frames. */
 enum {
     RSC_WATCHED_USE_POSITION = 1, /* of the use */
-    RSC_WATCHED_USE_PERIOD,       /* accesses from sample to sample when it was chosen, on average */
+    RSC_WATCHED_USE_PERIOD,       /* mean accesses between samples when it was chosen */
     RSC_WATCHED_USE_PC,
-    RSC_WATCHED_USE_ADDRESS, /* of the word, a multiple of 8 */
-    /* Bits 0-15 words that the access touches, 16-31 accesses of the piece it is in, 32-63 words that those touch. */
+    RSC_WATCHED_USE_ADDRESS, /* address of the word, a multiple of 8 */
+    /* Bits 0-15 words that the access touches, 16-31 accesses of its piece, 32-63 words that those touch. */
     RSC_WATCHED_USE_DENSITY,
     RSC_WATCHED_USE_CHANCE, /* a double's bits: runtime/watch/watch_slots.h */
-    /* Of all accesses so far those of libc's functions, which are counted by lines of 64 bytes, and the words that they touch. */
+    /* Accesses so far by libc functions, which count one access per 64-byte line, and the words that they touch. */
     RSC_WATCHED_USE_RANGE_ACCESSES,
     RSC_WATCHED_USE_RANGE_WORDS,
-    RSC_WATCHED_USE_COST, /* rsc_watch_cost(); 0 where no PMU says */
+    RSC_WATCHED_USE_COST, /* rsc_watch_cost(); 0 without a PMU */
     RSC_WATCHED_USE_WORDS
 };
 
 /* Words of a HIT before its frames. With RSC_WATCH_RESOLVED there are no registers, and REACH is the position. */
 enum {
     RSC_WATCHED_HIT_REACH = 1, /* position at which the countdown is zero */
-    RSC_WATCHED_HIT_COUNTER, /* as it is in memory */
+    RSC_WATCHED_HIT_COUNTER, /* value in memory */
     RSC_WATCHED_HIT_CHANCE, /* a double's bits */
     RSC_WATCHED_HIT_RANGE_ACCESSES,
     RSC_WATCHED_HIT_RANGE_WORDS,
-    RSC_WATCHED_HIT_PC, /* behind the instruction; resolved: of it */
+    RSC_WATCHED_HIT_PC, /* after the instruction; resolved: of it */
     RSC_WATCHED_HIT_GENERAL, /* 16 registers, in the order of instruction encodings */
     RSC_WATCHED_HIT_WORDS_RESOLVED = RSC_WATCHED_HIT_GENERAL,
     RSC_WATCHED_HIT_WORDS = RSC_WATCHED_HIT_GENERAL + 16
@@ -95,7 +94,7 @@ enum {
     RSC_WATCHED_END_WORDS
 };
 
-/* What a PMU says of the use itself: bits 0-31 cycles it took (0: not known), 32-39 enum rsc_data_source. */
+/* The PMU's data for the use itself: bits 0-31 cycles it took (0: not known), 32-39 enum rsc_data_source. */
 static inline uint64_t rsc_watch_cost(uint64_t cycles, uint32_t source) {
     return (cycles < UINT32_MAX ? cycles : UINT32_MAX) | (uint64_t)source << 32;
 }
@@ -118,16 +117,16 @@ struct rsc_watch_stream {
     uint32_t state; /* enum rsc_slot_state (ring.h): LIVE, ENDED; the parent sets FREE again */
     uint32_t pid, tid, image;
     uint64_t written; /* words */
-    uint64_t position; /* accesses so far, as of the last sample or the thread's end */
+    uint64_t position; /* accesses so far, at the last sample or the thread's end */
     uint64_t range_accesses, range_words; /* the same: see RSC_WATCHED_USE_RANGE_WORDS */
     uint64_t samples, hits;
     uint64_t own_hits; /* traps that the runtime itself caused */
     uint64_t late_hits; /* see RSC_WATCH_LATE */
-    uint64_t dropped; /* records, for want of room */
-    uint64_t void_samples; /* the access chosen was not made, or has no address that can be watched */
-    uint64_t busy_ns; /* in handlers and in taking samples: not the kernel's part */
-    uint32_t registers; /* that this thread got */
-    uint32_t generation; /* how often the stream was taken */
+    uint64_t dropped; /* records dropped for lack of room */
+    uint64_t void_samples; /* the chosen access was not made, or has no address that can be watched */
+    uint64_t busy_ns; /* in handlers and in taking samples, without the kernel's part */
+    uint32_t registers; /* registers that this thread got */
+    uint32_t generation; /* number of times the stream was taken */
     uint8_t pad0[256 - 112];
     /* Written by the parent: */
     uint64_t taken; /* words */
@@ -136,33 +135,33 @@ struct rsc_watch_stream {
 };
 _Static_assert(sizeof(struct rsc_watch_stream) == 65536, "16 pages, touched as used");
 
-/* Why a program watches no more, or not at all. */
+/* Why a program stopped watching, or never started. */
 enum rsc_watch_off {
     RSC_WATCH_ON = 0,
-    RSC_WATCH_REFUSED, /* perf_event_open() said errno `refused` */
+    RSC_WATCH_REFUSED, /* perf_event_open() failed with errno `refused` */
     RSC_WATCH_SIGNAL_WANTED, /* it waits for SIGTRAP itself, by sigwait() or signalfd() */
-    RSC_WATCH_SIGNAL_TAKEN, /* something else than the program's sigaction() installed a handler */
+    RSC_WATCH_SIGNAL_TAKEN, /* a handler was installed by other means than the program's sigaction() */
 };
 
 struct rsc_watch_area {
     /* Written by the parent before the program starts: */
-    uint64_t period; /* accesses from sample to sample; 0: as many as make `rate` */
-    uint64_t rate; /* samples a second of a thread's processor time */
+    uint64_t period; /* accesses between samples; 0: as many as give `rate` */
+    uint64_t rate; /* samples per second of a thread's processor time */
     uint64_t seed;
-    uint32_t registers; /* to be used by each thread, at most RSC_WATCH_REGISTERS */
+    uint32_t registers; /* registers per thread, at most RSC_WATCH_REGISTERS */
     uint32_t frames; /* of call paths, at most RSC_WATCH_FRAMES; 0: none */
-    uint32_t lines; /* parts of lines are watched, each by all registers together (watch_shapes.h); else words */
+    uint32_t lines; /* watches parts of lines, each with all registers together (watch_shapes.h); otherwise words */
     uint32_t pad0;
     /* Written by the program: */
     uint32_t off; /* enum rsc_watch_off: the first reason */
-    uint32_t refused; /* errno of the last event that could not be had */
-    uint32_t held; /* threads that got fewer registers than wanted because others hold them */
-    uint32_t short_of_files; /* threads that got fewer so as to leave the program its file descriptors */
+    uint32_t refused; /* errno of the last event that failed to open */
+    uint32_t held; /* threads that got fewer registers because others hold them */
+    uint32_t short_of_files; /* threads that got fewer, to leave the program its file descriptors */
     uint32_t streams_used;
     uint32_t crowded_out; /* threads without a stream */
     uint64_t unsampled_accesses; /* of threads that ended without a sample */
     uint64_t unsampled_threads;
-    uint64_t multiplexed; /* samples not used because the PMU's counters had to be shared */
+    uint64_t multiplexed; /* samples not used because the PMU's counters were shared */
     uint8_t pad[4096 - 88];
     struct rsc_watch_stream streams[RSC_WATCH_STREAMS];
 };

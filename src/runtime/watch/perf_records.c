@@ -1,9 +1,9 @@
-/* perf_records.c - see perf_records.h. The order of fields is that of perf_event_open(2), PERF_RECORD_SAMPLE. */
+/* perf_records.c - see perf_records.h. Fields are in the order of perf_event_open(2), PERF_RECORD_SAMPLE. */
 #include "runtime/watch/perf_records.h"
 
 #include <linux/perf_event.h>
 
-/* Of IBS_OP_DATA3 (AMD64 manual, volume 2, "IBS Op Data 3"). */
+/* Bits of IBS_OP_DATA3 (AMD64 manual, volume 2, "IBS Op Data 3"). */
 #define IBS_LOAD (1ull << 0)
 #define IBS_STORE (1ull << 1)
 #define IBS_LINEAR_VALID (1ull << 17)
@@ -11,8 +11,8 @@
 #define IBS_MISS_LATENCY_MASK 0xffffull
 
 /*
- * Of PERF_SAMPLE_DATA_SRC (linux/perf_event.h: union perf_mem_data_src): bits 5-18 levels, 33-36 a level's number, bit 37
- * another node. Numbers are newer than some kernel headers: they are written out.
+ * Bits of PERF_SAMPLE_DATA_SRC (linux/perf_event.h: union perf_mem_data_src): bits 5-18 levels, 33-36 a level's
+ * number, bit 37 another node. Some kernel headers lack the numbers, so they are defined here.
  */
 #define SOURCE_LEVEL_SHIFT 5
 #define SOURCE_HIT 0x02u
@@ -20,7 +20,10 @@
 #define SOURCE_NUMBER_SHIFT 33
 #define SOURCE_REMOTE_BIT (1ull << 37)
 
-/* Of the raw data: 4 bytes of capabilities, then registers: control, rip, data, data2, data3, linear address, physical address. */
+/*
+ * The raw data: 4 bytes of capabilities, then registers: control, rip, data, data2, data3, linear address, physical
+ * address.
+ */
 enum { IBS_DATA3 = 4, IBS_LINEAR = 5, IBS_REGISTERS = 6 };
 
 uint64_t rsc_perf_sample_type(enum rsc_perf_layout layout, int has_weight) {
@@ -49,7 +52,7 @@ uint32_t rsc_perf_ring_next(const uint8_t *ring, uint64_t size, uint64_t head, u
     return header.size;
 }
 
-/* Words left to read of a record. */
+/* Unread words of a record. */
 struct reader {
     const uint64_t *at, *end;
     int is_short;
@@ -78,7 +81,7 @@ static void read_group(const struct rsc_perf_layouts *layouts, struct reader *re
     }
 }
 
-/* The raw data that IBS adds to each of its samples: u32 size, then so many bytes, filled up to whole words. */
+/* The raw data that IBS adds to each of its samples: u32 size, then that many bytes, padded to whole words. */
 static void read_ibs(struct reader *reader, struct rsc_perf_sample *sample) {
     if (reader->at == reader->end) {
         reader->is_short = 1;
@@ -151,8 +154,8 @@ enum rsc_data_source rsc_perf_source(uint64_t source) {
         [12] = RSC_SOURCE_BUFFER, [13] = RSC_SOURCE_MEMORY, [14] = RSC_SOURCE_MEMORY};
     enum rsc_data_source found = numbers[source >> SOURCE_NUMBER_SHIFT & 15];
     uint32_t bits = (uint32_t)(source >> SOURCE_LEVEL_SHIFT) & 0x3fff;
-    if (bits & SOURCE_MISS) return RSC_SOURCE_UNKNOWN; /* which level missed does not say which was hit */
-    /* Where only the older field is filled in. */
+    if (bits & SOURCE_MISS) return RSC_SOURCE_UNKNOWN; /* the level that missed does not show which one hit */
+    /* If only the older field is filled in. */
     for (uint32_t i = 0; !found && bits & SOURCE_HIT && i < sizeof levels / sizeof *levels; i++)
         if (bits & levels[i].bits) found = levels[i].level;
     return found && source & SOURCE_REMOTE_BIT ? RSC_SOURCE_REMOTE : found;

@@ -1,6 +1,6 @@
 /*
- * watch_shapes.h - which words debug registers watch around a sampled one: the word, or where lines of 64 bytes are modelled
- * (featherlight/line_model.h) one of three shapes, by lot. A quarter is 16 aligned bytes.
+ * watch_shapes.h - which words debug registers watch around a sampled one: the word itself, or for models of 64-byte
+ * lines (featherlight/line_model.h) one of three shapes, chosen at random. A quarter is 16 aligned bytes.
  */
 #ifndef RSC_RUNTIME_WATCH_WATCH_SHAPES_H
 #define RSC_RUNTIME_WATCH_WATCH_SHAPES_H
@@ -10,14 +10,14 @@
 enum rsc_watch_shape {
     RSC_WATCH_WORD,
     RSC_WATCH_QUARTER, /* its quarter of the line */
-    RSC_WATCH_HALF,    /* that and the other quarter of the same half */
-    RSC_WATCH_ACROSS,  /* that and the quarter at the same place of the other half */
+    RSC_WATCH_HALF,    /* its quarter and the other one of the same half */
+    RSC_WATCH_ACROSS,  /* its quarter and the one at the same place of the other half */
     RSC_WATCH_SHAPES
 };
 #define RSC_WATCH_LINE_SHAPES 3u /* from RSC_WATCH_QUARTER on */
 #define RSC_WATCH_SHAPE_WORDS 4u /* at most */
 
-/* The words' numbers (addresses / 8) that a shape has around `word`, which is among them; returns how many. */
+/* The word numbers (addresses / 8) of a shape around `word`, which is among them; returns how many. */
 static inline uint32_t rsc_watch_shape_words(enum rsc_watch_shape shape, uint64_t word, uint64_t *words) {
     uint64_t quarter = word & ~1ull, other = quarter ^ (shape == RSC_WATCH_HALF ? 2 : 4);
     if (shape == RSC_WATCH_WORD) {

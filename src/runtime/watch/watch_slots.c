@@ -11,7 +11,7 @@ void rsc_watch_slots_init(struct rsc_watch_slots *slots, struct rsc_watch_slot *
     for (uint32_t i = 0; i < count; i++) slot[i] = (struct rsc_watch_slot){0, 0, 0};
 }
 
-/* The first free slot, else the one armed longest ago. */
+/* The first free slot, otherwise the one armed longest ago. */
 static uint32_t free_or_oldest(const struct rsc_watch_slots *slots) {
     uint32_t best = 0;
     for (uint32_t i = 0; i < slots->count; i++)
@@ -21,7 +21,7 @@ static uint32_t free_or_oldest(const struct rsc_watch_slots *slots) {
 
 /*
  * Gauss-Legendre nodes and weights on 0..1. Eight points integrate polynomials of
- * degree 15 exactly: up to 16 slots there is no error but rounding.
+ * degree 15 exactly: up to 16 slots the only error is rounding.
  */
 #define NODES 8u
 static const double node[NODES] = {
@@ -34,10 +34,10 @@ static const double node_weight[NODES] = {
 };
 
 /*
- * All are occupied. A random order is that of independent uniform positions u: slot
- * s is replaced with probability p_s * integral over its u of the product over the
- * others of (1 - u p_j), that is of those visited before it having refused. Each
- * watch's chance becomes smaller by 1 - that. Returns P(any is replaced).
+ * All are occupied. A random order is that of independent uniform positions u: slot s
+ * is replaced with probability p_s * integral over its u of the product over the others
+ * of (1 - u p_j), that is, of those visited before it being kept. Each watch's chance
+ * is multiplied by 1 minus that. Returns P(any is replaced).
  */
 static double advance_chances(struct rsc_watch_slots *slots) {
     double all[NODES], none = 1;
@@ -56,8 +56,8 @@ static double advance_chances(struct rsc_watch_slots *slots) {
 }
 
 /*
- * The slot that gives way, or RSC_NO_SLOT. Who says yes first in a random order is
- * a uniform one of all who would say yes, so the order itself need not be drawn.
+ * The slot to replace, or RSC_NO_SLOT. The first acceptance in a random order is
+ * uniform among all slots that would accept, so the order itself need not be drawn.
  */
 static uint32_t visit(struct rsc_watch_slots *slots) {
     uint32_t chosen = RSC_NO_SLOT, willing = 0;

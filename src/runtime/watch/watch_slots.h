@@ -1,26 +1,25 @@
 /*
- * watch_slots.h - which sampled addresses a thread's few watch slots (debug
+ * watch_slots.h - chooses which sampled addresses a thread's few watch slots (debug
  * registers) hold: the part of featherlight that runs inside a target.
  *
- * Told that an access was sampled, rsc_watch_slots_sample() says which slot to arm
- * with it, if any; told that a watch was hit, rsc_watch_slots_release() frees its
- * slot. Nothing here allocates, locks, calls libc or keeps state outside the
- * structures the caller owns, so all of it may be called from signal handlers of
- * the thread the slots belong to.
+ * For a sampled access, rsc_watch_slots_sample() returns the slot to arm with it, if
+ * any; after a hit, rsc_watch_slots_release() frees its slot. Nothing here allocates,
+ * locks, calls libc or keeps state outside the caller's structures, so all of it may be
+ * called from signal handlers of the thread that owns the slots.
  *
- * Reservoir replacement (paper 003, section IV-A). A free slot is always taken.
- * With all occupied, slots are visited in random order and each is replaced with
- * probability 1 / (samples since it was last free, this one counted), until one
- * is. Every sample advances the count of every occupied slot, a replacement does
- * not reset it, a hit does.
+ * Reservoir replacement (paper 003, section IV-A). A free slot is always taken. If all
+ * are occupied, slots are visited in random order and each is replaced with probability
+ * 1 / (samples since it was last free, including this one), until one is. Every sample
+ * advances the count of every occupied slot, a replacement does not reset it, a hit
+ * does.
  *
  * Chances. All these probabilities are known when they are used, so each watch
- * carries the chance with which a sample gets as far as it did:
+ * carries the probability of its history:
  *     chance = P(armed at all when sampled) * product over later samples of
  *              P(its slot is not replaced by that sample)
- * given everything that happened before each. Whatever the addresses do, the
- * watches of which one sample was made, each weighted by 1 / chance, count 1 on
- * average: weights that are right without any assumption about the program.
+ * each given everything that happened before it. For any sequence of addresses, the
+ * watches made from one sample, each weighted by 1 / chance, count 1 on average: the
+ * weights are unbiased without any assumption about the program.
  */
 #ifndef RSC_RUNTIME_WATCH_WATCH_SLOTS_H
 #define RSC_RUNTIME_WATCH_WATCH_SLOTS_H
@@ -34,7 +33,7 @@
 
 enum rsc_watch_replacement {
     RSC_REPLACE_RESERVOIR,
-    RSC_REPLACE_OLDEST, /* the naive one of the paper's figure 3: the watch armed longest ago always goes */
+    RSC_REPLACE_OLDEST, /* the naive one of the paper's figure 3: always replaces the watch armed longest ago */
 };
 
 struct rsc_watch_slot {
@@ -44,14 +43,14 @@ struct rsc_watch_slot {
 };
 
 struct rsc_watch_slots {
-    struct rsc_watch_slot *slot; /* [count], the caller's */
+    struct rsc_watch_slot *slot; /* [count], owned by the caller */
     uint32_t count;
     enum rsc_watch_replacement replacement;
-    uint64_t samples; /* taken so far */
+    uint64_t samples; /* samples so far */
     struct rsc_rng rng;
 };
 
-/* What became of a sample. */
+/* The outcome of a sample. */
 struct rsc_watch_choice {
     uint32_t slot; /* to arm with the sample's address; RSC_NO_SLOT: it is not watched */
     int replaced;  /* the slot held another watch until now, which has ended (RSC_WATCH_REPLACED) */
@@ -63,22 +62,22 @@ enum rsc_watch_ending {
     RSC_WATCH_REUSED,   /* it was hit */
     RSC_WATCH_REPLACED, /* another sample took its slot: a right-censored observation */
     RSC_WATCH_UNUSED,   /* the thread, or the recording, ended: the word was not used again */
-    RSC_WATCH_DROPPED,  /* it could not be armed, or the hit's count cannot be trusted: nothing is known */
+    RSC_WATCH_DROPPED,  /* it could not be armed, or the hit's count is unreliable: no result */
 };
 
 /*
- * `slot` has room for `count` (1 to RSC_WATCH_SLOTS_MAX) and stays the caller's.
- * The same seed and stream make the same choices; give each thread a stream.
+ * `slot` has room for `count` (1 to RSC_WATCH_SLOTS_MAX) and stays owned by the caller.
+ * The same seed and stream make the same choices; give each thread its own stream.
  */
 void rsc_watch_slots_init(struct rsc_watch_slots *slots, struct rsc_watch_slot *slot, uint32_t count,
                           enum rsc_watch_replacement replacement, uint64_t seed, uint64_t stream);
 
-/* A sample was taken: decides which slot to arm with it, and takes it. Constant memory, O(count) time. */
+/* Decides which slot to arm with a new sample, and takes it. Constant memory, O(count) time. */
 struct rsc_watch_choice rsc_watch_slots_sample(struct rsc_watch_slots *slots);
 
 /*
- * The watch of an occupied slot is over: it was hit, could not be armed (then call
- * this at once), or the thread ends. Frees the slot and returns the watch's chance.
+ * Ends the watch of an occupied slot: it was hit, could not be armed (then call this at
+ * once), or the thread ends. Frees the slot and returns the watch's chance.
  */
 double rsc_watch_slots_release(struct rsc_watch_slots *slots, uint32_t slot);
 
