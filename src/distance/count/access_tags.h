@@ -1,9 +1,9 @@
 /*
- * access_tags.h - the tags of a batch's accesses, for engines that attribute their
- * counts to code and data (attribution.h).
+ * access_tags.h - tags the accesses of a batch, for engines that attribute counts to
+ * code and data (attribution.h).
  *
- * Whether attribution is wanted shows with the first accesses: those of most traces
- * have no pc. Until then events are taken in as if it were.
+ * The first accesses decide whether to attribute: those of most traces have no pc.
+ * Until then events are processed as if attribution were on.
  */
 #ifndef RSC_DISTANCE_COUNT_ACCESS_TAGS_H
 #define RSC_DISTANCE_COUNT_ACCESS_TAGS_H
@@ -13,9 +13,9 @@
 struct rsc_access_tags {
     uint32_t attribute;  /* as in rsc_engine_options; 1 or 2 once decided */
     uint64_t rd_cap;     /* 0: none */
-    uint64_t *objects; /* what each reference lies in is written here (rsc_attribution_keep_objects()); NULL: nowhere */
+    uint64_t *objects; /* receives the object of each reference (rsc_attribution_keep_objects()); NULL: not wanted */
     struct rsc_attribution *attribution; /* NULL: none. Owned */
-    uint32_t *tag; /* by access of the batch, where there is an attribution; owned */
+    uint32_t *tag; /* by access of the batch, if there is an attribution; owned */
     uint32_t room;
 };
 

@@ -1,4 +1,4 @@
-/* accumulate.c - counting distances; see accumulate.h for how threads and phases come for free. */
+/* accumulate.c - counts distances; accumulate.h explains why threads and phases cost almost nothing. */
 #include "distance/count/accumulate.h"
 
 #include <assert.h>
@@ -7,8 +7,8 @@
 
 #define COLD UINT32_MAX
 #define PHASE_LENGTH_FIRST 1u
-#define PHASE_DETAIL 32u       /* fine phases per phase asked for... */
-#define PHASES_FINE_MAX 65536u /* ...but no more than this in all: each holds 2 KiB */
+#define PHASE_DETAIL 32u       /* fine phases per requested phase... */
+#define PHASES_FINE_MAX 65536u /* ...but at most this many in all: each takes 2 KiB */
 
 int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t rd_cap, uint32_t bins_per_octave) {
     memset(sum, 0, sizeof *sum);
@@ -47,7 +47,7 @@ void rsc_accumulator_free(struct rsc_accumulator *sum) {
     memset(sum, 0, sizeof *sum);
 }
 
-/* Rows exist from the second thread on; the first one's history is the totals so far. */
+/* Rows exist from the second thread on; the totals so far belong to the first. */
 static int add_threads(struct rsc_accumulator *sum, uint32_t wanted) {
     if (wanted > RSC_THREAD_ROWS_MAX) wanted = RSC_THREAD_ROWS_MAX;
     if (wanted > sum->thread_room) {
@@ -78,7 +78,7 @@ static int add_threads(struct rsc_accumulator *sum, uint32_t wanted) {
 
 static uint32_t kind_slot(uint64_t meta) { return rsc_who_kind_slot(rsc_meta_who(meta)); }
 
-/* Rows exist from the second kind on; the first one's history is the totals so far. */
+/* Rows exist from the second kind on; the totals so far belong to the first. */
 static int add_kinds(struct rsc_accumulator *sum, uint32_t seen) {
     int first_split = !rsc_accumulator_by_kind(sum) && (seen & (seen - 1)) != 0;
     for (uint32_t k = 0; k < RSC_KIND_SLOTS && (seen & (seen - 1)); k++) {
@@ -108,7 +108,7 @@ int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_ba
         uint64_t thread = batch->meta[i] >> 40;
         if (thread > highest) highest = thread;
     }
-    /* a batch of the one kind seen so far needs no closer look */
+    /* a batch of the only kind seen so far needs no further check */
     if (batch->count && ((differ >> 32 & 0xff) || sum->kinds_seen != 1u << kind_slot(first)) &&
         see_kinds(sum, batch) < 0)
         return RSC_ENOMEM;
@@ -121,7 +121,7 @@ int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_ba
     return 0;
 }
 
-/* The bin of a value; where nobody can foresee on which side of 1024 it is, without a branch. */
+/* The bin of a value. Without a branch, as which side of 1024 it is on is unpredictable. */
 static inline __attribute__((always_inline)) uint32_t bin_of(uint64_t value, int any) {
     return any ? rsc_bin_of_fine_any(value) : rsc_bin_of_fine(value);
 }
@@ -186,7 +186,7 @@ static void count_kinds(struct rsc_accumulator *sum, const struct rsc_batch *bat
     for (uint32_t i = 0; i < count; i++) count_in_kind(&sum->kinds[kind_slot(batch->meta[from[i]])], rd[i], cap);
 }
 
-/* References that have no distance, all of them. */
+/* Counts references without a distance. */
 static void count_none(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
                        const uint32_t *rd, uint32_t count) {
     uint64_t cold = 0;
@@ -217,9 +217,9 @@ static void count_all(struct rsc_accumulator *sum, const struct rsc_batch *batch
 }
 
 /*
- * Of private stacks that write to each other's lines, up to a half of the references
- * have no distance, at random. Three loops would each guess wrong there: they are
- * sorted apart first, without a branch.
+ * With private stacks that write to each other's lines, up to half of the references
+ * have no distance, at random. Three loops would mispredict each, so they are
+ * separated first, without a branch.
  */
 #define APART 512u
 static void count_apart(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from,
@@ -254,7 +254,7 @@ static void count_part(struct rsc_accumulator *sum, const struct rsc_batch *batc
     }
 }
 
-/* Two neighbours become one, so that the table has room and phases are twice as long. */
+/* Joins neighbours in pairs, which frees half of the table and doubles the phase length. */
 static void join_phase_pairs(struct rsc_accumulator *sum) {
     uint32_t kept = 0;
     assert(sum->phase_count % 2 == 0);
@@ -271,7 +271,7 @@ static void join_phase_pairs(struct rsc_accumulator *sum) {
     sum->phase_length *= 2;
 }
 
-/* Ends the phase in progress: what the totals grew by since it began. */
+/* Ends the current phase: its counts are the growth of the totals since it began. */
 static int cut_phase(struct rsc_accumulator *sum) {
     struct rsc_phase_counts phase = {
         .first = sum->phase_start_references,
@@ -307,7 +307,7 @@ int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, c
         done += part;
         if (!sum->phases_asked || sum->references - sum->phase_start_references < sum->phase_length) continue;
         if (sum->phase_count == sum->phase_room)
-            join_phase_pairs(sum); /* and the phase in progress goes on to its new length */
+            join_phase_pairs(sum); /* the current phase continues to its new length */
         else if (cut_phase(sum) < 0) return RSC_ENOMEM;
     }
     return 0;
@@ -340,7 +340,7 @@ void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const
         count_in_kind(&sum->kinds[rsc_who_kind_slot(who[i])], rd[i], cap);
 }
 
-/* Adds the rows by kind of `from`, whose totals are its one kind's where it has no rows. */
+/* Adds the rows by kind of `from`. If it has no rows, its totals are those of its only kind. */
 static void merge_kinds(struct rsc_accumulator *into, const struct rsc_accumulator *from) {
     for (uint32_t k = 0; rsc_accumulator_by_kind(into) && k < RSC_KIND_SLOTS; k++) {
         struct rsc_kind_counts *row = &into->kinds[k];
@@ -382,7 +382,7 @@ int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumul
 
 /* ---- into a profile ---- */
 
-/* Joins the fine phases into the number asked for, as even as they allow. */
+/* Joins the fine phases into the requested number, as evenly as possible. */
 static int fill_phases(struct rsc_accumulator *sum, struct rsc_profile *profile) {
     if (!sum->phases_asked) return 0;
     if (sum->references > sum->phase_start_references && cut_phase(sum) < 0) return RSC_ENOMEM;
@@ -392,7 +392,7 @@ static int fill_phases(struct rsc_accumulator *sum, struct rsc_profile *profile)
         const struct rsc_phase_counts *part = &sum->phases[i];
         uint64_t middle = part->first + part->references / 2;
         uint64_t target = (uint64_t)((unsigned __int128)middle * wanted / sum->references);
-        /* A row may stay without parts only if there are fewer parts than rows. */
+        /* A row may stay empty only if there are fewer parts than rows. */
         if (sum->phase_count == wanted) target = i;
         struct rsc_phase_row *row = &profile->phases[target];
         if (!row->references) row->first = part->first;

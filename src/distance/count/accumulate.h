@@ -1,13 +1,12 @@
 /*
- * accumulate.h - from distances to a profile: what every engine that yields one
- * RD and RI per reference has in common.
+ * accumulate.h - from distances to a profile: shared by every engine that yields one
+ * RD and RI per reference.
  *
- * Per reference only two histogram counters are touched. Threads and phases are
- * the difference of the histogram between two moments: a phase is cut, and a
- * run of one thread closed, by comparing with a copy taken when it began. A trace
- * of one thread so pays nothing for either. Where threads alternate quickly the
- * distances are also counted one by one into their rows, and so they are by kind
- * of access from the second kind on.
+ * Each reference updates only two histogram counters. Threads and phases are
+ * differences of the histogram between two times: a phase, or a run of one thread, is
+ * counted by comparing with a copy taken when it began. So a trace of one thread pays
+ * nothing for either. Where threads alternate quickly, distances are also counted one
+ * by one in their rows. The same is done per kind of access from the second kind on.
  */
 #ifndef RSC_DISTANCE_COUNT_ACCUMULATE_H
 #define RSC_DISTANCE_COUNT_ACCUMULATE_H
@@ -16,10 +15,10 @@
 
 #include "profile/profile_model.h"
 
-/* Threads beyond these are counted but get no row of their own. */
+/* Further threads are counted but get no row. */
 #define RSC_THREAD_ROWS_MAX 4096u
 
-/* What stands for a distance where there is none: a first use (as RSC_RD_COLD), and a line that another stack took away. */
+/* Values for references without a distance: a first use (as RSC_RD_COLD), and a line that another stack took away. */
 #define RSC_RD_INVALIDATED (UINT32_MAX - 1)
 
 struct rsc_thread_counts {
@@ -28,11 +27,11 @@ struct rsc_thread_counts {
     struct rsc_histogram rd; /* RSC_BINS_COARSE; not allocated before the second thread */
 };
 
-/* Reads, writes, fetches; and kinds that have no name, which get no row. */
+/* Reads, writes, fetches; and unnamed kinds, which get no row. */
 #define RSC_KIND_SLOTS 4u
 
 struct rsc_kind_counts {
-    uint64_t cold, invalidated; /* its references are these and the distances */
+    uint64_t cold, invalidated; /* its references are these plus the distances */
     struct rsc_histogram rd; /* RSC_BINS_FINE; not allocated before the second kind, nor for kinds not seen */
 };
 
@@ -53,11 +52,11 @@ struct rsc_accumulator {
     uint32_t thread_count, thread_room;
     uint64_t threads_seen; /* highest number seen, plus 1 */
 
-    uint32_t kinds_seen; /* bit k: kind k; while it is just one bit, nothing is counted by kind */
+    uint32_t kinds_seen; /* bit k: kind k; with a single bit set, nothing is counted by kind */
     struct rsc_kind_counts kinds[RSC_KIND_SLOTS];
 
-    /* Phases are kept finer than asked for and joined at the end: `phases_asked`
-     * times 16 to 32 of them, doubling in length as the trace goes on. */
+    /* Phases are kept finer than requested and joined at the end: `phases_asked`
+     * times 16 to 32 of them, doubling in length as the trace grows. */
     uint32_t phases_asked;
     struct rsc_phase_counts *phases;
     uint32_t phase_count, phase_room;
@@ -70,7 +69,7 @@ struct rsc_accumulator {
 int rsc_accumulator_init(struct rsc_accumulator *sum, uint32_t phases, uint64_t rd_cap, uint32_t bins_per_octave);
 void rsc_accumulator_free(struct rsc_accumulator *sum);
 
-/* Makes rows for the threads and kinds of a batch that are new. Returns 0 or RSC_ENOMEM. */
+/* Makes rows for new threads and kinds of a batch. Returns 0 or RSC_ENOMEM. */
 int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_batch *batch);
 
 /*
@@ -80,14 +79,14 @@ int rsc_accumulator_see_threads(struct rsc_accumulator *sum, const struct rsc_ba
 int rsc_accumulate(struct rsc_accumulator *sum, const struct rsc_batch *batch, const uint32_t *from, const uint32_t *rd,
                    const uint64_t *ri, uint32_t count);
 
-/* Counts intervals alone, those that are not 0, of references whose distances were or will be counted without. */
+/* Counts only intervals, those that are not 0, of references whose distances are counted separately. */
 void rsc_accumulate_intervals(struct rsc_accumulator *sum, const uint64_t *ri, uint32_t count);
 
 /*
- * For engines that cut a trace in time: each worker has an accumulator of its own,
- * without phases (see phase_grid.h), and counts the first use of a line in its
- * part as cold. Where the line turns out to have been used before, that is put
- * right. In the end all are added up, in any order.
+ * For engines that cut a trace in time: each worker has its own accumulator, without
+ * phases (see phase_grid.h), and counts the first use of a line in its part as cold.
+ * If the line was used before, this is corrected later. At the end all are added up,
+ * in any order.
  */
 
 /* Who made a reference: the upper half of its access's meta, kind and thread. */
@@ -104,20 +103,20 @@ static inline int rsc_accumulator_by_kind(const struct rsc_accumulator *sum) {
 }
 
 /*
- * Rows for `threads` threads in all, and for the kinds whose bits are in `kinds` if
- * that makes more than one. What was counted before is taken for thread 0's, and for
- * that of the one kind seen before. Returns 0 or RSC_ENOMEM.
+ * Makes rows for `threads` threads in all, and for the kinds whose bits are in
+ * `kinds` if that makes more than one. Earlier counts are assigned to thread 0 and to
+ * the only kind seen before. Returns 0 or RSC_ENOMEM.
  */
 int rsc_accumulator_need_rows(struct rsc_accumulator *sum, uint64_t threads, uint32_t kinds);
 
-/* Counts references made by who[i], which may be NULL where there are no rows for more than one thread or kind. */
+/* Counts references made by who[i]. `who` may be NULL if there are rows for only one thread and kind. */
 void rsc_accumulate_part(struct rsc_accumulator *sum, const uint32_t *who, const uint32_t *rd, const uint64_t *ri,
                          uint32_t count);
 
 /* Adds the counts of `from`, which has no phases. Returns 0 or RSC_ENOMEM. */
 int rsc_accumulator_merge(struct rsc_accumulator *into, const struct rsc_accumulator *from);
 
-/* Moves everything into a new profile, not sealed: `made` is the engine's to fill. NULL: out of memory. */
+/* Moves everything into a new profile, not sealed; the engine fills `made`. NULL: out of memory. */
 struct rsc_profile *rsc_accumulator_profile(struct rsc_accumulator *sum, uint64_t distinct);
 
 #endif

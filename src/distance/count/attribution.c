@@ -1,16 +1,15 @@
 /*
  * attribution.c - tags for accesses, counts for references; see attribution.h.
  *
- * Counting is what costs, and what costs there is that tables of megabytes are
- * touched for each reference. So a reference is counted once, in its pair's row;
- * a pair that leaves the table, or is there at the end, is added to the row of its
- * instruction then, which so misses nothing. Small blocks of references are looked
- * up and prefetched first, then counted.
+ * The cost is in counting: each reference touches tables of megabytes. So a reference
+ * is counted once, in its pair's row. A pair that leaves the table, or is in it at
+ * the end, is added to the row of its instruction, so the instruction's row is
+ * complete. Small blocks of references are looked up and prefetched first, then
+ * counted.
  *
- * Events come with a batch and mean something from their place in it on. Calls and
- * returns are followed while tags are given. What concerns objects is kept as a
- * list of changes and made when counting gets to its place; what is left when the
- * next batch comes is made then.
+ * Events come with a batch and take effect at their place in it. Calls and returns
+ * are followed while tagging. Changes to objects are kept in a list and applied when
+ * counting reaches their place; the rest are applied when the next batch comes.
  */
 #include "distance/count/attribution.h"
 
@@ -30,7 +29,7 @@
 
 static uint32_t or_default(uint32_t given, uint32_t usual) { return given ? given : usual; }
 
-/* No more rows than a profile may have, one of them for what has none of its own. */
+/* At most the rows a profile may have, one of them for references without their own. */
 static uint32_t rows_of(uint32_t given, uint32_t usual) {
     uint32_t rows = or_default(given, usual);
     return rows < RSC_PROFILE_ROWS_MAX ? rows : RSC_PROFILE_ROWS_MAX - 1;
@@ -160,7 +159,7 @@ static int take_event(struct rsc_attribution *a, const struct rsc_event *event) 
 
 /* ---- tags ---- */
 
-/* The entry of a key that is not in the table yet; NULL: out of memory. */
+/* Adds the entry of a key that is not in the table; NULL: out of memory. */
 static struct rsc_u64_entry *table_add(struct rsc_u64_table *table, uint64_t key) {
     if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return NULL;
     struct rsc_u64_entry *entry = rsc_u64_table_find(table, key);
@@ -196,9 +195,9 @@ static int reserve_tag(struct rsc_attribution *a) {
     return 0;
 }
 
-/* A tag for a place that has none. Returns 0 or RSC_ENOMEM. */
+/* Makes a tag for a place that has none. Returns 0 or RSC_ENOMEM. */
 static int new_tag(struct rsc_attribution *a, uint64_t key, uint64_t pc, uint32_t node, uint32_t *tag) {
-    /* Call paths fill the table up to its limit; beyond it there is a place for each instruction without one. */
+    /* Call paths fill the table up to its limit; beyond it, each instruction has one place without a call path. */
     uint64_t limit = a->tag_limit + (node == RSC_CALL_ROOT ? (uint64_t)a->code_limit : 0);
     *tag = RSC_TAG_NONE;
     if (key == RSC_CALL_KEY_NONE || a->tag_count > limit) return 0;
@@ -213,7 +212,7 @@ static int new_tag(struct rsc_attribution *a, uint64_t key, uint64_t pc, uint32_
     return 0;
 }
 
-/* The tag of a place, by the table. Returns 0 or RSC_ENOMEM. */
+/* Looks up the tag of a place in the table. Returns 0 or RSC_ENOMEM. */
 static int look_up_tag(struct rsc_attribution *a, uint64_t pc, uint32_t node, uint32_t *tag) {
     uint64_t key = rsc_call_paths_key(&a->paths, node, pc);
     const struct rsc_u64_entry *entry = rsc_u64_table_find(&a->tag_of, key);
@@ -227,9 +226,9 @@ static int look_up_tag(struct rsc_attribution *a, uint64_t pc, uint32_t node, ui
 }
 
 /*
- * Tags of the accesses first .. end - 1, between which nothing is called. Code
- * mostly goes the way it went before: what followed a tag last time is tried
- * first. The table is prefetched where code jumps.
+ * Tags the accesses first .. end - 1, with no call in between. Code mostly repeats
+ * its path: the tag that followed last time is tried first. The table is prefetched
+ * where code jumps.
  */
 static int give_tags(struct rsc_attribution *a, const struct rsc_batch *batch, uint32_t first, uint32_t end,
                      uint32_t *tags) {
@@ -260,7 +259,7 @@ static int give_tags(struct rsc_attribution *a, const struct rsc_batch *batch, u
     return 0;
 }
 
-/* Strides, in windows of the run: wherever batches are cut, they are the same accesses. */
+/* Strides, in windows of the run that do not depend on how batches are cut. */
 static void see_strides(struct rsc_attribution *a, const struct rsc_batch *batch, const uint32_t *tags) {
     for (uint64_t i = 0; batch->pc && i < batch->count; i++) {
         uint64_t at = (a->accesses + i) % RSC_STRIDE_EVERY;
@@ -300,13 +299,13 @@ int rsc_attribution_tags(struct rsc_attribution *a, const struct rsc_batch *batc
 struct chunk {
     uint8_t bin[CHUNK];
     uint64_t pair[CHUNK];     /* the use's tag << 32 | the reuse's */
-    uint32_t pair_row[CHUNK]; /* where it was last, or RSC_SPACE_NO_ROW */
-    uint8_t changed[CHUNK];   /* references whose tag had another use before it last time */
+    uint32_t pair_row[CHUNK]; /* its last row, or RSC_SPACE_NO_ROW */
+    uint8_t changed[CHUNK];   /* references whose tag had a different previous use last time */
 };
 
 void rsc_attribution_keep_objects(struct rsc_attribution *a, uint64_t *objects) { a->kept_objects = objects; }
 
-/* From here on a reuse is far, and what its data is called will be asked for: 256 lines. */
+/* From this distance on a reuse is far, and its data is named: 256 lines. */
 #define FAR_DISTANCE 256u
 
 static int same_object(uint64_t a, uint64_t b) {
@@ -314,8 +313,7 @@ static int same_object(uint64_t a, uint64_t b) {
 }
 
 static void vote_for_object(struct rsc_attribution *a, uint64_t pair, uint32_t row, uint64_t key) {
-    if (row == RSC_SPACE_NO_ROW || a->pairs.rows[row].key != pair)
-        return; /* it has lost its row since it was counted */
+    if (row == RSC_SPACE_NO_ROW || a->pairs.rows[row].key != pair) return; /* it lost its row since it was counted */
     struct pair_object *object = &a->pair_objects[row];
     if (!object->votes || same_object(object->key, key)) {
         object->key = key;
@@ -333,7 +331,7 @@ static void count_objects(struct rsc_attribution *a, const struct rsc_batch *bat
         int is_fetch = rsc_meta_kind(batch->meta[from[i]]) == RSC_FETCH;
         uint64_t key = rsc_objects_find(&a->objects, batch->addr[from[i]], is_fetch);
         rsc_space_saving_count(&a->things, key, bin[i]);
-        /* a line that was taken away makes no pair, however far it is */
+        /* a line that was taken away makes no pair, at any distance */
         if (bin[i] >= far && bin[i] != RSC_TALLY_INVALIDATED)
             vote_for_object(a, chunk->pair[begin + i], chunk->pair_row[begin + i], key);
         if (kept) kept[i] = key;

@@ -1,4 +1,4 @@
-/* attribution_fill.c - from the tables of attribution_state.h to the rows of a profile, most references first. */
+/* attribution_fill.c - turns the tables of attribution_state.h into the rows of a profile, most references first. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "distance/count/attribution_state.h"
 
-/* A row of a table and what it is sorted by. */
+/* A row of a table and its sort key. */
 struct ranked {
     uint64_t references;
     uint64_t key; /* unique: the order is the same from run to run */
@@ -21,7 +21,7 @@ static int compare_ranked(const void *left, const void *right) {
 
 /* ---- code ---- */
 
-/* The last row kept stands for all from there on: its pc is 0, and its references may be any of theirs. */
+/* The last row kept is the sum of all further ones: its pc is 0. */
 static void fold_rest(struct rsc_attribution *a, struct rsc_profile *profile, const struct ranked *list, uint32_t kept,
                       uint32_t count, uint32_t nameless) {
     struct rsc_code_row *rest = &profile->code[kept - 1];
@@ -72,7 +72,7 @@ static int fill_code(struct rsc_attribution *a, struct rsc_profile *profile) {
         row->cold += cold;
         row->invalidated += rsc_tally_count(&a->code, nameless, RSC_TALLY_INVALIDATED);
     }
-    /* The folded row is made last and may belong far ahead. */
+    /* The folded row is made last and may have to move far up. */
     for (uint32_t i = kept; status == 0 && i-- > 1 && profile->code[i].references > profile->code[i - 1].references;) {
         struct rsc_code_row ahead = profile->code[i - 1];
         profile->code[i - 1] = profile->code[i];
@@ -105,7 +105,7 @@ static int name_pair_object(const struct rsc_attribution *a, uint64_t key, struc
     return status;
 }
 
-/* Contexts are call-path nodes until fill_contexts() gives them their numbers. */
+/* Contexts are call-path nodes until fill_contexts() numbers them. */
 static int fill_pairs(struct rsc_attribution *a, struct rsc_profile *profile) {
     struct ranked *list = rank_rows(&a->pairs);
     if (!list) return RSC_ENOMEM;
@@ -236,7 +236,7 @@ static void for_each_context(struct rsc_profile *profile, void (*visit)(uint32_t
 static void mark(uint32_t *context, uint32_t *by_node) { by_node[*context] = 1; }
 static void renumber(uint32_t *context, uint32_t *by_node) { *context = by_node[*context]; }
 
-/* Keeps the nodes that rows name, and their callers. */
+/* Keeps the nodes that rows refer to, and their callers. */
 static int fill_contexts(struct rsc_attribution *a, struct rsc_profile *profile) {
     const struct rsc_call_node *nodes = a->paths.nodes;
     uint32_t *by_node = calloc(a->paths.node_count, sizeof *by_node), count = 0;

@@ -7,8 +7,8 @@
 #include <reusescope/error.h>
 
 #define WIDE_PCS_MAX (1u << 20)
-#define FRAMES_MAX (1u << 14) /* kept of a stack; 256 KiB */
-#define FRAMES_SEARCHED 1024u /* at most so far down a return is matched */
+#define FRAMES_MAX (1u << 14) /* frames kept per stack; 256 KiB */
+#define FRAMES_SEARCHED 1024u /* a return is matched at most this far down */
 #define CALL_BYTES_MAX 15u    /* longest instruction */
 
 int rsc_call_paths_init(struct rsc_call_paths *paths, uint32_t nodes) {
@@ -34,7 +34,7 @@ void rsc_call_paths_free(struct rsc_call_paths *paths) {
 
 /* ---- the tree ---- */
 
-/* Bit 47 and a number stand for the pc. Where that fails the pc has no place of its own; nothing breaks. */
+/* Replaces a long pc by bit 47 and a number. If that fails the pc has no place; everything else works. */
 uint64_t rsc_call_paths_wide_key(struct rsc_call_paths *paths, uint32_t node, uint64_t pc) {
     struct rsc_u64_table *wide = &paths->wide;
     struct rsc_u64_entry *entry = rsc_u64_table_find(wide, pc);
@@ -131,7 +131,7 @@ int rsc_call_paths_call(struct rsc_call_paths *paths, uint32_t thread, uint64_t 
     return 0;
 }
 
-/* Takes one call off the stack, whose top frame is the one `above` frames below. */
+/* Pops one call; the stack's top frame is then the one `above` frames below. */
 static void pop(struct rsc_call_stack *stack, uint32_t above) {
     stack->count -= above;
     if (stack->frames[stack->count - 1].repeats > 1) stack->frames[stack->count - 1].repeats--;

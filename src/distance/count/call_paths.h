@@ -1,19 +1,18 @@
 /*
- * call_paths.h - the tree of call paths, and where in it each thread is.
+ * call_paths.h - the tree of call paths, and each thread's position in it.
  *
- * A node is a call site below the node of its caller; node 0 is the root, outside
- * of any call seen. Each thread has a stack of the calls it is in. A return goes
- * to just behind its call, which tells what it returns from: frames that were
- * left without returning (longjmp, exceptions) go with it, and a tail call needs
- * nothing special.
+ * A node is a call site below the node of its caller; node 0 is the root, outside of
+ * any call seen. Each thread has a stack of the calls it is in. A return goes to just
+ * after its call, which identifies the frame it leaves: frames left without returning
+ * (longjmp, exceptions) are popped with it, and tail calls need nothing special.
  *
- * The tree is bounded. Paths stop growing, and what is called further down is
- * counted at the node reached, when
+ * The tree is bounded. Paths stop growing, and deeper calls are counted at the node
+ * reached, when
  *   - the table of nodes is full,
  *   - the path is RSC_CALL_DEPTH_MAX calls long,
  *   - the same call site was passed RSC_CALL_REPEATS_MAX times in a row (direct
  *     recursion).
- * Stacks go on beyond that, repeats of one frame as a number, so that returns are
+ * Stacks continue beyond that, with repeats of a frame as a number, so returns are
  * still matched.
  */
 #ifndef RSC_DISTANCE_COUNT_CALL_PATHS_H
@@ -32,19 +31,19 @@ struct rsc_call_node {
     uint64_t pc; /* of the call */
     uint32_t parent;
     uint16_t depth;   /* calls from the root */
-    uint16_t repeats; /* how often pc stands in a row at the end of the path */
+    uint16_t repeats; /* how often pc repeats at the end of the path */
 };
 
 struct rsc_call_frame {
     uint64_t pc;      /* of the call */
     uint32_t node;    /* where the called function runs */
-    uint32_t repeats; /* so many of this frame one on the other */
+    uint32_t repeats; /* repeats of this frame */
 };
 
 struct rsc_call_stack {
     uint32_t node; /* of the top frame */
     uint32_t count, room;
-    uint32_t beyond; /* calls above a full stack */
+    uint32_t beyond; /* calls beyond a full stack */
     struct rsc_call_frame *frames;
 };
 
@@ -57,13 +56,13 @@ struct rsc_call_paths {
     struct rsc_u64_table wide;     /* pcs of more than 47 bits -> their number + 1 */
 };
 
-/* `nodes` with the root, 1 to RSC_CALL_NODES_MAX. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
+/* `nodes` includes the root: 1 to RSC_CALL_NODES_MAX. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
 int rsc_call_paths_init(struct rsc_call_paths *paths, uint32_t nodes);
 void rsc_call_paths_free(struct rsc_call_paths *paths);
 
 /*
- * A key that stands for (node, pc) and nothing else, as long as there are fewer
- * than a million pcs beyond 47 bits; RSC_CALL_KEY_NONE for those after that.
+ * A unique key for (node, pc), for up to a million pcs beyond 47 bits;
+ * RSC_CALL_KEY_NONE for further ones.
  */
 #define RSC_CALL_KEY_NONE UINT64_MAX
 uint64_t rsc_call_paths_wide_key(struct rsc_call_paths *paths, uint32_t node, uint64_t pc);
@@ -73,18 +72,18 @@ static inline uint64_t rsc_call_paths_key(struct rsc_call_paths *paths, uint32_t
     return (uint64_t)node << 48 | pc;
 }
 
-/* The node of a call at `pc` made in `node`, or `node` itself where the tree ends. */
+/* The node of a call at `pc` made in `node`, or `node` itself if the tree is full. */
 uint32_t rsc_call_paths_child(struct rsc_call_paths *paths, uint32_t node, uint64_t pc);
 
 /* The node of a path of `count` call pcs, innermost first, not aligned. */
 uint32_t rsc_call_paths_node(struct rsc_call_paths *paths, const void *pcs, uint32_t count);
 
-/* A thread calls, returns to `pc`, starts afresh. Return 0 or RSC_ENOMEM. */
+/* A thread calls, returns to `pc`, or starts afresh. Return 0 or RSC_ENOMEM. */
 int rsc_call_paths_call(struct rsc_call_paths *paths, uint32_t thread, uint64_t pc);
 void rsc_call_paths_return(struct rsc_call_paths *paths, uint32_t thread, uint64_t pc);
 void rsc_call_paths_restart(struct rsc_call_paths *paths, uint32_t thread);
 
-/* Where a thread is. */
+/* The node a thread is in. */
 static inline uint32_t rsc_call_paths_current(const struct rsc_call_paths *paths, uint32_t thread) {
     return thread < paths->stack_count ? paths->stacks[thread].node : RSC_CALL_ROOT;
 }

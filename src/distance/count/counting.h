@@ -1,8 +1,8 @@
 /*
- * counting.h - everything an engine that yields one distance per reference, at once
- * and in order, has beside its stack: accesses are cut into lines and get their tags;
- * distances are counted (accumulate.h), attributed to code and data (attribution.h)
- * and to single lines (top_lines.h); all of that becomes a profile.
+ * counting.h - everything but the stack of an engine that yields one distance per reference,
+ * at once and in order: cuts accesses into lines and tags them, counts distances
+ * (accumulate.h), attributes them to code and data (attribution.h) and to single lines
+ * (top_lines.h), and makes the profile.
  *
  *   rsc_counting_begin(batch)
  *   while (rsc_counting_next())        fills lines, from and, if attributed, tags of a block
@@ -10,7 +10,7 @@
  *       rsc_counting_take()            counts the block
  *   rsc_counting_profile(), rsc_counting_fill_code()
  *
- * A block is small enough for its columns to stay in L1 and L2 between those steps.
+ * A block is small enough for its columns to stay in L1 and L2 between these steps.
  */
 #ifndef RSC_DISTANCE_COUNT_COUNTING_H
 #define RSC_DISTANCE_COUNT_COUNTING_H
@@ -37,18 +37,18 @@ struct rsc_counting {
     uint32_t count;
     uint64_t lines[RSC_COUNTING_BLOCK];
     uint64_t ri[RSC_COUNTING_BLOCK];
-    uint64_t objects[RSC_COUNTING_BLOCK]; /* what each reference lies in */
+    uint64_t objects[RSC_COUNTING_BLOCK]; /* the object of each reference */
     uint32_t from[RSC_COUNTING_BLOCK];    /* access of the batch */
-    uint32_t stack[RSC_COUNTING_BLOCK];   /* for who watches; the engine's, where it has more than one */
+    uint32_t stack[RSC_COUNTING_BLOCK];   /* for observers; set by engines with more than one stack */
     uint32_t rd[RSC_COUNTING_BLOCK];
     uint32_t tag[RSC_COUNTING_BLOCK], last_tag[RSC_COUNTING_BLOCK];
 };
 
-/* `keep_objects`: the engine asks for them (rsc_counting_objects()). Returns 0 or RSC_ENOMEM; may then be freed. */
+/* `keep_objects`: the engine uses rsc_counting_objects(). Returns 0 or RSC_ENOMEM; may be freed either way. */
 int rsc_counting_init(struct rsc_counting *counting, const struct rsc_engine_options *options, int keep_objects);
 void rsc_counting_free(struct rsc_counting *counting);
 
-/* A batch, which stays until its last block is counted. Returns 0 or an error. */
+/* Starts a batch, which must stay valid until its last block is counted. Returns 0 or an error. */
 int rsc_counting_begin(struct rsc_counting *counting, const struct rsc_batch *batch, struct rsc_error *error);
 
 /* Whether references have tags. The same for all references of a batch. */
@@ -56,21 +56,21 @@ static inline int rsc_counting_tagged(const struct rsc_counting *counting) {
     return counting->tags.attribution != NULL;
 }
 
-/* The next block of the batch. Returns its references: 0 at the end of the batch. */
+/* The next block of the batch. Returns its number of references; 0 at the end of the batch. */
 uint32_t rsc_counting_next(struct rsc_counting *counting);
 
 /* Counts the block. Returns 0 or an error. */
 int rsc_counting_take(struct rsc_counting *counting, struct rsc_error *error);
 
-/* What each reference of the block just counted lies in, as objects.h numbers it; NULL: not known. */
+/* The object of each reference of the block just counted, as numbered by objects.h; NULL: not known. */
 static inline const uint64_t *rsc_counting_objects(const struct rsc_counting *counting) {
     return counting->tags.attribution ? counting->objects : NULL;
 }
 
-/* A new profile, not sealed, without code: `made` is the engine's to fill. NULL: out of memory. */
+/* A new profile, not sealed, without code; the engine fills `made`. NULL: out of memory. */
 struct rsc_profile *rsc_counting_profile(struct rsc_counting *counting, uint64_t distinct);
 
-/* Fills what was attributed, after all that names data by rsc_counting_objects(). Returns 0 or RSC_ENOMEM. */
+/* Fills the attributed rows; call after everything that uses rsc_counting_objects(). Returns 0 or RSC_ENOMEM. */
 int rsc_counting_fill_code(struct rsc_counting *counting, struct rsc_profile *profile);
 
 #endif

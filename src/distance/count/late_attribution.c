@@ -1,4 +1,4 @@
-/* late_attribution.c - see late_attribution.h. A queue of copied batches; the lock guards its links only. */
+/* late_attribution.c - see late_attribution.h. A queue of copied batches; the lock only guards its links. */
 #include "distance/count/late_attribution.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ struct rsc_late_attribution {
     struct rsc_attribution *tagging, *counting;
     uint32_t line_shift;
     pthread_mutex_t lock;
-    struct kept_batch *first, **last; /* not begun to be counted */
+    struct kept_batch *first, **last; /* counting not begun */
     struct kept_batch *current;       /* the counting thread's own, as are these: */
     struct rsc_reference_cursor cursor;
     uint32_t *tags; /* of current */
@@ -60,7 +60,7 @@ static void late_free(struct rsc_late_attribution *late) {
     free(late);
 }
 
-/* What attribution reads of a batch: no threads, no instructions. NULL: out of memory. */
+/* Copies the parts of a batch that attribution reads: no threads, no instructions. NULL: out of memory. */
 static struct kept_batch *copy_batch(const struct rsc_batch *batch) {
     size_t columns = batch->count * sizeof *batch->addr, events = batch->event_count * sizeof *batch->events, data = 0;
     for (uint32_t i = 0; i < batch->event_count; i++)
@@ -161,7 +161,7 @@ void rsc_late_tags_free(struct rsc_late_tags *tags) {
 int rsc_late_tags_give(struct rsc_late_tags *tags, const struct rsc_batch *batch, int begun, struct rsc_error *error) {
     if (tags->attribute == 0 && batch->count) tags->attribute = batch->pc ? 1 : 2;
     if (tags->attribute == 2) {
-        if (!begun) { /* no worker has seen it */
+        if (!begun) { /* not visible to workers */
             late_free(tags->late);
             tags->late = NULL;
         }

@@ -1,13 +1,13 @@
 /*
- * late_attribution.h - attribution where distances are known only later.
+ * late_attribution.h - attribution when distances are known later.
  *
  * A reference needs its tag before its distance is computed, and is counted after;
- * attribution.h wants both for one batch before the next batch comes. So there are
- * two attributions, which see the same batches: one gives the tags, at once; the
- * other is fed copies of the batches when their distances are known, and counts.
- * Tags depend on nothing but the batches: both give the same ones.
+ * attribution.h needs both for one batch before the next batch comes. So there are
+ * two attributions over the same batches: one makes the tags at once; the other gets
+ * copies of the batches when their distances are known, and counts. Tags depend only
+ * on the batches, so both make the same ones.
  *
- * Copying in (one thread) and counting (another) go on at the same time.
+ * Copying (one thread) and counting (another) run concurrently.
  */
 #ifndef RSC_DISTANCE_COUNT_LATE_ATTRIBUTION_H
 #define RSC_DISTANCE_COUNT_LATE_ATTRIBUTION_H
@@ -16,7 +16,7 @@
 
 struct rsc_late_attribution;
 
-/* The tags of one batch after the other, where attribution is wanted. */
+/* The tags of successive batches, if attribution is wanted. */
 struct rsc_late_tags {
     uint32_t attribute; /* as in rsc_engine_options; 1 or 2 once decided */
     uint32_t line_shift;
@@ -28,17 +28,17 @@ struct rsc_late_tags {
 
 void rsc_late_tags_free(struct rsc_late_tags *tags);
 
-/* Decides with the first batch, and gives the accesses of this one their tags; `begun`: references were pushed before.
- * Returns 0 or an error. */
+/* Decides at the first batch, and tags the accesses of this one; `begun`:
+ * references were pushed before. Returns 0 or an error. */
 int rsc_late_tags_give(struct rsc_late_tags *tags, const struct rsc_batch *batch, int begun, struct rsc_error *error);
 
-/* What became of a reference: its distance (UINT32_MAX: cold) and, in the upper half, the tag of the use before. */
+/* The outcome of a reference: its distance (UINT32_MAX: cold) and, in the upper half, the tag of the previous use. */
 static inline uint64_t rsc_outcome(uint32_t rd, uint32_t last_tag) { return (uint64_t)last_tag << 32 | rd; }
 
 /* Counts the next `count` references, in order. Returns 0 or RSC_ENOMEM. */
 int rsc_late_attribution_count(struct rsc_late_attribution *late, const uint64_t *outcomes, uint64_t count);
 
-/* After all references: takes in what is left of batches, and fills the profile. Returns 0 or RSC_ENOMEM. */
+/* After all references: processes the remaining batches, and fills the profile. Returns 0 or RSC_ENOMEM. */
 int rsc_late_attribution_fill(struct rsc_late_attribution *late, struct rsc_profile *profile);
 
 #endif

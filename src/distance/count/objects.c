@@ -1,4 +1,4 @@
-/* objects.c - see objects.h: blocks, then mappings, then looking up. */
+/* objects.c - see objects.h: blocks, then mappings, then lookups. */
 #include "distance/count/objects.h"
 
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 
 #include <reusescope/error.h>
 
-#define BLOCKS_MAX (1u << 24)   /* live at once; further ones are not known */
+#define BLOCKS_MAX (1u << 24)   /* live at once; further ones are ignored */
 #define RANGES_MAX (1u << 16)
-#define NAMES_MAX (1u << 12)    /* what is mapped under further names has none */
+#define NAMES_MAX (1u << 12)    /* memory mapped under further names has none */
 #define MAPPINGS_MAX (1u << 16) /* of files */
-#define CODE_SEARCHED 1024u     /* newest mappings looked through for the file of a pc */
+#define CODE_SEARCHED 1024u     /* newest mappings searched for the file of a pc */
 #define BUILD_ID_BYTES_MAX 32u
 
 /* Room for one more of `count` things; sizes double. */
@@ -52,7 +52,7 @@ static uint64_t end_of(uint64_t start, uint64_t bytes) {
     return bytes > UINT64_MAX - start ? UINT64_MAX : start + bytes;
 }
 
-/* The things in start .. end - 1 changed. */
+/* Marks the objects in start .. end - 1 as changed. */
 static void forget(struct rsc_objects *objects, uint64_t start, uint64_t end) {
     uint64_t first = start >> 6, last = (end - 1) >> 6;
     if (last - first >= RSC_OBJECT_CACHE) {
@@ -81,7 +81,7 @@ static uint32_t block_before(const struct rsc_objects *objects, uint64_t address
     return before;
 }
 
-/* Hangs a block, whose start no other has, into the tree: above all of lower priority, which it parts in two. */
+/* Inserts a block with a new start into the treap: above all blocks of lower priority, which it splits in two. */
 static void tree_insert(struct rsc_objects *objects, uint32_t added) {
     struct rsc_heap_block *blocks = objects->blocks;
     uint32_t *link = &objects->block_root;
@@ -131,7 +131,7 @@ static void block_drop(struct rsc_objects *objects, uint32_t block) {
     objects->block_free = block;
 }
 
-/* A free place among the blocks; *place is 0 when there is none left. */
+/* A free index among the blocks; *place is 0 when none is left. */
 static int block_place(struct rsc_objects *objects, uint32_t *place) {
     *place = objects->block_free;
     if (*place) {
@@ -148,7 +148,7 @@ static int block_place(struct rsc_objects *objects, uint32_t *place) {
 int rsc_objects_add_block(struct rsc_objects *objects, uint64_t start, uint64_t bytes, uint32_t site) {
     uint64_t end = end_of(start, bytes ? bytes : 1), next_start;
     uint32_t block;
-    if (end == start) return 0; /* the last byte there is */
+    if (end == start) return 0; /* the last byte of the address space */
     while ((block = block_before(objects, end - 1, &next_start)) && objects->blocks[block].end > start)
         block_drop(objects, block);
     if (block_place(objects, &block) < 0) return RSC_ENOMEM;
@@ -157,7 +157,7 @@ int rsc_objects_add_block(struct rsc_objects *objects, uint64_t start, uint64_t 
     at->blocks++;
     at->live_bytes += end - start;
     if (at->live_bytes > at->peak_bytes) at->peak_bytes = at->live_bytes;
-    /* any numbers in no order do for priorities */
+    /* priorities only need to be unordered */
     uint64_t mixed = (start ^ (at->blocks << 40) ^ block) * 0x9E3779B97F4A7C15ull;
     mixed = (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9ull;
     objects->blocks[block] =
@@ -247,7 +247,7 @@ static uint32_t range_from(const struct rsc_objects *objects, uint64_t address) 
     return low;
 }
 
-/* Makes a gap from start to end; returns where in the array. There is room for two more ranges. */
+/* Makes a gap from start to end and returns its index. There must be room for two more ranges. */
 static uint32_t ranges_cut(struct rsc_objects *objects, uint64_t start, uint64_t end) {
     struct rsc_mapped_range *ranges = objects->ranges;
     uint32_t first = range_from(objects, start), last = first;

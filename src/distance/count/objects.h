@@ -1,17 +1,16 @@
 /*
- * objects.h - what lies at an address, now: a heap block, a mapping, or nothing
- * that is known.
+ * objects.h - the object at an address, at the current time: a heap block, a mapping,
+ * or unknown.
  *
- * Heap blocks are a treap ordered by address, mappings a sorted array of ranges
- * that later mappings cut into. In front of both is a direct-mapped cache by
- * 64-byte line: an entry holds the part of a line that is one thing. What changes
- * in a range empties the entries of its lines, so an entry is never stale.
+ * Heap blocks are a treap ordered by address, mappings a sorted array of ranges that
+ * later mappings cut into. In front of both is a direct-mapped cache by 64-byte line:
+ * an entry holds the part of a line that is one object. A change in a range clears
+ * the entries of its lines, so an entry is never stale.
  *
- * A mapping of a file that code runs from holds variables: which one follows from
- * the address, once symbols are at hand. Its data is therefore told apart by line,
- * and its instructions are one object of the file. Memory without a name that
- * follows the data of such a file is its .bss. Everything else that is mapped is
- * one object by name.
+ * A mapping of a file with executed code holds variables, which symbols later
+ * identify by address. So its data is one object per line, and its instructions are
+ * one object per file. Unnamed memory after the data of such a file is its .bss. Any
+ * other mapping is one object per name.
  */
 #ifndef RSC_DISTANCE_COUNT_OBJECTS_H
 #define RSC_DISTANCE_COUNT_OBJECTS_H
@@ -22,15 +21,15 @@
 #include "distance/count/attribution.h"
 
 /*
- * An object's key. Bits 62-63 are its sort, the rest which one: the 64-byte line
- * of a variable, the call-path node of a heap block's allocation, or the name of
- * a mapping.
+ * An object's key. Bits 62-63 are its sort, the rest identify it: the 64-byte line of
+ * a variable, the call-path node of a heap block's allocation, or the name of a
+ * mapping.
  */
 enum rsc_object_sort { RSC_OBJECT_UNKNOWN = 0, RSC_OBJECT_MAPPED = 1, RSC_OBJECT_HEAP = 2, RSC_OBJECT_GLOBAL = 3 };
 static inline enum rsc_object_sort rsc_object_sort(uint64_t key) { return (enum rsc_object_sort)(key >> 62); }
 static inline uint64_t rsc_object_number(uint64_t key) { return key << 2 >> 2; }
 
-/* A name that memory was mapped under: a path, "[stack]", "" ... */
+/* A name of mapped memory: a path, "[stack]", "" ... */
 struct rsc_mapped_name {
     const char *name; /* in the arena */
     const char *kind; /* as in struct rsc_object_row */
@@ -47,7 +46,7 @@ struct rsc_heap_block {
     uint64_t start, end;
     uint32_t left, right; /* indices; 0: none */
     uint32_t site;
-    uint32_t priority; /* no child's is higher */
+    uint32_t priority; /* no child has a higher one */
 };
 
 struct rsc_mapped_range {
@@ -75,35 +74,36 @@ struct rsc_objects {
     uint32_t range_count, range_room;
     struct rsc_mapped_name *names; /* owned */
     uint32_t name_count, name_room;
-    struct rsc_mapping *mappings; /* of files, as they came; owned */
+    struct rsc_mapping *mappings; /* of files, in order of arrival; owned */
     uint32_t mapping_count, mapping_room;
     struct rsc_arena arena;
 };
 
-/* `sites`: call-path nodes there may be. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
+/* `sites`: maximum number of call-path nodes. Returns 0 or RSC_ENOMEM. A zeroed struct may always be freed. */
 int rsc_objects_init(struct rsc_objects *objects, uint32_t sites);
 void rsc_objects_free(struct rsc_objects *objects);
 
-/* A block comes and goes. Blocks it overlaps are gone; a block that is not known is none. Return 0 or RSC_ENOMEM. */
+/* Adds and removes a block. A new block removes blocks it overlaps; removing an unknown block does nothing. Return 0
+ * or RSC_ENOMEM. */
 int rsc_objects_add_block(struct rsc_objects *objects, uint64_t start, uint64_t bytes, uint32_t site);
 void rsc_objects_remove_block(struct rsc_objects *objects, uint64_t start);
 
 /*
- * Reads the data of a MAP event and enters it among the mappings. Returns the
- * number of its name, RSC_ENOMEM, or RSC_EFORMAT for data that make no sense.
+ * Reads the data of a MAP event and adds it to the mappings. Returns the number of
+ * its name, RSC_ENOMEM, or RSC_EFORMAT for invalid data.
  */
 int rsc_objects_add_mapping(struct rsc_objects *objects, const struct rsc_event *event);
 
-/* Memory mapped under that name covers the range. Returns 0 or RSC_ENOMEM. */
+/* Maps memory under that name over the range. Returns 0 or RSC_ENOMEM. */
 int rsc_objects_map(struct rsc_objects *objects, uint64_t start, uint64_t bytes, uint32_t name, int is_data);
 
-/* Code ran at pc: what it is mapped from has code. */
+/* Code ran at pc: marks its mapping as code. */
 void rsc_objects_see_code(struct rsc_objects *objects, uint64_t pc);
 
 /* The slow half of rsc_objects_find(): fills the cache entry of the line. */
 void rsc_objects_search(struct rsc_objects *objects, uint64_t address, struct rsc_object_part *part);
 
-/* The key of what lies at `address`, for an instruction fetch or for an access to data. */
+/* The key of the object at `address`, for an instruction fetch or a data access. */
 static inline uint64_t rsc_objects_find(struct rsc_objects *objects, uint64_t address, int is_fetch) {
     struct rsc_object_part *part = &objects->cache[address >> 6 & (RSC_OBJECT_CACHE - 1)];
     if (address - part->start >= part->bytes) rsc_objects_search(objects, address, part);

@@ -1,12 +1,12 @@
 /*
  * phase_grid.h - phases of a trace whose parts are counted out of order.
  *
- * accumulate.c cuts phases as references come by, doubling their length each time
- * the table is full. How long they end up follows from the number of references
- * alone: the least power of two P with
+ * accumulate.c cuts phases as references come, doubling their length each time the
+ * table is full. Their final length depends only on the number of references: the
+ * smallest power of two P with
  *     references < (room + 1) * P.
- * So a part of the trace can be counted by itself, in phases of the P of its own
- * end, and be added to a grid that has reached that P or a multiple of it.
+ * So a part of the trace can be counted separately, with the P at its own end, and
+ * added to a grid whose P is the same or a multiple.
  */
 #ifndef RSC_DISTANCE_COUNT_PHASE_GRID_H
 #define RSC_DISTANCE_COUNT_PHASE_GRID_H
@@ -32,19 +32,20 @@ struct rsc_phase_grid {
     uint32_t room, shift;
 };
 
-/* For the phases that `sum` was asked for. Returns 0 or RSC_ENOMEM. A zeroed grid or part may always be freed. */
+/* Makes a grid for the phases requested of `sum`. Returns 0 or RSC_ENOMEM. A zeroed grid or part may always be
+ * freed. */
 int rsc_phase_grid_init(struct rsc_phase_grid *grid, const struct rsc_accumulator *sum);
 void rsc_phase_grid_free(struct rsc_phase_grid *grid);
 void rsc_phase_part_free(struct rsc_phase_part *part);
 
-/* Empties `part` and makes it cover references begin to end - 1. Needs only grid->room. Returns 0 or RSC_ENOMEM. */
+/* Empties `part` and makes it cover references begin to end - 1. Only uses grid->room. Returns 0 or RSC_ENOMEM. */
 int rsc_phase_part_start(struct rsc_phase_part *part, const struct rsc_phase_grid *grid, uint64_t begin, uint64_t end);
 
-/* Counts references first, first + 1, ...: distances (UINT32_MAX: cold), those from `cap` on as cap. */
+/* Counts references first, first + 1, ...: distances (UINT32_MAX: cold); those >= `cap` count as cap. */
 void rsc_phase_part_count(struct rsc_phase_part *part, uint64_t first, const uint32_t *rd, uint32_t count,
                           uint64_t cap);
 
-/* Reference number `at`, counted as cold, has a distance after all. */
+/* Corrects reference number `at`, counted as cold, to its distance. */
 static inline void rsc_phase_part_not_cold(struct rsc_phase_part *part, uint64_t at, uint64_t rd, uint64_t cap) {
     struct rsc_phase_cell *cell = &part->cells[(at >> part->shift) - part->first];
     cell->cold--;
@@ -53,7 +54,7 @@ static inline void rsc_phase_part_not_cold(struct rsc_phase_part *part, uint64_t
 
 void rsc_phase_grid_add(struct rsc_phase_grid *grid, const struct rsc_phase_part *part);
 
-/* Gives the phases to `sum`, which has counted all references. Returns 0 or RSC_ENOMEM. */
+/* Moves the phases into `sum`, which has counted all references. Returns 0 or RSC_ENOMEM. */
 int rsc_phase_grid_end(struct rsc_phase_grid *grid, struct rsc_accumulator *sum);
 
 #endif

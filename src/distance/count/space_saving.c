@@ -1,4 +1,4 @@
-/* space_saving.c - rows changing hands; see space_saving.h. */
+/* space_saving.c - replacing rows; see space_saving.h. */
 #include "distance/count/space_saving.h"
 
 #include <assert.h>
@@ -47,7 +47,7 @@ static void slot_add(struct rsc_space_saving *table, uint64_t key, uint32_t row)
     table->slots[at] = (struct rsc_space_slot){.key = key, .row = row + 1};
 }
 
-/* Those behind the gap that a search would not find any more move up. */
+/* Moves up the keys after the gap that a search would no longer find. */
 static void slot_remove(struct rsc_space_saving *table, uint64_t key) {
     uint32_t mask = table->slot_mask, gap = rsc_space_saving_home(table, key);
     while (table->slots[gap].key != key || !table->slots[gap].row) {
@@ -77,7 +77,8 @@ static void list_push(struct rsc_space_saving *table, uint32_t row, uint64_t cou
     table->filled |= 1ull << list;
 }
 
-/* List `list` > 0, all before it empty: rows that outgrew it leave, and its smallest count becomes the smallest. */
+/* For list `list` > 0, with all before it empty: rows that outgrew it leave, and its smallest count becomes the
+ * smallest. */
 static void list_spread(struct rsc_space_saving *table, uint32_t list) {
     uint32_t kept = 0, row;
     uint64_t least = UINT64_MAX;
@@ -104,7 +105,7 @@ static void list_spread(struct rsc_space_saving *table, uint32_t list) {
     }
 }
 
-/* Takes a row with the smallest count off its list. There is one. */
+/* Takes a row with the smallest count off its list, which must not be empty. */
 static uint32_t list_take(struct rsc_space_saving *table) {
     for (;;) {
         uint32_t list = (uint32_t)__builtin_ctzll(table->filled);

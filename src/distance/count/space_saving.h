@@ -1,18 +1,19 @@
 /*
- * space_saving.h - the most frequent of very many keys, in a table of fixed size.
+ * space_saving.h - finds the most frequent of very many keys, in a table of fixed
+ * size.
  *
- * The space-saving rule (Metwally, Agrawal and El Abbadi, 2005): a key that has a
- * row counts there; a new key takes a free row or, when there is none, the row
- * with the smallest count, and goes on counting from it. So with n counted in a
- * table of k rows
+ * The space-saving rule (Metwally, Agrawal and El Abbadi, 2005): a key with a row
+ * counts there; a new key takes a free row or, if there is none, the row with the
+ * smallest count, and continues from that count. So with n counted in a table of k
+ * rows
  *     count - error <= true count <= count,
- * where error is the count taken over, and every key with a true count above n / k
- * has a row. A row's histogram (tally.h) starts anew when the row changes hands:
- * its total is count - error.
+ * where error is the inherited count, and every key with a true count above n / k has
+ * a row. A row's histogram (tally.h) is cleared when the row is replaced: its total
+ * is count - error.
  *
- * The smallest count never falls, so a radix heap finds it: rows are listed by
- * the highest bit in which their count differs from the smallest one. Counting
- * leaves a row in its list; it moves to the right one when it is next looked at.
+ * The smallest count never decreases, so a radix heap finds it: rows are listed by
+ * the highest bit in which their count differs from the smallest. Counting leaves a
+ * row in its list; it moves to the right list when it is next visited.
  */
 #ifndef RSC_DISTANCE_COUNT_SPACE_SAVING_H
 #define RSC_DISTANCE_COUNT_SPACE_SAVING_H
@@ -36,7 +37,7 @@ struct rsc_space_saving {
     uint32_t row_count; /* of the table; `used` of them have a key */
     uint32_t used;
     struct rsc_tally tally;
-    /* NULL, or called with a row that is about to lose its key and be emptied. */
+    /* NULL, or called with a row that is about to be replaced and cleared. */
     void (*leaving)(void *owner, uint32_t row);
     void *owner;
     struct rsc_space_row *rows; /* owned */
@@ -55,7 +56,7 @@ struct rsc_space_saving {
 int rsc_space_saving_init(struct rsc_space_saving *table, uint32_t rows);
 void rsc_space_saving_free(struct rsc_space_saving *table);
 
-/* Gives `key`, which has none, a row and returns that. */
+/* Gives `key`, which has no row, a row and returns it. */
 uint32_t rsc_space_saving_admit(struct rsc_space_saving *table, uint64_t key);
 
 static inline uint32_t rsc_space_saving_home(const struct rsc_space_saving *table, uint64_t key) {

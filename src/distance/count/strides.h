@@ -1,11 +1,12 @@
 /*
- * strides.h - how far each instruction goes from one execution to the next.
+ * strides.h - the stride of each instruction: the address difference between
+ * successive executions.
  *
- * Looked at in short windows of a run, by thread: an instruction that is executed
- * twice in a window casts the distance between its two addresses as a vote. The
- * majority's candidate is kept (Boyer and Moore): a stride that more than half of the
- * steps have is found, whatever the others are. `same` counts the steps that had it
- * since it became the candidate, so it is never too high.
+ * Measured in short windows of a run, per thread: each time an instruction is
+ * executed again in a window, the difference of its addresses is a vote. The majority
+ * candidate is kept (Boyer and Moore): a stride that more than half of the steps have
+ * is always found. `same` counts the steps with it since it became the candidate, so
+ * it is never too high.
  */
 #ifndef RSC_DISTANCE_COUNT_STRIDES_H
 #define RSC_DISTANCE_COUNT_STRIDES_H
@@ -14,14 +15,14 @@
 
 #include "profile/profile_model.h"
 
-/* Of each 8192 accesses of the run 256 are looked at. */
+/* 256 of every 8192 accesses of the run are examined. */
 #define RSC_STRIDE_EVERY 8192u
 #define RSC_STRIDE_WINDOW 256u
 #define RSC_STRIDE_SLOTS 256u
 
 struct rsc_stride_row {
     struct rsc_stride stride;
-    uint64_t votes; /* for stride.bytes, less those against */
+    uint64_t votes; /* votes for stride.bytes, minus votes against */
 };
 
 struct rsc_stride_votes {
@@ -30,14 +31,14 @@ struct rsc_stride_votes {
     struct {
         uint32_t window, row, thread;
         uint64_t address;
-    } last[RSC_STRIDE_SLOTS]; /* where an instruction was, in the window it was seen in */
+    } last[RSC_STRIDE_SLOTS]; /* the instruction's last address, and its window */
 };
 
 /* Returns 0 or RSC_ENOMEM. A zeroed struct may be freed. */
 int rsc_stride_votes_init(struct rsc_stride_votes *votes, uint32_t rows);
 void rsc_stride_votes_free(struct rsc_stride_votes *votes);
 
-/* A new window: what was before is not followed. */
+/* Starts a window; earlier addresses are forgotten. */
 void rsc_stride_votes_begin(struct rsc_stride_votes *votes);
 
 /* The instruction of a row accesses `address`. */

@@ -1,13 +1,11 @@
 /*
- * tally.h - very many small histograms of reuse distance, one row for each
- * instruction, pair or object.
+ * tally.h - very many small histograms of reuse distance, one row per instruction,
+ * pair or object.
  *
- * A row has a counter for cold references and one for each coarse bin that the
- * distance of a reference can fall into, so one increment counts a reference and
- * the row's total need not be kept. Counters are 32 bits wide, because what
- * they cost is cache; a counter that wraps carries into a table on the side.
- * A bit per counter says which were ever used, so that emptying a row touches
- * only those.
+ * A row has a counter for cold references and one per coarse bin of distance, so one
+ * increment counts a reference and no total is kept. Counters are 32 bits wide to
+ * save cache; a counter that wraps carries into a side table. One bit per counter
+ * marks those ever used, so emptying a row touches only those.
  */
 #ifndef RSC_DISTANCE_COUNT_TALLY_H
 #define RSC_DISTANCE_COUNT_TALLY_H
@@ -18,7 +16,7 @@
 #include "base/u64_table.h"
 
 #define RSC_TALLY_COLD 0u
-#define RSC_TALLY_BINS 124u /* cold, then coarse bins up to 2.5 Gi lines, more than rank_bitmap.h can tell apart, */
+#define RSC_TALLY_BINS 124u /* cold, then coarse bins up to 2.5 Gi lines, more than rank_bitmap.h can distinguish, */
 #define RSC_TALLY_INVALIDATED (RSC_TALLY_BINS - 1) /* and references to lines that were taken away */
 
 struct rsc_tally_row {
@@ -44,7 +42,7 @@ static inline uint32_t rsc_tally_bin(uint32_t rd, uint32_t cap) {
     return bin < RSC_TALLY_INVALIDATED ? bin : RSC_TALLY_INVALIDATED - 1;
 }
 
-/* A counter has wrapped so many times. */
+/* Records that a counter wrapped this many times. */
 void rsc_tally_carry(struct rsc_tally *tally, uint32_t row, uint32_t bin, uint64_t times);
 
 static inline void rsc_tally_add(struct rsc_tally *tally, uint32_t row, uint32_t bin) {
@@ -60,7 +58,7 @@ void rsc_tally_add_row(struct rsc_tally *tally, uint32_t row, struct rsc_tally *
 /* Empties a row. */
 void rsc_tally_clear(struct rsc_tally *tally, uint32_t row);
 
-/* What a row holds: returns its total, adds the distances to rd (RSC_BINS_COARSE; may be NULL), sets *cold. */
+/* Reads a row: returns its total, adds the distances to rd (RSC_BINS_COARSE; may be NULL), sets *cold. */
 uint64_t rsc_tally_read(struct rsc_tally *tally, uint32_t row, uint64_t *cold, struct rsc_histogram *rd);
 
 /* One counter of a row. */

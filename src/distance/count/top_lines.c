@@ -40,7 +40,7 @@ void rsc_top_lines_count(struct rsc_top_lines *top, const uint64_t *lines, const
     }
 }
 
-/* Rows of the table by what is certain of their misses. */
+/* Rows of the table, sorted by their certain misses. */
 struct ranked {
     uint64_t certain, line;
     uint32_t row;

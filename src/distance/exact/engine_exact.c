@@ -1,6 +1,6 @@
 /*
  * engine_exact.c - the exact engine, one core: the kernel (exact_state.h) turns lines
- * into distances; what comes before and after is counting.h's.
+ * into distances; counting.h does everything before and after.
  */
 #include <stdlib.h>
 

@@ -1,28 +1,28 @@
 /*
  * exact_kernel.c - the loop of the exact engine; compiled once per vector width.
  *
- * Where the recent filter pays, a block goes through that first; where it does not,
- * exact_steps.h has another loop. What the filter, or a search for repeats, leaves
- * unanswered needs three memory accesses that hang on each other: bucket, unit,
- * bitmap line. Each is prefetched for a reference further ahead while an earlier one
- * is worked on.
+ * Where the recent filter pays, a block goes through it first; where it does not,
+ * exact_steps.h has another loop. References that the filter, or a search for
+ * repeats, does not answer need three dependent memory accesses: bucket, unit, bitmap
+ * line. Each is prefetched for later references while earlier ones are processed.
  *
- * `tags` and `last_tag` are both NULL or both not, and constants where this is
- * inlined, like with_ri: a loop without them has nothing of them left.
+ * `tags` and `last_tag` are both NULL or both set. Like with_ri they are constants
+ * where this is inlined, so a loop without them does not test them.
  */
 #include "base/cpu.h"
 #include "distance/exact/exact_steps.h"
 #include "distance/exact/recent.h"
 
-/* How far ahead: the bucket, the unit, the bit. Two thirds of this and 5/3 of it were within the noise of it. */
+/* Prefetch distances: the bucket, the unit, the bit. Two thirds and 5/3 of these were equal within noise. */
 #define AHEAD_BUCKET RSC_EXACT_AHEAD
 #define AHEAD_UNIT 14u
 #define AHEAD_BIT 7u
 
-/* The filter is given up where it answers less than 1/8 of a block beside repeats, and tried again after so many blocks. */
+/* The filter is turned off where it answers less than 1/8 of a block beyond repeats, and tried again after this many
+ * blocks. */
 #define RECENT_PAYS(answered, count) ((answered) >= (count) / 8)
 #define RECENT_REST 64u
-#define REPEATS_PAY 8u /* so is looking for repeats */
+#define REPEATS_PAY 8u /* the same for the search for repeats */
 
 #define UNIT_ABSENT UINT32_MAX
 
@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void find_unit(struct rsc_exact *ex
     int found = rsc_line_map_find(&exact->map, line, exact->unanswered.unit[k], &bucket, &entry);
     uint32_t where = found ? bucket->where[entry] : 0, first = where << 4, unit = first + (uint32_t)(line & 15);
     if (__builtin_expect(where >> 30 != RSC_UNITS_FULL, 0)) {
-        /* A block of one other line is soon to be made a trio: that line's unit, which moves, is wanted too. */
+        /* A block of one other line soon becomes a trio: that line's unit, which moves, is needed too. */
         first = rsc_line_map_first_unit(where);
         unit = where >> 30 == RSC_UNITS_TRIO                                   ? 0
                : where >> 30 == RSC_UNITS_SINGLE && bucket->key[entry] == line ? first
@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) void find_unit(struct rsc_exact *ex
 static inline __attribute__((always_inline)) void find_bit(struct rsc_exact *exact, uint32_t k, int with_ri) {
     uint32_t unit = exact->unanswered.unit[k];
     if (__builtin_expect(unit == UNIT_ABSENT, 0)) return;
-    if (__builtin_expect(!unit, 0)) { /* one of a trio, whose header has come by now */
+    if (__builtin_expect(!unit, 0)) { /* one of a trio, whose header is in cache by now */
         uint64_t line = exact->unanswered.line[k];
         uint32_t where = rsc_line_map_where(&exact->map, line, rsc_line_map_home(&exact->map, line));
         unit = where ? rsc_line_map_unit(&exact->map, line, where) : 0;
@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) int leave_recent(struct rsc_exact *
     return 0;
 }
 
-/* One reference that the filter did not answer, `above` lines being in it. Returns its unit in *unit. */
+/* A reference that the filter did not answer, with `above` lines in the filter. Returns its unit in *unit. */
 static inline __attribute__((always_inline)) int answer(struct rsc_exact *exact, uint32_t k, uint64_t time,
                                                         uint32_t above, uint32_t *rd, uint64_t *ri, uint32_t *last_tag,
                                                         uint32_t *unit_out) {
@@ -161,7 +161,7 @@ static inline __attribute__((always_inline)) int exact_block(struct rsc_exact *e
     return 0;
 }
 
-/* Whether the filter is no good for the next block, nor looking for repeats. To be asked once a block. */
+/* Whether neither the filter nor the search for repeats pays for the next block. Call once per block. */
 static inline __attribute__((always_inline)) int goes_in_steps(struct rsc_exact *exact, const uint64_t *lines,
                                                                uint32_t count) {
     struct rsc_recent *recent = &exact->recent;
@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) int exact_kernel(struct rsc_exact *
 #endif
 }
 
-/* Units in the order of their numbers, their bits prefetched: the kernel's other half, for compaction. */
+/* Visits units in the order of their numbers, with their bits prefetched; for compaction. */
 static inline __attribute__((always_inline)) void exact_renumber(struct rsc_exact *exact, uint64_t *new_time) {
     uint32_t *units = exact->map.units;
     uint64_t count = exact->map.unit_count;

@@ -6,12 +6,12 @@
 #include "base/cpu.h"
 #include "distance/exact/exact_replay.h"
 
-/* How far ahead of its turn the bucket, unit and bit of a line are fetched. */
+/* How far ahead the bucket, unit and bit of a line are prefetched. */
 #define REPLAY_AHEAD 24u
 #define REPLAY_AHEAD_UNIT 14u
 #define REPLAY_AHEAD_BIT 7u
 
-/* What is known of a line to be taken out soon: first its bucket, then its entry, then its unit; 0: none. */
+/* The prefetch state of a line to be taken out soon: first its bucket, then its entry, then its unit; 0: none. */
 #define REPLAY_RING 32u
 
 static inline __attribute__((always_inline)) void take_out_kernel(struct rsc_exact *exact, const uint64_t *lines,

@@ -5,8 +5,9 @@
 
 #include "base/pages.h"
 
-/* Places in the bitmap per distinct line: how rarely compaction runs against how far the set bits spread. 4 instead
- * of 8 was 4% to 18% slower (uniform, zipf, cyclic, compiler trace, with RI; a quiet 16-core Xeon). */
+/* Places in the bitmap per distinct line: trades rare compaction against the spread of set bits. 4
+ * instead of 8 was 4% to 18% slower (uniform, zipf, cyclic, compiler trace, with RI; a quiet
+ * 16-core Xeon). */
 #define PLACES_PER_LINE 8u
 #define PLACES_MIN (1u << 16)
 

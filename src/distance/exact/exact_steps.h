@@ -1,25 +1,25 @@
 /*
- * exact_steps.h - blocks that the recent filter is no good for; included once per
- * vector width, by exact_kernel.c.
+ * exact_steps.h - the loop for blocks where the recent filter does not pay; included once
+ * per vector width, by exact_kernel.c.
  *
- * With an empty filter, the last use of every line is its place in the trace: all
- * bits of the block can be set at once, and a line's new slot is known before its
- * distance is. They lie behind all that is asked for, so that to count bits
- * before a slot it does not matter; lines in the stack are counted apart. So the
- * block goes in groups through steps, each one small loop, which overwrite each
- * other's results in one array and prefetch for the next:
+ * With an empty filter, a line's last use is its place in the trace: all bits of the block
+ * can be set at once, and a line's new slot is known before its distance. The new bits
+ * come after every slot searched, so they do not affect counts of bits before a slot;
+ * lines in the stack are counted separately. So the block is processed in groups, in
+ * steps. Each step is a small loop that overwrites the results of the one before in one
+ * array, and prefetches for the next:
  *
- *   look_up   finds what the line's bucket says of its block
- *   find      makes that the line's unit
+ *   look_up   finds the line's block in its bucket
+ *   find      finds the line's unit in the block
  *   exchange  takes the slot of the last use out of the unit, and puts in the new one
- *   answer    counts the bits before the old slot, and takes that bit away
+ *   answer    counts the bits before the old slot, and clears that bit
  *
- * No step branches on what the reference is like; a first use takes a slot that is
- * nowhere. Lines that are added in `exchange` move units of neighbours that were looked up
- * already: who comes late notices, and looks again (rsc_line_map_reuse()).
+ * No step branches on the reference; a first use has a dummy slot. Lines added in
+ * `exchange` move units of neighbours that were already looked up: later steps detect this
+ * and look again (rsc_line_map_reuse()).
  *
- * The first three steps change the line map alone, the last the bitmap alone: two
- * threads can do them, one of them blocks ahead of the other (engine_stages.c).
+ * The first three steps only change the line map, the last only the bitmap: two threads
+ * can do them, one several blocks ahead of the other (engine_stages.c).
  */
 #ifndef RSC_DISTANCE_EXACT_EXACT_STEPS_H
 #define RSC_DISTANCE_EXACT_EXACT_STEPS_H
@@ -32,7 +32,7 @@
 
 #include "distance/exact/exact_state.h"
 
-/* References in a group. 16 and 64 were up to a tenth slower on uniform and zipf, which is about the noise. */
+/* References in a group. 16 and 64 were up to a tenth slower on uniform and zipf, about the noise. */
 #define GROUP RSC_EXACT_GROUP
 
 /* References to the line just used. */
@@ -51,7 +51,8 @@ static inline __attribute__((always_inline)) void look_up(const struct rsc_line_
         if (__builtin_expect(rsc_line_map_find(map, lines[k], step[k], &bucket, &entry), 1)) {
             where = bucket->where[entry];
             first = rsc_line_map_first_unit(where);
-            /* A block of one other line: that line's unit, which is soon to move, is wanted, but no unit of this line's. */
+            /* A block of one other line: that line's unit, which will move soon, is needed, but no unit of this
+             * line's. */
             where = where >> 30 == RSC_UNITS_SINGLE && bucket->key[entry] != lines[k] ? 0 : where;
         }
         step[k] = where;
@@ -77,7 +78,7 @@ static inline __attribute__((always_inline)) void find(const struct rsc_line_map
         __m512i unit = _mm512_mask_add_epi32(first, full, first, offset);
         __mmask16 trio = _mm512_cmpeq_epi32_mask(kind, two);
         if (trio) { /* rsc_line_trio_unit() */
-            /* by 64 bits: an index of 32 would be taken for negative from 2^31 on */
+            /* by 64 bits: a 32-bit index would be negative from 2^31 on */
             __m256i none = _mm256_setzero_si256();
             __m256i header_low = _mm512_mask_i64gather_epi32(
                 none, (__mmask8)trio, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(first)), map->units, 4);
@@ -198,7 +199,7 @@ static inline __attribute__((always_inline)) void take_places(struct rsc_exact *
     rsc_rank_set_range(&exact->rank, (uint32_t)(time - exact->time_of_place), count);
 }
 
-/* The number of each line's bucket; the first are prefetched. `step` has room for a group more, which is bucket 0's. */
+/* Finds each line's bucket; the first are prefetched. `step` has room for one more group, which is bucket 0's. */
 static inline __attribute__((always_inline)) void find_buckets(struct rsc_exact *exact, const uint64_t *lines,
                                                                uint32_t *step, uint32_t count) {
     const struct rsc_line_map map = exact->map;
@@ -219,7 +220,7 @@ static inline __attribute__((always_inline)) int exact_steps(struct rsc_exact *e
     const uint32_t place = (uint32_t)(exact->now - exact->time_of_place);
     take_places(exact, exact->now, count);
     find_buckets(exact, lines, step, count);
-    /* turn by turn: a group is looked up, the one before it exchanged, the one before that answered */
+    /* pipelined: a group is looked up, the one before it exchanged, the one before that answered */
     for (uint32_t at = 0; at < count + 2 * GROUP; at += GROUP) {
         uint32_t before = at - GROUP, first = at - 2 * GROUP;
         if (at < count) look_up(&exact->map, lines + at, step + at, PART(at));
@@ -238,7 +239,7 @@ static inline __attribute__((always_inline)) int exact_steps(struct rsc_exact *e
     return 0;
 }
 
-/* All but the answers: rsc_exact_kernel's exchange(). */
+/* Everything except the answers: rsc_exact_kernel's exchange(). */
 static inline __attribute__((always_inline)) int exchange_alone(struct rsc_exact *exact, const uint64_t *lines,
                                                                 uint32_t count, uint32_t *slots) {
     const uint32_t place = (uint32_t)(exact->now - exact->time_of_place);
@@ -258,7 +259,7 @@ static inline __attribute__((always_inline)) int exchange_alone(struct rsc_exact
 
 #undef PART
 
-/* The answers alone: rsc_exact_kernel's answer(). */
+/* Only the answers: rsc_exact_kernel's answer(). */
 static inline __attribute__((always_inline)) void answer_alone(struct rsc_exact *exact, const uint32_t *slots,
                                                                uint32_t count, uint64_t time, uint32_t *rd) {
     take_places(exact, time, count);

@@ -1,6 +1,6 @@
 /*
- * line_runs.h - references to a line just used, which programs make many of, told
- * apart from the rest of a block; included once per vector width.
+ * line_runs.h - separates references to the line just used, which are frequent in
+ * programs, from the rest of a block; included once per vector width.
  */
 #ifndef RSC_DISTANCE_EXACT_LINE_RUNS_H
 #define RSC_DISTANCE_EXACT_LINE_RUNS_H
@@ -12,10 +12,10 @@
 #endif
 
 /*
- * Lists where lines[1..count-1] differ from the line before, behind the `listed`
- * (0 or 1) that the caller has put there for lines[0]. Returns how many are listed
- * then; index[that many] is `count`: a run lasts until the next one begins.
- * `line` and `index` have room for count and count + 1.
+ * Lists where lines[1..count-1] differ from the line before, after the `listed` (0 or
+ * 1) entries that the caller set for lines[0]. Returns the number of entries;
+ * index[that number] is `count`: a run lasts until the next one begins. `line` and
+ * `index` have room for count and count + 1.
  */
 static inline __attribute__((always_inline)) uint32_t rsc_line_runs(const uint64_t *lines, uint32_t count,
                                                                     uint32_t listed, uint64_t *line, uint32_t *index) {

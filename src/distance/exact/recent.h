@@ -1,16 +1,15 @@
 /*
- * recent.h - the recent filter: RD of lines that are near the top of the stack,
- * by comparing with all of them at once; included once per vector width.
+ * recent.h - the recent filter: RD of lines near the top of the stack, by comparing
+ * with all of them at once; included once per vector width.
  *
- * Lines stay in their lanes; `order` says how recently each was used. A line found
- * has RD = lanes with a higher order. Nothing moves on a hit but one order, so
- * hits do not wait for each other. Only a miss looks for the lowest order, to
- * replace that line.
+ * Lines stay in their lanes; `order` ranks them by last use. A hit has RD = lanes with
+ * a higher order. A hit only changes one order, so hits do not wait for each other. A
+ * miss replaces the line with the lowest order.
  *
- * Repeats of the line just used, of which programs have many, are answered before
- * that. Order is 1..count at the beginning of a block and RSC_RECENT_LANES + 1 + i
- * for a use by reference i of it: 16 bits do. `time` of a lane is brought up to date at
- * the end of the block.
+ * Repeats of the line just used, frequent in programs, are answered first. Order is
+ * 1..count at the beginning of a block and RSC_RECENT_LANES + 1 + i for a use by
+ * reference i of it, so 16 bits are enough. `time` of a lane is updated at the end of
+ * the block.
  *
  * Without vector compares, the filter holds one line: a repeat has RD 0.
  */
@@ -31,8 +30,8 @@
 /* ---- repeats ---- */
 
 /*
- * Answers repeats of the line just used, in one go; lists the rest. The last line
- * used is that of lane `last` when the block begins.
+ * Answers all repeats of the line just used; lists the rest. The last line used is
+ * that of lane `last` when the block begins.
  */
 static inline __attribute__((always_inline)) void recent_repeats(struct rsc_exact *exact, const uint64_t *lines,
                                                                  const uint32_t *tags, uint32_t count, uint32_t *rd,
@@ -138,7 +137,7 @@ static inline __attribute__((always_inline)) void recent_set_line(struct recent_
 }
 #endif
 
-/* Orders 1..count again, and times as they are: before a block. */
+/* Resets orders to 1..count, and keeps times: before a block. */
 static inline __attribute__((always_inline)) void recent_begin(struct rsc_recent *recent) {
     struct recent_lanes lanes;
     uint16_t rank[RSC_RECENT_LANES];
@@ -148,14 +147,14 @@ static inline __attribute__((always_inline)) void recent_begin(struct rsc_recent
     memcpy(recent->order, rank, recent->count * sizeof *rank);
 }
 
-/* The last use of the line in a lane, while a block that began at `start` is under way. */
+/* The last use of the line in a lane, during a block that began at `start`. */
 static inline __attribute__((always_inline)) uint64_t recent_time(const struct rsc_recent *recent, uint32_t lane,
                                                                   uint64_t start) {
     uint32_t order = recent->order[lane];
     return order >= ORDER_OF_BLOCK ? start + (order - ORDER_OF_BLOCK) : recent->time[lane];
 }
 
-/* Answers what it can of what recent_repeats() listed, and lists the rest. Returns how many it answered. */
+/* Answers what it can of the list of recent_repeats(), and lists the rest. Returns how many it answered. */
 static inline __attribute__((always_inline)) uint32_t recent_answer(struct rsc_exact *exact, const uint32_t *tags,
                                                                     uint32_t *rd, uint64_t *ri, uint32_t *last_tag,
                                                                     int with_ri) {

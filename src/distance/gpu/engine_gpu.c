@@ -2,9 +2,9 @@
  * engine_gpu.c - exact distances on a GPU: gpu_feed.h cuts accesses into lines, the
  * plugin does the rest.
  *
- * The device counts one stack over all threads and keeps no more than histograms.
- * So a profile has a row for its thread where there is one; with several, only
- * their number. Kinds of access are not told apart.
+ * The device counts one stack over all threads and keeps only histograms. So a
+ * profile has a thread row if there is one thread; with several, only their number.
+ * Kinds of access are not counted separately.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct gpu_parameters {
 struct gpu_engine {
     struct rsc_gpu_feed feed;
     const struct rsc_log *log;
-    struct rsc_accumulator sum; /* accesses and threads; the rest at the end */
+    struct rsc_accumulator sum; /* accesses and threads; everything else at the end */
 };
 
 static void gpu_destroy(void *state) {
@@ -71,7 +71,7 @@ static int gpu_push(void *state, const struct rsc_batch *batch, struct rsc_error
     return rsc_gpu_feed_push(&engine->feed, batch, error);
 }
 
-/* The device's counts go where the accumulator keeps its own. */
+/* Moves the device's counts into the accumulator. */
 static void take_result(struct gpu_engine *engine, const struct rsc_gpu_result *result) {
     struct rsc_accumulator *sum = &engine->sum;
     sum->references = result->references;

@@ -25,7 +25,7 @@ void rsc_gpu_feed_close(struct rsc_gpu_feed *feed) {
     feed->plugin = NULL;
 }
 
-/* Hands the buffer over. */
+/* Passes the buffer to the device. */
 static int commit(struct rsc_gpu_feed *feed, struct rsc_error *error) {
     if (!feed->words) return 0;
     int status = feed->plugin->commit(feed->session, feed->filled, feed->message);

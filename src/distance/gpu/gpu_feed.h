@@ -1,7 +1,7 @@
 /*
- * gpu_feed.h - a session of the GPU plugin (gpu_plugin.h) that is fed batches: accesses
- * are cut into lines straight into page-locked memory, which the device copies from
- * while the next lines are cut.
+ * gpu_feed.h - feeds batches to a session of the GPU plugin (gpu_plugin.h): accesses
+ * are cut into lines directly in page-locked memory, which the device copies while the
+ * next lines are cut.
  */
 #ifndef RSC_DISTANCE_GPU_GPU_FEED_H
 #define RSC_DISTANCE_GPU_GPU_FEED_H
@@ -23,13 +23,13 @@ struct rsc_gpu_feed {
 };
 
 /*
- * `options` are for words that are line numbers, so line shifts in it are 0. Return 0 or an
- * error, explained: RSC_EUNSUPPORTED where the plugin, the driver or a device is missing.
+ * `options` are for words that are line numbers, so its line shifts are 0. Return 0 or an
+ * error with a message: RSC_EUNSUPPORTED if the plugin, the driver or a device is missing.
  */
 int rsc_gpu_feed_open(struct rsc_gpu_feed *feed, const struct rsc_gpu_options *options, uint32_t line_bytes,
                       struct rsc_error *error);
 int rsc_gpu_feed_push(struct rsc_gpu_feed *feed, const struct rsc_batch *batch, struct rsc_error *error);
-/* `bounds` may be NULL, and is except for hp-rda. */
+/* `bounds` is NULL except for hp-rda. */
 int rsc_gpu_feed_finish(struct rsc_gpu_feed *feed, struct rsc_gpu_result *result, struct rsc_gpu_bounds *bounds,
                         struct rsc_error *error);
 /* A zeroed feed may be closed. */

@@ -1,6 +1,6 @@
 /*
- * gpu_load.c - finding and loading the GPU plugin: neither tool nor library is
- * linked with CUDA, so both run where there is none.
+ * gpu_load.c - finds and loads the GPU plugin: neither tool nor library is linked
+ * with CUDA, so both run without it.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -12,13 +12,13 @@
 #include "base/fail.h"
 #include "distance/gpu/gpu_load.h"
 
-/* Beside the tool or library this code is part of (a build tree), or in the library folder of its prefix. */
+/* Next to the tool or library this code is in (a build tree), or in the library folder of its prefix. */
 static int find_plugin(char *path) {
     static const char *const places[] = {"", "/..", "/reusescope", "/../lib/reusescope",
                                          "/../" RSC_LIBDIR "/reusescope"};
     char folder[PATH_MAX];
     Dl_info self;
-    /* The address of our own code; a program that was not started with a path says so only in /proc. */
+    /* The address of our own code; for a program started without a path, only /proc has the path. */
     if (!dladdr((const void *)(uintptr_t)&rsc_gpu_load, &self) || !self.dli_fname ||
         !realpath(strchr(self.dli_fname, '/') ? self.dli_fname : "/proc/self/exe", folder))
         return 0;

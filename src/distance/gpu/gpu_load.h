@@ -9,7 +9,8 @@
 /* For tests only: a plugin of another name, such as the one that emulates a device. */
 #define RSC_GPU_PLUGIN_VARIABLE "REUSESCOPE_GPU_PLUGIN"
 
-/* *plugin stays valid to the end of the process. Returns 0, or RSC_EUNSUPPORTED when it is missing or another version. */
+/* *plugin stays valid until the process ends. Returns 0, or RSC_EUNSUPPORTED if it is missing or has another
+ * version. */
 int rsc_gpu_load(const struct rsc_gpu_plugin **plugin, struct rsc_error *error);
 
 #endif

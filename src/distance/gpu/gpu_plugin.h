@@ -1,12 +1,11 @@
 /*
  * gpu_plugin.h - the interface between the tool and libreusescope-cuda.so.
  *
- * The plugin exports one function, rsc_gpu_plugin(), which returns the table
- * below. A session takes one stream of words, which are addresses, and computes
- * exact distances for each of its stacks. A stack has a line size (the line of a
- * word is word >> line_shift) and may take only the lines of a sample: then
- * distances are those among the sample's lines, intervals those of the whole
- * stream.
+ * The plugin exports one function, rsc_gpu_plugin(), which returns the table below. A
+ * session takes one stream of words (addresses) and computes exact distances for each
+ * of its stacks. A stack has a line size (the line of a word is word >> line_shift)
+ * and may take only the lines of a sample: distances are then among the sample's
+ * lines, intervals in the whole stream.
  *
  * Every function that can fail returns 0 or a negative RSC_E... code and fills
  * `message` with one line. After a failure a session can only be closed. A session
@@ -38,18 +37,20 @@ struct rsc_gpu_stack {
 #ifdef __CUDACC__
 __host__ __device__
 #endif
-    /* Which lines a sample has. Two rounds of multiplication: every bit of the line reaches the upper ones, which are compared. */
+    /* Selects the lines of a sample. Two rounds of multiplication, so that every bit of the line affects the upper
+     * ones, which are compared. */
     static inline uint64_t
     rsc_gpu_line_hash(uint64_t line, uint64_t seed) {
     uint64_t mixed = (line + seed) * 0x9E3779B97F4A7C15ull;
     return (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93ull;
 }
 
-/* The published approximation instead of exact distances (hprda.h), of one stack. 0 is the default of each but `on`. */
+/* Computes the published approximation instead of exact distances (hprda.h), for one stack. 0 is the default of each
+ * except `on`. */
 struct rsc_gpu_hprda_options {
     uint32_t on;
     uint32_t local, fragment; /* references in a local trace, in a fragment */
-    uint32_t group; /* references worked on at a time, rounded up to blocks; default a fragment, or what fits */
+    uint32_t group; /* references processed at a time, rounded up to blocks; default a fragment, or what fits */
     uint32_t no_adjust;
 };
 
@@ -58,13 +59,13 @@ struct rsc_gpu_options {
     uint32_t device;
     struct rsc_gpu_stack stacks[RSC_GPU_STACKS_MAX];
     uint32_t stack_count;
-    uint32_t per_thread; /* 1: words have a thread in bits 48 to 63; each thread has stacks and a time of its own */
+    uint32_t per_thread; /* 1: words have a thread in bits 48 to 63; each thread has its own stacks and time */
     uint32_t no_ri;
     uint32_t timing; /* 1: keep rsc_gpu_timing */
     uint64_t rd_cap; /* distances from here on are counted in rd_capped; 0: none */
-    uint64_t
-        chunk_words; /* words of every chunk; 0: chosen from free memory, the lines met, and what is still to come */
-    uint64_t memory_bytes; /* of the device, at most; 0: what is free, shared with the other sessions of the process */
+    uint64_t chunk_words; /* words per chunk; 0: chosen from free memory, the lines seen, and the words still to come */
+    uint64_t memory_bytes; /* of the device, at most; 0: the free memory, shared with the other sessions of the
+                            * process */
     struct rsc_gpu_hprda_options hprda;
 };
 
@@ -76,7 +77,7 @@ struct rsc_gpu_result {
     uint64_t rd[RSC_GPU_BINS], ri[RSC_GPU_BINS];
 };
 
-/* Of hp-rda: histograms of the smallest and the largest distance that each reuse can have. */
+/* For hp-rda: histograms of the smallest and the largest possible distance of each reuse. */
 struct rsc_gpu_bounds {
     uint64_t fragments;
     uint64_t low[RSC_GPU_BINS], high[RSC_GPU_BINS];
@@ -95,10 +96,10 @@ struct rsc_gpu_plugin {
     uint32_t version; /* RSC_GPU_PLUGIN_VERSION */
     uint32_t struct_bytes;
 
-    /* Fails with RSC_EUNSUPPORTED and says what is missing: the driver, or a device. */
+    /* Fails with RSC_EUNSUPPORTED and reports what is missing: the driver, or a device. */
     int (*open)(void **session, const struct rsc_gpu_options *options, char *message);
 
-    /* Takes the memory for chunks of `words` words and `lines` lines now rather than when they come. */
+    /* Allocates the memory for chunks of `words` words and `lines` lines in advance. */
     int (*reserve)(void *session, uint64_t words, uint64_t lines, char *message);
 
     /* Room for the caller's next words, in memory the device can copy from; *room is at least 1. */
@@ -106,14 +107,14 @@ struct rsc_gpu_plugin {
     /* The first `count` words of the buffer are filled. */
     int (*commit)(void *session, size_t count, char *message);
 
-    /* Words of the caller's, who keeps them until finish() returns. Only from page-locked memory does the copy overlap. */
+    /* Words owned by the caller, valid until finish() returns. The copy only overlaps from page-locked memory. */
     int (*push)(void *session, const uint64_t *words, uint64_t count, char *message);
-    /* Words that are in the device's memory already. */
+    /* Words already in the device's memory. */
     int (*push_device)(void *session, const uint64_t *words, uint64_t count, char *message);
 
     /* results[stack_count]. */
     int (*finish)(void *session, struct rsc_gpu_result *results, char *message);
-    int (*bounds)(void *session, struct rsc_gpu_bounds *bounds, char *message); /* after finish(), of hp-rda alone */
+    int (*bounds)(void *session, struct rsc_gpu_bounds *bounds, char *message); /* after finish(), only for hp-rda */
     int (*timing)(void *session, struct rsc_gpu_timing *timing, char *message);
     void (*close)(void *session); /* NULL is allowed */
 };

@@ -1,13 +1,13 @@
 /*
- * engine_hprda.c - HP-RDA (paper 002) as an engine: an approximation of reuse
- * distances by many independent local traces. hprda.h has the algorithm.
+ * engine_hprda.c - HP-RDA (paper 002) as an engine: approximates reuse distances by
+ * many independent local traces. hprda.h has the algorithm.
  *
- * The histogram of distances is the published estimate. The curve's error bar is
- * a bound, not an interval of some confidence: every reuse has a smallest and a
- * largest distance that its local traces allow, so the true miss ratio lies
- * between low and high at every size. The estimate itself may leave that bound
- * (the effective factor knows nothing of it); there the bar is widened to hold
- * both, and the log says at how many sizes.
+ * The histogram of distances is the published estimate. The curve's error bar is a
+ * bound, not a confidence interval: the local traces give every reuse a smallest and
+ * a largest possible distance, so the true miss ratio lies between low and high at
+ * every size. The estimate itself may be outside the bound (the effective factor
+ * ignores it); there the bar is widened to include both, and the log reports at how
+ * many sizes.
  *
  * On a GPU (device=N) the plugin does the analysis, with the same numbers.
  *
@@ -37,7 +37,7 @@ struct hprda_parameters {
 
 struct hprda_engine {
     struct rsc_hprda hprda; /* on a device: options, and in the end references, distinct and sums */
-    struct rsc_gpu_feed *feed; /* NULL: the CPU does it */
+    struct rsc_gpu_feed *feed; /* NULL: on the CPU */
     const struct rsc_log *log;
     uint32_t line_shift;
     uint64_t accesses, threads_seen, fragments;
@@ -54,7 +54,7 @@ static void hprda_destroy(void *state) {
     free(engine);
 }
 
-/* The plugin takes the CPU's place. */
+/* The plugin replaces the CPU. */
 static int open_device(struct hprda_engine *engine, const struct rsc_engine_options *options,
                        const struct hprda_parameters *asked, struct rsc_error *error) {
     struct rsc_hprda_options *own = &engine->hprda.options;

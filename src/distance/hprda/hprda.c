@@ -1,16 +1,16 @@
 /*
- * hprda.c - HP-RDA's stream, groups and fragments; the one file with OpenMP in it.
+ * hprda.c - HP-RDA's stream, groups and fragments; the only file that uses OpenMP.
  *
  * Threads of a parallel loop have their own working memory and tally, by thread
- * number. An error in one thread lets the others end their iteration and is
- * returned by the first call that sees it.
+ * number. After an error in one thread the others finish their iteration; the first
+ * call that sees the error returns it.
  *
- * The join across fragments, on which the paper is silent: a fragment is one more
- * level of pieces. A reuse from fragment i to fragment j has distance latest of
- * the line in i, plus the distinct lines of each fragment between, plus first of
- * the line in j, where latest and first are sums over blocks as they are inside a
- * fragment. When j ends, such distances beyond M, all lines seen so far, are
- * multiplied by M / sum of the counts of all local traces so far.
+ * The paper does not describe the join across fragments: here a fragment is one more
+ * level of pieces. A reuse from fragment i to fragment j has distance latest of the
+ * line in i, plus the distinct lines of each fragment between, plus first of the line
+ * in j, where latest and first are sums over blocks as they are inside a fragment.
+ * When j ends, such distances beyond M, all lines seen so far, are multiplied by M /
+ * sum of the counts of all local traces so far.
  */
 #include "distance/hprda/hprda.h"
 
@@ -23,7 +23,7 @@
 
 #include <reusescope/error.h>
 
-/* Enough blocks for many threads, little enough memory (8 bytes a reference and up to 24 a node). */
+/* Enough blocks for many threads, in little memory (8 bytes per reference and up to 24 per node). */
 #define GROUP_REFERENCES (1u << 22)
 #define GROUP_BLOCKS_MAX 1024u
 
@@ -59,7 +59,7 @@ static int check(struct rsc_hprda_options *options) {
     uint32_t block = options->local * RSC_HPRDA_BLOCK_TRACES;
     if (!options->group_blocks) options->group_blocks = GROUP_REFERENCES / block ? GROUP_REFERENCES / block : 1;
     if (options->group_blocks > GROUP_BLOCKS_MAX) options->group_blocks = GROUP_BLOCKS_MAX;
-    /* more threads than blocks or parts would have nothing to do */
+    /* more threads than blocks or parts would be idle */
     uint32_t most = options->group_blocks > RSC_HPRDA_PARTS ? options->group_blocks : RSC_HPRDA_PARTS;
     if (options->workers > most) options->workers = most;
     return 0;
@@ -106,7 +106,7 @@ static void note(int *failed, int status) {
     if (status < 0) __atomic_store_n(failed, status, __ATOMIC_RELAXED);
 }
 
-/* Local analysis and merging of local traces, a block at a time. */
+/* Local analysis and merging of local traces, one block at a time. */
 static int analyse_blocks(struct rsc_hprda *hprda, uint32_t blocks) {
     uint32_t full = block_references(hprda);
     int failed = 0;
@@ -216,7 +216,8 @@ int rsc_hprda_push(struct rsc_hprda *hprda, const uint64_t *lines, uint32_t coun
         uint32_t left = hprda->options.fragment - hprda->in_fragment;
         uint32_t room = left < hprda->group_room ? left : hprda->group_room, filled = hprda->filled;
         uint64_t last = hprda->last;
-        /* The paper's preprocessing: a repeat is dropped, its distance is 0. The very first reference has no last. */
+        /* The paper's preprocessing: a repeat is dropped, with distance 0. The very first reference has no
+         * predecessor. */
         if (!hprda->references) last = ~lines[0];
         uint32_t begun = i;
         for (; i < count && filled < room; i++) {

@@ -1,7 +1,7 @@
 /*
- * hprda.h - HP-RDA, the highly parallel reuse distance analysis of paper 002, over
- * a stream of lines. Approximate; docs/design/hp-rda.md says how far and how the paper
- * was read.
+ * hprda.h - HP-RDA, the highly parallel reuse distance analysis of paper 002, over a
+ * stream of lines. Approximate; docs/design/hp-rda.md describes the error and the
+ * interpretation of the paper.
  *
  *   preprocess  runs of one line become one reference; the others have distance 0
  *   divide      into local traces of `local` references, 64 to a block, blocks to
@@ -12,14 +12,13 @@
  *   adjust      distances beyond M, the distinct lines of the fragment, by the
  *               effective factor M / sum of counts               (hprda_tally.h)
  *
- * Blocks are analysed and merged in groups, so that memory holds a group and not
- * a fragment. Groups, threads and vector widths never change a number: every
- * distance depends on local traces, blocks and fragments alone, and histograms
- * are sums.
+ * Blocks are analysed and merged in groups, so memory holds a group and not a
+ * fragment. Groups, threads and vector widths never change results: every distance
+ * depends only on local traces, blocks and fragments, and histograms are sums.
  *
- * Beside the published estimate every reuse has a lower and an upper bound of its
- * true distance: at least as many lines as any one piece of the trace it spans
- * has, at most as many as all of them, and fewer than there are.
+ * In addition to the published estimate every reuse has a lower and an upper bound on
+ * its true distance: at least the lines of any one piece of the trace it spans, at
+ * most those of all of them, and fewer than all lines.
  */
 #ifndef RSC_DISTANCE_HPRDA_HPRDA_H
 #define RSC_DISTANCE_HPRDA_HPRDA_H
@@ -70,7 +69,7 @@ struct rsc_hprda {
 /* Return 0, RSC_EINVAL, RSC_ENOMEM or RSC_ELIMIT (a part of the lines is full). A zeroed analysis may be freed. */
 int rsc_hprda_init(struct rsc_hprda *hprda, const struct rsc_hprda_options *options);
 int rsc_hprda_push(struct rsc_hprda *hprda, const uint64_t *lines, uint32_t count);
-/* After this references, distinct (the cold ones) and sums stand. */
+/* After this references, distinct (the cold ones) and sums are final. */
 int rsc_hprda_finish(struct rsc_hprda *hprda);
 void rsc_hprda_free(struct rsc_hprda *hprda);
 

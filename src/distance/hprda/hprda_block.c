@@ -45,7 +45,8 @@ void rsc_hprda_block_free(struct rsc_hprda_block *block) {
     memset(block, 0, sizeof *block);
 }
 
-/* An empty table for the next block. One much larger than the last block needed is given up: clearing costs too. */
+/* Makes an empty table for the next block. A table much larger than the last block needed is freed: clearing it
+ * costs too. */
 static int clear_table(struct rsc_u64_table *table) {
     uint64_t used = table->used;
     if (used < table->mask / 16 && table->mask / 16 > TABLE_FIRST) {

@@ -55,7 +55,7 @@ static int reuse_in_fragment(const struct rsc_hprda_state *state, const struct r
     uint64_t between = rsc_hprda_span_sum(blocks, state->block + 1, block);
     uint32_t low =
         larger(rsc_hprda_span_most(blocks, state->block + 1, block), larger(state->latest_low, node->first_low));
-    /* of the other lines of a block no more than all can be on one side of a use */
+    /* at most all other lines of a block can be on one side of a use */
     uint64_t high = smaller(state->latest, count_of(blocks, state->block) - 1) + between +
                     smaller(node->first, count_of(blocks, block) - 1);
     tally->low.count[rsc_bin_of_fine(low)]++;
@@ -64,7 +64,7 @@ static int reuse_in_fragment(const struct rsc_hprda_state *state, const struct r
                           state->latest + between + node->first);
 }
 
-/* From an earlier fragment: what lies in this one before the use is the fragment's `first`. */
+/* From an earlier fragment: the lines of this one before the use are the fragment's `first`. */
 static int reuse_across_fragments(const struct rsc_hprda_state *state, const struct rsc_hprda_node *node,
                                   uint32_t block, const struct rsc_hprda_place *place, struct rsc_hprda_tally *tally) {
     const struct rsc_hprda_spans *blocks = place->blocks, *fragments = place->fragments;

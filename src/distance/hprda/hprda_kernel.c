@@ -7,9 +7,9 @@
 #include "base/cpu.h"
 #include "distance/hprda/hprda_block.h"
 
-#define AHEAD 16u /* references whose table entry is fetched early */
+#define AHEAD 16u /* references whose table entry is prefetched */
 
-/* Last uses of other lines behind place `from`; no bit from place `to` on is set. */
+/* Last uses of other lines after place `from`; no bit from place `to` on is set. */
 static inline uint32_t last_uses_between(const uint64_t *bits, uint32_t from, uint32_t to) {
     uint32_t word = from / 64, end = to / 64, count;
     count = (uint32_t)__builtin_popcountll(bits[word] & ~1ull << from % 64);
@@ -17,7 +17,7 @@ static inline uint32_t last_uses_between(const uint64_t *bits, uint32_t from, ui
     return count;
 }
 
-/* From the end of the trace to its start, each last use has seen one line more after it. Leaves no bit set. */
+/* From the end of the trace to its start, each last use has one more line after it. Clears all bits. */
 static inline void count_latest(struct rsc_hprda_work *work, uint32_t count) {
     uint32_t after = 0;
     for (uint32_t word = (count + 63) / 64; word-- > 0;) {

@@ -14,7 +14,7 @@ void rsc_hprda_spans_free(struct rsc_hprda_spans *spans) {
     memset(spans, 0, sizeof *spans);
 }
 
-/* Levels exist as far as `room` counts need them, each of that length. */
+/* Levels exist as far as `room` counts need, each of that length. */
 static int grow(struct rsc_hprda_spans *spans) {
     uint32_t room = spans->room ? 2 * spans->room : ROOM_FIRST;
     if (room < spans->room) return RSC_ENOMEM;

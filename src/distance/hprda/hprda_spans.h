@@ -3,10 +3,10 @@
  * with the sum and the largest of any span of them.
  *
  * HP-RDA merges at three levels (local traces in a block, blocks in a fragment,
- * fragments in a trace); formula 1 needs the sum of the counts between two
- * pieces, and the lower bound of a distance needs the largest of them. Sums come
- * from a running total, largest ones from a table that grows with each count:
- * level k holds, for every piece, the largest of the 2^k counts that end there.
+ * fragments in a trace); formula 1 needs the sum of the counts between two pieces,
+ * and the lower bound of a distance needs the largest of them. Sums come from a
+ * running total, maxima from a table that grows with each count: level k holds, for
+ * every piece, the largest of the 2^k counts that end there.
  */
 #ifndef RSC_DISTANCE_HPRDA_HPRDA_SPANS_H
 #define RSC_DISTANCE_HPRDA_HPRDA_SPANS_H
@@ -18,7 +18,7 @@
 struct rsc_hprda_spans {
     uint32_t count, room;
     uint64_t *total;                  /* total[i]: sum of the first i counts */
-    uint32_t *most[RSC_SPAN_LEVELS];  /* most[k][i]: largest of counts i - 2^k + 1 to i; NULL above what is needed */
+    uint32_t *most[RSC_SPAN_LEVELS]; /* most[k][i]: largest of counts i - 2^k + 1 to i; NULL above the levels needed */
 };
 
 /* A zeroed struct is empty and may be freed. */

@@ -1,4 +1,4 @@
-/* hprda_tally.c - counting, adjusting and collecting HP-RDA's distances; see hprda_tally.h. */
+/* hprda_tally.c - counts, adjusts and collects HP-RDA's distances; see hprda_tally.h. */
 #include "distance/hprda/hprda_tally.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void move(struct rsc_histogram *into, struct rsc_histogram *from) {
     memset(from->count, 0, from->bin_count * sizeof *from->count);
 }
 
-/* Counts of distances that are at least `distinct` become distances of distinct - 1. */
+/* Moves counts of distances >= `distinct` to distance distinct - 1. */
 static void fold(struct rsc_histogram *histogram, uint64_t distinct) {
     uint32_t largest = rsc_bin_of_fine(distinct ? distinct - 1 : 0);
     for (uint32_t bin = largest + 1; bin < histogram->bin_count; bin++) {

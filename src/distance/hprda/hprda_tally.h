@@ -1,16 +1,16 @@
 /*
- * hprda_tally.h - where one thread of the analysis counts the distances of the
- * fragment in progress.
+ * hprda_tally.h - the distances of the current fragment, counted by one thread of the
+ * analysis.
  *
- * Three kinds of distance, kept apart as long as needed:
- *   exact      both uses in one local trace; true as they are
+ * Three kinds of distance, kept separate as long as needed:
+ *   exact      both uses in one local trace; already true
  *   merged     by formula 1 between local traces of a block: below the length of
  *              a block, so one counter each, adjusted when the fragment ends
  *   waiting    by formula 1 between blocks, and between fragments, where the
- *              distance is beyond what is known of M so far: M is known only when
- *              the fragment ends. Those within it are counted at once.
- * Each distance by formula 1 also counts in `low` and `high`, between which the
- * true one lies; `high_joined` are those between fragments.
+ *              distance is beyond M as known so far: M is only known when the
+ *              fragment ends. Smaller ones are counted at once.
+ * Each distance by formula 1 is also counted in `low` and `high`, which bound the
+ * true one; `high_joined` are those between fragments.
  */
 #ifndef RSC_DISTANCE_HPRDA_HPRDA_TALLY_H
 #define RSC_DISTANCE_HPRDA_HPRDA_TALLY_H
@@ -32,13 +32,13 @@ struct rsc_hprda_tally {
     struct rsc_histogram estimate, low, high, high_joined; /* RSC_BINS_FINE */
 };
 
-/* What the effective factor is made of: ef = distinct / counts, applied to distances beyond `distinct`. */
+/* The parts of the effective factor: ef = distinct / counts, applied to distances beyond `distinct`. */
 struct rsc_hprda_factor {
     uint64_t distinct; /* M */
     uint64_t counts;   /* sum of count[i] */
 };
 
-/* Formula 2. Distances are whole numbers: the product is cut, not rounded. */
+/* Formula 2. Distances are integers: the product is truncated, not rounded. */
 static inline uint64_t rsc_hprda_adjust(struct rsc_hprda_factor factor, uint64_t distance) {
     if (distance <= factor.distinct) return distance;
     return (uint64_t)((unsigned __int128)distance * factor.distinct / factor.counts);
@@ -50,8 +50,8 @@ void rsc_hprda_tally_free(struct rsc_hprda_tally *tally);
 int rsc_hprda_list_add(struct rsc_hprda_list *list, uint64_t item);
 
 /*
- * The final adjustment: `merged` and the waiting distances go into `estimate`,
- * without factors (NULL) as they are.
+ * The final adjustment: moves `merged` and the waiting distances into `estimate`;
+ * factors NULL: unadjusted.
  */
 struct rsc_hprda_factors {
     struct rsc_hprda_factor inside; /* for distances inside the fragment */
@@ -68,8 +68,8 @@ void rsc_hprda_sums_free(struct rsc_hprda_sums *sums);
 
 /*
  * Moves an adjusted tally into the sums and empties it. No distance inside the
- * fragment reaches its `distinct` lines, none at all the `distinct_so_far`: upper
- * bounds beyond are moved down to the largest that can be.
+ * fragment reaches its `distinct` lines, and none reaches `distinct_so_far`: higher
+ * upper bounds are lowered to the largest possible distance.
  */
 void rsc_hprda_tally_collect(struct rsc_hprda_tally *tally, uint64_t distinct, uint64_t distinct_so_far,
                              struct rsc_hprda_sums *sums);

@@ -1,14 +1,14 @@
 /*
  * engine_parallel.c - the exact engine on several cores, in one of two ways.
  *
- * Stages (engine_stages.c): one thread looks lines up, another answers. No work is done twice and memory is the serial
- * engine's, but there are only two halves to share. Rounds (engine_rounds.c): the table of lines is cut by hash and the
- * stack by time, over any number of workers; what the serial engine has at hand is written down and read again, which
- * costs up to three times its processor time.
+ * Stages (engine_stages.c): one thread looks lines up, another answers. No work is duplicated and memory is that of the
+ * serial engine, but it only scales to two threads. Rounds (engine_rounds.c): the table of lines is cut by hash and the
+ * stack by time, over any number of workers; intermediate results go through memory, which costs up to three times the
+ * serial engine's processor time.
  *
- * So two or three workers go in stages, more in rounds. Fewer go in rounds too where stages have nothing to share: where
- * references are counted by code and object, and where most are to lines used just before (which the serial engine
- * answers without either half). Both show with the first accesses. `bench_parallel` measures the choice.
+ * So two or three workers use stages, more use rounds. Fewer use rounds too where stages do not help: with attribution
+ * to code and objects, and where most references are to lines used just before (which the serial engine answers without
+ * either half). The first accesses show both. `bench_parallel` measures the choice.
  */
 #include "distance/parallel/engine_parallel.h"
 
@@ -20,12 +20,12 @@
 #include "distance/exact/exact_state.h"
 #include "trace/references.h"
 
-/* From this many workers on, always in rounds. 16 cores, 40 M uniform references over 2 M lines: two workers in stages
- * were 1.55 times as fast as the serial engine; in rounds three were 0.96, four 1.27, six 1.81 times as fast. Over zipf
- * 0.99: 1.94 in stages; 1.59, 2.17, 2.98 in rounds. */
+/* With this many workers or more, always rounds. 16 cores, 40 M uniform references over 2 M lines: two workers in
+ * stages were 1.55 times as fast as the serial engine; in rounds three were 0.96, four 1.27, six 1.81 times as fast.
+ * Over zipf 0.99: 1.94 in stages; 1.59, 2.17, 2.98 in rounds. */
 #define ROUNDS_WORKERS 4u
 
-/* References that are looked at for what the trace is like. */
+/* References examined to choose. */
 #define PROBED 16384u
 
 struct parallel_engine {
@@ -53,8 +53,8 @@ static int parallel_create(void **state, const struct rsc_engine_options *option
 }
 
 /*
- * Whether most references of the batch are to lines used just before, as those of programs are. Stages find such
- * distances without taking them apart, in one thread.
+ * Whether most references of the batch are to lines used just before, as in programs. Stages compute such
+ * distances in one thread, without splitting the block.
  */
 static int is_local(const struct parallel_engine *engine, const struct rsc_batch *batch) {
     struct rsc_exact *exact = malloc(sizeof *exact);
@@ -77,13 +77,13 @@ static int is_local(const struct parallel_engine *engine, const struct rsc_batch
     return near > seen / 2;
 }
 
-/* The way to go, from the first batch; NULL: there was none. */
+/* Chooses from the first batch; NULL: there was none. */
 static const struct rsc_engine_kind *way_of(const struct parallel_engine *engine, const struct rsc_batch *batch) {
     const struct rsc_engine_options *options = &engine->options;
     if (options->workers >= ROUNDS_WORKERS || options->workers == 1 || options->attribute == 1)
         return &rsc_parallel_rounds;
     if (!batch) return &rsc_parallel_stages;
-    /* a recording that begins with events knows its code, as far as was ever seen */
+    /* a recording that begins with events has code */
     if (options->attribute == 0 && (batch->pc || !batch->count)) return &rsc_parallel_rounds;
     return is_local(engine, batch) ? &rsc_parallel_rounds : &rsc_parallel_stages;
 }
@@ -129,7 +129,7 @@ int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags
     return 0;
 }
 
-/* An assumption that was not measured: workers hold lines twice, beside what they have in common. */
+/* An assumption, not measured: workers hold lines twice, in addition to shared memory. */
 static uint64_t parallel_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
     return 4 * rsc_exact_memory(options, parameters, lines);
 }

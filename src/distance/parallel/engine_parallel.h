@@ -1,4 +1,4 @@
-/* engine_parallel.h - the ways of the parallel engine, what they share, and what tests may turn on them that users may not. */
+/* engine_parallel.h - the two variants of the parallel engine, what they share, and settings for tests. */
 #ifndef RSC_DISTANCE_PARALLEL_ENGINE_PARALLEL_H
 #define RSC_DISTANCE_PARALLEL_ENGINE_PARALLEL_H
 
@@ -10,16 +10,16 @@
 
 extern const struct rsc_engine_kind rsc_parallel_stages, rsc_parallel_rounds;
 
-/* The profile of all that was counted; warns of threads without rows. Returns 0 or an error. */
+/* The profile of everything counted; warns of threads without rows. Returns 0 or an error. */
 int rsc_parallel_profile(struct rsc_accumulator *sum, struct rsc_late_tags *tags, const struct rsc_log *log,
                          struct rsc_profile **out, struct rsc_error *error);
 
-/* What a failure of any way is called: `stretches` (its slices or blocks) had up to `references` each. */
+/* The error message of either variant: `stretches` (its slices or blocks) had up to `references` each. */
 void rsc_parallel_failure(struct rsc_error *error, int status, uint32_t workers, const char *stretches,
                           uint64_t references);
 
-/* For tests, before the first push, `state` being that of create(): gives each worker about this many references in a
- * round, in whole lines of the bitmap (448). */
+/* For tests, before the first push, with the `state` of create(): gives each
+ * worker about this many references per round, in whole lines of the bitmap (448). */
 void rsc_rounds_set_slice(void *state, uint32_t references);
 
 #endif

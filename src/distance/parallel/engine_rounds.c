@@ -1,21 +1,21 @@
 /*
- * engine_rounds.c - the exact engine on many cores (engine_parallel.c): lines are cut by hash, the stack in time.
+ * engine_rounds.c - the exact engine on many cores (engine_parallel.c): lines are divided by hash, the stack by time.
  *
- * The distance of a reference is the number of bits after its line's last use in a bitmap over time (exact_state.h). Two
- * things make that serial: when a line was used last is in a table that every reference changes, and so is the bitmap. Here
- * the first is cut by lines and the second by time. push() cuts accesses into lines and gathers a *round* of them; then
- * all workers go through it, in steps, while the next one is pushed:
- *   gather   Each *piece* of the round goes through a recent filter (recent.h), which answers what it can. The rest is dealt
- *            to *parts*, by hash of the line.
- *   look up  Each part has a table of its own. For each line, in order, it gives the place of its last use, and gets the
+ * The distance of a reference is the number of bits after its line's last use in a bitmap over time (exact_state.h).
+ * Two things make that serial: every reference changes the table of last uses and the bitmap. Here the table is divided
+ * by lines and the bitmap by time. push() cuts accesses into lines and collects a *round* of them; then all workers
+ * process it, in steps, while the next one is pushed:
+ *   gather   Each *piece* of the round goes through a recent filter (recent.h), which answers what it can. The rest is
+ *            distributed to *parts*, by hash of the line.
+ *   look up  Each part has its own table. For each line, in order, it returns the place of its last use, and stores the
  *            new one.
- *   foresee  The round is cut into *slices*, one for each worker. Now that the places are known, so is what a slice will do to the
- *            bitmap: which bits from before it takes away, and which of its own stay.
- *   build    Range by range of the bitmap, every slice gets a copy of it as it will be when the slice begins.
- *   answer   With that each slice finds its distances, by itself.
- * No reference is worked on twice for there being several workers, and there is one table, whatever their number.
+ *   foresee  The round is cut into *slices*, one per worker. The places now determine how a slice will change the
+ *            bitmap: which earlier bits it clears, and which of its own remain.
+ *   build    Range by range of the bitmap, every slice gets a copy in the state at the slice's beginning.
+ *   answer   Each slice then computes its distances independently.
+ * No reference is processed twice because of several workers, and there is one table for any number of them.
  *
- * Places run in step with time, as in exact_state.h; when they are used up, the lines get new ones, part by part.
+ * Places advance with time, as in exact_state.h; when they are used up, the lines get new ones, part by part.
  */
 #include "distance/parallel/engine_parallel.h"
 
@@ -138,7 +138,7 @@ static uint32_t *new_column(const struct rounds_engine *engine) {
     return rsc_pages_new(rounds_length(engine) * sizeof(uint32_t));
 }
 
-/* The columns that are needed now. */
+/* The columns in use. */
 static int make_columns(struct rounds_engine *engine) {
     const struct rsc_accumulator *sum = &engine->sum;
     struct rounds_columns *columns = filling(engine);
@@ -152,12 +152,12 @@ static int make_columns(struct rounds_engine *engine) {
     }
     if (columns->who) return 0;
     if (!(columns->who = new_column(engine))) return RSC_ENOMEM;
-    /* Those before were all thread 0's and of one kind. */
+    /* Earlier references were all of thread 0 and one kind. */
     for (uint64_t i = 0; i < columns->count; i++) columns->who[i] = engine->first_kind;
     return 0;
 }
 
-/* Gives the round to the workers, when they are done with the one before. Returns 0 when all is to stop. */
+/* Passes the round to the workers, when they are done with the one before. Returns 0 when stopping. */
 static int hand_over(struct rounds_engine *engine) {
     struct rounds_columns *round = filling(engine);
     pthread_mutex_lock(&engine->lock);

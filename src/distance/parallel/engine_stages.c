@@ -1,14 +1,14 @@
 /*
  * engine_stages.c - the exact engine on two cores (engine_parallel.c): one thread looks lines up, the other answers.
  *
- * What a reference needs of the table of lines (when was this one used last?) and what it needs of the stack (how many
- * lines are above?) are two halves of the exact engine, which take about as long: exact_steps.h. The thread that pushes
- * cuts accesses into lines and does the first half, block by block; a thread of the pool does the second, and counts. Nothing
- * is done twice, and memory is that of the serial engine.
+ * The lookup in the table of lines (when was this one used last?) and the count in the stack (how many lines are
+ * above?) are two halves of the exact engine that take about equally long: exact_steps.h. The pushing thread cuts
+ * accesses into lines and does the first half, block by block; a thread of the pool does the second, and counts. No
+ * work is duplicated, and memory is that of the serial engine.
  *
- * Blocks that the recent filter is good for are not taken apart: the pushing thread finds their distances too, when all
- * before them are answered, and the other counts them. So is compaction done by the pushing thread, while the other waits.
- * Intervals need the table's half alone: they are the business of whoever has more time.
+ * Blocks where the recent filter pays are not split: the pushing thread also computes their distances, after all before
+ * them are answered, and the other thread counts them. The pushing thread also does compaction, while the other waits.
+ * Intervals only need the table's half: whichever thread is less busy computes them.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,9 +24,9 @@
 
 /* Blocks that the pushing thread may be ahead. */
 #define JOBS 8u
-/* So many behind, the answering thread is spared the intervals. */
+/* This many blocks behind, the answering thread leaves the intervals to the other. */
 #define BEHIND (JOBS / 2)
-/* Looks at whether the other thread has come further, before going to sleep: as those of pool.c. */
+/* Checks of the other thread's progress before going to sleep: as in pool.c. */
 #define LOOKS 4000
 
 struct job {
@@ -60,7 +60,7 @@ struct stages_engine {
     uint32_t each[RSC_EXACT_BLOCK]; /* 0, 1, 2... */
     atomic_uint_fast64_t queued, done; /* jobs, in all */
     uint64_t unanswered;               /* jobs up to which some were queued without answers */
-    atomic_int answering;              /* a task of the pool is at it */
+    atomic_int answering;              /* a task of the pool is working */
     atomic_int sleeping;               /* the pushing thread waits for `progress` */
     atomic_int status;
     pthread_mutex_t lock;
@@ -101,7 +101,7 @@ static void answer_jobs(void *arg) {
             look = 0;
         }
         atomic_store(&engine->answering, 0);
-        /* one that was queued just now found this thread at it, and left it to it */
+        /* a job queued just now found this thread busy, and relied on it */
     } while (atomic_load(&engine->done) != atomic_load(&engine->queued) && !atomic_exchange(&engine->answering, 1));
 }
 
@@ -146,7 +146,7 @@ static int take_block(struct stages_engine *engine, struct job *job) {
 
 static void tell_who(struct stages_engine *engine, struct job *job, const struct rsc_batch *batch, int one_kind) {
     if (one_kind && job->one_kind && rsc_meta_who(job->meta[0]) == rsc_meta_who(batch->meta[0])) return;
-    /* all entries are set where one would do: the next block finds them so */
+    /* sets all entries where one is needed: the next block reuses them */
     for (uint32_t i = 0; one_kind && i < RSC_EXACT_BLOCK; i++) job->meta[i] = batch->meta[0];
     for (uint32_t i = 0; !one_kind && i < job->count; i++) job->meta[i] = batch->meta[engine->from[i]];
     job->one_kind = one_kind;

@@ -1,6 +1,6 @@
 /*
- * rounds_kernel.c - the loops of the parallel engine; compiled once per vector width. engine_rounds.c says what
- * they are for.
+ * rounds_kernel.c - the loops of the parallel engine; compiled once per vector width. engine_rounds.c describes
+ * them.
  *
  * `tagged` and `with_ri` are constants where they are inlined.
  */
@@ -10,15 +10,15 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* As in exact_kernel.c, but decided from piece to piece. */
+/* As in exact_kernel.c, but decided per piece. */
 #define FILTER_PAYS(answered, count) ((answered) >= (count) / 8)
 #define FILTER_REST 9u
 
-/* ---- gathering: what the filter cannot answer, by part ---- */
+/* ---- gathering: references that the filter cannot answer, by part ---- */
 
 /*
- * What a block from `done` of the piece on leaves unanswered becomes stays. `stay_of` is the stay of each lane. Returns how
- * many stays there are.
+ * Turns the unanswered references of a block, from `done` of the piece on, into stays. `stay_of` is the stay of each
+ * lane. Returns the number of stays.
  */
 INLINE uint32_t note_stays(struct rounds_worker *worker, const struct rounds_stays *out, uint64_t base, uint32_t stays,
                            uint32_t done, int tagged, uint16_t *stay_of) {
@@ -38,7 +38,7 @@ INLINE uint32_t note_stays(struct rounds_worker *worker, const struct rounds_sta
     return stays;
 }
 
-/* The same with a filter of one line: each leaves when the next one comes. */
+/* The same with a filter of one line: each line leaves when the next one comes. */
 INLINE uint32_t note_single_stays(struct rounds_worker *worker, const struct rounds_stays *out, uint64_t base,
                                   uint32_t stays, uint32_t done, const uint32_t *tags) {
     const struct rsc_unanswered *rest = &worker->filter.unanswered;
@@ -54,7 +54,7 @@ INLINE uint32_t note_single_stays(struct rounds_worker *worker, const struct rou
     return stays + count;
 }
 
-/* Counts what the filter answered of a block of `count` references from `done` of the piece on. */
+/* Counts the references that the filter answered in a block of `count` from `done` of the piece on. */
 INLINE void count_answered(struct rounds_engine *engine, struct rounds_worker *worker, uint32_t done, uint32_t count,
                            uint64_t at, int with_ri) {
     const struct rsc_unanswered *rest = &worker->filter.unanswered;
@@ -79,7 +79,7 @@ INLINE void count_answered(struct rounds_engine *engine, struct rounds_worker *w
     rsc_accumulate_part(&worker->sum, worker->who, worker->rd, with_ri ? worker->ri : NULL, kept);
 }
 
-/* What is in the filter at the end of a piece leaves it, oldest first. */
+/* Empties the filter at the end of a piece, oldest line first. */
 INLINE void empty_filter(struct rounds_worker *worker, struct rounds_piece *piece, const uint16_t *stay_of,
                          int tagged) {
     struct rsc_recent *recent = &worker->filter.recent;
@@ -98,7 +98,7 @@ INLINE void empty_filter(struct rounds_worker *worker, struct rounds_piece *piec
     memset(recent->order, 0, sizeof recent->order);
 }
 
-/* Deals the stays to parts, in order. */
+/* Distributes the stays to parts, in order. */
 INLINE void deal(struct rounds_engine *engine, struct rounds_worker *worker, struct rounds_piece *piece, uint64_t base,
                  int tagged) {
     const struct rounds_stays *out = &engine->stays;
@@ -175,7 +175,7 @@ INLINE void gather_for(struct rounds_engine *engine, struct rounds_worker *worke
 
 /* ---- looking up: when each line of a part was used before ---- */
 
-/* How far ahead of its turn a line is looked for: its bucket, its unit. */
+/* Prefetch distances of a line: its bucket, its unit. */
 #define LOOK_BUCKET 12u
 #define LOOK_UNIT 6u
 
@@ -183,7 +183,7 @@ INLINE void find_bucket(const struct rsc_line_map *map, uint64_t line) {
     __builtin_prefetch(map->buckets + rsc_line_map_home(map, line));
 }
 
-/* The line's unit, or 0 where that takes longer to say: a line alone in a block of others, or one of a trio. */
+/* The line's unit, or 0 if it needs the slow path: a line alone in a block of others, or one of a trio. */
 INLINE uint32_t find_unit(const struct rsc_line_map *map, uint64_t line) {
     struct rsc_line_bucket *bucket;
     uint32_t entry;
@@ -194,7 +194,7 @@ INLINE uint32_t find_unit(const struct rsc_line_map *map, uint64_t line) {
     return where >> 30 == RSC_UNITS_SINGLE && bucket->key[entry] == line ? first : 0;
 }
 
-/* The unit that find_unit() could not tell. What moves for a new one may have been found already: `ahead` of them. */
+/* The slow path of find_unit(). Adding a line may move units that were already found: `ahead` of them. */
 INLINE uint32_t make_unit(struct rsc_line_map *map, uint64_t line, uint32_t *found, int *status) {
     uint32_t where = rsc_line_map_where(map, line, rsc_line_map_home(map, line));
     uint32_t unit = where ? rsc_line_map_unit(map, line, where) : 0;
@@ -306,7 +306,7 @@ INLINE void answer_piece(struct rounds_engine *engine, struct rounds_worker *wor
     for (uint32_t i = 0; i < piece->left_count; i++) rsc_rank_set(rank, slot + rsc_rank_slot(piece->left[i]));
 }
 
-/* Makes `lines` lines of words, copied to it, the stack's beginning. */
+/* Sets the beginning of the stack to `lines` lines of copied words. */
 INLINE void count_lines(struct rsc_rank_bitmap *rank, uint32_t lines) {
     for (uint32_t line = 0; line < lines; line++) rsc_rank_count_line(rank->lines + (uint64_t)line * 8);
     rsc_rank_take_over(rank, lines);

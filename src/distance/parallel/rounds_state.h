@@ -1,6 +1,6 @@
 /*
- * rounds_state.h - the parallel engine in rounds, from the inside. engine_rounds.c has the idea, and pushes;
- * rounds_work.c goes through a round, step by step; rounds_kernel.c has the loops.
+ * rounds_state.h - the state of the parallel engine in rounds. engine_rounds.c explains the method, and
+ * pushes; rounds_work.c processes a round, step by step; rounds_kernel.c has the loops.
  */
 #ifndef RSC_DISTANCE_PARALLEL_ROUNDS_STATE_H
 #define RSC_DISTANCE_PARALLEL_ROUNDS_STATE_H
@@ -16,34 +16,36 @@
 #include "distance/count/late_attribution.h"
 #include "distance/count/phase_grid.h"
 
-/* Lines are dealt to parts by hash. With 64 the part of a million lines stays in a core's own cache, and dealing still
- * writes to few enough places at once. */
+/* Lines are distributed to parts by hash. With 64 parts, a part of a million lines
+ * stays in a core's own cache, and distributing still writes to few places at
+ * once. */
 #define RSC_PARTS 64u
-/* References of a piece: 32 lines of the bitmap. What a worker needs of one stays in its own cache. */
+/* References of a piece: 32 lines of the bitmap. A worker's data for one piece stays in its own cache. */
 #define RSC_PIECE_MOST (32u * RSC_RANK_LINE_SLOTS)
-/* Pieces of a worker in a round. 9, 18, 36 and 72 had 122, 127, 121 and 107 M references/s with 16 workers (uniform, 600 K lines). */
+/* Pieces per worker in a round. 9, 18, 36 and 72 gave 122, 127, 121 and 107 M references/s with 16 workers (uniform,
+ * 600 K lines). */
 #define RSC_SLICE_PIECES 18u
 #define RSC_ROUNDS_BLOCK RSC_EXACT_BLOCK
-/* Stretches of the bitmap that are brought up to date by one worker at a time, at most; and where lines go that have no bit yet. */
+/* The most ranges of the bitmap, each updated by one worker at a time; and the range of lines without a bit. */
 #define RSC_RANGES_MOST 64u
 #define RSC_RANGE_NONE RSC_RANGES_MOST
 #define RSC_TAKEN_BLOCK 510u
 
-/* References as they were pushed; `who` and `tag` are NULL where they are not needed. */
+/* References as pushed; `who` and `tag` are NULL if not needed. */
 struct rounds_columns {
-    uint64_t *line; /* where tags are: outcomes (late_attribution.h) in the end */
+    uint64_t *line; /* with tags: finally outcomes (late_attribution.h) */
     uint32_t *who, *tag;
     uint64_t first, count; /* number of the first in the trace, and how many */
 };
 
-/* The number of a stay, in order of coming, and its last use (a reference of the piece). */
+/* The number of a stay, in order of arrival, and its last use (a reference of the piece). */
 struct rounds_use {
     uint16_t number, last;
 };
 
 /*
- * A stay: a line's time in the recent filter, from the reference that brought it in, whose distance is still wanted,
- * to its last use there. Columns of a round; those of piece p begin at p * piece length.
+ * A stay: a line's time in the recent filter, from the reference that brought it in, whose distance is not yet
+ * known, to its last use there. Columns of a round; those of piece p begin at p * piece length.
  */
 struct rounds_stays {
     /* by part, in order of leaving */
@@ -53,7 +55,7 @@ struct rounds_stays {
     uint32_t *last_tag; /* its tag; NULL where there are none */
     /* by number */
     uint16_t *at; /* reference of the piece that brought the line in */
-    uint16_t *left; /* last use + 1 of the line that left for it; 0: none */
+    uint16_t *left; /* last use + 1 of the line it pushed out; 0: none */
     uint8_t *above; /* lines in the filter when it came */
 };
 
@@ -64,14 +66,14 @@ struct rounds_piece {
     uint16_t left[RSC_RECENT_LANES]; /* ...their last uses, oldest first */
 };
 
-/* Slots of bits that one slice takes away in one range, in blocks. */
+/* Slots of bits that one slice clears in one range, in blocks. */
 struct rounds_taken {
     uint32_t next; /* block number; 0: none */
     uint32_t count;
     uint32_t slot[RSC_TAKEN_BLOCK];
 };
 
-/* Pieces that one worker answers, in order, with a stack of its own. */
+/* Pieces that one worker answers, in order, with its own stack. */
 struct rounds_slice {
     uint32_t first_piece, end_piece;
     uint32_t first_slot; /* of its first reference: the first of a bitmap line */
@@ -80,8 +82,7 @@ struct rounds_slice {
     uint64_t own_words;
     struct rounds_taken *taken; /* blocks; 0 is not used */
     uint32_t taken_count, taken_room;
-    uint32_t
-        taken_in[RSC_RANGES_MOST + 1]; /* newest block of each range; the last is of lines that were not used before */
+    uint32_t taken_in[RSC_RANGES_MOST + 1]; /* newest block of each range; the last is for lines not used before */
 };
 
 /* A part of the lines, with the slots of their last uses. */
@@ -90,14 +91,14 @@ struct rounds_part {
     uint64_t distinct;
 };
 
-/* What a worker counts in and works with. */
+/* A worker's counts and working memory. */
 struct rounds_worker {
     struct rsc_accumulator sum;
     struct rsc_phase_part phases;
-    struct rsc_exact filter; /* nothing but its recent filter is used */
+    struct rsc_exact filter; /* only its recent filter is used */
     uint32_t rd[RSC_ROUNDS_BLOCK], last_tag[RSC_ROUNDS_BLOCK], who[RSC_ROUNDS_BLOCK];
     uint64_t ri[RSC_ROUNDS_BLOCK];
-    uint64_t line[RSC_PIECE_MOST]; /* by number of stay; then what was looked up */
+    uint64_t line[RSC_PIECE_MOST]; /* by number of stay; then the lookup results */
     uint32_t tag[RSC_PIECE_MOST];
     uint16_t last_use[RSC_PIECE_MOST];
     uint8_t part[RSC_PIECE_MOST];
@@ -144,22 +145,21 @@ struct rounds_engine {
     uint32_t range_shift, range_count; /* slot >> range_shift is the range */
     struct rsc_phase_grid grid;
 
-    /* The stack between rounds: one bit for each line at the place of its last use, as in exact_state.h. */
+    /* The stack between rounds: one bit per line at the place of its last use, as in exact_state.h. */
     uint64_t *base; /* words as those of rank_bitmap.h; the eighth of each line is not used */
     uint64_t places;
     uint64_t first_place; /* of the round: the first of a bitmap line */
     uint64_t next_place; /* of the next one */
     uint64_t time_of_place; /* time minus place, of uses after the last compaction */
     uint32_t compacted_slot;
-    uint64_t *old_time,
-        *new_time; /* [place]: time of uses before it, and room for those of the next; NULL without RI */
+    uint64_t *old_time, *new_time; /* [place]: time of earlier uses, and room for those of the next; NULL without RI */
     uint64_t old_time_bytes, new_time_bytes;
     uint64_t rounds, compactions;
 
     atomic_int stop; /* failed, or being destroyed */
     pthread_mutex_t lock; /* for all that follows, and the grid */
     pthread_cond_t changed;
-    struct rounds_worker **idle; /* workers nobody works with: idle_count */
+    struct rounds_worker **idle; /* free workers: idle_count */
     uint32_t idle_count;
     int busy; /* a round is under way */
     struct rounds_columns *attributing; /* NULL: none */
@@ -169,7 +169,7 @@ struct rounds_engine {
 
 /* ---- rounds_work.c ---- */
 
-/* Columns and stays for rounds of that many references. Returns 0 or RSC_ENOMEM. */
+/* Allocates columns and stays for rounds of this many references. Returns 0 or RSC_ENOMEM. */
 int rsc_rounds_make_round(struct rounds_engine *engine);
 void rsc_rounds_free_round(struct rounds_engine *engine);
 
@@ -177,13 +177,13 @@ static inline uint64_t rounds_length(const struct rounds_engine *engine) {
     return (uint64_t)engine->workers * engine->slice_pieces * engine->piece_length;
 }
 
-/* A task: goes through the round, and has it attributed. */
+/* A task: processes the round, and has it attributed. */
 void rsc_rounds_round(void *engine);
 
-/* Notes the first failure, and stops. */
+/* Records the first failure, and stops. */
 void rsc_rounds_fail(struct rounds_engine *engine, int status);
 
-/* The loops, compiled for each width. */
+/* The loops, compiled per width. */
 RSC_WIDE_DECLARE(rounds_gather_fn, rsc_rounds_gather);
 RSC_WIDE_DECLARE(rounds_look_up_fn, rsc_rounds_look_up);
 RSC_WIDE_DECLARE(rounds_answer_fn, rsc_rounds_answer);

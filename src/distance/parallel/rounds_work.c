@@ -1,5 +1,6 @@
 /*
- * rounds_work.c - a round of the parallel engine, step by step, each on all workers; engine_rounds.c has the idea.
+ * rounds_work.c - a round of the parallel engine, step by step, each on all workers; engine_rounds.c explains the
+ * method.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "distance/parallel/engine_parallel.h"
 #include "distance/parallel/rounds_state.h"
 
-/* Places of the bitmap: so many for each line, and so many rounds more, until it is compacted. */
+/* Places of the bitmap until compaction: this many per line, and this many rounds more. */
 #define PLACES_PER_LINE 4u
 #define PLACES_ROUNDS 6u
 
@@ -33,7 +34,7 @@ static uint64_t pieces_most(const struct rounds_engine *engine) {
     return (uint64_t)engine->workers * engine->slice_pieces;
 }
 
-/* Words of the bitmap that references in a row take: 8 for 448. */
+/* Words of the bitmap for consecutive references: 8 for 448. */
 static uint64_t words_of(uint64_t references) {
     return (references + RSC_RANK_LINE_SLOTS - 1) / RSC_RANK_LINE_SLOTS * 8;
 }
@@ -88,7 +89,7 @@ static uint64_t distinct_lines(const struct rounds_engine *engine) {
     return distinct;
 }
 
-/* A larger bitmap, empty, for the stack and for that of each slice. */
+/* Allocates a larger bitmap, empty, for the stack and for that of each slice. */
 static int make_bitmaps(struct rounds_engine *engine, uint64_t places) {
     rsc_pages_free(engine->base, words_of(engine->places) * sizeof *engine->base);
     engine->places = 0;
@@ -134,7 +135,7 @@ static int compact(struct rounds_engine *engine) {
         engine->compactions++;
     }
     if (places > engine->places) {
-        /* a quarter more, so that it does not grow each time */
+        /* a quarter more, so that it does not grow every time */
         int status =
             make_bitmaps(engine, live && places + places / 4 < RSC_RANK_PLACES_MAX ? places + places / 4 : places);
         if (status < 0) return status;
@@ -149,7 +150,7 @@ static int compact(struct rounds_engine *engine) {
     return 0;
 }
 
-/* Places for the references of the round; its pieces, slices and ranges. */
+/* Sets places for the references of the round; its pieces, slices and ranges. */
 static int begin_round(struct rounds_engine *engine) {
     uint64_t length = engine->piece_length, count = engine->round->count;
     uint64_t most = (count + RSC_RANK_LINE_SLOTS - 1) / RSC_RANK_LINE_SLOTS * RSC_RANK_LINE_SLOTS;
@@ -182,7 +183,7 @@ static int begin_round(struct rounds_engine *engine) {
 
 /* ---- workers ---- */
 
-/* A worker to count in, references first to end - 1 of the round. */
+/* Gets a worker to count in, for references first to end - 1 of the round. */
 static struct rounds_worker *begin_work(struct rounds_engine *engine, uint64_t first, uint64_t end) {
     pthread_mutex_lock(&engine->lock);
     struct rounds_worker *worker = engine->idle[--engine->idle_count];
@@ -225,7 +226,7 @@ static void begin_taken(struct rounds_slice *slice, uint32_t range) {
     slice->taken_in[range] = number;
 }
 
-/* What the slice will do: bits it sets, which may be taken away again, and bits it takes away. */
+/* Predicts a slice's changes: bits it sets, which may be cleared again, and bits it clears. */
 static void foresee_slice(void *argument, size_t index) {
     struct rounds_engine *engine = argument;
     struct rounds_slice *slice = &engine->slice[index];
@@ -251,7 +252,7 @@ static void foresee_slice(void *argument, size_t index) {
     }
 }
 
-/* Brings a range of the stack up to the end of the round; each slice gets a copy of it as it is when that begins. */
+/* Updates a range of the stack to the end of the round; each slice gets a copy in the state at its beginning. */
 static void build_range(void *argument, size_t range) {
     struct rounds_engine *engine = argument;
     uint64_t begin = (uint64_t)range << engine->range_shift >> 6,
@@ -317,7 +318,7 @@ void rsc_rounds_round(void *argument) {
         rsc_pool_for(engine->pool, engine->slice_count, answer_slice, engine);
     }
     pthread_mutex_lock(&engine->lock);
-    /* The round before is being attributed, by a task that began before this one: some other thread has it in work. */
+    /* The round before is still being attributed, by a task that began before this one on another thread. */
     while (engine->attributing) pthread_cond_wait(&engine->changed, &engine->lock);
     attribute = engine->round->tag && !stopped(engine);
     if (attribute) engine->attributing = engine->round;
