@@ -29,7 +29,7 @@
 #include "distance/hprda/hprda_tally.h"
 
 #define RSC_HPRDA_BLOCK_TRACES 64u /* local traces in a block: the paper's threads per thread block */
-#define RSC_HPRDA_PARTS 64u /* of a block's nodes, by a hash of their line: blocks are merged part by part, in parallel */
+#define RSC_HPRDA_PARTS 64u /* of a block's nodes, by a hash of their line: parts are merged in parallel */
 
 /* A line in a block. */
 struct rsc_hprda_node {

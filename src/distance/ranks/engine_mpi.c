@@ -1,14 +1,14 @@
 /*
  * engine_mpi.c - exact distances by several ranks, each with a part of the trace.
  *
- * While a rank reads its part, every reuse within it is counted as the serial engine
- * does; first touches are kept. At the end those go from rank to rank until one knows
- * their last use (ranks_exchange.h), the counts are added up towards rank 0
- * (ranks_sums.h), and that is the profile: the serial engine's, number by number.
+ * While a rank reads its part, every reuse within it is counted as in the serial engine;
+ * first touches are kept. At the end these go from rank to rank until one knows their
+ * last use (ranks_exchange.h), and the counts are added up towards rank 0
+ * (ranks_sums.h), which makes the profile: identical to the serial engine's.
  *
  * Memory: the state of the distinct lines of the part, and 24 bytes for each of them.
- * Phases are not offered: where one ends depends on the length of the whole trace, which
- * no rank knows while it counts.
+ * Phases are not supported: their boundaries depend on the length of the whole trace,
+ * which no rank knows while counting.
  */
 #include "distance/ranks/engine_mpi.h"
 
@@ -36,9 +36,9 @@ struct ranked_engine {
     struct timespec started;
     int has_started;
 
-    struct rsc_thread_table threads; /* who has which number */
-    /* Where ranks have traces of their own, numbers of the batch before they are made numbers in `threads`: */
-    struct rsc_thread *seen; /* by number in the batch: who that was last time... */
+    struct rsc_thread_table threads; /* the thread of each number */
+    /* Where ranks have their own traces, maps thread numbers of the batch to numbers in `threads`: */
+    struct rsc_thread *seen; /* by number in the batch: the thread last time... */
     uint32_t *seen_number;   /* ...and its number here; UINT32_MAX: not looked up yet */
     uint32_t seen_count;
     uint64_t *meta;
@@ -96,7 +96,7 @@ static void start_clock(struct ranked_engine *engine) {
     engine->has_started = 1;
 }
 
-/* Slices of one trace: numbers are common, and who they are may be known to other ranks only. */
+/* Slices of one trace: numbers are common, but other ranks may know the thread's identity. */
 static int note_threads(struct ranked_engine *engine, const struct rsc_batch *batch) {
     uint32_t count = batch->threads ? batch->thread_count : 0;
     if (count > RSC_THREAD_ROWS_MAX) count = RSC_THREAD_ROWS_MAX;
@@ -134,7 +134,7 @@ static int64_t own_number(struct ranked_engine *engine, const struct rsc_batch *
     return found;
 }
 
-/* Traces of its own: the batch as it would be if they were one trace. */
+/* For a rank's own traces: the batch as if they were one trace. */
 static int renumber_batch(struct ranked_engine *engine, struct rsc_batch *batch, struct rsc_error *error) {
     uint64_t last = UINT64_MAX;
     int64_t number = 0;
@@ -170,7 +170,7 @@ static int explain(const struct ranked_engine *engine, int status, struct rsc_er
                     (unsigned long long)lines);
 }
 
-/* Keeps the first touches among `count` references, the first of which is reference `first` of this part. */
+/* Keeps the first touches among `count` references; the first of these is reference `first` of this part. */
 static int keep_touches(struct ranked_engine *engine, const struct rsc_batch *batch, uint64_t first, uint64_t above,
                         uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -231,7 +231,7 @@ static int exchange(struct ranked_engine *engine, struct rsc_rank_costs *costs, 
     costs->first_touches = engine->sum.cold;
     costs->slice_seconds = seconds_since(&engine->started);
     clock_gettime(CLOCK_MONOTONIC, &begun);
-    /* First touches are cold if rank 0 says so, and then counted there. */
+    /* First touches are cold if rank 0 finds them so, and are then counted there. */
     if (engine->ranks->rank) {
         engine->sum.cold = 0;
         for (uint32_t i = 0; i < engine->sum.thread_count; i++) engine->sum.threads[i].cold = 0;

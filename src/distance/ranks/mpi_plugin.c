@@ -2,8 +2,8 @@
  * mpi_plugin.c - ranks over MPI: the plugin libreusescope-mpi.so, the only part of
  * reusescope that is linked with MPI (cmake/mpi.cmake). See ranks.h.
  *
- * There is one communicator of our own, so that a program that uses MPI itself is
- * not disturbed. MPI is a thing of the whole process, and so is the state here.
+ * It has its own communicator, so a program that uses MPI itself is not disturbed.
+ * MPI is global to the process, and so is the state here.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -14,19 +14,19 @@
 
 enum { TAG_MESSAGE = 1, TAG_FAILURE = 2 };
 
-/* How long a rank that has failed waits for rank 0, which may be stuck in a slow disk or pipe, to end it. */
+/* How long a failed rank waits for rank 0, which may be blocked on a slow disk or pipe, to end it. */
 #define PATIENCE_SECONDS 5.0
 
 extern __attribute__((visibility("default"))) rsc_mpi_plugin_open_t rsc_mpi_plugin_open;
 
 static struct mpi_ranks {
-    struct rsc_ranks ranks; /* first: this is what others see */
+    struct rsc_ranks ranks; /* first: others see only this */
     MPI_Comm comm;
     MPI_Request requests[RSC_RANK_TICKETS];
-    MPI_Request failing;      /* rank 0: for what another says when it fails */
+    MPI_Request failing;      /* rank 0: receives the message of a failed rank */
     struct rsc_error failure; /* that */
     int is_open;
-    int is_ours; /* MPI was initialised here; where the program did, ending ranks is for it too */
+    int is_ours; /* MPI was initialised here; otherwise the program also ends the ranks */
 } mpi;
 
 static int explain(int code, const char *what, struct rsc_error *error) {
@@ -53,7 +53,7 @@ static int mpi_start_receive(struct rsc_ranks *ranks, uint32_t ticket, uint32_t 
                    "receive", error);
 }
 
-/* Another rank has failed: what it said. */
+/* Returns the error of another rank that has failed. */
 static int hear(struct rsc_error *error) {
     mpi.failing = MPI_REQUEST_NULL;
     mpi.ranks.is_told = 1;

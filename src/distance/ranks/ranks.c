@@ -1,4 +1,4 @@
-/* ranks.c - whole messages, and agreeing on how things stand. */
+/* ranks.c - whole messages, and agreement on a common status. */
 #include "distance/ranks/ranks.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 
-/* One message, from beginning to end. */
+/* Sends or receives one message completely. */
 static int send_message(struct rsc_ranks *ranks, uint32_t to, const void *data, size_t bytes, struct rsc_error *error) {
     size_t ignored;
     int status = ranks->start_send(ranks, 0, to, data, bytes, error);
@@ -15,7 +15,7 @@ static int send_message(struct rsc_ranks *ranks, uint32_t to, const void *data, 
     return status;
 }
 
-/* Exactly `bytes` of it; anything else is an error. */
+/* Receives exactly `bytes`; anything else is an error. */
 static int receive_message(struct rsc_ranks *ranks, uint32_t from, void *data, size_t bytes, struct rsc_error *error) {
     size_t got = 0;
     int status = ranks->start_receive(ranks, 0, from, data, bytes, error);
@@ -58,10 +58,10 @@ void rsc_ranks_name_rank(const struct rsc_ranks *ranks, struct rsc_error *error)
     if (ranks->size < 2 || !error) return;
     memcpy(message, error->message, sizeof message);
     int used = snprintf(error->message, sizeof error->message, "rank %u of %u: ", ranks->rank, ranks->size);
-    strncat(error->message, message, sizeof error->message - (size_t)used - 1); /* a long one loses its end */
+    strncat(error->message, message, sizeof error->message - (size_t)used - 1); /* a long one is truncated */
 }
 
-/* How a rank stands: what goes round. All ranks run the same program, so its layout is theirs. */
+/* The status of a rank, as sent. All ranks run the same program, so the layout is the same. */
 struct standing {
     int32_t status;
     struct rsc_error error;

@@ -3,10 +3,10 @@
  *
  * Sending, receiving and replaying overlap: a block is received into one buffer while
  * the other is replayed, and a rank sends its own touches while it already replays
- * those of the next rank, or ranks would only start one after the other. What it passes
- * on waits in the queue behind its own; when that has grown by PASSED_ON_MAX blocks it
- * receives no more until some are sent, which holds back the ranks behind it. Rank 0
- * sends nothing and always receives, so the chain moves on.
+ * those of the next rank; otherwise ranks would start one after the other. Touches to
+ * pass on wait in the queue behind its own; when it has grown by PASSED_ON_MAX blocks
+ * the rank stops receiving until some are sent, which holds back the ranks behind it.
+ * Rank 0 only receives, so there is always progress.
  *
  * An empty message ends the touches of a rank.
  */
@@ -65,17 +65,17 @@ void rsc_touch_queue_renumber(struct rsc_touch_queue *queue, const uint32_t *map
         }
 }
 
-/* What goes on meanwhile. */
+/* The state of the exchange. */
 struct rsc_exchange_progress {
     struct rsc_touch *incoming[2];
-    uint32_t filling; /* the buffer that is, or will be, received into */
+    uint32_t filling; /* the buffer receiving now or next */
     uint64_t *lines;
     struct rsc_replayed *replayed;
     struct rsc_touch_block *outgoing; /* being sent */
     int receiving, sending;
     int came_all;  /* the rank behind has sent its last */
     int said_all;  /* and so have we */
-    uint64_t mine; /* blocks of our own still in the queue: they take no room from what is passed on */
+    uint64_t mine; /* own blocks still in the queue: they do not count against blocks passed on */
 };
 
 static int replay(struct rsc_exchange *exchange, struct rsc_exchange_progress *progress,
@@ -103,12 +103,12 @@ static int replay(struct rsc_exchange *exchange, struct rsc_exchange_progress *p
     return failed ? rsc_fail_memory(error, "first touches") : 0;
 }
 
-/* Starts whatever can be started. */
+/* Starts everything that can start. */
 static int start(struct rsc_exchange *exchange, struct rsc_exchange_progress *progress, struct rsc_error *error) {
     struct rsc_ranks *ranks = exchange->ranks;
     struct rsc_touch_queue *queue = exchange->queue;
     int status = 0;
-    /* Of what is already here, at most a block more will be passed on, and of what comes now another. */
+    /* At most one more block will be passed on from data already here, and another from the message now coming. */
     int room = queue->blocks < progress->mine + PASSED_ON_MAX - 2;
     if (!progress->receiving && !progress->came_all && room) {
         status = ranks->start_receive(ranks, RECEIVING, ranks->rank + 1, progress->incoming[progress->filling],
@@ -148,7 +148,7 @@ static int move_on(struct rsc_exchange *exchange, struct rsc_exchange_progress *
         progress->receiving = 0;
         progress->came_all = !bytes;
         progress->filling ^= 1;
-        status = start(exchange, progress, error); /* the next may come while these are replayed */
+        status = start(exchange, progress, error); /* the next may arrive while these are replayed */
         if (!status) status = replay(exchange, progress, touches, (uint32_t)(bytes / sizeof *touches), error);
         if (status < 0) return status;
     }

@@ -1,18 +1,17 @@
 /*
- * ranks_exchange.h - first touches on their way from rank to rank.
+ * ranks_exchange.h - passes first touches from rank to rank.
  *
- * A rank's first touches look cold to it; whether they are is for the ranks before
- * it to say (exact_replay.h). Each sends them, in order, to the rank before it,
- * which takes those lines out of its own state: what it held is put right there and
- * then, what it did not goes on, behind its own first touches, to the rank before
- * that one. What rank 0 does not hold is cold. Nothing is ever sent back.
+ * A rank's first touches look cold to it; only the ranks before it know whether they
+ * are (exact_replay.h). Each rank sends them, in order, to the rank before it, which
+ * takes those lines out of its own state. Touches of lines it held are corrected
+ * there; the others go on, after its own first touches, to the rank before that one.
+ * Lines that rank 0 does not hold are cold. Nothing is ever sent back.
  *
- * Nobody needs to know how long the other parts are: a touch carries how far it lies
- * behind the *start* of the part of the rank that sends it, and each rank it passes
- * adds its own length.
+ * No rank needs the length of the other parts: a touch carries its offset from the
+ * *start* of the sender's part, and each rank it passes adds its own length.
  *
  * A line reaches a rank at most once, from the first later part that uses it. So no
- * rank sees more touches than the trace has lines, whatever the number of ranks.
+ * rank sees more touches than the trace has lines, for any number of ranks.
  */
 #ifndef RSC_DISTANCE_RANKS_RANKS_EXCHANGE_H
 #define RSC_DISTANCE_RANKS_RANKS_EXCHANGE_H
@@ -21,7 +20,7 @@
 #include "distance/exact/exact_replay.h"
 #include "distance/ranks/ranks.h"
 
-/* A first touch, as it is sent. 42 bits of lines at 64 bytes are as many as addresses can tell apart. */
+/* A first touch, as sent. 42 bits of lines of 64 bytes cover the whole address space. */
 struct rsc_touch {
     uint64_t line;
     uint64_t since;         /* references from the start of the sender's part to this one */
@@ -46,9 +45,9 @@ static inline uint64_t rsc_touch_above(const struct rsc_touch *touch) {
 }
 
 /*
- * Touches in one message. While one block is replayed the next is on its way, so a
- * block need only be large enough for what a message costs by itself not to matter:
- * 32 Ki are 768 KiB, and take milliseconds to replay where a message takes microseconds.
+ * Touches in one message. While one block is replayed the next is in flight, so a block
+ * only needs to be large enough to hide the fixed cost of a message: 32 Ki are 768 KiB,
+ * and take milliseconds to replay where a message takes microseconds.
  */
 #define RSC_TOUCH_BLOCK 32768u
 
@@ -56,7 +55,7 @@ static inline uint64_t rsc_touch_above(const struct rsc_touch *touch) {
 struct rsc_touch_queue {
     struct rsc_touch_block *first, *last;
     uint64_t blocks;
-    uint32_t per_block; /* touches in one, the last may have fewer; for whoever makes it to set */
+    uint32_t per_block; /* touches in one, the last may have fewer; set by the creator */
 };
 /* Returns 0 or RSC_ENOMEM. */
 int rsc_touch_queue_add(struct rsc_touch_queue *queue, struct rsc_touch touch);
@@ -64,23 +63,23 @@ void rsc_touch_queue_free(struct rsc_touch_queue *queue);
 /* Gives every touch the thread number map[its own]. */
 void rsc_touch_queue_renumber(struct rsc_touch_queue *queue, const uint32_t *map);
 
-/* What one rank takes part with. */
+/* A rank's part in the exchange. */
 struct rsc_exchange {
     struct rsc_ranks *ranks;
     struct rsc_exact *exact;       /* state at the end of this rank's part; used up */
     uint64_t references;           /* in this rank's part */
     struct rsc_touch_queue *queue; /* its first touches, with `since` and `above` within the part; emptied */
-    /* Where a touch found its last use, or (rd RSC_RD_UNKNOWN: rank 0 only) that it is cold. Returns 0 or RSC_ENOMEM. */
+    /* Reports the last use of a touch, or (rd RSC_RD_UNKNOWN: rank 0 only) that it is cold. Returns 0 or RSC_ENOMEM. */
     int (*settle)(void *user, uint32_t thread, uint32_t kind, uint64_t rd, uint64_t ri);
     void *user;
 
-    uint64_t replayed, sent_bytes; /* how much it was; filled in */
+    uint64_t replayed, sent_bytes; /* statistics; filled in */
     struct rsc_exchange_progress *progress;
 };
 #define RSC_RD_UNKNOWN UINT64_MAX
 
 /*
- * All ranks call it. After a failure messages may still be under way: all ranks must
+ * All ranks call it. After a failure messages may still be in flight: all ranks must
  * be ended (rsc_ranks.abort) before the exchange is freed.
  */
 int rsc_exchange_run(struct rsc_exchange *exchange, struct rsc_error *error);

@@ -1,6 +1,6 @@
 /*
- * ranks_load.c - finding and loading the MPI plugin: neither tool nor library is
- * linked with MPI, so both run where there is none.
+ * ranks_load.c - finds and loads the MPI plugin: neither tool nor library is linked
+ * with MPI, so both run without it.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -15,13 +15,13 @@
 
 #define PLUGIN "libreusescope-mpi.so"
 
-/* Beside the tool or library this code is part of (a build tree), or in the library folder of its prefix. */
+/* Next to the tool or library this code is in (a build tree), or in the library folder of its prefix. */
 static int find_plugin(char *path) {
     static const char *const places[] = {"", "/..", "/reusescope", "/../lib/reusescope",
                                          "/../" RSC_LIBDIR "/reusescope"};
     char folder[PATH_MAX];
     Dl_info self;
-    /* The address of our own code; a program that was not started with a path says so only in /proc. */
+    /* The address of our own code; for a program started without a path, only /proc has the path. */
     if (!dladdr((const void *)(uintptr_t)&rsc_ranks_of_mpi, &self) || !self.dli_fname ||
         !realpath(strchr(self.dli_fname, '/') ? self.dli_fname : "/proc/self/exe", folder))
         return 0;
@@ -39,7 +39,7 @@ int rsc_ranks_of_mpi(struct rsc_ranks **ranks, struct rsc_error *error) {
         return rsc_fail(error, RSC_EUNSUPPORTED,
                         "engine mpi: " PLUGIN
                         " is missing: apt-get install libopenmpi-dev openmpi-bin, then build again (make)");
-    /* Global: MPI loads parts of its own, which look for its names. It is never unloaded. */
+    /* Global: MPI loads its own components, which need its symbols. It is never unloaded. */
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
     if (!library)
         return rsc_fail(error, RSC_EUNSUPPORTED, "engine mpi: the MPI library cannot be loaded: %s", dlerror());

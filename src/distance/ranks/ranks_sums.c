@@ -1,10 +1,10 @@
 /*
  * ranks_sums.c - see ranks_sums.h.
  *
- * On the wire: the fixed part, the fine histograms (and those of the second binning,
- * which all ranks have or none), one row a thread, one a kind of access seen, the table
- * of threads. An accumulator that has seen thread 0 alone, or one kind alone, keeps no
- * row for it, its totals are that; on the wire there is always a row.
+ * A message has: the fixed part, the fine histograms (and those of the second binning,
+ * which all ranks have or none), one row per thread, one per kind of access seen, the
+ * table of threads. An accumulator that has seen only thread 0, or only one kind, has
+ * no row for it, as its totals are the row; a message always has the row.
  */
 #include "distance/ranks/ranks_sums.h"
 
@@ -76,7 +76,7 @@ static char *put(char *to, const void *from, size_t bytes) {
     return to + bytes;
 }
 
-/* Row `i` as it is sent, written at `to`. */
+/* Writes row `i`, as sent, to `to`. */
 static char *put_row(char *to, const struct rsc_accumulator *sum, uint32_t i, struct rsc_histogram *room) {
     int alone = sum->thread_count == 1;
     const struct rsc_thread_counts *kept = &sum->threads[i];
@@ -139,7 +139,7 @@ static const char *add_counts(const char *from, uint64_t *counts, uint32_t bins)
 
 static int known(const struct rsc_thread *thread, uint32_t number) { return thread->pid || thread->tid != number; }
 
-/* Room for `count` threads by number; new ones say nothing. */
+/* Makes room for `count` threads by number; new ones are unknown. */
 static int make_table(struct rsc_thread_table *table, uint32_t count) {
     if (count <= table->count) return 0;
     struct rsc_thread *threads = realloc(table->threads, count * sizeof *threads);
@@ -160,7 +160,7 @@ static int add_message(const char *from, size_t bytes, struct rsc_accumulator *s
     if (fixed.rows > RSC_THREAD_ROWS_MAX || fixed.threads > RSC_THREADS_MAX || fixed.threads_seen > RSC_THREADS_MAX ||
         fixed.kinds_seen >> RSC_KIND_SLOTS || bytes != wire_bytes(sum, &fixed))
         return rsc_fail(error, RSC_EFORMAT, "counts of %zu bytes", bytes);
-    /* Rows first: that of thread 0, or of the one kind seen here, begins as what was counted here so far. */
+    /* Rows first: the row of thread 0, or of the only kind seen here, starts with the counts so far. */
     if (rsc_accumulator_need_rows(sum, fixed.threads_seen, (uint32_t)fixed.kinds_seen) < 0 ||
         make_table(threads, (uint32_t)fixed.threads) < 0)
         return rsc_fail_memory(error, "thread rows");
@@ -268,7 +268,7 @@ int rsc_sums_renumber(struct rsc_accumulator *sum, const uint32_t *map) {
     sum->thread_count = sum->thread_room = 0;
     sum->threads_seen = 0;
     for (uint32_t i = 0; !status && i < count; i++) status = rsc_accumulator_need_rows(sum, map[i] + 1ull, 0);
-    /* The first of several rows begins as all that was counted; here it is empty like the others. */
+    /* Normally the first of several rows starts with all counts; here it is empty like the others. */
     for (uint32_t i = 0; !status && sum->thread_count > 1 && i < sum->thread_count; i++) {
         sum->threads[i].references = sum->threads[i].cold = 0;
         memset(sum->threads[i].rd.count, 0, histogram_bytes(&sum->threads[i].rd));

@@ -10,9 +10,9 @@
 
 #define LEAF 16u /* slots in a cache line */
 #define FAN 8u   /* sums in a cache line */
-#define SLOTS_PER_OBJECT 4u /* after a compaction: what renumbering costs, an object pays once in 3 uses */
+#define SLOTS_PER_OBJECT 4u /* after a compaction: an object pays for renumbering once in 3 uses */
 #define SLOTS_MIN (1u << 16)
-/* As in the exact engine's kernel: the table's entry is fetched FAR uses ahead, its slot NEAR ahead. */
+/* As in the exact engine's kernel: the table's entry is prefetched FAR uses ahead, its slot NEAR ahead. */
 #define PREFETCH_FAR 32u
 #define PREFETCH_NEAR 12u
 
@@ -27,7 +27,7 @@ struct tree {
     uint64_t slots;
 };
 
-/* Entries of a level, whole nodes of them. */
+/* Entries of a level, in whole nodes. */
 static uint64_t level_entries(uint64_t slots, uint32_t level) {
     uint64_t entries = slots / LEAF;
     for (uint32_t k = 0; k < level; k++) entries = (round_up(entries, FAN)) / FAN;
@@ -156,7 +156,7 @@ static int compact(struct rsc_byte_stack *stack) {
 
 /* ---- uses ---- */
 
-/* Empties a slot; returns the bytes in the slots behind it. */
+/* Empties a slot; returns the bytes in the slots after it. */
 static uint64_t take(struct rsc_byte_stack *stack, uint64_t slot) {
     uint64_t at = slot / LEAF, size = stack->size[slot], behind = 0;
     const uint32_t *leaf = stack->size + at * LEAF;

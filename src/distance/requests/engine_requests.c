@@ -2,17 +2,18 @@
  * engine_requests.c - exact miss ratio curves of a cache that holds whole objects
  * of different sizes, for traces of requests.
  *
- * Each access is one request for the object `addr` of `size` bytes (0 counts as
- * 1); nothing is cut into lines. The cache modelled is fully associative LRU, c
- * bytes: a request for s bytes hits just if the bytes of distinct other objects
- * requested since the object's last request, and s, fit into c together. For
- * objects that keep their size this is what an LRU cache does that evicts from
- * its cold end until the newcomer fits. Two conventions go with it:
- *   - an object larger than the cache never hits, and pushes everything out;
- *   - an object whose size changes counts, from then on, with its latest size: it
- *     hits if that fits, and others see it.
- * Distances are kept as RD = bytes of others + s - 1, so a request hits in c
- * bytes just if RD < c, and all that reads profiles works with bytes for lines.
+ * Each access is one request for the object `addr` of `size` bytes (0 counts as 1);
+ * nothing is cut into lines. The modelled cache is fully associative LRU with c
+ * bytes: a request for s bytes hits if and only if s plus the bytes of distinct other
+ * objects requested since the object's last request fit into c. For objects of
+ * constant size this is an LRU cache that evicts the least recently used objects
+ * until the new one fits. Two conventions:
+ *   - an object larger than the cache never hits, and evicts everything;
+ *   - an object whose size changes counts with its latest size from then on: it
+ *     hits if that fits, and other objects' distances use it.
+ * Distances are stored as RD = bytes of others + s - 1, so a request hits in c bytes
+ * if and only if RD < c, and all readers of profiles work with bytes in place of
+ * lines.
  */
 #include <stdlib.h>
 
@@ -91,7 +92,7 @@ static int requests_push(void *state, const struct rsc_batch *batch, struct rsc_
                             (unsigned long long)engine->stack.table.used,
                             (unsigned long long)(engine->stack.peak_memory >> 20));
         count_block(engine, part);
-        /* a block adds less than 2^43, so the sum cannot have wrapped unseen */
+        /* a block adds less than 2^43, so a wrap of the sum cannot go unnoticed */
         if (engine->requested > INT64_MAX || engine->stack.peak > INT64_MAX)
             return rsc_fail(error, RSC_ELIMIT, "requests engine: more than 8 EiB were requested");
         done += part;

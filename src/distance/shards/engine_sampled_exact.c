@@ -1,8 +1,8 @@
 /*
  * engine_sampled_exact.c - see engine_sampled_exact.h: line_filter.h finds the references to sampled
- * lines, each becomes an access of its own, and sampled_exact.h is told how many of its
- * thread were left out before it. What `run --sample lines:RATE` gets from the program
- * itself is made from a trace here.
+ * lines, each becomes a separate access, and sampled_exact.h gets the number of its thread's
+ * references skipped before it. With `run --sample lines:RATE` the program itself delivers this;
+ * here it comes from a trace.
  */
 #include "distance/shards/engine_sampled_exact.h"
 
@@ -84,7 +84,7 @@ static int know_thread(struct sampled_exact_engine *engine, const struct rsc_bat
     return 0;
 }
 
-/* The references that access `access` made to kept lines, from number *next of the kept ones on, become accesses. */
+/* Turns the references of access `access` to kept lines, from number *next of the kept ones on, into accesses. */
 static void cut_access(struct sampled_exact_engine *engine, const struct rsc_batch *batch, uint32_t access,
                        uint64_t end, struct thread_state *thread, uint32_t *next) {
     uint32_t shift = engine->filter.line_shift;
@@ -103,8 +103,8 @@ static void cut_access(struct sampled_exact_engine *engine, const struct rsc_bat
 
 /*
  * Counts the references of accesses `first` to `stop` - 1 by thread, and cuts the kept
- * ones from them; also those of access `stop`, whose lines may not all be here yet: it
- * is counted then.
+ * ones from them; also those of access `stop`, whose lines may not be complete yet: it
+ * is counted later.
  */
 static int count_references(struct sampled_exact_engine *engine, const struct rsc_batch *batch, uint32_t first,
                             uint32_t stop) {

@@ -1,5 +1,5 @@
-/* engine_sampled_exact.h - a sample of the lines of a trace, analysed exactly (sampled_exact.h): what engine "sampled" takes for private
- * stacks. */
+/* engine_sampled_exact.h - a sample of the lines of a trace, analysed exactly
+ * (sampled_exact.h): used by engine "sampled" for private stacks. */
 #ifndef RSC_DISTANCE_SHARDS_ENGINE_SAMPLED_EXACT_H
 #define RSC_DISTANCE_SHARDS_ENGINE_SAMPLED_EXACT_H
 

@@ -4,14 +4,14 @@
  *
  *   shards:RATE       a line is kept if its hash is below RATE * 2^64
  *   shards-max:LINES  all lines are kept at first; whenever there are more than
- *                     LINES, the line with the greatest hash goes and the limit
- *                     falls to it. What was counted keeps the weight of the rate
- *                     in force then, which is the same as scaling all earlier
- *                     counts down at each fall.
+ *                     LINES, the line with the greatest hash is dropped and the limit
+ *                     falls to its hash. Counts keep the weight of the rate at their
+ *                     time, which is equivalent to scaling all earlier counts down at
+ *                     each fall.
  *
- * line_filter.h finds the references to kept lines; every other reference is
- * only counted. sampled_stack.h gives distances among kept lines, kept_sum.h
- * makes a profile of the whole stream from them. At rate 1 that is the exact one.
+ * line_filter.h finds the references to kept lines; every other reference is only
+ * counted. sampled_stack.h computes distances among kept lines; kept_sum.h makes a
+ * profile of the whole stream from them. At rate 1 it is exact.
  *
  * Threads' references are counted exactly, their distances come from the sample.
  */
@@ -24,7 +24,7 @@
 #include "distance/engine_kind.h"
 #include "distance/shards/engine_shards.h"
 
-#define CHUNK 4096u /* accesses filtered at a time: their columns are then still in L1 */
+#define CHUNK 4096u /* accesses filtered at a time: their columns stay in L1 */
 #define LINES_LEAST 64u
 #define LINES_MOST (1u << 28)
 
@@ -99,7 +99,7 @@ static struct rsc_held_line *list_lines(struct rsc_exact *exact, uint64_t *count
     struct rsc_held_line *list = malloc((older + recent->count + 1) * sizeof *list);
     if (!list) return NULL;
     rsc_exact_list(exact, list);
-    /* what the recent filter holds was used after all others */
+    /* lines in the recent filter were used after all others */
     for (uint32_t lane = 0; lane < recent->count; lane++) {
         uint64_t at = older + lane;
         for (; at > older && list[at - 1].time > recent->time[lane]; at--) list[at] = list[at - 1];
@@ -148,7 +148,7 @@ static int explain(const struct shards_engine *engine, int status, struct rsc_er
                     engine->shards.stack.lines);
 }
 
-/* References of each thread, one access after the other: for stretches in which threads alternate. */
+/* Counts the references per thread, access by access: for ranges in which threads alternate. */
 static void count_threads(struct shards_engine *engine, const struct rsc_batch *batch, uint32_t first, uint32_t stop) {
     uint32_t shift = engine->shards.filter.line_shift;
     for (uint32_t i = first; i < stop; i++) {
@@ -174,7 +174,7 @@ static int see_threads(struct shards_engine *engine, const struct rsc_batch *bat
         for (uint32_t i = first; i <= last; i++)
             if (batch->meta[i] >> 40 > greatest) greatest = batch->meta[i] >> 40;
     if (rsc_kept_see_thread(sum, greatest) < 0) return RSC_ENOMEM;
-    /* the first thread's distances were not counted apart while it was the only one */
+    /* the first thread's distances were not counted separately while it was the only one */
     if (before == 1 && sum->threads_seen > 1) rsc_kept_split_threads(sum);
     return 0;
 }
@@ -186,8 +186,8 @@ static int take_kept(struct shards_engine *engine, const struct rsc_batch *batch
 }
 
 /*
- * Kept references are collected over the whole batch before they are counted,
- * as long as they have room: many at a time hide what each waits for.
+ * Kept references are collected over the whole batch, as far as there is room, before
+ * they are counted: many at a time hide memory latency.
  */
 static int shards_push(void *state, const struct rsc_batch *batch, struct rsc_error *error) {
     struct shards_engine *engine = state;

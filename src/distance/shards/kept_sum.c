@@ -1,4 +1,4 @@
-/* kept_sum.c - counting and settling; see kept_sum.h. */
+/* kept_sum.c - counts, and makes the final profile; see kept_sum.h. */
 #include "distance/shards/kept_sum.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "distance/count/accumulate.h"
 #include "profile/metrics.h"
 
-#define AUDIT_CREDIT 2 /* blocks that may be added up for each reuse */
+#define AUDIT_CREDIT 2 /* blocks that may be summed per reuse */
 
 int rsc_kept_sum_init(struct rsc_kept_sum *sum, uint64_t rd_cap, uint64_t seed) {
     uint32_t fine = rsc_bins_count(RSC_BINS_FINE);
@@ -71,9 +71,9 @@ void rsc_kept_audit(struct rsc_kept_sum *sum, const struct rsc_sampled_stack *st
 /* ---- settling ---- */
 
 /*
- * Adds what `count` lacks to its first bin, or takes what it has too much from
- * its first bins, so that it sums to `total`; then rounds, from the top, such that
- * the counts above any bin are off by less than one.
+ * Adds what `count` lacks to its first bin, or removes its excess from its first
+ * bins, so that it sums to `total`; then rounds, from the top, so that the counts
+ * above any bin are off by less than one.
  */
 static void settle(double *count, uint32_t bins, uint64_t total, struct rsc_histogram *into) {
     double sum = 0, above = 0;
@@ -136,14 +136,15 @@ static int set_curve(const struct rsc_kept_sum *sum, const struct rsc_kept_whole
     return status;
 }
 
-/* Cold references and those to lines that were taken, counted together so far; and lines, of all stacks together. */
+/* Splits cold references and those to lines that were taken, which were counted together; and sets the lines of all
+ * stacks together. */
 static void split_cold(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole, double more,
                        struct rsc_profile *profile) {
     profile->invalidated = round_within(sum->invalidated + more, profile->cold);
     profile->cold -= profile->invalidated;
     if (!whole->lines) return;
     profile->distinct = round_within((double)whole->lines / whole->rate, profile->cold + 1);
-    /* the curve was drawn as far as all of them together might reach */
+    /* the curve extends as far as all of them together might reach */
     while (profile->mrc_count > 1 && profile->mrc[profile->mrc_count - 1].lines > profile->distinct)
         profile->mrc_count--;
 }
@@ -152,7 +153,7 @@ int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *w
     uint32_t bins = profile->rd.bin_count;
     double *rd = malloc(2 * bins * sizeof *rd), *ri = rd + bins;
     if (!rd) return RSC_ENOMEM;
-    memcpy(rd, sum->rd, bins * sizeof *rd); /* settling changes what it settles */
+    memcpy(rd, sum->rd, bins * sizeof *rd); /* settling modifies its input */
     memcpy(ri, sum->ri, bins * sizeof *ri);
     memset(profile->rd.count, 0, bins * sizeof *profile->rd.count);
     memset(profile->ri.count, 0, bins * sizeof *profile->ri.count);
@@ -161,7 +162,7 @@ int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *w
     profile->accesses = whole->accesses;
     profile->references = whole->references;
     profile->cold = round_within(sum->cold + more, whole->references);
-    /* a stream that has references has a line, whether the sample met one or not */
+    /* a stream with references has at least one line, even if the sample has none */
     if (!profile->cold && whole->references) profile->cold = 1;
     profile->invalidated = 0;
     profile->distinct = profile->cold;

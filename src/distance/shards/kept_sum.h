@@ -1,18 +1,17 @@
 /*
- * kept_sum.h - from the distances of sampled lines to a profile of the whole
- * stream, with error bars.
+ * kept_sum.h - makes a profile of the whole stream, with error bars, from the
+ * distances of sampled lines.
  *
- * A reference to a line kept at rate p stands for 1/p references. Its distance
- * k, counted in kept lines, stands for the distances k/p to (k+1)/p: the k-th of
- * the kept lines comes after k/p lines on average, so cutting the counts there
- * leaves a curve without bias where it is straight. Within that cell the
- * reference is put at points that fill it evenly, and never at or past its reuse
- * interval, which is exact and which no distance reaches.
+ * A reference to a line kept at rate p represents 1/p references. Its distance k,
+ * counted in kept lines, represents the distances k/p to (k+1)/p: the k-th kept line
+ * comes after k/p lines on average, so cutting the counts there gives an unbiased
+ * curve where it is straight. Within that cell, references are placed at points that
+ * fill it evenly, always below the exact reuse interval, which bounds every distance.
  *
- * SHARDS-adj: the references that the kept ones fall short of (or exceed) the
- * true number by are added to (or taken from) the least distances, so that
- *     misses(c) = what the kept lines missed / p,
- * whichever hot lines, which nearly always hit, are or are not in the sample.
+ * SHARDS-adj: if the kept references fall short of (or exceed) the true number, the
+ * difference is added to (or removed from) the smallest distances, so that
+ *     misses(c) = misses of the kept lines / p,
+ * whether or not hot lines, which nearly always hit, are in the sample.
  *
  * Error bars: estimate/line_bars.h.
  */
@@ -34,8 +33,8 @@ struct rsc_kept_sum {
     double cold, capped; /* cold: with the invalidated */
     double invalidated;  /* of those: to lines that another stack had taken; 0 with one stack */
     uint64_t rd_cap; /* 0: none */
-    uint64_t draws;  /* where in its cell the next distance is put */
-    struct rsc_line_groups groups; /* the same again, by group of the line */
+    uint64_t draws;  /* where in its cell the next distance is placed */
+    struct rsc_line_groups groups; /* the same, by group of the line */
     struct rsc_kept_row *threads; /* by thread number */
     uint32_t thread_count;
     uint64_t threads_seen;
@@ -47,11 +46,12 @@ void rsc_kept_sum_free(struct rsc_kept_sum *sum);
 /* Makes rows up to this thread number; RSC_ENOMEM. Numbers past RSC_THREAD_ROWS_MAX get none. */
 int rsc_kept_see_thread(struct rsc_kept_sum *sum, uint64_t number);
 
-/* Call when the second thread appears: until then the totals were the first one's, and its row was left empty. */
+/* Call when the second thread appears: until then the totals were those of the first, whose row stayed empty. */
 void rsc_kept_split_threads(struct rsc_kept_sum *sum);
 
-/* Counts a reuse of a line of `group`: `above` kept lines since, `weight` = 1/rate; its distance is less than `below`: its
- * interval, where that is exact. Returns the distance it is put at. */
+/* Counts a reuse of a line of `group`: `above` kept lines since, `weight` =
+ * 1/rate. Its distance is less than `below`: its interval, if that is exact.
+ * Returns the distance it is placed at. */
 static inline uint64_t rsc_kept_reuse(struct rsc_kept_sum *sum, uint32_t above, uint64_t interval, uint64_t below,
                                       double weight, uint32_t group) {
     sum->draws += 0x9E3779B97F4A7C15ull;
@@ -84,29 +84,30 @@ static inline void rsc_kept_invalidated(struct rsc_kept_sum *sum, double weight,
     sum->groups.invalidated[group] += weight;
 }
 
-/* Counts what stands above a line about to be reused at about `distance`, if its audit can afford it. */
+/* Counts the lines above a line about to be reused at about `distance`, if its audit can afford it. */
 void rsc_kept_audit(struct rsc_kept_sum *sum, const struct rsc_sampled_stack *stack, uint32_t node, uint64_t distance);
 
-/* What is known of the whole stream. */
+/* Facts about the whole stream. */
 struct rsc_kept_whole {
     uint64_t accesses, references;
     double rate; /* at the end */
     double confidence; /* percent */
     uint64_t line_bytes;
-    uint64_t lines; /* kept; 0: as many as were cold, which with one stack they are */
+    uint64_t lines; /* kept; 0: as many as were cold, as with one stack */
 };
 
-/* A new profile, not sealed, with its curve, error bars and threads; NULL: out of memory. Changes the threads' counts. */
+/* A new profile, not sealed, with curve, error bars and threads; NULL: out of memory. Changes the threads' counts. */
 struct rsc_profile *rsc_kept_profile(struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole);
 
-/* Sets counts, distances, intervals and the curve with its error bars, but no rows. The sum stays as it is. Returns 0 or
- * RSC_ENOMEM. */
+/* Sets counts, distances, intervals and the curve with its error bars, but no
+ * rows. The sum is not changed. Returns 0 or RSC_ENOMEM. */
 int rsc_kept_fill(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole, struct rsc_profile *profile);
 
-/* Sets `made.sampling`: which lines were kept, `kept` of them, and what is uncertain about their number. Returns 0 or RSC_ENOMEM. */
+/* Sets `made.sampling`: how lines were chosen, the number `kept`, and the uncertainty of the number of lines.
+ * Returns 0 or RSC_ENOMEM. */
 int rsc_kept_describe(struct rsc_profile *profile, const struct rsc_kept_whole *whole, uint64_t kept, uint64_t seed);
 
-/* The mean half width that its error bars would have now; NAN: out of memory. The sum stays as it is. */
+/* The mean half width of its error bars now; NAN: out of memory. The sum is not changed. */
 double rsc_kept_error(const struct rsc_kept_sum *sum, const struct rsc_kept_whole *whole);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * line_choice.h - which lines are in a sample, the one place that says so.
+ * line_choice.h - decides which lines are in a sample; nothing else does.
  *
- * A line is chosen when hash(line, offset) <= limit: that depends on the line alone,
- * so all references to a chosen line are kept and none of the others. The offset comes
- * from a seed, the limit from the rate. A reference to a chosen line then stands for
- * 1/rate references. Whatever samples lines chooses them so: the shards engines
- * (line_filter.h), exact engines over a sample (sampled_exact.h), the lines whose true
- * distances time models compare themselves with (time/truth_lines.h), and a watched
- * program, which is handed limit and offset (runtime/recorder/asm_lines.h).
+ * A line is chosen when hash(line, offset) <= limit: this depends only on the line, so
+ * all references to a chosen line are kept and none of the others. The offset comes
+ * from a seed, the limit from the rate. A reference to a chosen line then represents
+ * 1/rate references. All line sampling uses this: the shards engines (line_filter.h),
+ * exact engines over a sample (sampled_exact.h), the lines whose true distances
+ * calibrate the time models (time/truth_lines.h), and a watched program, which gets
+ * limit and offset (runtime/recorder/asm_lines.h).
  *
- * Samples fall into groups by further bits of the hash: independent samples of equal
- * rate, whose spread is what error bars are made of.
+ * Further bits of the hash divide samples into groups: independent samples of equal
+ * rate, whose spread gives the error bars.
  */
 #ifndef RSC_DISTANCE_SHARDS_LINE_CHOICE_H
 #define RSC_DISTANCE_SHARDS_LINE_CHOICE_H
@@ -34,13 +34,13 @@ void rsc_line_choose(struct rsc_line_choice *choice, double rate, uint64_t seed)
 /* "1/64", "0.01", "1%". Returns 0, or -1 unless 1e-9 <= rate < 1. */
 int rsc_line_choice_parse(struct rsc_line_choice *choice, const char *rate, uint64_t seed);
 
-/* The share of all hashes that a limit lets through. */
+/* The share of all hashes within a limit. */
 double rsc_line_rate(uint64_t limit);
 
-/* The offset that makes the hash that of a seed. */
+/* The hash offset of a seed. */
 uint64_t rsc_line_offset(uint64_t seed);
 
-/* Whether a hash is among the 1/2^shift least: for rates that are halved step by step. */
+/* Whether a hash is among the smallest 1/2^shift: for rates that are halved step by step. */
 static inline int rsc_hash_in_share(uint64_t hash, uint32_t shift) { return shift == 0 || hash >> (64 - shift) == 0; }
 
 /* Bits of a hash that are independent of whether it is small; count is a power of two, 2 to 2^32. */
@@ -51,7 +51,7 @@ static inline uint32_t rsc_hash_group(uint64_t hash, uint32_t count) {
 }
 
 #if defined(__AVX512DQ__)
-/* rsc_line_hash() of eight lines; all of `offset` alike. */
+/* rsc_line_hash() of eight lines, all with `offset`. */
 static inline __m512i rsc_line_hash_8(__m512i line, __m512i offset) {
     __m512i mixed = _mm512_mullo_epi64(_mm512_add_epi64(line, offset), _mm512_set1_epi64((int64_t)RSC_LINE_HASH_FIRST));
     mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64(mixed, 32));

@@ -1,13 +1,13 @@
 /*
- * line_filter.h - which references touch a line of the sample, found straight
- * from a batch's columns.
+ * line_filter.h - finds the references to lines of the sample, directly from a
+ * batch's columns.
  *
  * References to lines that are not chosen (line_choice.h) are only counted: they are
  * never written anywhere.
  *
- * The kernel (line_filter_kernel.c) takes 64 accesses at a time and is compiled
- * for several widths; all give the same. An access is cut into lines as
- * trace/references.h says.
+ * The kernel (line_filter_kernel.c) processes 64 accesses at a time and is compiled
+ * per width; all give the same results. An access is cut into lines as in
+ * trace/references.h.
  */
 #ifndef RSC_DISTANCE_SHARDS_LINE_FILTER_H
 #define RSC_DISTANCE_SHARDS_LINE_FILTER_H
@@ -32,8 +32,8 @@ struct rsc_line_filter {
     uint64_t offset;     /* from the seed */
     uint64_t references; /* seen so far */
     uint32_t line_shift; /* log2 of the line size */
-    uint32_t inside;     /* the access in which the last run stopped has its first lines done */
-    uint64_t next_line;  /* and goes on here */
+    uint32_t inside;     /* the access in which the last run stopped is partly done */
+    uint64_t next_line;  /* and continues here */
     uint64_t meta_any, meta_all; /* all meta seen since the caller set these to 0 and ~0, ored and anded */
     uint32_t (*run)(struct rsc_line_filter *, const uint64_t *, const uint64_t *, uint32_t, uint32_t,
                     struct rsc_kept *);
@@ -43,16 +43,16 @@ void rsc_line_filter_init(struct rsc_line_filter *filter, enum rsc_simd simd, ui
                           uint64_t limit);
 
 /*
- * Takes accesses `first` to `count` - 1 of the columns and appends what is kept.
- * Returns the access to go on with: `count`, or less when `kept` has no room for
- * another block.
+ * Filters accesses `first` to `count` - 1 of the columns and appends the kept
+ * references. Returns the access to continue with: `count`, or less if `kept` has no
+ * room for another block.
  */
 static inline uint32_t rsc_line_filter_run(struct rsc_line_filter *filter, const uint64_t *addr, const uint64_t *meta,
                                            uint32_t first, uint32_t count, struct rsc_kept *kept) {
     return filter->run(filter, addr, meta, first, count, kept);
 }
 
-/* Room that `kept` must have for a run to get on. */
+/* Room that `kept` needs for a run to make progress. */
 #define RSC_KEPT_ROOM_LEAST (2 * RSC_FILTER_BLOCK)
 
 /* One access line by line: the slow path. Returns 1 when done, 0 when kept is full (call again). */

@@ -1,10 +1,10 @@
 /*
- * line_filter_kernel.c - the loop of line_filter.h, compiled once a width.
+ * line_filter_kernel.c - the loop of line_filter.h, compiled once per width.
  *
- * A block of 64 accesses becomes 64-bit masks: which are kept by their first
- * line, which reach into a second one, which are kept by that. Nothing is
- * written for accesses that are not kept. Blocks with an access of more than two
- * lines, and what is left at the end, go line by line.
+ * A block of 64 accesses becomes 64-bit masks: those kept by their first line, those
+ * that reach into a second line, those kept by that. Nothing is written for accesses
+ * that are not kept. Blocks with an access of more than two lines, and the rest at
+ * the end, go line by line.
  */
 #include "base/cpu.h"
 #include "distance/shards/line_filter.h"
@@ -160,9 +160,9 @@ static inline void keep_block(struct rsc_line_filter *filter, const uint64_t *ad
 }
 
 /*
- * Accesses ahead whose columns are asked for. The processor's own prefetch ends at
- * pages: with this, shards:0.01 takes in 1.14 times as much; 128 and 1024 accesses
- * gained about half of that.
+ * Accesses ahead whose columns are prefetched. The processor's own prefetch stops at
+ * pages: with this, shards:0.01 is 1.14 times as fast; 128 and 1024 accesses gained
+ * about half of that.
  */
 #define AHEAD 512u
 

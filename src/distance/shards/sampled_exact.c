@@ -13,9 +13,9 @@
 #include "distance/shards/kept_sum.h"
 #include "distance/shards/scale_rows.h"
 
-#define AUDIT_CREDIT 4 /* entries of a table that may be looked at for each reuse */
+#define AUDIT_CREDIT 4 /* table entries that may be examined per reuse */
 
-/* When a stack last used its lines, in references of its own, kept or not. */
+/* When a stack last used its lines, in its own references, kept or not. */
 struct clock {
     uint64_t now;
     struct rsc_u64_table last; /* line -> reference of its last use, from 1 */
@@ -26,14 +26,15 @@ struct rsc_sampled_exact {
     struct rsc_line_choice choice;
     double weight; /* 1/rate */
     const char *text;
-    /* A stack's clock counts what a thread skipped when its next reference comes: too late for other threads' intervals, if the
-     * stack has any. */
+    /* A stack's clock counts the references a thread skipped when its next
+     * reference comes: too late for the intervals of other threads of the stack,
+     * if any. */
     int exact_intervals;
     struct rsc_engine *exact;
     struct rsc_kept_sum sum;
     struct clock *clocks; /* by stack; owned */
     uint32_t clock_count;
-    struct rsc_u64_table lines; /* all of them, whichever stack's */
+    struct rsc_u64_table lines; /* all of them, of any stack */
     uint64_t kept; /* references */
     struct rsc_histogram zero_ri; /* RSC_BINS_FINE: intervals of references at distance 0 */
     const uint64_t *skipped; /* of the batch being pushed */
@@ -101,7 +102,7 @@ static int make_clocks(struct rsc_sampled_exact *sampled, uint32_t count) {
     return 0;
 }
 
-/* The entry of a line, made where there was none: its value is then 0. NULL: out of memory. */
+/* The entry of a line, added with value 0 if new. NULL: out of memory. */
 static struct rsc_u64_entry *entry_of(struct rsc_u64_table *table, uint64_t line) {
     if (rsc_u64_table_needs_rebuild(table) && rsc_u64_table_rebuild(table) < 0) return NULL;
     struct rsc_u64_entry *entry = rsc_u64_table_find(table, line);
@@ -112,7 +113,7 @@ static struct rsc_u64_entry *entry_of(struct rsc_u64_table *table, uint64_t line
     return entry;
 }
 
-/* Which groups the lines are in that a stack used since `then`, if that can be afforded. */
+/* The groups of the lines that a stack used since `then`, if that can be afforded. */
 static void audit(struct rsc_sampled_exact *sampled, const struct rsc_u64_table *last, uint64_t then,
                   uint64_t distance) {
     struct rsc_line_audit *audit = rsc_line_audit_due(&sampled->sum.groups, distance, AUDIT_CREDIT);
@@ -126,7 +127,7 @@ static void audit(struct rsc_sampled_exact *sampled, const struct rsc_u64_table 
     audit->count++;
 }
 
-/* A reference to a kept line, `skipped` others of its stack after the one before. */
+/* A reference to a kept line, after `skipped` others of its stack. */
 static int take_reference(struct rsc_sampled_exact *sampled, uint64_t line, uint32_t stack, uint32_t rd,
                           uint64_t skipped) {
     if (stack >= sampled->clock_count && make_clocks(sampled, stack + 1) < 0) return RSC_ENOMEM;
@@ -193,7 +194,7 @@ double rsc_sampled_exact_error(const struct rsc_sampled_exact *sampled, const st
     return rsc_kept_error(&sampled->sum, &sample);
 }
 
-/* The second histograms, from the first, whose bins are exact or narrow: by their middle. */
+/* The second histograms, from the first, whose bins are exact or narrow: by their midpoints. */
 static int set_binned(struct rsc_profile *profile, uint32_t per_octave) {
     if (!per_octave) return 0;
     if (rsc_profile_set_bins(profile, per_octave) < 0) return RSC_ENOMEM;

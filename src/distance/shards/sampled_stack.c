@@ -10,7 +10,7 @@
 #define CAPACITY_MIN (1u << 13)
 #define LINES_MAX (1u << 29)
 #define SLOTS_PER_LINE 4u
-#define CHAIN_BITS 11u /* at first; two chains a node from then on */
+#define CHAIN_BITS 11u /* at first; later two chains per node */
 
 static uint64_t slot_bytes(uint32_t capacity) {
     uint64_t blocks = capacity >> RSC_STACK_BLOCK_BITS, supers = (capacity >> RSC_STACK_SUPER_BITS) + 1;

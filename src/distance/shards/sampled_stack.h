@@ -1,17 +1,17 @@
 /*
- * sampled_stack.h - the LRU stack of a sample of lines, from which lines can be
- * taken out, and which can say what stands above a line *by group*.
+ * sampled_stack.h - the LRU stack of a sample of lines. Lines can be removed, and the
+ * lines above a line can be counted *by group*.
  *
- * Each line held has a node (line, hash, time of last use in the whole stream)
- * and a slot: slots are handed out in order of use, one bit is set for the slot
- * of each line's last use, so the lines above one are the bits set after its
- * slot. Counts of set bits per block of 512 slots, and per 64 blocks, make that
- * a short sum. When slots run out, lines are renumbered 0, 1, 2... by age.
+ * Each line held has a node (line, hash, time of last use in the whole stream) and a
+ * slot: slots are assigned in order of use, and one bit is set for the slot of each
+ * line's last use, so the lines above one are the bits set after its slot. Counts of
+ * set bits per block of 512 slots, and per 64 blocks, make that a short sum. When
+ * slots run out, lines are renumbered 0, 1, 2... by age.
  *
- * Lines fall into RSC_LINE_GROUPS groups by their hash; each block also counts
- * its lines by group, which is where the error bars come from (estimate/line_bars.h).
+ * Lines fall into RSC_LINE_GROUPS groups by their hash; each block also counts its
+ * lines by group, for the error bars (estimate/line_bars.h).
  *
- * Memory: 32 bytes a node, 8 to 16 of hash chains, and 18 to 37 of slots a line.
+ * Memory: 32 bytes per node, 8 to 16 of hash chains, and 18 to 37 of slots per line.
  */
 #ifndef RSC_DISTANCE_SHARDS_SAMPLED_STACK_H
 #define RSC_DISTANCE_SHARDS_SAMPLED_STACK_H
@@ -35,13 +35,13 @@ struct rsc_stack_node {
 struct rsc_sampled_stack {
     struct rsc_stack_node *nodes;
     uint32_t node_room, node_used; /* node_used: ever handed out */
-    uint32_t free_node;            /* list of those given back */
+    uint32_t free_node;            /* list of freed nodes */
     uint32_t lines;                /* held now */
 
     uint32_t *chains; /* heads; a power of two */
     uint32_t chain_shift;
 
-    uint32_t capacity, top;        /* slots, and the next to hand out */
+    uint32_t capacity, top;        /* slots, and the next to assign */
     uint32_t *node_of;             /* by slot; only meaningful where the bit is set */
     uint64_t *bits;
     uint16_t *block_lines;         /* set bits by 512 slots */
@@ -84,11 +84,11 @@ static inline uint32_t rsc_sampled_stack_above(const struct rsc_sampled_stack *s
     return above;
 }
 
-/* The same by group. Returns what it cost: about the blocks and lines it had to add up. */
+/* The same by group. Returns the cost: about the number of blocks and lines summed. */
 uint32_t rsc_sampled_stack_groups_above(const struct rsc_sampled_stack *stack, uint32_t node,
                                         uint32_t above[RSC_LINE_GROUPS]);
 
-/* Renumbers the lines by age into new slots, as many as leave room for three uses of each. Returns as below. */
+/* Renumbers the lines by age into new slots, with room for three uses of each. Returns as below. */
 int rsc_sampled_stack_renumber(struct rsc_sampled_stack *stack);
 
 static inline void rsc_stack_clear_slot(struct rsc_sampled_stack *stack, uint32_t slot, uint64_t hash) {
@@ -107,7 +107,7 @@ static inline void rsc_stack_set_slot(struct rsc_sampled_stack *stack, uint32_t 
     stack->nodes[node].slot = slot;
 }
 
-/* Brings a line held to the top, with the time of this use. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+/* Moves a line held to the top, with the time of this use. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
 static inline int rsc_sampled_stack_use(struct rsc_sampled_stack *stack, uint32_t node, uint64_t time) {
     struct rsc_stack_node *held = &stack->nodes[node];
     held->time = time;

@@ -8,14 +8,14 @@
 
 struct scaling {
     const struct rsc_row_scale *scale;
-    double weight;               /* references that one of a row stands for: no more in all than there were */
+    double weight;               /* references represented by one of a row: at most the true total */
     uint32_t fine_count, coarse_count;
-    /* Where references with no other sampled line since their last use are put: shares, which sum to 1. */
+    /* Where to place references with no other sampled line since their last use: shares, which sum to 1. */
     double *zero_fine, zero_coarse[256];
     double *scaled; /* scratch: [fine_count] */
 };
 
-/* `mass` spread evenly over the whole numbers from `from` to before `to`. */
+/* Spreads `mass` evenly over the integers from `from` to before `to`. */
 static void spread(double *counts, struct rsc_bins bins, uint32_t bin_count, double mass, double from, double to) {
     if (!(to > from) || to > 0x1p62) {
         counts[rsc_bin_of(bins, from < 0x1p62 ? (uint64_t)from : 1ull << 62)] += mass;
@@ -41,7 +41,7 @@ static void set_zero(struct scaling *scaling) {
     if (!(total > 0)) scaling->zero_fine[0] = scaling->zero_coarse[0] = 1;
 }
 
-/* Distances in sampled lines become distances in lines, in place. Returns the references that these are. */
+/* Scales distances in sampled lines to distances in lines, in place. Returns the number of references. */
 static uint64_t stretch(const struct scaling *scaling, struct rsc_histogram *rd) {
     int is_fine = rd->bins.linear == RSC_BINS_FINE.linear;
     uint32_t count = is_fine ? scaling->fine_count : scaling->coarse_count;
@@ -59,7 +59,7 @@ static uint64_t stretch(const struct scaling *scaling, struct rsc_histogram *rd)
         else
             for (uint32_t i = 0; i < count; i++) scaled[i] += mass * zero[i];
     }
-    for (uint32_t bin = 0; bin < count; bin++) { /* whole numbers of about the same sum */
+    for (uint32_t bin = 0; bin < count; bin++) { /* integers of about the same sum */
         carried += scaled[bin];
         rd->count[bin] = carried > 0.5 ? (uint64_t)(carried + 0.5) : 0;
         carried -= (double)rd->count[bin];
@@ -78,7 +78,7 @@ static uint64_t times(const struct scaling *scaling, uint64_t count) {
     return (uint64_t)((double)count * scaling->weight + 1e-6);
 }
 
-/* What a row counts too much, against the references it has, is taken from the least distances. */
+/* Removes a row's excess over its references from the smallest distances. */
 static void fit_row(struct rsc_histogram *rd, uint64_t reused, uint64_t most) {
     for (uint32_t i = 0; i < rd->bin_count && reused > most; i++) {
         uint64_t away = reused - most < rd->count[i] ? reused - most : rd->count[i];
@@ -131,7 +131,7 @@ static void scale_rows(const struct scaling *scaling, struct rsc_profile *profil
     }
 }
 
-/* Lines that stacks took from each other, and what came of it. */
+/* Lines that stacks took from each other, and the misses this caused. */
 static void scale_sharing(const struct scaling *scaling, struct rsc_profile *profile) {
     for (size_t i = 0; i < profile->sharing_count; i++) {
         struct rsc_sharing_row *row = &profile->sharing[i];
@@ -143,7 +143,7 @@ static void scale_sharing(const struct scaling *scaling, struct rsc_profile *pro
     }
 }
 
-/* Rows for threads that have no kept reference. */
+/* Adds rows for threads without kept references. */
 static int add_threads(struct rsc_profile *profile, uint32_t count) {
     if (count <= profile->thread_count) return 0;
     struct rsc_thread_row *rows = realloc(profile->threads, count * sizeof *rows);
@@ -158,7 +158,7 @@ static int add_threads(struct rsc_profile *profile, uint32_t count) {
     return 0;
 }
 
-/* References of threads are known. */
+/* References of threads are known exactly. */
 static void set_threads(const struct rsc_row_scale *scale, struct rsc_profile *profile) {
     for (size_t i = 0; scale->thread_references && i < profile->thread_count; i++) {
         struct rsc_thread_row *row = &profile->threads[i];

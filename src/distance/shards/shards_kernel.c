@@ -1,13 +1,13 @@
 /*
- * shards_kernel.c - distances of kept references, compiled once a width: counting
- * bits and adding up blocks is what the widths differ in.
+ * shards_kernel.c - distances of kept references, compiled once per width: widths
+ * differ in counting bits and summing blocks.
  */
 #include <reusescope/trace.h>
 
 #include "base/cpu.h"
 #include "distance/shards/shards_state.h"
 
-/* References ahead for which the chain, the node, and the slot of the last use are fetched. */
+/* Prefetch distances, in references: the chain, the node, and the slot of the last use. */
 #define AHEAD_CHAIN 12u
 #define AHEAD_NODE 8u
 #define AHEAD_SLOT 4u

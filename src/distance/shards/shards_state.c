@@ -6,7 +6,7 @@
 
 #include <reusescope/error.h>
 
-/* The limit falls (or is set): from here on lines up to this hash are kept. */
+/* Sets or lowers the limit: from here on lines up to this hash are kept. */
 static void set_limit(struct rsc_shards *shards, uint64_t limit) {
     shards->filter.limit = limit;
     shards->rate = rsc_line_rate(limit);

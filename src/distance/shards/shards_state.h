@@ -1,6 +1,6 @@
 /*
- * shards_state.h - what the engines of engine_shards.c hold while references
- * come in, and the step from kept references to counts.
+ * shards_state.h - the state of the engines of engine_shards.c, and the step from
+ * kept references to counts.
  */
 #ifndef RSC_DISTANCE_SHARDS_SHARDS_STATE_H
 #define RSC_DISTANCE_SHARDS_SHARDS_STATE_H
@@ -25,7 +25,7 @@ struct rsc_shards {
     struct rsc_hash_node *heap; /* with a bound: lines held, greatest hash first; lines_most + 1 of them */
     uint32_t lines_peak;        /* most lines held between references */
 
-    struct rsc_kept kept; /* columns of what the filter kept last */
+    struct rsc_kept kept; /* columns of the filter's last output */
     uint64_t kept_line[RSC_SHARDS_KEPT], kept_hash[RSC_SHARDS_KEPT], kept_time[RSC_SHARDS_KEPT];
     uint32_t kept_from[RSC_SHARDS_KEPT];
     int (*take)(struct rsc_shards *, const uint64_t *);
@@ -36,18 +36,18 @@ int rsc_shards_init(struct rsc_shards *shards, enum rsc_simd simd, uint32_t line
                     uint32_t lines_most, uint64_t rd_cap);
 void rsc_shards_free(struct rsc_shards *shards);
 
-/* Counts what is in `kept`; meta is the column of the batch it came from. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+/* Counts the references in `kept`; meta is the column of their batch. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
 static inline int rsc_shards_take(struct rsc_shards *shards, const uint64_t *meta) {
     return shards->take(shards, meta);
 }
 
-/* With a bound: takes note of a line just added, and lets the one with the greatest hash go if there are too many. */
+/* With a bound: records a line just added, and drops the one with the greatest hash if there are too many. */
 void rsc_shards_bound(struct rsc_shards *shards, uint64_t hash, uint32_t node);
 
 /* Bytes that grow with the sample, at most. */
 uint64_t rsc_shards_peak_bytes(const struct rsc_shards *shards);
 
-/* shards_kernel.c for each width. */
+/* shards_kernel.c per width. */
 typedef int rsc_shards_take_fn(struct rsc_shards *, const uint64_t *);
 RSC_WIDE_DECLARE(rsc_shards_take_fn, rsc_shards_take);
 
