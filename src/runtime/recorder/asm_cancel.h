@@ -1,13 +1,13 @@
 /*
- * asm_cancel.h - a thread may be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS),
- * but not while it is inside of the runtime: it may have something locked that others
- * wait for, or be in the middle of publishing a block.
+ * asm_cancel.h - a thread may be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS), but not
+ * inside the runtime: it may hold a lock that others wait for, or be in the middle of publishing a
+ * block.
  *
- * To disable cancellation is not enough. pthread_cancel() looks whether the thread allows
- * it and then sends a signal; in between the thread may have gone on to the runtime. The
- * signal's handler in glibc 2.36, whose code was looked at, does not look again: it asks for
- * the *type* only, and ends the thread there and then. So the type is made deferred as well. What came
- * meanwhile is acted upon when both are as they were.
+ * Disabling cancellation is not enough. pthread_cancel() checks whether the thread allows it and then
+ * sends a signal; in between the thread may have entered the runtime. The signal's handler in glibc
+ * 2.36 (by its source) does not check again: it checks only the *type*, and ends the thread at once.
+ * So the type is made deferred as well. A request that came meanwhile takes effect when both are
+ * restored.
  */
 #ifndef RSC_RUNTIME_RECORDER_ASM_CANCEL_H
 #define RSC_RUNTIME_RECORDER_ASM_CANCEL_H
@@ -15,10 +15,10 @@
 #include <pthread.h>
 
 struct rsc_asm_cancel {
-    int state, type; /* as they were */
+    int state, type; /* the previous values */
 };
 
-/* Before anything is locked: until this returns the thread may still end here. */
+/* Call before anything is locked: until this returns the thread may still end here. */
 static inline struct rsc_asm_cancel rsc_asm_cancel_hold(void) {
     struct rsc_asm_cancel before = {PTHREAD_CANCEL_ENABLE, PTHREAD_CANCEL_DEFERRED};
     pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before.type);

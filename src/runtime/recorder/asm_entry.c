@@ -1,10 +1,10 @@
 /*
- * asm_entry.c - from rebuilt code into C: every register is kept, since the compiler
- * of that code knows nothing of the call. And markers (reusescope/region.h) in the
- * program, which are patched so that they come here too.
+ * asm_entry.c - calls from rebuilt code into C. Every register is preserved, since the
+ * compiler of that code does not know of the call. Also markers (reusescope/region.h)
+ * in the program, which are patched to call the runtime too.
  *
- * Vector, mask and x87 registers are kept with XSAVE in its standard form: at most
- * 2,696 bytes for the state that is asked for (0xe7), on every processor.
+ * Vector, mask and x87 registers are saved with XSAVE in its standard form: at most
+ * 2,696 bytes for the requested state (0xe7), on every processor.
  */
 #include "runtime/recorder/asm_runtime.h"
 
@@ -28,7 +28,7 @@
             ".size " name ", .-" name "\n")
 
 KEEP_ALL("rsc_asm_room", "\tleaq 8(%rbp), %rdi\n", "rsc_asm_room_in_c");
-/* What the patched marker pushed is above the return address. */
+/* The patched marker's argument is above the return address. */
 __asm__(".hidden rsc_asm_marker");
 KEEP_ALL("rsc_asm_marker", "\tmovq 16(%rbp), %rdi\n", "rsc_asm_marker_in_c");
 void rsc_asm_marker(void) __attribute__((visibility("hidden")));
@@ -40,13 +40,13 @@ void rsc_asm_marker(void) __attribute__((visibility("hidden")));
 static const uint8_t marker_head[5] = {0x0f, 0x1f, 0x84, 0x00, 0x01}; /* reusescope_begin(); 0x02: _end() */
 static const uint8_t marker_tail[3] = {0x43, 0x53, 0x52};
 
-/* Below the red zone: push the argument, call, and back behind the marker. */
+/* Below the red zone: pushes the argument, calls, and returns after the marker. */
 struct stub {
     uint8_t lower[5];   /* lea -128(%rsp), %rsp */
     uint8_t push[2];    /* push $begins */
     uint8_t call[6];    /* call *target(%rip) */
     uint8_t raise[8];   /* lea 136(%rsp), %rsp */
-    uint8_t jump[5];    /* jmp behind the marker */
+    uint8_t jump[5];    /* jmp after the marker */
     uint8_t pad[6];
     uint64_t target;
 };

@@ -1,7 +1,7 @@
 /*
- * asm_heap.c - the malloc family as rebuilt programs call it: libc's own, and while
- * the thread records an event for each block. Where it was allocated the parent
- * knows from the calls before.
+ * asm_heap.c - the malloc family for rebuilt programs: calls libc's functions, and
+ * records an event per block while the thread records. The parent knows the place of
+ * the allocation from the calls before.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,20 +1,18 @@
 /*
- * asm_lines.c - `--sample lines:RATE` inside a rebuilt program: of the references
- * that a thread makes, only those to the lines of a sample reach the ring.
+ * asm_lines.c - `--sample lines:RATE` inside a rebuilt program: only a thread's references to sampled
+ * lines reach the ring.
  *
- * The thread writes its words to a buffer of its own (slot->raw) that stays in the
- * processor's cache. When it is full, the thread makes addresses of them, and what
- * has a small enough hash becomes a record that says how many references were left
- * out before it. Calls are told when something is kept within them. Everything is
- * counted; nothing is lost when the program is killed but what was being looked at:
- * the parent looks at the rest of the buffer itself (collect/drain/drain.c).
+ * The thread writes its words to a private buffer (slot->raw) that stays in the processor's cache.
+ * When it is full, the thread computes addresses from them; each one with a small enough hash becomes
+ * a record, with the number of references skipped before it. Calls are reported when something is
+ * kept within them. Everything is counted. If the program is killed, only the words being filtered at
+ * that moment are lost: the parent filters the rest of the buffer itself (collect/drain/drain.c).
  *
- * Addresses of plain accesses are first put side by side, then hashed and compared,
- * eight at a time where there is AVX-512. Executions of one piece in a row, which is
- * what inner loops are, do not need to be put anywhere: first the sums of registers that several
- * accesses share, then per access the hash and a comparison. (Gathers in place of the
- * sums took four times as long.) What would be an exception (an access across lines, one that was not
- * made) is left to the plain code.
+ * Addresses of plain accesses are first gathered, then hashed and compared, eight at a time with
+ * AVX-512. Consecutive executions of one piece, the case of inner loops, skip the gathering: first
+ * the sums of registers that several accesses share, then per access the hash and a comparison.
+ * (Gathers in place of the sums took four times as long.) The plain code handles exceptions (an
+ * access across lines, one that was not made).
  */
 #include "runtime/recorder/asm_lines.h"
 
@@ -28,18 +26,18 @@
 #endif
 
 #define ADDRESS RSC_PIECE_ADDRESS
-#define SKIPPED_MOST 0xffffull   /* that a kept record can say */
+#define SKIPPED_MOST 0xffffull   /* limit of a kept record */
 #define PAYLOAD_MOST 0xffffffffffffull
 #define PUBLISH_AFTER_NS 1000000 /* blocks are not held back longer: threads are merged by their times */
-#define FILTER_ENTRIES_MAX 64u   /* of a piece that is looked at eight executions at a time */
+#define FILTER_ENTRIES_MAX 64u   /* of a piece that is filtered eight executions at a time */
 
-#define PENDING 512u /* accesses put side by side */
-#define EXPANDED 64u /* accesses of an execution that is looked at by itself, at a time */
+#define PENDING 512u /* pending accesses */
+#define EXPANDED 64u /* accesses at a time, for an execution that is filtered alone */
 
 #define ROOM_MOST (RSC_RAW_WORDS - RSC_BLOCK_SPARE)
 #define ROOM_LEAST 64u
 #define OPEN_NS \
-    200000 /* words may stand for hundreds of turns of a loop: the buffer is to be looked at about this often */
+    200000 /* words may stand for hundreds of loop iterations: the buffer should be filtered about this often */
 
 /* An execution whose accesses are pending. */
 struct pending_piece {
@@ -47,7 +45,7 @@ struct pending_piece {
     uint64_t first; /* of its accesses there */
 };
 
-/* What a thread keeps in mind, in slot->own. The parent goes on from its calls when the thread is gone: they are first. */
+/* A thread's state, in slot->own. The parent continues from its calls when the thread is gone: they come first. */
 struct lines {
     struct rsc_own_calls calls;
     struct rsc_piece_table place;
@@ -55,13 +53,13 @@ struct lines {
     uint32_t shift;
     uint32_t stack_told;
     uint64_t began_ns; /* when the buffer was last empty */
-    uint64_t skipped, crossings, instructions; /* as in the slot, which has them when nobody looks at words */
+    uint64_t skipped, crossings, instructions; /* as in the slot, which is current while no words are being filtered */
     uint32_t unknown;
-    uint32_t closed; /* nobody listens any more */
-    uint32_t room; /* words of the buffer that may be written before it is looked at */
+    uint32_t closed; /* the parent is gone */
+    uint32_t room; /* words of the buffer that may be written before it is filtered */
     struct rsc_ring_writer *writer;
     uint32_t pending, pending_pieces;
-    uint64_t tagged[PENDING]; /* address; in bits 48 to 63 the size less 1 */
+    uint64_t tagged[PENDING]; /* address; in bits 48 to 63 the size minus 1 */
     struct pending_piece pieces[PENDING + 1];
 };
 _Static_assert(sizeof(struct lines) <= 8 * RSC_OWN_WORDS, "it fits");
@@ -95,7 +93,7 @@ static void put_skipped(struct lines *lines) {
     }
 }
 
-/* The parent learns which calls the thread is in. */
+/* Reports the current call stack to the parent. */
 static void put_calls(struct lines *lines) {
     struct rsc_own_calls *calls = &lines->calls;
     if (calls->told < calls->with_them) put(lines, calls->left + 1, rsc_record_word(RSC_RECORD_RETURN, 1, calls->told));
@@ -110,7 +108,7 @@ static void put_calls(struct lines *lines) {
     calls->with_them = calls->told;
 }
 
-/* A reference to a line of the sample: the bytes from `addr` to the end of the access or of the line. */
+/* A reference to a sampled line: the bytes from `addr` to the end of the access or of the line. */
 static __attribute__((noinline)) void keep(struct lines *lines, uint64_t addr, uint32_t size, uint64_t word) {
     enum rsc_record_type type =
         rsc_record_type(word) == RSC_RECORD_WRITE ? RSC_RECORD_KEPT_WRITE : RSC_RECORD_KEPT_READ;
@@ -126,7 +124,7 @@ static inline int is_kept(const struct lines *lines, uint64_t line) {
     return rsc_line_hash(line, lines->offset) <= lines->limit;
 }
 
-/* An access, cut into lines. */
+/* An access, split into lines. */
 static inline void look_at(struct lines *lines, uint64_t addr, uint64_t word) {
     const uint32_t shift = lines->shift, size = rsc_record_size(word);
     uint64_t end = addr + (size ? size - 1 : 0), line = addr >> shift, last = end >> shift;
@@ -142,7 +140,7 @@ static inline void look_at(struct lines *lines, uint64_t addr, uint64_t word) {
     }
 }
 
-/* One execution, or of a run one turn, access by access. words[0] becomes zero, so that "none" needs no question. */
+/* One execution, or one iteration of a run, access by access. words[0] becomes zero, so that "none" needs no branch. */
 static void look_at_piece(struct lines *lines, const struct rsc_piece *piece, uint64_t *words, uint32_t turn) {
     struct rsc_piece_progress progress = {.turn = turn};
     struct rsc_record records[EXPANDED];
@@ -155,7 +153,7 @@ static void look_at_piece(struct lines *lines, const struct rsc_piece *piece, ui
 
 /* ---- many at a time ---- */
 
-/* Pending access number `at`, which is kept or is across lines; `piece` moves along. */
+/* Pending access number `at`, which is kept or crosses lines; `piece` advances with it. */
 static void look_at_pending(struct lines *lines, uint32_t at, uint32_t *piece) {
     while (lines->pieces[*piece + 1].first <= at) ++*piece;
     const struct pending_piece *of = &lines->pieces[*piece];
@@ -169,7 +167,7 @@ static void look_at_all_pending_plainly(struct lines *lines, uint32_t from) {
 
 #if defined(__x86_64__)
 #define WIDE __attribute__((target("avx512f,avx512dq")))
-#define TOGETHER 64u /* executions whose registers are put together at a time */
+#define TOGETHER 64u /* executions whose registers are summed at a time */
 
 static WIDE void look_at_all_pending(struct lines *lines) {
     const __m512i offset = _mm512_set1_epi64((int64_t)lines->offset), limit = _mm512_set1_epi64((int64_t)lines->limit);
@@ -199,8 +197,8 @@ static WIDE void look_at_all_pending(struct lines *lines) {
 }
 
 /*
- * What each form of the piece comes to in some executions, or turns, from `first` on. Returns 1 if any has registers of
- * zero: perhaps not reached.
+ * The sums of each form of the piece in some executions, or iterations, from `first` on. Returns 1 if any has
+ * registers of zero: it may not have been reached.
  */
 static int put_together(const struct rsc_piece *piece, const uint64_t *words, uint32_t first, uint32_t count,
                         uint64_t (*sums)[TOGETHER]) {
@@ -236,7 +234,7 @@ static int put_together(const struct rsc_piece *piece, const uint64_t *words, ui
     return zero != 0;
 }
 
-/* Eight executions of a plain piece. Returns 0 where the plain code must look at them. */
+/* Eight executions of a plain piece. Returns 0 if the plain code must handle them. */
 static WIDE int look_at_eight(struct lines *lines, const struct rsc_piece *piece, uint64_t (*sums)[TOGETHER],
                               uint32_t first) {
     const __m512i offset = _mm512_set1_epi64((int64_t)lines->offset), limit = _mm512_set1_epi64((int64_t)lines->limit);
@@ -276,7 +274,7 @@ static WIDE int look_at_eight(struct lines *lines, const struct rsc_piece *piece
     return 1;
 }
 
-/* As many of `count` executions, or turns, as make eights. Returns how many that are. */
+/* As many of `count` executions, or iterations, as make multiples of eight. Returns how many that is. */
 static WIDE uint32_t look_at_many(struct lines *lines, const struct rsc_piece *piece, uint64_t *words, uint32_t count) {
     uint64_t sums[RSC_PIECE_FORMS_MAX][TOGETHER];
     uint32_t at = 0;
@@ -309,7 +307,10 @@ static inline void finish_pending(struct lines *lines) {
     lines->pending = lines->pending_pieces = 0;
 }
 
-/* Puts the accesses of an execution, or of a turn, to the pending ones, or looks at them when that cannot be. */
+/*
+ * Adds the accesses of an execution, or of an iteration, to the pending ones, or filters them at once if that is not
+ * possible.
+ */
 static inline __attribute__((always_inline)) void put_off_piece(struct lines *lines, const struct rsc_piece *piece,
                                                                 uint64_t *words, uint32_t turn) {
     uint64_t sums[RSC_PIECE_FORMS_MAX], zero = 0;
@@ -338,10 +339,10 @@ static inline __attribute__((always_inline)) void put_off_piece(struct lines *li
 
 /* ---- words ---- */
 
-/* Records that are in the buffer as they are to be told, or as accesses of libc's functions. */
+/* Records in the buffer that are reported unchanged, or are accesses of libc functions. */
 static void look_at_record(struct lines *lines, uint64_t word, uint64_t addr) {
     uint32_t type = rsc_record_type(word);
-    if (type == RSC_RECORD_LOCK || type == RSC_RECORD_BARRIER) return; /* no analysis of a sample asks for them */
+    if (type == RSC_RECORD_LOCK || type == RSC_RECORD_BARRIER) return; /* no analysis of a sample uses them */
     finish_pending(lines);
     if (type == RSC_RECORD_READ || type == RSC_RECORD_WRITE) {
         look_at(lines, addr, word);

@@ -1,4 +1,4 @@
-/* asm_lines.h - what asm_runtime.c needs of asm_lines.c, which says what it is about. */
+/* asm_lines.h - the interface of asm_lines.c to asm_runtime.c. */
 #ifndef RSC_RUNTIME_RECORDER_ASM_LINES_H
 #define RSC_RUNTIME_RECORDER_ASM_LINES_H
 
@@ -6,18 +6,18 @@
 
 #define RSC_OWN_HIDDEN __attribute__((visibility("hidden")))
 
-/* Once, before any thread: which code to use. */
+/* Call once, before any thread: chooses the code to use. */
 RSC_OWN_HIDDEN void rsc_asm_lines_prepare(int plain);
 
-/* Of a thread that has just taken its slot. */
+/* For a thread that has just taken its slot. */
 RSC_OWN_HIDDEN void rsc_asm_lines_start(struct rsc_ring_writer *writer);
 
-/* Where the thread is to write now. */
+/* Where the thread writes now. */
 RSC_OWN_HIDDEN void rsc_asm_lines_buffer(struct rsc_ring_writer *writer, uint64_t **next, uint64_t **limit);
 
 /*
- * Looks at what it has written there, up to `next` (NULL: nothing). `publish`: so that
- * the parent gets it now. Returns 0, or -1 when nobody listens any more.
+ * Filters what it has written there, up to `next` (NULL: nothing). `publish`: the
+ * parent gets it now. Returns 0, or -1 if the parent is gone.
  */
 RSC_OWN_HIDDEN int rsc_asm_lines_look(struct rsc_ring_writer *writer, const uint64_t *next, int publish);
 

@@ -1,6 +1,6 @@
 /*
- * asm_module.c - linked into every rebuilt executable and shared object: tells the
- * runtime where the tables of its code are. With RSC_ASM_EXECUTABLE it also holds the
+ * asm_module.c - linked into every rebuilt executable and shared object: registers the
+ * tables of its code with the runtime. With RSC_ASM_EXECUTABLE it also holds the
  * countdown, which executables reach at a fixed offset from %fs.
  */
 #define RSC_ASM_RUNTIME 1
@@ -14,8 +14,8 @@ extern const char __start_rsc_asm_blocks[] __attribute__((weak, visibility("hidd
 extern const char __stop_rsc_asm_blocks[] __attribute__((weak, visibility("hidden")));
 
 /*
- * One relocation for each: GNU ld (2.40) takes a second reference to __start_ for a
- * reason to keep a table, `-z start-stop-gc` or not, and with it unused code.
+ * One relocation for each: GNU ld (2.40) takes a second reference to __start_ as a
+ * reason to keep a table, with or without `-z start-stop-gc`, and with it unused code.
  */
 static const char *volatile const bounds[2] = {__start_rsc_asm_blocks, __stop_rsc_asm_blocks};
 

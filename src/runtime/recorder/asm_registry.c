@@ -1,9 +1,9 @@
 /*
- * asm_registry.c - the modules of a process whose code was rebuilt: their tables are
- * copied into the ring, completed with what only the linked program knows.
+ * asm_registry.c - the rebuilt modules of a process: copies their tables into the ring,
+ * completed with what only the linked program knows.
  *
- * Modules come and go by constructors and destructors, one at a time; any thread may
- * look while they do.
+ * Constructors and destructors add and remove modules, one at a time; any thread may
+ * read meanwhile.
  */
 #include "runtime/recorder/asm_runtime.h"
 
@@ -22,11 +22,11 @@ static struct {
 static uint32_t module_count;
 static struct rsc_ring *copied_to;
 
-/* Their pieces, for threads that look at their own words: only ever added to, so that any thread may read. */
+/* Their pieces, for threads that filter their own words: only ever added to, so any thread may read. */
 static struct rsc_piece_table tables[MODULES_MAX];
 static uint32_t table_count;
 
-/* Has the linker left an instruction that accesses memory? As asm_abi.h says. */
+/* Whether the linked instruction accesses memory, by the rules of asm_abi.h. */
 static int still_accesses(const struct rsc_asm_entry *entry, const uint8_t *insn) {
     if (entry->kind == RSC_ASM_PLAIN) return insn[0] != 0x64 && !(insn[0] == 0x66 && insn[1] == 0x66);
     if (insn[0] == 0x67 || insn[0] == 0xe8 || insn[0] == 0xe9) return 0;
@@ -35,7 +35,7 @@ static int still_accesses(const struct rsc_asm_entry *entry, const uint8_t *insn
     return !((opcode[0] == 0xc7 || opcode[0] == 0x81 || opcode[0] == 0xf7) && opcode[1] >= 0xc0);
 }
 
-/* What only the linked program knows: where operands relative to the instruction are. */
+/* Known only in the linked program: the targets of instruction-relative operands. */
 static void complete(struct rsc_asm_entry *entry, const uint8_t *insn) {
     int32_t displacement;
     if ((entry->flags & RSC_ASM_RELAXED) && !still_accesses(entry, insn)) entry->size = 0;
@@ -44,7 +44,7 @@ static void complete(struct rsc_asm_entry *entry, const uint8_t *insn) {
     entry->disp += displacement + entry->scale;
 }
 
-/* Copies tables into the ring and finds what code they are of. Returns where in ring.plans; NO_PLAN: no room. */
+/* Copies tables into the ring and finds the range of their code. Returns the place in ring.plans; NO_PLAN: no room. */
 static uint64_t copy_tables(const char *start, size_t bytes, uintptr_t *low, uintptr_t *high) {
     uint64_t *plan = rsc_ring_plan(copied_to, (uint32_t)(bytes / 8));
     const struct rsc_asm_block *block;
@@ -102,11 +102,11 @@ static int find_segment(struct dl_phdr_info *info, size_t size, void *to) {
     return 0;
 }
 
-/* Its code, from the first to the last piece of which is at `low` and `high`, is made ready. */
+/* Patches its code, whose first piece is at `low` and last at `high`. */
 static void know_code(uintptr_t low, uintptr_t high) {
     struct segment segment = {low, 0, 0};
 #ifdef RSC_ASM_STATIC
-    segment.stop = high + 16384; /* the last file's recording copies; libc's code comes behind */
+    segment.stop = high + 16384; /* the last file's recording copies; libc's code comes after */
     segment.start = low;
     struct segment whole = {low, 0, 0};
     if (dl_iterate_phdr(find_segment, &whole)) rsc_asm_patch_markers(whole.start, whole.stop);

@@ -1,10 +1,10 @@
 /*
- * asm_runtime.c - see asm_runtime.h. The process and its threads: which mode each
- * thread is in, and what is written into the ring besides accesses.
+ * asm_runtime.c - see asm_runtime.h. The process and its threads: each thread's mode,
+ * and everything but accesses that is written into the ring.
  *
- * Modes are the process's wish (process.recording) and each thread follows it when
- * its own countdown is over or its block is full: nobody writes to another thread's
- * countdown. How long the last one took is kept as the lag.
+ * The process requests a mode (process.recording), and each thread follows when its own
+ * countdown ends or its block is full: no thread writes to another's countdown. The
+ * time that the last one took is kept as the lag.
  *
  * Without `reusescope run` there is no ring, and every thread gets a countdown that
  * does not end.
@@ -31,7 +31,7 @@ int rsc_asm_ready;
 #include <dlfcn.h>
 void *rsc_asm_next_symbol(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
-    /* A program that was not rebuilt has libc before us: its own are called, and are the ones to call. */
+    /* In a program that was not rebuilt, libc comes before us: the calls go to libc's functions. */
     if (!found) found = dlsym(RTLD_DEFAULT, name);
     if (!found) __builtin_trap(); /* libc lacks a function that it has had for decades */
     return found;
@@ -39,26 +39,26 @@ void *rsc_asm_next_symbol(const char *name) {
 #endif
 
 #define NEVER ((int64_t)1 << 62)
-#define EARLY 4096 /* accesses until a thread that ran before the library was ready looks again */
+#define EARLY 4096 /* accesses until a thread that ran before the library was ready checks again */
 #define MAPS_BYTES ((size_t)1 << 20)
-#define OPEN_NS 1000000 /* a block is to be open no longer than about this, and a quarter of it where that can be */
+#define OPEN_NS 1000000 /* target for how long a block may be open; a quarter of it if possible */
 #define ROOM_LEAST 64u
-#define GOODBYES 3 /* rounds of thread-specific destructors that may still come after ours */
+#define GOODBYES 3 /* rounds of thread-specific destructors that may still follow ours */
 
 int rsc_asm_sampling;
 
 static struct {
     int ready;
-    struct rsc_ring *ring; /* NULL: nobody watches */
+    struct rsc_ring *ring; /* NULL: not run by reusescope */
     int follow, marked;
     uint64_t skip; /* accesses */
     uint32_t image, pid;
-    int recording;        /* what is wanted of every thread */
-    int watching;         /* or this instead: sampled reuses */
-    uint64_t passed;      /* accesses towards skip */
-    uint64_t wanted_ns;   /* since when recording is wanted */
+    int recording;        /* the mode requested of every thread */
+    int watching;         /* or instead: sampled reuses */
+    uint64_t passed;      /* accesses counted towards skip */
+    uint64_t wanted_ns;   /* since when recording is requested */
     int maps_noted;
-    int lines; /* threads look at their words themselves, and keep the lines of a sample: asm_lines.c */
+    int lines; /* threads filter their own words and keep sampled lines: asm_lines.c */
     pthread_key_t key;
 } process;
 
@@ -66,11 +66,11 @@ static struct {
 __thread struct rsc_asm_thread rsc_asm_thread __attribute__((tls_model("initial-exec"), visibility("default"), weak));
 __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* ---- what the parent is told of the process ---- */
+/* ---- reports about the process ---- */
 
 static uint64_t process_id(void) { return rsc_process_id(process.image, process.pid); }
 
-/* Leaves a note, and among the thread's records where it belongs. */
+/* Leaves a note, and a record that marks its place among the thread's records. */
 static void leave_note(enum rsc_note_type type, const void *data, size_t bytes) {
     uint64_t end = rsc_ring_note(process.ring, type, process_id(), data, (uint32_t)bytes);
     if (end && rsc_asm_sampling) rsc_asm_tell(1, rsc_record_word(RSC_RECORD_NOTE, 1, end));
@@ -100,7 +100,7 @@ RSC_EXPORT void rsc_asm_register(const void *start, const void *stop) {
     initialise();
     if (!start || start == stop || !process.ring) return;
     int kept = errno, was_busy = rsc_asm_local.busy;
-    rsc_asm_local.busy = 1; /* what the runtime copies is not the program's doing */
+    rsc_asm_local.busy = 1; /* the runtime's own copies are not the program's accesses */
     if (rsc_asm_registry_add(process.ring, start, stop, process.lines || rsc_asm_sampling, &module) == 0) {
         if (process.maps_noted) note_maps();
         note_module(&module);
@@ -142,7 +142,7 @@ static void attach(int part) {
     rsc_asm_samples_thread();
 }
 
-/* Fast mode until something may be wanted of the thread; never, when nothing can. */
+/* Fast mode until something may be requested of the thread; forever, if nothing can be. */
 static void go_fast(void) {
     int64_t given = NEVER;
     rsc_asm_local.recording = 0;
@@ -169,9 +169,9 @@ static void first_words(void) {
 }
 
 /*
- * Words may stand for a thousand turns of a loop: blocks become smaller when the last
- * one was open for long, since the parent puts threads in order by when their blocks
- * began and ended.
+ * Words may stand for a thousand loop iterations: blocks become smaller if the last one
+ * was open for long, since the parent orders threads by when their blocks began and
+ * ended.
  */
 static void fit_room(uint64_t published) {
     struct rsc_asm_local *local = &rsc_asm_local;
@@ -186,7 +186,7 @@ static void fit_room(uint64_t published) {
     }
 }
 
-/* With room for another piece, or fast when nobody listens. */
+/* Leaves with room for another piece, or in fast mode if the parent is gone. */
 static void go_on_recording(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
     uint64_t published = local->writer.slot ? local->writer.slot->published : 0;
@@ -228,7 +228,7 @@ static void go_recording(void) {
     if ((local->recording || rsc_asm_sampling) && !local->closed && !process.maps_noted) first_words();
 }
 
-/* The block so far becomes the parent's. */
+/* Publishes the current block. */
 static void hand_over(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
     int status, was_busy = local->busy;
@@ -247,10 +247,10 @@ static void hand_over(void) {
         status = rsc_ring_publish(&local->writer);
     }
     if (status < 0) close_thread();
-    else rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word asks for room */
+    else rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word will ask for room */
 }
 
-/* Counts what was done since the countdown began towards --skip. */
+/* Counts the accesses since the countdown began towards --skip. */
 static void count(void) {
     int64_t done = rsc_asm_local.given - rsc_asm_thread.counter;
     if (!process.skip || process.recording || done <= 0) return;
@@ -268,7 +268,7 @@ void rsc_asm_room_in_c(const void *const *call) {
         errno = kept;
         return;
     }
-    if (local->busy) { /* a handler that did not come through ours, in the middle of this */
+    if (local->busy) { /* a handler that did not go through ours, in the middle of this */
         rsc_asm_thread.counter = EARLY;
         return;
     }
@@ -302,7 +302,7 @@ void rsc_asm_put(uint64_t addr, uint64_t word) {
     rsc_asm_thread.next += 2;
 }
 
-/* May the sampler be called for this thread now? */
+/* Whether the sampler may be called for this thread now. */
 static int may_sample(const struct rsc_asm_local *local) {
     return rsc_asm_sampling && process.ring && local->attached && !local->closed && !local->busy && !local->depth;
 }
@@ -347,7 +347,7 @@ void rsc_asm_publish(void) {
     errno = kept;
 }
 
-/* Signal handlers write to a slot of their own: what they interrupted has words that it will still write. */
+/* Signal handlers write to their own slot: the interrupted code has words still to write. */
 void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
     if (process.watching) {
         rsc_watch_handler_enter(before);
@@ -356,7 +356,7 @@ void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) {
     before->thread = rsc_asm_thread;
     before->local = rsc_asm_local;
     rsc_asm_thread = (struct rsc_asm_thread){0};
-    /* The sampler must not be called in the middle of itself: what handlers do is not sampled. */
+    /* The sampler is not reentrant: accesses of handlers are not sampled. */
     uint8_t closed = before->local.closed || rsc_asm_sampling;
     rsc_asm_local = (struct rsc_asm_local){.closed = closed, .depth = (uint8_t)(before->local.depth + 1)};
 }
@@ -382,7 +382,7 @@ void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) {
     errno = kept;
 }
 
-/* A marker in the program (region.h), or the same asked for otherwise. */
+/* A marker in the program (region.h), or an equivalent request. */
 void rsc_asm_marker_in_c(long begins) {
     int kept = errno;
     if (!process.ring || rsc_asm_local.busy) return;
@@ -400,7 +400,7 @@ void rsc_asm_marker_in_c(long begins) {
     errno = kept;
 }
 
-/* Of a thread that ends, or whose process does: from here on nothing is sampled. */
+/* For a thread or process that ends: no sampling from here on. */
 static void end_sampling(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
     local->busy = 1;
@@ -414,7 +414,7 @@ static __attribute__((destructor)) void process_ends(void) {
     if (may_sample(&rsc_asm_local)) end_sampling();
 }
 
-/* Of a thread that ends. Other destructors may still come, after this one in the last round: it goes on recording. */
+/* For a thread that ends. Other destructors may follow, after this one in the last round: it continues to record. */
 static void thread_ends(void *round) {
     struct rsc_asm_local *local = &rsc_asm_local;
     if ((intptr_t)round <= GOODBYES) {
@@ -469,7 +469,7 @@ static uint64_t setting(const char *text, const char *name) {
     return 0;
 }
 
-/* Also from rsc_asm_register(): in a static executable constructors come in any order. */
+/* Also called from rsc_asm_register(): in a static executable, constructors run in any order. */
 static __attribute__((constructor(101))) void initialise(void) {
     if (process.ready) return;
     const char *text = secure_getenv(RSC_ASM_ENVIRONMENT);
@@ -492,12 +492,12 @@ static __attribute__((constructor(101))) void initialise(void) {
         if (!process.ring) process.watching = 0;
         if (process.ring && setting(text, "samples")) rsc_asm_samples_start(process.ring);
         if (process.watching) rsc_watch_start(process.ring);
-        /* Counted when it was started, as one that is not watched. */
+        /* Already counted at its start as a program that is not watched. */
         if (process.ring && process.follow && process.image > 1)
             __atomic_fetch_sub(&process.ring->execs, 1, __ATOMIC_RELAXED);
     }
     if (text && !process.follow)
-        unsetenv(RSC_ASM_ENVIRONMENT); /* neither the program nor what it starts is to see it */
+        unsetenv(RSC_ASM_ENVIRONMENT); /* neither the program nor programs it starts may see it */
     process.ready = 1;
 #ifdef RSC_ASM_STATIC
     rsc_asm_ready = 1;

@@ -1,20 +1,18 @@
 /*
- * asm_runtime.h - the parts of the runtime that is linked into programs rebuilt by
- * `reusescope cc`, among themselves. What it agrees on with the rebuilt code is in
- * asm_abi.h.
+ * asm_runtime.h - the internal interface of the runtime that is linked into programs rebuilt
+ * by `reusescope cc`. Its interface with the rebuilt code is asm_abi.h.
  *
  *   asm_runtime.c  the process: ring, modes, modules, fork; the thread: its countdown
  *   asm_registry.c modules and their tables
- *   asm_entry.c    from rebuilt code into C with every register kept; markers
- *   asm_samples.c  how much of the time is spent in code that was not rebuilt
+ *   asm_entry.c    calls from rebuilt code into C, preserving every register; markers
+ *   asm_samples.c  measures the time spent in code that was not rebuilt
  *   asm_strings.c, asm_heap.c, asm_threads.c   libc's functions, interposed
  *   watch_*.c      instead of recording: sampled reuses, by debug registers (watch_thread.h)
- *   asm_module.c   linked into every executable and shared object: names its tables
+ *   asm_module.c   linked into every executable and shared object: registers its tables
  *
- * It is a shared library of which a process has one copy, whoever needs it first, or
- * in static executables an archive. Nothing here allocates memory or takes a lock
- * that rebuilt code could be interrupted with: rebuilt code runs in signal handlers,
- * and calls the runtime from there.
+ * It is a shared library, loaded once per process, or an archive in static executables.
+ * Nothing here allocates memory or takes a lock during which rebuilt code could run: rebuilt
+ * code runs in signal handlers, and calls the runtime from there.
  */
 #ifndef RSC_RUNTIME_RECORDER_ASM_RUNTIME_H
 #define RSC_RUNTIME_RECORDER_ASM_RUNTIME_H
@@ -29,19 +27,19 @@
 
 /* A thread's state beside struct rsc_asm_thread. Small: a library loaded late has few bytes of static TLS. */
 struct rsc_asm_local {
-    struct rsc_ring_writer writer; /* its next is only true between pieces of rebuilt code */
-    int64_t given;                 /* what the countdown began with */
+    struct rsc_ring_writer writer; /* its next is valid only between pieces of rebuilt code */
+    int64_t given;                 /* the countdown's initial value */
     uint8_t attached;              /* has a slot, or was refused one */
     uint8_t closed;                /* records no more */
     uint8_t recording;
-    uint8_t depth; /* signal handlers under way */
-    uint8_t busy;  /* inside of the runtime */
-    int sample_timer; /* less 1; 0: none */
-    uint32_t room;    /* words that a block may have before it is published; 0: as many as it has place for */
+    uint8_t depth; /* signal handlers running */
+    uint8_t busy;  /* inside the runtime */
+    int sample_timer; /* minus 1; 0: none */
+    uint32_t room;    /* words that a block may have before it is published; 0: the whole block */
 };
 extern __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* In a static executable libc copies memory before there is any thread-local storage. */
+/* In a static executable libc copies memory before thread-local storage exists. */
 #ifdef RSC_ASM_STATIC
 extern int rsc_asm_ready __attribute__((visibility("hidden")));
 static inline int rsc_asm_recording(void) { return rsc_asm_ready && rsc_asm_local.recording && !rsc_asm_local.busy; }
@@ -49,21 +47,21 @@ static inline int rsc_asm_recording(void) { return rsc_asm_ready && rsc_asm_loca
 static inline int rsc_asm_recording(void) { return rsc_asm_local.recording && !rsc_asm_local.busy; }
 #endif
 
-/* Threads sample their references (asm_sampled.c): what is no reference is told in every mode. */
+/* Threads sample their references (asm_sampled.c): records other than references are reported in every mode. */
 extern int rsc_asm_sampling __attribute__((visibility("hidden")));
 void rsc_asm_tell(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
 
-/* The thread is about to wait for others; it has met them. */
+/* The thread is about to wait for others; it has synchronised with them. */
 void rsc_asm_waits(int for_an_end) __attribute__((visibility("hidden")));
 void rsc_asm_met(void) __attribute__((visibility("hidden")));
 
-/* Appends a record to what the thread's rebuilt code writes. Only while rsc_asm_recording(). */
+/* Appends a record to the words of the thread's rebuilt code. Only while rsc_asm_recording(). */
 void rsc_asm_put(uint64_t addr, uint64_t word) __attribute__((visibility("hidden")));
 
-/* Publishes what the thread has, so that it is in its place in time when the thread now waits. */
+/* Publishes the thread's words, so that they have the right time if the thread now waits. */
 void rsc_asm_publish(void) __attribute__((visibility("hidden")));
 
-/* What was there when a signal came in, so that its handler may record: restored afterwards. */
+/* State saved when a signal arrives, so that its handler may record; restored afterwards. */
 struct rsc_asm_interrupted {
     struct rsc_asm_thread thread;
     struct rsc_asm_local local;
@@ -74,28 +72,31 @@ void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) __attribute__((vi
 void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) __attribute__((visibility("hidden")));
 
 /* The C half of rsc_asm_room(), and of a marker in the program (region.h). */
-/* `call`: where on the program's stack the return address of rsc_asm_room() lies; NULL: it was not called. */
+/* `call`: address of the return address of rsc_asm_room() on the program's stack; NULL: it was not called. */
 void rsc_asm_room_in_c(const void *const *call) __attribute__((visibility("hidden")));
 void rsc_asm_marker_in_c(long begins) __attribute__((visibility("hidden")));
 
 /* Makes markers in the code from `start` to `stop` call the runtime. */
 void rsc_asm_patch_markers(uintptr_t start, uintptr_t stop) __attribute__((visibility("hidden")));
 
-/* libc's sigaction(), for handlers that are no business of the program's. */
+/* libc's sigaction(), for handlers that the program must not see. */
 struct sigaction;
 int rsc_asm_real_sigaction(int number, const struct sigaction *action, struct sigaction *before)
     __attribute__((visibility("hidden")));
 
 /*
- * Modules (asm_registry.c). A module's tables go into the ring; `looks_itself`: its threads need them too. Returns 0, or
- * -1 when there are too many. `next` goes through those that are there: 0 when it was through.
+ * Modules (asm_registry.c). A module's tables go into the ring; `looks_itself`: its threads need them too. Returns 0,
+ * or -1 if there are too many. `next` iterates over them: 0 at the end.
  */
 int rsc_asm_registry_add(struct rsc_ring *ring, const void *start, const void *stop, int looks_itself,
                          struct rsc_asm_module *added) __attribute__((visibility("hidden")));
 void rsc_asm_registry_remove(const void *start) __attribute__((visibility("hidden")));
 int rsc_asm_registry_next(uint32_t *at, struct rsc_asm_module *module) __attribute__((visibility("hidden")));
 
-/* The piece whose table is at the address, of modules that are looked at here; NULL: none is. `table` remembers between calls. */
+/*
+ * The piece whose table is at the address, in modules registered with `looks_itself`; NULL: none. `table` is a cache
+ * between calls.
+ */
 const struct rsc_piece *rsc_asm_search_piece(struct rsc_piece_table *table, uint64_t address)
     __attribute__((visibility("hidden")));
 static inline const struct rsc_piece *rsc_asm_find_piece(struct rsc_piece_table *table, uint64_t address) {
@@ -103,7 +104,7 @@ static inline const struct rsc_piece *rsc_asm_find_piece(struct rsc_piece_table 
     return rsc_piece_at(table, address);
 }
 
-/* A piece's table as it was copied into the ring, completed; NULL: there is no such module. */
+/* A piece's table as copied into the ring, completed; NULL: there is no such module. */
 const struct rsc_asm_block *rsc_asm_completed(const struct rsc_asm_block *block) __attribute__((visibility("hidden")));
 
 /* Rebuilt code, for the samples. */
@@ -117,8 +118,8 @@ void rsc_asm_samples_thread_end(void) __attribute__((visibility("hidden")));
 #define RSC_EXPORT __attribute__((visibility("default")))
 
 /*
- * RSC_INTERPOSE(type, name, (parameters)) { body }: the program's calls of `name` come
- * here; RSC_REAL(name) is libc's. In an archive the linker renames both (--wrap).
+ * RSC_INTERPOSE(type, name, (parameters)) { body }: replaces the program's calls of
+ * `name`; RSC_REAL(name) is libc's. In an archive the linker renames both (--wrap).
  */
 #ifdef RSC_ASM_STATIC
 #define RSC_INTERPOSE(type, name, parameters) \

@@ -1,29 +1,28 @@
 /*
- * asm_sampled.c - `--engine sampled` inside a rebuilt program: fast mode until a
- * thread's countdown ends, then analysis mode for all until the samples have ended
+ * asm_sampled.c - `--engine sampled` inside a rebuilt program: fast mode until a thread's
+ * countdown ends, then analysis mode for all threads until the samples have ended
  * (sampler.h, paper 000).
  *
- *   fast      the countdown in the program's code is that to the next sampled
- *             reference, but RSC_POLL at most: then the thread looks whether others
- *             have samples. Looking costs no count: the countdown is only added to.
- *   analysis  the thread writes its words to a buffer of its own (slot->raw), small at
- *             first, and hands each reference to the sampler when it is full
- *             (asm_sampled_words.c). Of a buffer in which the last sample ends the rest is
- *             only counted.
+ *   fast      the program's code counts down to the next sampled reference, but at most
+ *             RSC_POLL: then the thread checks whether others have samples. The check does
+ *             not disturb the count: the countdown is only added to.
+ *   analysis  the thread writes its words to a private buffer (slot->raw), small at
+ *             first, and passes each reference to the sampler when it is full
+ *             (asm_sampled_words.c). After the last sample has ended, the rest of the
+ *             buffer is only counted.
  *
- * A thread goes to analysis mode at a whole piece of code. Which of its references is
- * the sampled one follows from the countdown and the piece's weight, once its words
- * are there. Going back to fast mode the piece at hand is not counted: a few
- * references for each sample.
+ * A thread enters analysis mode at a whole piece of code. Once its words are there, the
+ * sampled reference follows from the countdown and the piece's weight. On return to fast
+ * mode the current piece is not counted: a few references per sample.
  *
- * Finished samples are records in the ring, which only the parent makes a profile of;
- * what is left when the program ends or is killed, the parent knows from how many began
- * (slot->sampled_begun).
+ * Finished samples are records in the ring, from which only the parent makes a profile.
+ * Samples left when the program ends or is killed are known to the parent from the number
+ * begun (slot->sampled_begun).
  *
- * Orders. Parallel: threads run as they do. skew:N also keeps a thread that is more
- * than N references of analysis ahead of the slowest that can run waiting for it, though
- * not for longer than WAIT_NS: it may be waiting for this one. Sequential: as skew, with
- * N the size of a buffer, and one at a time in the sampler.
+ * Orders. Parallel: threads run freely. skew:N also makes a thread that is more than N
+ * references of analysis ahead of the slowest runnable one wait for it, but at most
+ * WAIT_NS: that one may be waiting for this one. Sequential: like skew, with N the size of
+ * a buffer, and one thread at a time in the sampler.
  */
 #include "runtime/recorder/asm_sampled.h"
 
@@ -35,15 +34,15 @@
 #include "runtime/recorder/asm_sampled_words.h"
 #include "runtime/sampler/sampler_state.h"
 
-#define RSC_POLL 4096      /* accesses until a thread in fast mode looks what others do */
-#define FAST_LEAST 64      /* references to the next sample from which on fast mode is worth it */
+#define RSC_POLL 4096      /* accesses until a thread in fast mode checks what others do */
+#define FAST_LEAST 64      /* minimum references to the next sample for which fast mode pays */
 #define SEQUENTIAL_BUFFER 256u /* words */
 /*
- * References between looks at a buffer: most samples end soon, so that the first looks are
- * early ones. How many words that takes is learnt from the buffer before; turns of a loop
- * are recorded by the RUN_PART of it, so that a run does not go far beyond. Others see what a
- * thread used when it looks: with 4,096 shared stacks on idle cores were known to 87.7 % (seven
- * programs, parallel order), with 1,024 and 256 to 88.8 and 88.9 %. 512 cost about as much as 4,096.
+ * References between analyses of a buffer: most samples end soon, so the first ones are early. The
+ * number of words needed is learnt from the previous buffer; loop iterations are recorded in
+ * RUN_PARTs of it, so that a run does not go far beyond. Others see a thread's uses when it
+ * analyses: with 4,096, shared stacks on idle cores were known to 87.7 % (seven programs, parallel
+ * order), with 1,024 and 256 to 88.8 and 88.9 %. 512 cost about as much as 4,096.
  */
 #define WANTED_LEAST 128u
 #define WANTED_MOST 512u
@@ -60,8 +59,8 @@ static struct {
     struct rsc_ring *ring;
     uint64_t skew; /* 0: none */
     uint32_t identities;
-    uint32_t turn, turns; /* a lock that is fair */
-    /* References of analysis of each thread, since there was none for the last time; UINT64_MAX: it is not in it. */
+    uint32_t turn, turns; /* a fair lock */
+    /* References of analysis of each thread, since last none was in it; UINT64_MAX: not in analysis mode. */
     uint64_t ahead[THREADS_MOST];
 } process;
 
@@ -79,7 +78,7 @@ void rsc_asm_sampled_put(struct rsc_asm_local *local, uint64_t addr, uint64_t wo
     rsc_asm_cancel_allow(before);
 }
 
-/* A finished sample: five records, which ring.h describes. */
+/* A finished sample: five records, described in ring.h. */
 static void emit(void *context, const struct rsc_sample_record *record) {
     struct rsc_ring_writer *writer = &rsc_asm_local.writer;
     (void)context;
@@ -94,7 +93,7 @@ static void emit(void *context, const struct rsc_sample_record *record) {
     rsc_ring_put(writer, variance_bits, rsc_record_word(RSC_RECORD_SAMPLE, 5, record->reuse.thread));
 }
 
-/* ---- in step with the others ---- */
+/* ---- keeping step ---- */
 
 static uint64_t slowest(void) {
     uint64_t least = UINT64_MAX;
@@ -105,7 +104,7 @@ static uint64_t slowest(void) {
     return least;
 }
 
-/* So many references further; waits for whoever is far behind. */
+/* Advances by this many references; waits for threads that are far behind. */
 static void keep_step(struct rsc_sampled_thread *state, uint64_t references) {
     uint64_t *own = &process.ahead[state->slot % THREADS_MOST];
     if (!process.skew) return;
@@ -116,7 +115,7 @@ static void keep_step(struct rsc_sampled_thread *state, uint64_t references) {
         if (!began) began = rsc_ring_now_ns();
         else if (rsc_ring_now_ns() - began > WAIT_NS) {
             __atomic_store_n(own, slowest() + process.skew,
-                             __ATOMIC_RELAXED); /* it will not come: not to wait again at once */
+                             __ATOMIC_RELAXED); /* it will not come: do not wait again at once */
             return;
         }
         sched_yield();
@@ -162,7 +161,7 @@ static void fit_buffer(struct rsc_sampled_thread *state, uint64_t words, uint64_
     state->buffer = fits < BUFFER_LEAST ? BUFFER_LEAST : (uint32_t)fits;
 }
 
-/* Looks at what the thread has written. */
+/* Analyses what the thread has written. */
 static void look(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct rsc_sampled_thread *state = state_of(local);
     struct rsc_slot *slot = local->writer.slot;
@@ -234,7 +233,7 @@ int rsc_asm_sampled_room(struct rsc_asm_local *local, struct rsc_asm_thread *thr
     return status;
 }
 
-/* Counts what was done in fast mode, and looks at what was written. */
+/* Counts the references of fast mode, and analyses what was written. */
 static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct rsc_sampled_thread *state = state_of(local);
     if (local->recording) look(local, thread);
@@ -245,7 +244,10 @@ static void catch_up(struct rsc_asm_local *local, struct rsc_asm_thread *thread)
     }
 }
 
-/* A thread that waits for another's end may wait for most of the run, and its samples would keep everybody in analysis mode. */
+/*
+ * A thread that waits for another's end may wait for most of the run, and its samples would keep all threads in
+ * analysis mode.
+ */
 static void give_up(struct rsc_sampled_thread *state) {
     struct sampler_thread *thread = &whole.sampler->threads[state->slot];
     if (whole.one_at_a_time) lock();
@@ -284,7 +286,7 @@ void rsc_asm_sampled_met(struct rsc_asm_local *local) {
 
 static void end_held(struct rsc_asm_local *local, struct rsc_asm_thread *thread) {
     struct rsc_sampled_thread *state = state_of(local);
-    rsc_sampler_unpark(whole.sampler, state->slot); /* it may have been cancelled while it waited */
+    rsc_sampler_unpark(whole.sampler, state->slot); /* it may have been cancelled while waiting */
     catch_up(local, thread);
     leave_step(state);
     if (whole.one_at_a_time) lock();

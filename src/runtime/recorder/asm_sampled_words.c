@@ -1,17 +1,17 @@
 /*
- * asm_sampled_words.c - the words of a rebuilt program in analysis mode, made into
- * references and handed to the sampler (asm_sampled.c says when).
+ * asm_sampled_words.c - turns a rebuilt program's words in analysis mode into references
+ * for the sampler (asm_sampled.c decides when).
  *
- * Most references are to lines that the thread has just used, and change nothing but
- * counts (rsc_sampler_knows()); what is not such a one waits for up to 15 more. Loops are
- * recorded as runs (asm_abi.h): an access whose address grows evenly stays in a line for
- * some turns, and is looked at when it comes to the next.
+ * Most references are to lines that the thread has just used, and only change counts
+ * (rsc_sampler_knows()); others wait until up to 15 more have come. Loops are recorded as
+ * runs (asm_abi.h): an access with a constant increment stays in a line for some
+ * iterations, and is looked up when it reaches the next.
  */
 #include "runtime/recorder/asm_sampled_words.h"
 
 #include "runtime/sampler/sampler_state.h"
 
-#define EXPANDED 64u /* accesses of an execution that is not looked at together, at a time */
+#define EXPANDED 64u /* accesses at a time, for an execution that is not processed as a whole */
 
 struct rsc_sampled_process rsc_sampled_process;
 #define process rsc_sampled_process
@@ -24,7 +24,7 @@ static void begins(struct rsc_sampled_thread *state) {
     state->begun++;
     state->weight += period;
     if (!process.planned || begun < __atomic_load_n(&process.double_at, __ATOMIC_RELAXED)) return;
-    /* whoever comes first doubles it */
+    /* the first thread to get here doubles it */
     uint64_t before = rsc_sampled_bits(period);
     if (!__atomic_compare_exchange_n(&process.period_bits, &before, rsc_sampled_bits(2 * period), 0, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
@@ -52,20 +52,20 @@ static void use(struct rsc_sampled_thread *state, uint64_t addr, uint64_t word) 
 
 void rsc_sampled_pass(struct rsc_sampled_thread *state, uint64_t count) {
     uint64_t most = rsc_sampler_countdown(process.sampler, state->slot) - 1;
-    if (count > most) count = most; /* by the references that are more than accesses */
+    if (count > most) count = most; /* by the references beyond accesses */
     rsc_sampler_pass(process.sampler, state->slot, count);
     state->references += count;
 }
 
 /*
- * References that have an effect wait here until some more have come, so that their places
- * in the table are fetched at the same time. They stay in order; whatever looks at the
- * sampler's state comes after use_pending().
+ * References with an effect wait here until some more have come, so that their places in
+ * the table are prefetched together. They stay in order; anything that reads the sampler's
+ * state comes after use_pending().
  */
 #define PENDING_MOST 16u
 struct pending {
     uint64_t addr[PENDING_MOST], word[PENDING_MOST];
-    uint64_t known; /* references to lines that are known, besides */
+    uint64_t known; /* references to known lines, in addition */
     uint64_t known_before[PENDING_MOST]; /* how many there had been */
     uint32_t count;
 };
@@ -90,7 +90,7 @@ static __attribute__((noinline)) void use_pending(struct rsc_sampled_thread *sta
     rsc_sampler_check_known(process.sampler, thread);
 }
 
-/* Whether so many more accesses begin no sample. */
+/* Whether this many more accesses begin no sample. */
 static inline int are_unsampled(const struct sampler_thread *thread, const struct pending *pending, uint64_t accesses) {
     return thread->countdown > pending->known + process.lines_most * (accesses + pending->count);
 }
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) void see(struct rsc_sampled_thread 
     rsc_sampler_note_known(thread, line, is_write);
 }
 
-/* Private stacks of others: what this thread reads is nothing to them. */
+/* Private stacks of others: reads by this thread do not affect them. */
 static int reads_matter(const struct sampler_thread *thread) {
     return thread->set.active || process.sampler->options.models & RSC_MODEL_SHARED;
 }
@@ -143,10 +143,10 @@ static void use_piece_unsampled(struct rsc_sampled_thread *state, struct sampler
 
 /* ---- runs ---- */
 
-#define RUN_ENTRIES_MAX 32u /* of a run whose turns are looked at together */
+#define RUN_ENTRIES_MAX 32u /* of a run whose iterations are processed together */
 #define NEVER UINT32_MAX
 
-/* Turns from this one on in which the access stays within the line that it is in; of one across lines, this one alone. */
+/* Iterations from this one on in which the access stays in its line; for one across lines, only this one. */
 static inline uint32_t turns_in_line(uint64_t addr, uint32_t bytes, int32_t step, uint32_t shift) {
     const uint32_t line_bytes = 1u << shift, inside = (uint32_t)addr & (line_bytes - 1), after = inside + bytes;
     if (__builtin_expect(after > line_bytes, 0)) return 1;
@@ -157,10 +157,10 @@ static inline uint32_t turns_in_line(uint64_t addr, uint32_t bytes, int32_t step
 
 struct run_access {
     const struct rsc_piece_access *entry;
-    uint32_t next; /* of one that moves evenly: the turn in which it is looked at */
+    uint32_t next; /* for one with a constant increment: the iteration of its next look-up */
 };
 
-/* Turns of a run, none of which begins a sample. */
+/* Iterations of a run, none of which begins a sample. */
 static void use_turns_unsampled(struct rsc_sampled_thread *state, struct sampler_thread *thread,
                                 struct pending *pending, const struct rsc_piece *piece, const uint64_t *words,
                                 uint32_t first, uint32_t turns) {
@@ -183,7 +183,7 @@ static void use_turns_unsampled(struct rsc_sampled_thread *state, struct sampler
     }
     const uint32_t even = count - moving;
     for (uint32_t turn = first; turn < end; turn++) {
-        if (!moving) { /* up to where one comes to another line */
+        if (!moving) { /* up to where one reaches another line */
             uint32_t quiet = least < end ? least : end;
             pending->known += (uint64_t)(quiet - turn) * (even + uncounted);
             turn = quiet;
@@ -216,16 +216,16 @@ static void use_turns_unsampled(struct rsc_sampled_thread *state, struct sampler
     }
 }
 
-/* ---- whatever it is ---- */
+/* ---- any piece ---- */
 
-/* How many turns of `turns` begin no sample: perhaps fewer than could be. */
+/* How many of `turns` iterations begin no sample: a lower bound. */
 static uint32_t unsampled_turns(const struct sampler_thread *thread, const struct pending *pending, uint32_t accesses,
                                 uint32_t turns) {
     while (turns && !are_unsampled(thread, pending, (uint64_t)accesses * turns)) turns /= 2;
     return turns;
 }
 
-/* One execution, or of a run one turn, access by access. */
+/* One execution, or one iteration of a run, access by access. */
 static void use_turn(struct rsc_sampled_thread *state, const struct rsc_piece *piece, const uint64_t *words,
                      uint32_t turn) {
     struct rsc_piece_progress progress = {.turn = turn};
@@ -236,7 +236,7 @@ static void use_turn(struct rsc_sampled_thread *state, const struct rsc_piece *p
     }
 }
 
-/* An execution, or the turns of a run. */
+/* An execution, or the iterations of a run. */
 static void use_piece(struct rsc_sampled_thread *state, struct sampler_thread *thread, struct pending *pending,
                       const struct rsc_piece *piece, const uint64_t *words, uint32_t turns) {
     const int together = piece->narrow && !process.one_at_a_time && (!piece->is_run || piece->count <= RUN_ENTRIES_MAX);
@@ -280,7 +280,7 @@ void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *s
             continue;
         }
         uint32_t turns = piece->is_run ? rsc_piece_whole_turns(piece, words + at, count - at) : 1;
-        words[at] = 0; /* "none", for addresses that are made without registers */
+        words[at] = 0; /* "none", for addresses without registers */
         rsc_sampler_stand_by(process.sampler);
         if (state->fast_counts && turns) {
             state->fast_counts = 0;

@@ -1,6 +1,6 @@
 /*
- * asm_sampled_words.h - what asm_sampled.c (modes) and asm_sampled_words.c (what threads
- * have written, made into references) share.
+ * asm_sampled_words.h - shared by asm_sampled.c (modes) and asm_sampled_words.c (turns
+ * words into references).
  */
 #ifndef RSC_RUNTIME_RECORDER_ASM_SAMPLED_WORDS_H
 #define RSC_RUNTIME_RECORDER_ASM_SAMPLED_WORDS_H
@@ -15,27 +15,27 @@ struct rsc_sampled_process {
     uint64_t begun, double_at;
     uint64_t period_bits;
     int one_at_a_time;
-    uint32_t shift;      /* of addresses, to lines */
-    uint32_t lines_most; /* that an access of a plain piece may be of */
+    uint32_t shift;      /* shift from addresses to lines */
+    uint32_t lines_most; /* lines that an access of a plain piece may touch */
 };
 extern struct rsc_sampled_process rsc_sampled_process RSC_SAMPLED_HIDDEN;
 
-/* What a thread keeps in mind, in slot->own. */
+/* A thread's state, in slot->own. */
 struct rsc_sampled_thread {
     struct rsc_piece_table place;
-    uint32_t slot;   /* of the sampler's */
+    uint32_t slot;   /* owned by the sampler */
     uint32_t buffer; /* words */
-    uint32_t wanted; /* references that they are to come to */
-    uint32_t fast_counts; /* it comes from fast mode: the first piece of the buffer tells how far it came */
-    uint64_t passed;      /* accesses in fast mode, with that piece */
+    uint32_t wanted; /* references they should make */
+    uint32_t fast_counts; /* it comes from fast mode: the first piece of the buffer shows how far it got */
+    uint64_t passed;      /* accesses in fast mode, including that piece */
     uint64_t references, analysed, begun;
     double weight; /* of those begun */
 };
 
-/* So many accesses in fast mode. */
+/* Counts this many accesses in fast mode. */
 RSC_SAMPLED_HIDDEN void rsc_sampled_pass(struct rsc_sampled_thread *state, uint64_t count);
 
-/* What the thread has written since its buffer was empty. */
+/* Processes the words since the thread's buffer was empty. */
 RSC_SAMPLED_HIDDEN void rsc_sampled_words(struct rsc_asm_local *local, struct rsc_sampled_thread *state,
                                           uint64_t *words, uint32_t count);
 

@@ -1,12 +1,12 @@
 /*
- * asm_samples.c - how much of the program's processor time is spent in code that
- * was not rebuilt, and so is not seen.
+ * asm_samples.c - measures how much of the program's processor time is spent in code
+ * that was not rebuilt, and so is not recorded.
  *
- * Every thread that records has a timer of its own on its processor time. When it
- * fires, the interrupted pc is looked up among the rebuilt modules: two counts in the
- * ring. The signal comes while the thread runs, never while it waits, so that it
- * interrupts no system call that could take long. 100 a second of processor time:
- * 1,000 samples, 10 s, tell a share of 10 % to within 2 points.
+ * Every recording thread has a timer on its own processor time. When it fires, the
+ * interrupted pc is looked up among the rebuilt modules: two counts in the ring. The
+ * signal comes while the thread runs, never while it waits, so it interrupts no long
+ * system call. 100 per second of processor time: 1,000 samples, 10 s, give a share of
+ * 10 % to within 2 points.
  */
 #include "runtime/recorder/asm_runtime.h"
 
@@ -39,7 +39,7 @@ static void on_sample(int number, siginfo_t *info, void *context) {
     uint32_t count = __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
     int seen = 0;
     (void)number;
-    if (info->si_code != SI_TIMER || rsc_asm_local.busy) return; /* the runtime itself is neither */
+    if (info->si_code != SI_TIMER || rsc_asm_local.busy) return; /* the runtime itself counts as neither */
     for (uint32_t i = 0; i < count && !seen; i++) seen = pc >= ranges[i].start && pc < ranges[i].stop;
     __atomic_fetch_add(&counted_in->samples, 1, __ATOMIC_RELAXED);
     if (!seen) __atomic_fetch_add(&counted_in->samples_unseen, 1, __ATOMIC_RELAXED);

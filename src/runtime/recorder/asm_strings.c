@@ -1,12 +1,12 @@
 /*
- * asm_strings.c - libc's memory and string functions, as rebuilt programs call
- * them: libc's own do the work, and while the thread records, the bytes that they
- * must touch become reads and writes.
+ * asm_strings.c - libc's memory and string functions for rebuilt programs: libc does
+ * the work, and while the thread records, the bytes that they must touch become reads
+ * and writes.
  *
- * What is recorded follows from what the function means, not from how libc does
- * it: each byte once, up to the one that decided, cut at lines of 64 bytes; copies
- * alternate between a line read and a line written. The pc is the caller's, behind
- * its call less one: what libc does within is the caller's doing.
+ * The recorded accesses follow from the function's definition, not from libc's
+ * implementation: each byte once, up to the deciding one, split at lines of 64 bytes;
+ * copies alternate between a line read and a line written. The pc is that of the
+ * caller, its return address minus one: libc's accesses are attributed to the caller.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 
 #define LINE 64u
 
-/* The part of [at, end) that lies in the line of `at`. */
+/* The part of [at, end) that is in the line of `at`. */
 static inline uint32_t piece(uint64_t at, uint64_t end) {
     uint64_t line_end = (at | (LINE - 1)) + 1;
     return (uint32_t)((line_end < end ? line_end : end) - at);
@@ -34,7 +34,7 @@ static __attribute__((noinline)) void record_range(uint64_t at, size_t bytes, en
     }
 }
 
-/* Read and write by turns, each up to the end of its line. */
+/* Reads and writes alternate, each up to the end of its line. */
 static __attribute__((noinline)) void record_two(uint64_t from, uint64_t to, size_t bytes, enum rsc_record_type second,
                                                  uint64_t pc) {
     uint64_t from_end = from + bytes, to_end = to + bytes;
@@ -59,8 +59,8 @@ static __attribute__((noinline)) void record_two(uint64_t from, uint64_t to, siz
 #define RECORDING __builtin_expect(rsc_asm_recording(), 0)
 
 /*
- * Watching instead of recording: only where libc's result tells without another look
- * how far it went.
+ * When watching instead of recording: only functions whose result alone shows how far
+ * they went.
  */
 #define WATCHING rsc_watch_is_on()
 #define WATCH_BEGINS(first, second, bytes) \
@@ -70,14 +70,14 @@ static __attribute__((noinline)) void record_two(uint64_t from, uint64_t to, siz
 #define ONLY_FIRST 1
 #define ONLY_SECOND 2
 
-/* ---- how far a function had to look ---- */
+/* ---- how far a function had to read ---- */
 
 static size_t length_of(const char *text, size_t most) {
     size_t length = 0;
     while (length < most && text[length]) length++;
     return length;
 }
-/* Bytes of a string with its end, as far as `most` lets it be seen. */
+/* Bytes of a string including its end, at most `most`. */
 static size_t seen_of(const char *text, size_t most) {
     size_t length = length_of(text, most);
     return length < most ? length + 1 : length;
@@ -223,7 +223,7 @@ RSC_INTERPOSE(char *, strrchr, (const char *text, int byte)) {
     return RSC_REAL(strrchr)(text, byte);
 }
 
-/* ---- as _FORTIFY_SOURCE calls them: libc's own check the room and end the program ---- */
+/* ---- the _FORTIFY_SOURCE variants: libc's check the room and end the program ---- */
 
 RSC_INTERPOSE(void *, __memcpy_chk, (void *to, const void *from, size_t bytes, size_t room)) {
     if (RECORDING) COPIES(from, to, bytes);

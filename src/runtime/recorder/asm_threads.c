@@ -1,9 +1,9 @@
 /*
- * asm_threads.c - what rebuilt programs call of pthreads, signals and processes.
+ * asm_threads.c - pthreads, signal and process functions for rebuilt programs.
  *
  * Locks and barriers become events. A handler that the program installs is called
- * through one of ours, so that what it records does not get in the way of what it
- * interrupted. Before a program is started, what was recorded is handed over.
+ * through one of ours, so that its records do not interfere with the interrupted code.
+ * Before another program is started, recorded words are published.
  */
 #include "runtime/recorder/asm_runtime.h"
 #include "runtime/trap/watch_thread.h"
@@ -71,8 +71,8 @@ RSC_INTERPOSE(int, pthread_join, (pthread_t thread, void **result)) {
 
 #ifndef RSC_ASM_STATIC
 /*
- * OpenMP as gcc compiles it: a parallel region is a call with the region's function, at
- * whose end the library has a barrier of its own; others are calls.
+ * OpenMP as compiled by gcc: a parallel region is a call with the region's function,
+ * after which the library has its own barrier; other barriers are calls.
  */
 struct region {
     void (*function)(void *);
@@ -106,7 +106,7 @@ RSC_INTERPOSE(void, GOMP_barrier, (void)) {
 
 #define SIGNALS 65
 
-/* What the program wants done. Written whole under a lock of the kernel's: sigaction() itself decides who comes last. */
+/* The program's action. Written whole under a lock of the kernel: sigaction() itself decides which call is last. */
 static struct {
     void (*plain)(int);
     void (*detailed)(int, siginfo_t *, void *);
@@ -143,7 +143,7 @@ RSC_INTERPOSE(int, sigaction, (int number, const struct sigaction *action, struc
         action = &ours;
     }
     int status = RSC_REAL(sigaction)(number, action, &old);
-    if (status != 0 && known) { /* as it was */
+    if (status != 0 && known) { /* the old action */
         handlers[number].plain = plain;
         handlers[number].detailed = detailed;
     }
@@ -173,11 +173,11 @@ RSC_INTERPOSE(plain_handler, signal, (int number, plain_handler handler)) {
     return sigaction(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
 }
 
-/* ---- programs that it starts ---- */
+/* ---- started programs ---- */
 
 static struct rsc_ring *watched_in(void) { return rsc_asm_local.writer.ring; }
 
-/* Counted as not watched; one that was rebuilt and is followed takes that back. */
+/* Counted as not watched; a rebuilt program that is followed undoes that. */
 static void starts_program(int by) {
     struct rsc_ring *ring = watched_in();
     if (ring) __atomic_fetch_add(&ring->execs, (uint64_t)(int64_t)by, __ATOMIC_RELAXED);

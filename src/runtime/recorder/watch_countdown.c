@@ -2,15 +2,15 @@
  * watch_countdown.c - the countdown of rebuilt code as sampler and clock: see
  * watch_thread.h.
  *
- * Invariant, whenever rebuilt code runs outside of a window: position = reach - counter,
- * counting the piece that runs as done. The access at position `reach` is the next
- * sample. Gaps are geometric, so that no rhythm of the program's is met; their mean is
- * fixed, or set again every few samples to what makes the rate that is wanted, and told
- * with each sample: a sample stands for as many accesses as its gap was on average.
+ * Invariant, whenever rebuilt code runs outside a window: position = reach - counter,
+ * counting the current piece as done. The access at position `reach` is the next sample.
+ * Gaps are geometric, to avoid resonance with the program's periods; their mean is
+ * fixed, or adjusted every few samples to reach the requested rate, and reported with
+ * each sample: a sample stands for the mean gap at its time.
  *
- * Handlers of the program count for themselves, because what they interrupt may have the
- * countdown in a register: what they did is added when they return, and they take no
- * samples. One that is left by longjmp() is noticed when its countdown ends.
+ * Handlers of the program have their own count, because the interrupted code may have
+ * the countdown in a register: it is added when they return, and they take no samples.
+ * One that is left by longjmp() is noticed when its countdown ends.
  */
 #include "runtime/trap/watch_thread.h"
 
@@ -25,14 +25,14 @@
 
 static struct rsc_ring *watched_ring;
 
-/* Accesses between two samples: geometric, `period` from one to the next on average. */
+/* Accesses between two samples: geometric with mean `period`. */
 static uint64_t next_gap(void) { return rsc_rng_geometric(&rsc_watch_local.rng, (double)rsc_watch_local.period) - 1; }
 
 static uint64_t position(void) { return rsc_watch_local.reach - (uint64_t)rsc_asm_thread.counter; }
 
 /* ---- threads ---- */
 
-/* Samples no more; what it does from now on is not counted. */
+/* Stops sampling; accesses from now on are not counted. */
 static void end_watching(void) {
     struct rsc_watch_local *local = &rsc_watch_local;
     local->over = 1;
@@ -56,7 +56,7 @@ void rsc_watch_thread_end(void) {
 
 /* ---- samples ---- */
 
-/* The first access of the recorded piece, from the n-th on, to anything that is watched around a word; UINT32_MAX: none. */
+/* The first access of the recorded piece, from the n-th on, to anything watched around a word; UINT32_MAX: none. */
 static uint32_t touches_watched(const struct rsc_watch_thread *thread, uint32_t n, uint64_t word,
                                 struct rsc_watch_access *access) {
     uint64_t watched[RSC_WATCH_SHAPE_WORDS];
@@ -71,7 +71,7 @@ static uint32_t touches_watched(const struct rsc_watch_thread *thread, uint32_t 
     return first;
 }
 
-/* The recorded piece: its sample, and what follows of it. Returns the position behind the piece. */
+/* The recorded piece: takes its sample, and what follows it in the piece. Returns the position after the piece. */
 static uint64_t close_window(struct rsc_watch_thread *thread) {
     struct rsc_watch_local *local = &rsc_watch_local;
     const uint64_t *words = thread->words;
@@ -101,36 +101,36 @@ static uint64_t close_window(struct rsc_watch_thread *thread) {
     }
     uint32_t used = (uint32_t)(rsc_asm_thread.next - thread->words);
     if (used > RSC_ASM_LEAST_ROOM) used = RSC_ASM_LEAST_ROOM;
-    for (uint32_t i = 0; i < used; i++) thread->words[i] = 0; /* what is not written must be found so */
+    for (uint32_t i = 0; i < used; i++) thread->words[i] = 0; /* unwritten words must be zero */
     rsc_watch_adjust_period(thread);
     return end;
 }
 
-/* Where the next sample is; not before `from`, where it would have passed. */
+/* Position of the next sample; not before `from`, which would be in the past. */
 static void choose_next(uint64_t from) {
     uint64_t next = rsc_watch_local.reach + 1 + next_gap();
     rsc_watch_local.reach = next < from ? from : next;
 }
 
-/* The piece that runs next, `weight` accesses from `at` on, is recorded. */
+/* Records the next piece, `weight` accesses from `at` on. */
 static void open_window(struct rsc_watch_thread *thread, uint64_t at) {
     struct rsc_watch_local *local = &rsc_watch_local;
     thread->window_position = at;
     thread->window_use = local->reach;
     local->in_window = 1;
     rsc_asm_thread.next = thread->words;
-    rsc_asm_thread.limit = thread->words + 1; /* one piece: behind it there is no room */
+    rsc_asm_thread.limit = thread->words + 1; /* one piece: after it there is no room */
     rsc_asm_thread.run = 1;
     rsc_asm_thread.counter = RSC_ASM_RECORD;
 }
 
-/* Fast from here on; the piece that runs now has been counted. */
+/* Fast from here on; the current piece has been counted. */
 static void run_on(uint64_t done) {
     rsc_asm_thread.next = rsc_asm_thread.limit = NULL;
     rsc_asm_thread.counter = (int64_t)(rsc_watch_local.reach - done);
 }
 
-/* Accesses of the piece that would run now, from behind the call of rsc_asm_room(). */
+/* Weight of the piece that would run now, from the code after the call of rsc_asm_room(). */
 static uint32_t weight_behind(const uint8_t *back) {
     int32_t distance;
     if (back[0] != 0x0f || back[1] != 0x1f || back[2] != 0x05) return 1;
@@ -155,7 +155,7 @@ static void unwind_use(struct rsc_watch_thread *thread, const void *back) {
                                            thread->frames, &thread->frames_cut);
 }
 
-/* ---- handlers of the program's ---- */
+/* ---- handlers of the program ---- */
 
 static int is_on_signal_stack(void) {
     stack_t stack;
@@ -163,8 +163,8 @@ static int is_on_signal_stack(void) {
 }
 
 /*
- * Was the handler that counts left without returning? What runs then lies above its frame on the stack. Both are
- * the program's places: our own frames here may be larger than the kernel's frame of the signal.
+ * Whether the handler that counts was left without returning. Then the running code is above its frame on the
+ * stack. Both are addresses of the program: our own frames here may be larger than the kernel's signal frame.
  */
 static int handler_was_left(const void *const *call) {
     struct rsc_watch_local *local = &rsc_watch_local;
@@ -179,7 +179,7 @@ void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) {
     before->watch_frame = local->handler_frame;
     before->watch_on_stack = local->handler_on_stack;
     rsc_asm_local.busy = 0;
-    /* In a window, or in the middle of closing one, there is no countdown: it is where the window began. */
+    /* In a window, or while closing one, there is no countdown: the position is where the window began. */
     if (local->depth++ == 0)
         local->outer_position =
             rsc_asm_thread.counter > RSC_ASM_RECORD / 2 || !local->thread ? position() : local->thread->window_position;
@@ -199,7 +199,7 @@ void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) {
     rsc_asm_thread = before->thread;
 }
 
-/* Its countdown has ended: it goes on, or it was left some time ago and what runs is the program again. */
+/* Its countdown has ended: it continues, or it was left some time ago and the program runs again. */
 static void room_in_handler(const void *const *call) {
     struct rsc_watch_local *local = &rsc_watch_local;
     if (!handler_was_left(call)) {
@@ -237,7 +237,7 @@ static void room(const void *back) {
         choose_next(at);
     } else {
         at = local->reach - (uint64_t)counter - weight;
-        if (local->reach < at) local->reach = at; /* it would not be met */
+        if (local->reach < at) local->reach = at; /* it would never be reached */
     }
     if (local->reach < at + weight) {
         unwind_use(thread, back);
@@ -259,7 +259,7 @@ void rsc_watch_room(const void *const *call) {
         end_watching();
         return;
     }
-    if (rsc_asm_local.busy) { /* a handler that did not come through ours */
+    if (rsc_asm_local.busy) { /* a handler that did not go through ours */
         rsc_asm_thread.counter = RSC_ASM_CAP;
         return;
     }
@@ -268,15 +268,15 @@ void rsc_watch_room(const void *const *call) {
     rsc_asm_local.busy = 0;
 }
 
-/* ---- what libc's functions touch ---- */
+/* ---- accesses of libc functions ---- */
 
-#define RANGE_STEP 64u /* bytes: as recorded, an access for each line (asm_strings.c) */
+#define RANGE_STEP 64u /* bytes: one access per line, as recorded by asm_strings.c */
 
 static uint64_t lines_of(uintptr_t at, size_t bytes) {
     return at && bytes ? (at + bytes - 1) / RANGE_STEP - at / RANGE_STEP + 1 : 0;
 }
 
-/* The n-th access of two ranges that take turns: where it begins and how long it is. */
+/* The n-th access of two alternating ranges: its start and length. */
 static void nth_of_ranges(uintptr_t first, uintptr_t second, size_t bytes, uint64_t n, int *is_second,
                           struct rsc_watch_access *access) {
     uint64_t one = lines_of(first, bytes), other = lines_of(second, bytes), both = one < other ? one : other;
@@ -291,7 +291,7 @@ static void nth_of_ranges(uintptr_t first, uintptr_t second, size_t bytes, uint6
 void rsc_watch_range_begins(uintptr_t first, uintptr_t second, size_t bytes) {
     struct rsc_watch_local *local = &rsc_watch_local;
     if (rsc_asm_local.busy || !local->started || local->over || local->depth) return;
-    if (local->in_window) { /* what libc touches may be the reuse */
+    if (local->in_window) { /* an access by libc may be the reuse */
         rsc_asm_local.busy = 1;
         uint64_t at = close_window(local->thread);
         choose_next(at);
@@ -303,7 +303,7 @@ void rsc_watch_range_begins(uintptr_t first, uintptr_t second, size_t bytes) {
     local->range_bytes = bytes;
 }
 
-/* The n-th access of what libc touched is the sample. */
+/* The n-th access by libc is the sample. */
 static void sample_range(struct rsc_watch_thread *thread, uintptr_t first, uintptr_t second, size_t bytes, uint64_t n,
                          uint64_t pc, int writes) {
     struct rsc_watch_access access = {0};
@@ -326,11 +326,11 @@ static void sample_range(struct rsc_watch_thread *thread, uintptr_t first, uintp
     rsc_watch_word(thread, reg, word, use.position);
 }
 
-/* The accesses are counted, and some of them may be samples. */
+/* Counts the accesses, some of which may be samples. */
 void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint64_t pc, int writes) {
     struct rsc_watch_local *local = &rsc_watch_local;
     uint64_t count = lines_of(first, bytes) + lines_of(second, bytes);
-    if (rsc_asm_local.busy) return; /* within another one: the unwinder in a trap */
+    if (rsc_asm_local.busy) return; /* nested: the unwinder in a trap */
     local->range_bytes = 0;
     if (!local->started || local->over || !count) return;
     uint64_t words = rsc_watch_words_of(first, bytes) + (second ? rsc_watch_words_of(second, bytes) : 0),
@@ -368,7 +368,7 @@ void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint6
     run_on(at + count);
 }
 
-/* Where in the ranges under way a word is. */
+/* Index of a word in the current ranges. */
 static uint64_t range_position(uint64_t word) {
     const struct rsc_watch_local *local = &rsc_watch_local;
     for (int second = 0; second < 2; second++) {
@@ -380,7 +380,7 @@ static uint64_t range_position(uint64_t word) {
     return position();
 }
 
-/* ---- the trap of a reuse: where the countdown stands ---- */
+/* ---- the trap of a reuse: the countdown at that point ---- */
 
 uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uint64_t *record) {
     const struct rsc_watch_local *local = &rsc_watch_local;
@@ -393,11 +393,11 @@ uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uin
     record[RSC_WATCHED_HIT_RANGE_WORDS] = local->range_words;
     if (local->depth) return 0;
     if (local->in_window) {
-        /* In the copy that records: what it has written tells which access it was. */
+        /* In the recording copy: its words show which access it was. */
         const struct rsc_asm_block *block = (const void *)(uintptr_t)thread->words[0];
         struct rsc_watch_access access;
         uint32_t n = rsc_watch_window_touches(thread->words, 0, word, &access);
-        /* Else it is in what the piece called. */
+        /* Otherwise it is in code that the piece called. */
         record[RSC_WATCHED_HIT_REACH] = thread->window_position + (n != UINT32_MAX ? n
                                                                    : block         ? rsc_asm_block_weight(block)
                                                                                    : 0);
@@ -408,7 +408,7 @@ uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uin
     uint64_t done = range_position(word) - position();
     record[RSC_WATCHED_HIT_REACH] = position() + done;
     record[RSC_WATCHED_HIT_RANGE_ACCESSES] += done;
-    record[RSC_WATCHED_HIT_RANGE_WORDS] += 8 * done; /* of lines of 64 bytes; its ends are less */
+    record[RSC_WATCHED_HIT_RANGE_WORDS] += 8 * done; /* of lines of 64 bytes; fewer at its ends */
     record[RSC_WATCHED_HIT_PC] = pc - 1;
     return RSC_WATCH_RESOLVED;
 }

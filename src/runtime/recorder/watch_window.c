@@ -1,11 +1,11 @@
 /*
- * watch_window.c - what the piece recorded in a thread's window (watch_thread.h) touched: the
- * access that is the sample, and whether a later one is its reuse.
+ * watch_window.c - the accesses of the piece recorded in a thread's window (watch_thread.h):
+ * finds the sampled one, and whether a later one is its reuse.
  */
 #include "runtime/pieces/piece_expand.h"
 #include "runtime/trap/watch_thread.h"
 
-/* The piece that `words` is an execution of; 0: it is not known. */
+/* The piece executed in `words`; 0: unknown. */
 static int open_piece(const uint64_t *words, struct rsc_piece_cursor *cursor, struct rsc_piece *piece) {
     const struct rsc_asm_block *block = (const void *)(uintptr_t)words[0];
     const struct rsc_asm_block *completed = block ? rsc_asm_completed(block) : NULL;

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* A level that forgets keeps 3/4 of its lines, less one epoch, less what a renumbering joins to one: 9/16 at least. */
+/* A level that forgets keeps 3/4 of its lines, minus one epoch, minus what a renumbering merges: at least 9/16. */
 #define EPOCH_LINES(lines) ((lines) / 8)
 #define JOINED_LINES(lines) ((lines) / 16)
-#define CHECKPOINTS 2048u /* epochs between samples there may be: 16 to 32 an octave of distance after a renumbering */
+#define CHECKPOINTS 2048u /* possible epochs between samples: 16 to 32 per octave of distance after a renumbering */
 
 static uint64_t hash_of(const struct rsc_active_samples *set, uint64_t line) {
     return rsc_active_hash(set->hash_key, line);
@@ -17,7 +17,7 @@ static uint64_t hash_of(const struct rsc_active_samples *set, uint64_t line) {
 static uint32_t level_lines_of(const struct rsc_active_options *options) {
     return (options->exact_lines + 35) / 36 * 64; /* 9/16 of it are exact_lines */
 }
-/* Half of a level's lines are of no higher level; of the last all are. A tenth for chance. */
+/* Half of a level's lines are in no higher level; of the last level all are. A tenth is added for chance. */
 static uint64_t limit_of(uint64_t level_lines) { return level_lines * (RSC_LEVELS + 1) / 2 * 11 / 10; }
 static uint32_t table_of(uint64_t limit) {
     uint32_t room = 64;
@@ -34,7 +34,7 @@ static void *carve(char **at, size_t bytes) {
     return piece;
 }
 
-/* Gives every array its place from `start` on; returns the end. With `set` all zeros but its sizes. */
+/* Places every array from `start` on; returns the end. `set` is all zeros except its sizes. */
 static char *lay_out(struct rsc_active_samples *set, char *start) {
     char *at = start;
     set->lines = carve(&at, (set->line_mask + 1ull) * sizeof *set->lines);
@@ -111,7 +111,7 @@ static void drop_top_hole(struct rsc_active_level *level) {
     level->top_hole = bits ? word * 64 + 63 - (uint32_t)__builtin_clzll(bits) : 0;
 }
 
-/* A line of this level and those below comes from epoch `from` (0: from nowhere) to `to`. */
+/* A line of this level and those below moves from epoch `from` (0: new) to `to`. */
 static void move_line(struct rsc_active_samples *set, uint32_t of_level, uint32_t from, uint32_t to) {
     for (uint32_t j = 0; j <= of_level; j++) {
         struct rsc_active_level *level = &set->level[j];
@@ -128,14 +128,14 @@ static void move_line(struct rsc_active_samples *set, uint32_t of_level, uint32_
 
 /* ---- the table ---- */
 
-/* The line's place, or the empty one it would go to. */
+/* The line's place, or the empty one for it. */
 static struct rsc_active_line *place_of(const struct rsc_active_samples *set, uint64_t line, uint64_t hash) {
     uint32_t at = rsc_active_home(set, hash);
     while (set->lines[at].epoch && set->lines[at].line != line) at = (at + 1) & set->line_mask;
     return &set->lines[at];
 }
 
-/* Takes the entry out; what probing would no longer find behind it moves up. */
+/* Removes the entry and moves up entries that probing would no longer find. */
 static void remove_line(struct rsc_active_samples *set, uint32_t hole) {
     uint32_t at = hole;
     for (;;) {
@@ -150,7 +150,7 @@ static void remove_line(struct rsc_active_samples *set, uint32_t hole) {
     set->lines_used--;
 }
 
-/* Forgets every line that no sample can ask for: of an epoch before the oldest sample, or that its level has given up. */
+/* Forgets every line that no sample can need: of an epoch before the oldest sample, or forgotten by its level. */
 static void forget_lines(struct rsc_active_samples *set) {
     uint32_t oldest = set->active ? set->sample_epoch[set->oldest] : set->now + 1;
     for (uint32_t i = 0; i <= set->line_mask;) {
@@ -162,7 +162,7 @@ static void forget_lines(struct rsc_active_samples *set) {
     }
 }
 
-/* Each level gives up its oldest epochs until it has no more than `lines` lines. */
+/* Each level forgets its oldest epochs until it has at most `lines` lines. */
 static void shorten_reach(struct rsc_active_samples *set, uint32_t lines) {
     for (uint32_t j = 0; j < RSC_LEVELS; j++) {
         struct rsc_active_level *level = &set->level[j];
@@ -187,14 +187,14 @@ static void make_room(struct rsc_active_samples *set) {
 /* ---- renumbering ---- */
 
 /*
- * Which epochs stay apart: those begun by samples, and of the others so many that no
- * two neighbours could be one without being large for how deep they lie. Writes
+ * Which epochs stay separate: those begun by samples, and enough of the others that no
+ * two neighbours could be merged without becoming too large for their depth. Writes
  * renumbered[] and returns the number of epochs left.
  */
 static uint32_t choose_epochs(struct rsc_active_samples *set, uint32_t oldest) {
     uint32_t *to = set->renumbered;
     int64_t depth = 0, size = 0;
-    /* From the newest down: mark[e] = 1 where an epoch must begin. */
+    /* From the newest down: mark[e] = 1 if an epoch must begin there. */
     for (uint32_t e = 1; e <= set->now; e++) to[e] = 0;
     for (uint32_t i = set->oldest; i != RSC_NO_SAMPLE; i = set->newer[i]) to[set->sample_epoch[i]] = 1;
     for (uint32_t e = set->now; e >= oldest; e--) {
@@ -217,7 +217,7 @@ static uint32_t choose_epochs(struct rsc_active_samples *set, uint32_t oldest) {
 
 static void renumber_level(struct rsc_active_samples *set, struct rsc_active_level *level) {
     const uint32_t *to = set->renumbered;
-    /* no epoch gets a higher number, so going up nothing is overwritten that is still to be read */
+    /* no epoch gets a higher number, so an ascending loop overwrites nothing unread */
     for (uint32_t e = 1; e <= set->now; e++) {
         int32_t above = level->above[e], holes = level->holes[e];
         level->above[e] = level->holes[e] = 0;
@@ -246,7 +246,7 @@ static void renumber(struct rsc_active_samples *set) {
     for (uint32_t i = 0; i <= set->line_mask; i++) set->lines[i].epoch = set->renumbered[set->lines[i].epoch];
     for (uint32_t i = set->oldest; i != RSC_NO_SAMPLE; i = set->newer[i])
         set->sample_epoch[i] = set->renumbered[set->sample_epoch[i]];
-    memset(set->recent, 0, sizeof set->recent); /* epochs have other numbers now */
+    memset(set->recent, 0, sizeof set->recent); /* epochs are renumbered */
     set->now = left;
     set->in_epoch = (uint32_t)set->level[0].above[left];
     set->renumberings++;
@@ -259,11 +259,11 @@ static void next_epoch(struct rsc_active_samples *set) {
     for (uint32_t j = 0; j < set->skips; j++) set->level[j].reaches = set->now + 1;
 }
 
-/* ---- levels that nobody needs ---- */
+/* ---- unneeded levels ---- */
 
 /*
- * Whether the newest sample, and so every one, can do without a level: it does not reach back so far; or there
- * are too many lines for it to be asked, and in the next level as many as the stated error takes.
+ * Whether the newest sample, and so every one, does not need a level: the level does not reach back far
+ * enough; or it has too many lines to be used, and the next level has enough for the stated error.
  */
 static int is_spare(const struct rsc_active_samples *set, uint32_t level, uint32_t epoch) {
     if (set->level[level].reaches > epoch) return 1;
@@ -278,7 +278,7 @@ static void skip_levels(struct rsc_active_samples *set) {
         set->level[set->skips++].reaches = set->now + 1;
 }
 
-/* Of an epoch that has just begun. */
+/* For an epoch that has just begun. */
 static void need_all_levels(struct rsc_active_samples *set) {
     for (uint32_t j = 0; j < set->skips; j++) set->level[j].reaches = set->now;
     set->skips = 0;
@@ -286,7 +286,7 @@ static void need_all_levels(struct rsc_active_samples *set) {
 
 /* ---- uses ---- */
 
-/* The line's last use is now in epoch `when`. Returns its entry. */
+/* Moves the line's last use to epoch `when`. Returns its entry. */
 static struct rsc_active_line *put_line(struct rsc_active_samples *set, uint64_t line, uint64_t hash, uint32_t when) {
     struct rsc_active_line *entry = place_of(set, line, hash);
     uint32_t before = entry->epoch;
@@ -386,5 +386,5 @@ void rsc_active_end(struct rsc_active_samples *set, uint32_t sample) {
     set->newer[sample] = set->free;
     set->free = sample;
     set->active--;
-    skip_levels(set); /* the newest may be another one now */
+    skip_levels(set); /* the newest may have changed */
 }

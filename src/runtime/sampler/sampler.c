@@ -1,4 +1,4 @@
-/* sampler.c - threads, countdowns and the begin and end of samples; see sampler.h. */
+/* sampler.c - threads, countdowns and the start and end of samples; see sampler.h. */
 #include "runtime/sampler/sampler.h"
 
 #include <sched.h>
@@ -7,9 +7,9 @@
 #include "runtime/sampler/sampler_state.h"
 
 /*
- * Periods that a sample waits before it may be given up. The 1 % that may go so cost 0.16
- * references of analysis for each one of the program; 16 is where `pipeline`, of
- * bench/programs/multicore, keeps the misses that its 99th percentile of 6 lines cuts off.
+ * Periods that a sample waits before it may be pruned. The 1 % that may be pruned cost
+ * 0.16 references of analysis per reference of the program; at 16, `pipeline` of
+ * bench/programs/multicore keeps the misses that its 99th percentile of 6 lines cuts off.
  */
 #define PRUNE_PERIODS 16
 
@@ -74,8 +74,8 @@ static uint64_t greatest_in_bin(uint32_t bin) {
 }
 
 /*
- * Pruned samples count with the distance they had come to: left out, the quantile would
- * fall with every one of them, and eat its way down the distances.
+ * Pruned samples count with the distance they had reached: without them, the quantile
+ * would fall with every one of them, and eat its way down the distances.
  */
 static void count_distance(struct distances *all, uint64_t distance, int pruned) {
     if (pruned) __atomic_fetch_add(&all->pruned, 1, __ATOMIC_RELAXED);
@@ -83,7 +83,10 @@ static void count_distance(struct distances *all, uint64_t distance, int pruned)
     __atomic_fetch_add(&all->ended, 1, __ATOMIC_RELAXED);
 }
 
-/* The distance from which on the oldest sample may be given up; looked for anew when there are 1/16 more than last time. */
+/*
+ * The distance from which on the oldest sample may be pruned; recomputed when there are 1/16 more samples than last
+ * time.
+ */
 static uint64_t prune_limit(const struct rsc_sampler *sampler, struct distances *all) {
     uint64_t ended = load_relaxed(&all->ended), at = load_relaxed(&all->limit_at), sum = 0;
     if (sampler->options.prune_quantile >= 1 || ended < sampler->options.prune_after) return UINT64_MAX;
@@ -99,14 +102,14 @@ static uint64_t prune_limit(const struct rsc_sampler *sampler, struct distances 
 }
 
 /*
- * Whether the oldest sample of a stack is to be given up, as another one begins: its
- * distance is among the greatest 1 % (prune_quantile) of all. While there is room, that
- * is held to its word and no more than 1 % of all samples go: short distances end
- * first, so for as long as a program has not come round once, *all* of its long ones are
- * greater than 99 % of what has ended. Paper 000 gives those up; here it costs nothing
- * but analysis mode to wait for them, until half of the places for samples are taken.
- * Nor is a sample given up that has not waited for long: where 99 % of distances are
- * next to nothing, the rest is all there is to be found, and cheap to wait for.
+ * Whether to prune the oldest sample of a stack, as another one begins: its distance is
+ * among the greatest 1 % (prune_quantile) of all. While there is room, this is strict
+ * and at most 1 % of all samples are pruned: short distances end first, so until a
+ * program has come round once, *all* of its long ones are greater than 99 % of those
+ * ended. Paper 000 prunes those; here waiting for them only costs analysis mode, until
+ * half of the places for samples are taken. A sample that has not waited long is not
+ * pruned either: if 99 % of distances are tiny, the rest is all there is to find, and
+ * cheap to wait for.
  */
 static int prunes_oldest(const struct rsc_sampler *sampler, struct distances *all, const struct rsc_active_samples *set,
                          const struct sample_facts *facts, uint64_t now) {
@@ -118,7 +121,7 @@ static int prunes_oldest(const struct rsc_sampler *sampler, struct distances *al
            (double)(pruned + 1) <= (1 - sampler->options.prune_quantile) * (double)begun;
 }
 
-/* ---- ends of samples ---- */
+/* ---- ending samples ---- */
 
 static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_active_samples *set, uint32_t sample,
                  const struct sample_facts *facts, uint32_t outcome, uint64_t now,
@@ -141,7 +144,7 @@ static void emit(struct rsc_sampler *sampler, uint32_t model, const struct rsc_a
     sampler->options.emit(sampler->options.emit_context, &record);
 }
 
-/* Others learn which lines the thread's set has no use for. */
+/* Publishes which lines the thread's set does not need. */
 static void tell_skips(struct sampler_thread *thread) {
     if (__atomic_load_n(&thread->skips, __ATOMIC_RELAXED) != thread->set.skips)
         __atomic_store_n(&thread->skips, thread->set.skips, __ATOMIC_RELAXED);
@@ -171,15 +174,15 @@ void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32
     if (!set->active) __atomic_sub_fetch(&sampler->active, 1, __ATOMIC_RELAXED);
 }
 
-/* ---- begins of samples ---- */
+/* ---- beginning samples ---- */
 
-/* So many samples are active that there will soon be no room: the next ones are drawn less often, and weigh more. */
+/* So many samples are active that there will soon be no room: later ones are drawn less often, and weigh more. */
 static void back_off(struct rsc_sampler *sampler, const struct sampler_thread *thread,
                      const struct rsc_active_samples *set) {
     double doubled = 2 * thread->drawn_with;
     uint64_t now, then;
     if (set->active < set->samples_most - set->samples_most / 4) return;
-    /* once for each period that samples were drawn with, whoever comes first */
+    /* once per period that samples were drawn with, by the first thread to get here */
     memcpy(&now, &thread->drawn_with, sizeof now);
     memcpy(&then, &doubled, sizeof then);
     __atomic_compare_exchange_n(&sampler->period, &now, then, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -231,7 +234,7 @@ static void use_private(struct rsc_sampler *sampler, struct sampler_thread *thre
         uint32_t sample = begins ? rsc_active_find(set, line) : rsc_active_use(set, line, set->now);
         tell_skips(thread);
         if (sample != RSC_NO_SAMPLE) {
-            if (is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread); /* it may be invalid since long */
+            if (is_parallel(sampler)) rsc_sampler_read_logs(sampler, thread); /* it may have been invalid for long */
             sample = rsc_active_find(set, line);
             if (sample != RSC_NO_SAMPLE) rsc_sampler_end_private(sampler, thread, sample, RSC_SAMPLE_REUSED, place);
             if (!begins && set->active) rsc_active_use(set, line, set->now);
@@ -253,7 +256,7 @@ static void use_shared_now(struct rsc_sampler *sampler, struct sampler_thread *t
     if (begins) begin_shared(sampler, thread, line, place);
 }
 
-/* Is the sample of the same thread, and of this turn of its references? */
+/* Whether the sample is from the same thread, and from this turn of its references. */
 static int is_of_this_turn(const struct rsc_sampler *sampler, const struct sampler_thread *thread, uint32_t sample) {
     const struct sample_facts *facts = &sampler->shared_facts[sample];
     const uint32_t turn = sampler->options.turn;
@@ -267,7 +270,7 @@ static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *threa
         use_shared_now(sampler, thread, line, begins, place);
         return;
     }
-    /* in parallel order only what is a sampled line is looked at now; the rest goes to the log */
+    /* in parallel order only sampled lines are handled now; the rest goes to the log */
     if (!begins && !__atomic_load_n(&sampler->filter[filter_of(line)], __ATOMIC_RELAXED)) return;
     rsc_sampler_lock(sampler);
     uint32_t sample = rsc_active_find(&sampler->shared, line);
@@ -280,7 +283,7 @@ static void use_shared(struct rsc_sampler *sampler, struct sampler_thread *threa
     rsc_sampler_unlock(sampler);
 }
 
-/* Sequential order: the line is taken from every other stack. */
+/* Sequential order: removes the line from every other stack. */
 static void take_from_others(struct rsc_sampler *sampler, struct sampler_thread *writer, uint64_t line) {
     if (sampler->readers <= writer->reading) return;
     for (uint32_t i = 0; i < sampler->slots; i++) {
@@ -309,7 +312,7 @@ void rsc_sampler_use(struct rsc_sampler *sampler, uint32_t slot, uint64_t line, 
     if (!begins) return;
     add_own(&thread->samples, 1);
     draw(sampler, thread);
-    /* whoever has told a line before must tell it again: the new sample does not know */
+    /* threads must report lines again that they reported before: the new sample has not seen them */
     if (is_parallel(sampler)) __atomic_add_fetch(&sampler->turn, 1, __ATOMIC_RELAXED);
 }
 
@@ -337,7 +340,7 @@ uint32_t rsc_sampler_thread_begin(struct rsc_sampler *sampler, uint32_t identity
     return slot;
 }
 
-/* Moves a count of a thread that goes to where those of threads gone are summed. */
+/* Adds a count of an ending thread to the totals of ended threads. */
 static void hand_over(uint64_t *from, uint64_t *to) {
     __atomic_add_fetch(to, load_relaxed(from), __ATOMIC_RELAXED);
     store_relaxed(from, 0);

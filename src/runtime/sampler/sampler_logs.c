@@ -1,16 +1,16 @@
 /*
- * sampler_logs.c - parallel order: what threads tell each other, and when it is read.
+ * sampler_logs.c - parallel order: the logs between threads, and when they are read.
  *
  * A thread's log is a ring that only it writes. It has one reader for the shared set
- * (whoever holds the lock) and one for every thread with private samples, each with a
- * cursor of its own. Entries are pairs of atomic words; a reader that was overtaken
- * sees so from the head, and takes nothing it read for true.
+ * (the holder of the lock) and one for every thread with private samples, each with its
+ * own cursor. Entries are pairs of atomic words; a reader that was overtaken detects it
+ * from the head, and discards what it read.
  */
 #include <sched.h>
 
 #include "runtime/sampler/sampler_state.h"
 
-#define AHEAD 8u /* entries of a log that are fetched ahead of the one at hand */
+#define AHEAD 8u /* entries of a log that are prefetched */
 
 void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler) {
     for (uint32_t tries = 1; __atomic_load_n(&sampler->shared_lock, __ATOMIC_RELAXED); tries++)
@@ -39,7 +39,7 @@ static void fetch(const struct rsc_active_samples *set, uint64_t line) {
 
 /* ---- writing ---- */
 
-/* Reads a log for threads that wait and so cannot. */
+/* Reads a log for waiting threads, which cannot. */
 static void read_for_parked(struct rsc_sampler *sampler, const struct sampler_thread *writer) {
     for (uint32_t i = 0; i < slots_in_use(sampler); i++) {
         struct sampler_thread *other = &sampler->threads[i];
@@ -61,13 +61,13 @@ static void append(struct rsc_sampler *sampler, struct sampler_thread *thread, u
     }
     if (head % (size / 4) == 0 && sampler->options.models & RSC_MODEL_PRIVATE) read_for_parked(sampler, thread);
     struct log_entry *entry = &thread->log[head & (size - 1)];
-    /* a reader that sees one of these words also sees the head of when it was written, or a later one */
+    /* a reader that sees one of these words also sees the head from when it was written, or a later one */
     __atomic_store_n(&entry->line, line, __ATOMIC_RELEASE);
     __atomic_store_n(&entry->told, told, __ATOMIC_RELEASE);
     __atomic_store_n(&thread->log_head, head + 1, __ATOMIC_RELEASE);
 }
 
-/* Whether the shared set has a use for the line, as it was when somebody published it for the last time. */
+/* Whether the shared set needs the line, by its last published state. */
 static int is_for_shared(const struct rsc_sampler *sampler, uint64_t hash) {
     return rsc_active_level_of(hash) >= __atomic_load_n(&sampler->shared_skips, __ATOMIC_RELAXED);
 }
@@ -87,10 +87,10 @@ void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread
 /* ---- private stacks ---- */
 
 /*
- * Reads one log up to its head. A thread that was kept from running may be a whole log
- * behind: it goes on with what is left of it. Its samples stay: what they miss are
- * writes to other lines, mostly, and a write told late is no more than usual here; to
- * give them up would be worse, as it would hit long distances above all.
+ * Reads one log up to its head. A thread that was not scheduled may be a whole log
+ * behind: it continues with what is left. Its samples stay: they mostly miss writes to
+ * other lines, and late writes are usual here; pruning them would be worse, as it would
+ * mainly hit long distances.
  */
 static void read_log(struct rsc_sampler *sampler, struct sampler_thread *thread, struct sampler_thread *writer,
                      uint64_t *cursor, uint64_t *taken) {
@@ -121,7 +121,7 @@ void rsc_sampler_read_logs(struct rsc_sampler *sampler, struct sampler_thread *t
         if (writer == thread) continue;
         read_log(sampler, thread, writer, &thread->cursor[i], &taken);
     }
-    /* what was taken may come back to this thread, and then be written again: it must be told again */
+    /* a line that was taken may come back to this thread, and then be written again: it must be reported again */
     if (taken) __atomic_add_fetch(&sampler->turn, 1, __ATOMIC_RELAXED);
 }
 
@@ -132,11 +132,11 @@ void rsc_sampler_skip_logs(struct rsc_sampler *sampler, struct sampler_thread *t
 
 /* ---- the shared stack ---- */
 
-/* The epoch that an entry was told in, as it is numbered now. */
+/* The epoch in which an entry was reported, by its current number. */
 static uint32_t epoch_now(const struct rsc_active_samples *set, uint64_t told) {
     uint32_t renumberings = (uint32_t)(told >> 32) & 0x7fffffff, epoch = (uint32_t)told;
     if (renumberings == (set->renumberings & 0x7fffffff)) return epoch;
-    /* Whatever was told two renumberings ago is as old as if nobody had told it. */
+    /* An entry from two renumberings ago is as old as one that was never reported. */
     int one_ago = renumberings == ((set->renumberings - 1) & 0x7fffffff);
     return one_ago && epoch < set->epochs ? set->renumbered[epoch] : 0;
 }
@@ -153,7 +153,7 @@ void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *t
         uint32_t epoch = epoch_now(set, load_relaxed(&entry->told) >> 1), sample;
         if (!epoch || !set->active) continue; /* before any sample */
         while ((sample = rsc_active_use(set, line, epoch)) != RSC_NO_SAMPLE) {
-            /* used while its sample began: before it, as far as anybody can tell */
+            /* used while its sample began: counts as before it */
             if (set->sample_epoch[sample] >= epoch) break;
             rsc_sampler_end_shared(sampler, sample, RSC_SAMPLE_REUSED, NULL);
         }

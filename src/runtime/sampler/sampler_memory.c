@@ -1,4 +1,4 @@
-/* sampler_memory.c - options of a sampler and where its parts lie in the one block of memory. */
+/* sampler_memory.c - the options of a sampler and the layout of its block of memory. */
 #include <string.h>
 
 #include "runtime/sampler/sampler_state.h"
@@ -28,7 +28,7 @@ static void *carve(char **at, size_t bytes) {
     return piece;
 }
 
-/* A thread's arrays, from `at` on; into `thread` unless that is NULL. Returns the end. */
+/* Places a thread's arrays, from `at` on; into `thread` unless that is NULL. Returns the end. */
 static char *lay_out_thread(struct sampler_thread *thread, const struct rsc_sampler_options *options, char *at) {
     struct rsc_active_options wanted = set_options(options);
     struct sampler_thread parts;
@@ -54,7 +54,7 @@ static char *lay_out_thread(struct sampler_thread *thread, const struct rsc_samp
     return at;
 }
 
-/* All that is not a thread's. */
+/* Everything but the threads' arrays. */
 static char *lay_out_whole(struct rsc_sampler *sampler, const struct rsc_sampler_options *options, char *at) {
     struct rsc_active_options wanted = set_options(options);
     struct rsc_sampler parts;
@@ -91,7 +91,7 @@ struct rsc_sampler *rsc_sampler_init(const struct rsc_sampler_options *options, 
     sampler->options = with_defaults(options);
     char *at = lay_out_whole(sampler, &sampler->options, zeroed);
     size_t one = (size_t)(uintptr_t)lay_out_thread(NULL, &sampler->options, NULL);
-    /* a slot's arrays are made when it is first taken, so that the others stay untouched */
+    /* a slot's arrays are placed when it is first taken, so that unused ones stay untouched */
     for (uint32_t i = 0; i < sampler->options.threads_most; i++) sampler->threads[i].log = (void *)(at + i * one);
     sampler->turn = 1;
     sampler->hash_key = rsc_active_key(sampler->options.seed);

@@ -1,44 +1,44 @@
 /*
- * sampler_state.h - the sampler from the inside: sampler.c (threads, samples),
- * sampler_logs.c (what threads tell each other in parallel order), sampler_memory.c
- * (where everything lies).
+ * sampler_state.h - the sampler's internal state, for sampler.c (threads, samples),
+ * sampler_logs.c (logs between threads in parallel order) and sampler_memory.c
+ * (layout).
  *
- * Who may touch what, in parallel order: fields marked "own" belong to the thread of
- * the slot (or, while it is parked, to whoever has made `parked` PARK_BUSY); fields
- * marked "atomic" to everybody; what `shared_lock` guards is said there. In
- * sequential order one caller at a time owns everything.
+ * Ownership in parallel order: fields marked "own" belong to the thread of the slot
+ * (or, while it is parked, to whoever has made `parked` PARK_BUSY); fields marked
+ * "atomic" to all threads; fields under `shared_lock` are marked so. In sequential
+ * order one caller at a time owns everything.
  */
 #ifndef RSC_RUNTIME_SAMPLER_SAMPLER_STATE_H
 #define RSC_RUNTIME_SAMPLER_SAMPLER_STATE_H
 
 #include "runtime/sampler/sampler.h"
 
-#define RECENT_LINES 4096u     /* lines of the cache that keeps logs short; 64 KiB a thread */
+#define RECENT_LINES 4096u     /* lines of the cache that keeps logs short; 64 KiB per thread */
 #define KNOWN_LINES \
-    1024u      /* lines that a thread knows to be used without effect; 8 KiB, so that they stay in the first cache */
-#define FILTER_COUNTERS 16384u /* that tell lines which no sample has */
-#define DISTANCE_BINS 1024u    /* for pruning: 16 an octave */
+    1024u      /* lines whose use has no effect, known to a thread; 8 KiB, to stay in the first-level cache */
+#define FILTER_COUNTERS 16384u /* counters that identify lines without a sample */
+#define DISTANCE_BINS 1024u    /* for pruning: 16 per octave */
 
 enum { PARK_NOT, PARK_WAITING, PARK_BUSY };
 
 struct sampler_thread;
 
-/* What is known of an active sample from its begin. */
+/* Facts of an active sample from its start. */
 struct sample_facts {
     struct rsc_sample_place use;
-    uint64_t begun; /* references before it: the thread's, or everybody's */
+    uint64_t begun; /* references before it: the thread's, or of all threads */
     uint64_t own;   /* shared: the thread's */
     const struct sampler_thread *by;
     double weight;
 };
 
-/* A line told to others: line, and epoch of the shared set << 1 | written. Both atomic. */
+/* A line reported to others: line, and epoch of the shared set << 1 | written. Both atomic. */
 struct log_entry {
     uint64_t line, told;
 };
 
 struct recent_line {
-    uint64_t line, told; /* told: `turn` << 1 | written */
+    uint64_t line, told; /* reported: `turn` << 1 | written */
 };
 
 struct sampler_thread {
@@ -47,38 +47,38 @@ struct sampler_thread {
     struct sample_facts *facts; /* [samples_most] */
     struct recent_line *recent; /* [RECENT_LINES] */
     uint64_t *known;            /* [KNOWN_LINES]: line << 1 | written; see rsc_sampler_knows() */
-    uint64_t known_turn;        /* `turn` that they are of */
+    uint64_t known_turn;        /* `turn` that they are valid for */
     uint64_t *cursor;           /* [threads_most]: how far each slot's log was read */
     struct rsc_rng rng;
     uint64_t countdown;
     double drawn_with; /* the period of the countdown */
     uint64_t until_sync;
     uint32_t identity;
-    uint32_t laid_out; /* once the slot was taken for the first time; until then `log` is where its arrays go */
+    uint32_t laid_out; /* once the slot was first taken; until then `log` is where its arrays go */
     /* atomic */
     uint32_t taken;   /* the slot belongs to a thread */
     uint32_t parked;  /* PARK_... */
-    uint32_t reading; /* has private samples: others must tell it what they write */
+    uint32_t reading; /* has private samples: others must report their writes to it */
     uint32_t
-        skips; /* of `set`, as far as others know: what is of lower levels only they need not tell, but for sampled lines */
-    uint64_t references, analysed, samples, lost_logs; /* written by the owner alone */
+        skips; /* of `set`, as known to others: lines only in lower levels need not be reported, except sampled lines */
+    uint64_t references, analysed, samples, lost_logs; /* written only by the owner */
     uint64_t log_head; /* entries written */
     struct log_entry *log; /* ring */
     uint64_t shared_cursor; /* under shared_lock: how far it was read into the shared set */
 } __attribute__((aligned(64)));
 
 struct distances {
-    uint64_t begun, ended, pruned; /* atomic, as all here; pruned ones are among those ended */
-    uint64_t limit, limit_at; /* the last quantile found, and `ended` then */
+    uint64_t begun, ended, pruned; /* atomic, as all here; pruned ones count as ended */
+    uint64_t limit, limit_at; /* the last quantile found, and `ended` at that time */
     uint64_t bins[DISTANCE_BINS];
 };
 
 struct rsc_sampler {
-    uint32_t active; /* atomic; first: rsc_sampler_is_quiet(). Stacks that have active samples */
-    uint32_t readers; /* atomic: private stacks that have */
+    uint32_t active; /* atomic; first: rsc_sampler_is_quiet(). Stacks with active samples */
+    uint32_t readers; /* atomic: private stacks with active samples */
     uint32_t shared_active; /* atomic: shared samples */
-    uint32_t slots; /* atomic: those above were never taken */
-    uint64_t turn; /* atomic: a new one makes all `recent` caches stale */
+    uint32_t slots; /* atomic: slots above were never taken */
+    uint64_t turn; /* atomic: a change makes all `recent` caches stale */
     uint64_t period; /* atomic: the bits of a double */
     uint64_t shared_epoch; /* atomic: renumberings << 32 | epoch of the shared set */
     uint32_t shared_skips; /* atomic: `skips` of the shared set */
@@ -90,9 +90,9 @@ struct rsc_sampler {
     struct rsc_active_samples shared;
     struct sample_facts *shared_facts;
     /* atomic */
-    uint16_t *filter; /* [FILTER_COUNTERS]: samples whose line falls there */
+    uint16_t *filter; /* [FILTER_COUNTERS]: samples whose line maps there */
     struct distances *distances[2]; /* private, shared */
-    uint64_t ended_references, ended_analysed, ended_samples, ended_lost; /* of threads that are gone */
+    uint64_t ended_references, ended_analysed, ended_samples, ended_lost; /* of ended threads */
 };
 
 static inline uint64_t load_relaxed(const uint64_t *field) { return __atomic_load_n(field, __ATOMIC_RELAXED); }
@@ -109,11 +109,11 @@ static inline uint32_t slots_in_use(const struct rsc_sampler *sampler) {
 static inline uint32_t filter_of(uint64_t line) { return (uint32_t)(line * 0x9E3779B97F4A7C15ull >> 50); /* 14 bits */ }
 
 /*
- * Parallel order: lines that the thread has used, or written, since a sample began or a line
- * was taken for the last time anywhere. All who want to know of them do, so that using them
- * again changes nothing but counts: rsc_sampler_pass_known() instead of rsc_sampler_use().
- * What makes that untrue makes `turn` another one; between looks at it (rsc_sampler_check_known())
- * what others begin is seen late, as everything is in this order.
+ * Parallel order: lines that the thread has used, or written, since the last time a sample began
+ * or a line was taken anywhere. All interested threads have seen them, so using them again only
+ * changes counts: rsc_sampler_pass_known() instead of rsc_sampler_use(). Anything that invalidates
+ * this changes `turn`; between checks (rsc_sampler_check_known()) samples that others begin are
+ * seen late, as everything is in this order.
  */
 static inline uint64_t *known_place(const struct sampler_thread *thread, uint64_t line) {
     return &thread->known[(line ^ line >> 10) % KNOWN_LINES];
@@ -127,11 +127,11 @@ static inline void rsc_sampler_check_known(const struct rsc_sampler *sampler, st
     __builtin_memset(thread->known, 0xff, KNOWN_LINES * sizeof *thread->known); /* no line has that number */
     thread->known_turn = turn;
 }
-/* The line is used now, or before anything else looks at the thread's state. */
+/* The line is used now, or before anything else reads the thread's state. */
 static inline void rsc_sampler_note_known(const struct sampler_thread *thread, uint64_t line, int is_write) {
     *known_place(thread, line) = line << 1 | (uint64_t)is_write;
 }
-/* `count` uses of lines that are known: fewer than the countdown. */
+/* `count` uses of known lines: fewer than the countdown. */
 static inline void rsc_sampler_pass_known(struct sampler_thread *thread, uint64_t count) {
     thread->countdown -= count;
     thread->until_sync += count;
@@ -140,8 +140,8 @@ static inline void rsc_sampler_pass_known(struct sampler_thread *thread, uint64_
 }
 
 /*
- * Whether a write of the line is something to the private stack of another thread. With many threads it is
- * cheaper to tell them than to ask.
+ * Whether a write of the line matters to the private stack of another thread. With many threads it is
+ * cheaper to report it than to ask.
  */
 #define ASKED_MOST 8u
 static inline int rsc_sampler_is_for_others(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
@@ -160,8 +160,8 @@ static inline int rsc_sampler_is_for_others(const struct rsc_sampler *sampler, c
 }
 
 /*
- * Parallel order: whether rsc_sampler_use() would change nothing but counts, because no set needs
- * lines of that hash for its sketches, or a private stack those that others only read.
+ * Parallel order: whether rsc_sampler_use() would only change counts, because no set needs lines
+ * of that hash for its sketches, or a private stack those that others only read.
  */
 static inline int rsc_sampler_ignores(const struct rsc_sampler *sampler, const struct sampler_thread *thread,
                                       uint64_t line, uint64_t hash, int is_write) {
@@ -178,21 +178,21 @@ static inline int rsc_sampler_ignores(const struct rsc_sampler *sampler, const s
 
 /* sampler.c */
 
-/* Ends a sample and hands its record on; reuse NULL where it was not reused. */
+/* Ends a sample and passes its record on; reuse NULL if it was not reused. */
 void rsc_sampler_end_private(struct rsc_sampler *sampler, struct sampler_thread *thread, uint32_t sample,
                              uint32_t outcome, const struct rsc_sample_place *reuse);
 void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32_t outcome,
                             const struct rsc_sample_place *reuse);
 
-/* sampler_memory.c: gives a slot that is taken for the first time its arrays. */
+/* sampler_memory.c: places the arrays of a slot that is taken for the first time. */
 void rsc_sampler_lay_out_slot(struct rsc_sampler *sampler, struct sampler_thread *thread);
 
 /* sampler_logs.c */
 void rsc_sampler_lock(struct rsc_sampler *sampler);
 void rsc_sampler_wait_for_lock(const struct rsc_sampler *sampler);
 /*
- * Until nobody has the lock. The begin and the end of a shared sample take as long as tens of
- * other references; threads that went on meanwhile would be seen to use that much more
+ * Waits until the lock is free. The start and the end of a shared sample take as long as tens
+ * of other references; threads that continued meanwhile would seem to use that much more
  * between the two.
  */
 static inline void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
@@ -201,20 +201,20 @@ static inline void rsc_sampler_stand_by(const struct rsc_sampler *sampler) {
 }
 void rsc_sampler_unlock(struct rsc_sampler *sampler);
 
-/* Tells others of a use, where anybody wants to know and has not been told. */
+/* Reports a use to others, if any is interested and has not seen it. */
 void rsc_sampler_tell(struct rsc_sampler *sampler, struct sampler_thread *thread, uint64_t line, int is_write);
 
-/* Takes from the thread's set what others wrote since it last looked. */
+/* Removes from the thread's set what others wrote since the last call. */
 void rsc_sampler_read_logs(struct rsc_sampler *sampler, struct sampler_thread *thread);
 
-/* Skips what they wrote so far: before a first private sample. */
+/* Skips their writes so far: before a first private sample. */
 void rsc_sampler_skip_logs(struct rsc_sampler *sampler, struct sampler_thread *thread);
 
-/* Puts every log, or one thread's, into the shared set. Under shared_lock. */
+/* Reads every log, or one thread's, into the shared set. Under shared_lock. */
 void rsc_sampler_merge_logs(struct rsc_sampler *sampler);
 void rsc_sampler_merge_log(struct rsc_sampler *sampler, struct sampler_thread *thread);
 
-/* After the shared set has another epoch. Under shared_lock. */
+/* Call after the shared set's epoch changed. Under shared_lock. */
 void rsc_sampler_publish_epoch(struct rsc_sampler *sampler);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * perf_preload.c - `run --with perf` on programs that were not rebuilt: a library loaded into
- * them (LD_PRELOAD) that opens, for each thread, events of the PMU which sample loads and
- * stores with their addresses, and debug registers that catch the reuses.
+ * perf_preload.c - `run --with perf` for programs that were not rebuilt: a preloaded library
+ * (LD_PRELOAD) that opens, per thread, PMU events that sample loads and stores with their
+ * addresses, and debug registers that catch the reuses.
  *
- * A sample's signal finds in the event's ring buffer which access it was and what the
- * group's counters stood at (perf_records.h); registers, records and the trap are those of
- * rebuilt programs (watch_stream.c, watch_events.c, watch_signals.c). The clock is the
- * counters' own; where they had to share the PMU with others, the sample is not used.
+ * A sample's signal handler reads the access and the group's counters from the event's ring
+ * buffer (perf_records.h); registers, records and the trap are those of rebuilt programs
+ * (watch_stream.c, watch_events.c, watch_signals.c). The clock is the counters' own; a sample
+ * is not used if they had to share the PMU.
  *
- * Experimental: written for Intel's mem-loads and mem-stores and AMD's IBS, neither of which
- * was there to try it on. The same code with the kernel's page faults for samples, which
- * have addresses too, is what the tests run.
+ * Experimental: written for Intel's mem-loads and mem-stores and AMD's IBS, but not yet tried
+ * on either. The tests run the same code with the kernel's page faults as samples, which have
+ * addresses too.
  */
 #include "runtime/watch/perf_records.h"
 #include "runtime/trap/watch_thread.h"
@@ -31,13 +31,13 @@
 #include <unistd.h>
 
 #define SAMPLE_SIGNAL (SIGRTMAX - 3)
-#define RING_PAGES 2u /* of each thread's buffer of samples: 8 KiB, tens of samples */
+#define RING_PAGES 2u /* per thread's buffer of samples: 8 KiB, tens of samples */
 #define PAGE 4096u
 #define PERIOD_FIRST 100000u
 #define MAPS_BYTES ((size_t)1 << 20)
 #define LEAST_FD 3
 
-/* What the rest of the runtime asks for, where code was not rebuilt: there are no pieces, no windows. */
+/* Functions that the rest of the runtime needs, for code that was not rebuilt: there are no pieces and no windows. */
 __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 void rsc_asm_handler_enter(struct rsc_asm_interrupted *before) { before->local.busy = rsc_asm_local.busy; }
 void rsc_asm_handler_leave(const struct rsc_asm_interrupted *before) { rsc_asm_local.busy = before->local.busy; }
@@ -53,7 +53,7 @@ static struct {
     uint32_t image;
     pthread_key_t key;
     /* Of the PMU: */
-    struct rsc_perf_layouts layouts; /* ids are each thread's own */
+    struct rsc_perf_layouts layouts; /* ids differ per thread */
     uint32_t type;
     uint64_t loads, stores, leader, config1, config2;
     int precise, exclude;
@@ -68,7 +68,7 @@ struct sampler {
     struct rsc_perf_layouts layouts;
     uint64_t last_count; /* of the group */
     double position;     /* loads and stores up to there */
-    uint64_t seen, memory; /* samples, and of those loads and stores: IBS */
+    uint64_t seen, memory; /* samples, and loads and stores among them: IBS */
     int pushed;
 };
 static __thread struct sampler sampler __attribute__((tls_model("initial-exec")));
@@ -133,7 +133,7 @@ static int open_events(void) {
 
 /* ---- the clock ---- */
 
-/* The thread's loads and stores when the group's counters stood at `count`. */
+/* The thread's loads and stores when the group's counters were at `count`. */
 static uint64_t advance(uint64_t count) {
     double share =
         process.layouts.layout == RSC_PERF_AMD_IBS && sampler.seen ? (double)sampler.memory / (double)sampler.seen : 1;
@@ -278,7 +278,7 @@ RSC_INTERPOSE(int, pthread_create,
     return status;
 }
 
-/* ---- signals: what the program does to ours ---- */
+/* ---- signals: the program's use of ours ---- */
 
 RSC_INTERPOSE(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before)) {
     struct sigaction ours;
@@ -352,7 +352,7 @@ static int map_ring(int fd) {
     return 0;
 }
 
-/* What it starts is not to have the library too: it is the first of LD_PRELOAD. */
+/* Programs it starts must not load the library: it is the first in LD_PRELOAD. */
 static void leave_environment(void) {
     const char *list = getenv("LD_PRELOAD"), *rest = list ? strpbrk(list, ": ") : NULL;
     if (rest) setenv("LD_PRELOAD", rest + 1, 1);
@@ -380,7 +380,7 @@ static __attribute__((constructor(101))) void initialise(void) {
         close((int)setting(text, "ring"));
         leave_environment();
     }
-    sigaddset(&action.sa_mask, SIGTRAP); /* a trap within waits until the sample is taken */
+    sigaddset(&action.sa_mask, SIGTRAP); /* a trap meanwhile waits until the sample is taken */
     if (pthread_key_create(&process.key, end_thread) != 0 ||
         rsc_asm_real_sigaction(SAMPLE_SIGNAL, &action, NULL) != 0) {
         process.ring = NULL;

@@ -1,14 +1,13 @@
 /*
- * watch_events.c - debug registers by perf_event_open(), and the trap of the reuse.
+ * watch_events.c - debug registers through perf_event_open(), and the trap of the reuse.
  *
- * An event for each register and thread, opened at the thread's first sample: reads and
- * writes of 8 bytes, SIGTRAP to the thread itself at the access (sigtrap), gone with an
+ * One event per register and thread, opened at the thread's first sample: reads and
+ * writes of 8 bytes, SIGTRAP to the thread itself at the access (sigtrap), removed on
  * exec. Arming changes its address; a trap disables it. The signal carries the number of
- * the register and a generation, so that one that comes late is told from a new one.
+ * the register and a generation, which distinguishes a late one from a new one.
  *
- * The handler runs on a stack of ours. Between blocking and unblocking of SIGTRAP the
- * kernel keeps one trap back and says so (TRAP_PERF_FLAG_ASYNC): the reuse was made some
- * time before.
+ * The handler runs on our own stack. While SIGTRAP is blocked, the kernel keeps one trap
+ * pending and marks it (TRAP_PERF_FLAG_ASYNC): the reuse was some time earlier.
  */
 #include "runtime/trap/watch_thread.h"
 
@@ -31,7 +30,7 @@
 #define TRAP_PERF 6
 #endif
 #define PERF_FLAG_ASYNC 1u
-#define DATA_MARK 0x5253430000000000ull /* in sig_data: "RSC", so that events of others are told apart */
+#define DATA_MARK 0x5253430000000000ull /* in sig_data: "RSC", to recognise our events */
 #define DATA_MASK 0xffffff0000000000ull
 #define STACK_NEAR (1u << 20) /* bytes above the stack pointer that the unwinder may read */
 
@@ -60,9 +59,9 @@ static struct perf_event_attr attributes(uint32_t number, uint32_t generation, u
 }
 
 /*
- * A thread with fewer registers samples as well, and less: none may take what the program
- * needs of its own. Half of the file descriptors are left to it, and the second to
- * fourth register of each thread are only taken from the first quarter.
+ * A thread with fewer registers samples too, but less: sampling must not take what the
+ * program needs. Half of the file descriptors are left to it, and the second to fourth
+ * register of each thread are only taken from the first quarter.
  */
 static int may_open(uint32_t number) {
     uint32_t open = __atomic_add_fetch(&events_open, 1, __ATOMIC_RELAXED);
@@ -107,7 +106,7 @@ void rsc_watch_disarm(struct rsc_watch_thread *thread, uint32_t number) {
     ioctl(thread->registers[number].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* In a forked child the events are its parent's: it only lets go of the files. */
+/* In a forked child the events belong to its parent: it only closes the files. */
 void rsc_watch_events_close(struct rsc_watch_thread *thread, int in_child) {
     for (uint32_t i = 0; i < thread->register_count; i++) {
         thread->registers[i].armed = 0;
@@ -142,7 +141,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *to) {
     return _URC_NO_REASON;
 }
 
-/* The unwinder reads return addresses: those that are watched are not to trap for that. */
+/* The unwinder reads return addresses: watched ones must not trap for that. */
 static void pause_near(struct rsc_watch_thread *thread, uint64_t stack, int pause) {
     for (uint32_t i = 0; i < thread->register_count; i++) {
         struct rsc_watch_register *reg = &thread->registers[i];
@@ -199,8 +198,8 @@ static void on_perf_trap(uint64_t data, uint32_t perf_flags, const ucontext_t *c
     }
     uint64_t began = rsc_watch_cpu_ns(), word = reg->address;
     uint8_t was_busy = rsc_asm_local.busy;
-    rsc_asm_local.busy = 1; /* what the unwinder calls of libc is not the program's doing */
-    /* Others with the same word were hit too, but a second SIGTRAP is not kept beside the first. */
+    rsc_asm_local.busy = 1; /* the unwinder's calls of libc are not the program's accesses */
+    /* Other registers with the same word were hit too, but only one SIGTRAP can be pending. */
     for (uint32_t i = 0; i < thread->slot_count; i++) {
         if (thread->slot_registers > 1 ? i != number / thread->slot_registers
                                        : !thread->registers[i].armed || thread->registers[i].address != word)
@@ -217,7 +216,7 @@ static void on_trap(int number, siginfo_t *info, void *context) {
     int kept = errno;
     uint64_t data;
     uint32_t flags;
-    /* The members are newer than some C libraries: si_perf_data, si_perf_type, si_perf_flags behind si_addr. */
+    /* Some C libraries lack these members: si_perf_data, si_perf_type, si_perf_flags after si_addr. */
     __builtin_memcpy(&data, (const char *)info + 24, sizeof data);
     __builtin_memcpy(&flags, (const char *)info + 36, sizeof flags);
     if (info->si_code == TRAP_PERF && (data & DATA_MASK) == DATA_MARK) on_perf_trap(data & ~DATA_MASK, flags, context);

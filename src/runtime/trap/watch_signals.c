@@ -1,20 +1,20 @@
 /*
- * watch_signals.c - what a program that is watched with SIGTRAP wants of that signal
- * itself, of signal masks and of signal stacks.
+ * watch_signals.c - lets a program that is watched with SIGTRAP use that signal, signal masks
+ * and signal stacks itself.
  *
- * The handler of SIGTRAP stays ours. The program's own, if it installs one, is called
- * for every SIGTRAP that is not ours; without one, such a signal does what it would do.
+ * The handler of SIGTRAP stays ours. The program's own handler, if any, is called for every
+ * SIGTRAP that is not ours; without one, such a signal has its default effect.
  *
  * Masks. A program that blocks all signals means those that could disturb it. SIGTRAP is
- * left out of what it blocks, and out of the masks of its handlers; what it asks about
- * its mask it is answered as if it had been blocked. When a SIGTRAP comes that is not
- * ours while it thinks so, it is blocked in earnest, sent again, and left pending:
- * sigwait() and signalfd() find it. From then on that thread's traps come late.
- * A program that waits for SIGTRAP by name is not watched: traps are not to get in its way.
- * The signal by which a PMU's samples come (perf_preload.c) is never blocked.
+ * removed from what it blocks, and from the masks of its handlers; when it asks for its mask,
+ * SIGTRAP is shown as blocked. If a SIGTRAP that is not ours comes while the program thinks it
+ * is blocked, it is really blocked, sent again, and left pending: sigwait() and signalfd()
+ * find it. From then on that thread's traps come late. A program that waits for SIGTRAP by
+ * name is not watched, as traps would interfere. The signal of a PMU's samples
+ * (perf_preload.c) is never blocked.
  *
- * Stacks. The program's own signal stack is used when it is large enough for our handler; else
- * the program is told that it has its own, and ours, which is larger, stays.
+ * Stacks. The program's own signal stack is used if it is large enough for our handler;
+ * otherwise ours, which is larger, stays, and the program is shown its own.
  */
 #include "runtime/trap/watch_thread.h"
 
@@ -43,7 +43,7 @@ static void die_by(int number) {
     syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &only, NULL, 8);
 }
 
-/* Back to the kernel, for a program that has blocked it. */
+/* Returns it to the kernel, for a program that has blocked it. */
 static void leave_pending(int number, siginfo_t *info, ucontext_t *context) {
     sigaddset(&context->uc_sigmask, number); /* blocked when this handler returns; until then it is anyway */
     if (info->si_code <= 0 && info->si_code != SI_TKILL && syscall(SYS_rt_sigqueueinfo, getpid(), number, info) == 0)
@@ -52,9 +52,9 @@ static void leave_pending(int number, siginfo_t *info, ucontext_t *context) {
 }
 
 /*
- * A debug register that fires while its event is being taken away is nobody's: the kernel
- * makes a plain SIGTRAP of it, as of a breakpoint that a debugger set (then it would not
- * come here), or as of the instruction int1 (then that is before the pc).
+ * A debug register that fires while its event is being removed belongs to no event: the
+ * kernel makes a plain SIGTRAP of it, as of a breakpoint that a debugger set (then it
+ * would not come here), or as of the instruction int1 (then that is before the pc).
  */
 static int is_leftover(const siginfo_t *info, const ucontext_t *context) {
     const uint8_t *pc = (const uint8_t *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
@@ -65,7 +65,7 @@ void rsc_watch_foreign_trap(int number, void *info, void *context) {
     struct rsc_asm_interrupted before;
     if (is_leftover(info, context)) return;
     struct sigaction action = wanted;
-    /* One of the processor's own cannot be blocked: the kernel ends a program that tries. */
+    /* A processor exception cannot be blocked: the kernel ends a program that tries. */
     if (rsc_watch_local.trap_blocked && ((siginfo_t *)info)->si_code <= 0) {
         leave_pending(number, info, context);
         return;
@@ -133,7 +133,7 @@ RSC_INTERPOSE(int, sigprocmask, (int how, const sigset_t *set, sigset_t *before)
     return change_mask(how, set, before, RSC_REAL(sigprocmask));
 }
 
-/* SIGTRAP by name: a set that also has what nobody waits for means "all of them". */
+/* Whether SIGTRAP is waited for by name: a set that also has signals nobody waits for means "all of them". */
 static void waits_for(const sigset_t *set) {
     if (rsc_watch_is_on() && set && sigismember(set, SIGTRAP) == 1 &&
         !(sigismember(set, SIGSEGV) && sigismember(set, SIGILL)))
@@ -162,20 +162,20 @@ RSC_INTERPOSE(int, signalfd, (int fd, const sigset_t *set, int flags)) {
 
 /* ---- stacks ---- */
 
-/* What our handler and the unwinder need of a signal stack, beside the kernel's frame. */
+/* Stack that our handler and the unwinder need, in addition to the kernel's frame. */
 #define HANDLER_BYTES 45056u
-#define FRAME_BYTES_USUAL 4096u /* of kernels that do not report it: they have no processor with more */
+#define FRAME_BYTES_USUAL 4096u /* for kernels that do not report it: no processor they support has more */
 
-/* What the program set of its own, per thread; flags SS_DISABLE: nothing. */
+/* The program's own setting, per thread; flags SS_DISABLE: none. */
 static __thread stack_t programs_stack __attribute__((tls_model("initial-exec"))) = {.ss_flags = SS_DISABLE};
 
-/* For one handler of ours: the kernel's frame is 2 to 11 KiB, as the processor has registers. */
+/* For one of our handlers: the kernel's frame is 2 to 11 KiB, depending on the processor's registers. */
 static size_t stack_need(void) {
     size_t frame = getauxval(AT_MINSIGSTKSZ);
     return ((frame ? frame : FRAME_BYTES_USUAL) + HANDLER_BYTES + 63) & ~(size_t)63;
 }
 
-/* As much again for the program's handlers, which had less than that to themselves and may be interrupted by ours. */
+/* The same again for the program's handlers, which had less than that and may be interrupted by ours. */
 size_t rsc_watch_stack_bytes(void) { return 2 * stack_need(); }
 
 static int is_enough(const stack_t *stack) { return !(stack->ss_flags & SS_DISABLE) && stack->ss_size >= stack_need(); }
@@ -200,8 +200,8 @@ void rsc_watch_stack_ends(struct rsc_watch_thread *thread) {
 }
 
 /*
- * Which stacks are refused is the kernel's to say: the least size depends on the processor and on what the process
- * may use of it. So it is given the program's, and then ours if that is needed; no signal comes in between.
+ * The kernel decides which stacks it refuses: the least size depends on the processor and on what the process may
+ * use of it. So it is given the program's, and then ours if needed; no signal comes in between.
  */
 static int change_stack(struct rsc_watch_thread *thread, const stack_t *stack) {
     const uint64_t all = ~0ull;

@@ -1,5 +1,5 @@
 /*
- * watch_stream.c - what every way of sampling shares inside of a watched program: the
+ * watch_stream.c - shared by all ways of sampling inside a watched program: the
  * thread's stream of records, its registers, its period.
  */
 #include "runtime/trap/watch_thread.h"
@@ -44,7 +44,7 @@ static void tell_progress(struct rsc_watch_stream *stream, uint64_t at) {
     stream->range_words = rsc_watch_local.range_words;
 }
 
-/* What a register watched is over without a reuse: the thread ends, or it could not be armed. */
+/* A register's watch ends without a reuse: the thread ends, or it could not be armed. */
 static void put_end(struct rsc_watch_thread *thread, uint32_t reg, uint64_t at, uint32_t flags) {
     uint64_t record[RSC_WATCHED_END_WORDS] = {rsc_watch_head(RSC_WATCHED_END, reg, flags, RSC_WATCHED_END_WORDS, 0), at,
                                               rsc_watch_bits(rsc_watch_slots_release(&thread->slots, reg)),
@@ -80,7 +80,7 @@ static struct rsc_watch_stream *take_stream(void) {
     return NULL;
 }
 
-/* A thread's first sample: what it needs for that. */
+/* Sets up what a thread needs at its first sample. */
 struct rsc_watch_thread *rsc_watch_open_thread(void) {
     struct rsc_watch_local *local = &rsc_watch_local;
     struct rsc_watch_stream *stream = take_stream();
@@ -134,8 +134,8 @@ void rsc_watch_turn_off(enum rsc_watch_off why) {
 /* ---- samples ---- */
 
 /*
- * To what makes the rate that is wanted, by the thread's own processor time: every few
- * samples, or sooner when these take much longer than they should.
+ * Adjusts the period to the requested rate, by the thread's own processor time: every
+ * few samples, or sooner if these take much longer than they should.
  */
 void rsc_watch_adjust_period(struct rsc_watch_thread *thread) {
     struct rsc_watch_local *local = &rsc_watch_local;
@@ -153,7 +153,7 @@ void rsc_watch_adjust_period(struct rsc_watch_thread *thread) {
     thread->adjusted_samples = 0;
 }
 
-/* Writes the sample of one word of the access, gives it a slot or not. Returns the slot. */
+/* Writes the sample of one word of the access, and may give it a slot. Returns the slot. */
 uint32_t rsc_watch_take_sample(struct rsc_watch_thread *thread, const struct rsc_watch_use *use, uint64_t *word) {
     uint64_t record[RSC_WATCHED_USE_WORDS], words = rsc_watch_words_of(use->address, use->bytes);
     struct rsc_watch_choice choice = {.slot = RSC_NO_SLOT};

@@ -1,22 +1,22 @@
 /*
- * watch_thread.h - inside of a rebuilt program that watches its own reuses (`reusescope
- * run --with perf`), its parts among themselves and what asm_runtime.c calls.
+ * watch_thread.h - inside a rebuilt program that watches its own reuses (`reusescope run
+ * --with perf`): the interface between its parts, and to asm_runtime.c.
  *
  *   watch_countdown.c  chooses the use: geometric gaps, the exact access; the clock
  *   watch_stream.c     records for the parent, registers for samples, the period
- *   watch_window.c     which addresses the recorded piece touched
+ *   watch_window.c     finds the addresses that the recorded piece touched
  *   watch_events.c     debug registers, through perf_event_open(); the trap of the reuse
- *   watch_signals.c    what the program itself wants of SIGTRAP, signal masks and stacks
+ *   watch_signals.c    the program's own use of SIGTRAP, signal masks and stacks
  *
- * How a sample is taken. The countdown goes below zero at the beginning of a piece, and
- * rsc_asm_room() is called. It lets just this piece be recorded, into memory of the
- * thread's own (the *window*): there is room for one. At the next piece it is called
- * again, finds among the recorded accesses the one that was to be the sample, and arms
- * a debug register with its word. If a later access of the same piece is the reuse, that
- * is seen here too.
+ * How a sample is taken. The countdown goes below zero at the start of a piece, and
+ * rsc_asm_room() is called. It lets only this piece be recorded, into private memory of
+ * the thread (the *window*), which has room for one. At the next piece it is called
+ * again, finds the sampled access among the recorded ones, and arms a debug register
+ * with its word. If a later access of the same piece is the reuse, that is detected here
+ * too.
  *
- * All that is per thread is only ever touched by the thread itself, its signal handlers
- * included; nothing allocates or takes a lock.
+ * All per-thread state is touched only by the thread itself, including its signal
+ * handlers; nothing allocates or takes a lock.
  */
 #ifndef RSC_RUNTIME_TRAP_WATCH_THREAD_H
 #define RSC_RUNTIME_TRAP_WATCH_THREAD_H
@@ -30,44 +30,44 @@
 
 struct rsc_watch_register {
     int fd;            /* -1: no event yet */
-    uint32_t generation; /* of what is armed: an old trap is told by it */
+    uint32_t generation; /* of what is armed: identifies an old trap */
     uint64_t address;  /* of the word */
     uint8_t armed, paused;
 };
 
-/* A thread that has taken a sample: a mapping of its own, about 100 KiB of which it touches some pages. */
+/* A thread that has taken a sample: its own mapping of about 100 KiB, of which it touches some pages. */
 struct rsc_watch_thread {
     struct rsc_watch_stream *stream;
     struct rsc_watch_register registers[RSC_WATCH_REGISTERS];
     uint32_t register_count;
     struct rsc_watch_slots
-        slots; /* which sample gets a register: as many slots, or one of all registers where lines are watched */
-    uint32_t slot_count, slot_registers; /* slot_registers: of each, 1 or all */
-    uint32_t shape;               /* enum rsc_watch_shape of the sample being taken */
+        slots; /* which sample gets a register: one slot per register, or one for all when lines are watched */
+    uint32_t slot_count, slot_registers; /* slot_registers: registers per slot, 1 or all */
+    uint32_t shape; /* enum rsc_watch_shape of the sample being taken */
     struct rsc_watch_slot slot[RSC_WATCH_REGISTERS];
-    size_t bytes;           /* of the mapping */
-    size_t stack_bytes;     /* of `stack` */
-    int own_stack;          /* the thread's signal stack is ours */
+    size_t bytes; /* of the mapping */
+    size_t stack_bytes; /* of `stack` */
+    int own_stack; /* the thread's signal stack is ours */
     uint64_t adjusted_ns, adjusted_samples; /* when the period was last set, in processor time */
     /* The window: */
-    uint64_t window_position; /* of the first access of the recorded piece */
-    uint64_t window_use;      /* position of the access to be sampled */
+    uint64_t window_position; /* position of the first access of the recorded piece */
+    uint64_t window_use; /* position of the access to be sampled */
     uint64_t frames[RSC_WATCH_FRAMES];
     uint32_t frame_count, frames_cut;
     uint64_t words[RSC_ASM_LEAST_ROOM + 8];
     uint8_t stack[] __attribute__((aligned(64)));
 };
 
-/* Of every thread, in thread-local storage. */
+/* Per thread, in thread-local storage. */
 struct rsc_watch_local {
     struct rsc_watch_thread *thread; /* NULL: no sample yet */
-    uint64_t reach;  /* position at which the countdown is zero: position = reach - counter */
-    uint64_t period; /* accesses from sample to sample */
+    uint64_t reach; /* position at which the countdown is zero: position = reach - counter */
+    uint64_t period; /* accesses between samples */
     struct rsc_rng rng;
-    /* While a handler of the program's runs, which counts for itself: */
-    uint64_t outer_position; /* of what it interrupted */
+    /* While a handler of the program runs, which has its own count: */
+    uint64_t outer_position; /* of the interrupted code */
     uintptr_t handler_frame;
-    /* A function of libc's under way that touches ranges; 0 bytes: none */
+    /* A running libc function that touches ranges; 0 bytes: none */
     uintptr_t range_first, range_second;
     uint64_t range_accesses, range_words; /* so far */
     size_t range_bytes;
@@ -76,32 +76,32 @@ struct rsc_watch_local {
 };
 extern __thread struct rsc_watch_local rsc_watch_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* The process: NULL when it does not watch. */
+/* The process: NULL if it does not watch. */
 extern struct rsc_watch_area *rsc_watch_area RSC_HIDDEN;
 static inline int rsc_watch_is_on(void) { return __builtin_expect(rsc_watch_area != NULL, 0); }
 
 /* ---- for asm_runtime.c ---- */
 
 void rsc_watch_start(struct rsc_ring *ring) RSC_HIDDEN;
-void rsc_watch_fork(struct rsc_ring *ring) RSC_HIDDEN; /* in the child; NULL: it is not followed */
-void rsc_watch_room(const void *const *call) RSC_HIDDEN; /* as rsc_asm_room_in_c() (asm_runtime.h) */
+void rsc_watch_fork(struct rsc_ring *ring) RSC_HIDDEN; /* in the child; NULL: not followed */
+void rsc_watch_room(const void *const *call) RSC_HIDDEN; /* like rsc_asm_room_in_c() (asm_runtime.h) */
 void rsc_watch_thread_end(void) RSC_HIDDEN;
 void rsc_watch_handler_enter(struct rsc_asm_interrupted *before) RSC_HIDDEN;
 void rsc_watch_handler_leave(const struct rsc_asm_interrupted *before) RSC_HIDDEN;
 
-/* What asm_runtime.c knows: the process. */
+/* Provided by asm_runtime.c, which has the process's state. */
 void rsc_asm_watch_begins(void)
-    RSC_HIDDEN; /* the first sample of a thread: its end is to be told, the parent to hear of maps */
+    RSC_HIDDEN; /* the first sample of a thread: its end must be reported, and the parent needs its maps */
 uint32_t rsc_asm_image(void) RSC_HIDDEN;
 
 /*
- * Around libc's own functions, which touch `bytes` from `first` on and, by turns, from
- * `second` (0: nothing): before, and when it is done. writes: bit 0 the first is written, bit 1 the second.
+ * Around libc functions, which touch `bytes` from `first` on and, alternating, from `second` (0: nothing):
+ * before, and when done. writes: bit 0 the first is written, bit 1 the second.
  */
 void rsc_watch_range_begins(uintptr_t first, uintptr_t second, size_t bytes) RSC_HIDDEN;
 void rsc_watch_range_ends(uintptr_t first, uintptr_t second, size_t bytes, uint64_t pc, int writes) RSC_HIDDEN;
 
-/* ---- among themselves ---- */
+/* ---- between the parts ---- */
 
 /* One access of a piece, and whether it was made. */
 struct rsc_watch_access {
@@ -111,8 +111,8 @@ struct rsc_watch_access {
 };
 
 /*
- * The n-th access, as the countdown counts them, of the piece whose execution is in `words` (words[0] is its table's
- * address). `pick` chooses among elements.
+ * The n-th access, as the countdown counts them, of the piece executed in `words` (words[0] is its table's address).
+ * `pick` chooses among elements.
  */
 void rsc_watch_window_access(const uint64_t *words, uint32_t n, uint64_t pick,
                              struct rsc_watch_access *access) RSC_HIDDEN;
@@ -126,13 +126,13 @@ static inline uint64_t rsc_watch_words_of(uint64_t address, uint64_t bytes) {
     return bytes ? ((address + bytes - 1) >> 3) - (address >> 3) + 1 : 0;
 }
 
-/* Events. Arming returns 0, or -1 when there is no register to be had. */
+/* Events. Arming returns 0, or -1 if no register is available. */
 int rsc_watch_events_start(void) RSC_HIDDEN;
 void rsc_watch_events_open(struct rsc_watch_thread *thread) RSC_HIDDEN;
 int rsc_watch_arm(struct rsc_watch_thread *thread, uint32_t number, uint64_t word) RSC_HIDDEN;
 void rsc_watch_disarm(struct rsc_watch_thread *thread, uint32_t number) RSC_HIDDEN;
 void rsc_watch_disarm_slot(struct rsc_watch_thread *thread,
-                           uint32_t slot) RSC_HIDDEN; /* watch_stream.c; all its registers that are armed */
+                           uint32_t slot) RSC_HIDDEN; /* watch_stream.c; all its armed registers */
 void rsc_watch_events_close(struct rsc_watch_thread *thread, int in_child) RSC_HIDDEN;
 
 /* Return addresses of the callers of the frame whose pc is, or whose call returns to, `pc`. */
@@ -141,11 +141,14 @@ uint32_t rsc_watch_unwind(struct rsc_watch_thread *thread, uint64_t pc, uint64_t
 
 /* ---- watch_stream.c ---- */
 
-/* What a thread needs from its first sample on: a stream, registers, a stack for the handler. NULL: not to be had. */
+/*
+ * Sets up what a thread needs from its first sample on: a stream, registers, a stack for the handler. NULL: not
+ * available.
+ */
 struct rsc_watch_thread *rsc_watch_open_thread(void) RSC_HIDDEN;
-/* Ends what is watched, at position `now`, and all that the thread had. */
+/* Ends all watches, at position `now`, and frees what the thread had. */
 void rsc_watch_close_thread(struct rsc_watch_thread *thread, uint64_t now) RSC_HIDDEN;
-/* In a forked child: lets go of what the thread that forked had. */
+/* In a forked child: releases what the forking thread had. */
 void rsc_watch_forget_thread(struct rsc_watch_thread *thread) RSC_HIDDEN;
 
 struct rsc_watch_use {
@@ -156,10 +159,10 @@ struct rsc_watch_use {
     uint64_t cost; /* rsc_watch_cost() */
 };
 
-/* Writes the sample of one word of an access, and gives it a slot or not: returns that, or RSC_WATCH_NO_REGISTER. */
+/* Writes the sample of one word of an access, and may give it a slot: returns that, or RSC_WATCH_NO_REGISTER. */
 uint32_t rsc_watch_take_sample(struct rsc_watch_thread *thread, const struct rsc_watch_use *use,
                                uint64_t *word) RSC_HIDDEN;
-/* Arms the register (none: does nothing); one that cannot be armed is told as a failed end at position `at`. */
+/* Arms the register (none: does nothing); if that fails, reports a failed end at position `at`. */
 void rsc_watch_word(struct rsc_watch_thread *thread, uint32_t reg, uint64_t word, uint64_t at) RSC_HIDDEN;
 int rsc_watch_can_watch(const struct rsc_watch_thread *thread, uint64_t word) RSC_HIDDEN;
 void rsc_watch_put_resolved(struct rsc_watch_thread *thread, uint32_t reg, uint64_t at, uint64_t pc,
@@ -167,13 +170,13 @@ void rsc_watch_put_resolved(struct rsc_watch_thread *thread, uint32_t reg, uint6
 void rsc_watch_adjust_period(struct rsc_watch_thread *thread) RSC_HIDDEN;
 
 /*
- * Where the trapped access was, into a HIT's REACH, COUNTER, PC and RANGE words (PC is behind the
- * instruction so far); returns flags: with RSC_WATCH_RESOLVED position and pc are the access's
- * own. watch_countdown.c or perf_preload.c.
+ * Writes the place of the trapped access into a HIT's REACH, COUNTER, PC and RANGE words (PC is
+ * after the instruction so far); returns flags: with RSC_WATCH_RESOLVED, position and pc are the
+ * access's own. In watch_countdown.c or perf_preload.c.
  */
 uint32_t rsc_watch_place_hit(struct rsc_watch_thread *thread, uint64_t word, uint64_t *record) RSC_HIDDEN;
 
-/* A record of `count` words with `frames` behind them; dropped when there is no room. */
+/* Writes a record of `count` words with `frames` after them; dropped if there is no room. */
 void rsc_watch_put(struct rsc_watch_thread *thread, const uint64_t *words, uint32_t count, const uint64_t *frames,
                    uint32_t frame_count) RSC_HIDDEN;
 
@@ -183,7 +186,7 @@ void rsc_watch_turn_off(enum rsc_watch_off why) RSC_HIDDEN;
 
 /* Signals. */
 struct sigaction;
-extern int rsc_watch_sample_signal RSC_HIDDEN; /* by which samples come; 0: by none */
+extern int rsc_watch_sample_signal RSC_HIDDEN; /* signal of the samples; 0: none */
 void rsc_watch_foreign_trap(int number, void *info, void *context) RSC_HIDDEN;
 int rsc_watch_trap_action(const struct sigaction *action, struct sigaction *before) RSC_HIDDEN;
 size_t rsc_watch_stack_bytes(void) RSC_HIDDEN; /* of our own signal stack */
