@@ -1,6 +1,7 @@
 /* private_stack.c - set-up, growth and compaction of private_stack.h. */
 #include "multicore/private_stack.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ int rsc_private_stack_compact(struct rsc_private_stack *stack, const struct rsc_
         stack->rank = new.rank;
     }
     rsc_rank_fill(&stack->rank, live);
+    assert(stack->rank.set == live && live <= stack->member_count);
     rsc_pages_free(stack->old_time, stack->old_time_bytes);
     stack->old_time = new.old_time;
     stack->old_time_wide = new.old_time_wide;

@@ -4,6 +4,7 @@
  */
 #include "trace/filter.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,7 @@ static void compact(struct filter_source *filter, struct rsc_batch *batch, uint6
         filter->events[events_kept] = batch->events[event++];
         filter->events[events_kept++].at = kept;
     }
+    assert(kept <= batch->count && events_kept <= batch->event_count);
     batch->count = kept;
     batch->event_count = events_kept;
     batch->addr = filter->addr;

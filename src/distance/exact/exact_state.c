@@ -1,6 +1,7 @@
 /* exact_state.c - set-up, growth and compaction of the exact engine's state. */
 #include "distance/exact/exact_state.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/pages.h"
@@ -138,6 +139,7 @@ int rsc_exact_compact(struct rsc_exact *exact, uint64_t time) {
         exact->rank = larger;
     }
     rsc_rank_fill(&exact->rank, live);
+    assert(exact->rank.set == live); /* a bit per line held */
     rsc_pages_free(exact->old_time, exact->old_time_bytes);
     exact->old_time = new_time;
     exact->old_time_bytes = time_bytes;

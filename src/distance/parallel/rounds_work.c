@@ -2,6 +2,7 @@
  * rounds_work.c - a round of the parallel engine, step by step, each on all workers; engine_rounds.c explains the
  * method.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,7 @@ static int begin_round(struct rounds_engine *engine) {
     }
     engine->first_place = engine->next_place;
     engine->next_place += most;
+    assert(engine->first_place % RSC_RANK_LINE_SLOTS == 0 && engine->next_place <= engine->places);
     engine->piece_count = (uint32_t)((count + length - 1) / length);
     for (uint32_t p = 0; p < engine->piece_count; p++)
         engine->piece[p].count = (uint32_t)(count - p * length < length ? count - p * length : length);

@@ -6,6 +6,7 @@
  */
 #include "loops/nest/nest.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,6 +275,7 @@ int64_t rsc_nest_iteration_at(struct rsc_nest *nest, const struct rsc_nest_node 
         else high = middle;
     }
     *at -= sum[low] - sum[0];
+    assert(*at >= 0 && low < trip);
     return low;
 }
 
@@ -299,6 +301,7 @@ int64_t rsc_nest_rank(struct rsc_nest *nest, const struct rsc_nest_node *top, co
         if (parent == top || parent->kind != RSC_NODE_LOOP) continue;
         int64_t first, trip = rsc_nest_trip(parent, value, &first);
         int64_t k = (value[parent->depth] - first) / parent->step;
+        assert(k >= 0 && k < trip);
         if (!(parent->body_depths >> parent->depth & 1)) {
             place += k * rsc_nest_body(nest, parent, value);
         } else {

@@ -13,6 +13,7 @@
  */
 #include "trace/native/rsct_decode.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/cpu.h"
@@ -422,6 +423,7 @@ int rsct_decoder_next(struct rsct_decoder *decoder, struct rsc_batch *batch, uin
         (decoder->pc_count && skip < count && (*problem = decode_pcs(decoder, slice, first, count))) ||
         (*problem = decode_events(decoder, slice, first, count, &event_count)) || (*problem = check_end(decoder)))
         return RSC_EFORMAT;
+    assert(decoder->done == first + count && decoder->done <= header->accesses);
     /* only now: earlier slices are still being read, so a failure must not use one up */
     decoder->slice_next = (decoder->slice_next + 1) % decoder->slice_count;
     decoder->begun = 1;
