@@ -206,7 +206,7 @@ static void expect_elements(const struct rsc_asm_entry *entry, uint64_t start, i
         if (!(mask >> i & 1)) continue;
         set++;
         if (entry->kind == RSC_ASM_GATHERED)
-            expect_access(start + (uint64_t)(gathered_index(entry, i) * entry->scale), entry->size, entry, is_write);
+            expect_access(start + (uint64_t)gathered_index(entry, i) * entry->scale, entry->size, entry, is_write);
         if (entry->kind != RSC_ASM_MASKED) continue;
         if (i && mask >> (i - 1) & 1) expected.all[expected.count - 1].size += entry->size;
         else expect_access(start + i * entry->size, entry->size, entry, is_write);
