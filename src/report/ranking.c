@@ -1,10 +1,9 @@
 /*
- * ranking.c - grouping rows and ordering the groups.
+ * ranking.c - groups rows and sorts the groups.
  *
- * Pointers to the rows are sorted by what makes rows one thing, so that each
- * group is a stretch of them; then the groups are sorted by their cost. Only
- * pointers and sums are kept: histograms stay where they are and are added up
- * when a median is asked for.
+ * Pointers to the rows are sorted by the group's key, so that each group is a range;
+ * then the groups are sorted by cost. Only pointers and sums are kept: histograms stay
+ * in the profile and are added up when a median is requested.
  */
 #include "report/ranking.h"
 
@@ -15,7 +14,7 @@
 
 #define COARSE_BINS (4 + 62 * 4) /* of RSC_BINS_COARSE */
 
-/* ---- rows of any sort ---- */
+/* ---- rows of any kind ---- */
 
 struct row {
     uint64_t references, cold, invalidated, error;
@@ -39,7 +38,7 @@ static uint64_t misses_of(const struct row *row, uint64_t size_lines) {
     return row->cold + row->invalidated + rsc_histogram_at_least(row->rd, size_lines);
 }
 
-/* ---- what makes rows one ---- */
+/* ---- group keys ---- */
 
 static int compare_text(const char *a, const char *b) { return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b); }
 
@@ -115,7 +114,7 @@ static int costs_more(const void *left, const void *right) {
     return a->rows < b->rows ? -1 : a->rows > b->rows;
 }
 
-/* What latency pairs have that none was measured of: the mean of the others, 1 if there are none. */
+/* The latency of pairs without a measurement: the mean of the others, 1 if there are none. */
 static double usual_latency(const struct rsc_profile *profile) {
     double sum = 0, weight = 0;
     for (size_t i = 0; i < profile->pair_count; i++) {
@@ -181,7 +180,7 @@ uint64_t rsc_rows_told_apart(const struct rsc_profile *profile) {
     return rsc_bin_lo(RSC_BINS_COARSE, rsc_bin_of(RSC_BINS_COARSE, profile->rd_cap));
 }
 
-/* Not beyond what a distance can be, nor into the open bin that a cap leaves. */
+/* At most the largest possible distance, and not inside the open bin of a cap. */
 static uint64_t within_bounds(const struct rsc_profile *profile, uint64_t distance) {
     uint64_t known = rsc_rows_told_apart(profile);
     if (distance >= known) return known;

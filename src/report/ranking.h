@@ -1,14 +1,12 @@
 /*
- * ranking.h - code, pairs and objects in the order of their misses at one cache
- * size.
+ * ranking.h - code, pairs and objects ordered by misses at one cache size.
  *
- * Where a profile knows how long reuses took, pairs are in the order of misses times
- * latency: those that cost most time first.
+ * If a profile has latencies of reuses, pairs are ordered by misses times latency:
+ * those that cost most time first.
  *
- * Rows that are one thing to a reader (the instructions of a line, say) make one
- * rank. Misses in c lines are cold + invalidated + references with RD >= c, from
- * the rows' coarse histograms: exact at sizes that are edges of their bins,
- * in proportion within one.
+ * Rows that belong together for a reader (such as the instructions of a line) form
+ * one rank. Misses in c lines are cold + invalidated + references with RD >= c, from
+ * the rows' coarse histograms: exact at bin edges, interpolated within a bin.
  */
 #ifndef RSC_REPORT_RANKING_H
 #define RSC_REPORT_RANKING_H
@@ -16,8 +14,8 @@
 #include "report/report.h"
 
 enum rsc_ranked {
-    RSC_RANK_LINES,   /* code by function, file and line; where no line is known by function, else by pc */
-    RSC_RANK_SOURCE,  /* code by file and line, whatever the function; only where both are known */
+    RSC_RANK_LINES,   /* code by function, file and line; without a line by function, else by pc */
+    RSC_RANK_SOURCE,  /* code by file and line, whatever the function; only if both are known */
     RSC_RANK_PAIRS,   /* pairs by both ends, each in the same way */
     RSC_RANK_OBJECTS, /* objects by kind and name */
 };
@@ -26,7 +24,7 @@ struct rsc_rank {
     const void *const *rows; /* struct rsc_code_row, rsc_pair_row or rsc_object_row of the profile */
     size_t row_count;        /* at least 1 */
     uint64_t references, cold, invalidated, error, misses;
-    double cost; /* misses; of pairs with a latency, times that: what they are ranked by */
+    double cost; /* the ranking key: misses, times latency for pairs that have one */
 };
 
 struct rsc_ranking {
@@ -47,34 +45,34 @@ void rsc_ranking_free(struct rsc_ranking *ranking);
 uint64_t rsc_rank_misses(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t size_lines);
 
 /*
- * The median of a rank's reuse distances that are `from` lines or more, to within
- * its bin (a quarter of an octave), never more than the footprint allows;
- * rsc_rows_told_apart() if it is that or more, UINT64_MAX if there are none.
+ * The median of a rank's reuse distances of `from` lines or more, to within its bin (a
+ * quarter of an octave), never above the footprint; rsc_rows_told_apart() if it is that
+ * or more, UINT64_MAX if there are none.
  */
 uint64_t rsc_rank_median(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from);
 
-/* The same for any share of them: the distance that `share` of those from `from` on are below. */
+/* The same for any quantile: `share` of the distances from `from` on are below it. */
 uint64_t rsc_rank_quantile(const struct rsc_ranking *ranking, const struct rsc_rank *rank, uint64_t from, double share);
 
-/* Where rows' distances end in an open bin because of a cap; UINT64_MAX: nowhere. */
+/* The start of the open bin that a cap leaves in rows' distances; UINT64_MAX: none. */
 uint64_t rsc_rows_told_apart(const struct rsc_profile *profile);
 
-/* All misses of the profile at a size, by the same rule: what shares are shares of. */
+/* All misses of the profile at a size, by the same rule; shares are relative to this. */
 uint64_t rsc_profile_coarse_misses(const struct rsc_profile *profile, uint64_t size_lines);
 
 int rsc_place_has_line(const struct rsc_place *place);
 
-/* An order of places in which those that are one rank are equal. */
+/* An order of places in which places of one rank are equal. */
 int rsc_place_compare(const struct rsc_place *a, const struct rsc_place *b);
 
-/* The size of cache to rank at. */
+/* The cache size to rank at. */
 struct rsc_rank_size {
     uint64_t lines, bytes;
-    const struct rsc_machine_level *level; /* of the style's machine, if it is one of its sizes; else NULL */
-    int lowered;                           /* to where a cap on distances lets misses be known */
+    const struct rsc_machine_level *level; /* name of the machine's level with this size, or NULL */
+    int lowered;                           /* lowered to the largest size at which capped distances give misses */
 };
 
-/* `bytes` as it can be used with this profile; 0: the machine's L2, or 1 MiB if there is none. */
+/* `bytes` as far as this profile allows it; 0: the machine's L2, or 1 MiB if there is none. */
 struct rsc_rank_size rsc_rank_size(const struct rsc_profile *profile, const struct rsc_report_style *style,
                                    uint64_t bytes);
 

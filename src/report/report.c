@@ -1,4 +1,4 @@
-/* report.c - the formats, the kinds of results, and which is rendered in which. */
+/* report.c - the tables of formats and of kinds of results, and who renders which. */
 #include "report/report.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ static const struct {
     {"speedscope", ".speedscope.json", RSC_REPORT_SPEEDSCOPE},
     {"html", ".html", RSC_REPORT_HTML},
     {"sarif", ".sarif", RSC_REPORT_SARIF},
-    {"github", "", RSC_REPORT_GITHUB}, /* by name only */
+    {"github", "", RSC_REPORT_GITHUB}, /* chosen by name only */
 };
 
 enum rsc_report_format rsc_report_format_of_path(const char *path) {
@@ -63,7 +63,7 @@ static int save_profiles(const struct rsc_result *result, const char *path, int 
     return rsc_profiles_save(result->profiles, result->count, path, keep_old, error);
 }
 
-/* A page that shows the JSON of a result that is not of profiles. */
+/* A page that shows the JSON of a result other than profiles. */
 static int page_of_json(const struct rsc_result *result, const struct rsc_report_style *style, char **text,
                         size_t *bytes, struct rsc_error *error) {
     struct rsc_report_style with = style ? *style : (struct rsc_report_style){0};
@@ -77,7 +77,7 @@ static int page_of_json(const struct rsc_result *result, const struct rsc_report
     return status;
 }
 
-/* Kinds of results: their formats, and how one is kept as a container of profiles (NULL: it is not). */
+/* Kinds of results: their formats, and how to save one as a container of profiles (NULL: not possible). */
 static const struct {
     rsc_renderer *render[RSC_REPORT_FORMATS];
     int (*save)(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error);

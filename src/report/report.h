@@ -1,12 +1,11 @@
 /*
- * report.h - results for people and for other programs: text, JSON, CSV, folded
- * stacks, speedscope, an HTML page.
+ * report.h - renders results as text, JSON, CSV, folded stacks, speedscope or an HTML
+ * page.
  *
- * A result is of one kind: profiles, a simulation, a study of sampling, loops, a comparison, advice, annotated
- * source, a table. One
- * table (report.c) has which kind is rendered in which format, and which can be kept as
- * profiles. Everything is built in memory and handed over; where it goes (terminal,
- * pager, file) is the caller's business.
+ * Kinds of results: profiles, a simulation, a study of sampling, loops, a comparison,
+ * advice, annotated source, a table. A table in report.c lists the formats of each kind,
+ * and which kinds can be saved as profiles. Everything is built in memory; the caller
+ * decides where it goes (terminal, pager, file).
  */
 #ifndef RSC_REPORT_REPORT_H
 #define RSC_REPORT_REPORT_H
@@ -18,7 +17,7 @@
 #include "report/draw/machine.h"
 
 enum rsc_report_format {
-    RSC_REPORT_NONE = 0, /* no format goes by that name */
+    RSC_REPORT_NONE = 0, /* no such format */
     RSC_REPORT_TEXT,
     RSC_REPORT_JSON,
     RSC_REPORT_CSV,
@@ -42,10 +41,10 @@ enum rsc_result_kind {
     RSC_RESULT_KINDS,
 };
 
-/* What a verb yields. Of the pointers only that of its kind is looked at; nothing is owned. */
+/* The result of a verb. Only the pointer of its kind is used; nothing is owned. */
 struct rsc_result {
     enum rsc_result_kind kind;
-    struct rsc_profile *const *profiles; /* sealed; also what advice, annotated source and tables are of */
+    struct rsc_profile *const *profiles; /* sealed; also the input of advice, annotated source and tables */
     size_t count;                        /* of profiles */
     const struct rsc_sim_result *sim;
     const struct rsc_study *study;
@@ -61,42 +60,42 @@ struct rsc_result {
 /* How text is drawn. A zeroed style is 80 columns of plain ASCII without cache marks. */
 struct rsc_report_style {
     unsigned width; /* columns; 0: 80; kept between RSC_REPORT_WIDTH_MIN and _MAX */
-    int unbounded;  /* nobody's window is the limit: source need not be cut to the width */
+    int unbounded;  /* not for a terminal: source is not cut to the width */
     int unicode;    /* block and braille characters, else only ASCII */
     int colour;     /* ANSI colours: one for each cache level that would serve a reference */
     const struct rsc_machine *machine; /* whose caches to mark; NULL: none */
-    uint64_t at_bytes; /* cache size at which code, pairs and objects are ranked; 0: the machine's L2, else 1 MiB */
+    uint64_t at_bytes; /* cache size for ranking code, pairs and objects; 0: the machine's L2, else 1 MiB */
     int references;    /* stacks are weighed by references, not by misses at that size */
-    const struct rsc_page_extras *page; /* what else goes into an HTML page (page.h); NULL: nothing */
-    int brief; /* of text, what fits in RSC_REPORT_BRIEF_LINES a profile: a sentence, facts, curve, words, worst lines and pairs */
+    const struct rsc_page_extras *page; /* extra contents of an HTML page (page.h); NULL: none */
+    int brief; /* at most RSC_REPORT_BRIEF_LINES of text per profile: sentence, facts, curve, summary, worst lines and pairs */
 };
 
-#define RSC_REPORT_BRIEF_LINES 55 /* and 5 of next commands */
+#define RSC_REPORT_BRIEF_LINES 55 /* plus 5 for next commands */
 
-/* By suffix: .txt, .json, .csv, .folded, .speedscope.json, .html, .sarif; RSC_REPORT_NONE for any other, "-" included. */
+/* By suffix: .txt, .json, .csv, .folded, .speedscope.json, .html, .sarif; RSC_REPORT_NONE for all others and "-". */
 enum rsc_report_format rsc_report_format_of_path(const char *path);
 
 /* By name, as --format takes it: text, json, csv, folded, speedscope, html, sarif, github. */
 enum rsc_report_format rsc_report_format_of_name(const char *name);
 
-/* The name again. Not of RSC_REPORT_NONE. */
+/* The name of a format, except RSC_REPORT_NONE. */
 const char *rsc_report_format_name(enum rsc_report_format format);
 
 /* Whether results of a kind are rendered in a format. */
 int rsc_report_renders(enum rsc_result_kind kind, enum rsc_report_format format);
 
-/* The formats of a kind as words: "text, json, csv, html". Returns words. */
+/* Lists the formats of a kind: "text, json, csv, html". Returns words. */
 const char *rsc_report_format_list(enum rsc_result_kind kind, char words[80]);
 
 /*
  * Renders a result into *text, NUL-terminated, `*bytes` without the NUL; the
- * caller frees it. style matters for text, stacks and pages only and may be NULL. Return 0 or
- * RSC_ENOMEM (RSC_EINVAL for a format that the kind does not have).
+ * caller frees it. `style` is used only for text, stacks and pages and may be NULL.
+ * Returns 0, RSC_ENOMEM, or RSC_EINVAL for a format that the kind does not have.
  */
 int rsc_report_render(const struct rsc_result *result, enum rsc_report_format format,
                       const struct rsc_report_style *style, char **text, size_t *bytes, struct rsc_error *error);
 
-/* Whether results of a kind can be kept as a container of profiles, and keeping one, as rsc_profiles_save(). */
+/* Whether results of a kind can be saved as a container of profiles; and saving one, as rsc_profiles_save(). */
 int rsc_report_saves(enum rsc_result_kind kind);
 int rsc_report_save(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error);
 
@@ -105,8 +104,8 @@ typedef int rsc_renderer(const struct rsc_result *result, const struct rsc_repor
                          size_t *bytes, struct rsc_error *error);
 
 /*
- * The drawn report: totals, histogram, curve, quantiles, what that means in
- * words, the worst lines, pairs and objects, phases, threads.
+ * The drawn report: totals, histogram, curve, quantiles, a summary in words, the
+ * worst lines, pairs and objects, phases, threads.
  */
 rsc_renderer rsc_report_text;
 
@@ -116,7 +115,7 @@ rsc_renderer rsc_report_text;
  */
 rsc_renderer rsc_report_csv;
 
-/* Misses or references by call path, for tools that draw flame graphs (flame.c). */
+/* Misses or references by call path, for flame graph tools (flame.c). */
 rsc_renderer rsc_report_folded, rsc_report_speedscope;
 
 #endif

@@ -6,17 +6,16 @@ For a cache of 896 KiB:
  Most misses are first touches  [cold]
    seen: 97 % of misses are first touches of memory (4.27 MiB in all), which no
          cache avoids. Most of it is grid.
-   try:  Touch less memory: use buffers again instead of new ones, smaller
-         types, a step that makes data joined with the one that uses it. What
-         must be streamed: in order, so that the prefetcher sees it, and on huge
-         pages.
+   try:  Touch less memory: reuse buffers, use smaller types, merge the step
+         that produces data with the one that uses it. Stream in order, so that
+         the prefetcher works, and use huge pages.
 \
  Little of each line is used  [line-use]
-   seen: solver.c:71 makes 97 % of misses; each time a line of 64 B comes to it,
-         only 1.00 references use it.
-   try:  Go through memory in the order it lies in (exchange the loops, or store
-         the other way round), or put what is used together side by side: arrays
-         of the fields that are used instead of one of whole records.
+   seen: solver.c:71 causes 97 % of misses; each 64 B line it fetches serves
+         only 1.00 references.
+   try:  Access memory in storage order (interchange the loops, or transpose the
+         data), or store data that is used together side by side: one array per
+         field instead of an array of whole records.
 $ reusescope advise wave.json --at 896K -o wave.advice.json && python3 -c 'import json; print([a["rule"] for p in json.load(open("wave.advice.json"))["profiles"] for a in p["advice"]])'
 ['cold', 'line-use']
 
@@ -28,8 +27,8 @@ For a cache of 1 MiB:
  The working set just does not fit  [cache-cliff]
    seen: 256 KiB more cache than 1 MiB would remove 95 % of the misses: the miss
          ratio falls from 100 % to 5 % at 1.25 MiB.
-   try:  Make what is gone through again and again 256 KiB smaller: smaller
-         blocks, smaller types, no unused fields. Or run it where the cache is
+   try:  Make the data that is used repeatedly 256 KiB smaller: smaller blocks,
+         smaller types, no unused fields. Or run it on a machine with a cache of
          1.25 MiB.
 $ reusescope advise --at 2M
 For a cache of 2 MiB:
@@ -37,10 +36,9 @@ For a cache of 2 MiB:
  Most misses are first touches  [cold]
    seen: 100 % of misses are first touches of memory (1.25 MiB in all), which no
          cache avoids.
-   try:  Touch less memory: use buffers again instead of new ones, smaller
-         types, a step that makes data joined with the one that uses it. What
-         must be streamed: in order, so that the prefetcher sees it, and on huge
-         pages.
+   try:  Touch less memory: reuse buffers, use smaller types, merge the step
+         that produces data with the one that uses it. Stream in order, so that
+         the prefetcher works, and use huge pages.
 
 # Pairs whose loops are known: two loops, one that steps over lines, one that comes back to all its data.
 $ cp $SOURCE/tests/fuzz/corpus/profile/loops.json loops.json
@@ -52,28 +50,28 @@ For a cache of 64 KiB:
          wave.c:20 (first) uses (at wave.c:21) and the loop at
          wave.c:30 (second) uses again (at wave.c:31) after a median of 18.4 k
          other lines (1.12 MiB). Both run inside the loop at wave.c:10 (main).
-   try:  Join the two loops, so that the second use comes right after the first;
-         or run both over one block of less than 64 KiB after the other. It pays
+   try:  Fuse the two loops, so that the second use comes right after the first;
+         or run both block by block, with blocks of less than 64 KiB. It helps
          in caches of less than 1.22 MiB.
 \
  A loop steps over whole lines  [interchange]
    seen: 21.4 % of misses: wave.c:42 comes back to a line of heap block
          allocated at wave.c:60 (main) only after a median of 18.4 k other lines
-         (1.12 MiB). Each turn of the loop at wave.c:41 (columns) goes on by
-         4 KiB (99 % of the steps seen) and uses at most 8 bytes of a line of
-         64 B before leaving it.
-   try:  Exchange it with the loop at wave.c:40 (columns), so that the next turn
-         takes the next bytes of the line; or store the data the other way
-         round, what is used together side by side. It pays in caches of less
+         (1.12 MiB). The stride in the loop at wave.c:41 (columns) is 4 KiB
+         (99 % of the steps seen): at most 8 bytes of each 64 B line are used
+         before it is left.
+   try:  Interchange it with the loop at wave.c:40 (columns), so that the next
+         iteration uses the next bytes of the line; or transpose the data, so
+         that data used together is side by side. It helps in caches of less
          than 1.22 MiB.
 \
  A loop comes back to all its data  [tiling]
    seen: 21.4 % of misses: the loop at wave.c:51 (rows) goes through its data of
          heap block allocated at wave.c:60 (main) in order, and wave.c:52 comes
          back to a line only after a median of 18.4 k other lines (1.12 MiB), in
-         a later turn of the loop at wave.c:50 (rows).
-   try:  Cut it into tiles of less than 64 KiB, and do with one tile all that
-         the loop around it does before going on to the next. It pays in caches
+         a later iteration of the loop at wave.c:50 (rows).
+   try:  Cut it into tiles of less than 64 KiB, and do all the work of the loop
+         around it on one tile before going on to the next. It helps in caches
          of less than 1.22 MiB.
 $ reusescope advise loops.json --at 2M
 For a cache of 2 MiB:
@@ -81,10 +79,9 @@ For a cache of 2 MiB:
  Most misses are first touches  [cold]
    seen: 100 % of misses are first touches of memory (2.44 MiB in all), which no
          cache avoids.
-   try:  Touch less memory: use buffers again instead of new ones, smaller
-         types, a step that makes data joined with the one that uses it. What
-         must be streamed: in order, so that the prefetcher sees it, and on huge
-         pages.
+   try:  Touch less memory: reuse buffers, use smaller types, merge the step
+         that produces data with the one that uses it. Stream in order, so that
+         the prefetcher works, and use huge pages.
 $ reusescope advise loops.json --at 64K --format json | python3 -c 'import json, sys; [print(a["rule"], a["loop"] and a["loop"]["line"], a["pays_below_bytes"], [(q["use"]["line"], q["reuse"]["line"], q["median_lines"], q["object"]) for q in a["pairs"]]) for a in json.load(sys.stdin)["profiles"][0]["advice"]]'
 fusion 10 1284480 [(21, 31, 18432, 'grid (wave.c:3)')]
 interchange 41 1284480 [(42, 42, 18432, 'heap block allocated at wave.c:60 (main)')]

@@ -16,7 +16,7 @@ $ reusescope annotate wave.json --at 896K,112M --source-path tree --context 1
 \
 -- mem.c -----------------------------------------------------------------------
    0.55 % of misses in a cache of 896 KiB, 6.49 % of references
-   +-7: references that may belong to lines there was no room for
+   +-7: references that may belong to lines dropped from a full table
    source not found: mem.c (--source-path DIR)
             misses in   median
    refs   896K   112M    dist.   line  source
@@ -32,16 +32,16 @@ $ reusescope annotate wave.json --at 112M,28K --source-path tree --function rela
 $ reusescope annotate wave.json --at 896K --file mem
 -- mem.c -----------------------------------------------------------------------
    0.55 % of misses in a cache of 896 KiB, 6.49 % of references
-   +-7: references that may belong to lines there was no room for
+   +-7: references that may belong to lines dropped from a full table
    source not found: mem.c (--source-path DIR)
         misses   median
    refs   896K    dist.   line  source
   5,000    400      0 B     10
 $ reusescope annotate wave.json --at 896K --file nowhere
-reusescope: wave.json: no source line of its code is what --file and --function ask for
+reusescope: wave.json: no source line matches --file and --function
 [1]
 $ reusescope annotate wave.json --function nobody
-reusescope: wave.json: no source line of its code is what --file and --function ask for
+reusescope: wave.json: no source line matches --file and --function
 [1]
 
 # CSV, here or by the name of the file.
@@ -110,7 +110,7 @@ $ reusescope report wave.json --at 896K | sed -n '/Worst lines/,$p'
     70.0 k   97.0 %  100.0 %    70.0 k  /home/u/wave/src/solver.c:71 sweep
      1,800    2.5 %   90.0 %     2,000  /home/u/wave/src/solver.c:88 relax
        400    0.6 %    8.0 %     5,000  mem.c:10 copy
-   +-7 (row 3): references that may belong to rows there was no room for.
+   +-7 (row 3): references that may belong to rows dropped from a full table.
  - solver.c:71: all its misses are first touches: streaming through new memory.
  - solver.c:88: its data is touched again only after a median of 36.4 k other
    lines (2.22 MiB): more than 896 KiB can hold; most often last touched at
@@ -126,13 +126,13 @@ $ reusescope report wave.json --at 896K | sed -n '/Worst lines/,$p'
                                         both called from solver.c:20 solve
        393    0.5 %   61.4 k  3.75 MiB  mem.c:10 copy
                                      -> mem.c:10 copy
-   +-7 (row 2): references that may belong to rows there was no room for.
+   +-7 (row 2): references that may belong to rows dropped from a full table.
 \
  Worst objects  by misses in a cache of 896 KiB
     misses    share       size  kind    name
     70.0 k   97.0 %   4.27 MiB  global  grid
      1,797    2.5 %      1 MiB  heap    array allocated at solver.c:12
-   +-3 (row 2): references that may belong to rows there was no room for.
+   +-3 (row 2): references that may belong to rows dropped from a full table.
 $ reusescope report wave.json --at 112M | grep -c solver.c:88
 0
 [1]

@@ -47,8 +47,8 @@ $ reusescope analyze side.csv --model private -o - | sed -n '/^ Sharing/,/^ Kind
       taken by        7        8
              7        .        2
              8        2        .
-   Of 4 misses on lines that another thread's write took away, 100 % are false
-   sharing.
+   4 misses are on lines invalidated by another thread's write; 100 % of them
+   are false sharing.
 \
  False sharing  lines taken by writes to other bytes than those used
     misses     taken  line
@@ -85,7 +85,7 @@ $ reusescope report both.data -o both.html -q && grep -o '"model":"[a-z]*"' both
 "model":"private"
 "model":"shared"
 $ reusescope annotate both.data
-reusescope: both.data: none of its code has source lines: is the program compiled with -g?
+reusescope: both.data: its code has no source lines: is the program compiled with -g?
 [1]
 $ reusescope report both.data --format json -o both.json -q && reusescope report both.json --format json -o - | python3 show.py
 private cold 2 invalidated 4 distinct 1 rd [] ri [] sharing [(8, 7, 3, 3, 2), (7, 8, 2, 2, 2)]

@@ -25,7 +25,7 @@ $ body aba.din --l1 128,2,64 --l2 1K,2,64
 # Text; the fetch is left out where only data has a cache.
 $ reusescope sim aba.din --l1d 128,1,64
 3 references, 1 instructions
-1 accesses are of kinds that no first-level cache takes
+1 accesses are of kinds that no first-level cache handles
 \
      cache            accesses  misses    local   global     MPKI wr-backs
 l1d  128,1,64,lru            3       3    100 %    100 % 3000.000        1
@@ -133,7 +133,7 @@ constant bits 6-7 = 0: 6,830 accesses or parts simulated, 25 % of the sets
 l2   64K,8,64,lru,pages        5,106    4,752   950.4000   922.7688   978.0312
 \
 Estimates divide by the sets' share of all instructions (fraction-instructions).
-Intervals take the sample for a random one, which constant bits are not.
+Confidence intervals assume a random sample; constant bits are not random.
 $ reusescope sim t.rsct --l1d 4K,4,64,wt,nwa --miss-trace w.rsct -q -o /dev/null; reusescope info w.rsct | grep filter
 filter         misses and writes of l1d=4K,4,64,lru,wt,nwa
 unfiltered     40000 accesses

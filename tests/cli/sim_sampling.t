@@ -60,7 +60,7 @@ l1i by sampled-instructions, which is less precise: 2.3139
 l1d by sampled-instructions, which is less precise: 755.6884
 l2 by sampled-instructions, which is less precise: 392.0170
 Estimates divide by the sets' share of all instructions (fraction-instructions).
-Intervals take the sample for a random one, which constant bits are not.
+Confidence intervals assume a random sample; constant bits are not random.
 $ reusescope sim -q t.rsct --l2 64K,2,64 --sample-sets 1/16,random:3
 81,920 accesses, 40,960 instructions
 random sets (seed 3): 5,906 accesses or parts simulated, 6.25 % of the sets
@@ -152,8 +152,8 @@ reusescope convert: --sample-sets: only a native trace (.rsct) can record its sa
 
 # Samples of time. What a method says; fewer than 30 intervals are too few; short ones are marked.
 $ reusescope sim t.rsct --l1d 4K,1,32 --l2 64K,2,64 --sample-time 4,4K
-reusescope: warning: 4 intervals: fewer than 30 are too few to trust the intervals around estimates
-reusescope: warning: l2: unreliable: in 3 of 4 intervals less than half the cache is loaded, or more misses are cold-start ones than not
+reusescope: warning: 4 intervals: fewer than 30 are too few for reliable confidence intervals
+reusescope: warning: l2: unreliable: in 3 of 4 intervals less than half the cache is loaded, or most misses are cold-start misses
 81,920 accesses, 40,960 instructions
 4 systematic intervals of 4096 instructions, initmr: 32,768 accesses simulated, 40 % of the instructions
 \
@@ -272,7 +272,7 @@ random sets ((): hashed or translated, so no filter of addresses)
   64K,1,64,lru                 1042.812  random 9.3%; 6: 76.9% 7: 44.4% 8: 0.2% 9: 0.6% 10: 0.9% 11: 1.2% 12: 4.4%
   256K,4,64,random             1036.387  random 9.4%; 6: 77.3% 7: 44.7% 8: 0.2% 9: 0.5% 10: 0.7% 11: 1.0% 12: 3.7%
 \
-How alike sets are: rank correlation of the misses of sets so far apart
+Similarity of sets: rank correlation of the misses of sets at this distance
   cache                        MPI*1000      1      2      4      8     16     32     64    128
   64K,1,64,lru                 1042.812   0.10   0.07   0.88   0.88   0.87   0.85   0.80   0.71
   256K,4,64,random             1036.387   0.10   0.07   0.87   0.88   0.87   0.85   0.80   0.71

@@ -78,7 +78,7 @@ profile,module,file,function,line,size_bytes,references,misses,depth
 "loops.json","wave","wave.c","rows",51,65536,240000,30000,2
 "loops.json","wave","wave.c","columns",41,65536,30000,30000,2
 $ reusescope report wave.json --by loop
-reusescope: wave.json has no loops: they are found when a program for x86-64 is watched, from its code
+reusescope: wave.json has no loops: they are found in the code of a program for x86-64 while it is watched
 [1]
 
 # report --cdf: distances as a cumulative distribution.

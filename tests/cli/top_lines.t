@@ -34,7 +34,7 @@ $ reusescope analyze big.rsct --top-lines 2 -q --format csv -o - | grep ',lines,
 12,32768,1,12
 12,32768,1,12
 $ reusescope analyze big.rsct --top-lines 2 -o - | grep -A1 'Up to'
-   Up to 11 of a row's misses may be other lines', which there was no room for.
+   Up to 11 of a row's misses may belong to lines dropped from a full table.
 
 $ reusescope analyze t.din --top-lines 0
 reusescope analyze: --top-lines 0: not a number of lines from 1 to 1024, or that and a size, as 10,1M

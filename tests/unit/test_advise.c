@@ -99,12 +99,12 @@ static void test_shapes(void **state) {
     assert_true(fusion->share > 0.28 && fusion->share < 0.29);
     assert_true(fusion->pays_below > 19000 * 64 && fusion->pays_below < 21000 * 64);
     assert_non_null(strstr(interchange->evidence,
-                           "Each turn of the loop at wave.c:41 (columns) goes on by 4 KiB (99 % of the steps seen) and "
-                           "uses at most 8 bytes"));
-    assert_non_null(strstr(interchange->attempt, "Exchange it with the loop at wave.c:40 (columns)"));
+                           "The stride in the loop at wave.c:41 (columns) is 4 KiB (99 % of the steps seen): at most "
+                           "8 bytes of each 64 B line"));
+    assert_non_null(strstr(interchange->attempt, "Interchange it with the loop at wave.c:40 (columns)"));
     assert_non_null(
         strstr(tiling->evidence, "the loop at wave.c:51 (rows) goes through its data of heap block allocated at"));
-    assert_non_null(strstr(tiling->evidence, "in a later turn of the loop at wave.c:50 (rows)"));
+    assert_non_null(strstr(tiling->evidence, "in a later iteration of the loop at wave.c:50 (rows)"));
     rsc_advices_free(&advices);
 
     /* steps without order: neither */
@@ -163,7 +163,7 @@ static void test_latency(void **state) {
     int said = 0;
     for (size_t i = 0; i < advices.count; i++)
         said |=
-            strstr(advices.items[i].evidence, "takes 214 cycles in the mean, its data comes 75 % from memory.") != NULL;
+            strstr(advices.items[i].evidence, "takes 214 cycles on average, its data comes 75 % from memory.") != NULL;
     assert_true(said);
     rsc_advices_free(&advices);
     rsc_profile_free(profile);

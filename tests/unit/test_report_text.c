@@ -211,7 +211,7 @@ static void worst_lines_are_ranked_and_explained(void **state) {
     /* two instructions, one line; 32768..40959 is above 20480 lines */
     expect_in(text, "     1,800    2.5 %   90.0 %     2,000  /home/u/wave/src/solver.c:88 relax\n");
     expect_in(text, "       400    0.6 %    8.0 %     5,000  mem.c:10 copy\n");
-    expect_in(text, "+-7 (row 3): references that may belong to rows there was no room for.");
+    expect_in(text, "+-7 (row 3): references that may belong to rows dropped from a full table.");
     expect_in(text, " - solver.c:71: all its misses are first touches: streaming through new memory.\n");
     expect_in(text, " - solver.c:88: its data is touched again only after a median of 36.4 k other lines (2.22 MiB): "
                     "more than L2 holds; most");
@@ -270,7 +270,7 @@ static void a_cap_lowers_the_size_ranked_at(void **state) {
     sample_sealed(profile);
     char *text = render(profile, (struct rsc_report_style){.width = 100, .machine = &desktop});
     expect_in(text, "by misses in a cache of 80 KiB"); /* 1280 lines */
-    expect_in(text, "Ranked at this size because no larger distances were told apart (--max-distance).");
+    expect_in(text, "Ranked at this size because longer distances were not counted (--max-distance).");
     expect_in(text, "a median of at least 1,280 other lines");
     free(text);
     rsc_profile_free(profile);
@@ -283,7 +283,7 @@ static void kinds_and_cache_lines_are_told(void **state) {
     expect_in(text, "kinds       1,020 fetches, 1,010 writes, 1,000 reads");
     expect_in(text, "Worst cache lines  by misses in a cache of 4 KiB");
     expect_in(text, "0xffffffffffffffc0  xxx");
-    expect_in(text, "Up to 3 of a row's misses may be other lines'");
+    expect_in(text, "Up to 3 of a row's misses may belong to lines dropped");
     expect_in(text, "    fetch     1,020    2.0 %");
     free(text);
     rsc_profile_free(profile);

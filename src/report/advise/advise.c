@@ -1,10 +1,9 @@
 /*
- * advise.c - the rules, but for those about pairs (advise_pairs.c).
+ * advise.c - the rules of advise, except those about pairs (advise_pairs.c).
  *
- * A rule is a function that fills its advice or, where the profile does not bear
- * it out, returns 0. Thresholds are about what is worth a person's time, not about
- * certainty: a part below a fifth of all misses cannot be more than a fifth of the
- * gain.
+ * A rule is a function that fills its advice, or returns 0 if the profile does not
+ * support it. Thresholds reflect what is worth a person's time, not certainty:
+ * fixing less than a fifth of all misses can gain at most a fifth.
  */
 #include "report/advise/advise.h"
 
@@ -15,15 +14,15 @@
 #include "report/advise/advise_evidence.h"
 #include "report/draw/place_text.h"
 
-#define CLIFF_SHARE 0.3       /* of the misses, gone in a cache of twice the size at most */
-#define COLD_SHARE 0.5        /* of the misses, first touches */
-#define UNEVEN 1.5            /* references of the busiest thread, times the mean */
+#define CLIFF_SHARE 0.3       /* share of the misses that a cache of at most twice the size removes */
+#define COLD_SHARE 0.5        /* share of first touches in the misses */
+#define UNEVEN 1.5            /* references of the busiest thread over the mean */
 
 typedef int look(const struct rsc_evidence *evidence, struct rsc_advice *advice);
 
 static int misses_matter(const struct rsc_evidence *evidence) { return evidence->miss_ratio >= RSC_MISS_RATIO_WORTH; }
 
-/* Has a rule before this one spoken about the place? */
+/* Whether an earlier rule has given advice about the place. */
 static int is_said(const struct rsc_evidence *evidence, const char *rule, const struct rsc_place *place) {
     for (size_t i = 0; i < evidence->said->count; i++) {
         const struct rsc_advice *advice = &evidence->said->items[i];
@@ -34,7 +33,7 @@ static int is_said(const struct rsc_evidence *evidence, const char *rule, const 
     return 0;
 }
 
-/* Lines are brought in for one element each. */
+/* Lines are fetched for one element each. */
 static int line_use(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_ranking *lines = &evidence->lines;
     char more[200] = "";
@@ -42,22 +41,22 @@ static int line_use(const struct rsc_evidence *evidence, struct rsc_advice *advi
     for (size_t i = 0; i < lines->count; i++) {
         const struct rsc_rank *rank = &lines->ranks[i];
         advice->share = rsc_share_of(evidence, rank->misses);
-        if (advice->share < RSC_SHARE_WORTH) return 0; /* they only get smaller */
+        if (advice->share < RSC_SHARE_WORTH) return 0; /* the rest are smaller still */
         struct rsc_line_use use = rsc_line_use(evidence, rsc_worst_of_line(evidence, rank));
         advice->place = &((const struct rsc_code_row *)rank->rows[0])->place;
         if (!rsc_line_use_is_little(evidence, &use) || is_said(evidence, "interchange", advice->place)) continue;
         if (use.stride.seen && 2 * use.stride.same > use.stride.seen)
-            snprintf(more, sizeof more, " It goes %s from one access to the next (%s of the steps seen).",
+            snprintf(more, sizeof more, " Its stride is %s in %s of the steps seen.",
                      rsc_show_bytes(use.stride.bytes).text,
                      rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text);
         snprintf(advice->evidence, sizeof advice->evidence,
-                 "%s makes %s of misses; each time a line of %s comes to it, only %.2f references use it.%s",
+                 "%s causes %s of misses; each %s line it fetches serves only %.2f references.%s",
                  rsc_place_in_short(advice->place, 0).text, rsc_show_percent(advice->share).text,
                  rsc_show_bytes(evidence->profile->made.line_bytes).text, use.uses, more);
         snprintf(
             advice->attempt, sizeof advice->attempt,
-            "Go through memory in the order it lies in (exchange the loops, or store the other way round), or put what "
-            "is used together side by side: arrays of the fields that are used instead of one of whole records.");
+            "Access memory in storage order (interchange the loops, or transpose the data), or store data that is used "
+            "together side by side: one array per field instead of an array of whole records.");
         return 1;
     }
     return 0;
@@ -69,7 +68,7 @@ static uint64_t false_misses(const struct rsc_profile *profile) {
     return sum;
 }
 
-/* "thread 1 bytes 0-7, thread 2 bytes 8-15": the first of those who use a line. */
+/* "thread 1 bytes 0-7, thread 2 bytes 8-15": the first users of a line. */
 static void say_users(const struct rsc_false_sharing_row *line, char *to, size_t room) {
     size_t used = 0;
     *to = 0;
@@ -79,7 +78,7 @@ static void say_users(const struct rsc_false_sharing_row *line, char *to, size_t
                                  (unsigned)line->users[i].last_byte);
 }
 
-/* Lines taken away by writes to other bytes than those used. */
+/* Lines invalidated by writes to other bytes than those used. */
 static int false_sharing(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     uint64_t misses = false_misses(profile);
@@ -101,15 +100,14 @@ static int false_sharing(const struct rsc_evidence *evidence, struct rsc_advice 
         "%s of misses (%s) are to lines that another thread wrote other bytes of. The worst is line 0x%llx%s (%s)%s.",
         rsc_show_percent(advice->share).text, rsc_show_count(misses).text, (unsigned long long)worst->address, where,
         users, code);
-    snprintf(
-        advice->attempt, sizeof advice->attempt,
-        "Give each thread's part a line of its own: pad or align it to %s (_Alignas(%llu)), or let each thread work "
-        "on a variable of its own and store the result at the end.",
-        rsc_show_bytes(profile->made.line_bytes).text, (unsigned long long)profile->made.line_bytes);
+    snprintf(advice->attempt, sizeof advice->attempt,
+             "Give each thread's part its own line: pad or align it to %s (_Alignas(%llu)), or let each thread work "
+             "on a local variable and store the result at the end.",
+             rsc_show_bytes(profile->made.line_bytes).text, (unsigned long long)profile->made.line_bytes);
     return 1;
 }
 
-/* Lines taken away by other threads' writes; where it is known which falsely, without those. */
+/* Lines invalidated by other threads' writes, without known false sharing. */
 static int sharing(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_object_row *most = NULL;
@@ -142,7 +140,7 @@ static int sharing(const struct rsc_evidence *evidence, struct rsc_advice *advic
     return 1;
 }
 
-/* One thread does more than the others. */
+/* One thread does more work than the others. */
 static int imbalance(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_thread_row *most = NULL;
@@ -156,7 +154,7 @@ static int imbalance(const struct rsc_evidence *evidence, struct rsc_advice *adv
     if (times < UNEVEN) return 0;
     advice->share = (double)most->references / sum;
     snprintf(advice->evidence, sizeof advice->evidence,
-             "Thread %s makes %s of the references of %s threads, %.1f times the mean: the others wait for it.",
+             "Thread %s makes %s of all references of %s threads, %.1f times the mean: the others wait for it.",
              rsc_show_count(most->tid).text, rsc_show_percent(advice->share).text,
              rsc_show_count(profile->thread_count).text, times);
     snprintf(
@@ -166,7 +164,7 @@ static int imbalance(const struct rsc_evidence *evidence, struct rsc_advice *adv
     return 1;
 }
 
-/* A little more cache, or a little less data, would do. */
+/* A little more cache, or a little less data, would be enough. */
 static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     if (!misses_matter(evidence) || profile->rd_capped) return 0;
@@ -186,13 +184,13 @@ static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *a
              rsc_show_percent(here).text, rsc_show_percent(at->miss_ratio).text, rsc_show_bytes(at->bytes).text);
     snprintf(
         advice->attempt, sizeof advice->attempt,
-        "Make what is gone through again and again %s smaller: smaller blocks, smaller types, no unused fields. Or run "
-        "it where the cache is %s.",
+        "Make the data that is used repeatedly %s smaller: smaller blocks, smaller types, no unused fields. Or run "
+        "it on a machine with a cache of %s.",
         rsc_show_bytes(more).text, rsc_show_bytes(at->bytes).text);
     return 1;
 }
 
-/* No cache helps. */
+/* No cache size helps. */
 static int cold_dominated(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     const struct rsc_object_row *most = NULL;
@@ -210,8 +208,8 @@ static int cold_dominated(const struct rsc_evidence *evidence, struct rsc_advice
              rsc_show_percent(advice->share).text, rsc_lines_as_bytes(evidence, profile->distinct).text, where);
     snprintf(
         advice->attempt, sizeof advice->attempt,
-        "Touch less memory: use buffers again instead of new ones, smaller types, a step that makes data joined with "
-        "the one that uses it. What must be streamed: in order, so that the prefetcher sees it, and on huge pages.");
+        "Touch less memory: reuse buffers, use smaller types, merge the step that produces data with the one that uses "
+        "it. Stream in order, so that the prefetcher works, and use huge pages.");
     return 1;
 }
 
@@ -243,7 +241,8 @@ int rsc_advise(struct rsc_advices *advices, const struct rsc_profile *profile, c
         .profile = profile, .size = rsc_rank_size(profile, style, style->at_bytes), .said = advices};
     uint64_t lines = evidence.size.lines;
     *advices = (struct rsc_advices){.size_bytes = evidence.size.bytes};
-    if (!profile->references || rsc_profile_is_requests(profile)) return 0; /* none of this is about whole objects */
+    if (!profile->references || rsc_profile_is_requests(profile))
+        return 0; /* the rules do not apply to whole objects */
     evidence.misses = rsc_profile_coarse_misses(profile, lines);
     evidence.miss_ratio = rsc_profile_miss_ratio(profile, lines);
     advices->items = calloc(RULES, sizeof *advices->items);

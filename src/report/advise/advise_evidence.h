@@ -1,6 +1,6 @@
 /*
- * advise_evidence.h - what the rules of advise look at; between advise.c, which has
- * most of them, and advise_pairs.c, which has those about pairs.
+ * advise_evidence.h - evidence for the rules of advise, shared by advise.c and
+ * advise_pairs.c.
  */
 #ifndef RSC_REPORT_ADVISE_EVIDENCE_H
 #define RSC_REPORT_ADVISE_EVIDENCE_H
@@ -10,19 +10,19 @@
 #include "report/ranking.h"
 #include "report/draw/units.h"
 
-#define RSC_MISS_RATIO_WORTH 0.01 /* where fewer references miss, no advice about misses is given */
-#define RSC_SHARE_WORTH 0.2 /* of all misses, for a pair, a line, invalidations */
-#define RSC_LITTLE_USE 1.5  /* references to a line each time it is brought in: two elements or more are silent */
-#define RSC_SMALL_LINES 64  /* distances below this are "at once": code is still at the line */
+#define RSC_MISS_RATIO_WORTH 0.01 /* below this miss ratio, no advice about misses is given */
+#define RSC_SHARE_WORTH 0.2 /* least share of all misses for a pair, a line or invalidations */
+#define RSC_LITTLE_USE 1.5  /* references to a line each time it is fetched; with two elements or more, no advice */
+#define RSC_SMALL_LINES 64  /* distances below this are immediate: the code still works on the line */
 
-/* What the two ends of a pair suggest. */
+/* The advice that the two ends of a pair suggest. */
 enum rsc_pair_shape { RSC_SHAPE_OTHER, RSC_SHAPE_FUSION, RSC_SHAPE_INTERCHANGE, RSC_SHAPE_TILING };
 
-#define RSC_FAR_PAIRS 24 /* that are looked at, from the worst on */
+#define RSC_FAR_PAIRS 24 /* examined, from the worst on */
 
 struct rsc_far_pair {
     const struct rsc_rank *rank;
-    const struct rsc_pair_row *row; /* of the rank's rows, the one with most misses */
+    const struct rsc_pair_row *row; /* the rank's row with most misses */
     enum rsc_pair_shape shape;
     struct rsc_pair_ancestor common;
 };
@@ -30,39 +30,39 @@ struct rsc_far_pair {
 struct rsc_evidence {
     const struct rsc_profile *profile;
     struct rsc_rank_size size;
-    uint64_t misses; /* at that size, by the coarse bins that rows have */
+    uint64_t misses; /* at that size, from the rows' coarse bins */
     double miss_ratio;
     struct rsc_ranking lines, pairs;
     struct rsc_far_pair far[RSC_FAR_PAIRS]; /* pairs with reuses beyond that size, worst first */
     size_t far_count;
-    const struct rsc_advices *said; /* by the rules before */
+    const struct rsc_advices *said; /* given by earlier rules */
 };
 
-/* What becomes of a line of memory that an instruction brings in. */
+/* How a line that an instruction fetches is used. */
 struct rsc_line_use {
-    double uses;  /* references to it, by whatever code, before it is left for long: from 1; 0: not known */
-    double bytes; /* these times the bytes of an access: at most so many of it are used; 0: not known */
+    double uses;  /* references to it, by any code, before a long pause: from 1; 0: not known */
+    double bytes; /* uses times the bytes of an access, an upper bound of the bytes used; 0: not known */
     struct rsc_stride stride; /* of the instruction; seen 0: not known */
 };
 
 struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_code_row *row);
 
-/* The instruction of a line of code that misses most. */
+/* The instruction of a source line with most misses. */
 const struct rsc_code_row *rsc_worst_of_line(const struct rsc_evidence *evidence, const struct rsc_rank *line);
 
-/* Is only a small part of each line used? */
+/* Whether only a small part of each line is used. */
 int rsc_line_use_is_little(const struct rsc_evidence *evidence, const struct rsc_line_use *use);
 
 /* Fills `far`. */
 void rsc_evidence_shape_pairs(struct rsc_evidence *evidence);
 
-/* The rules; each returns whether it fills its advice. */
+/* The rules; each returns 1 if it fills its advice. */
 int rsc_advise_fusion(const struct rsc_evidence *evidence, struct rsc_advice *advice);
 int rsc_advise_interchange(const struct rsc_evidence *evidence, struct rsc_advice *advice);
 int rsc_advise_tiling(const struct rsc_evidence *evidence, struct rsc_advice *advice);
 int rsc_advise_long_distance(const struct rsc_evidence *evidence, struct rsc_advice *advice);
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static inline double rsc_share_of(const struct rsc_evidence *evidence, uint64_t misses) {
     return evidence->misses ? (double)misses / (double)evidence->misses : 0;
@@ -72,7 +72,7 @@ static inline struct rsc_shown rsc_lines_as_bytes(const struct rsc_evidence *evi
     return rsc_show_bytes(rsc_lines_to_bytes(lines, evidence->profile->made.line_bytes));
 }
 
-/* Names come from files: nothing of them may drive a terminal. */
+/* Names come from files and must not contain terminal control characters. */
 static inline void rsc_make_plain(char *text) {
     for (; *text; text++)
         if (*text < ' ' || *text > '~') *text = '?';

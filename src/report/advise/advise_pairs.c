@@ -1,20 +1,20 @@
 /*
- * advise_pairs.c - what to do about reuses that come too late.
+ * advise_pairs.c - advice about reuses that come too late.
  *
- * A pair says where data was used and where again; its call paths and loops, where
- * they part (pair_ancestor.h). Three things can bring the two ends together, and
- * which of them follows from the loops:
+ * A pair gives the places where data was used and used again; its call paths and loops
+ * show where the two diverge (pair_ancestor.h). Three transformations can bring the two
+ * ends together. The loops decide which:
  *
- *   fusion       the ends are in two loops, one after the other: one loop in place of
- *                both, or a block of the data through both before the next block
- *   interchange  one loop that steps over whole lines: it comes back for the next
- *                bytes of a line only when the loop around it has gone on by one. The
- *                other loop should be the inner one, or the data lie the other way
- *   tiling       one loop that goes through its data in order and comes back to the
- *                same data in the next turn of the loop around it: cut it into tiles
+ *   fusion       the ends are in two consecutive loops: fuse them, or run both over one
+ *                block of the data before the next block
+ *   interchange  one loop that steps over whole lines: it returns for the next bytes of
+ *                a line only in the next iteration of the enclosing loop. Make the other
+ *                loop the inner one, or transpose the data
+ *   tiling       one loop that goes through its data in order and returns to the same
+ *                data in the next iteration of the enclosing loop: cut it into tiles
  *
- * Code without loops (or whose loops are not known), and steps without any order,
- * bear none of them out; the pair is then told as it is.
+ * Code without (known) loops and irregular strides support none of these; the pair is
+ * then reported without a transformation.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #include "report/draw/place_text.h"
 #include "report/text/worst.h"
 
-#define STEPS_WORTH 16 /* fewer that were seen say nothing about a stride */
+#define STEPS_WORTH 16 /* with fewer steps seen, the stride is not known */
 #define OBJECT_COLUMNS 100
 
 /* ---- how lines of memory are used ---- */
@@ -46,7 +46,7 @@ const struct rsc_code_row *rsc_worst_of_line(const struct rsc_evidence *evidence
     return worst;
 }
 
-/* How often a line that the instruction has touched is touched again at once, and where most of these are. */
+/* How often a line the instruction touched is touched again immediately, and where most often. */
 static double again_at_once(const struct rsc_evidence *evidence, const struct rsc_code_row *row, uint64_t small,
                             const struct rsc_code_row **next) {
     const struct rsc_profile *profile = evidence->profile;
@@ -65,10 +65,10 @@ static double again_at_once(const struct rsc_evidence *evidence, const struct rs
 }
 
 /*
- * Follows a line from the instruction on: it is used once, again with the share of
- * references that are, from there on likewise, always by the commonest way. What is
- * unrolled is so followed from copy to copy, and a loop that goes on within a line
- * comes back to itself.
+ * Follows a line from the instruction on: it is used once, then again with the
+ * probability of an immediate reuse, always along the most common successor. This
+ * follows unrolled code from copy to copy; a loop that stays within a line returns to
+ * itself.
  */
 struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_code_row *row) {
     uint64_t small = RSC_SMALL_LINES < evidence->size.lines ? RSC_SMALL_LINES : evidence->size.lines;
@@ -94,7 +94,7 @@ static int is_regular(const struct rsc_stride *stride) { return 2 * stride->same
 
 /* ---- shapes ---- */
 
-/* One loop for both ends: by how it steps. */
+/* One loop for both ends: its stride decides. */
 static enum rsc_pair_shape shape_of_loop(const struct rsc_evidence *evidence, const struct rsc_pair_row *pair) {
     const struct rsc_code_row *row = row_of_pc(evidence->profile, pair->reuse.pc);
     if (!row) return RSC_SHAPE_OTHER;
@@ -114,7 +114,7 @@ static enum rsc_pair_shape shape_of(const struct rsc_evidence *evidence, const s
         if (!rsc_loop_same(profile, common->use_loop, common->reuse_loop) || !same_call) return RSC_SHAPE_FUSION;
     }
     if (in_use && in_reuse && !rsc_loop_same(profile, common->use_loop, common->reuse_loop)) return RSC_SHAPE_FUSION;
-    if (in_use != in_reuse && !common->loop) return RSC_SHAPE_OTHER; /* one end is in no loop */
+    if (in_use != in_reuse && !common->loop) return RSC_SHAPE_OTHER; /* one end is outside any loop */
     if (!common->around && !in_use) return RSC_SHAPE_OTHER;
     return shape_of_loop(evidence, far->row);
 }
@@ -178,7 +178,7 @@ static struct words words_of_distance(const struct rsc_evidence *evidence, const
     return words;
 }
 
-/* Adds to a text of an advice, as much as there is room for. */
+/* Appends to a text, as far as there is room. */
 static __attribute__((format(printf, 2, 3))) void say(char *text, const char *format, ...) {
     size_t used = strlen(text);
     va_list arguments;
@@ -188,8 +188,8 @@ static __attribute__((format(printf, 2, 3))) void say(char *text, const char *fo
 }
 
 /*
- * Takes all pairs of a shape together; NULL if they are too little to speak of. The
- * first of them is what the advice is about.
+ * Adds up all pairs of a shape; NULL if their share is too small. The advice is about
+ * the first of them.
  */
 static const struct rsc_far_pair *gather(const struct rsc_evidence *evidence, enum rsc_pair_shape shape,
                                          struct rsc_advice *advice) {
@@ -226,10 +226,10 @@ static void tell_others(const struct rsc_evidence *evidence, const struct rsc_fa
         say(advice->evidence, " %zu more pair%s like it: together %s of misses.", others, others > 1 ? "s are" : " is",
             rsc_show_percent(advice->share).text);
     if (first->row->latency > 0)
-        say(advice->evidence, " The reuse takes %.0f cycles in the mean%s%s.", first->row->latency,
+        say(advice->evidence, " The reuse takes %.0f cycles on average%s%s.", first->row->latency,
             rsc_source_words(first->row).text[0] ? ", its data comes " : "", rsc_source_words(first->row).text);
     if (advice->pays_below)
-        say(advice->attempt, " It pays in caches of less than %s.", rsc_show_bytes(advice->pays_below).text);
+        say(advice->attempt, " It helps in caches of less than %s.", rsc_show_bytes(advice->pays_below).text);
 }
 
 /* ---- the rules ---- */
@@ -249,24 +249,24 @@ int rsc_advise_fusion(const struct rsc_evidence *evidence, struct rsc_advice *ad
     if (far->common.around)
         say(advice->evidence, " Both run inside %s.", words_of_loop(profile, far->common.around).text);
     say(advice->attempt,
-        "Join the two loops, so that the second use comes right after the first; or run both over one block of less "
-        "than %s after the other.",
+        "Fuse the two loops, so that the second use comes right after the first; or run both block by block, with "
+        "blocks of less than %s.",
         rsc_show_bytes(evidence->size.bytes).text);
     tell_others(evidence, far, advice);
     return 1;
 }
 
-/* The loop that steps, and the one around it, whose turns the data waits for. */
+/* The loop that steps, and the enclosing loop whose next iteration reuses the data. */
 static void loops_of(const struct rsc_profile *profile, const struct rsc_far_pair *far, uint32_t *inner,
                      uint32_t *outer) {
     uint32_t context = far->row->reuse_context;
     *inner = far->row->reuse.loop ? far->row->reuse.loop : rsc_loop_around(profile, 0, &context);
-    /* the compiler's copies of one loop are not around each other */
+    /* the compiler's copies of one loop do not enclose each other */
     *outer = *inner;
     while ((*outer = rsc_loop_around(profile, *outer, &context)) && rsc_loop_same(profile, *inner, *outer)) continue;
 }
 
-/* "the loop at a.c:20 (f)", or of several "one of the loops at a.c:20, a.c:19": which of them is not known. */
+/* "the loop at a.c:20 (f)", or "one of the loops at a.c:20, a.c:19" if it is not known which. */
 static struct words words_of_loops_around(const struct rsc_profile *profile, uint32_t outer) {
     struct words words;
     uint32_t last = outer, count = 1;
@@ -295,22 +295,23 @@ int rsc_advise_interchange(const struct rsc_evidence *evidence, struct rsc_advic
         words_of_object(far->row).text, words_of_distance(evidence, far).text);
     if (use.stride.seen)
         say(advice->evidence,
-            " Each turn of %s goes on by %s (%s of the steps seen) and uses at most %.0f bytes of a line of %s before leaving it.",
+            " The stride in %s is %s (%s of the steps seen): at most %.0f bytes of each %s line are used "
+            "before it is left.",
             words_of_loop(profile, inner).text, rsc_show_bytes(use.stride.bytes).text,
             rsc_show_percent((double)use.stride.same / (double)use.stride.seen).text, use.bytes,
             rsc_show_bytes(profile->made.line_bytes).text);
     else
-        say(advice->evidence, " In %s, only %.2f references use a line each time it comes.",
+        say(advice->evidence, " In %s, a line serves only %.2f references each time it is fetched.",
             words_of_loop(profile, inner).text, use.uses);
     if (outer)
         say(advice->attempt,
-            "Exchange it with %s, so that the next turn takes the next bytes of the line; or store the data the other "
-            "way round, what is used together side by side.",
+            "Interchange it with %s, so that the next iteration uses the next bytes of the line; or transpose the "
+            "data, so that data used together is side by side.",
             words_of_loop(profile, outer).text);
     else
         say(advice->attempt,
-            "Store the data so that the next turn takes the next bytes: the other way round, or arrays of the fields "
-            "that are used instead of one of whole records.");
+            "Store the data so that the next iteration uses the next bytes: transpose it, or use one array per field "
+            "instead of an array of whole records.");
     tell_others(evidence, far, advice);
     return 1;
 }
@@ -325,10 +326,10 @@ int rsc_advise_tiling(const struct rsc_evidence *evidence, struct rsc_advice *ad
         rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_loop(profile, inner).text,
         words_of_object(far->row).text, rsc_place_in_short(&far->row->reuse, 0).text,
         words_of_distance(evidence, far).text);
-    if (outer) say(advice->evidence, ", in a later turn of %s.", words_of_loops_around(profile, outer).text);
+    if (outer) say(advice->evidence, ", in a later iteration of %s.", words_of_loops_around(profile, outer).text);
     else say(advice->evidence, ", when it is run again.");
     say(advice->attempt,
-        "Cut it into tiles of less than %s, and do with one tile all that %s does before going on to the next.",
+        "Cut it into tiles of less than %s, and do all the work of %s on one tile before going on to the next.",
         rsc_show_bytes(evidence->size.bytes).text, outer ? "the loop around it" : "every run of it");
     tell_others(evidence, far, advice);
     return 1;
@@ -343,8 +344,8 @@ int rsc_advise_long_distance(const struct rsc_evidence *evidence, struct rsc_adv
         rsc_place_in_short(&far->row->use, 0).text,
         itself ? "the same line" : rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
     say(advice->attempt,
-        itself ? "Work in blocks of less than %s: do all that is to be done with a block before going on to the next."
-               : "Bring the two places together: do the second with a block of less than %s right after the first.",
+        itself ? "Work in blocks of less than %s: finish all work on a block before going on to the next."
+               : "Bring the two places together: run the second on a block of less than %s right after the first.",
         rsc_show_bytes(evidence->size.bytes).text);
     tell_others(evidence, far, advice);
     return 1;

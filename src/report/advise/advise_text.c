@@ -65,7 +65,7 @@ static void put_loop(struct rsc_json *json, const struct rsc_profile *profile, u
     put_place(json, "loop", loop ? &profile->loops[loop - 1].place : NULL);
 }
 
-/* The pairs it is about, and what their two ends have in common. */
+/* The pairs it is about, and their common ancestor. */
 static void put_pairs(struct rsc_json *json, const struct rsc_profile *profile, const struct rsc_advice *advice) {
     rsc_json_key_array(json, "pairs");
     for (size_t i = 0; i < advice->pair_count; i++) {

@@ -1,9 +1,9 @@
 /*
- * diff.c - matching the code of two profiles and counting both sides.
+ * diff.c - matches the code of two profiles and counts both sides.
  *
- * The rows of both are put into one list and sorted by what names them, so that a
- * function is a stretch of the list; in it the old lines are moved, the stretch is
- * sorted again by line, and lines are stretches of that.
+ * The rows of both are put in one list and sorted by name, so that each function is a
+ * range of the list. In it, the old lines are moved and the range is sorted again by
+ * line, so that each line is a range of that.
  */
 #include "report/compare/diff.h"
 
@@ -21,13 +21,14 @@ struct item {
     const struct rsc_code_row *row;
     int side;
     uint64_t line; /* old lines moved; 0: not known */
-    const char *module; /* its last part; of a build that both sides have, the new side's. NULL: not known */
-    int same_build;     /* the other side has this very build of the module */
+    const char
+        *module; /* last part of the file name; for a build that both sides have, the new side's. NULL: not known */
+    int same_build;     /* the other side has the same build of the module */
 };
 
 /* ---- names ---- */
 
-/* Length of a symbol without what compilers append to clones of a function. */
+/* Length of a symbol without the suffixes of cloned functions. */
 static size_t symbol_length(const char *symbol) {
     static const char *const marks[] = {".constprop.", ".isra.", ".part.", ".lto_priv.", ".llvm.", ".cold"};
     size_t length = strlen(symbol);
@@ -49,7 +50,7 @@ static int compare_ends(const char *a, const char *b) {
     return !a || !b ? (a != NULL) - (b != NULL) : strcmp(rsc_base_name(a), rsc_base_name(b));
 }
 
-/* Code without a name is told apart by its address in the module where both sides have the same build of it. */
+/* Code without a name is matched by its address in the module if both sides have the same build. */
 static int compare_functions(const struct item *left, const struct item *right) {
     const struct rsc_place *a = &left->row->place, *b = &right->row->place;
     int order = compare_symbols(a->function, b->function);
@@ -74,7 +75,7 @@ static int by_line(const void *left, const void *right) {
 
 /* ---- moving lines ---- */
 
-/* How many different old lines of a stretch are also new ones when moved by `shift`. Both halves ascend. */
+/* Counts the distinct old lines of a range that match a new line when moved by `shift`. Both halves ascend. */
 static size_t lines_met(const struct item *old_items, size_t old_count, const struct item *new_items, size_t new_count,
                         int64_t shift) {
     size_t met = 0, at = 0;
@@ -87,7 +88,7 @@ static size_t lines_met(const struct item *old_items, size_t old_count, const st
     return met;
 }
 
-/* A stretch sorted by side and line: old lines get the numbers they should have now. One build has but one numbering. */
+/* Renumbers the old lines of a range sorted by side and line. In the same build, lines do not move. */
 static void move_lines(struct item *items, size_t count) {
     size_t old_count = 0;
     if (count && items[0].same_build && items[count - 1].same_build) return;
@@ -128,8 +129,8 @@ static void add_item(const struct rsc_diff *diff, struct rsc_diff_row *row, cons
 }
 
 /*
- * Adds to each side what sampling leaves open. A side that saw none of a row is
- * given the other's share of misses: none seen is not none there.
+ * Widens each side by its sampling error. A side that saw none of a row is given the
+ * other's share of misses: not seen does not mean absent.
  */
 static void widen(const struct rsc_diff *diff, struct rsc_diff_row *row) {
     for (size_t i = 0; i < diff->size_count; i++) {
@@ -151,7 +152,7 @@ static double change_of(const struct rsc_diff_row *row, size_t size) {
     return row->misses[RSC_DIFF_NEW][size].value - row->misses[RSC_DIFF_OLD][size].value;
 }
 
-/* Insertion into the order of change would be quadratic: sorted through (change, index) pairs. */
+/* Sorts (change, index) pairs: insertion in order of change would be quadratic. */
 struct ordered {
     double change;
     size_t index;
@@ -180,7 +181,7 @@ static int order_rows(struct rsc_diff_row **rows, size_t count, size_t size) {
     return status;
 }
 
-/* One function: its row, and those of its lines. */
+/* Adds the row of a function and those of its lines. */
 static void take_function(struct rsc_diff *diff, struct item *items, size_t count) {
     struct rsc_diff_row *function = &diff->functions[diff->function_count++], *line = NULL;
     for (size_t i = 0; i < count; i++) add_item(diff, function, &items[i]);
@@ -201,7 +202,7 @@ static void take_function(struct rsc_diff *diff, struct item *items, size_t coun
     if (line) widen(diff, line);
 }
 
-/* The other side's module of the same build; NULL: none, or not known. */
+/* The other side's module with the same build id; NULL: none, or not known. */
 static const struct rsc_module_row *twin_of(const struct rsc_diff *diff, int side,
                                             const struct rsc_module_row *module) {
     const struct rsc_profile *other = diff->sides[!side];
@@ -290,7 +291,7 @@ static void choose_sizes(struct rsc_diff *diff, const struct rsc_diff_at *at, si
 
 /* ---- modules ---- */
 
-/* Modules of both sides that have one name and two builds. */
+/* Modules with the same name on both sides but different builds. */
 static int find_rebuilt(struct rsc_diff *diff) {
     const struct rsc_profile *before = diff->sides[RSC_DIFF_OLD], *after = diff->sides[RSC_DIFF_NEW];
     diff->rebuilt = calloc(after->module_count + 1, sizeof *diff->rebuilt);

@@ -1,9 +1,9 @@
 /*
- * diff_formats.c - a comparison for other programs: JSON, SARIF 2.1.0 and the
- * annotations that a GitHub workflow makes of lines it prints.
+ * diff_formats.c - a comparison as JSON, SARIF 2.1.0 and GitHub workflow
+ * annotations.
  *
  * SARIF and annotations hold findings only: an error for each broken rule, a
- * warning for each line that got worse. Numbers of everything are in the JSON.
+ * warning for each line that got worse. The JSON has all numbers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +159,7 @@ int rsc_diff_json(const struct rsc_result *result, const struct rsc_report_style
 
 /* ---- SARIF ---- */
 
-/* A file's name as a URI reference: everything but unreserved characters and slashes in percent. */
+/* A file name as a URI reference: all but unreserved characters and slashes are percent-encoded. */
 static char *uri_of(const char *name) {
     static const char hex[] = "0123456789ABCDEF";
     int absolute = name[0] == '/';
@@ -277,7 +277,7 @@ int rsc_diff_sarif(const struct rsc_result *result, const struct rsc_report_styl
 
 /* ---- annotations ---- */
 
-/* What a workflow command takes for its own is written in percent; in a property also ':' and ','. */
+/* Percent-encodes the special characters of workflow commands; in a property also ':' and ','. */
 static void put_escaped(struct rsc_text *out, const char *words, int property) {
     for (; *words; words++) {
         unsigned char c = (unsigned char)*words;

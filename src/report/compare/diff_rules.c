@@ -1,8 +1,8 @@
 /*
- * diff_rules.c - what makes a comparison fail, and what of it is worth telling.
+ * diff_rules.c - finds broken rules and lines that got worse in a comparison.
  *
- * A rule is broken where the intervals of old and new are apart and the estimate
- * has grown by more than the rule allows.
+ * A rule is broken if the intervals of old and new do not overlap and the estimate has
+ * grown by more than the rule allows.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "report/draw/place_text.h"
 #include "report/draw/units.h"
 
-#define WORTH 0.01     /* parts with less of the misses (references) are not looked at */
-#define WORSE_LINES 10 /* told of beside what is broken */
+#define WORTH 0.01     /* parts with a smaller share of the misses (references) are ignored */
+#define WORSE_LINES 10 /* reported besides broken rules */
 
 static const char *const metrics[] = {"miss_ratio", "misses", "references", "footprint", "cold"};
 static const char *const metric_words[] = {"miss ratio", "misses", "references", "footprint", "first touches"};
@@ -31,7 +31,7 @@ static int parse_threshold(struct rsc_diff_rule *rule, const char *text, size_t 
     if (!length) return -1;
     if (!rsc_parse_u64(text, length, &whole)) rule->more = (double)whole;
     else if (rsc_parse_fraction(text, length, &rule->more) < 0) {
-        /* 2.5: a number of its own before the point */
+        /* 2.5: the whole part is parsed separately */
         const char *point = memchr(text, '.', length);
         double below;
         if (!point || rsc_parse_u64(text, (size_t)(point - text), &whole) < 0) return -1;
@@ -98,7 +98,7 @@ static int add_finding(struct rsc_diff_findings *findings, struct rsc_diff_findi
     return 0;
 }
 
-/* The line that gained most misses at a size, of one function or of all (NULL); NULL: none gained any. */
+/* The line with the largest gain in misses at a size, in one function or in all (NULL); NULL: none gained. */
 static const struct rsc_diff_row *most_gained(const struct rsc_diff *diff, size_t size,
                                               const struct rsc_diff_row *function) {
     const struct rsc_diff_row *best = NULL;

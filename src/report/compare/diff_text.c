@@ -1,6 +1,6 @@
 /*
- * diff_text.c - a comparison for a terminal: the run at each size, then the
- * functions and lines whose misses changed most, then what is broken.
+ * diff_text.c - a comparison as text: the run at each size, then the functions and
+ * lines whose misses changed most, then broken rules.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "report/draw/units.h"
 
 #define ROWS 8
-#define WORTH 0.001 /* changes below this share of the larger side's misses are not rows of a table */
+#define WORTH 0.001 /* rows with a smaller change, as a share of the larger side's misses, are not shown */
 
 static void put_change(struct rsc_text *text, const struct rsc_diff_value sides[2], int with_word) {
     static const char *const words[] = {"same", "worse", "better"};
@@ -51,7 +51,7 @@ static void put_sizes(struct rsc_text *text, const struct rsc_diff *diff) {
                 rsc_show_percent(size->miss_ratio[1].high).text);
     }
     if (diff->unknown_sizes)
-        rsc_text_put(text, "   left out: %zu sizes that are more than a profile knows\n", diff->unknown_sizes);
+        rsc_text_put(text, "   left out: %zu sizes above a profile's --max-distance\n", diff->unknown_sizes);
 }
 
 static void put_place(struct rsc_text *text, const struct rsc_diff_report *report, const struct rsc_diff_row *row,
@@ -101,7 +101,7 @@ static void put_rows(struct rsc_text *text, const struct rsc_diff_report *report
     if (more) rsc_text_put(text, "   and %zu more\n", more);
 }
 
-/* Which modules were built anew, by their build ids; nothing where those are not known. */
+/* Lists modules whose build ids differ; nothing if these are not known. */
 static void put_builds(struct rsc_text *text, const struct rsc_diff *diff) {
     enum { DIGITS = 12 };
     for (size_t i = 0; i < diff->rebuilt_count; i++) {

@@ -1,5 +1,5 @@
 /*
- * machine.h - the data caches of a machine, to be marked on every plot.
+ * machine.h - the data caches of a machine, marked on every plot.
  */
 #ifndef RSC_REPORT_MACHINE_H
 #define RSC_REPORT_MACHINE_H
@@ -22,9 +22,9 @@ struct rsc_machine {
 
 /*
  * Reads the data and unified caches of the first processor below `root`, the
- * folder that holds index0, index1, ... (NULL: this machine's, in sysfs). What
- * is missing or makes no sense is left out, so a machine without sysfs has no
- * levels; there is no failure.
+ * folder that holds index0, index1, ... (NULL: this machine's, in sysfs). Missing
+ * or invalid entries are left out, so a machine without sysfs has no levels; this
+ * never fails.
  */
 void rsc_machine_read(struct rsc_machine *machine, const char *root);
 

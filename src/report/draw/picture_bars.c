@@ -1,11 +1,11 @@
 /*
- * picture_bars.c - the reuse distance histogram as horizontal bars.
+ * picture_bars.c - draws the reuse distance histogram as horizontal bars.
  *
- * One row for distance 0, then one an octave, from the first row that holds
- * something to the last: gaps stay visible. Bars are linear in the count, in
- * eighths of a column where Unicode allows; a row that holds anything at all
- * shows at least the thinnest bar. Where a row's references would hit in
- * different cache levels, its bar changes colour in that proportion.
+ * One row for distance 0, then one per octave, from the first non-empty row to the
+ * last, so that gaps stay visible. Bars are linear in the count, in eighths of a
+ * column with Unicode; a non-empty row shows at least the thinnest bar. If a row's
+ * references would hit in different cache levels, its bar changes colour in
+ * proportion.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 struct row {
     uint64_t total;
-    uint64_t by_level[RSC_MACHINE_LEVELS_MAX + 1]; /* of total, by the level that serves it; last: none does */
+    uint64_t by_level[RSC_MACHINE_LEVELS_MAX + 1]; /* part of total by the level that serves it; last: none does */
 };
 
 struct columns {
@@ -48,7 +48,7 @@ static size_t serving_level(const struct rsc_report_style *style, uint64_t dista
 static void collect_rows(const struct rsc_profile *profile, const struct rsc_report_style *style, struct row *rows) {
     for (size_t i = 0; i < profile->rd_list_count; i++) {
         const struct rsc_bin *bin = &profile->rd_list[i];
-        if (bin->hi == UINT64_MAX) continue; /* the capped tail has a row of its own */
+        if (bin->hi == UINT64_MAX) continue; /* the capped tail has its own row */
         struct row *row = &rows[octave_of(bin->lo)];
         row->total += bin->count;
         row->by_level[serving_level(style, bin->lo, profile->made.line_bytes)] += bin->count;
@@ -80,7 +80,7 @@ static void label_lines(unsigned octave, const char *dash, char *text, size_t ro
     }
 }
 
-/* "4-8 KiB", "512 B-1 KiB": the unit once where both ends have the same. */
+/* "4-8 KiB", "512 B-1 KiB": one unit if both ends have the same. */
 static void label_bytes(unsigned octave, uint64_t line_bytes, const char *dash, char *text, size_t room) {
     uint64_t lo = octave ? rsc_lines_to_bytes(1ull << (octave - 1), line_bytes) : 0;
     uint64_t hi = octave ? rsc_lines_to_bytes(lo, 2) : line_bytes;
@@ -106,7 +106,7 @@ static void put_right(struct rsc_text *text, unsigned end, const char *string) {
     rsc_text_put(text, "%s", string);
 }
 
-/* A bar of `eighths`, its columns coloured by the level that their middle falls to. */
+/* A bar of `eighths`; each column has the colour of the level at its middle. */
 static void put_bar(struct rsc_text *text, const struct row *row, const struct rsc_report_style *style,
                     unsigned eighths) {
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
@@ -138,7 +138,7 @@ static void put_row(struct rsc_text *text, const struct columns *at, const struc
     put_bar(text, row, style, eighths ? eighths : 1);
 }
 
-/* Names of the levels whose size lies in the row of `octave`. */
+/* Names of the levels whose size is in the row of `octave`. */
 static void put_marks(struct rsc_text *text, const struct columns *at, unsigned octave, uint64_t line_bytes,
                       const struct rsc_report_style *style) {
     int first = 1;
@@ -195,7 +195,7 @@ void rsc_draw_histogram(struct rsc_text *text, const struct rsc_profile *profile
         last = octave;
     }
     rsc_text_tint(text, RSC_DIM);
-    /* where lines are bytes, one of the two columns says it all */
+    /* with 1-byte lines, the two columns would be the same */
     int twice = at.bytes > at.lines, in_bytes = rsc_profile_is_requests(profile);
     if (!twice || !in_bytes) put_right(text, at.lines, in_bytes ? "bytes" : "lines");
     if (twice) put_right(text, at.bytes, "bytes");
@@ -228,7 +228,7 @@ void rsc_draw_strip(struct rsc_text *text, const double *values, size_t count, u
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char shades[] = " .:-=+*#";
     for (unsigned column = 0; column < columns && count; column++) {
-        /* Each column stands for the values from..to, or for the one it lies in. */
+        /* Each column shows the values from..to, or the one it lies in. */
         size_t from = (size_t)((double)column / columns * (double)count);
         size_t to = (size_t)((double)(column + 1) / columns * (double)count);
         double sum = 0;

@@ -1,12 +1,12 @@
 /*
- * picture_curve.c - the miss ratio curve as a chart of characters.
+ * picture_curve.c - draws the miss ratio curve with characters.
  *
  * The chart is a grid of cells. A cell holds dots (2 x 4 of them as a braille
  * character, one as '*' in ASCII) or a glyph of the frame. The size axis is
  * logarithmic, from one line to the power of two that covers the footprint, and
  * further if the next cache level is near. The miss ratio axis is linear from 0,
- * or logarithmic when the curve spans more than two decades. Levels of the
- * machine stand in the chart as dotted lines with flags that say what misses.
+ * or logarithmic if the curve spans more than two decades. Cache levels of the
+ * machine are dotted lines with flags that show the miss ratio.
  */
 #include <math.h>
 #include <stdio.h>
@@ -129,7 +129,7 @@ static size_t levels_of(const struct chart *chart) {
     return chart->style->machine ? chart->style->machine->level_count : 0;
 }
 
-/* Up to which size the curve is known: everywhere (flat beyond the footprint) unless distances were capped. */
+/* The largest size at which the curve is known: unlimited (flat beyond the footprint) unless distances were capped. */
 static uint64_t known_bytes(const struct rsc_profile *profile) {
     return profile->rd_capped ? profile->mrc[profile->mrc_count - 1].bytes : UINT64_MAX;
 }
@@ -164,7 +164,7 @@ static void draw_line(struct chart *chart) {
                 (uint8_t)rsc_level_tint(chart->style, level);
         }
         before = y;
-        /* Error bars as a sparse field around the curve, where cells have dots enough for one. */
+        /* Error bars as sparse dots around the curve, if cells have enough dots. */
         if (x % 2 || !chart->style->unicode) continue;
         int high = dot_row_of(chart, at.high), low = dot_row_of(chart, at.low);
         for (int dot = high; dot <= low && low - high > 1; dot++)
@@ -172,7 +172,7 @@ static void draw_line(struct chart *chart) {
     }
 }
 
-/* The flag of one level: where it stands, and the columns its text covers. */
+/* The flag of one level: its place, and the columns its text covers. */
 struct flag {
     char text[96];
     unsigned pole, start, end, row;
@@ -200,7 +200,7 @@ static unsigned plan_flags(const struct chart *chart, struct flag *flags) {
         flag->row = !last ? 0 : last->end + 1 < left && last->pole + 1 < left ? last->row : last->row + 1;
         count++;
     }
-    /* A last flag that has to point left would hang over the poles before it: it goes on top instead. */
+    /* If the last flag must point left, it would cover the poles before it, so it goes on top. */
     struct flag *last = count > 1 ? &flags[count - 1] : NULL;
     if (last && last->start < last->pole && last->start <= flags[count - 2].pole + 1) {
         for (unsigned i = 0; i + 1 < count; i++) flags[i].row++;
@@ -300,7 +300,7 @@ static void put_sizes(struct rsc_text *text, const struct chart *chart, unsigned
     rsc_text_put(text, "\n");
 }
 
-/* Octaves between size labels: as few as leave ten columns for each. */
+/* Octaves between size labels: the fewest that leave ten columns for each. */
 static unsigned tick_step(const struct chart *chart) {
     static const unsigned steps[] = {1, 2, 3, 4, 5, 10, 20};
     for (unsigned i = 0; i < 7; i++)

@@ -1,8 +1,8 @@
 /*
- * picture_curves.c - several miss ratio curves in one chart, a letter for each.
+ * picture_curves.c - draws several miss ratio curves in one chart, one letter per curve.
  *
  * Cache sizes are logarithmic from one line to the largest footprint, the miss
- * ratio is linear from 0. Where curves share a cell there is a star.
+ * ratio is linear from 0. A star marks a cell that curves share.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 static const enum rsc_tint tints[] = {RSC_GREEN, RSC_YELLOW, RSC_MAGENTA, RSC_CYAN, RSC_RED, RSC_BOLD};
 
-/* Between points straight on the logarithmic axis; beyond the last it stays. */
+/* Interpolates linearly on the logarithmic axis; constant beyond the last point. */
 static double ratio_at(const struct rsc_curve *curve, double lines) {
     const struct rsc_mrc_point *point = curve->point;
     size_t i = 0;

@@ -1,4 +1,4 @@
-/* place_text.c - places in the code, as well as they are known and as far as they fit. */
+/* place_text.c - formats places in the code, as far as they are known and fit. */
 #include "report/draw/place_text.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@ const char *rsc_base_name(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* File and line, of which the file's own name counts most; then as much of the function as there is room for. */
+/* File and line, keeping the end of the file name if cut; then as much of the function as fits. */
 static void put_source(struct rsc_text *text, const struct rsc_place *place, unsigned columns) {
     char line[16];
     unsigned suffix = (unsigned)snprintf(line, sizeof line, ":%" PRIu32, place->line);
@@ -36,7 +36,7 @@ void rsc_put_place(struct rsc_text *text, const struct rsc_place *place, unsigne
         return;
     }
     char pc[24];
-    /* in a module as objdump and addr2line count, the same in every run */
+    /* the offset in the module, as in objdump and addr2line; the same in every run */
     snprintf(pc, sizeof pc, "0x%" PRIx64, place->offset ? place->offset : place->pc);
     rsc_text_foreign(text, place->function && place->function[0] ? place->function : pc, columns);
     if (place->module && place->module[0] && text->column + 8 <= end) {

@@ -1,4 +1,4 @@
-/* text_buffer.c - growing text that knows its column and what a terminal can be trusted with. */
+/* text_buffer.c - growing text that tracks its column and removes what is unsafe for a terminal. */
 #include "report/draw/text_buffer.h"
 
 #include <ctype.h>
@@ -74,7 +74,7 @@ void rsc_text_either(struct rsc_text *text, const char *unicode, const char *asc
     rsc_text_put(text, "%s", text->unicode ? unicode : ascii);
 }
 
-/* May this character of somebody else's text go to a terminal? */
+/* Whether this character of foreign text may go to a terminal. */
 static int is_harmless(int32_t character, int unicode) {
     if (character < 0x20 || character == 0x7f) return 0;
     if (character < 0x7f) return 1;
@@ -85,7 +85,7 @@ static int is_harmless(int32_t character, int unicode) {
            !(character >= 0xe000 && character <= 0xf8ff) && character < 0xe0000;
 }
 
-/* Columns the next character of somebody else's text takes (never fewer than a terminal gives it), stepping over it. */
+/* Columns of the next character of foreign text (at least as many as a terminal uses), stepping over it. */
 static unsigned next_width(const struct rsc_text *text, const unsigned char **s) {
     int32_t character = next_character(s);
     return is_harmless(character, text->unicode) && character >= 0x1100 ? 2 : 1;
@@ -113,13 +113,13 @@ void rsc_text_foreign(struct rsc_text *text, const char *foreign, unsigned colum
     const unsigned char *s = (const unsigned char *)foreign;
     const char *dots = text->unicode ? "…" : "...";
     unsigned dots_columns = text->unicode ? 1 : 3, used = 0;
-    size_t fits = text->used; /* where to cut if it all turns out too long */
+    size_t fits = text->used; /* where to cut if the text is too long */
     unsigned fits_columns = 0;
     while (*s) {
         const unsigned char *from = s;
         int32_t character = next_character(&s);
         int shown = is_harmless(character, text->unicode);
-        unsigned width = shown && character >= 0x1100 ? 2 : 1; /* never fewer columns than it takes */
+        unsigned width = shown && character >= 0x1100 ? 2 : 1; /* at least the columns it takes */
         if (used + width > columns) {
             if (!text->failed && columns >= dots_columns) {
                 text->used = fits;

@@ -15,17 +15,17 @@ struct rsc_shown {
     char text[40];
 };
 
-/* Binary units, three digits at most behind whole numbers' place; UINT64_MAX is "16 EiB". */
+/* Binary units, three significant digits; UINT64_MAX is "16 EiB". */
 struct rsc_shown rsc_show_bytes(uint64_t bytes);
 
-/* In full, thousands apart. */
+/* In full, with thousands separators. */
 struct rsc_shown rsc_show_count(uint64_t count);
 
 /* In six columns or fewer: in full to 9,999, then three digits and k, M, G, T, P, E. */
 struct rsc_shown rsc_show_short(uint64_t count);
 
 /*
- * Three digits; 0 % and 100 % are only said of exactly that ("> 99.9 %",
+ * Three digits; 0 % and 100 % only for exactly that value (else "> 99.9 %",
  * "< 0.001 %").
  */
 struct rsc_shown rsc_show_percent(double ratio);
@@ -36,7 +36,7 @@ struct rsc_shown rsc_show_share(double ratio);
 /* "1.25 s", "12 ms", "2 min 5 s". */
 struct rsc_shown rsc_show_seconds(double seconds);
 
-/* lines * line_bytes, UINT64_MAX where that does not fit. */
+/* lines * line_bytes; UINT64_MAX if that overflows. */
 uint64_t rsc_lines_to_bytes(uint64_t lines, uint64_t line_bytes);
 
 #endif

@@ -15,18 +15,18 @@
  *                 (misses) and false_sharing_taken
  *     name        of a total (accesses, references, cold, ...); of a place in the
  *                 code ("solver.c:88 relax", else function, pc and module), of a
- *                 pair ("use -> reuse"), of an object, of a kind; of a cache line its
- *                 address and what it lies in; of sharing "taker -> loser", by thread
- *                 ids; else empty. The instructions
- *                 of one line share their name: sum over it
+ *                 pair ("use -> reuse"), of an object, of a kind; for a cache line its
+ *                 address and the object it is in; for sharing "taker -> loser", by
+ *                 thread ids; else empty. The instructions of one source line share
+ *                 their name: sum over it
  *     lo, hi      rd, ri, ..._rd: the bin's distances, both included (hi empty: no
  *                 upper end); mrc: the cache size in lines, in both; else empty
  *     count       references (of a total: accesses, lines); rd_bytes: bytes; mrc: empty
- *     value       mrc: the miss ratio, mrc_bytes: that of bytes; objects: the size in
- *                 bytes; lines: the cache size in bytes that they miss in; else empty
+ *     value       mrc: the miss ratio, mrc_bytes: the byte miss ratio; objects: the size
+ *                 in bytes; lines: the cache size in bytes that they miss in; else empty
  *     low, high   mrc: its error bar; code, pairs, objects, kinds: the references that
  *                 are certain, and count; lines: the same of misses; else empty
- * Names are quoted; what a terminal should not be sent is '?' in them.
+ * Names are quoted; characters unsafe for a terminal become '?'.
  *
  *     pandas.read_csv("x.csv").query("table == 'mrc'").plot(x="lo", y="value", logx=True)
  */
@@ -44,7 +44,7 @@ struct table {
     size_t index;
 };
 
-/* Up to and with the comma before the name. */
+/* The columns before the name, with the comma. */
 static void begin_unnamed(const struct table *table, const char *name) {
     const char *model = table->profile->made.model;
     rsc_text_put(table->text, "%zu,%s,%" PRIu64 ",%s,", table->index, model ? model : "",
@@ -70,7 +70,7 @@ static void put_bins(const struct table *table, const char *name, const struct r
     }
 }
 
-/* The fewest digits that read back to the same number, as far as %g goes. */
+/* The fewest digits that read back as the same number, as far as %g allows. */
 static void put_ratio(struct rsc_text *text, double value, const char *end) {
     char number[40];
     for (int digits = 6; digits <= 17; digits++) {

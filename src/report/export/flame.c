@@ -1,14 +1,13 @@
 /*
- * flame.c - profiles for tools that draw flame graphs: folded stacks and
- * speedscope.
+ * flame.c - profiles for flame graph tools: folded stacks and speedscope.
  *
- * Folded: one "frame;frame;frame weight" a line, for flamegraph.pl, inferno and
- * speedscope; the weight is misses or references, as asked. Several profiles are
- * told apart by a frame of their own before all others.
+ * Folded: one "frame;frame;frame weight" per line, for flamegraph.pl, inferno and
+ * speedscope; the weight is misses or references, as asked. With several profiles,
+ * the outermost frame names the profile.
  *
  * speedscope (https://www.speedscope.app/file-format-schema.json): "sampled"
- * profiles without a unit, two for each of ours, misses and references; the one
- * that was asked for is shown first.
+ * profiles without a unit, two for each of ours, misses and references; the
+ * requested one is shown first.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +22,7 @@
 #include "report/draw/text_buffer.h"
 #include "report/draw/units.h"
 
-/* "private, 64-byte lines": what tells profiles of one run apart. */
+/* "private, 64-byte lines": distinguishes profiles of one run. */
 struct title {
     char text[96];
 };
@@ -155,7 +154,7 @@ int rsc_report_speedscope(const struct rsc_result *result, const struct rsc_repo
     int status = put_profiles(&json, &stacks, result->profiles, result->count, style);
     if (!status) {
         rsc_json_newline(&json);
-        put_frames(&json, &stacks); /* last: all profiles' stacks have been met */
+        put_frames(&json, &stacks); /* last, when all profiles' stacks have been added */
         rsc_json_object_end(&json);
     }
     rsc_stacks_free(&stacks);

@@ -3,9 +3,9 @@
  *
  * Every code row has a tail of frames (inlined callers, function, line). Each
  * pair with a call path takes its references from the row of its reuse, at most
- * what is left of it, and puts the path before that row's tail; what is left of
- * the row afterwards has no path. So each row is counted just once, whatever
- * became of pairs in a bounded table.
+ * those that are left, and puts the path before that row's tail; the row's
+ * remaining references have no path. So each row is counted exactly once, even if
+ * the bounded table dropped pairs.
  */
 #include "report/export/stacks.h"
 
@@ -17,7 +17,7 @@
 #include "report/draw/place_text.h"
 #include "report/draw/text_buffer.h"
 
-/* Frames of a call path that are kept, the innermost: recursion may be deep, and there are many pairs. */
+/* The innermost frames of a call path are kept: recursion may be deep, and there are many pairs. */
 #define DEPTH_MAX 256u
 
 void rsc_stacks_free(struct rsc_stacks *stacks) {
@@ -73,7 +73,7 @@ static int grow_slots(struct rsc_stacks *stacks) {
     return 0;
 }
 
-/* The index of a frame, added if it is new; takes `name` over. Negative: RSC_ENOMEM. */
+/* The index of a frame, added if new; takes ownership of `name`. Negative: RSC_ENOMEM. */
 static int64_t frame_of(struct rsc_stacks *stacks, char *name, const char *file, uint32_t line) {
     if (!name || grow_slots(stacks) < 0) {
         free(name);
@@ -95,7 +95,7 @@ static int64_t frame_of(struct rsc_stacks *stacks, char *name, const char *file,
     return *slot - 1;
 }
 
-/* Text fit for a frame: what is not printable is '?', and ';', which separates frames, a comma. */
+/* Text for a frame: unprintable characters become '?', and ';', which separates frames, a comma. */
 static char *frame_text(const char *before, const char *foreign, const char *after) {
     struct rsc_text text;
     char *taken = NULL;
@@ -118,7 +118,7 @@ static int64_t function_frame(struct rsc_stacks *stacks, const struct rsc_place 
     return frame_of(stacks, name, place->file, 0);
 }
 
-/* The source line, else the address where the function is not known either; -1: neither. */
+/* The source line; if the function is not known either, the address; -1: neither. */
 static int64_t line_frame(struct rsc_stacks *stacks, const struct rsc_place *place, int *there) {
     char number[24];
     *there = 1;
@@ -178,7 +178,7 @@ static int add_stack(struct rsc_stacks *stacks, size_t first, uint64_t reference
 
 /* ---- rows ---- */
 
-/* A code row, and what of it no pair has taken yet. */
+/* A code row, and the references that no pair has taken yet. */
 struct left {
     const struct rsc_code_row *row;
     uint64_t references, misses;
@@ -227,7 +227,7 @@ static int add_rest(struct rsc_stacks *stacks, const struct rsc_profile *profile
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- whole profile ---- */
 
 static int compare_stacks(const void *left, const void *right, void *context) {
     const struct rsc_stack *a = left, *b = right;
@@ -251,7 +251,7 @@ static void join_same(struct rsc_stacks *stacks) {
     stacks->count = kept;
 }
 
-/* What no row of code has. */
+/* References and misses outside all rows of code. */
 static int add_unknown(struct rsc_stacks *stacks, const struct rsc_profile *profile, uint64_t size_lines) {
     uint64_t references = profile->references, misses = rsc_profile_coarse_misses(profile, size_lines);
     for (size_t i = 0; i < stacks->count; i++) {

@@ -1,16 +1,15 @@
 /*
- * stacks.h - a profile's references and misses by call path: what flame graphs
- * are drawn from.
+ * stacks.h - a profile's references and misses by call path, for flame graphs.
  *
  * A stack is a path of frames, outermost first: the functions of the call path,
  * those that were inlined, the function itself, and last the source line. Call
- * paths are known for reuses (pairs); cold references, and reuses that the
- * bounded table of pairs had no room for, stand under the frame
- * "[call path not known]" where others of the profile have one. A profile without
- * call paths has the function and the line alone.
+ * paths are known for reuses (pairs). Cold references, and reuses dropped from the
+ * bounded table of pairs, are under the frame "[call path not known]" if others of
+ * the profile have one. A profile without call paths has only the function and the
+ * line.
  *
- * Weights of all stacks sum to the profile's references and misses: what no row
- * of code explains (all of it, in a trace without pcs) is the frame "[unknown]".
+ * Weights of all stacks sum to the profile's references and misses: the rest that no
+ * row of code explains (everything, in a trace without pcs) is the frame "[unknown]".
  * Misses are those of ranking.h at one size, from the rows' coarse histograms.
  */
 #ifndef RSC_REPORT_STACKS_H
@@ -37,11 +36,11 @@ struct rsc_stacks {
     size_t slot_count;
     uint32_t *path;
     size_t path_count, path_room;
-    struct rsc_stack *stacks; /* in the order of their paths; no two have the same */
+    struct rsc_stack *stacks; /* ordered by path; no duplicates */
     size_t count, room;
 };
 
-/* Frames of the profiles added so far are shared. A zeroed one is empty; freeing is always allowed. */
+/* Profiles share frames. A zeroed struct is empty; freeing is always allowed. */
 void rsc_stacks_free(struct rsc_stacks *stacks);
 
 /* Replaces the stacks by those of `profile`, misses at `size_lines`; frames stay. Returns 0 or RSC_ENOMEM. */

@@ -1,10 +1,10 @@
 /*
- * page.c - the HTML page: the template with the data put in its place.
+ * page.c - makes the HTML page: puts the data into the template.
  *
  * Data is one JSON object:
  *   {"schema":"reusescope-page/1","tool":..,"machine":[{"name","bytes"}],"at":BYTES or null,
  *    "names":[..],"profiles":[..],"sources":{FILE:TEXT},"sources_left_out":N,"documents":[..]}
- * It stands in a script element of a type that no browser runs, and every
+ * It is inside a script element of a type that no browser runs, and every
  * character that could end that element is escaped.
  */
 #include "report/page/page.h"
@@ -86,7 +86,7 @@ static int collect_files(struct files *files, struct rsc_profile *const *profile
     return 0;
 }
 
-/* The lines again as one text; NULL without memory. */
+/* Joins the lines into one text; NULL if out of memory. */
 static char *join_lines(const struct rsc_source *source, size_t *bytes) {
     size_t room = 1;
     for (size_t i = 0; i < source->line_count; i++) room += strlen(source->lines[i]) + 1;
@@ -212,7 +212,7 @@ int rsc_report_page(const struct rsc_result *result, const struct rsc_report_sty
     const char *mark = memmem(whole, rsc_page_template_bytes, RSC_PAGE_DATA_MARK, strlen(RSC_PAGE_DATA_MARK));
     char *data = NULL;
     size_t data_bytes;
-    if (!mark) return rsc_fail(error, RSC_EINVAL, "the page's template has no place for data");
+    if (!mark) return rsc_fail(error, RSC_EINVAL, "the page template has no placeholder for data");
     if (make_data(result->profiles, result->count, style ? style : &plain, &data, &data_bytes))
         return rsc_fail_memory(error, "HTML page");
     size_t before = (size_t)(mark - whole), skip = before + strlen(RSC_PAGE_DATA_MARK);

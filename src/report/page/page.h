@@ -1,9 +1,9 @@
 /*
- * page.h - a profile as one HTML page that needs nothing but itself.
+ * page.h - a profile as one self-contained HTML page.
  *
- * The page is a template (web/dist/page.html, embedded by the build) and the data
- * as JSON inside of it; its script draws everything from there. Its content
- * security policy lets only that script run, by its hash, and nothing be fetched.
+ * The page is a template (web/dist/page.html, embedded by the build) with the data
+ * as JSON inside; its script draws everything from that. Its content security
+ * policy allows only that script, by its hash, and no fetching.
  */
 #ifndef RSC_REPORT_PAGE_H
 #define RSC_REPORT_PAGE_H
@@ -14,13 +14,13 @@
 extern const unsigned char rsc_page_template[];
 extern const size_t rsc_page_template_bytes;
 
-/* Stands once in the template, for the data. */
+/* The placeholder for the data; occurs once in the template. */
 #define RSC_PAGE_DATA_MARK "@@DATA@@"
 
-/* Most source text that one page takes: files after that are left out. */
+/* Limit of source text in one page; further files are left out. */
 #define RSC_PAGE_SOURCE_MAX (8u << 20)
 
-/* What else may go into a page. A zeroed struct: nothing. */
+/* Extra contents of a page. A zeroed struct: none. */
 struct rsc_page_extras {
     const char *const *names; /* of the profiles, in their order; NULL: none */
     int embed_source;         /* the text of source files that code rows name */
@@ -30,21 +30,21 @@ struct rsc_page_extras {
     size_t document_count;
 };
 
-/* The page. There may be no profiles where style->page has documents. */
+/* Renders the page. Profiles may be empty if style->page has documents. */
 rsc_renderer rsc_report_page;
 
 /*
- * JSON text that can stand inside a script element: `<`, `>`, `&`, U+2028 and
- * U+2029, which valid JSON has only inside strings, become escapes. The caller
- * frees *escaped, which is NUL-terminated. Returns 0 or RSC_ENOMEM.
+ * Escapes JSON for use inside a script element: `<`, `>`, `&`, U+2028 and U+2029,
+ * which valid JSON has only inside strings. The caller frees *escaped, which is
+ * NUL-terminated. Returns 0 or RSC_ENOMEM.
  */
 int rsc_page_escape(const char *json, size_t bytes, char **escaped, size_t *escaped_bytes);
 
 /*
- * Reads a result that is no profile but that a page shows: JSON of `sim`
- * (reusescope-sim/1) or `loops` (reusescope-loops/1). Returns 1 and the text, which the caller
- * frees; 0 if the file is something else, or cannot be read (the profile loader
- * then says why); RSC_EFORMAT if it is one with parts missing, RSC_ENOMEM.
+ * Reads a result other than a profile that a page can show: JSON of `sim`
+ * (reusescope-sim/1) or `loops` (reusescope-loops/1). Returns 1 and the text, which
+ * the caller frees; 0 if the file is something else, or cannot be read (the profile
+ * loader then reports why); RSC_EFORMAT if parts are missing; RSC_ENOMEM.
  */
 int rsc_page_document_read(const char *path, char **text, struct rsc_error *error);
 

@@ -1,8 +1,8 @@
 /*
  * page_document.c - results of `sim` and `loops` as JSON files, for the page.
  *
- * The text goes into the page as it is, so it is parsed in full here: valid JSON,
- * and with the parts that the page cannot do without.
+ * The text goes into the page unchanged, so it is fully checked here: it must be
+ * valid JSON and have the parts that the page needs.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 #include "report/page/page.h"
 
 #define DOCUMENT_BYTES_MAX (256u << 20)
-#define OPENING 4096 /* the schema stands at the beginning of what the tool writes */
+#define OPENING 4096 /* the tool writes the schema at the beginning */
 
-/* The whole of a regular file that opens as one of these documents; NULL if it is another. */
+/* The text of a regular file that starts like one of these documents; else NULL. */
 static char *read_document(const char *path, size_t *bytes) {
     struct stat status;
     char opening[OPENING + 1];

@@ -1,9 +1,9 @@
 /*
- * loops_profile.c - results of `loops` as profiles, for `report` and its like.
+ * loops_profile.c - results of `loops` as profiles, for `report` and other verbs.
  *
- * The models know the curve, not every distance: the references between two points
- * of the curve are put at the larger of the distances that would fall there, so that
- * the curve that follows from `rd` is the model's at its points.
+ * The models give the curve, not every distance. The references between two points of
+ * the curve are put at the largest distance in that range, so that the curve computed
+ * from `rd` equals the model's at its points.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static int describe(struct rsc_profile *profile, const struct rsc_loops_variant 
     int status;
     snprintf(by, sizeof by, "loops:%s:%.200s%s%.80s", result->interleave, loop->name, variant->what ? ":" : "",
              variant->what ? variant->what : "");
-    snprintf(sampling, sizeof sampling, "%llu references looked at, distances from the curve's points",
+    snprintf(sampling, sizeof sampling, "%llu references sampled, distances from the curve's points",
              (unsigned long long)result->samples);
     status = rsc_profile_set_text(&profile->made.by, by);
     if (!status) status = rsc_profile_set_text(&profile->made.source, "loops");

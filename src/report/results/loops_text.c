@@ -1,7 +1,7 @@
 /*
- * loops_text.c - results of `loops` for people: for each loop the curves of all
- * numbers of threads in one chart, a table of sizes, the references that miss most,
- * and what the threads' own caches see.
+ * loops_text.c - results of `loops` as text: for each loop the curves of all thread
+ * counts in one chart, a table of sizes, the references that miss most, and the misses
+ * of per-thread caches.
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void put_gaps(struct rsc_text *to, const struct rsc_loops_found *loop) {
     }
 }
 
-/* Curves of the loop as it is, and of what-if questions at the largest number of threads. */
+/* Curves of the unchanged loop, and of its changed versions at the largest thread count. */
 static void draw(struct rsc_text *to, const struct rsc_loops_findings *findings, const struct rsc_loops_found *loop,
                  const struct rsc_report_style *style) {
     struct rsc_curve curves[CURVES_MAX];
@@ -61,7 +61,7 @@ static void draw(struct rsc_text *to, const struct rsc_loops_findings *findings,
     rsc_draw_curves(to, curves, count, findings->line_bytes, style);
 }
 
-/* One size a row, one number of threads a column; +- is half of the band. */
+/* One row per size, one column per thread count; +- is half of the band. */
 static void put_table(struct rsc_text *to, const struct rsc_loops_findings *findings,
                       const struct rsc_loops_variant *variant, unsigned width) {
     size_t fit = width > 30 ? (width - 12) / 17 : 1;
@@ -144,7 +144,7 @@ static void put_private(struct rsc_text *to, const struct rsc_loops_findings *fi
     if (!own->mrc_count || result->threads < 2) return;
     size_t i = 0;
     while (i + 1 < own->mrc_count && own->mrc[i + 1].lines <= lines) i++;
-    rsc_text_put(to, "  each thread its own cache of %s: %s of references miss, %s by coherence",
+    rsc_text_put(to, "  one cache of %s per thread: %s of references miss, %s by coherence",
                  rsc_show_bytes(findings->at_bytes).text, rsc_show_percent(own->mrc[i].miss_ratio).text,
                  rsc_show_percent(own->invalidated / (double)result->references).text);
     rsc_text_put(to, "\n");

@@ -1,6 +1,6 @@
 /*
- * results.h - results that are not profiles, in their formats: simulations, studies of
- * sampling, loops. The table of report.c has which is which.
+ * results.h - renders results other than profiles: simulations, studies of sampling,
+ * loops. report.c lists the formats of each.
  */
 #ifndef RSC_REPORT_RESULTS_H
 #define RSC_REPORT_RESULTS_H
@@ -13,13 +13,13 @@ rsc_renderer rsc_sim_text, rsc_sim_json, rsc_sim_csv;
 rsc_renderer rsc_study_text, rsc_study_json;
 rsc_renderer rsc_loops_text, rsc_loops_json, rsc_loops_csv;
 
-/* Text of a simulation of a sample: every level has an estimate. */
+/* Text of a sampled simulation: every level has an estimate. */
 int rsc_sampling_text(const struct rsc_sim_result *result, char **text, size_t *bytes, struct rsc_error *error);
 
-/* Hot sets, samples too small for their intervals to be trusted, intervals too short. */
+/* Warns of hot sets, samples too small for reliable confidence intervals, and too short time intervals. */
 void rsc_sampling_warn(const struct rsc_log *log, const struct rsc_sim_result *result);
 
-/* Loops as a container of profiles, one for each loop, variant and number of threads; nothing where none was analysed. */
+/* Loops as a container of profiles, one per loop, variant and thread count; nothing if none was analysed. */
 int rsc_loops_save(const struct rsc_result *result, const char *path, int keep_old, struct rsc_error *error);
 
 #endif

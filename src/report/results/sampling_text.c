@@ -1,4 +1,4 @@
-/* sampling_text.c - the result of a sampled simulation for people, and what to warn of. */
+/* sampling_text.c - the result of a sampled simulation as text, and its warnings. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 #include "report/draw/units.h"
 #include "report/results/results.h"
 
-#define INTERVALS_LEAST 30u /* under which the paper does not trust confidence intervals of time samples */
+#define INTERVALS_LEAST 30u /* with fewer, the paper does not trust confidence intervals of time samples */
 
 static void put_rate(struct rsc_text *text, unsigned end, double rate) {
     char number[40];
@@ -29,7 +29,7 @@ static void put_row(struct rsc_text *text, const struct rsc_sim_level_result *ro
     rsc_text_put(text, "\n");
 }
 
-/* Samples by constant bits, each value in turn. */
+/* Samples by constant bits, one per value. */
 static void put_all(struct rsc_text *text, const struct rsc_sim_level_result *row) {
     const struct rsc_estimate *estimate = row->estimate;
     if (estimate->method != RSC_ESTIMATE_SETS || !estimate->part_count) return;
@@ -59,7 +59,7 @@ static void put_sets_notes(struct rsc_text *text, const struct rsc_sim_result *r
     rsc_text_put(text, "Estimates divide by the sets' share of all instructions (fraction-instructions).\n");
     if (first->observations == first->population) return;
     if (first->how[0] == 'c')
-        rsc_text_put(text, "Intervals take the sample for a random one, which constant bits are not.\n");
+        rsc_text_put(text, "Confidence intervals assume a random sample; constant bits are not random.\n");
 }
 
 static void put_time_notes(struct rsc_text *text, const struct rsc_sim_result *result) {
@@ -76,7 +76,7 @@ static void put_time_notes(struct rsc_text *text, const struct rsc_sim_result *r
                              estimate->per_access ? "accesses" : "instructions");
         }
         if (estimate->left_out)
-            rsc_text_put(text, "; nothing can be said of %llu intervals", (unsigned long long)estimate->left_out);
+            rsc_text_put(text, "; no estimate for %llu intervals", (unsigned long long)estimate->left_out);
         if (!isnan(estimate->loaded)) rsc_text_put(text, "\n");
     }
     const struct rsc_estimate *first = result->levels[0].estimate;
@@ -139,12 +139,12 @@ void rsc_sampling_warn(const struct rsc_log *log, const struct rsc_sim_result *r
         if (estimate->method == RSC_ESTIMATE_SETS) warn_of_shape(log, name, estimate);
         if (estimate->method == RSC_ESTIMATE_TIME && !i && estimate->part_count < INTERVALS_LEAST)
             rsc_log_line(log, RSC_LOG_WARNING,
-                         "%llu intervals: fewer than %u are too few to trust the intervals around estimates",
+                         "%llu intervals: fewer than %u are too few for reliable confidence intervals",
                          (unsigned long long)estimate->part_count, INTERVALS_LEAST);
         if (estimate->unreliable)
             rsc_log_line(
                 log, RSC_LOG_WARNING,
-                "%s: unreliable: in %llu of %llu intervals less than half the cache is loaded, or more misses are cold-start ones than not",
+                "%s: unreliable: in %llu of %llu intervals less than half the cache is loaded, or most misses are cold-start misses",
                 name, (unsigned long long)estimate->unreliable, (unsigned long long)estimate->part_count);
     }
 }

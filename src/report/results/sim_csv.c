@@ -3,11 +3,11 @@
  *
  * Columns:
  *     name, config, alternative      the cache; alternative n is the nth other of its name
- *     accesses, misses, writebacks   counted, in a sample of the trace where one was taken
+ *     accesses, misses, writebacks   counted; in a sampled simulation, in the sample
  *     local_miss_ratio, global_miss_ratio, mpki     misses per access of the cache, per
  *                                    reference, per thousand instructions; empty: not known
- *     estimate, low, high            of a sample: misses per thousand instructions (accesses
- *                                    where instructions are not known) of the whole trace
+ *     estimate, low, high            for a sample: misses per thousand instructions (accesses
+ *                                    if instructions are not known) of the whole trace
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* sim_text.c - the result of a simulation for people. */
+/* sim_text.c - the result of a simulation as text. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -160,7 +160,7 @@ int rsc_sim_text(const struct rsc_result *of, const struct rsc_report_style *sty
         rsc_text_put(&text, ", after %s accesses of warming up", rsc_show_count(result->warm_accesses).text);
     rsc_text_put(&text, "\n");
     if (result->left_out)
-        rsc_text_put(&text, "%s accesses are of kinds that no first-level cache takes\n",
+        rsc_text_put(&text, "%s accesses are of kinds that no first-level cache handles\n",
                      rsc_show_count(result->left_out).text);
     put_levels(&text, result, per_reference);
     put_kinds(&text, result);

@@ -1,6 +1,6 @@
 /*
- * study_text.c - a study of sampling for people, in the tables of paper 001. A row is a cache, where the paper's are
- * traces: a study is of one trace.
+ * study_text.c - a study of sampling as text, in the tables of paper 001. Rows are caches; the paper's are traces,
+ * but a study has only one trace.
  */
 #include <math.h>
 #include <stdio.h>
@@ -114,9 +114,9 @@ static void table_bits(struct rsc_text *text, const struct rsc_study *study) {
     }
 }
 
-/* Why: how alike the misses of sets are that lie some way apart. */
+/* Correlation of the misses of sets by their distance. */
 static void table_alike(struct rsc_text *text, const struct rsc_study *study) {
-    rsc_text_put(text, "\nHow alike sets are: rank correlation of the misses of sets so far apart\n  %-26s %10s",
+    rsc_text_put(text, "\nSimilarity of sets: rank correlation of the misses of sets at this distance\n  %-26s %10s",
                  "cache", "MPI*1000");
     for (int d = 0; d < RSC_STUDY_DISTANCES; d++) rsc_text_put(text, " %6u", 1u << d);
     rsc_text_put(text, "\n");

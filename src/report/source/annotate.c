@@ -1,10 +1,9 @@
 /*
- * annotate.c - source files with the references and misses of each line.
+ * annotate.c - prints source files with the references and misses of each line.
  *
- * First the plan: the lines that were asked for, by file, files in the order of
- * their misses. Then, file by file, the source from beginning to end with the
- * numbers in columns before it; columns give way when there is not room for
- * them and a readable part of the source.
+ * First the plan: the requested lines by file, files ordered by misses. Then, file by
+ * file, the source with the numbers in columns before it; columns are dropped if they
+ * leave too little room for the source.
  */
 #include "report/source/annotate.h"
 
@@ -22,7 +21,7 @@
 
 #define FILES_SHOWN 3
 #define COLUMN 7        /* of a number: six digits and units, and a blank */
-#define SOURCE_LEAST 24 /* columns of source that other columns must leave */
+#define SOURCE_LEAST 24 /* columns left for the source */
 #define TAB 8
 
 /* ---- the plan ---- */
@@ -51,7 +50,7 @@ static const struct rsc_place *place_of(const struct rsc_rank *rank) {
     return &((const struct rsc_code_row *)rank->rows[0])->place;
 }
 
-/* Is it called that, whatever its arguments? */
+/* Whether the function has this name, whatever its arguments. */
 static int is_named(const char *function, const char *name) {
     size_t length = strlen(name);
     return function && !strncmp(function, name, length) && (!function[length] || function[length] == '(');
@@ -92,7 +91,7 @@ static void choose_sizes(struct plan *plan, const struct rsc_annotate_options *o
     plan->rank_size = rsc_rank_size(plan->profile, style, options->size_count ? bytes[0] : style->at_bytes);
     for (size_t i = 0; i < count; i++) {
         struct rsc_rank_size size = rsc_rank_size(plan->profile, style, bytes[i]);
-        /* Sizes that a cap on distances makes the same are shown once. */
+        /* Sizes that are equal because of a cap on distances are shown once. */
         if (plan->size_count && plan->sizes[plan->size_count - 1].lines == size.lines) continue;
         plan->sizes[plan->size_count++] = size;
     }
@@ -148,7 +147,7 @@ struct page {
     int median_bytes, median_lines;  /* shown? */
 };
 
-/* As many columns as leave room for the source. */
+/* The number of columns that leaves room for the source. */
 static void choose_columns(struct page *page) {
     unsigned width = page->style->width, least = COLUMN + COLUMN + SOURCE_LEAST;
     page->sizes = page->plan->size_count;
@@ -193,7 +192,7 @@ static void put_median(struct page *page, const struct rsc_rank *rank) {
     if (page->median_bytes) rsc_text_put(page->text, "%*s", COLUMN + 2, known ? rsc_show_bytes(bytes).text : "-");
 }
 
-/* The columns of a line; rank is NULL where it has no references. */
+/* The columns of a line; rank is NULL if it has no references. */
 static void put_numbers(struct page *page, const struct rsc_rank *rank, uint64_t number) {
     struct rsc_text *text = page->text;
     unsigned end = (unsigned)(COLUMN * (1 + page->sizes)) + (page->median_bytes ? COLUMN + 2 : 0) +
@@ -210,7 +209,7 @@ static void put_numbers(struct page *page, const struct rsc_rank *rank, uint64_t
     rsc_text_put(text, "%*" PRIu64, COLUMN, number);
 }
 
-/* A line of source, tabs as blanks, without the blanks at its end. */
+/* A line of source, tabs expanded, without trailing blanks. */
 static void put_source(struct page *page, const char *line) {
     char plain[4 * RSC_REPORT_WIDTH_MAX + TAB];
     size_t used = 0;
@@ -273,7 +272,7 @@ static void put_source_lines(struct page *page, const struct source_file *file, 
         struct stretch stretch = stretch_of(file, i, options, source->line_count);
         uint64_t first = stretch.first > next ? stretch.first : next;
         if (i && first > next) rsc_text_put(page->text, "%*s\n", COLUMN, "...");
-        /* Lines without references up to this one, then those behind it up to the next that has some. */
+        /* Lines without references before this one, then those after it up to the next with references. */
         for (next = first; next < line && next <= source->line_count; next++)
             put_line(page, NULL, next, source->lines[next - 1]);
         put_line(page, file->lines[i], line, line <= source->line_count ? source->lines[line - 1] : NULL);
@@ -285,7 +284,7 @@ static void put_source_lines(struct page *page, const struct source_file *file, 
     const struct rsc_rank *last = file->lines[file->line_count - 1];
     if (place_of(last)->line > source->line_count)
         rsc_text_paragraph(page->text, 3, page->style->width,
-                           "The file is shorter than the program's: it is not the one that was compiled.");
+                           "The file has too few lines: it is not the version that was compiled.");
 }
 
 static void put_title(struct page *page, const char *name) {
@@ -312,7 +311,7 @@ static void put_totals(struct page *page, const struct source_file *file) {
              rsc_show_percent(share_of(file->references, page->plan->profile->references)).text);
     rsc_text_paragraph(page->text, 3, page->style->width, words);
     if (!file->error) return;
-    snprintf(words, sizeof words, "%s%s: references that may belong to lines there was no room for",
+    snprintf(words, sizeof words, "%s%s: references that may belong to lines dropped from a full table",
              page->style->unicode ? "±" : "+-", rsc_show_short(file->error).text);
     rsc_text_paragraph(page->text, 3, page->style->width, words);
 }
@@ -357,7 +356,7 @@ static void put_rest(struct page *page) {
     if (plan->rank_size.lowered || plan->sizes[plan->size_count - 1].lowered) {
         rsc_text_put(page->text, "\n");
         rsc_text_paragraph(page->text, 3, page->style->width,
-                           "Misses in larger caches are not known: distances were told apart no further "
+                           "Misses in larger caches are not known: longer distances were not counted "
                            "(--max-distance).");
     }
     misses = 0;
@@ -375,7 +374,7 @@ static void put_rest(struct page *page) {
 
 /* ---- profiles ---- */
 
-/* What there is to say if no profile has a line that was asked for. */
+/* The error if no profile has a requested line. */
 static int nothing_found(struct rsc_profile *const *profiles, size_t count, const char *name, struct rsc_error *error) {
     size_t rows = 0, lines = 0;
     for (size_t i = 0; i < count; i++) {
@@ -387,12 +386,11 @@ static int nothing_found(struct rsc_profile *const *profiles, size_t count, cons
         return rsc_fail(error, RSC_EFORMAT,
                         "%s has no code rows: record it with pcs (reusescope run, or a trace with pcs)", name);
     if (!lines)
-        return rsc_fail(error, RSC_EFORMAT, "%s: none of its code has source lines: is the program compiled with -g?",
-                        name);
-    return rsc_fail(error, RSC_EFORMAT, "%s: no source line of its code is what --file and --function ask for", name);
+        return rsc_fail(error, RSC_EFORMAT, "%s: its code has no source lines: is the program compiled with -g?", name);
+    return rsc_fail(error, RSC_EFORMAT, "%s: no source line matches --file and --function", name);
 }
 
-/* Hands the text over, unless memory was out (`rc`) or no line was found. */
+/* Hands over the text, unless out of memory (`rc`) or no line was found. */
 static int finish(struct rsc_text *out, int rc, size_t lines, const struct rsc_result *result, char **text,
                   size_t *bytes, struct rsc_error *error) {
     int taken = rsc_text_take(out, text, bytes);

@@ -1,9 +1,8 @@
 /*
- * source_text.c - finding and reading source files.
+ * source_text.c - finds and reads source files.
  *
- * A profile may come from anywhere and name any file, so a name is looked at
- * before it is opened, and the opened file again: pipes, devices and the like
- * are never read from.
+ * A profile may come from anywhere and name any file, so a file is checked before and
+ * after it is opened: pipes, devices and the like are never read.
  */
 #include "report/source/source_text.h"
 
@@ -22,7 +21,7 @@ static int is_readable(const struct stat *status) {
     return S_ISREG(status->st_mode) && status->st_size >= 0 && status->st_size <= (off_t)RSC_SOURCE_BYTES_MAX;
 }
 
-/* All of an open file, at most `room` bytes; less than 0 on errors. */
+/* Reads an open file, at most `room` bytes; negative on errors. */
 static ssize_t read_all(int fd, char *to, size_t room) {
     size_t used = 0;
     while (used < room) {
@@ -70,7 +69,7 @@ static int read_path(struct rsc_source *source, const char *path) {
     return found;
 }
 
-/* Does a component of the name lead upwards? */
+/* Whether a component of the name is "..". */
 static int climbs(const char *name) {
     for (const char *at = name; at; at = strchr(at, '/')) {
         if (*at == '/') at++;

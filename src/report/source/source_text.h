@@ -1,6 +1,5 @@
 /*
- * source_text.h - source files, found by the names that debug information gives
- * them.
+ * source_text.h - finds source files by their names in debug information.
  */
 #ifndef RSC_REPORT_SOURCE_TEXT_H
 #define RSC_REPORT_SOURCE_TEXT_H
@@ -16,11 +15,10 @@ struct rsc_source {
 };
 
 /*
- * Reads a source file: below each folder, tried with ever shorter ends of the
- * name (src/a.c, then a.c, but nothing that climbs out of the folder), then under
- * the name itself. Only regular files of up to RSC_SOURCE_BYTES_MAX are read;
- * anything else, and a file that is not there, is not found. Returns 1 if it was
- * found, 0 if not, or RSC_ENOMEM. rsc_source_free() is for all three.
+ * Reads a source file. Tries shorter and shorter ends of the name below each folder
+ * (src/a.c, then a.c, never outside the folder), then the name itself. Only regular
+ * files of up to RSC_SOURCE_BYTES_MAX are read; everything else counts as not found.
+ * Returns 1 if found, 0 if not, or RSC_ENOMEM. Call rsc_source_free() in all cases.
  */
 int rsc_source_read(struct rsc_source *source, const char *name, const char *const *folders, size_t folder_count);
 void rsc_source_free(struct rsc_source *source);

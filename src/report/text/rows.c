@@ -1,8 +1,8 @@
 /*
- * rows.c - phases, threads, kinds of access and cache lines as tables.
+ * rows.c - tables of phases, threads, kinds of access and cache lines.
  *
- * Rows have coarse histograms (four bins an octave), so a miss ratio here is
- * exact at sizes that are such bins' edges and interpolated at others.
+ * Rows have coarse histograms (four bins per octave), so a miss ratio here is exact
+ * at bin edges and interpolated at other sizes.
  */
 #include "report/text/rows.h"
 
@@ -32,7 +32,7 @@ static uint64_t size_of(const struct rsc_report_style *style, unsigned index) {
     return index < style->machine->level_count ? style->machine->levels[index].size_bytes : 0;
 }
 
-/* NaN where a cap on distances leaves it open. */
+/* NaN if a cap on distances leaves it unknown. */
 static double ratio_at(const struct rsc_profile *profile, const struct rsc_histogram *rd, uint64_t always,
                        uint64_t references, uint64_t size_bytes) {
     uint64_t lines = size_bytes / profile->made.line_bytes;
@@ -194,7 +194,7 @@ void rsc_put_lines(struct rsc_text *text, const struct rsc_profile *profile, con
     }
     if (!uncertain) return;
     char note[160];
-    snprintf(note, sizeof note, "Up to %s of a row's misses may be other lines', which there was no room for.",
+    snprintf(note, sizeof note, "Up to %s of a row's misses may belong to lines dropped from a full table.",
              rsc_show_short(uncertain).text);
     rsc_text_paragraph(text, 3, style->width, note);
 }

@@ -1,6 +1,6 @@
 /*
  * selection_table.c - `report --select`: the instructions that cover a share of the
- * misses of each profile, and how good the choice by every other one is measured by the first.
+ * misses of each profile, and how well every other profile's choice matches the first's.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static void put_text(struct rsc_text *out, const struct rsc_profile *profile, co
     put_rows(out, selection, chosen);
 }
 
-/* The first profile's size, at which all are compared. */
+/* The first profile's size; all are compared at it. */
 static uint64_t size_of(const struct rsc_profile *first, const struct rsc_choice *choice,
                         const struct rsc_report_style *style) {
     if (style->at_bytes) return style->at_bytes / first->made.line_bytes;

@@ -14,12 +14,12 @@
 #define LABEL_COLUMNS 14
 #define CELL_COLUMNS 9
 
-/* A thread by what the matrix calls it. */
+/* A thread by its name in the matrix. */
 struct thread {
     uint64_t pid, tid;
 };
 
-/* The number of a thread among those met so far, which it joins if there is room; count: there is none. */
+/* The index of a thread, added if new and if there is room; `count` if there is none. */
 static size_t number_of(struct thread *threads, size_t *count, uint64_t pid, uint64_t tid) {
     for (size_t i = 0; i < *count; i++)
         if (threads[i].pid == pid && threads[i].tid == tid) return i;
@@ -98,16 +98,15 @@ void rsc_put_sharing(struct rsc_text *text, const struct rsc_profile *profile, c
     }
     if (misses) {
         snprintf(note, sizeof note,
-                 "Of %s misses on lines that another thread's write took away, %s are false sharing.",
+                 "%s misses are on lines invalidated by another thread's write; %s of them are false sharing.",
                  rsc_show_count(misses).text, rsc_show_percent((double)falsely / (double)misses).text);
         rsc_text_paragraph(text, 3, style->width, note);
     }
     if (!uncertain) return;
-    snprintf(
-        note, sizeof note,
-        "There are more pairs of threads than there was room for: of %s such misses only those above are told apart, "
-        "and a pair may have up to %s more.",
-        rsc_show_count(profile->invalidated).text, rsc_show_short(uncertain).text);
+    snprintf(note, sizeof note,
+             "The table of thread pairs was full: of %s such misses only those above are counted by pair, "
+             "and a pair may have up to %s more.",
+             rsc_show_count(profile->invalidated).text, rsc_show_short(uncertain).text);
     rsc_text_paragraph(text, 3, style->width, note);
 }
 

@@ -1,8 +1,8 @@
 /*
  * summary.c - the summary in words.
  *
- * Each statement is a function that says its sentence or, where the profile does
- * not bear it out, nothing. Sizes are sizes of a fully associative LRU cache.
+ * Each statement is a function that prints its sentence, or nothing if the profile
+ * does not support it. Sizes are those of a fully associative LRU cache.
  */
 #include "report/text/summary.h"
 
@@ -12,9 +12,9 @@
 #include "report/draw/units.h"
 
 #define SENTENCE 512
-#define STEEP_WINDOW 1.42 /* a fall is looked for over half an octave of size */
-#define STEEP_WORTH 0.02  /* and mentioned from two percentage points on */
-#define SMALL_BYTES 4096  /* falls below this size are in every program */
+#define STEEP_WINDOW 1.42 /* falls are searched in windows of half an octave of size */
+#define STEEP_WORTH 0.02  /* and mentioned if two percentage points or more */
+#define SMALL_BYTES 4096  /* every program has falls below this size */
 
 static void say(struct rsc_text *text, const struct rsc_report_style *style, const char *sentence) {
     if (!sentence[0]) return;
@@ -46,7 +46,8 @@ static void say_reuses(const struct rsc_profile *profile, char *to) {
     uint64_t half = rsc_summary_quantile(profile, 0.5), most = rsc_summary_quantile(profile, 0.9);
     uint64_t line = profile->made.line_bytes;
     if (half == UINT64_MAX) {
-        snprintf(to, SENTENCE, "More than half of all reuses are %s lines (%s) or more apart: no further was counted.",
+        snprintf(to, SENTENCE,
+                 "More than half of all reuses are %s lines (%s) or more apart: longer distances were not counted.",
                  rsc_show_count(profile->rd_cap).text, rsc_show_bytes(rsc_lines_to_bytes(profile->rd_cap, line)).text);
         return;
     }
@@ -95,7 +96,7 @@ static struct fall find_fall(const struct rsc_profile *profile, uint64_t smalles
         double depth = mrc[from].miss_ratio - mrc[to].miss_ratio;
         if (depth > best.depth) best = (struct fall){from, to, depth};
     }
-    /* A cliff is narrower than the window: drop what is flat before and after it. */
+    /* A cliff is narrower than the window: drop the flat parts before and after it. */
     double little = best.depth / 50;
     while (best.from + 1 < best.to && mrc[best.from].miss_ratio - mrc[best.from + 1].miss_ratio < little) best.from++;
     while (best.from + 1 < best.to && mrc[best.to - 1].miss_ratio - mrc[best.to].miss_ratio < little) best.to--;
@@ -140,7 +141,7 @@ static void say_footprint(const struct rsc_profile *profile, const struct rsc_re
              times, level->name, rsc_show_bytes(level->size_bytes).text);
 }
 
-/* What no cache can avoid, and how large one must be to come near that. */
+/* The misses that no cache can avoid, and the cache size that comes near that. */
 static void say_floor(const struct rsc_profile *profile, char *to) {
     const struct rsc_mrc_point *last = &profile->mrc[profile->mrc_count - 1];
     size_t enough = 0;
@@ -163,7 +164,7 @@ static void say_requests(const struct rsc_profile *profile, char *to) {
         snprintf(to, SENTENCE, "No object is requested twice.");
         return;
     }
-    /* RD is a byte less than what a cache needs */
+    /* RD is one byte less than the cache size needed */
     uint64_t half = rsc_summary_quantile(profile, 0.5) + 1, most = rsc_summary_quantile(profile, 0.9) + 1;
     snprintf(to, SENTENCE, "Half of all repeated requests hit in a cache of %s, nine in ten in one of %s.",
              rsc_show_bytes(half).text, rsc_show_bytes(most).text);

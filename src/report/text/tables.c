@@ -120,7 +120,7 @@ static int by_function(const void *left, const void *right) {
     return order ? order : by_module(left, right);
 }
 
-/* What the compiler made several of is one loop; two of one line are told apart by how deep they are. */
+/* The compiler's copies of a loop count as one; two loops on one line are distinguished by depth. */
 static int by_loop(const void *left, const void *right) {
     const struct rsc_loop_row *a = ((const struct part *)left)->loop, *b = ((const struct part *)right)->loop;
     if (!a || !b) return (a != NULL) - (b != NULL);
@@ -140,7 +140,7 @@ static int more_misses(const void *left, const void *right) {
     return by_line(left, right);
 }
 
-/* The parts of a profile's code, most misses first; *count receives how many. NULL: out of memory. */
+/* The parts of a profile's code, most misses first; *count is their number. NULL: out of memory. */
 static struct part *parts_of(const struct rsc_profile *profile, enum rsc_table_by by, uint64_t lines, size_t *count) {
     static int (*const orders[])(const void *, const void *) = {NULL,        by_module, by_file,
                                                                 by_function, by_loop,   by_line};
@@ -243,8 +243,7 @@ static int code_table(const struct rsc_result *result, const struct rsc_report_s
     if (!with_code) return rsc_fail(error, RSC_EFORMAT, "%.200s has no code rows: record it with pcs", names[0]);
     if (by == RSC_BY_LOOP && !with_loops)
         return rsc_fail(error, RSC_EFORMAT,
-                        "%.200s has no loops: they are found when a program for x86-64 is watched, from "
-                        "its code",
+                        "%.200s has no loops: they are found in the code of a program for x86-64 while it is watched",
                         names[0]);
     rsc_text_init(&out, style->unicode, style->colour && !as_csv);
     if (as_csv)

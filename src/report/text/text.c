@@ -2,10 +2,10 @@
  * text.c - the report for a terminal.
  *
  * From the whole to the parts: what was measured, the histogram, the curve, the
- * quantiles, what all that means in words, then the worst lines, pairs and
- * objects, cache lines, phases, threads and kinds where there are any. Requests for
- * whole objects have a second curve, by bytes, and no caches of this machine. No line is wider than the style says, and in ASCII no byte is above
- * 0x7f, whatever a command line or a file contains.
+ * quantiles, a summary in words, then the worst lines, pairs and objects, cache lines,
+ * phases, threads and kinds, if any. Requests for whole objects have a second curve, by
+ * bytes, and no caches of this machine. No line is wider than the style's width, and in
+ * ASCII no byte is above 0x7f, whatever a command line or a file contains.
  */
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void put_how(struct rsc_text *text, const struct rsc_made *made, const st
     }
     if (!made->sampling) return;
     begin_fact(text, "sampling");
-    /* it may come from a file: whatever is not plain text is shown on one line, made harmless */
+    /* it may come from a file: shown on one line, with unsafe characters replaced */
     int plain = strlen(made->sampling) < 250;
     for (const char *s = made->sampling; *s; s++) plain &= *s >= ' ' && *s <= '~';
     if (plain) {
@@ -102,7 +102,7 @@ static void put_how(struct rsc_text *text, const struct rsc_made *made, const st
     rsc_text_put(text, "\n");
 }
 
-/* A fact of words that we chose: broken over lines if it must be. */
+/* A fact in our own words: wrapped if needed. */
 static void put_fact(struct rsc_text *text, const struct rsc_report_style *style, const char *name, const char *words) {
     begin_fact(text, name);
     rsc_text_paragraph(text, LABEL, style->width, words);
@@ -195,7 +195,7 @@ static void show_quantile(const struct rsc_profile *profile, uint64_t distance, 
     else snprintf(to, room, "%s %s", rsc_show_short(distance).text, distance == 1 ? "line" : "lines");
 }
 
-/* The curve's error bars, where it has any: at sizes four octaves apart that it reaches, from 32 KiB. */
+/* The curve's error bars, if any: from 32 KiB, at sizes four octaves apart. */
 static void put_bars(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     unsigned shown = 0;
     for (uint64_t bytes = 32 << 10; bytes < 1ull << 50 && shown < 4; bytes <<= 4, shown++) {
@@ -262,7 +262,7 @@ static int has_reuses(const struct rsc_profile *profile) {
     return rsc_profile_rd_quantile(profile, 0.5) != UINT64_MAX || profile->rd_capped;
 }
 
-/* The curve of bytes, drawn like the other. */
+/* The byte miss ratio curve, drawn like the other. */
 static void draw_byte_curve(struct rsc_text *text, const struct rsc_profile *profile,
                             const struct rsc_report_style *style) {
     struct rsc_profile view = *profile;
@@ -282,7 +282,7 @@ static void draw_byte_curve(struct rsc_text *text, const struct rsc_profile *pro
 static void put_requests(struct rsc_text *text, const struct rsc_profile *profile,
                          const struct rsc_report_style *given) {
     struct rsc_report_style without = *given, *style = &without;
-    without.machine = NULL; /* a processor's caches hold no such objects */
+    without.machine = NULL; /* a processor's caches do not hold such objects */
     put_headline(text, profile, style);
     if (!profile->references) return;
     put_section(text, style, "Reuse distance", "bytes of other objects requested since, and its own");
@@ -307,8 +307,8 @@ static size_t lines_from(const struct rsc_text *text, size_t from) {
 }
 
 /*
- * A sentence, facts, curve, words, worst lines and pairs. What might not fit is tried and taken
- * back: how many lines a part takes depends on the width and on its notes.
+ * A sentence, facts, curve, summary, worst lines and pairs. Parts that do not fit are drawn and
+ * removed again: the number of lines of a part depends on the width and on its notes.
  */
 static void put_brief(struct rsc_text *text, const struct rsc_profile *profile, const struct rsc_report_style *style) {
     struct rsc_rank_size size = rsc_rank_size(profile, style, style->at_bytes);
@@ -350,7 +350,7 @@ static void put_profile(struct rsc_text *text, const struct rsc_profile *profile
     if (!profile->references) return;
     put_section(text, style, "Reuse distance", "other lines touched between two uses of a line");
     rsc_draw_histogram(text, profile, style);
-    /* A footprint of a few lines has no curve to speak of. */
+    /* A footprint of a few lines has no useful curve. */
     if (profile->mrc_count >= 4) {
         put_section(text, style, "Miss ratio", "of a fully associative LRU cache, by its size");
         rsc_draw_curve(text, profile, style);

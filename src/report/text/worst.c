@@ -1,9 +1,9 @@
 /*
  * worst.c - tables of the worst lines, pairs and objects.
  *
- * Names come from the profiled program: they go through the text buffer's
- * foreign functions and are cut to the width. A sentence is only said of a line
- * where its own counts bear it out.
+ * Names come from the profiled program: they go through the text buffer's functions
+ * for foreign text and are cut to the width. A line gets a sentence only if its own
+ * counts support it.
  */
 #include "report/text/worst.h"
 
@@ -22,7 +22,7 @@
 #define OBJECTS_SHOWN 8
 #define SENTENCE 768
 
-/* What all three tables need. */
+/* Shared by all three tables. */
 struct worst {
     struct rsc_text *text;
     const struct rsc_profile *profile;
@@ -62,7 +62,7 @@ static void put_numbers(struct worst *worst, const struct rsc_rank *rank) {
     rsc_text_put(worst->text, "%10s%9s", rsc_show_short(rank->misses).text, rsc_show_share(share).text);
 }
 
-/* References that may be others', row by row; and what a cap on distances did to the size. */
+/* Notes: references that may belong to other rows, and a size lowered by a cap on distances. */
 static void put_notes(struct worst *worst) {
     char note[SENTENCE];
     size_t used = 0;
@@ -73,12 +73,12 @@ static void put_notes(struct worst *worst) {
                                  rsc_show_short(worst->ranking.ranks[i].error).text, i + 1);
     }
     if (used) {
-        snprintf(note + used, sizeof note - used, ": references that may belong to rows there was no room for.");
+        snprintf(note + used, sizeof note - used, ": references that may belong to rows dropped from a full table.");
         rsc_text_paragraph(worst->text, 3, worst->style->width, note);
     }
     if (worst->size.lowered && worst->ranking.what == RSC_RANK_LINES)
         rsc_text_paragraph(worst->text, 3, worst->style->width,
-                           "Ranked at this size because no larger distances were told apart (--max-distance).");
+                           "Ranked at this size because longer distances were not counted (--max-distance).");
 }
 
 static void begin_heading(struct worst *worst, const char *more) {
@@ -186,7 +186,7 @@ void rsc_put_verdict(struct rsc_text *text, const struct rsc_profile *profile, c
     uint64_t all = rsc_profile_coarse_misses(profile, size.lines);
     if (ranking.count && ranking.ranks[0].misses && all) {
         const struct rsc_place *place = &((const struct rsc_code_row *)ranking.ranks[0].rows[0])->place;
-        snprintf(sentence + used, sizeof sentence - (size_t)used, "; %s of those misses are made at %s.",
+        snprintf(sentence + used, sizeof sentence - (size_t)used, "; %s of those misses are at %s.",
                  rsc_show_percent((double)ranking.ranks[0].misses / (double)all).text,
                  rsc_place_in_short(place, style->unicode).text);
     } else {
@@ -255,7 +255,7 @@ struct rsc_source_words rsc_source_words(const struct rsc_pair_row *pair) {
     return words;
 }
 
-/* "takes 210 cycles, 61 % from memory", where a PMU said so. */
+/* "takes 210 cycles, 61 % from memory", if a PMU measured it. */
 static void put_cost(struct worst *worst, const struct rsc_pair_row *pair, unsigned from) {
     struct rsc_text *text = worst->text;
     struct rsc_source_words source = rsc_source_words(pair);
@@ -269,7 +269,7 @@ static void put_cost(struct worst *worst, const struct rsc_pair_row *pair, unsig
     rsc_text_put(text, "\n");
 }
 
-/* Of the rows that make a rank the one with most references. */
+/* The row of a rank with most references. */
 static const struct rsc_pair_row *largest_pair(const struct rsc_rank *rank) {
     const struct rsc_pair_row *largest = rank->rows[0];
     for (size_t i = 1; i < rank->row_count; i++) {
