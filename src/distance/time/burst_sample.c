@@ -10,10 +10,10 @@
 
 #define COUNT_LEAST 1024u  /* references a burst counts ... */
 #define COUNT_TIMES 2u     /* ... and per reference of its warm-up */
-#define WARM_MOST 16u      /* references per line wanted, before a burst counts anyway */
+#define WARM_MOST 16u      /* references per wanted line, before a burst counts anyway */
 #define PERIOD_FIRST 2u    /* references per reference of a burst: first ... */
-#define PERIOD_LAST 48u    /* ... and later; one more for each burst that was, or at once when ... */
-#define SPENT_FREE 131072u /* ... so many were spent */
+#define PERIOD_LAST 48u    /* ... and later; one more for each past burst, or at once when ... */
+#define SPENT_FREE 131072u /* ... this many were spent */
 
 int rsc_burst_sample_init(struct rsc_burst_sample *sample, uint64_t seed) {
     memset(sample, 0, sizeof *sample);
@@ -51,7 +51,7 @@ static void wait_for_next(struct rsc_burst_sample *sample, uint64_t burst_length
     rsc_exact_free(&sample->exact);
 }
 
-/* Adds the burst to its part, and forgets it. */
+/* Adds the burst to its part, and clears it. */
 static void end_burst(struct rsc_burst_sample *sample) {
     uint32_t part = sample->bursts % RSC_SAMPLE_PARTS;
     double weight = (double)sample->period / (double)sample->taken;

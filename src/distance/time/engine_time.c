@@ -1,16 +1,16 @@
 /*
- * engine_time.c - an engine that keeps only when lines were last used, with four
- * models: statstack, aet, hotl and shen.
+ * engine_time.c - an engine that only stores when lines were last used, with four models:
+ * statstack, aet, hotl and shen.
  *
- * One pass gives reuse intervals and first uses; the distances are modelled from
- * those at the end (profile/ri_models.h says how, docs/measured/approximate.md how well).
- * Beside the pass runs a small sample of true distances (truth_sample.h), from
- * which the error bars are made; the curve itself is the model's.
+ * One pass gives reuse intervals and first uses; at the end the distances are modelled
+ * from those (profile/ri_models.h; docs/measured/approximate.md has the accuracy). A
+ * small sample of true distances (truth_sample.h), taken in the same pass, gives the
+ * error bars; the curve itself is the model's.
  *
  *   time:aet        intervals are exact up to LINES_ALL lines. Then the table of all last
- *                   uses, which a cache no longer holds, is replaced by a sample of
+ *                   uses, which no longer fits in a cache, is replaced by a sample of
  *                   uses that are watched until the next (use_watch.h)
- *   time:aet:1      all intervals, however many lines there are
+ *   time:aet:1      all intervals, for any number of lines
  *   time:aet:RATE   those of a sample of that rate, from the beginning
  */
 #include <math.h>
@@ -31,11 +31,11 @@
 #include "trace/references.h"
 
 #define BLOCK RSC_LAST_USE_RUN
-/* A use drawn is compared with the rest of its block: half a block takes in a tenth more than a whole one (bench_time). */
+/* A drawn use is compared with the rest of its block: half a block is a tenth faster than a whole one (bench_time). */
 #define BLOCK_WATCHED 512u
-/* Of threads' intervals; their rows are coarser still. */
+/* For threads' intervals; their rows are coarser still. */
 #define THREAD_BINS ((struct rsc_bins){64, 16})
-#define LINES_ALL (1u << 17) /* all of whose uses are known; more would leave the second level cache */
+#define LINES_ALL (1u << 17) /* lines whose uses are all known; more would not fit in the second level cache */
 #define USES_WATCHED (1u << 14) /* at most, from then on */
 #define GAP_FIRST 16 /* so that these are not yet reached */
 #define LINE_BYTES 16u /* of the table, per line */
@@ -43,14 +43,14 @@
 
 struct time_parameters {
     enum rsc_ri_model_kind kind;
-    double rate; /* 0: none was given */
+    double rate; /* 0: not given */
 };
 
 struct thread_intervals {
     uint64_t pid, tid;
     uint64_t references, cold;
-    struct rsc_histogram ri; /* THREAD_BINS; not allocated before the second thread, nor is ... */
-    struct rsc_histogram sampled; /* ... what was sampled of those, not yet scaled */
+    struct rsc_histogram ri; /* THREAD_BINS; not allocated before the second thread, like ... */
+    struct rsc_histogram sampled; /* ... the sampled ones, not yet scaled */
 };
 
 struct time_engine {
@@ -59,9 +59,9 @@ struct time_engine {
     const struct rsc_log *log;
     double confidence;
     uint64_t seed;
-    double rate; /* as asked for; 0: all lines, until there are too many */
+    double rate; /* as given; 0: all lines, until there are too many */
     char by[64]; /* as in the profile */
-    int watching; /* whether uses are watched; else all are known */
+    int watching; /* whether uses are watched; otherwise all are known */
     uint64_t exact_references, exact_distinct; /* before they were */
     struct rsc_last_use last;
     struct rsc_use_watch watch;
@@ -117,7 +117,7 @@ static int time_parse(void *parameters, const char *text, struct rsc_error *erro
     return 0;
 }
 
-/* An assumption that was not measured: lines far from all others take more. */
+/* An assumption, not measured: isolated lines take more. */
 static uint64_t time_memory(const struct rsc_engine_options *options, const void *parameters, uint64_t lines) {
     const struct time_parameters *asked = parameters;
     (void)options;
@@ -156,7 +156,7 @@ static int time_create(void **state, const struct rsc_engine_options *options, c
 
 /* ---- threads ---- */
 
-/* What was counted by the watch, rounded to whole references. Returns 0 or RSC_ENOMEM. */
+/* Rounds the watch's counts to whole references. Returns 0 or RSC_ENOMEM. */
 static int add_sampled(const struct rsc_use_watch *watch, struct rsc_histogram *into) {
     struct rsc_histogram sampled;
     if (rsc_histogram_init(&sampled, RSC_BINS_FINE) < 0) return RSC_ENOMEM;
@@ -167,7 +167,7 @@ static int add_sampled(const struct rsc_use_watch *watch, struct rsc_histogram *
     return 0;
 }
 
-/* Rows exist from the second thread on; the first one's history is the totals so far. */
+/* Rows exist from the second thread on; the totals so far belong to the first. */
 static int add_threads(struct time_engine *engine, uint64_t wanted) {
     if (wanted > RSC_THREAD_ROWS_MAX) wanted = RSC_THREAD_ROWS_MAX;
     if (wanted > engine->thread_room) {
@@ -227,7 +227,7 @@ static void count_threads(struct time_engine *engine, const struct rsc_batch *ba
     }
 }
 
-/* The same of a block with watched uses: repeats are known, and those that ended a watch stand for others. */
+/* The same for a block with watched uses: repeats are known, and those that ended a watch represent others. */
 static void count_threads_watched(struct time_engine *engine, const struct rsc_batch *batch, uint32_t count) {
     const struct rsc_watch_found *seen = &engine->seen;
     const uint64_t weight = (uint64_t)(engine->watch.gap + 0.5);
@@ -246,7 +246,7 @@ static void count_threads_watched(struct time_engine *engine, const struct rsc_b
     }
 }
 
-/* Adds what was sampled of each thread, in all `reuses`, to what is known. What then is left of its references is cold. */
+/* Adds the samples of each thread, `reuses` in all, to its known counts. The rest of its references are cold. */
 static int settle_threads(struct time_engine *engine, uint64_t reuses) {
     double sampled = 0;
     for (uint32_t i = 0; i < engine->thread_count; i++)
@@ -281,7 +281,7 @@ static int fill_threads(struct time_engine *engine, const struct rsc_ri_model *m
 
 /* ---- the pass ---- */
 
-/* First uses have interval 0, which is none: they are counted in its bin, so that there is no branch. */
+/* First uses have interval 0, which is otherwise unused: they are counted in its bin, without a branch. */
 static void count_intervals(struct time_engine *engine, uint64_t before, int has_first) {
     const struct rsc_intervals *found = &engine->found;
     uint64_t *ri = engine->ri.count, *first = engine->first.count, sum = 0;
@@ -316,7 +316,7 @@ static int take_watched(struct time_engine *engine, uint32_t count) {
     return status;
 }
 
-/* From all last uses to a sample of them. */
+/* Switches from all last uses to a sample of them. */
 static int begin_to_watch(struct time_engine *engine) {
     int status = rsc_use_watch_init(&engine->watch, rsc_simd_best(), engine->seed, GAP_FIRST, USES_WATCHED);
     if (status == 0) status = rsc_use_watch_follow(&engine->watch, &engine->last);
@@ -339,7 +339,7 @@ static int time_push(void *state, const struct rsc_batch *batch, struct rsc_erro
     while ((count = rsc_references_fill(&cursor, engine->lines, engine->from,
                                         engine->watching ? BLOCK_WATCHED : BLOCK)) > 0) {
         int was_watching = engine->watching;
-        /* block by block, while the column is still in the first level cache */
+        /* block by block, while the column is in the first level cache */
         if (see_threads(engine, batch, engine->from[0], engine->from[count - 1]) < 0)
             return rsc_fail_memory(error, "thread rows");
         int status = was_watching ? take_watched(engine, count) : take_all(engine, count);
@@ -361,7 +361,7 @@ static int time_push(void *state, const struct rsc_batch *batch, struct rsc_erro
 
 /* ---- the end ---- */
 
-/* What the models are made from. */
+/* The input of the models. */
 struct outcome {
     struct rsc_histogram ri, first, last; /* last: how long before the end, from 1; for HOTL only */
     struct rsc_histogram sampled; /* the part of ri that is scaled up */
@@ -387,7 +387,7 @@ static void count_last_use(void *context, uint64_t line, uint64_t time) {
     outcome->last_sum += (double)(outcome->now - time + 1);
 }
 
-/* Of the values in a histogram, each taken to be in the middle of its bin. */
+/* The mean of a histogram's values, each taken at the middle of its bin. */
 static double sum_of(const struct rsc_histogram *histogram) {
     double sum = 0;
     for (uint32_t bin = 0; bin < histogram->bin_count; bin++) {
@@ -399,13 +399,13 @@ static double sum_of(const struct rsc_histogram *histogram) {
 }
 
 /*
- * From a sample to the whole: what the watch has seen end and what it has not make
- * up all uses it drew from; the lines are those of before, and new ones. When new
- * lines were first used, the line sample knows.
+ * Scales the sample to the whole: ended and unended watches together represent all
+ * uses drawn from; the lines are those of before, and new ones. The line sample knows
+ * when new lines were first used.
  */
 static int scale_up(struct time_engine *engine, struct outcome *outcome) {
     const struct rsc_use_watch *watch = &engine->watch;
-    struct rsc_histogram *new_lines = &outcome->last; /* for a moment */
+    struct rsc_histogram *new_lines = &outcome->last; /* temporarily */
     outcome->distinct = (uint64_t)(rsc_use_watch_lines(watch) + 0.5);
     if (outcome->distinct < engine->exact_distinct) outcome->distinct = engine->exact_distinct;
     if (outcome->distinct > watch->uses) outcome->distinct = watch->uses;
@@ -448,7 +448,7 @@ static int make_outcome(struct time_engine *engine, struct outcome *outcome) {
     return 0;
 }
 
-/* What was sampled of the intervals, and what it says of the number of lines. */
+/* Describes the sampling of intervals, and the resulting number of lines. */
 static void describe_intervals(const struct time_engine *engine, const struct outcome *outcome, double lines_error,
                                char *text, size_t room) {
     if (!engine->watching) {

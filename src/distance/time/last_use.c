@@ -31,7 +31,7 @@ int rsc_last_use_run(struct rsc_last_use *last, const uint64_t *lines, uint32_t 
     return last->run(last, lines, count, found);
 }
 
-/* Not rsc_line_map_visit(): blocks are whole, and most lines of most blocks may never have been used. */
+/* Not rsc_line_map_visit(): blocks are whole, and most lines of a block may never have been used. */
 void rsc_last_use_visit(const struct rsc_last_use *last, void (*visit)(void *context, uint64_t line, uint64_t time),
                         void *context) {
     const struct rsc_line_map *map = &last->map;

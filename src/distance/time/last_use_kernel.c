@@ -1,9 +1,9 @@
 /*
  * last_use_kernel.c - the loop of last_use.h; compiled once per vector width.
  *
- * Repeats of a line have interval 1 and need no lookup. What is left needs two
- * memory accesses that hang on each other, bucket and unit: each is prefetched
- * for a reference further ahead while an earlier one is worked on.
+ * Repeats of a line have interval 1 and need no lookup. Other references need two
+ * dependent memory accesses, bucket and unit: each is prefetched for later references
+ * while earlier ones are processed.
  */
 #include "base/cpu.h"
 #include "distance/time/last_use.h"
@@ -16,7 +16,7 @@
 #define AHEAD_BUCKET RSC_LAST_USE_AHEAD
 #define AHEAD_UNIT 32u
 
-/* Which references are to lines of the sample. */
+/* Lists the references to lines of the sample. */
 static inline __attribute__((always_inline)) uint32_t list_sampled(const struct rsc_last_use *last,
                                                                    const uint64_t *lines, uint32_t count,
                                                                    uint32_t *sampled) {
@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) uint32_t list_sampled(const struct 
     return listed;
 }
 
-/* Lists references whose line is another than the one before, and sets the intervals of all to 1. */
+/* Lists references whose line differs from the one before, and sets all intervals to 1. */
 static inline __attribute__((always_inline)) uint32_t list_changes(struct rsc_last_use *last, const uint64_t *lines,
                                                                    uint32_t count, struct rsc_intervals *found) {
     last->line[0] = lines[0];
@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) void find_bucket(struct rsc_last_us
     __builtin_prefetch(last->map.buckets + last->unit[k]);
 }
 
-/* Blocks are whole: a block that is known has a unit for each of its lines. */
+/* Blocks are whole: a known block has a unit for each of its lines. */
 static inline __attribute__((always_inline)) void find_unit(struct rsc_last_use *last, uint32_t k, int wide) {
     uint64_t line = last->line[k];
     uint32_t where = rsc_line_map_where(&last->map, line, last->unit[k]);
@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) int exchange_times(struct rsc_last_
         find_unit(last, k + AHEAD_UNIT, wide);
         uint32_t unit = last->unit[k];
         if (__builtin_expect(!unit, 0) && !(unit = rsc_line_map_add(&last->map, last->line[k], &status))) return status;
-        /* repeats of the line follow up to the next listed one: the last of them is its last use */
+        /* repeats of the line follow until the next listed one: the last of them is its last use */
         uint64_t now = start + found->index[k], until = start + found->index[k + 1] - 1;
         uint64_t then = last->map.units[unit];
         uint64_t time = then & low_bits;

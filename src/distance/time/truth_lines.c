@@ -9,10 +9,11 @@
 #include "base/histogram.h"
 
 #define NO_PART RSC_SAMPLE_PARTS
-/* Counting a distance costs much more than a reference of the pass: so many are free, then one in so many. */
+/* Counting a distance costs much more than a reference of the pass: this many are free, then one per this many
+ * references. */
 #define MOVES_FREE 65536u
 #define MOVES_SHARE 512u
-#define REPEATS_PER_MOVE 16u /* that cost about as much */
+#define REPEATS_PER_MOVE 16u /* that cost about the same */
 #define RATE_SHIFT_MAX 40u
 
 int rsc_truth_lines_init(struct rsc_truth_lines *sample, uint64_t seed) {
@@ -65,7 +66,7 @@ static void append(struct rsc_truth_lines *sample, uint64_t line, uint64_t time,
     sample->part_at[sample->next++] = (uint8_t)part;
 }
 
-/* Renumbers the lines, leaving out those that the rate no longer takes. */
+/* Renumbers the lines, dropping those no longer sampled at the rate. */
 static void renumber(struct rsc_truth_lines *sample) {
     uint32_t places = sample->next, kept = 0;
     memset(sample->tree, 0, (RSC_SAMPLE_PLACES + 1) * sizeof *sample->tree);
@@ -112,7 +113,7 @@ static void count_distance(struct rsc_truth_lines *sample, const rsc_part_counts
     uint32_t all = 0;
     if (sample->scaled_for != sample->count) set_shares(sample);
     for (uint32_t part = 0; part < RSC_SAMPLE_PARTS; part++) all += (*apart)[part];
-    /* A count of sampled lines stands for a range: without this, the curve would have steps of 2^k lines. */
+    /* A count of sampled lines represents a range: without this, the curve would have steps of 2^k lines. */
     if (sample->rate_shift) dither = rsc_rng_double(&sample->rng) - 0.5;
     for (uint32_t part = 0; part <= RSC_SAMPLE_PARTS; part++) {
         if (part == own) continue;
@@ -140,13 +141,13 @@ static void add_line(struct rsc_truth_lines *sample, uint64_t line, uint64_t tim
     if (time >= sample->first_from) sample->first[rsc_bin_of_fine(time)] += 1ull << sample->rate_shift;
 }
 
-/* A line of the sample, used again; `distinct` lines were there by then. */
+/* A line of the sample is used again; `distinct` lines were seen by then. */
 static void move_line(struct rsc_truth_lines *sample, struct rsc_u64_entry *entry, uint64_t time, uint64_t until,
                       double distinct) {
     uint32_t place = (uint32_t)entry->value - 1, part = sample->part_at[place];
     uint64_t line = entry->key, interval = time - sample->time_at[place];
     sample->ri[(size_t)part * sample->bin_count + rsc_bin_of_fine(interval)] += 1ull << sample->rate_shift;
-    if (place + 1 == sample->next) { /* distance 0: misses nowhere */
+    if (place + 1 == sample->next) { /* distance 0: never misses */
         sample->time_at[place] = until;
         sample->repeats++;
         return;
@@ -159,7 +160,7 @@ static void move_line(struct rsc_truth_lines *sample, struct rsc_u64_entry *entr
     tree_add(sample, place, part, (uint16_t)-1);
     sample->part_at[place] = NO_PART;
     if (sample->next == RSC_SAMPLE_PLACES) {
-        renumber(sample); /* leaves the line out for a moment */
+        renumber(sample); /* leaves the line out temporarily */
         entry = rsc_u64_table_find(&sample->lines, line);
         entry->key = line;
         (*sample->live)[part]++;
@@ -182,7 +183,7 @@ void rsc_truth_lines_take(struct rsc_truth_lines *sample, const struct rsc_line_
     }
     if (sample->moves + sample->repeats / REPEATS_PER_MOVE > MOVES_FREE + (uses->now + uses->count) / MOVES_SHARE &&
         sample->rate_shift < RATE_SHIFT_MAX) {
-        /* what was spent so far is spent: the new rate is judged by what it costs from now on */
+        /* past cost does not count: the new rate is judged by its cost from now on */
         sample->moves -= sample->moves / 2;
         sample->repeats -= sample->repeats / 2;
         sample_less(sample);

@@ -1,13 +1,13 @@
 /*
  * truth_lines.h - true distances between the uses of some lines, counted in those
- * lines (SHARDS), and how far chance may have moved them.
+ * lines (SHARDS), and their sampling error.
  *
- * Lines are taken by hash at the rate 1/2^k, at most 4096 of them,
- * in 16 random parts. A Fenwick tree over the order of last uses holds vectors of
- * 16 counts, so that one descent gives a distance in lines of each part; from
- * those follow 16 distances that each leave a part out (for the jackknife), and
- * the one that leaves none out. Distances are scaled up by distinct lines so far
- * over sampled lines so far, which both are known, so one over all lines is exact.
+ * Lines are taken by hash at the rate 1/2^k, at most 4096 of them, in 16 random
+ * parts. A Fenwick tree over the order of last uses holds vectors of 16 counts, so
+ * one descent gives a distance in lines of each part; these give 16 distances that
+ * each leave a part out (for the jackknife), and the full one. Distances are scaled
+ * by distinct lines so far over sampled lines so far, both of which are known, so a
+ * distance over all lines is exact.
  */
 #ifndef RSC_DISTANCE_TIME_TRUTH_LINES_H
 #define RSC_DISTANCE_TIME_TRUTH_LINES_H
@@ -22,7 +22,7 @@
 #define RSC_SAMPLE_LINES 4096u
 #define RSC_SAMPLE_PLACES (2 * RSC_SAMPLE_LINES)
 
-/* How many of each part: one vector. Counts stay below 2^16. */
+/* The count of each part: one vector. Counts stay below 2^16. */
 typedef uint16_t rsc_part_counts __attribute__((vector_size(2 * RSC_SAMPLE_PARTS)));
 
 struct rsc_truth_lines {
@@ -32,38 +32,39 @@ struct rsc_truth_lines {
     rsc_part_counts *live;      /* one: lines of each part; owned */
     uint64_t *line_at;          /* [place]; owned */
     uint64_t *time_at;          /* [place]: of that last use; owned */
-    uint8_t *part_at;           /* [place]: RSC_SAMPLE_PARTS when its line was used again since; owned */
+    uint8_t *part_at;           /* [place]: RSC_SAMPLE_PARTS if its line was used again since; owned */
     uint64_t offset;            /* of the hash, from its seed */
     uint32_t next, count;       /* places used; lines */
     uint32_t rate_shift;        /* k */
     uint32_t scaled_for;        /* the count for which `share` holds; 0: none */
     double share[RSC_SAMPLE_PARTS + 1]; /* 1 / (lines other than one's own, without that part; with all) */
-    uint64_t moves;             /* references that had a distance to be counted */
-    uint64_t repeats;           /* and those that had none */
+    uint64_t moves;             /* references with a distance to count */
+    uint64_t repeats;           /* and those without */
     uint32_t bin_count;
     uint64_t *ri; /* [part][fine bin]: intervals of the part's lines; a reference counts 2^k. Owned */
     uint64_t *rd; /* [part][fine bin]: distances without that part; [RSC_SAMPLE_PARTS]: with all; not those that
                    * are 0 with all. Owned */
-    uint64_t first_from; /* first uses from this time on are counted: none unless set */
+    uint64_t first_from; /* first uses from this time on are counted; none unless set */
     uint64_t *first;     /* [fine bin]: their times; a line counts 2^k. Owned */
 };
 
 /* References of a block; those of sampled lines are picked. */
 struct rsc_line_uses {
     const uint64_t *line;
-    const uint32_t *picked; /* [picked_count]: which of `line`, in order; by the rate as it was before */
+    const uint32_t *picked; /* [picked_count]: indices into `line`, in order; at the previous rate */
     uint32_t picked_count;
     const uint32_t *index; /* line[i] is that of references index[i] to index[i+1]-1; NULL: of reference i */
-    uint64_t now;          /* references before those */
+    uint64_t now;          /* references before these */
     uint32_t count;        /* references */
-    double distinct_before, distinct_after; /* lines before and after those */
+    double distinct_before, distinct_after; /* lines before and after these */
 };
 
 /* Returns 0 or RSC_ENOMEM. A zeroed sample may always be freed. */
 int rsc_truth_lines_init(struct rsc_truth_lines *sample, uint64_t seed);
 void rsc_truth_lines_free(struct rsc_truth_lines *sample);
 
-/* Takes the picked ones. Lowers the rate when lines or work are too many: look at rate_shift before picking others. */
+/* Processes the picked ones. Lowers the rate when there are too many lines or too much work: check rate_shift before
+ * picking more. */
 void rsc_truth_lines_take(struct rsc_truth_lines *sample, const struct rsc_line_uses *uses);
 
 #endif

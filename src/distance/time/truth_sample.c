@@ -10,7 +10,8 @@
 
 #define PARTS RSC_SAMPLE_PARTS
 #define LINES_SEEN_LEAST 8u /* sampled lines in a distance, for lines to judge it */
-/* References judge larger sizes too, as long as those of which the window does not tell are this share of the chance there is. */
+/* References judge larger sizes too, while those beyond the window contribute at most this share of the sampling
+ * error. */
 #define UNDECIDED_MOST 0.2
 
 int rsc_truth_sample_init(struct rsc_truth_sample *sample, uint64_t seed) {
@@ -52,7 +53,7 @@ int rsc_truth_sample_take_watched(struct rsc_truth_sample *sample, struct rsc_us
 
 /* ---- estimates ---- */
 
-/* From counts to counts of this bin and all above. */
+/* Turns counts per bin into counts of this bin and all above. */
 static void sum_up(uint64_t *count, uint32_t bins) {
     for (uint32_t bin = bins - 1; bin-- > 0;) count[bin] += count[bin + 1];
 }
@@ -60,7 +61,7 @@ static void sum_up_weighted(double *count, uint32_t bins) {
     for (uint32_t bin = bins - 1; bin-- > 0;) count[bin] += count[bin + 1];
 }
 
-/* A place in a histogram of tails: values >= some value, which falls into `bin` at `share` of its upper part. */
+/* A place in a histogram of tails: values >= some value, which is in `bin`, with `share` of the bin above it. */
 struct cut {
     uint32_t bin;
     double share;
@@ -81,13 +82,13 @@ static double tail_weighted(const double *sums, struct cut cut) {
 }
 
 struct estimate {
-    double value, error; /* references; error NaN: nothing is known */
-    double least; /* what one sampled reference stands for */
+    double value, error; /* references; error NaN: no estimate */
+    double least; /* the weight of one sampled reference */
     double freedom;
     double undecided; /* references that may be counted wrongly: their intervals were not known for long enough */
 };
 
-/* How many more of the trace's references their intervals say miss than do, by the lines. */
+/* How many more references miss by their intervals than really do, estimated by the lines. */
 static struct estimate residual_by_lines(const struct rsc_truth_lines *line, struct cut rd, struct cut ri) {
     double predicted = 0, by_part[PARTS], without[PARTS];
     for (uint32_t part = 0; part < PARTS; part++)
@@ -97,12 +98,12 @@ static struct estimate residual_by_lines(const struct rsc_truth_lines *line, str
         double true_misses = tail(line->rd + (size_t)part * line->bin_count, rd);
         without[part] = (predicted - by_part[part] - true_misses) * PARTS / (PARTS - 1);
     }
-    double missed = 1 - 1 / (double)(1ull << line->rate_shift); /* nothing is left to chance when all are sampled */
+    double missed = 1 - 1 / (double)(1ull << line->rate_shift); /* no sampling error when all are sampled */
     double least = line->rate_shift ? (double)(1ull << line->rate_shift) : 0;
     return (struct estimate){value, rsc_jackknife_error(without, PARTS) * sqrt(missed), least, PARTS - 1, 0};
 }
 
-/* The same by random references, for a trace of so many. */
+/* The same by random references, for a trace of this many. */
 static struct estimate residual_by_windows(const struct rsc_window_sample *window, struct cut rd, struct cut ri,
                                            uint64_t references) {
     double first = tail(window->first_ri, ri) - tail(window->first_rd, rd);
@@ -119,7 +120,7 @@ static struct estimate residual_by_windows(const struct rsc_window_sample *windo
     double rest = (double)(references - window->first);
     for (uint32_t part = 0; part < parts; part++)
         without[part] = rest * (residual - by_part[part]) / (of - window->part_references[part]);
-    /* what a reference stands for that is met by chance, as the one that is wrong would be */
+    /* the weight of a reference found by chance, as a wrongly predicted one would be */
     double least = rest / of * window->squares / of;
     double undecided = rest / of * (window->beyond[0] - tail_weighted(window->beyond, rd));
     if (rsc_bin_lo(RSC_BINS_FINE, ri.bin) > window->burst_least) undecided = INFINITY;
@@ -127,7 +128,7 @@ static struct estimate residual_by_windows(const struct rsc_window_sample *windo
                              undecided};
 }
 
-/* Intervals at or above a value, asked for in descending order. */
+/* Intervals at or above a value, queried in descending order. */
 struct descent {
     const struct rsc_histogram *histogram;
     uint32_t at; /* bins from here on are in the sum */
@@ -150,14 +151,13 @@ static double variance_at(const struct rsc_interval_chance *chance, struct cut r
     return chance->variance[ri.share < 0.5 ? ri.bin + 1 : ri.bin];
 }
 
-/* At one size, where intervals are those of a sample. */
+/* At one size, if intervals are those of a sample. */
 struct shared {
-    double variance; /* of how many intervals are as long as to miss, and of what follows from the number of lines */
-    double
-        with_model; /* its covariance with the former, which the model's number has too; over their standard deviations */
+    double variance; /* of the number of intervals long enough to miss, and of the part due to the number of lines */
+    double with_model; /* its correlation with the former, which the model's number has too */
 };
 
-/* `sideways`: what the truth is off by if the lines are off by one standard deviation; the same chance moves both. */
+/* `sideways`: the error of the true ratio if the lines are off by one standard deviation; the same error moves both. */
 static struct shared shared_chance(const struct rsc_interval_chance *chance, struct cut ri, double misses,
                                    double sideways) {
     double intervals = variance_at(chance, ri), both = 0;
@@ -168,11 +168,12 @@ static struct shared shared_chance(const struct rsc_interval_chance *chance, str
     return shared;
 }
 
-/* No distance reaches its interval: what is used again within as many references as there are lines is a hit for sure. */
+/* A distance is less than its interval: a line used again within as many references as there are lines is certainly
+ * a hit. */
 static double misses_most(struct descent *descent, const struct rsc_interval_chance *chance, double cold,
                           uint64_t lines, double reach) {
     struct cut late = cut_at(lines + 1);
-    late.share = 1; /* where in its bin an interval is, is not known */
+    late.share = 1; /* the interval's position in its bin is not known */
     double most = cold + descend_to(descent, late);
     return chance ? most + reach * sqrt(variance_at(chance, late)) : most;
 }
@@ -214,13 +215,13 @@ void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri
         double predicted = cold + descend_to(&whole, ri);
         struct estimate truth = residual_by_windows(window, rd, ri, profile->references);
         int by_windows = window->first == profile->references || point->lines <= window_lines(sample);
-        /* with all lines sampled, those leave nothing to chance */
+        /* with all lines sampled, those have no sampling error */
         if (line->rate_shift && truth.undecided <= UNDECIDED_MOST * hypot(truth.error, truth.least)) by_windows = 1;
         if (!by_windows) truth = residual_by_lines(line, rd, ri);
         truth.value = predicted - truth.value;
         if (truth.freedom != level.freedom) rsc_held_level_set(&level, confidence / 100, truth.freedom);
-        /* That no sampled reference was predicted wrongly does not mean that none is: the next one might be. A
-         * distance of 0 or not is told by the interval alone, so there nothing can be wrong. */
+        /* Even if no sampled reference was predicted wrongly, the next one might be. The
+         * interval alone decides whether a distance is 0, so there nothing can be wrong. */
         if (point->lines > 1) truth.error = hypot(truth.error, truth.least);
         double correlation = 0, own = 1;
         if (chance) {

@@ -1,19 +1,19 @@
 /*
- * truth_sample.h - true distances of a few references, beside a model of all of
- * them: what the model's error bars are made from.
+ * truth_sample.h - true distances of a few references, from which a model's error
+ * bars are made.
  *
- * A model of distances is wrong by a bias that no amount of data removes, and that
- * cannot be told from the intervals it is made from. So some distances are
- * measured: of some lines (truth_lines.h), which is good for distances of many
- * sampled lines, and of references at random times (window_sample.h), which is good
- * for short ones. With lines sampled at the rate 1/2^k, caches of up to 8 * 2^k
- * lines are judged by random references and larger ones by lines.
+ * A model of distances has a bias that more data does not remove, and that its input,
+ * the intervals, does not show. So some distances are measured: those of some lines
+ * (truth_lines.h), which suit distances of many sampled lines, and those of
+ * references at random times (window_sample.h), which suit short ones. With lines
+ * sampled at rate 1/2^k, caches of up to 8 * 2^k lines are judged by random
+ * references and larger ones by lines.
  *
- * What is estimated is not the miss ratio itself but the residual of a prediction
- * from intervals, those of all references being known, or well enough: by how much
- * the sampled references miss more, or less, than their intervals say. Hot lines that
- * are in the sample by chance, or not, so cancel out. The spread is that of 16
- * estimates that each leave out a sixteenth of the sample (delete-a-group
+ * The estimate is not of the miss ratio itself but of the residual of a prediction
+ * from intervals, which are known (well enough) for all references: how much more or
+ * less the sampled references miss than their intervals predict. So the effect of hot
+ * lines that are in the sample by chance, or not, cancels out. The spread is that of
+ * 16 estimates that each leave out a sixteenth of the sample (delete-a-group
  * jackknife), with Student's t.
  */
 #ifndef RSC_DISTANCE_TIME_TRUTH_SAMPLE_H
@@ -34,7 +34,8 @@ struct rsc_truth_sample {
 int rsc_truth_sample_init(struct rsc_truth_sample *sample, uint64_t seed);
 void rsc_truth_sample_free(struct rsc_truth_sample *sample);
 
-/* Takes what rsc_last_use_run() found, when there were `distinct_before` lines. Returns 0, RSC_ENOMEM or RSC_ELIMIT. */
+/* Processes the results of rsc_last_use_run(), with `distinct_before` lines before it. Returns 0, RSC_ENOMEM or
+ * RSC_ELIMIT. */
 int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *last, uint64_t distinct_before,
                           const uint64_t *lines, const struct rsc_intervals *found);
 
@@ -42,21 +43,20 @@ int rsc_truth_sample_take(struct rsc_truth_sample *sample, struct rsc_last_use *
 int rsc_truth_sample_take_watched(struct rsc_truth_sample *sample, struct rsc_use_watch *watch, double distinct_before,
                                   const uint64_t *lines, uint32_t count, const struct rsc_watch_found *found);
 
-/* What is left to chance in the intervals themselves, where they are those of a sample (use_watch.h). */
+/* The sampling error of the intervals themselves, if they are those of a sample (use_watch.h). */
 struct rsc_interval_chance {
-    const double *variance; /* [fine bin]: of how many intervals are of lower bins */
-    struct rsc_watch_left left; /* what the number of cold ones follows from */
+    const double *variance; /* [fine bin]: of the number of intervals in lower bins */
+    struct rsc_watch_left left; /* the basis of the number of cold ones */
     double uses; /* that was drawn from */
-    double cold_known; /* cold ones that are known for sure */
+    double cold_known; /* cold ones that are certain */
     double cold_error; /* of all cold ones, as a standard deviation */
 };
 
 /*
- * Sets low and high of every point of the profile's curve: a bar that holds the
+ * Sets low and high of every point of the profile's curve: a bar that contains the
  * point itself, and the true miss ratio with `confidence` percent by the sample
- * (held_bar.h). `model` describes the whole trace, and only predicts the sample:
- * any kind will do. chance: NULL where all intervals are known. Call once, when all
- * is taken.
+ * (held_bar.h). `model` describes the whole trace and only predicts the sample: any
+ * kind works. chance: NULL if all intervals are known. Call once, at the end.
  */
 void rsc_truth_sample_bands(struct rsc_truth_sample *sample, const struct rsc_ri_model *model,
                             const struct rsc_interval_chance *chance, double confidence, struct rsc_profile *profile);

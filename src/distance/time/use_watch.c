@@ -10,8 +10,8 @@
 /* 64 KiB of tags and 1 MiB of lines and times. With 16 Ki uses in it, one in a thousand finds its bucket full. */
 #define BUCKETS_FIRST 8192u
 #define BUCKETS_MOST (1u << 26)
-/* With a bound, a small gap lasts for so many samples only: uniform over 250 K lines is taken in at 59 M references/s with
- * gap 8, 67 with 16 and 87 with 32. */
+/* With a bound, a small gap lasts only for this many samples: uniform over 250 K
+ * lines runs at 59 M references/s with gap 8, 67 with 16 and 87 with 32. */
 #define GAP_PAYS 32
 #define ENDED_ENOUGH (1u << 16)
 #define EPOCH 1024u /* draws */
@@ -36,7 +36,7 @@ static void free_table(struct rsc_use_watch *watch) {
     watch->tags = watch->line = watch->time = NULL;
 }
 
-/* Of a bucket that is full there is no telling which to let go, so it is the new one. */
+/* In a full bucket the new use is dropped: there is no better choice. */
 static void put(struct rsc_use_watch *watch, uint64_t line, uint64_t time) {
     uint64_t hash = rsc_line_hash(line, watch->offset);
     uint32_t bucket = rsc_watch_bucket(watch, hash);
@@ -59,7 +59,7 @@ static void end_epoch(struct rsc_use_watch *watch) {
     watch->epoch_drawn = 0;
 }
 
-/* Lets every second use go, at random, and has what follows count twice. */
+/* Drops every second use, at random, and doubles the weight of later ones. */
 static void watch_less(struct rsc_use_watch *watch) {
     for (uint32_t bucket = 0; bucket <= watch->bucket_mask; bucket++)
         for (uint32_t place = 0; place < RSC_WATCH_PLACES; place++) {
@@ -105,7 +105,7 @@ void rsc_use_watch_draw(struct rsc_use_watch *watch) {
     double from = watch->stretch_end;
     watch->stretch_end += watch->gap;
     uint64_t at = (uint64_t)(from + rsc_rng_double(&watch->rng) * watch->gap);
-    /* rounding, or a gap that has just doubled, must not lead back */
+    /* rounding, or a gap that has just doubled, must not go back */
     watch->draw_at = watch->draw_at != UINT64_MAX && at <= watch->draw_at ? watch->draw_at + 1 : at;
 }
 
@@ -167,13 +167,13 @@ struct follow {
     size_t count, room;
 };
 
-/* Lines come in no order that could be told, so whether one is drawn is its hash's word: not that of the line sample. */
+/* Lines come in no known order, so a hash decides whether one is drawn: not the hash of the line sample. */
 static void follow_use(void *context, uint64_t line, uint64_t time) {
     struct follow *follow = context;
     struct rsc_use_watch *watch = follow->watch;
     uint64_t hash = rsc_line_hash(rsc_line_hash(line, watch->offset), ~watch->offset);
     watch->uses++;
-    if (time == watch->now) { /* the reference just before: a run of its line may go on */
+    if (time == watch->now) { /* the reference just before: a run of its line may continue */
         watch->before = line;
         watch->has_before = 1;
     }
@@ -191,14 +191,14 @@ int rsc_use_watch_follow(struct rsc_use_watch *watch, const struct rsc_last_use 
     int status = 0;
     follow.list = malloc((last->distinct + 1) * sizeof *follow.list);
     if (!follow.list) return RSC_ENOMEM;
-    /* none of those drawn is to be let go at once: the others were drawn with the same gap */
+    /* none of those drawn may be dropped at once: the others were drawn with the same gap */
     while (watch->most && (double)last->distinct / watch->gap > (double)watch->most / 2) watch->gap *= 2;
     watch->now = last->now;
     rsc_last_use_visit(last, follow_use, &follow);
     qsort(follow.list, follow.count, sizeof *follow.list, by_time);
     for (size_t i = 0; status == 0 && i < follow.count; i++)
         status = rsc_use_watch_add(watch, follow.list[i].line, follow.list[i].time);
-    end_stretch(watch); /* of whose uses the last ones of lines are drawn from */
+    end_stretch(watch); /* the last uses of lines are drawn from these */
     free(follow.list);
     return status;
 }
@@ -251,7 +251,8 @@ static void count_left(void *context, uint64_t line, uint64_t time) {
     struct left_count *count = context;
     const struct rsc_use_watch *watch = count->watch;
     uint32_t from = 0,
-             to = watch->stretches; /* the first stretch that ends at `time` or later; the last has no end yet */
+             to = watch->stretches; /* the first part of the trace that ends at `time` or later; the last has no end
+                                     * yet */
     (void)line;
     while (from < to) {
         uint32_t middle = (from + to) / 2;

@@ -1,15 +1,16 @@
 /*
  * use_watch_kernel.c - the loop of use_watch.h; compiled once per vector width.
  *
- * A block is looked up as a whole, then its drawn uses are put into the table:
- * what such a use meets within the block is found by comparing lines. Both orders
- * agree, since a use that is drawn ends the watch of its own line first.
+ * A block is looked up as a whole, then its drawn uses are added to the table: reuses
+ * of these within the block are found by comparing lines. The order does not matter,
+ * since a drawn use first ends the watch of its own line.
  */
 #include "base/cpu.h"
 #include "distance/exact/line_runs.h"
 #include "distance/time/use_watch.h"
 
-/* Lists what may be watched, by the tags, in watch->candidates, and lines of the line sample. Returns how many may be. */
+/* Lists the references that may be watched, by the tags, in watch->candidates, and lines of the line sample. Returns
+ * how many may be. */
 static inline __attribute__((always_inline)) uint32_t look_up(struct rsc_use_watch *watch,
                                                               struct rsc_watch_found *found) {
     const uint64_t most = watch->rate_shift ? UINT64_MAX >> watch->rate_shift : UINT64_MAX;
@@ -101,7 +102,7 @@ static inline __attribute__((always_inline)) int use_watch_kernel(struct rsc_use
     found->index[0] = 0;
     found->ended_count = 0;
     found->listed_count = listed = rsc_line_runs(lines, count, listed, found->line, found->index);
-    if (found->index[0] && watch->has_before) { /* the run of the last block goes on: so does what is its last use */
+    if (found->index[0] && watch->has_before) { /* the run of the last block continues, and so does its last use */
         uint64_t place = find_place(watch, watch->before);
         if (place != UINT64_MAX) watch->time[place] = watch->now + found->index[0];
     }

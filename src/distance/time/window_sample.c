@@ -10,21 +10,22 @@
 
 #define WINDOW_FIRST 8192u
 #define WINDOW_MOST (1u << 20)
-#define WINDOW_TIMES 16u /* references in the window, for each line wanted */
-/* It is made longer where it holds fewer lines than this, up to so many references: bars at 100 to 1000 lines then hold the truth
- * in 91 % of cases on xz and in 90 % on python3, not in 82 and 80 (100 seeds). */
+#define WINDOW_TIMES 16u /* references in the window per wanted line */
+/* The window is lengthened if it holds fewer lines than this, up to this many
+ * references: bars at 100 to 1000 lines then hold the truth in 91 % of cases on xz
+ * and in 90 % on python3, instead of 82 and 80 (100 seeds). */
 #define LINES_HELD 1024u
 #define WINDOW_HELD (1u << 17)
 #define GAP_FIRST 64u
 #define GAP_LAST 512u /* once there are ... */
-#define SAMPLES_FREE 16384u /* ... so many */
-/* Compares take about half a cycle each: so many are free, then so many for each reference. */
+#define SAMPLES_FREE 16384u /* ... this many */
+/* Compares take about half a cycle each: this many are free, then this many per reference. */
 #define COMPARED_FREE (1u << 23)
 #define COMPARED_SHARE 4u
 #define BURST_SAMPLES 512u
-/* The first 4 bursts follow each other, the next are one in twice their length, then in three times, up to ... */
+/* The first 4 bursts follow each other, the next are one per twice their length, then per three times, up to ... */
 #define BURSTS_EACH 4u
-#define RECENT_AHEAD 16u /* lines of a burst looked up ahead of their turn */
+#define RECENT_AHEAD 16u /* lines of a burst looked up ahead */
 #define BURST_EVERY 16u
 
 int rsc_window_sample_init(struct rsc_window_sample *sample, uint64_t seed) {
@@ -105,11 +106,11 @@ static void keep_intervals(struct rsc_window_sample *sample, uint64_t from, cons
     }
 }
 
-/* How many of the `length` references after `start` have no use of their line in between. */
+/* How many of the `length` references after `start` are the first to their line since then. */
 static uint64_t first_uses_after(struct rsc_window_sample *sample, uint64_t start, uint64_t length) {
     uint64_t found = 0, done = 0;
     sample->compared += length;
-    while (done < length) { /* a stretch that does not wrap around */
+    while (done < length) { /* a range that does not wrap around */
         uint64_t at = (start + 1 + done) & (sample->window - 1), part = sample->window - at;
         if (part > length - done) part = length - done;
         const int32_t *interval = sample->interval + at;
@@ -128,7 +129,7 @@ static uint64_t oldest_for(const struct rsc_window_sample *sample, uint64_t at) 
     return oldest < sample->held_from ? sample->held_from : oldest;
 }
 
-/* How many lines there were since, or an eighth earlier. */
+/* The number of lines since then, or an eighth earlier. */
 static uint64_t lines_before(struct rsc_window_sample *sample, uint64_t at, uint64_t oldest) {
     if (!sample->lines_at || at - sample->lines_at > (at - oldest) / 8) {
         sample->lines_in_window = first_uses_after(sample, oldest, at - oldest - 1);
@@ -141,7 +142,7 @@ static uint64_t lines_before(struct rsc_window_sample *sample, uint64_t at, uint
 
 static void next_stretch(struct rsc_window_sample *sample) {
     if (sample->samples >= SAMPLES_FREE && sample->gap < GAP_LAST) sample->gap = GAP_LAST;
-    /* what was compared is past: longer stretches are judged by what they cost from now on */
+    /* past compares do not count: longer ranges are judged by their cost from now on */
     if (sample->compared > COMPARED_FREE + COMPARED_SHARE * sample->now) {
         sample->compared -= sample->compared / 2;
         sample->gap *= 2;
@@ -150,7 +151,7 @@ static void next_stretch(struct rsc_window_sample *sample) {
     sample->stretch_end += sample->gap;
 }
 
-/* ri: 0 for a first use, of all or of the burst. */
+/* ri: 0 for a first use, in the trace or in the burst. */
 static void take_sample(struct rsc_window_sample *sample, uint64_t at, uint64_t ri, uint32_t part, double weight) {
     uint64_t oldest = oldest_for(sample, at);
     size_t bins = (size_t)part * sample->bin_count;
@@ -174,7 +175,7 @@ static uint64_t window_for(const struct rsc_window_sample *sample, uint64_t want
     return window;
 }
 
-/* A program that uses the same lines again and again has few in many references; what reaches back further is undecided. */
+/* A program that reuses the same lines has few lines in many references; longer intervals are undecided. */
 static uint64_t window_to_hold(const struct rsc_window_sample *sample, uint64_t window) {
     int full = sample->lines_at >= sample->held_from + sample->window;
     return full && sample->lines_in_window < LINES_HELD && window < WINDOW_HELD ? 2 * window : window;
@@ -202,7 +203,7 @@ int rsc_window_sample_take(struct rsc_window_sample *sample, const uint64_t *lin
         if (done < count && sample->now + done == sample->sample_at) {
             take_sample(sample, sample->sample_at, ri[done], (uint32_t)(sample->samples % RSC_SAMPLE_PARTS),
                         (double)sample->gap);
-            sample->sample_at = 0; /* past; the next one when the stretch ends */
+            sample->sample_at = 0; /* past; the next one when the range ends */
         }
     }
     sample->now += count;
@@ -241,7 +242,7 @@ static void find_recent(struct rsc_window_sample *sample, uint64_t here, const u
     struct rsc_recent_use *recent = sample->recent;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t line = lines[i], at = rsc_line_hash(line, 0) >> 16 & mask, time = here + i + 1;
-        /* not past the block: that may be the end of what there is */
+        /* not past the block, which may be the end of the trace */
         if (i + RECENT_AHEAD < count)
             __builtin_prefetch(recent + (rsc_line_hash(lines[i + RECENT_AHEAD], 0) >> 16 & mask), 1);
         while (recent[at].time > start && recent[at].line != line) at = (at + 1) & mask;
@@ -250,14 +251,14 @@ static void find_recent(struct rsc_window_sample *sample, uint64_t here, const u
     }
 }
 
-/* Where the next sample of the burst is, one in each of equal stretches of its second half. */
+/* The place of the burst's next sample: one in each of equal ranges of its second half. */
 static void next_in_burst(struct rsc_window_sample *sample) {
     uint64_t stretch = sample->window / 2 / BURST_SAMPLES;
     sample->sample_at =
         sample->burst_from + sample->window / 2 + sample->burst_taken * stretch + rsc_rng_below(&sample->rng, stretch);
 }
 
-/* Reference `here` and those that follow, all of them of the burst. */
+/* Processes reference `here` and those that follow, all of the burst. */
 static void take_of_burst(struct rsc_window_sample *sample, uint64_t here, const uint64_t *lines, uint32_t count) {
     uint32_t part = (uint32_t)((sample->bursts - 1) % RSC_SAMPLE_PARTS);
     find_recent(sample, here, lines, count, sample->ri_found);
