@@ -118,7 +118,7 @@ int rsc_live_samples_new(struct rsc_engine **out, const struct rsc_engine_spec *
         return rsc_fail(error, RSC_EINVAL, "--engine sampled:lines=...: for a program, --sample lines:RATE");
     if (options->cores)
         return rsc_fail(error, RSC_EINVAL,
-                        "--engine sampled: in a program every thread has a stack of its own (no --cores)");
+                        "--engine sampled: in a program every thread has its own stack (no --cores)");
     if (!asked.ordering_given) asked.sampler.order = RSC_ORDER_PARALLEL;
     if (asked.sampler.samples_most > LIVE_ACTIVE) asked.sampler.samples_most = LIVE_ACTIVE;
     plan(&asked, options, wanted);

@@ -186,7 +186,7 @@ int rsc_featherlight_ending(struct rsc_featherlight *feather, uint32_t number, c
     if (end->slot >= RSC_WATCH_SLOTS_MAX)
         return rsc_fail(error, RSC_EINVAL, "featherlight: slot %u is beyond %u", end->slot, RSC_WATCH_SLOTS_MAX - 1);
     if ((unsigned)end->ending > RSC_WATCH_DROPPED)
-        return rsc_fail(error, RSC_EINVAL, "featherlight: a watch cannot end by %u", (unsigned)end->ending);
+        return rsc_fail(error, RSC_EINVAL, "featherlight: unknown watch ending %u", (unsigned)end->ending);
     struct rsc_slot_mirror *slot = slot_of(thread, end->slot);
     if (!slot) return rsc_fail_memory(error, "featherlight slots");
     uint64_t *const totals[] = {&feather->totals.reused, &feather->totals.replaced, &feather->totals.unused,

@@ -146,16 +146,16 @@ static int describe(const struct rsc_featherlight *feather, struct rsc_profile *
     const char *watched =
         is_lines(feather) ? "quarters of lines by two registers and halves by four" : "words of 8 bytes";
     if (feather->halved) snprintf(less, sizeof less, " (1 in %.0f kept)", ldexp(1, (int)feather->halved));
-    snprintf(
-        text, sizeof text,
-        "%s%s%llu samples%s, %llu watched: %llu reused, %llu replaced, %llu not used again, %llu dropped; %s; %s, "
-        "threads apart; RD modelled from RI (%s); %g %% bars by bootstrap of the samples and what the model%s was off by",
-        feather->sampling ? feather->sampling : "", feather->sampling ? "; " : "", (unsigned long long)totals->samples,
-        less, (unsigned long long)totals->armed, (unsigned long long)totals->reused,
-        (unsigned long long)totals->replaced,
-        (unsigned long long)(totals->armed - totals->reused - totals->replaced - totals->dropped),
-        (unsigned long long)totals->dropped, attributions[feather->options.attribution], watched,
-        rsc_ri_model_names[feather->options.model], feather->options.confidence, is_lines(feather) ? "s" : "");
+    snprintf(text, sizeof text,
+             "%s%s%llu samples%s, %llu watched: %llu reused, %llu replaced, %llu not used again, %llu dropped; %s; %s, "
+             "threads apart; RD modelled from RI (%s); "
+             "%g %% bars from a bootstrap of the samples and the error of the model%s",
+             feather->sampling ? feather->sampling : "", feather->sampling ? "; " : "",
+             (unsigned long long)totals->samples, less, (unsigned long long)totals->armed,
+             (unsigned long long)totals->reused, (unsigned long long)totals->replaced,
+             (unsigned long long)(totals->armed - totals->reused - totals->replaced - totals->dropped),
+             (unsigned long long)totals->dropped, attributions[feather->options.attribution], watched,
+             rsc_ri_model_names[feather->options.model], feather->options.confidence, is_lines(feather) ? "s" : "");
     if (rsc_profile_set_text(&profile->made.by, feather->by) < 0 ||
         rsc_profile_set_text(&profile->made.sampling, text) < 0 ||
         rsc_profile_set_text(&profile->made.modelled,

@@ -331,7 +331,7 @@ int rsc_simulated_pmu_new(struct rsc_simulated_pmu **out, const struct rsc_pmu_o
         snprintf(how, sizeof how, "1 of %llu loads and 1 of %llu stores", (unsigned long long)options->period,
                  (unsigned long long)options->period);
     else snprintf(how, sizeof how, "loads and stores at a period that grows with the trace");
-    snprintf(how + strlen(how), sizeof how - strlen(how), ", %u simulated debug register%s a thread",
+    snprintf(how + strlen(how), sizeof how - strlen(how), ", %u simulated debug register%s per thread",
              options->registers, options->registers == 1 ? "" : "s");
     struct rsc_featherlight_options estimate = options->estimate;
     estimate.by = by;

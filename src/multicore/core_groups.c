@@ -56,7 +56,7 @@ int rsc_core_groups_parse(struct rsc_core_groups *groups, const char *text, stru
     for (uint32_t i = 1; !status && i < groups->range_count; i++)
         if (groups->ranges[i].first <= groups->ranges[i - 1].last) {
             char why[64];
-            snprintf(why, sizeof why, "thread %u is there twice", (unsigned)groups->ranges[i].first);
+            snprintf(why, sizeof why, "thread %u appears twice", (unsigned)groups->ranges[i].first);
             status = bad(text, why, error);
         }
     if (status < 0) rsc_core_groups_free(groups);
@@ -84,7 +84,7 @@ void rsc_core_groups_warn(const struct rsc_core_groups *groups, uint64_t thread_
     free(is_used);
     if (used == groups->group_count) return;
     rsc_log_line(log, RSC_LOG_WARNING,
-                 "cores: %u of %u groups have no thread, such as that of thread %u: there are 0 to %llu",
+                 "cores: %u of %u groups are empty, such as the one with thread %u: threads are 0 to %llu",
                  (unsigned)(groups->group_count - used), (unsigned)groups->group_count, (unsigned)example,
                  (unsigned long long)thread_count - 1);
 }

@@ -117,8 +117,7 @@ static int start(struct sampled_engine *engine, struct rsc_error *error) {
     const struct rsc_engine_options *options = &engine->options;
     struct rsc_sampler_options *sampler = &engine->wanted.sampler;
     if (options->error > 0 && engine->wanted.period > 0)
-        return rsc_fail(error, RSC_EINVAL,
-                        "an error bound says how often to sample, and so does a period: give one of them");
+        return rsc_fail(error, RSC_EINVAL, "--error and period= both set how often to sample: give one of them");
     int status = rsc_core_groups_parse(&engine->groups, options->cores, error);
     if (status < 0) return status;
     plan(engine);
@@ -304,7 +303,7 @@ static void tell(const struct sampled_engine *engine, const struct rsc_sampler_c
     if (engine->options.error > 0 && error > bound->error * 1.0001)
         rsc_log_line(
             engine->options.log, RSC_LOG_WARNING,
-            "sampled: the trace is too short for --error %g: what was drawn is worth %.0f samples, an error of %.2g",
+            "sampled: the trace is too short for --error %g: it gave the equivalent of %.0f samples, an error of %.2g",
             bound->error, size, error);
 }
 

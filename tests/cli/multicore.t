@@ -106,7 +106,7 @@ $ body --cores 0-1
 reusescope: cores: only the private model has stacks to share among them
 [2]
 $ body --model private --cores 0-1,1
-reusescope: cores '0-1,1': thread 1 is there twice
+reusescope: cores '0-1,1': thread 1 appears twice
 [2]
 $ body --model private --cores 0-
 reusescope: cores '0-': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
@@ -121,7 +121,7 @@ $ body --model private --cores 0-99999999
 reusescope: cores '0-99999999': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
 [2]
 $ body --model private --cores 0-2,1-3
-reusescope: cores '0-2,1-3': thread 1 is there twice
+reusescope: cores '0-2,1-3': thread 1 appears twice
 [2]
 $ body --model private --cores ''
 reusescope: cores '': not groups of thread numbers, as 0-1,2-3 or 0+2,1+3
@@ -134,11 +134,11 @@ reusescope: model 'neither': not one of single, private, shared, both
 $ body --model private --cores 900,0-1,2+901 2>said | python3 show.py
 private cold 3 invalidated 0 distinct 3 rd [(0, 1), (1, 1), (2, 2)] ri [(1, 1), (2, 1), (4, 2)] sharing []
 $ cat said
-reusescope: warning: cores: 2 of 3 groups have no thread, such as that of thread 2: there are 0 to 1
+reusescope: warning: cores: 2 of 3 groups are empty, such as the one with thread 2: threads are 0 to 1
 $ body --model private --cores 0,1-63 | python3 show.py
 private cold 4 invalidated 1 distinct 3 rd [(0, 1), (1, 1)] ri [(1, 1), (3, 1)] sharing [(2, 1, 1, 0, 1)]
 $ body --model private --cores 7 --engine sampled:period=1 2>&1 >/dev/null
-reusescope: warning: cores: 1 of 1 groups have no thread, such as that of thread 7: there are 0 to 1
+reusescope: warning: cores: 1 of 1 groups are empty, such as the one with thread 7: threads are 0 to 1
 
 # Thread ids far apart; and thousands of threads, of which 715 read one line that the last of them writes.
 $ python3 - > far.csv <<'PY'

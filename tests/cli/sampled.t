@@ -24,7 +24,7 @@ sampled private | references at random, 1 in 100, seed 0, skew:50 order, 2156 sa
 $ body --error 0.02 --confidence 95 --engine sampled:error-kind=bucket --model shared | say
 sampled shared | references at random, 1 in 8 to 64, seed 0, sequential order, 8672 samples; 100 % analysed; 95 % bars | 204800 204800 True True
 $ reusescope analyze t.rsct --engine sampled:error-kind=aggregate --error 0.001 --format json -o /dev/null
-reusescope: warning: sampled: the trace is too short for --error 0.001: what was drawn is worth 29432 samples, an error of 0.14
+reusescope: warning: sampled: the trace is too short for --error 0.001: it gave the equivalent of 29432 samples, an error of 0.14
 next: reusescope report /dev/null
 
 # Lines.
@@ -53,7 +53,7 @@ $ reusescope analyze t.rsct --engine shards:0.1,period=100
 reusescope: engine 'shards:0.1,period=100': not a rate above 0 and up to 1, such as 0.01, 1/100 or 1%
 [2]
 $ reusescope analyze t.rsct --engine sampled:period=100 --error 0.01
-reusescope: an error bound says how often to sample, and so does a period: give one of them
+reusescope: --error and period= both set how often to sample: give one of them
 [2]
 $ reusescope analyze t.rsct --engine sampled:lines=1/8,ordering=parallel
 reusescope: engine 'sampled': ordering: a sample of lines is exact in itself, in the order of the trace

@@ -7,7 +7,7 @@ $ printf '0 0\n0 40\n0 80\n0 0\n0 40\n0 40\n' > abcabb.din
 $ json abcabb.din --engine statstack > s.json; check < s.json
 $ sed 's/"seconds":[0-9.e-]*/"seconds":S/' s.json
 {"schema":"reusescope-profile/1",
- "made":{"by":"statstack","source":"trace","model":"single","line":64,"threads":1,"workers":1,"sampling":"none; RD modelled from RI (StatStack); 90 % bars by true distances of 6 references and 3 lines, stretched to the model","command":["reusescope","analyze","abcabb.din","--engine","statstack","-q","--format","json","-o","-"],"seconds":S,"overhead":null,"coverage":null},
+ "made":{"by":"statstack","source":"trace","model":"single","line":64,"threads":1,"workers":1,"sampling":"none; RD modelled from RI (StatStack); 90 % bars by true distances of 6 references and 3 lines, widened to the model","command":["reusescope","analyze","abcabb.din","--engine","statstack","-q","--format","json","-o","-"],"seconds":S,"overhead":null,"coverage":null},
  "accesses":6,"references":6,"cold":3,"invalidated":0,"distinct":3,
  "last_touch":0,"pruned":0,"censored":0,
  "rd":[
@@ -102,11 +102,11 @@ reusescope: engine 'aet:': not a rate above 0 and up to 1, such as 0.01, 1/100 o
 $ reusescope gen uniform,lines=300000 -n 1000000 -o many.rsct -q
 $ said() { json many.rsct --engine "$@" | sed -n 's/.*"by":"\([^"]*\)".*"sampling":"\([^"]*\)".*/\1: \2/p'; }
 $ said aet
-aet: intervals of uses at random, rate 0.03125, seed 0, of all in the first * references; distinct * to *; RD modelled from RI (AET); 90 % bars by true distances of * references and * lines, stretched to the model (glob)
+aet: intervals of uses at random, rate 0.03125, seed 0, of all in the first * references; distinct * to *; RD modelled from RI (AET); 90 % bars by true distances of * references and * lines, widened to the model (glob)
 $ said hotl:1/20 --seed 7
-hotl:0.05: intervals of uses at random, rate 0.05, seed 7; distinct * to *; RD modelled from RI (HOTL); 90 % bars by true distances of * references and * lines, stretched to the model (glob)
+hotl:0.05: intervals of uses at random, rate 0.05, seed 7; distinct * to *; RD modelled from RI (HOTL); 90 % bars by true distances of * references and * lines, widened to the model (glob)
 $ said shen:100%
-shen:1: none; RD modelled from RI (Shen); 90 % bars by true distances of * references and * lines, stretched to the model (glob)
+shen:1: none; RD modelled from RI (Shen); 90 % bars by true distances of * references and * lines, widened to the model (glob)
 $ for i in 1 2; do json many.rsct --engine hotl | sed 's/"seconds":[0-9.e-]*//' | md5sum; done | uniq | wc -l
 1
 $ for seed in 1 2; do json many.rsct --engine hotl --seed $seed | grep -A1 '"accesses"'; done | uniq | grep -c accesses

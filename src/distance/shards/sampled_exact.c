@@ -57,7 +57,7 @@ int rsc_sampled_exact_new(struct rsc_sampled_exact **out, const struct rsc_engin
                           const struct rsc_line_choice *choice, const char *text, struct rsc_error *error) {
     *out = NULL;
     if (options->top_lines)
-        return rsc_fail(error, RSC_EINVAL, "a sample of lines cannot tell which lines miss most (--top-lines)");
+        return rsc_fail(error, RSC_EINVAL, "a sample of lines cannot find the lines that miss most (--top-lines)");
     struct rsc_sampled_exact *sampled = calloc(1, sizeof *sampled);
     if (!sampled) return rsc_fail_memory(error, "sample of lines");
     sampled->options = *options;

@@ -485,11 +485,12 @@ static int fill_profile(struct time_engine *engine, struct outcome *outcome, str
         chance.cold_error = sqrt(rsc_watch_left_covariance(&chance.left, 0));
     }
     describe_intervals(engine, outcome, chance.cold_error, sampled, sizeof sampled);
-    snprintf(
-        how, sizeof how,
-        "%s; RD modelled from RI (%s); %g %% bars by true distances of %llu references and %u lines, stretched to the model",
-        sampled, papers[engine->kind], engine->confidence,
-        (unsigned long long)(engine->sample.window.first + engine->sample.window.samples), engine->sample.line.count);
+    snprintf(how, sizeof how,
+             "%s; RD modelled from RI (%s); "
+             "%g %% bars by true distances of %llu references and %u lines, widened to the model",
+             sampled, papers[engine->kind], engine->confidence,
+             (unsigned long long)(engine->sample.window.first + engine->sample.window.samples),
+             engine->sample.line.count);
     if (rsc_profile_set_text(&profile->made.by, engine->by) < 0 ||
         rsc_profile_set_text(&profile->made.sampling, how) < 0 || fill_threads(engine, &outcome->model, profile) < 0 ||
         rsc_profile_derive_mrc(profile) < 0)
