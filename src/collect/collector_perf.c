@@ -154,7 +154,7 @@ static void warn(const struct rsc_watch_area *area, uint32_t registers, const st
             facts,
             "warning: the program waits for SIGTRAP itself (sigwait or signalfd): it was not watched from then on");
     else if (area->off == RSC_WATCH_REFUSED)
-        rsc_facts_add(facts, "warning: the program was refused debug registers from some time on: %s",
+        rsc_facts_add(facts, "warning: the program could open no more debug registers during the run: %s",
                       strerror((int)area->refused));
     else if (area->off)
         rsc_facts_add(facts, "warning: the handler of SIGTRAP could not be installed: nothing was watched");

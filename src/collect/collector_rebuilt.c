@@ -58,7 +58,7 @@ static void describe(const struct rsc_collector *collector, struct rsc_run_facts
     if (isnan(unseen))
         rsc_facts_add(
             facts,
-            "it waited %.1f s for the analysis; unseen: too short a run to tell how much of it was in code that was not rebuilt",
+            "it waited %.1f s for the analysis; unseen: the run was too short to measure the share of code that was not rebuilt",
             waited);
     else
         rsc_facts_add(

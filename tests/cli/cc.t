@@ -15,10 +15,10 @@ $ reusescope cc --O2 gcc -c a.c
 reusescope cc: unknown option --O2 (see: reusescope help cc)
 [2]
 $ reusescope cc gcc -O2 -flto -c a.c
-reusescope: -flto: the linker would make the code, where nothing is rebuilt: leave it out (-fno-lto)
+reusescope: -flto: the linker would generate the code, which is not rebuilt: remove it (-fno-lto)
 [1]
 $ reusescope cc gcc -flto=auto -c a.c
-reusescope: -flto: the linker would make the code, where nothing is rebuilt: leave it out (-fno-lto)
+reusescope: -flto: the linker would generate the code, which is not rebuilt: remove it (-fno-lto)
 [1]
 $ reusescope cc gcc -fnon-call-exceptions -c a.c
 reusescope: -fnon-call-exceptions: exceptions thrown by accesses would not be caught in recording copies
@@ -36,7 +36,7 @@ $ reusescope cc clang -target riscv64 -c a.c
 reusescope: riscv64: only x86-64 programs are rebuilt
 [1]
 $ reusescope cc clang -fintegrated-as -c a.c
-reusescope: -fintegrated-as: the assembler has to be a program of its own to be passed through
+reusescope: -fintegrated-as: a separate assembler program is needed to rebuild the code
 [1]
 $ reusescope cc no-such-compiler -c a.c
 reusescope: no-such-compiler: No such file or directory
@@ -56,16 +56,16 @@ reusescope cc: a.c: 2 accesses in 1 blocks, of 2 instructions in 1 functions (0 
 # What is not seen is said, once for a file; --strict makes it an error.
 $ printf 'void f(int *p) { __asm__ volatile("incl %%0" : "+m"(*p)); }\nvoid g(int *p) { __asm__ volatile("decl %%0\\n\\tincl %%0" : "+m"(*p)); }\n' > b.c
 $ reusescope cc gcc -O2 -c b.c -o b.o
-reusescope cc: b.c: 3 lines of inline assembly, first in f: what they access is not recorded
+reusescope cc: b.c: 3 lines of inline assembly, first in f: their accesses are not recorded
 $ reusescope cc -q gcc -O2 -c b.c -o b.o
 $ reusescope cc --strict gcc -pipe -O2 -c b.c -o c.o
-reusescope cc: standard input: b.c: 3 lines of inline assembly, first in f: what they access is not recorded
+reusescope cc: standard input: b.c: 3 lines of inline assembly, first in f: their accesses are not recorded
 [1]
 $ test ! -e c.o && objdump -h b.o | grep -c rsc_asm_blocks
 1
 $ printf 'int f(void) { int x; __asm__(""); return *(int __seg_gs *)16; }\n' > g.c
 $ reusescope cc gcc -O2 -w -c g.c -o g.o
-reusescope cc: g.c: 1 instruction whose accesses are not recorded: 'movl %gs:16, %eax' in f: %gs, which only the system knows
+reusescope cc: g.c: 1 instruction whose accesses are not recorded: 'movl %gs:16, %eax' in f: an address relative to %gs
 
 # Only some functions.
 $ printf 'int one(int *p) { return *p; }\nint two(int *p) { return p[1]; }\n' > d.c

@@ -180,7 +180,7 @@ static int look_at_option(struct look *look, const char *option) {
     if (starts(option, "--target=") && !starts(option, "--target=x86_64"))
         return refuse(look, option, "only x86-64 programs are rebuilt");
     if (!strcmp(option, "-fintegrated-as") || !strcmp(option, "-integrated-as"))
-        return refuse(look, option, "the assembler has to be a program of its own to be passed through");
+        return refuse(look, option, "a separate assembler program is needed to rebuild the code");
     return 0;
 }
 
@@ -328,8 +328,7 @@ int rsc_cc_arrange(struct rsc_cc_command *command, char *const *arguments, const
     for (; arguments[count]; count++)
         if (count && (status = look_at(&look, arguments[count], 0)) < 0) return status;
     if (look.has_lto)
-        return refuse(&look, "-flto",
-                      "the linker would make the code, where nothing is rebuilt: leave it out (-fno-lto)");
+        return refuse(&look, "-flto", "the linker would generate the code, which is not rebuilt: remove it (-fno-lto)");
     if (look.has_non_call)
         return refuse(&look, "-fnon-call-exceptions",
                       "exceptions thrown by accesses would not be caught in recording copies");

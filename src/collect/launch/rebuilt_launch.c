@@ -56,7 +56,7 @@ int rsc_plain_launch(struct rsc_launch *launch, const struct rsc_collect_request
     int ibs = pmu->kind == RSC_PMU_AMD_IBS;
     if (!library || strpbrk(library, ": "))
         return rsc_fail(error, RSC_EUNSUPPORTED,
-                        library ? "libreusescope-perf.so lies in a folder whose name has a space or a colon"
+                        library ? "libreusescope-perf.so is in a folder whose name has a space or a colon"
                                 : "libreusescope-perf.so is missing beside the tool: build it again (make)");
     say_what_is_wanted(launch->ring, request);
     snprintf(preload, sizeof preload, "%s%s%.*s", library, also && *also ? ":" : "", PATH_MAX, also ? also : "");

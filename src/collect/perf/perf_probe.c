@@ -102,9 +102,11 @@ void rsc_perf_probe_breakpoints(struct rsc_perf_breakpoints *found) {
 void rsc_perf_explain_breakpoints(const struct rsc_perf_breakpoints *found, char *text, unsigned long room) {
     int code = found->code;
     if (found->count && !found->sigtrap)
-        snprintf(text, room, "debug registers can be had but do not trap: the hypervisor, or a kernel before 5.13");
+        snprintf(
+            text, room,
+            "debug registers can be opened but do not trap: the hypervisor blocks them, or the kernel is older than 5.13");
     else if (found->count && (code == ENOSPC || code == EBUSY))
-        snprintf(text, room, "%u of %u: the others are held, by a debugger or another profiler: end it", found->count,
+        snprintf(text, room, "%u of %u: a debugger or another profiler holds the others: end it", found->count,
                  BREAKPOINTS);
     else if (found->count) snprintf(text, room, "%u debug registers catch reuses", found->count);
     else if (code == EACCES || code == EPERM)
@@ -114,13 +116,13 @@ void rsc_perf_explain_breakpoints(const struct rsc_perf_breakpoints *found, char
             "container allow the system call (docker run --cap-add PERFMON --security-opt seccomp=unconfined)",
             rsc_perf_paranoid());
     else if (code == ENOSPC || code == EBUSY)
-        snprintf(text, room, "all debug registers are held, by a debugger or another profiler: end it");
+        snprintf(text, room, "a debugger or another profiler holds all debug registers: end it");
     else if (code == ENOSYS || code == ENOENT || code == EOPNOTSUPP)
         snprintf(
             text, room,
-            "the kernel has no perf events or no breakpoints: one with CONFIG_PERF_EVENTS and CONFIG_HAVE_HW_BREAKPOINT");
+            "the kernel lacks perf events or breakpoints: CONFIG_PERF_EVENTS and CONFIG_HAVE_HW_BREAKPOINT are needed");
     else if (code == EINVAL)
-        snprintf(text, room, "the kernel knows no breakpoints with sigtrap: 5.13 or newer is needed");
+        snprintf(text, room, "the kernel does not support breakpoints with sigtrap: 5.13 or newer is needed");
     else snprintf(text, room, "perf_event_open: %s", strerror(code));
 }
 
@@ -282,8 +284,9 @@ int rsc_perf_probe_pmu(struct rsc_perf_pmu *pmu, const char *root, struct rsc_er
     memset(pmu, 0, sizeof *pmu);
     if (code == EACCES || code == EPERM)
         return rsc_fail(error, RSC_EUNSUPPORTED,
-                        "the PMU may not be used: sysctl kernel.perf_event_paranoid=2 (it is %d)", rsc_perf_paranoid());
-    if (code) return rsc_fail(error, RSC_EUNSUPPORTED, "the PMU samples no addresses here: %s", strerror(code));
+                        "no permission to use the PMU: sysctl kernel.perf_event_paranoid=2 (it is %d)",
+                        rsc_perf_paranoid());
+    if (code) return rsc_fail(error, RSC_EUNSUPPORTED, "the PMU cannot sample addresses here: %s", strerror(code));
     return rsc_fail(error, RSC_EUNSUPPORTED,
                     listed ? "the PMU lists neither mem-loads and mem-stores nor IBS"
                            : "no PMU: virtual machines and containers often have none");

@@ -227,7 +227,7 @@ static void add_access(struct rsc_pass_insn *insn, const struct decoded *decoded
     if (only && flags != only) return;
     if (!flags) return;
     if (insn->access_count == RSC_PASS_ACCESSES || !memory->size) {
-        insn->unknown = "an access of a size that is not known";
+        insn->unknown = "an access of unknown size";
         return;
     }
     struct rsc_pass_access *access = &insn->access[insn->access_count++];
@@ -245,7 +245,7 @@ static void add_access(struct rsc_pass_insn *insn, const struct decoded *decoded
         access->base = RSC_PASS_RIP;
     }
     if (memory->mem.segment == ZYDIS_REGISTER_FS) access->segment = 'f';
-    if (memory->mem.segment == ZYDIS_REGISTER_GS) insn->unknown = "%gs, which only the system knows";
+    if (memory->mem.segment == ZYDIS_REGISTER_GS) insn->unknown = "an address relative to %gs";
     if (decoded->insn.address_width == 32) insn->unknown = "a 32-bit address";
     if (memory->mem.type == ZYDIS_MEMOP_TYPE_VSIB) find_gather(access, decoded, memory);
     else find_mask(access, decoded, memory);
@@ -421,7 +421,7 @@ int rsc_pass_learn(struct rsc_pass *pass, const struct rsc_pass_object *object, 
         size_t room;
         const uint8_t *bytes = rsc_pass_object_bytes(object, places[i], &room);
         if (!bytes || rsc_pass_decode(insn, bytes, room) < 0)
-            return rsc_fail(error, RSC_EUNSUPPORTED, "line %u: '%.*s' is not understood", item->line,
+            return rsc_fail(error, RSC_EUNSUPPORTED, "line %u: '%.*s' cannot be decoded", item->line,
                             item->length > 80 ? 80 : (int)item->length, item->text);
         insn->section_index = places[i].section;
         insn->offset = places[i].offset;

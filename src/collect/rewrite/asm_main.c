@@ -260,7 +260,7 @@ static int say_unseen(const struct rsc_pass *pass, const struct job *job, struct
     }
     if (counts->opaque) {
         rsc_fail(error, RSC_EUNSUPPORTED,
-                 "%.200s: %llu line%s of inline assembly, first in %.80s: what they access is not recorded", name,
+                 "%.200s: %llu line%s of inline assembly, first in %.80s: their accesses are not recorded", name,
                  (unsigned long long)counts->opaque, counts->opaque == 1 ? "" : "s", counts->first_opaque_function);
         if (pass->options.strict) return -1;
         if (!job->is_quiet) fprintf(stderr, "reusescope cc: %s\n", error->message);
@@ -318,7 +318,7 @@ static int rewrite(struct job *job, int *exit_status, struct rsc_error *error) {
     outcome = FAILED;
     if (write_file(job, "rewritten.s", &out, result, error) < 0) goto leave;
     if (assemble(job, result, job->output, NULL, job->options.strict ? 0 : 1) != 0) {
-        rsc_fail(error, RSC_EFORMAT, "internal error: the rewritten assembly is refused by the assembler");
+        rsc_fail(error, RSC_EFORMAT, "internal error: the assembler rejects the rewritten assembly");
         outcome = REFUSED;
         goto leave;
     }

@@ -68,7 +68,7 @@ int rsc_pass_object_open(struct rsc_pass_object *object, const char *path, struc
     /* With 65,280 sections or more (C++ with one section per function) the first header holds the count. */
     uint64_t count = header->e_shnum ? header->e_shnum : object->sections[0].sh_size;
     if (count > UINT32_MAX || !inside(object, header->e_shoff, count * sizeof(Elf64_Shdr)))
-        return rsc_fail(error, RSC_EFORMAT, "%s: sections lie outside of the file", path);
+        return rsc_fail(error, RSC_EFORMAT, "%s: sections are outside the file", path);
     object->section_count = (uint32_t)count;
     for (uint32_t i = 0; i < object->section_count; i++) {
         if (object->sections[i].sh_type != SHT_SYMTAB) continue;

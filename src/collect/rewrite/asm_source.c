@@ -207,7 +207,7 @@ static int read_section(struct reader *reader, const char *text, size_t length) 
     for (size_t i = 0; i < 3; i++)
         if (is_directive(text, length, plain[i])) {
             if (length > strlen(plain[i]))
-                return rsc_fail(reader->error, RSC_EUNSUPPORTED, "line %u: subsections are not understood",
+                return rsc_fail(reader->error, RSC_EUNSUPPORTED, "line %u: subsections are not supported",
                                 reader->line);
             return go_to(reader, section_named(reader, text, length, text, length, i == 0));
         }
@@ -224,7 +224,7 @@ static int read_section(struct reader *reader, const char *text, size_t length) 
     }
     if (is_directive(text, length, ".previous")) return go_to(reader, (int)reader->previous);
     if (is_directive(text, length, ".subsection"))
-        return rsc_fail(reader->error, RSC_EUNSUPPORTED, "line %u: subsections are not understood", reader->line);
+        return rsc_fail(reader->error, RSC_EUNSUPPORTED, "line %u: subsections are not supported", reader->line);
     return 0;
 }
 

@@ -289,10 +289,10 @@ static int check_gap(const struct verifier *verifier, uint32_t number, struct rs
         if (!bytes || decode(verifier, bytes, room, &decoded) < 0)
             return refuse(verifier, number, "something else is before it");
         if (copy ? !is_harmless(verifier->pass, &decoded, copy) : !is_countdown(&decoded.insn))
-            return refuse(verifier, number, "what was inserted before it is not what was meant");
+            return refuse(verifier, number, "the code inserted before it is wrong");
         from.offset += decoded.insn.length;
     }
-    return from.offset == end ? 0 : refuse(verifier, number, "what was inserted before it runs into it");
+    return from.offset == end ? 0 : refuse(verifier, number, "the code inserted before it overlaps it");
 }
 
 static int check_fast(struct verifier *verifier) {

@@ -227,8 +227,8 @@ void symbols_find_debug(struct symbols_shared *shared, struct symbols_module *mo
     }
     module->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
     if (module->dwarf && !find_alternate(shared, module, elf)) {
-        rsc_log_line(&shared->log, RSC_LOG_INFO, "%s: the second file of its debug information is missing: not used",
-                     module->path);
+        rsc_log_line(&shared->log, RSC_LOG_INFO,
+                     "%s: the shared file (dwz) of its debug information is missing: not used", module->path);
         dwarf_end(module->dwarf);
         module->dwarf = NULL;
     }
