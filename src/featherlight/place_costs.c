@@ -12,7 +12,7 @@
 struct rsc_costly {
     uint64_t pc;
     uint32_t path, cycles, source;
-    double weight; /* references that it stands for */
+    double weight; /* references it represents */
 };
 
 static int by_place(const void *left, const void *right) {

@@ -14,8 +14,7 @@
 #define RSC_HOLES_LEVELS_MAX 6 /* 64^6 slots: more than rank_bitmap.h supports */
 
 struct rsc_holes {
-    uint64_t *level[RSC_HOLES_LEVELS_MAX]; /* level[0]: one bit per slot; level[k]: one bit per word of level[k - 1]; in
-                                       * one block */
+    uint64_t *level[RSC_HOLES_LEVELS_MAX]; /* one block; [0]: one bit per slot; [k]: one bit per word of level[k - 1] */
     uint32_t level_count; /* 0: nothing allocated, and no holes */
     uint32_t top; /* the latest slot with a hole + 1; 0: none */
     uint64_t bytes;

@@ -198,8 +198,7 @@ static void take_event(struct sampled_engine *engine, const struct rsc_event *ev
         break;
     case RSC_EVENT_THREAD_END:
         if (rsc_core_groups_of(&engine->groups, event->thread) != RSC_NO_GROUP)
-            break; /* others of the group may
-                                                                                        * still use it */
+            break; /* others of the group may still use it */
         rsc_sampler_thread_end(engine->sampler, slot);
         engine->slot_of_thread[event->thread] = NO_SLOT;
         break;

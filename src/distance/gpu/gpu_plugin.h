@@ -64,8 +64,7 @@ struct rsc_gpu_options {
     uint32_t timing; /* 1: keep rsc_gpu_timing */
     uint64_t rd_cap; /* distances from here on are counted in rd_capped; 0: none */
     uint64_t chunk_words; /* words per chunk; 0: chosen from free memory, the lines seen, and the words still to come */
-    uint64_t memory_bytes; /* of the device, at most; 0: the free memory, shared with the other sessions of the
-                            * process */
+    uint64_t memory_bytes; /* of the device, at most; 0: the free memory, shared with other sessions */
     struct rsc_gpu_hprda_options hprda;
 };
 

@@ -7,7 +7,7 @@
 #include "base/numbers.h"
 #include "base/rng.h"
 
-#define RATE_LEAST 1e-9 /* of a sample asked for in words */
+#define RATE_LEAST 1e-9 /* of a rate given as text */
 
 void rsc_line_choose(struct rsc_line_choice *choice, double rate, uint64_t seed) {
     assert(rate > 0 && rate <= 1);

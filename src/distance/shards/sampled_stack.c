@@ -69,7 +69,7 @@ void rsc_sampled_stack_free(struct rsc_sampled_stack *stack) {
     memset(stack, 0, sizeof *stack);
 }
 
-/* ---- what stands above ---- */
+/* ---- lines above ---- */
 
 uint32_t rsc_sampled_stack_groups_above(const struct rsc_sampled_stack *stack, uint32_t node,
                                         uint32_t above[RSC_LINE_GROUPS]) {

@@ -251,8 +251,7 @@ static void count_left(void *context, uint64_t line, uint64_t time) {
     struct left_count *count = context;
     const struct rsc_use_watch *watch = count->watch;
     uint32_t from = 0,
-             to = watch->stretches; /* the first part of the trace that ends at `time` or later; the last has no end
-                                     * yet */
+             to = watch->stretches; /* first part of the trace that ends at `time` or later; the last has no end yet */
     (void)line;
     while (from < to) {
         uint32_t middle = (from + to) / 2;

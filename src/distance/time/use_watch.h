@@ -67,8 +67,7 @@ struct rsc_use_watch {
     uint64_t epoch_drawn;   /* uses drawn in it */
     double *variance;       /* [fine bin]: see rsc_use_watch_variance(); owned */
     uint32_t stretches;     /* of the trace: the i-th ends with ... */
-    uint64_t stretch_now[RSC_WATCH_STRETCHES], stretch_uses[RSC_WATCH_STRETCHES]; /* ... this many references and
-                                                                                   * uses */
+    uint64_t stretch_now[RSC_WATCH_STRETCHES], stretch_uses[RSC_WATCH_STRETCHES]; /* ... this many of each */
     uint64_t stretch_least; /* references of one; doubles when there are too many */
     uint32_t candidates[RSC_LAST_USE_RUN + 8];
     int (*run)(struct rsc_use_watch *, const uint64_t *, uint32_t, struct rsc_watch_found *);
