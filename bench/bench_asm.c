@@ -5,13 +5,13 @@
  *   bench_asm TOOL SOURCE [ROUNDS [KERNEL...]]
  *
  * TOOL is the tool, SOURCE bench/programs/kernels.c. Each kernel is built at -O2 in
- * both ways; then four alternate, ROUNDS times (5), of which the least of each counts:
+ * both ways; then four variants alternate, ROUNDS times (5); the least time of each counts:
  *
  *   plain       without reusescope
  *   fast        rebuilt, by itself
  *   buffer      recording every reference into its thread's buffer, which nobody reads
- *   recording   the same while this process takes every reference out of it, and
- *               makes accesses of it, on the other cores; nobody analyses
+ *   recording   the same while this process drains the buffer and decodes accesses on
+ *               the other cores, without analysis
  *
  * Times are the program's own, user and system. Bars: geometric means of 1.3 fast and
  * 3 recording (read, the dearer one), none past 2.5 fast.

@@ -1,16 +1,16 @@
 /*
- * bench_auto.c - does `--engine auto --error E` keep its word, and what does it save?
+ * bench_auto.c - how often `--engine auto --error E` stays within E, and the time it saves.
  *
  *   bench_auto [-v] [-u] [-n REFERENCES] [-s SEEDS] [TRACE...]
  *
  * Each TRACE (a file, a generator's spec or a pattern of patterns.h; those below
  * unless given) is analysed exactly and with each E. As in `reusescope analyze` of
- * a file, what the result's own error bars do not allow is done again, exactly, and
- * that time counts. Printed: what was picked, the true mean absolute error of the
- * miss ratio curve (8 sizes an octave), CPU time against the exact engine, and in
- * the end how many cases were within E: with the second run, and without it, as
- * for pipes and running programs. -v prints each case. -u takes the cases below that
- * were not looked at while the engine's margins were chosen, before the TRACEs.
+ * a file, a result with too wide error bars is repeated exactly, and that time counts.
+ * Prints the engine picked, the true mean absolute error of the miss ratio curve (8
+ * sizes per octave), CPU time against the exact engine, and at the end how many cases
+ * were within E, with the second run and without it (as for pipes and running
+ * programs). -v prints each case. -u first takes the cases below that were held out
+ * while the engine's margins were chosen.
  */
 #include <math.h>
 #include <reusescope/reusescope.h>

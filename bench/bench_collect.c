@@ -1,21 +1,21 @@
 /*
- * bench_collect.c - how fast the QEMU collector records, when nobody analyses.
+ * bench_collect.c - how fast the QEMU collector records, without analysis.
  *
  *   bench_collect SOURCE [ROUNDS [KERNEL|PROGRAM...]]
  *
- * SOURCE is bench/programs/kernels.c, of which the kernels named are built at -O2; by
- * default those of integer code. A PROGRAM is anything with a slash in it, run without
- * arguments. Each runs in five ways that take turns, ROUNDS times (5), of which the least counts:
+ * SOURCE is bench/programs/kernels.c; the named kernels are built at -O2, by default
+ * those of integer code. A PROGRAM is anything with a slash in it, run without
+ * arguments. Five variants alternate, ROUNDS times (5); the least time of each counts:
  *
  *   plain       under QEMU alone
  *   callbacks   under QEMU with a plugin whose callback for memory accesses is empty
  *   buffer      recording every reference into its thread's buffer, which nobody reads
- *   recorded    the same while this process takes every reference out of it, and makes
- *               accesses of it, on the other cores
+ *   recorded    the same while this process drains the buffer and decodes accesses on
+ *               the other cores
  *   paths       with calls and returns too
  *
  * Times are the program's own processor time, user and system. Bar: 150 M references/s
- * recorded on integer code, where QEMU alone is faster than that: of join it is not.
+ * recorded on integer code where QEMU alone is faster than that; for join it is not.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -3,21 +3,21 @@
  *
  *   bench_coverage ENGINES SEEDS TRACE...
  *
- * ENGINES are any that print bars, divided by commas (shards:0.01,hotl), and
- * lines:RATE for what `run --sample lines:RATE` makes of the same references. A TRACE
- * is a file, of which data accesses are taken, or SPEC@COUNT for a generated one
- * (zipf,lines=100K,skew=0.9@5M). The first 12 M accesses count, or what follows
- * the @ behind the name of a file (app.rsct@4M).
+ * ENGINES are any that print error bars, separated by commas (shards:0.01,hotl), and
+ * lines:RATE for the estimate of `run --sample lines:RATE` from the same references. A
+ * TRACE is a file (data accesses only), or SPEC@COUNT for a generated one
+ * (zipf,lines=100K,skew=0.9@5M). The first 12 M accesses of a file count, or the number
+ * after @ (app.rsct@4M).
  *
  * For each trace: the exact curve once, then each engine with seeds 1 to SEEDS, on
- * all processors. A point is a size of 8 an octave from 1 line to the footprint at
+ * all processors. A point is a size of 8 per octave from 1 line to the footprint at
  * which the true miss ratio is neither 0 nor 1. Printed by band of lines kept
- * (size * rate; of lines where the engine names no rate): the share of (seed,
+ * (size * rate; lines if the engine has no rate): the share of (seed,
  * point) pairs whose interval holds the truth, how the rest divides, and, relative
  * to the true miss ratio, bias, root mean square error and mean half width.
  *
- * CONFIDENCE=95 in the environment asks for other bars than those of 90 %, MODEL=private
- * for private stacks of the trace's threads (else all accesses are one thread's).
+ * In the environment, CONFIDENCE=95 sets another level than 90 %, and MODEL=private
+ * uses private stacks for the trace's threads (else all accesses are of one thread).
  */
 #include <math.h>
 #include <reusescope/reusescope.h>

@@ -10,9 +10,9 @@
  * the answer gets, and a register that waits for a reuse of a tenth of a second catches ten a
  * second whatever the rate. Overlap is that of the two histograms of reuse intervals, in bins of
  * powers of two, below 4 Ki merged. Cost: processor time sampled less processor time in fast mode
- * (the countdown, no sampling), ROUNDS (5) of each by turns, the least of each; ten times as
- * often as RATE, so that it stands out of the noise, and per sample. Then the
- * same with four threads, whose intervals are those of one; then 64 threads for memory:
+ * (the countdown, no sampling), ROUNDS (5) of each alternating, the least of each; sampled at
+ * ten times RATE, so that it stands out of the noise, and per sample. Then the
+ * same with four threads, each with the intervals of one; then 64 threads for memory:
  * peak resident size less that in fast mode.
  * Bars: overlap 0.95 in the median and 0.90 in each, 3 % on top of fast mode, 16 MiB.
  */
@@ -35,7 +35,7 @@ static const struct kernel {
 } all[] = {{"gemm", 90, 1},   {"jacobi", 60, 1}, {"stencil", 50, 0}, {"chase", 30, 0}, {"histogram", 40, 0},
            {"stream", 20, 1}, {"cg", 80, 1},     {"sort", 50, 0},    {"join", 90, 0}};
 #define EXACT_REPEAT 2 /* the second time over is as all that follow */
-#define COST_REPEAT 5  /* one time in so many is enough for processor time */
+#define COST_REPEAT 5  /* a fifth of the repetitions is enough for processor time */
 #define COST_RATE 10u
 #define KERNELS (sizeof all / sizeof *all)
 

@@ -14,12 +14,12 @@
  *   trace  sampled from a recorded trace, against the exact analysis of the same; not
  *          with SECONDS
  *
- * With SECONDS, slowdown and analysed of sampled references are of a longer run, of which the plain
- * program takes so long; nothing exact is known of that. All else is of SIZE.
+ * With SECONDS, slowdown and analysed of sampled references come from a longer run, in which the plain
+ * program takes that long; there is no exact result for it. All other columns are for SIZE.
  *
  *   samples   finished; under 5,000 the row is marked and not part of means
- *   accuracy  1 - E/2 over 10 bins an octave, references without a distance being one
- *             more; without and with the bin of distance 0
+ *   accuracy  1 - E/2 over 10 bins per octave and one for references without a distance;
+ *             without and with the bin of distance 0
  *   slowdown  processor time of tool and program together, over the plain program's
  *   analysed  references in analysis mode
  *   selection weight matching of the code that makes 75, 80, 90, 95 % of the misses, at

@@ -7,7 +7,8 @@
  * Workers are 2, 4, 8, 16 up to the cores there are. Without traces: uniform over
  * 1/20, 1/100 and 1/400 of the 60 million references. All must give
  * the same histograms. "cpu" is the time of all threads together, against the serial
- * engine's: on a busy machine it says more than the speed-up. Memory is the peak of a process that runs that engine only.
+ * engine's: on a busy machine it is more reliable than the speed-up. Memory is the peak
+ * of a process that runs only that engine.
  */
 #include <reusescope/reusescope.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * bench_racetrack.c - the paper's validation of relative progress (paper 004,
- * section 3.4), natively: threads of a matrix product are stopped all at once, again
- * and again, and tell how far they are.
+ * section 3.4), natively: threads of a matrix product are repeatedly stopped at the
+ * same time and report their progress.
  *
  *     bench_racetrack [THREADS [N [RUNS [INTERVAL_US]]]]
  *

@@ -1,8 +1,7 @@
 /*
- * bench_requests.c - requests for whole objects: the engine's byte stack beside
- * what anybody would write first (hash table and a Fenwick tree of bytes over
- * compacted time), interleaved, best of N rounds by processor time; both must say
- * the same.
+ * bench_requests.c - requests for whole objects: the engine's byte stack beside a
+ * plain baseline (hash table and a Fenwick tree of bytes over compacted time),
+ * interleaved, best of N rounds by processor time; both must agree.
  *
  *   bench_requests [ROUNDS]
  */

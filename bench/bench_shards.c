@@ -1,12 +1,12 @@
 /*
- * bench_shards.c - references a second that sampling lines by hash takes in,
- * from columns in memory, whole push() of every batch included, beside a loop
- * that only reads the same columns.
+ * bench_shards.c - references per second of line sampling by hash, from columns in
+ * memory, including the whole push() of every batch, beside a loop that only reads
+ * the same columns.
  *
  *   bench_shards [ROUNDS] [TRACE...]
  *
  * Without traces: uniform over 1 M lines and zipf 0.99 over 10 M, 20 M accesses.
- * One core, processor time; engines and the plain loop take turns, best of ROUNDS.
+ * One core, processor time; engines and the plain loop alternate, best of ROUNDS.
  */
 #include <reusescope/reusescope.h>
 #include <string.h>

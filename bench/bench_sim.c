@@ -1,10 +1,10 @@
 /*
  * bench_sim.c - the simulator on the usual hierarchy (32K+32K 8-way, 4M 16-way, LRU),
  * beside a plain one: arrays of tags in order of use, searched and shifted by loops.
- * Interleaved, best of N rounds: references a second from memory on one core, in CPU
- * time; on two, and a whole run from the file with decoding ahead, in wall time, which says
- * little on a machine that others use: so CPU times are told beside it, and what two simulations
- * that have nothing to do with each other reach.
+ * Interleaved, best of N rounds: references per second from memory on one core, in CPU
+ * time; on two cores, and a whole run from the file with decoding ahead, in wall time. Wall
+ * time is unreliable on a shared machine, so CPU times are printed too, and the speed of two
+ * independent simulations.
  *
  *   bench_sim ROUNDS TRACE [LIST]
  *

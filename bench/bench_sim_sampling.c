@@ -1,5 +1,5 @@
 /*
- * bench_sim_sampling.c - what a sample of sets costs beside the whole simulation:
+ * bench_sim_sampling.c - the cost of a sample of sets beside the whole simulation:
  *
  *     bench_sim_sampling ROUNDS TRACE.rsct
  *

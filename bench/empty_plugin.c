@@ -1,6 +1,6 @@
 /*
- * empty_plugin.c - a QEMU plugin whose callback for memory accesses does nothing: what
- * the interface itself costs, below which no collector that uses it can come.
+ * empty_plugin.c - a QEMU plugin with an empty callback for memory accesses: the cost of
+ * the interface itself, a lower bound for every collector that uses it.
  */
 #include "collect/qemu/qemu_api.h"
 

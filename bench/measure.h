@@ -13,7 +13,7 @@ static inline double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Of this thread, on a processor: for work of one thread on a machine that others use too. */
+/* Processor time of this thread: for single-threaded work on a shared machine. */
 static inline double cpu_seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

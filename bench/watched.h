@@ -1,11 +1,11 @@
-/* watched.h - a program watched to its end while nobody analyses: what the collectors' benchmarks measure. */
+/* watched.h - watches a program to its end without analysis, for the collectors' benchmarks. */
 #ifndef RSC_BENCH_WATCHED_H
 #define RSC_BENCH_WATCHED_H
 
 #include "bench/measure.h"
 #include "collect/collector.h"
 
-/* Takes every batch and throws it away. Returns the program's processor time in seconds. */
+/* Reads and discards every batch. Returns the program's processor time in seconds. */
 static inline double watch_to_end(const struct rsc_collector_kind *kind, const struct rsc_collect_request *request,
                                   struct rsc_run_facts *facts) {
     struct rsc_collector collector;

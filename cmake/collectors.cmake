@@ -1,6 +1,6 @@
 # What runs inside a watched program: the QEMU plugin, and the library that is
 # preloaded into the guest (for x86-64 and, with a cross compiler, AArch64). They
-# stand beside the tool in the build tree and in LIBDIR/reusescope when installed.
+# are beside the tool in the build tree and in LIBDIR/reusescope when installed.
 file(GLOB qemu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/collect/qemu/*.c)
 list(FILTER qemu_sources EXCLUDE REGEX "_preload\\.c$")
 add_library(reusescope_qemu MODULE ${qemu_sources} src/collect/launch/target.c src/runtime/ring/ring_writer.c src/base/fail.c)
@@ -17,7 +17,7 @@ install(TARGETS reusescope_qemu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/reus
 set(guest_flags -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -Wall -Wextra
     -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
 set(guest_source ${PROJECT_SOURCE_DIR}/src/collect/qemu/guest_preload.c)
-# A guest of this machine's own kind is any gcc's to build; others need a cross compiler.
+# Any gcc builds a guest for this machine's architecture; others need a cross compiler.
 set(own_gcc_${CMAKE_HOST_SYSTEM_PROCESSOR} gcc)
 find_program(RSC_CC_X86_64 NAMES x86_64-linux-gnu-gcc ${own_gcc_x86_64})
 find_program(RSC_CC_AARCH64 NAMES aarch64-linux-gnu-gcc ${own_gcc_aarch64})
@@ -33,7 +33,7 @@ foreach(guest x86_64 aarch64)
   endif()
 endforeach()
 
-# What is linked into programs that `reusescope cc` rebuilds (x86-64 only): the
+# Linked into programs that `reusescope cc` rebuilds (x86-64 only): the
 # runtime, shared or as an archive for static executables, and an object for each
 # executable or shared object.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
@@ -52,10 +52,10 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -shared -Wl,-soname,libreusescope-asm.so -Wl,-z,defs -Wl,-z,nodelete ${asm_sources}
             -o ${asm_out}/libreusescope-asm.so
     DEPENDS ${asm_sources} ${asm_headers} VERBATIM)
-  # One object, so that what interposes comes along with what records.
+  # One object, so that the interposing functions are linked together with the recorder.
   add_custom_command(OUTPUT ${asm_out}/reusescope-asm-static.o ${asm_out}/reusescope-asm-static.wrap
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -DRSC_ASM_STATIC -r ${asm_sources} -o ${asm_out}/reusescope-asm-static.o
-    # What the linker is to rename, as its options.
+    # Linker options for the symbols to rename.
     COMMAND sh -c "nm $1 | sed -n 's/.* T __wrap_/--wrap=/p' > $2" sh ${asm_out}/reusescope-asm-static.o
             ${asm_out}/reusescope-asm-static.wrap
     DEPENDS ${asm_sources} ${asm_headers} VERBATIM)
@@ -65,7 +65,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   add_custom_command(OUTPUT ${asm_out}/reusescope-asm-executable.o
     COMMAND ${RSC_CC_X86_64} ${asm_flags} -DRSC_ASM_EXECUTABLE -c ${asm_module} -o ${asm_out}/reusescope-asm-executable.o
     DEPENDS ${asm_module} ${asm_headers} VERBATIM)
-  # What samples in programs that were not rebuilt.
+  # The sampler for programs that were not rebuilt.
   file(GLOB perf_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/runtime/ring/*.c ${PROJECT_SOURCE_DIR}/src/runtime/watch/*.c
        ${PROJECT_SOURCE_DIR}/src/runtime/trap/*.c)
   list(APPEND perf_sources ${asm_base})

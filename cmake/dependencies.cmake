@@ -14,7 +14,7 @@ find_path(ZYDIS_INCLUDE Zydis/Zydis.h)
 find_library(ZYDIS_LIBRARY Zydis)
 
 # HP-RDA's threads. ThreadSanitizer does not know libgomp's barriers and reports
-# races that are none: that build has the engine on one thread.
+# false races, so that build runs the engine on one thread.
 if(NOT RSC_SANITIZE MATCHES "thread")
   find_package(OpenMP COMPONENTS C)
 endif()

@@ -1,4 +1,4 @@
-# What a build can be asked for, and the flags every file gets.
+# Build options, and the flags of every file.
 option(RSC_TESTS "Build the tests" ON)
 option(RSC_BENCH "Build the benchmarks" ON)
 option(RSC_FUZZ "Build libFuzzer targets (clang only)" OFF)

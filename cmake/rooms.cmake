@@ -41,7 +41,7 @@ foreach(room IN LISTS RSC_ROOMS)
   endforeach()
 endforeach()
 
-# The HTML page's template, which stands in the tool itself; web/build.mjs makes it, without need for node here.
+# The HTML page's template, embedded in the tool; web/build.mjs makes it, so no node is needed here.
 set(RSC_PAGE_TEMPLATE ${PROJECT_BINARY_DIR}/page_template.c)
 add_custom_command(OUTPUT ${RSC_PAGE_TEMPLATE}
   COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/web/dist/page.html -DTO=${RSC_PAGE_TEMPLATE}
@@ -72,7 +72,7 @@ if(RSC_LIBCLANG_INCLUDE)
   target_compile_definitions(room_loops PRIVATE RSC_HAVE_LIBCLANG)
   target_include_directories(room_loops SYSTEM PRIVATE ${RSC_LIBCLANG_INCLUDE})
 endif()
-# Names of code and data; without libdw that part says so. The C++ demangler is loaded when needed (dlopen).
+# Names of code and data; without libdw that part reports an error. The C++ demangler is loaded when needed (dlopen).
 if(LIBDW_FOUND)
   target_compile_definitions(room_collect PRIVATE RSC_HAVE_LIBDW)
   target_link_libraries(room_collect PUBLIC PkgConfig::LIBDW)

@@ -78,7 +78,7 @@ class Engine:
         return Profile(profile.value)
 
     def close(self) -> None:
-        """Drops what was taken in. Nothing happens where the engine is used up already."""
+        """Drops the accesses pushed so far. Does nothing if the engine is already finished or closed."""
         handle, self._handle = self._handle, None
         if handle:
             self._library.rsc_engine_free(handle)
@@ -101,7 +101,7 @@ class Engine:
 
 
 def _within(value: int, name: str, bits: int) -> int:
-    """ctypes would cut it to its bits without a word."""
+    """ctypes would silently truncate it."""
     if not 0 <= value < 2**bits:
         raise InvalidArgumentError(f"{name} {value}: not from 0 to {2**bits - 1}")
     return int(value)

@@ -1,4 +1,4 @@
-"""What the library reports, as exceptions: one class for each enum rsc_error_code."""
+"""The library's errors as exceptions: one class for each enum rsc_error_code."""
 from __future__ import annotations
 
 from typing import Dict, Optional, Type
@@ -27,7 +27,7 @@ class InvalidArgumentError(Error, ValueError):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Memory could not be had."""
+    """Out of memory."""
 
     code = -2
 

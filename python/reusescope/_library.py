@@ -156,7 +156,7 @@ def _open(path: str) -> ctypes.CDLL:
     except AttributeError:
         raise LibraryError(f"{path}: no libreusescope, or one from before these bindings (it has no rsc_abi)") from None
     if abi != ABI:
-        raise LibraryError(f"{path}: its binary interface is number {abi}, these bindings are made for {ABI}")
+        raise LibraryError(f"{path}: its binary interface is number {abi}, but these bindings need {ABI}")
     for name, result, arguments in FUNCTIONS:
         try:
             function = getattr(library, name)

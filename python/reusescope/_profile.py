@@ -118,7 +118,7 @@ class Profile:
 
     @property
     def byte_miss_ratio(self) -> Optional[npt.NDArray[np.float64]]:
-        """Of a profile of requests: bytes missed / bytes requested at each point of mrc. None of any other."""
+        """For a profile of requests: bytes missed / bytes requested at each point of mrc. None for other profiles."""
         ratios = self._array("byte_miss_ratio", np.float64)
         return ratios if len(ratios) or self.made["model"] == "requests" else None
 
@@ -152,7 +152,7 @@ class Profile:
 
     def miss_ratio(self, lines: Optional[npt.ArrayLike] = None, *,
                    bytes: Optional[npt.ArrayLike] = None) -> Union[float, npt.NDArray[np.float64]]:
-        """Miss ratio of a fully associative LRU cache of so many lines, or bytes; of an array of sizes, an array."""
+        """Miss ratio of a fully associative LRU cache of this many lines or bytes; an array for an array of sizes."""
         if (lines is None) == (bytes is None):
             raise TypeError("miss_ratio: takes either lines or bytes")
         sizes = np.asarray(lines if bytes is None else bytes)

@@ -323,7 +323,7 @@ class Failures(Scratch):
             file.write("int rsc_abi(void) { return 7; }\n")
         subprocess.run(["cc", "-shared", "-fPIC", self.path("other.c"), "-o", self.path("other.so")], check=True)
         said = self.run_python("import reusescope; reusescope.analyze([1])", REUSESCOPE_LIBRARY=self.path("other.so"))
-        self.assertRegex(said, "LibraryError: .*other.so: its binary interface is number 7, these bindings are made for 0")
+        self.assertRegex(said, "LibraryError: .*other.so: its binary interface is number 7, but these bindings need 0")
         subprocess.run(["cc", "-shared", "-fPIC", "-Drsc_abi=unrelated", self.path("other.c"), "-o", self.path("other.so")], check=True)
         said = self.run_python("import reusescope; reusescope.analyze([1])", REUSESCOPE_LIBRARY=self.path("other.so"))
         self.assertRegex(said, "LibraryError: .*other.so: no libreusescope")

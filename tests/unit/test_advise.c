@@ -117,7 +117,7 @@ static void test_shapes(void **state) {
     /* strides not known: by how often a line is used at once */
     profile->code[0].stride.seen = profile->code[3].stride.seen = 0;
     assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
-    assert_non_null(strstr(advice_by(&advices, "interchange")->evidence, "only 1.00 references use a line"));
+    assert_non_null(strstr(advice_by(&advices, "interchange")->evidence, "a line serves only 1.00 references"));
     assert_non_null(advice_by(&advices, "tiling"));
     rsc_advices_free(&advices);
 
