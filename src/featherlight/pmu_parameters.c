@@ -29,7 +29,7 @@ static const struct rsc_key keys[] = {
     {"replacement", NULL, PLACE(replacement), 0, 0, replacements, NULL},
     {"attribution", NULL, PLACE(estimate.attribution), 0, 0, attributions, NULL},
     {"rd", "one of statstack, aet, shen", .take = take_model},
-    {NULL},
+    {.name = NULL},
 };
 
 int rsc_pmu_parse(struct rsc_pmu_options *options, const char *text, struct rsc_error *error) {

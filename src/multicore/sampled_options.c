@@ -99,7 +99,7 @@ static const struct rsc_key keys[] = {
     {"prune-after", "a number of samples from 1 up", PLACE(sampler.prune_after), 1, UINT32_MAX, NULL, NULL},
     {"locks", NULL, PLACE(locks), 0, 0, no_yes, NULL},
     {"error-kind", "bucket, relative, relative:SHARE, aggregate or aggregate:BINS", .take = take_error_kind},
-    {NULL},
+    {.name = NULL},
 };
 
 int rsc_sampled_options_parse(struct rsc_sampled_options *options, const char *text, struct rsc_error *error) {

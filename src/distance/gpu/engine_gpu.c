@@ -36,7 +36,7 @@ static void gpu_destroy(void *state) {
 static int gpu_parse(void *parameters, const char *text, struct rsc_error *error) {
     static const struct rsc_key keys[] = {
         {"device", NULL, offsetof(struct gpu_parameters, device), 4, 0, 1023, NULL, NULL},
-        {NULL},
+        {.name = NULL},
     };
     return rsc_key_values_parse(parameters, keys, "engine 'gpu'", text, error);
 }

@@ -85,7 +85,7 @@ static int hprda_parse(void *parameters, const char *text, struct rsc_error *err
          RSC_HPRDA_LOCAL_MIN, RSC_HPRDA_LOCAL_MAX, NULL, NULL},
         {"adjust", NULL, offsetof(struct hprda_parameters, no_adjust), 4, 0, 0, on_off, NULL},
         {"device", "a number from 0 to 1023", .take = take_device},
-        {NULL},
+        {.name = NULL},
     };
     return rsc_key_values_parse(parameters, keys, "engine 'hp-rda'", text, error);
 }
