@@ -92,7 +92,7 @@ static void whole_files_with_numbers(void **state) {
     expect_in(text, "90          line 90;\n");
     /* mem.c ends long before the line that has references */
     expect_in(text, "  5,000    400    400      0      0      0 B     10\n");
-    expect_in(text, "it is not the one that was compiled");
+    expect_in(text, "it is not the version that was compiled");
     assert_true(strstr(text, "solver.c") < strstr(text, "-- mem.c"));
     free(text);
     rsc_profile_free(profile);
