@@ -104,7 +104,7 @@ static void out_of_memory(void **state) {
     static const struct {
         uint32_t workers;
         uint64_t limit;
-    } ways[] = {{2, 200u << 20}, {4, 400u << 20}, {8, 600u << 20}}; /* stages, rounds */
+    } ways[] = {{2, 200u << 20}, {6, 500u << 20}, {8, 600u << 20}}; /* stages, rounds */
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         int status;

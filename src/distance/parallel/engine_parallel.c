@@ -6,7 +6,7 @@
  * stack by time, over any number of workers; intermediate results go through memory, which costs up to three times the
  * serial engine's processor time.
  *
- * So two or three workers use stages, more use rounds. Fewer use rounds too where stages do not help: with attribution
+ * So two to four workers use stages, more use rounds. Fewer use rounds too where stages do not help: with attribution
  * to code and objects, and where most references are to lines used just before (which the serial engine answers without
  * either half). The first accesses show both. `bench_parallel` measures the choice.
  */
@@ -20,10 +20,10 @@
 #include "distance/exact/exact_state.h"
 #include "trace/references.h"
 
-/* With this many workers or more, always rounds. 16 cores, 40 M uniform references over 2 M lines: two workers in
- * stages were 1.55 times as fast as the serial engine; in rounds three were 0.96, four 1.27, six 1.81 times as fast.
- * Over zipf 0.99: 1.94 in stages; 1.59, 2.17, 2.98 in rounds. */
-#define ROUNDS_WORKERS 4u
+/* From this many workers on, always in rounds. 16 cores, 40 M references, M/s in two runs: two workers in stages had 47
+ * and 58 over 2 M uniform lines, 57 and 71 over 100 K, 26 and 30 over zipf 0.99; four in rounds 35 and 39, 40 and 46, 27
+ * and 30; six in rounds 49, 58, 41 (one run). */
+#define ROUNDS_WORKERS 5u
 
 /* References examined to choose. */
 #define PROBED 16384u
