@@ -25,12 +25,16 @@ int rsc_sample_places_count(const struct rsc_sample_places *places, const struct
 
 /*
  * Rows were counted in samples of the first period and are reported in references. Rows
- * keep their order, and no part of a row may exceed the whole: where rounding made a bin
- * or an error too large, the excess is removed.
+ * keep their order, and no part may exceed the whole: where rounding made a bin or an
+ * error larger than its row, or the rows of a table together larger than the profile
+ * (`table_left`: what its later rows may have), the excess is removed.
  */
 static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd,
-                      double factor) {
-    uint64_t left = *references = (uint64_t)llround((double)*references * factor);
+                      double factor, uint64_t *table_left) {
+    *references = (uint64_t)llround((double)*references * factor);
+    if (*references > *table_left) *references = *table_left;
+    *table_left -= *references;
+    uint64_t left = *references;
     if (invalidated) {
         *invalidated = (uint64_t)llround((double)*invalidated * factor);
         if (*invalidated > left) *invalidated = left;
@@ -50,15 +54,18 @@ static int fill_rows(const struct rsc_finished_samples *sum, const struct rsc_sa
     if (!places->attribution) return 0;
     if (rsc_attribution_fill(places->attribution, profile) < 0) return RSC_ENOMEM;
     double factor = sum->weight > 0 ? places->period * (double)profile->references / sum->weight : 0;
+    uint64_t left = profile->references;
     for (size_t i = 0; i < profile->code_count; i++) {
         struct rsc_code_row *row = &profile->code[i];
-        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor);
+        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor, &left);
     }
+    left = profile->references;
     for (size_t i = 0; i < profile->pair_count; i++)
-        scale_row(&profile->pairs[i].references, NULL, &profile->pairs[i].error, &profile->pairs[i].rd, factor);
+        scale_row(&profile->pairs[i].references, NULL, &profile->pairs[i].error, &profile->pairs[i].rd, factor, &left);
+    left = profile->references;
     for (size_t i = 0; i < profile->object_count; i++) {
         struct rsc_object_row *row = &profile->objects[i];
-        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor);
+        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor, &left);
     }
     return 0;
 }
