@@ -62,8 +62,8 @@ static inline struct rsc_line_audit *rsc_line_audit_due(struct rsc_line_groups *
     return audit->credit < 0 ? 0 : audit;
 }
 
-/* References to lines that another stack had taken that the sample is known to lack (or, below 0, to have too many of),
- * where all references are so many. */
+/* How many references to lines taken by another stack the sample lacks (below 0: has too many of), out of `references` in
+ * all. */
 double rsc_line_groups_taken_more(const struct rsc_line_groups *groups, double references);
 
 /*

@@ -161,7 +161,7 @@ static void expect_access(uint64_t addr, uint64_t size, const struct rsc_asm_ent
     expected.all[expected.count++] = (struct access){addr & 0xffffffffffff, size, START + 0x1000 + entry->pc, is_write};
 }
 
-/* The elements of one string or two, by turns; neighbours in a line are one access. */
+/* The elements of one string, or of two alternating; neighbours in a line are one access. */
 static void expect_strings(const struct rsc_asm_entry *entries, uint32_t streams) {
     uint64_t count = word_in(entries->index, 0), left = word_in(entries->count, 0), line[2] = {0};
     uint32_t last[2] = {0};

@@ -169,7 +169,7 @@ static void test_endings(void **state) {
     (void)state;
     put_use(0, 10, 0x5000, 1, 1, 1, 0);
     put_use(0, 20, 0x6000, 1, 1, 1, RSC_WATCH_TOOK); /* gives way */
-    put_use(0, 30, 0x7000, 1, 1, 1, 0); /* the trap before was told in a record that was dropped */
+    put_use(0, 30, 0x7000, 1, 1, 1, 0); /* the record of the trap before was dropped */
     put_use(1, 40, 0x8000, 1, 1, 1, 0);
     put(end, RSC_WATCHED_END_WORDS);
     put_use(RSC_WATCH_NO_REGISTER, 50, 0x8000, 1, 1, 1, 0);

@@ -176,7 +176,7 @@ void rsc_sampler_end_shared(struct rsc_sampler *sampler, uint32_t sample, uint32
 
 /* ---- beginning samples ---- */
 
-/* So many samples are active that there will soon be no room: later ones are drawn less often, and weigh more. */
+/* The table of active samples is nearly full: later samples are drawn less often, and weigh more. */
 static void back_off(struct rsc_sampler *sampler, const struct sampler_thread *thread,
                      const struct rsc_active_samples *set) {
     double doubled = 2 * thread->drawn_with;
