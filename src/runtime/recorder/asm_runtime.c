@@ -62,7 +62,7 @@ static struct {
     pthread_key_t key;
 } process;
 
-/* In executables their own definition comes first (asm_threads.c). */
+/* In executables their own definition comes first (asm_module.c). */
 __thread struct rsc_asm_thread rsc_asm_thread __attribute__((tls_model("initial-exec"), visibility("default"), weak));
 __thread struct rsc_asm_local rsc_asm_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -231,21 +231,17 @@ static void go_recording(void) {
 /* Publishes the current block. */
 static void hand_over(void) {
     struct rsc_asm_local *local = &rsc_asm_local;
-    int status, was_busy = local->busy;
-    if (rsc_asm_sampling && local->attached && !local->closed) {
-        local->busy = 1;
-        rsc_ring_publish(&local->writer);
-        local->busy = (uint8_t)was_busy;
-    }
-    if (!local->recording || rsc_asm_sampling) return;
-    if (process.lines) {
-        local->busy = 1;
-        status = rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
-        local->busy = (uint8_t)was_busy;
-    } else {
-        local->writer.next = rsc_asm_thread.next;
+    int status = 0, was_busy = local->busy;
+    if (!local->attached || local->closed || (!local->recording && !rsc_asm_sampling)) return;
+    local->busy = 1; /* system calls of the ring are not the program's */
+    if (rsc_asm_sampling) rsc_ring_publish(&local->writer);
+    else if (process.lines) status = rsc_asm_lines_look(&local->writer, rsc_asm_thread.next, 1);
+    else {
+        if (rsc_asm_thread.next) local->writer.next = rsc_asm_thread.next;
         status = rsc_ring_publish(&local->writer);
     }
+    local->busy = (uint8_t)was_busy;
+    if (rsc_asm_sampling) return;
     if (status < 0) close_thread();
     else rsc_asm_thread.next = rsc_asm_thread.limit = NULL; /* its next word will ask for room */
 }

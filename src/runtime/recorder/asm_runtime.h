@@ -6,7 +6,9 @@
  *   asm_registry.c modules and their tables
  *   asm_entry.c    calls from rebuilt code into C, preserving every register; markers
  *   asm_samples.c  measures the time spent in code that was not rebuilt
- *   asm_strings.c, asm_heap.c, asm_threads.c   libc's functions, interposed
+ *   asm_strings.c, asm_heap.c, asm_processes.c   libc's functions, interposed
+ *   asm_sync.c     what happens at every synchronisation; asm_locks.c, asm_openmp.c and
+ *                  asm_waits.c interpose the functions that synchronise
  *   watch_*.c      instead of recording: sampled reuses, by debug registers (watch_thread.h)
  *   asm_module.c   linked into every executable and shared object: registers its tables
  *

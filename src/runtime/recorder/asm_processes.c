@@ -1,9 +1,9 @@
 /*
- * asm_threads.c - pthreads, signal and process functions for rebuilt programs.
+ * asm_processes.c - signal and process functions for rebuilt programs.
  *
- * Locks and barriers become events. A handler that the program installs is called
- * through one of ours, so that its records do not interfere with the interrupted code.
- * Before another program is started, recorded words are published.
+ * A handler that the program installs is called through one of ours, so that its records do
+ * not interfere with the interrupted code. Before another program is started, recorded words
+ * are published.
  */
 #include "runtime/recorder/asm_runtime.h"
 #include "runtime/trap/watch_thread.h"
@@ -16,91 +16,6 @@
 #include <string.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#define RECORDING __builtin_expect(rsc_asm_recording(), 0)
-
-/* ---- locks and barriers ---- */
-
-static inline void locked(const volatile void *lock) {
-    if (__builtin_expect(rsc_asm_sampling > 1, 0)) rsc_asm_met();
-    if (RECORDING) rsc_asm_put((uintptr_t)lock, rsc_record_word(RSC_RECORD_LOCK, 1, 0));
-}
-static inline void unlocks(const volatile void *lock) {
-    if (RECORDING) rsc_asm_put((uintptr_t)lock, rsc_record_word(RSC_RECORD_LOCK, 1, 1));
-}
-
-#define LOCKS(name, type)                     \
-    RSC_INTERPOSE(int, name, (type * lock)) { \
-        int status = RSC_REAL(name)(lock);    \
-        if (!status) locked(lock);            \
-        return status;                        \
-    }
-#define UNLOCKS(name, type)                   \
-    RSC_INTERPOSE(int, name, (type * lock)) { \
-        unlocks(lock);                        \
-        return RSC_REAL(name)(lock);          \
-    }
-LOCKS(pthread_mutex_lock, pthread_mutex_t)
-LOCKS(pthread_mutex_trylock, pthread_mutex_t)
-UNLOCKS(pthread_mutex_unlock, pthread_mutex_t)
-LOCKS(pthread_spin_lock, pthread_spinlock_t)
-LOCKS(pthread_spin_trylock, pthread_spinlock_t)
-UNLOCKS(pthread_spin_unlock, pthread_spinlock_t)
-LOCKS(pthread_rwlock_rdlock, pthread_rwlock_t)
-LOCKS(pthread_rwlock_wrlock, pthread_rwlock_t)
-UNLOCKS(pthread_rwlock_unlock, pthread_rwlock_t)
-
-RSC_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier)) {
-    if (RECORDING) {
-        rsc_asm_put((uintptr_t)barrier, rsc_record_word(RSC_RECORD_BARRIER, 1, 0));
-        if (!rsc_asm_sampling) rsc_asm_publish(); /* it may wait for long */
-    }
-    rsc_asm_waits(0);
-    int status = RSC_REAL(pthread_barrier_wait)(barrier);
-    rsc_asm_met();
-    return status;
-}
-
-RSC_INTERPOSE(int, pthread_join, (pthread_t thread, void **result)) {
-    if (RECORDING && !rsc_asm_sampling) rsc_asm_publish();
-    rsc_asm_waits(1);
-    int status = RSC_REAL(pthread_join)(thread, result);
-    rsc_asm_met();
-    return status;
-}
-
-#ifndef RSC_ASM_STATIC
-/*
- * OpenMP as compiled by gcc: a parallel region is a call with the region's function,
- * after which the library has its own barrier; other barriers are calls.
- */
-struct region {
-    void (*function)(void *);
-    void *data;
-};
-static void in_region(void *argument) {
-    const struct region *region = argument;
-    rsc_asm_met();
-    region->function(region->data);
-    rsc_asm_waits(0);
-}
-
-RSC_INTERPOSE(void, GOMP_parallel, (void (*function)(void *), void *data, unsigned threads, unsigned flags)) {
-    struct region region = {function, data};
-    if (!rsc_asm_sampling) {
-        RSC_REAL(GOMP_parallel)(function, data, threads, flags);
-        return;
-    }
-    RSC_REAL(GOMP_parallel)(in_region, &region, threads, flags);
-    rsc_asm_met();
-}
-
-RSC_INTERPOSE(void, GOMP_barrier, (void)) {
-    rsc_asm_waits(0);
-    RSC_REAL(GOMP_barrier)();
-    rsc_asm_met();
-}
-#endif
 
 /* ---- signals ---- */
 

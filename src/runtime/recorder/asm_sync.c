@@ -1,0 +1,14 @@
+/* asm_sync.c - see asm_sync.h. */
+#include "runtime/recorder/asm_sync.h"
+
+int rsc_asm_has_others;
+
+void rsc_asm_sync_before_in_c(enum rsc_asm_sync how) {
+    if (!rsc_asm_sampling) rsc_asm_publish();
+    else if (how != RSC_SYNC_RELEASES) rsc_asm_waits(how == RSC_SYNC_WAITS_FOR_END);
+}
+
+void rsc_asm_sync_after_in_c(enum rsc_asm_sync how) {
+    if (!rsc_asm_sampling) rsc_asm_publish();
+    else if (how != RSC_SYNC_ACQUIRES || rsc_asm_sampling > 1) rsc_asm_met();
+}
