@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rounding.h"
 #include "featherlight/bootstrap_bars.h"
 #include "featherlight/line_model.h"
 #include "featherlight/watch_group.h"
@@ -22,21 +23,16 @@
 
 /* Adds the group's intervals to `ri`, rounding running sums so that they total `reused`. */
 static void count_intervals(const struct rsc_watch_group *group, struct rsc_histogram *ri, uint64_t reused) {
-    double sum = 0;
-    uint64_t done = 0;
+    struct rsc_running_round rounding = {0, 1, 0, reused};
     size_t last = SIZE_MAX;
     memset(ri->count, 0, ri->bin_count * sizeof *ri->count);
     for (size_t i = 0; i < group->estimator.watched; i++) {
         uint32_t index = group->estimator.by_interval[i];
         if (group->samples[index].ending != RSC_WATCH_REUSED) continue;
-        sum += group->weight[index];
-        uint64_t upto = (uint64_t)(sum + 0.5);
-        if (upto > reused) upto = reused;
-        if (upto > done) ri->count[rsc_bin_of_fine(group->samples[index].interval)] += upto - done;
-        done = upto > done ? upto : done;
+        ri->count[rsc_bin_of_fine(group->samples[index].interval)] += rsc_round_next(&rounding, group->weight[index]);
         last = index;
     }
-    if (done < reused && last != SIZE_MAX) ri->count[rsc_bin_of_fine(group->samples[last].interval)] += reused - done;
+    if (last != SIZE_MAX) ri->count[rsc_bin_of_fine(group->samples[last].interval)] += reused - rounding.given;
 }
 
 /* Words that distances need room for: those that went unused, and more if the intervals need it. */
@@ -97,8 +93,7 @@ static int add_lines(const struct rsc_featherlight *feather, struct rsc_watch_gr
                      struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
     struct rsc_weighed weighed[RSC_WATCH_LINE_SHAPES];
     struct rsc_lines lines;
-    double sum = 0;
-    uint64_t done = 0, references = shapes[0][number].references;
+    uint64_t references = shapes[0][number].references;
     size_t watches = 0;
     for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) {
         const struct rsc_watch_group *group = &shapes[i][number];
@@ -110,12 +105,10 @@ static int add_lines(const struct rsc_featherlight *feather, struct rsc_watch_gr
     for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) rsc_line_model_distances(&lines, &shapes[i][number]);
     struct whole whole = whole_of(references, lines.reused, lines.unused, lines.censored);
     memset(ri->count, 0, ri->bin_count * sizeof *ri->count);
-    for (size_t i = 0; i < lines.count; i++) {
-        sum += lines.steps[i].references;
-        uint64_t upto = i + 1 == lines.count || sum + 0.5 > (double)whole.reused ? whole.reused : (uint64_t)(sum + 0.5);
-        if (upto > done) ri->count[rsc_bin_of_fine(lines.steps[i].interval)] += upto - done;
-        done = upto > done ? upto : done;
-    }
+    struct rsc_running_round rounding = {0, 1, 0, whole.reused};
+    for (size_t i = 0; i < lines.count; i++)
+        ri->count[rsc_bin_of_fine(lines.steps[i].interval)] += rsc_round_next(&rounding, lines.steps[i].references);
+    if (lines.count) ri->count[rsc_bin_of_fine(lines.steps[lines.count - 1].interval)] += whole.reused - rounding.given;
     double most = lines.count ? lines.steps[lines.count - 1].distance : 0;
     uint64_t least = references ? (uint64_t)ceil(most) + 1 : 0;
     rsc_line_model_free(&lines);

@@ -7,6 +7,7 @@
 
 #include <reusescope/trace.h>
 
+#include "base/rounding.h"
 #include "featherlight/place_costs.h"
 #include "featherlight/watch_group.h"
 #include "profile/profile_model.h"
@@ -27,19 +28,13 @@ struct reuse {
 struct run {
     size_t first, count;
     double weight;
+    uint64_t references; /* the weight, rounded with those of all other rows */
 };
 
-/* Adds weights as integers, by rounding running sums. */
 static void count_distances(const struct reuse *reuses, size_t count, struct rsc_histogram *rd, uint64_t most) {
-    double sum = 0;
-    uint64_t done = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += reuses[i].weight;
-        uint64_t upto = (uint64_t)(sum + 0.5);
-        if (upto > most) upto = most;
-        if (upto > done) rsc_histogram_add(rd, reuses[i].distance, upto - done);
-        if (upto > done) done = upto;
-    }
+    struct rsc_running_round rounding = {0, 1, 0, most};
+    for (size_t i = 0; i < count; i++)
+        rsc_histogram_add(rd, reuses[i].distance, rsc_round_next(&rounding, reuses[i].weight));
 }
 
 #define COMPARE(a, b) \
@@ -75,26 +70,43 @@ static int heavier(const void *left, const void *right) {
     return a->first < b->first ? -1 : 1;
 }
 
-/* Sorts, and finds the rows: heaviest first, without those of half a reference or less. Returns how many. */
-static size_t find_runs(struct reuse *reuses, size_t count, int (*order)(const void *, const void *),
-                        int (*same)(const struct reuse *, const struct reuse *), struct run *runs, size_t most) {
+static int round_runs(struct run *runs, size_t count, uint64_t references) {
+    double *shares = malloc((count + 1) * sizeof *shares);
+    uint64_t *whole = malloc((count + 1) * sizeof *whole);
+    int status = shares && whole ? 0 : RSC_ENOMEM;
+    for (size_t i = 0; !status && i < count; i++) shares[i] = runs[i].weight;
+    if (!status) status = rsc_round_rows(shares, count, references, whole);
+    for (size_t i = 0; !status && i < count; i++) runs[i].references = whole[i];
+    free(shares);
+    free(whole);
+    return status;
+}
+
+/* Sorts, and finds the rows: heaviest first, none of 0 references and at most `most`; *rows is how many. */
+static int find_runs(struct reuse *reuses, size_t count, int (*order)(const void *, const void *),
+                     int (*same)(const struct reuse *, const struct reuse *), struct run *runs, size_t most,
+                     uint64_t references, size_t *rows) {
     size_t found = 0;
     qsort(reuses, count, sizeof *reuses, order);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || !same(&reuses[i - 1], &reuses[i])) runs[found++] = (struct run){i, 0, 0};
+        if (i == 0 || !same(&reuses[i - 1], &reuses[i])) runs[found++] = (struct run){.first = i};
         runs[found - 1].count++;
         runs[found - 1].weight += reuses[i].weight;
     }
     qsort(runs, found, sizeof *runs, heavier);
+    if (round_runs(runs, found, references) < 0) return RSC_ENOMEM;
     if (found > most) found = most;
-    while (found && runs[found - 1].weight < 0.5) found--;
-    return found;
+    while (found && !runs[found - 1].references) found--;
+    *rows = found;
+    return 0;
 }
 
 static int fill_pairs(struct reuse *reuses, size_t count, struct run *runs, const struct rsc_place_costs *costs,
                       struct rsc_profile *profile) {
-    size_t found = find_runs(reuses, count, by_pair, same_pair, runs, PAIRS_KEPT);
-    if (rsc_profile_set_pairs(profile, found) < 0) return RSC_ENOMEM;
+    size_t found;
+    if (find_runs(reuses, count, by_pair, same_pair, runs, PAIRS_KEPT, profile->references, &found) < 0 ||
+        rsc_profile_set_pairs(profile, found) < 0)
+        return RSC_ENOMEM;
     for (size_t i = 0; i < found; i++) {
         const struct reuse *first = &reuses[runs[i].first];
         struct rsc_pair_row *row = &profile->pairs[i];
@@ -103,19 +115,21 @@ static int fill_pairs(struct reuse *reuses, size_t count, struct run *runs, cons
         row->use_context = first->use_path;
         row->reuse_context = first->reuse_path;
         rsc_place_costs_fill(costs, row);
-        row->references = (uint64_t)(runs[i].weight + 0.5);
+        row->references = runs[i].references;
         count_distances(first, runs[i].count, &row->rd, row->references);
     }
     return 0;
 }
 
 static int fill_code(struct reuse *reuses, size_t count, struct run *runs, struct rsc_profile *profile) {
-    size_t found = find_runs(reuses, count, by_code, same_code, runs, CODE_KEPT);
-    if (rsc_profile_set_code(profile, found) < 0) return RSC_ENOMEM;
+    size_t found;
+    if (find_runs(reuses, count, by_code, same_code, runs, CODE_KEPT, profile->references, &found) < 0 ||
+        rsc_profile_set_code(profile, found) < 0)
+        return RSC_ENOMEM;
     for (size_t i = 0; i < found; i++) {
         struct rsc_code_row *row = &profile->code[i];
         row->place.pc = reuses[runs[i].first].reuse_pc;
-        row->references = (uint64_t)(runs[i].weight + 0.5);
+        row->references = runs[i].references;
         count_distances(&reuses[runs[i].first], runs[i].count, &row->rd, row->references);
     }
     return 0;

@@ -1,8 +1,10 @@
 /* finished_rows.c - see finished_samples.h: rows of code, pairs and objects, and the description of the sampling. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/rounding.h"
 #include "distance/count/accumulate.h"
 #include "multicore/finished_samples.h"
 
@@ -23,30 +25,50 @@ int rsc_sample_places_count(const struct rsc_sample_places *places, const struct
     return 0;
 }
 
-/*
- * Rows were counted in samples of the first period and are reported in references. Rows
- * keep their order, and no part may exceed the whole: where rounding made a bin or an
- * error larger than its row, or the rows of a table together larger than the profile
- * (`table_left`: what its later rows may have), the excess is removed.
- */
-static void scale_row(uint64_t *references, uint64_t *invalidated, uint64_t *error, struct rsc_histogram *rd,
-                      double factor, uint64_t *table_left) {
-    *references = (uint64_t)llround((double)*references * factor);
-    if (*references > *table_left) *references = *table_left;
-    *table_left -= *references;
-    uint64_t left = *references;
-    if (invalidated) {
-        *invalidated = (uint64_t)llround((double)*invalidated * factor);
-        if (*invalidated > left) *invalidated = left;
-        left -= *invalidated;
-    }
-    for (uint32_t bin = 0; bin < rd->bin_count; bin++) {
-        rd->count[bin] = (uint64_t)llround((double)rd->count[bin] * factor);
-        if (rd->count[bin] > left) rd->count[bin] = left;
-        left -= rd->count[bin];
-    }
-    *error = (uint64_t)ceil((double)*error * factor);
-    if (*error > *references) *error = *references;
+/* The counts of a row of any table. */
+struct row_counts {
+    uint64_t *references, *invalidated, *error; /* invalidated: NULL if the row has none */
+    struct rsc_histogram *rd;
+};
+
+static struct row_counts counts_of_code(struct rsc_profile *profile, size_t i) {
+    struct rsc_code_row *row = &profile->code[i];
+    return (struct row_counts){&row->references, &row->invalidated, &row->error, &row->rd};
+}
+
+static struct row_counts counts_of_pair(struct rsc_profile *profile, size_t i) {
+    struct rsc_pair_row *row = &profile->pairs[i];
+    return (struct row_counts){&row->references, NULL, &row->error, &row->rd};
+}
+
+static struct row_counts counts_of_object(struct rsc_profile *profile, size_t i) {
+    struct rsc_object_row *row = &profile->objects[i];
+    return (struct row_counts){&row->references, &row->invalidated, &row->error, &row->rd};
+}
+
+/* Scales a row's parts, as its references become `references`. */
+static void scale_row(struct row_counts row, uint64_t references, double factor) {
+    struct rsc_running_round rounding = {0, factor, 0, references};
+    *row.references = references;
+    if (row.invalidated) *row.invalidated = rsc_round_next(&rounding, (double)*row.invalidated);
+    for (uint32_t bin = 0; bin < row.rd->bin_count; bin++)
+        row.rd->count[bin] = rsc_round_next(&rounding, (double)row.rd->count[bin]);
+    *row.error = (uint64_t)ceil((double)*row.error * factor);
+    if (*row.error > references) *row.error = references;
+}
+
+/* Rows were counted in samples of the first period and are reported in references: at most the profile's. */
+static int scale_table(struct rsc_profile *profile, size_t count, double factor,
+                       struct row_counts (*counts_of)(struct rsc_profile *, size_t)) {
+    double *shares = malloc((count + 1) * sizeof *shares);
+    uint64_t *whole = malloc((count + 1) * sizeof *whole);
+    int status = shares && whole ? 0 : RSC_ENOMEM;
+    for (size_t i = 0; !status && i < count; i++) shares[i] = (double)*counts_of(profile, i).references * factor;
+    if (!status) status = rsc_round_rows(shares, count, profile->references, whole);
+    for (size_t i = 0; !status && i < count; i++) scale_row(counts_of(profile, i), whole[i], factor);
+    free(shares);
+    free(whole);
+    return status;
 }
 
 static int fill_rows(const struct rsc_finished_samples *sum, const struct rsc_sample_places *places,
@@ -54,20 +76,9 @@ static int fill_rows(const struct rsc_finished_samples *sum, const struct rsc_sa
     if (!places->attribution) return 0;
     if (rsc_attribution_fill(places->attribution, profile) < 0) return RSC_ENOMEM;
     double factor = sum->weight > 0 ? places->period * (double)profile->references / sum->weight : 0;
-    uint64_t left = profile->references;
-    for (size_t i = 0; i < profile->code_count; i++) {
-        struct rsc_code_row *row = &profile->code[i];
-        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor, &left);
-    }
-    left = profile->references;
-    for (size_t i = 0; i < profile->pair_count; i++)
-        scale_row(&profile->pairs[i].references, NULL, &profile->pairs[i].error, &profile->pairs[i].rd, factor, &left);
-    left = profile->references;
-    for (size_t i = 0; i < profile->object_count; i++) {
-        struct rsc_object_row *row = &profile->objects[i];
-        scale_row(&row->references, &row->invalidated, &row->error, &row->rd, factor, &left);
-    }
-    return 0;
+    int status = scale_table(profile, profile->code_count, factor, counts_of_code);
+    if (!status) status = scale_table(profile, profile->pair_count, factor, counts_of_pair);
+    return status ? status : scale_table(profile, profile->object_count, factor, counts_of_object);
 }
 
 static void describe(const struct rsc_finished_samples *sum, const struct rsc_sampling_facts *facts, char *text,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rounding.h"
 #include "estimate/statistics.h"
 #include "distance/count/accumulate.h"
 
@@ -181,21 +182,6 @@ static int draw_bins(const struct rsc_finished_samples *sum, struct rsc_profile 
 
 /* ---- the profile ---- */
 
-/* Hands out whole counts by rounding running totals, so the last total is right and no count is off by more than 1. */
-struct rounding {
-    double sum, scale;
-    uint64_t given, total;
-};
-
-static uint64_t next_count(struct rounding *rounding, double value) {
-    rounding->sum += value;
-    double upto = rounding->sum * rounding->scale + 0.5;
-    uint64_t whole = upto < (double)rounding->total ? (uint64_t)upto : rounding->total, before = rounding->given;
-    if (whole < before) whole = before;
-    rounding->given = whole;
-    return whole - before;
-}
-
 static double sum_of(const double *count, uint32_t bins) {
     double sum = 0;
     for (uint32_t bin = 0; bin < bins; bin++) sum += count[bin];
@@ -205,25 +191,25 @@ static double sum_of(const double *count, uint32_t bins) {
 /* Fills a histogram with `total` counts in the proportion of `count`. */
 static void spread_out(const double *count, struct rsc_histogram *into, uint64_t total) {
     double sum = sum_of(count, into->bin_count);
-    struct rounding rounding = {0, sum > 0 ? (double)total / sum : 0, 0, total};
+    struct rsc_running_round rounding = {0, sum > 0 ? (double)total / sum : 0, 0, total};
     uint32_t last = 0;
     for (uint32_t bin = 0; bin < into->bin_count; bin++) {
-        into->count[bin] = next_count(&rounding, count[bin]);
+        into->count[bin] = rsc_round_next(&rounding, count[bin]);
         if (count[bin] > 0) last = bin;
     }
     if (sum > 0) into->count[last] += total - rounding.given;
 }
 
 static void fill_totals(const struct rsc_finished_samples *sum, struct rsc_profile *profile) {
-    struct rounding rounding = {0, sum->weight > 0 ? (double)profile->references / sum->weight : 0, 0,
-                                profile->references};
+    struct rsc_running_round rounding = {0, sum->weight > 0 ? (double)profile->references / sum->weight : 0, 0,
+                                         profile->references};
     for (uint32_t bin = 0; bin < profile->rd.bin_count; bin++)
-        profile->rd.count[bin] = next_count(&rounding, sum->rd[bin]);
+        profile->rd.count[bin] = rsc_round_next(&rounding, sum->rd[bin]);
     profile->rd_cap = sum->rd_cap;
-    profile->rd_capped = next_count(&rounding, sum->capped);
-    profile->invalidated = next_count(&rounding, sum->outcome[RSC_SAMPLE_INVALIDATED]);
-    profile->last_touch = next_count(&rounding, sum->outcome[RSC_SAMPLE_LAST_TOUCH]);
-    profile->pruned = next_count(&rounding, sum->outcome[RSC_SAMPLE_PRUNED]);
+    profile->rd_capped = rsc_round_next(&rounding, sum->capped);
+    profile->invalidated = rsc_round_next(&rounding, sum->outcome[RSC_SAMPLE_INVALIDATED]);
+    profile->last_touch = rsc_round_next(&rounding, sum->outcome[RSC_SAMPLE_LAST_TOUCH]);
+    profile->pruned = rsc_round_next(&rounding, sum->outcome[RSC_SAMPLE_PRUNED]);
     profile->censored = profile->references - rounding.given; /* all of it, if nothing was sampled */
     double shortfall = (double)profile->censored - sum->outcome[RSC_SAMPLE_CENSORED] * rounding.scale;
     /* rounding may leave a remainder of one, which goes to the largest count */
@@ -266,11 +252,11 @@ static int fill_threads(const struct rsc_finished_samples *sum, struct rsc_profi
         row->pid = from->pid;
         row->tid = from->tid;
         row->references = from->references;
-        struct rounding rounding = {0, from->weight > 0 ? (double)from->references / from->weight : 0, 0,
-                                    from->references};
+        struct rsc_running_round rounding = {0, from->weight > 0 ? (double)from->references / from->weight : 0, 0,
+                                             from->references};
         for (uint32_t bin = 0; bin < row->rd.bin_count; bin++)
-            row->rd.count[bin] = next_count(&rounding, from->rd[bin]);
-        row->invalidated = next_count(&rounding, from->invalidated);
+            row->rd.count[bin] = rsc_round_next(&rounding, from->rd[bin]);
+        row->invalidated = rsc_round_next(&rounding, from->invalidated);
     }
     return 0;
 }
