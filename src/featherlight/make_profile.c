@@ -16,8 +16,7 @@
 
 #include "base/rounding.h"
 #include "featherlight/bootstrap_bars.h"
-#include "featherlight/line_model.h"
-#include "featherlight/watch_group.h"
+#include "featherlight/watch_rows.h"
 #include "profile/profile_model.h"
 #include "profile/ri_models.h"
 
@@ -60,19 +59,26 @@ static struct whole whole_of(uint64_t references, double reused, double unused, 
     return whole;
 }
 
+/* What is being made. */
+struct making {
+    const struct rsc_featherlight *feather;
+    struct rsc_profile *profile;
+    struct rsc_histogram ri, rd; /* of one group */
+    struct rsc_watch_reuses reuses;
+};
+
 /* Adds the intervals of `ri` and the distances that follow from them. */
-static int add_intervals(const struct rsc_featherlight *feather, uint64_t references, struct whole whole,
-                         uint64_t words, struct rsc_histogram *ri, struct rsc_histogram *rd,
-                         struct rsc_profile *profile) {
+static int add_intervals(struct making *making, uint64_t references, struct whole whole, uint64_t words) {
+    struct rsc_profile *profile = making->profile;
     uint64_t reused = whole.reused, cold = whole.cold;
-    struct rsc_ri_counts counts = {.ri = ri, .cold = cold, .distinct = words};
+    struct rsc_ri_counts counts = {.ri = &making->ri, .cold = cold, .distinct = words};
     struct rsc_ri_model model;
-    if (rsc_ri_model_init(&model, feather->options.model, &counts) < 0) return RSC_ENOMEM;
-    int status = rsc_ri_model_rd(&model, rd);
+    if (rsc_ri_model_init(&model, making->feather->options.model, &counts) < 0) return RSC_ENOMEM;
+    int status = rsc_ri_model_rd(&model, &making->rd);
     rsc_ri_model_free(&model);
     if (status < 0) return status;
-    rsc_histogram_merge(&profile->ri, ri);
-    rsc_histogram_merge(&profile->rd, rd);
+    rsc_histogram_merge(&profile->ri, &making->ri);
+    rsc_histogram_merge(&profile->rd, &making->rd);
     profile->references += references;
     profile->cold += cold;
     profile->censored += references - reused - cold;
@@ -80,23 +86,24 @@ static int add_intervals(const struct rsc_featherlight *feather, uint64_t refere
     return 0;
 }
 
-static int add_group(const struct rsc_featherlight *feather, const struct rsc_watch_group *group,
-                     struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
+static int add_group(struct making *making, const struct rsc_watch_group *group) {
     struct whole whole =
         whole_of(group->references, group->estimate.reused, group->estimate.unused, group->estimate.censored);
-    count_intervals(group, ri, whole.reused);
-    return add_intervals(feather, group->references, whole, footprint_of(group, whole.cold), ri, rd, profile);
+    count_intervals(group, &making->ri, whole.reused);
+    int status = add_intervals(making, group->references, whole, footprint_of(group, whole.cold));
+    return status ? status : rsc_watch_reuses_add(&making->reuses, &group, 1, NULL, &making->rd);
 }
 
 /* The same for lines, modelled from the watched shapes. Distances are then in lines. */
-static int add_lines(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes, uint32_t number,
-                     struct rsc_histogram *ri, struct rsc_histogram *rd, struct rsc_profile *profile) {
+static int add_lines(struct making *making, struct rsc_watch_group *const *shapes, uint32_t number) {
+    const struct rsc_watch_group *groups[RSC_WATCH_LINE_SHAPES];
+    struct rsc_histogram *ri = &making->ri;
     struct rsc_weighed weighed[RSC_WATCH_LINE_SHAPES];
     struct rsc_lines lines;
     uint64_t references = shapes[0][number].references;
     size_t watches = 0;
     for (uint32_t i = 0; i < RSC_WATCH_LINE_SHAPES; i++) {
-        const struct rsc_watch_group *group = &shapes[i][number];
+        const struct rsc_watch_group *group = groups[i] = &shapes[i][number];
         weighed[i] = (struct rsc_weighed){group, group->weight, group->estimate};
         watches += group->estimator.watched;
     }
@@ -111,8 +118,10 @@ static int add_lines(const struct rsc_featherlight *feather, struct rsc_watch_gr
     if (lines.count) ri->count[rsc_bin_of_fine(lines.steps[lines.count - 1].interval)] += whole.reused - rounding.given;
     double most = lines.count ? lines.steps[lines.count - 1].distance : 0;
     uint64_t least = references ? (uint64_t)ceil(most) + 1 : 0;
+    int status = add_intervals(making, references, whole, whole.cold > least ? whole.cold : least);
+    if (!status) status = rsc_watch_reuses_add(&making->reuses, groups, RSC_WATCH_LINE_SHAPES, &lines, &making->rd);
     rsc_line_model_free(&lines);
-    return add_intervals(feather, references, whole, whole.cold > least ? whole.cold : least, ri, rd, profile);
+    return status;
 }
 
 /* Shares of known references: unknown ones are in no miss ratio. */
@@ -165,40 +174,26 @@ static int describe(const struct rsc_featherlight *feather, struct rsc_profile *
     return 0;
 }
 
-/* Rows of all shapes: a reuse in each shape counts for its share of the reuses in all. */
-static int fill_rows(const struct rsc_featherlight *feather, struct rsc_watch_group *const *shapes,
-                     uint32_t shape_count, uint32_t count, struct rsc_profile *profile) {
-    struct rsc_watch_group *all = malloc((shape_count * count + 1) * sizeof *all);
-    if (!all) return RSC_ENOMEM;
-    for (uint32_t i = 0; i < shape_count * count; i++) {
-        all[i] = shapes[i / count][i % count];
-        for (size_t k = 0; k < all[i].count; k++) all[i].weight[k] /= shape_count;
-    }
-    int status = rsc_groups_rows(feather, all, shape_count * count, profile);
-    free(all);
-    return status;
-}
-
 int rsc_featherlight_fill(struct rsc_featherlight *feather, struct rsc_profile *profile) {
     struct rsc_watch_group *shapes[RSC_WATCH_LINE_SHAPES] = {NULL};
-    struct rsc_histogram ri = {0}, rd = {0};
+    struct making making = {.feather = feather, .profile = profile};
     uint32_t count = 0, shape_count = is_lines(feather) ? RSC_WATCH_LINE_SHAPES : 1, made = 0;
     int status = describe(feather, profile);
     for (; made < shape_count && status == 0; made++)
         status = rsc_groups_make(feather, shape_count > 1 ? RSC_WATCH_QUARTER + made : RSC_WATCH_WORD, &shapes[made],
                                  &count);
-    if (status == 0) status = rsc_histogram_init(&ri, RSC_BINS_FINE);
-    if (status == 0) status = rsc_histogram_init(&rd, RSC_BINS_FINE);
+    if (status == 0) status = rsc_histogram_init(&making.ri, RSC_BINS_FINE);
+    if (status == 0) status = rsc_histogram_init(&making.rd, RSC_BINS_FINE);
     for (uint32_t i = 0; status == 0 && i < count; i++)
-        status = shape_count > 1 ? add_lines(feather, shapes, i, &ri, &rd, profile)
-                                 : add_group(feather, &shapes[0][i], &ri, &rd, profile);
+        status = shape_count > 1 ? add_lines(&making, shapes, i) : add_group(&making, &shapes[0][i]);
     if (status == 0) status = rsc_profile_derive_mrc(profile);
     if (status == 0) leave_out_censored(profile);
     if (status == 0 && !feather->options.no_bars)
         status = rsc_groups_bars(feather, shapes, shape_count, count, profile);
-    if (status == 0) status = fill_rows(feather, shapes, shape_count, count, profile);
+    if (status == 0) status = rsc_watch_reuses_rows(&making.reuses, feather, shapes, shape_count, count, profile);
     for (uint32_t i = 0; i < shape_count; i++) rsc_groups_free(shapes[i], shapes[i] ? count : 0);
-    rsc_histogram_free(&ri);
-    rsc_histogram_free(&rd);
+    rsc_histogram_free(&making.ri);
+    rsc_histogram_free(&making.rd);
+    rsc_watch_reuses_free(&making.reuses);
     return status;
 }

@@ -21,22 +21,28 @@ static int by_place(const void *left, const void *right) {
     return a->path < b->path ? -1 : a->path > b->path;
 }
 
-int rsc_place_costs_make(struct rsc_place_costs *costs, const struct rsc_watch_group *groups, uint32_t count) {
+static int has_cost(const struct rsc_watched *sample) { return sample->cycles || sample->source; }
+
+int rsc_place_costs_make(struct rsc_place_costs *costs, struct rsc_watch_group *const *shapes, uint32_t shape_count,
+                         uint32_t count) {
     size_t total = 0;
     memset(costs, 0, sizeof *costs);
-    for (uint32_t g = 0; g < count; g++)
-        for (size_t i = 0; i < groups[g].count; i++)
-            total += groups[g].samples[i].cycles || groups[g].samples[i].source;
+    for (uint32_t g = 0; g < shape_count * count; g++) {
+        const struct rsc_watch_group *group = &shapes[g / count][g % count];
+        for (size_t i = 0; i < group->count; i++) total += (size_t)has_cost(&group->samples[i]);
+    }
     if (!total) return 0;
     costs->list = malloc(total * sizeof *costs->list);
     if (!costs->list) return RSC_ENOMEM;
-    for (uint32_t g = 0; g < count; g++)
-        for (size_t i = 0; i < groups[g].count; i++) {
-            const struct rsc_watched *sample = &groups[g].samples[i];
-            if (!sample->cycles && !sample->source) continue;
-            costs->list[costs->count++] = (struct rsc_costly){sample->use_pc, sample->use_path, sample->cycles,
-                                                              sample->source, sample->stands_for};
+    for (uint32_t g = 0; g < shape_count * count; g++) {
+        const struct rsc_watch_group *group = &shapes[g / count][g % count];
+        for (size_t i = 0; i < group->count; i++) {
+            const struct rsc_watched *sample = &group->samples[i];
+            if (has_cost(sample))
+                costs->list[costs->count++] = (struct rsc_costly){sample->use_pc, sample->use_path, sample->cycles,
+                                                                  sample->source, sample->stands_for};
         }
+    }
     qsort(costs->list, costs->count, sizeof *costs->list, by_place);
     return 0;
 }
@@ -62,7 +68,8 @@ static size_t find_place(const struct rsc_place_costs *costs, uint64_t pc, size_
 }
 
 void rsc_place_costs_fill(const struct rsc_place_costs *costs, struct rsc_pair_row *pair) {
-    size_t count = 0, first = pair->reuse.pc ? find_place(costs, pair->reuse.pc, &count) : 0;
+    if (!costs->count || !pair->reuse.pc) return;
+    size_t count = 0, first = find_place(costs, pair->reuse.pc, &count);
     const struct rsc_costly *list = costs->list + first;
     double cycles = 0, timed = 0, placed = 0;
     int same_path = 0;

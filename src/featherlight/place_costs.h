@@ -19,8 +19,9 @@ struct rsc_place_costs {
     size_t count;
 };
 
-/* Returns 0 or RSC_ENOMEM. A zeroed struct may be freed. */
-int rsc_place_costs_make(struct rsc_place_costs *costs, const struct rsc_watch_group *groups, uint32_t count);
+/* Of `count` groups in each shape. Returns 0 or RSC_ENOMEM. A zeroed struct may be freed. */
+int rsc_place_costs_make(struct rsc_place_costs *costs, struct rsc_watch_group *const *shapes, uint32_t shape_count,
+                         uint32_t count);
 void rsc_place_costs_free(struct rsc_place_costs *costs);
 
 /* Sets latency, latency_samples and sources of a pair whose `reuse.pc` and `reuse_context` are set. */

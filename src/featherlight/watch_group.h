@@ -37,8 +37,4 @@ void rsc_groups_free(struct rsc_watch_group *groups, uint32_t count);
 struct rsc_estimate rsc_group_estimate(struct rsc_watch_group *group, const double *times, double *weight,
                                        double *distance);
 
-/* watch_rows.c: threads, code and pairs. Returns 0 or RSC_ENOMEM. */
-int rsc_groups_rows(const struct rsc_featherlight *feather, const struct rsc_watch_group *groups, uint32_t count,
-                    struct rsc_profile *profile);
-
 #endif

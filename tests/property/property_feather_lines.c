@@ -168,8 +168,41 @@ static void shapes_of_words(void **state) {
     }
 }
 
+/*
+ * The rows of code add up to the profile's distances, and so do the pairs: a row cannot have more misses than
+ * the profile. Each count of a row is rounded, so sums may differ by one per row.
+ */
+static void rows_are_parts(void **state) {
+    (void)state;
+    static const char *const engines[] = {"featherlight:period=5", "featherlight:period=31,rd=shen",
+                                          "featherlight:period=13,rd=statstack,registers=8",
+                                          "featherlight:period=9,attribution=proportional"};
+    for (size_t shape = 0; shape < SHAPES; shape++)
+        for (uint64_t seed = 0; seed < 12; seed++) {
+            fill(shape);
+            for (uint32_t i = 0; i < ACCESSES; i++) pcs[i] = 1 + (addr[i] >> 3) % 7;
+            struct rsc_profile *profile = analyse(engines[seed % 4], seed, seed % 3 ? 64 : 8);
+            struct rsc_histogram whole, code, pairs;
+            assert_int_equal(rsc_histogram_init(&whole, RSC_BINS_COARSE), 0);
+            assert_int_equal(rsc_histogram_init(&code, RSC_BINS_COARSE), 0);
+            assert_int_equal(rsc_histogram_init(&pairs, RSC_BINS_COARSE), 0);
+            rsc_histogram_merge(&whole, &profile->rd);
+            for (size_t i = 0; i < profile->code_count; i++) rsc_histogram_merge(&code, &profile->code[i].rd);
+            for (size_t i = 0; i < profile->pair_count; i++) rsc_histogram_merge(&pairs, &profile->pairs[i].rd);
+            for (uint32_t bin = 0; bin < whole.bin_count; bin++) {
+                assert_true(fabs((double)whole.count[bin] - (double)code.count[bin]) <= 1.0 + profile->code_count);
+                assert_true(fabs((double)whole.count[bin] - (double)pairs.count[bin]) <= 1.0 + profile->pair_count);
+            }
+            rsc_histogram_free(&whole);
+            rsc_histogram_free(&code);
+            rsc_histogram_free(&pairs);
+            rsc_profile_free(profile);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(watching_everything), cmocka_unit_test(four_registers),
-                                       cmocka_unit_test(by_hand), cmocka_unit_test(shapes_of_words)};
+                                       cmocka_unit_test(by_hand), cmocka_unit_test(shapes_of_words),
+                                       cmocka_unit_test(rows_are_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

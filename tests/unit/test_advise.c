@@ -137,6 +137,42 @@ static void test_shapes(void **state) {
     rsc_profile_free(profile);
 }
 
+/*
+ * A watched word, or a line modelled from watched parts, does not show what else of its line is used: no interchange
+ * and no line-use, though strides are unknown and no word is used twice at once.
+ */
+static void test_words(void **state) {
+    (void)state;
+    for (int modelled = 0; modelled < 2; modelled++) {
+        struct rsc_profile *profile = sample_loops(), *rows = sample_rows();
+        struct rsc_advices advices;
+        profile->code[0].stride.seen = profile->code[3].stride.seen = 0;
+        if (modelled) {
+            rsc_profile_set_text(&profile->made.modelled, "of parts");
+            rsc_profile_set_text(&rows->made.modelled, "of parts");
+        } else {
+            profile->made.line_bytes = rows->made.line_bytes = 8;
+        }
+        assert_int_equal(rsc_advise(&advices, profile, &at_64k), 0);
+        const struct rsc_advice *tiling = advice_by(&advices, "tiling");
+        assert_true(tiling && advice_by(&advices, "fusion"));
+        assert_true(!advice_by(&advices, "interchange") && !advice_by(&advices, "line-use"));
+        assert_int_equal(tiling->pair_count, 2); /* what 64 B lines have one of each for */
+        assert_null(strstr(tiling->evidence, "in order"));
+        assert_non_null(strstr(tiling->evidence, modelled ? "comes back to a line" : "comes back to a word"));
+        assert_non_null(strstr(tiling->attempt, "which these reuses do not show"));
+        assert_int_equal(advice_by(&advices, "fusion")->pays_below != 0, modelled);
+        rsc_advices_free(&advices);
+        assert_false(advised(rows, "line-use", ""));
+        rsc_profile_free(rows);
+        rsc_profile_free(profile);
+    }
+    struct rsc_profile *tight = sample_cyclic(8800, 100); /* 68.75 KiB of words; of lines, nobody knows */
+    tight->made.line_bytes = 8;
+    assert_false(advised(tight, "cache-cliff", ""));
+    rsc_profile_free(tight);
+}
+
 /* Pairs that take longer come first, though fewer of them miss. */
 static void test_latency(void **state) {
     (void)state;
@@ -228,9 +264,9 @@ static void test_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sharing), cmocka_unit_test(test_cliff),   cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_latency), cmocka_unit_test(test_ancestor),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_sharing),  cmocka_unit_test(test_cliff),   cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_shapes),   cmocka_unit_test(test_words),   cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_ancestor), cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,7 @@ static int imbalance(const struct rsc_evidence *evidence, struct rsc_advice *adv
 static int cache_cliff(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_profile *profile = evidence->profile;
     if (!misses_matter(evidence) || profile->rd_capped) return 0;
+    if (rsc_lines_are_words(profile)) return 0; /* the lines around them need more cache, how much is not known */
     double here = evidence->miss_ratio;
     double twice = rsc_profile_miss_ratio(profile, 2 * evidence->size.lines);
     if (here - twice < CLIFF_SHARE * here) return 0;

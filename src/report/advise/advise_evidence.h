@@ -38,6 +38,20 @@ struct rsc_evidence {
     const struct rsc_advices *said; /* given by earlier rules */
 };
 
+/*
+ * Whether the profile shows what is used of a line that a cache fetches: not if its lines are words, nor if they
+ * were modelled from watched parts of them. A reuse is then one of the same bytes, and nothing is known of the others.
+ */
+static inline int rsc_lines_are_words(const struct rsc_profile *profile) { return profile->made.line_bytes <= 8; }
+static inline int rsc_lines_are_seen(const struct rsc_profile *profile) {
+    return !rsc_lines_are_words(profile) && !profile->made.modelled;
+}
+
+/* "word" or "line". */
+static inline const char *rsc_unit_of(const struct rsc_profile *profile) {
+    return rsc_lines_are_words(profile) ? "word" : "line";
+}
+
 /* How a line that an instruction fetches is used. */
 struct rsc_line_use {
     double uses;  /* references to it, by any code, before a long pause: from 1; 0: not known */
@@ -45,6 +59,7 @@ struct rsc_line_use {
     struct rsc_stride stride; /* of the instruction; seen 0: not known */
 };
 
+/* `uses` 0 where rsc_lines_are_seen() is not so. */
 struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const struct rsc_code_row *row);
 
 /* The instruction of a source line with most misses. */

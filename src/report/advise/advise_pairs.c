@@ -75,6 +75,7 @@ struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const stru
     struct rsc_line_use use = {.stride = row->stride};
     const struct rsc_code_row *at = row, *next;
     if (use.stride.seen < STEPS_WORTH) use.stride.seen = 0;
+    if (!rsc_lines_are_seen(evidence->profile)) return use;
     for (double still = 1; still > 0.01 && use.uses < (double)evidence->profile->made.line_bytes; at = next) {
         use.uses += still;
         still *= again_at_once(evidence, at, small, &next);
@@ -86,7 +87,8 @@ struct rsc_line_use rsc_line_use(const struct rsc_evidence *evidence, const stru
 
 int rsc_line_use_is_little(const struct rsc_evidence *evidence, const struct rsc_line_use *use) {
     uint64_t line_bytes = evidence->profile->made.line_bytes;
-    if (!use->stride.seen) return use->uses > 0 && use->uses < RSC_LITTLE_USE;
+    if (!(use->uses > 0)) return 0;
+    if (!use->stride.seen) return use->uses < RSC_LITTLE_USE;
     return use->stride.bytes >= line_bytes && use->bytes <= (double)line_bytes / 2;
 }
 
@@ -173,8 +175,8 @@ static struct words words_of_distance(const struct rsc_evidence *evidence, const
     struct words words;
     uint64_t median = rsc_rank_median(&evidence->pairs, far->rank, evidence->size.lines);
     int open = median >= rsc_rows_told_apart(evidence->profile);
-    snprintf(words.text, sizeof words.text, "after a median of %s%s other lines (%s)", open ? "at least " : "",
-             rsc_show_short(median).text, rsc_lines_as_bytes(evidence, median).text);
+    snprintf(words.text, sizeof words.text, "after a median of %s%s other %ss (%s)", open ? "at least " : "",
+             rsc_show_short(median).text, rsc_unit_of(evidence->profile), rsc_lines_as_bytes(evidence, median).text);
     return words;
 }
 
@@ -211,7 +213,7 @@ static const struct rsc_far_pair *gather(const struct rsc_evidence *evidence, en
     advice->other = &first->row->use;
     advice->loop = first->common.around;
     uint64_t reach = rsc_rank_quantile(&evidence->pairs, first->rank, evidence->size.lines, 0.9);
-    if (reach < rsc_rows_told_apart(evidence->profile))
+    if (reach < rsc_rows_told_apart(evidence->profile) && !rsc_lines_are_words(evidence->profile))
         advice->pays_below = rsc_lines_to_bytes(reach, evidence->profile->made.line_bytes);
     return first;
 }
@@ -240,9 +242,9 @@ int rsc_advise_fusion(const struct rsc_evidence *evidence, struct rsc_advice *ad
     if (!far) return 0;
     struct words use = words_of_loop(profile, far->common.use_loop),
                  reuse = words_of_loop(profile, far->common.reuse_loop);
-    say(advice->evidence, "%s of misses are lines%s that %s uses (at %s) and %s uses again (at %s) %s.",
-        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_object(far->row).text, use.text,
-        rsc_place_in_short(&far->row->use, 0).text,
+    say(advice->evidence, "%s of misses are %ss%s that %s uses (at %s) and %s uses again (at %s) %s.",
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, rsc_unit_of(profile),
+        words_of_object(far->row).text, use.text, rsc_place_in_short(&far->row->use, 0).text,
         rsc_loop_same(profile, far->common.use_loop, far->common.reuse_loop) ? "the same loop, called again,"
                                                                              : reuse.text,
         rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
@@ -322,15 +324,19 @@ int rsc_advise_tiling(const struct rsc_evidence *evidence, struct rsc_advice *ad
     uint32_t inner, outer;
     if (!far) return 0;
     loops_of(profile, far, &inner, &outer);
-    say(advice->evidence, "%s of misses: %s goes through its data%s in order, and %s comes back to a line only %s",
+    say(advice->evidence, "%s of misses: %s goes through its data%s%s, and %s comes back to a %s only %s",
         rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_loop(profile, inner).text,
-        words_of_object(far->row).text, rsc_place_in_short(&far->row->reuse, 0).text,
-        words_of_distance(evidence, far).text);
+        words_of_object(far->row).text, rsc_lines_are_seen(profile) ? " in order" : "",
+        rsc_place_in_short(&far->row->reuse, 0).text, rsc_unit_of(profile), words_of_distance(evidence, far).text);
     if (outer) say(advice->evidence, ", in a later iteration of %s.", words_of_loops_around(profile, outer).text);
     else say(advice->evidence, ", when it is run again.");
     say(advice->attempt,
         "Cut it into tiles of less than %s, and do all the work of %s on one tile before going on to the next.",
         rsc_show_bytes(evidence->size.bytes).text, outer ? "the loop around it" : "every run of it");
+    if (!rsc_lines_are_seen(profile))
+        say(advice->attempt,
+            " If it uses little of each line, which these reuses do not show, interchange the loops instead: an exact "
+            "profile with lines of 64 bytes shows it.");
     tell_others(evidence, far, advice);
     return 1;
 }
@@ -338,9 +344,10 @@ int rsc_advise_tiling(const struct rsc_evidence *evidence, struct rsc_advice *ad
 int rsc_advise_long_distance(const struct rsc_evidence *evidence, struct rsc_advice *advice) {
     const struct rsc_far_pair *far = gather(evidence, RSC_SHAPE_OTHER, advice);
     if (!far) return 0;
+    const char *unit = rsc_unit_of(evidence->profile);
     int itself = !rsc_place_compare(&far->row->use, &far->row->reuse);
-    say(advice->evidence, "%s of misses are lines%s used at %s and again at %s %s.",
-        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, words_of_object(far->row).text,
+    say(advice->evidence, "%s of misses are %ss%s used at %s and again at %s %s.",
+        rsc_show_percent(rsc_share_of(evidence, far->rank->misses)).text, unit, words_of_object(far->row).text,
         rsc_place_in_short(&far->row->use, 0).text,
         itself ? "the same line" : rsc_place_in_short(&far->row->reuse, 0).text, words_of_distance(evidence, far).text);
     say(advice->attempt,
