@@ -55,14 +55,7 @@ int rsc_load_bins(struct rsc_loader *loader, const json_t *object, const char *k
 int rsc_load_optional(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t max,
                       uint64_t *out);
 
-/* "0x" and 1 to 16 lower-case digits; the keys of a place in a profile of `loops` loops (rows_load.c). */
-int rsc_load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address);
-int rsc_load_place(const struct rsc_loader *loader, const json_t *object, size_t loops, struct rsc_place *place);
-
-/* The keys sharing and false_sharing, which may be missing. sharing_load.c */
-int rsc_load_sharing(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
-
-/* All rows: contexts, code, pairs, objects, threads, phases, kinds, lines, modules. Call after reading the totals. */
+/* All tables (rows_load.c). Call after reading the totals. */
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
 
 #endif

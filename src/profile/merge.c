@@ -41,35 +41,12 @@ static int check_alike(const struct rsc_profile *into, const struct rsc_profile 
     return 0;
 }
 
-static void copy_thread(struct rsc_thread_row *to, const struct rsc_thread_row *row) {
-    struct rsc_histogram rd = to->rd;
-    *to = *row;
-    to->rd = rd;
-    rsc_histogram_merge(&to->rd, &row->rd);
-}
-
-static void copy_phase(struct rsc_phase_row *to, const struct rsc_phase_row *row, uint64_t shift) {
-    struct rsc_histogram rd = to->rd;
-    *to = *row;
-    to->first += shift;
-    to->rd = rd;
-    rsc_histogram_merge(&to->rd, &row->rd);
-}
-
 /* Adds the rows of both to `merged`. */
 static int join_rows(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
     int rc;
-    if ((rc = rsc_profile_set_threads(merged, a->thread_count + b->thread_count)) ||
-        (rc = rsc_profile_set_phases(merged, a->phase_count + b->phase_count)))
-        return rc;
-    for (size_t i = 0; i < a->thread_count; i++) copy_thread(&merged->threads[i], &a->threads[i]);
-    for (size_t i = 0; i < b->thread_count; i++) copy_thread(&merged->threads[a->thread_count + i], &b->threads[i]);
-    for (size_t i = 0; i < a->phase_count; i++) copy_phase(&merged->phases[i], &a->phases[i], 0);
-    for (size_t i = 0; i < b->phase_count; i++)
-        copy_phase(&merged->phases[a->phase_count + i], &b->phases[i], a->references);
-    if ((rc = rsc_kinds_join(merged, a, b)) || (rc = rsc_lines_join(merged, a, b)) ||
-        (rc = rsc_sharing_join(merged, a, b)) || (rc = rsc_requests_join(merged, a, b)) ||
-        (rc = rsc_modules_join(merged, a, b)))
+    if ((rc = rsc_threads_join(merged, a, b)) || (rc = rsc_kinds_join(merged, a, b)) ||
+        (rc = rsc_lines_join(merged, a, b)) || (rc = rsc_sharing_join(merged, a, b)) ||
+        (rc = rsc_requests_join(merged, a, b)) || (rc = rsc_modules_join(merged, a, b)))
         return rc;
     return rsc_profile_join_rows(merged, a, b);
 }

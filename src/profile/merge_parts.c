@@ -1,9 +1,11 @@
 /*
- * merge_parts.c - merges the kinds and lines of two profiles.
+ * merge_parts.c - merges the threads, phases, kinds, lines and sharing rows of two
+ * profiles.
  *
- * Kinds join by name. No line of one run is a line of the other, so the lines
- * with the most misses in both together are in the list of one of them: the lists
- * are concatenated and the lines with the most misses kept.
+ * Kinds join by name. Two runs have different threads and different lines, so the
+ * lines with the most misses in both together are in the list of one of them: the
+ * lists are merged and those with the most misses kept. The same holds for who takes
+ * lines from whom.
  *
  * A table that only one of the profiles has would not cover the merged profile: it
  * is dropped, unless the other profile has no references.
@@ -12,6 +14,7 @@
 #include <string.h>
 
 #include "profile/profile_rows.h"
+#include "profile/row_tables.h"
 
 /* ---- kinds ---- */
 
@@ -23,10 +26,7 @@ static const struct rsc_kind_row *kind_named(const struct rsc_profile *profile, 
 
 static void add_kind(struct rsc_kind_row *to, const struct rsc_kind_row *row) {
     if (!row) return;
-    to->references += row->references;
-    to->cold += row->cold;
-    to->invalidated += row->invalidated;
-    rsc_histogram_merge(&to->rd, &row->rd);
+    rsc_row_add_counts(&rsc_table_kinds, to, row);
     rsc_histogram_merge(&to->rd_fine, &row->rd_fine);
 }
 
@@ -49,33 +49,61 @@ int rsc_kinds_join(struct rsc_profile *merged, const struct rsc_profile *a, cons
     return rc;
 }
 
-/* ---- lines ---- */
+/* ---- threads and phases ---- */
 
-static int copy_line(struct rsc_line_row *to, const struct rsc_line_row *row) {
-    struct rsc_histogram rd = to->rd;
-    *to = *row;
-    to->object = NULL;
-    to->context = RSC_NO_CONTEXT;
-    to->rd = rd;
-    rsc_histogram_merge(&to->rd, &row->rd);
-    return rsc_profile_set_text(&to->object, row->object);
+static int append(const struct rsc_table *table, struct rsc_profile *merged, const struct rsc_profile *a,
+                  const struct rsc_profile *b) {
+    size_t first = rsc_table_count(table, a), count = first + rsc_table_count(table, b);
+    int rc = rsc_table_set(table, merged, count);
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = rsc_row_copy(table, rsc_table_row(table, merged, i),
+                          i < first ? rsc_table_row(table, a, i) : rsc_table_row(table, b, i - first));
+    return rc;
 }
 
-static uint64_t certain(const struct rsc_line_row *row) { return row->misses - row->error; }
+int rsc_threads_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
+    int rc = append(&rsc_table_threads, merged, a, b);
+    if (!rc) rc = append(&rsc_table_phases, merged, a, b);
+    for (size_t i = a->phase_count; !rc && i < merged->phase_count; i++) merged->phases[i].first += a->references;
+    return rc;
+}
+
+/* ---- lines ---- */
+
+/* Merges two tables that descend by `value`, and keeps the first rows. */
+static int merge_ranked(const struct rsc_table *table, struct rsc_profile *merged, const struct rsc_profile *a,
+                        const struct rsc_profile *b, size_t most, uint64_t (*value)(const void *row)) {
+    size_t a_count = rsc_table_count(table, a), b_count = rsc_table_count(table, b), next_a = 0, next_b = 0;
+    size_t count = a_count + b_count < most ? a_count + b_count : most;
+    int rc = rsc_table_set(table, merged, count);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const void *of_a = rsc_table_row(table, a, next_a), *of_b = rsc_table_row(table, b, next_b);
+        int take_a = next_b == b_count || (next_a < a_count && value(of_a) >= value(of_b));
+        *(take_a ? &next_a : &next_b) += 1;
+        rc = rsc_row_copy(table, rsc_table_row(table, merged, i), take_a ? of_a : of_b);
+    }
+    return rc;
+}
+
+static uint64_t line_value(const void *row) {
+    return ((const struct rsc_line_row *)row)->misses - ((const struct rsc_line_row *)row)->error;
+}
+
+static uint64_t sharing_value(const void *row) { return ((const struct rsc_sharing_row *)row)->misses; }
+
+static uint64_t false_sharing_value(const void *row) { return ((const struct rsc_false_sharing_row *)row)->misses; }
 
 int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
     if (!both_have(a->lines_at_bytes != 0, a, b->lines_at_bytes != 0, b)) return 0;
     merged->lines_at_bytes = a->lines_at_bytes ? a->lines_at_bytes : b->lines_at_bytes;
     merged->lines_asked = a->lines_asked > b->lines_asked ? a->lines_asked : b->lines_asked;
-    size_t kept = a->line_count + b->line_count, next_a = 0, next_b = 0;
-    if (kept > merged->lines_asked) kept = merged->lines_asked;
-    int rc = rsc_profile_set_lines(merged, kept);
-    for (size_t i = 0; i < kept && !rc; i++) {
-        int take_a = next_b == b->line_count ||
-                     (next_a < a->line_count && certain(&a->lines[next_a]) >= certain(&b->lines[next_b]));
-        rc = copy_line(&merged->lines[i], take_a ? &a->lines[next_a++] : &b->lines[next_b++]);
-    }
-    return rc;
+    return merge_ranked(&rsc_table_lines, merged, a, b, merged->lines_asked, line_value);
+}
+
+int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
+    int rc = merge_ranked(&rsc_table_sharing, merged, a, b, RSC_PROFILE_ROWS_MAX, sharing_value);
+    if (rc) return rc;
+    return merge_ranked(&rsc_table_false_sharing, merged, a, b, RSC_PROFILE_ROWS_MAX, false_sharing_value);
 }
 
 /* ---- what is dropped ---- */

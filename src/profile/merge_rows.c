@@ -23,6 +23,7 @@
 #include <xxhash.h>
 
 #include "profile/profile_rows.h"
+#include "profile/row_tables.h"
 
 /* ---- targets ---- */
 
@@ -143,121 +144,74 @@ static int same_context(const void *left, const void *right) {
     return same_place(&a->place, &b->place);
 }
 
-/* ---- tables ---- */
-
-/* New indices of the contexts and loops of one of the profiles. */
-struct renamed {
-    uint32_t *ids;   /* owned */
-    uint32_t *loops; /* by 1 + index, to 1 + index; [0] is 0. Owned */
-};
-
-static uint32_t new_id(const struct renamed *renamed, uint32_t context) {
-    return context == RSC_NO_CONTEXT ? RSC_NO_CONTEXT : renamed->ids[context];
-}
-
-static uint32_t new_loop(const struct renamed *renamed, const struct rsc_place *place) {
-    return renamed->loops[place->loop];
-}
-
+/* Loops are the same if their headers' lines are and they have the same parent: copies made by the compiler join. */
 static int same_loop(const void *left, const void *right) {
     const struct rsc_loop_row *a = left, *b = right;
     return same_place(&a->place, &b->place);
 }
 
-/* Loops are the same if their headers' lines are and they have the same parent: copies made by the compiler join. */
-static int join_loops(struct rsc_profile *merged, const struct rsc_profile *const from[2], struct renamed renamed[2]) {
-    struct joint joint;
-    int rc = joint_init(&joint, merged, from[0]->loop_count + from[1]->loop_count, same_loop);
-    for (int p = 0; p < 2 && !rc; p++) {
-        renamed[p].loops = calloc(from[p]->loop_count + 1, sizeof *renamed[p].loops);
-        if (!renamed[p].loops) rc = RSC_ENOMEM;
-        for (size_t i = 0; i < from[p]->loop_count && !rc; i++) {
-            const struct rsc_loop_row *row = &from[p]->loops[i];
-            struct source_row source = {row, {renamed[p].loops[row->parent], 0}, 0};
-            renamed[p].loops[i + 1] =
-                1 + joint_add(&joint, source, hash_number(source.contexts[0], hash_place(&row->place, 0)));
-        }
-    }
-    if (!rc) rc = rsc_profile_set_loops(merged, joint.target_count);
-    for (size_t i = 0; i < joint.target_count && !rc; i++) {
-        const struct source_row *source = &joint.sources[joint.targets[i].first];
-        merged->loops[i].parent = source->contexts[0];
-        merged->loops[i].depth = ((const struct rsc_loop_row *)source->row)->depth;
-        rc = rsc_place_copy(&merged->loops[i].place, &((const struct rsc_loop_row *)source->row)->place);
-    }
-    joint_free(&joint);
-    return rc;
+/* ---- new indices ---- */
+
+/* New indices of the contexts and loops of one of the profiles: by 1 + the old index, as 1 + the new one; [0] is 0. */
+struct renamed {
+    uint32_t *contexts, *loops; /* owned */
+};
+
+static uint32_t new_context(const struct renamed *renamed, uint32_t context) {
+    return renamed->contexts[context + 1] - 1; /* RSC_NO_CONTEXT + 1 is 0 */
 }
 
-static int join_contexts(struct rsc_profile *merged, const struct rsc_profile *const from[2],
-                         struct renamed renamed[2]) {
-    struct joint joint;
-    int rc = joint_init(&joint, merged, from[0]->context_count + from[1]->context_count, same_context);
-    for (int p = 0; p < 2 && !rc; p++) {
-        renamed[p].ids = calloc(from[p]->context_count + 1, sizeof *renamed[p].ids);
-        if (!renamed[p].ids) rc = RSC_ENOMEM;
-        for (size_t i = 0; i < from[p]->context_count && !rc; i++) {
-            const struct rsc_context_row *row = &from[p]->contexts[i];
-            struct source_row source = {row, {new_id(&renamed[p], row->parent), RSC_NO_CONTEXT}, 0};
-            renamed[p].ids[i] = joint_add(&joint, source, hash_number(source.contexts[0], hash_place(&row->place, 0)));
-        }
+/* Gives a copied row its new indices. */
+static void rename_row(const struct rsc_table *table, char *row, const struct renamed *renamed) {
+    for (size_t i = 0; i < table->field_count; i++) {
+        const struct rsc_field *field = &table->fields[i];
+        void *at = row + field->at;
+        uint32_t *index = at;
+        if (field->sort == RSC_FIELD_PLACE) index = &((struct rsc_place *)at)->loop;
+        if (field->sort == RSC_FIELD_PLACE || field->sort == RSC_FIELD_LOOP_PARENT) *index = renamed->loops[*index];
+        if (field->sort == RSC_FIELD_CONTEXT || field->sort == RSC_FIELD_CONTEXT_PARENT)
+            *index = new_context(renamed, *index);
     }
-    if (!rc) rc = rsc_profile_set_contexts(merged, joint.target_count);
-    for (size_t i = 0; i < joint.target_count && !rc; i++) {
-        const struct source_row *source = &joint.sources[joint.targets[i].first];
-        merged->contexts[i].parent = source->contexts[0];
-        const struct rsc_place *place = &((const struct rsc_context_row *)source->row)->place;
-        rc = rsc_place_copy(&merged->contexts[i].place, place);
-        merged->contexts[i].place.loop = new_loop(&renamed[joint.targets[i].first >= from[0]->context_count], place);
-    }
-    joint_free(&joint);
-    return rc;
 }
 
-static void add_code(struct rsc_code_row *to, const struct rsc_code_row *row) {
-    to->references += row->references;
-    to->cold += row->cold;
-    to->invalidated += row->invalidated;
-    to->error += row->error;
+/* Hashes what identifies a row, and sets its contexts (or its loop) by their new indices. */
+static uint64_t loop_key(const void *source, const struct renamed *renamed, uint32_t contexts[2]) {
+    const struct rsc_loop_row *row = source;
+    contexts[0] = renamed->loops[row->parent];
+    return hash_number(contexts[0], hash_place(&row->place, 0));
+}
+
+static uint64_t context_key(const void *source, const struct renamed *renamed, uint32_t contexts[2]) {
+    const struct rsc_context_row *row = source;
+    contexts[0] = new_context(renamed, row->parent);
+    return hash_number(contexts[0], hash_place(&row->place, 0));
+}
+
+static uint64_t code_key(const void *source, const struct renamed *renamed, uint32_t contexts[2]) {
+    const struct rsc_code_row *row = source;
+    contexts[0] = renamed->loops[row->place.loop];
+    return hash_place(&row->place, 0);
+}
+
+static uint64_t pair_key(const void *source, const struct renamed *renamed, uint32_t contexts[2]) {
+    const struct rsc_pair_row *row = source;
+    contexts[0] = new_context(renamed, row->use_context);
+    contexts[1] = new_context(renamed, row->reuse_context);
+    return hash_place(&row->use, hash_place(&row->reuse, (uint64_t)contexts[0] << 32 | contexts[1]));
+}
+
+static uint64_t object_key(const void *source, const struct renamed *renamed, uint32_t contexts[2]) {
+    const struct rsc_object_row *row = source;
+    contexts[0] = new_context(renamed, row->context);
+    return hash_text(row->name, hash_text(row->kind, contexts[0]));
+}
+
+/* ---- adding rows: what is not a count, before the counts ---- */
+
+static void add_code(void *into, const void *source) {
+    struct rsc_code_row *to = into;
+    const struct rsc_code_row *row = source;
     if (row->stride.seen > to->stride.seen) to->stride = row->stride;
-    rsc_histogram_merge(&to->rd, &row->rd);
-}
-
-static int more_code(const void *left, const void *right) {
-    const struct rsc_code_row *a = left, *b = right;
-    if (a->references != b->references) return a->references < b->references ? 1 : -1;
-    return a->place.pc < b->place.pc ? -1 : a->place.pc > b->place.pc;
-}
-
-static int join_code(struct rsc_profile *merged, const struct rsc_profile *const from[2],
-                     const struct renamed renamed[2]) {
-    struct joint joint;
-    int rc = joint_init(&joint, merged, from[0]->code_count + from[1]->code_count, same_code);
-    for (int p = 0; p < 2 && !rc; p++)
-        for (size_t i = 0; i < from[p]->code_count; i++) {
-            const struct rsc_code_row *row = &from[p]->code[i];
-            joint_add(&joint, (struct source_row){row, {new_loop(&renamed[p], &row->place), 0}, row->references},
-                      hash_place(&row->place, 0));
-        }
-    if (!rc) rc = rsc_profile_set_code(merged, joint.target_count);
-    for (size_t i = 0; i < joint.source_count && !rc; i++) {
-        struct rsc_code_row *to = &merged->code[joint.target_of[i]];
-        if (joint.targets[joint.target_of[i]].first == i) rc = rsc_code_row_copy(to, joint.sources[i].row);
-        else add_code(to, joint.sources[i].row);
-        to->place.loop = joint.sources[i].contexts[0];
-    }
-    if (!rc && merged->code_count) qsort(merged->code, merged->code_count, sizeof *merged->code, more_code);
-    joint_free(&joint);
-    return rc;
-}
-
-static int more_pairs(const void *left, const void *right) {
-    const struct rsc_pair_row *a = left, *b = right;
-    if (a->references != b->references) return a->references < b->references ? 1 : -1;
-    if (a->use.pc != b->use.pc) return a->use.pc < b->use.pc ? -1 : 1;
-    if (a->reuse.pc != b->reuse.pc) return a->reuse.pc < b->reuse.pc ? -1 : 1;
-    if (a->use_context != b->use_context) return a->use_context < b->use_context ? -1 : 1;
-    return a->reuse_context < b->reuse_context ? -1 : a->reuse_context > b->reuse_context;
 }
 
 static double sum_of_sources(const struct rsc_pair_row *row) {
@@ -274,50 +228,40 @@ static void merge_sources(struct rsc_pair_row *to, const struct rsc_pair_row *ro
         to->sources[i] = (to->sources[i] * before + row->sources[i] * more) / (before + more);
 }
 
-static int add_pair(struct rsc_pair_row *to, const struct source_row *source, int is_first) {
-    const struct rsc_pair_row *row = source->row;
+static void add_pair(void *into, const void *source) {
+    struct rsc_pair_row *to = into;
+    const struct rsc_pair_row *row = source;
     if (row->latency > 0) { /* the mean of those that were measured */
         double before = to->latency > 0 ? (double)to->references : 0, more = (double)row->references;
         to->latency = before + more > 0 ? (to->latency * before + row->latency * more) / (before + more) : row->latency;
     }
     to->latency_samples += row->latency_samples;
     merge_sources(to, row);
-    to->references += row->references;
-    to->error += row->error;
-    rsc_histogram_merge(&to->rd, &row->rd);
-    if (!is_first) return 0;
-    to->use_context = source->contexts[0];
-    to->reuse_context = source->contexts[1];
-    to->object_kind = row->object_kind;
-    if (rsc_profile_set_text(&to->object, row->object)) return RSC_ENOMEM;
-    return rsc_place_copy(&to->use, &row->use) || rsc_place_copy(&to->reuse, &row->reuse) ? RSC_ENOMEM : 0;
 }
 
-static int join_pairs(struct rsc_profile *merged, const struct rsc_profile *const from[2],
-                      const struct renamed renamed[2]) {
-    struct joint joint;
-    int rc = joint_init(&joint, merged, from[0]->pair_count + from[1]->pair_count, same_pair);
-    for (int p = 0; p < 2 && !rc; p++)
-        for (size_t i = 0; i < from[p]->pair_count; i++) {
-            const struct rsc_pair_row *row = &from[p]->pairs[i];
-            uint32_t use = new_id(&renamed[p], row->use_context), reuse = new_id(&renamed[p], row->reuse_context);
-            joint_add(&joint, (struct source_row){row, {use, reuse}, row->references},
-                      hash_place(&row->use, hash_place(&row->reuse, (uint64_t)use << 32 | reuse)));
-        }
-    if (!rc) rc = rsc_profile_set_pairs(merged, joint.target_count);
-    for (size_t i = 0; i < joint.source_count && !rc; i++) {
-        struct rsc_pair_row *to = &merged->pairs[joint.target_of[i]];
-        const struct rsc_pair_row *row = joint.sources[i].row;
-        const struct renamed *names = &renamed[i >= from[0]->pair_count];
-        int is_first = joint.targets[joint.target_of[i]].first == i;
-        rc = add_pair(to, &joint.sources[i], is_first);
-        if (!is_first) continue;
-        to->use.loop = new_loop(names, &row->use);
-        to->reuse.loop = new_loop(names, &row->reuse);
-    }
-    if (!rc && merged->pair_count) qsort(merged->pairs, merged->pair_count, sizeof *merged->pairs, more_pairs);
-    joint_free(&joint);
-    return rc;
+/* The runs follow one another: live bytes are the maximum of the two, blocks add up. */
+static void add_object(void *into, const void *source) {
+    struct rsc_object_row *to = into;
+    const struct rsc_object_row *row = source;
+    if (row->bytes > to->bytes) to->bytes = row->bytes;
+    to->blocks = row->blocks > INT64_MAX - to->blocks ? INT64_MAX : to->blocks + row->blocks;
+}
+
+/* ---- order ---- */
+
+static int more_code(const void *left, const void *right) {
+    const struct rsc_code_row *a = left, *b = right;
+    if (a->references != b->references) return a->references < b->references ? 1 : -1;
+    return a->place.pc < b->place.pc ? -1 : a->place.pc > b->place.pc;
+}
+
+static int more_pairs(const void *left, const void *right) {
+    const struct rsc_pair_row *a = left, *b = right;
+    if (a->references != b->references) return a->references < b->references ? 1 : -1;
+    if (a->use.pc != b->use.pc) return a->use.pc < b->use.pc ? -1 : 1;
+    if (a->reuse.pc != b->reuse.pc) return a->reuse.pc < b->reuse.pc ? -1 : 1;
+    if (a->use_context != b->use_context) return a->use_context < b->use_context ? -1 : 1;
+    return a->reuse_context < b->reuse_context ? -1 : a->reuse_context > b->reuse_context;
 }
 
 static int more_objects(const void *left, const void *right) {
@@ -327,39 +271,65 @@ static int more_objects(const void *left, const void *right) {
     return strcmp(a->name ? a->name : "", b->name ? b->name : "");
 }
 
-/* The runs follow one another: live bytes are the maximum of the two, blocks add up. */
-static int add_object(struct rsc_object_row *to, const struct source_row *source, int is_first) {
-    const struct rsc_object_row *row = source->row;
-    if (row->bytes > to->bytes) to->bytes = row->bytes;
-    to->blocks = row->blocks > INT64_MAX - to->blocks ? INT64_MAX : to->blocks + row->blocks;
-    to->references += row->references;
-    to->cold += row->cold;
-    to->invalidated += row->invalidated;
-    to->error += row->error;
-    rsc_histogram_merge(&to->rd, &row->rd);
-    if (!is_first) return 0;
-    to->context = source->contexts[0];
-    to->kind = row->kind;
-    return rsc_profile_set_text(&to->name, row->name);
+/* ---- tables ---- */
+
+/* In the order in which they are joined. */
+static const struct joined_table {
+    const struct rsc_table *table;
+    int (*same)(const void *a, const void *b); /* but for their contexts */
+    uint64_t (*key)(const void *row, const struct renamed *renamed, uint32_t contexts[2]);
+    void (*add)(void *to, const void *row);      /* NULL: such rows are equal */
+    int (*order)(const void *a, const void *b);  /* NULL: as they are */
+    size_t renames;                              /* 1 + offset in struct renamed of the indices this sets; 0: none */
+} joined_tables[] = {
+    {&rsc_table_loops, same_loop, loop_key, NULL, NULL, 1 + offsetof(struct renamed, loops)},
+    {&rsc_table_contexts, same_context, context_key, NULL, NULL, 1 + offsetof(struct renamed, contexts)},
+    {&rsc_table_code, same_code, code_key, add_code, more_code, 0},
+    {&rsc_table_pairs, same_pair, pair_key, add_pair, more_pairs, 0},
+    {&rsc_table_objects, same_object, object_key, add_object, more_objects, 0},
+};
+
+/* Assigns the rows of one profile their targets. */
+static int find_targets(struct joint *joint, const struct joined_table *joined, const struct rsc_profile *from,
+                        struct renamed *renamed) {
+    size_t count = rsc_table_count(joined->table, from);
+    uint32_t *names = NULL;
+    if (joined->renames) {
+        if (!(names = calloc(count + 1, sizeof *names))) return RSC_ENOMEM;
+        *(uint32_t **)((char *)renamed + joined->renames - 1) = names;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct source_row source = {.row = rsc_table_row(joined->table, from, i)};
+        struct rsc_row_counts counts = rsc_row_counts(joined->table, source.row);
+        uint64_t hash = joined->key(source.row, renamed, source.contexts);
+        if (counts.references) source.references = *counts.references;
+        uint32_t target = joint_add(joint, source, hash);
+        if (names) names[i + 1] = target + 1;
+    }
+    return 0;
 }
 
-static int join_objects(struct rsc_profile *merged, const struct rsc_profile *const from[2],
-                        const struct renamed renamed[2]) {
+static int join_table(const struct joined_table *joined, struct rsc_profile *merged,
+                      const struct rsc_profile *const from[2], struct renamed renamed[2]) {
+    const struct rsc_table *table = joined->table;
+    size_t first_count = rsc_table_count(table, from[0]);
     struct joint joint;
-    int rc = joint_init(&joint, merged, from[0]->object_count + from[1]->object_count, same_object);
-    for (int p = 0; p < 2 && !rc; p++)
-        for (size_t i = 0; i < from[p]->object_count; i++) {
-            const struct rsc_object_row *row = &from[p]->objects[i];
-            uint32_t context = new_id(&renamed[p], row->context);
-            joint_add(&joint, (struct source_row){row, {context, RSC_NO_CONTEXT}, row->references},
-                      hash_text(row->name, hash_text(row->kind, context)));
+    int rc = joint_init(&joint, merged, first_count + rsc_table_count(table, from[1]), joined->same);
+    for (int p = 0; p < 2 && !rc; p++) rc = find_targets(&joint, joined, from[p], &renamed[p]);
+    if (!rc) rc = rsc_table_set(table, merged, joint.target_count);
+    for (size_t i = 0; i < joint.source_count && !rc; i++) {
+        const void *row = joint.sources[i].row;
+        void *to = rsc_table_row(table, merged, joint.target_of[i]);
+        if (joint.targets[joint.target_of[i]].first == i) {
+            rc = rsc_row_copy(table, to, row);
+            rename_row(table, to, &renamed[i >= first_count]);
+        } else if (joined->add) {
+            joined->add(to, row);
+            rsc_row_add_counts(table, to, row);
         }
-    if (!rc) rc = rsc_profile_set_objects(merged, joint.target_count);
-    for (size_t i = 0; i < joint.source_count && !rc; i++)
-        rc = add_object(&merged->objects[joint.target_of[i]], &joint.sources[i],
-                        joint.targets[joint.target_of[i]].first == i);
-    if (!rc && merged->object_count)
-        qsort(merged->objects, merged->object_count, sizeof *merged->objects, more_objects);
+    }
+    if (!rc && joined->order && joint.target_count)
+        qsort(rsc_table_row(table, merged, 0), joint.target_count, table->row_bytes, joined->order);
     joint_free(&joint);
     return rc;
 }
@@ -367,12 +337,11 @@ static int join_objects(struct rsc_profile *merged, const struct rsc_profile *co
 int rsc_profile_join_rows(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b) {
     const struct rsc_profile *const from[2] = {a, b};
     struct renamed renamed[2] = {{NULL, NULL}, {NULL, NULL}};
-    int rc;
-    if (!(rc = join_loops(merged, from, renamed)) && !(rc = join_contexts(merged, from, renamed)) &&
-        !(rc = join_code(merged, from, renamed)) && !(rc = join_pairs(merged, from, renamed)))
-        rc = join_objects(merged, from, renamed);
+    int rc = 0;
+    for (size_t i = 0; !rc && i < sizeof joined_tables / sizeof *joined_tables; i++)
+        rc = join_table(&joined_tables[i], merged, from, renamed);
     for (int p = 0; p < 2; p++) {
-        free(renamed[p].ids);
+        free(renamed[p].contexts);
         free(renamed[p].loops);
     }
     return rc;

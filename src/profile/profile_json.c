@@ -115,7 +115,6 @@ void rsc_profile_to_json(const struct rsc_profile *profile, struct rsc_json *jso
     if (rsc_profile_is_requests(profile)) rsc_json_requests(json, profile);
     if (profile->bins_per_octave) put_bins(json, profile);
     rsc_json_rows(json, profile);
-    rsc_json_sharing(json, profile);
     rsc_json_object_end(json);
 }
 

@@ -15,20 +15,7 @@
 
 #include "base/fail.h"
 #include "profile/profile_rows.h"
-
-static void drop_threads(struct rsc_profile *profile) {
-    for (size_t i = 0; i < profile->thread_count; i++) rsc_histogram_free(&profile->threads[i].rd);
-    free(profile->threads);
-    profile->threads = NULL;
-    profile->thread_count = 0;
-}
-
-static void drop_phases(struct rsc_profile *profile) {
-    for (size_t i = 0; i < profile->phase_count; i++) rsc_histogram_free(&profile->phases[i].rd);
-    free(profile->phases);
-    profile->phases = NULL;
-    profile->phase_count = 0;
-}
+#include "profile/row_tables.h"
 
 static void drop_command(struct rsc_profile *profile) {
     for (char **word = profile->made.command; word && *word; word++) free(*word);
@@ -63,43 +50,13 @@ void rsc_profile_free(struct rsc_profile *profile) {
     rsc_histogram_free(&profile->ri_binned);
     rsc_histogram_free(&profile->rd_low);
     rsc_histogram_free(&profile->rd_high);
-    drop_threads(profile);
-    drop_phases(profile);
-    rsc_profile_drop_rows(profile);
+    rsc_profile_drop_tables(profile);
     free(profile->rd_list);
     free(profile->ri_list);
     free(profile->mrc);
     rsc_histogram_free(&profile->requests.rd);
     free(profile->requests.miss_ratio);
     free(profile);
-}
-
-int rsc_profile_set_threads(struct rsc_profile *profile, size_t count) {
-    drop_threads(profile);
-    if (count > RSC_PROFILE_ROWS_MAX) return RSC_ELIMIT;
-    if (!count) return 0;
-    profile->threads = calloc(count, sizeof *profile->threads);
-    if (!profile->threads) return RSC_ENOMEM;
-    for (; profile->thread_count < count; profile->thread_count++)
-        if (rsc_histogram_init(&profile->threads[profile->thread_count].rd, RSC_BINS_COARSE)) goto fail;
-    return 0;
-fail:
-    drop_threads(profile);
-    return RSC_ENOMEM;
-}
-
-int rsc_profile_set_phases(struct rsc_profile *profile, size_t count) {
-    drop_phases(profile);
-    if (count > RSC_PROFILE_ROWS_MAX) return RSC_ELIMIT;
-    if (!count) return 0;
-    profile->phases = calloc(count, sizeof *profile->phases);
-    if (!profile->phases) return RSC_ENOMEM;
-    for (; profile->phase_count < count; profile->phase_count++)
-        if (rsc_histogram_init(&profile->phases[profile->phase_count].rd, RSC_BINS_COARSE)) goto fail;
-    return 0;
-fail:
-    drop_phases(profile);
-    return RSC_ENOMEM;
 }
 
 int rsc_profile_set_bins(struct rsc_profile *profile, uint32_t per_octave) {

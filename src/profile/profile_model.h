@@ -310,20 +310,23 @@ struct rsc_profile {
 struct rsc_profile *rsc_profile_new(void);
 
 /*
- * Replace the table by `count` zeroed rows with histograms. Return 0, RSC_ENOMEM, or
- * RSC_ELIMIT beyond RSC_PROFILE_ROWS_MAX.
+ * Replace the table by `count` zeroed rows, with histograms where they have one. Return 0,
+ * RSC_ENOMEM, or RSC_ELIMIT beyond RSC_PROFILE_ROWS_MAX (RSC_KIND_NAMES, RSC_SHARING_..._MAX).
+ * row_tables.c
  */
 int rsc_profile_set_threads(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_phases(struct rsc_profile *profile, size_t count);
-int rsc_profile_set_kinds(struct rsc_profile *profile, size_t count); /* count <= RSC_KIND_NAMES */
+int rsc_profile_set_kinds(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_lines(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_code(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_pairs(struct rsc_profile *profile, size_t count);
 int rsc_profile_set_objects(struct rsc_profile *profile, size_t count);
-int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count); /* no histograms */
-int rsc_profile_set_loops(struct rsc_profile *profile, size_t count); /* no histograms */
-
-int rsc_profile_set_modules(struct rsc_profile *profile, size_t count); /* no histograms */
+int rsc_profile_set_contexts(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_loops(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_modules(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_sharing(struct rsc_profile *profile, size_t count);
+int rsc_profile_set_false_sharing(struct rsc_profile *profile, size_t count);
+int rsc_false_sharing_set(struct rsc_false_sharing_row *row, size_t users, size_t places);
 
 /* Adds a module for each mapping that has a build id or contains a place. Returns 0 or RSC_ENOMEM. */
 int rsc_profile_take_modules(struct rsc_profile *profile);
@@ -337,10 +340,6 @@ int rsc_module_same_build(const struct rsc_module_row *a, const struct rsc_modul
 /* A build id as lower-case digits, "" if not known. */
 #define RSC_BUILD_ID_TEXT 65
 void rsc_module_id_text(const struct rsc_module_row *module, char text[RSC_BUILD_ID_TEXT]);
-int rsc_profile_set_sharing(struct rsc_profile *profile, size_t count); /* the same */
-int rsc_profile_set_false_sharing(struct rsc_profile *profile, size_t count);
-/* `users` and `places` are at most RSC_SHARING_..._MAX. */
-int rsc_false_sharing_set(struct rsc_false_sharing_row *row, size_t users, size_t places);
 
 /* Names by enum rsc_data_source; that of RSC_SOURCE_UNKNOWN is "". profile_rows.c */
 extern const char *const rsc_source_names[RSC_SOURCES];

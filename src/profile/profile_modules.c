@@ -9,23 +9,6 @@
 
 #include "profile/profile_rows.h"
 
-void rsc_profile_drop_modules(struct rsc_profile *profile) {
-    for (size_t i = 0; i < profile->module_count; i++) free(profile->modules[i].path);
-    free(profile->modules);
-    profile->modules = NULL;
-    profile->module_count = 0;
-}
-
-int rsc_profile_set_modules(struct rsc_profile *profile, size_t count) {
-    rsc_profile_drop_modules(profile);
-    if (count > RSC_PROFILE_ROWS_MAX) return RSC_ELIMIT;
-    if (!count) return 0;
-    profile->modules = calloc(count, sizeof *profile->modules);
-    if (!profile->modules) return RSC_ENOMEM;
-    profile->module_count = count;
-    return 0;
-}
-
 static int same_id(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, uint32_t b_bytes) {
     return a_bytes == b_bytes && !memcmp(a, b, a_bytes);
 }

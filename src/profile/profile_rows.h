@@ -14,14 +14,8 @@ void rsc_place_clear(struct rsc_place *place);
 /* Makes *to, which owns nothing yet, a copy. Returns 0 or RSC_ENOMEM; *to may be cleared in either case. */
 int rsc_place_copy(struct rsc_place *to, const struct rsc_place *from);
 
-/* The same for whole rows that were just set; the histogram's counts are added. */
-int rsc_code_row_copy(struct rsc_code_row *to, const struct rsc_code_row *from);
-
 /* The name of an object's kind as a constant; NULL if there is no such kind. */
 const char *rsc_object_kind(const char *name);
-
-/* Frees all rows except threads and phases. */
-void rsc_profile_drop_rows(struct rsc_profile *profile);
 
 /* Merges the rows of both into the empty tables of `merged`, whose totals are set. */
 int rsc_profile_join_rows(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
@@ -36,14 +30,8 @@ int rsc_bars_join(struct rsc_profile *merged, const struct rsc_profile *a, const
 void rsc_json_end_lines(struct rsc_json *json, size_t count);
 /* A row's histogram, on the row's own line. The bin of the cap (0: none) has no upper end. */
 void rsc_json_histogram(struct rsc_json *json, const char *key, const struct rsc_histogram *histogram, uint64_t cap);
-/* The keys code, pairs, objects, contexts, threads, phases and, where there are any, kinds, lines and modules. */
+/* The keys of all tables; loops, kinds, lines and modules only where there are any. */
 void rsc_json_rows(struct rsc_json *json, const struct rsc_profile *profile);
-/* The keys sharing and false_sharing (sharing_rows.c). */
-void rsc_json_sharing(struct rsc_json *json, const struct rsc_profile *profile);
-/* Drops both. */
-void rsc_profile_drop_sharing(struct rsc_profile *profile);
-/* The keys of a place, into the object that is open (rows_json.c). */
-void rsc_json_place(struct rsc_json *json, const struct rsc_place *place);
 /* The key requests. */
 void rsc_json_requests(struct rsc_json *json, const struct rsc_profile *profile);
 
@@ -53,8 +41,8 @@ int rsc_requests_derive(struct rsc_profile *profile);
 int rsc_requests_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 /* Modules of both, each once. */
 int rsc_modules_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
-void rsc_profile_drop_modules(struct rsc_profile *profile);
-/* Kinds and lines of both, the same. */
+/* Threads and phases of both; kinds, sharing and lines (merge_parts.c). */
+int rsc_threads_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 int rsc_kinds_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 int rsc_sharing_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);
 int rsc_lines_join(struct rsc_profile *merged, const struct rsc_profile *a, const struct rsc_profile *b);

@@ -1,11 +1,12 @@
 /*
- * rows_load.c - reads the rows of a profile from untrusted JSON.
+ * rows_load.c - reads the rows of a profile from untrusted JSON, as row_tables.h
+ * describes them.
  *
  * Loops and contexts come first: they form trees because a parent's index is less
  * than its child's, and other rows refer to them by index. All indices are checked
  * here, so no later code has to. The references of a table's rows sum to at most the
  * profile's (without `error`, which a bounded table may count twice), so that sums
- * over rows cannot overflow later.
+ * over rows cannot overflow later; the same holds for the misses of lines and sharing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,72 +16,11 @@
 #include "base/fail.h"
 #include "profile/load_fields.h"
 #include "profile/profile_rows.h"
-
-/* ---- common fields of rows ---- */
-
-struct counts {
-    uint64_t *references;
-    uint64_t *cold, *invalidated; /* NULL: the table has no such column */
-    uint64_t *error;              /* the same */
-    struct rsc_histogram *rd;
-};
-
-/* A count that some writers omit, or that the table does not have. */
-static int load_optional(const struct rsc_loader *loader, const json_t *item, const char *key, uint64_t max,
-                         uint64_t *out) {
-    return out ? rsc_load_optional(loader, item, key, max, out) : 0;
-}
-
-static int load_counts(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
-                       struct counts counts) {
-    struct rsc_load_cap cap = {profile->rd_cap, NULL};
-    unsigned __int128 sum;
-    int rc;
-    if ((rc = rsc_load_u64(loader, item, "references", profile->references, counts.references)) ||
-        (counts.cold && (rc = rsc_load_u64(loader, item, "cold", *counts.references, counts.cold))) ||
-        (rc = load_optional(loader, item, "invalidated", *counts.references, counts.invalidated)) ||
-        (rc = load_optional(loader, item, "error", *counts.references, counts.error)) ||
-        (rc = rsc_load_bins(loader, item, "rd", 0, cap, counts.rd, &sum)))
-        return rc;
-    if (counts.cold) sum += *counts.cold;
-    if (counts.invalidated) sum += *counts.invalidated;
-    return sum > *counts.references ? rsc_load_bad(loader, "rd sums to more than references") : 0;
-}
-
-/* The references of a table so far. */
-struct table_sum {
-    uint64_t all, certain; /* certain: without the rows' `error` */
-};
-
-static int add_to_sum(const struct rsc_loader *loader, const struct rsc_profile *profile, struct table_sum *sum,
-                      uint64_t references, uint64_t error) {
-    sum->all += references; /* both at most 2^63 - 1, so the sum cannot wrap before it is rejected */
-    sum->certain += references - error;
-    if (sum->all > RSC_LOAD_COUNT_MAX || sum->certain > profile->references)
-        return rsc_load_bad(loader, "the rows up to this one have more references than the profile");
-    return 0;
-}
-
-static int row_array(struct rsc_loader *loader, const json_t *root, const char *key, int with_histogram,
-                     const json_t **list, size_t *count) {
-    int rc = rsc_load_array(loader, root, key, list);
-    if (rc) return rc;
-    *count = json_array_size(*list);
-    if (*count > RSC_PROFILE_ROWS_MAX || (with_histogram && *count > loader->rows_left))
-        return rsc_fail(loader->error, RSC_ELIMIT, "%s: %s%s has %zu rows, more than the limit", loader->name,
-                        loader->where, key, *count);
-    if (with_histogram) loader->rows_left -= *count;
-    return 0;
-}
-
-/* Sets the row's name for messages, after the `prefix` bytes that name the profile. */
-static void name_row(struct rsc_loader *loader, size_t prefix, const char *key, size_t index) {
-    snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s[%zu].", key, index);
-}
+#include "profile/row_tables.h"
 
 /* ---- places ---- */
 
-int rsc_load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address) {
+static int load_address(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t *address) {
     const char *text = json_string_value(json_object_get(object, key));
     size_t digits = text && !strncmp(text, "0x", 2) ? strspn(text + 2, "0123456789abcdef") : 0;
     if (digits < 1 || digits > 16 || text[2 + digits])
@@ -109,158 +49,39 @@ static int load_source(const struct rsc_loader *loader, const json_t *object, st
     return load_line(loader, object, &place->line);
 }
 
-/* 1 + an index below `end`; 0 if the key is missing or null. */
-static int load_loop(const struct rsc_loader *loader, const json_t *object, const char *key, size_t end,
-                     uint32_t *loop) {
+/* 1 + an index below `end` of a `what`; 0 if the key is missing or null. */
+static int load_index(const struct rsc_loader *loader, const json_t *object, const char *key, const char *what,
+                      size_t end, uint32_t *out) {
     const json_t *value = json_object_get(object, key);
     uint64_t index;
-    *loop = 0;
+    *out = 0;
     if (!value || json_is_null(value)) return 0;
-    if (!end) return rsc_load_bad(loader, "%s must be null: there is no loop it could name", key);
+    if (!end) return rsc_load_bad(loader, "%s must be null: there is no %s it could name", key, what);
     int rc = rsc_load_u64(loader, object, key, end - 1, &index);
-    if (!rc) *loop = (uint32_t)index + 1;
+    if (!rc) *out = (uint32_t)index + 1;
     return rc;
 }
 
-int rsc_load_place(const struct rsc_loader *loader, const json_t *object, size_t loops, struct rsc_place *place) {
+static int load_place(const struct rsc_loader *loader, const json_t *object, size_t loops, struct rsc_place *place) {
     int rc;
-    if ((rc = rsc_load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place)))
-        return rc;
-    if (json_object_get(object, "offset") && (rc = rsc_load_address(loader, object, "offset", &place->offset)))
-        return rc;
+    if ((rc = load_address(loader, object, "pc", &place->pc)) || (rc = load_source(loader, object, place))) return rc;
+    if (json_object_get(object, "offset") && (rc = load_address(loader, object, "offset", &place->offset))) return rc;
     if (json_object_get(object, "module") && (rc = rsc_load_text(loader, object, "module", 1, &place->module)))
         return rc;
-    return load_loop(loader, object, "loop", loops, &place->loop);
+    return load_index(loader, object, "loop", "loop", loops, &place->loop);
 }
 
 /* An index below `end`, or null; absent is null. */
 static int load_context(const struct rsc_loader *loader, const json_t *object, const char *key, size_t end,
                         uint32_t *context) {
-    const json_t *value = json_object_get(object, key);
-    uint64_t index;
-    *context = RSC_NO_CONTEXT;
-    if (!value || json_is_null(value)) return 0;
-    if (!end) return rsc_load_bad(loader, "%s must be null: there is no context it could name", key);
-    int rc = rsc_load_u64(loader, object, key, end - 1, &index);
-    if (!rc) *context = (uint32_t)index;
+    int rc = load_index(loader, object, key, "context", end, context);
+    *context -= 1; /* 0 becomes RSC_NO_CONTEXT */
     return rc;
 }
 
-/* ---- tables ---- */
+/* ---- other fields ---- */
 
-static int load_loops(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    if (!json_object_get(root, "loops")) return 0;
-    int rc = row_array(loader, root, "loops", 0, &list, &count);
-    if (rc) return rc;
-    if (rsc_profile_set_loops(profile, count)) return rsc_load_no_memory(loader);
-    for (size_t i = 0; i < count && !rc; i++) {
-        const json_t *item = json_array_get(list, i);
-        struct rsc_loop_row *row = &profile->loops[i];
-        uint64_t id = 0, depth = 0;
-        name_row(loader, prefix, "loops", i);
-        if ((rc = rsc_load_u64(loader, item, "id", RSC_PROFILE_ROWS_MAX, &id)) ||
-            (rc = load_loop(loader, item, "parent", i, &row->parent)) ||
-            (rc = rsc_load_u64(loader, item, "depth", RSC_PROFILE_ROWS_MAX, &depth)) ||
-            (rc = rsc_load_place(loader, item, 0, &row->place)))
-            continue;
-        row->depth = (uint32_t)depth;
-        if (id != i) rc = rsc_load_bad(loader, "id must be %zu: loops are numbered from 0", i);
-        else if (depth != 1 + (row->parent ? profile->loops[row->parent - 1].depth : 0))
-            rc = rsc_load_bad(loader, "depth must be 1, or one more than the parent's");
-    }
-    loader->where[prefix] = 0;
-    return rc;
-}
-
-static int load_contexts(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    int rc = row_array(loader, root, "contexts", 0, &list, &count);
-    if (rc) return rc;
-    if (rsc_profile_set_contexts(profile, count)) return rsc_load_no_memory(loader);
-    for (size_t i = 0; i < count && !rc; i++) {
-        const json_t *item = json_array_get(list, i);
-        uint64_t id = 0;
-        name_row(loader, prefix, "contexts", i);
-        if ((rc = rsc_load_u64(loader, item, "id", RSC_PROFILE_ROWS_MAX, &id))) continue;
-        if (id != i) rc = rsc_load_bad(loader, "id must be %zu: contexts are numbered from 0", i);
-        else if (!(rc = load_context(loader, item, "parent", i, &profile->contexts[i].parent)))
-            rc = rsc_load_place(loader, item, profile->loop_count, &profile->contexts[i].place);
-    }
-    loader->where[prefix] = 0;
-    return rc;
-}
-
-static int load_inlined(struct rsc_loader *loader, const json_t *item, struct rsc_code_row *row) {
-    const json_t *list;
-    if (!json_object_get(item, "inlined")) return 0;
-    int rc = rsc_load_array(loader, item, "inlined", &list);
-    if (rc || !json_array_size(list)) return rc;
-    row->inlined_into = calloc(json_array_size(list), sizeof *row->inlined_into);
-    if (!row->inlined_into) return rsc_load_no_memory(loader);
-    row->inlined_count = json_array_size(list);
-    size_t prefix = strlen(loader->where);
-    for (size_t i = 0; i < row->inlined_count && !rc; i++) {
-        name_row(loader, prefix, "inlined", i);
-        row->inlined_into[i].pc = row->place.pc;
-        rc = load_source(loader, json_array_get(list, i), &row->inlined_into[i]);
-    }
-    if (!rc) loader->where[prefix] = 0;
-    return rc;
-}
-
-static int load_stride(struct rsc_loader *loader, const json_t *item, struct rsc_stride *stride) {
-    const json_t *object = json_object_get(item, "stride");
-    uint64_t access = 0;
-    int rc;
-    if (!object) return 0;
-    if (!json_is_object(object)) return rsc_load_bad(loader, "stride is not an object");
-    if ((rc = rsc_load_u64(loader, object, "bytes", RSC_LOAD_COUNT_MAX, &stride->bytes)) ||
-        (rc = rsc_load_u64(loader, object, "seen", RSC_LOAD_COUNT_MAX, &stride->seen)) ||
-        (rc = rsc_load_u64(loader, object, "same", stride->seen, &stride->same)) ||
-        (rc = rsc_load_optional(loader, object, "access", UINT32_MAX, &access)))
-        return rc;
-    stride->access_bytes = (uint32_t)access;
-    return 0;
-}
-
-static int load_code(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    struct table_sum sum = {0};
-    int rc = row_array(loader, root, "code", 1, &list, &count);
-    if (rc) return rc;
-    if (rsc_profile_set_code(profile, count)) return rsc_load_no_memory(loader);
-    for (size_t i = 0; i < count && !rc; i++) {
-        const json_t *item = json_array_get(list, i);
-        struct rsc_code_row *row = &profile->code[i];
-        name_row(loader, prefix, "code", i);
-        if ((rc = rsc_load_place(loader, item, profile->loop_count, &row->place)) ||
-            (rc = load_inlined(loader, item, row)) || (rc = load_stride(loader, item, &row->stride)) ||
-            (rc = load_counts(loader, item, profile,
-                              (struct counts){&row->references, &row->cold, &row->invalidated, &row->error, &row->rd})))
-            continue;
-        rc = add_to_sum(loader, profile, &sum, row->references, row->error);
-    }
-    loader->where[prefix] = 0;
-    return rc;
-}
-
-static int load_end(struct rsc_loader *loader, const json_t *item, const char *key, const struct rsc_profile *profile,
-                    struct rsc_place *place, uint32_t *context) {
-    const json_t *end = json_object_get(item, key);
-    size_t prefix = strlen(loader->where);
-    if (!json_is_object(end)) return rsc_load_bad(loader, "%s is missing or not an object", key);
-    snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s.", key);
-    int rc = rsc_load_place(loader, end, profile->loop_count, place);
-    if (!rc) rc = load_context(loader, end, "context", profile->context_count, context);
-    loader->where[prefix] = 0;
-    return rc;
-}
-
-static int load_sources(struct rsc_loader *loader, const json_t *item, double *sources) {
+static int load_sources(const struct rsc_loader *loader, const json_t *item, double *sources) {
     const json_t *object = json_object_get(item, "sources");
     double sum = 0;
     if (!object) return 0;
@@ -274,202 +95,29 @@ static int load_sources(struct rsc_loader *loader, const json_t *item, double *s
     return sum < 1.001 ? 0 : rsc_load_bad(loader, "sources sum to more than 1");
 }
 
-/* The object of the data, and the latency and sources of the reuse. */
-static int load_pair_extras(struct rsc_loader *loader, const json_t *item, struct rsc_pair_row *row) {
-    const json_t *kind = json_object_get(item, "object_kind");
-    int rc = 0;
-    if (json_object_get(item, "latency") && (rc = rsc_load_double(loader, item, "latency", 1e15, &row->latency)))
-        return rc;
-    if ((rc = load_optional(loader, item, "latency_samples", RSC_LOAD_COUNT_MAX, &row->latency_samples)) ||
-        (rc = load_sources(loader, item, row->sources)))
-        return rc;
-    if (!json_object_get(item, "object")) return 0;
-    if ((rc = rsc_load_text(loader, item, "object", 1, &row->object))) return rc;
-    row->object_kind = rsc_object_kind(json_string_value(kind));
-    if (!row->object_kind && kind && !json_is_null(kind))
-        return rsc_load_bad(loader, "object_kind must be heap, global, stack, file, other or null");
-    return 0;
+/* Whether it may be null is the field's; whether it may be missing, too. */
+static int load_object_kind(const struct rsc_loader *loader, const json_t *item, const struct rsc_field *field,
+                            const char **kind) {
+    const json_t *value = json_object_get(item, field->key);
+    *kind = rsc_object_kind(json_string_value(value));
+    if (*kind || (json_is_null(value) && !field->not_null)) return 0;
+    return rsc_load_bad(loader, "%s must be heap, global, stack, file%s", field->key,
+                        field->not_null ? " or other" : ", other or null");
 }
 
-static int load_pairs(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    struct table_sum sum = {0};
-    int rc = row_array(loader, root, "pairs", 1, &list, &count);
-    if (rc) return rc;
-    if (rsc_profile_set_pairs(profile, count)) return rsc_load_no_memory(loader);
-    for (size_t i = 0; i < count && !rc; i++) {
-        const json_t *item = json_array_get(list, i);
-        struct rsc_pair_row *row = &profile->pairs[i];
-        name_row(loader, prefix, "pairs", i);
-        if ((rc = load_end(loader, item, "use", profile, &row->use, &row->use_context)) ||
-            (rc = load_end(loader, item, "reuse", profile, &row->reuse, &row->reuse_context)) ||
-            (rc = load_pair_extras(loader, item, row)) ||
-            (rc = load_counts(loader, item, profile,
-                              (struct counts){&row->references, NULL, NULL, &row->error, &row->rd})))
-            continue;
-        rc = add_to_sum(loader, profile, &sum, row->references, row->error);
-    }
-    loader->where[prefix] = 0;
-    return rc;
-}
-
-static int load_object(struct rsc_loader *loader, const json_t *item, struct rsc_profile *profile,
-                       struct rsc_object_row *row) {
-    int rc;
-    if ((rc = rsc_load_text(loader, item, "name", 0, &row->name)) ||
-        (rc = rsc_load_u64(loader, item, "bytes", RSC_LOAD_COUNT_MAX, &row->bytes)) ||
-        (rc = load_optional(loader, item, "blocks", RSC_LOAD_COUNT_MAX, &row->blocks)) ||
-        (rc = load_context(loader, item, "context", profile->context_count, &row->context)))
-        return rc;
-    row->kind = rsc_object_kind(json_string_value(json_object_get(item, "kind")));
-    if (!row->kind) return rsc_load_bad(loader, "kind must be heap, global, stack, file or other");
-    return load_counts(loader, item, profile,
-                       (struct counts){&row->references, &row->cold, &row->invalidated, &row->error, &row->rd});
-}
-
-static int load_objects(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    struct table_sum sum = {0};
-    int rc = row_array(loader, root, "objects", 1, &list, &count);
-    if (rc) return rc;
-    if (rsc_profile_set_objects(profile, count)) return rsc_load_no_memory(loader);
-    for (size_t i = 0; i < count && !rc; i++) {
-        struct rsc_object_row *row = &profile->objects[i];
-        name_row(loader, prefix, "objects", i);
-        if (!(rc = load_object(loader, json_array_get(list, i), profile, row)))
-            rc = add_to_sum(loader, profile, &sum, row->references, row->error);
-    }
-    loader->where[prefix] = 0;
-    return rc;
-}
-
-static int load_threads(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    int rc = row_array(loader, root, "threads", 1, &list, &count);
-    if (rc) return rc;
-    if (rsc_profile_set_threads(profile, count)) return rsc_load_no_memory(loader);
-    for (size_t i = 0; i < count && !rc; i++) {
-        const json_t *item = json_array_get(list, i);
-        struct rsc_thread_row *row = &profile->threads[i];
-        name_row(loader, prefix, "threads", i);
-        if (!(rc = rsc_load_u64(loader, item, "tid", RSC_LOAD_COUNT_MAX, &row->tid)) &&
-            !(rc = rsc_load_u64(loader, item, "pid", RSC_LOAD_COUNT_MAX, &row->pid)))
-            rc = load_counts(loader, item, profile,
-                             (struct counts){&row->references, &row->cold, &row->invalidated, NULL, &row->rd});
-    }
-    loader->where[prefix] = 0;
-    return rc;
-}
-
-static int load_phases(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    int rc = row_array(loader, root, "phases", 1, &list, &count);
-    if (rc) return rc;
-    if (rsc_profile_set_phases(profile, count)) return rsc_load_no_memory(loader);
-    for (size_t i = 0; i < count && !rc; i++) {
-        const json_t *item = json_array_get(list, i);
-        struct rsc_phase_row *row = &profile->phases[i];
-        name_row(loader, prefix, "phases", i);
-        if (!(rc = rsc_load_u64(loader, item, "first", profile->references, &row->first)))
-            rc = load_counts(loader, item, profile,
-                             (struct counts){&row->references, &row->cold, &row->invalidated, NULL, &row->rd});
-    }
-    loader->where[prefix] = 0;
-    return rc;
-}
-
-/* Reads a kind's fine histogram; `rd` must be its coarse view. */
-static int load_fine(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
-                     struct rsc_kind_row *row) {
-    struct rsc_load_cap cap = {profile->rd_cap, NULL};
-    struct rsc_histogram coarse;
-    unsigned __int128 sum;
-    int rc = rsc_load_bins(loader, item, "rd_fine", 0, cap, &row->rd_fine, &sum);
-    if (rc) return rc;
-    if (sum > row->references) return rsc_load_bad(loader, "rd_fine sums to more than references");
-    if (rsc_histogram_init(&coarse, RSC_BINS_COARSE)) return rsc_load_no_memory(loader);
-    rsc_histogram_merge(&coarse, &row->rd_fine);
-    if (memcmp(coarse.count, row->rd.count, coarse.bin_count * sizeof *coarse.count))
-        rc = rsc_load_bad(loader, "rd and rd_fine do not agree");
-    rsc_histogram_free(&coarse);
-    return rc;
-}
-
-static int load_kinds(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    struct table_sum sum = {0};
-    unsigned next = 0;
-    if (!json_object_get(root, "kinds")) return 0;
-    int rc = row_array(loader, root, "kinds", 1, &list, &count);
-    if (rc) return rc;
-    if (count > RSC_KIND_NAMES) return rsc_load_bad(loader, "kinds has more than %u rows", RSC_KIND_NAMES);
-    if (rsc_profile_set_kinds(profile, count)) return rsc_load_no_memory(loader);
-    for (size_t i = 0; i < count && !rc; i++) {
-        const json_t *item = json_array_get(list, i);
-        struct rsc_kind_row *row = &profile->kinds[i];
-        const char *name = json_string_value(json_object_get(item, "kind"));
-        name_row(loader, prefix, "kinds", i);
-        while (name && next < RSC_KIND_NAMES && strcmp(rsc_kind_names[next], name)) next++;
-        if (!name || next == RSC_KIND_NAMES) {
-            rc = rsc_load_bad(loader, "kind must be read, write or fetch, in that order");
-            continue;
+/* Kinds come in the order of rsc_kind_names: `before` is that of the row before, or NULL. */
+static int load_access_kind(const struct rsc_loader *loader, const json_t *item, const char *const *before,
+                            const char **kind) {
+    const char *name = json_string_value(json_object_get(item, "kind"));
+    int is_later = !before;
+    for (unsigned i = 0; name && i < RSC_KIND_NAMES; i++) {
+        if (is_later && !strcmp(rsc_kind_names[i], name)) {
+            *kind = rsc_kind_names[i];
+            return 0;
         }
-        row->kind = rsc_kind_names[next++];
-        if ((rc = load_counts(loader, item, profile,
-                              (struct counts){&row->references, &row->cold, &row->invalidated, NULL, &row->rd})) ||
-            (rc = load_fine(loader, item, profile, row)))
-            continue;
-        rc = add_to_sum(loader, profile, &sum, row->references, 0);
+        if (before && *before == rsc_kind_names[i]) is_later = 1;
     }
-    loader->where[prefix] = 0;
-    return rc;
-}
-
-static int load_line_row(struct rsc_loader *loader, const json_t *item, const struct rsc_profile *profile,
-                         struct rsc_line_row *row) {
-    const char *kind = json_string_value(json_object_get(item, "kind"));
-    int rc;
-    if ((rc = rsc_load_address(loader, item, "address", &row->address)) ||
-        (rc = rsc_load_text(loader, item, "object", 1, &row->object)) ||
-        (rc = rsc_load_u64(loader, item, "misses", profile->references, &row->misses)) ||
-        (rc = rsc_load_optional(loader, item, "error", row->misses, &row->error)) ||
-        (rc = load_counts(loader, item, profile, (struct counts){&row->references, &row->cold, NULL, NULL, &row->rd})))
-        return rc;
-    row->object_kind = rsc_object_kind(kind);
-    if (!row->object_kind && !json_is_null(json_object_get(item, "kind")))
-        return rsc_load_bad(loader, "kind must be heap, global, stack, file, other or null");
-    return 0;
-}
-
-static int load_lines(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    struct table_sum sum = {0};
-    if (!json_object_get(root, "lines")) return 0;
-    int rc = row_array(loader, root, "lines", 1, &list, &count);
-    if (rc || (rc = rsc_load_u64(loader, root, "lines_at", RSC_LOAD_COUNT_MAX, &profile->lines_at_bytes)) ||
-        (rc = rsc_load_u64(loader, root, "lines_asked", RSC_PROFILE_ROWS_MAX, &profile->lines_asked)))
-        return rc;
-    if (!profile->lines_at_bytes) return rsc_load_bad(loader, "lines_at must be from 1 up");
-    if (count > profile->lines_asked) return rsc_load_bad(loader, "lines has more rows than lines_asked");
-    if (rsc_profile_set_lines(profile, count)) return rsc_load_no_memory(loader);
-    uint64_t most = profile->references;
-    for (size_t i = 0; i < count && !rc; i++) {
-        struct rsc_line_row *row = &profile->lines[i];
-        name_row(loader, prefix, "lines", i);
-        if ((rc = load_line_row(loader, json_array_get(list, i), profile, row))) continue;
-        if (row->misses - row->error > most) rc = rsc_load_bad(loader, "misses less error must descend");
-        if (rc) continue;
-        most = row->misses - row->error;
-        rc = add_to_sum(loader, profile, &sum, row->misses - row->error, 0);
-    }
-    loader->where[prefix] = 0;
-    return rc;
+    return rsc_load_bad(loader, "kind must be read, write or fetch, in that order");
 }
 
 /* Pairs of lower-case digits, or null. */
@@ -488,31 +136,269 @@ static int load_build_id(const struct rsc_loader *loader, const json_t *item, st
     return 0;
 }
 
-static int load_modules(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
-    const json_t *list;
-    size_t count, prefix = strlen(loader->where);
-    if (!json_object_get(root, "modules")) return 0;
-    int rc = row_array(loader, root, "modules", 0, &list, &count);
+/* ---- rows ---- */
+
+/* The row being read. */
+struct reading {
+    struct rsc_loader *loader;
+    struct rsc_profile *profile;
+    const struct rsc_table *table;
+    char *row;
+    size_t index;
+    /* Of the table's rows so far. */
+    uint64_t references, certain; /* certain: without the rows' `error` */
+    uint64_t misses, least_misses;
+};
+
+static int load_table(struct rsc_loader *loader, const json_t *object, const struct rsc_table *table, void *holder,
+                      struct rsc_profile *profile);
+
+static uint64_t largest(const struct reading *reading, const struct rsc_field *field) {
+    const char *of_row = reading->row + field->within - 1, *of_profile = (char *)reading->profile;
+    int is_small = field->sort == RSC_FIELD_SMALL;
+    if (field->within) return is_small ? *(const uint32_t *)of_row : *(const uint64_t *)of_row;
+    if (field->within_profile) return *(const uint64_t *)(of_profile + field->within_profile - 1) - field->below;
+    if (field->max) return field->max;
+    return is_small ? UINT32_MAX : RSC_LOAD_COUNT_MAX;
+}
+
+static int load_number(const struct reading *reading, const json_t *item, const struct rsc_field *field) {
+    void *at = reading->row + field->at;
+    uint64_t value = 0;
+    int rc = rsc_load_u64(reading->loader, item, field->key, largest(reading, field), &value);
+    if (field->sort == RSC_FIELD_SMALL) *(uint32_t *)at = (uint32_t)value;
+    else *(uint64_t *)at = value;
+    return rc;
+}
+
+static int load_id(const struct reading *reading, const json_t *item) {
+    uint64_t id = 0;
+    int rc = rsc_load_u64(reading->loader, item, "id", RSC_PROFILE_ROWS_MAX, &id);
+    if (rc || id == reading->index) return rc;
+    return rsc_load_bad(reading->loader, "id must be %zu: %s are numbered from 0", reading->index, reading->table->key);
+}
+
+static int load_field(const struct reading *reading, const json_t *item, const struct rsc_field *field) {
+    struct rsc_loader *loader = reading->loader;
+    const struct rsc_profile *profile = reading->profile;
+    const struct rsc_load_cap cap = {profile->rd_cap, NULL};
+    const char *key = field->key;
+    void *at = reading->row + field->at;
+    unsigned __int128 sum;
+    if ((field->is_optional || field->only_if) && !json_object_get(item, key)) return 0;
+    switch (field->sort) {
+    case RSC_FIELD_COUNT:
+    case RSC_FIELD_SMALL: return load_number(reading, item, field);
+    case RSC_FIELD_ADDRESS: return load_address(loader, item, key, at);
+    case RSC_FIELD_NUMBER: return rsc_load_double(loader, item, key, 1e15, at);
+    case RSC_FIELD_TEXT: return rsc_load_text(loader, item, key, !field->not_null, at);
+    case RSC_FIELD_OBJECT_KIND: return load_object_kind(loader, item, field, at);
+    case RSC_FIELD_ACCESS_KIND:
+        return load_access_kind(loader, item, reading->index ? (void *)((char *)at - reading->table->row_bytes) : NULL,
+                                at);
+    case RSC_FIELD_PLACE: /* loops are in no loop of their own table */
+        return load_place(loader, item, reading->table == &rsc_table_loops ? 0 : profile->loop_count, at);
+    case RSC_FIELD_SOURCE: return load_source(loader, item, at);
+    case RSC_FIELD_CONTEXT: return load_context(loader, item, key, profile->context_count, at);
+    case RSC_FIELD_CONTEXT_PARENT: return load_context(loader, item, key, reading->index, at);
+    case RSC_FIELD_LOOP_PARENT: return load_index(loader, item, key, "loop", reading->index, at);
+    case RSC_FIELD_ID: return load_id(reading, item);
+    case RSC_FIELD_SOURCES: return load_sources(loader, item, at);
+    case RSC_FIELD_COARSE:
+    case RSC_FIELD_FINE: return rsc_load_bins(loader, item, key, 0, cap, at, &sum);
+    case RSC_FIELD_BUILD_ID: return load_build_id(loader, item, (struct rsc_module_row *)reading->row);
+    case RSC_FIELD_ROWS: return load_table(loader, item, field->rows, reading->row, reading->profile);
+    default: return 0;
+    }
+}
+
+/*
+ * Reads the fields from `field` on, up to the end of the object they are in. Pass 0 reads
+ * what has no limit within the row, pass 1 the rest.
+ */
+static int load_fields(const struct reading *reading, const json_t *item, const struct rsc_field *field,
+                       const struct rsc_field *end, int pass) {
+    struct rsc_loader *loader = reading->loader;
+    size_t prefix = strlen(loader->where);
+    int rc = 0;
+    for (; field < end && field->sort != RSC_FIELD_CLOSE && !rc; field++) {
+        if (field->sort != RSC_FIELD_OPEN) {
+            if (pass == (field->within != 0)) rc = load_field(reading, item, field);
+            continue;
+        }
+        const json_t *object = json_object_get(item, field->key);
+        if (object || !field->only_if) {
+            if (!json_is_object(object))
+                return rsc_load_bad(loader, "%s is %snot an object", field->key, field->only_if ? "" : "missing or ");
+            snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s.", field->key);
+            rc = load_fields(reading, object, field + 1, end, pass);
+            loader->where[prefix] = 0;
+        }
+        while (field->sort != RSC_FIELD_CLOSE) field++;
+    }
+    return rc;
+}
+
+/* ---- checks ---- */
+
+static unsigned __int128 sum_of(const struct rsc_histogram *histogram) {
+    unsigned __int128 sum = 0;
+    for (uint32_t bin = 0; bin < histogram->bin_count; bin++) sum += histogram->count[bin];
+    return sum;
+}
+
+/* A row's counts, and the references of the table so far. */
+static int check_counts(struct reading *reading) {
+    struct rsc_row_counts counts = rsc_row_counts(reading->table, reading->row);
+    if (!counts.rd) return 0;
+    unsigned __int128 sum = sum_of(counts.rd);
+    if (counts.cold) sum += *counts.cold;
+    if (counts.invalidated) sum += *counts.invalidated;
+    if (sum > *counts.references) return rsc_load_bad(reading->loader, "rd sums to more than references");
+    if (!reading->table->sums_up) return 0;
+    reading->references += *counts.references; /* both at most 2^63 - 1, so the sum cannot wrap before it is rejected */
+    reading->certain += *counts.references - (counts.error ? *counts.error : 0);
+    if (reading->references > RSC_LOAD_COUNT_MAX || reading->certain > reading->profile->references)
+        return rsc_load_bad(reading->loader, "the rows up to this one have more references than the profile");
+    return 0;
+}
+
+static int check_loop(struct reading *reading) {
+    const struct rsc_loop_row *row = (const void *)reading->row;
+    uint32_t above = row->parent ? reading->profile->loops[row->parent - 1].depth : 0;
+    return row->depth == 1 + above ? 0
+                                   : rsc_load_bad(reading->loader, "depth must be 1, or one more than the parent's");
+}
+
+static int check_code(struct reading *reading) {
+    struct rsc_code_row *row = (void *)reading->row;
+    for (size_t i = 0; i < row->inlined_count; i++) row->inlined_into[i].pc = row->place.pc;
+    return 0;
+}
+
+/* `rd` of a kind must be the coarse view of `rd_fine`. */
+static int check_kind(struct reading *reading) {
+    const struct rsc_kind_row *row = (const void *)reading->row;
+    struct rsc_histogram coarse;
+    int rc = 0;
+    if (sum_of(&row->rd_fine) > row->references)
+        return rsc_load_bad(reading->loader, "rd_fine sums to more than references");
+    if (rsc_histogram_init(&coarse, RSC_BINS_COARSE)) return rsc_load_no_memory(reading->loader);
+    rsc_histogram_merge(&coarse, &row->rd_fine);
+    if (memcmp(coarse.count, row->rd.count, coarse.bin_count * sizeof *coarse.count))
+        rc = rsc_load_bad(reading->loader, "rd and rd_fine do not agree");
+    rsc_histogram_free(&coarse);
+    return rc;
+}
+
+/* Misses descend, and sum to at most `all` (in both, each is at most 2^63 - 1, and so is the sum before it: no wrap). */
+static int check_misses(struct reading *reading, uint64_t misses, const char *what, uint64_t all, const char *most) {
+    reading->misses += misses;
+    if (reading->index && misses > reading->least_misses) return rsc_load_bad(reading->loader, "%s must descend", what);
+    reading->least_misses = misses;
+    return reading->misses > all ? rsc_load_bad(reading->loader, "%s", most) : 0;
+}
+
+static int check_line(struct reading *reading) {
+    const struct rsc_line_row *row = (const void *)reading->row;
+    return check_misses(reading, row->misses - row->error, "misses less error", reading->profile->references,
+                        "the rows up to this one have more references than the profile");
+}
+
+static int check_sharing(struct reading *reading) {
+    const struct rsc_sharing_row *row = (const void *)reading->row;
+    return check_misses(reading, row->misses, "misses", reading->profile->invalidated,
+                        "misses sum to more than invalidated");
+}
+
+static int check_false_sharing(struct reading *reading) {
+    const struct rsc_false_sharing_row *row = (const void *)reading->row;
+    return check_misses(reading, row->misses, "misses", reading->profile->invalidated,
+                        "misses sum to more than invalidated");
+}
+
+/* In the order in which they are read. */
+static const struct {
+    const struct rsc_table *table;
+    int (*check)(struct reading *reading);
+} tables[] = {
+    {&rsc_table_loops, check_loop},      {&rsc_table_contexts, NULL},
+    {&rsc_table_code, check_code},       {&rsc_table_pairs, NULL},
+    {&rsc_table_objects, NULL},          {&rsc_table_threads, NULL},
+    {&rsc_table_phases, NULL},           {&rsc_table_kinds, check_kind},
+    {&rsc_table_lines, check_line},      {&rsc_table_modules, NULL},
+    {&rsc_table_sharing, check_sharing}, {&rsc_table_false_sharing, check_false_sharing},
+};
+
+/* ---- tables ---- */
+
+static int check_row(struct reading *reading) {
+    int rc = check_counts(reading);
+    for (size_t i = 0; !rc && i < sizeof tables / sizeof *tables; i++)
+        if (tables[i].table == reading->table && tables[i].check) rc = tables[i].check(reading);
+    return rc;
+}
+
+static int is_row(const struct rsc_table *table, const json_t *item) {
+    return !table->marker || json_object_get(item, table->marker);
+}
+
+/* Finds the items of the table; there are none if it is optional and missing. */
+static int find_items(struct rsc_loader *loader, const json_t *object, const struct rsc_table *table,
+                      const json_t **list, size_t *count) {
+    *count = 0;
+    if (table->is_optional && !json_object_get(object, table->key)) return 0;
+    int rc = rsc_load_array(loader, object, table->key, list);
     if (rc) return rc;
-    if (rsc_profile_set_modules(profile, count)) return rsc_load_no_memory(loader);
+    *count = json_array_size(*list);
+    if (*count > table->rows_max && table->rows_max < RSC_PROFILE_ROWS_MAX)
+        return rsc_load_bad(loader, "%s has more than %zu rows", table->key, table->rows_max);
+    if (*count > table->rows_max || (table->rd && *count > loader->rows_left))
+        return rsc_fail(loader->error, RSC_ELIMIT, "%s: %s%s has %zu rows, more than the limit", loader->name,
+                        loader->where, table->key, *count);
+    if (table->rd) loader->rows_left -= *count;
+    return 0;
+}
+
+static int load_table(struct rsc_loader *loader, const json_t *object, const struct rsc_table *table, void *holder,
+                      struct rsc_profile *profile) {
+    const struct rsc_field *fields = table->fields, *end = fields + table->field_count;
+    struct reading reading = {.loader = loader, .profile = profile, .table = table};
+    const json_t *list;
+    size_t count, rows = 0, prefix = strlen(loader->where);
+    int rc = find_items(loader, object, table, &list, &count);
+    if (rc) return rc;
+    for (size_t i = 0; i < count; i++) rows += is_row(table, json_array_get(list, i));
+    if (rsc_table_set(table, holder, rows)) return rsc_load_no_memory(loader);
     for (size_t i = 0; i < count && !rc; i++) {
         const json_t *item = json_array_get(list, i);
-        name_row(loader, prefix, "modules", i);
-        if (!(rc = rsc_load_text(loader, item, "path", 0, &profile->modules[i].path)))
-            rc = load_build_id(loader, item, &profile->modules[i]);
+        if (!is_row(table, item)) continue;
+        snprintf(loader->where + prefix, sizeof loader->where - prefix, "%s[%zu].", table->key, i);
+        reading.row = rsc_table_row(table, holder, reading.index);
+        if (!(rc = load_fields(&reading, item, fields, end, 0)) && !(rc = load_fields(&reading, item, fields, end, 1)))
+            rc = check_row(&reading);
+        reading.index++;
     }
     loader->where[prefix] = 0;
     return rc;
 }
 
-int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+/* What precedes the lines. */
+static int load_lines_at(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    const json_t *lines = json_object_get(root, "lines");
     int rc;
-    if ((rc = load_loops(loader, root, profile)) || (rc = load_contexts(loader, root, profile)) ||
-        (rc = load_code(loader, root, profile)) || (rc = load_pairs(loader, root, profile)) ||
-        (rc = load_objects(loader, root, profile)) || (rc = load_threads(loader, root, profile)) ||
-        (rc = load_phases(loader, root, profile)) || (rc = load_kinds(loader, root, profile)) ||
-        (rc = load_lines(loader, root, profile)))
+    if (!lines) return 0;
+    if ((rc = rsc_load_u64(loader, root, "lines_at", RSC_LOAD_COUNT_MAX, &profile->lines_at_bytes)) ||
+        (rc = rsc_load_u64(loader, root, "lines_asked", RSC_PROFILE_ROWS_MAX, &profile->lines_asked)))
         return rc;
-    rc = load_modules(loader, root, profile);
-    return rc ? rc : rsc_load_sharing(loader, root, profile);
+    if (!profile->lines_at_bytes) return rsc_load_bad(loader, "lines_at must be from 1 up");
+    return json_array_size(lines) > profile->lines_asked ? rsc_load_bad(loader, "lines has more rows than lines_asked")
+                                                         : 0;
+}
+
+int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile) {
+    int rc = load_lines_at(loader, root, profile);
+    for (size_t i = 0; !rc && i < sizeof tables / sizeof *tables; i++)
+        rc = load_table(loader, root, tables[i].table, profile, profile);
+    return rc;
 }
