@@ -159,7 +159,8 @@ static void loops_come_back_and_are_checked(void **state) {
     expect_loads_of(sample_loops(), "\"code\":[", "\"loop\":6", "\"loop\":7", RSC_EFORMAT, "code[0].loop must be");
     expect_loads_of(sample_loops(), "\"code\":[", "\"loop\":6", "\"loop\":-1", RSC_EFORMAT, "code[0].loop must be");
     expect_loads_of(sample_loops(), "\"code\":[", "\"loop\":6", "\"loop\":null", 0, "");
-    expect_loads_of(sample_loops(), "\"code\":[", "\"same\":990", "\"same\":1001", RSC_EFORMAT, "code[0].stride.same must be");
+    expect_loads_of(sample_loops(), "\"code\":[", "\"same\":990", "\"same\":1001", RSC_EFORMAT,
+                    "code[0].stride.same must be");
     expect_loads_of(sample_loops(), "\"pairs\":[", "\"object_kind\":\"heap\"", "\"object_kind\":\"hoop\"", RSC_EFORMAT,
                     "pairs[0].object_kind must be");
     expect_loads_of(sample_loops(), "\"code\":[", "\"stride\":{", "\"stride\":7,\"x\":{", RSC_EFORMAT,

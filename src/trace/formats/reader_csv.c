@@ -14,10 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
 #include "trace/formats/digits.h"
-#include "trace/formats/readers.h"
-#include "trace/formats/text_lines.h"
+#include "trace/formats/text_reader.h"
 
 #define COLUMNS_MAX 256
 
@@ -33,15 +31,8 @@ struct csv_columns {
 };
 
 struct csv_reader {
-    struct rsc_source source;
-    struct rsc_text_lines lines;
+    struct rsc_text_reader text;
     struct csv_columns columns;
-    struct rsc_thread_table threads;
-    int fetches_seen;
-    int failure; /* code for a bad line: RSC_EFORMAT, or the reason no thread could be added */
-    uint64_t addr[RSC_BATCH_ACCESSES];
-    uint64_t meta[RSC_BATCH_ACCESSES];
-    uint64_t pc[RSC_BATCH_ACCESSES];
 };
 
 static int has_role(const struct csv_columns *columns, enum role role) { return columns->roles >> role & 1; }
@@ -200,81 +191,44 @@ static const char *parse_values(const struct csv_columns *columns, const char *a
 /* Adds one line to the batch. Returns the problem, or NULL. */
 static const char *take_line(struct csv_reader *reader, const char *newline, uint32_t count) {
     uint64_t values[ROLES + 1] = {[ROLE_SIZE] = 1, [ROLE_KIND] = RSC_READ};
-    const char *line = reader->lines.cursor;
+    struct rsc_text_reader *text = &reader->text;
+    const char *line = text->lines.cursor;
     const char *problem = parse_values(&reader->columns, line, trim_return(line, newline), values);
     if (problem) return problem;
     if (values[ROLE_SIZE] == 0 || values[ROLE_SIZE] > UINT32_MAX) return "size must be from 1 to 4294967295 bytes";
     int64_t thread = 0;
     if (has_role(&reader->columns, ROLE_TID) || has_role(&reader->columns, ROLE_PID)) {
-        thread = rsc_thread_number(&reader->threads, values[ROLE_PID], values[ROLE_TID]);
-        if (thread < 0) {
-            reader->failure = (int)thread;
-            return thread == RSC_ENOMEM ? "out of memory for another thread" : "too many threads";
-        }
+        thread = rsc_text_reader_thread(text, values[ROLE_PID], values[ROLE_TID]);
+        if (thread < 0) return text->problem;
     }
-    reader->addr[count] = values[ROLE_ADDR];
-    reader->meta[count] = rsc_meta((uint32_t)values[ROLE_SIZE], (enum rsc_kind)values[ROLE_KIND], (uint32_t)thread);
-    reader->pc[count] = values[ROLE_PC];
+    text->addr[count] = values[ROLE_ADDR];
+    text->meta[count] = rsc_meta((uint32_t)values[ROLE_SIZE], (enum rsc_kind)values[ROLE_KIND], (uint32_t)thread);
+    text->pc[count] = values[ROLE_PC];
     return NULL;
 }
 
-/* Takes lines until the batch is full, the block empty or a line bad. Returns the accesses in the batch. */
-static uint32_t parse_block(struct csv_reader *reader, uint32_t count, uint64_t *fetches, const char **problem) {
-    struct rsc_text_lines *lines = &reader->lines;
+static uint32_t csv_parse(struct rsc_text_reader *text, uint32_t count) {
+    struct rsc_text_lines *lines = &text->lines;
     while (lines->cursor < lines->limit && count < RSC_BATCH_ACCESSES) {
         const char *newline = rsc_text_lines_end(lines);
         if (!newline) {
-            *problem = RSC_TEXT_LINE_TOO_LONG;
+            text->problem = RSC_TEXT_LINE_TOO_LONG;
             break;
         }
         if (!rsc_text_line_is_idle(lines->cursor, 1)) {
-            *problem = take_line(reader, newline, count);
-            if (*problem) break;
-            *fetches += rsc_meta_kind(reader->meta[count++]) == RSC_FETCH;
+            text->problem = take_line((struct csv_reader *)text, newline, count);
+            if (text->problem) break;
+            text->fetches += rsc_meta_kind(text->meta[count++]) == RSC_FETCH;
         }
         rsc_text_lines_pass(lines, newline + 1);
     }
     return count;
 }
 
-static int csv_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
-    struct csv_reader *reader = (struct csv_reader *)source;
-    const char *problem = NULL;
-    uint64_t fetches = 0;
-    uint32_t count = 0;
-    while (count < RSC_BATCH_ACCESSES && !problem) {
-        int status = rsc_text_lines_fill(&reader->lines, error);
-        if (status < 0 && count == 0) return status;
-        if (status <= 0) break;
-        count = parse_block(reader, count, &fetches, &problem);
-    }
-    if (count == 0) return problem ? rsc_text_lines_fail(&reader->lines, reader->failure, problem, error) : 0;
-    *batch = (struct rsc_batch){.count = count,
-                                .addr = reader->addr,
-                                .meta = reader->meta,
-                                .pc = has_role(&reader->columns, ROLE_PC) ? reader->pc : NULL,
-                                .threads = reader->threads.threads,
-                                .thread_count = reader->threads.count,
-                                .instructions = rsc_instructions_of(fetches, &reader->fetches_seen)};
-    return 1;
-}
-
-static void csv_info(struct rsc_source *source, struct rsc_trace_info *info) {
-    info->has_pc = has_role(&((struct csv_reader *)source)->columns, ROLE_PC);
-}
-
-static void csv_close(struct rsc_source *source) {
-    struct csv_reader *reader = (struct csv_reader *)source;
-    rsc_text_lines_close(&reader->lines);
-    rsc_thread_table_free(&reader->threads);
-    free(reader);
-}
-
-static const struct rsc_source_ops csv_ops = {.next = csv_next, .info = csv_info, .close = csv_close};
-
 /* Finds the header and takes it. */
-static int read_header(struct csv_reader *reader, struct rsc_error *error) {
-    struct rsc_text_lines *lines = &reader->lines;
+static int csv_start(struct rsc_text_reader *text, struct rsc_error *error) {
+    struct csv_columns *columns = &((struct csv_reader *)text)->columns;
+    struct rsc_text_lines *lines = &text->lines;
     for (;;) {
         int status = rsc_text_lines_fill(lines, error);
         if (status < 0) return status;
@@ -283,26 +237,19 @@ static int read_header(struct csv_reader *reader, struct rsc_error *error) {
         if (!newline) return rsc_text_lines_fail(lines, RSC_EFORMAT, RSC_TEXT_LINE_TOO_LONG, error);
         int idle = rsc_text_line_is_idle(lines->cursor, 1);
         const char *end = trim_return(lines->cursor, newline);
-        const char *problem = idle ? NULL : parse_header(&reader->columns, lines->cursor, end);
+        const char *problem = idle ? NULL : parse_header(columns, lines->cursor, end);
         if (problem) return rsc_text_lines_fail(lines, RSC_EFORMAT, problem, error);
         rsc_text_lines_pass(lines, newline + 1);
-        if (!idle) return 0;
+        if (!idle) break;
     }
+    text->has_pc = has_role(columns, ROLE_PC);
+    return 0;
 }
+
+static const struct rsc_text_format csv_format = {"csv",     NULL,      0,   sizeof(struct csv_reader),
+                                                  csv_start, csv_parse, NULL};
 
 int rsc_csv_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                  struct rsc_error *error) {
-    (void)options;
-    struct csv_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) return rsc_fail_memory(error, "csv reader");
-    reader->source.ops = &csv_ops;
-    reader->failure = RSC_EFORMAT;
-    int status = rsc_text_lines_open(&reader->lines, input, "csv", error);
-    if (status == 0) status = read_header(reader, error);
-    if (status < 0) {
-        csv_close(&reader->source);
-        return status;
-    }
-    *out = &reader->source;
-    return 0;
+    return rsc_text_reader_open(out, &csv_format, input, options, error);
 }

@@ -8,24 +8,17 @@
  * lines and lines that start with '#' are skipped too. Sizes are 1 byte.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/fail.h"
 #include "trace/formats/digits.h"
-#include "trace/formats/readers.h"
-#include "trace/formats/text_lines.h"
+#include "trace/formats/text_reader.h"
 
 /* Lines that must all match for a file to be detected as din. */
 #define LINES_TRIED 16
 
 struct din_reader {
-    struct rsc_source source;
-    const struct rsc_log *log;
-    struct rsc_text_lines lines;
+    struct rsc_text_reader text;
     uint64_t escapes; /* lines with label 3 or 4 */
-    int fetches_seen;
-    uint64_t addr[RSC_BATCH_ACCESSES];
-    uint64_t meta[RSC_BATCH_ACCESSES];
 };
 
 enum line_shape { LINE_BAD, LINE_ACCESS, LINE_ESCAPE };
@@ -66,85 +59,56 @@ int rsc_din_matches(const unsigned char *head, size_t bytes, int whole) {
     return accesses > 0;
 }
 
-/* A line with more than label and address: returns its '\n', or NULL and sets *problem. */
-static const char *end_of_other(struct din_reader *reader, enum line_shape shape, const char **problem) {
+/* A line with more than label and address: returns its '\n', or NULL and sets the problem. */
+static const char *end_of_other(struct rsc_text_reader *reader, enum line_shape shape) {
     if (shape == LINE_BAD && !rsc_text_line_is_idle(reader->lines.cursor, 1)) {
-        *problem = "expected \"0|1|2 ADDRESS\"";
+        reader->problem = "expected \"0|1|2 ADDRESS\"";
         return NULL;
     }
     const char *end = rsc_text_lines_end(&reader->lines);
-    if (!end) *problem = RSC_TEXT_LINE_TOO_LONG;
+    if (!end) reader->problem = RSC_TEXT_LINE_TOO_LONG;
     return end;
 }
 
-/* Takes lines until the batch is full, the block empty or a line bad. Returns the accesses in the batch. */
-static uint32_t parse_block(struct din_reader *reader, uint32_t count, uint64_t *fetches, const char **problem) {
+static uint32_t din_parse(struct rsc_text_reader *reader, uint32_t count) {
     struct rsc_text_lines *lines = &reader->lines;
+    uint64_t escapes = 0, fetches = 0;
     while (lines->cursor < lines->limit && count < RSC_BATCH_ACCESSES) {
         unsigned label;
         uint64_t addr;
         const char *end;
         enum line_shape shape = parse_line(lines->cursor, &label, &addr, &end);
         if (shape != LINE_ACCESS || *end != '\n') {
-            end = end_of_other(reader, shape, problem);
+            end = end_of_other(reader, shape);
             if (!end) break;
         }
         rsc_text_lines_pass(lines, end + 1);
         if (shape == LINE_ACCESS) {
             reader->addr[count] = addr;
             reader->meta[count++] = rsc_meta(1, (enum rsc_kind)label, 0);
-            *fetches += label == RSC_FETCH;
+            fetches += label == RSC_FETCH;
         }
-        reader->escapes += shape == LINE_ESCAPE;
+        escapes += shape == LINE_ESCAPE;
     }
+    reader->fetches += fetches;
+    ((struct din_reader *)reader)->escapes += escapes;
     return count;
 }
 
-static int din_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
-    struct din_reader *reader = (struct din_reader *)source;
-    const char *problem = NULL;
-    uint64_t fetches = 0;
-    uint32_t count = 0;
-    while (count < RSC_BATCH_ACCESSES && !problem) {
-        int status = rsc_text_lines_fill(&reader->lines, error);
-        if (status < 0 && count == 0) return status;
-        if (status <= 0) break;
-        count = parse_block(reader, count, &fetches, &problem);
-    }
-    if (count == 0 && problem) return rsc_text_lines_fail(&reader->lines, RSC_EFORMAT, problem, error);
-    if (count == 0) {
-        if (reader->escapes)
-            rsc_log_line(reader->log, RSC_LOG_WARNING,
-                         "%s: %" PRIu64 " escape or flush lines (labels 3 and 4) were ignored",
-                         rsc_input_name(reader->lines.input), reader->escapes);
-        return 0;
-    }
-    *batch = (struct rsc_batch){.count = count,
-                                .addr = reader->addr,
-                                .meta = reader->meta,
-                                .instructions = rsc_instructions_of(fetches, &reader->fetches_seen)};
-    return 1;
+static int din_finish(struct rsc_text_reader *reader, struct rsc_error *error) {
+    uint64_t escapes = ((struct din_reader *)reader)->escapes;
+    (void)error;
+    if (escapes)
+        rsc_log_line(reader->log, RSC_LOG_WARNING,
+                     "%s: %" PRIu64 " escape or flush lines (labels 3 and 4) were ignored",
+                     rsc_input_name(reader->lines.input), escapes);
+    return 0;
 }
 
-static void din_close(struct rsc_source *source) {
-    struct din_reader *reader = (struct din_reader *)source;
-    rsc_text_lines_close(&reader->lines);
-    free(reader);
-}
-
-static const struct rsc_source_ops din_ops = {.next = din_next, .close = din_close};
+static const struct rsc_text_format din_format = {"din", NULL,      0,         sizeof(struct din_reader),
+                                                  NULL,  din_parse, din_finish};
 
 int rsc_din_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                  struct rsc_error *error) {
-    struct din_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) return rsc_fail_memory(error, "din reader");
-    int status = rsc_text_lines_open(&reader->lines, input, "din", error);
-    if (status < 0) {
-        free(reader);
-        return status;
-    }
-    reader->source.ops = &din_ops;
-    reader->log = options ? options->log : NULL;
-    *out = &reader->source;
-    return 0;
+    return rsc_text_reader_open(out, &din_format, input, options, error);
 }

@@ -18,27 +18,20 @@
  * modify are always written, the second one being kept only for M.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "trace/formats/digits.h"
-#include "trace/formats/readers.h"
-#include "trace/formats/text_lines.h"
+#include "trace/formats/text_reader.h"
 
 /* Lines examined to detect a lackey file. */
 #define LINES_TRIED 64
 
 struct lackey_reader {
-    struct rsc_source source;
-    const struct rsc_log *log;
-    struct rsc_text_lines lines;
+    struct rsc_text_reader text;
     uint64_t foreign; /* lines that are neither accesses nor valgrind's */
     uint64_t last_pc;
-    int accesses_seen, fetches_seen;
-    uint64_t addr[RSC_BATCH_ACCESSES];
-    uint64_t meta[RSC_BATCH_ACCESSES];
-    uint64_t pc[RSC_BATCH_ACCESSES];
+    int accesses_seen;
 };
 
 #define OPENING(a, b, c) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16)
@@ -103,101 +96,64 @@ int rsc_lackey_matches(const unsigned char *head, size_t bytes, int whole) {
     return fitting > 0 && fitting >= foreign;
 }
 
-/* Skips a line that is not an access. Returns the problem, or NULL. */
-static const char *pass_other(struct lackey_reader *reader) {
-    const char *line = reader->lines.cursor, *end = rsc_text_lines_end(&reader->lines);
-    if (!end) return RSC_TEXT_LINE_TOO_LONG;
+/* Skips a line that is not an access. Returns whether it could. */
+static int pass_other(struct lackey_reader *reader) {
+    struct rsc_text_lines *lines = &reader->text.lines;
+    const char *line = lines->cursor, *end = rsc_text_lines_end(lines);
+    if (!end) {
+        reader->text.problem = RSC_TEXT_LINE_TOO_LONG;
+        return 0;
+    }
     reader->foreign += !is_valgrinds(line) && !rsc_text_line_is_idle(line, 0);
-    rsc_text_lines_pass(&reader->lines, end + 1);
-    return NULL;
+    rsc_text_lines_pass(lines, end + 1);
+    return 1;
 }
 
-/* Takes lines until the batch is full, the block empty or a line bad. Returns the accesses in the batch. */
-static uint32_t parse_block(struct lackey_reader *reader, uint32_t count, uint64_t *fetches, const char **problem) {
-    struct rsc_text_lines *lines = &reader->lines;
-    uint64_t pc = reader->last_pc;
+static uint32_t lackey_parse(struct rsc_text_reader *text, uint32_t count) {
+    struct lackey_reader *reader = (struct lackey_reader *)text;
+    struct rsc_text_lines *lines = &text->lines;
+    uint64_t pc = reader->last_pc, fetches = 0;
     while (lines->cursor < lines->limit && count + 2 <= RSC_BATCH_ACCESSES) {
         const struct shape *shape;
         uint64_t addr;
         uint32_t size;
         const char *next = parse_line(lines->cursor, &shape, &addr, &size);
         if (!next) {
-            *problem = pass_other(reader);
-            if (*problem) break;
+            if (!pass_other(reader)) break;
             continue;
         }
         rsc_text_lines_pass(lines, next);
         pc = shape->fetch ? addr : pc;
-        reader->addr[count] = reader->addr[count + 1] = addr;
-        reader->pc[count] = reader->pc[count + 1] = pc;
-        reader->meta[count] = rsc_meta(size, (enum rsc_kind)shape->kind, 0);
-        reader->meta[count + 1] = rsc_meta(size, RSC_WRITE, 0);
+        text->addr[count] = text->addr[count + 1] = addr;
+        text->pc[count] = text->pc[count + 1] = pc;
+        text->meta[count] = rsc_meta(size, (enum rsc_kind)shape->kind, 0);
+        text->meta[count + 1] = rsc_meta(size, RSC_WRITE, 0);
         count += 1u + shape->modify;
-        *fetches += shape->fetch;
+        fetches += shape->fetch;
     }
     reader->last_pc = pc;
+    reader->accesses_seen |= count > 0;
+    text->fetches += fetches;
     return count;
 }
 
-static int finish(struct lackey_reader *reader, struct rsc_error *error) {
-    const char *name = rsc_input_name(reader->lines.input);
+static int lackey_finish(struct rsc_text_reader *text, struct rsc_error *error) {
+    const struct lackey_reader *reader = (const struct lackey_reader *)text;
+    const char *name = rsc_input_name(text->lines.input);
     if (!reader->accesses_seen)
         return rsc_fail(error, RSC_EFORMAT, "%s: none of its %" PRIu64 " lines matches \"I  ADDRESS,SIZE\" (lackey)",
-                        name, reader->lines.line - 1);
+                        name, text->lines.line - 1);
     if (reader->foreign)
-        rsc_log_line(reader->log, RSC_LOG_WARNING,
+        rsc_log_line(text->log, RSC_LOG_WARNING,
                      "%s: skipped %" PRIu64 " lines that are not lackey's (the program's own output?)", name,
                      reader->foreign);
     return 0;
 }
 
-static int lackey_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
-    struct lackey_reader *reader = (struct lackey_reader *)source;
-    const char *problem = NULL;
-    uint64_t fetches = 0;
-    uint32_t count = 0;
-    while (count + 2 <= RSC_BATCH_ACCESSES && !problem) {
-        int status = rsc_text_lines_fill(&reader->lines, error);
-        if (status < 0 && count == 0) return status;
-        if (status <= 0) break;
-        count = parse_block(reader, count, &fetches, &problem);
-    }
-    if (count == 0 && problem) return rsc_text_lines_fail(&reader->lines, RSC_EFORMAT, problem, error);
-    if (count == 0) return finish(reader, error);
-    reader->accesses_seen = 1;
-    *batch = (struct rsc_batch){.count = count,
-                                .addr = reader->addr,
-                                .meta = reader->meta,
-                                .pc = reader->pc,
-                                .instructions = rsc_instructions_of(fetches, &reader->fetches_seen)};
-    return 1;
-}
-
-static void lackey_info(struct rsc_source *source, struct rsc_trace_info *info) {
-    (void)source;
-    info->source = "valgrind lackey";
-    info->has_pc = 1;
-}
-
-static void lackey_close(struct rsc_source *source) {
-    struct lackey_reader *reader = (struct lackey_reader *)source;
-    rsc_text_lines_close(&reader->lines);
-    free(reader);
-}
-
-static const struct rsc_source_ops lackey_ops = {.next = lackey_next, .info = lackey_info, .close = lackey_close};
+static const struct rsc_text_format lackey_format = {
+    "lackey", "valgrind lackey", 1, sizeof(struct lackey_reader), NULL, lackey_parse, lackey_finish};
 
 int rsc_lackey_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                     struct rsc_error *error) {
-    struct lackey_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) return rsc_fail_memory(error, "lackey reader");
-    int status = rsc_text_lines_open(&reader->lines, input, "lackey", error);
-    if (status < 0) {
-        free(reader);
-        return status;
-    }
-    reader->source.ops = &lackey_ops;
-    reader->log = options ? options->log : NULL;
-    *out = &reader->source;
-    return 0;
+    return rsc_text_reader_open(out, &lackey_format, input, options, error);
 }

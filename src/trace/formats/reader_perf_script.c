@@ -24,8 +24,7 @@
 
 #include "base/fail.h"
 #include "trace/formats/digits.h"
-#include "trace/formats/readers.h"
-#include "trace/formats/text_lines.h"
+#include "trace/formats/text_reader.h"
 
 /* Lines examined to detect perf's output. */
 #define LINES_TRIED 64
@@ -36,17 +35,10 @@
 #define OP_EXEC 16u
 
 struct perf_reader {
-    struct rsc_source source;
-    const struct rsc_log *log;
-    struct rsc_text_lines lines;
-    struct rsc_thread_table threads;
+    struct rsc_text_reader text;
     uint64_t samples, left_out;
     int headed;      /* samples have fields before their address: lines without are frames */
     int wants_frame; /* the next frame holds the pc of the batch's last sample */
-    int failure; /* code for a bad line: RSC_EFORMAT, or the reason no thread could be added */
-    uint64_t addr[RSC_BATCH_ACCESSES];
-    uint64_t meta[RSC_BATCH_ACCESSES];
-    uint64_t pc[RSC_BATCH_ACCESSES];
 };
 
 /* ---- words, separated by blanks ---- */
@@ -217,6 +209,7 @@ int rsc_perf_script_matches(const unsigned char *head, size_t bytes, int whole) 
 
 /* Adds a sample to the batch if it is of an access. Returns the problem, or NULL. */
 static const char *add_sample(struct perf_reader *reader, const struct sample *sample, uint32_t *count) {
+    struct rsc_text_reader *text = &reader->text;
     enum rsc_kind kind = sample->is_store ? RSC_WRITE : RSC_READ;
     reader->samples++;
     if (sample->has_operation) {
@@ -230,21 +223,18 @@ static const char *add_sample(struct perf_reader *reader, const struct sample *s
         reader->wants_frame = 0;
         return NULL;
     }
-    int64_t thread = rsc_thread_number(&reader->threads, sample->pid, sample->tid);
-    if (thread < 0) {
-        reader->failure = (int)thread;
-        return thread == RSC_ENOMEM ? "out of memory for another thread" : "too many threads";
-    }
+    int64_t thread = rsc_text_reader_thread(text, sample->pid, sample->tid);
+    if (thread < 0) return text->problem;
     reader->wants_frame = 1;
-    reader->addr[*count] = sample->addr;
-    reader->meta[*count] = rsc_meta(1, kind, (uint32_t)thread);
-    reader->pc[(*count)++] = sample->pc;
+    text->addr[*count] = sample->addr;
+    text->meta[*count] = rsc_meta(1, kind, (uint32_t)thread);
+    text->pc[(*count)++] = sample->pc;
     return NULL;
 }
 
 /* Adds one line. Returns the problem, or NULL. */
 static const char *take_line(struct perf_reader *reader, const char *newline, uint32_t *count) {
-    const char *line = reader->lines.cursor, *end = trim_return(line, newline);
+    const char *line = reader->text.lines.cursor, *end = trim_return(line, newline);
     struct sample sample = {0};
     const char *numbers = take_head(&sample, line, end);
     if (numbers != line) {
@@ -252,7 +242,7 @@ static const char *take_line(struct perf_reader *reader, const char *newline, ui
     } else if (reader->headed) {
         uint64_t pc;
         if (!is_hex(word_from(line, end), &pc)) return "neither a sample nor a frame of a call chain";
-        if (reader->wants_frame && *count) reader->pc[*count - 1] = pc;
+        if (reader->wants_frame && *count) reader->text.pc[*count - 1] = pc;
         reader->wants_frame = 0;
         return NULL;
     }
@@ -265,85 +255,42 @@ static int takes_more(const struct perf_reader *reader, uint32_t count) {
     return count < RSC_BATCH_ACCESSES - 1 || (reader->wants_frame && count < RSC_BATCH_ACCESSES);
 }
 
-/* Takes lines until the batch is full, the block empty or a line bad. Returns the accesses in the batch. */
-static uint32_t parse_block(struct perf_reader *reader, uint32_t count, const char **problem) {
-    struct rsc_text_lines *lines = &reader->lines;
+static uint32_t perf_parse(struct rsc_text_reader *text, uint32_t count) {
+    struct perf_reader *reader = (struct perf_reader *)text;
+    struct rsc_text_lines *lines = &text->lines;
+    if (!count) reader->wants_frame = 0; /* the sample is in the batch before */
     while (lines->cursor < lines->limit && takes_more(reader, count)) {
         const char *newline = rsc_text_lines_end(lines);
         if (!newline) {
-            *problem = RSC_TEXT_LINE_TOO_LONG;
+            text->problem = RSC_TEXT_LINE_TOO_LONG;
             break;
         }
         if (!rsc_text_line_is_idle(lines->cursor, 1)) {
-            *problem = take_line(reader, newline, &count);
-            if (*problem) break;
+            text->problem = take_line(reader, newline, &count);
+            if (text->problem) break;
         }
         rsc_text_lines_pass(lines, newline + 1);
     }
     return count;
 }
 
-static int finish(struct perf_reader *reader) {
-    const char *name = rsc_input_name(reader->lines.input);
+static int perf_finish(struct rsc_text_reader *text, struct rsc_error *error) {
+    const struct perf_reader *reader = (const struct perf_reader *)text;
+    const char *name = rsc_input_name(text->lines.input);
+    (void)error;
     if (reader->left_out)
-        rsc_log_line(reader->log, RSC_LOG_WARNING,
+        rsc_log_line(text->log, RSC_LOG_WARNING,
                      "%s: skipped %" PRIu64 " of %" PRIu64 " samples: no address, or neither load nor store", name,
                      reader->left_out, reader->samples);
     if (reader->samples > reader->left_out)
-        rsc_log_line(reader->log, RSC_LOG_INFO, "%s: samples of a run: distances count only sampled accesses", name);
+        rsc_log_line(text->log, RSC_LOG_INFO, "%s: samples of a run: distances count only sampled accesses", name);
     return 0;
 }
 
-static int perf_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
-    struct perf_reader *reader = (struct perf_reader *)source;
-    const char *problem = NULL;
-    uint32_t count = 0;
-    while (takes_more(reader, count) && !problem) {
-        int status = rsc_text_lines_fill(&reader->lines, error);
-        if (status < 0 && count == 0) return status;
-        if (status <= 0) break;
-        count = parse_block(reader, count, &problem);
-    }
-    reader->wants_frame = 0;
-    if (count == 0 && problem) return rsc_text_lines_fail(&reader->lines, reader->failure, problem, error);
-    if (count == 0) return finish(reader);
-    *batch = (struct rsc_batch){.count = count,
-                                .addr = reader->addr,
-                                .meta = reader->meta,
-                                .pc = reader->pc,
-                                .threads = reader->threads.threads,
-                                .thread_count = reader->threads.count,
-                                .instructions = RSC_UNKNOWN};
-    return 1;
-}
-
-static void perf_info(struct rsc_source *source, struct rsc_trace_info *info) {
-    (void)source;
-    info->source = "perf script: samples";
-    info->has_pc = 1;
-}
-
-static void perf_close(struct rsc_source *source) {
-    struct perf_reader *reader = (struct perf_reader *)source;
-    rsc_text_lines_close(&reader->lines);
-    rsc_thread_table_free(&reader->threads);
-    free(reader);
-}
-
-static const struct rsc_source_ops perf_ops = {.next = perf_next, .info = perf_info, .close = perf_close};
+static const struct rsc_text_format perf_format = {
+    "perf-script", "perf script: samples", 1, sizeof(struct perf_reader), NULL, perf_parse, perf_finish};
 
 int rsc_perf_script_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                          struct rsc_error *error) {
-    struct perf_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) return rsc_fail_memory(error, "perf script reader");
-    int status = rsc_text_lines_open(&reader->lines, input, "perf-script", error);
-    if (status < 0) {
-        free(reader);
-        return status;
-    }
-    reader->source.ops = &perf_ops;
-    reader->log = options ? options->log : NULL;
-    reader->failure = RSC_EFORMAT;
-    *out = &reader->source;
-    return 0;
+    return rsc_text_reader_open(out, &perf_format, input, options, error);
 }

@@ -12,25 +12,18 @@
  * so no instruction count, and no threads.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "trace/formats/digits.h"
-#include "trace/formats/readers.h"
-#include "trace/formats/text_lines.h"
+#include "trace/formats/text_reader.h"
 
 /* Lines examined to detect a pinatrace file. */
 #define LINES_TRIED 16
 
 struct pinatrace_reader {
-    struct rsc_source source;
-    const struct rsc_log *log;
-    struct rsc_text_lines lines;
+    struct rsc_text_reader text;
     int ended; /* the last non-blank line was "#eof" */
-    uint64_t addr[RSC_BATCH_ACCESSES];
-    uint64_t meta[RSC_BATCH_ACCESSES];
-    uint64_t pc[RSC_BATCH_ACCESSES];
 };
 
 static const char *skip_blanks(const char *at) {
@@ -80,12 +73,12 @@ int rsc_pinatrace_matches(const unsigned char *head, size_t bytes, int whole) {
     return fitting > 0;
 }
 
-/* Takes lines until the batch is full, the block empty or a line bad. Returns the accesses in the batch. */
-static uint32_t parse_block(struct pinatrace_reader *reader, uint32_t count, const char **problem) {
-    struct rsc_text_lines *lines = &reader->lines;
+static uint32_t pinatrace_parse(struct rsc_text_reader *text, uint32_t count) {
+    struct pinatrace_reader *reader = (struct pinatrace_reader *)text;
+    struct rsc_text_lines *lines = &text->lines;
     while (lines->cursor < lines->limit && count < RSC_BATCH_ACCESSES) {
         const char *line = lines->cursor;
-        const char *at = parse_line(line, &reader->pc[count], &reader->addr[count], &reader->meta[count]);
+        const char *at = parse_line(line, &text->pc[count], &text->addr[count], &text->meta[count]);
         if (at && *at == '\n') {
             count++;
             reader->ended = 0;
@@ -93,9 +86,9 @@ static uint32_t parse_block(struct pinatrace_reader *reader, uint32_t count, con
             continue;
         }
         const char *newline = rsc_text_lines_end(lines);
-        if (!newline) *problem = RSC_TEXT_LINE_TOO_LONG;
-        else if (!at && !rsc_text_line_is_idle(line, 1)) *problem = "expected \"0xPC: R|W 0xADDRESS\"";
-        if (*problem) break;
+        if (!newline) text->problem = RSC_TEXT_LINE_TOO_LONG;
+        else if (!at && !rsc_text_line_is_idle(line, 1)) text->problem = "expected \"0xPC: R|W 0xADDRESS\"";
+        if (text->problem) break;
         if (at) reader->ended = 0;
         else if (*line == '#') reader->ended = !strncmp(line, "#eof", 4);
         count += at != NULL;
@@ -104,60 +97,21 @@ static uint32_t parse_block(struct pinatrace_reader *reader, uint32_t count, con
     return count;
 }
 
-static int finish(struct pinatrace_reader *reader, struct rsc_error *error) {
-    const char *name = rsc_input_name(reader->lines.input);
-    if (reader->ended) return 0;
-    uint64_t end = rsc_input_offset(reader->lines.input);
-    if (reader->lines.unended)
+static int pinatrace_finish(struct rsc_text_reader *text, struct rsc_error *error) {
+    const char *name = rsc_input_name(text->lines.input);
+    if (((struct pinatrace_reader *)text)->ended) return 0;
+    uint64_t end = rsc_input_offset(text->lines.input);
+    if (text->lines.unended)
         return rsc_fail_at(error, RSC_EFORMAT, end, "%s: cut at byte %" PRIu64 ", inside a line (pinatrace)", name,
                            end);
-    rsc_log_line(reader->log, RSC_LOG_WARNING, "%s: no \"#eof\" at the end: the trace may be cut (pinatrace)", name);
+    rsc_log_line(text->log, RSC_LOG_WARNING, "%s: no \"#eof\" at the end: the trace may be cut (pinatrace)", name);
     return 0;
 }
 
-static int pinatrace_next(struct rsc_source *source, struct rsc_batch *batch, struct rsc_error *error) {
-    struct pinatrace_reader *reader = (struct pinatrace_reader *)source;
-    const char *problem = NULL;
-    uint32_t count = 0;
-    while (count < RSC_BATCH_ACCESSES && !problem) {
-        int status = rsc_text_lines_fill(&reader->lines, error);
-        if (status < 0 && count == 0) return status;
-        if (status <= 0) break;
-        count = parse_block(reader, count, &problem);
-    }
-    if (count == 0 && problem) return rsc_text_lines_fail(&reader->lines, RSC_EFORMAT, problem, error);
-    if (count == 0) return finish(reader, error);
-    *batch = (struct rsc_batch){
-        .count = count, .addr = reader->addr, .meta = reader->meta, .pc = reader->pc, .instructions = RSC_UNKNOWN};
-    return 1;
-}
-
-static void pinatrace_info(struct rsc_source *source, struct rsc_trace_info *info) {
-    (void)source;
-    info->source = "Pin pinatrace";
-    info->has_pc = 1;
-}
-
-static void pinatrace_close(struct rsc_source *source) {
-    struct pinatrace_reader *reader = (struct pinatrace_reader *)source;
-    rsc_text_lines_close(&reader->lines);
-    free(reader);
-}
-
-static const struct rsc_source_ops pinatrace_ops = {
-    .next = pinatrace_next, .info = pinatrace_info, .close = pinatrace_close};
+static const struct rsc_text_format pinatrace_format = {
+    "pinatrace", "Pin pinatrace", 1, sizeof(struct pinatrace_reader), NULL, pinatrace_parse, pinatrace_finish};
 
 int rsc_pinatrace_open(struct rsc_source **out, struct rsc_input *input, const struct rsc_reader_options *options,
                        struct rsc_error *error) {
-    struct pinatrace_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) return rsc_fail_memory(error, "pinatrace reader");
-    int status = rsc_text_lines_open(&reader->lines, input, "pinatrace", error);
-    if (status < 0) {
-        free(reader);
-        return status;
-    }
-    reader->source.ops = &pinatrace_ops;
-    reader->log = options ? options->log : NULL;
-    *out = &reader->source;
-    return 0;
+    return rsc_text_reader_open(out, &pinatrace_format, input, options, error);
 }

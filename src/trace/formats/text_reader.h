@@ -1,0 +1,54 @@
+/*
+ * text_reader.h - the source of every text format: a format only parses its lines.
+ *
+ * A format's reader starts with a struct rsc_text_reader, and its parse function takes
+ * lines from `lines` and puts accesses into the columns. Everything else (opening,
+ * blocks, batches, bad lines, the end) is done here.
+ */
+#ifndef RSC_TRACE_FORMATS_TEXT_READER_H
+#define RSC_TRACE_FORMATS_TEXT_READER_H
+
+#include "trace/formats/readers.h"
+#include "trace/formats/text_lines.h"
+
+struct rsc_text_reader;
+
+struct rsc_text_format {
+    const char *name;    /* for messages */
+    const char *source;  /* in the trace's info; NULL: not known */
+    int has_pc;          /* `start` may change that of the reader */
+    size_t reader_bytes; /* of the struct that starts with the reader */
+    /* Reads what precedes the accesses; NULL: nothing does. Returns 0 or negative. */
+    int (*start)(struct rsc_text_reader *reader, struct rsc_error *error);
+    /*
+     * Takes lines until the batch is full, the block empty or a line bad (sets `problem`).
+     * Returns the accesses in the batch, which has `count` before.
+     */
+    uint32_t (*parse)(struct rsc_text_reader *reader, uint32_t count);
+    /* At the end of the file, after the last batch: warnings; NULL: none. Returns 0 or negative. */
+    int (*finish)(struct rsc_text_reader *reader, struct rsc_error *error);
+};
+
+struct rsc_text_reader {
+    struct rsc_source source;
+    const struct rsc_text_format *format;
+    const struct rsc_log *log;
+    struct rsc_text_lines lines;
+    struct rsc_thread_table threads; /* empty: the format has no threads */
+    const char *problem;             /* of the line at lines.cursor; NULL: none */
+    int failure;                     /* code for a bad line: RSC_EFORMAT, or why no thread could be added */
+    int has_pc;
+    int fetches_seen;
+    uint64_t fetches; /* in the batch */
+    uint64_t addr[RSC_BATCH_ACCESSES];
+    uint64_t meta[RSC_BATCH_ACCESSES];
+    uint64_t pc[RSC_BATCH_ACCESSES];
+};
+
+int rsc_text_reader_open(struct rsc_source **out, const struct rsc_text_format *format, struct rsc_input *input,
+                         const struct rsc_reader_options *options, struct rsc_error *error);
+
+/* The number of a thread; negative if there is none, with problem and failure set. */
+int64_t rsc_text_reader_thread(struct rsc_text_reader *reader, uint64_t pid, uint64_t tid);
+
+#endif
