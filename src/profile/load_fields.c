@@ -33,11 +33,6 @@ int rsc_load_u64(const struct rsc_loader *loader, const json_t *object, const ch
     return 0;
 }
 
-int rsc_load_optional(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t max,
-                      uint64_t *out) {
-    return json_object_get(object, key) ? rsc_load_u64(loader, object, key, max, out) : 0;
-}
-
 int rsc_load_double(const struct rsc_loader *loader, const json_t *object, const char *key, double max, double *out) {
     const json_t *value = json_object_get(object, key);
     if (!value) return rsc_load_bad(loader, "%s is missing", key);

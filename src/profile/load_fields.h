@@ -51,10 +51,6 @@ struct rsc_load_cap {
 int rsc_load_bins(struct rsc_loader *loader, const json_t *object, const char *key, uint64_t lowest,
                   struct rsc_load_cap cap, struct rsc_histogram *histogram, unsigned __int128 *total);
 
-/* Reads an optional number; a missing one is 0, without a range check. */
-int rsc_load_optional(const struct rsc_loader *loader, const json_t *object, const char *key, uint64_t max,
-                      uint64_t *out);
-
 /* All tables (rows_load.c). Call after reading the totals. */
 int rsc_load_rows(struct rsc_loader *loader, const json_t *root, struct rsc_profile *profile);
 

@@ -341,7 +341,7 @@ int rsc_module_same_build(const struct rsc_module_row *a, const struct rsc_modul
 #define RSC_BUILD_ID_TEXT 65
 void rsc_module_id_text(const struct rsc_module_row *module, char text[RSC_BUILD_ID_TEXT]);
 
-/* Names by enum rsc_data_source; that of RSC_SOURCE_UNKNOWN is "". profile_rows.c */
+/* Names by enum rsc_data_source; that of RSC_SOURCE_UNKNOWN is "". */
 extern const char *const rsc_source_names[RSC_SOURCES];
 
 /* The kinds a row can have, in the order of enum rsc_kind. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/row_tables.h"
+
 struct scaling {
     const struct rsc_row_scale *scale;
     double weight;               /* references represented by one of a row: at most the true total */
@@ -87,47 +89,31 @@ static void fit_row(struct rsc_histogram *rd, uint64_t reused, uint64_t most) {
     }
 }
 
-/* A row's counts. */
-static void scale_row(const struct scaling *scaling, uint64_t *references, uint64_t *cold, uint64_t *invalidated,
-                      struct rsc_histogram *rd) {
-    uint64_t reused = stretch(scaling, rd), none = 0;
-    *references = times(scaling, *references);
-    if (cold) none += *cold = times(scaling, *cold);
-    if (invalidated) none += *invalidated = times(scaling, *invalidated);
-    fit_row(rd, reused, *references - (none < *references ? none : *references));
+static void scale_counts(const struct scaling *scaling, struct rsc_row_counts row) {
+    uint64_t reused = stretch(scaling, row.rd), none = 0;
+    *row.references = times(scaling, *row.references);
+    if (row.error) *row.error = times(scaling, *row.error);
+    if (row.cold) none += *row.cold = times(scaling, *row.cold);
+    if (row.invalidated) none += *row.invalidated = times(scaling, *row.invalidated);
+    fit_row(row.rd, reused, *row.references - (none < *row.references ? none : *row.references));
 }
 
 static void scale_rows(const struct scaling *scaling, struct rsc_profile *profile) {
-    for (size_t i = 0; i < profile->thread_count; i++) {
-        struct rsc_thread_row *row = &profile->threads[i];
-        scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd);
-    }
-    for (size_t i = 0; i < profile->phase_count; i++) {
-        struct rsc_phase_row *row = &profile->phases[i];
-        row->first = times(scaling, row->first);
-        scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd);
-    }
+    static const struct rsc_table *const tables[] = {&rsc_table_threads, &rsc_table_phases, &rsc_table_code,
+                                                     &rsc_table_objects, &rsc_table_pairs};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (size_t i = 0; i < rsc_table_count(tables[t], profile); i++)
+            scale_counts(scaling, rsc_row_counts(tables[t], rsc_table_row(tables[t], profile, i)));
+    for (size_t i = 0; i < profile->phase_count; i++)
+        profile->phases[i].first = times(scaling, profile->phases[i].first);
     for (size_t i = 0; i < profile->kind_count; i++) {
         struct rsc_kind_row *row = &profile->kinds[i];
-        scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd_fine);
+        struct rsc_row_counts counts = rsc_row_counts(&rsc_table_kinds, row);
+        counts.rd = &row->rd_fine;
+        scale_counts(scaling, counts);
         memset(row->rd.count, 0, row->rd.bin_count * sizeof *row->rd.count); /* the same, in wider bins */
         for (uint32_t bin = 0; bin < row->rd_fine.bin_count; bin++)
             rsc_histogram_add(&row->rd, rsc_bin_lo(RSC_BINS_FINE, bin), row->rd_fine.count[bin]);
-    }
-    for (size_t i = 0; i < profile->code_count; i++) {
-        struct rsc_code_row *row = &profile->code[i];
-        row->error = times(scaling, row->error);
-        scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd);
-    }
-    for (size_t i = 0; i < profile->object_count; i++) {
-        struct rsc_object_row *row = &profile->objects[i];
-        row->error = times(scaling, row->error);
-        scale_row(scaling, &row->references, &row->cold, &row->invalidated, &row->rd);
-    }
-    for (size_t i = 0; i < profile->pair_count; i++) {
-        struct rsc_pair_row *row = &profile->pairs[i];
-        row->error = times(scaling, row->error);
-        scale_row(scaling, &row->references, NULL, NULL, &row->rd);
     }
 }
 
