@@ -29,7 +29,7 @@ enum {
 
 static const struct rsc_option options[] = {
     RSC_HEADING("prediction"),
-    {OPT_THREADS, 't', "threads", "LIST", "thread counts (default 1,2,4,8)", NULL},
+    {OPT_THREADS, 't', "threads", "LIST", "thread counts, as 1,4,16 or 1-64 (default 1,2,4,8)", NULL},
     {OPT_INTERLEAVE, 0, "interleave", "HOW",
      "how threads run against each other: drift (default), iid, lockstep, bursty:N or racetrack",
      "drift iid lockstep bursty: racetrack"},
@@ -56,7 +56,11 @@ struct request {
     struct rsc_interleave interleave;
     uint32_t threads[THREADS_MAX];
     size_t thread_count;
-    const char *what_if[WHAT_IFS_MAX];
+    struct {
+        const char *what;
+        size_t applied, refused; /* by loops */
+        struct rsc_error why;    /* the first refusal */
+    } what_if[WHAT_IFS_MAX];
     size_t what_if_count;
     const char *loop;
     int skip, list, emit;
@@ -69,13 +73,18 @@ struct request {
 static int parse_threads(struct request *request, const struct rsc_option_parser *parser) {
     const char *at = parser->value;
     request->thread_count = 0;
-    while (*at) {
-        size_t length = strcspn(at, ",");
-        uint64_t value;
-        if (rsc_parse_u64(at, length, &value) < 0 || value < 1 || value > 4096)
-            return rsc_option_refuse(parser, "not a list of numbers from 1 to 4096");
-        if (request->thread_count == THREADS_MAX) return rsc_option_refuse(parser, "more than 64 thread counts");
-        request->threads[request->thread_count++] = (uint32_t)value;
+    while (*at) { /* 4, or 1-64 */
+        size_t length = strcspn(at, ","), first = strcspn(at, ",-");
+        uint64_t low, high;
+        if (rsc_parse_u64(at, first, &low) < 0 || low < 1) low = UINT64_MAX;
+        if (first == length) high = low;
+        else if (rsc_parse_u64(at + first + 1, length - first - 1, &high) < 0) high = 0;
+        if (low > high || high > 4096)
+            return rsc_option_refuse(parser, "not a list of numbers or ranges from 1 to 4096");
+        for (; low <= high; low++) {
+            if (request->thread_count == THREADS_MAX) return rsc_option_refuse(parser, "more than 64 thread counts");
+            request->threads[request->thread_count++] = (uint32_t)low;
+        }
         at += length + (at[length] == ',');
     }
     return request->thread_count ? -1 : rsc_option_refuse(parser, "no thread count given");
@@ -104,7 +113,7 @@ static int parse_own(struct request *request, const struct rsc_option_parser *pa
                    : -1;
     case OPT_WHAT_IF:
         if (request->what_if_count == WHAT_IFS_MAX) return rsc_option_refuse(parser, "too many of these");
-        request->what_if[request->what_if_count++] = parser->value;
+        request->what_if[request->what_if_count++].what = parser->value;
         return -1;
     case OPT_LINE:
         if ((leave = parse_number(parser, 4096, &number)) >= 0) return leave;
@@ -255,16 +264,57 @@ static void list_loops(const struct request *request, const uint32_t *regions) {
     }
 }
 
+/* A loop that is too large has that as its gap; the others are analysed. */
+static int leave_out(struct rsc_loops_found *loop, struct rsc_error *error) {
+    struct rsc_loops_gap *larger = realloc(loop->gap, (loop->gap_count + 1) * sizeof *larger);
+    if (!larger) return rsc_fail_memory(error, "results");
+    rsc_loops_drop_variant(loop);
+    snprintf(loop->too_large, sizeof loop->too_large, "%.255s", error->message);
+    loop->gap = larger;
+    loop->gap[loop->gap_count++] =
+        (struct rsc_loops_gap){.file = loop->file, .line = loop->line, .text = "", .reason = loop->too_large};
+    return 0;
+}
+
+/* A change that some loops do not allow is only left out there. */
+static int ask_all(struct request *request, struct rsc_loops_found *loop, uint32_t region, struct rsc_error *error) {
+    int status = 0;
+    for (size_t i = 0; i < request->what_if_count && !status; i++) {
+        status = ask(request, loop, region, request->what_if[i].what, error);
+        if (status == RSC_EINVAL || status == RSC_ELIMIT) {
+            rsc_loops_drop_variant(loop);
+            if (!request->what_if[i].refused++) request->what_if[i].why = *error;
+            status = 0;
+        } else if (!status) request->what_if[i].applied++;
+    }
+    return status;
+}
+
+/* A change that no loop allows is an error. */
+static int say_refused(const struct request *request, struct rsc_error *error) {
+    for (size_t i = 0; i < request->what_if_count; i++) {
+        size_t applied = request->what_if[i].applied, refused = request->what_if[i].refused;
+        if (!refused) continue;
+        if (!applied) {
+            *error = request->what_if[i].why;
+            return error->code;
+        }
+        rsc_log_line(&request->session->log, RSC_LOG_WARNING, "%s (left out for %zu of %zu loops)",
+                     request->what_if[i].why.message, refused, refused + applied);
+    }
+    return 0;
+}
+
 static int analyse(struct request *request, const uint32_t *regions, struct rsc_error *error) {
     int status = 0;
     for (size_t l = 0; l < request->findings.loop_count && !status; l++) {
         struct rsc_loops_found *loop = &request->findings.loop[l];
         if (loop->gap_count && !request->skip) continue;
         status = add_variant(request, loop, regions[l], NULL, error);
-        for (size_t i = 0; i < request->what_if_count && !status; i++)
-            status = ask(request, loop, regions[l], request->what_if[i], error);
+        if (status == RSC_ELIMIT) status = leave_out(loop, error);
+        else if (!status) status = ask_all(request, loop, regions[l], error);
     }
-    return status;
+    return status ? status : say_refused(request, error);
 }
 
 /* If no loop could be analysed, the first reason becomes the error. */
@@ -273,6 +323,7 @@ static int nothing_analysed(const struct rsc_loops_findings *findings, struct rs
         if (findings->loop[i].variant_count) return 0;
     const struct rsc_loops_found *first = &findings->loop[0];
     const struct rsc_loops_gap *gap = &first->gap[0];
+    if (*first->too_large) return rsc_fail(error, RSC_ELIMIT, "%s", first->too_large);
     return rsc_fail(error, RSC_EFORMAT, "%s:%u: %s (--skip-nonaffine analyses without it; --list shows all)",
                     gap->file ? gap->file : first->file, gap->line, gap->reason);
 }

@@ -15,15 +15,17 @@ void rsc_loops_result_free(struct rsc_loops_result *result) {
     free(result);
 }
 
+void rsc_loops_drop_variant(struct rsc_loops_found *loop) {
+    struct rsc_loops_variant *variant = &loop->variant[--loop->variant_count];
+    for (size_t r = 0; r < variant->result_count; r++) rsc_loops_result_free(variant->result[r]);
+    free(variant->result);
+    free(variant->what);
+}
+
 void rsc_loops_findings_free(struct rsc_loops_findings *findings) {
     for (size_t i = 0; i < findings->loop_count; i++) {
         struct rsc_loops_found *loop = &findings->loop[i];
-        for (size_t v = 0; v < loop->variant_count; v++) {
-            for (size_t r = 0; r < loop->variant[v].result_count; r++)
-                rsc_loops_result_free(loop->variant[v].result[r]);
-            free(loop->variant[v].result);
-            free(loop->variant[v].what);
-        }
+        while (loop->variant_count) rsc_loops_drop_variant(loop);
         free(loop->variant);
         free(loop->gap);
     }

@@ -93,6 +93,7 @@ struct rsc_loops_found {
     const char *name;     /* unique in the file: "gemm:12" */
     uint32_t line;
     char schedule[256];   /* "static", "dynamic,4", "sequential"; several different ones joined by "; " */
+    char too_large[256];  /* the gap of a loop that is too large to analyse; else empty */
     struct rsc_loops_gap *gap; /* owned */
     size_t gap_count;
     struct rsc_loops_variant *variant; /* owned; the first is the loop as it is. None: not analysed */
@@ -107,6 +108,8 @@ struct rsc_loops_findings {
     size_t loop_count;
 };
 
+/* The last one. */
+void rsc_loops_drop_variant(struct rsc_loops_found *loop);
 void rsc_loops_findings_free(struct rsc_loops_findings *findings);
 
 #endif

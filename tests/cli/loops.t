@@ -53,6 +53,32 @@ tests/loops/constructs.c:51: conditional: sequential, 1 reference in the source
 tests/loops/constructs.c:53: conditional: static, 1 reference in the source
 tests/loops/constructs.c:58: orphaned: static, 1 reference in the source
 
+# Nothing is left out silently: while loops outside all others, barriers where none may be.
+$ printf 'double a[9][9], b[9];\nvoid f(int go) {\n  while (go) {\n    for (int i = 0; i < 9; i++) b[i] += a[i][i];\n    go = b[3] < 2;\n  }\n#pragma omp parallel for\n  for (int i = 0; i < 9; i++) {\n    a[i][0] = 1;\n#pragma omp barrier\n    b[i] = 2;\n  }\n}\n' > silent.c; reusescope loops silent.c --list
+silent.c:3: f: sequential, 0 references in the source
+silent.c:3:   not affine: a while loop: its trip count is not known; only for loops inside it are analysed
+silent.c:4: f: sequential, 3 references in the source
+silent.c:8: f: static, 2 references in the source
+silent.c:11:   not affine: a barrier inside a shared loop or single, which OpenMP forbids
+
+# The headers that real programs include.
+$ printf '#include <%s>\n' stdio.h stdlib.h math.h omp.h string.h unistd.h sys/time.h sys/resource.h sched.h > headers.c; echo 'double a[9]; void f(void) { for (int i = 0; i < 9; i++) a[i] = sqrt(i); }' >> headers.c; reusescope loops headers.c --list
+headers.c:10: f: sequential, 1 reference in the source
+
+# A loop that is too large is left out by itself, and a change where a loop does not allow it.
+$ printf 'double a[99], big[1L << 40];\nvoid f(void) {\n  for (long i = 0; i < 1L << 40; i += 1L << 20)\n    for (long j = 0; j < 9; j++) big[i + j] = 0;\n  for (int i = 0; i < 9; i++)\n    for (int j = 0; j < 9; j++) a[11 * i + j] = 0;\n  for (int i = 0; i < 9; i++) a[i] = 0;\n}\n' > large.c; reusescope loops large.c -t 1-3 --what-if interchange=i,j 2>&1 | grep 'large.c\|not analysed\|references,\|what if .*left'
+reusescope: warning: what if 'interchange=i,j': the loops are not nested in each other (left out for 1 of 2 loops)
+large.c:3  f, sequential
+  not analysed for these (1):
+    large.c:3: f:3: references span 137438953473 lines: too many to count
+large.c:5  f, sequential
+  81 references, 13 lines of 64 B (832 B); drift
+large.c:7  f, sequential
+  9 references, 2 lines of 64 B (128 B); drift
+# Code that one thread runs is the same at any number of threads.
+$ printf 'double a[4000]; void f(void) { for (int k = 0; k < 9999; k++) for (int i = 0; i < 4000; i++) a[i] = k; }' > alone.c; reusescope loops alone.c -t 1,2,64 --format csv -o - | sed 1d | cut -d, -f6- | sort | uniq -c | awk "{print \$1}" | sort -u
+3
+
 # A loop that is not affine is not analysed, unless that is asked for; the result says so.
 $ printf 'double a[9]; int at[9];\nvoid f(void) {\n  for (int i = 0; i < 9; i++)\n    a[at[i]] = 1;\n}\n' > gap.c
 $ reusescope loops gap.c
@@ -152,10 +178,10 @@ $ reusescope loops a.c b.c
 reusescope loops: more than one file: b.c
 [2]
 $ reusescope loops a.c -t 0
-reusescope loops: --threads 0: not a list of numbers from 1 to 4096
+reusescope loops: --threads 0: not a list of numbers or ranges from 1 to 4096
 [2]
 $ reusescope loops a.c -t 1,5000
-reusescope loops: --threads 1,5000: not a list of numbers from 1 to 4096
+reusescope loops: --threads 1,5000: not a list of numbers or ranges from 1 to 4096
 [2]
 $ reusescope loops a.c --set n
 reusescope loops: --set n: not NAME=NUMBER

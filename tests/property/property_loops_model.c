@@ -183,6 +183,53 @@ static struct rsc_loop_program *load(const char *name) {
     return program;
 }
 
+/*
+ * A cache that holds every line has first uses alone, no bar is below them, references' misses add up to the
+ * loop's, and threads' first uses are at least the lines.
+ */
+static void totals_agree(void **state) {
+    (void)state;
+    static const char *const names[] = {"gemm", "trmm", "jacobi2d", "atax", "syrk", "lu", "histogram_private"};
+    static const char *const ways[] = {"lockstep", "iid", "drift", "bursty:2000"};
+    static const uint32_t counts[] = {2, 4, 64};
+    struct rsc_loops_options options = RSC_LOOPS_OPTIONS_DEFAULT;
+    struct rsc_error error;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        struct rsc_loop_program *program = load(names[k]);
+        struct rsc_loops_analysis *analysis;
+        assert_int_equal(rsc_loops_analysis_new(&analysis, program, 0, &options, &error), 0);
+        for (size_t w = 0; w < 12; w++) {
+            struct rsc_interleave interleave;
+            struct rsc_loops_result *result;
+            assert_int_equal(rsc_interleave_parse(&interleave, ways[w / 3], &error), 0);
+            assert_int_equal(rsc_loops_analyse(analysis, counts[w % 3], &interleave, &result, &error), 0);
+            const struct rsc_mrc_point *last = &result->mrc[result->mrc_count - 1];
+            double all = (double)result->references, cold = (double)result->distinct / all;
+            if (last->miss_ratio != cold || last->low != cold || last->high != cold)
+                fail_msg("%s %s T=%u: %g (%g to %g) where %g", names[k], ways[w / 3], counts[w % 3], last->miss_ratio,
+                         last->low, last->high, cold);
+            for (size_t g = 0; g < result->mrc_count; g++) {
+                const struct rsc_mrc_point *at = &result->mrc[g];
+                double rows = 0;
+                if (at->low < cold || at->low > at->miss_ratio || at->miss_ratio > at->high)
+                    fail_msg("%s %s T=%u, %llu lines: %.17g (%.17g to %.17g), first uses %.17g", names[k], ways[w / 3],
+                             counts[w % 3], (unsigned long long)at->lines, at->miss_ratio, at->low, at->high, cold);
+                if (at->lines & (at->lines - 1)) continue; /* rows have coarse bins */
+                for (size_t r = 0; r < result->row_count; r++)
+                    rows += rsc_loops_row_misses(&result->rows[r], at->lines);
+                if (fabs(rows - at->miss_ratio * all) > 1e-4 * all + 2 * (double)result->row_count)
+                    fail_msg("%s %s T=%u, %llu lines: references miss %.0f times, the loop %.0f", names[k], ways[w / 3],
+                             counts[w % 3], (unsigned long long)at->lines, rows, at->miss_ratio * all);
+            }
+            assert_true(result->own.cold_low >= (double)result->distinct && result->own.cold >= result->own.cold_low &&
+                        result->own.cold <= result->own.cold_high);
+            rsc_loops_result_free(result);
+        }
+        rsc_loops_analysis_free(analysis);
+        rsc_loop_program_free(program);
+    }
+}
+
 /* Bounds on the mean absolute error, in percent: a curve's, and the mean over kernels. Measured: docs/measured/loops.md. */
 static void curves_are_near_the_simulation(void **state) {
     (void)state;
@@ -309,8 +356,9 @@ static void coherence_is_near_the_simulation(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_thread_is_exact), cmocka_unit_test(lockstep_intervals_are_exact),
-        cmocka_unit_test(curves_are_near_the_simulation), cmocka_unit_test(coherence_is_near_the_simulation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_thread_is_exact),
+                                       cmocka_unit_test(lockstep_intervals_are_exact), cmocka_unit_test(totals_agree),
+                                       cmocka_unit_test(curves_are_near_the_simulation),
+                                       cmocka_unit_test(coherence_is_near_the_simulation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,7 +257,8 @@ void front_for(struct front *front, CXCursor statement, const struct rsc_omp *sh
 /* clang_omp.c */
 struct rsc_omp *front_omp_before(struct front *front, unsigned start);
 void front_construct(struct front *front, struct rsc_omp *omp, CXCursor statement);
-void front_standalone(struct front *front, unsigned from, unsigned to);
+/* Barriers between two places; `beside`: a statement near them, for messages. */
+void front_standalone(struct front *front, unsigned from, unsigned to, CXCursor beside);
 int front_omp_number(struct front *front, const struct rsc_omp_number *number, int64_t *value);
 
 /* clang_region.c */

@@ -114,12 +114,13 @@ int front_omp_number(struct front *front, const struct rsc_omp_number *number, i
     return !reader.bad && !*reader.at;
 }
 
-void front_standalone(struct front *front, unsigned from, unsigned to) {
+void front_standalone(struct front *front, unsigned from, unsigned to, CXCursor beside) {
     for (size_t i = 0; i < front->omp.count; i++) {
         const struct rsc_omp *omp = &front->omp.item[i];
         if (!omp->is_barrier || omp->start < from || omp->start >= to || !front->at) continue;
-        if (!front->in_parallel || front->in_share || front->in_single)
-            continue; /* a stand-alone directive, or one the compiler rejects */
+        if ((front->in_share || front->in_single) && !front->clang.Cursor_isNull(beside))
+            front_gap(front, beside, "a barrier inside a shared loop or single, which OpenMP forbids");
+        if (!front->in_parallel || front->in_share || front->in_single) continue;
         front_flush(front);
         struct rsc_loop_node *node = rsc_loop_add_node(front->program, front->at, RSC_NODE_BARRIER);
         if (!node) {

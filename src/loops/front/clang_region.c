@@ -130,6 +130,13 @@ int front_passed(struct front *front, CXCursor function, unsigned parameter, uns
     return 0;
 }
 
+/* A while loop outside all others is a region that has only this gap. */
+static void say_left_out(struct front *front, CXCursor statement) {
+    if (front->collecting || !front_has_references(front, statement) || begin_region(front, statement)) return;
+    front_gap(front, statement, "a while loop: its trip count is not known; only for loops inside it are analysed");
+    end_region(front);
+}
+
 static void look_outside(struct front *front, CXCursor statement) {
     unsigned start, end;
     struct kids kids;
@@ -160,6 +167,8 @@ static void look_outside(struct front *front, CXCursor statement) {
     case CXCursor_IfStmt: outside_if(front, statement); break;
     case CXCursor_WhileStmt:
     case CXCursor_DoStmt: /* each loop in it is a region */
+        say_left_out(front, statement);
+        __attribute__((fallthrough));
     case CXCursor_SwitchStmt:
     case CXCursor_LabelStmt:
     case CXCursor_CaseStmt:

@@ -165,8 +165,8 @@ static int build(struct front *front, CXTranslationUnit unit, const char *path, 
 
 int rsc_clang_source_read(const char *path, const char *source, size_t bytes, const struct rsc_c_options *options,
                           char **text, size_t *text_bytes, struct rsc_error *error) {
-    static const char *const arguments[] = {"-x", "cpp-output",       "-std=gnu17",
-                                            "-w", "-ferror-limit=20", "-fno-spell-checking"};
+    static const char *const arguments[] = {"-x", "cpp-output",      "-std=gnu17",
+                                            "-w", "-ferror-limit=0", "-fno-spell-checking"};
     struct CXUnsavedFile file = {"source.i", source, bytes};
     CXTranslationUnit unit = NULL;
     struct front *front = calloc(1, sizeof *front);

@@ -299,7 +299,7 @@ static void run_block(struct front *front, CXCursor *statements, unsigned count,
     for (unsigned i = 0; i < count && !front->out_of_memory; i++) {
         unsigned start, stop;
         front_extent(front, statements[i], &start, &stop);
-        front_standalone(front, from, start);
+        front_standalone(front, from, start, statements[i]);
         from = stop;
         if (!front_omp_before(front, start) && (is_skip(front, statements[i]) || binds(front, statements[i]))) {
             struct rest rest = {statements + i, count - i, start, end};
@@ -308,5 +308,6 @@ static void run_block(struct front *front, CXCursor *statements, unsigned count,
         }
         front_statement(front, statements[i]);
     }
-    front_standalone(front, from, end);
+    CXCursor none = {.kind = CXCursor_InvalidFile};
+    front_standalone(front, from, end, count ? statements[count - 1] : none);
 }

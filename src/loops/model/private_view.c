@@ -54,14 +54,14 @@ static int most_first(const void *a, const void *b) {
 
 /* First uses of all threads, exactly; 0 where that would take too long. */
 static int count_first_uses(struct rsc_search *search, uint64_t line_bytes, double *cold, struct rsc_error *error) {
-    uint64_t sum = 0, shared, own;
-    for (uint32_t t = 0; t < search->plan->threads; t++) {
-        int status =
-            rsc_distinct_lines(search, t, line_bytes, RUNS_MAX / search->plan->threads + 1, &shared, &own, error);
-        if (status == RSC_ELIMIT) return 0;
-        if (status < 0) return status;
-        sum += shared + own;
+    uint64_t sum = 0, *lines = calloc(search->nest->space_count + 1, sizeof *lines);
+    int status = lines ? 0 : RSC_ENOMEM;
+    for (uint32_t t = 0; t < search->plan->threads && status >= 0; t++) {
+        status = rsc_distinct_lines(search, t, line_bytes, RUNS_MAX / search->plan->threads + 1, lines, error);
+        sum += rsc_distinct_sum(search->nest, lines);
     }
+    free(lines);
+    if (status < 0) return status == RSC_ELIMIT ? 0 : status;
     *cold = (double)sum;
     return 1;
 }
@@ -137,8 +137,11 @@ int rsc_loops_private_view(struct rsc_loops_analysis *analysis, struct rsc_searc
     status = count_first_uses(search, analysis->options.line_bytes, &own->cold, error);
     if (status < 0) goto out;
     if (status) cold_half = 0;
-    own->cold_low = own->cold - cold_half > 0 ? own->cold - cold_half : 0;
-    own->cold_high = own->cold + cold_half;
+    /* Some thread is the first to use each line, and at most all threads use it. */
+    double least = (double)rsc_distinct_sum(nest, analysis->lines), most_cold = fmin(least * threads, total);
+    own->cold = fmin(fmax(own->cold, least), most_cold);
+    own->cold_low = fmax(own->cold - cold_half, least);
+    own->cold_high = fmin(own->cold + cold_half, most_cold);
     own->invalidated_low = own->invalidated - invalid_half > 0 ? own->invalidated - invalid_half : 0;
     own->invalidated_high = own->invalidated + invalid_half;
     for (size_t i = 0; i < samples.count; i++) samples.sample[i].weight *= scale;

@@ -55,10 +55,13 @@ int rsc_loops_analysis_new(struct rsc_loops_analysis **out, const struct rsc_loo
         status = rsc_points_new(&analysis->points, analysis->nest, region, options->line_bytes, options->samples,
                                 options->seed, error);
     if (status >= 0) {
-        uint64_t own;
-        status =
-            rsc_distinct_lines(search, RSC_ALL_THREADS, options->line_bytes, 0, &analysis->shared_lines, &own, error);
-        analysis->distinct = analysis->shared_lines + own;
+        analysis->lines = calloc(analysis->nest->space_count + 1, sizeof *analysis->lines);
+        status = analysis->lines
+                     ? rsc_distinct_lines(search, RSC_ALL_THREADS, options->line_bytes, 0, analysis->lines, error)
+                     : rsc_fail_memory(error, "analysis of loops");
+    }
+    if (status >= 0) {
+        analysis->distinct = rsc_distinct_sum(analysis->nest, analysis->lines);
         analysis->references = (uint64_t)plan->phase_start[analysis->nest->phase_count];
     }
     for (uint32_t i = 0; i < program->array_count; i++) analysis->has_private |= program->array[i].is_private;
@@ -81,6 +84,7 @@ void rsc_loops_analysis_free(struct rsc_loops_analysis *analysis) {
     rsc_points_free(&analysis->points);
     rsc_nest_free(analysis->nest);
     free(analysis->normal);
+    free(analysis->lines);
     free(analysis);
 }
 
@@ -115,6 +119,38 @@ void rsc_loops_samples_weigh(const struct rsc_points *points, struct rsc_loops_s
     }
     for (size_t i = 0; sum > 0 && i < samples->count; i++) samples->sample[i].weight *= references / sum;
     samples->references = references;
+}
+
+/*
+ * Weighs the reuses of each reference so that with its first uses they are all its uses.
+ * The first uses of a space are its lines; the samples tell how its references divide them.
+ */
+static int know_first_uses(const struct rsc_loops_analysis *analysis, struct rsc_loops_samples *samples) {
+    const struct rsc_nest *nest = analysis->nest;
+    struct sum {
+        double uses, first;
+    } *of = calloc((size_t)nest->reference_count + nest->space_count + 1, sizeof *of), *of_space;
+    if (!of) return RSC_ENOMEM;
+    of_space = of + nest->reference_count;
+    for (size_t i = 0; i < samples->count; i++) {
+        uint32_t r = samples->reference[i], space = nest->reference[r]->space;
+        double weight = samples->sample[i].weight, first = samples->sample[i].interval > 0 ? 0 : weight;
+        of[r].uses += weight;
+        of[r].first += first;
+        of_space[space].uses += weight;
+        of_space[space].first += first;
+    }
+    for (size_t i = 0; i < samples->count; i++) {
+        if (samples->sample[i].interval <= 0) continue;
+        const struct sum *mine = &of[samples->reference[i]];
+        uint32_t space = nest->reference[samples->reference[i]]->space;
+        double lines = (double)analysis->lines[space], first = lines * mine->uses / of_space[space].uses;
+        if (of_space[space].first > 0) first = lines * mine->first / of_space[space].first;
+        double reuses = mine->uses - mine->first;
+        samples->sample[i].weight *= first < mine->uses ? (mine->uses - first) / reuses : 0;
+    }
+    free(of);
+    return 0;
 }
 
 static void sample_point(struct rsc_crowd *crowd, const struct rsc_point *point, struct rsc_loops_samples *samples) {
@@ -226,13 +262,17 @@ int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_
     for (size_t g = 0; g < sizes; g++) {
         double missing = 0, variance = 0;
         for (uint32_t r = 0; r < reference_count; r++) {
-            if (reuses[r] <= 0) continue;
+            if (reuses[r] <= 0 || all <= 0) continue;
             double part = weight[r] / all, misses = by[(size_t)r * (sizes + 1) + g + 1], n = reuses[r];
             missing += part * misses / n;
             double p = (misses + 0.5) / (n + 1);
             variance += part * part * p * (1 - p) / n;
         }
-        double ratio = cold + (1 - cold) * missing, half = (1 - cold) * z * sqrt(variance);
+        double ratio = cold + (1 - cold) * fmin(missing, 1), half = (1 - cold) * z * sqrt(variance);
+        if (samples->lines > 0 && (double)size[g] >= samples->lines) {
+            ratio = cold;
+            half = 0;
+        }
         double low = ratio - half, high = ratio + half;
         mrc[g] = (struct rsc_mrc_point){.lines = size[g],
                                         .bytes = size[g] * line_bytes,
@@ -277,20 +317,15 @@ static int add_rows(struct rsc_loops_analysis *analysis, struct rsc_loops_result
     return 0;
 }
 
-static int fill_from_samples(struct rsc_loops_analysis *analysis, struct rsc_loops_result *result,
-                             const struct rsc_loops_samples *samples) {
-    (void)analysis;
-    double *weight = calloc(result->row_count + 1, sizeof *weight), *fine = calloc(result->ri.bin_count, sizeof *fine);
-    int status = weight && fine ? 0 : RSC_ENOMEM;
+static int fill_from_samples(struct rsc_loops_result *result, const struct rsc_loops_samples *samples) {
+    double *reuses = calloc(result->row_count + 1, sizeof *reuses), *fine = calloc(result->ri.bin_count, sizeof *fine);
+    int status = reuses && fine ? 0 : RSC_ENOMEM;
     for (size_t i = 0; status >= 0 && i < samples->count; i++) {
         struct rsc_loops_row *row = &result->rows[samples->reference[i]];
         const struct rsc_reuse_sample *sample = &samples->sample[i];
         row->samples++;
-        weight[samples->reference[i]] += 1;
-        if (sample->interval <= 0) {
-            row->cold++;
-            continue;
-        }
+        if (sample->interval <= 0) continue;
+        reuses[samples->reference[i]] += sample->weight;
         fine[rsc_bin_of_fine((uint64_t)sample->interval)] += sample->weight;
         row->rd.count[rsc_bin_of_coarse((uint64_t)sample->distance)]++;
     }
@@ -298,12 +333,12 @@ static int fill_from_samples(struct rsc_loops_analysis *analysis, struct rsc_loo
     if (status >= 0) status = rsc_histogram_scale_to(&result->ri, result->references - result->distinct);
     for (size_t r = 0; status >= 0 && r < result->row_count; r++) {
         struct rsc_loops_row *row = &result->rows[r];
-        if (weight[r] <= 0) continue;
-        row->cold *= (double)row->references / weight[r];
+        row->cold = (double)row->references - reuses[r];
+        if (row->cold < 0) row->cold = 0;
         status = rsc_histogram_scale_to(&row->rd, row->references - (uint64_t)(row->cold + 0.5));
     }
     result->samples = samples->count;
-    free(weight);
+    free(reuses);
     free(fine);
     return status;
 }
@@ -335,7 +370,7 @@ static int exact_at_one(struct rsc_loops_analysis *analysis, struct rsc_plan *pl
 }
 
 static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *search,
-                        const struct rsc_interleave *interleave, uint32_t every, double cold, const uint64_t *size,
+                        const struct rsc_interleave *interleave, uint32_t every, double distinct, const uint64_t *size,
                         size_t sizes, struct rsc_loops_samples *samples, struct rsc_mrc_point *mrc,
                         struct rsc_error *error) {
     int racetrack = interleave->kind == RSC_INTERLEAVE_RACETRACK, status;
@@ -350,7 +385,7 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
         if (status >= 0) rsc_plan_deal_as(plan, interleave, analysis->options.seed);
         if (status >= 0) status = rsc_search_new(&dealt, plan, error);
         if (status >= 0)
-            status = sample_model(analysis, dealt, interleave, every, cold, size, sizes, samples, mrc, error);
+            status = sample_model(analysis, dealt, interleave, every, distinct, size, sizes, samples, mrc, error);
         rsc_search_free(dealt);
         rsc_plan_free(plan);
         return status;
@@ -359,8 +394,10 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
         status = rsc_loops_sample_racetrack(analysis, search->plan->threads, every, samples, error);
     } else {
         status = sample_crowd(analysis, search, interleave, every, samples, every == 1 ? &windows : NULL, error);
-        samples->cold = cold;
+        samples->cold = distinct;
+        if (status >= 0) status = know_first_uses(analysis, samples);
     }
+    samples->lines = distinct;
     if (status >= 0)
         status = rsc_footprint_distances(samples->sample, samples->count, samples->references, samples->cold, cut,
                                          racetrack || !nest->phase_count ? 0 : nest->phase_count - 1,
@@ -371,6 +408,8 @@ static int sample_model(struct rsc_loops_analysis *analysis, struct rsc_search *
         rsc_windows_distance(&windows, samples->reference[i], samples->sample[i].interval, &chance,
                              &samples->sample[i].distance);
     rsc_windows_free(&windows);
+    for (size_t i = 0; status >= 0 && i < samples->count; i++) /* no more than all the other lines */
+        if (samples->sample[i].distance > distinct - 1) samples->sample[i].distance = distinct - 1;
     if (status >= 0)
         status = rsc_loops_curve(samples, nest->reference_count, size, sizes, analysis->options.confidence,
                                  analysis->options.line_bytes, mrc);
@@ -384,6 +423,7 @@ static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
     struct rsc_mrc_point *mrc = calloc(result->mrc_count + 1, sizeof *mrc);
     if (!mrc) return RSC_ENOMEM;
     int status = 0;
+    double cold = (double)result->distinct / (double)result->references;
     double wanted = BAND_WORK / (searches_each + 1);
     wanted = wanted < BAND_POINTS_LEAST ? BAND_POINTS_LEAST : wanted > BAND_POINTS ? BAND_POINTS : wanted;
     uint32_t every = (uint32_t)((double)analysis->points.count / wanted) + 1;
@@ -393,8 +433,8 @@ static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
         struct rsc_loops_samples samples;
         status = sample_model(analysis, search, &other, every, (double)result->distinct, size, result->mrc_count,
                               &samples, mrc, error);
-        for (size_t g = 0; status >= 0 && g < result->mrc_count; g++) {
-            if (mrc[g].miss_ratio < result->mrc[g].low) result->mrc[g].low = mrc[g].miss_ratio;
+        for (size_t g = 0; status >= 0 && g < result->mrc_count && size[g] < result->distinct; g++) {
+            if (mrc[g].miss_ratio < result->mrc[g].low) result->mrc[g].low = fmax(mrc[g].miss_ratio, cold);
             if (mrc[g].miss_ratio > result->mrc[g].high) result->mrc[g].high = mrc[g].miss_ratio;
         }
         rsc_loops_samples_free(&samples);
@@ -403,50 +443,55 @@ static int widen(struct rsc_loops_analysis *analysis, struct rsc_search *search,
     return status;
 }
 
+/* Code that one thread runs is the same at any number of threads. */
+static int is_sequential(const struct rsc_nest *nest) {
+    for (uint32_t i = 0; i < nest->item_count; i++)
+        if (nest->item[i].who != RSC_RUN_BY_ONE) return 0;
+    return 1;
+}
+
 int rsc_loops_analyse(struct rsc_loops_analysis *analysis, uint32_t threads, const struct rsc_interleave *interleave,
                       struct rsc_loops_result **out, struct rsc_error *error) {
     double started = rsc_seconds_now();
     if (!threads || threads > THREADS_MAX)
         return rsc_fail(error, RSC_EINVAL, "%u threads: not 1 to %u", threads, THREADS_MAX);
+    uint32_t running = is_sequential(analysis->nest) ? 1 : threads;
     struct rsc_loops_result *result = calloc(1, sizeof *result);
     struct rsc_plan *plan = NULL;
     struct rsc_search *search = NULL;
     struct rsc_loops_samples samples = {0};
-    uint64_t size[RSC_LOOPS_GRID_MAX], own = 0;
+    uint64_t size[RSC_LOOPS_GRID_MAX];
     if (!result) return rsc_fail_memory(error, "analysis of loops");
     rsc_nest_trim(analysis->nest);
     int status = rsc_histogram_init(&result->ri, RSC_BINS_FINE);
-    if (status >= 0) status = rsc_plan_new(&plan, analysis->nest, threads, analysis->options.schedule, error);
+    if (status >= 0) status = rsc_plan_new(&plan, analysis->nest, running, analysis->options.schedule, error);
     if (status >= 0) status = rsc_search_new(&search, plan, error);
     if (status < 0) goto out;
     result->threads = threads;
     rsc_interleave_name(interleave, result->interleave, sizeof result->interleave);
     result->references = (uint64_t)plan->phase_start[analysis->nest->phase_count];
-    result->distinct = analysis->shared_lines;
-    if (analysis->has_private) {
-        status = rsc_distinct_own(search, analysis->options.line_bytes, &own, error);
-        result->distinct += own;
-    }
-    if (status >= 0) status = add_rows(analysis, result, threads);
+    if (analysis->has_private) status = rsc_distinct_own(search, analysis->options.line_bytes, analysis->lines, error);
+    result->distinct = rsc_distinct_sum(analysis->nest, analysis->lines);
+    if (status >= 0) status = add_rows(analysis, result, running);
     result->mrc_count = result->references ? rsc_loops_grid(result->distinct, size) : 0;
     result->mrc = calloc(result->mrc_count + 1, sizeof *result->mrc);
     if (!result->mrc) status = RSC_ENOMEM;
     if (status < 0 || !result->references) goto out;
-    if (threads == 1 && result->references <= analysis->options.exact_limit) {
+    if (running == 1 && result->references <= analysis->options.exact_limit) {
         status = exact_at_one(analysis, plan, result, size, error);
     } else {
         /* One thread is not interleaved with anything. */
         struct rsc_interleave alone = {.kind = RSC_INTERLEAVE_LOCKSTEP};
-        const struct rsc_interleave *model = threads > 1 ? interleave : &alone;
+        const struct rsc_interleave *model = running > 1 ? interleave : &alone;
         uint64_t before = search->searches;
         status = sample_model(analysis, search, model, 1, (double)result->distinct, size, result->mrc_count, &samples,
                               result->mrc, error);
         double searches_each = (double)(search->searches - before) / (double)(samples.count + 1);
-        if (status >= 0) status = fill_from_samples(analysis, result, &samples);
-        if (status >= 0 && analysis->options.band && threads > 1)
+        if (status >= 0) status = fill_from_samples(result, &samples);
+        if (status >= 0 && analysis->options.band && running > 1)
             status = widen(analysis, search, interleave, result, searches_each, size, error);
     }
-    if (status >= 0 && analysis->options.private_view && threads > 1)
+    if (status >= 0 && analysis->options.private_view && running > 1)
         status = rsc_loops_private_view(analysis, search, interleave, &result->own, error);
 out:
     rsc_loops_samples_free(&samples);

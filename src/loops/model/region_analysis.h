@@ -16,9 +16,9 @@ struct rsc_loops_analysis {
     struct rsc_loops_options options;
     struct rsc_nest *nest;
     struct rsc_points points;
-    uint64_t shared_lines;          /* distinct lines of shared arrays, all threads together */
-    uint64_t references, distinct;  /* at one thread */
-    int has_private;                /* some arrays are private to threads */
+    uint64_t *lines;               /* distinct lines of each space (nest.h), at the number of threads last analysed */
+    uint64_t references, distinct; /* at one thread */
+    int has_private;               /* some arrays are private to threads */
     float *normal;
 };
 
@@ -29,9 +29,10 @@ struct rsc_loops_samples {
     uint32_t *reference;
     double references; /* of all threads */
     double cold;       /* first uses: exact */
+    double lines;      /* a cache of so many lines has no other misses; 0: not known */
 };
 
-/* A curve over `size` from samples with distances; by reference if `rows` is given. */
+/* A curve over `size` from samples with distances. */
 int rsc_loops_curve(const struct rsc_loops_samples *samples, uint32_t reference_count, const uint64_t *size,
                     size_t sizes, double confidence, uint64_t line_bytes, struct rsc_mrc_point *mrc);
 

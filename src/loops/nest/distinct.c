@@ -239,28 +239,34 @@ static int count_space(struct rsc_search *search, uint32_t space, uint32_t threa
     return status;
 }
 
-int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *own, struct rsc_error *error) {
+int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *lines, struct rsc_error *error) {
     uint32_t shift = (uint32_t)__builtin_ctzll(line_bytes);
     int status = 0;
-    *own = 0;
-    for (uint32_t space = 0; space < search->nest->space_count; space++)
-        for (uint32_t t = 0; search->nest->program->array[space].is_private && t < search->plan->threads && status >= 0;
-             t++)
-            status = count_space(search, space, t, shift, 0, own, error);
+    for (uint32_t space = 0; space < search->nest->space_count; space++) {
+        if (!search->nest->program->array[space].is_private) continue;
+        lines[space] = 0;
+        for (uint32_t t = 0; t < search->plan->threads && status >= 0; t++)
+            status = count_space(search, space, t, shift, 0, &lines[space], error);
+    }
     return status;
 }
 
 int rsc_distinct_lines(struct rsc_search *search, uint32_t thread, uint64_t line_bytes, uint64_t runs_max,
-                       uint64_t *shared, uint64_t *own, struct rsc_error *error) {
+                       uint64_t *lines, struct rsc_error *error) {
     struct rsc_nest *nest = search->nest;
     uint32_t shift = (uint32_t)__builtin_ctzll(line_bytes);
     int status = 0;
-    *shared = *own = 0;
     for (uint32_t space = 0; space < nest->space_count && status >= 0; space++) {
-        int is_private = nest->program->array[space].is_private;
-        if (is_private && thread == RSC_ALL_THREADS) continue;
-        status = count_space(search, space, thread, shift, runs_max, is_private ? own : shared, error);
+        lines[space] = 0;
+        if (nest->program->array[space].is_private && thread == RSC_ALL_THREADS) continue;
+        status = count_space(search, space, thread, shift, runs_max, &lines[space], error);
     }
-    if (status >= 0 && thread == RSC_ALL_THREADS) status = rsc_distinct_own(search, line_bytes, own, error);
+    if (status >= 0 && thread == RSC_ALL_THREADS) status = rsc_distinct_own(search, line_bytes, lines, error);
     return status;
+}
+
+uint64_t rsc_distinct_sum(const struct rsc_nest *nest, const uint64_t *lines) {
+    uint64_t sum = 0;
+    for (uint32_t space = 0; space < nest->space_count; space++) sum += lines[space];
+    return sum;
 }

@@ -11,15 +11,18 @@
 #define RSC_ALL_THREADS UINT32_MAX
 
 /*
- * Distinct lines of shared arrays touched by `thread`, or by all together, and (in
- * *own) of the thread's private arrays (RSC_ALL_THREADS: summed over all threads).
+ * Distinct lines of each space (nest.h) that `thread` touches, or all together; a private
+ * array has its lines once for each thread. `lines`: [space_count].
  * `runs_max`: RSC_ELIMIT if more runs would have to be marked; 0: no limit, lines of
  * references with very many runs are searched one by one.
  */
 int rsc_distinct_lines(struct rsc_search *search, uint32_t thread, uint64_t line_bytes, uint64_t runs_max,
-                       uint64_t *shared, uint64_t *own, struct rsc_error *error);
+                       uint64_t *lines, struct rsc_error *error);
 
-/* Lines of the private arrays alone, summed over all threads of the plan. */
-int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *own, struct rsc_error *error);
+/* Again for private arrays alone, all threads of the plan together. */
+int rsc_distinct_own(struct rsc_search *search, uint64_t line_bytes, uint64_t *lines, struct rsc_error *error);
+
+/* The sum over all spaces. */
+uint64_t rsc_distinct_sum(const struct rsc_nest *nest, const uint64_t *lines);
 
 #endif

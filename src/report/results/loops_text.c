@@ -28,8 +28,8 @@ static void heading(struct rsc_text *to, const struct rsc_loops_found *loop) {
 
 static void put_gaps(struct rsc_text *to, const struct rsc_loops_found *loop) {
     if (!loop->gap_count) return;
-    rsc_text_put(to, "  %s (%zu, not affine):\n",
-                 loop->variant_count ? "analysed without these" : "not analysed for these", loop->gap_count);
+    rsc_text_put(to, "  %s (%zu%s):\n", loop->variant_count ? "analysed without these" : "not analysed for these",
+                 loop->gap_count, *loop->too_large ? "" : ", not affine");
     for (size_t i = 0; i < loop->gap_count; i++) {
         const struct rsc_loops_gap *gap = &loop->gap[i];
         rsc_text_put(to, "    ");
